@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* record.h - what goes through the ring buffer, and how map values lie.
+ *
+ * Every record begins with a struct record. One ring buffer carries all kinds:
+ * a stack's frames arrive before the first record that mentions its id. */
+#pragma once
+#include "types.h"
+
+enum record_kind {
+	RECORD_SCRIPT = 1, /* id: index into image.records; arguments follow, see there */
+	RECORD_STACK,      /* struct stack_record: first sight of a stack's id */
+	RECORD_WALK,       /* struct walk_record: a walk to be finished in userspace */
+	RECORD_MISS,       /* struct miss_record: a process or a pc nobody knows */
+	RECORD_PYTHON,     /* struct python_code_record of python.h: a code object's names */
+};
+
+struct record {
+	__u32 kind;
+	__u32 id;
+};
+ABI_SIZE(record, 8);
+
+/* What usym() and an address of userspace become: named by userspace. */
+struct usym {
+	__u64 addr;
+	__u32 pid; /* tgid in the initial namespace */
+	__u32 pad;
+};
+ABI_SIZE(usym, 16);
+
+/* Values of aggregating maps, one per CPU. */
+struct agg_minmax {
+	__u64 value;
+	__u64 is_set;
+};
+ABI_SIZE(agg_minmax, 16);
+
+struct agg_stats { /* avg() and stats() */
+	__u64 count;
+	__u64 total;
+};
+ABI_SIZE(agg_stats, 16);
+
+/* hist(n, k): bucket 0: negative; values below 2^k one bucket each (1..2^k);
+ * from there 2^k buckets for each power of two:
+ *     1 + ((msb - k + 1) << k) + ((n >> (msb - k)) & (2^k - 1))
+ * where msb is the highest bit's number. */
+#define HIST_BUCKETS(k) (1u + ((65u - (k)) << (k)))
+#define HIST_BITS_MAX   5
+
+/* lhist(n, min, max, step): bucket 0 below min, the last at or above max. */
+#define LHIST_BUCKETS_MAX 1002
+
+/* Per-CPU counters of events lost, see the map `lost`. */
+enum lost_kind {
+	LOST_RING,    /* the ring buffer was full */
+	LOST_SCRATCH, /* no scratch slot was free */
+	LOST_MAP,     /* a map was full */
+	LOST_STACK,   /* a stack's frames could not be sent */
+	LOST_MAX,
+};

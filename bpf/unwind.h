@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* unwind.h - the treaty of the stack walk: src/unwinders/ and bpf/unwind.bpf.c.
+ *
+ * A process (tgid) has a sorted array of executable mappings; a mapping names a
+ * file by its number; a file has a table of rules by address (ELF vaddr). All of
+ * them are written by userspace, most before they are needed; what is missing is
+ * asked for through the ring buffer. */
+#pragma once
+#include "record.h"
+
+/* ---- frames and stacks ------------------------------------------------- */
+
+/* A frame is position independent.
+ *     native:  0 | file id (20 bits) | ELF vaddr (40 bits), top 4 bits 0
+ *     others:  language (4 bits) | the language's own 60 bits
+ * A native vaddr is the address *looked up*: pc for an exact frame (interrupted
+ * or signalled there), pc-1 for a return address, so that a name or a line is the
+ * caller's. File id 0: no known file; the 40 bits are the low bits of the pc. */
+#define FRAME_FILE_SHIFT 40
+#define FRAME_VADDR_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
+#define FRAME_LANG_SHIFT 60
+#define FRAME_NATIVE(file, vaddr) \
+	(((__u64)(file) << FRAME_FILE_SHIFT) | ((vaddr) & FRAME_VADDR_MASK))
+
+enum frame_lang {
+	FRAME_LANG_NATIVE = 0,
+	FRAME_LANG_PYTHON = 1, /* code id (40 bits) << 20 | lasti in code units (20) */
+	FRAME_LANG_KERNEL = 15, /* low 60 bits of a kernel address; restored by sign */
+};
+#define FRAME_PYTHON(code, lasti)                                                        \
+	((1ULL << FRAME_LANG_SHIFT) | ((__u64)(code) << 20) | ((lasti) & 0xfffff))
+
+enum unwind_end {
+#define E(end, text) UNWIND_##end,
+#include "unwind_end.def"
+#undef E
+	UNWIND_END_MAX
+};
+
+#define UNWIND_LIMIT_DEFAULT 1024
+#define UNWIND_LIMIT_MAX     16384
+
+/* Which frames a caller wants. */
+enum unwind_want {
+	WANT_ALL,    /* ustack: native, with language frames in place of the interpreter's */
+	WANT_PYTHON, /* pystack: only those */
+};
+
+/* Call to stack_user(): in, then out. On the caller's BPF stack. */
+struct stack_req {
+	__u32 want;     /* in: enum unwind_want */
+	__u32 limit;    /* in: frames at most, 1..UNWIND_LIMIT_MAX */
+	__u32 slot;     /* in: scratch slot held by the caller */
+	__u32 len_only; /* in: 1: count, store and send nothing */
+	__u64 id;       /* out: 0: the empty stack */
+	__u32 nr;       /* out: frames delivered */
+	__u32 end;      /* out: enum unwind_end */
+};
+ABI_SIZE(stack_req, 32);
+
+/* A provisional id: this bit is set, and the RECORD_WALK of the same id says how
+ * to make the real one. Ids of finished stacks have it clear. */
+#define STACK_PROVISIONAL (1ULL << 63)
+
+/* First sight of a stack, sent before any use of its id. The id is the fold of
+ * frames by STACK_HASH, then of end, bit 63 cleared; 0 becomes 1. Both sides
+ * compute it: userspace for the walks it finishes. */
+struct stack_record {
+	struct record head;
+	__u64 id;
+	__u32 nr;
+	__u32 end;
+	__u64 frames[]; /* nr, innermost first */
+};
+
+#define STACK_HASH_SEED 0x9e3779b97f4a7c15ULL
+#define STACK_HASH(h, x) ((((h) ^ (x)) * 0xff51afd7ed558ccdULL) ^ (((h) ^ (x)) >> 29))
+
+/* A walk that met what is not known yet: userspace finishes it with the same
+ * code (the kernel half built for the host) on these registers and this copy of
+ * the stack, and then id means the finished stack. */
+#define WALK_STACK_MAX 32768
+struct walk_record {
+	struct record head;
+	__u64 id; /* provisional */
+	__u32 pid, tid;
+	__u32 want, limit;
+	__u64 pc, sp, fp, lr;
+	__u64 tp;         /* thread pointer: fsbase, tpidr_el0 */
+	__u64 time;       /* CLOCK_MONOTONIC ns */
+	__u32 size;       /* bytes of stack that follow, from sp */
+	__u32 end;        /* why the kernel's walk gave up */
+	__u64 stack[];
+};
+
+/* Kernel to userspace: pc of pid is in no known mapping (or pid is not known). */
+struct miss_record {
+	struct record head;
+	__u32 pid;
+	__u32 pad;
+	__u64 pc;
+	__u64 time; /* CLOCK_MONOTONIC ns */
+};
+ABI_SIZE(miss_record, 32);
+
+/* ---- processes --------------------------------------------------------- */
+
+/* One executable mapping. vaddr of a pc = pc - bias. */
+enum mapping_flags {
+	MAPPING_NO_TABLE = 1, /* userspace looked: there is none; walk by frame pointer */
+	MAPPING_ANON = 2,     /* no file: JIT or stack code; by frame pointer */
+	MAPPING_PYTHON = 4,   /* holds the eval loop of this process' Python */
+	MAPPING_VDSO = 8,
+};
+struct mapping {
+	__u64 start, end; /* half open */
+	__u64 bias;
+	__u32 file;       /* file id; 0: none */
+	__u32 flags;      /* enum mapping_flags */
+};
+ABI_SIZE(mapping, 32);
+
+/* Map `mappings`: HASH (no prealloc), key struct mapping_key, value struct
+ * mapping_chunk. Chunk 0 exists for every known process; with more than
+ * MAPPINGS_PER_CHUNK mappings, chunk_start[i] is the first address of chunk i and
+ * the others hang on the same pid. */
+#define MAPPINGS_PER_CHUNK 256
+#define MAPPING_CHUNKS     32
+struct mapping_key {
+	__u32 pid; /* tgid */
+	__u32 chunk;
+};
+struct mapping_chunk {
+	__u32 n;                            /* mappings in this chunk */
+	__u32 chunks;                       /* of the process; in chunk 0 */
+	__u32 misses;                       /* counted by the kernel since the last write */
+	__u32 pad;
+	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
+	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
+};
+/* After this many misses without an answer the kernel walks on by frame pointer
+ * and sends no more copies of the stack for this process. */
+#define MAPPING_MISSES_MAX 64
+
+/* ---- tables ------------------------------------------------------------ */
+
+/* Map `tables`: ARRAY_OF_MAPS by file id; each inner map an ARRAY of u64
+ * (BPF_F_INNER_MAP | BPF_F_MMAPABLE), written through mmap, and the same bytes
+ * are the cache file's payload. Content, as u32[]:
+ *
+ *     struct table_header
+ *     u64 rules[nrules]          a rule, see RULE_*
+ *     u32 pages[npages + 1]      index of the first row of a page, by
+ *                                (vaddr - base) >> TABLE_PAGE_SHIFT
+ *     u32 rows[nrows]            low bits of the address (16) << 16 | rule (16)
+ *
+ * The first row of every page has low bits 0: a copy of the rule in force where
+ * the page begins; rows of a page ascend. Offsets are in u32 units. */
+#define TABLE_MAGIC      0x74617274u /* "trat" */
+#define TABLE_VERSION    1
+#define TABLE_PAGE_SHIFT 10
+#define TABLE_RANGES     4
+
+enum table_flags {
+	TABLE_PYTHON = 1, /* ranges are the CPython eval loop */
+};
+struct table_header {
+	__u32 magic, version;
+	__u64 base;             /* vaddr where page 0 begins */
+	__u32 flags;            /* enum table_flags */
+	__u32 nrules, npages, nrows;
+	__u32 rules, pages, rows; /* offsets in u32 */
+	__u32 nranges;
+	struct {                /* interpreter code, vaddr - base, half open */
+		__u32 start, end;
+	} range[TABLE_RANGES];
+};
+ABI_SIZE(table_header, 80);
+
+/* A rule. x86_64 and arm64 alike: how the CFA is made, where RA and the caller's
+ * frame pointer are. As u64:
+ *     bits  0-3   kind (enum rule_kind)
+ *     bits  4-7   CFA register (enum rule_reg)
+ *     bits  8-15  flags (enum rule_flags)
+ *     bits 16-31  fp slot: s16, in 8-byte words from the CFA, 0: unchanged
+ *     bits 32-63  CFA offset: s32, bytes
+ * RA is at CFA-8 on x86_64; on arm64 where flags say. A rule index of
+ * RULE_NONE in a row means no rule: the frame pointer is tried. */
+enum rule_kind {
+	RULE_UNKNOWN,   /* no rule here */
+	RULE_CFA,       /* CFA = reg + offset */
+	RULE_CFA_DEREF, /* CFA = *(reg + fp slot*8 ...): see RULE_DEREF_*: gcc's realigned frames */
+	RULE_PLT,       /* CFA = sp + 8 + (((pc & 15) >= offset) << 3) */
+	RULE_SIGNAL,    /* registers from the signal frame at sp */
+	RULE_END,       /* the thread's first frame */
+	RULE_FP,        /* by frame pointer: CFA = fp + 16 */
+};
+enum rule_reg { RULE_SP, RULE_FPREG, RULE_RAX, RULE_RDI, RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R13, RULE_R15,
+	RULE_RBX, RULE_R12, RULE_R14, RULE_RDX, RULE_RCX, RULE_RSI };
+enum rule_flags {
+	RULE_RA_REG = 1,  /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
+	RULE_RA_SLOT = 2, /* arm64: RA at fp slot + 8 */
+};
+#define RULE_NONE 0xffff

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* arena.c - a list of blocks, each handed out from its start. */
+#include "arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 * 1024 };
+
+struct block {
+	struct block *next;
+	size_t used, size;
+	_Alignas(16) char data[];
+};
+
+struct arena {
+	struct block *blocks; /* the newest first: only it has room */
+};
+
+static void out_of_memory(void)
+{
+	fputs("strata: out of memory\n", stderr);
+	abort();
+}
+
+struct arena *arena_new(void)
+{
+	struct arena *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		out_of_memory();
+	return a;
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	for (struct block *b = a->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	struct block *b = a->blocks;
+	size_t need;
+	void *p;
+
+	if (size > SIZE_MAX / 2)
+		out_of_memory();
+	need = (size + 15) & ~(size_t)15;
+	if (!b || b->size - b->used < need) {
+		size_t room = need > BLOCK ? need : BLOCK;
+
+		b = calloc(1, sizeof(*b) + room);
+		if (!b)
+			out_of_memory();
+		b->size = room;
+		b->next = a->blocks;
+		a->blocks = b;
+	}
+	p = b->data + b->used;
+	b->used += need;
+	return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	char *copy = arena_alloc(a, n + 1);
+
+	memcpy(copy, s, n);
+	return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	char *s;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	s = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	return s;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return s;
+}

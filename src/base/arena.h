@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* arena.h - memory that lives exactly as long as one compilation. */
+#pragma once
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+
+/* Zeroed, aligned to 16, never NULL: running out of memory ends the program.
+ * There is no way to free one object; free the arena. */
+void *arena_alloc(struct arena *a, size_t size);
+#define arena_new_obj(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define arena_new_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (n)))
+
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* source.h - the text of a script, and places in it. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* Half open, in bytes from the start of the source. Line and column are worked
+ * out when a message is printed. */
+struct span {
+	uint32_t start, end;
+};
+
+struct source {
+	const char *name; /* "script.bt", "stdin", "-e" */
+	const char *text; /* NUL terminated */
+	size_t len;
+};
+
+/* Line and column of a byte, both from 1. */
+void source_place(const struct source *s, uint32_t at, unsigned *line, unsigned *col);

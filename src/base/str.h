@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* str.h - a string that grows. Start from `struct str s = {}`; always NUL
+ * terminated once something was added; running out of memory ends the program. */
+#pragma once
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+	char *data; /* NULL while empty; owned */
+	size_t len; /* without the NUL */
+	size_t cap;
+};
+
+void str_done(struct str *s);
+void str_clear(struct str *s);
+void str_add(struct str *s, const char *text);
+void str_addn(struct str *s, const char *text, size_t n);
+void str_addc(struct str *s, char c);
+void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void str_addvf(struct str *s, const char *fmt, va_list ap);
+
+/* Bytes of a traced process as a terminal may see them: control characters and
+ * broken UTF-8 as \xNN. */
+void str_add_safe(struct str *s, const char *text, size_t n);
+
+/* The text, "" when empty; owned by s. */
+const char *str_text(const struct str *s);
+
+/* '*' matches anything, as in attach points. */
+bool glob_match(const char *pattern, const char *text);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* vec.h - an array that grows: `struct { T *data; size_t len, cap; } v = {}`. */
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VEC(T)                                                                           \
+	struct {                                                                         \
+		T *data;                                                                 \
+		size_t len, cap;                                                         \
+	}
+
+/* Room for one more; running out of memory ends the program. */
+static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
+{
+	if (len < *cap)
+		return data;
+	*cap = *cap ? *cap * 2 : 8;
+	data = reallocarray(data, *cap, size);
+	if (!data) {
+		fputs("strata: out of memory\n", stderr);
+		abort();
+	}
+	return data;
+}
+
+#define vec_push(v, ...)                                                                 \
+	do {                                                                             \
+		(v)->data = vec_grow((v)->data, &(v)->cap, (v)->len, sizeof(*(v)->data)); \
+		(v)->data[(v)->len++] = (__VA_ARGS__);                                   \
+	} while (0)
+
+#define vec_done(v)                                                                      \
+	do {                                                                             \
+		free((v)->data);                                                         \
+		(v)->data = NULL;                                                        \
+		(v)->len = (v)->cap = 0;                                                 \
+	} while (0)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* image.h - the waist: all that the runtime is told of a script. It sees no
+ * tree; codegen holds no fd. Everything lives in the arena it was made in. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/source.h"
+
+struct place;
+struct provider;
+struct type;
+
+/* One BPF program: a body, and the places it is attached to. The attach cookie
+ * of a place is its index in image.places. */
+struct image_prog {
+	const char *name;    /* of the ELF symbol */
+	const char *section;
+	const struct provider *provider;
+	uint32_t first_place, nplaces; /* in image.places */
+	struct span span;    /* of the probe in the script */
+	bool sleepable;
+};
+
+struct image_place {
+	const struct place *place;
+};
+
+struct image_map {
+	const char *name;     /* without the @ */
+	const char *bpf_name; /* of the ELF's map */
+	const struct type *key;   /* NULL: scalar */
+	const struct type *value;
+	bool per_cpu;
+};
+
+/* How a record's arguments are shown. */
+enum record_op {
+	RECORD_PRINTF,
+	RECORD_PRINT_VALUE, /* print(expr) */
+	RECORD_PRINT_MAP,   /* print(@m[, top[, div]]) */
+	RECORD_PRINT_ENTRY, /* print(@m[k]): args: key */
+	RECORD_CLEAR,
+	RECORD_ZERO,
+	RECORD_EXIT,        /* args: code */
+	RECORD_JOIN,        /* args: strings */
+};
+
+struct image_arg {
+	const struct type *type;
+	uint32_t offset; /* from the start of the record */
+};
+
+struct image_record {
+	enum record_op op;
+	const char *text;     /* format, separator; NULL */
+	uint32_t text_len;
+	uint32_t map;         /* index of image.maps */
+	int64_t top, div;     /* PRINT_MAP; 0: absent */
+	const struct image_arg *args;
+	unsigned nargs;
+	uint32_t size;        /* bytes of the whole record */
+	struct span span;
+};
+
+struct image {
+	const struct source *source;
+	const void *elf;
+	size_t elf_size;
+	struct image_prog *progs;
+	unsigned nprogs;
+	struct image_place *places;
+	unsigned nplaces;
+	struct image_map *maps;
+	unsigned nmaps;
+	struct image_record *records;
+	unsigned nrecords;
+	bool user_stacks;     /* the unwinder is linked: processes must be followed */
+	bool user_symbols;    /* usym() is used: likewise */
+	bool python;          /* language stacks may be seen */
+	uint32_t stack_limit; /* the largest limit of any stack that is stored */
+};
+
+void image_dump(const struct image *img, FILE *out);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/* builtin.h - a builtin variable or function: one row, its functions above it in
+ * the same file. check.c knows no builtin by name. */
+#pragma once
+#include <stdbool.h>
+
+struct check;
+struct gen;
+struct node;
+struct type;
+struct value;
+
+enum builtin_flags {
+	BUILTIN_VAR = 1,    /* may be written without () */
+	BUILTIN_AGG = 2,    /* only as @m = f() or @m[k] = f() */
+	BUILTIN_STMT = 4,   /* gives nothing: a statement of its own */
+};
+
+/* .sig is what the help prints and what check.c parses before .check runs:
+ *
+ *     "ARGS -> TYPE", ARGS one word a parameter, [..] optional, `...` any more
+ *
+ *     int       integers and pointers     string    strings
+ *     any       any value                 map       a map without key
+ *     literal   a constant integer        format    a literal string
+ *     word      a bare word               mapkey    @m or @m[k]
+ *
+ *     TYPE: none int32 uint32 int64 uint64 bool string[16] ksym usym probe func,
+ *     or `special`: .check says.
+ *
+ * "" for ARGS when there are none: " -> uint32". */
+struct builtin {
+	const char *name;
+	const char *sig;
+	const char *help; /* one line, no full stop */
+	unsigned flags;
+	/* After the signature agreed: further checks (complains itself and gives
+	 * type_bad), and the type where the signature says `special`. May be NULL
+	 * otherwise. Called again each time the checker goes round. */
+	const struct type *(*check)(struct check *c, struct node *call);
+	/* The value in registers, or written to `into` (see codegen/gen.h). */
+	struct value *(*emit)(struct gen *g, struct node *call, struct value *into);
+};
+
+/* Rows end with a NULL name; families with NULL. */
+extern const struct builtin *const builtin_families[];

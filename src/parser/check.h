@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check.h - for the checks of builtin rows. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct check;
+struct node;
+struct probe;
+struct type;
+
+struct arena *check_arena(struct check *c);
+struct probe *check_probe(struct check *c); /* the probe being checked */
+const struct resolve_env *check_env(struct check *c);
+
+/* Complains only in the last round, so that a builtin's check may call it
+ * freely; always gives type_bad. */
+const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void check_note(struct check *c, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void check_hint(struct check *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The i-th argument, or NULL. */
+struct node *call_arg(const struct node *call, unsigned i);
+/* A constant integer (folded)? */
+bool node_is_const(const struct node *n, int64_t *ret_value);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* provider.h - a probe type: one row, in src/runtime/probes/NAME.c. The parser
+ * looks it up and asks it; code generation knows only how an argument is read. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/source.h"
+
+struct arena;
+struct attach_point;
+struct check;
+struct diags;
+struct loaded_probe;
+struct node;
+struct probe;
+struct str;
+struct target;
+struct type;
+
+/* What the program's context is, hence how arguments are read. */
+enum ctx_kind {
+	CTX_NONE,       /* begin, end, interval */
+	CTX_PERF,       /* struct bpf_perf_event_data */
+	CTX_PT_REGS,    /* uprobe, kprobe */
+	CTX_TRACEPOINT, /* the record of tracefs' format file: fields at offsets */
+	CTX_RAW,        /* u64[] */
+};
+
+/* A named argument: args.NAME. Offsets are into the context. */
+struct field {
+	const char *name;
+	const struct type *type;
+	uint32_t offset;
+	uint32_t size;  /* bytes in the record; arrays whole */
+	bool data_loc;  /* tracepoint __data_loc: u32 of (length << 16 | offset) */
+	const struct field *next;
+};
+
+/* One place in the kernel or in a file that an attach point stands for. */
+struct place {
+	const char *name; /* the full probe name: "uprobe:/bin/bash:readline" */
+	const char *func; /* or "" */
+	const char *path; /* uprobes: the file */
+	uint64_t offset;  /* uprobes: file offset */
+	uint64_t period;  /* timers: ns, or Hz when freq; software: count */
+	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
+	bool freq;
+	const struct field *fields; /* tracepoints */
+	struct place *next;
+};
+
+/* What the command line and the machine say, for expanding. */
+struct resolve_env {
+	struct arena *arena;
+	struct diags *diags;
+	struct target *target;
+	const char *const *params; /* $1.. */
+	unsigned nparams;
+	int pid;          /* -p, or the child of -c; 0: all */
+	const char *exe;  /* path of the ELF that -c will run, or NULL */
+	bool listing;     /* -l: nothing found is no error */
+};
+
+struct provider {
+	const char *name;       /* "uprobe" */
+	const char *short_name; /* "u" or NULL */
+	const char *form;       /* "uprobe:PATH:FUNCTION[+OFFSET]" */
+	const char *help;
+	enum ctx_kind ctx;
+	uint32_t prog_type;   /* BPF_PROG_TYPE_* */
+	uint32_t attach_type; /* BPF_TRACE_UPROBE_MULTI.. or 0 */
+	const char *section;  /* ELF section of its programs */
+	bool has_args;        /* argN */
+	bool has_retval;
+	bool has_fields;      /* args.x */
+	bool user_stack;      /* ustack means something */
+	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
+	 * Nothing found is a complaint unless env->listing. */
+	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);
+	/* Programs of one body -> links; see runtime/attach.h. 0 or -errno, having
+	 * told what was attempted. */
+	int (*attach)(struct loaded_probe *p);
+	/* For -l: every probe matching the pattern is passed on as its full name. */
+	int (*list)(const struct resolve_env *env, const char *pattern,
+		void (*found)(const char *name, void *arg), void *arg);
+};
+
+/* All of them, alphabetical, ends with NULL. In runtime/probes.c. */
+extern const struct provider *const providers[];

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/* target.h - the machine as a directory: `/` in life, a recorded tree in tests.
+ * Nothing here runs anything or needs BPF. Strings live in the target. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target;
+
+struct target *target_open(const char *root); /* "/" */
+void target_close(struct target *t);
+const char *target_root(const struct target *t);
+/* root + path, in a buffer of the target's that lives until target_close(). */
+const char *target_path(struct target *t, const char *path);
+
+/* ---- programs and libraries (paths.c) ---- */
+/* The files a name in an attach point may mean, NULL-terminated: a path (may hold
+ * '*'), a name found through PATH (only ELF files: a version manager's script is
+ * passed over, and *ret_skipped, when given, says which), or libNAME found through
+ * ld.so.cache and the default directories ("libc", "libc.so.6", "libpython3.11"). */
+const char *const *target_find_binary(struct target *t, const char *name,
+	const char **ret_skipped);
+/* The path of NAME by PATH, scripts included; NULL when not found. */
+const char *target_which(struct target *t, const char *name);
+bool target_is_elf(struct target *t, const char *path);
+/* The file and the libraries it will load, as ld.so would find them (its own
+ * interpreter too), NULL-terminated. */
+const char *const *target_closure(struct target *t, const char *path);
+
+/* ---- tracefs (tracefs.c) ---- */
+/* Mounts tracefs when it is nowhere mounted and we may; its directory or NULL. */
+const char *target_tracefs(struct target *t);
+struct trace_field {
+	const char *type; /* "const char *", "__data_loc char[]", "unsigned long" */
+	const char *name;
+	uint32_t offset, size;
+	uint32_t elements; /* of an array, else 0 */
+	bool is_signed;
+};
+struct trace_event {
+	const char *category, *name;
+	uint64_t id;
+	const struct trace_field *fields; /* without the common_ ones */
+	size_t nfields;
+};
+/* Names "category:event" matching both patterns ('*'), sorted, NULL-terminated. */
+const char *const *target_events(struct target *t, const char *category, const char *name);
+/* 0 or -errno. */
+int target_event(struct target *t, const char *category, const char *name,
+	struct trace_event *ret);
+
+/* ---- kernel symbols (ksyms.c) ---- */
+/* Name and offset of a kernel address; module "" for the kernel's own. false when
+ * kallsyms is hidden or has none. */
+bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_t *ret_offset,
+	const char **ret_module);
+
+/* ---- kernel types (btf.c) ---- */
+/* Byte offset of a member ("thread.fsbase") in a kernel struct ("task_struct"),
+ * from BTF; -ENOENT. Results are kept under the cache directory, by the kernel's
+ * build id, so that later starts read no BTF. */
+int target_btf_offset(struct target *t, const char *strct, const char *member);
+/* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
+const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
+bool target_has_btf(struct target *t);
+
+/* ---- processes (proc.c) ---- */
+struct proc_map {
+	uint64_t start, end, offset;
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	bool exec, write, read;
+	const char *path; /* "" anonymous, "[vdso]", "/usr/bin/x (deleted)" */
+};
+/* /proc/PID/maps; the array and its strings are one block: free(*ret). The count,
+ * or -errno (-ESRCH: it is gone). */
+ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret);
+/* The file of a mapping, opened so that containers, deleted and replaced files
+ * work (map_files, then /proc/PID/root): an fd or -errno. */
+int proc_open_mapping(struct target *t, int pid, const struct proc_map *m);
+/* Thread ids; -errno. free(*ret). */
+ssize_t proc_threads(struct target *t, int pid, int **ret);
+/* "/usr/bin/python3.11", to be free()d; NULL when gone. */
+char *proc_exe(struct target *t, int pid);
+char *proc_comm(struct target *t, int pid);
+bool proc_alive(struct target *t, int pid);
+
+/* ---- cache directory (cache.c) ---- */
+/* An fd of the directory, made if need be with mode 0700 and checked to be ours
+ * alone; -errno where none can be had (then nothing is cached). */
+int target_cache_dir(struct target *t);
+
+/* ---- what the kernel can do (features.c) ---- */
+enum feature {
+#define F(id, name, help) FEATURE_##id,
+#include "features.def"
+#undef F
+	FEATURE_MAX
+};
+bool target_feature(struct target *t, enum feature f);
+const char *feature_name(enum feature f);
+const char *feature_help(enum feature f);
+/* --no-feature NAME: as if the kernel lacked it; false: no such name. */
+bool target_disable(struct target *t, const char *name);

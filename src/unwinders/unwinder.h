@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unwinder.h - what the runtime asks of this room: follow processes so that the
+ * kernel's walk finds its tables, finish walks it could not, and name frames.
+ *
+ * Files and processes are remembered until the end: names survive the process. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../bpf/unwind.h"
+
+struct target;
+struct bpf_object;
+struct unwinders;
+struct str;
+
+/* Where the tables go. In life BPF maps by fd, see unwinders_bpf_sink(); in tests
+ * and for --unwind memory. Each: 0 or -errno. */
+struct unwind_sink {
+	int (*set_table)(struct unwind_sink *s, uint32_t file, const void *table, size_t size);
+	int (*set_chunk)(struct unwind_sink *s, uint32_t pid, uint32_t chunk,
+		const struct mapping_chunk *value); /* NULL: delete */
+	int (*set_python)(struct unwind_sink *s, uint32_t pid, const void *value,
+		size_t size); /* struct python_proc; NULL: delete */
+	void (*free)(struct unwind_sink *s);
+};
+
+/* Before the object is loaded: sizes maps, sets constants (offsets in kernel
+ * structs). limit: of the stacks that are stored. */
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit);
+/* After it was loaded: writes through its maps. */
+int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret);
+int unwind_sink_memory(struct unwind_sink **ret);
+
+/* Takes the sink. */
+int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret);
+void unwinders_free(struct unwinders *u);
+
+/* Make (or fetch from the cache) the table of a file, before anyone runs it. */
+void unwinders_preload_file(struct unwinders *u, const char *path);
+/* Read the mappings of a living process; 0 or -errno (-ESRCH: gone). Again when
+ * called again. */
+int unwinders_add_process(struct unwinders *u, int pid);
+
+/* What PERF_RECORD_{MMAP2,FORK,EXIT,COMM(exec)} said, in the order of time. */
+struct process_mmap {
+	uint32_t pid;
+	uint64_t start, len, offset;
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	bool exec;
+	const char *path;
+};
+void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);
+void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child);
+void unwinders_exec(struct unwinders *u, uint32_t pid);
+void unwinders_exit(struct unwinders *u, uint32_t pid);
+
+/* Records of the ring buffer that are this room's: RECORD_STACK, _WALK, _MISS,
+ * _PYTHON. size: of the whole record; untrusted beyond its head. */
+void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
+
+/* The frames of a stack by its id (provisional ones too): count and end, frames
+ * owned by u. -ENOENT when never seen. */
+ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_frames,
+	enum unwind_end *ret_end);
+/* The id that a provisional id means; other ids are themselves. */
+uint64_t unwinders_real_id(struct unwinders *u, uint64_t id);
+
+/* A frame in words. Strings are owned by u and live until unwinders_free(). */
+struct frame_name {
+	const char *name;   /* demangled function, or NULL */
+	uint64_t offset;    /* bytes into it: native */
+	const char *file;   /* source file, or NULL */
+	uint32_t line;      /* 0: not known */
+	const char *module; /* path of the ELF file or "[vdso]", "[anon]"; NULL */
+	uint64_t vaddr;     /* native: ELF vaddr; else 0 */
+	enum frame_lang lang;
+};
+void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);
+/* An address of a process, as usym() and ustack's raw mode need it. */
+void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
+	struct frame_name *ret);
+/* 20 bytes at most; 0: the file has none. For ustack(build_id). */
+size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
+
+const char *unwind_end_text(enum unwind_end e);
+
+/* Counters for -v: what was asked, what was made, how long it took. */
+void unwinders_stats(const struct unwinders *u, struct str *out);
