@@ -10,6 +10,11 @@ struct span {
 	uint32_t start, end;
 };
 
+struct arena;
+
+/* More is no script, and offsets are 32 bits. */
+#define SOURCE_MAX (16u << 20)
+
 struct source {
 	const char *name; /* "script.bt", "stdin", "-e" */
 	const char *text; /* NUL terminated */
@@ -18,3 +23,6 @@ struct source {
 
 /* Line and column of a byte, both from 1. */
 void source_place(const struct source *s, uint32_t at, unsigned *line, unsigned *col);
+
+/* A file's text, "-" for stdin; 0 or -errno. */
+int source_read(struct arena *a, const char *path, struct source *ret);

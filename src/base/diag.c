@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* diag.c - collects complaints about a script and prints them as a compiler does:
+ *
+ *     map.bt:2:12: error: @x holds int64, not string[4] [map-type]
+ *         end { @x = "one" }
+ *                    ^^^^^
+ */
+#include "diag.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "arena.h"
+#include "str.h"
+
+struct note {
+	struct span span;
+	const char *text;
+	struct note *next;
+};
+
+struct diag {
+	bool error;
+	enum diag_tag tag;
+	struct span span;
+	const char *text;
+	const char *hint;
+	struct note *notes, **notes_end;
+	struct diag *next;
+};
+
+struct diags {
+	struct arena *arena;
+	const struct source *source;
+	struct diag *first, **end, *last;
+	unsigned count;
+	bool failed;
+};
+
+static const char *const tag_names[] = {
+#define D(tag, name, help) [DIAG_##tag] = name,
+#include "diag.def"
+#undef D
+};
+
+const char *diag_tag_name(enum diag_tag tag)
+{
+	return tag_names[tag];
+}
+
+struct diags *diags_new(struct arena *a, const struct source *src)
+{
+	struct diags *d = arena_new_obj(a, struct diags);
+
+	d->arena = a;
+	d->source = src;
+	d->end = &d->first;
+	return d;
+}
+
+bool diags_failed(const struct diags *d)
+{
+	return d->failed;
+}
+
+unsigned diags_count(const struct diags *d)
+{
+	return d->count;
+}
+
+static void diag_add(struct diags *d, bool error, struct span at, enum diag_tag tag,
+	const char *fmt, va_list ap)
+{
+	struct diag *g = arena_new_obj(d->arena, struct diag);
+
+	g->error = error;
+	g->tag = tag;
+	g->span = at;
+	g->text = arena_vprintf(d->arena, fmt, ap);
+	g->notes_end = &g->notes;
+	*d->end = d->last = g;
+	d->end = &g->next;
+	d->count++;
+	d->failed |= error;
+}
+
+bool diag(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	diag_add(d, true, at, tag, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+void diag_warn(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	diag_add(d, false, at, tag, fmt, ap);
+	va_end(ap);
+}
+
+void diag_note(struct diags *d, struct span at, const char *fmt, ...)
+{
+	struct note *n;
+	va_list ap;
+
+	if (!d->last)
+		return;
+	n = arena_new_obj(d->arena, struct note);
+	n->span = at;
+	va_start(ap, fmt);
+	n->text = arena_vprintf(d->arena, fmt, ap);
+	va_end(ap);
+	*d->last->notes_end = n;
+	d->last->notes_end = &n->next;
+}
+
+void diag_hint(struct diags *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!d->last)
+		return;
+	va_start(ap, fmt);
+	d->last->hint = arena_vprintf(d->arena, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- printing ---- */
+
+struct printer {
+	const struct source *source;
+	FILE *out;
+	const char *bold, *red, *yellow, *cyan, *off;
+};
+
+/* The line a span begins in, and the span's first line underlined. A tab stays a
+ * tab in both, so that the underline is right whatever the terminal's tab width;
+ * a UTF-8 sequence is one column. */
+static void print_line(const struct printer *p, struct span at, const char *colour)
+{
+	const char *text = p->source->text;
+	size_t len = p->source->len;
+	size_t from = at.start < len ? at.start : len, start = from, end = from, i;
+	size_t to;
+
+	while (start > 0 && text[start - 1] != '\n')
+		start--;
+	while (end < len && text[end] != '\n')
+		end++;
+	to = at.end < end ? at.end : end;
+	fputs("    ", p->out);
+	for (i = start; i < end; i++)
+		putc(iscntrl((unsigned char)text[i]) && text[i] != '\t' ? ' ' : text[i],
+			p->out);
+	fputs("\n    ", p->out);
+	for (i = start; i < from; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			putc(text[i] == '\t' ? '\t' : ' ', p->out);
+	fprintf(p->out, "%s^", colour);
+	for (i = from + 1; i < to; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			putc('^', p->out);
+	fprintf(p->out, "%s\n", p->off);
+}
+
+static void print_head(const struct printer *p, struct span at, const char *kind,
+	const char *colour, const char *text, const char *tag)
+{
+	unsigned line, col;
+
+	source_place(p->source, at.start, &line, &col);
+	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, p->source->name, line, col, colour,
+		kind, p->off, text);
+	if (tag)
+		fprintf(p->out, " [%s]", tag);
+	putc('\n', p->out);
+	print_line(p, at, colour);
+}
+
+static void print_diag(const struct printer *p, const struct diag *g)
+{
+	print_head(p, g->span, g->error ? "error" : "warning", g->error ? p->red : p->yellow,
+		g->text, tag_names[g->tag]);
+	for (const struct note *n = g->notes; n; n = n->next)
+		print_head(p, n->span, "note", p->cyan, n->text, NULL);
+	if (g->hint)
+		fprintf(p->out, "%shint:%s %s\n", p->cyan, p->off, g->hint);
+}
+
+/* By place, then as they were made; they nearly are in order already. */
+static struct diag **sorted(const struct diags *d)
+{
+	struct diag **all = arena_new_array(d->arena, struct diag *, d->count + 1);
+	unsigned n = 0;
+
+	for (struct diag *g = d->first; g; g = g->next) {
+		unsigned i = n++;
+
+		for (; i > 0 && all[i - 1]->span.start > g->span.start; i--)
+			all[i] = all[i - 1];
+		all[i] = g;
+	}
+	return all;
+}
+
+void diags_print(const struct diags *d, FILE *out, bool colour)
+{
+	struct printer p = {
+		.source = d->source,
+		.out = out,
+		.bold = colour ? "\033[1m" : "",
+		.red = colour ? "\033[1;31m" : "",
+		.yellow = colour ? "\033[1;33m" : "",
+		.cyan = colour ? "\033[1;36m" : "",
+		.off = colour ? "\033[0m" : "",
+	};
+	struct diag **all = sorted(d);
+
+	for (unsigned i = 0; i < d->count; i++) {
+		if (i > 0 && all[i]->span.start == all[i - 1]->span.start
+			&& !strcmp(all[i]->text, all[i - 1]->text))
+			continue;
+		print_diag(&p, all[i]);
+	}
+}

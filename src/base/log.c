@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* log.c - one line on stderr for each thing the system says. */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int log_level;
+
+static void log_line(const char *kind, const char *fmt, va_list ap)
+{
+	flockfile(stderr);
+	fputs(kind, stderr);
+	vfprintf(stderr, fmt, ap);
+	putc('\n', stderr);
+	funlockfile(stderr);
+}
+
+#define LOG(name, kind, level)                                                           \
+	void name(const char *fmt, ...)                                                  \
+	{                                                                                \
+		va_list ap;                                                              \
+                                                                                         \
+		if (log_level < (level))                                                 \
+			return;                                                          \
+		va_start(ap, fmt);                                                       \
+		log_line(kind, fmt, ap);                                                 \
+		va_end(ap);                                                              \
+	}
+
+LOG(log_error, "error: ", -1)
+LOG(log_warn, "warning: ", 0)
+LOG(log_hint, "hint: ", -1)
+LOG(log_info, "info: ", 1)

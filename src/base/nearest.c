@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* nearest.c - "did you mean": the edit distance with swaps of neighbours, case
+ * counting little. */
+#include "diag.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NAME_MAX_LEN = 63 };
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Half steps: an edit is 2, a change of case 1. */
+static unsigned cost(char a, char b)
+{
+	if (a == b)
+		return 0;
+	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
+}
+
+static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
+{
+	unsigned rows[3][NAME_MAX_LEN + 1]; /* before last, last, this */
+	unsigned *older = rows[0], *last = rows[1], *row = rows[2], *spare;
+
+	for (size_t j = 0; j <= lb; j++)
+		last[j] = 2 * (unsigned)j;
+	for (size_t i = 1; i <= la; i++) {
+		row[0] = 2 * (unsigned)i;
+		for (size_t j = 1; j <= lb; j++) {
+			row[j] = min3(last[j] + 2, row[j - 1] + 2,
+				last[j - 1] + cost(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]
+				&& older[j - 2] + 2 < row[j])
+				row[j] = older[j - 2] + 2;
+		}
+		spare = older;
+		older = last;
+		last = row;
+		row = spare;
+	}
+	return last[lb];
+}
+
+const char *nearest(const char *written, const char *const *names, size_t n)
+{
+	size_t len = strlen(written);
+	/* One edit in three letters; a one-letter name has no neighbours. */
+	unsigned best = len < 2 ? 1 : 2 * (unsigned)((len + 2) / 3);
+	const char *found = NULL;
+
+	if (len > NAME_MAX_LEN)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t other = strlen(names[i]);
+		unsigned d;
+
+		if (other > NAME_MAX_LEN)
+			continue;
+		d = distance(written, len, names[i], other);
+		if (d < best || (d == best && !found)) {
+			best = d;
+			found = names[i];
+		}
+	}
+	return found;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/* str.c - a string that grows by doubling; and the one pattern language. */
+#include "str.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void str_reserve(struct str *s, size_t more)
+{
+	size_t cap = s->cap ? s->cap : 64;
+
+	while (cap - s->len <= more)
+		cap *= 2;
+	if (cap == s->cap)
+		return;
+	s->data = realloc(s->data, cap);
+	if (!s->data) {
+		fputs("strata: out of memory\n", stderr);
+		abort();
+	}
+	s->cap = cap;
+}
+
+void str_done(struct str *s)
+{
+	free(s->data);
+	*s = (struct str){};
+}
+
+void str_clear(struct str *s)
+{
+	s->len = 0;
+	if (s->data)
+		s->data[0] = '\0';
+}
+
+void str_addn(struct str *s, const char *text, size_t n)
+{
+	str_reserve(s, n);
+	if (n)
+		memcpy(s->data + s->len, text, n);
+	s->len += n;
+	s->data[s->len] = '\0';
+}
+
+void str_add(struct str *s, const char *text)
+{
+	str_addn(s, text, strlen(text));
+}
+
+void str_addc(struct str *s, char c)
+{
+	str_addn(s, &c, 1);
+}
+
+void str_addvf(struct str *s, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		return;
+	str_reserve(s, (size_t)n);
+	vsnprintf(s->data + s->len, (size_t)n + 1, fmt, ap);
+	s->len += (size_t)n;
+}
+
+void str_addf(struct str *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_addvf(s, fmt, ap);
+	va_end(ap);
+}
+
+const char *str_text(const struct str *s)
+{
+	return s->data ? s->data : "";
+}
+
+/* Length of the well-formed UTF-8 sequence at p, 0 when it is none: overlong
+ * forms, surrogates and C1 controls (U+0080..9f, which terminals obey) are not. */
+static size_t utf8_len(const unsigned char *p, size_t n)
+{
+	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
+	size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = p[0] & (0x7f >> len);
+
+	if (p[0] < 0xc2 || p[0] > 0xf4 || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	return len;
+}
+
+void str_add_safe(struct str *s, const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+
+	while (p < end) {
+		size_t len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 0;
+
+		if (*p >= 0x20 && *p < 0x7f)
+			len = 1;
+		if (len)
+			str_addn(s, (const char *)p, len);
+		else
+			str_addf(s, "\\x%02x", *p);
+		p += len ? len : 1;
+	}
+}
+
+/* A star that fails takes one more character; only the last one needs another
+ * try, hence no recursion. */
+bool glob_match(const char *pattern, const char *text)
+{
+	const char *star = NULL, *retry = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			retry = text;
+		} else if (*pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
