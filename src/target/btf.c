@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/* btf.c - the kernel's types. The only reader of BTF.
+ *
+ * Parsing vmlinux's BTF takes 9 ms of every start, so offsets are kept in a text
+ * file named by the kernel's build id: lines "struct member offset". */
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "target/priv.h"
+
+#define VMLINUX      "/sys/kernel/btf/vmlinux"
+#define TYPEDEF_MARK "btf_trace_"
+#define NESTING_MAX  8
+#define CACHE_MAX    65536
+
+struct btf_cache {
+	char *text;
+	char name[64]; /* of the file; "" when the kernel has no build id */
+};
+
+bool target_has_btf(struct target *t)
+{
+	_cleanup_(closep) int fd = target_openat(t, VMLINUX, O_RDONLY);
+
+	return fd >= 0;
+}
+
+static struct btf *vmlinux(struct target *t)
+{
+	if (!t->btf && !t->no_btf) {
+		t->btf = btf__parse(target_path(t, VMLINUX), NULL);
+		t->no_btf = !t->btf;
+	}
+	return t->btf;
+}
+
+void btf_done(struct target *t)
+{
+	btf__free(t->btf);
+	if (t->btf_cache)
+		free(t->btf_cache->text);
+	free(t->btf_cache);
+}
+
+/* ---- members ---- */
+
+static int find_member(const struct btf *btf, uint32_t id, const char *name, size_t len,
+	unsigned depth, uint32_t *ret_type);
+
+/* Members of an unnamed struct or union are its holder's. */
+static int try_member(const struct btf *btf, const struct btf_type *t, uint32_t i,
+	const char *name, size_t len, unsigned depth, uint32_t *ret_type)
+{
+	const struct btf_member *m = &btf_members(t)[i];
+	const char *own = btf__name_by_offset(btf, m->name_off);
+	int bits = (int)btf_member_bit_offset(t, i), inner;
+
+	if (own && strlen(own) == len && !memcmp(own, name, len)) {
+		*ret_type = m->type;
+		return bits / 8;
+	}
+	if (own && *own)
+		return -ENOENT;
+	inner = find_member(btf, m->type, name, len, depth + 1, ret_type);
+	return inner < 0 ? inner : bits / 8 + inner;
+}
+
+static int find_member(const struct btf *btf, uint32_t id, const char *name, size_t len,
+	unsigned depth, uint32_t *ret_type)
+{
+	int type = btf__resolve_type(btf, id);
+	const struct btf_type *t = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type);
+
+	if (!t || !btf_is_composite(t) || depth > NESTING_MAX)
+		return -ENOENT;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		int at = try_member(btf, t, i, name, len, depth, ret_type);
+
+		if (at >= 0)
+			return at;
+	}
+	return -ENOENT;
+}
+
+static int member_offset(struct target *t, const char *strct, const char *member)
+{
+	struct btf *btf = vmlinux(t);
+	int id = btf ? btf__find_by_name_kind(btf, strct, BTF_KIND_STRUCT) : -ENOENT;
+	int total = 0;
+
+	while (id >= 0 && *member) {
+		size_t len = strcspn(member, ".");
+		uint32_t type = 0;
+		int at = find_member(btf, (uint32_t)id, member, len, 0, &type);
+
+		if (at < 0)
+			return at;
+		total += at;
+		id = (int)type;
+		member += len + (member[len] == '.');
+	}
+	return id < 0 ? -ENOENT : total;
+}
+
+/* ---- the cache ---- */
+
+/* Name: the build id of /sys/kernel/notes, all of which is as good as unique. */
+static void name_cache(struct target *t, char name[64])
+{
+	size_t size = 0;
+	_cleanup_(freep) char *notes = target_read(t, "/sys/kernel/notes", 65536, &size);
+	uint64_t h = 0xcbf29ce484222325ULL, g = size;
+
+	name[0] = '\0';
+	if (!notes || !size)
+		return;
+	for (size_t i = 0; i < size; i++) {
+		h = (h ^ (uint8_t)notes[i]) * 0x100000001b3ULL;
+		g = g * 0x9e3779b97f4a7c15ULL + (uint8_t)notes[i];
+	}
+	snprintf(name, 64, "btf-%016llx%016llx", (unsigned long long)h, (unsigned long long)g);
+}
+
+static struct btf_cache *cache_of(struct target *t)
+{
+	int dir, fd;
+
+	if (t->btf_cache || !target_is_live(t))
+		return t->btf_cache;
+	t->btf_cache = calloc(1, sizeof(*t->btf_cache));
+	if (!t->btf_cache)
+		return NULL;
+	name_cache(t, t->btf_cache->name);
+	dir = target_cache_dir(t);
+	if (dir < 0)
+		t->btf_cache->name[0] = '\0';
+	if (!t->btf_cache->name[0])
+		return t->btf_cache;
+	fd = openat(dir, t->btf_cache->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		t->btf_cache->text = read_fd(fd, CACHE_MAX, NULL);
+		close(fd);
+	}
+	return t->btf_cache;
+}
+
+/* The offset, or -EAGAIN when it was not asked before. */
+static int cache_find(struct target *t, const char *strct, const char *member)
+{
+	struct btf_cache *c = cache_of(t);
+	const char *key = arena_printf(t->arena, "%s %s ", strct, member);
+	const char *line = c ? c->text : NULL;
+
+	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (!strncmp(line, key, strlen(key)))
+			return atoi(line + strlen(key));
+	return -EAGAIN;
+}
+
+/* One write of one line: two strata at once at worst repeat it. */
+static void cache_add(struct target *t, const char *strct, const char *member, int offset)
+{
+	struct btf_cache *c = cache_of(t);
+	_cleanup_(closep) int fd = -1;
+	const char *line;
+
+	if (!c || !c->name[0])
+		return;
+	line = arena_printf(t->arena, "%s %s %d\n", strct, member, offset);
+	fd = openat(target_cache_dir(t), c->name,
+		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && write(fd, line, strlen(line)) < 0)
+		return;
+}
+
+int target_btf_offset(struct target *t, const char *strct, const char *member)
+{
+	int at = cache_find(t, strct, member);
+
+	if (at != -EAGAIN)
+		return at;
+	at = member_offset(t, strct, member);
+	if (t->btf)
+		cache_add(t, strct, member, at);
+	return at;
+}
+
+/* ---- raw tracepoints ---- */
+
+const char *const *target_raw_tracepoints(struct target *t, const char *pattern)
+{
+	struct btf *btf = vmlinux(t);
+	uint32_t n = btf ? btf__type_cnt(btf) : 0;
+	struct strings found = {};
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct btf_type *type = btf__type_by_id(btf, i);
+		const char *name = btf__name_by_offset(btf, type->name_off);
+
+		if (!btf_is_typedef(type) || !name ||
+		    strncmp(name, TYPEDEF_MARK, strlen(TYPEDEF_MARK)))
+			continue;
+		name += strlen(TYPEDEF_MARK);
+		if (glob_match(pattern, name) && !strings_have(&found, name))
+			strings_add(t, &found, name);
+	}
+	strings_sort(&found);
+	return strings_done(t, &found);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cache.c - the directory of what was worked out before. What lies there is
+ * trusted later, so it must be ours alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "target/priv.h"
+
+#define SYSTEM_CACHE "/var/cache/strata"
+
+/* $STRATA_CACHE_DIR, or the system's for root, or the user's own. */
+static const char *cache_path(struct target *t)
+{
+	const char *dir = getenv("STRATA_CACHE_DIR");
+
+	if (dir && dir[0] == '/')
+		return dir;
+	if (geteuid() == 0)
+		return SYSTEM_CACHE;
+	dir = getenv("XDG_CACHE_HOME");
+	if (dir && dir[0] == '/')
+		return arena_printf(t->arena, "%s/strata", dir);
+	dir = getenv("HOME");
+	return dir && dir[0] == '/' ? arena_printf(t->arena, "%s/.cache/strata", dir) : NULL;
+}
+
+static void make_parents(struct target *t, const char *path)
+{
+	char *p = arena_strdup(t->arena, path);
+
+	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(p, 0755);
+		*slash = '/';
+	}
+}
+
+static int open_cache(struct target *t)
+{
+	_cleanup_(closep) int fd = -1;
+	const char *path = cache_path(t);
+	struct stat st;
+
+	if (!path)
+		return -ENOENT;
+	make_parents(t, path);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (st.st_uid != geteuid() || (st.st_mode & 077))
+		return -EPERM;
+	return TAKE_FD(fd);
+}
+
+int target_cache_dir(struct target *t)
+{
+	int fd;
+
+	if (t->cache_fd == -1) {
+		fd = open_cache(t);
+		t->cache_fd = fd >= 0 ? fd : fd - 1;
+	}
+	return t->cache_fd >= 0 ? t->cache_fd : t->cache_fd + 1;
+}

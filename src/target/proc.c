@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/* proc.c - processes as /proc shows them. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "base/vec.h"
+#include "target/priv.h"
+
+#define MAPS_MAX (64u << 20)
+
+static const char *proc_path(char buf[96], int pid, const char *file)
+{
+	snprintf(buf, 96, "/proc/%d/%s", pid, file);
+	return buf;
+}
+
+/* ---- mappings ---- */
+
+/* The kernel writes a newline in a path as \012. */
+static void unescape(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		if (!strncmp(s, "\\012", 4)) {
+			*out++ = '\n';
+			s += 3;
+		} else {
+			*out++ = *s;
+		}
+	}
+	*out = '\0';
+}
+
+/* "start-end rwxp offset major:minor inode   path" */
+static bool parse_map(char *line, struct proc_map *m)
+{
+	unsigned long long start, end, offset, inode;
+	char perms[5];
+	int at = 0;
+
+	*m = (struct proc_map){};
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &offset,
+		    &m->dev_major, &m->dev_minor, &inode, &at) < 7)
+		return false;
+	m->start = start;
+	m->end = end;
+	m->offset = offset;
+	m->inode = inode;
+	m->read = perms[0] == 'r';
+	m->write = perms[1] == 'w';
+	m->exec = perms[2] == 'x';
+	if (at)
+		unescape(line + at);
+	m->path = at ? line + at : "";
+	return start < end;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret)
+{
+	char path[96];
+	size_t size = 0, n = 0, room;
+	_cleanup_(freep) char *text = target_read(t, proc_path(path, pid, "maps"), MAPS_MAX, &size);
+	struct proc_map *maps;
+	char *rest, *line;
+
+	if (!text)
+		return errno == ENOENT ? -ESRCH : -errno;
+	room = (count_lines(text) + 1) * sizeof(*maps);
+	maps = malloc(room + size + 1);
+	if (!maps)
+		return -ENOMEM;
+	rest = memcpy((char *)maps + room, text, size + 1);
+	while ((line = strsep(&rest, "\n")))
+		if (*line && parse_map(line, &maps[n]))
+			n++;
+	*ret = maps;
+	return (ssize_t)n;
+}
+
+static int open_regular(int fd, uint64_t inode)
+{
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+/* Within the root of the process: its links must not lead into ours. */
+static int open_in_root(struct target *t, int pid, const char *path)
+{
+	char root[96];
+	struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_(closep) int dir = target_openat(t, proc_path(root, pid, "root"), O_PATH | O_DIRECTORY);
+
+	if (dir < 0)
+		return dir;
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+		(unsigned long long)m->start, (unsigned long long)m->end);
+	fd = target_openat(t, path, O_RDONLY | O_NONBLOCK);
+	if (fd >= 0)
+		return open_regular(fd, 0);
+	if (m->path[0] != '/')
+		return -ENOENT;
+	return open_regular(open_in_root(t, pid, m->path), m->inode);
+}
+
+/* ---- the rest ---- */
+
+ssize_t proc_threads(struct target *t, int pid, int **ret)
+{
+	char path[96];
+	int fd = target_openat(t, proc_path(path, pid, "task"), O_RDONLY | O_DIRECTORY);
+	VEC(int) tids = {};
+	struct dirent *e;
+	DIR *d;
+
+	if (fd < 0)
+		return fd == -ENOENT ? -ESRCH : fd;
+	d = fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while ((e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			vec_push(&tids, atoi(e->d_name));
+	closedir(d);
+	*ret = tids.data;
+	return (ssize_t)tids.len;
+}
+
+char *proc_exe(struct target *t, int pid)
+{
+	char path[96], exe[PATH_MAX];
+	_cleanup_(closep) int dir = target_openat(t, proc_path(path, pid, ""), O_PATH | O_DIRECTORY);
+	ssize_t n = dir < 0 ? -1 : readlinkat(dir, "exe", exe, sizeof(exe));
+
+	return n <= 0 ? NULL : strndup(exe, (size_t)n);
+}
+
+char *proc_comm(struct target *t, int pid)
+{
+	char path[96];
+	char *comm = target_read(t, proc_path(path, pid, "comm"), 64, NULL);
+
+	if (comm)
+		comm[strcspn(comm, "\n")] = '\0';
+	return comm;
+}
+
+bool proc_alive(struct target *t, int pid)
+{
+	char path[96];
+	_cleanup_(closep) int fd = target_openat(t, proc_path(path, pid, "stat"), O_PATH);
+
+	return fd >= 0;
+}
