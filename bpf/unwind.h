@@ -177,28 +177,38 @@ struct table_header {
 };
 ABI_SIZE(table_header, 80);
 
-/* A rule. x86_64 and arm64 alike: how the CFA is made, where RA and the caller's
- * frame pointer are. As u64:
+/* A rule: how the CFA is made, where RA and the caller's frame pointer are; for
+ * x86_64 and arm64 alike. As u64:
  *     bits  0-3   kind (enum rule_kind)
  *     bits  4-7   CFA register (enum rule_reg)
  *     bits  8-15  flags (enum rule_flags)
- *     bits 16-31  fp slot: s16, in 8-byte words from the CFA, 0: unchanged
- *     bits 32-63  CFA offset: s32, bytes
- * RA is at CFA-8 on x86_64; on arm64 where flags say. A rule index of
- * RULE_NONE in a row means no rule: the frame pointer is tried. */
+ *     bits 16-31  fp slot: s16, in 8-byte words from the CFA
+ *     bits 32-63  CFA offset: s32, bytes (RULE_CFA_DEREF: s16 before the load in
+ *                 bits 32-47, s16 added to what was loaded in 48-63)
+ * An fp slot of 0 means: unchanged; with RULE_FP_AT_FP it counts from the frame
+ * pointer, and 0 is a place. RA is at CFA-8 on x86_64; on arm64 where flags say. A
+ * row's index of RULE_NONE means no rule: the frame pointer is tried. Registers other
+ * than sp and fp are known in the interrupted frame only. */
 enum rule_kind {
-	RULE_UNKNOWN,   /* no rule here */
+	RULE_UNKNOWN,   /* no rule here; never in a table */
 	RULE_CFA,       /* CFA = reg + offset */
-	RULE_CFA_DEREF, /* CFA = *(reg + fp slot*8 ...): see RULE_DEREF_*: gcc's realigned frames */
+	RULE_CFA_DEREF, /* CFA = *(reg + offset) + offset: realigned frames, switched stacks */
 	RULE_PLT,       /* CFA = sp + 8 + (((pc & 15) >= offset) << 3) */
 	RULE_SIGNAL,    /* registers from the signal frame at sp */
 	RULE_END,       /* the thread's first frame */
-	RULE_FP,        /* by frame pointer: CFA = fp + 16 */
 };
-enum rule_reg { RULE_SP, RULE_FPREG, RULE_RAX, RULE_RDI, RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R13, RULE_R15,
-	RULE_RBX, RULE_R12, RULE_R14, RULE_RDX, RULE_RCX, RULE_RSI };
+enum rule_reg { /* x86_64; arm64 has the first two. ORDER RULE_REGS in ehframe.c, walk.bpf.h */
+	RULE_SP, RULE_FP, RULE_RAX, RULE_RDX, RULE_RCX, RULE_RBX, RULE_RSI, RULE_RDI,
+	RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R12, RULE_R13, RULE_R14, RULE_R15,
+};
 enum rule_flags {
-	RULE_RA_REG = 1,  /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
-	RULE_RA_SLOT = 2, /* arm64: RA at fp slot + 8 */
+	RULE_RA_REG = 1,   /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
+	RULE_RA_SLOT = 2,  /* arm64: RA at fp slot + 8 */
+	RULE_RA_ONLY = 4,  /* arm64: the slot is RA's, fp is unchanged */
+	RULE_FP_AT_FP = 8, /* the caller's fp is at fp + slot */
 };
-#define RULE_NONE 0xffff
+#define RULE(kind, reg, flags, slot, offset)                                             \
+	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \
+		(__u64)(__u16)(slot) << 16 | (__u64)(__u32)(offset) << 32)
+#define RULE_NONE  0xffff
+#define RULES_MAX  0xffff

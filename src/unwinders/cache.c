@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cache.c - tables kept from one run to the next.
+ *
+ * A file per table: head, then the table's bytes as the kernel will get them. It is
+ * written beside and renamed, so it is whole or absent; a checksum and every offset
+ * are checked before use, so a broken one is as good as absent. */
+#include "cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "target/elf.h"
+#include "unwinder_row.h"
+
+#define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
+#define CACHE_VERSION 1 /* of how tables are made, beside TABLE_VERSION */
+
+struct head {
+	uint64_t magic;
+	uint32_t version, languages;
+	uint64_t size, sum;
+	uint64_t pad[4];
+};
+_Static_assert(sizeof(struct head) == 64, "the table begins aligned");
+
+/* Goes up with each language's reading of files. */
+static uint32_t languages_version(void)
+{
+	uint32_t v = 0;
+
+	for (size_t i = 0; unwinder_rows[i]; i++)
+		v = v * 31 + unwinder_rows[i]->version + 1;
+	return v;
+}
+
+static uint64_t checksum(const void *data, size_t size)
+{
+	const uint64_t *w = data;
+	uint64_t a = STACK_HASH_SEED, b = ~STACK_HASH_SEED;
+
+	/* Two lanes: a multiplication's latency is the cost. */
+	for (size_t i = 0; i + 1 < size / 8; i += 2) {
+		a = STACK_HASH(a, w[i]);
+		b = STACK_HASH(b, w[i + 1]);
+	}
+	if (size / 8 % 2)
+		a = STACK_HASH(a, w[size / 8 - 1]);
+	return STACK_HASH(a, b) ^ size;
+}
+
+void cache_key(const struct elf *e, int fd, struct cache_key *ret)
+{
+	struct stat st = {.st_uid = (uid_t)-1};
+	uint8_t id[64];
+	size_t n = elf_build_id(e, id);
+	char *s = ret->name;
+
+	s[0] = '\0';
+	if ((fd >= 0 && fstat(fd, &st) < 0) || (fd < 0 && n < 8))
+		return;
+	if (n < 8) {
+		snprintf(s, sizeof(ret->name), "table-file-%llx-%llx-%llx-%llx.%lx", (unsigned long long)st.st_dev,
+			(unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+			(unsigned long long)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec);
+		return;
+	}
+	s += sprintf(s, "table-id-");
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, "%02x", id[i]);
+	sprintf(s, "-%x-%llx", st.st_uid, (unsigned long long)st.st_size);
+}
+
+static bool head_valid(const struct head *h, size_t size)
+{
+	return h->magic == CACHE_MAGIC && h->version == CACHE_VERSION &&
+		h->languages == languages_version() && h->size == size - sizeof(*h) &&
+		h->sum == checksum(h + 1, h->size) && table_valid(h + 1, h->size);
+}
+
+int cache_load(int dir, const struct cache_key *key, struct table *ret)
+{
+	_cleanup_(closep) int fd = -1;
+	struct stat st;
+	void *map;
+
+	if (!key->name[0])
+		return -ENOENT;
+	fd = openat(dir, key->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head))
+		return -EINVAL;
+	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	if (!head_valid(map, st.st_size)) {
+		munmap(map, st.st_size);
+		return -EINVAL;
+	}
+	*ret = (struct table){(struct head *)map + 1, st.st_size - sizeof(struct head), map, st.st_size};
+	return 0;
+}
+
+static int write_all(int fd, const void *data, size_t size)
+{
+	const char *p = data;
+
+	while (size) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		p += n;
+		size -= n;
+	}
+	return 0;
+}
+
+int cache_store(int dir, const struct cache_key *key, const struct table *t)
+{
+	_cleanup_(closep) int fd = -1;
+	struct head h = {CACHE_MAGIC, CACHE_VERSION, languages_version(), t->size,
+		checksum(t->data, t->size), {}};
+	char tmp[sizeof(key->name) + 32];
+	int err;
+
+	if (!key->name[0])
+		return -ENOENT;
+	snprintf(tmp, sizeof(tmp), ".%s.%d", key->name, getpid());
+	unlinkat(dir, tmp, 0); /* of a run that died with our pid */
+	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, &h, sizeof(h));
+	if (!err)
+		err = write_all(fd, t->data, t->size);
+	if (!err && renameat(dir, tmp, dir, key->name) < 0)
+		err = -errno;
+	if (err)
+		unlinkat(dir, tmp, 0);
+	return err;
+}

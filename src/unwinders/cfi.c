@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cfi.c - the programs of call frame information, run to rows.
+ *
+ * Of the caller's registers only CFA, return address and frame pointer are
+ * followed: a rule of 64 bits holds them, and nothing else is needed to walk on.
+ * Expressions are recognised by their shape, not run; what has no shape known here
+ * becomes a row without rule. */
+#include "cfi.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum { DW_X86_FP = 6, DW_X86_SP = 7, DW_X86_RA = 16, DW_ARM_FP = 29, DW_ARM_LR = 30, DW_ARM_SP = 31 };
+
+/* ---- bytes ------------------------------------------------------------- */
+
+uint64_t read_uint(struct reader *r, size_t size)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(r->end - r->p) < size) {
+		r->bad = true;
+		r->p = r->end;
+		return 0;
+	}
+	memcpy(&v, r->p, size);
+	r->p += size;
+	r->vaddr += size;
+	return v;
+}
+
+uint64_t read_uleb(struct reader *r)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t b = read_uint(r, 1);
+
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			return v;
+	}
+}
+
+static int64_t read_sleb(struct reader *r)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+	uint8_t b;
+
+	do {
+		b = read_uint(r, 1);
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		shift += 7;
+	} while (b & 0x80);
+	if (shift < 64 && (b & 0x40))
+		v |= ~0ull << shift;
+	return v;
+}
+
+void read_skip(struct reader *r, uint64_t n)
+{
+	if ((uint64_t)(r->end - r->p) < n) {
+		r->bad = true;
+		n = r->end - r->p;
+	}
+	r->p += n;
+	r->vaddr += n;
+}
+
+/* A block of n bytes, stepped over. */
+static struct reader read_block(struct reader *r, uint64_t n)
+{
+	struct reader b = *r;
+
+	read_skip(r, n);
+	b.end = r->p;
+	return b;
+}
+
+static uint64_t read_format(struct reader *r, uint8_t format)
+{
+	switch (format) {
+	case 0x00: case 0x04: case 0x0c: return read_uint(r, 8);
+	case 0x01: return read_uleb(r);
+	case 0x02: return read_uint(r, 2);
+	case 0x03: return read_uint(r, 4);
+	case 0x09: return read_sleb(r);
+	case 0x0a: return (int16_t)read_uint(r, 2);
+	case 0x0b: return (int32_t)read_uint(r, 4);
+	}
+	r->bad = true;
+	return 0;
+}
+
+uint64_t read_encoded(struct reader *r, uint8_t encoding, uint64_t data)
+{
+	uint64_t here = r->vaddr, v;
+
+	if (encoding == 0xff)
+		return 0;
+	v = read_format(r, encoding & 0x0f);
+	switch (encoding & 0x70) {
+	case 0x00: return v;
+	case 0x10: return v + here;
+	case 0x30: return v + data;
+	}
+	r->bad = true; /* textrel, funcrel, aligned: nobody writes them */
+	return 0;
+}
+
+/* ---- CIE and FDE ------------------------------------------------------- */
+
+/* "zPLR" and what follows from each letter. An unknown one is skipped by length. */
+static void parse_augmentation(struct cie *c, struct reader *r, const char *letters)
+{
+	struct reader aug;
+
+	if (letters[0] != 'z')
+		return;
+	aug = read_block(r, read_uleb(r));
+	c->augmented = true;
+	for (const char *s = letters + 1; *s && !aug.bad; s++) {
+		if (*s == 'R')
+			c->pointers = read_uint(&aug, 1);
+		else if (*s == 'L')
+			read_uint(&aug, 1);
+		else if (*s == 'P')
+			read_encoded(&aug, read_uint(&aug, 1) & 0x0f, 0);
+		else if (*s == 'S')
+			c->signal = true;
+		else if (*s != 'B' && *s != 'G')
+			break;
+	}
+}
+
+bool cie_parse(struct reader r, uint64_t at, struct cie *ret)
+{
+	struct cie c = {.at = at};
+	uint8_t version = read_uint(&r, 1);
+	const char *letters = (const char *)r.p;
+	const uint8_t *nul = memchr(r.p, 0, r.end - r.p);
+
+	if ((version != 1 && version != 3 && version != 4) || !nul)
+		return false;
+	read_skip(&r, nul + 1 - r.p);
+	if (!strcmp(letters, "eh"))
+		read_skip(&r, 8);
+	else if (letters[0] && letters[0] != 'z')
+		return false;
+	if (version == 4)
+		read_skip(&r, 2); /* sizes of addresses and segments */
+	c.code_align = read_uleb(&r);
+	c.data_align = read_sleb(&r);
+	c.ra = version == 1 ? read_uint(&r, 1) : read_uleb(&r);
+	parse_augmentation(&c, &r, letters);
+	c.program = r;
+	*ret = c;
+	return !r.bad;
+}
+
+bool fde_parse(struct reader r, const struct cie *c, uint64_t data, struct fde *ret)
+{
+	uint64_t start = read_encoded(&r, c->pointers, data), size;
+
+	size = read_encoded(&r, c->pointers & 0x0f, 0);
+	if (c->augmented)
+		read_skip(&r, read_uleb(&r));
+	if (r.bad || !size || start + size < start)
+		return false;
+	*ret = (struct fde){start, start + size, r};
+	return true;
+}
+
+/* ---- state, and the rule it means -------------------------------------- */
+
+struct column {
+	enum { SAME, UNDEFINED, AT_CFA, IN_REG, AT_EXPR, STRANGE } kind;
+	int64_t offset; /* AT_CFA; IN_REG: the register */
+	struct reader expr;
+};
+
+struct state {
+	bool is_expr;
+	uint32_t reg;
+	int64_t offset;
+	struct reader expr;
+	struct column fp, ra;
+};
+
+#define NEST_MAX 8
+struct run {
+	const struct cie *cie;
+	uint16_t machine;
+	uint32_t fp; /* DWARF's number of it */
+	struct state now, initial, saved[NEST_MAX];
+	unsigned nsaved;
+	bool failed;
+};
+
+/* ORDER RULE_REGS: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 are DWARF's 0..15. */
+static int rule_reg(uint16_t machine, uint32_t dwarf)
+{
+	static const uint8_t x86[16] = {RULE_RAX, RULE_RDX, RULE_RCX, RULE_RBX, RULE_RSI, RULE_RDI,
+		RULE_FP, RULE_SP, RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R12, RULE_R13, RULE_R14,
+		RULE_R15};
+
+	if (machine == EM_X86_64)
+		return dwarf < 16 ? x86[dwarf] : -1;
+	return dwarf == DW_ARM_SP ? RULE_SP : dwarf == DW_ARM_FP ? RULE_FP : -1;
+}
+
+static bool is_s16(int64_t v)
+{
+	return v == (int16_t)v;
+}
+
+/* DW_OP_bregN offset: the register, or -1. */
+static int expr_breg(struct reader *e, int64_t *ret_offset)
+{
+	uint8_t op = read_uint(e, 1);
+
+	if (op < 0x70 || op > 0x8f)
+		return -1;
+	*ret_offset = read_sleb(e);
+	return e->bad ? -1 : op - 0x70;
+}
+
+/* The slot of the caller's fp and its flag; false: not expressible. */
+static bool fp_slot(const struct run *run, int64_t *ret, unsigned *flags)
+{
+	const struct column *c = &run->now.fp;
+	struct reader e = c->expr;
+	int reg;
+
+	*ret = 0;
+	if (c->kind == SAME || c->kind == UNDEFINED)
+		return true;
+	if (c->kind == AT_CFA) {
+		*ret = c->offset / 8;
+		return c->offset && c->offset % 8 == 0 && is_s16(*ret);
+	}
+	if (c->kind != AT_EXPR || (reg = expr_breg(&e, ret)) < 0 || e.p != e.end || *ret % 8)
+		return false;
+	if (rule_reg(run->machine, reg) == RULE_FP)
+		*flags |= RULE_FP_AT_FP;
+	else if (rule_reg(run->machine, reg) == RULE_SP && !run->now.is_expr && run->now.reg == (uint32_t)reg)
+		*ret -= run->now.offset;
+	else
+		return false;
+	*ret /= 8;
+	return is_s16(*ret) && (*ret || (*flags & RULE_FP_AT_FP));
+}
+
+static bool ra_x86(const struct column *ra, unsigned *flags)
+{
+	if (ra->kind == IN_REG && ra->offset == 5 /* rdi: vfork */) {
+		*flags |= RULE_RA_REG;
+		return true;
+	}
+	return ra->kind == AT_CFA && ra->offset == -8;
+}
+
+static bool ra_arm(const struct column *ra, int64_t *slot, unsigned *flags)
+{
+	if (ra->kind == SAME || (ra->kind == IN_REG && ra->offset == DW_ARM_LR)) {
+		*flags |= RULE_RA_REG;
+		return true;
+	}
+	if (ra->kind != AT_CFA || ra->offset % 8 || !is_s16(ra->offset / 8) || (*flags & RULE_FP_AT_FP))
+		return false;
+	if (!*slot) {
+		*slot = ra->offset / 8;
+		*flags |= RULE_RA_ONLY;
+		return *slot != 0;
+	}
+	*flags |= RULE_RA_SLOT;
+	return ra->offset / 8 == *slot + 1;
+}
+
+/* breg N off, deref [, plus_uconst m], or ld's expression for .plt. */
+static uint64_t cfa_expr_rule(const struct run *run, unsigned flags, int64_t slot)
+{
+	static const uint8_t plt[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a}; /* rsp+8, rip & 15.. */
+	struct reader e = run->now.expr;
+	int64_t offset = 0, add = 0;
+	size_t n = e.end - e.p;
+	int reg;
+
+	if (run->machine == EM_X86_64 && n == 11 && !memcmp(e.p, plt, sizeof(plt)) &&
+		e.p[6] >= 0x30 && e.p[6] <= 0x3f && e.p[7] == 0x2a)
+		return RULE(RULE_PLT, RULE_SP, 0, 0, e.p[6] - 0x30);
+	reg = expr_breg(&e, &offset);
+	if (reg < 0 || rule_reg(run->machine, reg) < 0 || read_uint(&e, 1) != 0x06)
+		return 0;
+	if (e.p < e.end && read_uint(&e, 1) == 0x23)
+		add = read_uleb(&e);
+	if (e.bad || e.p != e.end || !is_s16(offset) || !is_s16(add))
+		return 0;
+	return RULE(RULE_CFA_DEREF, rule_reg(run->machine, reg), flags, slot,
+		(uint32_t)(uint16_t)offset | (uint32_t)(uint16_t)add << 16);
+}
+
+static uint64_t state_rule(const struct run *run)
+{
+	const struct state *s = &run->now;
+	unsigned flags = 0;
+	int64_t slot;
+	int reg = rule_reg(run->machine, s->reg);
+
+	if (run->cie->signal)
+		return RULE(RULE_SIGNAL, 0, 0, 0, 0);
+	if (s->ra.kind == UNDEFINED)
+		return RULE(RULE_END, 0, 0, 0, 0);
+	if (!fp_slot(run, &slot, &flags))
+		return 0;
+	if (run->machine == EM_X86_64 ? !ra_x86(&s->ra, &flags) : !ra_arm(&s->ra, &slot, &flags))
+		return 0;
+	if (s->is_expr)
+		return cfa_expr_rule(run, flags, slot);
+	if (reg < 0 || s->offset != (int32_t)s->offset)
+		return 0;
+	return RULE(RULE_CFA, reg, flags, slot, s->offset);
+}
+
+/* ---- the program ------------------------------------------------------- */
+
+void eh_row_add(struct eh_rows *rows, uint64_t vaddr, uint64_t rule)
+{
+	struct eh_row *last = rows->len ? &rows->data[rows->len - 1] : NULL;
+
+	if (last && last->vaddr == vaddr) {
+		last->rule = rule;
+		if (rows->len > 1 && last[-1].rule == rule)
+			rows->len--;
+		return;
+	}
+	if ((last && last->rule == rule) || (!last && !rule))
+		return;
+	vec_push(rows, (struct eh_row){vaddr, rule});
+}
+
+static void set_column(struct run *run, struct state *s, uint64_t reg, struct column c)
+{
+	if (reg == run->fp)
+		s->fp = c;
+	if (reg == run->cie->ra)
+		s->ra = c;
+}
+
+static void restore_column(struct run *run, uint64_t reg)
+{
+	if (reg == run->fp)
+		run->now.fp = run->initial.fp;
+	if (reg == run->cie->ra)
+		run->now.ra = run->initial.ra;
+}
+
+static void set_offset(struct run *run, uint64_t reg, int64_t factored)
+{
+	set_column(run, &run->now, reg,
+		(struct column){AT_CFA, (int64_t)((uint64_t)factored * (uint64_t)run->cie->data_align), {}});
+}
+
+static void set_cfa(struct run *run, uint64_t reg, uint64_t offset)
+{
+	run->now.is_expr = false;
+	run->now.reg = reg > UINT32_MAX ? UINT32_MAX : reg;
+	run->now.offset = offset;
+}
+
+static void remember(struct run *run)
+{
+	if (run->nsaved == NEST_MAX)
+		run->failed = true;
+	else
+		run->saved[run->nsaved++] = run->now;
+}
+
+static void recall(struct run *run)
+{
+	if (!run->nsaved)
+		run->failed = true;
+	else
+		run->now = run->saved[--run->nsaved];
+}
+
+/* Instructions whose high two bits are 0, but for those that advance. */
+static void step_extended(struct run *run, struct reader *r, uint8_t op)
+{
+	int64_t align = run->cie->data_align;
+	uint64_t reg;
+
+	switch (op) {
+	case 0x00: return; /* nop */
+	case 0x05: reg = read_uleb(r); return set_offset(run, reg, read_uleb(r));
+	case 0x06: return restore_column(run, read_uleb(r));
+	case 0x07: return set_column(run, &run->now, read_uleb(r), (struct column){UNDEFINED, 0, {}});
+	case 0x08: return set_column(run, &run->now, read_uleb(r), (struct column){SAME, 0, {}});
+	case 0x09:
+		reg = read_uleb(r);
+		return set_column(run, &run->now, reg, (struct column){IN_REG, read_uleb(r), {}});
+	case 0x0a: return remember(run);
+	case 0x0b: return recall(run);
+	case 0x0c: reg = read_uleb(r); return set_cfa(run, reg, read_uleb(r));
+	case 0x0d: return set_cfa(run, read_uleb(r), run->now.offset);
+	case 0x0e: return set_cfa(run, run->now.reg, read_uleb(r));
+	case 0x0f:
+		run->now.is_expr = true;
+		run->now.expr = read_block(r, read_uleb(r));
+		return;
+	case 0x10:
+		reg = read_uleb(r);
+		return set_column(run, &run->now, reg,
+			(struct column){AT_EXPR, 0, read_block(r, read_uleb(r))});
+	case 0x11: reg = read_uleb(r); return set_offset(run, reg, read_sleb(r));
+	case 0x12: reg = read_uleb(r); return set_cfa(run, reg, (uint64_t)read_sleb(r) * align);
+	case 0x13: return set_cfa(run, run->now.reg, (uint64_t)read_sleb(r) * align);
+	case 0x14: case 0x15: /* val_offset */
+		reg = read_uleb(r);
+		read_uleb(r);
+		return set_column(run, &run->now, reg, (struct column){STRANGE, 0, {}});
+	case 0x16: /* val_expression */
+		reg = read_uleb(r);
+		read_block(r, read_uleb(r));
+		return set_column(run, &run->now, reg, (struct column){STRANGE, 0, {}});
+	case 0x2c: case 0x2d: return; /* arm64: signs RA; the walk strips */
+	case 0x2e: read_uleb(r); return; /* size of arguments */
+	case 0x2f: reg = read_uleb(r); return set_offset(run, reg, -read_uleb(r));
+	}
+	run->failed = true;
+}
+
+/* An advance of the location in bytes, or false: not such an instruction. */
+static bool step_advance(struct run *run, struct reader *r, uint8_t op, uint64_t *ret)
+{
+	uint64_t unit = run->cie->code_align;
+
+	if (op >> 6 == 1)
+		*ret = (op & 0x3f) * unit;
+	else if (op >= 0x02 && op <= 0x04)
+		*ret = read_uint(r, 1 << (op - 2)) * unit;
+	else if (op == 0x1d) /* MIPS_advance_loc8 */
+		*ret = read_uint(r, 8) * unit;
+	else
+		return false;
+	return true;
+}
+
+static void step(struct run *run, struct reader *r, uint8_t op)
+{
+	if (op >> 6 == 2)
+		set_offset(run, op & 0x3f, read_uleb(r));
+	else if (op >> 6 == 3)
+		restore_column(run, op & 0x3f);
+	else
+		step_extended(run, r, op);
+}
+
+void fde_rows(const struct cie *c, const struct fde *f, uint64_t end, uint16_t machine,
+	struct eh_rows *rows)
+{
+	struct run run; /* large: only what is used is set */
+	struct reader r = c->program;
+	uint64_t at = f->start, by;
+
+	run.cie = c;
+	run.machine = machine;
+	run.fp = machine == EM_X86_64 ? DW_X86_FP : DW_ARM_FP;
+	run.now = (struct state){};
+	run.initial = run.now;
+	run.nsaved = 0;
+	run.failed = false;
+	/* Sets initial columns too; a CIE that advances is broken. */
+	while (r.p < r.end && !r.bad && !run.failed)
+		step(&run, &r, read_uint(&r, 1));
+	run.initial = run.now;
+	for (r = f->program; r.p < r.end && !r.bad && !run.failed;) {
+		uint8_t op = read_uint(&r, 1);
+
+		if (op == 0x01) { /* set_loc */
+			by = read_encoded(&r, c->pointers, 0) - at;
+		} else if (!step_advance(&run, &r, op, &by)) {
+			step(&run, &r, op);
+			continue;
+		}
+		if (!by)
+			continue;
+		eh_row_add(rows, at, state_rule(&run));
+		if (at + by < at || at + by >= end)
+			return;
+		at += by;
+	}
+	eh_row_add(rows, at, run.failed || r.bad ? 0 : state_rule(&run));
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ehframe.c - from a file's unwind sections to rules by address.
+ *
+ * First a list of pieces sorted by address: the FDEs (in the order of .eh_frame_hdr,
+ * which spares the sort) and synthetic ones for code that linkers and libcs leave
+ * without. Then each piece makes its rows, up to where the next begins. */
+#include "ehframe.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "base/vec.h"
+#include "cfi.h"
+#include "target/elf.h"
+
+#define CIES       64   /* remembered at a time */
+#define GAP_MAX    16   /* padding between functions keeps the rule before it */
+#define ENTRY_SIZE 64   /* of _start where no FDE tells */
+#define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
+#define PIECES_MAX (1u << 24)
+
+struct piece {
+	uint64_t start;
+	uint64_t rule;        /* of a synthetic one, or instead of the FDE's */
+	uint32_t fde, size;   /* fde: offset in the section; size: synthetic */
+};
+
+struct frames {
+	struct elf *elf;
+	uint16_t machine;
+	bool debug_frame;
+	struct elf_section section; /* from here to the end of what may be read */
+	uint64_t data;              /* what datarel counts from */
+	struct cie cies[CIES];
+	struct { struct piece *data; size_t len, cap; } pieces;
+};
+
+/* ---- entries ----------------------------------------------------------- */
+
+static struct reader section_reader(const struct frames *f, uint64_t offset)
+{
+	if (offset > f->section.size)
+		offset = f->section.size;
+	return (struct reader){f->section.data + offset, f->section.data + f->section.size,
+		f->section.vaddr + offset, false};
+}
+
+/* The entry at an offset: body behind its length, and its id with the id's own
+ * offset. False at the end. */
+static bool entry_at(const struct frames *f, uint64_t offset, struct reader *ret_body,
+	uint64_t *ret_id, uint64_t *ret_id_at)
+{
+	struct reader r = section_reader(f, offset);
+	uint64_t len = read_uint(&r, 4);
+	size_t wide = 4;
+
+	if (len == 0xffffffff) {
+		len = read_uint(&r, 8);
+		wide = f->debug_frame ? 8 : 4;
+	}
+	if (r.bad || len > (uint64_t)(r.end - r.p))
+		return false;
+	r.end = r.p + len;
+	*ret_id_at = r.p - f->section.data;
+	*ret_id = len ? read_uint(&r, wide) : 0;
+	if (f->debug_frame && wide == 4 && *ret_id == 0xffffffff)
+		*ret_id = UINT64_MAX;
+	*ret_body = r;
+	return !r.bad;
+}
+
+static bool is_cie(const struct frames *f, uint64_t id)
+{
+	return f->debug_frame ? id == UINT64_MAX : id == 0;
+}
+
+static const struct cie *cie_at(struct frames *f, uint64_t offset)
+{
+	struct cie *c = &f->cies[(offset ^ offset >> 6) % CIES];
+	struct reader body;
+	uint64_t id, id_at;
+
+	if (c->program.p && c->at == offset)
+		return c;
+	if (!entry_at(f, offset, &body, &id, &id_at) || !is_cie(f, id) || body.p == body.end ||
+		!cie_parse(body, offset, c)) {
+		c->program.p = NULL;
+		return NULL;
+	}
+	return c;
+}
+
+static const struct cie *fde_at(struct frames *f, uint64_t offset, struct fde *ret)
+{
+	const struct cie *c;
+	struct reader body;
+	uint64_t id, id_at;
+
+	if (!entry_at(f, offset, &body, &id, &id_at) || is_cie(f, id))
+		return NULL;
+	if (!f->debug_frame && id > id_at)
+		return NULL;
+	c = cie_at(f, f->debug_frame ? id : id_at - id);
+	return c && fde_parse(body, c, f->data, ret) ? c : NULL;
+}
+
+/* ---- the list of pieces ------------------------------------------------ */
+
+static int piece_cmp(const void *va, const void *vb)
+{
+	const struct piece *a = va, *b = vb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->fde < b->fde ? -1 : a->fde > b->fde;
+}
+
+static void sort_pieces(struct frames *f)
+{
+	struct piece *p = f->pieces.data;
+
+	for (size_t i = 1; i < f->pieces.len; i++)
+		if (p[i].start < p[i - 1].start) {
+			qsort(p, f->pieces.len, sizeof(*p), piece_cmp);
+			return;
+		}
+}
+
+/* All entries in order. A zero length ends the section, but linkers leave single
+ * ones between the inputs they merge: so it is stepped over. */
+static void scan_section(struct frames *f)
+{
+	uint64_t offset = 0, id, id_at;
+	struct reader body;
+	struct fde fde;
+
+	while (offset + 4 <= f->section.size && f->pieces.len < PIECES_MAX &&
+		entry_at(f, offset, &body, &id, &id_at)) {
+		if (!is_cie(f, id) && fde_at(f, offset, &fde))
+			vec_push(&f->pieces, (struct piece){fde.start, 0, offset, 0});
+		offset = body.end - f->section.data;
+	}
+}
+
+/* What may be read from a vaddr on: to the end of its segment's bytes. */
+static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section *ret)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t size = s[i].vaddr + s[i].filesz - vaddr;
+
+		if (vaddr < s[i].vaddr || vaddr - s[i].vaddr >= s[i].filesz)
+			continue;
+		*ret = (struct elf_section){"", vaddr, 0, size < UINT32_MAX ? size : UINT32_MAX, 0,
+			elf_at(e, vaddr, size)};
+		return ret->data;
+	}
+	return false;
+}
+
+/* The binary search table: pairs of function and FDE. False: not usable. */
+static bool read_header(struct frames *f, const struct elf_section *hdr)
+{
+	struct reader r = {hdr->data, hdr->data + hdr->size, hdr->vaddr, false};
+	uint8_t version = read_uint(&r, 1), frame = read_uint(&r, 1), count = read_uint(&r, 1);
+	uint8_t table = read_uint(&r, 1);
+	uint64_t start = read_encoded(&r, frame, hdr->vaddr), n = read_encoded(&r, count, hdr->vaddr);
+
+	if (r.bad || version != 1 || frame == 0xff || !segment_from(f->elf, start, &f->section))
+		return false;
+	f->data = hdr->vaddr;
+	if (count == 0xff || table == 0xff || n > PIECES_MAX)
+		return false;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = read_encoded(&r, table, hdr->vaddr);
+		uint64_t fde = read_encoded(&r, table, hdr->vaddr);
+
+		if (r.bad || fde < start || fde - start >= f->section.size)
+			return false;
+		vec_push(&f->pieces, (struct piece){at, 0, fde - start, 0});
+	}
+	return n > 0;
+}
+
+static bool find_section(struct frames *f, const char *name)
+{
+	struct elf_section s;
+
+	if (!elf_section(f->elf, name, &s) || !s.data || !s.size)
+		return false;
+	f->section = s;
+	if (f->section.size > UINT32_MAX)
+		f->section.size = UINT32_MAX;
+	f->debug_frame = name[1] == 'd';
+	return true;
+}
+
+static void read_pieces(struct frames *f)
+{
+	struct elf_section hdr;
+
+	if (elf_phdr(f->elf, PT_GNU_EH_FRAME, &hdr) && hdr.data && read_header(f, &hdr)) {
+		sort_pieces(f);
+		return;
+	}
+	f->pieces.len = 0;
+	/* Without sections what the header named is scanned to its segment's end. */
+	if (find_section(f, ".eh_frame") || f->section.data)
+		scan_section(f);
+	if (!f->pieces.len && find_section(f, ".debug_frame"))
+		scan_section(f);
+	sort_pieces(f);
+}
+
+/* ---- what has no FDE --------------------------------------------------- */
+
+/* Index of the first piece that starts above vaddr. */
+static size_t piece_above(const struct frames *f, uint64_t vaddr)
+{
+	size_t lo = 0, hi = f->pieces.len;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (f->pieces.data[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The piece that covers vaddr, or NULL. */
+static struct piece *piece_at(struct frames *f, uint64_t vaddr)
+{
+	size_t i = piece_above(f, vaddr);
+	struct piece *p = i ? &f->pieces.data[i - 1] : NULL;
+	struct fde fde;
+
+	if (!p)
+		return NULL;
+	if (p->size)
+		return vaddr - p->start < p->size ? p : NULL;
+	return fde_at(f, p->fde, &fde) && vaddr >= fde.start && vaddr < fde.end ? p : NULL;
+}
+
+static void insert_piece(struct frames *f, uint64_t start, uint64_t size, uint64_t rule)
+{
+	size_t i = piece_above(f, start);
+
+	vec_push(&f->pieces, (struct piece){});
+	memmove(&f->pieces.data[i + 1], &f->pieces.data[i],
+		(f->pieces.len - 1 - i) * sizeof(struct piece));
+	f->pieces.data[i] = (struct piece){start, rule, 0, size < UINT32_MAX ? size : UINT32_MAX};
+}
+
+static void add_missing(struct frames *f, uint64_t start, uint64_t size, uint64_t rule)
+{
+	if (size && !piece_at(f, start))
+		insert_piece(f, start, size, rule);
+}
+
+/* lld writes no CFI for the PLT, and no linker for all of it. Entry 0 pushes for the
+ * resolver; an entry of .plt pushes its index before it jumps there, after an
+ * endbr64 with IBT. arm64's touch no stack. */
+static void add_plt_x86(struct frames *f, const struct elf_section *s)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	bool ibt = s->size >= 20 && !memcmp(s->data + 16, endbr, 4);
+
+	if (strcmp(s->name, ".plt") != 0) {
+		add_missing(f, s->vaddr, s->size, RULE(RULE_CFA, RULE_SP, 0, 0, 8));
+		return;
+	}
+	if (s->size < 16 || piece_at(f, s->vaddr))
+		return;
+	insert_piece(f, s->vaddr, 6, RULE(RULE_CFA, RULE_SP, 0, 0, 16));
+	insert_piece(f, s->vaddr + 6, 10, RULE(RULE_CFA, RULE_SP, 0, 0, 24));
+	add_missing(f, s->vaddr + 16, s->size - 16, RULE(RULE_PLT, RULE_SP, 0, 0, ibt ? 9 : 11));
+}
+
+static void add_plts(struct frames *f)
+{
+	static const char *const names[] = {".plt", ".plt.got", ".plt.sec", ".iplt"};
+	struct elf_section s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!elf_section(f->elf, names[i], &s) || !s.data || !s.vaddr)
+			continue;
+		if (f->machine == EM_X86_64)
+			add_plt_x86(f, &s);
+		else
+			add_missing(f, s.vaddr, s.size, RULE(RULE_CFA, RULE_SP, RULE_RA_REG, 0, 0));
+	}
+}
+
+/* Nobody calls the entry point. Its own CFI says so, or is wrong, or is absent. */
+static void add_entry(struct frames *f)
+{
+	uint64_t entry = elf_entry(f->elf), size = ENTRY_SIZE;
+	struct piece *p = piece_at(f, entry);
+	size_t next = piece_above(f, entry);
+
+	if (!elf_at(f->elf, entry, 1))
+		return;
+	if (p) {
+		if (p->start == entry)
+			p->rule = RULE(RULE_END, 0, 0, 0, 0);
+		return;
+	}
+	if (next < f->pieces.len && f->pieces.data[next].start - entry < size)
+		size = f->pieces.data[next].start - entry;
+	insert_piece(f, entry, size, RULE(RULE_END, 0, 0, 0, 0));
+}
+
+/* The trampoline that a handler returns to: from the byte before it, since what is
+ * looked up is the return address less one. */
+static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t vaddr, size_t size)
+{
+	static const uint8_t x86[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t arm[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+	const uint8_t *want = f->machine == EM_X86_64 ? x86 : arm, *p = code;
+	size_t n = f->machine == EM_X86_64 ? sizeof(x86) : sizeof(arm);
+
+	while ((p = memmem(p, code + size - p, want, n))) {
+		if (p > code)
+			add_missing(f, vaddr + (p - code) - 1, n + 1, RULE(RULE_SIGNAL, 0, 0, 0, 0));
+		p += n;
+	}
+}
+
+/* Only where it may be and is cheap: a libc is small. Elsewhere the walk itself
+ * looks at the bytes of a pc without rule. */
+static void add_trampolines(struct frames *f)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(f->elf, &s);
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *code = s[i].exec && s[i].filesz <= SCAN_MAX ?
+			elf_at(f->elf, s[i].vaddr, s[i].filesz) : NULL;
+
+		if (code && s[i].filesz)
+			add_trampolines_in(f, code, s[i].vaddr, s[i].filesz);
+	}
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void add_piece(struct frames *f, size_t i, struct eh_rows *rows)
+{
+	const struct piece *p = &f->pieces.data[i];
+	uint64_t next = i + 1 < f->pieces.len ? p[1].start : UINT64_MAX;
+	struct fde fde = {p->start, p->start + p->size, {}};
+	const struct cie *c = p->size ? NULL : fde_at(f, p->fde, &fde);
+
+	/* Rows ascend whatever the file says: a hostile header names an FDE that
+	 * starts elsewhere. */
+	if ((!p->size && !c) || fde.start != p->start)
+		return;
+	if (fde.end > next)
+		fde.end = next;
+	if (fde.end <= fde.start)
+		return;
+	if (p->rule)
+		eh_row_add(rows, fde.start, p->rule);
+	else
+		fde_rows(c, &fde, fde.end, f->machine, rows);
+	if (next == UINT64_MAX || next - fde.end > GAP_MAX)
+		eh_row_add(rows, fde.end, 0);
+}
+
+int ehframe_read(struct elf *e, struct eh_rows *ret)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+	struct eh_rows rows = {};
+
+	if (!f)
+		return -ENOMEM;
+	f->elf = e;
+	f->machine = elf_machine(e);
+	if (f->machine == EM_X86_64 || f->machine == EM_AARCH64) {
+		read_pieces(f);
+		add_plts(f);
+		add_entry(f);
+		add_trampolines(f);
+	}
+	for (size_t i = 0; i < f->pieces.len; i++)
+		add_piece(f, i, &rows);
+	vec_done(&f->pieces);
+	free(f);
+	*ret = rows;
+	return 0;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* native.c - the userspace half of bpf/native.bpf.c: tables of native code. */
+#include "native.h"
+
+#include "cache.h"
+
+int native_table(int dir, struct elf *e, int fd, struct table *ret, bool *ret_cached)
+{
+	struct cache_key key;
+	bool cached;
+	int err;
+
+	cache_key(e, fd, &key);
+	cached = dir >= 0 && cache_load(dir, &key, ret) == 0;
+	if (ret_cached)
+		*ret_cached = cached;
+	if (cached)
+		return 0;
+	err = table_make(e, ret);
+	if (!err && dir >= 0)
+		cache_store(dir, &key, ret); /* a cache that fails only costs time */
+	return err;
+}
