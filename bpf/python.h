@@ -7,7 +7,7 @@
  * Where things lie in a version is data, filled in by userspace: the kernel half
  * tests no versions. */
 #pragma once
-#include "record.h"
+#include "unwind.h"
 
 /* Offsets in bytes within CPython's objects. */
 struct python_layout {
@@ -47,7 +47,9 @@ struct python_layout {
 	__u8 tsd_entry_shift;  /* size of an entry, as a shift */
 	__u8 tsd_value;        /* the value within an entry */
 	__u8 has_tsd, has_tls;
-	__u8 pad[3];
+	__u8 ob_type;          /* of any object */
+	__u8 str_kind_shift;   /* in str_state: 3 bits of kind, compact, ascii */
+	__u8 pad;
 };
 ABI_SIZE(python_layout, 64);
 
@@ -72,7 +74,10 @@ ABI_SIZE(python_proc, 104);
  *     int python_step(struct python_cursor *c, __u64 *frame)
  *         1: one frame of this activation, innermost first. 0: this activation
  *         has no more; unwind the eval loop's C frame natively and ask again at
- *         the next eval loop frame. -1: a frame is not readable, no more Python. */
+ *         the next eval loop frame. -1: a frame is not readable, no more Python.
+ *
+ * Who wants Python only needs no native walk: steps until one says 0 or -1 with
+ * cursor.frame 0. */
 struct python_cursor {
 	__u64 tp;     /* thread pointer; 0: python_begin() finds it */
 	__u32 pid;    /* tgid */
