@@ -139,6 +139,25 @@ struct printer {
 	const char *bold, *red, *yellow, *cyan, *off;
 };
 
+enum { SHOWN = 160 }; /* of a long line, bytes around the place */
+
+/* The line of a byte, or what is shown of it. */
+static void line_around(const struct source *s, size_t at, size_t *start, size_t *end)
+{
+	for (*start = at; *start > 0 && s->text[*start - 1] != '\n';)
+		--*start;
+	for (*end = at; *end < s->len && s->text[*end] != '\n';)
+		++*end;
+	if (*end - *start <= SHOWN)
+		return;
+	if (at - *start > SHOWN / 2)
+		*start = at - SHOWN / 2;
+	if (*end - *start > SHOWN)
+		*end = *start + SHOWN;
+	while (*start < at && ((unsigned char)s->text[*start] & 0xc0) == 0x80)
+		++*start;
+}
+
 /* The line a span begins in, and the span's first line underlined. A tab stays a
  * tab in both, so that the underline is right whatever the terminal's tab width;
  * a UTF-8 sequence is one column. */
@@ -146,13 +165,9 @@ static void print_line(const struct printer *p, struct span at, const char *colo
 {
 	const char *text = p->source->text;
 	size_t len = p->source->len;
-	size_t from = at.start < len ? at.start : len, start = from, end = from, i;
-	size_t to;
+	size_t from = at.start < len ? at.start : len, start, end, to, i;
 
-	while (start > 0 && text[start - 1] != '\n')
-		start--;
-	while (end < len && text[end] != '\n')
-		end++;
+	line_around(p->source, from, &start, &end);
 	to = at.end < end ? at.end : end;
 	fputs("    ", p->out);
 	for (i = start; i < end; i++)

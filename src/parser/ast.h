@@ -65,8 +65,13 @@ enum op {
 	OP_MAX
 };
 
+/* Passes walk the tree recursively; the grammar refuses what is deeper. */
+#define AST_DEPTH_MAX 400
+
 struct node {
 	enum node_kind kind;
+	uint16_t depth;          /* of the tree below, this node too: AST_DEPTH_MAX at most */
+	bool discard;            /* EXPR of `_ = e`: that nobody uses it is meant */
 	struct span span;
 	struct node *next;       /* next statement, argument, key part or tuple member */
 	const struct type *type; /* expressions, once check.c has been here */
@@ -74,6 +79,7 @@ struct node {
 		struct { /* INT; a negative literal is UNOP NEG until folded */
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
+			const char *param; /* was $N: its text ("" when missing), else NULL */
 		} integer;
 		struct { /* STRING: bytes after escapes, may hold NUL */
 			const char *text;
@@ -114,7 +120,8 @@ struct node {
 			enum op op;
 			struct node *left, *right;
 		} op;
-		struct { /* TERNARY, IF (els may be NULL), WHILE (then = body) */
+		struct { /* TERNARY (then is NULL in `a ?: b`: the test's own value),
+			    IF (els may be NULL), WHILE (then = body) */
 			struct node *test, *then, *els;
 		} cond;
 		struct { /* CAST: to is given by its text; type is in node.type */
@@ -183,9 +190,18 @@ struct probe {
 	unsigned index;
 };
 
+/* One line of the config block. */
+struct setting {
+	const char *name;
+	struct span span;
+	struct node *value; /* INT, STRING, BOOL or WORD */
+	struct setting *next;
+};
+
 struct script {
 	struct arena *arena;
 	const struct source *source;
+	struct setting *settings;
 	struct probe *probes;
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;

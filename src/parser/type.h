@@ -95,3 +95,8 @@ bool type_eq(const struct type *a, const struct type *b);
 /* "int64", "string[16]", "(int64, string[4])", "count", "ustack": as shown in
  * messages. Text lives in the arena. */
 const char *type_name(struct arena *a, const struct type *t);
+
+/* "uint64", "uint64_t", "string[16]", "bool", and what signatures of builtin.h say
+ * besides: "none", "ksym"..; NULL when it is no type. */
+#define TYPE_STRING_MAX 16384
+const struct type *type_by_name(struct arena *a, const char *name);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* attach.c - attach points: raw text, where it ends and its parts.
+ *
+ *     uprobe:/bin/bash:readline/pid == 1/ {
+ *            '-- a path --'    '- a predicate
+ *
+ * Only the second part can be a path, and it looks like one from its start; any other
+ * slash begins a predicate. */
+#include "parse.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* Past the quoted piece that begins at i. */
+static size_t skip_quoted(const char *text, size_t len, size_t i)
+{
+	for (i++; i < len && text[i] != '"'; i++)
+		if (text[i] == '\\')
+			i++;
+	return i < len ? i + 1 : len;
+}
+
+size_t attach_len(const char *run, size_t len)
+{
+	bool path = false;
+	unsigned part = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (run[i] == '"') {
+			i = skip_quoted(run, len, i) - 1;
+		} else if (run[i] == ':') {
+			part++;
+			path = part == 1 && i + 1 < len && strchr("/.*$~\"", run[i + 1]);
+		} else if (run[i] == '/' && !path) {
+			return i;
+		}
+	}
+	return len;
+}
+
+/* `name=` in front of an attach point: a label that nothing uses. */
+static size_t label_len(const char *text)
+{
+	size_t n = strspn(text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+
+	return n && text[n] == '=' ? n + 1 : 0;
+}
+
+/* text[from..to) without its quotes; \" inside quotes is a quote. */
+static const char *unquoted(struct parse *p, const char *text, size_t from, size_t to)
+{
+	char *out = arena_alloc(p->arena, to - from + 1), *o = out;
+	bool inside = false;
+
+	for (size_t i = from; i < to; i++) {
+		if (text[i] == '"')
+			inside = !inside;
+		else if (inside && text[i] == '\\' && i + 1 < to)
+			*o++ = text[++i];
+		else
+			*o++ = text[i];
+	}
+	return out;
+}
+
+static void add_part(struct parse *p, struct attach_point *ap, size_t from, size_t to)
+{
+	unsigned i = ap->nparts++;
+
+	ap->parts[i] = unquoted(p, ap->text, from, to);
+	ap->part_spans[i].start = ap->span.start + (uint32_t)from;
+	ap->part_spans[i].end = ap->span.start + (uint32_t)to;
+}
+
+struct attach_point *attach_point_new(struct parse *p, struct span at, const char *text)
+{
+	struct attach_point *ap = arena_new_obj(p->arena, struct attach_point);
+	size_t len = strlen(text), start = label_len(text), max = 1;
+
+	for (size_t i = 0; i < len; i++)
+		max += text[i] == ':';
+	ap->span = at;
+	ap->text = text;
+	ap->parts = arena_new_array(p->arena, const char *, max);
+	ap->part_spans = arena_new_array(p->arena, struct span, max);
+	for (size_t i = start; i < len; i++) {
+		if (text[i] == '"') {
+			i = skip_quoted(text, len, i) - 1;
+		} else if (text[i] == ':') {
+			add_part(p, ap, start, i);
+			start = i + 1;
+		}
+	}
+	add_part(p, ap, start, len);
+	return ap;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grammar.y - the language. Rules only build; what a name means is resolve's. */
+%define api.pure full
+%define api.location.type {struct span}
+%define api.value.type union
+%define parse.error custom
+%define parse.lac full
+%expect 0
+%param {void *scanner}
+%parse-param {struct parse *p}
+
+%code requires {
+#include "parse.h"
+}
+
+%code {
+int yylex(YYSTYPE *value, struct span *at, void *scanner);
+static void yyerror(const struct span *at, void *scanner, struct parse *p, const char *text);
+
+#define YYMAXDEPTH 4000
+#define YYLLOC_DEFAULT(cur, rhs, n)                                                      \
+	((cur) = (n) ? (struct span){ YYRHSLOC(rhs, 1).start, YYRHSLOC(rhs, n).end }     \
+		     : (struct span){ YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end })
+}
+
+%token YYEOF 0 "the end"
+%token <const char *> ATTACH_POINT "a probe" NAME "a name" VARIABLE "a $variable"
+%token <const char *> MAP "a @map" CAST "a cast"
+%token <unsigned> PARAM "a parameter"
+%token <bool> BOOLEAN "true or false"
+%token <struct node *> INTEGER "a number" STRING "a string"
+%token <enum op> ASSIGN "an assignment"
+%token CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
+%token PROBE_END "'}'"
+%token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
+%token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
+%token ARROW "'->'" DOTDOT "'..'"
+%token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
+%token SHL "'<<'" SHR "'>>'" INC "'++'" DEC "'--'"
+
+%right '?' ':' ELVIS
+%left LOR
+%left LAND
+%left '|'
+%left '^'
+%left '&'
+%left EQ NE
+%left '<' '>' LE GE
+%left SHL SHR
+%left '+' '-'
+%left '*' '/' '%'
+
+%nterm <struct attach_point *> points
+%nterm <struct node *> predicate body block stmt compound branch expr unary postfix primary range
+%nterm <struct node *> init value
+%nterm <struct list> list stmts args
+%nterm <const char *> member type
+
+%%
+script	: %empty
+	| script probe
+	| script config
+	| script error PROBE_END		{ yyerrok; }
+	;
+
+probe	: points comma predicate body		{ probe_end(p, @$, $3, $4); }
+	;
+points	: ATTACH_POINT			{ $$ = attach_point_new(p, @1, $1); probe_begin(p, $$); }
+	| points ',' ATTACH_POINT	{ $$ = $1->next = attach_point_new(p, @3, $3); }
+	;
+comma	: %empty | ',' ;
+predicate : %empty				{ $$ = NULL; }
+	| PREDICATE_START expr PREDICATE_END	{ $$ = $2; }
+	;
+body	: '{' stmts PROBE_END			{ $$ = ast_block(p, @$, $2); }
+	;
+
+config	: CONFIG '{' settings PROBE_END
+	;
+settings : %empty
+	| setting
+	| settings ';'
+	| settings ';' setting
+	;
+setting	: NAME '=' value			{ setting_add(p, @$, $1, $3); }
+	;
+value	: INTEGER
+	| STRING
+	| BOOLEAN		{ $$ = ast_node(p, @$, N_BOOL); $$->boolean = $1; }
+	| NAME			{ $$ = ast_named(p, @$, N_WORD, $1); }
+	;
+
+block	: '{' stmts '}'				{ $$ = ast_block(p, @$, $2); }
+	;
+stmts	: list
+	| list stmt				{ $$ = list_add($1, $2); }
+	;
+list	: %empty				{ $$ = (struct list){}; }
+	| list ';'
+	| list stmt ';'				{ $$ = list_add($1, $2); }
+	| list compound				{ $$ = list_add($1, $2); }
+	;
+stmt	: expr				{ $$ = ast_expr(p, @$, N_EXPR, $1); }
+	| postfix '=' expr		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
+	| postfix ASSIGN expr		{ $$ = ast_assign(p, @$, $2, $1, $3); }
+	| LET VARIABLE init		{ $$ = ast_let(p, @$, ast_named(p, @2, N_VAR, $2), NULL, $3); }
+	| LET VARIABLE ':' type init	{ $$ = ast_let(p, @$, ast_named(p, @2, N_VAR, $2), $4, $5); }
+	| RETURN			{ $$ = ast_node(p, @$, N_RETURN); }
+	| RETURN expr			{ $$ = ast_expr(p, @$, N_RETURN, $2); }
+	| BREAK				{ $$ = ast_node(p, @$, N_BREAK); }
+	| CONTINUE			{ $$ = ast_node(p, @$, N_CONTINUE); }
+	;
+init	: %empty			{ $$ = NULL; }
+	| '=' expr			{ $$ = $2; }
+	;
+type	: NAME				{ $$ = $1; }
+	| NAME '[' INTEGER ']'		{ $$ = span_text(p, @$); }
+	;
+compound : branch
+	| block
+	| WHILE expr block		{ $$ = ast_cond(p, @$, N_WHILE, $2, $3, NULL); }
+	| UNROLL expr block		{ $$ = ast_loop(p, @$, N_UNROLL, $2, $3); }
+	| FOR range block		{ $$ = ast_loop(p, @$, N_FOR_RANGE, $2, $3); }
+	| FOR '(' range ')' block	{ $$ = ast_loop(p, @$, N_FOR_RANGE, $3, $5); }
+	;
+branch	: IF expr block			{ $$ = ast_cond(p, @$, N_IF, $2, $3, NULL); }
+	| IF expr block ELSE block	{ $$ = ast_cond(p, @$, N_IF, $2, $3, $5); }
+	| IF expr block ELSE branch	{ $$ = ast_cond(p, @$, N_IF, $2, $3, $5); }
+	;
+range	: VARIABLE ':' expr DOTDOT expr	{ $$ = ast_range(p, @$, ast_named(p, @1, N_VAR, $1), $3, $5); }
+	;
+
+expr	: unary
+	| expr '?' expr ':' expr	{ $$ = ast_cond(p, @$, N_TERNARY, $1, $3, $5); }
+	| expr ELVIS expr		{ $$ = ast_cond(p, @$, N_TERNARY, $1, NULL, $3); }
+	| expr LOR expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LOR, $1, $3); }
+	| expr LAND expr		{ $$ = ast_op(p, @$, N_BINOP, OP_LAND, $1, $3); }
+	| expr '|' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_OR, $1, $3); }
+	| expr '^' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_XOR, $1, $3); }
+	| expr '&' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_AND, $1, $3); }
+	| expr EQ expr			{ $$ = ast_op(p, @$, N_BINOP, OP_EQ, $1, $3); }
+	| expr NE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_NE, $1, $3); }
+	| expr '<' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LT, $1, $3); }
+	| expr '>' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_GT, $1, $3); }
+	| expr LE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LE, $1, $3); }
+	| expr GE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_GE, $1, $3); }
+	| expr SHL expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SHL, $1, $3); }
+	| expr SHR expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SHR, $1, $3); }
+	| expr '+' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_ADD, $1, $3); }
+	| expr '-' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SUB, $1, $3); }
+	| expr '*' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_MUL, $1, $3); }
+	| expr '/' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_DIV, $1, $3); }
+	| expr '%' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_MOD, $1, $3); }
+	;
+unary	: postfix
+	| '!' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_NOT, $2, NULL); }
+	| '~' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_BNOT, $2, NULL); }
+	| '-' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_NEG, $2, NULL); }
+	| '*' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_DEREF, $2, NULL); }
+	| INC unary			{ $$ = ast_op(p, @$, N_UNOP, OP_PREINC, $2, NULL); }
+	| DEC unary			{ $$ = ast_op(p, @$, N_UNOP, OP_PREDEC, $2, NULL); }
+	| CAST unary			{ $$ = ast_cast(p, @$, $1, $2); }
+	;
+postfix	: primary
+	| postfix '.' member		{ $$ = ast_field(p, @$, $1, $3); }
+	| postfix ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
+	| postfix '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
+	| postfix INC			{ $$ = ast_op(p, @$, N_UNOP, OP_POSTINC, $1, NULL); }
+	| postfix DEC			{ $$ = ast_op(p, @$, N_UNOP, OP_POSTDEC, $1, NULL); }
+	;
+primary	: INTEGER
+	| STRING
+	| BOOLEAN			{ $$ = ast_node(p, @$, N_BOOL); $$->boolean = $1; }
+	| PARAM				{ $$ = ast_node(p, @$, N_PARAM); $$->param.number = $1; }
+	| VARIABLE			{ $$ = ast_named(p, @$, N_VAR, $1); }
+	| MAP				{ $$ = ast_named(p, @$, N_MAP, $1); }
+	| NAME				{ $$ = ast_call(p, @$, $1, (struct list){}, false); }
+	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct list){}, true); }
+	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
+	| '(' expr ')'			{ $$ = $2; }
+	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, list_add((struct list){}, $2)); }
+	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, list_push($2, $4)); }
+	;
+args	: expr				{ $$ = list_add((struct list){}, $1); }
+	| args ',' expr			{ $$ = list_add($1, $3); }
+	;
+member	: NAME
+	| INTEGER			{ $$ = span_text(p, @$); }
+	| keyword			{ $$ = span_text(p, @$); }
+	;
+keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN ;
+%%
+
+const char *token_name(int token)
+{
+	return yysymbol_name(YYTRANSLATE(token));
+}
+
+static void yyerror(const struct span *at, void *scanner, struct parse *p, const char *text)
+{
+	diag(p->diags, *at, DIAG_NESTING, "this is nested too deep");
+}
+
+static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner, struct parse *p)
+{
+	yysymbol_kind_t expected[YYNTOKENS];
+	const char *names[YYNTOKENS];
+	int n = yypcontext_expected_tokens(ctx, expected, YYNTOKENS);
+
+	for (int i = 0; i < n; i++)
+		names[i] = yysymbol_name(expected[i]);
+	complain_unexpected(p, *yypcontext_location(ctx), names, n > 0 ? (unsigned)n : 0);
+	return 0;
+}

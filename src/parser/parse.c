@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* parse.c - text -> tree: runs the grammar, and says what it met instead of what it
+ * wanted. */
+#include "parser.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "grammar.h"
+#include "parse.h"
+
+/* flex's, which has no header of its own here */
+int yylex_init_extra(struct parse *p, void **scanner);
+int yylex_destroy(void *scanner);
+void *yy_scan_bytes(const char *text, int len, void *scanner);
+int yylex(YYSTYPE *value, struct span *at, void *scanner);
+
+static void parse_open(struct parse *p, void **scanner)
+{
+	yylex_init_extra(p, scanner);
+	yy_scan_bytes(p->source->text, (int)p->source->len, *scanner);
+}
+
+static void parse_close(struct parse *p, void *scanner)
+{
+	yylex_destroy(scanner);
+	vec_done(&p->open);
+}
+
+struct script *parse(struct arena *a, const struct source *src, struct diags *d)
+{
+	struct parse p = { .arena = a, .source = src, .diags = d };
+	void *scanner;
+	int failed;
+
+	if (src->len > SOURCE_MAX) {
+		diag(d, (struct span){}, DIAG_NESTING, "a script is %u MiB at most",
+			SOURCE_MAX >> 20);
+		return NULL;
+	}
+	p.script = arena_new_obj(a, struct script);
+	p.script->arena = a;
+	p.script->source = src;
+	p.probes_end = &p.script->probes;
+	p.settings_end = &p.script->settings;
+	parse_open(&p, &scanner);
+	failed = yyparse(scanner, &p);
+	parse_close(&p, scanner);
+	if (!failed && !p.script->probes)
+		diag(d, (struct span){}, DIAG_SYNTAX, "there is no probe in this script");
+	return failed || diags_failed(d) ? NULL : p.script;
+}
+
+void lex_dump(const struct source *src, FILE *out)
+{
+	struct arena *a = arena_new();
+	struct diags *d = diags_new(a, src);
+	struct parse p = { .arena = a, .source = src, .diags = d };
+	struct span at;
+	void *scanner;
+	YYSTYPE value;
+	int token;
+
+	parse_open(&p, &scanner);
+	while ((token = yylex(&value, &at, scanner)) != 0) {
+		unsigned line, col;
+
+		source_place(src, at.start, &line, &col);
+		fprintf(out, "%u:%u %s %.*s\n", line, col, token_name(token),
+			(int)(at.end - at.start), src->text + at.start);
+	}
+	parse_close(&p, scanner);
+	diags_print(d, out, false);
+	arena_free(a);
+}
+
+/* ---- what was expected ---- */
+
+/* Any of these begins an expression: told as one. */
+static const char *const starters[] = {
+	"a name", "a $variable", "a @map", "a cast", "a parameter", "true or false", "a number",
+	"a string", "'!'", "'~'", "'-'", "'*'", "'('", "'++'", "'--'",
+	/* and these a statement */
+	"'if'", "'for'", "'while'", "'unroll'", "'let'", "'break'", "'continue'", "'return'",
+	"'{'", "';'",
+};
+
+/* These go on with one: seldom what was meant, told only when there is nothing else. */
+static const char *const operators[] = {
+	"'?'", "'?:'", "'||'", "'&&'", "'|'", "'^'", "'&'", "'=='", "'!='", "'<'", "'>'",
+	"'<='", "'>='", "'<<'", "'>>'", "'+'", "'-'", "'*'", "'/'", "'%'", "'++'", "'--'",
+	"'->'", "'.'", "'['", "'='", "an assignment", "'('",
+};
+
+static bool among(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static void add_expected(struct str *s, const char *name, unsigned *n)
+{
+	str_addf(s, "%s%s", *n ? "\1" : "", name);
+	++*n;
+}
+
+/* "\1" stands between the names: ", " but " or " before the last. */
+static void expected_text(struct str *out, const char *names)
+{
+	const char *sep = ", expected ", *end;
+
+	for (; *names; names = *end ? end + 1 : end) {
+		end = names + strcspn(names, "\1");
+		str_addf(out, "%s%.*s", sep, (int)(end - names), names);
+		sep = *end && !strchr(end + 1, '\1') ? " or " : ", ";
+	}
+}
+
+static void list_expected(struct str *out, const char *const *expected, unsigned n)
+{
+	bool operand = among("a number", expected, n) && among("a name", expected, n);
+	const char *const *told = operand ? starters : operators;
+	size_t ntold = operand ? ARRAY_SIZE(starters) : ARRAY_SIZE(operators);
+	_cleanup_(str_done) struct str names = {};
+	unsigned count = 0;
+
+	if (operand)
+		add_expected(&names, among("'let'", expected, n) ? "a statement" : "an expression",
+			&count);
+	for (unsigned i = 0; i < n; i++)
+		if (!among(expected[i], told, ntold))
+			add_expected(&names, expected[i], &count);
+	for (unsigned i = 0; !count && i < n; i++)
+		add_expected(&names, expected[i], &count);
+	if (count <= 5)
+		expected_text(out, str_text(&names));
+}
+
+static bool first_on_line(const struct source *s, uint32_t at)
+{
+	while (at > 0 && (s->text[at - 1] == ' ' || s->text[at - 1] == '\t'))
+		at--;
+	return at > 0 && s->text[at - 1] == '\n';
+}
+
+void complain_unexpected(struct parse *p, struct span at, const char *const *expected,
+	unsigned n)
+{
+	_cleanup_(str_done) struct str wanted = {};
+	const char *text = p->source->text + at.start;
+	size_t len = at.end - at.start, line = strcspn(text, "\r\n");
+
+	list_expected(&wanted, expected, n);
+	if (!len)
+		diag(p->diags, at, DIAG_SYNTAX, "unexpected end of the script%s",
+			str_text(&wanted));
+	else
+		diag(p->diags, at, DIAG_SYNTAX, "unexpected '%.*s'%s",
+			(int)(len < line ? len : line), text, str_text(&wanted));
+	/* An unclosed bracket is noticed at the end or at a bracket of another kind. */
+	if (p->innermost.c && (!len || (p->innermost.c != '{' && strchr("{})];", *text))))
+		diag_note(p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);
+	else if (len && among("';'", expected, n) && first_on_line(p->source, at.start))
+		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
+}
