@@ -14,6 +14,9 @@ enum record_kind {
 	RECORD_PYTHON,     /* struct python_code_record of python.h: a code object's names */
 };
 
+/* Declared and defined with this size; userspace gives it another before load. */
+#define RING_BYTES (1 << 20)
+
 struct record {
 	__u32 kind;
 	__u32 id;
@@ -50,6 +53,15 @@ ABI_SIZE(agg_stats, 16);
 
 /* lhist(n, min, max, step): bucket 0 below min, the last at or above max. */
 #define LHIST_BUCKETS_MAX 1002
+
+/* join(): an array of strings, each NUL terminated, `n` of them. */
+#define JOIN_STRINGS 16
+#define JOIN_LENGTH  1024
+struct join_record {
+	struct record head;
+	__u64 n;
+	char text[JOIN_STRINGS][JOIN_LENGTH];
+};
 
 /* Per-CPU counters of events lost, see the map `lost`. */
 enum lost_kind {

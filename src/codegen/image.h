@@ -77,6 +77,9 @@ struct image {
 	unsigned nmaps;
 	struct image_record *records;
 	unsigned nrecords;
+	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
+	bool ring;            /* the ring buffer is used */
+	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool user_stacks;     /* the unwinder is linked: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	bool python;          /* language stacks may be seen */

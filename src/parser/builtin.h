@@ -8,7 +8,7 @@ struct check;
 struct gen;
 struct node;
 struct type;
-struct value;
+struct ir;
 
 enum builtin_flags {
 	BUILTIN_VAR = 1,    /* may be written without () */
@@ -39,7 +39,7 @@ struct builtin {
 	 * otherwise. Called again each time the checker goes round. */
 	const struct type *(*check)(struct check *c, struct node *call);
 	/* The value in registers, or written to `into` (see codegen/gen.h). */
-	struct value *(*emit)(struct gen *g, struct node *call, struct value *into);
+	struct ir *(*emit)(struct gen *g, struct node *call, struct ir *into);
 };
 
 /* Rows end with a NULL name; families with NULL. */

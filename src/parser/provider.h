@@ -60,6 +60,7 @@ struct resolve_env {
 	unsigned nparams;
 	int pid;          /* -p, or the child of -c; 0: all */
 	const char *exe;  /* path of the ELF that -c will run, or NULL */
+	uint32_t max_strlen; /* bytes of a string as str() reads it, with the NUL */
 	bool listing;     /* -l: nothing found is no error */
 };
 

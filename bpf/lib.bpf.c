@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* lib.bpf.c - what generated programs call: scratch slots, histograms, join().
+ * Always linked. */
+#include "maps.bpf.h"
+
+/* ---- scratch slots ------------------------------------------------------ */
+
+/* Programs interrupt one another on a CPU (a tick inside a uprobe's program): each
+ * takes a slot while it runs. A bit is a slot taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} scratch_taken SEC(".maps");
+
+__global int count_lost(int kind)
+{
+	lost_count(kind);
+	return 0;
+}
+
+/* The slot's index in map `scratch`: cpu * SCRATCH_SLOTS + n, or -1: none is free. */
+__global int scratch_take(void)
+{
+	__u32 zero = 0;
+	__u64 *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
+
+	if (!taken)
+		return -1;
+	for (int i = 0; i < SCRATCH_SLOTS; i++) {
+		__u64 bit = 1ULL << i;
+
+		if (!(__sync_fetch_and_or(taken, bit) & bit))
+			return bpf_get_smp_processor_id() * SCRATCH_SLOTS + i;
+	}
+	lost_count(LOST_SCRATCH);
+	return -1;
+}
+
+__global int scratch_give(int slot)
+{
+	__u32 zero = 0;
+	__u64 *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
+
+	if (taken)
+		__sync_fetch_and_and(taken, ~(1ULL << (slot & (SCRATCH_SLOTS - 1))));
+	return 0;
+}
+
+/* ---- whose event -------------------------------------------------------- */
+
+/* The processes of -c: the command and its descendants, by tgid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} tree SEC(".maps");
+
+__global int in_tree(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&tree, &tgid) != NULL;
+}
+
+/* ---- histograms --------------------------------------------------------- */
+
+/* See HIST_BUCKETS in record.h. */
+__global int hist_bucket(__u64 n, __u64 bits, int is_signed)
+{
+	__u64 v = n;
+	__u32 msb = 0;
+
+	if (is_signed && (__s64)n < 0)
+		return 0;
+	if (bits > HIST_BITS_MAX)
+		return 0;
+	if (n < (1ULL << bits))
+		return 1 + n;
+	for (int shift = 32; shift; shift >>= 1)
+		if (v >> shift) {
+			v >>= shift;
+			msb += shift;
+		}
+	return 1 + ((msb - bits + 1) << bits) + ((n >> (msb - bits)) & ((1 << bits) - 1));
+}
+
+/* ---- join --------------------------------------------------------------- */
+
+__global int join_strings(struct join_record *r, __u64 argv)
+{
+	__u64 n = 0;
+
+	if (!r)
+		return 0;
+	for (int i = 0; i < JOIN_STRINGS; i++) {
+		__u64 s = 0;
+
+		if ((__s64)argv < 0)
+			bpf_probe_read_kernel(&s, sizeof(s), (void *)(argv + 8 * i));
+		else
+			bpf_probe_read_user(&s, sizeof(s), (void *)(argv + 8 * i));
+		if (!s)
+			break;
+		r->text[i][0] = 0;
+		if ((__s64)s < 0)
+			bpf_probe_read_kernel_str(r->text[i], JOIN_LENGTH, (void *)s);
+		else
+			bpf_probe_read_user_str(r->text[i], JOIN_LENGTH, (void *)s);
+		n++;
+	}
+	r->n = n;
+	if (bpf_ringbuf_output(&ring, r, sizeof(*r), 0))
+		lost_count(LOST_RING);
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* maps.bpf.h - the maps that every object may use; defined in maps.bpf.c, which is
+ * always linked. bpf_linker joins extern declarations of the same shape. */
+#pragma once
+#include "kernel.bpf.h"
+#include "record.h"
+
+#ifndef MAP
+#define MAP extern
+#endif
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOST_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
+static __always_inline void lost_count(enum lost_kind kind)
+{
+	__u32 k = kind;
+	__u64 *n = bpf_map_lookup_elem(&lost, &k);
+
+	if (n)
+		__sync_fetch_and_add(n, 1); /* another program may interrupt this one */
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* builtins.c - the families. */
+#include "builtins.h"
+
+const struct builtin *const builtin_families[] = {
+	builtins_agg,
+	builtins_map,
+	builtins_output,
+	builtins_probe,
+	builtins_stack,
+	builtins_string,
+	builtins_symbol,
+	builtins_task,
+	NULL,
+};

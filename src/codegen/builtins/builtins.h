@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* builtins.h - what the rows' functions are written with, and the families. */
+#pragma once
+#include "base/arena.h"
+#include "codegen/gen.h"
+#include "parser/builtin.h"
+#include "parser/check.h"
+#include "parser/type.h"
+
+#define BUILTINS_END {.name = NULL}
+
+extern const struct builtin builtins_agg[];
+extern const struct builtin builtins_map[];
+extern const struct builtin builtins_output[];
+extern const struct builtin builtins_probe[];
+extern const struct builtin builtins_stack[];
+extern const struct builtin builtins_string[];
+extern const struct builtin builtins_symbol[];
+extern const struct builtin builtins_task[];

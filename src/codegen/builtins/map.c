@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* map.c - what is done with maps: clear, delete, has_key, zero. */
+#include <linux/bpf.h>
+
+#include "builtins.h"
+
+static struct ir *send_map(struct gen *g, struct node *call, enum record_op op)
+{
+	struct image_record *r = gen_record_new(g, op, call->span);
+
+	r->map = call_arg(call, 0)->map.map->index;
+	gen_record_send(g, r, NULL);
+	return NULL;
+}
+
+static struct ir *emit_clear(struct gen *g, struct node *call, struct ir *into)
+{
+	return send_map(g, call, RECORD_CLEAR);
+}
+
+static struct ir *emit_zero(struct gen *g, struct node *call, struct ir *into)
+{
+	return send_map(g, call, RECORD_ZERO);
+}
+
+/* delete(@m, key), or delete(@m[key]) as scripts before 0.22 have it. */
+static struct node *key_of(struct node *call)
+{
+	struct node *map = call_arg(call, 0), *key = call_arg(call, 1);
+
+	return map->map.keys ? map->map.keys : key;
+}
+
+static struct ir *emit_delete(struct gen *g, struct node *call, struct ir *into)
+{
+	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
+}
+
+const struct builtin builtins_map[] = {
+	{
+		.name = "clear",
+		.sig = "map -> none",
+		.help = "remove all elements of a map",
+		.flags = BUILTIN_STMT,
+		.emit = emit_clear,
+	},
+	{
+		.name = "delete",
+		.sig = "mapkey [any] -> bool",
+		.help = "remove an element of a map; was it there?",
+		.emit = emit_delete,
+	},
+	{
+		.name = "zero",
+		.sig = "map -> none",
+		.help = "set all values of a map to zero",
+		.flags = BUILTIN_STMT,
+		.emit = emit_zero,
+	},
+	BUILTINS_END,
+};

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* output.c - what a script shows: printf, print, join, exit. Each call site is a
+ * record of the image; userspace does the rest. */
+#include <linux/bpf.h>
+
+#include "builtins.h"
+
+#include "bpf/record.h"
+
+/* ---- printf ------------------------------------------------------------- */
+
+static const struct type *check_printf(struct check *c, struct node *call)
+{
+	struct node *fmt = call_arg(call, 0);
+
+	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
+}
+
+static struct ir *emit_printf(struct gen *g, struct node *call, struct ir *into)
+{
+	struct image_record *r = gen_record_new(g, RECORD_PRINTF, call->span);
+	struct node *fmt = call_arg(call, 0);
+
+	r->text = fmt->string.text;
+	r->text_len = fmt->string.len;
+	gen_record_send(g, r, fmt->next);
+	return NULL;
+}
+
+/* ---- print -------------------------------------------------------------- */
+
+static bool is_whole_map(const struct node *n)
+{
+	return n->kind == N_MAP && !n->map.keys;
+}
+
+static const struct type *check_print(struct check *c, struct node *call)
+{
+	struct node *what = call_arg(call, 0), *top = call_arg(call, 1);
+	struct node *div = call_arg(call, 2);
+	int64_t v;
+
+	if (top && !is_whole_map(what))
+		return check_fail(c, top->span, DIAG_ARG_COUNT,
+			"only a whole map is printed with a number of elements");
+	if (top && node_is_const(top, &v) && v < 0)
+		return check_fail(c, top->span, DIAG_RANGE,
+			"the number of elements must not be negative");
+	if (div && node_is_const(div, &v) && v <= 0)
+		return check_fail(c, div->span, DIAG_RANGE,
+			"the divisor must be greater than 0");
+	return type_none;
+}
+
+static struct ir *print_map(struct gen *g, struct node *call)
+{
+	struct image_record *r = gen_record_new(g, RECORD_PRINT_MAP, call->span);
+
+	r->map = call_arg(call, 0)->map.map->index;
+	if (call_arg(call, 1))
+		node_is_const(call_arg(call, 1), &r->top);
+	if (call_arg(call, 2))
+		node_is_const(call_arg(call, 2), &r->div);
+	gen_record_send(g, r, NULL);
+	return NULL;
+}
+
+/* The key travels as the map has it; the value is read when it is printed. */
+static struct ir *print_entry(struct gen *g, struct node *call)
+{
+	struct node *what = call_arg(call, 0);
+	struct image_record *r = gen_record_new(g, RECORD_PRINT_ENTRY, call->span);
+	struct node *key = arena_new_obj(g->arena, struct node);
+
+	if (what->map.keys->next) {
+		key->kind = N_TUPLE;
+		key->members = what->map.keys;
+	} else {
+		*key = *what->map.keys;
+	}
+	key->next = NULL;
+	key->span = what->span;
+	key->type = what->map.map->key;
+	r->map = what->map.map->index;
+	gen_record_send(g, r, key);
+	return NULL;
+}
+
+static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
+{
+	struct node *what = call_arg(call, 0);
+
+	if (is_whole_map(what))
+		return print_map(g, call);
+	if (what->kind == N_MAP)
+		return print_entry(g, call);
+	gen_record_send(g, gen_record_new(g, RECORD_PRINT_VALUE, call->span), what);
+	return NULL;
+}
+
+/* ---- exit --------------------------------------------------------------- */
+
+static struct ir *emit_exit(struct gen *g, struct node *call, struct ir *into)
+{
+	gen_record_send(g, gen_record_new(g, RECORD_EXIT, call->span), call_arg(call, 0));
+	gen_stop(g);
+	return NULL;
+}
+
+/* ---- join --------------------------------------------------------------- */
+
+/* argv: pointers to strings, up to a NULL. The library reads them into the record
+ * and sends what there is. */
+static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
+{
+	static const char *const params[] = {"join_record", "u64"};
+	static const uint32_t sizes[] = {sizeof(struct join_record), 0};
+	struct image_record *r = gen_record_new(g, RECORD_JOIN, call->span);
+	struct node *sep = call_arg(call, 1);
+	uint32_t id = r - g->img->records;
+	struct ir *mem = gen_mem(g, sizeof(struct join_record));
+
+	r->text = sep ? sep->string.text : " ";
+	r->text_len = sep ? sep->string.len : 1;
+	r->size = sizeof(struct join_record);
+	gen_ring(g);
+	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
+	emit_library(g->e, "join_strings", params, sizes,
+		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
+	return NULL;
+}
+
+const struct builtin builtins_output[] = {
+	{
+		.name = "exit",
+		.sig = "[int] -> none",
+		.help = "end the script, with an exit code if given",
+		.flags = BUILTIN_STMT,
+		.emit = emit_exit,
+	},
+	{
+		.name = "join",
+		.sig = "int [format] -> none",
+		.help = "print an array of strings (char *[]) with a separator",
+		.flags = BUILTIN_STMT,
+		.emit = emit_join,
+	},
+	{
+		.name = "print",
+		.sig = "any [literal] [literal] -> none",
+		.help = "print a value, or a map: at most TOP elements, divided by DIV",
+		.flags = BUILTIN_STMT,
+		.check = check_print,
+		.emit = emit_print,
+	},
+	{
+		.name = "printf",
+		.sig = "format ... -> none",
+		.help = "print by a format",
+		.flags = BUILTIN_STMT,
+		.check = check_printf,
+		.emit = emit_printf,
+	},
+	BUILTINS_END,
+};

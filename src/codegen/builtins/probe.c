@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/* probe.c - what the probe itself gives: arguments, return value, its names. */
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtins.h"
+
+#include "codegen/regs.h"
+
+/* ---- for every provider of the probe ------------------------------------- */
+
+/* The first provider of the probe that lacks what `has` asks for, or NULL. */
+static const struct provider *lacking(struct check *c, bool (*has)(const struct provider *))
+{
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		if (ap->provider && !has(ap->provider))
+			return ap->provider;
+	return NULL;
+}
+
+static bool has_args(const struct provider *p)
+{
+	return p->has_args;
+}
+
+static bool has_retval(const struct provider *p)
+{
+	return p->has_retval;
+}
+
+static bool has_fields(const struct provider *p)
+{
+	return p->has_fields;
+}
+
+static bool has_func(const struct provider *p)
+{
+	return p->ctx == CTX_PT_REGS;
+}
+
+/* ---- arguments ---------------------------------------------------------- */
+
+static const struct type *check_arg(struct check *c, struct node *call)
+{
+	const struct provider *p = lacking(c, has_args);
+
+	if (!p)
+		return type_int64;
+	check_fail(c, call->span, DIAG_CONTEXT, "%s is not available in %s probes",
+		call->call.name, p->name);
+	if (p->has_fields)
+		check_hint(c, "arguments have names here: args.NAME; see strata -lv '%s:...'",
+			p->name);
+	return type_bad;
+}
+
+static struct ir *stack_arg(struct gen *g, unsigned i)
+{
+	struct ir *sp = emit_load(g->e, emit_ctx(g->e), regs_sp(), 8, false);
+	struct ir *room = gen_tmp(g, 8);
+
+	sp = emit_binary(g->e, EMIT_ADD, sp,
+		emit_int(g->e, regs_stack_args() + 8 * (i - regs_args())));
+	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+	gen_call(g, BPF_FUNC_probe_read_user, 3, room, emit_int(g->e, 8), sp);
+	return emit_load(g->e, room, 0, 8, false);
+}
+
+static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
+{
+	unsigned i = atoi(call->call.name + 3);
+
+	if (g->provider->ctx == CTX_RAW)
+		return emit_load(g->e, emit_ctx(g->e), 8 * i, 8, false);
+	if (regs_arg(i) < 0)
+		return stack_arg(g, i);
+	return emit_load(g->e, emit_ctx(g->e), regs_arg(i), 8, false);
+}
+
+static const struct type *check_args(struct check *c, struct node *call)
+{
+	const struct provider *p = lacking(c, has_fields);
+
+	if (!p)
+		return type_args;
+	check_fail(c, call->span, DIAG_CONTEXT, "args is not available in %s probes", p->name);
+	if (p->has_args)
+		check_hint(c, "arguments are numbered here: arg0, arg1..");
+	return type_bad;
+}
+
+static struct ir *emit_args(struct gen *g, struct node *call, struct ir *into)
+{
+	return emit_ctx(g->e); /* only its fields are values */
+}
+
+static const struct type *check_retval(struct check *c, struct node *call)
+{
+	const struct provider *p = lacking(c, has_retval);
+
+	if (!p)
+		return type_int64;
+	check_fail(c, call->span, DIAG_CONTEXT, "retval is not available in %s probes", p->name);
+	if (!strcmp(p->name, "uprobe"))
+		check_hint(c, "the value a function returns is seen by uretprobe");
+	return type_bad;
+}
+
+static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
+{
+	return emit_load(g->e, emit_ctx(g->e), regs_return(), 8, false);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+/* The index of the place: its attach cookie. Programs that the kernel gives no
+ * cookie are made once a place. */
+static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
+{
+	if (g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW || !g->place->next) {
+		g->bound_to_place = true;
+		return emit_int(g->e, g->first_place);
+	}
+	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, emit_ctx(g->e));
+}
+
+static const struct type *check_func(struct check *c, struct node *call)
+{
+	const struct provider *p = lacking(c, has_func);
+
+	if (p)
+		return check_fail(c, call->span, DIAG_CONTEXT,
+			"func is not available in %s probes", p->name);
+	return type_func;
+}
+
+#define ARG(n)                                                                           \
+	{                                                                                \
+		.name = "arg" #n, .sig = " -> special",                                  \
+		.help = "argument " #n " of the function, from 0", .flags = BUILTIN_VAR,  \
+		.check = check_arg, .emit = emit_arg,                                    \
+	}
+
+const struct builtin builtins_probe[] = {
+	ARG(0), ARG(1), ARG(2), ARG(3), ARG(4), ARG(5), ARG(6), ARG(7), ARG(8), ARG(9),
+	{
+		.name = "args",
+		.sig = " -> special",
+		.help = "the named arguments: args.NAME",
+		.flags = BUILTIN_VAR,
+		.check = check_args,
+		.emit = emit_args,
+	},
+	{
+		.name = "func",
+		.sig = " -> special",
+		.help = "name of the function probed",
+		.flags = BUILTIN_VAR,
+		.check = check_func,
+		.emit = emit_place,
+	},
+	{
+		.name = "probe",
+		.sig = " -> probe",
+		.help = "full name of the probe",
+		.flags = BUILTIN_VAR,
+		.emit = emit_place,
+	},
+	{
+		.name = "retval",
+		.sig = " -> special",
+		.help = "what the function returned",
+		.flags = BUILTIN_VAR,
+		.check = check_retval,
+		.emit = emit_retval,
+	},
+	BUILTINS_END,
+};

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stack.c - kstack, ustack, the language stacks, and len(), which counts their
+ * frames. A stack's value is its id; the frames went ahead through the ring buffer
+ * when the id was first seen. */
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "builtins.h"
+
+#include "bpf/unwind.h"
+
+/* ---- mode and limit ----------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum stack_mode mode;
+} modes[] = {
+	{"bpftrace", STACK_BPFTRACE},
+	{"build_id", STACK_BUILD_ID},
+	{"folded", STACK_FOLDED},
+	{"full", STACK_FULL},
+	{"perf", STACK_PERF},
+	{"raw", STACK_RAW},
+};
+
+static bool find_mode(const char *name, enum stack_mode *ret)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(modes[i].name, name)) {
+			*ret = modes[i].mode;
+			return true;
+		}
+	return false;
+}
+
+static bool read_mode(struct check *c, const struct node *n, enum stack_mode *ret)
+{
+	const char *names[sizeof(modes) / sizeof(modes[0])], *near;
+
+	if (n->kind == N_WORD && find_mode(n->word, ret))
+		return true;
+	if (n->kind != N_WORD) {
+		check_fail(c, n->span, DIAG_STACK, "the mode of a stack is one of its names");
+		check_hint(c, "bpftrace, perf, raw, full, folded, build_id");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		names[i] = modes[i].name;
+	near = nearest(n->word, names, sizeof(modes) / sizeof(modes[0]));
+	check_fail(c, n->span, DIAG_STACK, "a stack has no mode \"%s\"", n->word);
+	if (near)
+		check_hint(c, "did you mean %s?", near);
+	else
+		check_hint(c, "bpftrace, perf, raw, full, folded, build_id");
+	return false;
+}
+
+static bool read_limit(struct check *c, const struct node *n, int64_t max, uint32_t *ret)
+{
+	int64_t v = 0;
+
+	if (!node_is_const(n, &v)) {
+		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is a constant");
+		return false;
+	}
+	if (v < 1 || v > max) {
+		check_fail(c, n->span, DIAG_STACK, "a stack has a limit of 1 to %lld, not %lld",
+			(long long)max, (long long)v);
+		return false;
+	}
+	*ret = v;
+	return true;
+}
+
+static const struct type *check_stack(struct check *c, struct node *call,
+	enum stack_lang lang, uint32_t limit, uint32_t max)
+{
+	struct node *a = call_arg(call, 0), *b = call_arg(call, 1);
+	enum stack_mode mode = STACK_BPFTRACE;
+
+	if (a && !b && a->kind != N_WORD) {
+		if (!read_limit(c, a, max, &limit))
+			return type_bad;
+	} else if (a && !read_mode(c, a, &mode)) {
+		return type_bad;
+	}
+	if (b && !read_limit(c, b, max, &limit))
+		return type_bad;
+	return type_stack(check_arena(c), lang, mode, limit);
+}
+
+static const struct type *check_kstack(struct check *c, struct node *call)
+{
+	return check_stack(c, call, STACK_KERNEL, KSTACK_MAX, KSTACK_MAX);
+}
+
+static const struct type *check_ustack(struct check *c, struct node *call)
+{
+	return check_stack(c, call, STACK_USER, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
+}
+
+static const struct type *check_pystack(struct check *c, struct node *call)
+{
+	return check_stack(c, call, STACK_PYTHON, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
+}
+
+/* ---- walking ------------------------------------------------------------ */
+
+/* Fills a struct stack_req, has the library walk, and gives its address. */
+static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
+{
+	static const char *const params[] = {"stack_req"};
+	static const uint32_t sizes[] = {sizeof(struct stack_req)};
+	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
+	uint32_t want = t->stack.lang == STACK_PYTHON ? WANT_PYTHON : WANT_ALL;
+
+	slot = emit_binary(g->e, EMIT_AND, slot, emit_int(g->e, SCRATCH_SLOTS - 1));
+	emit_store(g->e, req, offsetof(struct stack_req, want), 4, emit_int(g->e, want));
+	emit_store(g->e, req, offsetof(struct stack_req, limit), 4, emit_int(g->e, limit));
+	emit_store(g->e, req, offsetof(struct stack_req, slot), 4, slot);
+	emit_store(g->e, req, offsetof(struct stack_req, len_only), 4,
+		emit_int(g->e, len_only));
+	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
+	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
+	emit_library(g->e, "stack_user", params, sizes, &req, 1);
+	g->img->user_stacks = true;
+	g->img->python = true;
+	g->img->ring = true;
+	if (!len_only && g->img->stack_limit < limit)
+		g->img->stack_limit = limit;
+	return req;
+}
+
+/* bpf_get_stack() wants the program's own context, so it is called here; the
+ * library folds the addresses into an id. */
+static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
+{
+	static const char *const params[] = {"kstack_req"};
+	static const uint32_t sizes[] = {sizeof(struct kstack_req)};
+	struct ir *req = gen_mem(g, sizeof(struct kstack_req)), *n;
+
+	n = gen_call(g, BPF_FUNC_get_stack, 4, emit_ctx(g->e),
+		emit_offset(g->e, req, offsetof(struct kstack_req, ips)),
+		emit_int(g->e, limit * 8), emit_int(g->e, 0));
+	n = emit_select(g->e, emit_compare(g->e, EMIT_SLT, n, emit_int(g->e, 0)),
+		emit_int(g->e, 0), n);
+	n = emit_binary(g->e, EMIT_LSHR, n, emit_int(g->e, 3));
+	emit_store(g->e, req, offsetof(struct kstack_req, nr), 4, n);
+	if (len_only)
+		return req;
+	emit_store(g->e, req, offsetof(struct kstack_req, id), 8, emit_int(g->e, 0));
+	emit_library(g->e, "stack_kernel", params, sizes, &req, 1);
+	g->img->kernel_stacks = true;
+	g->img->ring = true;
+	return req;
+}
+
+static struct ir *emit_kstack(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
+
+	return emit_load(g->e, req, offsetof(struct kstack_req, id), 8, false);
+}
+
+static struct ir *emit_ustack(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
+
+	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+}
+
+/* ---- len ---------------------------------------------------------------- */
+
+static bool is_stack_call(const struct node *n)
+{
+	return n->kind == N_CALL && n->type && n->type->kind == TYPE_STACK;
+}
+
+static const struct type *check_len(struct check *c, struct node *call)
+{
+	struct node *what = call_arg(call, 0);
+
+	if (what->kind == N_MAP && !what->map.keys)
+		return type_int64;
+	if (is_stack_call(what) || what->type->kind == TYPE_STRING ||
+		what->type->kind == TYPE_BAD)
+		return type_int64;
+	check_fail(c, what->span, DIAG_ARG_TYPE, "len() counts the frames of a stack, the "
+		"elements of a map or the bytes of a string, not %s",
+		type_name(check_arena(c), what->type));
+	if (what->type->kind == TYPE_STACK)
+		check_hint(c, "a stored stack has no length: write len(ustack) where it is taken");
+	return type_bad;
+}
+
+/* Without a limit of its own a stack is counted to its end: nothing is stored. */
+static struct ir *stack_len(struct gen *g, struct node *n)
+{
+	const struct type *t = n->type;
+	bool limited = n->call.args != NULL;
+	struct ir *req;
+
+	if (t->stack.lang == STACK_KERNEL) {
+		req = walk_kernel(g, t->stack.limit, true);
+		return emit_load(g->e, req, offsetof(struct kstack_req, nr), 4, false);
+	}
+	req = walk_user(g, t, limited ? t->stack.limit : UNWIND_LIMIT_MAX, true);
+	return emit_load(g->e, req, offsetof(struct stack_req, nr), 4, false);
+}
+
+static struct ir *map_len(struct gen *g, struct node *n)
+{
+	struct ir *zero = emit_int(g->e, 0);
+
+	if (!n->map.map->key)
+		return emit_int(g->e, 1);
+	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, n->map.map->slot,
+		emit_callback_zero(g->e), zero, zero);
+}
+
+/* Strings are NUL terminated within their size. */
+static struct ir *string_len(struct gen *g, struct node *n)
+{
+	struct ir *s = gen_value(g, n), *room = gen_tmp(g, 8), *i;
+	struct ir_block *test = emit_block(g->e, "strlen"), *body = emit_block(g->e, "byte");
+	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "counted");
+
+	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+	emit_jump(g->e, test);
+	emit_at(g->e, test);
+	i = emit_load(g->e, room, 0, 8, false);
+	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, n->type->size)), body,
+		end);
+	emit_at(g->e, body);
+	emit_branch(g->e, emit_load(g->e, emit_index(g->e, s, i), 0, 1, false), next, end);
+	emit_at(g->e, next);
+	emit_store(g->e, room, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
+	emit_jump(g->e, test);
+	emit_at(g->e, end);
+	return emit_load(g->e, room, 0, 8, false);
+}
+
+static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
+{
+	struct node *what = call_arg(call, 0);
+
+	if (what->kind == N_MAP && !what->map.keys && what->map.map->value->kind != TYPE_STRING)
+		return map_len(g, what);
+	if (is_stack_call(what))
+		return stack_len(g, what);
+	return string_len(g, what);
+}
+
+const struct builtin builtins_stack[] = {
+	{
+		.name = "kstack",
+		.sig = "[any] [literal] -> special",
+		.help = "the kernel's stack: kstack([MODE,] [LIMIT])",
+		.flags = BUILTIN_VAR,
+		.check = check_kstack,
+		.emit = emit_kstack,
+	},
+	{
+		.name = "len",
+		.sig = "any -> special",
+		.help = "frames of a stack, elements of a map, bytes of a string",
+		.check = check_len,
+		.emit = emit_len,
+	},
+	{
+		.name = "pystack",
+		.sig = "[any] [literal] -> special",
+		.help = "the Python frames of the stack: pystack([MODE,] [LIMIT])",
+		.flags = BUILTIN_VAR,
+		.check = check_pystack,
+		.emit = emit_ustack,
+	},
+	{
+		.name = "ustack",
+		.sig = "[any] [literal] -> special",
+		.help = "the user stack, all languages: ustack([MODE,] [LIMIT])",
+		.flags = BUILTIN_VAR,
+		.check = check_ustack,
+		.emit = emit_ustack,
+	},
+	BUILTINS_END,
+};

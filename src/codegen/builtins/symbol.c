@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* symbol.c - addresses that are shown as names. */
+#include <linux/bpf.h>
+
+#include "builtins.h"
+
+#include "bpf/record.h"
+
+static struct ir *emit_ksym(struct gen *g, struct node *call, struct ir *into)
+{
+	return gen_value(g, call_arg(call, 0));
+}
+
+static struct ir *emit_usym(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *addr = gen_value(g, call_arg(call, 0));
+	struct ir *dst = into ? into : gen_tmp(g, sizeof(struct usym)), *pid;
+
+	pid = gen_call(g, BPF_FUNC_get_current_pid_tgid, 0);
+	pid = emit_binary(g->e, EMIT_LSHR, pid, emit_int(g->e, 32));
+	emit_store(g->e, dst, offsetof(struct usym, addr), 8, addr);
+	emit_store(g->e, dst, offsetof(struct usym, pid), 8, pid);
+	g->img->user_symbols = true;
+	return dst;
+}
+
+const struct builtin builtins_symbol[] = {
+	{
+		.name = "ksym",
+		.sig = "int -> ksym",
+		.help = "the kernel function at an address",
+		.emit = emit_ksym,
+	},
+	{
+		.name = "usym",
+		.sig = "int -> usym",
+		.help = "the function at an address of the current process",
+		.emit = emit_usym,
+	},
+	BUILTINS_END,
+};

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/* task.c - who and where: pid, comm, cpu, the time. */
+#include <linux/bpf.h>
+
+#include "builtins.h"
+
+static struct ir *high_half(struct gen *g, struct ir *v)
+{
+	return emit_binary(g->e, EMIT_LSHR, v, emit_int(g->e, 32));
+}
+
+static struct ir *low_half(struct gen *g, struct ir *v)
+{
+	return emit_binary(g->e, EMIT_AND, v, emit_int(g->e, UINT32_MAX));
+}
+
+/* bpf_get_current_pid_tgid() packs what userspace calls pid into the high half and
+ * what it calls tid into the low half; bpf_get_current_uid_gid() gid, then uid. */
+static struct ir *emit_pid(struct gen *g, struct node *call, struct ir *into)
+{
+	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
+}
+
+static struct ir *emit_tid(struct gen *g, struct node *call, struct ir *into)
+{
+	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
+}
+
+static struct ir *emit_gid(struct gen *g, struct node *call, struct ir *into)
+{
+	return high_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
+}
+
+static struct ir *emit_uid(struct gen *g, struct node *call, struct ir *into)
+{
+	return low_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
+}
+
+static struct ir *emit_cpu(struct gen *g, struct node *call, struct ir *into)
+{
+	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
+}
+
+static struct ir *emit_comm(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *dst = into ? into : gen_mem(g, call->type->size);
+
+	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, emit_int(g->e, call->type->size));
+	return dst;
+}
+
+static struct ir *emit_nsecs(struct gen *g, struct node *call, struct ir *into)
+{
+	return gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
+}
+
+static struct ir *emit_elapsed(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
+
+	return emit_binary(g->e, EMIT_SUB, now, emit_int(g->e, g->opt->start_ns));
+}
+
+static struct ir *emit_rand(struct gen *g, struct node *call, struct ir *into)
+{
+	return low_half(g, gen_call(g, BPF_FUNC_get_prandom_u32, 0));
+}
+
+static struct ir *emit_ncpus(struct gen *g, struct node *call, struct ir *into)
+{
+	return emit_int(g->e, g->opt->ncpus);
+}
+
+static struct ir *emit_cgroup(struct gen *g, struct node *call, struct ir *into)
+{
+	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
+}
+
+const struct builtin builtins_task[] = {
+	{
+		.name = "cgroup",
+		.sig = " -> uint64",
+		.help = "id of the current cgroup (v2)",
+		.flags = BUILTIN_VAR,
+		.emit = emit_cgroup,
+	},
+	{
+		.name = "comm",
+		.sig = " -> string[16]",
+		.help = "name of the current thread",
+		.flags = BUILTIN_VAR,
+		.emit = emit_comm,
+	},
+	{
+		.name = "cpu",
+		.sig = " -> uint32",
+		.help = "number of the current CPU",
+		.flags = BUILTIN_VAR,
+		.emit = emit_cpu,
+	},
+	{
+		.name = "elapsed",
+		.sig = " -> uint64",
+		.help = "nanoseconds since strata started",
+		.flags = BUILTIN_VAR,
+		.emit = emit_elapsed,
+	},
+	{
+		.name = "gid",
+		.sig = " -> uint32",
+		.help = "group id of the current process",
+		.flags = BUILTIN_VAR,
+		.emit = emit_gid,
+	},
+	{
+		.name = "ncpus",
+		.sig = " -> uint32",
+		.help = "number of possible CPUs",
+		.flags = BUILTIN_VAR,
+		.emit = emit_ncpus,
+	},
+	{
+		.name = "nsecs",
+		.sig = " -> uint64",
+		.help = "nanoseconds since boot, time asleep included",
+		.flags = BUILTIN_VAR,
+		.emit = emit_nsecs,
+	},
+	{
+		.name = "pid",
+		.sig = " -> uint32",
+		.help = "process id, as userspace counts them",
+		.flags = BUILTIN_VAR,
+		.emit = emit_pid,
+	},
+	{
+		.name = "rand",
+		.sig = " -> uint32",
+		.help = "a pseudo-random number",
+		.flags = BUILTIN_VAR,
+		.emit = emit_rand,
+	},
+	{
+		.name = "tid",
+		.sig = " -> uint32",
+		.help = "thread id, as userspace counts them",
+		.flags = BUILTIN_VAR,
+		.emit = emit_tid,
+	},
+	{
+		.name = "uid",
+		.sig = " -> uint32",
+		.help = "user id of the current process",
+		.flags = BUILTIN_VAR,
+		.emit = emit_uid,
+	},
+	BUILTINS_END,
+};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* codegen.h - typed tree -> image. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct image;
+struct script;
+
+struct codegen_options {
+	int pid;            /* -p or the child of -c: programs look at nobody else; 0: all */
+	bool pid_tree;      /* its descendants too: the library's map `tree` says who */
+	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
+	unsigned ncpus;     /* possible CPUs */
+	uint32_t max_map_keys;
+	uint32_t max_strlen;
+	FILE *dump_llvm;    /* -d llvm, or NULL */
+};
+
+/* Generates, links with the precompiled BPF library, describes. The image lives in
+ * the script's arena. false: complained. */
+bool codegen(struct script *s, const struct codegen_options *opt, struct image **ret);

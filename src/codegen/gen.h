@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen.h - shared by gen*.c and the builtin rows: the state of generation, and how
+ * a value is made.
+ *
+ * A value of a scalar type is a 64-bit integer. A value of a type that lies in
+ * memory (type_in_memory()) is a pointer to its bytes: whoever wants it elsewhere
+ * asks with gen_into().
+ *
+ * Memory that a program needs comes from its scratch slot (one slot per nesting
+ * level and CPU, see bpf/lib.bpf.c); small things from the BPF stack. Both are
+ * given back when the statement ends. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codegen/codegen.h"
+#include "codegen/emit.h"
+#include "codegen/image.h"
+#include "parser/ast.h"
+#include "parser/provider.h"
+#include "parser/type.h"
+
+enum { GEN_POOL_CLASSES = 3, GEN_POOL_MAX = 64 };
+
+struct gen {
+	struct emit *e;
+	struct arena *arena;
+	struct script *script;
+	const struct codegen_options *opt;
+	struct image *img;
+
+	/* The program being made. */
+	struct probe *probe;
+	const struct provider *provider;
+	const struct place *place;  /* the first of those it serves, */
+	uint32_t first_place;       /* and its index in the image */
+	bool bound_to_place;        /* what was generated holds for this place alone */
+	struct ir_block *leave;     /* to the epilogue */
+	struct ir_block *loop_next, *loop_end;
+	struct ir *scratch;         /* the map */
+	struct ir *mem_room;        /* pointer to the scratch slot's memory */
+	struct ir *slot_room;       /* its index */
+	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
+	bool mem_used;
+
+	struct { /* small temporaries on the BPF stack, by size: 8, 16, 32 */
+		struct ir *room[GEN_POOL_MAX];
+		unsigned made, used;
+	} pool[GEN_POOL_CLASSES];
+
+	struct ir *ring;            /* the map, once used */
+	unsigned records_cap, progs_cap, places_cap;
+};
+
+/* gen.c */
+struct gen_mark { /* temporaries in use */
+	uint32_t mem_top;
+	unsigned used[GEN_POOL_CLASSES];
+};
+struct gen_mark gen_mark(struct gen *g);
+void gen_release(struct gen *g, struct gen_mark m);
+struct ir *gen_mem(struct gen *g, uint32_t size);  /* scratch, 8-aligned */
+struct ir *gen_tmp(struct gen *g, uint32_t size);  /* stack if small (at most 32), or scratch */
+struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * SCRATCH_SLOTS + n */
+void gen_stmts(struct gen *g, struct node *first);
+void gen_stop(struct gen *g); /* leave the program; what follows is not reached */
+
+/* gen_expr.c */
+bool type_in_memory(const struct type *t);
+struct ir *gen_value(struct gen *g, struct node *n);
+struct ir *gen_truth(struct gen *g, struct node *n); /* 0 or 1 */
+/* The value at dst + offset, as type t has it (ints cut, strings cut or padded). */
+void gen_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst,
+	uint32_t offset);
+void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct type *to,
+	struct ir *dst, uint32_t offset);
+struct ir *gen_get(struct gen *g, const struct type *t, struct ir *src, uint32_t offset);
+struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct ir *a,
+	const struct type *tb, struct ir *b);
+void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
+void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
+/* BPF helpers; the arguments are struct ir *. */
+struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
+struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL: not there */
+
+/* gen_map.c */
+struct ir *gen_map_handle(struct gen *g, struct map *m);
+struct ir *gen_key(struct gen *g, struct map *m, struct node *keys);
+struct ir *gen_map_read(struct gen *g, struct node *n);
+void gen_map_assign(struct gen *g, struct node *n);
+struct ir *gen_map_incdec(struct gen *g, struct node *n);
+struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys);
+bool map_is_per_cpu(const struct map *m);
+void gen_map_define(struct gen *g, struct map *m);
+
+/* gen_record.c */
+struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span);
+/* Adds an argument list and sends the record. */
+void gen_record_send(struct gen *g, struct image_record *r, struct node *args);
+void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
+struct ir *gen_ring(struct gen *g);

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_expr.c - expressions to values. */
+#include "gen.h"
+
+#include <assert.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "bpf/record.h"
+#include "parser/builtin.h"
+
+/* ---- memory ------------------------------------------------------------- */
+
+struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...)
+{
+	struct ir *args[5];
+	va_list ap;
+
+	assert(n <= 5);
+	va_start(ap, n);
+	for (unsigned i = 0; i < n; i++)
+		args[i] = va_arg(ap, struct ir *);
+	va_end(ap);
+	return emit_helper(g->e, helper, args, n);
+}
+
+struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key)
+{
+	struct ir *args[] = {map, key};
+
+	return emit_helper_ptr(g->e, BPF_FUNC_map_lookup_elem, args, 2);
+}
+
+bool type_in_memory(const struct type *t)
+{
+	return t->kind == TYPE_STRING || t->kind == TYPE_TUPLE || t->kind == TYPE_USYM;
+}
+
+static uint32_t chunk(uint32_t left)
+{
+	return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+enum { INLINE_BYTES = 64 }; /* longer copies are a helper's */
+
+void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
+{
+	if (size > INLINE_BYTES) {
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, dst, emit_int(g->e, size), src);
+		return;
+	}
+	for (uint32_t at = 0, n; at < size; at += n) {
+		n = chunk(size - at);
+		emit_store(g->e, dst, at, n, emit_load(g->e, src, at, n, false));
+	}
+}
+
+/* Reading from address 0 fails, and a failed read zeroes its destination: the
+ * kernel's memset. */
+void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
+{
+	if (size > INLINE_BYTES) {
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, dst, emit_int(g->e, size),
+			emit_int(g->e, 0));
+		return;
+	}
+	for (uint32_t at = 0, n; at < size; at += n) {
+		n = chunk(size - at);
+		emit_store(g->e, dst, at, n, emit_int(g->e, 0));
+	}
+}
+
+static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *dst,
+	uint32_t size)
+{
+	if (size > INLINE_BYTES)
+		gen_zero(g, dst, size);
+	for (uint32_t at = 0, n; at < size; at += n) {
+		uint64_t v = 0;
+
+		if (at >= len && size > INLINE_BYTES)
+			return; /* zero already */
+		n = chunk(size - at);
+		if (at < len)
+			memcpy(&v, text + at, len - at < n ? len - at : n);
+		emit_store(g->e, dst, at, n, emit_int(g->e, v));
+	}
+}
+
+static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *dst,
+	uint32_t to)
+{
+	if (from >= to) {
+		gen_copy(g, dst, src, to);
+		if (from > to) /* cut: keep the NUL */
+			emit_store(g->e, dst, to - 1, 1, emit_int(g->e, 0));
+		return;
+	}
+	gen_copy(g, dst, src, from);
+	gen_zero(g, emit_offset(g->e, dst, from), to - from);
+}
+
+static void put_tuple(struct gen *g, struct ir *src, const struct type *from,
+	const struct type *to, struct ir *dst)
+{
+	gen_zero(g, dst, to->size);
+	for (unsigned i = 0; i < to->tuple.n; i++) {
+		const struct type *m = from->tuple.members[i];
+
+		gen_put(g, gen_get(g, m, src, from->tuple.offsets[i]), m,
+			to->tuple.members[i], dst, to->tuple.offsets[i]);
+	}
+}
+
+/* A scalar's own size: pointers, ids and addresses are 8 bytes. */
+static uint32_t scalar_size(const struct type *t)
+{
+	return t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
+}
+
+void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct type *to,
+	struct ir *dst, uint32_t offset)
+{
+	struct ir *at;
+
+	if (!type_in_memory(to)) {
+		emit_store(g->e, dst, offset, scalar_size(to), v);
+		return;
+	}
+	at = emit_offset(g->e, dst, offset);
+	if (to->kind == TYPE_STRING)
+		put_string(g, v, from->size, at, to->size);
+	else if (to->kind == TYPE_TUPLE && !type_eq(from, to))
+		put_tuple(g, v, from, to, at);
+	else
+		gen_copy(g, at, v, to->size);
+}
+
+struct ir *gen_get(struct gen *g, const struct type *t, struct ir *src, uint32_t offset)
+{
+	if (type_in_memory(t))
+		return emit_offset(g->e, src, offset);
+	return emit_load(g->e, src, offset, scalar_size(t), t->is_signed);
+}
+
+static void tuple_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst)
+{
+	unsigned i = 0;
+
+	gen_zero(g, dst, t->size);
+	for (struct node *m = n->members; m; m = m->next, i++)
+		gen_into(g, m, t->tuple.members[i], dst, t->tuple.offsets[i]);
+}
+
+void gen_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst,
+	uint32_t offset)
+{
+	struct ir *at = emit_offset(g->e, dst, offset);
+
+	if (n->kind == N_STRING && t->kind == TYPE_STRING)
+		put_text(g, n->string.text, n->string.len < t->size ? n->string.len : t->size - 1,
+			at, t->size);
+	else if (n->kind == N_TUPLE)
+		tuple_into(g, n, t, at);
+	else if (n->kind == N_CALL && n->call.builtin->emit && type_in_memory(t) &&
+		type_eq(n->type, t))
+		n->call.builtin->emit(g, n, at);
+	else
+		gen_put(g, gen_value(g, n), n->type, t, dst, offset);
+}
+
+/* ---- arithmetic --------------------------------------------------------- */
+
+static bool is_unsigned(const struct type *t)
+{
+	return t->kind == TYPE_POINTER || (t->kind == TYPE_INT && !t->is_signed && t->size == 8);
+}
+
+static struct ir *absolute(struct gen *g, struct ir *v, struct ir **ret_negative)
+{
+	*ret_negative = emit_compare(g->e, EMIT_SLT, v, emit_int(g->e, 0));
+	return emit_select(g->e, *ret_negative,
+		emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v), v);
+}
+
+/* BPF divides unsigned only (until v4); the sign is worked out by hand. */
+static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b)
+{
+	struct ir *na, *nb, *v;
+
+	a = absolute(g, a, &na);
+	b = absolute(g, b, &nb);
+	v = emit_binary(g->e, mod ? EMIT_UMOD : EMIT_UDIV, a, b);
+	return emit_select(g->e, mod ? na : emit_binary(g->e, EMIT_XOR, na, nb),
+		emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v), v);
+}
+
+static struct ir *compare(struct gen *g, enum op op, bool u, struct ir *a, struct ir *b)
+{
+	switch ((int)op) {
+	case OP_EQ:
+		return emit_compare(g->e, EMIT_EQ, a, b);
+	case OP_NE:
+		return emit_compare(g->e, EMIT_NE, a, b);
+	case OP_LT:
+		return emit_compare(g->e, u ? EMIT_ULT : EMIT_SLT, a, b);
+	case OP_LE:
+		return emit_compare(g->e, u ? EMIT_ULE : EMIT_SLE, a, b);
+	case OP_GT:
+		return emit_compare(g->e, u ? EMIT_UGT : EMIT_SGT, a, b);
+	default:
+		return emit_compare(g->e, u ? EMIT_UGE : EMIT_SGE, a, b);
+	}
+}
+
+struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct ir *a,
+	const struct type *tb, struct ir *b)
+{
+	bool u = is_unsigned(ta) || is_unsigned(tb);
+
+	switch ((int)op) {
+	case OP_ADD:
+		return emit_binary(g->e, EMIT_ADD, a, b);
+	case OP_SUB:
+		return emit_binary(g->e, EMIT_SUB, a, b);
+	case OP_MUL:
+		return emit_binary(g->e, EMIT_MUL, a, b);
+	case OP_DIV:
+		return u ? emit_binary(g->e, EMIT_UDIV, a, b) : signed_div(g, false, a, b);
+	case OP_MOD:
+		return u ? emit_binary(g->e, EMIT_UMOD, a, b) : signed_div(g, true, a, b);
+	case OP_AND:
+		return emit_binary(g->e, EMIT_AND, a, b);
+	case OP_OR:
+		return emit_binary(g->e, EMIT_OR, a, b);
+	case OP_XOR:
+		return emit_binary(g->e, EMIT_XOR, a, b);
+	case OP_SHL:
+		return emit_binary(g->e, EMIT_SHL, a,
+			emit_binary(g->e, EMIT_AND, b, emit_int(g->e, 63)));
+	case OP_SHR:
+		return emit_binary(g->e, is_unsigned(ta) ? EMIT_LSHR : EMIT_ASHR, a,
+			emit_binary(g->e, EMIT_AND, b, emit_int(g->e, 63)));
+	default:
+		return compare(g, op, u, a, b);
+	}
+}
+
+/* ---- comparing memory --------------------------------------------------- */
+
+/* Equal bytes, a chunk at a time; the text of a literal is in the instructions. */
+static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct node *lit)
+{
+	uint32_t n = lit->string.len + 1;
+	struct ir *differ = emit_int(g->e, 0);
+
+	if (n > size)
+		return emit_int(g->e, 0);
+	for (uint32_t at = 0, c; at < n; at += c) {
+		uint64_t v = 0;
+		uint32_t left = lit->string.len - at;
+
+		c = chunk(n - at);
+		memcpy(&v, lit->string.text + at, left < c ? left : c);
+		differ = emit_binary(g->e, EMIT_OR, differ,
+			emit_binary(g->e, EMIT_XOR, emit_load(g->e, s, at, c, false),
+				emit_int(g->e, v)));
+	}
+	return emit_compare(g->e, EMIT_EQ, differ, emit_int(g->e, 0));
+}
+
+/* A loop over bytes that ends at the first difference or the NUL. */
+static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
+	uint32_t nb)
+{
+	uint32_t max = na < nb ? na : nb;
+	struct ir *i = gen_tmp(g, 8), *equal = gen_tmp(g, 8), *ca, *cb, *at;
+	struct ir_block *test = emit_block(g->e, "strcmp"), *body = emit_block(g->e, "bytes");
+	struct ir_block *same = emit_block(g->e, "same"), *yes = emit_block(g->e, "equal");
+	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "compared");
+
+	emit_store(g->e, i, 0, 8, emit_int(g->e, 0));
+	emit_store(g->e, equal, 0, 8, emit_int(g->e, 0));
+	emit_jump(g->e, test);
+	emit_at(g->e, test);
+	at = emit_load(g->e, i, 0, 8, false);
+	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, at, emit_int(g->e, max)), body, end);
+	emit_at(g->e, body);
+	ca = emit_load(g->e, emit_index(g->e, a, at), 0, 1, false);
+	cb = emit_load(g->e, emit_index(g->e, b, at), 0, 1, false);
+	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, ca, cb), same, end);
+	emit_at(g->e, same);
+	emit_branch(g->e, ca, next, yes);
+	emit_at(g->e, yes);
+	emit_store(g->e, equal, 0, 8, emit_int(g->e, 1));
+	emit_jump(g->e, end);
+	emit_at(g->e, next);
+	emit_store(g->e, i, 0, 8, emit_binary(g->e, EMIT_ADD, at, emit_int(g->e, 1)));
+	emit_jump(g->e, test);
+	emit_at(g->e, end);
+	return emit_load(g->e, equal, 0, 8, false);
+}
+
+static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
+	const struct type *tb, struct ir *b)
+{
+	struct ir *all = emit_int(g->e, 1);
+
+	if (ta->kind == TYPE_STRING)
+		return strings_equal(g, a, ta->size, b, tb->size);
+	if (ta->kind == TYPE_USYM)
+		return emit_compare(g->e, EMIT_EQ, emit_load(g->e, a, 0, 8, false),
+			emit_load(g->e, b, 0, 8, false));
+	if (ta->kind != TYPE_TUPLE)
+		return emit_compare(g->e, EMIT_EQ, a, b);
+	for (unsigned i = 0; i < ta->tuple.n; i++) {
+		const struct type *ma = ta->tuple.members[i], *mb = tb->tuple.members[i];
+
+		all = emit_binary(g->e, EMIT_AND, all,
+			equal(g, ma, gen_get(g, ma, a, ta->tuple.offsets[i]), mb,
+				gen_get(g, mb, b, tb->tuple.offsets[i])));
+	}
+	return all;
+}
+
+/* `probe == "..."`: a place is a number; the names are known here. */
+static struct ir *place_equals(struct gen *g, struct node *place, struct node *lit)
+{
+	struct ir *v = gen_value(g, place), *any = emit_int(g->e, 0);
+	bool func = place->type->place.func;
+	uint32_t i = g->first_place;
+
+	for (const struct place *p = g->place; p; p = p->next, i++)
+		if (!strcmp(func ? p->func : p->name, lit->string.text))
+			any = emit_binary(g->e, EMIT_OR, any,
+				emit_compare(g->e, EMIT_EQ, v, emit_int(g->e, i)));
+	return any;
+}
+
+static struct ir *gen_equality(struct gen *g, struct node *n)
+{
+	struct node *a = n->op.left, *b = n->op.right;
+	struct ir *v;
+
+	if (a->kind == N_STRING) {
+		a = n->op.right;
+		b = n->op.left;
+	}
+	if (a->type->kind == TYPE_PLACE && b->kind == N_STRING)
+		v = place_equals(g, a, b);
+	else if (a->type->kind == TYPE_STRING && b->kind == N_STRING)
+		v = text_equal(g, gen_value(g, a), a->type->size, b);
+	else {
+		v = gen_value(g, a);
+		v = equal(g, a->type, v, b->type, gen_value(g, b));
+	}
+	return n->op.op == OP_EQ ? v : emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, 1));
+}
+
+/* ---- operators ---------------------------------------------------------- */
+
+struct ir *gen_truth(struct gen *g, struct node *n)
+{
+	struct ir *v = gen_value(g, n);
+
+	if (type_in_memory(n->type))
+		return emit_int(g->e, 1);
+	return emit_compare(g->e, EMIT_NE, v, emit_int(g->e, 0));
+}
+
+static struct ir *gen_logical(struct gen *g, struct node *n)
+{
+	struct ir_block *second = emit_block(g->e, "second"), *end = emit_block(g->e, "decided");
+	struct ir *room = gen_tmp(g, 8), *v = gen_truth(g, n->op.left);
+
+	emit_store(g->e, room, 0, 8, v);
+	if (n->op.op == OP_LAND)
+		emit_branch(g->e, v, second, end);
+	else
+		emit_branch(g->e, v, end, second);
+	emit_at(g->e, second);
+	emit_store(g->e, room, 0, 8, gen_truth(g, n->op.right));
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+	return emit_load(g->e, room, 0, 8, false);
+}
+
+static struct ir *gen_binop(struct gen *g, struct node *n)
+{
+	struct ir *a, *b;
+
+	if (n->op.op == OP_LAND || n->op.op == OP_LOR)
+		return gen_logical(g, n);
+	if (n->op.op == OP_EQ || n->op.op == OP_NE)
+		return gen_equality(g, n);
+	a = gen_value(g, n->op.left);
+	b = gen_value(g, n->op.right);
+	return gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
+}
+
+static struct ir *gen_var_incdec(struct gen *g, struct node *n)
+{
+	struct var *v = n->op.left->var.var;
+	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
+	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
+	struct ir *old = gen_get(g, v->type, v->slot, 0);
+	struct ir *new = emit_binary(g->e, up ? EMIT_ADD : EMIT_SUB, old, emit_int(g->e, 1));
+
+	gen_put(g, new, v->type, v->type, v->slot, 0);
+	return post ? old : new;
+}
+
+static struct ir *gen_unop(struct gen *g, struct node *n)
+{
+	struct ir *v;
+
+	switch ((int)n->op.op) {
+	case OP_PREINC:
+	case OP_PREDEC:
+	case OP_POSTINC:
+	case OP_POSTDEC:
+		return n->op.left->kind == N_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
+	case OP_NOT:
+		v = gen_truth(g, n->op.left);
+		return emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, 1));
+	case OP_NEG:
+		v = gen_value(g, n->op.left);
+		return emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v);
+	default:
+		assert(n->op.op == OP_BNOT);
+		v = gen_value(g, n->op.left);
+		return emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, UINT64_MAX));
+	}
+}
+
+static struct ir *gen_ternary(struct gen *g, struct node *n)
+{
+	struct ir_block *then = emit_block(g->e, "yes"), *els = emit_block(g->e, "no");
+	struct ir_block *end = emit_block(g->e, "chosen");
+	bool none = n->type->kind == TYPE_NONE, memory = !none && type_in_memory(n->type);
+	struct ir *room = none ? NULL :
+		memory ? gen_mem(g, n->type->size) : gen_tmp(g, 8);
+
+	emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
+	emit_at(g->e, then);
+	if (none)
+		gen_value(g, n->cond.then);
+	else
+		gen_into(g, n->cond.then, n->type, room, 0);
+	emit_jump(g->e, end);
+	emit_at(g->e, els);
+	if (none)
+		gen_value(g, n->cond.els);
+	else
+		gen_into(g, n->cond.els, n->type, room, 0);
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+	return none ? NULL : gen_get(g, n->type, room, 0);
+}
+
+static struct ir *gen_cast(struct gen *g, struct node *n)
+{
+	struct node *from = n->cast.value;
+	struct ir *v = gen_value(g, from);
+
+	if (n->type->kind == TYPE_BOOL)
+		return emit_compare(g->e, EMIT_NE, v, emit_int(g->e, 0));
+	if (type_in_memory(n->type) || n->type->kind != TYPE_INT)
+		return v;
+	return emit_resize(g->e, v, n->type->size, n->type->is_signed);
+}
+
+/* ---- arguments ---------------------------------------------------------- */
+
+static const struct field *field_here(struct gen *g, const char *name)
+{
+	for (const struct field *f = g->place->fields; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+/* A string of the record: the context cannot be read at a computed offset, but a
+ * helper takes its address. */
+static struct ir *field_string(struct gen *g, const struct field *f, const struct type *t)
+{
+	struct ir *dst = gen_mem(g, t->size), *src, *at;
+
+	if (f->data_loc) {
+		at = emit_load(g->e, emit_ctx(g->e), f->offset, 4, false);
+		at = emit_binary(g->e, EMIT_AND, at, emit_int(g->e, 0xffff));
+		src = emit_index(g->e, emit_ctx(g->e), at);
+	} else {
+		src = emit_offset(g->e, emit_ctx(g->e), f->offset);
+	}
+	gen_zero(g, dst, t->size);
+	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
+		emit_int(g->e, !f->data_loc && f->size < t->size ? f->size : t->size), src);
+	return dst;
+}
+
+static struct ir *gen_args_field(struct gen *g, struct node *n)
+{
+	const struct field *f = field_here(g, n->field.name);
+
+	if (g->provider->ctx == CTX_TRACEPOINT)
+		g->bound_to_place = true;
+	if (!f) /* another place of the attach point has it, this one does not */
+		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : emit_int(g->e, 0);
+	if (n->type->kind == TYPE_STRING)
+		return field_string(g, f, n->type);
+	return emit_load(g->e, emit_ctx(g->e), f->offset, f->size, f->type->is_signed);
+}
+
+static struct ir *gen_field(struct gen *g, struct node *n)
+{
+	struct ir *object;
+
+	if (n->field.object->type->kind == TYPE_ARGS)
+		return gen_args_field(g, n);
+	object = gen_value(g, n->field.object);
+	return gen_get(g, n->type, object,
+		n->field.object->type->tuple.offsets[n->field.index]);
+}
+
+/* $s[i], $t[0] */
+static struct ir *gen_index(struct gen *g, struct node *n)
+{
+	const struct type *t = n->index.object->type;
+	struct ir *object = gen_value(g, n->index.object), *i;
+
+	if (t->kind == TYPE_TUPLE)
+		return gen_get(g, n->type, object,
+			t->tuple.offsets[n->index.index->integer.value]);
+	i = gen_value(g, n->index.index);
+	i = emit_select(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, t->size)), i,
+		emit_int(g->e, t->size - 1));
+	return emit_load(g->e, emit_index(g->e, object, i), 0, 1, true);
+}
+
+static struct ir *in_memory(struct gen *g, struct node *n)
+{
+	struct ir *dst = gen_mem(g, n->type->size);
+
+	gen_into(g, n, n->type, dst, 0);
+	return dst;
+}
+
+struct ir *gen_value(struct gen *g, struct node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+		return emit_int(g->e, n->integer.value);
+	case N_BOOL:
+		return emit_int(g->e, n->boolean);
+	case N_STRING:
+	case N_TUPLE:
+		return in_memory(g, n);
+	case N_VAR:
+		return gen_get(g, n->var.var->type, n->var.var->slot, 0);
+	case N_MAP:
+		return gen_map_read(g, n);
+	case N_CALL:
+		return n->call.builtin->emit(g, n, NULL);
+	case N_FIELD:
+		return gen_field(g, n);
+	case N_INDEX:
+		return gen_index(g, n);
+	case N_UNOP:
+		return gen_unop(g, n);
+	case N_BINOP:
+		return gen_binop(g, n);
+	case N_TERNARY:
+		return gen_ternary(g, n);
+	case N_CAST:
+		return gen_cast(g, n);
+	case N_PARAM:
+	case N_WORD:
+	case N_ASSIGN:
+	case N_LET:
+	case N_EXPR:
+	case N_IF:
+	case N_BLOCK:
+	case N_UNROLL:
+	case N_WHILE:
+	case N_FOR_RANGE:
+	case N_RETURN:
+	case N_BREAK:
+	case N_CONTINUE:
+	case N_MAX:
+		break;
+	}
+	assert(!"a statement has no value");
+	return NULL;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_map.c - reading and writing the script's maps.
+ *
+ * A scalar map (no key) is an array of one element, so it is always there; others
+ * are hashes. Aggregations are per CPU and are summed when read. */
+#include "gen.h"
+
+#include <assert.h>
+#include <linux/bpf.h>
+
+#include "base/arena.h"
+#include "bpf/record.h"
+#include "parser/builtin.h"
+
+bool map_is_per_cpu(const struct map *m)
+{
+	return m->value->kind == TYPE_AGG;
+}
+
+/* Integers lie in maps as 8 bytes; the rest in its own size. */
+static uint32_t value_size(const struct type *t)
+{
+	return (t->size + 7) & ~7u;
+}
+
+static uint32_t key_size(const struct map *m)
+{
+	return m->key ? m->key->size : 4;
+}
+
+void gen_map_define(struct gen *g, struct map *m)
+{
+	bool per_cpu = map_is_per_cpu(m);
+	struct emit_map def = {
+		.name = arena_printf(g->arena, "AT_%s", m->name),
+		.key_size = key_size(m),
+		.value_size = value_size(m->value),
+		.max_entries = m->key ? g->opt->max_map_keys : 1,
+	};
+
+	if (m->key)
+		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
+	else
+		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
+	m->slot = emit_map(g->e, &def);
+}
+
+struct ir *gen_map_handle(struct gen *g, struct map *m)
+{
+	return m->slot;
+}
+
+struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
+{
+	const struct type *t = m->key;
+	struct ir *key;
+	unsigned i = 0;
+
+	if (!t) {
+		key = gen_tmp(g, 8);
+		emit_store(g->e, key, 0, 4, emit_int(g->e, 0));
+		return key;
+	}
+	key = type_in_memory(t) ? gen_mem(g, t->size) : gen_tmp(g, 8);
+	if (!keys->next) {
+		gen_into(g, keys, t, key, 0);
+		return key;
+	}
+	gen_zero(g, key, t->size);
+	for (struct node *k = keys; k; k = k->next, i++)
+		gen_into(g, k, t->tuple.members[i], key, t->tuple.offsets[i]);
+	return key;
+}
+
+static void check_update(struct gen *g, struct ir *result)
+{
+	struct ir_block *full = emit_block(g->e, "full"), *done = emit_block(g->e, "stored");
+
+	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, result, emit_int(g->e, 0)), done, full);
+	emit_at(g->e, full);
+	gen_lost(g, LOST_MAP);
+	emit_jump(g->e, done);
+	emit_at(g->e, done);
+}
+
+/* The element, made with zeros when it was not there; `found` is the block where
+ * it is at hand, `end` where it is not: the map was full. */
+static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
+	struct ir_block *end)
+{
+	struct ir *room = emit_alloca_ptr(g->e), *p = gen_lookup(g, m->slot, key);
+	struct ir_block *make = emit_block(g->e, "make"), *found = emit_block(g->e, "found");
+	struct ir_block *full = emit_block(g->e, "full");
+
+	emit_set_ptr(g->e, room, p);
+	emit_branch(g->e, emit_is_null(g->e, p), make, found);
+	emit_at(g->e, make);
+	if (m->key) {
+		/* NOEXIST: another CPU may have made it meanwhile. */
+		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
+			emit_zeros(g->e, value_size(m->value)), emit_int(g->e, BPF_NOEXIST));
+		p = gen_lookup(g, m->slot, key);
+		emit_set_ptr(g->e, room, p);
+		emit_branch(g->e, emit_is_null(g->e, p), full, found);
+	} else {
+		emit_jump(g->e, full);
+	}
+	emit_at(g->e, full);
+	gen_lost(g, LOST_MAP);
+	emit_jump(g->e, end);
+	emit_at(g->e, found);
+	return emit_get_ptr(g->e, room);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static struct ir *read_plain(struct gen *g, struct map *m, struct ir *key)
+{
+	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
+	bool memory = type_in_memory(m->value);
+	struct ir *room = memory ? gen_mem(g, m->value->size) : gen_tmp(g, 8);
+	struct ir *p = gen_lookup(g, m->slot, key);
+	uint32_t size = memory ? m->value->size : 8;
+
+	gen_zero(g, room, size);
+	emit_branch(g->e, emit_is_null(g->e, p), end, found);
+	emit_at(g->e, found);
+	gen_put(g, gen_get(g, m->value, p, 0), m->value, m->value, room, 0);
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+	return gen_get(g, m->value, room, 0);
+}
+
+/* One CPU's part added to the sum. */
+static void merge_part(struct gen *g, const struct type *t, struct ir *p, struct ir *sum,
+	struct ir *count)
+{
+	struct ir *v = emit_load(g->e, p, 0, 8, false), *old = emit_load(g->e, sum, 0, 8, false);
+	struct ir *n, *set, *better;
+
+	if (t->agg.kind == AGG_COUNT || t->agg.kind == AGG_SUM) {
+		emit_store(g->e, sum, 0, 8, emit_binary(g->e, EMIT_ADD, old, v));
+		return;
+	}
+	n = emit_load(g->e, count, 0, 8, false);
+	if (t->agg.kind == AGG_AVG || t->agg.kind == AGG_STATS) { /* count, total */
+		emit_store(g->e, count, 0, 8, emit_binary(g->e, EMIT_ADD, n, v));
+		v = emit_load(g->e, p, 8, 8, false);
+		emit_store(g->e, sum, 0, 8, emit_binary(g->e, EMIT_ADD, old, v));
+		return;
+	}
+	set = emit_load(g->e, p, 8, 8, false);
+	if (t->agg.kind == AGG_MIN)
+		better = emit_compare(g->e, t->is_signed ? EMIT_SLT : EMIT_ULT, v, old);
+	else
+		better = emit_compare(g->e, t->is_signed ? EMIT_SGT : EMIT_UGT, v, old);
+	better = emit_binary(g->e, EMIT_OR, better,
+		emit_compare(g->e, EMIT_EQ, n, emit_int(g->e, 0)));
+	better = emit_binary(g->e, EMIT_AND, better,
+		emit_compare(g->e, EMIT_NE, set, emit_int(g->e, 0)));
+	emit_store(g->e, sum, 0, 8, emit_select(g->e, better, v, old));
+	emit_store(g->e, count, 0, 8, emit_binary(g->e, EMIT_OR, n, set));
+}
+
+static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
+{
+	struct ir *sum = gen_tmp(g, 8), *count = gen_tmp(g, 8), *cpu = gen_tmp(g, 8), *i, *p;
+	struct ir_block *test = emit_block(g->e, "cpus"), *body = emit_block(g->e, "cpu");
+	struct ir_block *part = emit_block(g->e, "part"), *next = emit_block(g->e, "next");
+	struct ir_block *end = emit_block(g->e, "summed");
+
+	emit_store(g->e, sum, 0, 8, emit_int(g->e, 0));
+	emit_store(g->e, count, 0, 8, emit_int(g->e, 0));
+	emit_store(g->e, cpu, 0, 8, emit_int(g->e, 0));
+	emit_jump(g->e, test);
+	emit_at(g->e, test);
+	i = emit_load(g->e, cpu, 0, 8, false);
+	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, g->opt->ncpus)), body,
+		end);
+	emit_at(g->e, body);
+	p = emit_helper_ptr(g->e, BPF_FUNC_map_lookup_percpu_elem,
+		(struct ir *[]){m->slot, key, i}, 3);
+	emit_branch(g->e, emit_is_null(g->e, p), end, part);
+	emit_at(g->e, part);
+	merge_part(g, m->value, p, sum, count);
+	emit_jump(g->e, next);
+	emit_at(g->e, next);
+	emit_store(g->e, cpu, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
+	emit_jump(g->e, test);
+	emit_at(g->e, end);
+	i = emit_load(g->e, sum, 0, 8, false);
+	if (m->value->agg.kind != AGG_AVG && m->value->agg.kind != AGG_STATS)
+		return i;
+	return gen_binary(g, OP_DIV, m->value->is_signed ? type_int64 : type_uint64, i,
+		type_int64, emit_load(g->e, count, 0, 8, false));
+}
+
+struct ir *gen_map_read(struct gen *g, struct node *n)
+{
+	struct map *m = n->map.map;
+	struct ir *key = gen_key(g, m, n->map.keys);
+
+	return map_is_per_cpu(m) ? read_per_cpu(g, m, key) : read_plain(g, m, key);
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* @m[k] = count(): the builtin changes the element in place. */
+static void assign_agg(struct gen *g, struct node *n)
+{
+	struct map *m = n->op.left->map.map;
+	struct ir_block *end = emit_block(g->e, "counted");
+	struct ir *key = gen_key(g, m, n->op.left->map.keys);
+	struct ir *p = lookup_or_make(g, m, key, end);
+
+	n->op.right->call.builtin->emit(g, n->op.right, p);
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+}
+
+static void assign_plain(struct gen *g, struct node *n)
+{
+	struct map *m = n->op.left->map.map;
+	bool memory = type_in_memory(m->value);
+	struct ir *value = memory ? gen_mem(g, m->value->size) : gen_tmp(g, 8);
+	struct ir *key;
+
+	if (memory && value_size(m->value) != m->value->size)
+		value = gen_mem(g, value_size(m->value));
+	if (!memory)
+		emit_store(g->e, value, 0, 8, emit_int(g->e, 0));
+	gen_into(g, n->op.right, m->value, value, 0);
+	key = gen_key(g, m, n->op.left->map.keys);
+	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
+		emit_int(g->e, BPF_ANY)));
+}
+
+/* Read, change, write: += and -= in one atomic instruction. */
+static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum op op,
+	const struct type *t, struct ir *operand, bool want_old)
+{
+	struct ir_block *end = emit_block(g->e, "changed");
+	struct ir *room = gen_tmp(g, 8), *key, *p, *old, *new;
+
+	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+	key = gen_key(g, m, keys);
+	p = lookup_or_make(g, m, key, end);
+	old = emit_load(g->e, p, 0, 8, m->value->is_signed);
+	new = gen_binary(g, op, m->value, old, t, operand);
+	if (op == OP_ADD)
+		emit_atomic_add(g->e, p, operand);
+	else if (op == OP_SUB)
+		emit_atomic_add(g->e, p, emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), operand));
+	else
+		emit_store(g->e, p, 0, 8, new);
+	emit_store(g->e, room, 0, 8, want_old ? old : new);
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+	return emit_load(g->e, room, 0, 8, m->value->is_signed);
+}
+
+void gen_map_assign(struct gen *g, struct node *n)
+{
+	struct node *right = n->op.right;
+	struct map *m = n->op.left->map.map;
+
+	if (n->op.op != OP_NONE)
+		change(g, m, n->op.left->map.keys, n->op.op, right->type, gen_value(g, right),
+			false);
+	else if (map_is_per_cpu(m))
+		assign_agg(g, n);
+	else
+		assign_plain(g, n);
+}
+
+struct ir *gen_map_incdec(struct gen *g, struct node *n)
+{
+	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
+	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
+
+	return change(g, n->op.left->map.map, n->op.left->map.keys, up ? OP_ADD : OP_SUB,
+		type_int64, emit_int(g->e, 1), post);
+}
+
+struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys)
+{
+	struct ir *key = gen_key(g, m, keys);
+
+	if (!m->key) { /* an array's element cannot go: it becomes zero */
+		struct ir *zeros = emit_zeros(g->e, value_size(m->value));
+
+		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,
+			emit_int(g->e, BPF_ANY));
+		return emit_int(g->e, 1);
+	}
+	return emit_compare(g->e, EMIT_EQ,
+		gen_call(g, BPF_FUNC_map_delete_elem, 2, m->slot, key), emit_int(g->e, 0));
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_record.c - what a script tells userspace: built in scratch memory, sent
+ * through the ring buffer, counted when it does not fit. */
+#include "gen.h"
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "bpf/record.h"
+
+struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span)
+{
+	struct image *img = g->img;
+
+	if (img->nrecords == g->records_cap) {
+		struct image_record *more;
+
+		g->records_cap = g->records_cap ? g->records_cap * 2 : 16;
+		more = arena_new_array(g->arena, struct image_record, g->records_cap);
+		if (img->nrecords)
+			memcpy(more, img->records, sizeof(*more) * img->nrecords);
+		img->records = more;
+	}
+	img->records[img->nrecords] = (struct image_record){.op = op, .span = span};
+	return &img->records[img->nrecords++];
+}
+
+struct ir *gen_ring(struct gen *g)
+{
+	const struct emit_map m = {
+		.name = "ring",
+		.type = BPF_MAP_TYPE_RINGBUF,
+		.max_entries = RING_BYTES,
+	};
+
+	g->img->ring = true;
+	return emit_map_extern(g->e, &m);
+}
+
+void gen_lost(struct gen *g, uint32_t kind)
+{
+	static const char *const params[] = {"int"};
+	struct ir *arg = emit_int(g->e, kind);
+
+	emit_library(g->e, "count_lost", params, NULL, &arg, 1);
+}
+
+static uint32_t arg_size(const struct type *t)
+{
+	return (t->size + 7) & ~7u;
+}
+
+static void describe_args(struct gen *g, struct image_record *r, struct node *args)
+{
+	struct image_arg *list;
+	uint32_t at = sizeof(struct record);
+
+	for (struct node *n = args; n; n = n->next)
+		r->nargs++;
+	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
+	for (struct node *n = args; n; n = n->next, list++) {
+		*list = (struct image_arg){.type = n->type, .offset = at};
+		at += arg_size(n->type);
+	}
+	r->size = at;
+}
+
+void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
+{
+	struct ir_block *lost = emit_block(g->e, "lost"), *sent = emit_block(g->e, "sent");
+	uint32_t id = r - g->img->records, i = 0;
+	const struct image_arg *list;
+	struct ir *mem, *result;
+	uint32_t size;
+
+	describe_args(g, r, args);
+	list = r->args;
+	size = r->size;
+	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
+	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
+	for (struct node *n = args; n; n = n->next, i++) {
+		if (arg_size(list[i].type) != list[i].type->size)
+			gen_zero(g, emit_offset(g->e, mem, list[i].offset),
+				arg_size(list[i].type));
+		gen_into(g, n, list[i].type, mem, list[i].offset);
+	}
+	result = gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem,
+		emit_int(g->e, size), emit_int(g->e, 0));
+	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, result, emit_int(g->e, 0)), sent, lost);
+	emit_at(g->e, lost);
+	gen_lost(g, LOST_RING);
+	emit_jump(g->e, sent);
+	emit_at(g->e, sent);
+}

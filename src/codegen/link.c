@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* link.c - libbpf's static linker over memfds: it takes file names only (before
+ * libbpf 1.6), and /proc/self/fd gives memory one. */
+#include "link.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+
+enum { PATH_LEN = 32 };
+
+static void fd_path(int fd, char path[PATH_LEN])
+{
+	snprintf(path, PATH_LEN, "/proc/self/fd/%d", fd);
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static int add(struct bpf_linker *linker, const struct bpf_blob *blob)
+{
+	_cleanup_(closep) int fd = memfd_create(blob->name, MFD_CLOEXEC);
+	char path[PATH_LEN];
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, blob->data, blob->size);
+	if (r < 0)
+		return r;
+	fd_path(fd, path);
+	return bpf_linker__add_file(linker, path, NULL);
+}
+
+static int read_all(int fd, void **ret, size_t *ret_size)
+{
+	_cleanup_(freep) void *buf = NULL;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	buf = malloc(st.st_size);
+	if (!buf)
+		return -ENOMEM;
+	if (pread(fd, buf, st.st_size, 0) != st.st_size)
+		return -EIO;
+	*ret_size = st.st_size;
+	*ret = TAKE(buf);
+	return 0;
+}
+
+int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size)
+{
+	_cleanup_(closep) int out = memfd_create("strata", MFD_CLOEXEC);
+	struct bpf_linker *linker;
+	char path[PATH_LEN];
+	int r = 0;
+
+	if (out < 0)
+		return -errno;
+	fd_path(out, path);
+	linker = bpf_linker__new(path, NULL);
+	if (!linker)
+		return -errno;
+	for (size_t i = 0; i < n && !r; i++) {
+		r = add(linker, &blobs[i]);
+		if (r)
+			log_error("cannot link BPF object %s: %s", blobs[i].name,
+				strerror(-r));
+	}
+	if (!r)
+		r = bpf_linker__finalize(linker);
+	bpf_linker__free(linker);
+	return r ? r : read_all(out, ret, ret_size);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* link.h - joins the generated BPF object with precompiled ones. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_blob {
+	const char *name;
+	const void *data;
+	size_t size;
+};
+
+/* A new buffer, to be free()d; 0 or -errno, having told what libbpf said. */
+int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* regs.h - where a function's arguments are in struct pt_regs (uapi/asm/ptrace.h,
+ * the order has not changed since BPF exists). Offsets in bytes. */
+#pragma once
+#include <stdint.h>
+
+/* Offset of argument i, or -1: it lies on the stack. */
+int regs_arg(unsigned i);
+int regs_return(void);
+int regs_sp(void);
+/* Bytes from sp, at the function's first instruction, to its first argument there. */
+unsigned regs_stack_args(void);
+/* How many arguments registers hold. */
+unsigned regs_args(void);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* regs_aarch64.c - AAPCS64 over arm64's struct user_pt_regs. */
+#include "regs.h"
+
+enum { REG_ARGS = 8 }; /* x0..x7 */
+
+int regs_arg(unsigned i)
+{
+	return i < REG_ARGS ? (int)i * 8 : -1;
+}
+
+int regs_return(void)
+{
+	return 0; /* x0 */
+}
+
+int regs_sp(void)
+{
+	return 31 * 8;
+}
+
+unsigned regs_stack_args(void)
+{
+	return 0;
+}
+
+unsigned regs_args(void)
+{
+	return REG_ARGS;
+}

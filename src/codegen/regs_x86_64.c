@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* regs_x86_64.c - System V AMD64 calling convention over x86's struct pt_regs. */
+#include "regs.h"
+
+#include "base/owner.h"
+
+/* rdi rsi rdx rcx r8 r9 */
+static const int args[] = {112, 104, 96, 88, 72, 64};
+
+int regs_arg(unsigned i)
+{
+	return i < ARRAY_SIZE(args) ? args[i] : -1;
+}
+
+int regs_return(void)
+{
+	return 80; /* rax */
+}
+
+int regs_sp(void)
+{
+	return 152;
+}
+
+unsigned regs_stack_args(void)
+{
+	return 8; /* above the return address */
+}
+
+unsigned regs_args(void)
+{
+	return ARRAY_SIZE(args);
+}
