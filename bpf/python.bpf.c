@@ -11,7 +11,7 @@
  * only while the cookie is the same: a hash of the object's constant words and of its
  * name's hash, read once for each code object in each walk (python_memo holds it for
  * the rest of the walk, so that a recursion pays once). */
-#include "kernel.bpf.h"
+#include "maps.bpf.h"
 #include "python.h"
 
 #define WINDOW      1024
@@ -20,6 +20,7 @@
 #define STR_BYTES   40
 #define MEMO        128
 #define KEYS_MAX    1024
+#define NEAR        4096
 #define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
 #define LASTI_MAX   0xfffff
 
@@ -35,9 +36,9 @@ struct python_memo {
 };
 
 struct python_scratch {
-	__u64 window[WINDOW / 8 + 1]; /* one more: a load may begin at the last byte */
-	__u64 code[256 / 8 + 1];
-	__u64 str[64 / 8 + 1];
+	__u64 window[WINDOW / 8];
+	__u64 code[256 / 8];
+	__u64 str[64 / 8];
 	__u64 walk;
 	struct python_proc proc; /* of this walk */
 	struct python_memo memo[MEMO];
@@ -79,13 +80,14 @@ struct {
 
 /* ---- reading ---- */
 
-/* From a buffer of mask + 1 bytes and a word more. The barrier: the verifier must see
- * the mask, and clang would drop it where it knows better. */
+/* The field at a byte of a buffer of mask + 1 bytes, as the low bits of what is
+ * returned. No field straddles two words. */
 static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
 {
-	asm volatile("" : "+r"(at));
-	at &= mask;
-	return *(const __u64 *)((const char *)buf + at);
+	__u64 i = (at & mask) >> 3;
+
+	FORGET(i);
+	return buf[i & mask >> 3] >> ((at & 7) * 8);
 }
 
 #define frame_load(s, at) load((s)->window, at, WINDOW - 1)
@@ -99,20 +101,36 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 
 static __always_inline struct python_scratch *scratch_of(const struct python_cursor *c)
 {
-	__u32 slot = c->slot;
+	__u32 slot = c->slot & (SCRATCH_SLOTS - 1); /* the rest is the CPU */
 
 	return bpf_map_lookup_elem(&python_scratch, &slot);
 }
 
 /* ---- the thread's state ---- */
 
-/* Only this thread's own will do: the GIL's holder may be another. */
+/* Offset of the thread pointer in struct task_struct, from the kernel's BTF. */
+const volatile __u32 task_thread_pointer;
+
+static __always_inline __u64 thread_pointer(void)
+{
+	__u64 tp = 0;
+
+#ifndef STRATA_HOST
+	bpf_probe_read_kernel(&tp, sizeof(tp),
+		(const char *)bpf_get_current_task() + task_thread_pointer);
+#endif
+	return tp;
+}
+
+/* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
+ * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
+ * another thread's is a stack's size away. */
 static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 tstate)
 {
 	__u64 id = 0;
 
 	return tstate && !read_word(tstate + p->at.tstate_thread_id, &id) &&
-	       id == tp + (__u64)p->thread_id_bias;
+	       tp - id + NEAR <= 2 * NEAR;
 }
 
 /* pthread_getspecific(), on the thread's memory. */
@@ -152,7 +170,7 @@ static __always_inline __u64 thread_state(const struct python_proc *p, __u64 tp)
 	return is_own(p, tp, tstate) ? tstate : 0;
 }
 
-__weak __noinline int python_begin(struct python_cursor *c)
+__global int python_begin(struct python_cursor *c)
 {
 	struct python_scratch *s;
 	struct python_proc *p;
@@ -271,11 +289,15 @@ static __always_inline int send(struct python_scratch *s, __u32 linetable)
 {
 	if (linetable > PYTHON_LINETABLE_MAX)
 		linetable = PYTHON_LINETABLE_MAX;
-	return ring_output(&s->out, __builtin_offsetof(struct python_code_record, linetable) + linetable);
+	linetable += __builtin_offsetof(struct python_code_record, linetable);
+	if (!bpf_ringbuf_output(&ring, &s->out, linetable, 0))
+		return 0;
+	lost_count(LOST_RING);
+	return -1;
 }
 
 /* Read all that names the code object whose head is in s->code. */
-__weak __noinline int python_read_code(struct python_cursor *c)
+__global int python_read_code(struct python_cursor *c)
 {
 	struct python_scratch *s = c ? scratch_of(c) : NULL;
 	const struct python_layout *at;
@@ -308,6 +330,7 @@ static __always_inline __u64 first_sight(struct python_cursor *c, struct python_
 	r->head.id = 0;
 	r->addr = addr;
 	r->pid = c->pid;
+	r->lines = s->proc.at.lines;
 	if (readable && !python_read_code(c)) {
 		r->flags = 0;
 		r->code = code_hash(r);
@@ -344,7 +367,7 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 }
 
 /* The id of the code object at addr; 0: there is none. */
-__weak __noinline __u64 python_code(struct python_cursor *c, __u64 addr)
+__global __u64 python_code(struct python_cursor *c, __u64 addr)
 {
 	struct python_scratch *s = c ? scratch_of(c) : NULL;
 	struct python_key key = { .addr = addr };
@@ -411,7 +434,7 @@ static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 i
 	return lasti < 0 || lasti > LASTI_MAX ? 0 : (__u64)lasti;
 }
 
-__weak __noinline int python_step(struct python_cursor *c, __u64 *frame)
+__global int python_step(struct python_cursor *c, __u64 *frame)
 {
 	struct python_scratch *s = c ? scratch_of(c) : NULL;
 	const struct python_layout *at;

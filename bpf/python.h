@@ -9,6 +9,13 @@
 #pragma once
 #include "unwind.h"
 
+/* How a line table is written. */
+enum python_lines {
+	PYTHON_LNOTAB,    /* up to 3.9: pairs of bytes of code and lines */
+	PYTHON_LINETABLE, /* 3.10: ranges */
+	PYTHON_LOCATIONS, /* 3.11 on: with columns */
+};
+
 /* Offsets in bytes within CPython's objects. */
 struct python_layout {
 	/* thread state -> (cframe ->) current frame */
@@ -49,7 +56,7 @@ struct python_layout {
 	__u8 has_tsd, has_tls;
 	__u8 ob_type;          /* of any object */
 	__u8 str_kind_shift;   /* in str_state: 3 bits of kind, compact, ascii */
-	__u8 pad;
+	__u8 lines;            /* enum python_lines */
 };
 ABI_SIZE(python_layout, 64);
 
@@ -59,11 +66,10 @@ struct python_proc {
 	__u64 tstate_current; /* the GIL's holder: <= 3.11 */
 	__u64 tss_key;        /* struct { int initialized; unsigned key } */
 	__s64 tls_offset;     /* of the thread state from the thread pointer, has_tls */
-	__s64 thread_id_bias; /* pthread_self() - thread pointer */
 	__u64 code_type;      /* PyCode_Type */
 	struct python_layout at;
 };
-ABI_SIZE(python_proc, 104);
+ABI_SIZE(python_proc, 96);
 
 /* The walk's place among a thread's Python frames; part of the walk's state. The
  * walk sets the first three and zeroes the rest, then:
@@ -109,7 +115,8 @@ struct python_code_record {
 	__u32 linetable_size; /* whole; at most PYTHON_LINETABLE_MAX bytes are here */
 	__u32 name_size, file_size; /* bytes, cut at the limits */
 	__u8 name_kind, file_kind;  /* bytes per character: 1 (latin-1 or ASCII), 2, 4 */
-	__u8 pad[6];
+	__u8 lines;                 /* enum python_lines */
+	__u8 pad[5];
 	__u64 name[PYTHON_NAME_MAX / 8];
 	__u64 file[PYTHON_FILE_MAX / 8];
 	__u64 linetable[PYTHON_LINETABLE_MAX / 8]; /* sent as far as it is filled */
