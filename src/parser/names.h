@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* names.h - looking up what the language has; private to this room. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+
+struct arena;
+struct builtin;
+struct language;
+struct provider;
+struct script;
+
+const struct builtin *builtin_find(const struct language *l, const char *name);
+/* By name or short name, whatever the case. */
+const struct provider *provider_find(const struct language *l, const char *name);
+
+/* May a bare name that is no builtin be an argument of this one? */
+bool builtin_takes_words(const struct builtin *b);
+
+/* "did you mean X?", when something is near. */
+void hint_builtin(struct diags *d, struct arena *a, const struct language *l,
+	const char *written);
+void hint_provider(struct diags *d, struct arena *a, const struct language *l,
+	const char *written);
+void hint_nearest(struct diags *d, const char *prefix, const char *written,
+	const char *const *names, size_t n);
+
+/* The config block's names and values; complains and gives false. */
+bool settings_check(const struct script *s, struct diags *d);

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+/* resolve.c - what each name means: builtins, maps, variables and the blocks they
+ * live in, positional parameters; and the places an attach point stands for. */
+#include <ctype.h>
+#include <string.h>
+
+#include "ast.h"
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/str.h"
+#include "builtin.h"
+#include "names.h"
+#include "parser.h"
+#include "provider.h"
+
+/* A variable that can be seen; the newest first. */
+struct scope {
+	struct var *var;
+	struct scope *outer;
+};
+
+struct resolve {
+	struct script *script;
+	struct arena *arena;
+	struct diags *diags;
+	const struct language *lang;
+	const struct resolve_env *env;
+	struct probe *probe;
+	struct scope *scope;
+	struct map **maps_end;
+	struct var **vars_end;
+	bool ok;
+};
+
+static void resolve_node(struct resolve *r, struct node *n);
+
+static void resolve_list(struct resolve *r, struct node *n)
+{
+	for (; n; n = n->next)
+		resolve_node(r, n);
+}
+
+/* ---- positional parameters ---- */
+
+/* The text of $N; "" with a warning when it was not given. */
+static const char *param_text(struct resolve *r, struct span at, unsigned number)
+{
+	if (number <= r->env->nparams)
+		return r->env->params[number - 1];
+	diag_warn(r->diags, at, DIAG_PARAM,
+		"$%u was not given on the command line: it is 0 or \"\"", number);
+	return "";
+}
+
+/* Is the whole text one number, as the language writes them without suffix? */
+static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
+{
+	int base = 10;
+
+	*ret = 0;
+	*ret_negative = *text == '-';
+	text += *ret_negative;
+	if (text[0] == '0' && (text[1] | 32) == 'x') {
+		base = 16;
+		text += 2;
+	}
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		int digit = isdigit((unsigned char)*text) ? *text - '0'
+			: isxdigit((unsigned char)*text)  ? (*text | 32) - 'a' + 10
+							  : 99;
+
+		if (digit >= base || __builtin_mul_overflow(*ret, (uint64_t)base, ret)
+			|| __builtin_add_overflow(*ret, (uint64_t)digit, ret))
+			return false;
+	}
+	return !*ret_negative || *ret <= INT64_MAX;
+}
+
+static void resolve_param(struct resolve *r, struct node *n)
+{
+	unsigned number = n->param.number;
+	const char *text = number ? param_text(r, n->span, number) : "";
+	uint64_t value = 0;
+	bool negative = false;
+
+	n->kind = N_INT;
+	if (number == 0) {
+		value = r->env->nparams;
+	} else if (*text && !read_number(text, &value, &negative)) {
+		n->kind = N_STRING;
+		n->string.text = arena_strdup(r->arena, text);
+		n->string.len = (uint32_t)strlen(text);
+		return;
+	}
+	n->integer.value = negative ? -value : value;
+	n->integer.is_unsigned = !negative && value > INT64_MAX;
+	n->integer.param = number ? arena_strdup(r->arena, text) : NULL;
+}
+
+/* ---- attach points ---- */
+
+/* $N inside a part, even quoted, gives way to its text. */
+static const char *part_text(struct resolve *r, const char *part, struct span at)
+{
+	struct str s = {};
+	const char *text;
+
+	for (; *part; part++) {
+		unsigned number = 0;
+
+		if (part[0] != '$' || !isdigit((unsigned char)part[1]) || part[1] == '0') {
+			str_addc(&s, *part);
+			continue;
+		}
+		for (; isdigit((unsigned char)part[1]); part++)
+			number = number < 9999 ? 10 * number + (unsigned)(part[1] - '0') : 9999;
+		str_add(&s, param_text(r, at, number));
+	}
+	text = arena_strdup(r->arena, str_text(&s));
+	str_done(&s);
+	return text;
+}
+
+static bool resolve_point(struct resolve *r, struct attach_point *ap)
+{
+	for (unsigned i = 0; i < ap->nparts; i++)
+		ap->parts[i] = part_text(r, ap->parts[i], ap->part_spans[i]);
+	ap->provider = provider_find(r->lang, ap->parts[0]);
+	if (!ap->provider) {
+		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
+			"there is no type of probe called \"%s\"", ap->parts[0]);
+		hint_provider(r->diags, r->arena, r->lang, ap->parts[0]);
+		return false;
+	}
+	if (!ap->provider->expand(r->env, ap))
+		return false;
+	ap->nplaces = 0;
+	for (const struct place *p = ap->places; p; p = p->next)
+		ap->nplaces++;
+	return true;
+}
+
+static bool has_field(const struct field *list, const char *name)
+{
+	for (; list; list = list->next)
+		if (!strcmp(list->name, name))
+			return true;
+	return false;
+}
+
+/* args.x may name what any of the places has; see check_field() for differences. */
+static void merge_fields(struct resolve *r, struct probe *probe, const struct place *place)
+{
+	for (const struct field *f = place->fields; f; f = f->next) {
+		struct field *copy;
+
+		if (has_field(probe->fields, f->name))
+			continue;
+		copy = arena_new_obj(r->arena, struct field);
+		*copy = *f;
+		copy->next = probe->fields;
+		probe->fields = copy;
+	}
+}
+
+static void resolve_points(struct resolve *r, struct probe *probe)
+{
+	const struct field *last = NULL;
+
+	for (struct attach_point *ap = probe->points; ap; ap = ap->next) {
+		if (!resolve_point(r, ap)) {
+			r->ok = false;
+			continue;
+		}
+		for (const struct place *p = ap->places; p; p = p->next) {
+			if (p->fields && p->fields != last)
+				merge_fields(r, probe, p);
+			last = p->fields;
+		}
+	}
+}
+
+/* ---- variables and maps ---- */
+
+static struct var *var_find(struct resolve *r, const char *name)
+{
+	for (struct scope *s = r->scope; s; s = s->outer)
+		if (!strcmp(s->var->name, name))
+			return s->var;
+	return NULL;
+}
+
+static struct var *var_new(struct resolve *r, struct node *n)
+{
+	struct var *v = arena_new_obj(r->arena, struct var);
+	struct scope *s = arena_new_obj(r->arena, struct scope);
+
+	v->name = n->var.name;
+	v->first = n->span;
+	v->probe = r->probe;
+	v->index = r->probe->nvars++;
+	*r->vars_end = v;
+	r->vars_end = &v->next;
+	s->var = v;
+	s->outer = r->scope;
+	r->scope = s;
+	n->var.var = v;
+	return v;
+}
+
+static void hint_var(struct resolve *r, const char *written)
+{
+	const char **names;
+	size_t n = 0;
+
+	for (struct scope *s = r->scope; s; s = s->outer)
+		n++;
+	names = arena_new_array(r->arena, const char *, n + 1);
+	n = 0;
+	for (struct scope *s = r->scope; s; s = s->outer)
+		names[n++] = s->var->name;
+	hint_nearest(r->diags, "$", written, names, n);
+}
+
+/* Was it set in a block that has ended? */
+static const struct var *var_elsewhere(struct resolve *r, const char *name)
+{
+	for (struct var *v = r->probe->vars; v; v = v->next)
+		if (!strcmp(v->name, name))
+			return v;
+	return NULL;
+}
+
+/* A name that nobody set is told once a block: it is known from then on. */
+static void resolve_var(struct resolve *r, struct node *n)
+{
+	const struct var *elsewhere;
+
+	n->var.var = var_find(r, n->var.name);
+	if (n->var.var)
+		return;
+	r->ok = false;
+	elsewhere = var_elsewhere(r, n->var.name);
+	diag(r->diags, n->span, DIAG_VARIABLE, elsewhere ? "$%s is not known in this block"
+		: "$%s is used but nothing was assigned to it", n->var.name);
+	if (elsewhere)
+		diag_note(r->diags, elsewhere->first, "it lives in the block it was set in");
+	else
+		hint_var(r, n->var.name);
+	var_new(r, n);
+}
+
+static void resolve_map(struct resolve *r, struct node *n)
+{
+	struct map *m;
+
+	resolve_list(r, n->map.keys);
+	for (m = r->script->maps; m; m = m->next) {
+		if (!strcmp(m->name, n->map.name)) {
+			n->map.map = m;
+			return;
+		}
+	}
+	m = arena_new_obj(r->arena, struct map);
+	m->name = n->map.name;
+	m->index = r->script->nmaps++;
+	*r->maps_end = m;
+	r->maps_end = &m->next;
+	n->map.map = m;
+}
+
+static void resolve_assign(struct resolve *r, struct node *n)
+{
+	struct node *left = n->op.left;
+
+	resolve_node(r, n->op.right);
+	if (left->kind == N_VAR && n->op.op == OP_NONE && !var_find(r, left->var.name))
+		var_new(r, left);
+	else
+		resolve_node(r, left);
+}
+
+static void resolve_let(struct resolve *r, struct node *n)
+{
+	struct node *name = n->let.var;
+	struct var *v = var_find(r, name->var.name);
+
+	if (n->let.value)
+		resolve_node(r, n->let.value);
+	if (v) {
+		r->ok = diag(r->diags, name->span, DIAG_VARIABLE, "$%s is already in use here",
+			v->name);
+		diag_note(r->diags, v->first, "first used here");
+		name->var.var = v;
+		return;
+	}
+	var_new(r, name);
+}
+
+static void resolve_block(struct resolve *r, struct node *block)
+{
+	struct scope *outer = r->scope;
+
+	resolve_list(r, block->stmts);
+	r->scope = outer;
+}
+
+static void resolve_for(struct resolve *r, struct node *n)
+{
+	struct scope *outer = r->scope;
+
+	resolve_node(r, n->loop.from);
+	resolve_node(r, n->loop.to);
+	var_new(r, n->loop.var);
+	resolve_block(r, n->loop.body);
+	r->scope = outer;
+}
+
+/* ---- calls ---- */
+
+static bool bare_name(const struct node *n)
+{
+	return n->kind == N_CALL && !n->call.parens;
+}
+
+static void resolve_args(struct resolve *r, struct node *call, const struct builtin *b)
+{
+	for (struct node *arg = call->call.args; arg; arg = arg->next) {
+		if (b && bare_name(arg) && builtin_takes_words(b)
+			&& !builtin_find(r->lang, arg->call.name)) {
+			const char *word = arg->call.name;
+
+			arg->kind = N_WORD;
+			arg->word = word;
+			continue;
+		}
+		resolve_node(r, arg);
+	}
+}
+
+static void resolve_call(struct resolve *r, struct node *n)
+{
+	const struct builtin *b = builtin_find(r->lang, n->call.name);
+
+	n->call.builtin = b;
+	if (!b) {
+		r->ok = diag(r->diags, n->span, DIAG_NAME, "there is no %s called %s",
+			n->call.parens ? "function" : "variable or function", n->call.name);
+		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
+	}
+	resolve_args(r, n, b);
+}
+
+static void resolve_node(struct resolve *r, struct node *n)
+{
+	if (!n)
+		return;
+	switch (n->kind) {
+	case N_PARAM:
+		resolve_param(r, n);
+		break;
+	case N_VAR:
+		resolve_var(r, n);
+		break;
+	case N_MAP:
+		resolve_map(r, n);
+		break;
+	case N_CALL:
+		resolve_call(r, n);
+		break;
+	case N_FIELD:
+		resolve_node(r, n->field.object);
+		break;
+	case N_INDEX:
+		resolve_node(r, n->index.object);
+		resolve_node(r, n->index.index);
+		break;
+	case N_UNOP:
+	case N_BINOP:
+		resolve_node(r, n->op.left);
+		resolve_node(r, n->op.right);
+		break;
+	case N_TERNARY:
+	case N_IF:
+	case N_WHILE:
+		resolve_node(r, n->cond.test);
+		resolve_node(r, n->cond.then);
+		resolve_node(r, n->cond.els);
+		break;
+	case N_CAST:
+		resolve_node(r, n->cast.value);
+		break;
+	case N_TUPLE:
+		resolve_list(r, n->members);
+		break;
+	case N_ASSIGN:
+		resolve_assign(r, n);
+		break;
+	case N_LET:
+		resolve_let(r, n);
+		break;
+	case N_EXPR:
+	case N_RETURN:
+		resolve_node(r, n->expr);
+		break;
+	case N_BLOCK:
+		resolve_block(r, n);
+		break;
+	case N_UNROLL:
+		resolve_node(r, n->loop.from);
+		resolve_block(r, n->loop.body);
+		break;
+	case N_FOR_RANGE:
+		resolve_for(r, n);
+		break;
+	case N_INT:
+	case N_STRING:
+	case N_BOOL:
+	case N_WORD:
+	case N_BREAK:
+	case N_CONTINUE:
+	case N_MAX:
+		break;
+	}
+}
+
+bool resolve(struct script *s, const struct language *lang, const struct resolve_env *env)
+{
+	struct resolve r = {
+		.script = s,
+		.arena = s->arena,
+		.diags = env->diags,
+		.lang = lang,
+		.env = env,
+		.maps_end = &s->maps,
+		.ok = settings_check(s, env->diags),
+	};
+	unsigned index = 0;
+
+	for (struct probe *p = s->probes; p; p = p->next) {
+		p->index = index++;
+		r.probe = p;
+		r.vars_end = &p->vars;
+		r.scope = NULL;
+		resolve_points(&r, p);
+		resolve_node(&r, p->predicate);
+		resolve_node(&r, p->body);
+	}
+	return r.ok;
+}
+
+void names_dump(const struct script *s, FILE *out)
+{
+	for (const struct probe *p = s->probes; p; p = p->next) {
+		fprintf(out, "probe %u\n", p->index);
+		for (const struct attach_point *ap = p->points; ap; ap = ap->next)
+			for (const struct place *place = ap->places; place; place = place->next)
+				fprintf(out, "  %s\n", place->name);
+		for (const struct var *v = p->vars; v; v = v->next)
+			fprintf(out, "  $%s\n", v->name);
+	}
+	for (const struct map *m = s->maps; m; m = m->next)
+		fprintf(out, "@%s\n", m->name);
+}
