@@ -29,3 +29,13 @@ static __always_inline void lost_count(enum lost_kind kind)
 	if (n)
 		__sync_fetch_and_add(n, 1); /* another program may interrupt this one */
 }
+
+/* To userspace; 0, or it was lost and counted. */
+static __always_inline long ring_output(const void *data, __u64 size)
+{
+	long err = bpf_ringbuf_output(&ring, (void *)data, size, 0);
+
+	if (err)
+		lost_count(LOST_RING);
+	return err;
+}

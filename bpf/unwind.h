@@ -111,6 +111,7 @@ enum mapping_flags {
 	MAPPING_ANON = 2,     /* no file: JIT or stack code; by frame pointer */
 	MAPPING_PYTHON = 4,   /* holds the eval loop of this process' Python */
 	MAPPING_VDSO = 8,
+	MAPPING_UPROBES = 16, /* "[uprobes]": where uretprobes make functions return to */
 };
 struct mapping {
 	__u64 start, end; /* half open */
@@ -119,6 +120,17 @@ struct mapping {
 	__u32 flags;      /* enum mapping_flags */
 };
 ABI_SIZE(mapping, 32);
+
+/* What the kernel half is told before it is loaded: rodata, `unwind_config`. */
+struct unwind_config {
+	__u32 max_frames; /* of a stored stack; the value size of `frames` goes with it */
+	/* Offsets of kernel structs, from BTF; 0: not known, done without. */
+	__u32 task_tp;    /* task_struct.thread.fsbase, arm64: thread.uw.tp_value */
+	__u32 task_utask; /* task_struct.utask */
+	__u32 utask_returns; /* uprobe_task.return_instances */
+	__u32 return_stack, return_addr, return_next; /* return_instance: stack, orig_ret_vaddr, next */
+};
+ABI_SIZE(unwind_config, 28);
 
 /* Map `mappings`: HASH (no prealloc), key struct mapping_key, value struct
  * mapping_chunk. Chunk 0 exists for every known process; with more than
@@ -144,7 +156,10 @@ struct mapping_chunk {
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Map `tables`: ARRAY_OF_MAPS by file id; each inner map an ARRAY of u64
+/* A file id's table never changes once it is there: the kernel half remembers rules
+ * by file id and address.
+ *
+ * Map `tables`: ARRAY_OF_MAPS by file id; each inner map an ARRAY of u64
  * (BPF_F_INNER_MAP | BPF_F_MMAPABLE), written through mmap, and the same bytes
  * are the cache file's payload. Content, as u32[]:
  *

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* kernel.bpf.h - the machine a kernel half runs on: libbpf's helpers, or, with
+ * STRATA_HOST, their stand-ins in userspace (src/unwinders/host_bpf.h).
+ *
+ * Every function that another object calls is __global: weak, so that clang assumes
+ * nothing about it across the call (the verifier checks each alone), and noinline. */
+#pragma once
+
+#ifdef STRATA_HOST
+#include "../src/unwinders/host_bpf.h"
+#else
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+
+/* vmlinux.h is not included: one CO-RE relocation costs 9 ms at each start. The
+ * layouts of struct pt_regs are ABI. */
+struct task_struct;
+struct pt_regs;
+#endif
+
+#define __global __weak __attribute__((noinline))
+
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
+/* Verifier workaround: clang drops `x & (N - 1)` where it knows x < N from a test
+ * which the verifier has lost through a spill. This makes clang forget too. */
+#ifdef STRATA_HOST
+#define FORGET(x) ((void)(x))
+#else
+#define FORGET(x) asm volatile("" : "+r"(x))
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* lookup.bpf.c - process and address -> mapping -> rule.
+ *
+ * Bisection without branches: each step halves n whatever it finds, so that the
+ * verifier sees one path. Operands of the comparison lie below 2^63. */
+#include "lookup.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, struct mapping_key);
+	__type(value, struct mapping_chunk);
+} mappings SEC(".maps");
+
+struct table_words {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__array(values, struct table_words);
+} tables SEC(".maps");
+
+/* Processes that are not in `mappings`: how often they were met. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u32);
+} strangers SEC(".maps");
+
+/* 1 when a <= b, else 0; to be multiplied: `half & -x` makes newer verifiers follow
+ * both cases. */
+static __always_inline __u32 not_above(__u64 a, __u64 b)
+{
+	__u64 negative = (b - a) >> 63;
+
+	FORGET(negative); /* else clang sees a comparison, and makes it a branch */
+	return 1 - (__u32)negative;
+}
+
+/* ---- process and address -> mapping ------------------------------------ */
+
+static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
+{
+	struct mapping_key key = {.pid = pid, .chunk = chunk};
+
+	return bpf_map_lookup_elem(&mappings, &key);
+}
+
+/* The last of chunk_start[] that is not above addr. */
+static __always_inline __u32 which_chunk(struct mapping_chunk *first, __u64 addr)
+{
+	__u32 at = 0, n = first->chunks;
+
+	if (n > MAPPING_CHUNKS)
+		n = MAPPING_CHUNKS;
+	for (int i = 0; i < 6; i++) {
+		__u32 half = n >> 1, k = at + half;
+
+		FORGET(k);
+		at += half * not_above(first->chunk_start[k & (MAPPING_CHUNKS - 1)], addr);
+		n -= half;
+	}
+	return at;
+}
+
+static __always_inline __u32 which_mapping(struct mapping_chunk *c, __u64 addr)
+{
+	__u32 at = 0, n = c->n;
+
+	if (n > MAPPINGS_PER_CHUNK)
+		n = MAPPINGS_PER_CHUNK;
+	for (int i = 0; i < 9; i++) {
+		__u32 half = n >> 1, k = at + half;
+
+		FORGET(k);
+		at += half * not_above(c->map[k & (MAPPINGS_PER_CHUNK - 1)].start, addr);
+		n -= half;
+	}
+	FORGET(at);
+	return at & (MAPPINGS_PER_CHUNK - 1);
+}
+
+__global int walk_mapping(struct walk *w)
+{
+	struct mapping_chunk *c;
+	struct mapping *m;
+	__u64 addr;
+	__u32 chunk;
+
+	if (!w)
+		return UNWIND_NO_MAPPING + 1;
+	addr = w->lookup;
+	w->map.start = w->map.end = 0;
+	w->map.bias = 0;
+	w->map.file = w->map.flags = 0;
+	c = chunk_of(w->pid, 0);
+	if (!c)
+		return UNWIND_NO_PROCESS + 1;
+	if (addr >> 63)
+		return UNWIND_NO_MAPPING + 1;
+	if (c->chunks > 1) {
+		chunk = which_chunk(c, addr);
+		c = chunk ? chunk_of(w->pid, chunk) : c;
+		if (!c)
+			return UNWIND_NO_MAPPING + 1;
+	}
+	m = &c->map[which_mapping(c, addr)];
+	if (!c->n || addr < m->start || addr >= m->end)
+		return UNWIND_NO_MAPPING + 1;
+	w->map = *m;
+	return 0;
+}
+
+/* ---- file and address -> rule ------------------------------------------ */
+
+static __always_inline __u64 word_at(void *table, __u32 i)
+{
+	__u64 *p = bpf_map_lookup_elem(table, &i);
+
+	return p ? *p : 0;
+}
+
+static __always_inline __u32 half_at(void *table, __u32 i)
+{
+	return word_at(table, i >> 1) >> ((i & 1) << 5);
+}
+
+__global int walk_table(struct walk *w)
+{
+	__u32 file;
+	void *t;
+	__u64 v;
+
+	if (!w)
+		return UNWIND_NO_TABLE + 1;
+	file = w->map.file;
+	t = bpf_map_lookup_elem(&tables, &file);
+	if (!t)
+		return UNWIND_NO_TABLE + 1;
+	w->table_file = file;
+	w->table_base = word_at(t, 1);
+	w->table_npages = word_at(t, 3);
+	v = word_at(t, 4);
+	w->table_rules = v;
+	w->table_pages = v >> 32;
+	v = word_at(t, 5);
+	w->table_rows = v;
+	w->table_nranges = v >> 32;
+	for (int i = 0; i < TABLE_RANGES; i++) {
+		v = word_at(t, 6 + i);
+		w->range[i].start = v;
+		w->range[i].end = v >> 32;
+	}
+	return 0;
+}
+
+/* The rule's index in the page that holds rel. */
+static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
+{
+	__u32 page = rel >> TABLE_PAGE_SHIFT, low = rel & ((1 << TABLE_PAGE_SHIFT) - 1);
+	__u32 at = half_at(t, w->table_pages + page);
+	__u32 n = half_at(t, w->table_pages + page + 1) - at;
+
+	for (int i = 0; i < 11; i++) {
+		__u32 half = n >> 1;
+
+		if (n <= 1)
+			break;
+		at += half * not_above(half_at(t, w->table_rows + at + half) >> 16, low);
+		n -= half;
+	}
+	return half_at(t, w->table_rows + at) & 0xffff;
+}
+
+__global int walk_rule(struct walk *w)
+{
+	__u64 vaddr, rel, packed, *e;
+	__u32 file, index;
+	int err;
+	void *t;
+
+	if (!w)
+		return UNWIND_NO_TABLE + 1;
+	file = w->map.file;
+	if (w->table_file != file) {
+		err = walk_table(w);
+		if (err)
+			return err;
+	}
+	t = bpf_map_lookup_elem(&tables, &file);
+	if (!t)
+		return UNWIND_NO_TABLE + 1;
+	vaddr = w->lookup - w->map.bias;
+	rel = vaddr - w->table_base;
+	w->rule = 0;
+	if (rel >> TABLE_PAGE_SHIFT < w->table_npages) {
+		index = bisect_page(w, t, rel);
+		if (index != RULE_NONE)
+			w->rule = word_at(t, (w->table_rules >> 1) + index);
+	}
+	packed = cache_pack(w->rule);
+	e = packed ? cache_entry(w, vaddr) : NULL;
+	if (e)
+		*e = cache_tag(w, vaddr) << 24 | packed;
+	return 0;
+}
+
+/* ---- what is not known ------------------------------------------------- */
+
+static __always_inline __u32 count_miss(__u32 pid)
+{
+	struct mapping_chunk *c = chunk_of(pid, 0);
+	__u32 one = 1, *n;
+
+	if (c)
+		return __sync_fetch_and_add(&c->misses, 1);
+	n = bpf_map_lookup_elem(&strangers, &pid);
+	if (n)
+		return __sync_fetch_and_add(n, 1);
+	bpf_map_update_elem(&strangers, &pid, &one, BPF_ANY);
+	return 0;
+}
+
+#define VSYSCALL 0xffffffffff600000ULL
+
+__global int walk_unknown(struct walk *w, __u32 end)
+{
+	if (!w)
+		return UNWIND_NO_MAPPING + 1;
+	w->rule = 0;
+	if (w->lookup - VSYSCALL < 4096) { /* each of its functions is a leaf */
+		w->rule = RULE(RULE_CFA, RULE_SP, 0, 0, 8);
+		return 0;
+	}
+	if (!(w->flags & WALK_BLIND) && count_miss(w->pid) < MAPPING_MISSES_MAX) {
+		w->flags |= WALK_ASK;
+		return end + 1;
+	}
+	if (end == UNWIND_NO_MAPPING && (w->flags & WALK_GUESSED))
+		return UNWIND_NO_TABLE + 1;
+	w->flags |= WALK_BLIND;
+	return 0;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* native.bpf.c - one frame of native code: the kernel half of src/unwinders/native.c.
+ *
+ * By the rule that was looked up; without one, a signal trampoline is told by its
+ * bytes, and anything else is taken to keep a frame pointer, with checks: a wrong
+ * frame is worse than a short stack. */
+#include "walk.bpf.h"
+
+#define USER_MAX     (1ULL << 56)
+#define SWITCHES_MAX 16
+
+/* ---- the stack --------------------------------------------------------- */
+
+__global int walk_refill(struct walk *w, __u64 addr, __u64 *ret)
+{
+	__u64 base = addr & ~63ULL;
+
+	if (!w || !ret)
+		return -1;
+	if (!(w->flags & WALK_NO_WINDOW) && !(addr & 7)) {
+		w->window_at = 0;
+		if (bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base) == 0) {
+			__u64 off = (addr - base) >> 3;
+
+			w->window_at = base;
+			FORGET(off);
+			*ret = w->window[off & (WINDOW_WORDS - 1)];
+			return 0;
+		}
+		/* The stack's mapping ends within: the rest is read word by word. */
+		w->flags |= WALK_NO_WINDOW;
+	}
+	return bpf_probe_read_user(ret, 8, (void *)addr) ? -1 : 0;
+}
+
+/* ---- arriving at the caller -------------------------------------------- */
+
+static __always_inline int stop(enum unwind_end end)
+{
+	return end + 1;
+}
+
+static __always_inline __u64 strip(struct walk *w, __u64 pc)
+{
+	/* arm64 signs return addresses in the high bits. */
+	return WALK_ARM64(w) ? pc & ((1ULL << 48) - 1) : pc;
+}
+
+/* The caller's registers; sp must grow. Only code that moved to another stack by its
+ * frame pointer may go down, and not often. */
+static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, int may_switch)
+{
+	if (sp <= w->sp) {
+		if (!may_switch || w->switches >= SWITCHES_MAX)
+			return stop(UNWIND_LOOP);
+		w->switches++;
+		w->flags &= ~WALK_NO_WINDOW;
+	}
+	w->pc = strip(w, pc);
+	w->sp = sp;
+	w->fp = fp;
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_LR | WALK_GUESSED);
+	return w->pc ? 0 : stop(UNWIND_COMPLETE);
+}
+
+/* ---- signal frames ----------------------------------------------------- */
+
+/* ORDER RULE_REGS, as indices of x86_64's gregs: sp rbp rax rdx rcx rbx rsi rdi r8.. */
+#define GREG_RIP 16
+
+static __always_inline int signal_x86(struct walk *w)
+{
+	__u64 *g = w->signal;
+
+	/* rt_sigframe: the trampoline is reached with sp at the ucontext. */
+	if (bpf_probe_read_user(g, 17 * 8, (void *)(w->sp + 40)))
+		return stop(UNWIND_UNREADABLE);
+	w->regs[RULE_R8] = g[0];
+	w->regs[RULE_R9] = g[1];
+	w->regs[RULE_R10] = g[2];
+	w->regs[RULE_R11] = g[3];
+	w->regs[RULE_R12] = g[4];
+	w->regs[RULE_R13] = g[5];
+	w->regs[RULE_R14] = g[6];
+	w->regs[RULE_R15] = g[7];
+	w->regs[RULE_RDI] = g[8];
+	w->regs[RULE_RSI] = g[9];
+	w->regs[RULE_RBX] = g[11];
+	w->regs[RULE_RDX] = g[12];
+	w->regs[RULE_RAX] = g[13];
+	w->regs[RULE_RCX] = g[14];
+	w->fp = g[10];
+	w->sp = g[15];
+	w->pc = g[GREG_RIP];
+	return 0;
+}
+
+static __always_inline int signal_arm64(struct walk *w)
+{
+	__u64 *x = w->signal;
+
+	if (bpf_probe_read_user(x, 33 * 8, (void *)(w->sp + 312)))
+		return stop(UNWIND_UNREADABLE);
+	w->fp = x[29];
+	w->lr = x[30];
+	w->sp = x[31];
+	w->pc = strip(w, x[32]);
+	return 0;
+}
+
+/* All registers are the interrupted frame's; the stack may be another one. */
+__global int native_signal(struct walk *w)
+{
+	int err;
+
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	err = WALK_ARM64(w) ? signal_arm64(w) : signal_x86(w);
+	if (err)
+		return err;
+	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED);
+	w->flags |= WALK_EXACT | WALK_REGS | WALK_LR;
+	return w->pc ? 0 : stop(UNWIND_COMPLETE);
+}
+
+/* mov $15,%rax; syscall - push $15; pop %rax; syscall - mov x8,#139; svc #0 */
+static __always_inline int is_trampoline(struct walk *w)
+{
+	__u64 code[2] = {};
+
+	if (bpf_probe_read_user(code, 9, (void *)w->pc))
+		return 0;
+	if (WALK_ARM64(w))
+		return code[0] == 0xd4000001d2801168ULL;
+	if (code[0] == 0x0f0000000fc0c748ULL && (code[1] & 0xff) == 0x05)
+		return 1;
+	return (code[0] & 0xffffffffffULL) == 0x050f580f6aULL;
+}
+
+/* ---- by frame pointer -------------------------------------------------- */
+
+/* Whether the instruction before pc is a call. Code that cannot be read may be one. */
+static __always_inline int after_call(struct walk *w, __u64 pc)
+{
+	__u64 v;
+
+	if (bpf_probe_read_user(&v, 8, (void *)(pc - 8)))
+		return 1;
+	if (WALK_ARM64(w)) {
+		__u32 op = v >> 32;
+
+		return (op >> 26) == 0x25 || (op & 0xfffffc1f) == 0xd63f0000 ||
+			(op & 0xfefff800) == 0xd63f0800; /* bl, blr, blra* */
+	}
+	if (((v >> 24) & 0xff) == 0xe8)
+		return 1;
+	/* ff /2: 2, 3, 4, 6 or 7 bytes */
+	return ((v >> 48) & 0x38ff) == 0x10ff || ((v >> 40) & 0x38ff) == 0x10ff ||
+		((v >> 32) & 0x38ff) == 0x10ff || ((v >> 16) & 0x38ff) == 0x10ff ||
+		((v >> 8) & 0x38ff) == 0x10ff;
+}
+
+/* Where in its prologue or epilogue an interrupted x86 function stands, by its code:
+ * how many words lie between sp and RA; -1: between them, fp is set. */
+static __always_inline int prologue_words(struct walk *w)
+{
+	__u64 v;
+
+	if (bpf_probe_read_user(&v, 8, (void *)(w->pc - 1)))
+		return -1;
+	v >>= 8; /* at pc */
+	if ((v & 0xff) == 0x55 || (v & 0xff) == 0xc3 || (v & 0xff) == 0xc2)
+		return 0; /* push %rbp; ret */
+	if ((v & 0xffffffffffULL) == 0x55fa1e0ff3ULL)
+		return 0; /* endbr64; push %rbp */
+	if ((v & 0xffffff) == 0xe58948 || (v & 0xffffff) == 0xec8b48)
+		return 1; /* mov %rsp,%rbp */
+	return -1;
+}
+
+/* The interrupted frame: fp may not be its own yet. 1: done. */
+static __always_inline int fp_top(struct walk *w, int *err)
+{
+	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
+	__u64 ra, fp = w->fp;
+
+	if (words < 0)
+		return 0;
+	if (walk_word(w, w->sp + words * 8, &ra) || (words && walk_word(w, w->sp, &fp)))
+		*err = stop(UNWIND_UNREADABLE);
+	else
+		*err = arrive(w, ra, w->sp + words * 8 + 8, fp, 0);
+	return 1;
+}
+
+__global int native_fp(struct walk *w)
+{
+	__u64 ra = 0, fp = 0;
+	int err = 0;
+
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	if (is_trampoline(w))
+		return native_signal(w);
+	if (!(w->flags & WALK_EXACT) || !fp_top(w, &err)) {
+		if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
+			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
+		if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+			return stop(UNWIND_NO_TABLE);
+		if (ra && !after_call(w, strip(w, ra)))
+			return stop(UNWIND_NO_TABLE);
+		err = arrive(w, ra, w->fp + 16, fp, 0);
+	}
+	if (!err)
+		w->flags |= WALK_GUESSED;
+	return err;
+}
+
+/* ---- by rule ----------------------------------------------------------- */
+
+/* CFA by a register other than sp and fp, or loaded from memory. */
+static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
+{
+	__u32 reg = rule >> 4 & 15;
+	__u64 base;
+
+	if (reg == RULE_SP)
+		base = w->sp;
+	else if (reg == RULE_FP)
+		base = w->fp;
+	else if (w->flags & WALK_REGS)
+		base = w->regs[reg];
+	else
+		return stop(UNWIND_NO_RULE);
+	if ((rule & 15) == RULE_CFA) {
+		*cfa = base + (__s64)(__s32)(rule >> 32);
+		return 0;
+	}
+	if (walk_word(w, base + (__s64)(__s16)(rule >> 32), cfa))
+		return stop(UNWIND_UNREADABLE);
+	*cfa += (__s64)(__s16)(rule >> 48);
+	return 0;
+}
+
+/* fp and RA at a known CFA, by the rule's flags. */
+static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
+{
+	__s64 slot = (__s64)(__s16)(rule >> 16) * 8;
+	__u32 flags = rule >> 8 & 0xff;
+	__u64 fp = w->fp, ra, ra_at = cfa - 8, at = cfa + slot;
+
+	if (flags & RULE_FP_AT_FP)
+		at = w->fp + slot;
+	if (slot && WALK_ARM64(w))
+		ra_at = flags & RULE_RA_SLOT ? at + 8 : at;
+	/* fp first: it lies below RA, and the window is filled from there upwards. */
+	if ((slot || (flags & RULE_FP_AT_FP)) && !(flags & RULE_RA_ONLY) && walk_word(w, at, &fp))
+		return stop(UNWIND_UNREADABLE);
+	if (flags & RULE_RA_REG) {
+		if (!(w->flags & (WALK_ARM64(w) ? WALK_LR : WALK_REGS)))
+			return stop(UNWIND_NO_RULE);
+		ra = WALK_ARM64(w) ? w->lr : w->regs[RULE_RDI];
+		may_switch |= cfa == w->sp; /* a leaf has no frame at all */
+	} else if (walk_word(w, ra_at, &ra)) {
+		return stop(UNWIND_UNREADABLE);
+	}
+	return arrive(w, ra, cfa, fp, may_switch);
+}
+
+__global int native_odd(struct walk *w)
+{
+	__u64 rule, cfa = 0;
+	int err;
+
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	rule = w->rule;
+	switch (rule & 15) {
+	case RULE_PLT:
+		cfa = w->sp + 8 + ((w->pc & 15) >= (rule >> 32) ? 8 : 0);
+		return restore(w, rule & 0xff, cfa, 0);
+	case RULE_CFA:
+	case RULE_CFA_DEREF:
+		err = odd_cfa(w, rule, &cfa);
+		return err ? err : restore(w, rule, cfa, 1);
+	case RULE_SIGNAL:
+		return native_signal(w);
+	case RULE_END:
+		return stop(UNWIND_COMPLETE);
+	}
+	return stop(UNWIND_NO_RULE);
+}
+
+__global int native_step(struct walk *w)
+{
+	__u64 rule;
+
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	rule = w->rule;
+	if (!rule)
+		return native_fp(w);
+	/* Nearly all (on x86_64): CFA by sp or fp, RA and fp at slots of it. */
+	if ((rule & ~(1ULL << 4) & 0xffff) == RULE_CFA) {
+		__s64 offset = (__s32)(rule >> 32), slot = (__s64)(__s16)(rule >> 16) * 8;
+		int by_fp = rule >> 4 & 1;
+		__u64 cfa = (by_fp ? w->fp : w->sp) + offset, fp = w->fp, ra;
+
+		if (slot && walk_word(w, cfa + slot, &fp))
+			return stop(UNWIND_UNREADABLE);
+		if (walk_word(w, cfa - 8, &ra))
+			return stop(UNWIND_UNREADABLE);
+		return arrive(w, ra, cfa, fp, by_fp);
+	}
+	return native_odd(w);
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* walk.bpf.c - the walk: from the thread's registers to a stack's id.
+ *
+ * One bpf_loop iteration is one frame. Where the frame is an interpreter's loop, the
+ * language says which of its frames stand in its place. The id is folded frame by
+ * frame; a stack is sent when its id is seen for the first time, and only what was
+ * sent counts as seen. */
+#include "lookup.bpf.h"
+
+#define PAGE 4096
+
+const volatile struct unwind_config unwind_config = {.max_frames = UNWIND_LIMIT_DEFAULT};
+
+/* By CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only to begin at a page:
+ * the window in a struct walk is then aligned. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct walk);
+} walks SEC(".maps");
+
+/* Likewise; a struct stack_record with max_frames. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct stack_record) + 8 * UNWIND_LIMIT_DEFAULT);
+} frames SEC(".maps");
+
+struct walk_copy {
+	__u64 head[sizeof(struct walk_record) / 8];
+	__u64 stack[WALK_STACK_MAX / 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct walk_copy);
+} walk_copies SEC(".maps");
+
+/* Ids of stacks that were sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, __u32);
+} seen SEC(".maps");
+
+/* ---- registers --------------------------------------------------------- */
+
+#ifndef STRATA_HOST
+#ifdef __TARGET_ARCH_arm64
+struct pt_regs {
+	__u64 regs[31], sp, pc, pstate;
+};
+#else
+struct pt_regs {
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	__u64 orig_ax, ip;
+	__u16 cs, pad[3]; /* only these bits are the segment, with FRED */
+	__u64 flags, sp;
+};
+#endif
+
+static __always_inline __u64 thread_pointer_of_current(void)
+{
+	__u32 offset = unwind_config.task_tp;
+	__u64 tp = 0;
+
+	if (offset)
+		bpf_probe_read_kernel(&tp, 8, (void *)bpf_get_current_task() + offset);
+	return tp;
+}
+
+/* 0, or why there is no user stack. */
+static __always_inline int user_registers(struct walk *w)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+#ifdef __TARGET_ARCH_arm64
+	__u64 state = r->pstate;
+
+	if (state & 15)
+		return UNWIND_NO_USER + 1;
+	if (state & 16)
+		return UNWIND_COMPAT + 1;
+	w->pc = r->pc;
+	w->sp = r->sp;
+	w->fp = r->regs[29];
+	w->lr = r->regs[30];
+#else
+	__u16 cs = r->cs;
+
+	if ((cs & 3) != 3)
+		return UNWIND_NO_USER + 1;
+	if (cs == 0x23)
+		return UNWIND_COMPAT + 1;
+	w->pc = r->ip;
+	w->sp = r->sp;
+	w->fp = r->bp;
+	w->lr = 0;
+	w->regs[RULE_RAX] = r->ax;
+	w->regs[RULE_RDX] = r->dx;
+	w->regs[RULE_RCX] = r->cx;
+	w->regs[RULE_RBX] = r->bx;
+	w->regs[RULE_RSI] = r->si;
+	w->regs[RULE_RDI] = r->di;
+	w->regs[RULE_R8] = r->r8;
+	w->regs[RULE_R9] = r->r9;
+	w->regs[RULE_R10] = r->r10;
+	w->regs[RULE_R11] = r->r11;
+	w->regs[RULE_R12] = r->r12;
+	w->regs[RULE_R13] = r->r13;
+	w->regs[RULE_R14] = r->r14;
+	w->regs[RULE_R15] = r->r15;
+#endif
+	return 0;
+}
+#endif
+
+/* ---- uretprobes -------------------------------------------------------- */
+
+struct return_search {
+	__u64 entry; /* struct return_instance */
+	__u64 stack, found;
+};
+
+static long match_return(__u32 i, void *data)
+{
+	struct return_search *s = data;
+	__u64 stack = 0;
+
+	if (!s->entry || bpf_probe_read_kernel(&stack, 8, (void *)s->entry + unwind_config.return_stack))
+		return 1;
+	if (stack == s->stack) {
+		bpf_probe_read_kernel(&s->found, 8, (void *)s->entry + unwind_config.return_addr);
+		return 1;
+	}
+	if (bpf_probe_read_kernel(&s->entry, 8, (void *)s->entry + unwind_config.return_next))
+		return 1;
+	return 0;
+}
+
+/* A uretprobe replaced the return address on the stack; the kernel keeps the real one,
+ * by where it lay: just below sp, now that we have returned. */
+__global int walk_uretprobe(struct walk *w)
+{
+	struct return_search s = {};
+	__u64 utask = 0;
+
+	if (!w || !unwind_config.task_utask)
+		return UNWIND_NO_TABLE + 1;
+	s.stack = WALK_ARM64(w) ? w->sp : w->sp - 8;
+	if (bpf_probe_read_kernel(&utask, 8, (void *)bpf_get_current_task() + unwind_config.task_utask) ||
+		bpf_probe_read_kernel(&s.entry, 8, (void *)utask + unwind_config.utask_returns))
+		return UNWIND_NO_TABLE + 1;
+	bpf_loop(64, match_return, &s, 0);
+	w->pc = s.found;
+	return s.found ? 0 : UNWIND_NO_TABLE + 1;
+}
+
+/* ---- one frame --------------------------------------------------------- */
+
+struct loop {
+	struct walk *w;
+	struct stack_record *out;
+};
+
+static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
+{
+	__u32 nr = w->nr, max = unwind_config.max_frames;
+
+	if (nr >= w->limit)
+		return UNWIND_LIMIT + 1;
+	if (w->store) {
+		if (nr >= max)
+			return UNWIND_LIMIT + 1;
+		out->frames[nr] = frame;
+	}
+	w->hash = STACK_HASH(w->hash, frame);
+	w->nr = nr + 1;
+	return 0;
+}
+
+/* Whether the frame stands in an interpreter's loop. */
+__global int walk_in_ranges(struct walk *w)
+{
+	__u64 rel;
+
+	if (!w || (w->table_file != w->map.file && walk_table(w)))
+		return 0;
+	rel = w->lookup - w->map.bias - w->table_base;
+	for (int i = 0; i < TABLE_RANGES; i++)
+		if (rel >= w->range[i].start && rel < w->range[i].end)
+			return 1;
+	return 0;
+}
+
+static __always_inline int find_rule(struct walk *w)
+{
+	__u64 vaddr = w->lookup - w->map.bias, *e, v;
+	int err;
+
+	w->rule = 0;
+	if (!w->map.file || (w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON)))
+		return 0;
+	e = cache_entry(w, vaddr);
+	v = e ? *e : 0;
+	if (v && v >> 24 == cache_tag(w, vaddr)) {
+		w->rule = cache_unpack(v);
+		return 0;
+	}
+	err = walk_rule(w);
+	return err ? walk_unknown(w, err - 1) : 0;
+}
+
+/* Where the frame is: mapping and rule. */
+static __always_inline int locate(struct walk *w)
+{
+	int err;
+
+	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
+	if (w->lookup - w->map.start < w->map.end - w->map.start)
+		return find_rule(w);
+	err = walk_mapping(w);
+	if (!err && (w->map.flags & MAPPING_UPROBES)) {
+		err = walk_uretprobe(w);
+		if (err)
+			return err;
+		w->lookup = w->pc - 1;
+		err = walk_mapping(w);
+	}
+	return err ? walk_unknown(w, err - 1) : find_rule(w);
+}
+
+/* A signal trampoline is exact: its first byte is returned to, but not from a call. */
+static __always_inline __u64 native_frame(struct walk *w)
+{
+	__u64 at = (w->rule & 15) == RULE_SIGNAL ? w->pc : w->lookup;
+
+	return FRAME_NATIVE(w->map.file, at - w->map.bias);
+}
+
+static __always_inline int language_frame(struct walk *w, struct stack_record *out)
+{
+	__u64 frame = 0;
+	int r = python_step(&w->py, &frame);
+
+	if (r > 0) {
+		w->py_emitted = 1;
+		return emit(w, out, frame);
+	}
+	w->py_in = 0;
+	if (r < 0)
+		w->trouble = UNWIND_LANGUAGE;
+	return -1;
+}
+
+static __always_inline int one_frame(struct walk *w, struct stack_record *out)
+{
+	int err, replaced = 0;
+
+	if (!w->py_in) {
+		err = locate(w);
+		if (err)
+			return err;
+		if ((w->map.flags & MAPPING_PYTHON) && walk_in_ranges(w)) {
+			if (!w->py.begun)
+				python_begin(&w->py);
+			w->py_in = 1;
+			w->py_emitted = 0;
+		}
+	}
+	if (w->py_in) {
+		err = language_frame(w, out);
+		if (err >= 0)
+			return err;
+		replaced = w->py_emitted;
+	}
+	if (w->want == WANT_ALL && !replaced) {
+		err = emit(w, out, native_frame(w));
+		if (err)
+			return err;
+	}
+	return native_step(w);
+}
+
+static long walk_one(__u32 i, void *data)
+{
+	struct loop *l = data;
+	int end = one_frame(l->w, l->out);
+
+	if (end)
+		l->w->end = end;
+	return !!end;
+}
+
+/* What is left of the interpreter's frames when the native walk has ended early. */
+static long language_rest(__u32 i, void *data)
+{
+	struct loop *l = data;
+	__u64 frame = 0;
+	int r = python_step(&l->w->py, &frame);
+
+	if (r < 0 || (!r && !l->w->py.frame))
+		return 1;
+	return r && emit(l->w, l->out, frame);
+}
+
+/* ---- to userspace ------------------------------------------------------ */
+
+struct copy {
+	struct walk_copy *c;
+	__u64 sp;
+};
+
+#define COPY_STEP 1024
+
+static long copy_piece(__u32 i, void *data)
+{
+	struct copy *c = data;
+	__u64 at = (__u64)i * COPY_STEP;
+
+	if (at > WALK_STACK_MAX - COPY_STEP)
+		return 1;
+	/* Words: the array is indexed in u64. */
+	if (bpf_probe_read_user(&c->c->stack[at >> 3], COPY_STEP, (void *)c->sp + at))
+		return 1;
+	return 0;
+}
+
+/* Down to the last page of the stack's mapping it goes by COPY_STEP, so the rest of
+ * that page is tried by its exact size. */
+static __always_inline __u32 copy_stack(struct walk_copy *c, __u64 sp)
+{
+	struct copy copy = {c, sp};
+	long n = bpf_loop(WALK_STACK_MAX / COPY_STEP, copy_piece, &copy, 0);
+	__u64 size, rest;
+
+	if (n < 1 || n > WALK_STACK_MAX / COPY_STEP)
+		return 0;
+	/* bpf_loop counts the call that stopped it; that one may have copied. */
+	size = (__u64)n * COPY_STEP;
+	if (n == WALK_STACK_MAX / COPY_STEP &&
+		bpf_probe_read_user(&c->stack[(WALK_STACK_MAX - COPY_STEP) / 8], COPY_STEP,
+			(void *)sp + WALK_STACK_MAX - COPY_STEP) == 0)
+		return size;
+	size -= COPY_STEP;
+	rest = -(sp + size) & (PAGE - 1);
+	if (rest > COPY_STEP)
+		rest = COPY_STEP;
+	FORGET(size);
+	size &= WALK_STACK_MAX - 1;
+	if (size > WALK_STACK_MAX - COPY_STEP)
+		return 0;
+	if (bpf_probe_read_user((void *)c->stack + size, rest, (void *)sp + size))
+		rest = 0;
+	return size + rest;
+}
+
+/* The walk's beginning, for userspace to finish it. Its id, or 0: not sent. */
+__global __u64 walk_ask(struct walk *w, __u32 index)
+{
+	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
+	struct walk_record *h;
+	__u64 ids = bpf_get_current_pid_tgid(), id;
+	__u32 size;
+
+	if (!c || !w)
+		return 0;
+	h = (struct walk_record *)c->head;
+	h->head.kind = RECORD_WALK;
+	h->head.id = 0;
+	h->pid = ids >> 32;
+	h->tid = ids;
+	h->want = w->want;
+	h->limit = w->limit;
+	h->pc = w->first.pc;
+	h->sp = w->first.sp;
+	h->fp = w->first.fp;
+	h->lr = w->first.lr;
+	h->tp = thread_pointer_of_current();
+	h->time = bpf_ktime_get_ns();
+	h->end = w->end - 1;
+	id = STACK_HASH(STACK_HASH(STACK_HASH_SEED, ids), h->time) ^ (__u64)index << 32;
+	h->id = id | STACK_PROVISIONAL;
+	size = copy_stack(c, h->sp);
+	if (size > WALK_STACK_MAX)
+		size = WALK_STACK_MAX;
+	h->size = size;
+	return ring_output(c, sizeof(*h) + size) ? 0 : h->id;
+}
+
+/* A walk that only counts has no id to be mended; the next one will know more. */
+static __always_inline void tell_miss(struct walk *w)
+{
+	struct miss_record m = {.head = {.kind = RECORD_MISS}};
+
+	m.pid = w->pid;
+	m.pc = w->lookup;
+	m.time = bpf_ktime_get_ns();
+	ring_output(&m, sizeof(m));
+}
+
+static __always_inline void first_sight(struct walk *w, struct stack_record *out, __u64 id)
+{
+	__u32 nr = w->nr, max = unwind_config.max_frames, one = 1;
+
+	if (bpf_map_lookup_elem(&seen, &id))
+		return;
+	if (nr > max)
+		nr = max;
+	out->head.kind = RECORD_STACK;
+	out->head.id = 0;
+	out->id = id;
+	out->nr = nr;
+	out->end = w->end - 1;
+	if (ring_output(out, sizeof(*out) + 8ULL * nr))
+		lost_count(LOST_STACK);
+	else
+		bpf_map_update_elem(&seen, &id, &one, BPF_ANY);
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+/* A fresh state: the window, signal[] and the table's head may stay as they are. */
+static __always_inline void start(struct walk *w, struct stack_req *r)
+{
+	w->window_at = 0;
+	w->flags = WALK_EXACT | WALK_REGS | WALK_LR;
+	w->switches = 0;
+	w->pid = bpf_get_current_pid_tgid() >> 32;
+	w->map.start = w->map.end = 0;
+	w->table_file = 0;
+	w->hash = STACK_HASH_SEED;
+	w->nr = 0;
+	w->limit = r->limit > UNWIND_LIMIT_MAX ? UNWIND_LIMIT_MAX : r->limit;
+	w->want = r->want;
+	w->store = !r->len_only;
+	w->end = w->trouble = 0;
+	w->py_emitted = w->py_in = 0;
+	__builtin_memset(&w->py, 0, sizeof(w->py));
+	w->py.pid = w->pid;
+	w->py.slot = r->slot;
+	w->first.pc = w->pc;
+	w->first.sp = w->sp;
+	w->first.fp = w->fp;
+	w->first.lr = w->lr;
+}
+
+static __always_inline void run(struct walk *w, struct stack_record *out)
+{
+	struct loop l = {w, out};
+	__u32 most = w->limit;
+
+	/* Without its language there is nothing to walk for. */
+	if (w->want == WANT_PYTHON && python_begin(&w->py)) {
+		w->end = UNWIND_COMPLETE + 1;
+		return;
+	}
+	/* Each activation takes a step of its own; frames not wanted are steps too. */
+	most = w->want == WANT_ALL ? 2 * most + 1 : 4 * UNWIND_LIMIT_MAX;
+	bpf_loop(most, walk_one, &l, 0);
+	if (!w->end)
+		w->end = UNWIND_LIMIT + 1;
+	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
+		return;
+	if (w->py.begun ? w->py.frame : w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py))
+		bpf_loop(UNWIND_LIMIT_MAX, language_rest, &l, 0);
+	if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
+		w->end = w->trouble + 1;
+}
+
+static __always_inline __u64 stack_id(struct walk *w)
+{
+	__u64 id = STACK_HASH(w->hash, w->end - 1ULL) & ~STACK_PROVISIONAL;
+
+	return w->nr ? id ? id : 1 : 0;
+}
+
+__global int stack_user(struct stack_req *r)
+{
+	struct stack_record *out;
+	struct walk *w;
+	__u32 index;
+	int err;
+
+	if (!r)
+		return -1;
+	r->id = 0;
+	r->nr = 0;
+	r->end = UNWIND_SCRATCH;
+	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
+	w = bpf_map_lookup_elem(&walks, &index);
+	out = bpf_map_lookup_elem(&frames, &index);
+	if (!w || !out)
+		return -1;
+	err = user_registers(w);
+	if (err) {
+		r->end = err - 1;
+		return 0;
+	}
+	start(w, r);
+	run(w, out);
+	r->nr = w->nr;
+	r->end = w->end - 1;
+	if ((w->flags & WALK_ASK) && w->store)
+		r->id = walk_ask(w, index);
+	else if (w->flags & WALK_ASK)
+		tell_miss(w);
+	if (!r->id)
+		r->id = stack_id(w);
+	if (w->store && r->id && !(r->id & STACK_PROVISIONAL))
+		first_sight(w, out, r->id);
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* walk.bpf.h - the state of a walk, and how it reads the stack.
+ *
+ * One struct walk per scratch slot and CPU, in map memory: what a function loads
+ * from there is an unknown number to the verifier, so that no two paths differ and
+ * each function is verified once, in a few hundred instructions. */
+#pragma once
+#include "maps.bpf.h"
+#include "python.h"
+#include "unwind.h"
+
+#define WINDOW_BYTES 1024
+#define WINDOW_WORDS (WINDOW_BYTES / 8)
+
+enum walk_flags {
+	WALK_EXACT = 1,     /* pc is about to run: not a return address */
+	WALK_REGS = 2,      /* regs[] are this frame's */
+	WALK_NO_WINDOW = 4, /* a window reached past the mapping: word by word */
+	WALK_GUESSED = 8,   /* this frame was found by frame pointer alone */
+	WALK_BLIND = 16,    /* mappings are not known and nobody will tell */
+	WALK_LR = 32,       /* arm64: lr is this frame's */
+	WALK_ASK = 64,      /* userspace shall finish it */
+};
+
+struct walk {
+	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
+	__u64 window_at;            /* address of its first byte; 0: none */
+
+	__u64 pc, sp, fp, lr;
+	__u64 lookup;               /* the address looked up: pc or pc - 1 */
+	__u64 regs[16];             /* by enum rule_reg, of the frame where they are known */
+	__u32 flags;                /* enum walk_flags */
+	__u32 machine;              /* host only: EM_X86_64, EM_AARCH64 */
+	__u32 switches;             /* times the stack went down */
+	__u32 pid;
+
+	struct mapping map;         /* of lookup; start == end: none */
+	__u64 rule;
+
+	/* The table's head, of file table_file (0: none) */
+	__u64 table_base;
+	__u32 table_file;
+	__u32 table_npages, table_rules, table_pages, table_rows, table_nranges;
+	struct {
+		__u32 start, end;
+	} range[TABLE_RANGES];
+
+	__u64 hash;
+	__u32 nr, limit;
+	__u32 want, store;
+	__u32 end;                  /* enum unwind_end + 1; 0: going on */
+	__u32 trouble;              /* a language's error: enum unwind_end */
+	__u32 py_emitted;           /* of this activation */
+	__u32 py_in;                /* inside an activation */
+	struct python_cursor py;
+
+	struct { /* where the walk began, for userspace to finish it */
+		__u64 pc, sp, fp, lr;
+	} first;
+	__u64 signal[34];           /* registers of a signal frame */
+} __attribute__((aligned(64)));
+
+/* On the host one build serves both machines. */
+#ifdef STRATA_HOST
+#define WALK_ARM64(w) ((w)->machine == 183)
+#elif defined(__TARGET_ARCH_arm64)
+#define WALK_ARM64(w) 1
+#else
+#define WALK_ARM64(w) 0
+#endif
+
+/* What is copied to the window: 1 KiB costs little more than a word, and most frames
+ * are found in it. Slow path of walk_word(). 0 or -1. */
+int walk_refill(struct walk *w, __u64 addr, __u64 *ret);
+
+/* The word at addr; 0 or -1. */
+static __always_inline int walk_word(struct walk *w, __u64 addr, __u64 *ret)
+{
+	__u64 off = addr - w->window_at;
+
+	if (off > WINDOW_BYTES - 8 || (addr & 7) || !w->window_at)
+		return walk_refill(w, addr, ret);
+	off >>= 3;
+	FORGET(off);
+	*ret = w->window[off & (WINDOW_WORDS - 1)];
+	return 0;
+}
+
+/* Sets w->map for w->lookup. 0, or enum unwind_end + 1. */
+int walk_mapping(struct walk *w);
+/* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
+int walk_table(struct walk *w);
+/* Sets w->rule for w->lookup (0: none), from the table. 0, or enum unwind_end + 1. */
+int walk_rule(struct walk *w);
+/* What to do about an address or a table that is not known, by enum unwind_end. 0: go
+ * on by frame pointer, or enum unwind_end + 1. */
+int walk_unknown(struct walk *w, __u32 end);
+/* From this frame to its caller by w->rule (0: by frame pointer). 0, or
+ * enum unwind_end + 1. */
+int native_step(struct walk *w);
+
+/* In python.bpf.c, see python.h. */
+int python_begin(struct python_cursor *c);
+int python_step(struct python_cursor *c, __u64 *frame);
