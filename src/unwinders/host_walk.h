@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_walk.h - the kernel's walk, run here: on a stopped process, on a copy of a
+ * stack, on a core. The same bpf sources, see bpf/kernel.bpf.h. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../bpf/unwind.h"
+
+struct python_proc;
+
+struct host_memory {
+	/* All of size bytes at addr: 0 or -errno. */
+	int (*read)(struct host_memory *m, uint64_t addr, void *buf, size_t size);
+};
+
+/* A process, by process_vm_readv. */
+struct host_process {
+	struct host_memory memory;
+	int pid;
+};
+void host_process_init(struct host_process *m, int pid);
+
+/* The stack of a walk_record, then another memory (or NULL). The record stays the
+ * caller's, checked: size bytes are there. */
+struct host_copy {
+	struct host_memory memory;
+	const void *data;
+	uint64_t start;
+	size_t size;
+	struct host_memory *rest;
+};
+void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest);
+
+struct host_regs {
+	uint64_t pc, sp, fp, lr;
+	uint64_t tp;        /* 0: not known: no Python frames */
+	uint64_t other[16]; /* by enum rule_reg */
+	int has_other;
+	uint16_t machine;   /* EM_X86_64, EM_AARCH64 */
+};
+void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret);
+
+/* What the kernel's maps would hold. chunk, table: NULL: not there. */
+struct host_tables {
+	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
+	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
+	const struct python_proc *(*python)(struct host_tables *t, uint32_t pid); /* or NULL */
+	/* What the ring buffer would carry: RECORD_PYTHON; or NULL. */
+	void (*record)(struct host_tables *t, const struct record *r, size_t size);
+};
+
+struct host_stack {
+	uint64_t id;
+	uint64_t *frames; /* free()d by the caller */
+	uint32_t nr;
+	enum unwind_end end;
+};
+
+/* What no table knows is walked by frame pointer; nothing is asked for. 0 or -errno:
+ * a walk that ends early is none, see ret->end. */
+int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret);
