@@ -108,16 +108,16 @@ static __always_inline struct python_scratch *scratch_of(const struct python_cur
 
 /* ---- the thread's state ---- */
 
-/* Offset of the thread pointer in struct task_struct, from the kernel's BTF. */
-const volatile __u32 task_thread_pointer;
+extern const volatile struct unwind_config unwind_config;
 
-static __always_inline __u64 thread_pointer(void)
+/* The current thread's; on the host who walks has set it. */
+static __always_inline __u64 own_thread_pointer(void)
 {
 	__u64 tp = 0;
 
 #ifndef STRATA_HOST
 	bpf_probe_read_kernel(&tp, sizeof(tp),
-		(const char *)bpf_get_current_task() + task_thread_pointer);
+		(const char *)bpf_get_current_task() + unwind_config.task_tp);
 #endif
 	return tp;
 }
@@ -189,7 +189,7 @@ __global int python_begin(struct python_cursor *c)
 	s->proc = *p;
 	s->walk++;
 	if (!c->tp)
-		c->tp = thread_pointer();
+		c->tp = own_thread_pointer();
 	at = thread_state(p, c->tp);
 	if (!at)
 		return -1;
@@ -290,10 +290,7 @@ static __always_inline int send(struct python_scratch *s, __u32 linetable)
 	if (linetable > PYTHON_LINETABLE_MAX)
 		linetable = PYTHON_LINETABLE_MAX;
 	linetable += __builtin_offsetof(struct python_code_record, linetable);
-	if (!bpf_ringbuf_output(&ring, &s->out, linetable, 0))
-		return 0;
-	lost_count(LOST_RING);
-	return -1;
+	return ring_output(&s->out, linetable) ? -1 : 0;
 }
 
 /* Read all that names the code object whose head is in s->code. */
