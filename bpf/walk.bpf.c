@@ -9,7 +9,13 @@
 
 #define PAGE 4096
 
-const volatile struct unwind_config unwind_config = {.max_frames = UNWIND_LIMIT_DEFAULT};
+const volatile struct unwind_config unwind_config = {
+#ifdef STRATA_HOST
+	.max_frames = UNWIND_LIMIT_MAX, /* the caller made room for its limit */
+#else
+	.max_frames = UNWIND_LIMIT_DEFAULT,
+#endif
+};
 
 /* By CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only to begin at a page:
  * the window in a struct walk is then aligned. */
@@ -51,7 +57,9 @@ struct {
 
 /* ---- registers --------------------------------------------------------- */
 
-#ifndef STRATA_HOST
+#ifdef STRATA_HOST
+static int user_registers(struct walk *w); /* host_walk.c */
+#else
 #ifdef __TARGET_ARCH_arm64
 struct pt_regs {
 	__u64 regs[31], sp, pc, pstate;
@@ -65,17 +73,18 @@ struct pt_regs {
 };
 #endif
 
-static __always_inline __u64 thread_pointer_of_current(void)
+__global __u64 thread_pointer(void)
 {
 	__u32 offset = unwind_config.task_tp;
 	__u64 tp = 0;
 
 	if (offset)
-		bpf_probe_read_kernel(&tp, 8, (void *)bpf_get_current_task() + offset);
+		bpf_probe_read_kernel(&tp, 8, (void *)(bpf_get_current_task() + offset));
 	return tp;
 }
 
-/* 0, or why there is no user stack. */
+/* Sets the registers, and flags for which of them are known. 0, or why there is no
+ * user stack. */
 static __always_inline int user_registers(struct walk *w)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -117,6 +126,7 @@ static __always_inline int user_registers(struct walk *w)
 	w->regs[RULE_R14] = r->r14;
 	w->regs[RULE_R15] = r->r15;
 #endif
+	w->flags = WALK_EXACT | WALK_REGS | WALK_LR;
 	return 0;
 }
 #endif
@@ -154,7 +164,7 @@ __global int walk_uretprobe(struct walk *w)
 	if (!w || !unwind_config.task_utask)
 		return UNWIND_NO_TABLE + 1;
 	s.stack = WALK_ARM64(w) ? w->sp : w->sp - 8;
-	if (bpf_probe_read_kernel(&utask, 8, (void *)bpf_get_current_task() + unwind_config.task_utask) ||
+	if (bpf_probe_read_kernel(&utask, 8, (void *)(bpf_get_current_task() + unwind_config.task_utask)) ||
 		bpf_probe_read_kernel(&s.entry, 8, (void *)utask + unwind_config.utask_returns))
 		return UNWIND_NO_TABLE + 1;
 	bpf_loop(64, match_return, &s, 0);
@@ -382,7 +392,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index)
 	h->sp = w->first.sp;
 	h->fp = w->first.fp;
 	h->lr = w->first.lr;
-	h->tp = thread_pointer_of_current();
+	h->tp = thread_pointer();
 	h->time = bpf_ktime_get_ns();
 	h->end = w->end - 1;
 	id = STACK_HASH(STACK_HASH(STACK_HASH_SEED, ids), h->time) ^ (__u64)index << 32;
@@ -430,7 +440,6 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 static __always_inline void start(struct walk *w, struct stack_req *r)
 {
 	w->window_at = 0;
-	w->flags = WALK_EXACT | WALK_REGS | WALK_LR;
 	w->switches = 0;
 	w->pid = bpf_get_current_pid_tgid() >> 32;
 	w->map.start = w->map.end = 0;

@@ -98,6 +98,8 @@ int walk_unknown(struct walk *w, __u32 end);
 /* From this frame to its caller by w->rule (0: by frame pointer). 0, or
  * enum unwind_end + 1. */
 int native_step(struct walk *w);
+/* fsbase, tpidr_el0 of the thread; 0: not known. */
+__u64 thread_pointer(void);
 
 /* In python.bpf.c, see python.h. */
 int python_begin(struct python_cursor *c);

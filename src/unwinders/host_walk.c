@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_walk.c - the kernel's walk, run here: its sources, over maps that are plain
+ * memory. Each walk has its own; the thread's current one is all that is global. */
+#include "host_walk.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "host_bpf.h"
+
+/* clang's and gcc's opinions differ on the kernel halves; theirs are compiled with
+ * their own warnings. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wint-to-pointer-cast"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+
+#define STRATA_HOST
+#define MAP
+#include "../../bpf/maps.bpf.h"
+#include "../../bpf/unwind.bpf.c"
+
+/* An array of the tables map: bounds are the host's to know. */
+struct host_table {
+	const void *data;
+	size_t size;
+	uint64_t word;
+};
+
+struct host {
+	struct host_memory *memory;
+	const struct host_regs *regs;
+	struct host_tables *given;
+	uint32_t pid;
+	struct walk *walk;
+	struct stack_record *out;
+	void *python; /* struct python_scratch */
+	struct rule_cache cache;
+	struct host_table table;
+};
+
+static _Thread_local struct host *host;
+
+/* ---- stand-ins --------------------------------------------------------- */
+
+static void *table_of(uint32_t file)
+{
+	struct host_table *t = &host->table;
+
+	t->data = file ? host->given->table(host->given, file, &t->size) : NULL;
+	return t->data ? t : NULL;
+}
+
+static void *word_of(struct host_table *t, uint32_t i)
+{
+	if (i >= t->size / 8)
+		return NULL;
+	memcpy(&t->word, (const char *)t->data + 8ull * i, 8);
+	return &t->word;
+}
+
+void *host_map_lookup(void *map, const void *key)
+{
+	const struct mapping_key *mk = key;
+	uint32_t k;
+
+	if (map == &seen || map == host_python_seen || map == &lost || map == &strangers)
+		return NULL;
+	if (map == &walks)
+		return host->walk;
+	if (map == &frames)
+		return host->out;
+	if (map == &rule_cache)
+		return &host->cache;
+	if (map == host_python_scratch)
+		return host->python;
+	if (map == &mappings)
+		return host->given->chunk(host->given, mk->pid, mk->chunk);
+	memcpy(&k, key, sizeof(k));
+	if (map == &tables)
+		return table_of(k);
+	if (map == host_python_procs)
+		return host->given->python ? (void *)host->given->python(host->given, k) : NULL;
+	return map == &host->table ? word_of(map, k) : NULL;
+}
+
+long host_map_update(void *map, const void *key, const void *value)
+{
+	return 0;
+}
+
+long host_read(void *dst, __u32 size, const void *addr)
+{
+	return host->memory->read(host->memory, (uint64_t)addr, dst, size);
+}
+
+long host_output(const void *data, __u64 size)
+{
+	const struct record *r = data;
+
+	if (r->kind == RECORD_PYTHON && host->given->record)
+		host->given->record(host->given, r, size);
+	return 0;
+}
+
+__u64 host_pid_tgid(void)
+{
+	return (uint64_t)host->pid << 32 | host->pid;
+}
+
+__u64 host_time(void)
+{
+	return 0;
+}
+
+static int user_registers(struct walk *w)
+{
+	const struct host_regs *r = host->regs;
+
+	w->pc = r->pc;
+	w->sp = r->sp;
+	w->fp = r->fp;
+	w->lr = r->lr;
+	w->machine = r->machine;
+	memcpy(w->regs, r->other, sizeof(w->regs));
+	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS : 0);
+	return 0;
+}
+
+__u64 thread_pointer(void)
+{
+	return host->regs->tp;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+static int process_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_process *p = (struct host_process *)m;
+	struct iovec to = {buf, size}, from = {(void *)addr, size};
+	ssize_t n = process_vm_readv(p->pid, &to, 1, &from, 1, 0);
+
+	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+void host_process_init(struct host_process *m, int pid)
+{
+	*m = (struct host_process){{process_read}, pid};
+}
+
+/* A read may begin in the copy and end behind it, as the window's do. */
+static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_copy *c = (struct host_copy *)m;
+	uint64_t off = addr - c->start;
+
+	if (off < c->size && size <= c->size - off) {
+		memcpy(buf, (const char *)c->data + off, size);
+		return 0;
+	}
+	return c->rest ? c->rest->read(c->rest, addr, buf, size) : -EFAULT;
+}
+
+void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest)
+{
+	*m = (struct host_copy){{copy_read}, r->stack, r->sp, r->size, rest};
+}
+
+void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret)
+{
+	*ret = (struct host_regs){.pc = r->pc, .sp = r->sp, .fp = r->fp, .lr = r->lr, .tp = r->tp,
+		.machine = machine};
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+static struct host *host_new(uint32_t limit)
+{
+	struct host *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->walk = aligned_alloc(64, sizeof(*h->walk));
+	h->out = malloc(sizeof(*h->out) + 8ull * limit);
+	h->python = calloc(1, host_python_scratch_size);
+	if (h->walk)
+		memset(h->walk, 0, sizeof(*h->walk));
+	return h;
+}
+
+static void host_free(struct host *h)
+{
+	free(h->walk);
+	free(h->out);
+	free(h->python);
+	free(h);
+}
+
+static int take_frames(const struct host *h, const struct stack_req *r, struct host_stack *ret)
+{
+	uint64_t *frames = malloc(8ull * r->nr + 1);
+
+	if (!frames)
+		return -ENOMEM;
+	memcpy(frames, h->out->frames, 8ull * r->nr);
+	*ret = (struct host_stack){r->id, frames, r->nr, r->end};
+	return 0;
+}
+
+int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+{
+	struct stack_req r = {.want = want, .limit = limit};
+	struct host *h, *before = host;
+	int err = -ENOMEM;
+
+	if (!limit || limit > UNWIND_LIMIT_MAX)
+		return -EINVAL;
+	h = host_new(limit);
+	if (!h)
+		return -ENOMEM;
+	h->memory = mem;
+	h->regs = regs;
+	h->given = tables;
+	h->pid = pid;
+	host = h;
+	if (h->walk && h->out && h->python) {
+		stack_user(&r);
+		err = take_frames(h, &r, ret);
+	}
+	host = before;
+	host_free(h);
+	return err;
+}
