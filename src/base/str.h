@@ -18,7 +18,8 @@ void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_addvf(struct str *s, const char *fmt, va_list ap);
+void str_addvf(struct str *s, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0), nonnull(2)));
 
 /* Bytes of a traced process as a terminal may see them: control characters and
  * broken UTF-8 as \xNN. */

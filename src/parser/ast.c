@@ -198,6 +198,21 @@ static void dump_nodes(const struct dump *d, const struct node *n, int level)
 	}
 }
 
+static void dump_vars(const struct dump *d, const struct probe *p)
+{
+	for (const struct var *v = p->vars; v; v = v->next)
+		fprintf(d->out, "  $%s : %s\n", v->name,
+			v->type ? type_name(d->arena, v->type) : "?");
+}
+
+static void dump_map(const struct dump *d, const struct map *m)
+{
+	fprintf(d->out, "@%s", m->name);
+	if (m->key)
+		fprintf(d->out, "[%s]", type_name(d->arena, m->key));
+	fprintf(d->out, " : %s\n", m->value ? type_name(d->arena, m->value) : "?");
+}
+
 void ast_dump(const struct script *s, bool with_types, FILE *out)
 {
 	struct dump d = { .arena = s->arena, .with_types = with_types, .out = out };
@@ -217,5 +232,9 @@ void ast_dump(const struct script *s, bool with_types, FILE *out)
 			dump_nodes(&d, p->predicate, 2);
 		}
 		dump_nodes(&d, p->body, 1);
+		if (with_types)
+			dump_vars(&d, p);
 	}
+	for (const struct map *m = s->maps; m && with_types; m = m->next)
+		dump_map(&d, m);
 }

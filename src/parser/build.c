@@ -103,7 +103,7 @@ struct node *ast_call(struct parse *p, struct span at, const char *name, struct 
 /* @m[(a, b)] is @m[a, b]. */
 static void map_keys(struct parse *p, struct node *map, struct list keys)
 {
-	if (keys.n == 1 && keys.first->kind == N_TUPLE)
+	if (keys.n == 1 && keys.first->kind == N_TUPLE && keys.first->members->next)
 		map->map.keys = keys.first->members;
 	else
 		map->map.keys = keys.first;

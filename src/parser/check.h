@@ -28,3 +28,11 @@ void check_hint(struct check *c, const char *fmt, ...)
 struct node *call_arg(const struct node *call, unsigned i);
 /* A constant integer (folded)? */
 bool node_is_const(const struct node *n, int64_t *ret_value);
+
+/* The conversions of a literal format and the arguments after it, by count and kind;
+ * complains itself. For rows such as printf(). */
+bool check_format(struct check *c, struct node *fmt, struct node *first_arg);
+
+/* `$1` that holds a number becomes the text that was given, where a string is wanted;
+ * true if it is one now. */
+bool node_param_as_string(struct check *c, struct node *n);

@@ -12,6 +12,7 @@
 #include "names.h"
 #include "parser.h"
 #include "provider.h"
+#include "type.h"
 
 /* A variable that can be seen; the newest first. */
 struct scope {
@@ -233,7 +234,7 @@ static const struct var *var_elsewhere(struct resolve *r, const char *name)
 	return NULL;
 }
 
-/* A name that nobody set is told once a block: it is known from then on. */
+/* A name that nobody set is told once a block: from then on it is known, and bad. */
 static void resolve_var(struct resolve *r, struct node *n)
 {
 	const struct var *elsewhere;
@@ -249,7 +250,7 @@ static void resolve_var(struct resolve *r, struct node *n)
 		diag_note(r->diags, elsewhere->first, "it lives in the block it was set in");
 	else
 		hint_var(r, n->var.name);
-	var_new(r, n);
+	var_new(r, n)->type = type_bad;
 }
 
 static void resolve_map(struct resolve *r, struct node *n)

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check.c - expressions get their types. Types flow against the order of reading (a
+ * map may be read above where it is written), so the script is gone through silently
+ * until nothing new is learnt, and then once more to complain. */
+#include <stdarg.h>
+
+#include "base/arena.h"
+#include "checker.h"
+
+/* ---- complaining ---- */
+
+const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,
+	const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!c->final)
+		return type_bad;
+	c->ok = false;
+	va_start(ap, fmt);
+	diag(c->env->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
+	va_end(ap);
+	return type_bad;
+}
+
+void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!c->final)
+		return;
+	va_start(ap, fmt);
+	diag_warn(c->env->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
+	va_end(ap);
+}
+
+void check_note(struct check *c, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!c->final)
+		return;
+	va_start(ap, fmt);
+	diag_note(c->env->diags, at, "%s", arena_vprintf(c->arena, fmt, ap));
+	va_end(ap);
+}
+
+void check_hint(struct check *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!c->final)
+		return;
+	va_start(ap, fmt);
+	diag_hint(c->env->diags, "%s", arena_vprintf(c->arena, fmt, ap));
+	va_end(ap);
+}
+
+/* ---- for the rows of builtins ---- */
+
+struct arena *check_arena(struct check *c)
+{
+	return c->arena;
+}
+
+struct probe *check_probe(struct check *c)
+{
+	return c->probe;
+}
+
+const struct resolve_env *check_env(struct check *c)
+{
+	return c->env;
+}
+
+struct node *call_arg(const struct node *call, unsigned i)
+{
+	struct node *arg = call->call.args;
+
+	while (arg && i--)
+		arg = arg->next;
+	return arg;
+}
+
+bool node_is_const(const struct node *n, int64_t *ret_value)
+{
+	if (n->kind != N_INT)
+		return false;
+	*ret_value = (int64_t)n->integer.value;
+	return true;
+}
+
+bool node_param_as_string(struct check *c, struct node *n)
+{
+	const char *text = n->kind == N_INT ? n->integer.param : NULL;
+
+	if (!text)
+		return n->kind == N_STRING;
+	n->kind = N_STRING;
+	n->string.text = text;
+	n->string.len = 0;
+	while (text[n->string.len])
+		n->string.len++;
+	n->type = type_string(c->arena, n->string.len + 1);
+	return true;
+}
+
+/* ---- statements ---- */
+
+static void check_stmts(struct check *c, struct node *n);
+
+/* An expression is a statement for what it does; one that does nothing is a slip. */
+static bool does_something(const struct node *n)
+{
+	switch (n->kind) {
+	case N_CALL:
+		return !n->call.builtin || !(n->call.builtin->flags & BUILTIN_VAR);
+	case N_UNOP:
+		return n->op.op >= OP_PREINC;
+	case N_TERNARY:
+		return (n->cond.then && does_something(n->cond.then))
+			|| does_something(n->cond.els);
+	case N_INT:
+	case N_STRING:
+	case N_BOOL:
+	case N_PARAM:
+	case N_WORD:
+	case N_VAR:
+	case N_MAP:
+	case N_FIELD:
+	case N_INDEX:
+	case N_BINOP:
+	case N_CAST:
+	case N_TUPLE:
+	case N_ASSIGN:
+	case N_LET:
+	case N_EXPR:
+	case N_IF:
+	case N_BLOCK:
+	case N_UNROLL:
+	case N_WHILE:
+	case N_FOR_RANGE:
+	case N_RETURN:
+	case N_BREAK:
+	case N_CONTINUE:
+	case N_MAX:
+		break;
+	}
+	return false;
+}
+
+static void check_expr_stmt(struct check *c, struct node *n)
+{
+	const struct type *t = check_expr(c, n->expr);
+
+	if (t->kind != TYPE_BAD && !n->discard && !does_something(n->expr)) {
+		check_warn(c, n->span, DIAG_UNUSED, "nothing is done with this value");
+		if (n->expr->kind == N_BINOP && n->expr->op.op == OP_EQ)
+			check_hint(c, "= assigns, == compares");
+	}
+}
+
+static void check_body(struct check *c, struct node *body)
+{
+	c->loops++;
+	check_stmts(c, body);
+	c->loops--;
+}
+
+static void check_unroll(struct check *c, struct node *n)
+{
+	const struct type *t = check_value(c, n->loop.from);
+	int64_t count;
+
+	if (t->kind == TYPE_BAD)
+		;
+	else if (!node_is_const(n->loop.from, &count))
+		check_fail(c, n->loop.from->span, DIAG_LOOP,
+			"unroll wants a constant: how often");
+	else if (count < 1 || count > 100)
+		check_fail(c, n->loop.from->span, DIAG_LOOP,
+			"unroll repeats 1 to 100 times, not %lld", (long long)count);
+	check_body(c, n->loop.body);
+}
+
+static void check_bound(struct check *c, struct node *n)
+{
+	const struct type *t = check_value(c, n);
+
+	if (t->kind != TYPE_BAD && t->kind != TYPE_INT)
+		check_fail(c, n->span, DIAG_LOOP, "a range goes from number to number, not %s",
+			check_type_name(c, t));
+}
+
+static void check_for(struct check *c, struct node *n)
+{
+	check_bound(c, n->loop.from);
+	check_bound(c, n->loop.to);
+	check_var_write(c, n->loop.var, n->loop.var->span, type_int64, false);
+	check_body(c, n->loop.body);
+}
+
+static void check_stmt(struct check *c, struct node *n)
+{
+	n->type = type_none;
+	switch (n->kind) {
+	case N_ASSIGN:
+		check_assign(c, n);
+		break;
+	case N_LET:
+		check_let(c, n);
+		break;
+	case N_EXPR:
+		check_expr_stmt(c, n);
+		break;
+	case N_IF:
+		check_truth(c, n->cond.test);
+		check_stmts(c, n->cond.then);
+		check_stmts(c, n->cond.els);
+		break;
+	case N_BLOCK:
+		check_stmts(c, n->stmts);
+		break;
+	case N_UNROLL:
+		check_unroll(c, n);
+		break;
+	case N_WHILE:
+		check_truth(c, n->cond.test);
+		check_body(c, n->cond.then);
+		break;
+	case N_FOR_RANGE:
+		check_for(c, n);
+		break;
+	case N_RETURN:
+		if (n->expr)
+			check_value(c, n->expr);
+		break;
+	case N_BREAK:
+	case N_CONTINUE:
+		if (!c->loops)
+			check_fail(c, n->span, DIAG_LOOP, "%s stands outside of any loop",
+				node_kind_name(n->kind));
+		break;
+	case N_INT:
+	case N_STRING:
+	case N_BOOL:
+	case N_PARAM:
+	case N_WORD:
+	case N_VAR:
+	case N_MAP:
+	case N_CALL:
+	case N_FIELD:
+	case N_INDEX:
+	case N_UNOP:
+	case N_BINOP:
+	case N_TERNARY:
+	case N_CAST:
+	case N_TUPLE:
+	case N_MAX:
+		check_expr(c, n);
+		break;
+	}
+}
+
+static void check_stmts(struct check *c, struct node *n)
+{
+	for (; n; n = n->next)
+		check_stmt(c, n);
+}
+
+/* ---- rounds ---- */
+
+static void check_round(struct check *c)
+{
+	c->changed = false;
+	for (c->probe = c->script->probes; c->probe; c->probe = c->probe->next) {
+		if (c->probe->predicate)
+			check_truth(c, c->probe->predicate);
+		check_stmts(c, c->probe->body);
+	}
+}
+
+static void new_state(struct check *c)
+{
+	unsigned nprobes = 0;
+
+	for (struct probe *p = c->script->probes; p; p = p->next)
+		nprobes++;
+	c->maps = arena_new_array(c->arena, struct map_state, c->script->nmaps + 1);
+	c->vars = arena_new_array(c->arena, struct var_state *, nprobes + 1);
+	for (struct probe *p = c->script->probes; p; p = p->next)
+		c->vars[p->index] = arena_new_array(c->arena, struct var_state, p->nvars + 1);
+}
+
+/* Each round learns at least one thing, or is the last: strings and signs grow a few
+ * times, so the bound is never met; it is for us being wrong. */
+static unsigned rounds_max(const struct check *c)
+{
+	unsigned n = 100 + 8 * c->script->nmaps;
+
+	for (struct probe *p = c->script->probes; p; p = p->next)
+		n += 8 * p->nvars;
+	return n;
+}
+
+bool check(struct script *s, const struct language *lang, const struct resolve_env *env)
+{
+	struct check c = {
+		.script = s, .lang = lang, .env = env, .arena = s->arena, .ok = true
+	};
+	unsigned left = rounds_max(&c);
+
+	new_state(&c);
+	do
+		check_round(&c);
+	while (c.changed && --left);
+	c.final = true;
+	check_round(&c);
+	return c.ok;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check_call.c - a call against its row's signature, see builtin.h. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "checker.h"
+
+enum param_kind {
+	PARAM_ANY,
+	PARAM_FORMAT,
+	PARAM_INT,
+	PARAM_LITERAL,
+	PARAM_MAP,
+	PARAM_MAPKEY,
+	PARAM_STRING,
+	PARAM_WORD,
+};
+
+static const struct {
+	const char *name;
+	const char *wants; /* told when something else is given */
+} kinds[] = {
+	[PARAM_ANY] = { "any", "a value" },
+	[PARAM_FORMAT] = { "format", "a string in quotes" },
+	[PARAM_INT] = { "int", "a number" },
+	[PARAM_LITERAL] = { "literal", "a constant number" },
+	[PARAM_MAP] = { "map", "a map without key" },
+	[PARAM_MAPKEY] = { "mapkey", "a map or an element of one" },
+	[PARAM_STRING] = { "string", "a string" },
+	[PARAM_WORD] = { "word", "a word" },
+};
+
+enum { PARAMS_MAX = 8 };
+
+struct sig {
+	struct {
+		enum param_kind kind;
+		bool optional;
+	} params[PARAMS_MAX];
+	unsigned n, least;
+	bool more;        /* `...` */
+	const char *type; /* what it gives */
+};
+
+static enum param_kind param_kind(const char *word, size_t len)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, word, len))
+			return (enum param_kind)i;
+	return PARAM_ANY;
+}
+
+static void sig_read(const char *text, struct sig *sig)
+{
+	*sig = (struct sig){};
+	for (;;) {
+		bool optional;
+		size_t len;
+
+		text += strspn(text, " ");
+		len = strcspn(text, " ");
+		if (!len || !strncmp(text, "->", 2))
+			break;
+		optional = *text == '[';
+		if (!strncmp(text, "...", 3)) {
+			sig->more = true;
+		} else if (sig->n < PARAMS_MAX) {
+			sig->params[sig->n].kind = param_kind(text + optional, len - 2 * optional);
+			sig->params[sig->n++].optional = optional;
+			sig->least += !optional;
+		}
+		text += len;
+	}
+	text += strspn(text, "-> ");
+	sig->type = text;
+}
+
+/* "lhist(int, literal, literal, literal)" */
+static void hint_usage(struct check *c, const struct builtin *b)
+{
+	const char *end = strstr(b->sig, "->"), *p = b->sig;
+	struct str s = {};
+
+	str_addf(&s, "%s(", b->name);
+	for (; end && p < end && *p; p++) {
+		if (*p != ' ')
+			str_addc(&s, *p);
+		else if (p > b->sig && p + 1 < end && p[1] != ' ' && p[1] != '-')
+			str_add(&s, ", ");
+	}
+	str_addc(&s, ')');
+	check_hint(c, "%s: %s", str_text(&s), b->help ? b->help : "");
+	str_done(&s);
+}
+
+/* ---- one argument ---- */
+
+static bool wrong_arg(struct check *c, struct node *call, struct node *arg, enum param_kind kind,
+	const struct type *t)
+{
+	check_fail(c, arg->span, DIAG_ARG_TYPE, "%s() takes %s here%s%s", call->call.name,
+		kinds[kind].wants, t ? ", not " : "", t ? check_type_name(c, t) : "");
+	hint_usage(c, call->call.builtin);
+	return false;
+}
+
+static bool is_whole_map(const struct node *n)
+{
+	return n->kind == N_MAP && !n->map.keys;
+}
+
+/* A map is taken as what it holds, an aggregation too; one with keys as the whole. */
+static const struct type *check_any(struct check *c, struct node *call, struct node *arg)
+{
+	if (arg->kind == N_WORD && (call->call.builtin->flags & BUILTIN_VAR))
+		return arg->type = type_none;
+	if (is_whole_map(arg))
+		return check_whole_map(c, arg);
+	if (arg->kind == N_MAP)
+		return check_element(c, arg);
+	return check_value(c, arg);
+}
+
+/* The key may be the next argument: delete(@m, key) or delete(@m, (part, part)). */
+static void check_key_arg(struct check *c, struct node *map, struct node *key)
+{
+	bool parts = key->kind == N_TUPLE && key->members->next;
+
+	check_key(c, map, parts ? key->members : key);
+	if (parts)
+		check_expr(c, key);
+}
+
+static bool check_map_arg(struct check *c, struct node *call, struct node *arg,
+	enum param_kind kind)
+{
+	bool keyed = arg->kind == N_MAP && arg->map.keys;
+
+	if (arg->kind != N_MAP || (keyed && kind == PARAM_MAP)) {
+		const struct type *t = keyed ? NULL : check_value(c, arg);
+
+		if (t && t->kind == TYPE_BAD)
+			return false;
+		return wrong_arg(c, call, arg, kind, t);
+	}
+	if (kind == PARAM_MAP)
+		return check_whole_map(c, arg)->kind != TYPE_BAD;
+	if (!keyed && arg->next)
+		check_key_arg(c, arg, arg->next);
+	else
+		check_key(c, arg, arg->map.keys);
+	return check_whole_map(c, arg)->kind != TYPE_BAD;
+}
+
+static bool check_plain_arg(struct check *c, struct node *call, struct node *arg,
+	enum param_kind kind)
+{
+	const struct type *t;
+	int64_t v;
+
+	if (kind == PARAM_STRING)
+		node_param_as_string(c, arg);
+	t = kind == PARAM_ANY ? check_any(c, call, arg) : check_value(c, arg);
+	if (t->kind == TYPE_BAD)
+		return false;
+	if (kind == PARAM_INT && !type_is_number(t))
+		return wrong_arg(c, call, arg, kind, t);
+	if (kind == PARAM_STRING && t->kind != TYPE_STRING)
+		return wrong_arg(c, call, arg, kind, t);
+	if (kind == PARAM_FORMAT && arg->kind != N_STRING)
+		return wrong_arg(c, call, arg, kind, NULL);
+	if (kind == PARAM_LITERAL && !node_is_const(arg, &v))
+		return wrong_arg(c, call, arg, kind, NULL);
+	return true;
+}
+
+static bool check_arg(struct check *c, struct node *call, struct node *arg, enum param_kind kind)
+{
+	switch (kind) {
+	case PARAM_MAP:
+	case PARAM_MAPKEY:
+		return check_map_arg(c, call, arg, kind);
+	case PARAM_WORD:
+		if (arg->kind != N_WORD)
+			return wrong_arg(c, call, arg, kind, NULL);
+		arg->type = type_none;
+		return true;
+	case PARAM_ANY:
+	case PARAM_FORMAT:
+	case PARAM_INT:
+	case PARAM_LITERAL:
+	case PARAM_STRING:
+		return check_plain_arg(c, call, arg, kind);
+	}
+	return false;
+}
+
+/* ---- all arguments ---- */
+
+static bool wrong_count(struct check *c, struct node *call, const struct sig *sig,
+	struct span at)
+{
+	const char *name = call->call.name;
+	unsigned n = call->call.nargs;
+
+	if (sig->n == 0 && !sig->more)
+		check_fail(c, at, DIAG_ARG_COUNT, "%s takes no arguments", name);
+	else if (n < sig->least)
+		check_fail(c, at, DIAG_ARG_COUNT, "%s() wants %s%u argument%s, not %u", name,
+			sig->n > sig->least || sig->more ? "at least " : "", sig->least,
+			sig->least == 1 ? "" : "s", n);
+	else
+		check_fail(c, at, DIAG_ARG_COUNT, "%s() takes %s%u argument%s, not %u", name,
+			sig->n > sig->least ? "at most " : "", sig->n, sig->n == 1 ? "" : "s", n);
+	if (sig->n || sig->more)
+		hint_usage(c, call->call.builtin);
+	return false;
+}
+
+/* An optional word that was left out: ustack(5). */
+static unsigned skip_words(const struct sig *sig, unsigned i, const struct node *arg)
+{
+	while (i < sig->n && sig->params[i].optional && sig->params[i].kind == PARAM_WORD
+		&& arg->kind != N_WORD)
+		i++;
+	return i;
+}
+
+static bool check_args(struct check *c, struct node *call, const struct sig *sig)
+{
+	enum param_kind last = PARAM_ANY;
+	unsigned i = 0;
+	bool ok = true;
+
+	if (call->call.nargs < sig->least)
+		return wrong_count(c, call, sig, call->span);
+	for (struct node *arg = call->call.args; arg; arg = arg->next) {
+		i = skip_words(sig, i, arg);
+		if (i >= sig->n && !sig->more)
+			return wrong_count(c, call, sig, arg->span);
+		if (i >= sig->n) {
+			ok &= check_value(c, arg)->kind != TYPE_BAD;
+			continue;
+		}
+		/* a key, checked with its map; only its own type is wanted still */
+		if (last == PARAM_MAPKEY)
+			ok &= arg->type && arg->type->kind != TYPE_BAD;
+		else
+			ok &= check_arg(c, call, arg, sig->params[i].kind);
+		last = sig->params[i++].kind;
+	}
+	return ok;
+}
+
+/* ---- the call ---- */
+
+static bool right_place(struct check *c, struct node *n, bool into_map)
+{
+	const struct builtin *b = n->call.builtin;
+
+	if (!n->call.parens && !(b->flags & BUILTIN_VAR)) {
+		check_fail(c, n->span, DIAG_NAME, "%s is a function", b->name);
+		hint_usage(c, b);
+		return false;
+	}
+	if ((b->flags & BUILTIN_AGG) && !into_map) {
+		check_fail(c, n->span, DIAG_AGGREGATION, "%s() is a value for a map only",
+			b->name);
+		check_hint(c, "write @name = %s(..) or @name[key] = %s(..)", b->name, b->name);
+		return false;
+	}
+	return true;
+}
+
+static void check_args_alone(struct check *c, struct node *call)
+{
+	for (struct node *arg = call->call.args; arg; arg = arg->next)
+		if (arg->kind != N_WORD && !is_whole_map(arg))
+			check_expr(c, arg);
+}
+
+const struct type *check_call(struct check *c, struct node *n, bool into_map)
+{
+	const struct builtin *b = n->call.builtin;
+	const struct type *t;
+	struct sig sig;
+
+	if (!b) {
+		check_args_alone(c, n);
+		return type_bad;
+	}
+	if (!right_place(c, n, into_map))
+		return type_bad;
+	sig_read(b->sig, &sig);
+	if (!check_args(c, n, &sig)) {
+		/* what it gives is known all the same, where it does not depend on them */
+		t = type_by_name(c->arena, sig.type);
+		return t ? t : type_bad;
+	}
+	t = b->check ? b->check(c, n) : NULL;
+	if (t && (t->kind == TYPE_BAD || !strcmp(sig.type, "special")))
+		return t;
+	return type_by_name(c->arena, sig.type);
+}

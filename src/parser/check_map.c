@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check_map.c - what maps and variables hold, learnt from their uses. The first use
+ * says what it is, later ones may make it grow, the one that does not agree is told
+ * with the first as its note. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "checker.h"
+
+static struct map_state *state(struct check *c, const struct map *m)
+{
+	return &c->maps[m->index];
+}
+
+/* ---- growing ---- */
+
+/* What holds old (of weak sign perhaps) and t; NULL when nothing does. */
+static const struct type *grow(struct check *c, const struct type *old, bool *old_weak,
+	const struct type *t, bool weak)
+{
+	bool ints = old->kind == TYPE_INT && t->kind == TYPE_INT;
+
+	if (ints && weak)
+		return old;
+	if (ints && *old_weak) {
+		*old_weak = false;
+		return t;
+	}
+	return type_join(c->arena, old, t);
+}
+
+static void learn(struct check *c, const struct type **known, const struct type *t)
+{
+	if (*known && type_eq(*known, t))
+		return;
+	*known = t;
+	c->changed = true;
+}
+
+/* ---- keys ---- */
+
+static const struct type *key_type(struct check *c, struct node *keys, struct span at)
+{
+	const struct type *t;
+
+	if (keys->next) {
+		t = check_members(c, at, keys);
+	} else {
+		t = type_stored(c->arena, check_value(c, keys));
+		if (t->kind == TYPE_TUPLE)
+			keys->type = t;
+	}
+	return t;
+}
+
+static struct span keys_span(const struct node *keys)
+{
+	struct span at = keys->span;
+
+	for (; keys; keys = keys->next)
+		at.end = keys->span.end;
+	return at;
+}
+
+static bool mixed_use(struct check *c, struct node *n, bool keyed)
+{
+	struct map *m = n->map.map;
+	struct map_state *s = state(c, m);
+
+	if (keyed ? !s->scalar : !s->keyed) {
+		if (!s->scalar && !s->keyed)
+			m->first_key = n->span;
+		s->scalar |= !keyed;
+		s->keyed |= keyed;
+		return false;
+	}
+	check_fail(c, n->span, DIAG_MAP_KEY, keyed ? "@%s has no key" : "@%s needs a key",
+		m->name);
+	check_note(c, m->first_key, keyed ? "used without here" : "used with one here");
+	return true;
+}
+
+void check_key(struct check *c, struct node *n, struct node *keys)
+{
+	struct map *m = n->map.map;
+	const struct type *t, *both;
+	bool weak = false;
+
+	t = keys ? key_type(c, keys, n->span) : NULL;
+	if (mixed_use(c, n, keys != NULL) || !keys || t->kind == TYPE_BAD)
+		return;
+	if (!m->key) {
+		m->first_key = keys_span(keys);
+		learn(c, &m->key, t);
+		return;
+	}
+	both = grow(c, m->key, &weak, t, !keys->next && node_is_weak(keys));
+	if (both) {
+		learn(c, &m->key, both);
+		return;
+	}
+	check_fail(c, keys_span(keys), DIAG_MAP_KEY, "the key of @%s is %s, not %s", m->name,
+		check_type_name(c, m->key), check_type_name(c, t));
+	check_note(c, m->first_key, "first used here");
+}
+
+/* ---- reading maps ---- */
+
+static void hint_map(struct check *c, const char *written)
+{
+	const char **names = arena_new_array(c->arena, const char *, c->script->nmaps), *near;
+	size_t n = 0;
+
+	for (struct map *m = c->script->maps; m; m = m->next)
+		if (m->value)
+			names[n++] = m->name;
+	near = nearest(written, names, n);
+	if (near)
+		check_hint(c, "did you mean @%s?", near);
+}
+
+static const struct type *map_value(struct check *c, struct node *n)
+{
+	struct map *m = n->map.map;
+	struct map_state *s = state(c, m);
+
+	if (m->value)
+		return m->value;
+	if (!s->written && !s->told && c->final) {
+		s->told = true;
+		check_fail(c, n->span, DIAG_MAP, "nothing is ever written to @%s", m->name);
+		hint_map(c, m->name);
+	}
+	return type_bad;
+}
+
+const struct type *check_element(struct check *c, struct node *n)
+{
+	check_key(c, n, n->map.keys);
+	return n->type = map_value(c, n);
+}
+
+const struct type *check_whole_map(struct check *c, struct node *n)
+{
+	return n->type = map_value(c, n);
+}
+
+static const struct type *agg_as_int(struct check *c, struct node *n, const struct type *t)
+{
+	switch (t->agg.kind) {
+	case AGG_COUNT:
+		return type_int64;
+	case AGG_SUM:
+	case AGG_MIN:
+	case AGG_MAX:
+	case AGG_AVG:
+		return type_int(8, t->is_signed);
+	case AGG_STATS:
+	case AGG_HIST:
+	case AGG_LHIST:
+		break;
+	}
+	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s: that is printed, not read",
+		n->map.name, check_type_name(c, t));
+	check_note(c, n->map.map->first_value, "first written here");
+	return type_bad;
+}
+
+const struct type *check_map_read(struct check *c, struct node *n)
+{
+	const struct type *t = check_element(c, n);
+
+	return t->kind == TYPE_AGG ? agg_as_int(c, n, t) : t;
+}
+
+/* ---- writing maps ---- */
+
+static bool can_be_stored(const struct type *t)
+{
+	return t->kind != TYPE_NONE && t->kind != TYPE_ARGS;
+}
+
+static void check_map_write(struct check *c, struct node *n, struct span at,
+	const struct type *t, bool weak)
+{
+	struct map *m = n->map.map;
+	struct map_state *s = state(c, m);
+	const struct type *both;
+
+	s->written = true;
+	if (t->kind == TYPE_BAD || !can_be_stored(t))
+		return;
+	t = type_stored(c->arena, t);
+	if (!m->value) {
+		m->first_value = at;
+		s->weak = weak;
+		learn(c, &m->value, t);
+		return;
+	}
+	both = grow(c, m->value, &s->weak, t, weak);
+	if (both) {
+		learn(c, &m->value, both);
+		return;
+	}
+	check_fail(c, at, DIAG_MAP_TYPE, "@%s holds %s, not %s", m->name,
+		check_type_name(c, m->value), check_type_name(c, t));
+	check_note(c, m->first_value, "first written here");
+}
+
+static bool is_agg_call(const struct node *n)
+{
+	return n->kind == N_CALL && n->call.builtin && (n->call.builtin->flags & BUILTIN_AGG);
+}
+
+/* `@a = @b` where @b counts: what would it be afterwards? */
+static bool copies_agg(struct check *c, struct node *n)
+{
+	struct map *m = n->kind == N_MAP ? n->map.map : NULL;
+
+	if (!m || !m->value || m->value->kind != TYPE_AGG)
+		return false;
+	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which can not be copied", m->name,
+		check_type_name(c, m->value));
+	if (m->value->agg.kind <= AGG_AVG)
+		check_hint(c, "(int64)@%s is what it has come to", m->name);
+	return true;
+}
+
+static void assign_map(struct check *c, struct node *n)
+{
+	struct node *map = n->op.left, *value = n->op.right;
+	const struct type *t;
+
+	check_key(c, map, map->map.keys);
+	if (is_agg_call(value) && n->op.op == OP_NONE)
+		t = value->type = check_call(c, value, true);
+	else if (copies_agg(c, value) && n->op.op == OP_NONE)
+		t = type_bad;
+	else
+		t = check_value(c, value);
+	check_map_write(c, map, value->span, t, node_is_weak(value));
+	map->type = map->map.map->value ? map->map.map->value : type_bad;
+}
+
+/* ---- variables ---- */
+
+const struct type *check_var_read(struct check *c, struct node *n)
+{
+	struct var *v = n->var.var;
+	struct var_state *s = &c->vars[v->probe->index][v->index];
+
+	if (v->type)
+		return v->type;
+	if (!s->written && c->final) {
+		s->written = true;
+		check_fail(c, n->span, DIAG_VARIABLE, "$%s never gets a value", v->name);
+		check_note(c, v->first, "declared here");
+	}
+	return type_bad;
+}
+
+const struct type *check_var_write(struct check *c, struct node *n, struct span at,
+	const struct type *t, bool weak)
+{
+	struct var *v = n->var.var;
+	struct var_state *s = &c->vars[v->probe->index][v->index];
+	const struct type *both;
+
+	s->written = true;
+	if (t->kind == TYPE_BAD)
+		return n->type = v->type ? v->type : t;
+	t = type_stored(c->arena, t);
+	if (!v->type) {
+		s->weak = weak;
+		learn(c, &v->type, t);
+		return n->type = v->type;
+	}
+	both = grow(c, v->type, &s->weak, t, weak);
+	if (both && !s->fixed) {
+		learn(c, &v->type, both);
+	} else if (!both || (t->kind == TYPE_STRING && t->size > v->type->size)) {
+		check_fail(c, at, DIAG_VAR_TYPE, "$%s holds %s, not %s", v->name,
+			check_type_name(c, v->type), check_type_name(c, t));
+		check_note(c, v->first, s->fixed ? "declared here" : "first assigned here");
+	}
+	return n->type = v->type;
+}
+
+static void assign_var(struct check *c, struct node *n)
+{
+	struct node *value = n->op.right;
+	const struct type *t = check_value(c, value);
+
+	check_var_write(c, n->op.left, value->span, t, node_is_weak(value));
+}
+
+/* ---- assignments ---- */
+
+/* @x += e: both are numbers, and the result is written. */
+static void assign_op(struct check *c, struct node *n)
+{
+	struct node *left = n->op.left, *right = n->op.right;
+	const struct type *t = check_counted(c, left);
+
+	check_value(c, right);
+	if (t->kind == TYPE_BAD || right->type->kind == TYPE_BAD)
+		return;
+	if (check_arith(c, n->span, n->op.op, left, right)->kind == TYPE_BAD)
+		return;
+	if (left->kind == N_VAR)
+		check_var_write(c, left, right->span, right->type, node_is_weak(right));
+	else
+		check_map_write(c, left, right->span, right->type, node_is_weak(right));
+}
+
+void check_assign(struct check *c, struct node *n)
+{
+	if (n->op.op != OP_NONE)
+		assign_op(c, n);
+	else if (n->op.left->kind == N_VAR)
+		assign_var(c, n);
+	else
+		assign_map(c, n);
+}
+
+static const struct type *counted_map(struct check *c, struct node *n)
+{
+	struct map *m = n->map.map;
+
+	check_key(c, n, n->map.keys);
+	if (!m->value || !type_is_number(m->value)) {
+		if (m->value && m->value->kind == TYPE_AGG) {
+			check_fail(c, n->span, DIAG_AGGREGATION,
+				"@%s holds %s: only such a call adds to it", m->name,
+				check_type_name(c, m->value));
+			check_note(c, m->first_value, "first written here");
+			return n->type = type_bad;
+		}
+		check_map_write(c, n, n->span, type_int64, true);
+	}
+	state(c, m)->written = true;
+	return n->type = m->value && type_is_number(m->value) ? m->value : type_bad;
+}
+
+const struct type *check_counted(struct check *c, struct node *target)
+{
+	const struct type *t;
+
+	if (target->kind == N_MAP)
+		return counted_map(c, target);
+	t = check_expr(c, target);
+	if (target->kind != N_VAR)
+		return check_fail(c, target->span, DIAG_OPERAND,
+			"++ and -- change a $variable or a @map");
+	if (t->kind != TYPE_BAD && !type_is_number(t))
+		return target->type = check_fail(c, target->span, DIAG_OPERAND,
+			"$%s holds %s, which can not be added to", target->var.name,
+			check_type_name(c, t));
+	return t;
+}
+
+/* ---- let ---- */
+
+static void check_fits(struct check *c, const struct node *value, const struct type *t)
+{
+	int64_t v, max;
+
+	if (t->kind != TYPE_INT || t->size == 8 || !node_is_const(value, &v))
+		return;
+	max = (int64_t)1 << (8 * t->size - t->is_signed);
+	if (v >= max || v < (t->is_signed ? -max : 0))
+		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s", (long long)v,
+			check_type_name(c, t));
+}
+
+static void declare(struct check *c, struct node *n)
+{
+	struct var *v = n->let.var->var.var;
+	const struct type *t = type_by_name(c->arena, n->let.to);
+
+	if (!t || t->kind == TYPE_NONE) {
+		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s", n->let.to);
+		check_hint(c, "types are int8 to int64, uint8 to uint64, bool and string[N]");
+		return;
+	}
+	c->vars[v->probe->index][v->index].fixed = true;
+	if (!v->type)
+		learn(c, &v->type, t);
+}
+
+void check_let(struct check *c, struct node *n)
+{
+	struct node *value = n->let.value;
+	const struct type *t;
+
+	if (n->let.to)
+		declare(c, n);
+	if (!value)
+		return;
+	t = check_value(c, value);
+	check_var_write(c, n->let.var, value->span, t, node_is_weak(value));
+	if (n->let.to && n->let.var->type)
+		check_fits(c, value, n->let.var->type);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check_op.c - what operators take and give.
+ *
+ * Arithmetic is of 64 bits. It is unsigned where one side is uint64 and neither a
+ * plain number; a difference is int64. Comparisons give bool. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "checker.h"
+
+static const struct type *wrong_operand(struct check *c, struct span at, enum op op,
+	const struct type *t)
+{
+	return check_fail(c, at, DIAG_OPERAND, "%s does not work on %s", op_text(op),
+		check_type_name(c, t));
+}
+
+static bool unsigned64(const struct node *n)
+{
+	return n->type->kind == TYPE_POINTER
+		|| (n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed);
+}
+
+/* ---- unary ---- */
+
+static bool is_step(enum op op)
+{
+	return op == OP_PREINC || op == OP_PREDEC || op == OP_POSTINC || op == OP_POSTDEC;
+}
+
+static const struct type *check_neg(struct check *c, struct node *n)
+{
+	const struct node *arg = n->op.left;
+
+	if (arg->kind == N_INT && arg->integer.is_unsigned && -arg->integer.value != arg->integer.value)
+		return check_fail(c, n->span, DIAG_LITERAL, "-%llu does not fit in 64 bits",
+			(unsigned long long)arg->integer.value);
+	fold_unop(n);
+	return type_int64;
+}
+
+const struct type *check_unop(struct check *c, struct node *n)
+{
+	struct node *arg = n->op.left;
+	const struct type *t;
+
+	if (is_step(n->op.op))
+		return check_counted(c, arg);
+	if (n->op.op == OP_NOT) {
+		check_truth(c, arg);
+		return type_bool;
+	}
+	t = check_value(c, arg);
+	if (t->kind == TYPE_BAD)
+		return t;
+	if (n->op.op == OP_DEREF) {
+		check_fail(c, n->span, DIAG_OPERAND, "memory can not be read with *");
+		check_hint(c, "str() reads a string");
+		return type_bad;
+	}
+	if (!type_is_number(t))
+		return wrong_operand(c, n->span, n->op.op, t);
+	if (n->op.op == OP_NEG)
+		return check_neg(c, n);
+	fold_unop(n);
+	return unsigned64(arg) ? type_uint64 : type_int64;
+}
+
+/* ---- arithmetic ---- */
+
+static void check_divisor(struct check *c, const struct node *right)
+{
+	int64_t v;
+
+	if (node_is_const(right, &v) && v == 0)
+		check_fail(c, right->span, DIAG_DIVISION, "division by zero");
+}
+
+static void check_shift(struct check *c, const struct node *right)
+{
+	int64_t v;
+
+	if (node_is_const(right, &v) && (v < 0 || v > 63)) {
+		check_warn(c, right->span, DIAG_SHIFT, "a shift by %lld: there are 64 bits",
+			(long long)v);
+		check_hint(c, "only the lowest six bits of the count are used");
+	}
+}
+
+const struct type *check_arith(struct check *c, struct span at, enum op op,
+	struct node *left, struct node *right)
+{
+	const struct type *l = left->type, *r = right->type;
+
+	if (l->kind == TYPE_BAD || r->kind == TYPE_BAD)
+		return type_bad;
+	if (!type_is_number(l))
+		return wrong_operand(c, at, op, l);
+	if (!type_is_number(r))
+		return wrong_operand(c, at, op, r);
+	if (op == OP_DIV || op == OP_MOD)
+		check_divisor(c, right);
+	if (op == OP_SHL || op == OP_SHR) {
+		check_shift(c, right);
+		return unsigned64(left) ? type_uint64 : type_int64;
+	}
+	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER && r->kind == TYPE_INT)
+		return l;
+	if (op == OP_SUB)
+		return type_int64;
+	return unsigned64(left) || unsigned64(right) ? type_uint64 : type_int64;
+}
+
+/* ---- comparison ---- */
+
+static const struct type *not_comparable(struct check *c, struct node *n)
+{
+	return check_fail(c, n->span, DIAG_OPERAND, "%s can not be compared with %s by %s",
+		check_type_name(c, n->op.left->type), check_type_name(c, n->op.right->type),
+		op_text(n->op.op));
+}
+
+static void warn_sign(struct check *c, struct node *n)
+{
+	struct node *l = n->op.left, *r = n->op.right, *s = unsigned64(l) ? r : l;
+
+	if (unsigned64(l) == unsigned64(r) || s->type->kind != TYPE_INT || s->type->size != 8
+		|| node_is_weak(s))
+		return;
+	check_warn(c, n->span, DIAG_SIGN, "%s is compared with %s: a negative number counts "
+		"as a large one", check_type_name(c, l->type), check_type_name(c, r->type));
+}
+
+/* `probe` and `func` are compared with what they are called. */
+static bool place_and_text(const struct node *a, const struct node *b)
+{
+	return a->type->kind == TYPE_PLACE && b->kind == N_STRING;
+}
+
+static bool equality_fits(struct check *c, const struct node *l, const struct node *r)
+{
+	if (place_and_text(l, r) || place_and_text(r, l))
+		return true;
+	if (type_is_number(l->type) && type_is_number(r->type))
+		return true;
+	if (l->type->kind == TYPE_AGG)
+		return false;
+	return type_join(c->arena, l->type, r->type) != NULL;
+}
+
+static const struct type *check_compare(struct check *c, struct node *n)
+{
+	struct node *l = n->op.left, *r = n->op.right;
+	bool numbers = type_is_number(l->type) && type_is_number(r->type);
+
+	if (n->op.op == OP_EQ || n->op.op == OP_NE) {
+		if (!equality_fits(c, l, r))
+			return not_comparable(c, n);
+		return type_bool;
+	}
+	if (!numbers)
+		return not_comparable(c, n);
+	warn_sign(c, n);
+	return type_bool;
+}
+
+const struct type *check_binop(struct check *c, struct node *n)
+{
+	enum op op = n->op.op;
+	const struct type *t;
+
+	if (op == OP_LOR || op == OP_LAND) {
+		check_truth(c, n->op.left);
+		check_truth(c, n->op.right);
+		return type_bool;
+	}
+	check_value(c, n->op.left);
+	check_value(c, n->op.right);
+	if (n->op.left->type->kind == TYPE_BAD || n->op.right->type->kind == TYPE_BAD)
+		return type_bad;
+	if (op >= OP_EQ && op <= OP_GE)
+		t = check_compare(c, n);
+	else
+		t = check_arith(c, n->span, op, n->op.left, n->op.right);
+	if (t->kind != TYPE_BAD)
+		fold_binop(n);
+	return n->kind == N_INT ? (n->integer.is_unsigned ? type_uint64 : type_int64) : t;
+}
+
+/* ---- ?: and casts ---- */
+
+const struct type *check_ternary(struct check *c, struct node *n)
+{
+	struct node *then = n->cond.then ? n->cond.then : n->cond.test, *els = n->cond.els;
+	const struct type *a, *b, *t;
+
+	check_truth(c, n->cond.test);
+	a = n->cond.then ? check_expr(c, then) : then->type;
+	b = check_expr(c, els);
+	if (a->kind == TYPE_BAD || b->kind == TYPE_BAD)
+		return type_bad;
+	if (a->kind == TYPE_NONE && b->kind == TYPE_NONE)
+		return type_none;
+	if (node_is_weak(then) && b->kind == TYPE_INT)
+		t = type_stored(c->arena, b);
+	else if (node_is_weak(els) && a->kind == TYPE_INT)
+		t = type_stored(c->arena, a);
+	else
+		t = type_join(c->arena, a, b);
+	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
+		return check_fail(c, n->span, DIAG_OPERAND, "the sides of ?: are %s and %s",
+			check_type_name(c, a), check_type_name(c, b));
+	return t;
+}
+
+const struct type *check_cast(struct check *c, struct node *n)
+{
+	const struct type *to = type_by_name(c->arena, n->cast.to);
+	const struct type *from = check_value(c, n->cast.value);
+
+	if (!to) {
+		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s here", n->cast.to);
+		check_hint(c, "types are int8 to int64, uint8 to uint64 and bool");
+		return type_bad;
+	}
+	if (from->kind == TYPE_BAD)
+		return to;
+	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL)
+		|| (!type_is_number(from) && from->kind != TYPE_KSYM))
+		return check_fail(c, n->span, DIAG_CAST, "%s can not become %s",
+			check_type_name(c, from), n->cast.to);
+	return to;
+}

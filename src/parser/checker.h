@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* checker.h - what the files of the checker share; private to this room.
+ *
+ * The checker goes round the script silently until nothing it learns is new, then
+ * once more to complain. What it learns only grows: see type_join(). */
+#pragma once
+#include "ast.h"
+#include "builtin.h"
+#include "check.h"
+#include "parser.h"
+#include "provider.h"
+#include "type.h"
+
+struct map_state {
+	bool scalar, keyed; /* used so */
+	bool weak;          /* an integer known from literals alone: any sign will do */
+	bool written;       /* perhaps with something wrong */
+	bool told;          /* that nobody writes it */
+};
+
+struct var_state {
+	bool fixed; /* declared with a type */
+	bool weak;
+	bool written;
+};
+
+struct check {
+	struct script *script;
+	const struct language *lang;
+	const struct resolve_env *env;
+	struct arena *arena;
+	struct probe *probe;
+	struct map_state *maps;  /* by index */
+	struct var_state **vars; /* by probe's index, by variable's */
+	unsigned loops;          /* around the statement */
+	bool final;              /* complaining */
+	bool changed;            /* something new was learnt */
+	bool ok;
+};
+
+void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* ---- check_type.c: how types agree ---- */
+/* The type that holds both, or NULL. */
+const struct type *type_join(struct arena *a, const struct type *x, const struct type *y);
+/* As it lies in a map or variable: integers in 8 bytes. */
+const struct type *type_stored(struct arena *a, const struct type *t);
+/* Numbers, bool, pointers: what arithmetic takes. */
+bool type_is_number(const struct type *t);
+/* Was it written as a number that any integer type may be? */
+bool node_is_weak(const struct node *n);
+const char *check_type_name(struct check *c, const struct type *t);
+
+/* ---- check_expr.c ---- */
+/* Any expression, type_none too. Sets n->type. */
+const struct type *check_expr(struct check *c, struct node *n);
+/* One that must have a value. */
+const struct type *check_value(struct check *c, struct node *n);
+/* The tuple of a list of expressions. */
+#define TUPLE_MAX 8192
+#define TUPLE_DEPTH_MAX 16
+const struct type *check_members(struct check *c, struct span at, struct node *first);
+/* One that is true or false. */
+void check_truth(struct check *c, struct node *n);
+
+/* ---- check_op.c ---- */
+const struct type *check_unop(struct check *c, struct node *n);
+const struct type *check_binop(struct check *c, struct node *n);
+const struct type *check_ternary(struct check *c, struct node *n);
+const struct type *check_cast(struct check *c, struct node *n);
+/* Result of `left op right` for integers; complains of what they can not do. */
+const struct type *check_arith(struct check *c, struct span at, enum op op,
+	struct node *left, struct node *right);
+
+/* ---- check_call.c ---- */
+const struct type *check_call(struct check *c, struct node *n, bool into_map);
+
+/* ---- check_map.c ---- */
+/* An element (or a scalar map): its value's type as it lies in the map. */
+const struct type *check_element(struct check *c, struct node *n);
+/* The same, for an expression: count(), sum().. are int64. */
+const struct type *check_map_read(struct check *c, struct node *n);
+/* A map written without key that means the whole of it. */
+const struct type *check_whole_map(struct check *c, struct node *n);
+/* The keys of a use of the map; NULL: used as a scalar. */
+void check_key(struct check *c, struct node *map, struct node *keys);
+void check_assign(struct check *c, struct node *n);
+void check_let(struct check *c, struct node *n);
+/* ++ and --: what it is applied to is a number from then on. */
+const struct type *check_counted(struct check *c, struct node *target);
+const struct type *check_var_write(struct check *c, struct node *var, struct span at,
+	const struct type *t, bool weak);
+const struct type *check_var_read(struct check *c, struct node *n);
+
+/* ---- fold.c ---- */
+/* An operator on two constants becomes one. */
+void fold_unop(struct node *n);
+void fold_binop(struct node *n);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* language.c - builtins and probe types that nothing stands behind. Their messages
+ * are not the product's: what is tested with them is the parser room. */
+#include "language.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "parser/ast.h"
+#include "parser/builtin.h"
+#include "parser/check.h"
+#include "parser/provider.h"
+#include "parser/type.h"
+
+/* ---- builtins ---- */
+
+static const struct type *agg(struct check *c, struct node *call, enum agg_kind kind)
+{
+	struct node *arg = call_arg(call, 0);
+
+	return type_agg(check_arena(c), kind, !arg || arg->type->is_signed);
+}
+
+#define AGG(name, kind)                                                                  \
+	static const struct type *check_##name(struct check *c, struct node *call)       \
+	{                                                                                \
+		return agg(c, call, kind);                                               \
+	}
+AGG(avg, AGG_AVG)
+AGG(count, AGG_COUNT)
+AGG(max, AGG_MAX)
+AGG(min, AGG_MIN)
+AGG(stats, AGG_STATS)
+AGG(sum, AGG_SUM)
+
+static const struct type *check_hist(struct check *c, struct node *call)
+{
+	int64_t bits = 0;
+
+	if (call_arg(call, 1))
+		node_is_const(call_arg(call, 1), &bits);
+	if (bits < 0 || bits > 5)
+		return check_fail(c, call_arg(call, 1)->span, DIAG_RANGE, "0 to 5");
+	return type_hist(check_arena(c), (uint32_t)bits);
+}
+
+static const struct type *check_lhist(struct check *c, struct node *call)
+{
+	int64_t min, max, step;
+
+	node_is_const(call_arg(call, 1), &min);
+	node_is_const(call_arg(call, 2), &max);
+	node_is_const(call_arg(call, 3), &step);
+	if (min >= max || step < 1 || ((uint64_t)max - (uint64_t)min) / (uint64_t)step > 1000)
+		return check_fail(c, call->span, DIAG_RANGE, "no such buckets");
+	return type_lhist(check_arena(c), min, max, step);
+}
+
+static const struct type *check_args(struct check *c, struct node *call)
+{
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		if (ap->provider && !ap->provider->has_fields)
+			return check_fail(c, call->span, DIAG_CONTEXT,
+				"args is not available in %s probes", ap->provider->name);
+	return type_args;
+}
+
+static const struct type *check_arg0(struct check *c, struct node *call)
+{
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		if (ap->provider && !ap->provider->has_args)
+			return check_fail(c, call->span, DIAG_CONTEXT,
+				"arg0 is not available in %s probes", ap->provider->name);
+	return type_int64;
+}
+
+static const struct type *check_ustack(struct check *c, struct node *call)
+{
+	struct node *mode = call_arg(call, 0);
+
+	if (mode && mode->kind == N_WORD && strcmp(mode->word, "perf") != 0)
+		return check_fail(c, mode->span, DIAG_STACK, "no mode %s", mode->word);
+	return type_stack(check_arena(c), STACK_USER,
+		mode && mode->kind == N_WORD ? STACK_PERF : STACK_BPFTRACE, 127);
+}
+
+static const struct type *check_str(struct check *c, struct node *call)
+{
+	node_param_as_string(c, call_arg(call, 0));
+	if (call_arg(call, 0)->type->kind == TYPE_STRING)
+		return call_arg(call, 0)->type;
+	return type_string(check_arena(c), 64);
+}
+
+static const struct type *check_printf(struct check *c, struct node *call)
+{
+	struct node *fmt = call_arg(call, 0);
+
+	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
+}
+
+static const struct type *check_len(struct check *c, struct node *call)
+{
+	return type_int64;
+}
+
+#define VAR(n, s)                                                                        \
+	{                                                                                \
+		.name = n, .sig = " -> " s, .flags = BUILTIN_VAR                         \
+	}
+#define STMT(n, s, f)                                                                    \
+	{                                                                                \
+		.name = n, .sig = s, .flags = BUILTIN_STMT, .check = f                   \
+	}
+#define AGGREGATION(n, s)                                                                \
+	{                                                                                \
+		.name = #n, .sig = s " -> special", .help = "a value for a map",         \
+		.flags = BUILTIN_AGG, .check = check_##n                                 \
+	}
+
+static const struct builtin rows[] = {
+	{ .name = "arg0", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_arg0 },
+	{ .name = "args", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_args },
+	AGGREGATION(avg, "int"),
+	STMT("clear", "map -> none", NULL),
+	VAR("comm", "string[16]"),
+	AGGREGATION(count, ""),
+	VAR("cpu", "uint32"),
+	{ .name = "delete", .sig = "mapkey [any] -> bool" },
+	STMT("exit", "[int] -> none", NULL),
+	VAR("func", "func"),
+	AGGREGATION(hist, "int [literal]"),
+	{ .name = "ksym", .sig = "int -> ksym" },
+	{ .name = "len", .sig = "any -> special", .check = check_len },
+	AGGREGATION(lhist, "int literal literal literal"),
+	AGGREGATION(max, "int"),
+	AGGREGATION(min, "int"),
+	VAR("nsecs", "uint64"),
+	VAR("pid", "uint32"),
+	STMT("print", "any [literal] [literal] -> none", NULL),
+	STMT("printf", "format ... -> none", check_printf),
+	VAR("probe", "probe"),
+	AGGREGATION(stats, "int"),
+	{ .name = "str", .sig = "any [int] -> special", .check = check_str },
+	AGGREGATION(sum, "int"),
+	{ .name = "ustack", .sig = "[any] [literal] -> special", .flags = BUILTIN_VAR,
+		.check = check_ustack },
+	{ .name = "usym", .sig = "int -> usym" },
+	STMT("zero", "map -> none", NULL),
+	{},
+};
+
+static const struct builtin *const families[] = { rows, NULL };
+
+/* ---- probe types ---- */
+
+static struct place *place(const struct resolve_env *env, struct attach_point *ap,
+	const char *func)
+{
+	struct place *p = arena_new_obj(env->arena, struct place);
+
+	p->name = arena_strdup(env->arena, ap->text);
+	p->func = func;
+	p->next = ap->places;
+	ap->places = p;
+	return p;
+}
+
+static bool wants(const struct resolve_env *env, struct attach_point *ap, unsigned parts)
+{
+	if (ap->nparts == parts)
+		return true;
+	return diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s has %u parts, not %u",
+		ap->provider->name, parts, ap->nparts);
+}
+
+static bool expand_alone(const struct resolve_env *env, struct attach_point *ap)
+{
+	if (!wants(env, ap, 1))
+		return false;
+	place(env, ap, "");
+	return true;
+}
+
+static bool expand_timer(const struct resolve_env *env, struct attach_point *ap)
+{
+	if (!wants(env, ap, 3))
+		return false;
+	place(env, ap, "");
+	return true;
+}
+
+static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap)
+{
+	if (!wants(env, ap, 3))
+		return false;
+	if (strstr(ap->parts[1], "nonexistent"))
+		return diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "no file %s",
+			ap->parts[1]);
+	place(env, ap, ap->parts[2]);
+	return true;
+}
+
+/* Two events: one field of the same name has another type. */
+static bool expand_tracepoint(const struct resolve_env *env, struct attach_point *ap)
+{
+	static const struct field flags = { "flags", NULL, 24, 4, false, NULL };
+	struct field *filename, *rest;
+	struct place *p;
+
+	if (!wants(env, ap, 3))
+		return false;
+	if (!strcmp(ap->parts[2], "missing"))
+		return diag(env->diags, ap->part_spans[2], DIAG_NO_PLACE, "no event %s",
+			ap->parts[2]);
+	p = place(env, ap, "");
+	filename = arena_new_obj(env->arena, struct field);
+	rest = arena_new_obj(env->arena, struct field);
+	*rest = flags;
+	rest->type = type_int32;
+	filename->name = "filename";
+	filename->type = strcmp(ap->parts[2], "exec") == 0
+		? type_string(env->arena, 64) : type_pointer(env->arena, "char", true);
+	filename->next = rest;
+	p->fields = filename;
+	return true;
+}
+
+static const struct provider begin = { .name = "begin", .expand = expand_alone };
+static const struct provider end = { .name = "end", .expand = expand_alone };
+static const struct provider interval = {
+	.name = "interval", .short_name = "i", .expand = expand_timer,
+};
+static const struct provider profile = {
+	.name = "profile", .short_name = "p", .expand = expand_timer,
+};
+static const struct provider tracepoint = {
+	.name = "tracepoint", .short_name = "t", .has_fields = true,
+	.expand = expand_tracepoint,
+};
+static const struct provider uprobe = {
+	.name = "uprobe", .short_name = "u", .has_args = true, .expand = expand_uprobe,
+};
+
+static const struct provider *const all_providers[] = {
+	&begin, &end, &interval, &profile, &tracepoint, &uprobe, NULL,
+};
+
+const struct language test_language = { .builtins = families, .providers = all_providers };
