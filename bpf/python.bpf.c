@@ -108,19 +108,7 @@ static __always_inline struct python_scratch *scratch_of(const struct python_cur
 
 /* ---- the thread's state ---- */
 
-extern const volatile struct unwind_config unwind_config;
-
-/* The current thread's; on the host who walks has set it. */
-static __always_inline __u64 own_thread_pointer(void)
-{
-	__u64 tp = 0;
-
-#ifndef STRATA_HOST
-	bpf_probe_read_kernel(&tp, sizeof(tp),
-		(const char *)bpf_get_current_task() + unwind_config.task_tp);
-#endif
-	return tp;
-}
+__u64 thread_pointer(void); /* walk.bpf.c */
 
 /* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
  * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
@@ -189,7 +177,7 @@ __global int python_begin(struct python_cursor *c)
 	s->proc = *p;
 	s->walk++;
 	if (!c->tp)
-		c->tp = own_thread_pointer();
+		c->tp = thread_pointer();
 	at = thread_state(p, c->tp);
 	if (!at)
 		return -1;

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+#include "python.h"
+
 const struct unwinder *const unwinder_rows[] = {
+	&unwinder_python,
 	NULL,
 };

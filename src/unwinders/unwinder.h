@@ -86,6 +86,11 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 /* 20 bytes at most; 0: the file has none. For ustack(build_id). */
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
 
+/* A thread that is stopped, walked here, as the kernel would: its stack's id. */
+struct host_regs;
+int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
+	enum unwind_want want, uint32_t limit, uint64_t *ret_id);
+
 const char *unwind_end_text(enum unwind_end e);
 
 /* Counters for -v: what was asked, what was made, how long it took. */

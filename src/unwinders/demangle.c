@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* demangle.c - names of functions as their authors wrote them.
+ *
+ * C++'s runtime has the demangler; it is opened when the first mangled name is seen,
+ * and where it is not installed names stay as they are. Rust's older scheme is C++'s
+ * with a hash at the end. */
+#include "demangle.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NAME_MAX_MANGLED 4096 /* the demangler recurses: hostile names stay mangled */
+#define RUST_HASH        "::h0123456789abcdef"
+
+typedef char *(*demangle_fn)(const char *name, char *buf, size_t *len, int *status);
+
+static demangle_fn cxa_demangle(void)
+{
+	static demangle_fn fn;
+	static bool tried;
+	void *lib;
+
+	if (tried)
+		return fn;
+	tried = true;
+	lib = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+	if (!lib)
+		lib = dlopen("libc++abi.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (lib)
+		fn = (demangle_fn)(uintptr_t)dlsym(lib, "__cxa_demangle");
+	return fn;
+}
+
+static void drop_rust_hash(char *s)
+{
+	size_t n = strlen(s), tail = strlen(RUST_HASH);
+
+	if (n > tail && !strncmp(s + n - tail, "::h", 3) &&
+		strspn(s + n - tail + 3, "0123456789abcdef") == tail - 3)
+		s[n - tail] = '\0';
+}
+
+char *demangle(const char *name)
+{
+	demangle_fn fn;
+	int status = -1;
+	char *out;
+
+	if (strncmp(name, "_Z", 2) || strlen(name) > NAME_MAX_MANGLED)
+		return NULL;
+	fn = cxa_demangle();
+	out = fn ? fn(name, NULL, NULL, &status) : NULL;
+	if (out)
+		drop_rust_hash(out);
+	return out;
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/* demangle.h - names of functions as their authors wrote them. */
+#pragma once
+
+/* A string to be free()d, or NULL: the name is not mangled. Untrusted input. */
+char *demangle(const char *name);

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+/* file.c - files that processes run code from, by number.
+ *
+ * Found by (device, inode) as /proc/PID/maps prints them: no system call for a file
+ * that is known. That the inode means the same file is sure, for a known file is kept
+ * mapped. A file met by another name or in another container is known by what names
+ * its table: build id, owner and size. */
+#include "file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "cache.h"
+#include "idmap.h"
+#include "native.h"
+#include "target/elf.h"
+#include "target/target.h"
+#include "unwinder.h"
+
+#define VDSO_MAX 65536
+
+struct file_name { /* of a table, to find the same file elsewhere */
+	struct file_name *next;
+	char key[192];
+	struct file *file;
+};
+
+struct files {
+	struct target *target;
+	struct unwind_sink *sink; /* not owned */
+	struct arena *arena;
+	VEC(struct file *) files; /* [0] is NULL: number 0 is no file */
+	struct idmap by_inode;
+	struct idmap by_name;     /* hash -> struct file_name * */
+	struct file *vdso;
+	struct files_stats stats;
+};
+
+struct files *files_new(struct target *t, struct unwind_sink *sink)
+{
+	struct files *fs = calloc(1, sizeof(*fs));
+
+	if (!fs)
+		return NULL;
+	fs->target = t;
+	fs->sink = sink;
+	fs->arena = arena_new();
+	vec_push(&fs->files, NULL);
+	return fs;
+}
+
+void files_free(struct files *fs)
+{
+	if (!fs)
+		return;
+	for (size_t i = 1; i < fs->files.len; i++) {
+		if (fs->files.data[i]->table.data)
+			table_done(&fs->files.data[i]->table);
+		elf_close(fs->files.data[i]->elf);
+	}
+	vec_done(&fs->files);
+	idmap_done(&fs->by_inode);
+	idmap_done(&fs->by_name);
+	arena_free(fs->arena);
+	free(fs);
+}
+
+struct file *files_get(const struct files *fs, uint32_t id)
+{
+	return id < fs->files.len ? fs->files.data[id] : NULL;
+}
+
+const struct files_stats *files_stats(const struct files *fs)
+{
+	return &fs->stats;
+}
+
+static struct file *new_file(struct files *fs, const char *path)
+{
+	struct file *f;
+
+	if (fs->files.len >= FILES_MAX)
+		return NULL;
+	f = arena_new_obj(fs->arena, struct file);
+	f->id = (uint32_t)fs->files.len;
+	f->path = arena_strdup(fs->arena, path);
+	vec_push(&fs->files, f);
+	fs->stats.files++;
+	return f;
+}
+
+/* ---- tables ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void add_table(struct files *fs, struct file *f, int fd)
+{
+	uint64_t start = now_ns();
+	bool cached = false;
+
+	if (native_table(target_cache_dir(fs->target), f->elf, fd, &f->table, &cached)) {
+		f->table = (struct table){};
+		fs->stats.failed++;
+		return;
+	}
+	if (fs->sink->set_table(fs->sink, f->id, f->table.data, f->table.size))
+		fs->stats.failed++;
+	fs->stats.ns += now_ns() - start;
+	fs->stats.bytes += f->table.size;
+	fs->stats.tables++;
+	fs->stats.cached += cached;
+}
+
+/* ---- by what is in it ---- */
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	while (*s)
+		h = (h ^ (uint8_t)*s++) * 0x100000001b3ULL;
+	return h | 1;
+}
+
+static struct file *find_name(const struct files *fs, const char *key)
+{
+	struct file_name *n = idmap_pointer(&fs->by_name, hash_text(key));
+
+	while (n && strcmp(n->key, key))
+		n = n->next;
+	return n ? n->file : NULL;
+}
+
+static void add_name(struct files *fs, const char *key, struct file *f)
+{
+	struct file_name *n = arena_new_obj(fs->arena, struct file_name);
+
+	n->next = idmap_pointer(&fs->by_name, hash_text(key));
+	n->file = f;
+	strcpy(n->key, key);
+	idmap_set(&fs->by_name, hash_text(key), (uintptr_t)n);
+}
+
+/* Takes the elf. */
+static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const char *path)
+{
+	struct cache_key key;
+	struct file *f;
+
+	cache_key(elf, fd, &key);
+	f = key.name[0] ? find_name(fs, key.name) : NULL;
+	if (!f)
+		f = new_file(fs, path);
+	if (!f || f->elf) {
+		elf_close(elf);
+		return f;
+	}
+	f->elf = elf;
+	if (key.name[0])
+		add_name(fs, key.name, f);
+	add_table(fs, f, fd);
+	return f;
+}
+
+/* A file that is not ELF may still hold code: a JIT's memory file. */
+static struct file *add_fd(struct files *fs, int fd, const char *path)
+{
+	struct elf *elf = NULL;
+
+	if (elf_open_fd(fd, &elf))
+		return new_file(fs, path);
+	return add_elf(fs, elf, fd, path);
+}
+
+/* ---- by where it is ---- */
+
+static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
+{
+	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
+}
+
+struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m)
+{
+	uint64_t key = inode_key(m->dev_major, m->dev_minor, m->inode);
+	struct file *f = m->inode ? idmap_pointer(&fs->by_inode, key) : NULL;
+	_cleanup_(closep) int fd = -1;
+
+	if (f)
+		return f;
+	fd = proc_open_mapping(fs->target, pid, m);
+	if (fd < 0)
+		return NULL;
+	f = add_fd(fs, fd, m->path);
+	if (f && m->inode)
+		idmap_set(&fs->by_inode, key, (uintptr_t)f);
+	return f;
+}
+
+struct file *files_of_path(struct files *fs, const char *path)
+{
+	_cleanup_(closep) int fd =
+		open(target_path(fs->target, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct file *f;
+	struct stat st;
+	uint64_t key;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	key = inode_key(major(st.st_dev), minor(st.st_dev), st.st_ino);
+	f = idmap_pointer(&fs->by_inode, key);
+	if (f)
+		return f;
+	f = add_fd(fs, fd, path);
+	if (f)
+		idmap_set(&fs->by_inode, key, (uintptr_t)f);
+	return f;
+}
+
+/* The kernel gives all processes the same one: ours. Its size is that of its segments
+ * and headers, all within two pages or so. */
+struct file *files_vdso(struct files *fs)
+{
+	const Elf64_Ehdr *h = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct elf *elf = NULL;
+	size_t size;
+
+	if (fs->vdso || !h)
+		return fs->vdso;
+	size = h->e_shoff + (size_t)h->e_shentsize * h->e_shnum;
+	if (size > VDSO_MAX || elf_open_memory(h, size, &elf))
+		return NULL;
+	fs->vdso = add_elf(fs, elf, -1, "[vdso]");
+	return fs->vdso;
+}
+
+struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base)
+{
+	struct file *f = new_file(fs, "[anon]");
+
+	if (f) {
+		f->jit = jit;
+		f->jit_base = base;
+	}
+	return f;
+}
+
+/* ---- questions ---- */
+
+bool file_has_python(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_PYTHON);
+}
+
+/* By the segment that the mapping's bytes belong to: segments may lie at different
+ * distances from their place in the file. */
+bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(f->elf, &s);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t first = s[i].offset & ~4095ULL;
+
+		if (!s[i].exec || offset < first || offset >= s[i].offset + s[i].filesz)
+			continue;
+		*ret = start - (s[i].vaddr + (offset - s[i].offset));
+		return true;
+	}
+	return false;
+}

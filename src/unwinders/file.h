@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* file.h - files that processes run code from, by number. Remembered until the end:
+ * a number's meaning never changes, and the ELF file stays mapped for its names. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "python.h"
+#include "table.h"
+
+struct elf;
+struct files;
+struct perfmap;
+struct proc_map;
+struct target;
+struct unwind_sink;
+
+#define FILES_MAX (1u << 20)
+
+struct file {
+	uint32_t id;
+	const char *path;    /* as first seen; "[vdso]", "[anon]" */
+	struct elf *elf;     /* NULL: not an ELF file */
+	struct table table;  /* data NULL: none */
+	struct perfmap *jit; /* anonymous: names of one process' code.. */
+	uint64_t jit_base;   /* ..and what its vaddrs count from */
+	bool closure_done;   /* what it needs was preloaded */
+};
+
+struct files *files_new(struct target *t, struct unwind_sink *sink);
+void files_free(struct files *fs);
+
+/* The file of a mapping of pid, which is opened when it was not seen before; NULL
+ * when it cannot be had. */
+struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m);
+struct file *files_of_path(struct files *fs, const char *path);
+struct file *files_vdso(struct files *fs);
+/* One per process and terabyte: vaddrs have 40 bits. */
+struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base);
+/* NULL: no such number. */
+struct file *files_get(const struct files *fs, uint32_t id);
+
+bool file_has_python(const struct file *f);
+/* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
+bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
+
+struct files_stats {
+	unsigned files, tables, cached, failed;
+	uint64_t ns, bytes;
+};
+const struct files_stats *files_stats(const struct files *fs);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* idmap.c - from a 64-bit number to another one, by open addressing. Nothing is ever
+ * taken out. */
+#include "idmap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void idmap_done(struct idmap *m)
+{
+	free(m->slot);
+	*m = (struct idmap){};
+}
+
+static struct idmap_entry *slot_of(const struct idmap *m, uint64_t key)
+{
+	size_t i = idmap_hash(key, 1) & (m->cap - 1);
+
+	while (m->slot[i].key && m->slot[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slot[i];
+}
+
+uint64_t *idmap_find(const struct idmap *m, uint64_t key)
+{
+	struct idmap_entry *e;
+
+	if (!key)
+		return m->has_zero ? (uint64_t *)&m->zero : NULL;
+	if (!m->cap)
+		return NULL;
+	e = slot_of(m, key);
+	return e->key ? &e->value : NULL;
+}
+
+static void grow(struct idmap *m)
+{
+	struct idmap old = *m;
+
+	m->cap = old.cap ? old.cap * 2 : 64;
+	m->slot = calloc(m->cap, sizeof(*m->slot));
+	if (!m->slot) {
+		fputs("strata: out of memory\n", stderr);
+		abort();
+	}
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slot[i].key)
+			*slot_of(m, old.slot[i].key) = old.slot[i];
+	free(old.slot);
+}
+
+void idmap_set(struct idmap *m, uint64_t key, uint64_t value)
+{
+	struct idmap_entry *e;
+
+	if (!key) {
+		m->has_zero = true;
+		m->zero = value;
+		return;
+	}
+	if (2 * m->n >= m->cap)
+		grow(m);
+	e = slot_of(m, key);
+	m->n += !e->key;
+	*e = (struct idmap_entry){ key, value };
+}

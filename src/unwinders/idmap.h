@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/* idmap.h - from a 64-bit number to another one. Start from `struct idmap m = {}`. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct idmap {
+	struct idmap_entry {
+		uint64_t key, value;
+	} *slot;
+	size_t n, cap;     /* cap: 0 or a power of 2 */
+	bool has_zero;     /* key 0 marks a free slot: its value is here */
+	uint64_t zero;
+};
+
+void idmap_done(struct idmap *m);
+/* NULL when the key is not there; valid until the next idmap_set(). */
+uint64_t *idmap_find(const struct idmap *m, uint64_t key);
+/* Running out of memory ends the program. */
+void idmap_set(struct idmap *m, uint64_t key, uint64_t value);
+
+static inline void *idmap_pointer(const struct idmap *m, uint64_t key)
+{
+	uint64_t *v = idmap_find(m, key);
+
+	return v ? (void *)(uintptr_t)*v : NULL;
+}
+
+static inline uint64_t idmap_hash(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+
+	return h ^ h >> 32;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* names.c - frames in words: from a file's symbols, a JIT's map, a code object, the
+ * kernel's symbols. A name once found is kept, by frame. */
+#include "names.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "demangle.h"
+#include "file.h"
+#include "idmap.h"
+#include "perfmap.h"
+#include "python.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+struct names {
+	struct target *target;
+	const struct files *files;
+	const struct python_codes *codes;
+	struct arena *arena;
+	struct idmap known;     /* frame -> struct frame_name * */
+	struct idmap demangled; /* mangled name's address -> char *, in the arena */
+};
+
+struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->target = t;
+	n->files = fs;
+	n->codes = codes;
+	n->arena = arena_new();
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	idmap_done(&n->known);
+	idmap_done(&n->demangled);
+	arena_free(n->arena);
+	free(n);
+}
+
+static const char *readable(struct names *n, const char *name)
+{
+	const char *known = idmap_pointer(&n->demangled, (uintptr_t)name);
+	char *text;
+
+	if (known)
+		return known;
+	text = demangle(name);
+	known = text ? arena_strdup(n->arena, text) : name;
+	free(text);
+	idmap_set(&n->demangled, (uintptr_t)name, (uintptr_t)known);
+	return known;
+}
+
+static void name_jit(struct names *n, const struct file *f, struct frame_name *ret)
+{
+	uint64_t addr = f->jit_base + ret->vaddr;
+	const char *name = perfmap_find(f->jit, addr, &ret->offset);
+
+	if (!name) {
+		perfmap_read(f->jit, n->target);
+		name = perfmap_find(f->jit, addr, &ret->offset);
+	}
+	if (name)
+		ret->name = arena_strdup(n->arena, name);
+}
+
+static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
+{
+	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
+	const struct file *f = files_get(n->files, id);
+	const struct elf_symbol *sym;
+
+	ret->vaddr = frame & FRAME_VADDR_MASK;
+	if (!f)
+		return;
+	ret->module = f->path;
+	if (f->jit)
+		name_jit(n, f, ret);
+	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
+	if (!sym)
+		return;
+	ret->name = readable(n, sym->name);
+	ret->offset = ret->vaddr - sym->vaddr;
+}
+
+static void name_kernel(struct names *n, uint64_t frame, struct frame_name *ret)
+{
+	uint64_t addr = (uint64_t)((int64_t)(frame << 4) >> 4);
+
+	ret->lang = FRAME_LANG_KERNEL;
+	if (!target_ksym(n->target, addr, &ret->name, &ret->offset, &ret->module))
+		ret->offset = addr;
+}
+
+static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
+{
+	*ret = (struct frame_name){};
+	switch (frame >> FRAME_LANG_SHIFT) {
+	case FRAME_LANG_NATIVE:
+		name_native(n, frame, ret);
+		break;
+	case FRAME_LANG_PYTHON:
+		python_codes_name(n->codes, frame, ret);
+		break;
+	case FRAME_LANG_KERNEL:
+		name_kernel(n, frame, ret);
+		break;
+	default:
+		ret->lang = (enum frame_lang)(frame >> FRAME_LANG_SHIFT);
+	}
+	return ret->name != NULL;
+}
+
+void names_frame(struct names *n, uint64_t frame, struct frame_name *ret)
+{
+	struct frame_name *known = idmap_pointer(&n->known, frame);
+
+	if (known) {
+		*ret = *known;
+		return;
+	}
+	if (!make_name(n, frame, ret))
+		return; /* a record or a map may still come */
+	known = arena_new_obj(n->arena, struct frame_name);
+	*known = *ret;
+	idmap_set(&n->known, frame, (uintptr_t)known);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* names.h - frames in words. */
+#pragma once
+#include "unwinder.h"
+
+struct files;
+struct names;
+struct python_codes;
+struct target;
+
+struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes);
+void names_free(struct names *n);
+
+/* Strings live as long as n and what it was made from. */
+void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);

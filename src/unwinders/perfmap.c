@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* perfmap.c - /tmp/perf-PID.map, where JITs say what they have put where.
+ *
+ * Lines "START SIZE name", in hex, in the order of time: a later line is right where
+ * it overlaps an earlier one, for code moves. The file is in the process' own /tmp and
+ * named by its pid there; it must be the process' own or root's, and it is hostile. */
+#include "perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "base/vec.h"
+#include "target/target.h"
+
+#define FILE_MAX    (256 << 20)
+#define ENTRIES_MAX (4 << 20)
+
+struct entry {
+	uint64_t start, end;
+	uint32_t name, order; /* name: offset in text */
+};
+
+struct perfmap {
+	int pid;
+	int fd;          /* kept open: names survive the process; -1: none yet */
+	char *text;
+	size_t len;      /* read so far */
+	size_t parsed;
+	VEC(struct entry) entries;
+	bool sorted;
+	time_t last;
+};
+
+struct perfmap *perfmap_new(int pid)
+{
+	struct perfmap *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->pid = pid;
+		m->fd = -1;
+	}
+	return m;
+}
+
+void perfmap_free(struct perfmap *m)
+{
+	if (!m)
+		return;
+	closep(&m->fd);
+	vec_done(&m->entries);
+	free(m->text);
+	free(m);
+}
+
+/* The pid the process sees itself by: the last of NSpid. *uid: its real one. */
+static int inner_pid(struct target *t, int pid, uid_t *ret_uid)
+{
+	char path[64], line[256];
+	_cleanup_(fclosep) FILE *f = NULL;
+	int inner = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(target_path(t, path), "re");
+	*ret_uid = (uid_t)-1;
+	while (f && fgets(line, sizeof(line), f)) {
+		char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			inner = atoi(last);
+		sscanf(line, "Uid: %u", ret_uid);
+	}
+	return inner;
+}
+
+static int open_in_root(struct target *t, int pid, int inner)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char path[64];
+	_cleanup_(closep) int root = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(target_path(t, path), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0) /* gone: most processes share our own */
+		root = open(target_root(t), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+static void open_map(struct perfmap *m, struct target *t)
+{
+	uid_t uid;
+	int inner = inner_pid(t, m->pid, &uid);
+	_cleanup_(closep) int fd = open_in_root(t, m->pid, inner);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (st.st_uid != 0 && uid != (uid_t)-1 && st.st_uid != uid)
+		return;
+	m->fd = TAKE_FD(fd);
+}
+
+static void parse_line(struct perfmap *m, char *line)
+{
+	char *end;
+	uint64_t start = strtoull(line, &end, 16), size;
+
+	if (end == line || *end != ' ')
+		return;
+	line = end;
+	size = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || !size || start + size < start ||
+		m->entries.len >= ENTRIES_MAX)
+		return;
+	vec_push(&m->entries, (struct entry){ start, start + size,
+		(uint32_t)(end + 1 - m->text), (uint32_t)m->entries.len });
+	m->sorted = false;
+}
+
+/* Whole lines only: the last may be being written. */
+static void parse(struct perfmap *m)
+{
+	char *nl;
+
+	while ((nl = memchr(m->text + m->parsed, '\n', m->len - m->parsed))) {
+		*nl = '\0';
+		parse_line(m, m->text + m->parsed);
+		m->parsed = (size_t)(nl + 1 - m->text);
+	}
+}
+
+void perfmap_read(struct perfmap *m, struct target *t)
+{
+	time_t now = time(NULL);
+	struct stat st;
+	ssize_t n = 0;
+
+	if (now == m->last)
+		return;
+	m->last = now;
+	if (m->fd < 0)
+		open_map(m, t);
+	if (m->fd < 0 || fstat(m->fd, &st) || st.st_size > FILE_MAX ||
+		(size_t)st.st_size <= m->len)
+		return;
+	m->text = realloc(m->text, (size_t)st.st_size + 1);
+	if (!m->text)
+		abort();
+	n = pread(m->fd, m->text + m->len, (size_t)st.st_size - m->len, (off_t)m->len);
+	if (n > 0)
+		m->len += (size_t)n;
+	parse(m);
+}
+
+static int cmp_entry(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Overlaps are resolved when asked: of those that hold addr, the youngest. Few starts
+ * lie before it within any function's size, so a bounded look back will do. */
+const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset)
+{
+	const struct entry *e = m->entries.data, *best = NULL;
+	size_t lo = 0, hi = m->entries.len;
+
+	if (!m->sorted && hi)
+		qsort(m->entries.data, hi, sizeof(*e), cmp_entry);
+	m->sorted = true;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (e[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = lo; i > 0 && lo - i < 64; i--)
+		if (addr < e[i - 1].end && (!best || e[i - 1].order > best->order))
+			best = &e[i - 1];
+	if (!best)
+		return NULL;
+	*ret_offset = addr - best->start;
+	return m->text + best->name;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* perfmap.h - /tmp/perf-PID.map, where JITs say what they have put where. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+struct perfmap;
+struct target;
+
+struct perfmap *perfmap_new(int pid);
+void perfmap_free(struct perfmap *m);
+/* Reads what the process has written by now; at most once a second. */
+void perfmap_read(struct perfmap *m, struct target *t);
+/* The name of the code at addr; NULL. Valid until the next perfmap_read(). */
+const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset);

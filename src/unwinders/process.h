@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.h - what is mapped where in which process, as the walk needs it. */
+#pragma once
+#include "file.h"
+#include "unwinder.h"
+
+struct process {
+	uint32_t pid;
+	bool dead;         /* exited: kept for its addresses' names */
+	bool published;    /* the kernel's half has it */
+	bool musl;
+	struct mapping *maps; /* executable ones, sorted, no overlap */
+	size_t nmaps, cap;
+	bool has_python;
+	struct python_proc python;
+	struct perfmap *jit;  /* owned by processes */
+	struct file *anonymous[8]; /* by terabyte, see files_anonymous() */
+	unsigned nanonymous;
+};
+
+struct processes;
+
+struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink);
+void processes_free(struct processes *ps);
+
+/* NULL: not known; a dead one counts as known. */
+struct process *processes_find(const struct processes *ps, uint32_t pid);
+/* Reads /proc/PID/maps and publishes it; 0 or -errno, -ESRCH: gone. */
+int processes_add(struct processes *ps, uint32_t pid);
+void processes_mmap(struct processes *ps, const struct process_mmap *m);
+void processes_fork(struct processes *ps, uint32_t parent, uint32_t child);
+void processes_exec(struct processes *ps, uint32_t pid);
+void processes_exit(struct processes *ps, uint32_t pid);
+
+/* The mapping that holds addr; NULL. */
+const struct mapping *process_mapping(const struct process *p, uint64_t addr);
+/* Chunk number i as the kernel's half has it; false: there are fewer. */
+bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret);
+size_t processes_count(const struct processes *ps);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sink_bpf.c - tables and mappings in the kernel's maps.
+ *
+ * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
+ * element by element takes 50. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../../bpf/python.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "target/target.h"
+#include "unwinder.h"
+
+struct sink_bpf {
+	struct unwind_sink sink;
+	int tables, mappings, pythons; /* fds, the object's; -1: it has none */
+	uint32_t ntables;
+};
+
+/* ---- before the object is loaded ---- */
+
+static void set_entries(struct bpf_object *obj, const char *name, uint32_t n)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	if (m)
+		bpf_map__set_max_entries(m, n);
+}
+
+/* Where a variable lies in .rodata, by the object's own types. */
+static void *find_rodata(struct bpf_object *obj, const char *name, size_t size)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, ".rodata");
+	const struct btf *btf = bpf_object__btf(obj);
+	int id = btf ? btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC) : -1;
+	const struct btf_type *sec = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	const struct btf_var_secinfo *v = sec ? btf_var_secinfos(sec) : NULL;
+	size_t room = 0;
+	char *data;
+
+	/* The map's name is ".rodata" with the object's before it. */
+	if (!m)
+		bpf_object__for_each_map(m, obj)
+			if (strstr(bpf_map__name(m), ".rodata"))
+				break;
+	data = m ? bpf_map__initial_value(m, &room) : NULL;
+	for (int i = 0; data && sec && i < btf_vlen(sec); i++, v++) {
+		const struct btf_type *var = btf__type_by_id(btf, v->type);
+
+		if (!strcmp(btf__name_by_offset(btf, var->name_off), name) && v->size >= size &&
+			v->offset + size <= room)
+			return data + v->offset;
+	}
+	return NULL;
+}
+
+static uint32_t offset_of(struct target *t, const char *strct, const char *member)
+{
+	int at = target_btf_offset(t, strct, member);
+
+	return at < 0 ? 0 : (uint32_t)at;
+}
+
+static void set_offsets(struct target *t, struct unwind_config *c)
+{
+#ifdef __aarch64__
+	c->task_tp = offset_of(t, "task_struct", "thread.uw.tp_value");
+#else
+	c->task_tp = offset_of(t, "task_struct", "thread.fsbase");
+#endif
+	c->task_utask = offset_of(t, "task_struct", "utask");
+	c->utask_returns = offset_of(t, "uprobe_task", "return_instances");
+	c->return_stack = offset_of(t, "return_instance", "stack");
+	c->return_addr = offset_of(t, "return_instance", "orig_ret_vaddr");
+	c->return_next = offset_of(t, "return_instance", "next");
+}
+
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
+{
+	struct unwind_config *c = find_rodata(obj, "unwind_config", sizeof(*c));
+	struct bpf_map *frames = bpf_object__find_map_by_name(obj, "frames");
+	uint32_t slots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
+
+	if (!c || !frames)
+		return -ENOENT;
+	if (!limit || limit > UNWIND_LIMIT_MAX)
+		limit = limit ? UNWIND_LIMIT_MAX : UNWIND_LIMIT_DEFAULT;
+	c->max_frames = limit;
+	set_offsets(t, c);
+	set_entries(obj, "walks", slots);
+	set_entries(obj, "frames", slots);
+	set_entries(obj, "walk_copies", slots);
+	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * limit);
+}
+
+/* ---- after it ---- */
+
+static int fill_table(int fd, const void *table, size_t size)
+{
+	size_t room = (size + 4095) & ~4095UL;
+	void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	memcpy(p, table, size);
+	munmap(p, room);
+	return 0;
+}
+
+static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	_cleanup_(closep) int fd = -1;
+	int err;
+
+	if (s->tables < 0)
+		return 0;
+	if (file >= s->ntables || !size || size / 8 > UINT32_MAX)
+		return -E2BIG;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+	if (fd < 0)
+		return -errno;
+	err = fill_table(fd, table, size);
+	if (err)
+		return err;
+	return bpf_map_update_elem(s->tables, &file, &fd, BPF_ANY) ? -errno : 0;
+}
+
+static int set_or_delete(int map, const void *key, const void *value)
+{
+	int err = 0;
+
+	if (map < 0)
+		return 0;
+	if (value)
+		err = bpf_map_update_elem(map, key, value, BPF_ANY);
+	else
+		bpf_map_delete_elem(map, key);
+	return err ? -errno : 0;
+}
+
+static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
+	const struct mapping_chunk *value)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct mapping_key key = { pid, chunk };
+
+	return set_or_delete(s->mappings, &key, value);
+}
+
+static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (value && size != sizeof(struct python_proc))
+		return -EINVAL;
+	return set_or_delete(s->pythons, &pid, value);
+}
+
+static void sink_free(struct unwind_sink *sink)
+{
+	free(sink);
+}
+
+static int map_fd(struct bpf_object *obj, const char *name)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	return m ? bpf_map__fd(m) : -1;
+}
+
+int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret)
+{
+	struct bpf_map *tables = bpf_object__find_map_by_name(obj, "tables");
+	struct sink_bpf *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->sink = (struct unwind_sink){ set_table, set_chunk, set_python, sink_free };
+	s->tables = map_fd(obj, "tables");
+	s->mappings = map_fd(obj, "mappings");
+	s->pythons = map_fd(obj, "python_procs");
+	s->ntables = tables ? bpf_map__max_entries(tables) : 0;
+	*ret = &s->sink;
+	return 0;
+}

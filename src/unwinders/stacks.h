@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stacks.h - frames by a stack's id, and what provisional ids came to mean. */
+#pragma once
+#include <sys/types.h>
+
+#include "unwinder.h"
+
+struct stacks;
+
+struct stacks *stacks_new(void);
+void stacks_free(struct stacks *s);
+
+/* The first frames given for an id count. */
+void stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, uint32_t n,
+	enum unwind_end end);
+/* A RECORD_STACK of size bytes; untrusted. */
+void stacks_record(struct stacks *s, const struct stack_record *r, size_t size);
+void stacks_alias(struct stacks *s, uint64_t provisional, uint64_t real);
+
+uint64_t stacks_real_id(const struct stacks *s, uint64_t id);
+/* The count of frames, or -ENOENT. */
+ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_frames,
+	enum unwind_end *ret_end);
+size_t stacks_count(const struct stacks *s);
+
+/* As the kernel's half folds it, see unwind.h. */
+uint64_t stack_id(const uint64_t *frames, uint32_t n, enum unwind_end end);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stopped.c - a process held still by ptrace, for walks on the host. */
+#include "stopped.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "base/vec.h"
+
+static int stop(int tid)
+{
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || waitpid(tid, &status, __WALL) < 0)
+		return -errno;
+	return WIFSTOPPED(status) ? 0 : -ESRCH;
+}
+
+int stopped_open(int pid, struct stopped *ret)
+{
+	VEC(int) tids = {};
+	char path[64];
+	struct dirent *e;
+	DIR *d;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	if (!d)
+		return -ESRCH;
+	while ((e = readdir(d))) {
+		int tid = atoi(e->d_name), one = tid > 0 ? stop(tid) : -ESRCH;
+
+		if (!one)
+			vec_push(&tids, tid);
+		else if (tid == pid)
+			err = one;
+	}
+	closedir(d);
+	*ret = (struct stopped){ tids.data, tids.len };
+	if (err)
+		stopped_close(ret);
+	return err;
+}
+
+void stopped_close(struct stopped *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		ptrace(PTRACE_DETACH, s->tids[i], 0, 0);
+	free(s->tids);
+	*s = (struct stopped){};
+}
+
+#ifdef __x86_64__
+int stopped_regs(int tid, struct host_regs *ret)
+{
+	struct user_regs_struct r;
+	struct iovec io = { &r, sizeof(r) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &io))
+		return -errno;
+	*ret = (struct host_regs){
+		.pc = r.rip, .sp = r.rsp, .fp = r.rbp, .tp = r.fs_base,
+		.has_other = 1, .machine = EM_X86_64,
+		.other = {
+			[RULE_RAX] = r.rax, [RULE_RDX] = r.rdx, [RULE_RCX] = r.rcx,
+			[RULE_RBX] = r.rbx, [RULE_RSI] = r.rsi, [RULE_RDI] = r.rdi,
+			[RULE_R8] = r.r8, [RULE_R9] = r.r9, [RULE_R10] = r.r10,
+			[RULE_R11] = r.r11, [RULE_R12] = r.r12, [RULE_R13] = r.r13,
+			[RULE_R14] = r.r14, [RULE_R15] = r.r15,
+		},
+	};
+	return 0;
+}
+#else
+int stopped_regs(int tid, struct host_regs *ret)
+{
+	struct user_regs_struct r;
+	uint64_t tp = 0;
+	struct iovec io = { &r, sizeof(r) }, tls = { &tp, sizeof(tp) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &io) ||
+		ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &tls))
+		return -errno;
+	*ret = (struct host_regs){
+		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30], .tp = tp,
+		.machine = EM_AARCH64,
+	};
+	return 0;
+}
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unwinders.c - the room's front: processes are followed, walks finished, frames
+ * named. See unwinder.h for what each is for. */
+#include "unwinder.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "file.h"
+#include "host_walk.h"
+#include "names.h"
+#include "process.h"
+#include "python.h"
+#include "stacks.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+#ifdef __aarch64__
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_X86_64
+#endif
+
+struct unwinders {
+	struct target *target;
+	struct unwind_sink *sink;
+	struct files *files;
+	struct processes *processes;
+	struct stacks *stacks;
+	struct python_codes *codes;
+	struct names *names;
+	struct {
+		unsigned processes, misses, walks, unfinished, unreadable;
+		uint64_t add_ns, walk_ns;
+	} stats;
+};
+
+const char *unwind_end_text(enum unwind_end e)
+{
+	static const char *const text[] = {
+#define E(end, text) [UNWIND_##end] = text,
+#include "../../bpf/unwind_end.def"
+#undef E
+	};
+
+	return e < UNWIND_END_MAX ? text[e] : "?";
+}
+
+int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret)
+{
+	struct unwinders *u = calloc(1, sizeof(*u));
+
+	if (!u) {
+		sink->free(sink);
+		return -ENOMEM;
+	}
+	u->target = t;
+	u->sink = sink;
+	u->files = files_new(t, sink);
+	u->processes = u->files ? processes_new(t, u->files, sink) : NULL;
+	u->stacks = stacks_new();
+	u->codes = python_codes_new();
+	u->names = u->files && u->codes ? names_new(t, u->files, u->codes) : NULL;
+	if (!u->processes || !u->stacks || !u->names) {
+		unwinders_free(u);
+		return -ENOMEM;
+	}
+	*ret = u;
+	return 0;
+}
+
+void unwinders_free(struct unwinders *u)
+{
+	if (!u)
+		return;
+	names_free(u->names);
+	python_codes_free(u->codes);
+	stacks_free(u->stacks);
+	processes_free(u->processes);
+	files_free(u->files);
+	u->sink->free(u->sink);
+	free(u);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- files and processes ---- */
+
+static void preload_closure(struct unwinders *u, const char *path, struct file *f)
+{
+	const char *const *files;
+
+	if (!f || f->closure_done)
+		return;
+	f->closure_done = true;
+	for (files = target_closure(u->target, path); *files; files++)
+		files_of_path(u->files, *files);
+}
+
+void unwinders_preload_file(struct unwinders *u, const char *path)
+{
+	preload_closure(u, path, files_of_path(u->files, path));
+}
+
+int unwinders_add_process(struct unwinders *u, int pid)
+{
+	uint64_t start = now_ns();
+	int err = processes_add(u->processes, (uint32_t)pid);
+
+	u->stats.processes++;
+	u->stats.add_ns += now_ns() - start;
+	return err;
+}
+
+void unwinders_mmap(struct unwinders *u, const struct process_mmap *m)
+{
+	processes_mmap(u->processes, m);
+}
+
+void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child)
+{
+	processes_fork(u->processes, parent, child);
+}
+
+/* The loader maps libraries soon after: their tables are made before. */
+void unwinders_exec(struct unwinders *u, uint32_t pid)
+{
+	_cleanup_(freep) char *exe = NULL;
+
+	processes_exec(u->processes, pid);
+	exe = proc_exe(u->target, (int)pid);
+	if (exe && exe[0] == '/')
+		preload_closure(u, exe, files_of_path(u->files, exe));
+}
+
+void unwinders_exit(struct unwinders *u, uint32_t pid)
+{
+	processes_exit(u->processes, pid);
+}
+
+/* ---- walks that the kernel could not finish ---- */
+
+/* What the copy of the stack does not hold: the process, while it lives, and the
+ * files it has mapped. */
+struct rest_memory {
+	struct host_memory memory;
+	struct host_process process;
+	const struct files *files;
+	const struct process *mapped;
+};
+
+static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct rest_memory *r = (struct rest_memory *)m;
+	const struct mapping *map;
+	const struct file *f;
+	const uint8_t *data;
+
+	if (!r->process.memory.read(&r->process.memory, addr, buf, size))
+		return 0;
+	map = r->mapped ? process_mapping(r->mapped, addr) : NULL;
+	f = map ? files_get(r->files, map->file) : NULL;
+	data = f && f->elf ? elf_at(f->elf, addr - map->bias, size) : NULL;
+	if (!data)
+		return -EFAULT;
+	memcpy(buf, data, size);
+	return 0;
+}
+
+struct walk_tables {
+	struct host_tables tables;
+	struct unwinders *u;
+	struct mapping_chunk chunk[2]; /* the first, and another */
+};
+
+static struct mapping_chunk *find_chunk(struct host_tables *t, uint32_t pid, uint32_t i)
+{
+	struct walk_tables *w = (struct walk_tables *)t;
+	const struct process *p = processes_find(w->u->processes, pid);
+
+	return p && process_chunk(p, i, &w->chunk[!!i]) ? &w->chunk[!!i] : NULL;
+}
+
+static const void *find_table(struct host_tables *t, uint32_t file, size_t *ret_size)
+{
+	struct walk_tables *w = (struct walk_tables *)t;
+	const struct file *f = files_get(w->u->files, file);
+
+	*ret_size = f ? f->table.size : 0;
+	return f ? f->table.data : NULL;
+}
+
+static const struct python_proc *find_python(struct host_tables *t, uint32_t pid)
+{
+	struct walk_tables *w = (struct walk_tables *)t;
+	const struct process *p = processes_find(w->u->processes, pid);
+
+	return p && p->has_python ? &p->python : NULL;
+}
+
+static void take_record(struct host_tables *t, const struct record *r, size_t size)
+{
+	unwinders_record(((struct walk_tables *)t)->u, r, size);
+}
+
+/* Mappings that the kernel's half missed are read now, if they are still there. */
+static void catch_up(struct unwinders *u, uint32_t pid)
+{
+	if (unwinders_add_process(u, (int)pid) == -ESRCH)
+		unwinders_exit(u, pid);
+}
+
+static int walk_here(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+{
+	_cleanup_(freep) struct walk_tables *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->tables = (struct host_tables){ find_chunk, find_table, find_python, take_record };
+	w->u = u;
+	return host_walk(mem, regs, &w->tables, pid, want, limit, ret);
+}
+
+static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
+{
+	struct rest_memory rest = {
+		.memory.read = rest_read,
+		.files = u->files,
+		.mapped = processes_find(u->processes, r->pid),
+	};
+	struct host_copy copy;
+	struct host_regs regs;
+
+	host_process_init(&rest.process, (int)r->pid);
+	host_copy_init(&copy, r, &rest.memory);
+	host_regs_record(r, MACHINE, &regs);
+	return walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, ret);
+}
+
+static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
+{
+	struct host_stack stack = {};
+	uint64_t start = now_ns(), alone;
+
+	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
+		return;
+	u->stats.walks++;
+	catch_up(u, r->pid);
+	if (!finish_walk(u, r, &stack) && stack.nr) {
+		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
+		stacks_alias(u->stacks, r->id, stack.id);
+	} else { /* never nothing: where it was is known */
+		alone = FRAME_NATIVE(0, r->pc);
+		stacks_add(u->stacks, r->id, &alone, r->want == WANT_ALL, (enum unwind_end)r->end);
+		u->stats.unfinished++;
+	}
+	free(stack.frames);
+	u->stats.walk_ns += now_ns() - start;
+}
+
+int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
+	enum unwind_want want, uint32_t limit, uint64_t *ret_id)
+{
+	struct host_process memory;
+	struct host_stack stack = {};
+	int err = unwinders_add_process(u, pid);
+
+	if (err)
+		return err;
+	host_process_init(&memory, pid);
+	err = walk_here(u, &memory.memory, regs, (uint32_t)pid, want, limit, &stack);
+	if (err)
+		return err;
+	stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
+	*ret_id = stack.id;
+	free(stack.frames);
+	return 0;
+}
+
+/* ---- records ---- */
+
+static ssize_t read_process(void *arg, uint64_t addr, void *buf, size_t size)
+{
+	struct host_process *p = arg;
+	int err = p->memory.read(&p->memory, addr, buf, size);
+
+	return err ? err : (ssize_t)size;
+}
+
+static void take_python(struct unwinders *u, const struct python_code_record *r, size_t size)
+{
+	const struct process *p;
+	struct host_process memory;
+
+	if (size < offsetof(struct python_code_record, linetable))
+		return;
+	if (!(r->flags & PYTHON_UNREADABLE)) {
+		python_codes_record(u->codes, r, size);
+		return;
+	}
+	u->stats.unreadable++;
+	p = processes_find(u->processes, r->pid);
+	if (!p || !p->has_python)
+		return;
+	host_process_init(&memory, (int)r->pid);
+	python_codes_read(u->codes, r, &p->python.at, read_process, &memory);
+}
+
+void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
+{
+	const struct miss_record *miss = (const void *)r;
+
+	if (size < sizeof(*r))
+		return;
+	switch (r->kind) {
+	case RECORD_STACK:
+		stacks_record(u->stacks, (const void *)r, size);
+		break;
+	case RECORD_WALK:
+		take_walk(u, (const void *)r, size);
+		break;
+	case RECORD_MISS:
+		u->stats.misses++;
+		if (size >= sizeof(*miss))
+			catch_up(u, miss->pid);
+		break;
+	case RECORD_PYTHON:
+		take_python(u, (const void *)r, size);
+		break;
+	}
+}
+
+/* ---- stacks and names ---- */
+
+ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_frames,
+	enum unwind_end *ret_end)
+{
+	return stacks_find(u->stacks, id, ret_frames, ret_end);
+}
+
+uint64_t unwinders_real_id(struct unwinders *u, uint64_t id)
+{
+	return stacks_real_id(u->stacks, id);
+}
+
+void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)
+{
+	names_frame(u->names, frame, ret);
+}
+
+void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
+	struct frame_name *ret)
+{
+	const struct process *p = processes_find(u->processes, pid);
+	const struct mapping *m = p ? process_mapping(p, addr) : NULL;
+
+	if (!m && (!p || !p->dead) && !unwinders_add_process(u, (int)pid)) {
+		p = processes_find(u->processes, pid);
+		m = p ? process_mapping(p, addr) : NULL;
+	}
+	if (m && m->file)
+		names_frame(u->names, FRAME_NATIVE(m->file, addr - m->bias), ret);
+	else
+		*ret = (struct frame_name){ .vaddr = addr };
+}
+
+size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64])
+{
+	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
+	const struct file *f =
+		frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? files_get(u->files, id) : NULL;
+
+	return f && f->elf ? elf_build_id(f->elf, ret) : 0;
+}
+
+void unwinders_stats(const struct unwinders *u, struct str *out)
+{
+	const struct files_stats *f = files_stats(u->files);
+
+	str_addf(out, "files: %u, tables: %u (%u from the cache, %u failed), %llu KB in %.1f ms\n",
+		f->files, f->tables, f->cached, f->failed, (unsigned long long)f->bytes >> 10,
+		(double)f->ns / 1e6);
+	str_addf(out, "processes: %zu, read %u times in %.1f ms; misses: %u\n",
+		processes_count(u->processes), u->stats.processes, (double)u->stats.add_ns / 1e6,
+		u->stats.misses);
+	str_addf(out, "stacks: %zu; walks finished here: %u (%u not) in %.1f ms\n",
+		stacks_count(u->stacks), u->stats.walks - u->stats.unfinished,
+		u->stats.unfinished, (double)u->stats.walk_ns / 1e6);
+}
