@@ -62,6 +62,8 @@ const char *nearest(const char *written, const char *const *names, size_t n)
 
 		if (other > NAME_MAX_LEN)
 			continue;
+		if (!strcasecmp(names[i], written))
+			return names[i];
 		d = distance(written, len, names[i], other);
 		if (d < best || (d == best && !found)) {
 			best = d;

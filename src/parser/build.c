@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* build.c - the tree's nodes, for the grammar. Each knows how deep the tree below it
- * is, so that a script can not make a later pass run out of stack. */
+ * is, so that a script cannot make a later pass run out of stack. */
 #include "parse.h"
 
 #include <string.h>

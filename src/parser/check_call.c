@@ -90,7 +90,7 @@ static void hint_usage(struct check *c, const struct builtin *b)
 			str_add(&s, ", ");
 	}
 	str_addc(&s, ')');
-	check_hint(c, "%s: %s", str_text(&s), b->help ? b->help : "");
+	check_hint(c, b->help ? "%s: %s" : "%s", str_text(&s), b->help);
 	str_done(&s);
 }
 

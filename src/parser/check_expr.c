@@ -252,14 +252,15 @@ const struct type *check_value(struct check *c, struct node *n)
 	return t;
 }
 
-void check_truth(struct check *c, struct node *n)
+bool check_truth(struct check *c, struct node *n)
 {
 	const struct type *t = check_value(c, n);
 
-	if (t->kind != TYPE_BAD && !type_is_number(t)) {
-		check_fail(c, n->span, DIAG_OPERAND, "%s is neither true nor false",
-			check_type_name(c, t));
-		if (t->kind == TYPE_STRING)
-			check_hint(c, "compare it: == \"...\"");
-	}
+	if (t->kind == TYPE_BAD || type_is_number(t))
+		return t->kind != TYPE_BAD;
+	check_fail(c, n->span, DIAG_OPERAND, "%s is neither true nor false",
+		check_type_name(c, t));
+	if (t->kind == TYPE_STRING)
+		check_hint(c, "compare it: == \"...\"");
+	return false;
 }

@@ -219,7 +219,7 @@ static bool copies_agg(struct check *c, struct node *n)
 
 	if (!m || !m->value || m->value->kind != TYPE_AGG)
 		return false;
-	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which can not be copied", m->name,
+	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which cannot be copied", m->name,
 		check_type_name(c, m->value));
 	if (m->value->agg.kind <= AGG_AVG)
 		check_hint(c, "(int64)@%s is what it has come to", m->name);
@@ -354,7 +354,7 @@ const struct type *check_counted(struct check *c, struct node *target)
 			"++ and -- change a $variable or a @map");
 	if (t->kind != TYPE_BAD && !type_is_number(t))
 		return target->type = check_fail(c, target->span, DIAG_OPERAND,
-			"$%s holds %s, which can not be added to", target->var.name,
+			"$%s holds %s, which cannot be added to", target->var.name,
 			check_type_name(c, t));
 	return t;
 }

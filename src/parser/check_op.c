@@ -46,15 +46,13 @@ const struct type *check_unop(struct check *c, struct node *n)
 
 	if (is_step(n->op.op))
 		return check_counted(c, arg);
-	if (n->op.op == OP_NOT) {
-		check_truth(c, arg);
-		return type_bool;
-	}
+	if (n->op.op == OP_NOT)
+		return check_truth(c, arg) ? type_bool : type_bad;
 	t = check_value(c, arg);
 	if (t->kind == TYPE_BAD)
 		return t;
 	if (n->op.op == OP_DEREF) {
-		check_fail(c, n->span, DIAG_OPERAND, "memory can not be read with *");
+		check_fail(c, n->span, DIAG_OPERAND, "memory cannot be read with *");
 		check_hint(c, "str() reads a string");
 		return type_bad;
 	}
@@ -68,12 +66,14 @@ const struct type *check_unop(struct check *c, struct node *n)
 
 /* ---- arithmetic ---- */
 
-static void check_divisor(struct check *c, const struct node *right)
+static bool divides(struct check *c, const struct node *right)
 {
 	int64_t v;
 
-	if (node_is_const(right, &v) && v == 0)
-		check_fail(c, right->span, DIAG_DIVISION, "division by zero");
+	if (!node_is_const(right, &v) || v != 0)
+		return true;
+	check_fail(c, right->span, DIAG_DIVISION, "division by zero");
+	return false;
 }
 
 static void check_shift(struct check *c, const struct node *right)
@@ -98,8 +98,8 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		return wrong_operand(c, at, op, l);
 	if (!type_is_number(r))
 		return wrong_operand(c, at, op, r);
-	if (op == OP_DIV || op == OP_MOD)
-		check_divisor(c, right);
+	if ((op == OP_DIV || op == OP_MOD) && !divides(c, right))
+		return type_bad;
 	if (op == OP_SHL || op == OP_SHR) {
 		check_shift(c, right);
 		return unsigned64(left) ? type_uint64 : type_int64;
@@ -115,7 +115,7 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 
 static const struct type *not_comparable(struct check *c, struct node *n)
 {
-	return check_fail(c, n->span, DIAG_OPERAND, "%s can not be compared with %s by %s",
+	return check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
 		check_type_name(c, n->op.left->type), check_type_name(c, n->op.right->type),
 		op_text(n->op.op));
 }
@@ -170,9 +170,9 @@ const struct type *check_binop(struct check *c, struct node *n)
 	const struct type *t;
 
 	if (op == OP_LOR || op == OP_LAND) {
-		check_truth(c, n->op.left);
-		check_truth(c, n->op.right);
-		return type_bool;
+		bool left = check_truth(c, n->op.left);
+
+		return check_truth(c, n->op.right) && left ? type_bool : type_bad;
 	}
 	check_value(c, n->op.left);
 	check_value(c, n->op.right);
@@ -227,7 +227,7 @@ const struct type *check_cast(struct check *c, struct node *n)
 		return to;
 	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL)
 		|| (!type_is_number(from) && from->kind != TYPE_KSYM))
-		return check_fail(c, n->span, DIAG_CAST, "%s can not become %s",
+		return check_fail(c, n->span, DIAG_CAST, "%s cannot become %s",
 			check_type_name(c, from), n->cast.to);
 	return to;
 }

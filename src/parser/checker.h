@@ -61,15 +61,15 @@ const struct type *check_value(struct check *c, struct node *n);
 #define TUPLE_MAX 8192
 #define TUPLE_DEPTH_MAX 16
 const struct type *check_members(struct check *c, struct span at, struct node *first);
-/* One that is true or false. */
-void check_truth(struct check *c, struct node *n);
+/* One that is true or false; false when it is neither. */
+bool check_truth(struct check *c, struct node *n);
 
 /* ---- check_op.c ---- */
 const struct type *check_unop(struct check *c, struct node *n);
 const struct type *check_binop(struct check *c, struct node *n);
 const struct type *check_ternary(struct check *c, struct node *n);
 const struct type *check_cast(struct check *c, struct node *n);
-/* Result of `left op right` for integers; complains of what they can not do. */
+/* Result of `left op right` for integers; complains of what they cannot do. */
 const struct type *check_arith(struct check *c, struct span at, enum op op,
 	struct node *left, struct node *right);
 

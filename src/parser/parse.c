@@ -3,6 +3,7 @@
  * wanted. */
 #include "parser.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -48,7 +49,7 @@ struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 	parse_open(&p, &scanner);
 	failed = yyparse(scanner, &p);
 	parse_close(&p, scanner);
-	if (!failed && !p.script->probes)
+	if (!failed && !diags_failed(d) && !p.script->probes)
 		diag(d, (struct span){}, DIAG_SYNTAX, "there is no probe in this script");
 	return failed || diags_failed(d) ? NULL : p.script;
 }
@@ -122,7 +123,8 @@ static void expected_text(struct str *out, const char *names)
 
 static void list_expected(struct str *out, const char *const *expected, unsigned n)
 {
-	bool operand = among("a number", expected, n) && among("a name", expected, n);
+	bool operand = among("a number", expected, n) && among("'('", expected, n);
+	bool field = !operand && among("a name", expected, n) && among("'if'", expected, n);
 	const char *const *told = operand ? starters : operators;
 	size_t ntold = operand ? ARRAY_SIZE(starters) : ARRAY_SIZE(operators);
 	_cleanup_(str_done) struct str names = {};
@@ -131,7 +133,9 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 	if (operand)
 		add_expected(&names, among("'let'", expected, n) ? "a statement" : "an expression",
 			&count);
-	for (unsigned i = 0; i < n; i++)
+	if (field) /* its name may be a keyword too */
+		add_expected(&names, "a name", &count);
+	for (unsigned i = 0; !field && i < n; i++)
 		if (!among(expected[i], told, ntold))
 			add_expected(&names, expected[i], &count);
 	for (unsigned i = 0; !count && i < n; i++)
@@ -147,6 +151,20 @@ static bool first_on_line(const struct source *s, uint32_t at)
 	return at > 0 && s->text[at - 1] == '\n';
 }
 
+/* What is probably meant. */
+static void hint_unexpected(struct parse *p, struct span at, const char *const *expected,
+	unsigned n)
+{
+	const char *text = p->source->text + at.start;
+
+	if (at.end - at.start == 1 && *text == '=' && among("')'", expected, n))
+		diag_hint(p->diags, "= assigns, and is a statement of its own; == compares");
+	else if (among("'..'", expected, n))
+		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }");
+	else if (among("';'", expected, n) && first_on_line(p->source, at.start))
+		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
+}
+
 void complain_unexpected(struct parse *p, struct span at, const char *const *expected,
 	unsigned n)
 {
@@ -155,15 +173,18 @@ void complain_unexpected(struct parse *p, struct span at, const char *const *exp
 	size_t len = at.end - at.start, line = strcspn(text, "\r\n");
 
 	list_expected(&wanted, expected, n);
-	if (!len)
+	if (!len) {
+		while (at.start > 0 && isspace((unsigned char)p->source->text[at.start - 1]))
+			at.start--;
+		at.end = at.start;
 		diag(p->diags, at, DIAG_SYNTAX, "unexpected end of the script%s",
 			str_text(&wanted));
-	else
+	} else {
 		diag(p->diags, at, DIAG_SYNTAX, "unexpected '%.*s'%s",
 			(int)(len < line ? len : line), text, str_text(&wanted));
+		hint_unexpected(p, at, expected, n);
+	}
 	/* An unclosed bracket is noticed at the end or at a bracket of another kind. */
 	if (p->innermost.c && (!len || (p->innermost.c != '{' && strchr("{})];", *text))))
 		diag_note(p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);
-	else if (len && among("';'", expected, n) && first_on_line(p->source, at.start))
-		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
 }

@@ -349,7 +349,10 @@ static void resolve_call(struct resolve *r, struct node *n)
 	if (!b) {
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "there is no %s called %s",
 			n->call.parens ? "function" : "variable or function", n->call.name);
-		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
+		if (!n->call.parens && var_find(r, n->call.name))
+			diag_hint(r->diags, "did you mean $%s?", n->call.name);
+		else
+			hint_builtin(r->diags, r->arena, r->lang, n->call.name);
 	}
 	resolve_args(r, n, b);
 }

@@ -221,6 +221,18 @@ static const char *const stack_names[] = {
 	[STACK_JS] = "jsstack",    [STACK_GO] = "gostack",
 };
 
+static const char *const mode_names[] = {
+	[STACK_BPFTRACE] = "bpftrace", [STACK_FULL] = "full", [STACK_PERF] = "perf",
+	[STACK_RAW] = "raw", [STACK_BUILD_ID] = "build_id", [STACK_FOLDED] = "folded",
+};
+
+static const char *stack_name(struct arena *a, const struct type *t)
+{
+	if (t->stack.mode == STACK_BPFTRACE)
+		return stack_names[t->stack.lang];
+	return arena_printf(a, "%s(%s)", stack_names[t->stack.lang], mode_names[t->stack.mode]);
+}
+
 static const char *tuple_name(struct arena *a, const struct type *t)
 {
 	struct str s = {};
@@ -263,7 +275,7 @@ const char *type_name(struct arena *a, const struct type *t)
 	case TYPE_TUPLE:
 		return tuple_name(a, t);
 	case TYPE_STACK:
-		return stack_names[t->stack.lang];
+		return stack_name(a, t);
 	case TYPE_KSYM:
 		return "ksym";
 	case TYPE_USYM:

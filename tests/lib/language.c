@@ -75,14 +75,18 @@ static const struct type *check_arg0(struct check *c, struct node *call)
 	return type_int64;
 }
 
-static const struct type *check_ustack(struct check *c, struct node *call)
+static const struct type *check_stack(struct check *c, struct node *call)
 {
 	struct node *mode = call_arg(call, 0);
+	enum stack_lang lang = call->call.name[0] == 'k' ? STACK_KERNEL : STACK_USER;
+	enum stack_mode m = STACK_BPFTRACE;
 
-	if (mode && mode->kind == N_WORD && strcmp(mode->word, "perf") != 0)
-		return check_fail(c, mode->span, DIAG_STACK, "no mode %s", mode->word);
-	return type_stack(check_arena(c), STACK_USER,
-		mode && mode->kind == N_WORD ? STACK_PERF : STACK_BPFTRACE, 127);
+	if (mode && mode->kind == N_WORD) {
+		m = mode->word[0] == 'p' ? STACK_PERF : STACK_RAW;
+		if (strcmp(mode->word, "perf") != 0 && strcmp(mode->word, "raw") != 0)
+			return check_fail(c, mode->span, DIAG_STACK, "no mode %s", mode->word);
+	}
+	return type_stack(check_arena(c), lang, m, 127);
 }
 
 static const struct type *check_str(struct check *c, struct node *call)
@@ -109,6 +113,11 @@ static const struct type *check_len(struct check *c, struct node *call)
 	{                                                                                \
 		.name = n, .sig = " -> " s, .flags = BUILTIN_VAR                         \
 	}
+#define STACK(n)                                                                         \
+	{                                                                                \
+		.name = n, .sig = "[any] [literal] -> special", .flags = BUILTIN_VAR,    \
+		.check = check_stack                                                     \
+	}
 #define STMT(n, s, f)                                                                    \
 	{                                                                                \
 		.name = n, .sig = s, .flags = BUILTIN_STMT, .check = f                   \
@@ -131,6 +140,7 @@ static const struct builtin rows[] = {
 	STMT("exit", "[int] -> none", NULL),
 	VAR("func", "func"),
 	AGGREGATION(hist, "int [literal]"),
+	STACK("kstack"),
 	{ .name = "ksym", .sig = "int -> ksym" },
 	{ .name = "len", .sig = "any -> special", .check = check_len },
 	AGGREGATION(lhist, "int literal literal literal"),
@@ -144,8 +154,8 @@ static const struct builtin rows[] = {
 	AGGREGATION(stats, "int"),
 	{ .name = "str", .sig = "any [int] -> special", .check = check_str },
 	AGGREGATION(sum, "int"),
-	{ .name = "ustack", .sig = "[any] [literal] -> special", .flags = BUILTIN_VAR,
-		.check = check_ustack },
+	STACK("ustack"),
+	VAR("tid", "uint32"),
 	{ .name = "usym", .sig = "int -> usym" },
 	STMT("zero", "map -> none", NULL),
 	{},
