@@ -77,7 +77,8 @@ static const struct python_row rows[] = {
 
 /* ---- the version of a file ---- */
 
-/* The text "3.9.18" alone in .rodata is what Py_GetVersion() gives out. */
+/* Up to 3.10 the version is only in what Py_GetVersion() gives out: a text "3.9.18"
+ * in .rodata, which the linker may have made the tail of a longer one (a path). */
 static unsigned version_in_text(struct elf *e)
 {
 	struct elf_section s;
@@ -85,15 +86,15 @@ static unsigned version_in_text(struct elf *e)
 
 	if (!elf_section(e, ".rodata", &s) || !s.data)
 		return 0;
-	for (p = s.data, end = p + s.size; end - p > 9; p++) {
+	end = s.data + s.size;
+	for (p = s.data + 1; end - p > 8 && (p = memmem(p, (size_t)(end - p - 8), "3.", 2)); p++) {
+		char text[9] = {}, rest;
 		unsigned minor, micro;
-		char text[12] = {}, rest;
 
-		p = memmem(p, (size_t)(end - p), "\0003.", 3);
-		if (!p || end - p < 12)
-			return 0;
-		memcpy(text, p + 1, 8);
-		if (sscanf(text, "3.%2u.%2u%c", &minor, &micro, &rest) == 2 && strlen(text) < 8)
+		memcpy(text, p, 8);
+		if (p[-1] != '.' && (p[-1] < '0' || p[-1] > '9') && strlen(text) < 8 &&
+			sscanf(text, "3.%2u.%2u%c", &minor, &micro, &rest) == 2 &&
+			minor >= 6 && minor <= 10)
 			return V(3, minor);
 	}
 	return 0;

@@ -31,7 +31,7 @@ struct python_codes *python_codes_new(void);
 void python_codes_free(struct python_codes *c);
 /* A RECORD_PYTHON of size bytes; untrusted. */
 void python_codes_record(struct python_codes *c, const struct python_code_record *r, size_t size);
-/* For a record that the kernel could not read: at is of the process. */
+/* For a record that the kernel could not read, or not whole: at is of the process. */
 void python_codes_read(struct python_codes *c, const struct python_code_record *r,
 	const struct python_layout *at, python_read_fn read, void *arg);
 /* false: a code object nobody has told of. Strings live as long as c. */

@@ -12,7 +12,9 @@
 #include "unwinder.h"
 
 #define BUCKETS   4096
-#define CODES_MAX (1 << 20) /* some 500 MB of hostile names at worst */
+#define CODES_MAX (1 << 20)
+
+#define LINETABLE_READ_MAX (1 << 20)
 
 struct python_code {
 	struct python_code *next;
@@ -210,13 +212,14 @@ static bool kind_ok(unsigned kind)
 	return kind == 1 || kind == 2 || kind == 4;
 }
 
-static void add(struct python_codes *c, const struct python_code_record *r, uint32_t linetable)
+static void add(struct python_codes *c, const struct python_code_record *r,
+	const void *linetable, uint32_t size)
 {
 	struct python_code *code;
 
 	if (find(c, r->code) || c->n >= CODES_MAX)
 		return;
-	code = calloc(1, sizeof(*code) + linetable);
+	code = calloc(1, sizeof(*code) + size);
 	if (!code)
 		return;
 	code->id = r->code;
@@ -224,8 +227,8 @@ static void add(struct python_codes *c, const struct python_code_record *r, uint
 	code->file = decode(r->file, r->file_size, r->file_kind);
 	code->lines = r->lines;
 	code->firstlineno = r->firstlineno;
-	code->linetable_size = linetable;
-	memcpy(code->linetable, r->linetable, linetable);
+	code->linetable_size = size;
+	memcpy(code->linetable, linetable, size);
 	code->next = c->bucket[code->id % BUCKETS];
 	c->bucket[code->id % BUCKETS] = code;
 	c->n++;
@@ -245,7 +248,7 @@ void python_codes_record(struct python_codes *c, const struct python_code_record
 		linetable = PYTHON_LINETABLE_MAX;
 	if (linetable > size - head)
 		linetable = (uint32_t)(size - head);
-	add(c, r, linetable);
+	add(c, r, r->linetable, linetable);
 }
 
 bool python_codes_name(const struct python_codes *c, uint64_t frame, struct frame_name *ret)
@@ -300,15 +303,20 @@ static bool read_str(const struct reader *r, uint64_t code, unsigned offset, voi
 	return read_at(r, str + (state & 16 ? r->at->str_ascii : r->at->str_data), out, *ret_size);
 }
 
-static bool read_linetable(const struct reader *r, uint64_t code, struct python_code_record *out)
+/* To be free()d; NULL when it cannot be read. */
+static void *read_linetable(const struct reader *r, uint64_t code, uint32_t *ret_size)
 {
 	uint64_t bytes, size;
+	_cleanup_(freep) void *data = NULL;
 
 	if (!read_pointer(r, code, r->at->code_linetable, &bytes) ||
-		!read_pointer(r, bytes, r->at->bytes_size, &size))
-		return false;
-	out->linetable_size = (uint32_t)(size < PYTHON_LINETABLE_MAX ? size : PYTHON_LINETABLE_MAX);
-	return read_at(r, bytes + r->at->bytes_data, out->linetable, out->linetable_size);
+		!read_pointer(r, bytes, r->at->bytes_size, &size) || size > LINETABLE_READ_MAX)
+		return NULL;
+	data = malloc(size + 1);
+	if (!data || !read_at(r, bytes + r->at->bytes_data, data, size))
+		return NULL;
+	*ret_size = (uint32_t)size;
+	return TAKE(data);
 }
 
 void python_codes_read(struct python_codes *c, const struct python_code_record *r,
@@ -316,16 +324,18 @@ void python_codes_read(struct python_codes *c, const struct python_code_record *
 {
 	struct reader reader = { at, read, arg };
 	_cleanup_(freep) struct python_code_record *out = calloc(1, sizeof(*out));
+	_cleanup_(freep) void *linetable = NULL;
+	uint32_t size = 0;
 
 	if (!out || find(c, r->code))
 		return;
 	out->code = r->code;
 	out->lines = at->lines;
-	if (read_at(&reader, r->addr + at->code_firstlineno, &out->firstlineno, 4) &&
+	linetable = read_linetable(&reader, r->addr, &size);
+	if (linetable && read_at(&reader, r->addr + at->code_firstlineno, &out->firstlineno, 4) &&
 		read_str(&reader, r->addr, at->code_name, out->name, PYTHON_NAME_MAX,
 			&out->name_size, &out->name_kind) &&
 		read_str(&reader, r->addr, at->code_filename, out->file, PYTHON_FILE_MAX,
-			&out->file_size, &out->file_kind) &&
-		read_linetable(&reader, r->addr, out))
-		python_codes_record(c, out, sizeof(*out));
+			&out->file_size, &out->file_kind))
+		add(c, out, linetable, size);
 }

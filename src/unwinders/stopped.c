@@ -72,11 +72,11 @@ int stopped_regs(int tid, struct host_regs *ret)
 		.pc = r.rip, .sp = r.rsp, .fp = r.rbp, .tp = r.fs_base,
 		.has_other = 1, .machine = EM_X86_64,
 		.other = {
-			[RULE_RAX] = r.rax, [RULE_RDX] = r.rdx, [RULE_RCX] = r.rcx,
-			[RULE_RBX] = r.rbx, [RULE_RSI] = r.rsi, [RULE_RDI] = r.rdi,
-			[RULE_R8] = r.r8, [RULE_R9] = r.r9, [RULE_R10] = r.r10,
-			[RULE_R11] = r.r11, [RULE_R12] = r.r12, [RULE_R13] = r.r13,
-			[RULE_R14] = r.r14, [RULE_R15] = r.r15,
+			[RULE_REG_RAX] = r.rax, [RULE_REG_RDX] = r.rdx, [RULE_REG_RCX] = r.rcx,
+			[RULE_REG_RBX] = r.rbx, [RULE_REG_RSI] = r.rsi, [RULE_REG_RDI] = r.rdi,
+			[RULE_REG_R8] = r.r8, [RULE_REG_R9] = r.r9, [RULE_REG_R10] = r.r10,
+			[RULE_REG_R11] = r.r11, [RULE_REG_R12] = r.r12, [RULE_REG_R13] = r.r13,
+			[RULE_REG_R14] = r.r14, [RULE_REG_R15] = r.r15,
 		},
 	};
 	return 0;

@@ -300,6 +300,8 @@ static ssize_t read_process(void *arg, uint64_t addr, void *buf, size_t size)
 	return err ? err : (ssize_t)size;
 }
 
+/* Pages that are not resident, and the longest line tables, are read from the process
+ * while it lives. */
 static void take_python(struct unwinders *u, const struct python_code_record *r, size_t size)
 {
 	const struct process *p;
@@ -307,16 +309,14 @@ static void take_python(struct unwinders *u, const struct python_code_record *r,
 
 	if (size < offsetof(struct python_code_record, linetable))
 		return;
-	if (!(r->flags & PYTHON_UNREADABLE)) {
-		python_codes_record(u->codes, r, size);
-		return;
-	}
-	u->stats.unreadable++;
+	u->stats.unreadable += r->flags & PYTHON_UNREADABLE;
 	p = processes_find(u->processes, r->pid);
-	if (!p || !p->has_python)
-		return;
-	host_process_init(&memory, (int)r->pid);
-	python_codes_read(u->codes, r, &p->python.at, read_process, &memory);
+	if (p && p->has_python && ((r->flags & PYTHON_UNREADABLE) ||
+					  r->linetable_size > PYTHON_LINETABLE_MAX)) {
+		host_process_init(&memory, (int)r->pid);
+		python_codes_read(u->codes, r, &p->python.at, read_process, &memory);
+	}
+	python_codes_record(u->codes, r, size); /* not when it was just read */
 }
 
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
@@ -396,6 +396,7 @@ void unwinders_stats(const struct unwinders *u, struct str *out)
 	str_addf(out, "processes: %zu, read %u times in %.1f ms; misses: %u\n",
 		processes_count(u->processes), u->stats.processes, (double)u->stats.add_ns / 1e6,
 		u->stats.misses);
+	str_addf(out, "python: %u code objects read from the process\n", u->stats.unreadable);
 	str_addf(out, "stacks: %zu; walks finished here: %u (%u not) in %.1f ms\n",
 		stacks_count(u->stacks), u->stats.walks - u->stats.unfinished,
 		u->stats.unfinished, (double)u->stats.walk_ns / 1e6);

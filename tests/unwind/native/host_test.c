@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_test.c - the walk on stopped programs of known stacks, and on each instruction
+ * of a program that is stepped through: host_test PROGRAM.. */
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "target/target.h"
+
+#define STEPS 30000
+
+static struct target *target;
+static int tests, failed;
+
+static void ok(int good, const char *program, const char *what)
+{
+	tests++;
+	failed += !good;
+	printf("%sok %d - %s %s\n", good ? "" : "not ", tests, strrchr(program, '/') + 1, what);
+	fflush(stdout);
+}
+
+/* ---- a program, stopped ------------------------------------------------ */
+
+struct child {
+	int pid;
+	char **expected; /* what it says of its own stack, innermost first */
+	size_t n;
+};
+
+static void read_expected(struct child *c, int fd)
+{
+	FILE *f = fdopen(fd, "r");
+	char line[256];
+
+	while (fgets(line, sizeof(line), f) && strcmp(line, "ready\n") != 0) {
+		line[strcspn(line, "\n")] = '\0';
+		c->expected = reallocarray(c->expected, c->n + 1, sizeof(char *));
+		c->expected[c->n++] = strdup(line);
+	}
+	fclose(f);
+}
+
+static struct child start(const char *program, const char *depth, const char *step)
+{
+	struct child c = {};
+	int fds[2];
+
+	if (pipe(fds) < 0)
+		abort();
+	c.pid = fork();
+	if (!c.pid) {
+		dup2(fds[1], 1);
+		execl(program, program, depth, step, NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	read_expected(&c, fds[0]);
+	if (ptrace(PTRACE_SEIZE, c.pid, 0, 0) < 0 || ptrace(PTRACE_INTERRUPT, c.pid, 0, 0) < 0 ||
+		waitpid(c.pid, NULL, __WALL) != c.pid) {
+		perror("ptrace");
+		exit(77); /* may be forbidden */
+	}
+	return c;
+}
+
+static void finish(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, __WALL);
+	for (size_t i = 0; i < c->n; i++)
+		free(c->expected[i]);
+	free(c->expected);
+}
+
+static void get_regs(int pid, struct host_regs *ret)
+{
+	struct user_regs_struct u;
+
+	if (ptrace(PTRACE_GETREGS, pid, 0, &u) < 0)
+		abort();
+	*ret = (struct host_regs){.pc = u.rip, .sp = u.rsp, .fp = u.rbp, .tp = u.fs_base,
+		.has_other = 1, .machine = EM_X86_64,
+		.other = {[RULE_REG_RAX] = u.rax, [RULE_REG_RDX] = u.rdx, [RULE_REG_RCX] = u.rcx,
+			[RULE_REG_RBX] = u.rbx, [RULE_REG_RSI] = u.rsi, [RULE_REG_RDI] = u.rdi,
+			[RULE_REG_R8] = u.r8, [RULE_REG_R9] = u.r9, [RULE_REG_R10] = u.r10, [RULE_REG_R11] = u.r11,
+			[RULE_REG_R12] = u.r12, [RULE_REG_R13] = u.r13, [RULE_REG_R14] = u.r14, [RULE_REG_R15] = u.r15}};
+}
+
+static struct host_stack walk(struct test_process *p)
+{
+	struct host_process memory;
+	struct host_regs regs;
+	struct host_stack s;
+
+	get_regs(p->pid, &regs);
+	host_process_init(&memory, p->pid);
+	if (host_walk(&memory.memory, &regs, &p->tables, p->pid, WANT_ALL, UNWIND_LIMIT_MAX, &s) < 0)
+		abort();
+	return s;
+}
+
+static void show(struct test_process *p, const struct host_stack *s, size_t from)
+{
+	char name[256];
+
+	for (size_t i = from > 2 ? from - 2 : 0; i < s->nr && i < from + 6; i++) {
+		test_frame_name(p, s->frames[i], name, sizeof(name));
+		printf("#   %zu %012llx %s\n", i, (unsigned long long)s->frames[i], name);
+	}
+	printf("#   %u frames, end %d\n", s->nr, s->end);
+}
+
+/* ---- known stacks ------------------------------------------------------ */
+
+/* Every name in order and nothing between, but where "*" allows; above the first
+ * what stops us, below main what libc does. */
+static size_t compare(struct test_process *p, const struct child *c, const struct host_stack *s)
+{
+	size_t k = 0;
+	int any = 1;
+	char name[256];
+
+	for (size_t i = 0; i < s->nr && k < c->n; i++) {
+		if (!strcmp(c->expected[k], "*")) {
+			any = 1;
+			k++;
+		}
+		test_frame_name(p, s->frames[i], name, sizeof(name));
+		if (!strcmp(name, c->expected[k])) {
+			k++;
+			any = 0;
+		} else if (!any) {
+			printf("# frame %zu is %s, not %s\n", i, name, c->expected[k]);
+			show(p, s, i);
+			return k;
+		}
+	}
+	return k;
+}
+
+static void test_depth(const char *program, const char *depth)
+{
+	struct child c = start(program, depth, NULL);
+	struct test_process *p = test_process_new(target, c.pid);
+	struct host_stack s = walk(p);
+	char what[128], last[256] = "";
+
+	if (s.nr)
+		test_frame_name(p, s.frames[s.nr - 1], last, sizeof(last));
+	snprintf(what, sizeof(what), "depth %s: %zu names in %u frames", depth, c.n, s.nr);
+	if (s.end != UNWIND_COMPLETE)
+		show(p, &s, s.nr);
+	ok(c.n && compare(p, &c, &s) == c.n && s.end == UNWIND_COMPLETE && !strcmp(last, "_start"),
+		program, what);
+	free(s.frames);
+	test_process_free(p);
+	finish(&c);
+}
+
+/* ---- each instruction -------------------------------------------------- */
+
+/* Wherever it stands, main and _start are found. */
+static int reaches_start(struct test_process *p, const struct host_stack *s)
+{
+	char name[256];
+	int main_seen = 0;
+
+	for (size_t i = s->nr < 12 ? 0 : s->nr - 12; i < s->nr; i++) {
+		test_frame_name(p, s->frames[i], name, sizeof(name));
+		main_seen |= !strcmp(name, "main");
+	}
+	return main_seen && !strcmp(name, "_start") && s->end == UNWIND_COMPLETE;
+}
+
+/* A step over a signal's delivery leaves the handler's first instruction. */
+static int step(int pid)
+{
+	static int signal;
+	int status;
+
+	if (ptrace(PTRACE_SINGLESTEP, pid, 0, signal) < 0 || waitpid(pid, &status, __WALL) != pid ||
+		!WIFSTOPPED(status))
+		return -1;
+	signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+	return 0;
+}
+
+static void test_steps(const char *program)
+{
+	struct child c = start(program, "24", "step");
+	struct test_process *p = test_process_new(target, c.pid);
+	unsigned good = 0, n = 0;
+	char what[128];
+
+	while (n < STEPS && step(c.pid) == 0) {
+		struct host_stack s = walk(p);
+
+		if (reaches_start(p, &s))
+			good++;
+		else if (n - good < 5)
+			show(p, &s, 0);
+		free(s.frames);
+		n++;
+	}
+	snprintf(what, sizeof(what), "stepped: %u of %u", good, n);
+	/* libgcc writes the landing frame's registers over those that its own frame saved,
+	 * before it jumps: for some instructions of each throw nothing can be known. */
+	ok(good >= n - (strstr(program, "cxx") ? n / 200 : 0) && n == STEPS, program, what);
+	test_process_free(p);
+	finish(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const depths[] = {"1", "10", "100", "1000", "5000"};
+
+	target = target_open("/");
+	for (int i = 1; i < argc; i++) {
+		for (size_t k = 0; k < sizeof(depths) / sizeof(depths[0]); k++)
+			test_depth(argv[i], depths[k]);
+		test_steps(argv[i]);
+	}
+	printf("1..%d\n", tests);
+	target_close(target);
+	return failed != 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.c - a process as the walk wants it: mappings and tables, made from /proc. */
+#include "process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+static struct mapping_chunk *get_chunk(struct host_tables *t, uint32_t pid, uint32_t chunk)
+{
+	struct test_process *p = (struct test_process *)t;
+
+	return chunk < MAPPING_CHUNKS && p->chunk[chunk].n ? &p->chunk[chunk] : NULL;
+}
+
+static const void *get_table(struct host_tables *t, uint32_t file, size_t *ret_size)
+{
+	struct test_process *p = (struct test_process *)t;
+
+	if (file >= p->nfiles)
+		return NULL;
+	*ret_size = p->files[file].table.size;
+	return p->files[file].table.data;
+}
+
+static struct test_file *add_file(struct test_process *p, const char *path)
+{
+	p->files = reallocarray(p->files, p->nfiles + 1, sizeof(*p->files));
+	p->files[p->nfiles] = (struct test_file){.path = strdup(path)};
+	return &p->files[p->nfiles++];
+}
+
+static void read_vdso(struct test_process *p, const struct proc_map *m, struct test_file *f)
+{
+	struct host_process memory;
+	size_t size = m->end - m->start;
+
+	host_process_init(&memory, p->pid);
+	f->image = malloc(size);
+	if (memory.memory.read(&memory.memory, m->start, f->image, size) == 0)
+		elf_open_memory(f->image, size, &f->elf);
+}
+
+static uint32_t file_of(struct target *t, struct test_process *p, const struct proc_map *m)
+{
+	struct test_file *f;
+
+	for (size_t i = 1; i < p->nfiles; i++)
+		if (!strcmp(p->files[i].path, m->path))
+			return i;
+	f = add_file(p, m->path);
+	if (!strcmp(m->path, "[vdso]")) {
+		read_vdso(p, m, f);
+	} else {
+		_cleanup_(closep) int fd = proc_open_mapping(t, p->pid, m);
+
+		if (fd >= 0)
+			elf_open_fd(fd, &f->elf);
+	}
+	if (f->elf && table_make(f->elf, &f->table) < 0)
+		abort();
+	return p->nfiles - 1;
+}
+
+static void add_mapping(struct target *t, struct test_process *p, const struct proc_map *m, size_t n)
+{
+	struct mapping_chunk *c = &p->chunk[n / MAPPINGS_PER_CHUNK];
+	struct mapping *to = &c->map[n % MAPPINGS_PER_CHUNK];
+	uint64_t vaddr = 0;
+
+	*to = (struct mapping){.start = m->start, .end = m->end, .flags = MAPPING_ANON};
+	if (m->path[0] == '/' || !strcmp(m->path, "[vdso]")) {
+		struct elf *e;
+
+		to->file = file_of(t, p, m);
+		e = p->files[to->file].elf;
+		to->flags = !strcmp(m->path, "[vdso]") ? MAPPING_VDSO : 0;
+		if (!e || !elf_offset_to_vaddr(e, m->offset, &vaddr)) {
+			to->file = 0;
+			to->flags = MAPPING_ANON;
+		}
+		to->bias = m->start - vaddr;
+	}
+	if (n % MAPPINGS_PER_CHUNK == 0)
+		p->chunk[0].chunk_start[n / MAPPINGS_PER_CHUNK] = n ? m->start : 0;
+	c->n++;
+	p->chunk[0].chunks = n / MAPPINGS_PER_CHUNK + 1;
+}
+
+struct test_process *test_process_new(struct target *t, int pid)
+{
+	struct test_process *p = calloc(1, sizeof(*p));
+	struct proc_map *maps = NULL;
+	ssize_t nmaps = proc_maps(t, pid, &maps);
+	size_t n = 0;
+
+	p->tables = (struct host_tables){get_chunk, get_table, NULL, NULL};
+	p->pid = pid;
+	add_file(p, "");
+	for (ssize_t i = 0; i < nmaps && n < MAPPINGS_PER_CHUNK * MAPPING_CHUNKS; i++)
+		if (maps[i].exec && strcmp(maps[i].path, "[vsyscall]") != 0)
+			add_mapping(t, p, &maps[i], n++);
+	free(maps);
+	return p;
+}
+
+void test_process_free(struct test_process *p)
+{
+	for (size_t i = 0; i < p->nfiles; i++) {
+		free(p->files[i].path);
+		elf_close(p->files[i].elf);
+		free(p->files[i].image);
+		table_done(&p->files[i].table);
+	}
+	free(p->files);
+	free(p);
+}
+
+void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size)
+{
+	uint32_t file = frame >> FRAME_FILE_SHIFT & 0xfffff;
+	const struct elf_symbol *s = NULL;
+
+	ret[0] = '\0';
+	if (file && file < p->nfiles && p->files[file].elf)
+		s = elf_symbol_at(p->files[file].elf, frame & FRAME_VADDR_MASK);
+	if (!s)
+		return;
+	snprintf(ret, size, "%s", s->name);
+	/* _ZN6deeperD2Ev */
+	if (strstr(ret, "6deeperD"))
+		snprintf(ret, size, "deeper");
+	if (ret[0] != '.')
+		ret[strcspn(ret, ".@")] = '\0';
+}

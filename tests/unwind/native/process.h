@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.h - a process as the walk wants it: mappings and tables, made from /proc. */
+#pragma once
+#include <stddef.h>
+
+#include "unwinders/host_walk.h"
+#include "unwinders/table.h"
+
+struct target;
+struct elf;
+
+struct test_file {
+	char *path;
+	struct elf *elf;
+	void *image; /* of the vDSO */
+	struct table table;
+};
+
+struct test_process {
+	struct host_tables tables;
+	int pid;
+	struct test_file *files; /* [0] is none */
+	size_t nfiles;
+	struct mapping_chunk chunk[MAPPING_CHUNKS];
+};
+
+/* Aborts on failure: tests only. */
+struct test_process *test_process_new(struct target *t, int pid);
+void test_process_free(struct test_process *p);
+/* "" when there is none. Without a suffix such as .part.0. */
+void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size);

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# run.py - does a walk show what Python itself says? Frame by frame: name, file, line.
+#
+#     run.py WALK [PYTHON...]        by tests/unwind/walk, on a stopped process
+#     run.py --strata STRATA [PYTHON...]   by the program itself (root)
+#
+# Without a PYTHON: all that are found.
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
+LIMIT = 16384
+
+
+def pythons():
+    found = {}
+    home = os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")
+    for path in sorted(glob.glob("/usr/bin/python3*") + glob.glob(home)):
+        real = os.path.realpath(path)
+        with open(real, "rb") as f:
+            if f.read(4) == b"\x7fELF" and "config" not in real:
+                found[real] = path
+    return sorted(found)
+
+
+def version(python):
+    out = subprocess.check_output([python, "-c", "import sys; print(*sys.version_info[:2])"])
+    return tuple(map(int, out.split()))
+
+
+def start(python, *args):
+    return subprocess.Popen([python, PROGRAM, *args], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, bufsize=0)
+
+
+class Lines:
+    """Lines of an unbuffered pipe."""
+    def __init__(self, f):
+        self.f, self.rest = f, b""
+
+    def next(self):
+        while b"\n" not in self.rest:
+            data = self.f.read(1 << 16)
+            if not data:
+                return None
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line.decode("utf-8", "surrogateescape")
+
+
+def parse_frame(line):
+    name, place = line.split(" ", 1)
+    path, lineno = place.rsplit(":", 1)
+    return [name, path, int(lineno)]
+
+
+def parse_walk(text):
+    """thread id -> (Python's frames, end)"""
+    threads = {}
+    for line in text.splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind == "thread":
+            frames = []
+        elif kind == "py":
+            frames.append(parse_frame(rest))
+        elif kind == "end":
+            threads[len(threads)] = (frames, rest)
+    return threads
+
+
+def show(case, got, want):
+    print("FAILED %s: %d frames, expected %d" % (case, len(got), len(want)))
+    for i in range(max(len(got), len(want))):
+        a = got[i] if i < len(got) else None
+        b = want[i] if i < len(want) else None
+        if a != b:
+            print("   #%d got %.200s\n   %s expected %.200s" % (i, a, " " * len(str(i)), b))
+            break
+
+
+def same(case, got, want):
+    """want: from the caller of stop(); got begins with stop() itself, whose line at the
+    moment of the call Python could not tell."""
+    if got and got[0][0] == "stop" and got[1:] == want:
+        return True
+    show(case, got, want)
+    return False
+
+
+def check_threads(walked, want):
+    """Each thread's innermost frame is the lambda that waits; deepest() has gone on by
+    a line since it told."""
+    ok = True
+    for frames in want:
+        frames[0][2] += 2
+        got = [f for f, _ in walked.values() if f and f[1:] == frames and "lambda" in f[0][0]]
+        if len(got) != 1:
+            show("threads", max((f for f, _ in walked.values()), key=len), frames)
+            ok = False
+    return ok
+
+
+def walk(tool, pid, *args):
+    out = subprocess.run([tool, *args, "-l", str(LIMIT), str(pid)], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, check=True).stdout
+    return parse_walk(out.decode("utf-8", "surrogateescape"))
+
+
+def wait_until_sleeping(pid):
+    """The record comes before the read(): wait until all threads are in it."""
+    for _ in range(2000):
+        states = []
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/stat" % (pid, tid)) as f:
+                states.append(f.read().rsplit(")", 1)[1].split()[0])
+        if all(s == "S" for s in states):
+            return
+        time.sleep(0.001)
+
+
+def run_walk(tool, python):
+    p = start(python)
+    lines, failed, n = Lines(p.stdout), 0, 0
+    while True:
+        record = json.loads(lines.next() or '{"case": "done"}')
+        if record["case"] == "done":
+            break
+        wait_until_sleeping(p.pid)
+        for args in (["-p"], []):
+            walked = walk(tool, p.pid, *args)
+            case = record["case"] + (" -p" if args else "")
+            n += 1
+            want = json.loads(json.dumps(record["frames"]))
+            if record["case"] == "threads":
+                failed += not check_threads(walked, want)
+            elif record["case"] == "thread":
+                failed += not any(f and f[1:] == want for f, _ in walked.values())
+            else:
+                failed += not same(case, walked[0][0], want)
+            if any(end for _, end in walked.values()):
+                print("FAILED %s: a walk ended with %s" % (case, [e for _, e in walked.values()]))
+                failed += 1
+        p.stdin.write(b"\n")
+    failed += p.wait() != 0
+    return n, failed
+
+
+# ---- by strata ----
+
+SCRIPT = """
+config = { max_strlen = 64 }
+begin { printf("ready\\n"); }
+uprobe:libc:getppid /pid == %d/ { printf("%%s\\nend\\n", %s(%d)); }
+"""
+
+
+def read_stacks(lines, n):
+    """What was printed between the marks, a list of frames each."""
+    stacks = []
+    frames = []
+    while len(stacks) < n:
+        line = lines.next()
+        if line is None:
+            break
+        line = line.strip()
+        if line == "end":
+            stacks.append(frames)
+            frames = []
+        elif line.startswith("["):
+            pass  # a mark of how the stack ended
+        elif line and line != "ready":
+            frames.append(line)
+    return stacks
+
+
+def python_frames(frames):
+    """Native frames are sym+off or hex: no file:line."""
+    out = []
+    for line in frames:
+        try:
+            out.append(parse_frame(line))
+        except ValueError:
+            pass
+    return out
+
+
+def run_strata(strata, python):
+    failed = n = 0
+    for builtin in ("pystack", "ustack"):
+        p = start(python, "getppid")
+        s = subprocess.Popen([strata, "-e", SCRIPT % (p.pid, builtin, LIMIT)],
+                             stdout=subprocess.PIPE, bufsize=0)
+        out = Lines(s.stdout)
+        line = out.next()
+        while line is not None and "ready" not in line:
+            line = out.next()
+        time.sleep(0.2)
+        p.stdin.write(b"\n")
+        lines, records = Lines(p.stdout), []
+        while True:
+            line = lines.next()
+            if line is None or json.loads(line)["case"] == "done":
+                break
+            records.append(json.loads(line))
+        p.wait()
+        time.sleep(0.3)
+        s.send_signal(2)
+        stacks = read_stacks(out, len(records))
+        s.wait()
+        for record, stack in zip(records, stacks):
+            n += 1
+            failed += not same(record["case"] + " " + builtin, python_frames(stack),
+                               record["frames"])
+        if len(stacks) != len(records):
+            print("FAILED: %d stacks of %d" % (len(stacks), len(records)))
+            failed += 1
+    return n, failed
+
+
+def main(argv):
+    run, argv = (run_strata, argv[1:]) if argv[0] == "--strata" else (run_walk, argv)
+    total = 0
+    for python in argv[1:] or pythons():
+        if version(python) < (3, 7):
+            continue  # 3.6 is found only while it holds the GIL
+        n, failed = run(argv[0], python)
+        print("%s: %d stacks, %d failed" % (python, n, failed), flush=True)
+        total += failed
+    return bool(total)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
