@@ -48,24 +48,6 @@ __global int scratch_give(int slot)
 	return 0;
 }
 
-/* ---- whose event -------------------------------------------------------- */
-
-/* The processes of -c: the command and its descendants, by tgid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, __u32);
-} tree SEC(".maps");
-
-__global int in_tree(void)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-
-	return bpf_map_lookup_elem(&tree, &tgid) != NULL;
-}
-
 /* ---- histograms --------------------------------------------------------- */
 
 /* See HIST_BUCKETS in record.h. */

@@ -4,7 +4,7 @@
 #pragma once
 #include <stddef.h>
 
-#define BPF_OBJECTS(X) X(maps) X(lib) X(kstack) X(unwind) X(python)
+#define BPF_OBJECTS(X) X(maps) X(lib) X(kstack) X(tree) X(unwind) X(python)
 
 #define X(name)                                                                          \
 	extern const unsigned char bpf_obj_##name[];                                     \

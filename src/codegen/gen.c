@@ -291,10 +291,10 @@ static void make_vars(struct gen *g)
 
 static void filter_pid(struct gen *g)
 {
-	struct ir_block *ours = emit_block(g->e, "ours");
+	struct ir_block *ours;
 	struct ir *tgid, *same;
 
-	if (!g->opt->pid || g->provider->ctx == CTX_NONE)
+	if (!g->opt->pid || g->provider->run != RUN_ATTACHED || g->provider->any_process)
 		return;
 	if (g->opt->pid_tree) {
 		same = emit_library(g->e, "in_tree", NULL, NULL, NULL, 0);
@@ -303,17 +303,19 @@ static void filter_pid(struct gen *g)
 		tgid = emit_binary(g->e, EMIT_LSHR, tgid, emit_int(g->e, 32));
 		same = emit_compare(g->e, EMIT_EQ, tgid, emit_int(g->e, g->opt->pid));
 	}
+	ours = emit_block(g->e, "ours");
 	emit_branch(g->e, same, ours, g->leave);
 	emit_at(g->e, ours);
 }
 
 static void gen_predicate(struct gen *g)
 {
-	struct ir_block *pass = emit_block(g->e, "pass");
 	struct gen_mark mark = gen_mark(g);
+	struct ir_block *pass;
 
 	if (!g->probe->predicate)
 		return;
+	pass = emit_block(g->e, "pass");
 	emit_branch(g->e, gen_truth(g, g->probe->predicate), pass, g->leave);
 	emit_at(g->e, pass);
 	gen_release(g, mark);
@@ -508,16 +510,20 @@ static void gen_all(struct gen *g)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[8] = {{"script", elf, size}};
-	size_t n = 1;
+	struct bpf_blob blobs[8];
+	size_t n = 0;
 
+	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
 	blobs[n++] = (struct bpf_blob){"lib", bpf_obj_lib, bpf_obj_lib_size};
+	if (g->opt->pid_tree)
+		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
 	if (g->img->user_stacks) {
 		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind, bpf_obj_unwind_size};
 		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python, bpf_obj_python_size};
 	}
+	blobs[n++] = (struct bpf_blob){"script", elf, size};
 	return link_bpf(blobs, n, ret, ret_size);
 }
 

@@ -41,7 +41,6 @@ enum record_op {
 	RECORD_PRINTF,
 	RECORD_PRINT_VALUE, /* print(expr) */
 	RECORD_PRINT_MAP,   /* print(@m[, top[, div]]) */
-	RECORD_PRINT_ENTRY, /* print(@m[k]): args: key */
 	RECORD_CLEAR,
 	RECORD_ZERO,
 	RECORD_EXIT,        /* args: code */

@@ -629,7 +629,7 @@ int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
 	LLVMDIBuilderFinalize(e->di);
 	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(e->m, LLVMReturnStatusAction, &why))
 		return complain("LLVM refuses the module", why);
-	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine,simplifycfg)",
+	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
 		e->machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	if (err)

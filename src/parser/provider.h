@@ -28,6 +28,8 @@ enum ctx_kind {
 	CTX_RAW,        /* u64[] */
 };
 
+enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
+
 /* A named argument: args.NAME. Offsets are into the context. */
 struct field {
 	const char *name;
@@ -59,7 +61,11 @@ struct resolve_env {
 	const char *const *params; /* $1.. */
 	unsigned nparams;
 	int pid;          /* -p, or the child of -c; 0: all */
-	const char *exe;  /* path of the ELF that -c will run, or NULL */
+	/* For a bare name whose first hit in PATH is a script (a version manager's): the
+	 * ELF of that name which the traced command or process runs; NULL when that does
+	 * not help. For a library: what the traced program loads. May be NULL. */
+	const char *(*find_exe)(const struct resolve_env *env, const char *name);
+	void *find_arg;
 	uint32_t max_strlen; /* bytes of a string as str() reads it, with the NUL */
 	bool listing;     /* -l: nothing found is no error */
 };
@@ -76,6 +82,8 @@ struct provider {
 	bool has_args;        /* argN */
 	bool has_retval;
 	bool has_fields;      /* args.x */
+	bool any_process;     /* fires in whatever process: -p and -c do not filter it */
+	enum provider_run run; /* run by the runtime itself, attached nowhere */
 	bool user_stack;      /* ustack means something */
 	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
 	 * Nothing found is a complaint unless env->listing. */

@@ -40,6 +40,10 @@ static const struct type *check_print(struct check *c, struct node *call)
 	struct node *div = call_arg(call, 2);
 	int64_t v;
 
+	if (what->kind == N_MAP && !is_whole_map(what) && what->type->kind == TYPE_AGG)
+		return check_fail(c, what->span, DIAG_ARG_TYPE,
+			"a single element of @%s cannot be printed: it is a %s",
+			what->map.name, type_name(check_arena(c), what->type));
 	if (top && !is_whole_map(what))
 		return check_fail(c, top->span, DIAG_ARG_COUNT,
 			"only a whole map is printed with a number of elements");
@@ -65,35 +69,12 @@ static struct ir *print_map(struct gen *g, struct node *call)
 	return NULL;
 }
 
-/* The key travels as the map has it; the value is read when it is printed. */
-static struct ir *print_entry(struct gen *g, struct node *call)
-{
-	struct node *what = call_arg(call, 0);
-	struct image_record *r = gen_record_new(g, RECORD_PRINT_ENTRY, call->span);
-	struct node *key = arena_new_obj(g->arena, struct node);
-
-	if (what->map.keys->next) {
-		key->kind = N_TUPLE;
-		key->members = what->map.keys;
-	} else {
-		*key = *what->map.keys;
-	}
-	key->next = NULL;
-	key->span = what->span;
-	key->type = what->map.map->key;
-	r->map = what->map.map->index;
-	gen_record_send(g, r, key);
-	return NULL;
-}
-
 static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
 {
 	struct node *what = call_arg(call, 0);
 
 	if (is_whole_map(what))
 		return print_map(g, call);
-	if (what->kind == N_MAP)
-		return print_entry(g, call);
 	gen_record_send(g, gen_record_new(g, RECORD_PRINT_VALUE, call->span), what);
 	return NULL;
 }

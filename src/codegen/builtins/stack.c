@@ -7,7 +7,7 @@
 
 #include "builtins.h"
 
-#include "bpf/unwind.h"
+#include "bpf/kstack.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 

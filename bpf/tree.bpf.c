@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* tree.bpf.c - follows the descendants of the command of -c: a child of a process
+ * in map `tree` joins it before it runs. Linked only with -c. */
+#include "kernel.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} tree SEC(".maps");
+
+/* Offset of task_struct.tgid, from BTF. */
+const volatile __u32 task_tgid_offset = 0;
+
+/* Arguments: the parent's task, the child's. */
+SEC("raw_tp/sched_process_fork")
+int tree_fork(__u64 *ctx)
+{
+	__u32 parent = bpf_get_current_pid_tgid() >> 32, child = 0, one = 1;
+
+	if (!bpf_map_lookup_elem(&tree, &parent))
+		return 0;
+	if (bpf_probe_read_kernel(&child, sizeof(child), (void *)(ctx[1] + task_tgid_offset)))
+		return 0;
+	if (child && child != parent)
+		bpf_map_update_elem(&tree, &child, &one, BPF_ANY);
+	return 0;
+}
+
+__global int in_tree(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&tree, &tgid) != NULL;
+}

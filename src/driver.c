@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* driver.c - the pass list: reads as the table of contents. */
+#include "driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "codegen/image.h"
+#include "parser/ast.h"
+#include "parser/builtin.h"
+#include "parser/parser.h"
+
+static const char *const names[STAGE_MAX] = {
+	[STAGE_LEX] = "lex",     [STAGE_AST] = "ast",   [STAGE_NAMES] = "names",
+	[STAGE_TYPES] = "types", [STAGE_LLVM] = "llvm", [STAGE_ELF] = "elf",
+	[STAGE_IMAGE] = "image",
+};
+
+static const struct language language = {
+	.builtins = builtin_families,
+	.providers = providers,
+};
+
+bool stage_by_name(const char *name, enum stage *ret)
+{
+	for (int i = 0; i < STAGE_MAX; i++)
+		if (!strcmp(names[i], name)) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+const char *stage_names(void)
+{
+	return "lex, ast, names, types, llvm, elf, image";
+}
+
+static bool pass_parse(struct compile *c)
+{
+	if (c->dump[STAGE_LEX])
+		lex_dump(&c->source, stdout);
+	c->script = parse(c->arena, &c->source, c->env.diags);
+	if (c->script && c->dump[STAGE_AST])
+		ast_dump(c->script, false, stdout);
+	return c->script != NULL;
+}
+
+static bool pass_resolve(struct compile *c)
+{
+	bool ok = resolve(c->script, &language, &c->env);
+
+	if (ok && c->dump[STAGE_NAMES])
+		names_dump(c->script, stdout);
+	return ok;
+}
+
+static bool pass_check(struct compile *c)
+{
+	bool ok = check(c->script, &language, &c->env);
+
+	if (ok && c->dump[STAGE_TYPES])
+		ast_dump(c->script, true, stdout);
+	return ok;
+}
+
+static bool pass_codegen(struct compile *c)
+{
+	if (c->dump[STAGE_LLVM])
+		c->codegen.dump_llvm = stdout;
+	if (!codegen(c->script, &c->codegen, &c->image))
+		return false;
+	if (c->dump[STAGE_ELF])
+		fwrite(c->image->elf, 1, c->image->elf_size, stdout);
+	if (c->dump[STAGE_IMAGE])
+		image_dump(c->image, stdout);
+	return true;
+}
+
+/* The last stage whose print-out is wanted; past it there is nothing to do. */
+static int last_stage(const struct compile *c)
+{
+	int last = -1;
+
+	for (int i = 0; i < STAGE_MAX; i++)
+		if (c->dump[i])
+			last = i;
+	return last < 0 ? STAGE_MAX : last;
+}
+
+static bool passes(struct compile *c)
+{
+	int last = last_stage(c);
+
+	return pass_parse(c)
+	    && (last < STAGE_NAMES || pass_resolve(c))
+	    && (last < STAGE_TYPES || pass_check(c))
+	    && (last < STAGE_LLVM || pass_codegen(c));
+}
+
+bool compile(struct compile *c)
+{
+	bool ok = passes(c) && !diags_failed(c->env.diags);
+
+	fflush(stdout);
+	diags_print(c->env.diags, stderr, c->colour);
+	return ok;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* driver.h - the pass list: text -> image. */
+#pragma once
+#include <stdbool.h>
+
+#include "base/source.h"
+#include "codegen/codegen.h"
+#include "parser/provider.h"
+
+struct arena;
+struct image;
+
+/* The stages that -d prints; the compilation stops after the last one asked for. */
+enum stage { STAGE_LEX, STAGE_AST, STAGE_NAMES, STAGE_TYPES, STAGE_LLVM, STAGE_ELF,
+	STAGE_IMAGE, STAGE_MAX };
+
+struct compile {
+	struct arena *arena;
+	struct source source;
+	struct resolve_env env;
+	struct codegen_options codegen;
+	bool dump[STAGE_MAX];
+	bool colour;
+	struct script *script;
+	struct image *image; /* the result */
+};
+
+bool stage_by_name(const char *name, enum stage *ret);
+/* "lex ast names ...": for messages. */
+const char *stage_names(void);
+
+/* False: complaints have been printed to stderr. c->image stays NULL when a dump was
+ * all that was asked for. */
+bool compile(struct compile *c);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* list.c - -l. A pattern that names a provider is expanded as a probe would be; so
+ * what is listed is what can be attached. */
+#include "list.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "parser/ast.h"
+#include "parser/provider.h"
+#include "parser/type.h"
+
+struct listing {
+	struct resolve_env *env;
+	bool with_args;
+	FILE *out;
+	unsigned found;
+};
+
+static const struct provider *find_provider(const char *name, size_t n)
+{
+	for (const struct provider *const *p = providers; *p; p++) {
+		if (!strncasecmp((*p)->name, name, n) && !(*p)->name[n])
+			return *p;
+		if ((*p)->short_name && !strncasecmp((*p)->short_name, name, n) &&
+			!(*p)->short_name[n])
+			return *p;
+	}
+	return NULL;
+}
+
+static void print_place(struct listing *l, const struct place *p)
+{
+	fprintf(l->out, "%s\n", p->name);
+	l->found++;
+	if (!l->with_args)
+		return;
+	for (const struct field *f = p->fields; f; f = f->next)
+		fprintf(l->out, "    %s %s\n", type_name(l->env->arena, f->type), f->name);
+}
+
+static unsigned split(struct arena *a, const char *pattern, const char **parts,
+	struct span *spans)
+{
+	unsigned n = 0;
+	const char *p = pattern;
+
+	while (n < 8) {
+		const char *colon = strchr(p, ':');
+		size_t len = colon ? (size_t)(colon - p) : strlen(p);
+
+		spans[n] = (struct span){p - pattern, p - pattern + len};
+		parts[n++] = arena_strndup(a, p, len);
+		if (!colon)
+			break;
+		p = colon + 1;
+	}
+	return n;
+}
+
+/* As a probe's attach point. */
+static bool expand(struct listing *l, const struct provider *p, const char *pattern)
+{
+	struct source src = {.name = "-l", .text = pattern, .len = strlen(pattern)};
+	const char *parts[8];
+	struct span spans[8];
+	struct attach_point ap = {
+		.span = {0, src.len},
+		.text = pattern,
+		.parts = parts,
+		.part_spans = spans,
+		.nparts = split(l->env->arena, pattern, parts, spans),
+		.provider = p,
+	};
+	bool ok;
+
+	parts[0] = p->name;
+	l->env->diags = diags_new(l->env->arena, &src);
+	ok = p->expand(l->env, &ap);
+	if (!ok)
+		diags_print(l->env->diags, stderr, false);
+	for (const struct place *at = ap.places; at; at = at->next)
+		print_place(l, at);
+	return ok;
+}
+
+static void found_name(const char *name, void *arg)
+{
+	struct listing *l = arg;
+
+	if (!l->with_args) {
+		fprintf(l->out, "%s\n", name);
+		l->found++;
+		return;
+	}
+	expand(l, find_provider(name, strchr(name, ':') - name), name);
+}
+
+static void search(struct listing *l, const char *pattern)
+{
+	const char *anywhere = strchr(pattern, '*') ? pattern :
+		arena_printf(l->env->arena, "*%s*", pattern);
+
+	for (const struct provider *const *p = providers; *p; p++)
+		if ((*p)->list)
+			(*p)->list(l->env, anywhere, found_name, l);
+}
+
+int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out)
+{
+	struct listing l = {.env = env, .with_args = with_args, .out = out};
+	const char *colon = strchr(pattern, ':');
+	const struct provider *p = colon ? find_provider(pattern, colon - pattern) : NULL;
+
+	if (p) {
+		if (!expand(&l, p, pattern))
+			return 1;
+	} else {
+		search(&l, pattern);
+	}
+	if (!l.found)
+		log_warn("no probe matches %s", pattern);
+	return 0;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* list.h - -l: the probes that match a pattern. */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+struct resolve_env;
+
+/* "tracepoint:sched:*", "uprobe:/bin/bash:*", or a bare word that is searched for
+ * everywhere. with_args: the names and types of their arguments, too. 0, or 1 after
+ * a complaint. */
+int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out);

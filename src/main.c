@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+/* main.c - options to a mode: run, list, dump, check. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "driver.h"
+#include "info.h"
+#include "list.h"
+#include "runtime/child.h"
+#include "runtime/session.h"
+#include "runtime/why.h"
+#include "target/target.h"
+
+enum { MAX_STRLEN = 1024, MAX_MAP_KEYS = 4096 };
+
+enum { OPT_DRY_RUN = 256, OPT_INFO, OPT_NO_FEATURE };
+
+static const struct {
+	struct option o;
+	const char *arg;  /* its name in the help */
+	const char *help;
+} options[] = {
+	{{"eval", required_argument, NULL, 'e'}, "PROGRAM", "run this one-liner"},
+	{{"cmd", required_argument, NULL, 'c'}, "COMMAND",
+		"start a command, trace it and what it starts, end with it"},
+	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end with it"},
+	{{"list", no_argument, NULL, 'l'}, NULL,
+		"list probes: strata -l 'tracepoint:sched:*', -lv with arguments"},
+	{{"output", required_argument, NULL, 'o'}, "FILE", "write there instead of stdout"},
+	{{"verbose", no_argument, NULL, 'v'}, NULL,
+		"say what is done (-vv: what the verifier says, too)"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "nothing but what the script prints"},
+	{{"dump", required_argument, NULL, 'd'}, "STAGE",
+		"print a stage: lex, ast, names, types, llvm, elf, image"},
+	{{"dry-run", no_argument, NULL, OPT_DRY_RUN}, NULL, "load, attach nothing"},
+	{{"info", no_argument, NULL, OPT_INFO}, NULL, "what this kernel and this build can do"},
+	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
+		"as if the kernel lacked a feature"},
+	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+};
+
+struct main {
+	const char *eval, *file, *output, *command;
+	int pid;
+	bool list, dry_run, info;
+	const char *const *params;
+	unsigned nparams;
+	struct target *target;
+	struct child child;
+	struct compile compile;
+	char *exe; /* what the command of -c was found to run */
+};
+
+/* ---- the command line --------------------------------------------------- */
+
+static void help(FILE *out)
+{
+	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
+	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
+	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		struct str name = {};
+
+		if (options[i].o.val < 256)
+			str_addf(&name, "-%c, ", options[i].o.val);
+		else
+			str_add(&name, "    ");
+		str_addf(&name, "--%s", options[i].o.name);
+		if (options[i].arg)
+			str_addf(&name, " %s", options[i].arg);
+		fprintf(out, "  %-24s %s\n", str_text(&name), options[i].help);
+		str_done(&name);
+	}
+	fputs("\nExamples:\n"
+	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
+	      "      whole user stacks of everything that runs, all languages\n"
+	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
+	      "      which Python allocates how much\n"
+	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	      "str(args.filename)); }'\n"
+	      "      who opens which files\n", out);
+}
+
+static bool usage(const char *what, const char *arg)
+{
+	log_error("%s%s%s", what, arg ? " " : "", arg ? arg : "");
+	log_hint("strata -h lists the options");
+	return false;
+}
+
+static bool set_dump(struct main *m, const char *name)
+{
+	enum stage stage;
+
+	if (!stage_by_name(name, &stage)) {
+		log_error("there is no stage %s", name);
+		log_hint("the stages are %s", stage_names());
+		return false;
+	}
+	m->compile.dump[stage] = true;
+	return true;
+}
+
+static bool set_pid(struct main *m, const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	if (*end || pid <= 0 || pid > 4194304)
+		return usage("this is no process id:", text);
+	if (!proc_alive(m->target, pid)) {
+		log_error("there is no process %ld", pid);
+		return false;
+	}
+	m->pid = pid;
+	return true;
+}
+
+static bool no_feature(struct main *m, const char *name)
+{
+	if (target_disable(m->target, name))
+		return true;
+	log_error("there is no feature %s to do without", name);
+	log_hint("strata --info lists them");
+	return false;
+}
+
+static bool set_option(struct main *m, int c)
+{
+	switch (c) {
+	case 'e':
+		m->eval = optarg;
+		return true;
+	case 'c':
+		m->command = optarg;
+		return true;
+	case 'p':
+		return set_pid(m, optarg);
+	case 'l':
+		m->list = true;
+		return true;
+	case 'o':
+		m->output = optarg;
+		return true;
+	case 'v':
+		log_level++;
+		return true;
+	case 'q':
+		log_level = -1;
+		return true;
+	case 'd':
+		return set_dump(m, optarg);
+	case OPT_DRY_RUN:
+		m->dry_run = true;
+		return true;
+	case OPT_INFO:
+		m->info = true;
+		return true;
+	case OPT_NO_FEATURE:
+		return no_feature(m, optarg);
+	case 'V':
+		puts("strata " STRATA_VERSION);
+		exit(0);
+	case 'h':
+		help(stdout);
+		exit(0);
+	}
+	log_hint("strata -h lists the options");
+	return false;
+}
+
+static bool parse_options(struct main *m, int argc, char **argv)
+{
+	struct option longs[ARRAY_SIZE(options) + 1] = {};
+	int c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		longs[i] = options[i].o;
+	/* '+': what follows the script is the script's. */
+	while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
+		if (!set_option(m, c))
+			return false;
+	if (!m->eval && optind < argc)
+		m->file = argv[optind++];
+	/* Options may also follow the file, as bpftrace's users write them. */
+	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-') {
+		while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
+			if (!set_option(m, c))
+				return false;
+	}
+	m->params = (const char *const *)argv + optind;
+	m->nparams = argc - optind;
+	if (m->command && m->pid)
+		return usage("-c and -p exclude one another", NULL);
+	return true;
+}
+
+/* ---- the script --------------------------------------------------------- */
+
+static bool load_source(struct main *m)
+{
+	struct source *s = &m->compile.source;
+	int r;
+
+	if (m->eval) {
+		*s = (struct source){.name = "-e", .text = m->eval, .len = strlen(m->eval)};
+		return true;
+	}
+	if (!m->file)
+		return usage("no script was given", NULL);
+	r = source_read(m->compile.arena, m->file, s);
+	if (r)
+		log_error("cannot read %s: %s", m->file, why_errno(r));
+	return !r;
+}
+
+/* ---- compiling ---------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Among what a traced program loads: libpython3.11 of a Python outside the library
+ * cache. */
+static const char *find_loaded(struct main *m, const char *exe, const char *name)
+{
+	const char *const *files = target_closure(m->target, exe);
+	size_t n = strlen(name);
+
+	for (; files && *files; files++) {
+		const char *base = base_name(*files);
+
+		if (!strncmp(base, name, n) && (!base[n] || base[n] == '.'))
+			return *files;
+	}
+	return NULL;
+}
+
+static const char *traced_exe(struct main *m)
+{
+	if (m->exe)
+		return m->exe;
+	if (m->pid)
+		return m->exe = proc_exe(m->target, m->pid);
+	if (m->child.pid && !m->child.traced)
+		return target_which(m->target, m->child.argv[0]);
+	return NULL;
+}
+
+/* The command's own name where PATH has a script: run it as far as its program. */
+static const char *run_through_scripts(struct main *m, const char *name)
+{
+	if (!m->child.pid || m->child.traced || strcmp(base_name(m->child.argv[0]), name))
+		return NULL;
+	m->exe = child_run_to_exec(&m->child, name);
+	return m->exe;
+}
+
+static const char *find_exe(const struct resolve_env *env, const char *name)
+{
+	struct main *m = env->find_arg;
+	const char *which, *exe;
+
+	if (strchr(name, '/') || strchr(name, '*'))
+		return NULL;
+	which = target_which(m->target, name);
+	if (which && !target_is_elf(m->target, which)) {
+		if (m->exe && !strncmp(base_name(m->exe), name, strlen(name)))
+			return m->exe;
+		if (m->child.pid)
+			return run_through_scripts(m, name);
+		exe = traced_exe(m);
+		return exe && !strncmp(base_name(exe), name, strlen(name)) ? exe : NULL;
+	}
+	exe = which ? NULL : traced_exe(m);
+	if (!exe && !which && m->child.pid && !m->child.traced)
+		exe = run_through_scripts(m, base_name(m->child.argv[0]));
+	return exe ? find_loaded(m, exe, name) : NULL;
+}
+
+static uint64_t boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static bool compile_script(struct main *m)
+{
+	struct compile *c = &m->compile;
+
+	c->colour = isatty(2) && !getenv("NO_COLOR");
+	c->env = (struct resolve_env){
+		.arena = c->arena,
+		.diags = diags_new(c->arena, &c->source),
+		.target = m->target,
+		.params = m->params,
+		.nparams = m->nparams,
+		.pid = m->child.pid ? m->child.pid : m->pid,
+		.find_exe = find_exe,
+		.find_arg = m,
+		.max_strlen = MAX_STRLEN,
+		.listing = m->list,
+	};
+	c->codegen = (struct codegen_options){
+		.pid = m->child.pid ? m->child.pid : m->pid,
+		.pid_tree = m->child.pid > 0,
+		.start_ns = boot_ns(),
+		.ncpus = libbpf_num_possible_cpus(),
+		.max_map_keys = MAX_MAP_KEYS,
+		.max_strlen = MAX_STRLEN,
+	};
+	return compile(c);
+}
+
+/* ---- modes -------------------------------------------------------------- */
+
+static int run(struct main *m)
+{
+	_cleanup_(fclosep) FILE *output = NULL;
+	struct session_options opt = {
+		.pid = m->pid,
+		.child = m->child.pid ? &m->child : NULL,
+		.out = stdout,
+		.quiet = log_level < 0,
+		.dry_run = m->dry_run,
+	};
+
+	if (!compile_script(m))
+		return 1;
+	if (!m->compile.image)
+		return 0;
+	if (m->output) {
+		opt.out = output = fopen(m->output, "we");
+		if (!output) {
+			log_error("cannot write %s: %s", m->output, why_errno(-errno));
+			return 1;
+		}
+	}
+	return session_run(m->compile.image, m->target, &opt);
+}
+
+static int list(struct main *m)
+{
+	struct resolve_env env = {
+		.arena = m->compile.arena,
+		.target = m->target,
+		.pid = m->pid,
+		.find_exe = find_exe,
+		.find_arg = m,
+		.max_strlen = MAX_STRLEN,
+		.listing = true,
+	};
+	const char *pattern = m->file ? m->file : "*";
+
+	return list_probes(&env, pattern, log_level >= 1, stdout);
+}
+
+static int mode(struct main *m)
+{
+	if (m->info) {
+		info_print(m->target, stdout);
+		return 0;
+	}
+	if (m->list && !m->eval)
+		return list(m);
+	if (!load_source(m))
+		return 1;
+	if (m->command && child_start(m->target, m->command, &m->child))
+		return 1;
+	return run(m);
+}
+
+int main(int argc, char **argv)
+{
+	struct main m = {.target = target_open("/")};
+	int code = 1;
+
+	m.compile.arena = arena_new();
+	if (m.target && parse_options(&m, argc, argv))
+		code = mode(&m);
+	child_stop(&m.child);
+	free(m.exe);
+	target_close(m.target);
+	arena_free(m.compile.arena);
+	return code;
+}

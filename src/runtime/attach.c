@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* attach.c - links and perf events, as providers make them. */
+#include "attach.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "runtime/why.h"
+
+void links_done(struct links *l)
+{
+	for (size_t i = 0; i < l->list.len; i++)
+		bpf_link__destroy(l->list.data[i]);
+	vec_done(&l->list);
+}
+
+const struct place *probe_place(const struct loaded_probe *p, uint32_t i)
+{
+	return p->image->places[p->prog->first_place + i].place;
+}
+
+uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i)
+{
+	return p->prog->first_place + i;
+}
+
+int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link)
+{
+	int r = -errno;
+
+	if (!link) {
+		log_error("cannot attach to %s: %s", place->name, why_errno(r));
+		why_hint(r);
+		return r;
+	}
+	vec_push(&p->links->list, link);
+	return 0;
+}
+
+int probe_perf_event(struct loaded_probe *p, const struct place *place,
+	struct perf_event_attr *attr, int cpu, uint64_t cookie)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = cookie);
+	struct bpf_link *link;
+	int fd;
+
+	attr->size = sizeof(*attr);
+	fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return probe_link(p, place, NULL);
+	link = bpf_program__attach_perf_event_opts(p->bpf, fd, &opts); /* takes fd */
+	if (!link) {
+		int r = errno;
+
+		close(fd);
+		errno = r;
+	}
+	return probe_link(p, place, link);
+}
+
+/* "0-3,5" */
+static int parse_cpus(const char *text, int *list, int max)
+{
+	int n = 0;
+
+	while (*text && *text != '\n') {
+		char *end;
+		long from = strtol(text, &end, 10), to = from;
+
+		if (end == text)
+			break;
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		for (long i = from; i <= to && n < max; i++)
+			list[n++] = i;
+		text = *end == ',' ? end + 1 : end;
+	}
+	return n;
+}
+
+const int *online_cpus(void)
+{
+	enum { CPUS = 8192 };
+	static int list[CPUS + 1];
+	static int n;
+	char text[4096] = "0";
+	_cleanup_(fclosep) FILE *f = NULL;
+
+	if (n)
+		return list;
+	f = fopen("/sys/devices/system/cpu/online", "re");
+	if (f && !fgets(text, sizeof(text), f))
+		strcpy(text, "0");
+	n = parse_cpus(text, list, CPUS);
+	list[n] = -1;
+	return list;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* attach.h - what a provider's attach() is given. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "codegen/image.h"
+#include "parser/provider.h"
+
+struct bpf_link;
+struct bpf_program;
+struct perf_event_attr;
+struct target;
+
+/* Owns the links: they are destroyed together. */
+struct links {
+	VEC(struct bpf_link *) list;
+	unsigned skipped; /* places the kernel refused, told by their providers */
+};
+void links_done(struct links *l);
+
+struct loaded_probe {
+	const struct image *image;
+	const struct image_prog *prog;
+	struct bpf_program *bpf;
+	struct target *target;
+	int pid; /* only this process, where the kernel can say so; or 0 */
+	struct links *links;
+};
+
+/* The i-th place of the probe, and its attach cookie. */
+const struct place *probe_place(const struct loaded_probe *p, uint32_t i);
+uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
+
+/* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, told. */
+int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
+
+/* A perf event on one CPU (or -1) with the program on its overflow. */
+int probe_perf_event(struct loaded_probe *p, const struct place *place,
+	struct perf_event_attr *attr, int cpu, uint64_t cookie);
+
+/* Online CPUs' numbers, ends with -1. */
+const int *online_cpus(void);

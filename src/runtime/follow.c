@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/* follow.c - perf's side-band records (linux/perf_event.h: MMAP2, FORK, COMM, EXIT)
+ * of all CPUs, put in order and handed to the unwinders.
+ *
+ * Each CPU has a ring; the records of one batch are sorted by their time stamp, so
+ * that an exec on one CPU comes before the mappings that follow on another. */
+#include "follow.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "attach.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "runtime/why.h"
+#include "unwinders/unwinder.h"
+
+enum { RING_PAGES = 64 };
+
+struct cpu_ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+struct event {
+	uint64_t time;
+	struct perf_event_header *record; /* a copy, owned */
+};
+
+struct follow {
+	struct unwinders *u;
+	int pid;
+	size_t page_size;
+	VEC(struct cpu_ring) rings;
+	VEC(int) fds;
+	VEC(struct event) batch;
+	VEC(uint32_t) tree; /* with pid: it and what it forked */
+};
+
+/* ---- open --------------------------------------------------------------- */
+
+static int open_cpu(struct follow *f, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.mmap = 1,
+		.mmap2 = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.sample_id_all = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.exclude_kernel = 1,
+	};
+	struct cpu_ring r = {};
+
+	r.fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r.fd < 0)
+		return -errno;
+	r.page = mmap(NULL, (RING_PAGES + 1) * f->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		r.fd, 0);
+	if (r.page == MAP_FAILED) {
+		int e = -errno;
+
+		close(r.fd);
+		return e;
+	}
+	vec_push(&f->rings, r);
+	vec_push(&f->fds, r.fd);
+	return 0;
+}
+
+int follow_open(struct unwinders *u, int pid, struct follow **ret)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->u = u;
+	f->pid = pid;
+	f->page_size = sysconf(_SC_PAGESIZE);
+	if (pid)
+		vec_push(&f->tree, pid);
+	for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
+		int r = open_cpu(f, *cpu);
+
+		if (r == -ENODEV)
+			continue; /* went offline */
+		if (r) {
+			log_error("cannot follow processes by perf events: %s", why_errno(r));
+			why_hint(r);
+			follow_close(f);
+			return r;
+		}
+	}
+	vec_push(&f->fds, -1);
+	*ret = f;
+	return 0;
+}
+
+static void batch_clear(struct follow *f)
+{
+	for (size_t i = 0; i < f->batch.len; i++)
+		free(f->batch.data[i].record);
+	f->batch.len = 0;
+}
+
+void follow_close(struct follow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->rings.len; i++) {
+		munmap(f->rings.data[i].page, (RING_PAGES + 1) * f->page_size);
+		close(f->rings.data[i].fd);
+	}
+	batch_clear(f);
+	vec_done(&f->rings);
+	vec_done(&f->fds);
+	vec_done(&f->batch);
+	vec_done(&f->tree);
+	free(f);
+}
+
+const int *follow_fds(const struct follow *f)
+{
+	return f->fds.data;
+}
+
+/* ---- whose -------------------------------------------------------------- */
+
+static bool ours(const struct follow *f, uint32_t pid)
+{
+	if (!f->pid)
+		return true;
+	for (size_t i = 0; i < f->tree.len; i++)
+		if (f->tree.data[i] == pid)
+			return true;
+	return false;
+}
+
+static void forget(struct follow *f, uint32_t pid)
+{
+	for (size_t i = 0; i < f->tree.len; i++)
+		if (f->tree.data[i] == pid) {
+			f->tree.data[i] = f->tree.data[--f->tree.len];
+			return;
+		}
+}
+
+/* ---- records ------------------------------------------------------------ */
+
+struct mmap2_record {
+	struct perf_event_header head;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct task_record { /* FORK, EXIT */
+	struct perf_event_header head;
+	uint32_t pid, ppid;
+	uint32_t tid, ptid;
+	uint64_t time;
+};
+
+struct comm_record {
+	struct perf_event_header head;
+	uint32_t pid, tid;
+};
+
+static void on_mmap(struct follow *f, const struct mmap2_record *r)
+{
+	struct process_mmap m = {
+		.pid = r->pid,
+		.start = r->addr,
+		.len = r->len,
+		.offset = r->pgoff,
+		.inode = r->ino,
+		.dev_major = r->maj,
+		.dev_minor = r->min,
+		.exec = r->prot & PROT_EXEC,
+		.path = r->filename,
+	};
+
+	if (ours(f, r->pid))
+		unwinders_mmap(f->u, &m);
+}
+
+static void on_task(struct follow *f, const struct task_record *r)
+{
+	bool exit = r->head.type == PERF_RECORD_EXIT;
+
+	if (exit && r->pid == r->tid && ours(f, r->pid)) {
+		unwinders_exit(f->u, r->pid);
+		if (f->pid)
+			forget(f, r->pid);
+	} else if (!exit && r->pid != r->ppid && ours(f, r->ppid)) {
+		if (f->pid)
+			vec_push(&f->tree, r->pid);
+		unwinders_fork(f->u, r->ppid, r->pid);
+	}
+}
+
+static void on_record(struct follow *f, struct perf_event_header *h)
+{
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		on_mmap(f, (struct mmap2_record *)h);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		on_task(f, (struct task_record *)h);
+		break;
+	case PERF_RECORD_COMM:
+		if ((h->misc & PERF_RECORD_MISC_COMM_EXEC) &&
+			ours(f, ((struct comm_record *)h)->pid))
+			unwinders_exec(f->u, ((struct comm_record *)h)->pid);
+		break;
+	}
+}
+
+/* ---- rings -------------------------------------------------------------- */
+
+static void copy_out(const struct follow *f, const struct cpu_ring *r, uint64_t at, void *to,
+	size_t n)
+{
+	const char *data = (const char *)r->page + f->page_size;
+	size_t size = RING_PAGES * f->page_size, from = at % size;
+	size_t first = size - from < n ? size - from : n;
+
+	memcpy(to, data + from, first);
+	memcpy((char *)to + first, data, n - first);
+}
+
+static void read_ring(struct follow *f, struct cpu_ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
+
+	while (tail < head) {
+		struct perf_event_header h;
+		struct event e;
+
+		copy_out(f, r, tail, &h, sizeof(h));
+		if (h.size < sizeof(h) + 8)
+			break;
+		e.record = malloc(h.size + 1);
+		if (!e.record)
+			break;
+		copy_out(f, r, tail, e.record, h.size);
+		((char *)e.record)[h.size] = 0;
+		/* sample_id_all: the time stamp is the record's last word. */
+		memcpy(&e.time, (char *)e.record + h.size - 8, 8);
+		vec_push(&f->batch, e);
+		tail += h.size;
+	}
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+void follow_drain(struct follow *f)
+{
+	for (size_t i = 0; i < f->rings.len; i++)
+		read_ring(f, &f->rings.data[i]);
+	if (!f->batch.len)
+		return;
+	qsort(f->batch.data, f->batch.len, sizeof(*f->batch.data), by_time);
+	for (size_t i = 0; i < f->batch.len; i++)
+		on_record(f, f->batch.data[i].record);
+	batch_clear(f);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* follow.h - what the machine's processes do, from the kernel's side band: new
+ * executable mappings, fork, exec, exit (perf's software dummy event, one a CPU). */
+#pragma once
+#include <stdbool.h>
+
+struct follow;
+struct unwinders;
+
+/* pid: only this process and what it forks; 0: all. 0 or -errno, told. */
+int follow_open(struct unwinders *u, int pid, struct follow **ret);
+void follow_close(struct follow *f);
+/* To be polled: fds, ends with -1. */
+const int *follow_fds(const struct follow *f);
+/* Hands what has happened to the unwinders, in the order of time. */
+void follow_drain(struct follow *f);

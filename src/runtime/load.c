@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* load.c - image -> kernel. libbpf speaks through a callback: its words are kept,
+ * and shown with -vv, or where a refusal has to be explained. */
+#include "load.h"
+
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/source.h"
+#include "base/str.h"
+#include "bpf/record.h"
+#include "parser/provider.h"
+#include "runtime/why.h"
+#include "target/target.h"
+#include "unwinders/unwinder.h"
+
+enum { RING_SMALL = 256 * 1024, RING_STACKS = 8 * 1024 * 1024 };
+
+static struct str said; /* by libbpf, during one load */
+
+static int listen(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_DEBUG && log_level < 2)
+		return 0;
+	str_addvf(&said, fmt, ap);
+	return 0;
+}
+
+/* ---- refusals ----------------------------------------------------------- */
+
+/* "libbpf: prog 'probe_3': BPF program load failed" names the culprit. */
+static const struct image_prog *refused_prog(const struct image *img)
+{
+	const char *at = strstr(str_text(&said), "prog 'probe_");
+	unsigned long i;
+
+	if (!at)
+		return NULL;
+	i = strtoul(at + 12, NULL, 10);
+	return i < img->nprogs ? &img->progs[i] : NULL;
+}
+
+/* The verifier's last word: the line before "processed N insns". */
+static void verifier_reason(char *buf, size_t size)
+{
+	const char *text = str_text(&said), *end = strstr(text, "\nprocessed ");
+	const char *from;
+
+	*buf = 0;
+	if (!end)
+		return;
+	for (from = end; from > text && from[-1] != '\n'; from--)
+		;
+	snprintf(buf, size, "%.*s", (int)(end - from), from);
+}
+
+static void tell_verifier(const struct image *img, int r)
+{
+	const struct image_prog *p = refused_prog(img);
+	char reason[256];
+
+	verifier_reason(reason, sizeof(reason));
+	if (!p || !*reason) {
+		why_no_bpf(r);
+		return;
+	}
+	if (strstr(str_text(&said), "BPF program is too large")) {
+		log_error("the kernel refuses the probe %s: it is too long to be verified",
+			img->places[p->first_place].place->name);
+		log_hint("shorten its loops and its strings");
+		return;
+	}
+	log_error("the kernel's verifier refuses the probe %s: %s",
+		img->places[p->first_place].place->name, reason);
+	log_hint("this should not happen: please report it with the output of strata -vv");
+}
+
+static int refuse(const struct image *img, int r)
+{
+	if (log_level >= 2)
+		fputs(str_text(&said), stderr);
+	tell_verifier(img, r);
+	return r;
+}
+
+/* ---- sizes and types ---------------------------------------------------- */
+
+static void size_map(struct bpf_object *obj, const char *name, uint32_t value_size,
+	uint32_t entries)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	if (m && value_size)
+		bpf_map__set_value_size(m, value_size);
+	if (m && entries)
+		bpf_map__set_max_entries(m, entries);
+}
+
+static int prepare_progs(const struct image *img, struct target *t, struct bpf_object *obj)
+{
+	for (unsigned i = 0; i < img->nprogs; i++) {
+		const struct image_prog *p = &img->progs[i];
+		struct bpf_program *bpf = bpf_object__find_program_by_name(obj, p->name);
+
+		if (!bpf)
+			return -ENOENT;
+		bpf_program__set_type(bpf, p->provider->prog_type);
+		if (p->provider->attach_type && target_feature(t, FEATURE_UPROBE_MULTI))
+			bpf_program__set_expected_attach_type(bpf, p->provider->attach_type);
+		else
+			bpf_program__set_expected_attach_type(bpf, 0);
+	}
+	return 0;
+}
+
+
+static int prepare(const struct image *img, struct target *t, struct bpf_object *obj)
+{
+	bool stacks = img->user_stacks || img->kernel_stacks;
+
+	size_map(obj, "scratch", img->scratch_size, 0);
+	size_map(obj, "ring", 0, !img->ring ? (uint32_t)sysconf(_SC_PAGESIZE) :
+				 stacks	   ? RING_STACKS :
+					     RING_SMALL);
+	if (img->user_stacks) {
+		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1);
+
+		if (r)
+			return r;
+	}
+	return prepare_progs(img, t, obj);
+}
+
+int load_image(const struct image *img, struct target *t, struct bpf_object **ret)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "strata");
+	struct bpf_object *obj;
+	int r;
+
+	libbpf_set_print(listen);
+	str_clear(&said);
+	obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
+	if (!obj) {
+		r = -errno;
+		log_error("internal error: libbpf refuses the object: %s",
+			str_text(&said));
+		return r;
+	}
+	r = prepare(img, t, obj);
+	if (!r)
+		r = bpf_object__load(obj);
+	if (r) {
+		bpf_object__close(obj);
+		return refuse(img, r);
+	}
+	if (log_level >= 2)
+		fputs(str_text(&said), stderr);
+	*ret = obj;
+	return 0;
+}

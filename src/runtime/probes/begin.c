@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/* begin.c - begin and end: run once, before the other probes fire and after they
+ * are gone. No kernel event is waited for: the runtime runs the programs itself
+ * (BPF_PROG_RUN). */
+#include "probes.h"
+
+#include <linux/bpf.h>
+#include <string.h>
+
+static bool once_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	if (ap->nparts != 1)
+		return form_error(env, ap, "this probe has no parts");
+	place_add(env, ap)->name = ap->provider->name;
+	return true;
+}
+
+static int once_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0;
+}
+
+const struct provider provider_begin = {
+	.name = "begin",
+	.form = "begin",
+	.help = "once, before all other probes",
+	.ctx = CTX_NONE,
+	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	.section = "raw_tp",
+	.run = RUN_BEGIN,
+	.expand = once_expand,
+	.list = once_list,
+};
+
+const struct provider provider_end = {
+	.name = "end",
+	.form = "end",
+	.help = "once, when the script ends",
+	.ctx = CTX_NONE,
+	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	.section = "raw_tp",
+	.run = RUN_END,
+	.expand = once_expand,
+	.list = once_list,
+};

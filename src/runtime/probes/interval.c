@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* interval.c - interval:UNIT:N, a timer on one CPU.
+ *
+ * The kernel has no timer to hang a program on, so a software clock perf event is
+ * opened with the wanted period and the program runs on overflow. */
+#include "probes.h"
+
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+
+#include "base/arena.h"
+
+static bool interval_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	return parse_period(env, ap, place_add(env, ap));
+}
+
+static int interval_attach(struct loaded_probe *p)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_CPU_CLOCK,
+			.sample_period = place->freq ? 1000000000 / place->period :
+						       place->period,
+		};
+		int r = probe_perf_event(p, place, &attr, online_cpus()[0],
+			probe_cookie(p, i));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int interval_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0;
+}
+
+const struct provider provider_interval = {
+	.name = "interval",
+	.short_name = "i",
+	.form = "interval:(hz|s|ms|us):N or interval:1s",
+	.help = "a timer, on one CPU",
+	.ctx = CTX_PERF,
+	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+	.section = "perf_event",
+	.any_process = true,
+	.expand = interval_expand,
+	.attach = interval_attach,
+	.list = interval_list,
+};

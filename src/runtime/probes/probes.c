@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* probes.c - the providers, and what their expand() functions share. */
+#include "probes.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+const struct provider *const providers[] = {
+	&provider_begin,
+	&provider_end,
+	&provider_interval,
+	&provider_profile,
+	&provider_rawtracepoint,
+	&provider_tracepoint,
+	&provider_uprobe,
+	&provider_uretprobe,
+	NULL,
+};
+
+struct place *place_add(const struct resolve_env *env, struct attach_point *ap)
+{
+	struct place *p = arena_new_obj(env->arena, struct place);
+	struct place **last = ap->data ? (struct place **)ap->data : &ap->places;
+
+	*last = p;
+	ap->data = &p->next;
+	ap->nplaces++;
+	p->name = ap->text;
+	p->func = "";
+	return p;
+}
+
+bool form_error(const struct resolve_env *env, const struct attach_point *ap, const char *what)
+{
+	diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(env->diags, "its form is %s", ap->provider->form);
+	return false;
+}
+
+/* ---- periods ------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000},
+	{"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
+};
+
+static bool unit_ns(const char *name, uint64_t *ret)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].name, name)) {
+			*ret = units[i].ns;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_number(const char *text, uint64_t *ret, const char **ret_rest)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	*ret_rest = end;
+	return errno == 0;
+}
+
+static bool period_error(const struct resolve_env *env, struct attach_point *ap, unsigned part,
+	const char *what)
+{
+	struct span at = part < ap->nparts ? ap->part_spans[part] : ap->span;
+
+	diag(env->diags, at, DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(env->diags, "its form is %s", ap->provider->form);
+	return false;
+}
+
+static bool set_period(const struct resolve_env *env, struct attach_point *ap, unsigned part,
+	uint64_t n, uint64_t unit, struct place *p)
+{
+	if (!n)
+		return period_error(env, ap, part, "the period must be greater than 0");
+	if (n > UINT64_MAX / unit)
+		return period_error(env, ap, part, "the period is too long");
+	p->period = n * unit;
+	if (p->period < 1000)
+		return period_error(env, ap, part, "the shortest period is 1000 ns");
+	return true;
+}
+
+/* "1s", "100ms", or bare nanoseconds. */
+static bool parse_duration(const struct resolve_env *env, struct attach_point *ap,
+	struct place *p)
+{
+	uint64_t n, unit = 1;
+	const char *rest;
+
+	if (!parse_number(ap->parts[1], &n, &rest) || (*rest && !unit_ns(rest, &unit)))
+		return period_error(env, ap, 1, "this is no period");
+	return set_period(env, ap, 1, n, unit, p);
+}
+
+bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p)
+{
+	uint64_t n, unit;
+	const char *rest;
+
+	if (ap->nparts == 2)
+		return parse_duration(env, ap, p);
+	if (ap->nparts != 3)
+		return form_error(env, ap, "a period is wanted");
+	if (!parse_number(ap->parts[2], &n, &rest) || *rest)
+		return period_error(env, ap, 2, "this is no number");
+	if (!strcmp(ap->parts[1], "hz")) {
+		if (!n || n > 1000000)
+			return period_error(env, ap, 2, "the frequency is 1 to 1000000 Hz");
+		p->freq = true;
+		p->period = n;
+		return true;
+	}
+	if (!unit_ns(ap->parts[1], &unit) || unit > 1000000000)
+		return period_error(env, ap, 1, "the unit is hz, s, ms or us");
+	return set_period(env, ap, 2, n, unit, p);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* probes.h - the providers, and what their expand() functions share. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "parser/ast.h"
+#include "parser/provider.h"
+#include "runtime/attach.h"
+
+extern const struct provider provider_begin;
+extern const struct provider provider_end;
+extern const struct provider provider_interval;
+extern const struct provider provider_profile;
+extern const struct provider provider_rawtracepoint;
+extern const struct provider provider_tracepoint;
+extern const struct provider provider_uprobe;
+extern const struct provider provider_uretprobe;
+
+/* A zeroed place at the end of the attach point's list. */
+struct place *place_add(const struct resolve_env *env, struct attach_point *ap);
+/* Complains that the attach point is not of the provider's form. */
+bool form_error(const struct resolve_env *env, const struct attach_point *ap,
+	const char *what);
+/* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
+bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);

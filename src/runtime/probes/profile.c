@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* profile.c - profile:hz:N, samples what runs, on every CPU.
+ *
+ * The software clock of perf: it needs no PMU, so it works in virtual machines too.
+ * It ticks on idle CPUs as well (pid 0). */
+#include "probes.h"
+
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+
+static bool profile_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	return parse_period(env, ap, place_add(env, ap));
+}
+
+static int profile_attach(struct loaded_probe *p)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+
+		for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
+			struct perf_event_attr attr = {
+				.type = PERF_TYPE_SOFTWARE,
+				.config = PERF_COUNT_SW_CPU_CLOCK,
+				.freq = place->freq,
+				.sample_period = place->period, /* a union: or the frequency */
+			};
+			int r = probe_perf_event(p, place, &attr, *cpu, probe_cookie(p, i));
+
+			if (r)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int profile_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0;
+}
+
+const struct provider provider_profile = {
+	.name = "profile",
+	.short_name = "p",
+	.form = "profile:(hz|s|ms|us):N or profile:10ms",
+	.help = "samples at a rate, on every CPU",
+	.ctx = CTX_PERF,
+	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+	.section = "perf_event",
+	.user_stack = true,
+	.expand = profile_expand,
+	.attach = profile_attach,
+	.list = profile_list,
+};

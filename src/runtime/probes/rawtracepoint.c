@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* rawtracepoint.c - rawtracepoint:EVENT: the tracepoint's own arguments as the
+ * kernel passes them, arg0.., without the record that tracefs makes of them. */
+#include "probes.h"
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "target/target.h"
+
+static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap)
+{
+	const char *const *all = target_raw_tracepoints(env->target, "*");
+	const char *near;
+	size_t n = 0;
+
+	while (all && all[n])
+		n++;
+	diag(env->diags, ap->span, DIAG_NO_PLACE, "no raw tracepoint matches %s", ap->parts[1]);
+	near = nearest(ap->parts[1], all, n);
+	if (near)
+		diag_hint(env->diags, "did you mean rawtracepoint:%s?", near);
+	else
+		diag_hint(env->diags, "strata -l 'rawtracepoint:*' lists what this kernel has");
+	return false;
+}
+
+static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)
+{
+	struct place *p = place_add(env, ap);
+
+	p->func = arena_strdup(env->arena, name);
+	p->name = arena_printf(env->arena, "rawtracepoint:%s", name);
+}
+
+static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *const *names;
+
+	if (ap->nparts != 2)
+		return form_error(env, ap, "a raw tracepoint has a name");
+	if (!target_has_btf(env->target)) {
+		/* Without BTF nobody knows the names: the kernel will say. */
+		add_event(env, ap, ap->parts[1]);
+		return true;
+	}
+	names = target_raw_tracepoints(env->target, ap->parts[1]);
+	for (; names && *names; names++)
+		add_event(env, ap, *names);
+	return ap->places || env->listing || nothing_found(env, ap);
+}
+
+static int raw_attach(struct loaded_probe *p)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+		int r = probe_link(p, place, bpf_program__attach_raw_tracepoint(p->bpf,
+			place->func));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int raw_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	const char *const *names = target_raw_tracepoints(env->target, "*");
+
+	for (; names && *names; names++) {
+		const char *full = arena_printf(env->arena, "rawtracepoint:%s", *names);
+
+		if (glob_match(pattern, full))
+			found(full, arg);
+	}
+	return 0;
+}
+
+const struct provider provider_rawtracepoint = {
+	.name = "rawtracepoint",
+	.short_name = "rt",
+	.form = "rawtracepoint:EVENT",
+	.help = "the kernel's static tracepoints, raw arguments",
+	.ctx = CTX_RAW,
+	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	.section = "raw_tp",
+	.has_args = true,
+	.user_stack = true,
+	.expand = raw_expand,
+	.attach = raw_attach,
+	.list = raw_list,
+};

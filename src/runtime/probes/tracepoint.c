@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/* tracepoint.c - tracepoint:CATEGORY:EVENT, by tracefs. args.NAME are the fields of
+ * the event's format file; the program's context is that record. */
+#include "probes.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "parser/type.h"
+#include "target/target.h"
+
+enum { DATA_LOC_STRING = 256 }; /* bytes of a string of unknown length */
+
+/* ---- fields ------------------------------------------------------------- */
+
+static bool has_word(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at != NULL;
+}
+
+static const struct type *field_type(const struct resolve_env *env, const char *category,
+	const struct trace_field *f)
+{
+	bool chars = has_word(f->type, "char");
+
+	if (!strncmp(f->type, "__data_loc", 10) || !strncmp(f->type, "__rel_loc", 9))
+		return chars ? type_string(env->arena, DATA_LOC_STRING) : NULL;
+	if (f->elements > 1)
+		return chars ? type_string(env->arena, f->size) : NULL;
+	if (strchr(f->type, '*'))
+		return type_pointer(env->arena, chars ? "char" : "void",
+			!strcmp(category, "syscalls"));
+	if (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8)
+		return type_int(f->size, f->is_signed);
+	return NULL;
+}
+
+static const struct field *make_fields(const struct resolve_env *env,
+	const struct trace_event *e)
+{
+	const struct field *list = NULL, **last = &list;
+
+	for (size_t i = 0; i < e->nfields; i++) {
+		const struct trace_field *tf = &e->fields[i];
+		const struct type *type = field_type(env, e->category, tf);
+		struct field *f;
+
+		if (!type || !strncmp(tf->name, "common_", 7))
+			continue;
+		f = arena_new_obj(env->arena, struct field);
+		*f = (struct field){
+			.name = arena_strdup(env->arena, tf->name),
+			.type = type,
+			.offset = tf->offset,
+			.size = tf->size,
+			.data_loc = !strncmp(tf->type, "__data_loc", 10),
+		};
+		*last = f;
+		last = &f->next;
+	}
+	return list;
+}
+
+/* ---- expand ------------------------------------------------------------- */
+
+static void suggest_event(const struct resolve_env *env, const struct attach_point *ap)
+{
+	const char *const *all = target_events(env->target, ap->parts[1], "*");
+	const char *names[4096], *near;
+	size_t n = 0;
+
+	for (; all && all[n] && n < 4096; n++)
+		names[n] = strchr(all[n], ':') + 1;
+	near = nearest(ap->parts[2], names, n);
+	if (near)
+		diag_hint(env->diags, "did you mean tracepoint:%s:%s?", ap->parts[1], near);
+	else
+		diag_hint(env->diags, "strata -l 'tracepoint:*' lists what this kernel has");
+}
+
+static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap)
+{
+	if (!target_tracefs(env->target)) {
+		diag(env->diags, ap->span, DIAG_NO_PLACE,
+			"tracepoints cannot be read: tracefs is not mounted");
+		diag_hint(env->diags, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+		return false;
+	}
+	diag(env->diags, ap->span, DIAG_NO_PLACE, "no tracepoint matches %s:%s",
+		ap->parts[1], ap->parts[2]);
+	suggest_event(env, ap);
+	return false;
+}
+
+static bool add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)
+{
+	const char *event = strchr(name, ':') + 1;
+	char *category = arena_strndup(env->arena, name, event - 1 - name);
+	struct trace_event e;
+	struct place *p;
+
+	if (target_event(env->target, category, event, &e))
+		return false;
+	p = place_add(env, ap);
+	p->name = arena_printf(env->arena, "tracepoint:%s", name);
+	p->path = category;
+	p->func = arena_strdup(env->arena, event);
+	p->config = e.id;
+	p->fields = make_fields(env, &e);
+	return true;
+}
+
+static bool tracepoint_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *const *names;
+
+	if (ap->nparts != 3)
+		return form_error(env, ap, "a tracepoint has a category and a name");
+	names = target_events(env->target, ap->parts[1], ap->parts[2]);
+	for (; names && *names; names++)
+		add_event(env, ap, *names);
+	return ap->places || env->listing || nothing_found(env, ap);
+}
+
+/* ---- attach ------------------------------------------------------------- */
+
+static int tracepoint_attach(struct loaded_probe *p)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+		LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = probe_cookie(p, i));
+		int r = probe_link(p, place, bpf_program__attach_tracepoint_opts(p->bpf,
+			place->path, place->func, &opts));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int tracepoint_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	const char *const *names = target_events(env->target, "*", "*");
+
+	for (; names && *names; names++) {
+		const char *full = arena_printf(env->arena, "tracepoint:%s", *names);
+
+		if (glob_match(pattern, full))
+			found(full, arg);
+	}
+	return 0;
+}
+
+const struct provider provider_tracepoint = {
+	.name = "tracepoint",
+	.short_name = "t",
+	.form = "tracepoint:CATEGORY:EVENT",
+	.help = "the kernel's static tracepoints, arguments by name",
+	.ctx = CTX_TRACEPOINT,
+	.prog_type = BPF_PROG_TYPE_TRACEPOINT,
+	.section = "tracepoint",
+	.has_fields = true,
+	.user_stack = true,
+	.expand = tracepoint_expand,
+	.attach = tracepoint_attach,
+	.list = tracepoint_list,
+};

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uprobe.c - uprobe and uretprobe: functions of programs and libraries.
+ *
+ * All places of a file hang on one multi link: attaching and detaching thousands
+ * costs as much as one. A single place that the kernel cannot probe (an instruction
+ * it does not emulate) refuses the whole link, so a refused range is halved until
+ * the culprits are found; they are skipped and reported. */
+#include "probes.h"
+
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "runtime/why.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+/* enum bpf_attach_type of Linux 6.6; older headers lack it. */
+enum { TRACE_UPROBE_MULTI = 48 };
+
+/* ---- which file --------------------------------------------------------- */
+
+static void hint_skipped(const char *skipped)
+{
+	if (skipped)
+		log_info("%s is a script: passed over", skipped);
+}
+
+/* What the command of -c or the process of -p runs goes before PATH where PATH's
+ * first hit is a script: a version manager's. */
+static const char *const *find_files(const struct resolve_env *env, const char *name)
+{
+	const char *skipped = NULL, *exe = NULL;
+	const char *const *files;
+
+	if (env->find_exe)
+		exe = env->find_exe(env, name);
+	if (exe) {
+		const char **list = arena_new_array(env->arena, const char *, 2);
+
+		log_info("%s means %s, which the traced command runs", name, exe);
+		list[0] = exe;
+		return list;
+	}
+	files = target_find_binary(env->target, name, &skipped);
+	hint_skipped(skipped);
+	return files;
+}
+
+static bool no_file(const struct resolve_env *env, const struct attach_point *ap)
+{
+	diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "there is no program or library %s",
+		ap->parts[1]);
+	if (strchr(ap->parts[1], '/'))
+		diag_hint(env->diags, "is the path right?");
+	else
+		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
+			"library cache (libc, libssl..)");
+	return false;
+}
+
+/* ---- which places ------------------------------------------------------- */
+
+static bool is_function(const struct elf_symbol *s)
+{
+	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+}
+
+static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *path,
+	const char *func, uint64_t offset)
+{
+	struct place *p = place_add(env, ap);
+
+	p->path = path;
+	p->func = func;
+	p->offset = offset;
+	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, path, func);
+}
+
+static bool in_code(struct elf *e, uint64_t vaddr)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].exec && vaddr >= s[i].vaddr && vaddr - s[i].vaddr < s[i].filesz)
+			return true;
+	return false;
+}
+
+/* An address with several names is one place, called by the first of them. */
+static void add_matching(const struct resolve_env *env, struct attach_point *ap,
+	const char *path, struct elf *e, const char *pattern)
+{
+	const struct elf_symbol *s;
+	size_t n = elf_symbols(e, &s);
+	uint64_t last = UINT64_MAX, offset;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_function(&s[i]) || s[i].vaddr == last || !glob_match(pattern, s[i].name))
+			continue;
+		if (!in_code(e, s[i].vaddr) || !elf_vaddr_to_offset(e, s[i].vaddr, &offset))
+			continue;
+		last = s[i].vaddr;
+		add_place(env, ap, path, arena_strdup(env->arena, s[i].name), offset);
+	}
+}
+
+static bool parse_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*ret = strtoull(text, &end, 0);
+	return *end == 0;
+}
+
+static void add_address(const struct resolve_env *env, struct attach_point *ap,
+	const char *path, struct elf *e, const char *text, uint64_t vaddr)
+{
+	uint64_t offset;
+
+	if (in_code(e, vaddr) && elf_vaddr_to_offset(e, vaddr, &offset))
+		add_place(env, ap, path, arena_strdup(env->arena, text), offset);
+}
+
+/* NAME, NAME+OFFSET, an address, or a pattern. */
+static void add_function(const struct resolve_env *env, struct attach_point *ap,
+	const char *path, struct elf *e, const char *what)
+{
+	const char *plus = strrchr(what, '+');
+	struct elf_symbol s;
+	uint64_t add = 0;
+
+	if (strchr(what, '*')) {
+		add_matching(env, ap, path, e, what);
+	} else if (parse_address(what, &add)) {
+		add_address(env, ap, path, e, what, add);
+	} else if (elf_symbol_named(e, what, &s) && is_function(&s)) {
+		add_address(env, ap, path, e, what, s.vaddr);
+	} else if (plus && parse_address(plus + 1, &add) &&
+		elf_symbol_named(e, arena_strndup(env->arena, what, plus - what), &s)) {
+		add_address(env, ap, path, e, what, s.vaddr + add);
+	}
+}
+
+static void suggest_function(const struct resolve_env *env, const char *path,
+	const char *written)
+{
+	_cleanup_(elf_closep) struct elf *e = NULL;
+	const struct elf_symbol *s;
+	const char **names, *near;
+	size_t n, k = 0;
+
+	if (elf_open(path, &e))
+		return;
+	n = elf_symbols(e, &s);
+	names = arena_new_array(env->arena, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		if (is_function(&s[i]))
+			names[k++] = s[i].name;
+	near = nearest(written, names, k);
+	if (!k)
+		diag_hint(env->diags, "%s has no symbols: it is stripped, and no debug file of "
+			"its build id is in /usr/lib/debug", path);
+	else if (near)
+		diag_hint(env->diags, "did you mean %s?", near);
+	else
+		diag_hint(env->diags, "strata -l 'uprobe:%s:*' lists its functions", path);
+}
+
+static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+	const char *path, const char *what)
+{
+	diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+		"%s has no function %s", path, what);
+	suggest_function(env, path, what);
+	return false;
+}
+
+/* A launcher of a few functions, as pyenv's python3: its library is what is meant. */
+static void hint_launcher(const struct resolve_env *env, const struct attach_point *ap,
+	const char *path, struct elf *e)
+{
+	const char *const *needed = elf_needed(e);
+
+	if (ap->nplaces > 16)
+		return;
+	for (; needed && *needed; needed++)
+		if (!strncmp(*needed, "libpython", 9)) {
+			const char *so = strstr(*needed, ".so");
+
+			log_hint("%s is a small launcher: its Python is in %s; "
+				"write %s:%.*s:...", path, *needed, ap->provider->name,
+				so ? (int)(so - *needed) : 64, *needed);
+			return;
+		}
+}
+
+static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
+	const char *path, const char *what)
+{
+	_cleanup_(elf_closep) struct elf *e = NULL;
+	int r = elf_open(path, &e);
+
+	if (r) {
+		diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "cannot read %s: %s", path,
+			r == -ENOEXEC ? "it is no ELF program or library" : why_errno(r));
+		return false;
+	}
+	add_function(env, ap, path, e, what);
+	if (strchr(what, '*'))
+		hint_launcher(env, ap, path, e);
+	return true;
+}
+
+static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *what = ap->parts[ap->nparts - 1], *first = NULL;
+	const char *const *files;
+
+	if (ap->nparts == 4 && !strcmp(ap->parts[2], "cpp"))
+		return form_error(env, ap, "C++ names are not looked up yet");
+	if (ap->nparts != 3)
+		return form_error(env, ap, "a uprobe has a file and a function");
+	files = find_files(env, ap->parts[1]);
+	if (!files || !*files)
+		return env->listing || no_file(env, ap);
+	for (; *files; files++) {
+		if (!first)
+			first = arena_strdup(env->arena, *files);
+		if (!expand_file(env, ap, arena_strdup(env->arena, *files), what) &&
+			!env->listing)
+			return false;
+	}
+	return ap->places || env->listing || no_function(env, ap, first, what);
+}
+
+/* ---- attach ------------------------------------------------------------- */
+
+struct batch { /* places of one file */
+	struct loaded_probe *p;
+	const char *path;
+	unsigned long *offsets;
+	uint64_t *cookies;
+	const struct place **places;
+	bool ret;
+};
+
+static struct bpf_link *link_range(const struct batch *b, size_t from, size_t n)
+{
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts,
+		.offsets = b->offsets + from,
+		.cookies = (const __u64 *)b->cookies + from,
+		.cnt = n,
+		.retprobe = b->ret);
+
+	return bpf_program__attach_uprobe_multi(b->p->bpf, -1, b->path, NULL, &opts);
+}
+
+static bool place_refused(int r)
+{
+	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO;
+}
+
+static int attach_range(const struct batch *b, size_t from, size_t n)
+{
+	struct bpf_link *link = link_range(b, from, n);
+	int r = -errno;
+
+	if (link) {
+		errno = 0;
+		return probe_link(b->p, b->places[from], link);
+	}
+	if (!place_refused(r)) {
+		errno = -r;
+		return probe_link(b->p, b->places[from], NULL);
+	}
+	if (n == 1) {
+		log_info("skipped %s: %s", b->places[from]->name, why_errno(r));
+		b->p->links->skipped++;
+		return 0;
+	}
+	r = attach_range(b, from, n / 2);
+	return r ? r : attach_range(b, from + n / 2, n - n / 2);
+}
+
+/* Kernels before 6.6: one perf event uprobe a place. */
+static int attach_single(const struct batch *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookies[i],
+			.retprobe = b->ret);
+		int r = probe_link(b->p, b->places[i], bpf_program__attach_uprobe_opts(
+			b->p->bpf, -1, b->path, b->offsets[i], &opts));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int attach_file(struct batch *b, size_t n)
+{
+	unsigned skipped = b->p->links->skipped;
+	int r;
+
+	if (!target_feature(b->p->target, FEATURE_UPROBE_MULTI))
+		return attach_single(b, n);
+	r = attach_range(b, 0, n);
+	if (!r && b->p->links->skipped - skipped == n) {
+		log_error("cannot attach to %s: the kernel cannot probe the instruction there",
+			b->places[0]->name);
+		return -EOPNOTSUPP;
+	}
+	return r;
+}
+
+static int attach_all(struct loaded_probe *p, bool ret)
+{
+	uint32_t n = p->prog->nplaces;
+	_cleanup_(freep) unsigned long *offsets = calloc(n, sizeof(*offsets));
+	_cleanup_(freep) uint64_t *cookies = calloc(n, sizeof(*cookies));
+	_cleanup_(freep) const struct place **places = calloc(n, sizeof(*places));
+	struct batch b = {.p = p, .offsets = offsets, .cookies = cookies, .places = places,
+		.ret = ret};
+	int r = 0;
+
+	if (!offsets || !cookies || !places)
+		return -ENOMEM;
+	for (uint32_t i = 0, k; i < n && !r; i += k) {
+		b.path = probe_place(p, i)->path;
+		for (k = 0; i + k < n && !strcmp(probe_place(p, i + k)->path, b.path); k++) {
+			places[k] = probe_place(p, i + k);
+			offsets[k] = places[k]->offset;
+			cookies[k] = probe_cookie(p, i + k);
+		}
+		r = attach_file(&b, k);
+	}
+	return r;
+}
+
+static int uprobe_attach(struct loaded_probe *p)
+{
+	return attach_all(p, false);
+}
+
+static int uretprobe_attach(struct loaded_probe *p)
+{
+	return attach_all(p, true);
+}
+
+/* ---- list --------------------------------------------------------------- */
+
+static int uprobe_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0; /* there is no end of files; -l 'uprobe:PATH:*' expands like a probe */
+}
+
+const struct provider provider_uprobe = {
+	.name = "uprobe",
+	.short_name = "u",
+	.form = "uprobe:PATH:FUNCTION, :FUNCTION+OFFSET or :ADDRESS",
+	.help = "a function of a program or library is entered",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.attach_type = TRACE_UPROBE_MULTI,
+	.section = "uprobe",
+	.has_args = true,
+	.user_stack = true,
+	.expand = uprobe_expand,
+	.attach = uprobe_attach,
+	.list = uprobe_list,
+};
+
+const struct provider provider_uretprobe = {
+	.name = "uretprobe",
+	.short_name = "ur",
+	.form = "uretprobe:PATH:FUNCTION",
+	.help = "a function of a program or library returns",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.attach_type = TRACE_UPROBE_MULTI,
+	.section = "uretprobe",
+	.has_retval = true,
+	.user_stack = true,
+	.expand = uprobe_expand,
+	.attach = uretprobe_attach,
+	.list = uprobe_list,
+};

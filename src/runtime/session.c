@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+/* session.c - a script running. One thread: it waits for the ring buffer, the side
+ * band of processes, signals and the end of the traced process, whatever comes
+ * first; nothing is polled by the clock. */
+#include "session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "bpf/record.h"
+#include "parser/provider.h"
+#include "runtime/attach.h"
+#include "runtime/follow.h"
+#include "runtime/load.h"
+#include "runtime/maps.h"
+#include "runtime/show.h"
+#include "runtime/why.h"
+#include "target/target.h"
+#include "unwinders/unwinder.h"
+
+enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
+
+struct session {
+	const struct image *img;
+	struct target *target;
+	const struct session_options *opt;
+	struct bpf_object *obj;
+	struct ring_buffer *ring;
+	struct unwinders *unwinders;
+	struct follow *follow;
+	struct links links;
+	struct show show;
+	int epoll, signals, process;
+	bool ended;       /* exit(), a signal, or the process' end */
+	bool exit_called;
+	int code;
+};
+
+/* ---- records ------------------------------------------------------------ */
+
+static void on_join(struct session *s, const struct image_record *r, const uint8_t *data)
+{
+	const struct join_record *j = (const struct join_record *)data;
+	struct str line = {};
+
+	for (uint64_t i = 0; i < j->n && i < JOIN_STRINGS; i++) {
+		if (i)
+			str_addn(&line, r->text, r->text_len);
+		show_text((const uint8_t *)j->text[i], JOIN_LENGTH, &line);
+	}
+	fprintf(s->opt->out, "%s\n", str_text(&line));
+	str_done(&line);
+}
+
+static void print_text(struct session *s, struct str *text, bool newline)
+{
+	if (newline)
+		str_addc(text, '\n');
+	fwrite(str_text(text), 1, text->len, s->opt->out);
+	str_done(text);
+}
+
+static void on_script(struct session *s, const struct image_record *r, const uint8_t *data)
+{
+	const struct image_map *map = &s->img->maps[r->map];
+	struct str text = {};
+
+	switch (r->op) {
+	case RECORD_PRINTF:
+		show_format(&s->show, r, data, &text);
+		print_text(s, &text, false);
+		break;
+	case RECORD_PRINT_VALUE:
+		show_value(&s->show, r->args[0].type, data + r->args[0].offset, &text);
+		print_text(s, &text, true);
+		break;
+	case RECORD_PRINT_MAP:
+		map_print(&s->show, s->obj, map, r->top, r->div, s->opt->out);
+		break;
+	case RECORD_CLEAR:
+		map_clear(s->obj, map);
+		break;
+	case RECORD_ZERO:
+		map_zero(s->obj, map);
+		break;
+	case RECORD_JOIN:
+		on_join(s, r, data);
+		break;
+	case RECORD_EXIT:
+		s->ended = s->exit_called = true;
+		if (r->nargs)
+			s->code = show_int(r->args[0].type, data + r->args[0].offset);
+		break;
+	}
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct record *head = data;
+	struct session *s = ctx;
+
+	if (size < sizeof(*head))
+		return 0;
+	if (head->kind != RECORD_SCRIPT) {
+		if (s->unwinders)
+			unwinders_record(s->unwinders, head, size);
+	} else if (head->id < s->img->nrecords && size >= s->img->records[head->id].size &&
+		!s->exit_called) {
+		on_script(s, &s->img->records[head->id], data);
+	}
+	return 0;
+}
+
+/* The side band first: it may tell of the process that a record comes from. */
+static void drain(struct session *s)
+{
+	if (s->follow)
+		follow_drain(s->follow);
+	if (s->ring)
+		ring_buffer__consume(s->ring);
+	fflush(s->opt->out);
+}
+
+/* ---- set-up ------------------------------------------------------------- */
+
+static int watch(struct session *s, int fd, enum event_from from)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.u32 = from};
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static int open_signals(struct session *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signals < 0 ? -errno : watch(s, s->signals, FROM_SIGNAL);
+}
+
+static int open_process(struct session *s)
+{
+	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid;
+
+	if (!pid)
+		return 0;
+	s->process = syscall(SYS_pidfd_open, pid, 0);
+	if (s->process < 0) {
+		int r = -errno;
+
+		log_error("cannot watch process %d: %s", pid, why_errno(r));
+		return r;
+	}
+	return watch(s, s->process, FROM_PROCESS);
+}
+
+static int open_ring(struct session *s)
+{
+	int fd = bpf_object__find_map_fd_by_name(s->obj, "ring");
+
+	if (!s->img->ring || fd < 0)
+		return 0;
+	s->ring = ring_buffer__new(fd, on_record, s, NULL);
+	return s->ring ? watch(s, ring_buffer__epoll_fd(s->ring), FROM_RING) : -errno;
+}
+
+/* The command's tables are made before it runs: it may live 5 ms. */
+static void preload(struct session *s)
+{
+	const char *const *files;
+
+	if (s->opt->pid)
+		unwinders_add_process(s->unwinders, s->opt->pid);
+	if (!s->opt->child)
+		return;
+	if (s->opt->child->traced) {
+		char *exe = proc_exe(s->target, s->opt->child->pid);
+
+		files = exe ? target_closure(s->target, exe) : NULL;
+		for (; files && *files; files++)
+			unwinders_preload_file(s->unwinders, *files);
+		unwinders_add_process(s->unwinders, s->opt->child->pid);
+		free(exe);
+		return;
+	}
+	files = target_closure(s->target, target_which(s->target, s->opt->child->argv[0]));
+	for (; files && *files; files++)
+		unwinders_preload_file(s->unwinders, *files);
+}
+
+static int open_unwinders(struct session *s)
+{
+	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid, r;
+	struct unwind_sink *sink = NULL;
+
+	if (!s->img->user_stacks && !s->img->user_symbols && !s->img->kernel_stacks)
+		return 0;
+	r = s->img->user_stacks ? unwind_sink_bpf(s->obj, &sink) : unwind_sink_memory(&sink);
+	if (!r)
+		r = unwinders_new(s->target, sink, &s->unwinders);
+	if (r)
+		return r;
+	s->show.unwinders = s->unwinders;
+	if (!s->img->user_stacks && !s->img->user_symbols)
+		return 0;
+	r = follow_open(s->unwinders, pid, &s->follow);
+	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
+		watch(s, *fd, FROM_FOLLOW);
+	if (!r)
+		preload(s);
+	return r;
+}
+
+static int open_tree(struct session *s)
+{
+	struct bpf_map *tree = bpf_object__find_map_by_name(s->obj, "tree");
+	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "tree_fork");
+	struct bpf_link *link;
+	uint32_t one = 1, pid;
+
+	if (!tree || !prog || !s->opt->child)
+		return 0;
+	pid = s->opt->child->pid;
+	if (bpf_map_update_elem(bpf_map__fd(tree), &pid, &one, BPF_ANY))
+		return -errno;
+	link = bpf_program__attach_raw_tracepoint(prog, "sched_process_fork");
+	if (!link)
+		return -errno;
+	vec_push(&s->links.list, link);
+	return 0;
+}
+
+/* ---- programs ----------------------------------------------------------- */
+
+static struct bpf_program *find_program(struct session *s, const struct image_prog *p)
+{
+	return bpf_object__find_program_by_name(s->obj, p->name);
+}
+
+/* begin and end: the kernel runs them here and now. */
+static int run_programs(struct session *s, enum provider_run when)
+{
+	for (unsigned i = 0; i < s->img->nprogs; i++) {
+		const struct image_prog *p = &s->img->progs[i];
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		int r;
+
+		if (p->provider->run != when)
+			continue;
+		r = bpf_prog_test_run_opts(bpf_program__fd(find_program(s, p)), &opts);
+		if (r) {
+			log_error("cannot run %s: %s", p->provider->name, why_errno(r));
+			return r;
+		}
+		drain(s);
+	}
+	return 0;
+}
+
+static int attach_all(struct session *s, unsigned *ret_places)
+{
+	for (unsigned i = 0; i < s->img->nprogs; i++) {
+		const struct image_prog *p = &s->img->progs[i];
+		struct loaded_probe lp = {
+			.image = s->img,
+			.prog = p,
+			.bpf = find_program(s, p),
+			.target = s->target,
+			.pid = s->opt->pid,
+			.links = &s->links,
+		};
+		int r = p->provider->attach ? p->provider->attach(&lp) : 0;
+
+		if (r)
+			return r;
+		*ret_places += p->nplaces;
+	}
+	return 0;
+}
+
+static void say_attached(struct session *s, unsigned places)
+{
+	unsigned skipped = s->links.skipped;
+
+	if (s->opt->quiet)
+		return;
+	fprintf(stderr, "Attached %u probe%s\n", places - skipped,
+		places - skipped == 1 ? "" : "s");
+	if (skipped)
+		log_warn("%u place%s skipped: the kernel cannot probe the instruction there "
+			 "(-v lists them)", skipped, skipped == 1 ? " was" : "s were");
+}
+
+/* ---- running ------------------------------------------------------------ */
+
+static void on_event(struct session *s, enum event_from from)
+{
+	struct signalfd_siginfo info;
+
+	switch (from) {
+	case FROM_RING:
+	case FROM_FOLLOW:
+		drain(s);
+		break;
+	case FROM_SIGNAL:
+		if (read(s->signals, &info, sizeof(info)) == sizeof(info))
+			s->ended = true;
+		break;
+	case FROM_PROCESS:
+		s->ended = true;
+		break;
+	}
+}
+
+static void loop(struct session *s)
+{
+	struct epoll_event events[16];
+
+	while (!s->ended) {
+		int n = epoll_wait(s->epoll, events, 16, -1);
+
+		if (n < 0 && errno != EINTR)
+			return;
+		for (int i = 0; i < n; i++)
+			on_event(s, events[i].data.u32);
+	}
+}
+
+static void report_lost(struct session *s)
+{
+	static const char *const what[LOST_MAX] = {
+		[LOST_RING] = "events lost: the ring buffer was full",
+		[LOST_SCRATCH] = "events lost: programs interrupted one another too deeply",
+		[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
+		[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
+	};
+	int fd = bpf_object__find_map_fd_by_name(s->obj, "lost");
+	int ncpus = libbpf_num_possible_cpus();
+	_cleanup_(freep) uint64_t *v = calloc(ncpus, sizeof(*v));
+
+	for (uint32_t k = 0; v && fd >= 0 && k < LOST_MAX; k++) {
+		uint64_t sum = 0;
+
+		if (bpf_map_lookup_elem(fd, &k, v))
+			continue;
+		for (int i = 0; i < ncpus; i++)
+			sum += v[i];
+		if (sum)
+			log_warn("%" PRIu64 " %s", sum, what[k]);
+	}
+}
+
+static void print_maps(struct session *s)
+{
+	_cleanup_(freep) const struct image_map **sorted = calloc(s->img->nmaps + 1,
+		sizeof(*sorted));
+	unsigned n = 0;
+
+	for (unsigned i = 0; sorted && i < s->img->nmaps; i++) {
+		unsigned at = n++;
+
+		for (; at && strcmp(sorted[at - 1]->name, s->img->maps[i].name) > 0; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = &s->img->maps[i];
+	}
+	fputs("\n\n", s->opt->out);
+	for (unsigned i = 0; i < n; i++)
+		map_print(&s->show, s->obj, sorted[i], 0, 0, s->opt->out);
+}
+
+static void stats(struct session *s)
+{
+	struct str text = {};
+
+	if (s->unwinders && log_level >= 1) {
+		unwinders_stats(s->unwinders, &text);
+		fputs(str_text(&text), stderr);
+		str_done(&text);
+	}
+}
+
+static void finish(struct session *s)
+{
+	links_done(&s->links);
+	drain(s);
+	s->exit_called = false;
+	run_programs(s, RUN_END);
+	drain(s);
+	print_maps(s);
+	fflush(s->opt->out);
+	report_lost(s);
+	stats(s);
+}
+
+static int start(struct session *s)
+{
+	unsigned places = 0;
+	int r = open_signals(s);
+
+	if (!r)
+		r = load_image(s->img, s->target, &s->obj);
+	if (r || s->opt->dry_run)
+		return r;
+	if (!r)
+		r = open_ring(s);
+	if (!r)
+		r = open_process(s);
+	if (!r)
+		r = open_unwinders(s);
+	if (!r)
+		r = open_tree(s);
+	if (!r)
+		r = run_programs(s, RUN_BEGIN);
+	if (!r && !s->ended)
+		r = attach_all(s, &places);
+	if (!r && !s->ended)
+		say_attached(s, places);
+	if (!r && s->opt->child && !s->ended)
+		r = child_release(s->opt->child);
+	return r;
+}
+
+static void session_done(struct session *s)
+{
+	links_done(&s->links);
+	follow_close(s->follow);
+	ring_buffer__free(s->ring);
+	unwinders_free(s->unwinders);
+	bpf_object__close(s->obj);
+	closep(&s->process);
+	closep(&s->signals);
+	closep(&s->epoll);
+}
+
+int session_run(const struct image *img, struct target *t, const struct session_options *opt)
+{
+	struct session s = {
+		.img = img,
+		.target = t,
+		.opt = opt,
+		.show = {.image = img, .target = t},
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.signals = -1,
+		.process = -1,
+	};
+	int r = s.epoll < 0 ? -errno : start(&s);
+
+	if (!r && !opt->dry_run) {
+		loop(&s);
+		finish(&s);
+	}
+	session_done(&s);
+	return r ? 1 : s.code;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* session.h - a script running: image -> kernel -> text, until it ends. */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "codegen/image.h"
+#include "runtime/child.h"
+
+struct target;
+
+struct session_options {
+	int pid;              /* -p: only this process, and end with it */
+	struct child *child;  /* -c, or NULL */
+	FILE *out;
+	bool quiet;           /* -q: nothing but what the script says */
+	bool dry_run;         /* load, attach nothing */
+};
+
+/* The exit code: exit()'s, 0, or 1 after a failure that was told. */
+int session_run(const struct image *img, struct target *t, const struct session_options *opt);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/* show.c - integers, strings, tuples, and printf's format. */
+#include "show.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "parser/provider.h"
+#include "parser/type.h"
+
+int64_t show_int(const struct type *t, const uint8_t *data)
+{
+	union {
+		int8_t i8;
+		int16_t i16;
+		int32_t i32;
+		int64_t i64;
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
+	} v = {};
+	uint32_t size = t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
+
+	memcpy(&v, data, size);
+	switch (size) {
+	case 1:
+		return t->is_signed ? v.i8 : v.u8;
+	case 2:
+		return t->is_signed ? v.i16 : v.u16;
+	case 4:
+		return t->is_signed ? (int64_t)v.i32 : (int64_t)v.u32;
+	default:
+		return v.i64;
+	}
+}
+
+void show_text(const uint8_t *data, uint32_t size, struct str *out)
+{
+	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
+}
+
+static void show_place(const struct show *s, const struct type *t, uint64_t i, struct str *out)
+{
+	const struct place *p;
+
+	if (i >= s->image->nplaces) {
+		str_add(out, "?");
+		return;
+	}
+	p = s->image->places[i].place;
+	str_add(out, t->place.func ? p->func : p->name);
+}
+
+static void show_tuple(const struct show *s, const struct type *t, const uint8_t *data,
+	struct str *out)
+{
+	str_addc(out, '(');
+	for (unsigned i = 0; i < t->tuple.n; i++) {
+		if (i)
+			str_add(out, ", ");
+		show_value(s, t->tuple.members[i], data + t->tuple.offsets[i], out);
+	}
+	str_addc(out, ')');
+}
+
+void show_value(const struct show *s, const struct type *t, const uint8_t *data,
+	struct str *out)
+{
+	switch (t->kind) {
+	case TYPE_INT:
+		if (t->is_signed)
+			str_addf(out, "%" PRId64, show_int(t, data));
+		else
+			str_addf(out, "%" PRIu64, (uint64_t)show_int(t, data));
+		break;
+	case TYPE_BOOL:
+		str_add(out, *data ? "true" : "false");
+		break;
+	case TYPE_POINTER:
+		str_addf(out, "0x%" PRIx64, show_int(t, data));
+		break;
+	case TYPE_STRING:
+		show_text(data, t->size, out);
+		break;
+	case TYPE_TUPLE:
+		show_tuple(s, t, data, out);
+		break;
+	case TYPE_STACK:
+		show_stack(s, t, show_int(t, data), out);
+		break;
+	case TYPE_KSYM:
+		show_ksym(s, show_int(t, data), out);
+		break;
+	case TYPE_USYM:
+		show_usym(s, data, out);
+		break;
+	case TYPE_PLACE:
+		show_place(s, t, show_int(t, data), out);
+		break;
+	case TYPE_BAD:
+	case TYPE_NONE:
+	case TYPE_ARGS:
+	case TYPE_AGG:
+		break;
+	}
+}
+
+/* ---- printf ------------------------------------------------------------- */
+
+/* One conversion: %[flags][width][.precision][length]letter. Gives its end. */
+static const char *conversion(const char *p, const char *end, char spec[32], char *ret_letter)
+{
+	size_t n = 0;
+
+	spec[n++] = '%';
+	for (; p < end && (strchr("-+ #0.", *p) || isdigit((unsigned char)*p)); p++)
+		if (n < 24)
+			spec[n++] = *p;
+	while (p < end && strchr("hljztL", *p))
+		p++;
+	spec[n] = 0;
+	*ret_letter = p < end ? *p++ : 0;
+	return p;
+}
+
+static void add_letter(char spec[32], const char *text)
+{
+	strcat(spec, text);
+}
+
+static void format_int(char spec[32], char letter, const struct type *t, const uint8_t *data,
+	struct str *out)
+{
+	const char with[] = {letter, 0};
+	int64_t v = show_int(t, data);
+	bool narrow = (t->kind == TYPE_INT || t->kind == TYPE_BOOL) && t->size < 8;
+
+	if (letter == 'c') {
+		str_add_safe(out, (char[]){(char)v}, 1);
+		return;
+	}
+	if (strchr("uxXo", letter) && narrow && t->is_signed)
+		v &= (1LL << (8 * t->size)) - 1;
+	add_letter(spec, "ll");
+	add_letter(spec, with);
+	str_addf(out, spec, (long long)v);
+}
+
+static void format_string(const struct show *s, char spec[32], const struct type *t,
+	const uint8_t *data, struct str *out)
+{
+	struct str text = {};
+
+	show_value(s, t, data, &text);
+	if (!spec[1]) {
+		str_addn(out, str_text(&text), text.len);
+	} else {
+		add_letter(spec, "s");
+		str_addf(out, spec, str_text(&text));
+	}
+	str_done(&text);
+}
+
+static bool is_number(const struct type *t)
+{
+	return t->kind == TYPE_INT || t->kind == TYPE_BOOL || t->kind == TYPE_POINTER ||
+		t->kind == TYPE_KSYM;
+}
+
+static void format_one(const struct show *s, char spec[32], char letter,
+	const struct image_arg *arg, const uint8_t *record, struct str *out)
+{
+	const uint8_t *data = record + arg->offset;
+
+	if (letter == 'p' && is_number(arg->type)) {
+		struct str hex = {};
+
+		str_addf(&hex, "0x%" PRIx64, show_int(arg->type, data));
+		add_letter(spec, "s");
+		str_addf(out, spec, str_text(&hex));
+		str_done(&hex);
+	} else if (letter == 's' || !is_number(arg->type)) {
+		format_string(s, spec, arg->type, data, out);
+	} else {
+		format_int(spec, letter, arg->type, data, out);
+	}
+}
+
+void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
+	struct str *out)
+{
+	const char *p = r->text, *end = p + r->text_len;
+	unsigned arg = 0;
+
+	while (p < end) {
+		char spec[32], letter;
+
+		if (*p != '%') {
+			str_addc(out, *p++);
+			continue;
+		}
+		p = conversion(p + 1, end, spec, &letter);
+		if (letter == '%')
+			str_addc(out, '%');
+		else if (arg < r->nargs)
+			format_one(s, spec, letter, &r->args[arg++], record, out);
+	}
+}

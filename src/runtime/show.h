@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* show.h - values as text, the way bpftrace prints them. What comes from a traced
+ * process is escaped (str_add_safe). */
+#pragma once
+#include <stdint.h>
+
+#include "codegen/image.h"
+
+struct str;
+struct target;
+struct type;
+struct unwinders;
+
+struct show {
+	const struct image *image;
+	struct target *target;
+	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
+};
+
+/* The bytes at data as a value of type t (not an aggregation). */
+void show_value(const struct show *s, const struct type *t, const uint8_t *data,
+	struct str *out);
+/* An integer of t's size and sign, extended. */
+int64_t show_int(const struct type *t, const uint8_t *data);
+/* A C string within size bytes. */
+void show_text(const uint8_t *data, uint32_t size, struct str *out);
+/* printf: the format and its arguments within the record. */
+void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
+	struct str *out);
+
+/* show_stack.c: "\n" and a line a frame, each ending in "\n". */
+void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out);
+void show_ksym(const struct show *s, uint64_t addr, struct str *out);
+void show_usym(const struct show *s, const uint8_t *data, struct str *out);
+
+/* show_hist.c: one line a bucket. */
+void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* why.c - what the kernel's refusals mean to a user. */
+#include "why.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum { ENOTSUPP_KERNEL = 524 }; /* the kernel's own, not in errno.h */
+
+const char *why_errno(int r)
+{
+	switch (-r) {
+	case EPERM:
+	case EACCES:
+		return "the kernel does not permit it";
+	case ENOENT:
+		return "it does not exist";
+	case ENODEV:
+		return "this machine has no such device or event";
+	case EINVAL:
+		return "the kernel does not take it";
+	case EOPNOTSUPP:
+	case ENOTSUPP_KERNEL:
+		return "this kernel does not support it";
+	case ENOMEM:
+		return "no memory for it in the kernel";
+	case E2BIG:
+		return "it is larger than the kernel allows";
+	case EMFILE:
+	case ENFILE:
+		return "too many files are open (raise ulimit -n)";
+	case ESRCH:
+		return "there is no such process";
+	case EEXIST:
+		return "it is there already";
+	case EBUSY:
+		return "it is in use";
+	case EILSEQ:
+		return "the instruction there cannot be probed";
+	default:
+		return strerror(-r);
+	}
+}
+
+static bool has_cap(unsigned cap)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {};
+
+	if (syscall(SYS_capget, &head, data))
+		return false;
+	return data[cap / 32].effective >> (cap % 32) & 1;
+}
+
+void why_hint(int r)
+{
+	if (r != -EPERM && r != -EACCES)
+		return;
+	if (has_cap(CAP_SYS_ADMIN))
+		log_hint("a security module, lockdown or kernel.perf_event_paranoid forbids it");
+	else if (!has_cap(CAP_PERFMON))
+		log_hint("CAP_PERFMON is missing: run strata as root (sudo strata ...)");
+	else if (!has_cap(CAP_BPF))
+		log_hint("CAP_BPF is missing: run strata as root (sudo strata ...)");
+}
+
+void why_no_bpf(int r)
+{
+	if (r == -EPERM && !has_cap(CAP_SYS_ADMIN) && !(has_cap(CAP_BPF) && has_cap(CAP_PERFMON)))
+		log_error("tracing needs root, or the capabilities CAP_BPF and CAP_PERFMON: "
+			  "run it as `sudo strata ...`");
+	else
+		log_error("the kernel refuses BPF programs: %s", why_errno(r));
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* why.h - what the kernel's refusals mean to a user. */
+#pragma once
+
+/* A sentence part for -errno: never the number alone. */
+const char *why_errno(int r);
+/* Prints a hint where there is something to do about it. */
+void why_hint(int r);
+/* Told once when BPF cannot be used at all: what is missing and how to get it. */
+void why_no_bpf(int r);
