@@ -92,14 +92,24 @@ static const struct {
 
 enum { NSETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
-/* 0 and 1 are as good as false and true. */
-static bool value_fits(enum node_kind want, const struct node *value)
+/* 0 and 1 are as good as false and true, a word may stand in quotes. */
+static bool value_fits(enum node_kind want, struct node *value)
 {
-	return value->kind == want
-		|| (want == N_BOOL && value->kind == N_INT && value->integer.value <= 1);
+	if (want == N_BOOL && value->kind == N_INT && value->integer.value <= 1) {
+		bool truth = value->integer.value;
+
+		value->kind = N_BOOL;
+		value->boolean = truth;
+	} else if (want == N_WORD && value->kind == N_STRING) {
+		const char *word = value->string.text;
+
+		value->kind = N_WORD;
+		value->word = word;
+	}
+	return value->kind == want;
 }
 
-static bool setting_check(const struct setting *s, struct diags *d)
+static bool setting_check(struct setting *s, struct diags *d)
 {
 	const char *names[NSETTINGS];
 
@@ -121,7 +131,7 @@ bool settings_check(const struct script *script, struct diags *d)
 {
 	bool ok = true;
 
-	for (const struct setting *s = script->settings; s; s = s->next)
+	for (struct setting *s = script->settings; s; s = s->next)
 		ok &= setting_check(s, d);
 	return ok;
 }

@@ -170,7 +170,9 @@ static struct place *place(const struct resolve_env *env, struct attach_point *a
 {
 	struct place *p = arena_new_obj(env->arena, struct place);
 
-	p->name = arena_strdup(env->arena, ap->text);
+	p->name = ap->parts[0];
+	for (unsigned i = 1; i < ap->nparts; i++)
+		p->name = arena_printf(env->arena, "%s:%s", p->name, ap->parts[i]);
 	p->func = func;
 	p->next = ap->places;
 	ap->places = p;
