@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* parse.c - any bytes as a script: parsed, resolved, checked, dumped, complained of.
+ * Nothing may crash, hang or leak, and what was refused must have been told. */
+#include <assert.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "language.h"
+#include "parser/ast.h"
+#include "parser/provider.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static FILE *null_file(void)
+{
+	static FILE *f;
+
+	if (!f)
+		f = fopen("/dev/null", "w");
+	return f;
+}
+
+/* Every expression that codegen will read has a type, and none a bad one. */
+static void passes(struct arena *a, const struct source *src, struct diags *d)
+{
+	static const char *const params[] = { "17", "text" };
+	struct resolve_env env = {
+		.arena = a, .diags = d, .params = params, .nparams = 2, .max_strlen = 64,
+	};
+	struct script *s = parse(a, src, d);
+	bool ok;
+
+	assert(s || diags_failed(d));
+	if (!s)
+		return;
+	ast_dump(s, false, null_file());
+	ok = resolve(s, &test_language, &env);
+	names_dump(s, null_file());
+	ok = check(s, &test_language, &env) && ok;
+	assert(ok != diags_failed(d));
+	ast_dump(s, true, null_file());
+	for (struct map *m = s->maps; m && ok; m = m->next)
+		assert(m->value);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct source src = {
+		.name = "fuzz",
+		.text = arena_strndup(a, (const char *)data, size),
+		.len = size,
+	};
+	struct diags *d = diags_new(a, &src);
+
+	lex_dump(&src, null_file());
+	passes(a, &src, d);
+	diags_print(d, null_file(), true);
+	arena_free(a);
+	return 0;
+}
