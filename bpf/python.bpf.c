@@ -8,17 +8,20 @@
  * A frame names a code object by its address, which may be freed and used again. The
  * id that is sent on is a hash of what the code object says (name, file, lines): alike
  * in all processes. From address to id leads the map python_seen, and its entry counts
- * only while the cookie is the same: a hash of the object's constant words and of its
- * name's hash, read once for each code object in each walk (python_memo holds it for
- * the rest of the walk, so that a recursion pays once). */
+ * only while the cookie is the same: a hash of words of the object that never change
+ * and, where these may repeat when the memory is used again, of its name's hash. It is
+ * read once for each code object in each walk: struct python_memo holds the answer for
+ * the rest of the walk, and for later walks saves the map's lookup. */
 #include "maps.bpf.h"
 #include "python.h"
 
 #define WINDOW      1024
 #define FRAME_BYTES 128 /* as much of a frame as any version needs */
-#define CODE_BYTES  160 /* likewise of a code object */
+#define CODE_BYTES  144 /* likewise of a code object */
 #define STR_BYTES   40
-#define MEMO        128
+#define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
+#define COOKIE_MAX  8
+#define OB_SIZE     16  /* or, up to 3.10, co_argcount */
 #define KEYS_MAX    1024
 #define NEAR        4096
 #define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
@@ -32,14 +35,17 @@ _Static_assert(HASH_WORDS == NAME_WORDS + FILE_WORDS + 512 / 8, "a power of 2");
 
 struct python_memo {
 	__u64 addr;
-	__u64 id; /* the walk's number in the bits above PYTHON_CODE_BITS */
+	__u64 cookie;
+	__u64 id;
+	__u32 pid;
+	__u32 walk; /* in which it was last compared */
 };
 
 struct python_scratch {
 	__u64 window[WINDOW / 8];
 	__u64 code[256 / 8];
 	__u64 str[64 / 8];
-	__u64 walk;
+	__u32 walk, pad;
 	struct python_proc proc; /* of this walk */
 	struct python_memo memo[MEMO];
 	struct python_code_record out;
@@ -336,60 +342,79 @@ static __always_inline __u64 first_sight(struct python_cursor *c, struct python_
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
-	__u32 words = at->cookie_words, half = at->cookie_half;
-	__u64 h = 0, hash = 0;
+	__u64 h = mix(code_load(s, OB_SIZE), code_load(s, at->code_firstlineno & ~7));
+	__u64 name = 0;
 
-	for (__u32 i = 2; i < CODE_BYTES / 8; i++) {
-		__u64 word = s->code[i];
-
-		if (i - 2 >= words)
+	for (__u32 i = 0; i < COOKIE_MAX; i++) {
+		if (i >= at->cookie_words)
 			break;
-		h = mix(h, i * 8 == half ? (__u32)word : word);
+		h = mix(h, code_load(s, at->cookie + 8 * i));
 	}
 	if (at->name_hash)
-		read_word(code_load(s, at->code_name) + at->name_hash, &hash);
-	return mix(h, hash);
+		read_word(code_load(s, at->code_name) + at->name_hash, &name);
+	return mix(h, name);
+}
+
+/* What python_seen says, or first sight. *seen: the id is for good. */
+static __always_inline __u64 find_code(struct python_cursor *c, struct python_scratch *s,
+	__u64 addr, __u64 cookie, int readable, int *seen)
+{
+	struct python_key key = { .addr = addr, .pid = c->pid };
+	struct python_value value = { .cookie = cookie }, *known;
+
+	known = readable ? bpf_map_lookup_elem(&python_seen, &key) : NULL;
+	if (known && known->cookie == cookie) {
+		*seen = 1;
+		return known->id;
+	}
+	value.id = first_sight(c, s, addr, cookie, readable, seen);
+	if (*seen)
+		bpf_map_update_elem(&python_seen, &key, &value, BPF_ANY);
+	return value.id;
+}
+
+static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u64 addr)
+{
+	__u64 i = addr >> 4 ^ addr >> 12;
+
+	FORGET(i);
+	return &s->memo[i & (MEMO - 1)];
 }
 
 /* The id of the code object at addr; 0: there is none. */
 __global __u64 python_code(struct python_cursor *c, __u64 addr)
 {
 	struct python_scratch *s = c ? scratch_of(c) : NULL;
-	struct python_key key = { .addr = addr };
-	struct python_value value = {}, *known;
+	struct python_memo *m;
 	int readable, seen = 0;
+	__u64 cookie = 0, id;
 
 	if (!s)
 		return 0;
-	key.pid = c->pid;
+	m = memo_of(s, addr);
 	readable = !bpf_probe_read_user(s->code, CODE_BYTES, (const void *)addr);
 	if (readable) {
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
 			return 0;
-		value.cookie = cookie_of(s);
-		known = bpf_map_lookup_elem(&python_seen, &key);
-		if (known && known->cookie == value.cookie)
-			return known->id;
+		cookie = cookie_of(s);
+		if (m->addr == addr && m->pid == c->pid && m->cookie == cookie) {
+			m->walk = s->walk;
+			return m->id;
+		}
 	}
-	value.id = first_sight(c, s, addr, value.cookie, readable, &seen);
+	id = find_code(c, s, addr, cookie, readable, &seen);
 	if (seen)
-		bpf_map_update_elem(&python_seen, &key, &value, BPF_ANY);
-	return value.id;
+		*m = (struct python_memo){ addr, cookie, id, c->pid, s->walk };
+	return id;
 }
 
 static __always_inline __u64 code_id(struct python_cursor *c, struct python_scratch *s, __u64 addr)
 {
-	struct python_memo *m = &s->memo[(addr >> 4 ^ addr >> 11) % MEMO];
-	__u64 walk = s->walk << PYTHON_CODE_BITS, id;
+	struct python_memo *m = memo_of(s, addr);
 
-	if (m->addr == addr && (m->id & ~CODE_MASK) == walk)
+	if (m->addr == addr && m->walk == s->walk)
 		return m->id & CODE_MASK;
-	id = python_code(c, addr) & CODE_MASK;
-	if (id) {
-		m->addr = addr;
-		m->id = id | walk;
-	}
-	return id;
+	return python_code(c, addr) & CODE_MASK;
 }
 
 /* ---- frames ---- */

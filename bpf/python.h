@@ -33,8 +33,8 @@ struct python_layout {
 	__u8 code_tag;         /* low bits of the code pointer that are no address */
 	__u8 instr_is_index;   /* frame_instr is an int, not a pointer into the code */
 	__u8 instr_shift;      /* to code units */
-	__u8 cookie_words;     /* u64 of the code object, from 16 on, that never change.. */
-	__u16 cookie_half;     /* ..of the word here only the low half; 0: none such */
+	__u8 cookie_words;     /* words of the code object that never change: so many.. */
+	__u16 cookie;          /* ..from here, and those of ob_size and firstlineno */
 
 	/* code object */
 	__u16 code_firstlineno, code_argcount, code_flags;

@@ -26,18 +26,18 @@
 
 #define CODE_36                                                                          \
 	.code_argcount = 16, .code_flags = 32, .code_firstlineno = 36,                   \
-	.code_filename = 96, .code_name = 104, .code_linetable = 112, .cookie_words = 13, \
-	.name_hash = 24
+	.code_filename = 96, .code_name = 104, .code_linetable = 112, .cookie = 88,      \
+	.cookie_words = 4, .name_hash = 24
 #define CODE_38                                                                          \
 	.code_argcount = 16, .code_flags = 36, .code_firstlineno = 40,                   \
 	.code_filename = 104, .code_name = 112, .code_linetable = 120,                   \
-	.cookie_words = 14, .name_hash = 24
+	.cookie = 96, .cookie_words = 4, .name_hash = 24
 
-/* From 3.12 on a code object has a number of its own among what the cookie covers. */
+/* From 3.12 on a code object has a number of its own, co_version, at 92. */
 #define CODE_312(bytecode)                                                               \
 	.code_argcount = 52, .code_flags = 48, .code_firstlineno = 68,                   \
 	.code_filename = 112, .code_name = 128, .code_linetable = 136,                   \
-	.code_code = (bytecode), .cookie_words = 16
+	.code_code = (bytecode), .cookie = 88, .cookie_words = 7
 #define FRAME_312(owner, first_c)                                                        \
 	.frame_code = 0, .frame_previous = 8, .frame_instr = 56, .instr_shift = 1,       \
 	.frame_boundary = (owner), .boundary_min = (first_c)
@@ -65,8 +65,8 @@ static const struct python_row rows[] = {
 		.frame_boundary = 68, .boundary_min = 1, .boundary_shown = 1,
 		.code_argcount = 56, .code_flags = 48, .code_firstlineno = 72,
 		.code_filename = 112, .code_name = 128, .code_linetable = 136,
-		.code_code = 184, .cookie_words = 16, .cookie_half = 48, /* co_warmup */
-		.name_hash = 24, STRINGS(48, 72), .lines = PYTHON_LOCATIONS } },
+		.code_code = 184, .cookie = 96, .cookie_words = 6, .name_hash = 24,
+		STRINGS(48, 72), .lines = PYTHON_LOCATIONS } },
 	{ V(3, 12), 0, 1544, { .tstate_thread_id = 136, .tstate_cframe = 56, .current_frame = 0,
 		FRAME_312(70, 3), CODE_312(192), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
 	{ V(3, 13), 0, 2160, { .tstate_thread_id = 152, .current_frame = 72,
