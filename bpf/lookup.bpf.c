@@ -238,7 +238,7 @@ __global int walk_unknown(struct walk *w, __u32 end)
 		return UNWIND_NO_MAPPING + 1;
 	w->rule = 0;
 	if (w->lookup - VSYSCALL < 4096) { /* each of its functions is a leaf */
-		w->rule = RULE(RULE_CFA, RULE_SP, 0, 0, 8);
+		w->rule = RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8);
 		return 0;
 	}
 	if (!(w->flags & WALK_BLIND) && count_miss(w->pid) < MAPPING_MISSES_MAX) {

@@ -59,13 +59,13 @@ static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, 
 	w->pc = strip(w, pc);
 	w->sp = sp;
 	w->fp = fp;
-	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_LR | WALK_GUESSED);
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED);
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
 /* ---- signal frames ----------------------------------------------------- */
 
-/* ORDER RULE_REGS, as indices of x86_64's gregs: sp rbp rax rdx rcx rbx rsi rdi r8.. */
+/* ORDER RULE_REG, as indices of x86_64's gregs: sp rbp rax rdx rcx rbx rsi rdi r8.. */
 #define GREG_RIP 16
 
 static __always_inline int signal_x86(struct walk *w)
@@ -75,20 +75,20 @@ static __always_inline int signal_x86(struct walk *w)
 	/* rt_sigframe: the trampoline is reached with sp at the ucontext. */
 	if (bpf_probe_read_user(g, 17 * 8, (void *)(w->sp + 40)))
 		return stop(UNWIND_UNREADABLE);
-	w->regs[RULE_R8] = g[0];
-	w->regs[RULE_R9] = g[1];
-	w->regs[RULE_R10] = g[2];
-	w->regs[RULE_R11] = g[3];
-	w->regs[RULE_R12] = g[4];
-	w->regs[RULE_R13] = g[5];
-	w->regs[RULE_R14] = g[6];
-	w->regs[RULE_R15] = g[7];
-	w->regs[RULE_RDI] = g[8];
-	w->regs[RULE_RSI] = g[9];
-	w->regs[RULE_RBX] = g[11];
-	w->regs[RULE_RDX] = g[12];
-	w->regs[RULE_RAX] = g[13];
-	w->regs[RULE_RCX] = g[14];
+	w->regs[RULE_REG_R8] = g[0];
+	w->regs[RULE_REG_R9] = g[1];
+	w->regs[RULE_REG_R10] = g[2];
+	w->regs[RULE_REG_R11] = g[3];
+	w->regs[RULE_REG_R12] = g[4];
+	w->regs[RULE_REG_R13] = g[5];
+	w->regs[RULE_REG_R14] = g[6];
+	w->regs[RULE_REG_R15] = g[7];
+	w->regs[RULE_REG_RDI] = g[8];
+	w->regs[RULE_REG_RSI] = g[9];
+	w->regs[RULE_REG_RBX] = g[11];
+	w->regs[RULE_REG_RDX] = g[12];
+	w->regs[RULE_REG_RAX] = g[13];
+	w->regs[RULE_REG_RCX] = g[14];
 	w->fp = g[10];
 	w->sp = g[15];
 	w->pc = g[GREG_RIP];
@@ -119,7 +119,7 @@ __global int native_signal(struct walk *w)
 	if (err)
 		return err;
 	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED);
-	w->flags |= WALK_EXACT | WALK_REGS | WALK_LR;
+	w->flags |= WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
@@ -224,16 +224,16 @@ static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 	__u32 reg = rule >> 4 & 15;
 	__u64 base;
 
-	if (reg == RULE_SP)
+	if (reg == RULE_REG_SP)
 		base = w->sp;
-	else if (reg == RULE_FP)
+	else if (reg == RULE_REG_FP)
 		base = w->fp;
-	else if (w->flags & WALK_REGS)
+	else if (w->flags & (reg == RULE_REG_RBX ? WALK_RBX : WALK_REGS))
 		base = w->regs[reg];
 	else
 		return stop(UNWIND_NO_RULE);
 	if ((rule & 15) == RULE_CFA) {
-		*cfa = base + (__s64)(__s32)(rule >> 32);
+		*cfa = base + (rule >> 8 & RULE_RBX ? (__s64)(rule << 8) >> 40 : (__s64)rule >> 32);
 		return 0;
 	}
 	if (walk_word(w, base + (__s64)(__s16)(rule >> 32), cfa))
@@ -242,15 +242,35 @@ static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 	return 0;
 }
 
+/* Whether the caller's rbx is known; it is set, or -1. */
+static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
+{
+	__s64 slot = ((__s64)rule >> 56) * 8;
+
+	if (!(rule >> 8 & RULE_RBX))
+		return 0;
+	if (!slot)
+		return w->flags & WALK_RBX;
+	return walk_word(w, cfa + slot, &w->regs[RULE_REG_RBX]) ? -1 : WALK_RBX;
+}
+
 /* fp and RA at a known CFA, by the rule's flags. */
 static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
 {
 	__s64 slot = (__s64)(__s16)(rule >> 16) * 8;
 	__u32 flags = rule >> 8 & 0xff;
 	__u64 fp = w->fp, ra, ra_at = cfa - 8, at = cfa + slot;
+	int rbx, err;
 
-	if (flags & RULE_FP_AT_FP)
+	if (flags & RULE_FP_AT_FP) {
 		at = w->fp + slot;
+		/* gcc's epilogue of a realigned frame says so until its end, when fp is
+		 * the caller's already. */
+		if (at < w->sp || at >= cfa) {
+			flags &= ~RULE_FP_AT_FP;
+			slot = 0;
+		}
+	}
 	if (slot && WALK_ARM64(w))
 		ra_at = flags & RULE_RA_SLOT ? at + 8 : at;
 	/* fp first: it lies below RA, and the window is filled from there upwards. */
@@ -259,12 +279,17 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 	if (flags & RULE_RA_REG) {
 		if (!(w->flags & (WALK_ARM64(w) ? WALK_LR : WALK_REGS)))
 			return stop(UNWIND_NO_RULE);
-		ra = WALK_ARM64(w) ? w->lr : w->regs[RULE_RDI];
+		ra = WALK_ARM64(w) ? w->lr : w->regs[RULE_REG_RDI];
 		may_switch |= cfa == w->sp; /* a leaf has no frame at all */
 	} else if (walk_word(w, ra_at, &ra)) {
 		return stop(UNWIND_UNREADABLE);
 	}
-	return arrive(w, ra, cfa, fp, may_switch);
+	rbx = restore_rbx(w, rule, cfa);
+	if (rbx < 0)
+		return stop(UNWIND_UNREADABLE);
+	err = arrive(w, ra, cfa, fp, may_switch);
+	w->flags |= rbx;
+	return err;
 }
 
 __global int native_odd(struct walk *w)
@@ -285,6 +310,10 @@ __global int native_odd(struct walk *w)
 		return err ? err : restore(w, rule, cfa, 1);
 	case RULE_SIGNAL:
 		return native_signal(w);
+	case RULE_LONGJMP:
+		if (!(w->flags & WALK_REGS))
+			return stop(UNWIND_NO_RULE);
+		return arrive(w, w->regs[RULE_REG_RDX], w->regs[RULE_REG_R8], w->regs[RULE_REG_R9], 1);
 	case RULE_END:
 		return stop(UNWIND_COMPLETE);
 	}

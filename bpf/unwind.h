@@ -203,7 +203,7 @@ ABI_SIZE(table_header, 80);
  * An fp slot of 0 means: unchanged; with RULE_FP_AT_FP it counts from the frame
  * pointer, and 0 is a place. RA is at CFA-8 on x86_64; on arm64 where flags say. A
  * row's index of RULE_NONE means no rule: the frame pointer is tried. Registers other
- * than sp and fp are known in the interrupted frame only. */
+ * than sp and fp are known in the interrupted frame only; rbx as far as RULE_RBX says. */
 enum rule_kind {
 	RULE_UNKNOWN,   /* no rule here; never in a table */
 	RULE_CFA,       /* CFA = reg + offset */
@@ -211,16 +211,22 @@ enum rule_kind {
 	RULE_PLT,       /* CFA = sp + 8 + (((pc & 15) >= offset) << 3) */
 	RULE_SIGNAL,    /* registers from the signal frame at sp */
 	RULE_END,       /* the thread's first frame */
+	RULE_LONGJMP,   /* glibc's: sp, fp, RA are in r8, r9, rdx */
 };
-enum rule_reg { /* x86_64; arm64 has the first two. ORDER RULE_REGS in ehframe.c, walk.bpf.h */
-	RULE_SP, RULE_FP, RULE_RAX, RULE_RDX, RULE_RCX, RULE_RBX, RULE_RSI, RULE_RDI,
-	RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R12, RULE_R13, RULE_R14, RULE_R15,
+enum rule_reg { /* x86_64; arm64 has the first two. ORDER RULE_REG */
+	RULE_REG_SP, RULE_REG_FP,
+	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
+	RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11,
+	RULE_REG_R12, RULE_REG_R13, RULE_REG_R14, RULE_REG_R15,
 };
 enum rule_flags {
 	RULE_RA_REG = 1,   /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
 	RULE_RA_SLOT = 2,  /* arm64: RA at fp slot + 8 */
 	RULE_RA_ONLY = 4,  /* arm64: the slot is RA's, fp is unchanged */
 	RULE_FP_AT_FP = 8, /* the caller's fp is at fp + slot */
+	RULE_RBX = 16,     /* x86_64: bits 56-63: slot of rbx, s8 words from the CFA (0:
+	                    * unchanged), and the CFA offset has 24 bits. In files that
+	                    * count a CFA from rbx: ld.so's lazy binding */
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

@@ -111,22 +111,22 @@ static __always_inline int user_registers(struct walk *w)
 	w->sp = r->sp;
 	w->fp = r->bp;
 	w->lr = 0;
-	w->regs[RULE_RAX] = r->ax;
-	w->regs[RULE_RDX] = r->dx;
-	w->regs[RULE_RCX] = r->cx;
-	w->regs[RULE_RBX] = r->bx;
-	w->regs[RULE_RSI] = r->si;
-	w->regs[RULE_RDI] = r->di;
-	w->regs[RULE_R8] = r->r8;
-	w->regs[RULE_R9] = r->r9;
-	w->regs[RULE_R10] = r->r10;
-	w->regs[RULE_R11] = r->r11;
-	w->regs[RULE_R12] = r->r12;
-	w->regs[RULE_R13] = r->r13;
-	w->regs[RULE_R14] = r->r14;
-	w->regs[RULE_R15] = r->r15;
+	w->regs[RULE_REG_RAX] = r->ax;
+	w->regs[RULE_REG_RDX] = r->dx;
+	w->regs[RULE_REG_RCX] = r->cx;
+	w->regs[RULE_REG_RBX] = r->bx;
+	w->regs[RULE_REG_RSI] = r->si;
+	w->regs[RULE_REG_RDI] = r->di;
+	w->regs[RULE_REG_R8] = r->r8;
+	w->regs[RULE_REG_R9] = r->r9;
+	w->regs[RULE_REG_R10] = r->r10;
+	w->regs[RULE_REG_R11] = r->r11;
+	w->regs[RULE_REG_R12] = r->r12;
+	w->regs[RULE_REG_R13] = r->r13;
+	w->regs[RULE_REG_R14] = r->r14;
+	w->regs[RULE_REG_R15] = r->r15;
 #endif
-	w->flags = WALK_EXACT | WALK_REGS | WALK_LR;
+	w->flags = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
 	return 0;
 }
 #endif
@@ -308,16 +308,21 @@ static long walk_one(__u32 i, void *data)
 	return !!end;
 }
 
-/* What is left of the interpreter's frames when the native walk has ended early. */
+/* A frame of the language's list, with no regard to native frames: what is left of it
+ * when the native walk has ended early, or all that is wanted. */
 static long language_rest(__u32 i, void *data)
 {
 	struct loop *l = data;
 	__u64 frame = 0;
-	int r = python_step(&l->w->py, &frame);
+	int r = python_step(&l->w->py, &frame), err = 0;
 
-	if (r < 0 || (!r && !l->w->py.frame))
-		return 1;
-	return r && emit(l->w, l->out, frame);
+	if (r < 0)
+		l->w->trouble = UNWIND_LANGUAGE;
+	if (r > 0)
+		err = emit(l->w, l->out, frame);
+	if (err)
+		l->w->end = err;
+	return err || r < 0 || (!r && !l->w->py.frame);
 }
 
 /* ---- to userspace ------------------------------------------------------ */
@@ -463,22 +468,25 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
-	__u32 most = w->limit;
+	__u32 most = 2 * w->limit + 1;
 
-	/* Without its language there is nothing to walk for. */
-	if (w->want == WANT_PYTHON && python_begin(&w->py)) {
+	/* The list is all that is wanted: no table, no mapping is needed for it. */
+	if (w->want == WANT_PYTHON) {
 		w->end = UNWIND_COMPLETE + 1;
+		if (!python_begin(&w->py))
+			bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, &l, 0);
+		if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
+			w->end = w->trouble + 1;
 		return;
 	}
-	/* Each activation takes a step of its own; frames not wanted are steps too. */
-	most = w->want == WANT_ALL ? 2 * most + 1 : 4 * UNWIND_LIMIT_MAX;
+	/* Each activation takes a step of its own. */
 	bpf_loop(most, walk_one, &l, 0);
 	if (!w->end)
 		w->end = UNWIND_LIMIT + 1;
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
 		return;
 	if (w->py.begun ? w->py.frame : w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py))
-		bpf_loop(UNWIND_LIMIT_MAX, language_rest, &l, 0);
+		bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, &l, 0);
 	if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
 		w->end = w->trouble + 1;
 }

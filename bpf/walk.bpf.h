@@ -20,6 +20,7 @@ enum walk_flags {
 	WALK_BLIND = 16,    /* mappings are not known and nobody will tell */
 	WALK_LR = 32,       /* arm64: lr is this frame's */
 	WALK_ASK = 64,      /* userspace shall finish it */
+	WALK_RBX = 128,     /* regs[RULE_REG_RBX] is this frame's */
 };
 
 struct walk {

@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 
-enum { DW_X86_FP = 6, DW_X86_SP = 7, DW_X86_RA = 16, DW_ARM_FP = 29, DW_ARM_LR = 30, DW_ARM_SP = 31 };
+enum { DW_X86_RBX = 3, DW_X86_FP = 6, DW_X86_SP = 7, DW_ARM_FP = 29, DW_ARM_LR = 30, DW_ARM_SP = 31 };
 
 /* ---- bytes ------------------------------------------------------------- */
 
@@ -189,29 +189,30 @@ struct state {
 	uint32_t reg;
 	int64_t offset;
 	struct reader expr;
-	struct column fp, ra;
+	struct column fp, ra, rbx;
 };
 
 #define NEST_MAX 8
 struct run {
 	const struct cie *cie;
 	uint16_t machine;
+	bool want_rbx;
 	uint32_t fp; /* DWARF's number of it */
 	struct state now, initial, saved[NEST_MAX];
 	unsigned nsaved;
 	bool failed;
 };
 
-/* ORDER RULE_REGS: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 are DWARF's 0..15. */
+/* ORDER RULE_REG: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 are DWARF's 0..15. */
 static int rule_reg(uint16_t machine, uint32_t dwarf)
 {
-	static const uint8_t x86[16] = {RULE_RAX, RULE_RDX, RULE_RCX, RULE_RBX, RULE_RSI, RULE_RDI,
-		RULE_FP, RULE_SP, RULE_R8, RULE_R9, RULE_R10, RULE_R11, RULE_R12, RULE_R13, RULE_R14,
-		RULE_R15};
+	static const uint8_t x86[16] = {RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
+		RULE_REG_FP, RULE_REG_SP, RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11, RULE_REG_R12, RULE_REG_R13, RULE_REG_R14,
+		RULE_REG_R15};
 
 	if (machine == EM_X86_64)
 		return dwarf < 16 ? x86[dwarf] : -1;
-	return dwarf == DW_ARM_SP ? RULE_SP : dwarf == DW_ARM_FP ? RULE_FP : -1;
+	return dwarf == DW_ARM_SP ? RULE_REG_SP : dwarf == DW_ARM_FP ? RULE_REG_FP : -1;
 }
 
 static bool is_s16(int64_t v)
@@ -246,9 +247,9 @@ static bool fp_slot(const struct run *run, int64_t *ret, unsigned *flags)
 	}
 	if (c->kind != AT_EXPR || (reg = expr_breg(&e, ret)) < 0 || e.p != e.end || *ret % 8)
 		return false;
-	if (rule_reg(run->machine, reg) == RULE_FP)
+	if (rule_reg(run->machine, reg) == RULE_REG_FP)
 		*flags |= RULE_FP_AT_FP;
-	else if (rule_reg(run->machine, reg) == RULE_SP && !run->now.is_expr && run->now.reg == (uint32_t)reg)
+	else if (rule_reg(run->machine, reg) == RULE_REG_SP && !run->now.is_expr && run->now.reg == (uint32_t)reg)
 		*ret -= run->now.offset;
 	else
 		return false;
@@ -293,7 +294,7 @@ static uint64_t cfa_expr_rule(const struct run *run, unsigned flags, int64_t slo
 
 	if (run->machine == EM_X86_64 && n == 11 && !memcmp(e.p, plt, sizeof(plt)) &&
 		e.p[6] >= 0x30 && e.p[6] <= 0x3f && e.p[7] == 0x2a)
-		return RULE(RULE_PLT, RULE_SP, 0, 0, e.p[6] - 0x30);
+		return RULE(RULE_PLT, RULE_REG_SP, 0, 0, e.p[6] - 0x30);
 	reg = expr_breg(&e, &offset);
 	if (reg < 0 || rule_reg(run->machine, reg) < 0 || read_uint(&e, 1) != 0x06)
 		return 0;
@@ -303,6 +304,17 @@ static uint64_t cfa_expr_rule(const struct run *run, unsigned flags, int64_t slo
 		return 0;
 	return RULE(RULE_CFA_DEREF, rule_reg(run->machine, reg), flags, slot,
 		(uint32_t)(uint16_t)offset | (uint32_t)(uint16_t)add << 16);
+}
+
+static uint64_t rbx_rule(const struct state *s, int reg, unsigned flags, int64_t slot)
+{
+	int64_t at = s->rbx.kind == AT_CFA ? s->rbx.offset / 8 : 0;
+	bool known = s->rbx.kind == SAME || s->rbx.kind == UNDEFINED || (at && at == (int8_t)at);
+
+	if (!known || s->offset < -(1 << 23) || s->offset >= 1 << 23)
+		return RULE(RULE_CFA, reg, flags, slot, s->offset);
+	return RULE(RULE_CFA, reg, flags | RULE_RBX, slot,
+		(s->offset & 0xffffff) | (uint32_t)(at & 0xff) << 24);
 }
 
 static uint64_t state_rule(const struct run *run)
@@ -316,6 +328,9 @@ static uint64_t state_rule(const struct run *run)
 		return RULE(RULE_SIGNAL, 0, 0, 0, 0);
 	if (s->ra.kind == UNDEFINED)
 		return RULE(RULE_END, 0, 0, 0, 0);
+	if (run->machine == EM_X86_64 && s->ra.kind == IN_REG && s->ra.offset == 1 &&
+		s->fp.kind == IN_REG && s->fp.offset == 9)
+		return RULE(RULE_LONGJMP, 0, 0, 0, 0);
 	if (!fp_slot(run, &slot, &flags))
 		return 0;
 	if (run->machine == EM_X86_64 ? !ra_x86(&s->ra, &flags) : !ra_arm(&s->ra, &slot, &flags))
@@ -324,6 +339,8 @@ static uint64_t state_rule(const struct run *run)
 		return cfa_expr_rule(run, flags, slot);
 	if (reg < 0 || s->offset != (int32_t)s->offset)
 		return 0;
+	if (run->want_rbx)
+		return rbx_rule(s, reg, flags, slot);
 	return RULE(RULE_CFA, reg, flags, slot, s->offset);
 }
 
@@ -350,6 +367,8 @@ static void set_column(struct run *run, struct state *s, uint64_t reg, struct co
 		s->fp = c;
 	if (reg == run->cie->ra)
 		s->ra = c;
+	if (reg == DW_X86_RBX && run->want_rbx)
+		s->rbx = c;
 }
 
 static void restore_column(struct run *run, uint64_t reg)
@@ -358,6 +377,8 @@ static void restore_column(struct run *run, uint64_t reg)
 		run->now.fp = run->initial.fp;
 	if (reg == run->cie->ra)
 		run->now.ra = run->initial.ra;
+	if (reg == DW_X86_RBX)
+		run->now.rbx = run->initial.rbx;
 }
 
 static void set_offset(struct run *run, uint64_t reg, int64_t factored)
@@ -461,16 +482,17 @@ static void step(struct run *run, struct reader *r, uint8_t op)
 		step_extended(run, r, op);
 }
 
-void fde_rows(const struct cie *c, const struct fde *f, uint64_t end, uint16_t machine,
-	struct eh_rows *rows)
+void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
+	const struct cfi_want *want, struct eh_rows *rows)
 {
 	struct run run; /* large: only what is used is set */
 	struct reader r = c->program;
 	uint64_t at = f->start, by;
 
 	run.cie = c;
-	run.machine = machine;
-	run.fp = machine == EM_X86_64 ? DW_X86_FP : DW_ARM_FP;
+	run.machine = want->machine;
+	run.want_rbx = want->rbx;
+	run.fp = want->machine == EM_X86_64 ? DW_X86_FP : DW_ARM_FP;
 	run.now = (struct state){};
 	run.initial = run.now;
 	run.nsaved = 0;

@@ -38,7 +38,11 @@ struct fde {
 bool cie_parse(struct reader r, uint64_t at, struct cie *ret);
 /* r: behind the FDE's CIE pointer. */
 bool fde_parse(struct reader r, const struct cie *c, uint64_t data, struct fde *ret);
+struct cfi_want {
+	uint16_t machine;
+	bool rbx; /* rules that follow rbx too: RULE_RBX */
+};
 /* Its rows below end; a row equal to the last is not added. */
-void fde_rows(const struct cie *c, const struct fde *f, uint64_t end, uint16_t machine,
-	struct eh_rows *rows);
+void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
+	const struct cfi_want *want, struct eh_rows *rows);
 void eh_row_add(struct eh_rows *rows, uint64_t vaddr, uint64_t rule);

@@ -273,14 +273,14 @@ static void add_plt_x86(struct frames *f, const struct elf_section *s)
 	bool ibt = s->size >= 20 && !memcmp(s->data + 16, endbr, 4);
 
 	if (strcmp(s->name, ".plt") != 0) {
-		add_missing(f, s->vaddr, s->size, RULE(RULE_CFA, RULE_SP, 0, 0, 8));
+		add_missing(f, s->vaddr, s->size, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
 		return;
 	}
 	if (s->size < 16 || piece_at(f, s->vaddr))
 		return;
-	insert_piece(f, s->vaddr, 6, RULE(RULE_CFA, RULE_SP, 0, 0, 16));
-	insert_piece(f, s->vaddr + 6, 10, RULE(RULE_CFA, RULE_SP, 0, 0, 24));
-	add_missing(f, s->vaddr + 16, s->size - 16, RULE(RULE_PLT, RULE_SP, 0, 0, ibt ? 9 : 11));
+	insert_piece(f, s->vaddr, 6, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 16));
+	insert_piece(f, s->vaddr + 6, 10, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 24));
+	add_missing(f, s->vaddr + 16, s->size - 16, RULE(RULE_PLT, RULE_REG_SP, 0, 0, ibt ? 9 : 11));
 }
 
 static void add_plts(struct frames *f)
@@ -294,7 +294,7 @@ static void add_plts(struct frames *f)
 		if (f->machine == EM_X86_64)
 			add_plt_x86(f, &s);
 		else
-			add_missing(f, s.vaddr, s.size, RULE(RULE_CFA, RULE_SP, RULE_RA_REG, 0, 0));
+			add_missing(f, s.vaddr, s.size, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
 	}
 }
 
@@ -351,7 +351,7 @@ static void add_trampolines(struct frames *f)
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void add_piece(struct frames *f, size_t i, struct eh_rows *rows)
+static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows)
 {
 	const struct piece *p = &f->pieces.data[i];
 	uint64_t next = i + 1 < f->pieces.len ? p[1].start : UINT64_MAX;
@@ -369,9 +369,24 @@ static void add_piece(struct frames *f, size_t i, struct eh_rows *rows)
 	if (p->rule)
 		eh_row_add(rows, fde.start, p->rule);
 	else
-		fde_rows(c, &fde, fde.end, f->machine, rows);
+		fde_rows(c, &fde, fde.end, &(struct cfi_want){f->machine, rbx}, rows);
 	if (next == UINT64_MAX || next - fde.end > GAP_MAX)
 		eh_row_add(rows, fde.end, 0);
+}
+
+static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
+{
+	for (size_t i = 0; i < f->pieces.len; i++)
+		add_piece(f, i, rbx, rows);
+}
+
+/* Few files, and small ones, count a CFA from rbx. */
+static bool needs_rbx(const struct frames *f, const struct eh_rows *rows)
+{
+	for (size_t i = 0; f->machine == EM_X86_64 && i < rows->len; i++)
+		if ((rows->data[i].rule & 0xff) == (RULE_CFA | RULE_REG_RBX << 4))
+			return true;
+	return false;
 }
 
 int ehframe_read(struct elf *e, struct eh_rows *ret)
@@ -389,8 +404,11 @@ int ehframe_read(struct elf *e, struct eh_rows *ret)
 		add_entry(f);
 		add_trampolines(f);
 	}
-	for (size_t i = 0; i < f->pieces.len; i++)
-		add_piece(f, i, &rows);
+	add_pieces(f, false, &rows);
+	if (needs_rbx(f, &rows)) {
+		rows.len = 0;
+		add_pieces(f, true, &rows);
+	}
 	vec_done(&f->pieces);
 	free(f);
 	*ret = rows;

@@ -125,7 +125,7 @@ static int user_registers(struct walk *w)
 	w->lr = r->lr;
 	w->machine = r->machine;
 	memcpy(w->regs, r->other, sizeof(w->regs));
-	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS : 0);
+	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS | WALK_RBX : 0);
 	return 0;
 }
 

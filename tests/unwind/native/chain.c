@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* chain.c - a stack of known frames: chain DEPTH. Each function pushes its name on a
  * list before it calls on; at the bottom the list is printed, innermost first, then
- * "ready". "*" stands for any number of a library's frames. As C and as C++. */
+ * "ready". "*" stands for any number of a library's frames. As C and as C++.
+ *
+ * chain DEPTH [wait|loop|step]: waits at the bottom; or goes down again and again,
+ * slowly or, without the list, at full speed. */
 #include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -23,7 +26,7 @@ extern "C" {
 	})
 
 static const char *names[1 << 16];
-static int nnames, wait_forever;
+static int nnames, told, wait_forever;
 volatile int sink;
 
 static int push(const char *name)
@@ -37,18 +40,22 @@ static void pop(int to)
 	nnames = to;
 }
 
+static void tell(void)
+{
+	for (int i = nnames; i-- > 0;)
+		puts(names[i]);
+	puts("ready");
+	fflush(stdout);
+}
+
 FRAME marker(int n);
 FRAME marker(int n)
 {
 	push("marker");
-	if (wait_forever) {
-		for (int i = nnames; i-- > 0;)
-			puts(names[i]);
-		puts("ready");
-		fflush(stdout);
-		for (;;)
-			pause();
-	}
+	if (!told++)
+		tell();
+	while (wait_forever)
+		pause();
 	pop(nnames - 1);
 	return n;
 }
@@ -272,15 +279,20 @@ int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 10;
 
-	push("main");
-	wait_forever = argc < 3;
-	if (wait_forever)
-		return AFTER(next(n));
-	puts("ready"); /* to be stepped through */
-	fflush(stdout);
+	const char *mode = argc > 2 ? argv[2] : "wait";
+
+	wait_forever = !strcmp(mode, "wait");
+	if (!strcmp(mode, "step")) { /* no list */
+		told = 1;
+		puts("ready");
+		fflush(stdout);
+	}
 	for (;;) {
-		next(n);
-		pop(1);
+		push("main");
+		AFTER(next(n));
+		pop(0);
+		if (!strcmp(mode, "loop"))
+			usleep(1000);
 	}
 }
 

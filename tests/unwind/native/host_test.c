@@ -12,73 +12,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "child.h"
 #include "target/target.h"
 
 #define STEPS 30000
 
 static struct target *target;
-static int tests, failed;
 
-static void ok(int good, const char *program, const char *what)
+static struct child start_stopped(const char *program, const char *depth, const char *mode)
 {
-	tests++;
-	failed += !good;
-	printf("%sok %d - %s %s\n", good ? "" : "not ", tests, strrchr(program, '/') + 1, what);
-	fflush(stdout);
-}
+	struct child c = child_start(program, depth, mode);
 
-/* ---- a program, stopped ------------------------------------------------ */
-
-struct child {
-	int pid;
-	char **expected; /* what it says of its own stack, innermost first */
-	size_t n;
-};
-
-static void read_expected(struct child *c, int fd)
-{
-	FILE *f = fdopen(fd, "r");
-	char line[256];
-
-	while (fgets(line, sizeof(line), f) && strcmp(line, "ready\n") != 0) {
-		line[strcspn(line, "\n")] = '\0';
-		c->expected = reallocarray(c->expected, c->n + 1, sizeof(char *));
-		c->expected[c->n++] = strdup(line);
-	}
-	fclose(f);
-}
-
-static struct child start(const char *program, const char *depth, const char *step)
-{
-	struct child c = {};
-	int fds[2];
-
-	if (pipe(fds) < 0)
-		abort();
-	c.pid = fork();
-	if (!c.pid) {
-		dup2(fds[1], 1);
-		execl(program, program, depth, step, NULL);
-		_exit(127);
-	}
-	close(fds[1]);
-	read_expected(&c, fds[0]);
 	if (ptrace(PTRACE_SEIZE, c.pid, 0, 0) < 0 || ptrace(PTRACE_INTERRUPT, c.pid, 0, 0) < 0 ||
 		waitpid(c.pid, NULL, __WALL) != c.pid) {
 		perror("ptrace");
 		exit(77); /* may be forbidden */
 	}
 	return c;
-}
-
-static void finish(struct child *c)
-{
-	kill(c->pid, SIGKILL);
-	waitpid(c->pid, NULL, __WALL);
-	for (size_t i = 0; i < c->n; i++)
-		free(c->expected[i]);
-	free(c->expected);
 }
 
 static void get_regs(int pid, struct host_regs *ret)
@@ -108,62 +58,20 @@ static struct host_stack walk(struct test_process *p)
 	return s;
 }
 
-static void show(struct test_process *p, const struct host_stack *s, size_t from)
-{
-	char name[256];
-
-	for (size_t i = from > 2 ? from - 2 : 0; i < s->nr && i < from + 6; i++) {
-		test_frame_name(p, s->frames[i], name, sizeof(name));
-		printf("#   %zu %012llx %s\n", i, (unsigned long long)s->frames[i], name);
-	}
-	printf("#   %u frames, end %d\n", s->nr, s->end);
-}
-
 /* ---- known stacks ------------------------------------------------------ */
-
-/* Every name in order and nothing between, but where "*" allows; above the first
- * what stops us, below main what libc does. */
-static size_t compare(struct test_process *p, const struct child *c, const struct host_stack *s)
-{
-	size_t k = 0;
-	int any = 1;
-	char name[256];
-
-	for (size_t i = 0; i < s->nr && k < c->n; i++) {
-		if (!strcmp(c->expected[k], "*")) {
-			any = 1;
-			k++;
-		}
-		test_frame_name(p, s->frames[i], name, sizeof(name));
-		if (!strcmp(name, c->expected[k])) {
-			k++;
-			any = 0;
-		} else if (!any) {
-			printf("# frame %zu is %s, not %s\n", i, name, c->expected[k]);
-			show(p, s, i);
-			return k;
-		}
-	}
-	return k;
-}
 
 static void test_depth(const char *program, const char *depth)
 {
-	struct child c = start(program, depth, NULL);
+	struct child c = start_stopped(program, depth, NULL);
 	struct test_process *p = test_process_new(target, c.pid);
 	struct host_stack s = walk(p);
-	char what[128], last[256] = "";
+	char what[128];
 
-	if (s.nr)
-		test_frame_name(p, s.frames[s.nr - 1], last, sizeof(last));
 	snprintf(what, sizeof(what), "depth %s: %zu names in %u frames", depth, c.n, s.nr);
-	if (s.end != UNWIND_COMPLETE)
-		show(p, &s, s.nr);
-	ok(c.n && compare(p, &c, &s) == c.n && s.end == UNWIND_COMPLETE && !strcmp(last, "_start"),
-		program, what);
+	ok(child_agrees(p, &c, &s), program, what);
 	free(s.frames);
 	test_process_free(p);
-	finish(&c);
+	child_finish(&c);
 }
 
 /* ---- each instruction -------------------------------------------------- */
@@ -196,7 +104,7 @@ static int step(int pid)
 
 static void test_steps(const char *program)
 {
-	struct child c = start(program, "24", "step");
+	struct child c = start_stopped(program, "24", "step");
 	struct test_process *p = test_process_new(target, c.pid);
 	unsigned good = 0, n = 0;
 	char what[128];
@@ -207,7 +115,7 @@ static void test_steps(const char *program)
 		if (reaches_start(p, &s))
 			good++;
 		else if (n - good < 5)
-			show(p, &s, 0);
+			show_frames(p, &s, 0);
 		free(s.frames);
 		n++;
 	}
@@ -216,7 +124,7 @@ static void test_steps(const char *program)
 	 * before it jumps: for some instructions of each throw nothing can be known. */
 	ok(good >= n - (strstr(program, "cxx") ? n / 200 : 0) && n == STEPS, program, what);
 	test_process_free(p);
-	finish(&c);
+	child_finish(&c);
 }
 
 int main(int argc, char **argv)
@@ -229,7 +137,6 @@ int main(int argc, char **argv)
 			test_depth(argv[i], depths[k]);
 		test_steps(argv[i]);
 	}
-	printf("1..%d\n", tests);
 	target_close(target);
-	return failed != 0;
+	return plan();
 }

@@ -74,6 +74,8 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 	uint64_t vaddr = 0;
 
 	*to = (struct mapping){.start = m->start, .end = m->end, .flags = MAPPING_ANON};
+	if (!strcmp(m->path, "[uprobes]"))
+		to->flags = MAPPING_UPROBES;
 	if (m->path[0] == '/' || !strcmp(m->path, "[vdso]")) {
 		struct elf *e;
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/* kernel_test.c - the walk in the kernel, by a uprobe at the bottom of known stacks:
+ * kernel_test PROGRAM.. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "loader.h"
+#include "target/target.h"
+
+static struct target *target;
+
+/* The stack of an id, out of the ring buffer. */
+struct wanted {
+	uint64_t id;
+	struct host_stack stack;
+	unsigned walks;
+};
+
+static int take(void *ctx, void *data, size_t size)
+{
+	const struct stack_record *r = data;
+	struct wanted *w = ctx;
+
+	w->walks += r->head.kind == RECORD_WALK;
+	if (r->head.kind != RECORD_STACK || r->id != w->id || size < sizeof(*r) + 8ul * r->nr)
+		return 0;
+	free(w->stack.frames);
+	w->stack = (struct host_stack){r->id, malloc(8ul * r->nr + 1), r->nr, r->end};
+	memcpy(w->stack.frames, r->frames, 8ul * r->nr);
+	return 0;
+}
+
+static void read_ring(struct loaded *l, struct wanted *w)
+{
+	struct ring_buffer *ring = ring_buffer__new(
+		bpf_map__fd(bpf_object__find_map_by_name(l->obj, "ring")), take, w, NULL);
+
+	ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+}
+
+static void forget_ring(struct loaded *l)
+{
+	struct wanted none = {};
+
+	read_ring(l, &none);
+	free(none.stack.frames);
+}
+
+/* The id is the fold of what was sent. */
+static int id_is_right(const struct host_stack *s)
+{
+	uint64_t h = STACK_HASH_SEED;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		h = STACK_HASH(h, s->frames[i]);
+	return (STACK_HASH(h, (uint64_t)s->end) & ~STACK_PROVISIONAL) == s->id;
+}
+
+static void test_stack(struct loaded *l, const char *program, const char *depth)
+{
+	struct child c = child_start(program, depth, "loop");
+	struct test_process *p = test_process_new(target, c.pid);
+	struct bpf_link *link;
+	struct stack_req r = {};
+	struct wanted w = {};
+	char what[128];
+
+	loader_add(l, p);
+	forget_ring(l);
+	link = loader_attach(l, "test_walk", c.pid, program, "marker", 0);
+	if (link && loader_result(l, &r) == 0) {
+		w.id = r.id;
+		read_ring(l, &w);
+	}
+	snprintf(what, sizeof(what), "depth %s: %u frames, end %u", depth, r.nr, r.end);
+	ok(w.stack.nr == r.nr && id_is_right(&w.stack) && child_agrees(p, &c, &w.stack) &&
+		!w.walks, program, what);
+	bpf_link__destroy(link);
+	free(w.stack.frames);
+	test_process_free(p);
+	child_finish(&c);
+}
+
+/* Functions on the stack whose return address a uretprobe took. */
+static void test_uretprobe(struct loaded *l, const char *program)
+{
+	struct child c = child_start(program, "20", "loop");
+	struct bpf_link *ret = loader_attach(l, "test_nothing", c.pid, program, "next", 1);
+	struct bpf_link *link = loader_attach(l, "test_walk", c.pid, program, "marker", 0);
+	struct test_process *p;
+	struct stack_req r = {};
+	struct wanted w = {};
+
+	usleep(100000); /* the page of the trampoline is mapped at the first hit */
+	p = test_process_new(target, c.pid);
+	loader_add(l, p);
+	if (link && ret && loader_result(l, &r) == 0 && loader_result(l, &r) == 0) {
+		w.id = r.id;
+		read_ring(l, &w);
+	}
+	ok(child_agrees(p, &c, &w.stack), program, "through uretprobes");
+	bpf_link__destroy(link);
+	bpf_link__destroy(ret);
+	free(w.stack.frames);
+	test_process_free(p);
+	child_finish(&c);
+}
+
+/* A process nobody told of: the walk is handed over, a counting one says so. */
+static void test_stranger(struct loaded *l, const char *program)
+{
+	struct child c = child_start(program, "10", "loop");
+	struct bpf_link *link = loader_attach(l, "test_walk", c.pid, program, "marker", 0);
+	struct stack_req r = {};
+	struct wanted w = {};
+	int fd = bpf_map__fd(bpf_object__find_map_by_name(l->obj, "result"));
+	uint32_t zero = 0;
+
+	forget_ring(l);
+	usleep(20000);
+	bpf_map_lookup_elem(fd, &zero, &r);
+	read_ring(l, &w);
+	ok(w.walks > 0 && w.walks <= MAPPING_MISSES_MAX, program, "unknown: walks handed over");
+	usleep(300000);
+	bpf_map_lookup_elem(fd, &zero, &r);
+	ok(!(r.id & STACK_PROVISIONAL) && r.nr, program, "unknown: and no more than that");
+	bpf_link__destroy(link);
+	child_finish(&c);
+}
+
+static int test_all(int argc, char **argv, uint32_t limit)
+{
+	struct loaded l = {};
+	char what[128];
+	int err = loader_open(target, limit, 0, &l);
+
+	if (err) {
+		printf("1..0 # SKIP loading failed: %s\n", strerror(-err));
+		return 77;
+	}
+	snprintf(what, sizeof(what), "loads: %u instructions, three programs in %.1f ms", l.instructions,
+		l.load_ms);
+	ok(l.instructions < 12000, "/unwind.bpf.o", what);
+	for (int i = 1; i < argc; i++) {
+		test_stack(&l, argv[i], "1");
+		test_stack(&l, argv[i], "10");
+		test_stack(&l, argv[i], "100");
+		test_stack(&l, argv[i], "1000");
+		if (limit > 10000)
+			test_stack(&l, argv[i], "5000");
+		test_uretprobe(&l, argv[i]);
+		test_stranger(&l, argv[i]);
+	}
+	loader_close(&l);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (geteuid() != 0) {
+		puts("1..0 # SKIP needs root");
+		return 0;
+	}
+	target = target_open("/");
+	if (test_all(argc, argv, UNWIND_LIMIT_MAX))
+		return 0;
+	target_close(target);
+	return plan();
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* loader.c - the unwinder's object with main.bpf.c, in the kernel. */
+#include "loader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "bpf/objects.h"
+
+extern const unsigned char bpf_obj_main[];
+extern const size_t bpf_obj_main_size;
+
+static int say(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_WARN)
+		vfprintf(stderr, fmt, ap);
+	return 0;
+}
+
+static void add(struct bpf_linker *l, const void *data, size_t size)
+{
+	_cleanup_(closep) int fd = memfd_create("object", MFD_CLOEXEC);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, data, size) != (ssize_t)size || bpf_linker__add_file(l, path, NULL))
+		abort();
+}
+
+static struct bpf_object *link_and_open(void)
+{
+	_cleanup_(closep) int fd = memfd_create("linked", MFD_CLOEXEC);
+	struct bpf_linker *l;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	l = bpf_linker__new(path, NULL);
+	add(l, bpf_obj_main, bpf_obj_main_size);
+	add(l, bpf_obj_maps, bpf_obj_maps_size);
+	add(l, bpf_obj_unwind, bpf_obj_unwind_size);
+	add(l, bpf_obj_python, bpf_obj_python_size);
+	if (bpf_linker__finalize(l))
+		abort();
+	bpf_linker__free(l);
+	return bpf_object__open_file(path, NULL);
+}
+
+/* As the verifier saw it: main.bpf.c's variables come first in .rodata or not. */
+static void set_u32(struct bpf_object *obj, const char *name, uint32_t v)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, ".rodata");
+	const struct btf *btf = bpf_object__btf(obj);
+	const struct btf_type *sec = btf__type_by_id(btf,
+		btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC));
+	const struct btf_var_secinfo *s = btf_var_secinfos(sec);
+	size_t size;
+	char *data = bpf_map__initial_value(m, &size);
+
+	for (int i = 0; i < btf_vlen(sec); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, s[i].type)->name_off), name))
+			memcpy(data + s[i].offset, &v, sizeof(v));
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+int loader_open(struct target *t, uint32_t limit, int len_only, struct loaded *ret)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+	int err;
+
+	libbpf_set_print(say);
+	ret->obj = link_and_open();
+	if (!ret->obj)
+		return -errno;
+	err = unwinders_prepare(t, ret->obj, limit);
+	if (err)
+		return err;
+	set_u32(ret->obj, "test_limit", limit);
+	set_u32(ret->obj, "test_len_only", len_only);
+	ret->load_ms = now_ms();
+	err = bpf_object__load(ret->obj);
+	ret->load_ms = now_ms() - ret->load_ms;
+	if (err)
+		return err;
+	bpf_prog_get_info_by_fd(bpf_program__fd(bpf_object__find_program_by_name(ret->obj, "test_walk")),
+		&info, &size);
+	ret->instructions = info.verified_insns;
+	return unwind_sink_bpf(ret->obj, &ret->sink);
+}
+
+void loader_close(struct loaded *l)
+{
+	if (l->sink)
+		l->sink->free(l->sink);
+	bpf_object__close(l->obj);
+}
+
+void loader_add(struct loaded *l, const struct test_process *p)
+{
+	for (size_t i = 1; i < p->nfiles; i++)
+		if (p->files[i].table.data && l->sink->set_table(l->sink, i, p->files[i].table.data,
+			p->files[i].table.size))
+			abort();
+	for (uint32_t i = 0; i < MAPPING_CHUNKS && p->chunk[i].n; i++)
+		if (l->sink->set_chunk(l->sink, p->pid, i, &p->chunk[i]))
+			abort();
+}
+
+struct bpf_link *loader_attach(struct loaded *l, const char *program, int pid, const char *path,
+	const char *function, int at_return)
+{
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .retprobe = at_return);
+
+	return bpf_program__attach_uprobe_multi(bpf_object__find_program_by_name(l->obj, program), pid,
+		path, function, &opts);
+}
+
+int loader_result(struct loaded *l, struct stack_req *ret)
+{
+	int fd = bpf_map__fd(bpf_object__find_map_by_name(l->obj, "result"));
+	struct stack_req none = {};
+	uint32_t zero = 0;
+
+	bpf_map_update_elem(fd, &zero, &none, BPF_ANY);
+	for (int i = 0; i < 3000; i++) {
+		usleep(1000);
+		if (bpf_map_lookup_elem(fd, &zero, ret) == 0 && ret->nr)
+			return 0;
+	}
+	return -1;
+}
