@@ -94,7 +94,12 @@ struct node {
 			const char *name; /* without the $ */
 			struct var *var;  /* by resolve */
 		} var;
-		struct { /* MAP: @m or @m[k, ..] */
+		/* MAP: @m or @m[k, ..]. Its type is what the map holds; but where the map
+		 * holds a count, sum, min, max or avg and the script wants a number, map->value
+		 * is AGG and the node's type INT. As an argument of print() and other takers
+		 * of `any` it stays AGG. Several keys are nodes of their own types; what lies
+		 * in the map is map->key, a tuple. */
+		struct {
 			const char *name; /* without the @; "" for @ */
 			struct node *keys; /* NULL: scalar use */
 			struct map *map;   /* by resolve */

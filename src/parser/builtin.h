@@ -24,6 +24,11 @@ enum builtin_flags {
  *     any       any value                 map       a map without key
  *     literal   a constant integer        format    a literal string
  *     word      a bare word               mapkey    @m or @m[k]
+ *     key       a key of the map that is the argument before
+ *
+ * `any` takes a map without key too: .check says where that is not meant. An optional
+ * word is passed over when something else is given. A builtin variable whose first
+ * argument is optional takes a word for `any`.
  *
  *     TYPE: none int32 uint32 int64 uint64 bool string[16] ksym usym probe func,
  *     or `special`: .check says.

@@ -10,6 +10,7 @@ enum param_kind {
 	PARAM_ANY,
 	PARAM_FORMAT,
 	PARAM_INT,
+	PARAM_KEY,
 	PARAM_LITERAL,
 	PARAM_MAP,
 	PARAM_MAPKEY,
@@ -24,6 +25,7 @@ static const struct {
 	[PARAM_ANY] = { "any", "a value" },
 	[PARAM_FORMAT] = { "format", "a string in quotes" },
 	[PARAM_INT] = { "int", "a number" },
+	[PARAM_KEY] = { "key", "a key of the map" },
 	[PARAM_LITERAL] = { "literal", "a constant number" },
 	[PARAM_MAP] = { "map", "a map without key" },
 	[PARAM_MAPKEY] = { "mapkey", "a map or an element of one" },
@@ -122,16 +124,6 @@ static const struct type *check_any(struct check *c, struct node *call, struct n
 	return check_value(c, arg);
 }
 
-/* The key may be the next argument: delete(@m, key) or delete(@m, (part, part)). */
-static void check_key_arg(struct check *c, struct node *map, struct node *key)
-{
-	bool parts = key->kind == N_TUPLE && key->members->next;
-
-	check_key(c, map, parts ? key->members : key);
-	if (parts)
-		check_expr(c, key);
-}
-
 static bool check_map_arg(struct check *c, struct node *call, struct node *arg,
 	enum param_kind kind)
 {
@@ -144,11 +136,7 @@ static bool check_map_arg(struct check *c, struct node *call, struct node *arg,
 			return false;
 		return wrong_arg(c, call, arg, kind, t);
 	}
-	if (kind == PARAM_MAP)
-		return check_whole_map(c, arg)->kind != TYPE_BAD;
-	if (!keyed && arg->next)
-		check_key_arg(c, arg, arg->next);
-	else
+	if (kind == PARAM_MAPKEY && (keyed || !arg->next))
 		check_key(c, arg, arg->map.keys);
 	return check_whole_map(c, arg)->kind != TYPE_BAD;
 }
@@ -189,6 +177,7 @@ static bool check_arg(struct check *c, struct node *call, struct node *arg, enum
 	case PARAM_ANY:
 	case PARAM_FORMAT:
 	case PARAM_INT:
+	case PARAM_KEY:
 	case PARAM_LITERAL:
 	case PARAM_STRING:
 		return check_plain_arg(c, call, arg, kind);
@@ -227,9 +216,27 @@ static unsigned skip_words(const struct sig *sig, unsigned i, const struct node 
 	return i;
 }
 
+/* delete(@m, key), has_key(@m, key) */
+static bool key_follows(const struct sig *sig, unsigned i, const struct node *arg)
+{
+	if (!arg->next || !is_whole_map(arg))
+		return false;
+	return sig->params[i].kind == PARAM_MAPKEY
+		|| (i + 1 < sig->n && sig->params[i + 1].kind == PARAM_KEY);
+}
+
+/* The argument after a map that is written without key. */
+static bool check_next_key(struct check *c, struct node *map, struct node *key)
+{
+	bool parts = key->kind == N_TUPLE && key->members->next;
+
+	check_key(c, map, parts ? key->members : key);
+	return (parts ? check_expr(c, key) : key->type)->kind != TYPE_BAD;
+}
+
 static bool check_args(struct check *c, struct node *call, const struct sig *sig)
 {
-	enum param_kind last = PARAM_ANY;
+	struct node *map = NULL; /* the argument before, when the key follows */
 	unsigned i = 0;
 	bool ok = true;
 
@@ -243,12 +250,12 @@ static bool check_args(struct check *c, struct node *call, const struct sig *sig
 			ok &= check_value(c, arg)->kind != TYPE_BAD;
 			continue;
 		}
-		/* a key, checked with its map; only its own type is wanted still */
-		if (last == PARAM_MAPKEY)
-			ok &= arg->type && arg->type->kind != TYPE_BAD;
+		if (map)
+			ok &= check_next_key(c, map, arg);
 		else
 			ok &= check_arg(c, call, arg, sig->params[i].kind);
-		last = sig->params[i++].kind;
+		map = key_follows(sig, i, arg) ? arg : NULL;
+		i++;
 	}
 	return ok;
 }

@@ -278,7 +278,8 @@ const struct type *check_var_write(struct check *c, struct node *n, struct span 
 	both = grow(c, v->type, &s->weak, t, weak);
 	if (both && !s->fixed) {
 		learn(c, &v->type, both);
-	} else if (!both || (t->kind == TYPE_STRING && t->size > v->type->size)) {
+	} else if (!both || both->kind != v->type->kind
+		|| (t->kind == TYPE_STRING && t->size > v->type->size)) {
 		check_fail(c, at, DIAG_VAR_TYPE, "$%s holds %s, not %s", v->name,
 			check_type_name(c, v->type), check_type_name(c, t));
 		check_note(c, v->first, s->fixed ? "declared here" : "first assigned here");

@@ -95,6 +95,11 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 		return x;
 	if (x->kind == TYPE_INT && y->kind == TYPE_POINTER)
 		return y;
+	/* Before there was bool, comparisons gave 0 and 1. */
+	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
+		return stored_int(y);
+	if (x->kind == TYPE_INT && y->kind == TYPE_BOOL)
+		return stored_int(x);
 	if (x->kind != y->kind)
 		return NULL;
 	switch (x->kind) {

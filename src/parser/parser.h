@@ -32,6 +32,8 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 /* -d names: probes with their places, maps, variables. */
 void names_dump(const struct script *s, FILE *out);
 
-/* expressions -> types: learns silently until nothing changes, then complains
+/* May be called after resolve() gave false: what is not known is silently bad, and
+ * what else is wrong with the script is told in the same go.
+ * expressions -> types: learns silently until nothing changes, then complains
  * once. Constants are folded on the way. */
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env);
