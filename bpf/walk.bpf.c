@@ -155,21 +155,27 @@ static long match_return(__u32 i, void *data)
 }
 
 /* A uretprobe replaced the return address on the stack; the kernel keeps the real one,
- * by where it lay: just below sp, now that we have returned. */
+ * by where it lay: just below sp, now that we have returned. Without it the walk ends
+ * at the trampoline. */
 __global int walk_uretprobe(struct walk *w)
 {
 	struct return_search s = {};
 	__u64 utask = 0;
 
 	if (!w || !unwind_config.task_utask)
-		return UNWIND_NO_TABLE + 1;
-	s.stack = WALK_ARM64(w) ? w->sp : w->sp - 8;
-	if (bpf_probe_read_kernel(&utask, 8, (void *)(bpf_get_current_task() + unwind_config.task_utask)) ||
-		bpf_probe_read_kernel(&s.entry, 8, (void *)utask + unwind_config.utask_returns))
-		return UNWIND_NO_TABLE + 1;
-	bpf_loop(64, match_return, &s, 0);
-	w->pc = s.found;
-	return s.found ? 0 : UNWIND_NO_TABLE + 1;
+		return 0;
+	w->lookup = w->pc;
+	if (!walk_mapping(w) && (w->map.flags & MAPPING_UPROBES)) {
+		s.stack = WALK_ARM64(w) ? w->sp : w->sp - 8;
+		if (!bpf_probe_read_kernel(&utask, 8,
+			(void *)(bpf_get_current_task() + unwind_config.task_utask)))
+			bpf_probe_read_kernel(&s.entry, 8, (void *)utask + unwind_config.utask_returns);
+		bpf_loop(64, match_return, &s, 0);
+		if (s.found)
+			w->pc = s.found;
+	}
+	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
+	return 0;
 }
 
 /* ---- one frame --------------------------------------------------------- */
@@ -235,14 +241,10 @@ static __always_inline int locate(struct walk *w)
 	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
 	if (w->lookup - w->map.start < w->map.end - w->map.start)
 		return find_rule(w);
+	/* The trampoline begins its page, so what is looked up lies before it. */
+	if (!(w->pc & (PAGE - 1)))
+		walk_uretprobe(w);
 	err = walk_mapping(w);
-	if (!err && (w->map.flags & MAPPING_UPROBES)) {
-		err = walk_uretprobe(w);
-		if (err)
-			return err;
-		w->lookup = w->pc - 1;
-		err = walk_mapping(w);
-	}
 	return err ? walk_unknown(w, err - 1) : find_rule(w);
 }
 
