@@ -252,24 +252,34 @@ static const char *find_loaded(struct main *m, const char *exe, const char *name
 	return NULL;
 }
 
+/* Through a version manager's scripts: the command is run as far as its program. */
+static const char *run_through_scripts(struct main *m)
+{
+	if (!m->exe && m->child.pid)
+		m->exe = child_run_to_exec(&m->child, base_name(m->child.argv[0]));
+	return m->exe;
+}
+
+/* The ELF file that the command of -c or the process of -p runs; NULL: neither. */
 static const char *traced_exe(struct main *m)
 {
+	const char *which;
+
 	if (m->exe)
 		return m->exe;
 	if (m->pid)
 		return m->exe = proc_exe(m->target, m->pid);
-	if (m->child.pid && !m->child.traced)
-		return target_which(m->target, m->child.argv[0]);
-	return NULL;
+	if (!m->child.pid)
+		return NULL;
+	which = target_which(m->target, m->child.argv[0]);
+	if (!which || target_is_elf(m->target, which))
+		return which;
+	return run_through_scripts(m);
 }
 
-/* The command's own name where PATH has a script: run it as far as its program. */
-static const char *run_through_scripts(struct main *m, const char *name)
+static bool starts_with(const char *text, const char *prefix)
 {
-	if (!m->child.pid || m->child.traced || strcmp(base_name(m->child.argv[0]), name))
-		return NULL;
-	m->exe = child_run_to_exec(&m->child, name);
-	return m->exe;
+	return !strncmp(text, prefix, strlen(prefix));
 }
 
 static const char *find_exe(const struct resolve_env *env, const char *name)
@@ -280,18 +290,14 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	if (strchr(name, '/') || strchr(name, '*'))
 		return NULL;
 	which = target_which(m->target, name);
-	if (which && !target_is_elf(m->target, which)) {
-		if (m->exe && !strncmp(base_name(m->exe), name, strlen(name)))
-			return m->exe;
-		if (m->child.pid)
-			return run_through_scripts(m, name);
-		exe = traced_exe(m);
-		return exe && !strncmp(base_name(exe), name, strlen(name)) ? exe : NULL;
-	}
-	exe = which ? NULL : traced_exe(m);
-	if (!exe && !which && m->child.pid && !m->child.traced)
-		exe = run_through_scripts(m, base_name(m->child.argv[0]));
-	return exe ? find_loaded(m, exe, name) : NULL;
+	if (which && target_is_elf(m->target, which))
+		return NULL;
+	exe = traced_exe(m);
+	if (!exe)
+		return NULL;
+	if (which) /* a script of that name: is it what runs the program? */
+		return starts_with(base_name(exe), name) ? exe : NULL;
+	return find_loaded(m, exe, name);
 }
 
 static uint64_t boot_ns(void)

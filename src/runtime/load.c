@@ -18,6 +18,7 @@
 #include "parser/provider.h"
 #include "runtime/why.h"
 #include "target/target.h"
+#include "unwinders/rodata.h"
 #include "unwinders/unwinder.h"
 
 enum { RING_SMALL = 256 * 1024, RING_STACKS = 8 * 1024 * 1024 };
@@ -120,6 +121,22 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 }
 
 
+/* Of tree.bpf.c, which is linked with -c only. */
+static void prepare_tree(struct target *t, struct bpf_object *obj)
+{
+	uint32_t *offset = rodata_find(obj, "task_tgid_offset", sizeof(*offset));
+	int at;
+
+	if (!offset)
+		return;
+	at = target_btf_offset(t, "task_struct", "tgid");
+	if (at < 0) {
+		log_warn("without kernel BTF the children of the command are not traced");
+		return;
+	}
+	*offset = at;
+}
+
 static int prepare(const struct image *img, struct target *t, struct bpf_object *obj)
 {
 	bool stacks = img->user_stacks || img->kernel_stacks;
@@ -134,6 +151,7 @@ static int prepare(const struct image *img, struct target *t, struct bpf_object 
 		if (r)
 			return r;
 	}
+	prepare_tree(t, obj);
 	return prepare_progs(img, t, obj);
 }
 

@@ -4,7 +4,6 @@
  * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
  * element by element takes 50. */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "target/target.h"
+#include "rodata.h"
 #include "unwinder.h"
 
 struct sink_bpf {
@@ -31,33 +31,6 @@ static void set_entries(struct bpf_object *obj, const char *name, uint32_t n)
 
 	if (m)
 		bpf_map__set_max_entries(m, n);
-}
-
-/* Where a variable lies in .rodata, by the object's own types. */
-static void *find_rodata(struct bpf_object *obj, const char *name, size_t size)
-{
-	struct bpf_map *m = bpf_object__find_map_by_name(obj, ".rodata");
-	const struct btf *btf = bpf_object__btf(obj);
-	int id = btf ? btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC) : -1;
-	const struct btf_type *sec = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	const struct btf_var_secinfo *v = sec ? btf_var_secinfos(sec) : NULL;
-	size_t room = 0;
-	char *data;
-
-	/* The map's name is ".rodata" with the object's before it. */
-	if (!m)
-		bpf_object__for_each_map(m, obj)
-			if (strstr(bpf_map__name(m), ".rodata"))
-				break;
-	data = m ? bpf_map__initial_value(m, &room) : NULL;
-	for (int i = 0; data && sec && i < btf_vlen(sec); i++, v++) {
-		const struct btf_type *var = btf__type_by_id(btf, v->type);
-
-		if (!strcmp(btf__name_by_offset(btf, var->name_off), name) && v->size >= size &&
-			v->offset + size <= room)
-			return data + v->offset;
-	}
-	return NULL;
 }
 
 static uint32_t offset_of(struct target *t, const char *strct, const char *member)
@@ -83,7 +56,7 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
 {
-	struct unwind_config *c = find_rodata(obj, "unwind_config", sizeof(*c));
+	struct unwind_config *c = rodata_find(obj, "unwind_config", sizeof(*c));
 	struct bpf_map *frames = bpf_object__find_map_by_name(obj, "frames");
 	uint32_t slots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
 

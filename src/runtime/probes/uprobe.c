@@ -96,6 +96,33 @@ static bool in_code(struct elf *e, uint64_t vaddr)
 	return false;
 }
 
+/* Linux (seen up to 6.18, x86_64) takes the opcode of an AVX instruction for the plain
+ * instruction of the same byte where it emulates rather than steps: pushes, jumps,
+ * calls, nops. vpbroadcastb at the start of glibc's strchrnul() becomes a jump, and
+ * the traced program computes nonsense. Such places are left alone. */
+static bool kernel_would_break(const uint8_t *code)
+{
+	uint8_t op;
+
+	if (code[0] == 0xc5) /* VEX */
+		op = code[2];
+	else if (code[0] == 0xc4)
+		op = code[3];
+	else if (code[0] == 0x62) /* EVEX */
+		op = code[4];
+	else
+		return false;
+	return (op & 0xf8) == 0x50 || (op & 0xf0) == 0x70 || op == 0x90 || op == 0xe8 ||
+		op == 0xe9 || op == 0xeb;
+}
+
+static bool can_probe(struct elf *e, uint64_t vaddr)
+{
+	const uint8_t *code = elf_machine(e) == EM_X86_64 ? elf_at(e, vaddr, 5) : NULL;
+
+	return !code || !kernel_would_break(code);
+}
+
 /* An address with several names is one place, called by the first of them. */
 static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	const char *path, struct elf *e, const char *pattern)
@@ -110,6 +137,11 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 		if (!in_code(e, s[i].vaddr) || !elf_vaddr_to_offset(e, s[i].vaddr, &offset))
 			continue;
 		last = s[i].vaddr;
+		if (!can_probe(e, last)) {
+			log_info("passed over %s: the kernel would run its first instruction "
+				 "wrongly", s[i].name);
+			continue;
+		}
 		add_place(env, ap, path, arena_strdup(env->arena, s[i].name), offset);
 	}
 }
@@ -129,8 +161,31 @@ static void add_address(const struct resolve_env *env, struct attach_point *ap,
 {
 	uint64_t offset;
 
+	if (!can_probe(e, vaddr)) {
+		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+			"%s cannot be probed: the kernel would run the instruction there wrongly",
+			text);
+		return;
+	}
 	if (in_code(e, vaddr) && elf_vaddr_to_offset(e, vaddr, &offset))
 		add_place(env, ap, path, arena_strdup(env->arena, text), offset);
+}
+
+/* The file's own tables are quick to search; the debug file's are read whole. */
+static bool find_function(struct elf *e, const char *name, struct elf_symbol *ret)
+{
+	const struct elf_symbol *s;
+	size_t n;
+
+	if (elf_symbol_named(e, name, ret) && is_function(ret))
+		return true;
+	n = elf_symbols(e, &s);
+	for (size_t i = 0; i < n; i++)
+		if (is_function(&s[i]) && !strcmp(s[i].name, name)) {
+			*ret = s[i];
+			return true;
+		}
+	return false;
 }
 
 /* NAME, NAME+OFFSET, an address, or a pattern. */
@@ -145,10 +200,10 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 		add_matching(env, ap, path, e, what);
 	} else if (parse_address(what, &add)) {
 		add_address(env, ap, path, e, what, add);
-	} else if (elf_symbol_named(e, what, &s) && is_function(&s)) {
+	} else if (find_function(e, what, &s)) {
 		add_address(env, ap, path, e, what, s.vaddr);
 	} else if (plus && parse_address(plus + 1, &add) &&
-		elf_symbol_named(e, arena_strndup(env->arena, what, plus - what), &s)) {
+		find_function(e, arena_strndup(env->arena, what, plus - what), &s)) {
 		add_address(env, ap, path, e, what, s.vaddr + add);
 	}
 }
@@ -242,7 +297,8 @@ static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap
 			!env->listing)
 			return false;
 	}
-	return ap->places || env->listing || no_function(env, ap, first, what);
+	return ap->places || env->listing || diags_failed(env->diags) ||
+		no_function(env, ap, first, what);
 }
 
 /* ---- attach ------------------------------------------------------------- */
