@@ -190,8 +190,8 @@ static void print_head(const struct printer *p, struct span at, const char *kind
 	unsigned line, col;
 
 	source_place(p->source, at.start, &line, &col);
-	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, p->source->name, line, col, colour,
-		kind, p->off, text);
+	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, p->source->name, line, col,
+		colour, kind, p->off, text);
 	if (tag)
 		fprintf(p->out, " [%s]", tag);
 	putc('\n', p->out);
@@ -200,8 +200,8 @@ static void print_head(const struct printer *p, struct span at, const char *kind
 
 static void print_diag(const struct printer *p, const struct diag *g)
 {
-	print_head(p, g->span, g->error ? "error" : "warning", g->error ? p->red : p->yellow,
-		g->text, tag_names[g->tag]);
+	print_head(p, g->span, g->error ? "error" : "warning",
+		g->error ? p->red : p->yellow, g->text, tag_names[g->tag]);
 	for (const struct note *n = g->notes; n; n = n->next)
 		print_head(p, n->span, "note", p->cyan, n->text, NULL);
 	if (g->hint)
@@ -238,8 +238,8 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
 	struct diag **all = sorted(d);
 
 	for (unsigned i = 0; i < d->count; i++) {
-		if (i > 0 && all[i]->span.start == all[i - 1]->span.start
-			&& !strcmp(all[i]->text, all[i - 1]->text))
+		if (i > 0 && all[i]->span.start == all[i - 1]->span.start &&
+			!strcmp(all[i]->text, all[i - 1]->text))
 			continue;
 		print_diag(&p, all[i]);
 	}

@@ -35,8 +35,8 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 		for (size_t j = 1; j <= lb; j++) {
 			row[j] = min3(last[j] + 2, row[j - 1] + 2,
 				last[j - 1] + cost(a[i - 1], b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]
-				&& older[j - 2] + 2 < row[j])
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+				a[i - 2] == b[j - 1] && older[j - 2] + 2 < row[j])
 				row[j] = older[j - 2] + 2;
 		}
 		spare = older;

@@ -88,7 +88,7 @@ const char *str_text(const struct str *s)
  * forms, surrogates and C1 controls (U+0080..9f, which terminals obey) are not. */
 static size_t utf8_len(const unsigned char *p, size_t n)
 {
-	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
+	static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
 	size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
 	uint32_t c = p[0] & (0x7f >> len);
 

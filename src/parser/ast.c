@@ -86,7 +86,8 @@ static void dump_detail(const struct dump *d, const struct node *n)
 		break;
 	case N_UNOP:
 		fprintf(d->out, " %s%s", op_texts[n->op.op],
-			n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC ? " (after)" : "");
+			n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC ? " (after)"
+									 : "");
 		break;
 	case N_BINOP:
 		fprintf(d->out, " %s", op_texts[n->op.op]);
@@ -215,7 +216,7 @@ static void dump_map(const struct dump *d, const struct map *m)
 
 void ast_dump(const struct script *s, bool with_types, FILE *out)
 {
-	struct dump d = { .arena = s->arena, .with_types = with_types, .out = out };
+	struct dump d = {.arena = s->arena, .with_types = with_types, .out = out};
 
 	if (s->settings)
 		dump_line(&d, 0, "config");

@@ -43,7 +43,8 @@ size_t attach_len(const char *run, size_t len)
 /* `name=` in front of an attach point: a label that nothing uses. */
 static size_t label_len(const char *text)
 {
-	size_t n = strspn(text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	size_t n = strspn(
+		text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
 
 	return n && text[n] == '=' ? n + 1 : 0;
 }

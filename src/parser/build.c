@@ -87,8 +87,8 @@ struct node *ast_cond(struct parse *p, struct span at, enum node_kind kind,
 	return n;
 }
 
-struct node *ast_call(struct parse *p, struct span at, const char *name, struct list args,
-	bool parens)
+struct node *ast_call(
+	struct parse *p, struct span at, const char *name, struct list args, bool parens)
 {
 	struct node *n = ast_node(p, at, N_CALL);
 
@@ -111,7 +111,8 @@ static void map_keys(struct parse *p, struct node *map, struct list keys)
 }
 
 /* A map followed by [..] is an element of the map, anything else an index. */
-struct node *ast_index(struct parse *p, struct span at, struct node *object, struct list keys)
+struct node *ast_index(
+	struct parse *p, struct span at, struct node *object, struct list keys)
 {
 	struct node *n;
 
@@ -121,7 +122,8 @@ struct node *ast_index(struct parse *p, struct span at, struct node *object, str
 		return object;
 	}
 	if (keys.n != 1) {
-		diag(p->diags, keys.first->next->span, DIAG_SYNTAX, "only a map has several keys");
+		diag(p->diags, keys.first->next->span, DIAG_SYNTAX,
+			"only a map has several keys");
 		keys.first->next = NULL;
 	}
 	n = ast_node(p, at, N_INDEX);
@@ -132,7 +134,8 @@ struct node *ast_index(struct parse *p, struct span at, struct node *object, str
 	return n;
 }
 
-struct node *ast_field(struct parse *p, struct span at, struct node *object, const char *name)
+struct node *ast_field(
+	struct parse *p, struct span at, struct node *object, const char *name)
 {
 	struct node *n = ast_node(p, at, N_FIELD);
 
@@ -177,8 +180,8 @@ struct node *ast_tuple(struct parse *p, struct span at, struct list members)
 struct node *ast_assign(struct parse *p, struct span at, enum op op, struct node *left,
 	struct node *right)
 {
-	if (left->kind == N_CALL && !left->call.parens && !strcmp(left->call.name, "_")
-		&& op == OP_NONE) {
+	if (left->kind == N_CALL && !left->call.parens && !strcmp(left->call.name, "_") &&
+		op == OP_NONE) {
 		struct node *n = ast_expr(p, at, N_EXPR, right);
 
 		n->discard = true;
@@ -204,7 +207,8 @@ struct node *ast_let(struct parse *p, struct span at, struct node *var, const ch
 	return n;
 }
 
-struct node *ast_expr(struct parse *p, struct span at, enum node_kind kind, struct node *expr)
+struct node *ast_expr(
+	struct parse *p, struct span at, enum node_kind kind, struct node *expr)
 {
 	struct node *n = ast_node(p, at, kind);
 
@@ -222,8 +226,8 @@ struct node *ast_block(struct parse *p, struct span at, struct list stmts)
 	return n;
 }
 
-struct node *ast_range(struct parse *p, struct span at, struct node *var, struct node *from,
-	struct node *to)
+struct node *ast_range(struct parse *p, struct span at, struct node *var,
+	struct node *from, struct node *to)
 {
 	struct node *n = ast_node(p, at, N_FOR_RANGE);
 
@@ -236,8 +240,8 @@ struct node *ast_range(struct parse *p, struct span at, struct node *var, struct
 }
 
 /* head: the count of UNROLL, the range of FOR_RANGE. */
-struct node *ast_loop(struct parse *p, struct span at, enum node_kind kind, struct node *head,
-	struct node *body)
+struct node *ast_loop(struct parse *p, struct span at, enum node_kind kind,
+	struct node *head, struct node *body)
 {
 	struct node *n = head;
 
@@ -252,7 +256,8 @@ struct node *ast_loop(struct parse *p, struct span at, enum node_kind kind, stru
 	return n;
 }
 
-struct node *ast_named(struct parse *p, struct span at, enum node_kind kind, const char *name)
+struct node *ast_named(
+	struct parse *p, struct span at, enum node_kind kind, const char *name)
 {
 	struct node *n = ast_node(p, at, kind);
 

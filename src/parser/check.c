@@ -9,8 +9,8 @@
 
 /* ---- complaining ---- */
 
-const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,
-	const char *fmt, ...)
+const struct type *check_fail(
+	struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -118,8 +118,8 @@ static bool does_something(const struct node *n)
 	case N_UNOP:
 		return n->op.op >= OP_PREINC;
 	case N_TERNARY:
-		return (n->cond.then && does_something(n->cond.then))
-			|| does_something(n->cond.els);
+		return (n->cond.then && does_something(n->cond.then)) ||
+		       does_something(n->cond.els);
 	case N_INT:
 	case N_STRING:
 	case N_BOOL:
@@ -188,7 +188,8 @@ static void check_bound(struct check *c, struct node *n)
 	const struct type *t = check_value(c, n);
 
 	if (t->kind != TYPE_BAD && t->kind != TYPE_INT)
-		check_fail(c, n->span, DIAG_LOOP, "a range goes from number to number, not %s",
+		check_fail(c, n->span, DIAG_LOOP,
+			"a range goes from number to number, not %s",
 			check_type_name(c, t));
 }
 
@@ -289,7 +290,8 @@ static void new_state(struct check *c)
 	c->maps = arena_new_array(c->arena, struct map_state, c->script->nmaps + 1);
 	c->vars = arena_new_array(c->arena, struct var_state *, nprobes + 1);
 	for (struct probe *p = c->script->probes; p; p = p->next)
-		c->vars[p->index] = arena_new_array(c->arena, struct var_state, p->nvars + 1);
+		c->vars[p->index] =
+			arena_new_array(c->arena, struct var_state, p->nvars + 1);
 }
 
 /* Each round learns at least one thing, or is the last: strings and signs grow a few
@@ -306,8 +308,7 @@ static unsigned rounds_max(const struct check *c)
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env)
 {
 	struct check c = {
-		.script = s, .lang = lang, .env = env, .arena = s->arena, .ok = true
-	};
+		.script = s, .lang = lang, .env = env, .arena = s->arena, .ok = true};
 	unsigned left = rounds_max(&c);
 
 	new_state(&c);

@@ -22,15 +22,15 @@ static const struct {
 	const char *name;
 	const char *wants; /* told when something else is given */
 } kinds[] = {
-	[PARAM_ANY] = { "any", "a value" },
-	[PARAM_FORMAT] = { "format", "a string in quotes" },
-	[PARAM_INT] = { "int", "a number" },
-	[PARAM_KEY] = { "key", "a key of the map" },
-	[PARAM_LITERAL] = { "literal", "a constant number" },
-	[PARAM_MAP] = { "map", "a map without key" },
-	[PARAM_MAPKEY] = { "mapkey", "a map or an element of one" },
-	[PARAM_STRING] = { "string", "a string" },
-	[PARAM_WORD] = { "word", "a word" },
+	[PARAM_ANY] = {"any", "a value"},
+	[PARAM_FORMAT] = {"format", "a string in quotes"},
+	[PARAM_INT] = {"int", "a number"},
+	[PARAM_KEY] = {"key", "a key of the map"},
+	[PARAM_LITERAL] = {"literal", "a constant number"},
+	[PARAM_MAP] = {"map", "a map without key"},
+	[PARAM_MAPKEY] = {"mapkey", "a map or an element of one"},
+	[PARAM_STRING] = {"string", "a string"},
+	[PARAM_WORD] = {"word", "a word"},
 };
 
 enum { PARAMS_MAX = 8 };
@@ -41,7 +41,7 @@ struct sig {
 		bool optional;
 	} params[PARAMS_MAX];
 	unsigned n, least;
-	bool more;        /* `...` */
+	bool more;	  /* `...` */
 	const char *type; /* what it gives */
 };
 
@@ -68,7 +68,8 @@ static void sig_read(const char *text, struct sig *sig)
 		if (!strncmp(text, "...", 3)) {
 			sig->more = true;
 		} else if (sig->n < PARAMS_MAX) {
-			sig->params[sig->n].kind = param_kind(text + optional, len - 2 * optional);
+			sig->params[sig->n].kind =
+				param_kind(text + optional, len - 2 * optional);
 			sig->params[sig->n++].optional = optional;
 			sig->least += !optional;
 		}
@@ -98,8 +99,8 @@ static void hint_usage(struct check *c, const struct builtin *b)
 
 /* ---- one argument ---- */
 
-static bool wrong_arg(struct check *c, struct node *call, struct node *arg, enum param_kind kind,
-	const struct type *t)
+static bool wrong_arg(struct check *c, struct node *call, struct node *arg,
+	enum param_kind kind, const struct type *t)
 {
 	check_fail(c, arg->span, DIAG_ARG_TYPE, "%s() takes %s here%s%s", call->call.name,
 		kinds[kind].wants, t ? ", not " : "", t ? check_type_name(c, t) : "");
@@ -124,8 +125,8 @@ static const struct type *check_any(struct check *c, struct node *call, struct n
 	return check_value(c, arg);
 }
 
-static bool check_map_arg(struct check *c, struct node *call, struct node *arg,
-	enum param_kind kind)
+static bool check_map_arg(
+	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
 {
 	bool keyed = arg->kind == N_MAP && arg->map.keys;
 
@@ -141,8 +142,8 @@ static bool check_map_arg(struct check *c, struct node *call, struct node *arg,
 	return check_whole_map(c, arg)->kind != TYPE_BAD;
 }
 
-static bool check_plain_arg(struct check *c, struct node *call, struct node *arg,
-	enum param_kind kind)
+static bool check_plain_arg(
+	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
 {
 	const struct type *t;
 	int64_t v;
@@ -163,7 +164,8 @@ static bool check_plain_arg(struct check *c, struct node *call, struct node *arg
 	return true;
 }
 
-static bool check_arg(struct check *c, struct node *call, struct node *arg, enum param_kind kind)
+static bool check_arg(
+	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
 {
 	switch (kind) {
 	case PARAM_MAP:
@@ -187,8 +189,8 @@ static bool check_arg(struct check *c, struct node *call, struct node *arg, enum
 
 /* ---- all arguments ---- */
 
-static bool wrong_count(struct check *c, struct node *call, const struct sig *sig,
-	struct span at)
+static bool wrong_count(
+	struct check *c, struct node *call, const struct sig *sig, struct span at)
 {
 	const char *name = call->call.name;
 	unsigned n = call->call.nargs;
@@ -196,12 +198,13 @@ static bool wrong_count(struct check *c, struct node *call, const struct sig *si
 	if (sig->n == 0 && !sig->more)
 		check_fail(c, at, DIAG_ARG_COUNT, "%s takes no arguments", name);
 	else if (n < sig->least)
-		check_fail(c, at, DIAG_ARG_COUNT, "%s() wants %s%u argument%s, not %u", name,
-			sig->n > sig->least || sig->more ? "at least " : "", sig->least,
-			sig->least == 1 ? "" : "s", n);
+		check_fail(c, at, DIAG_ARG_COUNT, "%s() wants %s%u argument%s, not %u",
+			name, sig->n > sig->least || sig->more ? "at least " : "",
+			sig->least, sig->least == 1 ? "" : "s", n);
 	else
-		check_fail(c, at, DIAG_ARG_COUNT, "%s() takes %s%u argument%s, not %u", name,
-			sig->n > sig->least ? "at most " : "", sig->n, sig->n == 1 ? "" : "s", n);
+		check_fail(c, at, DIAG_ARG_COUNT, "%s() takes %s%u argument%s, not %u",
+			name, sig->n > sig->least ? "at most " : "", sig->n,
+			sig->n == 1 ? "" : "s", n);
 	if (sig->n || sig->more)
 		hint_usage(c, call->call.builtin);
 	return false;
@@ -210,8 +213,8 @@ static bool wrong_count(struct check *c, struct node *call, const struct sig *si
 /* An optional word that was left out: ustack(5). */
 static unsigned skip_words(const struct sig *sig, unsigned i, const struct node *arg)
 {
-	while (i < sig->n && sig->params[i].optional && sig->params[i].kind == PARAM_WORD
-		&& arg->kind != N_WORD)
+	while (i < sig->n && sig->params[i].optional &&
+		sig->params[i].kind == PARAM_WORD && arg->kind != N_WORD)
 		i++;
 	return i;
 }
@@ -221,8 +224,8 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct node *ar
 {
 	if (!arg->next || !is_whole_map(arg))
 		return false;
-	return sig->params[i].kind == PARAM_MAPKEY
-		|| (i + 1 < sig->n && sig->params[i + 1].kind == PARAM_KEY);
+	return sig->params[i].kind == PARAM_MAPKEY ||
+	       (i + 1 < sig->n && sig->params[i + 1].kind == PARAM_KEY);
 }
 
 /* The argument after a map that is written without key. */
@@ -274,7 +277,8 @@ static bool right_place(struct check *c, struct node *n, bool into_map)
 	if ((b->flags & BUILTIN_AGG) && !into_map) {
 		check_fail(c, n->span, DIAG_AGGREGATION, "%s() is a value for a map only",
 			b->name);
-		check_hint(c, "write @name = %s(..) or @name[key] = %s(..)", b->name, b->name);
+		check_hint(c, "write @name = %s(..) or @name[key] = %s(..)", b->name,
+			b->name);
 		return false;
 	}
 	return true;
@@ -301,7 +305,8 @@ const struct type *check_call(struct check *c, struct node *n, bool into_map)
 		return type_bad;
 	sig_read(b->sig, &sig);
 	if (!check_args(c, n, &sig)) {
-		/* what it gives is known all the same, where it does not depend on them */
+		/* what it gives is known all the same, where it does not depend on them
+		 */
 		t = type_by_name(c->arena, sig.type);
 		return t ? t : type_bad;
 	}

@@ -10,13 +10,15 @@
 /* ---- args.x, $t.0, $t[0], $s[i] ---- */
 
 /* Places of one probe may have the field with different types. */
-static const struct type *field_type(struct check *c, struct node *n, const struct field *f)
+static const struct type *field_type(
+	struct check *c, struct node *n, const struct field *f)
 {
 	const struct type *t = f->type;
 
 	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next) {
 		for (const struct place *p = ap->places; p; p = p->next) {
-			for (const struct field *other = p->fields; other; other = other->next) {
+			for (const struct field *other = p->fields; other;
+				other = other->next) {
 				const struct type *both;
 
 				if (strcmp(other->name, f->name) != 0)
@@ -24,10 +26,12 @@ static const struct type *field_type(struct check *c, struct node *n, const stru
 				both = type_join(c->arena, t, other->type);
 				if (!both) {
 					check_fail(c, n->span, DIAG_FIELD,
-						"args.%s is %s in one of the places, %s in another",
+						"args.%s is %s in one of the places, %s "
+						"in another",
 						f->name, check_type_name(c, t),
 						check_type_name(c, other->type));
-					check_hint(c, "give %s a probe of its own", p->name);
+					check_hint(
+						c, "give %s a probe of its own", p->name);
 					return type_bad;
 				}
 				t = both;
@@ -72,13 +76,13 @@ static const struct type *check_args_field(struct check *c, struct node *n)
 	return type_bad;
 }
 
-static const struct type *tuple_member(struct check *c, struct node *n, const struct type *t,
-	uint64_t i)
+static const struct type *tuple_member(
+	struct check *c, struct node *n, const struct type *t, uint64_t i)
 {
 	if (i < t->tuple.n)
 		return t->tuple.members[i];
-	check_fail(c, n->span, DIAG_FIELD, "a tuple of %u is counted .0 to .%u", t->tuple.n,
-		t->tuple.n - 1);
+	check_fail(c, n->span, DIAG_FIELD, "a tuple of %u is counted .0 to .%u",
+		t->tuple.n, t->tuple.n - 1);
 	return type_bad;
 }
 
@@ -160,11 +164,12 @@ const struct type *check_members(struct check *c, struct span at, struct node *f
 		deep |= tuple_depth(t) >= TUPLE_DEPTH_MAX;
 	}
 	if (!bad && size > TUPLE_MAX)
-		return check_fail(c, at, DIAG_OPERAND, "a tuple has at most %u bytes, not %llu",
-			TUPLE_MAX, (unsigned long long)size);
+		return check_fail(c, at, DIAG_OPERAND,
+			"a tuple has at most %u bytes, not %llu", TUPLE_MAX,
+			(unsigned long long)size);
 	if (deep)
-		return check_fail(c, at, DIAG_NESTING, "tuples are nested at most %u deep",
-			TUPLE_DEPTH_MAX);
+		return check_fail(c, at, DIAG_NESTING,
+			"tuples are nested at most %u deep", TUPLE_DEPTH_MAX);
 	return bad ? type_bad : type_tuple(c->arena, members, count);
 }
 
@@ -178,8 +183,8 @@ static const struct type *check_string(struct check *c, struct node *n)
 
 static const struct type *check_word(struct check *c, struct node *n)
 {
-	return check_fail(c, n->span, DIAG_NAME, "there is no variable or function called %s",
-		n->word);
+	return check_fail(c, n->span, DIAG_NAME,
+		"there is no variable or function called %s", n->word);
 }
 
 static const struct type *expr_type(struct check *c, struct node *n)
@@ -241,11 +246,13 @@ const struct type *check_value(struct check *c, struct node *n)
 	const struct type *t = check_expr(c, n);
 
 	if (t->kind == TYPE_NONE)
-		return n->type = check_fail(c, n->span, DIAG_NO_VALUE, n->kind == N_CALL
-			? "%s() gives no value" : "this gives no value",
-			n->kind == N_CALL ? n->call.name : "");
+		return n->type = check_fail(c, n->span, DIAG_NO_VALUE,
+			       n->kind == N_CALL ? "%s() gives no value"
+						 : "this gives no value",
+			       n->kind == N_CALL ? n->call.name : "");
 	if (t->kind == TYPE_ARGS) {
-		check_fail(c, n->span, DIAG_FIELD, "args is no value itself, its fields are");
+		check_fail(c, n->span, DIAG_FIELD,
+			"args is no value itself, its fields are");
 		check_hint(c, "write args.NAME");
 		return n->type = type_bad;
 	}

@@ -99,8 +99,8 @@ void check_key(struct check *c, struct node *n, struct node *keys)
 		learn(c, &m->key, both);
 		return;
 	}
-	check_fail(c, keys_span(keys), DIAG_MAP_KEY, "the key of @%s is %s, not %s", m->name,
-		check_type_name(c, m->key), check_type_name(c, t));
+	check_fail(c, keys_span(keys), DIAG_MAP_KEY, "the key of @%s is %s, not %s",
+		m->name, check_type_name(c, m->key), check_type_name(c, t));
 	check_note(c, m->first_key, "first used here");
 }
 
@@ -108,7 +108,8 @@ void check_key(struct check *c, struct node *n, struct node *keys)
 
 static void hint_map(struct check *c, const char *written)
 {
-	const char **names = arena_new_array(c->arena, const char *, c->script->nmaps), *near;
+	const char **names = arena_new_array(c->arena, const char *, c->script->nmaps),
+		   *near;
 	size_t n = 0;
 
 	for (struct map *m = c->script->maps; m; m = m->next)
@@ -128,7 +129,8 @@ static const struct type *map_value(struct check *c, struct node *n)
 		return m->value;
 	if (!s->written && !s->told && c->final) {
 		s->told = true;
-		check_fail(c, n->span, DIAG_MAP, "nothing is ever written to @%s", m->name);
+		check_fail(
+			c, n->span, DIAG_MAP, "nothing is ever written to @%s", m->name);
 		hint_map(c, m->name);
 	}
 	return type_bad;
@@ -145,7 +147,8 @@ const struct type *check_whole_map(struct check *c, struct node *n)
 	return n->type = map_value(c, n);
 }
 
-static const struct type *agg_as_int(struct check *c, struct node *n, const struct type *t)
+static const struct type *agg_as_int(
+	struct check *c, struct node *n, const struct type *t)
 {
 	switch (t->agg.kind) {
 	case AGG_COUNT:
@@ -160,8 +163,9 @@ static const struct type *agg_as_int(struct check *c, struct node *n, const stru
 	case AGG_LHIST:
 		break;
 	}
-	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s: that is printed, not read",
-		n->map.name, check_type_name(c, t));
+	check_fail(c, n->span, DIAG_AGGREGATION,
+		"@%s holds %s: that is printed, not read", n->map.name,
+		check_type_name(c, t));
 	check_note(c, n->map.map->first_value, "first written here");
 	return type_bad;
 }
@@ -180,8 +184,8 @@ static bool can_be_stored(const struct type *t)
 	return t->kind != TYPE_NONE && t->kind != TYPE_ARGS;
 }
 
-static void check_map_write(struct check *c, struct node *n, struct span at,
-	const struct type *t, bool weak)
+static void check_map_write(
+	struct check *c, struct node *n, struct span at, const struct type *t, bool weak)
 {
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
@@ -209,7 +213,8 @@ static void check_map_write(struct check *c, struct node *n, struct span at,
 
 static bool is_agg_call(const struct node *n)
 {
-	return n->kind == N_CALL && n->call.builtin && (n->call.builtin->flags & BUILTIN_AGG);
+	return n->kind == N_CALL && n->call.builtin &&
+	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
 /* `@a = @b` where @b counts: what would it be afterwards? */
@@ -219,8 +224,8 @@ static bool copies_agg(struct check *c, struct node *n)
 
 	if (!m || !m->value || m->value->kind != TYPE_AGG)
 		return false;
-	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which cannot be copied", m->name,
-		check_type_name(c, m->value));
+	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which cannot be copied",
+		m->name, check_type_name(c, m->value));
 	if (m->value->agg.kind <= AGG_AVG)
 		check_hint(c, "(int64)@%s is what it has come to", m->name);
 	return true;
@@ -259,8 +264,8 @@ const struct type *check_var_read(struct check *c, struct node *n)
 	return type_bad;
 }
 
-const struct type *check_var_write(struct check *c, struct node *n, struct span at,
-	const struct type *t, bool weak)
+const struct type *check_var_write(
+	struct check *c, struct node *n, struct span at, const struct type *t, bool weak)
 {
 	struct var *v = n->var.var;
 	struct var_state *s = &c->vars[v->probe->index][v->index];
@@ -278,11 +283,12 @@ const struct type *check_var_write(struct check *c, struct node *n, struct span 
 	both = grow(c, v->type, &s->weak, t, weak);
 	if (both && !s->fixed) {
 		learn(c, &v->type, both);
-	} else if (!both || both->kind != v->type->kind
-		|| (t->kind == TYPE_STRING && t->size > v->type->size)) {
+	} else if (!both || both->kind != v->type->kind ||
+		   (t->kind == TYPE_STRING && t->size > v->type->size)) {
 		check_fail(c, at, DIAG_VAR_TYPE, "$%s holds %s, not %s", v->name,
 			check_type_name(c, v->type), check_type_name(c, t));
-		check_note(c, v->first, s->fixed ? "declared here" : "first assigned here");
+		check_note(
+			c, v->first, s->fixed ? "declared here" : "first assigned here");
 	}
 	return n->type = v->type;
 }
@@ -355,8 +361,8 @@ const struct type *check_counted(struct check *c, struct node *target)
 			"++ and -- change a $variable or a @map");
 	if (t->kind != TYPE_BAD && !type_is_number(t))
 		return target->type = check_fail(c, target->span, DIAG_OPERAND,
-			"$%s holds %s, which cannot be added to", target->var.name,
-			check_type_name(c, t));
+			       "$%s holds %s, which cannot be added to", target->var.name,
+			       check_type_name(c, t));
 	return t;
 }
 
@@ -370,8 +376,8 @@ static void check_fits(struct check *c, const struct node *value, const struct t
 		return;
 	max = (int64_t)1 << (8 * t->size - t->is_signed);
 	if (v >= max || v < (t->is_signed ? -max : 0))
-		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s", (long long)v,
-			check_type_name(c, t));
+		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
+			(long long)v, check_type_name(c, t));
 }
 
 static void declare(struct check *c, struct node *n)
@@ -381,7 +387,8 @@ static void declare(struct check *c, struct node *n)
 
 	if (!t || t->kind == TYPE_NONE) {
 		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s", n->let.to);
-		check_hint(c, "types are int8 to int64, uint8 to uint64, bool and string[N]");
+		check_hint(c,
+			"types are int8 to int64, uint8 to uint64, bool and string[N]");
 		return;
 	}
 	c->vars[v->probe->index][v->index].fixed = true;

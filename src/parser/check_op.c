@@ -8,8 +8,8 @@
 #include "base/arena.h"
 #include "checker.h"
 
-static const struct type *wrong_operand(struct check *c, struct span at, enum op op,
-	const struct type *t)
+static const struct type *wrong_operand(
+	struct check *c, struct span at, enum op op, const struct type *t)
 {
 	return check_fail(c, at, DIAG_OPERAND, "%s does not work on %s", op_text(op),
 		check_type_name(c, t));
@@ -17,8 +17,8 @@ static const struct type *wrong_operand(struct check *c, struct span at, enum op
 
 static bool unsigned64(const struct node *n)
 {
-	return n->type->kind == TYPE_POINTER
-		|| (n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed);
+	return n->type->kind == TYPE_POINTER ||
+	       (n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed);
 }
 
 /* ---- unary ---- */
@@ -32,8 +32,10 @@ static const struct type *check_neg(struct check *c, struct node *n)
 {
 	const struct node *arg = n->op.left;
 
-	if (arg->kind == N_INT && arg->integer.is_unsigned && -arg->integer.value != arg->integer.value)
-		return check_fail(c, n->span, DIAG_LITERAL, "-%llu does not fit in 64 bits",
+	if (arg->kind == N_INT && arg->integer.is_unsigned &&
+		-arg->integer.value != arg->integer.value)
+		return check_fail(c, n->span, DIAG_LITERAL,
+			"-%llu does not fit in 64 bits",
 			(unsigned long long)arg->integer.value);
 	fold_unop(n);
 	return type_int64;
@@ -81,8 +83,8 @@ static void check_shift(struct check *c, const struct node *right)
 	int64_t v;
 
 	if (node_is_const(right, &v) && (v < 0 || v > 63)) {
-		check_warn(c, right->span, DIAG_SHIFT, "a shift by %lld: there are 64 bits",
-			(long long)v);
+		check_warn(c, right->span, DIAG_SHIFT,
+			"a shift by %lld: there are 64 bits", (long long)v);
 		check_hint(c, "only the lowest six bits of the count are used");
 	}
 }
@@ -104,7 +106,8 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		check_shift(c, right);
 		return unsigned64(left) ? type_uint64 : type_int64;
 	}
-	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER && r->kind == TYPE_INT)
+	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER &&
+		r->kind == TYPE_INT)
 		return l;
 	if (op == OP_SUB)
 		return type_int64;
@@ -116,19 +119,21 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 static const struct type *not_comparable(struct check *c, struct node *n)
 {
 	return check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
-		check_type_name(c, n->op.left->type), check_type_name(c, n->op.right->type),
-		op_text(n->op.op));
+		check_type_name(c, n->op.left->type),
+		check_type_name(c, n->op.right->type), op_text(n->op.op));
 }
 
 static void warn_sign(struct check *c, struct node *n)
 {
 	struct node *l = n->op.left, *r = n->op.right, *s = unsigned64(l) ? r : l;
 
-	if (unsigned64(l) == unsigned64(r) || s->type->kind != TYPE_INT || s->type->size != 8
-		|| node_is_weak(s))
+	if (unsigned64(l) == unsigned64(r) || s->type->kind != TYPE_INT ||
+		s->type->size != 8 || node_is_weak(s))
 		return;
-	check_warn(c, n->span, DIAG_SIGN, "%s is compared with %s: a negative number counts "
-		"as a large one", check_type_name(c, l->type), check_type_name(c, r->type));
+	check_warn(c, n->span, DIAG_SIGN,
+		"%s is compared with %s: a negative number counts "
+		"as a large one",
+		check_type_name(c, l->type), check_type_name(c, r->type));
 }
 
 /* `probe` and `func` are compared with what they are called. */
@@ -191,7 +196,8 @@ const struct type *check_binop(struct check *c, struct node *n)
 
 const struct type *check_ternary(struct check *c, struct node *n)
 {
-	struct node *then = n->cond.then ? n->cond.then : n->cond.test, *els = n->cond.els;
+	struct node *then = n->cond.then ? n->cond.then : n->cond.test,
+		    *els = n->cond.els;
 	const struct type *a, *b, *t;
 
 	check_truth(c, n->cond.test);
@@ -208,8 +214,9 @@ const struct type *check_ternary(struct check *c, struct node *n)
 	else
 		t = type_join(c->arena, a, b);
 	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
-		return check_fail(c, n->span, DIAG_OPERAND, "the sides of ?: are %s and %s",
-			check_type_name(c, a), check_type_name(c, b));
+		return check_fail(c, n->span, DIAG_OPERAND,
+			"the sides of ?: are %s and %s", check_type_name(c, a),
+			check_type_name(c, b));
 	return t;
 }
 
@@ -219,14 +226,15 @@ const struct type *check_cast(struct check *c, struct node *n)
 	const struct type *from = check_value(c, n->cast.value);
 
 	if (!to) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s here", n->cast.to);
+		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s here",
+			n->cast.to);
 		check_hint(c, "types are int8 to int64, uint8 to uint64 and bool");
 		return type_bad;
 	}
 	if (from->kind == TYPE_BAD)
 		return to;
-	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL)
-		|| (!type_is_number(from) && from->kind != TYPE_KSYM))
+	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL) ||
+		(!type_is_number(from) && from->kind != TYPE_KSYM))
 		return check_fail(c, n->span, DIAG_CAST, "%s cannot become %s",
 			check_type_name(c, from), n->cast.to);
 	return to;

@@ -12,7 +12,8 @@ bool type_is_number(const struct type *t)
 
 bool node_is_weak(const struct node *n)
 {
-	return n->kind == N_INT && !n->integer.is_unsigned && (int64_t)n->integer.value >= 0;
+	return n->kind == N_INT && !n->integer.is_unsigned &&
+	       (int64_t)n->integer.value >= 0;
 }
 
 const char *check_type_name(struct check *c, const struct type *t)
@@ -28,7 +29,8 @@ static const struct type *stored_int(const struct type *t)
 
 static const struct type *stored_tuple(struct arena *a, const struct type *t)
 {
-	const struct type **members = arena_new_array(a, const struct type *, t->tuple.n + 1);
+	const struct type **members =
+		arena_new_array(a, const struct type *, t->tuple.n + 1);
 
 	for (unsigned i = 0; i < t->tuple.n; i++)
 		members[i] = type_stored(a, t->tuple.members[i]);
@@ -54,8 +56,8 @@ static const struct type *join_int(const struct type *x, const struct type *y)
 	return x->is_signed ? x : y;
 }
 
-static const struct type *join_tuple(struct arena *a, const struct type *x,
-	const struct type *y)
+static const struct type *join_tuple(
+	struct arena *a, const struct type *x, const struct type *y)
 {
 	const struct type **members;
 
@@ -79,8 +81,9 @@ static const struct type *join_stack(const struct type *x, const struct type *y)
 
 static const struct type *join_agg(const struct type *x, const struct type *y)
 {
-	if (x->agg.kind != y->agg.kind || x->agg.bits != y->agg.bits || x->agg.min != y->agg.min
-		|| x->agg.max != y->agg.max || x->agg.step != y->agg.step)
+	if (x->agg.kind != y->agg.kind || x->agg.bits != y->agg.bits ||
+		x->agg.min != y->agg.min || x->agg.max != y->agg.max ||
+		x->agg.step != y->agg.step)
 		return NULL;
 	return x->is_signed ? x : y;
 }

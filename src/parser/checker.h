@@ -13,9 +13,9 @@
 
 struct map_state {
 	bool scalar, keyed; /* used so */
-	bool weak;          /* an integer known from literals alone: any sign will do */
-	bool written;       /* perhaps with something wrong */
-	bool told;          /* that nobody writes it */
+	bool weak;	    /* an integer known from literals alone: any sign will do */
+	bool written;	    /* perhaps with something wrong */
+	bool told;	    /* that nobody writes it */
 };
 
 struct var_state {
@@ -30,11 +30,11 @@ struct check {
 	const struct resolve_env *env;
 	struct arena *arena;
 	struct probe *probe;
-	struct map_state *maps;  /* by index */
+	struct map_state *maps;	 /* by index */
 	struct var_state **vars; /* by probe's index, by variable's */
-	unsigned loops;          /* around the statement */
-	bool final;              /* complaining */
-	bool changed;            /* something new was learnt */
+	unsigned loops;		 /* around the statement */
+	bool final;		 /* complaining */
+	bool changed;		 /* something new was learnt */
 	bool ok;
 };
 
@@ -58,7 +58,7 @@ const struct type *check_expr(struct check *c, struct node *n);
 /* One that must have a value. */
 const struct type *check_value(struct check *c, struct node *n);
 /* The tuple of a list of expressions. */
-#define TUPLE_MAX 8192
+#define TUPLE_MAX	8192
 #define TUPLE_DEPTH_MAX 16
 const struct type *check_members(struct check *c, struct span at, struct node *first);
 /* One that is true or false; false when it is neither. */

@@ -10,7 +10,7 @@
 
 struct conversion {
 	const char *from, *end; /* the whole of it, '%' first */
-	char kind;              /* 'd', 's'..; 0: cut off */
+	char kind;		/* 'd', 's'..; 0: cut off */
 };
 
 /* The next conversion at or after p; false when there is none. NUL bytes are text. */
@@ -33,13 +33,13 @@ static bool takes_number(char kind)
 	return kind && strchr("diuxXocp", kind);
 }
 
-static bool check_conversion(struct check *c, const struct conversion *v, struct node *arg,
-	struct node *fmt)
+static bool check_conversion(
+	struct check *c, const struct conversion *v, struct node *arg, struct node *fmt)
 {
 	const struct type *t = arg->type;
 
-	if (!takes_number(v->kind) || t->kind == TYPE_BAD || type_is_number(t)
-		|| t->kind == TYPE_KSYM)
+	if (!takes_number(v->kind) || t->kind == TYPE_BAD || type_is_number(t) ||
+		t->kind == TYPE_KSYM)
 		return true;
 	check_fail(c, arg->span, DIAG_FORMAT, "%.*s prints a number, not %s",
 		(int)(v->end - v->from), v->from, check_type_name(c, t));
@@ -48,19 +48,23 @@ static bool check_conversion(struct check *c, const struct conversion *v, struct
 	return false;
 }
 
-static bool wrong_conversion(struct check *c, const struct conversion *v, struct node *fmt)
+static bool wrong_conversion(
+	struct check *c, const struct conversion *v, struct node *fmt)
 {
-	check_fail(c, fmt->span, DIAG_FORMAT, v->kind ? "there is no conversion %.*s"
-		: "the conversion %.*s is cut off", (int)(v->end - v->from), v->from);
-	check_hint(c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p print numbers, %%s anything"
-		: "%%%% prints a percent sign");
+	check_fail(c, fmt->span, DIAG_FORMAT,
+		v->kind ? "there is no conversion %.*s"
+			: "the conversion %.*s is cut off",
+		(int)(v->end - v->from), v->from);
+	check_hint(
+		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p print numbers, %%s anything"
+			   : "%%%% prints a percent sign");
 	return false;
 }
 
 bool check_format(struct check *c, struct node *fmt, struct node *first_arg)
 {
 	const char *end = fmt->string.text + fmt->string.len;
-	struct conversion v = { .end = fmt->string.text };
+	struct conversion v = {.end = fmt->string.text};
 	struct node *arg = first_arg;
 	unsigned wanted = 0, given = 0;
 	bool ok = true;
@@ -80,7 +84,8 @@ bool check_format(struct check *c, struct node *fmt, struct node *first_arg)
 		given++;
 	if (wanted == given)
 		return ok;
-	check_fail(c, fmt->span, DIAG_FORMAT, "this format prints %u value%s, but %u %s given",
-		wanted, wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
+	check_fail(c, fmt->span, DIAG_FORMAT,
+		"this format prints %u value%s, but %u %s given", wanted,
+		wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
 	return false;
 }

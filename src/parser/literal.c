@@ -26,7 +26,9 @@ static void times(struct reader *r, uint64_t factor, uint64_t plus)
 
 static int digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : 99;
+	return c >= '0' && c <= '9'	    ? c - '0'
+	       : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
+					    : 99;
 }
 
 /* Digits of the base, '_' between them; at least one. */
@@ -59,19 +61,19 @@ static const struct {
 	const char *text;
 	uint64_t factor;
 } suffixes[] = {
-	{ "", 1 },
-	{ "d", 86400000000000 },
-	{ "h", 3600000000000 },
-	{ "l", 1 },
-	{ "ll", 1 },
-	{ "m", 60000000000 },
-	{ "ms", 1000000 },
-	{ "ns", 1 },
-	{ "s", 1000000000 },
-	{ "u", 1 },
-	{ "ul", 1 },
-	{ "ull", 1 },
-	{ "us", 1000 },
+	{"", 1},
+	{"d", 86400000000000},
+	{"h", 3600000000000},
+	{"l", 1},
+	{"ll", 1},
+	{"m", 60000000000},
+	{"ms", 1000000},
+	{"ns", 1},
+	{"s", 1000000000},
+	{"u", 1},
+	{"ul", 1},
+	{"ull", 1},
+	{"us", 1000},
 };
 
 static bool read_suffix(struct reader *r, bool plain)
@@ -79,9 +81,11 @@ static bool read_suffix(struct reader *r, bool plain)
 	size_t len = (size_t)(r->end - r->at);
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (strlen(suffixes[i].text) != len || strncasecmp(suffixes[i].text, r->at, len))
+		if (strlen(suffixes[i].text) != len ||
+			strncasecmp(suffixes[i].text, r->at, len))
 			continue;
-		if (suffixes[i].factor > 1 && (!plain || strncmp(suffixes[i].text, r->at, len)))
+		if (suffixes[i].factor > 1 &&
+			(!plain || strncmp(suffixes[i].text, r->at, len)))
 			return false;
 		times(r, suffixes[i].factor, 0);
 		return true;
@@ -91,7 +95,7 @@ static bool read_suffix(struct reader *r, bool plain)
 
 static enum reading read_int(const char *text, size_t len, uint64_t *ret)
 {
-	struct reader r = { .at = text, .end = text + len };
+	struct reader r = {.at = text, .end = text + len};
 	int base = 10;
 	bool ok;
 
@@ -119,11 +123,14 @@ struct node *literal_int(struct parse *p, struct span at, const char *text, size
 	case READ_OK:
 		break;
 	case READ_BAD:
-		diag(p->diags, at, DIAG_LITERAL, "'%.*s' is not a number", (int)len, text);
-		diag_hint(p->diags, "numbers are written 12, 1_000, 0x1f, 017, 5e3, 10ms");
+		diag(p->diags, at, DIAG_LITERAL, "'%.*s' is not a number", (int)len,
+			text);
+		diag_hint(
+			p->diags, "numbers are written 12, 1_000, 0x1f, 017, 5e3, 10ms");
 		break;
 	case READ_TOO_LARGE:
-		diag(p->diags, at, DIAG_LITERAL, "%.*s does not fit in 64 bits", (int)len, text);
+		diag(p->diags, at, DIAG_LITERAL, "%.*s does not fit in 64 bits", (int)len,
+			text);
 		value = 0;
 		break;
 	}
@@ -172,7 +179,7 @@ struct node *literal_string(struct parse *p, struct span at, const char *text, s
 	uint32_t size = 0;
 
 	while (c < end) {
-		struct span escape = { at.start + (uint32_t)(c - text), 0 };
+		struct span escape = {at.start + (uint32_t)(c - text), 0};
 
 		if (*c != '\\') {
 			out[size++] = *c++;
@@ -181,9 +188,10 @@ struct node *literal_string(struct parse *p, struct span at, const char *text, s
 		c++;
 		if (!read_escape(&c, &out[size++])) {
 			escape.end = at.start + (uint32_t)(c - text);
-			diag(p->diags, escape, DIAG_LITERAL, "no such escape in a string");
+			diag(p->diags, escape, DIAG_LITERAL,
+				"no such escape in a string");
 			diag_hint(p->diags, "there are \\n \\t \\r \\\" \\\\ \\033 \\x1b;"
-				" a backslash itself is \\\\");
+					    " a backslash itself is \\\\");
 		}
 	}
 	n->string.text = out;

@@ -22,8 +22,8 @@ const struct builtin *builtin_find(const struct language *l, const char *name)
 const struct provider *provider_find(const struct language *l, const char *name)
 {
 	for (const struct provider *const *p = l->providers; *p; p++)
-		if (!strcasecmp((*p)->name, name)
-			|| ((*p)->short_name && !strcasecmp((*p)->short_name, name)))
+		if (!strcasecmp((*p)->name, name) ||
+			((*p)->short_name && !strcasecmp((*p)->short_name, name)))
 			return *p;
 	return NULL;
 }
@@ -42,8 +42,8 @@ void hint_nearest(struct diags *d, const char *prefix, const char *written,
 		diag_hint(d, "did you mean %s%s?", prefix, near);
 }
 
-void hint_builtin(struct diags *d, struct arena *a, const struct language *l,
-	const char *written)
+void hint_builtin(
+	struct diags *d, struct arena *a, const struct language *l, const char *written)
 {
 	const char **names;
 	size_t n = 0;
@@ -59,8 +59,8 @@ void hint_builtin(struct diags *d, struct arena *a, const struct language *l,
 	hint_nearest(d, "", written, names, n);
 }
 
-void hint_provider(struct diags *d, struct arena *a, const struct language *l,
-	const char *written)
+void hint_provider(
+	struct diags *d, struct arena *a, const struct language *l, const char *written)
 {
 	const char **names;
 	size_t n = 0;
@@ -80,14 +80,14 @@ static const struct {
 	enum node_kind kind; /* of its value */
 	const char *value;   /* the kind as told */
 } settings[] = {
-	{ "max_map_keys", N_INT, "a number" },
-	{ "max_probes", N_INT, "a number" },
-	{ "max_strlen", N_INT, "a number" },
-	{ "missing_probes", N_WORD, "error, warn or ignore" },
-	{ "perf_rb_pages", N_INT, "a number" },
-	{ "print_maps_on_exit", N_BOOL, "true or false" },
-	{ "stack_mode", N_WORD, "the mode of a stack" },
-	{ "stack_native", N_BOOL, "true or false" },
+	{"max_map_keys", N_INT, "a number"},
+	{"max_probes", N_INT, "a number"},
+	{"max_strlen", N_INT, "a number"},
+	{"missing_probes", N_WORD, "error, warn or ignore"},
+	{"perf_rb_pages", N_INT, "a number"},
+	{"print_maps_on_exit", N_BOOL, "true or false"},
+	{"stack_mode", N_WORD, "the mode of a stack"},
+	{"stack_native", N_BOOL, "true or false"},
 };
 
 enum { NSETTINGS = sizeof(settings) / sizeof(settings[0]) };

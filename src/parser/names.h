@@ -20,10 +20,10 @@ const struct provider *provider_find(const struct language *l, const char *name)
 bool builtin_takes_words(const struct builtin *b);
 
 /* "did you mean X?", when something is near. */
-void hint_builtin(struct diags *d, struct arena *a, const struct language *l,
-	const char *written);
-void hint_provider(struct diags *d, struct arena *a, const struct language *l,
-	const char *written);
+void hint_builtin(
+	struct diags *d, struct arena *a, const struct language *l, const char *written);
+void hint_provider(
+	struct diags *d, struct arena *a, const struct language *l, const char *written);
 void hint_nearest(struct diags *d, const char *prefix, const char *written,
 	const char *const *names, size_t n);
 

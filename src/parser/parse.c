@@ -32,7 +32,7 @@ static void parse_close(struct parse *p, void *scanner)
 
 struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 {
-	struct parse p = { .arena = a, .source = src, .diags = d };
+	struct parse p = {.arena = a, .source = src, .diags = d};
 	void *scanner;
 	int failed;
 
@@ -58,7 +58,7 @@ void lex_dump(const struct source *src, FILE *out)
 {
 	struct arena *a = arena_new();
 	struct diags *d = diags_new(a, src);
-	struct parse p = { .arena = a, .source = src, .diags = d };
+	struct parse p = {.arena = a, .source = src, .diags = d};
 	struct span at;
 	void *scanner;
 	YYSTYPE value;
@@ -81,18 +81,64 @@ void lex_dump(const struct source *src, FILE *out)
 
 /* Any of these begins an expression: told as one. */
 static const char *const starters[] = {
-	"a name", "a $variable", "a @map", "a cast", "a parameter", "true or false", "a number",
-	"a string", "'!'", "'~'", "'-'", "'*'", "'('", "'++'", "'--'",
+	"a name",
+	"a $variable",
+	"a @map",
+	"a cast",
+	"a parameter",
+	"true or false",
+	"a number",
+	"a string",
+	"'!'",
+	"'~'",
+	"'-'",
+	"'*'",
+	"'('",
+	"'++'",
+	"'--'",
 	/* and these a statement */
-	"'if'", "'for'", "'while'", "'unroll'", "'let'", "'break'", "'continue'", "'return'",
-	"'{'", "';'",
+	"'if'",
+	"'for'",
+	"'while'",
+	"'unroll'",
+	"'let'",
+	"'break'",
+	"'continue'",
+	"'return'",
+	"'{'",
+	"';'",
 };
 
 /* These go on with one: seldom what was meant, told only when there is nothing else. */
 static const char *const operators[] = {
-	"'?'", "'?:'", "'||'", "'&&'", "'|'", "'^'", "'&'", "'=='", "'!='", "'<'", "'>'",
-	"'<='", "'>='", "'<<'", "'>>'", "'+'", "'-'", "'*'", "'/'", "'%'", "'++'", "'--'",
-	"'->'", "'.'", "'['", "'='", "an assignment", "'('",
+	"'?'",
+	"'?:'",
+	"'||'",
+	"'&&'",
+	"'|'",
+	"'^'",
+	"'&'",
+	"'=='",
+	"'!='",
+	"'<'",
+	"'>'",
+	"'<='",
+	"'>='",
+	"'<<'",
+	"'>>'",
+	"'+'",
+	"'-'",
+	"'*'",
+	"'/'",
+	"'%'",
+	"'++'",
+	"'--'",
+	"'->'",
+	"'.'",
+	"'['",
+	"'='",
+	"an assignment",
+	"'('",
 };
 
 static bool among(const char *name, const char *const *names, size_t n)
@@ -124,14 +170,16 @@ static void expected_text(struct str *out, const char *names)
 static void list_expected(struct str *out, const char *const *expected, unsigned n)
 {
 	bool operand = among("a number", expected, n) && among("'('", expected, n);
-	bool field = !operand && among("a name", expected, n) && among("'if'", expected, n);
+	bool field =
+		!operand && among("a name", expected, n) && among("'if'", expected, n);
 	const char *const *told = operand ? starters : operators;
 	size_t ntold = operand ? ARRAY_SIZE(starters) : ARRAY_SIZE(operators);
 	_cleanup_(str_done) struct str names = {};
 	unsigned count = 0;
 
 	if (operand)
-		add_expected(&names, among("'let'", expected, n) ? "a statement" : "an expression",
+		add_expected(&names,
+			among("'let'", expected, n) ? "a statement" : "an expression",
 			&count);
 	if (field) /* its name may be a keyword too */
 		add_expected(&names, "a name", &count);
@@ -152,21 +200,22 @@ static bool first_on_line(const struct source *s, uint32_t at)
 }
 
 /* What is probably meant. */
-static void hint_unexpected(struct parse *p, struct span at, const char *const *expected,
-	unsigned n)
+static void hint_unexpected(
+	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {
 	const char *text = p->source->text + at.start;
 
 	if (at.end - at.start == 1 && *text == '=' && among("')'", expected, n))
-		diag_hint(p->diags, "= assigns, and is a statement of its own; == compares");
+		diag_hint(p->diags,
+			"= assigns, and is a statement of its own; == compares");
 	else if (among("'..'", expected, n))
 		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }");
 	else if (among("';'", expected, n) && first_on_line(p->source, at.start))
 		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
 }
 
-void complain_unexpected(struct parse *p, struct span at, const char *const *expected,
-	unsigned n)
+void complain_unexpected(
+	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {
 	_cleanup_(str_done) struct str wanted = {};
 	const char *text = p->source->text + at.start;
@@ -174,7 +223,8 @@ void complain_unexpected(struct parse *p, struct span at, const char *const *exp
 
 	list_expected(&wanted, expected, n);
 	if (!len) {
-		while (at.start > 0 && isspace((unsigned char)p->source->text[at.start - 1]))
+		while (at.start > 0 &&
+			isspace((unsigned char)p->source->text[at.start - 1]))
 			at.start--;
 		at.end = at.start;
 		diag(p->diags, at, DIAG_SYNTAX, "unexpected end of the script%s",
@@ -186,5 +236,6 @@ void complain_unexpected(struct parse *p, struct span at, const char *const *exp
 	}
 	/* An unclosed bracket is noticed at the end or at a bracket of another kind. */
 	if (p->innermost.c && (!len || (p->innermost.c != '{' && strchr("{})];", *text))))
-		diag_note(p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);
+		diag_note(
+			p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);
 }

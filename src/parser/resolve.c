@@ -68,12 +68,12 @@ static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
 	if (!*text)
 		return false;
 	for (; *text; text++) {
-		int digit = isdigit((unsigned char)*text) ? *text - '0'
-			: isxdigit((unsigned char)*text)  ? (*text | 32) - 'a' + 10
-							  : 99;
+		int digit = isdigit((unsigned char)*text)    ? *text - '0'
+			    : isxdigit((unsigned char)*text) ? (*text | 32) - 'a' + 10
+							     : 99;
 
-		if (digit >= base || __builtin_mul_overflow(*ret, (uint64_t)base, ret)
-			|| __builtin_add_overflow(*ret, (uint64_t)digit, ret))
+		if (digit >= base || __builtin_mul_overflow(*ret, (uint64_t)base, ret) ||
+			__builtin_add_overflow(*ret, (uint64_t)digit, ret))
 			return false;
 	}
 	return !*ret_negative || *ret <= INT64_MAX;
@@ -111,12 +111,14 @@ static const char *part_text(struct resolve *r, const char *part, struct span at
 	for (; *part; part++) {
 		unsigned number = 0;
 
-		if (part[0] != '$' || !isdigit((unsigned char)part[1]) || part[1] == '0') {
+		if (part[0] != '$' || !isdigit((unsigned char)part[1]) ||
+			part[1] == '0') {
 			str_addc(&s, *part);
 			continue;
 		}
 		for (; isdigit((unsigned char)part[1]); part++)
-			number = number < 9999 ? 10 * number + (unsigned)(part[1] - '0') : 9999;
+			number = number < 9999 ? 10 * number + (unsigned)(part[1] - '0')
+					       : 9999;
 		str_add(&s, param_text(r, at, number));
 	}
 	text = arena_strdup(r->arena, str_text(&s));
@@ -152,7 +154,8 @@ static bool has_field(const struct field *list, const char *name)
 }
 
 /* args.x may name what any of the places has; see check_field() for differences. */
-static void merge_fields(struct resolve *r, struct probe *probe, const struct place *place)
+static void merge_fields(
+	struct resolve *r, struct probe *probe, const struct place *place)
 {
 	for (const struct field *f = place->fields; f; f = f->next) {
 		struct field *copy;
@@ -244,10 +247,13 @@ static void resolve_var(struct resolve *r, struct node *n)
 		return;
 	r->ok = false;
 	elsewhere = var_elsewhere(r, n->var.name);
-	diag(r->diags, n->span, DIAG_VARIABLE, elsewhere ? "$%s is not known in this block"
-		: "$%s is used but nothing was assigned to it", n->var.name);
+	diag(r->diags, n->span, DIAG_VARIABLE,
+		elsewhere ? "$%s is not known in this block"
+			  : "$%s is used but nothing was assigned to it",
+		n->var.name);
 	if (elsewhere)
-		diag_note(r->diags, elsewhere->first, "it lives in the block it was set in");
+		diag_note(r->diags, elsewhere->first,
+			"it lives in the block it was set in");
 	else
 		hint_var(r, n->var.name);
 	var_new(r, n)->type = type_bad;
@@ -291,8 +297,8 @@ static void resolve_let(struct resolve *r, struct node *n)
 	if (n->let.value)
 		resolve_node(r, n->let.value);
 	if (v) {
-		r->ok = diag(r->diags, name->span, DIAG_VARIABLE, "$%s is already in use here",
-			v->name);
+		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,
+			"$%s is already in use here", v->name);
 		diag_note(r->diags, v->first, "first used here");
 		name->var.var = v;
 		return;
@@ -329,8 +335,8 @@ static bool bare_name(const struct node *n)
 static void resolve_args(struct resolve *r, struct node *call, const struct builtin *b)
 {
 	for (struct node *arg = call->call.args; arg; arg = arg->next) {
-		if (b && bare_name(arg) && builtin_takes_words(b)
-			&& !builtin_find(r->lang, arg->call.name)) {
+		if (b && bare_name(arg) && builtin_takes_words(b) &&
+			!builtin_find(r->lang, arg->call.name)) {
 			const char *word = arg->call.name;
 
 			arg->kind = N_WORD;
@@ -348,7 +354,8 @@ static void resolve_call(struct resolve *r, struct node *n)
 	n->call.builtin = b;
 	if (!b) {
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "there is no %s called %s",
-			n->call.parens ? "function" : "variable or function", n->call.name);
+			n->call.parens ? "function" : "variable or function",
+			n->call.name);
 		if (!n->call.parens && var_find(r, n->call.name))
 			diag_hint(r->diags, "did you mean $%s?", n->call.name);
 		else
@@ -460,7 +467,8 @@ void names_dump(const struct script *s, FILE *out)
 	for (const struct probe *p = s->probes; p; p = p->next) {
 		fprintf(out, "probe %u\n", p->index);
 		for (const struct attach_point *ap = p->points; ap; ap = ap->next)
-			for (const struct place *place = ap->places; place; place = place->next)
+			for (const struct place *place = ap->places; place;
+				place = place->next)
 				fprintf(out, "  %s\n", place->name);
 		for (const struct var *v = p->vars; v; v = v->next)
 			fprintf(out, "  $%s\n", v->name);

@@ -10,7 +10,7 @@
 #include "bpf/record.h"
 
 #define PREDEFINED(name, ...)                                                            \
-	static const struct type name##_ = { __VA_ARGS__ };                              \
+	static const struct type name##_ = {__VA_ARGS__};                                \
 	const struct type *const type_##name = &name##_;
 #define PREDEFINED_INT(bits)                                                             \
 	PREDEFINED(int##bits, .kind = TYPE_INT, .size = (bits) / 8, .is_signed = true)   \
@@ -90,7 +90,8 @@ static uint32_t alignment(const struct type *t)
 	return 8;
 }
 
-const struct type *type_tuple(struct arena *a, const struct type *const *members, unsigned n)
+const struct type *type_tuple(
+	struct arena *a, const struct type *const *members, unsigned n)
 {
 	struct type *t = type_new(a, TYPE_TUPLE, 0);
 	const struct type **types = arena_new_array(a, const struct type *, n + 1);
@@ -111,8 +112,8 @@ const struct type *type_tuple(struct arena *a, const struct type *const *members
 	return t;
 }
 
-const struct type *type_stack(struct arena *a, enum stack_lang lang, enum stack_mode mode,
-	uint32_t limit)
+const struct type *type_stack(
+	struct arena *a, enum stack_lang lang, enum stack_mode mode, uint32_t limit)
 {
 	struct type *t = type_new(a, TYPE_STACK, 8);
 
@@ -149,7 +150,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits)
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step)
 {
 	uint64_t range = (uint64_t)max - (uint64_t)min;
-	uint32_t buckets = (uint32_t)(range / (uint64_t)step + (range % (uint64_t)step != 0)) + 2;
+	uint32_t buckets =
+		(uint32_t)(range / (uint64_t)step + (range % (uint64_t)step != 0)) + 2;
 	struct type *t = type_new(a, TYPE_AGG, 8 * buckets);
 
 	t->is_signed = true;
@@ -163,9 +165,9 @@ const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t
 
 static bool agg_eq(const struct type *a, const struct type *b)
 {
-	return a->is_signed == b->is_signed && a->agg.kind == b->agg.kind
-		&& a->agg.bits == b->agg.bits && a->agg.min == b->agg.min
-		&& a->agg.max == b->agg.max && a->agg.step == b->agg.step;
+	return a->is_signed == b->is_signed && a->agg.kind == b->agg.kind &&
+	       a->agg.bits == b->agg.bits && a->agg.min == b->agg.min &&
+	       a->agg.max == b->agg.max && a->agg.step == b->agg.step;
 }
 
 static bool tuple_eq(const struct type *a, const struct type *b)
@@ -196,13 +198,13 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_INT:
 		return a->is_signed == b->is_signed;
 	case TYPE_POINTER:
-		return a->pointer.user == b->pointer.user
-			&& !strcmp(a->pointer.pointee, b->pointer.pointee);
+		return a->pointer.user == b->pointer.user &&
+		       !strcmp(a->pointer.pointee, b->pointer.pointee);
 	case TYPE_TUPLE:
 		return tuple_eq(a, b);
 	case TYPE_STACK:
-		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode
-			&& a->stack.limit == b->stack.limit;
+		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
+		       a->stack.limit == b->stack.limit;
 	case TYPE_PLACE:
 		return a->place.func == b->place.func;
 	case TYPE_AGG:
@@ -212,25 +214,39 @@ bool type_eq(const struct type *a, const struct type *b)
 }
 
 static const char *const agg_names[] = {
-	[AGG_COUNT] = "count", [AGG_SUM] = "sum",     [AGG_MIN] = "min",   [AGG_MAX] = "max",
-	[AGG_AVG] = "avg",     [AGG_STATS] = "stats", [AGG_HIST] = "hist", [AGG_LHIST] = "lhist",
+	[AGG_COUNT] = "count",
+	[AGG_SUM] = "sum",
+	[AGG_MIN] = "min",
+	[AGG_MAX] = "max",
+	[AGG_AVG] = "avg",
+	[AGG_STATS] = "stats",
+	[AGG_HIST] = "hist",
+	[AGG_LHIST] = "lhist",
 };
 
 static const char *const stack_names[] = {
-	[STACK_KERNEL] = "kstack", [STACK_USER] = "ustack", [STACK_PYTHON] = "pystack",
-	[STACK_JS] = "jsstack",    [STACK_GO] = "gostack",
+	[STACK_KERNEL] = "kstack",
+	[STACK_USER] = "ustack",
+	[STACK_PYTHON] = "pystack",
+	[STACK_JS] = "jsstack",
+	[STACK_GO] = "gostack",
 };
 
 static const char *const mode_names[] = {
-	[STACK_BPFTRACE] = "bpftrace", [STACK_FULL] = "full", [STACK_PERF] = "perf",
-	[STACK_RAW] = "raw", [STACK_BUILD_ID] = "build_id", [STACK_FOLDED] = "folded",
+	[STACK_BPFTRACE] = "bpftrace",
+	[STACK_FULL] = "full",
+	[STACK_PERF] = "perf",
+	[STACK_RAW] = "raw",
+	[STACK_BUILD_ID] = "build_id",
+	[STACK_FOLDED] = "folded",
 };
 
 static const char *stack_name(struct arena *a, const struct type *t)
 {
 	if (t->stack.mode == STACK_BPFTRACE)
 		return stack_names[t->stack.lang];
-	return arena_printf(a, "%s(%s)", stack_names[t->stack.lang], mode_names[t->stack.mode]);
+	return arena_printf(
+		a, "%s(%s)", stack_names[t->stack.lang], mode_names[t->stack.mode]);
 }
 
 static const char *tuple_name(struct arena *a, const struct type *t)
@@ -296,11 +312,20 @@ static const struct {
 	const char *name;
 	const struct type *type;
 } named[] = {
-	{ "bool", &bool_ },     { "func", &func_ },     { "int16", &int16_ },
-	{ "int32", &int32_ },   { "int64", &int64_ },   { "int8", &int8_ },
-	{ "ksym", &ksym_ },     { "none", &none_ },     { "probe", &probe_ },
-	{ "uint16", &uint16_ }, { "uint32", &uint32_ }, { "uint64", &uint64_ },
-	{ "uint8", &uint8_ },   { "usym", &usym_ },
+	{"bool", &bool_},
+	{"func", &func_},
+	{"int16", &int16_},
+	{"int32", &int32_},
+	{"int64", &int64_},
+	{"int8", &int8_},
+	{"ksym", &ksym_},
+	{"none", &none_},
+	{"probe", &probe_},
+	{"uint16", &uint16_},
+	{"uint32", &uint32_},
+	{"uint64", &uint64_},
+	{"uint8", &uint8_},
+	{"usym", &usym_},
 };
 
 const struct type *type_by_name(struct arena *a, const char *name)

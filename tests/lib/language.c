@@ -52,7 +52,8 @@ static const struct type *check_lhist(struct check *c, struct node *call)
 	node_is_const(call_arg(call, 1), &min);
 	node_is_const(call_arg(call, 2), &max);
 	node_is_const(call_arg(call, 3), &step);
-	if (min >= max || step < 1 || ((uint64_t)max - (uint64_t)min) / (uint64_t)step > 1000)
+	if (min >= max || step < 1 ||
+		((uint64_t)max - (uint64_t)min) / (uint64_t)step > 1000)
 		return check_fail(c, call->span, DIAG_RANGE, "no such buckets");
 	return type_lhist(check_arena(c), min, max, step);
 }
@@ -84,7 +85,8 @@ static const struct type *check_stack(struct check *c, struct node *call)
 	if (mode && mode->kind == N_WORD) {
 		m = mode->word[0] == 'p' ? STACK_PERF : STACK_RAW;
 		if (strcmp(mode->word, "perf") != 0 && strcmp(mode->word, "raw") != 0)
-			return check_fail(c, mode->span, DIAG_STACK, "no mode %s", mode->word);
+			return check_fail(
+				c, mode->span, DIAG_STACK, "no mode %s", mode->word);
 	}
 	return type_stack(check_arena(c), lang, m, 127);
 }
@@ -129,21 +131,21 @@ static const struct type *check_len(struct check *c, struct node *call)
 	}
 
 static const struct builtin rows[] = {
-	{ .name = "arg0", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_arg0 },
-	{ .name = "args", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_args },
+	{.name = "arg0", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_arg0},
+	{.name = "args", .sig = " -> special", .flags = BUILTIN_VAR, .check = check_args},
 	AGGREGATION(avg, "int"),
 	STMT("clear", "map -> none", NULL),
 	VAR("comm", "string[16]"),
 	AGGREGATION(count, ""),
 	VAR("cpu", "uint32"),
-	{ .name = "delete", .sig = "mapkey [key] -> bool" },
+	{.name = "delete", .sig = "mapkey [key] -> bool"},
 	STMT("exit", "[int] -> none", NULL),
 	VAR("func", "func"),
-	{ .name = "has_key", .sig = "map key -> bool" },
+	{.name = "has_key", .sig = "map key -> bool"},
 	AGGREGATION(hist, "int [literal]"),
 	STACK("kstack"),
-	{ .name = "ksym", .sig = "int -> ksym" },
-	{ .name = "len", .sig = "any -> special", .check = check_len },
+	{.name = "ksym", .sig = "int -> ksym"},
+	{.name = "len", .sig = "any -> special", .check = check_len},
 	AGGREGATION(lhist, "int literal literal literal"),
 	AGGREGATION(max, "int"),
 	AGGREGATION(min, "int"),
@@ -153,21 +155,21 @@ static const struct builtin rows[] = {
 	STMT("printf", "format ... -> none", check_printf),
 	VAR("probe", "probe"),
 	AGGREGATION(stats, "int"),
-	{ .name = "str", .sig = "any [int] -> special", .check = check_str },
+	{.name = "str", .sig = "any [int] -> special", .check = check_str},
 	AGGREGATION(sum, "int"),
 	STACK("ustack"),
 	VAR("tid", "uint32"),
-	{ .name = "usym", .sig = "int -> usym" },
+	{.name = "usym", .sig = "int -> usym"},
 	STMT("zero", "map -> none", NULL),
 	{},
 };
 
-static const struct builtin *const families[] = { rows, NULL };
+static const struct builtin *const families[] = {rows, NULL};
 
 /* ---- probe types ---- */
 
-static struct place *place(const struct resolve_env *env, struct attach_point *ap,
-	const char *func)
+static struct place *place(
+	const struct resolve_env *env, struct attach_point *ap, const char *func)
 {
 	struct place *p = arena_new_obj(env->arena, struct place);
 
@@ -218,7 +220,7 @@ static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap
 /* Two events: one field of the same name has another type. */
 static bool expand_tracepoint(const struct resolve_env *env, struct attach_point *ap)
 {
-	static const struct field flags = { "flags", NULL, 24, 4, false, NULL };
+	static const struct field flags = {"flags", NULL, 24, 4, false, NULL};
 	struct field *filename, *rest;
 	struct place *p;
 
@@ -234,30 +236,46 @@ static bool expand_tracepoint(const struct resolve_env *env, struct attach_point
 	rest->type = type_int32;
 	filename->name = "filename";
 	filename->type = strcmp(ap->parts[2], "exec") == 0
-		? type_string(env->arena, 64) : type_pointer(env->arena, "char", true);
+				 ? type_string(env->arena, 64)
+				 : type_pointer(env->arena, "char", true);
 	filename->next = rest;
 	p->fields = filename;
 	return true;
 }
 
-static const struct provider begin = { .name = "begin", .expand = expand_alone };
-static const struct provider end = { .name = "end", .expand = expand_alone };
+static const struct provider begin = {.name = "begin", .expand = expand_alone};
+static const struct provider end = {.name = "end", .expand = expand_alone};
 static const struct provider interval = {
-	.name = "interval", .short_name = "i", .expand = expand_timer,
+	.name = "interval",
+	.short_name = "i",
+	.expand = expand_timer,
 };
 static const struct provider profile = {
-	.name = "profile", .short_name = "p", .expand = expand_timer,
+	.name = "profile",
+	.short_name = "p",
+	.expand = expand_timer,
 };
 static const struct provider tracepoint = {
-	.name = "tracepoint", .short_name = "t", .has_fields = true,
+	.name = "tracepoint",
+	.short_name = "t",
+	.has_fields = true,
 	.expand = expand_tracepoint,
 };
 static const struct provider uprobe = {
-	.name = "uprobe", .short_name = "u", .has_args = true, .expand = expand_uprobe,
+	.name = "uprobe",
+	.short_name = "u",
+	.has_args = true,
+	.expand = expand_uprobe,
 };
 
 static const struct provider *const all_providers[] = {
-	&begin, &end, &interval, &profile, &tracepoint, &uprobe, NULL,
+	&begin,
+	&end,
+	&interval,
+	&profile,
+	&tracepoint,
+	&uprobe,
+	NULL,
 };
 
-const struct language test_language = { .builtins = families, .providers = all_providers };
+const struct language test_language = {.builtins = families, .providers = all_providers};

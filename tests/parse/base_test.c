@@ -47,12 +47,13 @@ static void test_str(void)
 /* Nothing that a terminal obeys gets through; whole UTF-8 does. */
 static void test_safe(void)
 {
-	static const char hostile[] = "a\033[1m\n\302\205\300\257\355\240\200\377 \303\244\360\237\220\235\303";
+	static const char hostile[] =
+		"a\033[1m\n\302\205\300\257\355\240\200\377 \303\244\360\237\220\235\303";
 	struct str s = {};
 
 	str_add_safe(&s, hostile, sizeof(hostile) - 1);
 	CHECK_STR(str_text(&s), "a\\x1b[1m\\x0a\\xc2\\x85\\xc0\\xaf\\xed\\xa0\\x80\\xff "
-		"\303\244\360\237\220\235\\xc3");
+				"\303\244\360\237\220\235\\xc3");
 	str_done(&s);
 }
 
@@ -70,7 +71,7 @@ static void test_glob(void)
 
 static void test_nearest(void)
 {
-	static const char *const names[] = { "count", "comm", "pid", "printf", "print" };
+	static const char *const names[] = {"count", "comm", "pid", "printf", "print"};
 	size_t n = ARRAY_SIZE(names);
 
 	CHECK_STR(nearest("coutn", names, n), "count");
@@ -83,7 +84,7 @@ static void test_nearest(void)
 
 static void test_place(void)
 {
-	struct source s = { .name = "x", .text = "ab\n\ncd", .len = 6 };
+	struct source s = {.name = "x", .text = "ab\n\ncd", .len = 6};
 	unsigned line, col;
 
 	source_place(&s, 1, &line, &col);
@@ -109,16 +110,16 @@ static char *printed(const struct diags *d, bool colour)
 static void test_diags(void)
 {
 	struct arena *a = arena_new();
-	struct source s = { .name = "x", .text = "\t\303\244 bad\nworse\n", .len = 13 };
+	struct source s = {.name = "x", .text = "\t\303\244 bad\nworse\n", .len = 13};
 	struct diags *d = diags_new(a, &s);
 	char *text;
 
-	diag_warn(d, (struct span){ 8, 13 }, DIAG_UNUSED, "second");
+	diag_warn(d, (struct span){8, 13}, DIAG_UNUSED, "second");
 	CHECK(!diags_failed(d));
-	diag(d, (struct span){ 4, 12 }, DIAG_SYNTAX, "first %d", 1);
-	diag_note(d, (struct span){ 1, 3 }, "over there");
+	diag(d, (struct span){4, 12}, DIAG_SYNTAX, "first %d", 1);
+	diag_note(d, (struct span){1, 3}, "over there");
 	diag_hint(d, "do better");
-	diag(d, (struct span){ 4, 12 }, DIAG_SYNTAX, "first %d", 1);
+	diag(d, (struct span){4, 12}, DIAG_SYNTAX, "first %d", 1);
 	CHECK(diags_failed(d) && diags_count(d) == 3);
 	text = printed(d, false);
 	CHECK_STR(text,

@@ -24,9 +24,13 @@ static FILE *null_file(void)
 /* Every expression that codegen will read has a type, and none a bad one. */
 static void passes(struct arena *a, const struct source *src, struct diags *d)
 {
-	static const char *const params[] = { "17", "text" };
+	static const char *const params[] = {"17", "text"};
 	struct resolve_env env = {
-		.arena = a, .diags = d, .params = params, .nparams = 2, .max_strlen = 64,
+		.arena = a,
+		.diags = d,
+		.params = params,
+		.nparams = 2,
+		.max_strlen = 64,
 	};
 	struct script *s = parse(a, src, d);
 	bool ok;
