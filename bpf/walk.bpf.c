@@ -467,18 +467,32 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 	w->first.lr = w->lr;
 }
 
+/* The language's list is all that is wanted: no table is needed for it. A process that
+ * has none is one without the language, or is not known yet. */
+static __always_inline void run_language(struct walk *w, struct loop *l)
+{
+	int err;
+
+	if (python_begin(&w->py)) {
+		w->lookup = w->pc;
+		err = walk_mapping(w);
+		w->end = err ? walk_unknown(w, err - 1) : 0;
+		if (!w->end)
+			w->end = UNWIND_COMPLETE + 1;
+		return;
+	}
+	bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, l, 0);
+	if (!w->end)
+		w->end = (w->trouble ? w->trouble : UNWIND_COMPLETE) + 1;
+}
+
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
 	__u32 most = 2 * w->limit + 1;
 
-	/* The list is all that is wanted: no table, no mapping is needed for it. */
 	if (w->want == WANT_PYTHON) {
-		w->end = UNWIND_COMPLETE + 1;
-		if (!python_begin(&w->py))
-			bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, &l, 0);
-		if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
-			w->end = w->trouble + 1;
+		run_language(w, &l);
 		return;
 	}
 	/* Each activation takes a step of its own. */
