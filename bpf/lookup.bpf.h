@@ -5,7 +5,7 @@
  *     40 bits of tag | 24 bits of rule
  * Index (12 bits) and tag together are exactly file (20 bits) and vaddr (32 bits). The
  * rules of nearly all frames fit: bit 23 set, fp or sp, slot (8 bits), offset / 8 (14
- * bits); 1 is "no rule"; others are not kept. */
+ * bits); small numbers are 1 + rules that are a kind alone; others are not kept. */
 #pragma once
 #include "walk.bpf.h"
 
@@ -44,8 +44,8 @@ static __always_inline __u64 cache_pack(__u64 rule)
 {
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;
 
-	if (!rule)
-		return 1;
+	if (!(rule >> 4))
+		return 1 + rule;
 	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || (offset & 7) || offset >> 17 ||
 		((slot + 0x80) & 0xffff) > 0xff)
 		return 0;
@@ -57,6 +57,6 @@ static __always_inline __u64 cache_unpack(__u64 packed)
 	__u64 slot = (__u64)(__s64)(__s8)(packed >> 14) & 0xffff;
 
 	if (!(packed & 1 << 23))
-		return 0;
+		return (packed - 1) & 15;
 	return RULE_CFA | (packed >> 22 & 1) << 4 | slot << 16 | (packed & 0x3fff) << 35;
 }
