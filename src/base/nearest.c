@@ -50,8 +50,8 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 const char *nearest(const char *written, const char *const *names, size_t n)
 {
 	size_t len = strlen(written);
-	/* One edit in three letters; a one-letter name has no neighbours. */
-	unsigned best = len < 2 ? 1 : 2 * (unsigned)((len + 2) / 3);
+	/* An edit in three letters, one at least; a one-letter name has no neighbours. */
+	unsigned best = len < 2 ? 1 : len < 6 ? 2 : 2 * (unsigned)(len / 3);
 	const char *found = NULL;
 
 	if (len > NAME_MAX_LEN)
