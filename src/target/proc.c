@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/owner.h"
@@ -126,6 +127,19 @@ static int open_in_root(struct target *t, int pid, const char *path)
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
+/* By name in our own root, when it is the same file: for processes that are gone. */
+static int open_here(struct target *t, const struct proc_map *m)
+{
+	int fd = open_regular(target_openat(t, m->path, O_RDONLY | O_NONBLOCK), m->inode);
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && major(st.st_dev) == m->dev_major &&
+				minor(st.st_dev) == m->dev_minor))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
 int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
 {
 	char path[96];
@@ -138,7 +152,8 @@ int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
 		return open_regular(fd, 0);
 	if (m->path[0] != '/')
 		return -ENOENT;
-	return open_regular(open_in_root(t, pid, m->path), m->inode);
+	fd = open_regular(open_in_root(t, pid, m->path), m->inode);
+	return fd >= 0 ? fd : open_here(t, m);
 }
 
 /* ---- the rest ---- */

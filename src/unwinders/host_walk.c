@@ -150,17 +150,22 @@ void host_process_init(struct host_process *m, int pid)
 	*m = (struct host_process){{process_read}, pid};
 }
 
-/* A read may begin in the copy and end behind it, as the window's do. */
+/* The copy is the truth for its bytes: the process has gone on since. A window also
+ * reaches below sp, which says nothing, and behind the copy's end. */
 static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct host_copy *c = (struct host_copy *)m;
-	uint64_t off = addr - c->start;
+	uint64_t end = addr + size, copy_end = c->start + c->size;
+	uint64_t from = addr > c->start ? addr : c->start, to = end < copy_end ? end : copy_end;
 
-	if (off < c->size && size <= c->size - off) {
-		memcpy(buf, (const char *)c->data + off, size);
-		return 0;
-	}
-	return c->rest ? c->rest->read(c->rest, addr, buf, size) : -EFAULT;
+	if (from >= to)
+		return c->rest ? c->rest->read(c->rest, addr, buf, size) : -EFAULT;
+	if (end > copy_end && (!c->rest || c->rest->read(c->rest, addr, buf, size)))
+		return -EFAULT;
+	if (addr < c->start)
+		memset(buf, 0, from - addr);
+	memcpy((char *)buf + (from - addr), (const char *)c->data + (from - c->start), to - from);
+	return 0;
 }
 
 void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest)

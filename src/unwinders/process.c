@@ -185,10 +185,13 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 {
 	uint64_t bias;
 
-	if (!f || !f->elf || !file_bias(f, m->start, offset, &bias)) {
-		fill_anonymous(ps, p, m); /* a JIT's memory file, or one that is gone */
-		if (f && !f->elf)
-			m->flags |= MAPPING_NO_TABLE;
+	if (!f) { /* cannot be had: the process is gone */
+		m->bias = m->start - offset;
+		m->flags = MAPPING_NO_TABLE;
+		return;
+	}
+	if (!f->elf || !file_bias(f, m->start, offset, &bias)) {
+		fill_anonymous(ps, p, m); /* a JIT's memory file */
 		return;
 	}
 	m->bias = bias;

@@ -2,7 +2,9 @@
 /* sink_bpf.c - tables and mappings in the kernel's maps.
  *
  * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
- * element by element takes 50. */
+ * element by element takes 50. Putting it into the array of tables makes the kernel
+ * wait for an RCU grace period, 10 ms: so they are gathered, and go there all at once
+ * before the first mapping that may refer to them. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,10 +19,15 @@
 #include "rodata.h"
 #include "unwinder.h"
 
+#define PENDING_MAX 256
+
 struct sink_bpf {
 	struct unwind_sink sink;
 	int tables, mappings, pythons; /* fds, the object's; -1: it has none */
 	uint32_t ntables;
+	uint32_t file[PENDING_MAX];    /* tables to be put in their places */
+	int fd[PENDING_MAX];
+	uint32_t pending;
 };
 
 /* ---- before the object is loaded ---- */
@@ -86,6 +93,24 @@ static int fill_table(int fd, const void *table, size_t size)
 	return 0;
 }
 
+/* Without batches (before 5.16) one by one. */
+static int flush(struct sink_bpf *s)
+{
+	__u32 n = s->pending;
+	int err = 0;
+
+	if (!n)
+		return 0;
+	if (bpf_map_update_batch(s->tables, s->file, s->fd, &n, NULL))
+		for (uint32_t i = 0; i < s->pending; i++)
+			if (bpf_map_update_elem(s->tables, &s->file[i], &s->fd[i], BPF_ANY))
+				err = -errno;
+	for (uint32_t i = 0; i < s->pending; i++)
+		close(s->fd[i]);
+	s->pending = 0;
+	return err;
+}
+
 static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
@@ -103,7 +128,9 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 	err = fill_table(fd, table, size);
 	if (err)
 		return err;
-	return bpf_map_update_elem(s->tables, &file, &fd, BPF_ANY) ? -errno : 0;
+	s->file[s->pending] = file;
+	s->fd[s->pending++] = TAKE_FD(fd);
+	return s->pending == PENDING_MAX ? flush(s) : 0;
 }
 
 static int set_or_delete(int map, const void *key, const void *value)
@@ -124,8 +151,9 @@ static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
 {
 	struct sink_bpf *s = (struct sink_bpf *)sink;
 	struct mapping_key key = { pid, chunk };
+	int err = value ? flush(s) : 0;
 
-	return set_or_delete(s->mappings, &key, value);
+	return err ? err : set_or_delete(s->mappings, &key, value);
 }
 
 static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
@@ -139,6 +167,7 @@ static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value,
 
 static void sink_free(struct unwind_sink *sink)
 {
+	flush((struct sink_bpf *)sink);
 	free(sink);
 }
 

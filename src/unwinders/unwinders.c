@@ -259,7 +259,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		return;
 	u->stats.walks++;
 	catch_up(u, r->pid);
-	if (!finish_walk(u, r, &stack) && stack.nr) {
+	if (!finish_walk(u, r, &stack) && (stack.nr || stack.end == UNWIND_COMPLETE)) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
 	} else { /* never nothing: where it was is known */
