@@ -48,6 +48,40 @@ __global int scratch_give(int slot)
 	return 0;
 }
 
+/* ---- aggregations ------------------------------------------------------- */
+
+static int better(__u64 a, __u64 b, int how)
+{
+	switch (how) {
+	case MERGE_MIN:
+		return a < b;
+	case MERGE_MAX:
+		return a > b;
+	case MERGE_MIN_SIGNED:
+		return (__s64)a < (__s64)b;
+	default:
+		return (__s64)a > (__s64)b;
+	}
+}
+
+/* Adds one CPU's part: its first two words. A function of its own, so that the
+ * verifier sees none of these branches in a program that reads many maps. */
+__global int agg_merge(struct agg_whole *w, __u64 a, __u64 b, int how)
+{
+	if (!w)
+		return 0;
+	if (how == MERGE_SUM) {
+		w->value += a;
+	} else if (how == MERGE_AVERAGE) { /* struct agg_stats */
+		w->n += a;
+		w->value += b;
+	} else if (b && (!w->n || better(a, w->value, how))) { /* struct agg_minmax */
+		w->value = a;
+		w->n = 1;
+	}
+	return 0;
+}
+
 /* ---- histograms --------------------------------------------------------- */
 
 /* See HIST_BUCKETS in record.h. */

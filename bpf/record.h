@@ -44,6 +44,15 @@ struct agg_stats { /* avg() and stats() */
 };
 ABI_SIZE(agg_stats, 16);
 
+/* What the parts of all CPUs amount to, while a program reads an aggregation. */
+struct agg_whole {
+	__u64 value;
+	__u64 n; /* of AVG: count; of MIN, MAX: is any set */
+};
+ABI_SIZE(agg_whole, 16);
+
+enum agg_merge { MERGE_SUM, MERGE_AVERAGE, MERGE_MIN, MERGE_MAX, MERGE_MIN_SIGNED, MERGE_MAX_SIGNED };
+
 /* hist(n, k): bucket 0: negative; values below 2^k one bucket each (1..2^k);
  * from there 2^k buckets for each power of two:
  *     1 + ((msb - k + 1) << k) + ((n >> (msb - k)) & (2^k - 1))

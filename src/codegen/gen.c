@@ -61,6 +61,11 @@ struct ir *gen_tmp(struct gen *g, uint32_t size)
 	return gen_mem(g, size);
 }
 
+struct ir *gen_local(struct gen *g)
+{
+	return emit_alloca(g->e, 8);
+}
+
 struct ir *gen_slot(struct gen *g)
 {
 	g->mem_used = true;
@@ -156,7 +161,7 @@ static void gen_for_range(struct gen *g, struct node *n)
 	struct ir_block *body = emit_block(g->e, "body");
 	struct ir_block *step = emit_block(g->e, "step");
 	struct ir_block *end = emit_block(g->e, "endfor");
-	struct ir *i = gen_tmp(g, 8), *to = gen_tmp(g, 8), *at;
+	struct ir *i = gen_local(g), *to = gen_local(g), *at;
 
 	emit_store(g->e, i, 0, 8, gen_value(g, n->loop.from));
 	emit_store(g->e, to, 0, 8, gen_value(g, n->loop.to));

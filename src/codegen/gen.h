@@ -61,6 +61,8 @@ struct gen_mark gen_mark(struct gen *g);
 void gen_release(struct gen *g, struct gen_mark m);
 struct ir *gen_mem(struct gen *g, uint32_t size);  /* scratch, 8-aligned */
 struct ir *gen_tmp(struct gen *g, uint32_t size);  /* stack if small (at most 32), or scratch */
+/* 8 bytes whose address goes nowhere: LLVM makes a register of it. */
+struct ir *gen_local(struct gen *g);
 struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * SCRATCH_SLOTS + n */
 void gen_stmts(struct gen *g, struct node *first);
 void gen_stop(struct gen *g); /* leave the program; what follows is not reached */

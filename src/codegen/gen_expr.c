@@ -276,7 +276,7 @@ static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct
 	uint32_t nb)
 {
 	uint32_t max = na < nb ? na : nb;
-	struct ir *i = gen_tmp(g, 8), *equal = gen_tmp(g, 8), *ca, *cb, *at;
+	struct ir *i = gen_local(g), *equal = gen_local(g), *ca, *cb, *at;
 	struct ir_block *test = emit_block(g->e, "strcmp"), *body = emit_block(g->e, "bytes");
 	struct ir_block *same = emit_block(g->e, "same"), *yes = emit_block(g->e, "equal");
 	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "compared");
@@ -373,7 +373,7 @@ struct ir *gen_truth(struct gen *g, struct node *n)
 static struct ir *gen_logical(struct gen *g, struct node *n)
 {
 	struct ir_block *second = emit_block(g->e, "second"), *end = emit_block(g->e, "decided");
-	struct ir *room = gen_tmp(g, 8), *v = gen_truth(g, n->op.left);
+	struct ir *room = gen_local(g), *v = gen_truth(g, n->op.left);
 
 	emit_store(g->e, room, 0, 8, v);
 	if (n->op.op == OP_LAND)
@@ -441,7 +441,7 @@ static struct ir *gen_ternary(struct gen *g, struct node *n)
 	struct ir_block *end = emit_block(g->e, "chosen");
 	bool none = n->type->kind == TYPE_NONE, memory = !none && type_in_memory(n->type);
 	struct ir *room = none ? NULL :
-		memory ? gen_mem(g, n->type->size) : gen_tmp(g, 8);
+		memory ? gen_mem(g, n->type->size) : gen_local(g);
 
 	emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
 	emit_at(g->e, then);

@@ -118,7 +118,7 @@ static struct ir *read_plain(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
 	bool memory = type_in_memory(m->value);
-	struct ir *room = memory ? gen_mem(g, m->value->size) : gen_tmp(g, 8);
+	struct ir *room = memory ? gen_mem(g, m->value->size) : gen_local(g);
 	struct ir *p = gen_lookup(g, m->slot, key);
 	uint32_t size = memory ? m->value->size : 8;
 
@@ -131,46 +131,47 @@ static struct ir *read_plain(struct gen *g, struct map *m, struct ir *key)
 	return gen_get(g, m->value, room, 0);
 }
 
-/* One CPU's part added to the sum. */
-static void merge_part(struct gen *g, const struct type *t, struct ir *p, struct ir *sum,
-	struct ir *count)
+static enum agg_merge merge_of(const struct type *t)
 {
-	struct ir *v = emit_load(g->e, p, 0, 8, false), *old = emit_load(g->e, sum, 0, 8, false);
-	struct ir *n, *set, *better;
+	switch (t->agg.kind) {
+	case AGG_MIN:
+		return t->is_signed ? MERGE_MIN_SIGNED : MERGE_MIN;
+	case AGG_MAX:
+		return t->is_signed ? MERGE_MAX_SIGNED : MERGE_MAX;
+	case AGG_AVG:
+	case AGG_STATS:
+		return MERGE_AVERAGE;
+	case AGG_COUNT:
+	case AGG_SUM:
+	case AGG_HIST:
+	case AGG_LHIST:
+		break;
+	}
+	return MERGE_SUM;
+}
 
-	if (t->agg.kind == AGG_COUNT || t->agg.kind == AGG_SUM) {
-		emit_store(g->e, sum, 0, 8, emit_binary(g->e, EMIT_ADD, old, v));
-		return;
-	}
-	n = emit_load(g->e, count, 0, 8, false);
-	if (t->agg.kind == AGG_AVG || t->agg.kind == AGG_STATS) { /* count, total */
-		emit_store(g->e, count, 0, 8, emit_binary(g->e, EMIT_ADD, n, v));
-		v = emit_load(g->e, p, 8, 8, false);
-		emit_store(g->e, sum, 0, 8, emit_binary(g->e, EMIT_ADD, old, v));
-		return;
-	}
-	set = emit_load(g->e, p, 8, 8, false);
-	if (t->agg.kind == AGG_MIN)
-		better = emit_compare(g->e, t->is_signed ? EMIT_SLT : EMIT_ULT, v, old);
-	else
-		better = emit_compare(g->e, t->is_signed ? EMIT_SGT : EMIT_UGT, v, old);
-	better = emit_binary(g->e, EMIT_OR, better,
-		emit_compare(g->e, EMIT_EQ, n, emit_int(g->e, 0)));
-	better = emit_binary(g->e, EMIT_AND, better,
-		emit_compare(g->e, EMIT_NE, set, emit_int(g->e, 0)));
-	emit_store(g->e, sum, 0, 8, emit_select(g->e, better, v, old));
-	emit_store(g->e, count, 0, 8, emit_binary(g->e, EMIT_OR, n, set));
+static void merge_part(struct gen *g, const struct type *t, struct ir *part, struct ir *whole)
+{
+	static const char *const params[] = {"agg_whole", "u64", "u64", "int"};
+	static const uint32_t sizes[] = {sizeof(struct agg_whole), 0, 0, 0};
+	bool two = t->size > 8;
+	struct ir *args[] = {
+		whole,
+		emit_load(g->e, part, 0, 8, false),
+		two ? emit_load(g->e, part, 8, 8, false) : emit_int(g->e, 0),
+		emit_int(g->e, merge_of(t)),
+	};
+
+	emit_library(g->e, "agg_merge", params, sizes, args, 4);
 }
 
 static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 {
-	struct ir *sum = gen_tmp(g, 8), *count = gen_tmp(g, 8), *cpu = gen_tmp(g, 8), *i, *p;
+	struct ir *whole = gen_tmp(g, sizeof(struct agg_whole)), *cpu = gen_local(g), *i, *p;
 	struct ir_block *test = emit_block(g->e, "cpus"), *body = emit_block(g->e, "cpu");
-	struct ir_block *part = emit_block(g->e, "part"), *next = emit_block(g->e, "next");
-	struct ir_block *end = emit_block(g->e, "summed");
+	struct ir_block *part = emit_block(g->e, "part"), *end = emit_block(g->e, "summed");
 
-	emit_store(g->e, sum, 0, 8, emit_int(g->e, 0));
-	emit_store(g->e, count, 0, 8, emit_int(g->e, 0));
+	gen_zero(g, whole, sizeof(struct agg_whole));
 	emit_store(g->e, cpu, 0, 8, emit_int(g->e, 0));
 	emit_jump(g->e, test);
 	emit_at(g->e, test);
@@ -182,17 +183,15 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 		(struct ir *[]){m->slot, key, i}, 3);
 	emit_branch(g->e, emit_is_null(g->e, p), end, part);
 	emit_at(g->e, part);
-	merge_part(g, m->value, p, sum, count);
-	emit_jump(g->e, next);
-	emit_at(g->e, next);
+	merge_part(g, m->value, p, whole);
 	emit_store(g->e, cpu, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
 	emit_jump(g->e, test);
 	emit_at(g->e, end);
-	i = emit_load(g->e, sum, 0, 8, false);
-	if (m->value->agg.kind != AGG_AVG && m->value->agg.kind != AGG_STATS)
+	i = emit_load(g->e, whole, offsetof(struct agg_whole, value), 8, false);
+	if (merge_of(m->value) != MERGE_AVERAGE)
 		return i;
 	return gen_binary(g, OP_DIV, m->value->is_signed ? type_int64 : type_uint64, i,
-		type_int64, emit_load(g->e, count, 0, 8, false));
+		type_int64, emit_load(g->e, whole, offsetof(struct agg_whole, n), 8, false));
 }
 
 struct ir *gen_map_read(struct gen *g, struct node *n)
@@ -240,7 +239,7 @@ static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum o
 	const struct type *t, struct ir *operand, bool want_old)
 {
 	struct ir_block *end = emit_block(g->e, "changed");
-	struct ir *room = gen_tmp(g, 8), *key, *p, *old, *new;
+	struct ir *room = gen_local(g), *key, *p, *old, *new;
 
 	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
 	key = gen_key(g, m, keys);

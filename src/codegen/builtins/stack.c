@@ -221,7 +221,7 @@ static struct ir *map_len(struct gen *g, struct node *n)
 /* Strings are NUL terminated within their size. */
 static struct ir *string_len(struct gen *g, struct node *n)
 {
-	struct ir *s = gen_value(g, n), *room = gen_tmp(g, 8), *i;
+	struct ir *s = gen_value(g, n), *room = gen_local(g), *i;
 	struct ir_block *test = emit_block(g->e, "strlen"), *body = emit_block(g->e, "byte");
 	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "counted");
 
