@@ -80,7 +80,9 @@ static uint32_t line_by_locations(const struct python_code *c, uint32_t lasti)
 		while (b.p < b.end && !(*b.p & 0x80))
 			b.p++;
 	}
-	return at > lasti && shown > 0 ? (uint32_t)shown : c->firstlineno;
+	if (at <= lasti) /* the table was cut: the nearest line known */
+		shown = line;
+	return shown > 0 ? (uint32_t)shown : c->firstlineno;
 }
 
 /* Pairs: bytes of code, change of line before them; -128: no line. */

@@ -223,6 +223,8 @@ def run_strata(strata, python):
 
 def main(argv):
     run, argv = (run_strata, argv[1:]) if argv[0] == "--strata" else (run_walk, argv)
+    if run is run_strata and os.geteuid() != 0:
+        return 77  # skipped
     total = 0
     for python in argv[1:] or pythons():
         if version(python) < (3, 7):
