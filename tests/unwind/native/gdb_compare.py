@@ -7,6 +7,7 @@
 Starts the command again and again under gdb until STOPS stops were compared; gdb runs
 this same file. A stop agrees when each frame of gdb's is ours at the same place, up to
 where gdb gives up or code has no file (gdb guesses there). Disagreements are shown.
+COMPARE_PAUSE=seconds between stops at most; COMPARE_STEPI=n: step so many instead.
 """
 import os
 import random
@@ -27,6 +28,7 @@ def in_gdb():
     pause = float(os.environ.get("COMPARE_PAUSE", "0.01"))
     server = None
     good = bad = 0
+    code = []
 
     def interrupt(pid):
         time.sleep(random.random() * pause)
@@ -38,7 +40,8 @@ def in_gdb():
     def theirs():
         frame, found = gdb.newest_frame(), []
         while frame and len(found) < 4000:
-            if frame.type() != gdb.INLINE_FRAME:
+            # What gdb makes up from debug information has no place on the stack.
+            if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
                 found.append((frame.pc(), frame.name(), gdb.solib_name(frame.pc())))
             try:
                 frame = frame.older()
@@ -46,10 +49,18 @@ def in_gdb():
                 break
         return found
 
+    def code_changed():
+        nonlocal code
+        with open(f"/proc/{gdb.selected_inferior().pid}/maps") as f:
+            now = [line for line in f if line.split()[1][2] == "x"]
+        changed, code = now != code, now
+        return changed
+
     def ours():
         frame = gdb.newest_frame()
         regs = [str(int(frame.read_register(r)) & (2**64 - 1)) for r in REGS]
-        print("maps", file=server.stdin)
+        if code_changed():
+            print("maps", file=server.stdin)
         print(*regs, file=server.stdin, flush=True)
         words = server.stdout.readline().split()
         return int(words[0]), [w.split(":", 1) for w in words[1:]]
@@ -77,6 +88,8 @@ def in_gdb():
                 return False, f"ours ends ({end}) at {i}, gdb has {name} {pc:x}"
             at = int(have[i][0], 16)
             if at not in (pc, pc - 1):
+                if "COMPARE_VERBOSE" in os.environ:
+                    print([(hex(p), n) for p, n, _ in want], have)
                 return False, f"frame {i}: ours {at:x} {have[i][1]}, gdb's {pc:x} {name}"
         return True, ""
 
@@ -85,7 +98,7 @@ def in_gdb():
     gdb.execute("set backtrace past-main on")
     gdb.execute("set backtrace past-entry on")
     gdb.execute("set debuginfod enabled off")
-    gdb.execute("handle SIGINT stop nopass noprint")
+    gdb.execute("handle SIGINT stop print nopass")
     gdb.execute("handle SIGUSR1 SIGCHLD SIGPIPE nostop noprint pass")
     gdb.execute("starti > /dev/null 2>&1", to_string=True)
     while good + bad < stops:
@@ -95,10 +108,13 @@ def in_gdb():
         if not server:
             server = subprocess.Popen([os.environ["COMPARE_SERVER"], str(pid)], text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        t = threading.Thread(target=interrupt, args=(pid,))
-        t.start()
-        gdb.execute("continue", to_string=True)
-        t.join()
+        if "COMPARE_STEPI" in os.environ:
+            gdb.execute("stepi " + os.environ["COMPARE_STEPI"], to_string=True)
+        else:
+            t = threading.Thread(target=interrupt, args=(pid,))
+            t.start()
+            gdb.execute("continue", to_string=True)
+            t.join()
         if not gdb.selected_inferior().pid:
             break
         agree, why = compare()

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/* test_parts.c - the parts of the room: names, stacks by id, mappings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "target/target.h"
+#include "unwinders/demangle.h"
+#include "unwinders/perfmap.h"
+#include "unwinders/process.h"
+#include "unwinders/python.h"
+#include "unwinders/stacks.h"
+
+static int failed;
+
+#define CHECK(cond)                                                                      \
+	do {                                                                             \
+		if (!(cond)) {                                                           \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
+			failed = 1;                                                      \
+		}                                                                        \
+	} while (0)
+
+static void check_str(const char *got, const char *want, int line)
+{
+	if (got == want || (got && want && !strcmp(got, want)))
+		return;
+	fprintf(stderr, "line %d: '%s' is not '%s'\n", line, got ? got : "NULL", want ? want : "NULL");
+	failed = 1;
+}
+#define CHECK_STR(a, b) check_str(a, b, __LINE__)
+
+static void check_demangle(const char *mangled, const char *want)
+{
+	_cleanup_(freep) char *got = demangle(mangled);
+
+	check_str(got, want, __LINE__);
+}
+
+static void test_demangle(void)
+{
+	check_demangle("_ZN3foo3barEi", "foo::bar(int)");
+	check_demangle("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
+	check_demangle("main", NULL);
+	check_demangle("_Znonsense", NULL);
+}
+
+static void test_perfmap(struct target *t)
+{
+	struct perfmap *m = perfmap_new(getpid());
+	uint64_t offset = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	f = fopen(path, "w");
+	fputs("1000 100 first\n2000 10 second one\n1010 10 inner\nnonsense\n3000 0 empty\n5000 10 cut", f);
+	fclose(f);
+	perfmap_read(m, t);
+	CHECK_STR(perfmap_find(m, 0x1000, &offset), "first");
+	CHECK_STR(perfmap_find(m, 0x1015, &offset), "inner");
+	CHECK(offset == 5);
+	CHECK_STR(perfmap_find(m, 0x1030, &offset), "first");
+	CHECK_STR(perfmap_find(m, 0x200f, &offset), "second one");
+	CHECK_STR(perfmap_find(m, 0x2010, &offset), NULL);
+	CHECK_STR(perfmap_find(m, 0x3000, &offset), NULL);
+	CHECK_STR(perfmap_find(m, 0x5000, &offset), NULL);
+	unlink(path);
+	perfmap_free(m);
+}
+
+static void test_stacks(void)
+{
+	struct stacks *s = stacks_new();
+	uint64_t buf[8] = {};
+	struct stack_record *r = (struct stack_record *)buf;
+	const uint64_t *frames;
+	enum unwind_end end;
+
+	*r = (struct stack_record){ .head.kind = RECORD_STACK, .id = 7, .nr = 3, .end = UNWIND_LIMIT };
+	stacks_record(s, r, sizeof(*r) + 16); /* too short for three frames */
+	CHECK(stacks_find(s, 7, &frames, &end) < 0);
+	r->frames[2] = 0x1234;
+	stacks_record(s, r, sizeof(*r) + 24);
+	CHECK(stacks_find(s, 7, &frames, &end) == 3 && frames[2] == 0x1234 && end == UNWIND_LIMIT);
+	stacks_alias(s, STACK_PROVISIONAL | 9, 7);
+	CHECK(stacks_real_id(s, STACK_PROVISIONAL | 9) == 7);
+	CHECK(stacks_find(s, STACK_PROVISIONAL | 9, &frames, &end) == 3);
+	CHECK(stacks_find(s, 0, &frames, &end) == 0);
+	stacks_free(s);
+}
+
+/* A mapping takes the place of what was there: before, behind, within, all of it. */
+static void test_mappings(struct target *t)
+{
+	struct unwind_sink *sink;
+	struct files *fs;
+	struct processes *ps;
+	const struct process *p;
+	uint64_t base = 0x10000000;
+	struct process_mmap m = { .pid = (uint32_t)getpid(), .start = base, .len = 0x4000,
+		.exec = true, .path = "//anon" };
+
+	CHECK(!unwind_sink_memory(&sink));
+	fs = files_new(t, sink);
+	ps = processes_new(t, fs, sink);
+	CHECK(!processes_add(ps, (uint32_t)getpid()));
+	p = processes_find(ps, (uint32_t)getpid());
+	CHECK(process_mapping(p, (uintptr_t)&test_mappings));
+	CHECK(!process_mapping(p, base));
+	processes_mmap(ps, &m);
+	CHECK(process_mapping(p, base)->flags & MAPPING_ANON);
+	m.start = base + 0x1000;
+	m.len = 0x1000;
+	m.exec = false; /* data in its middle */
+	processes_mmap(ps, &m);
+	CHECK(process_mapping(p, base) && process_mapping(p, base)->end == base + 0x1000);
+	CHECK(!process_mapping(p, base + 0x1000));
+	CHECK(process_mapping(p, base + 0x2000) && process_mapping(p, base + 0x3fff));
+	m.start = base;
+	m.len = 0x10000;
+	processes_mmap(ps, &m);
+	CHECK(!process_mapping(p, base) && !process_mapping(p, base + 0x3000));
+	processes_fork(ps, (uint32_t)getpid(), 4000000);
+	CHECK(process_mapping(processes_find(ps, 4000000), (uintptr_t)&test_mappings));
+	processes_exit(ps, 4000000);
+	CHECK(processes_find(ps, 4000000)->dead);
+	CHECK(processes_add(ps, 4000001) == -ESRCH);
+	processes_free(ps);
+	files_free(fs);
+	sink->free(sink);
+}
+
+static void test_python_lines(void)
+{
+	static struct python_code_record r = {
+		.code = 5, .firstlineno = 10, .lines = PYTHON_LOCATIONS, .linetable_size = 8,
+		.name_kind = 2, .file_kind = 1, .name_size = 4, .file_size = 1,
+	};
+	/* no line for 1 unit; +1 for 2 units, columns; long form: +300, 1 unit */
+	static const uint8_t table[] = { 0xf8, 0xd9, 1, 2, 0xe8, 0x58, 0x09, 0 };
+	struct python_codes *c = python_codes_new();
+	struct frame_name n;
+
+	memcpy(r.linetable, table, sizeof(table));
+	memcpy(r.name, "\xe9\x00\x09\x59", 4);
+	memcpy(r.file, "f", 1);
+	python_codes_record(c, &r, offsetof(struct python_code_record, linetable) - 1);
+	CHECK(!python_codes_name(c, FRAME_PYTHON(5, 0), &n));
+	python_codes_record(c, &r, sizeof(r));
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 0), &n) && n.line == 10);
+	CHECK_STR(n.name, "\u00e9\u5909");
+	CHECK_STR(n.file, "f");
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 1), &n) && n.line == 11);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 2), &n) && n.line == 11);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 3), &n) && n.line == 311);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 900), &n)); /* behind the table */
+	python_codes_free(c);
+}
+
+int main(void)
+{
+	struct target *t = target_open("/");
+
+	test_demangle();
+	test_perfmap(t);
+	test_stacks();
+	test_mappings(t);
+	test_python_lines();
+	target_close(t);
+	return failed;
+}
