@@ -21,7 +21,8 @@
 
 #define PHDRS_MAX    4096
 #define SECTIONS_MAX (1u << 17)
-#define SYMBOLS_MAX  (1u << 24)
+#define SYMBOLS_MAX  (1u << 23)
+#define SYMTABS_MAX  4
 #define DYNAMIC_MAX  4096
 
 #ifndef NT_GNU_BUILD_ID
@@ -477,7 +478,7 @@ static void add_symbols(struct elf *e, const struct symtab *t)
 {
 	struct elf_symbol s;
 
-	for (size_t i = 1; i < t->n; i++)
+	for (size_t i = 1; i < t->n && e->symbols.len < SYMBOLS_MAX; i++)
 		if (symbol_at(t, i, &s) && wanted(e, &s))
 			vec_push(&e->symbols, s);
 }
@@ -485,14 +486,14 @@ static void add_symbols(struct elf *e, const struct symtab *t)
 static bool add_symtabs(struct elf *e, const struct elf *from)
 {
 	struct symtab t;
-	bool any = false;
+	int n = 0;
 
-	for (size_t i = 0; i < from->sections.len; i++)
+	for (size_t i = 0; i < from->sections.len && n < SYMTABS_MAX; i++)
 		if (symtab_of(from, &from->sections.data[i], &t)) {
 			add_symbols(e, &t);
-			any = true;
+			n++;
 		}
-	return any;
+	return n > 0;
 }
 
 static int bind_rank(const struct elf_symbol *s)
@@ -649,19 +650,19 @@ bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret)
 {
 	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
 	struct symtab t;
-	bool any = false;
+	int n = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(types); k++)
-		for (size_t i = 0; i < e->sections.len; i++) {
+		for (size_t i = 0; i < e->sections.len && n < SYMTABS_MAX; i++) {
 			const Elf64_Shdr *sh = &e->sections.data[i];
 
 			if (sh->sh_type != types[k] || !symtab_of(e, sh, &t))
 				continue;
-			any = true;
+			n++;
 			if (named_in(&t, name, ret))
 				return true;
 		}
-	return !any && symtab_dynamic(e, &t) && named_in(&t, name, ret);
+	return !n && symtab_dynamic(e, &t) && named_in(&t, name, ret);
 }
 
 /* ---- dynamic section --------------------------------------------------- */

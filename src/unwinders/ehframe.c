@@ -20,6 +20,7 @@
 #define ENTRY_SIZE 64   /* of _start where no FDE tells */
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
 #define PIECES_MAX (1u << 24)
+#define TRAMPOLINES_MAX 16
 
 struct piece {
 	uint64_t start;
@@ -33,6 +34,7 @@ struct frames {
 	bool debug_frame;
 	struct elf_section section; /* from here to the end of what may be read */
 	uint64_t data;              /* what datarel counts from */
+	uint64_t budget;            /* bytes of programs: hostile ones overlap */
 	struct cie cies[CIES];
 	struct { struct piece *data; size_t len, cap; } pieces;
 };
@@ -326,7 +328,7 @@ static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t v
 	const uint8_t *want = f->machine == EM_X86_64 ? x86 : arm, *p = code;
 	size_t n = f->machine == EM_X86_64 ? sizeof(x86) : sizeof(arm);
 
-	while ((p = memmem(p, code + size - p, want, n))) {
+	for (int i = 0; i < TRAMPOLINES_MAX && (p = memmem(p, code + size - p, want, n)); i++) {
 		if (p > code)
 			add_missing(f, vaddr + (p - code) - 1, n + 1, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 		p += n;
@@ -366,16 +368,24 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 		fde.end = next;
 	if (fde.end <= fde.start)
 		return;
-	if (p->rule)
+	if (p->rule) {
 		eh_row_add(rows, fde.start, p->rule);
-	else
+	} else {
+		uint64_t cost = fde.program.end - fde.program.p + (c->program.end - c->program.p) + 16;
+
+		if (cost > f->budget)
+			return;
+		f->budget -= cost;
 		fde_rows(c, &fde, fde.end, &(struct cfi_want){f->machine, rbx}, rows);
+	}
 	if (next == UINT64_MAX || next - fde.end > GAP_MAX)
 		eh_row_add(rows, fde.end, 0);
 }
 
 static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
 {
+	/* An FDE is at least 16 bytes, a CIE's program is run for each. */
+	f->budget = (1 << 20) + f->section.size * 16;
 	for (size_t i = 0; i < f->pieces.len; i++)
 		add_piece(f, i, rbx, rows);
 }
