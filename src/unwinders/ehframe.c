@@ -34,6 +34,7 @@ struct frames {
 	bool debug_frame;
 	struct elf_section section; /* from here to the end of what may be read */
 	uint64_t data;              /* what datarel counts from */
+	uint64_t end;               /* of the last piece that made rows */
 	uint64_t budget;            /* bytes of programs: hostile ones overlap */
 	struct cie cies[CIES];
 	struct { struct piece *data; size_t len, cap; } pieces;
@@ -368,6 +369,8 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 		fde.end = next;
 	if (fde.end <= fde.start)
 		return;
+	if (fde.start - f->end > GAP_MAX)
+		eh_row_add(rows, f->end, 0);
 	if (p->rule) {
 		eh_row_add(rows, fde.start, p->rule);
 	} else {
@@ -378,16 +381,17 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 		f->budget -= cost;
 		fde_rows(c, &fde, fde.end, &(struct cfi_want){f->machine, rbx}, rows);
 	}
-	if (next == UINT64_MAX || next - fde.end > GAP_MAX)
-		eh_row_add(rows, fde.end, 0);
+	f->end = fde.end;
 }
 
 static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
 {
 	/* An FDE is at least 16 bytes, a CIE's program is run for each. */
 	f->budget = (1 << 20) + f->section.size * 16;
+	f->end = 0;
 	for (size_t i = 0; i < f->pieces.len; i++)
 		add_piece(f, i, rbx, rows);
+	eh_row_add(rows, f->end, 0);
 }
 
 /* Few files, and small ones, count a CFA from rbx. */
