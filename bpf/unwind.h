@@ -88,6 +88,8 @@ struct walk_record {
 	__u64 pc, sp, fp, lr;
 	__u64 tp;         /* thread pointer: fsbase, tpidr_el0 */
 	__u64 time;       /* CLOCK_MONOTONIC ns */
+	__u64 language;   /* stack of the language's frames at that time, each activation's
+	                   * ended by a 0; 0: none. Later they could not be read again. */
 	__u32 size;       /* bytes of stack that follow, from sp */
 	__u32 end;        /* why the kernel's walk gave up */
 	__u64 stack[];

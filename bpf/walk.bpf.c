@@ -379,7 +379,7 @@ static __always_inline __u32 copy_stack(struct walk_copy *c, __u64 sp)
 }
 
 /* The walk's beginning, for userspace to finish it. Its id, or 0: not sent. */
-__global __u64 walk_ask(struct walk *w, __u32 index)
+__global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
 {
 	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
 	struct walk_record *h;
@@ -390,6 +390,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index)
 		return 0;
 	h = (struct walk_record *)c->head;
 	h->head.kind = RECORD_WALK;
+	h->language = language;
 	h->head.id = 0;
 	h->pid = ids >> 32;
 	h->tid = ids;
@@ -514,6 +515,39 @@ static __always_inline __u64 stack_id(struct walk *w)
 	return w->nr ? id ? id : 1 : 0;
 }
 
+static long language_marked(__u32 i, void *data)
+{
+	struct loop *l = data;
+	__u64 frame = 0;
+	int r = python_step(&l->w->py, &frame);
+
+	/* 0 at the end of an activation is the mark. */
+	if (r < 0 || emit(l->w, l->out, frame))
+		return 1;
+	return !r && !l->w->py.frame;
+}
+
+/* The language's frames go along with a walk that is to be finished in userspace. */
+static __always_inline __u64 send_language(struct walk *w, struct stack_record *out)
+{
+	struct loop l = {w, out};
+	__u32 limit = w->limit;
+	__u64 id;
+
+	if (w->want == WANT_PYTHON || python_begin(&w->py))
+		return 0;
+	w->py.ended = 0;
+	w->hash = STACK_HASH_SEED;
+	w->nr = 0;
+	w->limit = UNWIND_LIMIT_MAX;
+	bpf_loop(2 * UNWIND_LIMIT_MAX, language_marked, &l, 0);
+	w->limit = limit;
+	id = stack_id(w);
+	if (id)
+		first_sight(w, out, id);
+	return id;
+}
+
 __global int stack_user(struct stack_req *r)
 {
 	struct stack_record *out;
@@ -540,13 +574,16 @@ __global int stack_user(struct stack_req *r)
 	run(w, out);
 	r->nr = w->nr;
 	r->end = w->end - 1;
-	if ((w->flags & WALK_ASK) && w->store)
-		r->id = walk_ask(w, index);
-	else if (w->flags & WALK_ASK)
+	if ((w->flags & WALK_ASK) && w->store) {
+		r->id = walk_ask(w, index, send_language(w, out));
+		if (!r->id)
+			lost_count(LOST_STACK);
+		return 0;
+	}
+	if (w->flags & WALK_ASK)
 		tell_miss(w);
-	if (!r->id)
-		r->id = stack_id(w);
-	if (w->store && r->id && !(r->id & STACK_PROVISIONAL))
+	r->id = stack_id(w);
+	if (w->store && r->id)
 		first_sight(w, out, r->id);
 	return 0;
 }

@@ -20,7 +20,14 @@
 #define STRATA_HOST
 #define MAP
 #include "../../bpf/maps.bpf.h"
+#define python_begin host_python_begin
+#define python_step  host_python_step
 #include "../../bpf/unwind.bpf.c"
+#undef python_begin
+#undef python_step
+
+int python_begin(struct python_cursor *c);
+int python_step(struct python_cursor *c, __u64 *frame);
 
 /* An array of the tables map: bounds are the host's to know. */
 struct host_table {
@@ -37,6 +44,7 @@ struct host {
 	struct walk *walk;
 	struct stack_record *out;
 	void *python; /* struct python_scratch */
+	size_t language; /* of given->language: the next */
 	struct rule_cache cache;
 	struct host_table table;
 };
@@ -132,6 +140,31 @@ static int user_registers(struct walk *w)
 __u64 thread_pointer(void)
 {
 	return host->regs->tp;
+}
+
+/* ---- frames of the language, as the kernel saw them --------------------- */
+
+int host_python_begin(struct python_cursor *c)
+{
+	if (!host->given->language)
+		return python_begin(c);
+	host->language = 0;
+	c->begun = 1;
+	c->frame = host->given->nlanguage;
+	return c->frame ? 0 : -1;
+}
+
+int host_python_step(struct python_cursor *c, __u64 *frame)
+{
+	const struct host_tables *t = host->given;
+
+	if (!t->language)
+		return python_step(c, frame);
+	if (!c->frame)
+		return 0;
+	*frame = t->language[host->language++];
+	c->frame = t->nlanguage - host->language;
+	return *frame != 0;
 }
 
 /* ---- memory ------------------------------------------------------------ */

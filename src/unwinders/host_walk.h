@@ -46,6 +46,9 @@ struct host_tables {
 	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
 	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
 	const struct python_proc *(*python)(struct host_tables *t, uint32_t pid); /* or NULL */
+	/* The frames of walk_record.language; NULL: the process is read. */
+	const uint64_t *language;
+	size_t nlanguage;
 	/* What the ring buffer would carry: RECORD_PYTHON; or NULL. */
 	void (*record)(struct host_tables *t, const struct record *r, size_t size);
 };

@@ -222,15 +222,23 @@ static void catch_up(struct unwinders *u, uint32_t pid)
 		unwinders_exit(u, pid);
 }
 
+/* A language's frames are not in the copy of the stack, and a process that goes on has
+ * others by now: they come with the record, or there are none. */
 static int walk_here(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
-	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+	uint32_t pid, enum unwind_want want, uint32_t limit, bool is_stopped, uint64_t language,
+	struct host_stack *ret)
 {
 	_cleanup_(freep) struct walk_tables *w = calloc(1, sizeof(*w));
+	enum unwind_end end;
+	ssize_t n;
 
 	if (!w)
 		return -ENOMEM;
-	w->tables = (struct host_tables){ find_chunk, find_table, find_python, take_record };
+	w->tables = (struct host_tables){ .chunk = find_chunk, .table = find_table,
+		.python = is_stopped ? find_python : NULL, .record = take_record };
 	w->u = u;
+	n = language ? stacks_find(u->stacks, language, &w->tables.language, &end) : 0;
+	w->tables.nlanguage = n > 0 ? (size_t)n : 0;
 	return host_walk(mem, regs, &w->tables, pid, want, limit, ret);
 }
 
@@ -247,7 +255,16 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	host_process_init(&rest.process, (int)r->pid);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
-	return walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, ret);
+	return walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit,
+		false, r->language, ret);
+}
+
+/* Whose frames are not known: an empty stack of them would be a lie. */
+static bool has_language(const struct unwinders *u, const struct walk_record *r)
+{
+	const struct process *p = processes_find(u->processes, r->pid);
+
+	return r->want == WANT_ALL || !p || p->has_python;
 }
 
 static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
@@ -259,7 +276,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		return;
 	u->stats.walks++;
 	catch_up(u, r->pid);
-	if (!finish_walk(u, r, &stack) && (stack.nr || stack.end == UNWIND_COMPLETE)) {
+	if (!finish_walk(u, r, &stack) && (stack.nr || !has_language(u, r))) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
 	} else { /* never nothing: where it was is known */
@@ -281,7 +298,7 @@ int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	if (err)
 		return err;
 	host_process_init(&memory, pid);
-	err = walk_here(u, &memory.memory, regs, (uint32_t)pid, want, limit, &stack);
+	err = walk_here(u, &memory.memory, regs, (uint32_t)pid, want, limit, true, 0, &stack);
 	if (err)
 		return err;
 	stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);

@@ -192,7 +192,8 @@ def run_strata(strata, python):
     failed = n = 0
     for builtin in ("pystack", "ustack"):
         p = start(python, "getppid")
-        s = subprocess.Popen([strata, "-e", SCRIPT % (p.pid, builtin, LIMIT)],
+        s = subprocess.Popen([strata, "-p", str(p.pid), "-e",
+                              SCRIPT % (p.pid, builtin, LIMIT)],
                              stdout=subprocess.PIPE, bufsize=0)
         out = Lines(s.stdout)
         line = out.next()
