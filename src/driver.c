@@ -47,6 +47,11 @@ static bool pass_parse(struct compile *c)
 	return c->script != NULL;
 }
 
+static bool pass_settings(struct compile *c)
+{
+	return settings_read(c->script, c->env.diags, &c->env.settings);
+}
+
 static bool pass_resolve(struct compile *c)
 {
 	bool ok = resolve(c->script, &language, &c->env);
@@ -65,12 +70,25 @@ static bool pass_check(struct compile *c)
 	return ok;
 }
 
+/* Both complain: one look at the script's mistakes shows them all. */
+static bool pass_names_and_types(struct compile *c, int last)
+{
+	bool ok = pass_resolve(c);
+
+	if (last < STAGE_TYPES)
+		return ok;
+	return pass_check(c) && ok;
+}
+
 static bool pass_codegen(struct compile *c)
 {
+	c->codegen.max_map_keys = c->env.settings.max_map_keys;
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
 	if (!codegen(c->script, &c->codegen, &c->image))
 		return false;
+	c->image->print_maps = c->env.settings.print_maps_on_exit;
+	c->image->ring_pages = c->env.settings.perf_rb_pages;
 	if (c->dump[STAGE_ELF])
 		fwrite(c->image->elf, 1, c->image->elf_size, stdout);
 	if (c->dump[STAGE_IMAGE])
@@ -94,8 +112,8 @@ static bool passes(struct compile *c)
 	int last = last_stage(c);
 
 	return pass_parse(c)
-	    && (last < STAGE_NAMES || pass_resolve(c))
-	    && (last < STAGE_TYPES || pass_check(c))
+	    && pass_settings(c)
+	    && (last < STAGE_NAMES || pass_names_and_types(c, last))
 	    && (last < STAGE_LLVM || pass_codegen(c));
 }
 

@@ -23,8 +23,6 @@
 #include "runtime/why.h"
 #include "target/target.h"
 
-enum { MAX_STRLEN = 1024, MAX_MAP_KEYS = 4096 };
-
 enum { OPT_DRY_RUN = 256, OPT_INFO, OPT_NO_FEATURE };
 
 static const struct {
@@ -322,7 +320,6 @@ static bool compile_script(struct main *m)
 		.pid = m->child.pid ? m->child.pid : m->pid,
 		.find_exe = find_exe,
 		.find_arg = m,
-		.max_strlen = MAX_STRLEN,
 		.listing = m->list,
 	};
 	c->codegen = (struct codegen_options){
@@ -330,8 +327,6 @@ static bool compile_script(struct main *m)
 		.pid_tree = m->child.pid > 0,
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
-		.max_map_keys = MAX_MAP_KEYS,
-		.max_strlen = MAX_STRLEN,
 	};
 	return compile(c);
 }
@@ -371,7 +366,7 @@ static int list(struct main *m)
 		.pid = m->pid,
 		.find_exe = find_exe,
 		.find_arg = m,
-		.max_strlen = MAX_STRLEN,
+		.settings = settings_default(),
 		.listing = true,
 	};
 	const char *pattern = m->file ? m->file : "*";

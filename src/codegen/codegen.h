@@ -14,7 +14,6 @@ struct codegen_options {
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
 	unsigned ncpus;     /* possible CPUs */
 	uint32_t max_map_keys;
-	uint32_t max_strlen;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 };
 

@@ -443,11 +443,16 @@ static struct ir *gen_ternary(struct gen *g, struct node *n)
 	struct ir *room = none ? NULL :
 		memory ? gen_mem(g, n->type->size) : gen_local(g);
 
-	emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
+	if (!n->cond.then) { /* a ?: b: the test's own value, evaluated once */
+		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, room, 0);
+		emit_branch(g->e, gen_get(g, n->type, room, 0), then, els);
+	} else {
+		emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
+	}
 	emit_at(g->e, then);
-	if (none)
+	if (none && n->cond.then)
 		gen_value(g, n->cond.then);
-	else
+	else if (n->cond.then)
 		gen_into(g, n->cond.then, n->type, room, 0);
 	emit_jump(g->e, end);
 	emit_at(g->e, els);

@@ -76,6 +76,8 @@ struct image {
 	unsigned nmaps;
 	struct image_record *records;
 	unsigned nrecords;
+	bool print_maps;       /* at the end */
+	uint64_t ring_pages;   /* of the ring buffer; 0: by what is sent */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */

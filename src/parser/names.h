@@ -27,5 +27,3 @@ void hint_provider(
 void hint_nearest(struct diags *d, const char *prefix, const char *written,
 	const char *const *names, size_t n);
 
-/* The config block's names and values; complains and gives false. */
-bool settings_check(const struct script *s, struct diags *d);

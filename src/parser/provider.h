@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/source.h"
+#include "settings.h"
 
 struct arena;
 struct attach_point;
@@ -66,7 +67,7 @@ struct resolve_env {
 	 * not help. For a library: what the traced program loads. May be NULL. */
 	const char *(*find_exe)(const struct resolve_env *env, const char *name);
 	void *find_arg;
-	uint32_t max_strlen; /* bytes of a string as str() reads it, with the NUL */
+	struct settings settings; /* config */
 	bool listing;     /* -l: nothing found is no error */
 };
 

@@ -446,7 +446,7 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		.lang = lang,
 		.env = env,
 		.maps_end = &s->maps,
-		.ok = settings_check(s, env->diags),
+		.ok = true,
 	};
 	unsigned index = 0;
 

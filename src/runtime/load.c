@@ -137,14 +137,24 @@ static void prepare_tree(struct target *t, struct bpf_object *obj)
 	*offset = at;
 }
 
+/* A power of two of pages, as the kernel wants it. */
+static uint32_t ring_size(const struct image *img)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), pages = 1;
+
+	if (!img->ring)
+		return page;
+	if (!img->ring_pages)
+		return img->user_stacks || img->kernel_stacks ? RING_STACKS : RING_SMALL;
+	while (pages < img->ring_pages)
+		pages *= 2;
+	return pages * page;
+}
+
 static int prepare(const struct image *img, struct target *t, struct bpf_object *obj)
 {
-	bool stacks = img->user_stacks || img->kernel_stacks;
-
 	size_map(obj, "scratch", img->scratch_size, 0);
-	size_map(obj, "ring", 0, !img->ring ? (uint32_t)sysconf(_SC_PAGESIZE) :
-				 stacks	   ? RING_STACKS :
-					     RING_SMALL);
+	size_map(obj, "ring", 0, ring_size(img));
 	if (img->user_stacks) {
 		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1);
 

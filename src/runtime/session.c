@@ -41,6 +41,8 @@ struct session {
 	struct links links;
 	struct show show;
 	int epoll, signals, process;
+	int *unread;      /* processes that ran before: read in the background */
+	size_t nunread;
 	bool ended;       /* exit(), a signal, or the process' end */
 	bool exit_called;
 	int code;
@@ -223,6 +225,8 @@ static int open_unwinders(struct session *s)
 		watch(s, *fd, FROM_FOLLOW);
 	if (!r)
 		preload(s);
+	if (!r && !pid && s->img->user_stacks)
+		s->nunread = proc_list(s->target, &s->unread);
 	return r;
 }
 
@@ -327,17 +331,26 @@ static void on_event(struct session *s, enum event_from from)
 	}
 }
 
+/* Between events, one at a time: a script that asks for the stacks of the whole machine
+ * does not wait for all of its processes to be read. */
+static void read_one_process(struct session *s)
+{
+	unwinders_add_process(s->unwinders, s->unread[--s->nunread]);
+}
+
 static void loop(struct session *s)
 {
 	struct epoll_event events[16];
 
 	while (!s->ended) {
-		int n = epoll_wait(s->epoll, events, 16, -1);
+		int n = epoll_wait(s->epoll, events, 16, s->nunread ? 0 : -1);
 
 		if (n < 0 && errno != EINTR)
 			return;
 		for (int i = 0; i < n; i++)
 			on_event(s, events[i].data.u32);
+		if (n <= 0 && s->nunread)
+			read_one_process(s);
 	}
 }
 
@@ -401,7 +414,8 @@ static void finish(struct session *s)
 	s->exit_called = false;
 	run_programs(s, RUN_END);
 	drain(s);
-	print_maps(s);
+	if (s->img->print_maps)
+		print_maps(s);
 	fflush(s->opt->out);
 	report_lost(s);
 	stats(s);
@@ -442,6 +456,7 @@ static void session_done(struct session *s)
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
 	bpf_object__close(s->obj);
+	free(s->unread);
 	closep(&s->process);
 	closep(&s->signals);
 	closep(&s->epoll);

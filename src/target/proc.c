@@ -158,11 +158,11 @@ int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
 
 /* ---- the rest ---- */
 
-ssize_t proc_threads(struct target *t, int pid, int **ret)
+/* The names of a directory that are numbers. */
+static ssize_t read_numbers(struct target *t, const char *path, int **ret)
 {
-	char path[96];
-	int fd = target_openat(t, proc_path(path, pid, "task"), O_RDONLY | O_DIRECTORY);
-	VEC(int) tids = {};
+	int fd = target_openat(t, path, O_RDONLY | O_DIRECTORY);
+	VEC(int) numbers = {};
 	struct dirent *e;
 	DIR *d;
 
@@ -175,10 +175,28 @@ ssize_t proc_threads(struct target *t, int pid, int **ret)
 	}
 	while ((e = readdir(d)))
 		if (isdigit((unsigned char)e->d_name[0]))
-			vec_push(&tids, atoi(e->d_name));
+			vec_push(&numbers, atoi(e->d_name));
 	closedir(d);
-	*ret = tids.data;
-	return (ssize_t)tids.len;
+	*ret = numbers.data;
+	return (ssize_t)numbers.len;
+}
+
+ssize_t proc_threads(struct target *t, int pid, int **ret)
+{
+	char path[96];
+
+	return read_numbers(t, proc_path(path, pid, "task"), ret);
+}
+
+size_t proc_list(struct target *t, int **ret)
+{
+	ssize_t n = read_numbers(t, "/proc", ret);
+	size_t kept = 0;
+
+	for (ssize_t i = 0; i < n; i++)
+		if ((*ret)[i] != getpid())
+			(*ret)[kept++] = (*ret)[i];
+	return kept;
 }
 
 char *proc_exe(struct target *t, int pid)

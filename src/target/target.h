@@ -86,6 +86,8 @@ ssize_t proc_threads(struct target *t, int pid, int **ret);
 char *proc_exe(struct target *t, int pid);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
+/* The process ids of all that run, our own left out; the count. free(*ret). */
+size_t proc_list(struct target *t, int **ret);
 
 /* ---- cache directory (cache.c) ---- */
 /* An fd of the directory, made if need be with mode 0700 and checked to be ours

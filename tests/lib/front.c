@@ -25,7 +25,6 @@ static bool passes(struct arena *a, const struct source *src, struct diags *d,
 		.diags = d,
 		.params = (const char *const *)params,
 		.nparams = (unsigned)nparams,
-		.max_strlen = 64,
 	};
 	struct script *s = parse(a, src, d);
 	bool ok;
@@ -34,7 +33,8 @@ static bool passes(struct arena *a, const struct source *src, struct diags *d,
 		ast_dump(s, false, stdout);
 	if (!s || is(stage, "ast"))
 		return s != NULL;
-	ok = resolve(s, &test_language, &env);
+	ok = settings_read(s, d, &env.settings);
+	ok = resolve(s, &test_language, &env) && ok;
 	if (is(stage, "names"))
 		names_dump(s, stdout);
 	ok = check(s, &test_language, &env) && ok;

@@ -8,50 +8,30 @@
 #include "builtins.h"
 
 #include "bpf/kstack.h"
+#include "parser/provider.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	enum stack_mode mode;
-} modes[] = {
-	{"bpftrace", STACK_BPFTRACE},
-	{"build_id", STACK_BUILD_ID},
-	{"folded", STACK_FOLDED},
-	{"full", STACK_FULL},
-	{"perf", STACK_PERF},
-	{"raw", STACK_RAW},
-};
-
-static bool find_mode(const char *name, enum stack_mode *ret)
-{
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!strcmp(modes[i].name, name)) {
-			*ret = modes[i].mode;
-			return true;
-		}
-	return false;
-}
+static const char mode_hint[] = "bpftrace, perf, raw, full, folded, build_id";
 
 static bool read_mode(struct check *c, const struct node *n, enum stack_mode *ret)
 {
-	const char *names[sizeof(modes) / sizeof(modes[0])], *near;
+	const char *const *names, *near;
+	unsigned count = stack_mode_names(&names);
 
-	if (n->kind == N_WORD && find_mode(n->word, ret))
+	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
 		return true;
 	if (n->kind != N_WORD) {
 		check_fail(c, n->span, DIAG_STACK, "the mode of a stack is one of its names");
-		check_hint(c, "bpftrace, perf, raw, full, folded, build_id");
+		check_hint(c, "%s", mode_hint);
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		names[i] = modes[i].name;
-	near = nearest(n->word, names, sizeof(modes) / sizeof(modes[0]));
+	near = nearest(n->word, names, count);
 	check_fail(c, n->span, DIAG_STACK, "a stack has no mode \"%s\"", n->word);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
 	else
-		check_hint(c, "bpftrace, perf, raw, full, folded, build_id");
+		check_hint(c, "%s", mode_hint);
 	return false;
 }
 
@@ -76,7 +56,7 @@ static const struct type *check_stack(struct check *c, struct node *call,
 	enum stack_lang lang, uint32_t limit, uint32_t max)
 {
 	struct node *a = call_arg(call, 0), *b = call_arg(call, 1);
-	enum stack_mode mode = STACK_BPFTRACE;
+	enum stack_mode mode = check_env(c)->settings.stack_mode;
 
 	if (a && !b && a->kind != N_WORD) {
 		if (!read_limit(c, a, max, &limit))

@@ -7,9 +7,10 @@
 static const struct type *check_str(struct check *c, struct node *call)
 {
 	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	uint32_t max = check_env(c)->max_strlen;
+	uint32_t max = check_env(c)->settings.max_strlen;
 	int64_t n;
 
+	node_param_as_string(c, arg);
 	if (arg->type->kind == TYPE_STRING)
 		return arg->type;
 	if (len && node_is_const(len, &n)) {

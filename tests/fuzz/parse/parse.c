@@ -30,7 +30,6 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 		.diags = d,
 		.params = params,
 		.nparams = 2,
-		.max_strlen = 64,
 	};
 	struct script *s = parse(a, src, d);
 	bool ok;
@@ -39,7 +38,8 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 	if (!s)
 		return;
 	ast_dump(s, false, null_file());
-	ok = resolve(s, &test_language, &env);
+	ok = settings_read(s, d, &env.settings);
+	ok = resolve(s, &test_language, &env) && ok;
 	names_dump(s, null_file());
 	ok = check(s, &test_language, &env) && ok;
 	assert(ok != diags_failed(d));

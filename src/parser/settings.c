@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* settings.c - a setting is a row: name, kind, place, default, range. */
+#include "settings.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ast.h"
+#include "base/diag.h"
+
+static const char *const mode_names[] = {
+	[STACK_BPFTRACE] = "bpftrace", [STACK_FULL] = "full",         [STACK_PERF] = "perf",
+	[STACK_RAW] = "raw",           [STACK_BUILD_ID] = "build_id", [STACK_FOLDED] = "folded",
+};
+static const char *const missing_names[] = {"error", "warn", "ignore"};
+
+enum { NMODES = sizeof(mode_names) / sizeof(mode_names[0]) };
+
+static const struct row {
+	const char *name;
+	enum node_kind kind;      /* of its value */
+	size_t at;                /* in struct settings */
+	uint64_t value, min, max; /* default, range */
+	const char *const *words; /* WORD: by value, 0..max */
+	const char *told;         /* what the value is, for complaints */
+} rows[] = {
+	{"max_map_keys", N_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
+		"a number, 1 or more"},
+	{"max_probes", N_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,
+		"a number, 1 or more"},
+	{"max_strlen", N_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL,
+		"a number from 1 to 16384"},
+	{"missing_probes", N_WORD, offsetof(struct settings, missing_probes), MISSING_ERROR, 0, 2,
+		missing_names, "error, warn or ignore"},
+	{"perf_rb_pages", N_INT, offsetof(struct settings, perf_rb_pages), 0, 1, 1 << 18, NULL,
+		"a number, 1 or more"},
+	{"print_maps_on_exit", N_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1,
+		NULL, "true or false"},
+	{"stack_mode", N_WORD, offsetof(struct settings, stack_mode), STACK_BPFTRACE, 0,
+		NMODES - 1, mode_names, "the mode of a stack"},
+};
+
+enum { NROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static uint64_t *place(struct settings *s, const struct row *row)
+{
+	return (uint64_t *)((char *)s + row->at);
+}
+
+struct settings settings_default(void)
+{
+	struct settings s;
+
+	for (size_t i = 0; i < NROWS; i++)
+		*place(&s, &rows[i]) = rows[i].value;
+	return s;
+}
+
+static bool word_value(const struct row *row, const char *word, uint64_t *ret)
+{
+	for (uint64_t i = 0; i <= row->max; i++)
+		if (row->words[i] && !strcmp(row->words[i], word)) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+/* 0 and 1 are as good as false and true, a word may stand in quotes. */
+static bool node_value(const struct row *row, const struct node *n, uint64_t *ret)
+{
+	if (row->kind == N_WORD)
+		return (n->kind == N_WORD && word_value(row, n->word, ret)) ||
+			(n->kind == N_STRING && word_value(row, n->string.text, ret));
+	if (row->kind == N_BOOL && n->kind == N_BOOL) {
+		*ret = n->boolean;
+		return true;
+	}
+	if (n->kind != N_INT || n->integer.value < row->min || n->integer.value > row->max)
+		return false;
+	*ret = n->integer.value;
+	return true;
+}
+
+static bool text_value(const struct row *row, const char *text, uint64_t *ret)
+{
+	char *end;
+	uint64_t v;
+
+	if (row->kind == N_WORD)
+		return word_value(row, text, ret);
+	if (row->kind == N_BOOL && (!strcmp(text, "true") || !strcmp(text, "false"))) {
+		*ret = *text == 't';
+		return true;
+	}
+	v = strtoull(text, &end, 0);
+	if (end == text || *end || v < row->min || v > row->max)
+		return false;
+	*ret = v;
+	return true;
+}
+
+static bool read_setting(const struct setting *set, struct diags *d, struct settings *ret)
+{
+	const char *names[NROWS], *near;
+
+	for (size_t i = 0; i < NROWS; i++) {
+		names[i] = rows[i].name;
+		if (strcmp(set->name, rows[i].name))
+			continue;
+		if (!node_value(&rows[i], set->value, place(ret, &rows[i])))
+			return diag(d, set->value->span, DIAG_CONFIG, "%s is %s", set->name,
+				rows[i].told);
+		return true;
+	}
+	diag(d, set->span, DIAG_CONFIG, "there is no setting %s", set->name);
+	near = nearest(set->name, names, NROWS);
+	if (near)
+		diag_hint(d, "did you mean %s?", near);
+	return false;
+}
+
+static bool read_environment(const struct row *row, struct diags *d, struct settings *ret)
+{
+	char name[64] = "BPFTRACE_";
+	const char *text;
+	size_t n = strlen(name);
+
+	for (const char *p = row->name; *p; p++)
+		name[n++] = (char)toupper((unsigned char)*p);
+	name[n] = 0;
+	text = getenv(name);
+	if (!text || text_value(row, text, place(ret, row)))
+		return true;
+	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment is %s, not %s",
+		name, row->told, text);
+}
+
+bool settings_read(const struct script *s, struct diags *d, struct settings *ret)
+{
+	bool ok = true;
+
+	*ret = settings_default();
+	for (const struct setting *set = s->settings; set; set = set->next)
+		ok &= read_setting(set, d, ret);
+	for (size_t i = 0; i < NROWS; i++)
+		ok &= read_environment(&rows[i], d, ret);
+	return ok;
+}
+
+bool stack_mode_by_name(const char *name, enum stack_mode *ret)
+{
+	for (int i = 0; i < NMODES; i++)
+		if (!strcmp(mode_names[i], name)) {
+			*ret = (enum stack_mode)i;
+			return true;
+		}
+	return false;
+}
+
+unsigned stack_mode_names(const char *const **ret)
+{
+	*ret = mode_names;
+	return NMODES;
+}
