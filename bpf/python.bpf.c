@@ -433,7 +433,14 @@ static __always_inline __s64 frame_at(struct python_cursor *c, struct python_scr
 	}
 	/* The stack's first pages, or a generator's frame: this one alone. */
 	c->window = 0;
-	return bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame) ? -1 : 0;
+	if (!bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame))
+		return 0;
+	/* A small frame at the end of a chunk: no further than its page. */
+	start = (frame | 4095) + 1 - WINDOW;
+	if (frame - start < WINDOW - FRAME_BYTES ||
+		bpf_probe_read_user(s->window, WINDOW, (const void *)start))
+		return -1;
+	return (__s64)(frame - start);
 }
 
 static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 instr, __u64 code)
