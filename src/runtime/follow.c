@@ -281,14 +281,18 @@ static int by_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-void follow_drain(struct follow *f)
+void follow_drain(struct follow *f, uint64_t until)
 {
+	size_t old = f->batch.len, n = 0;
+
 	for (size_t i = 0; i < f->rings.len; i++)
 		read_ring(f, &f->rings.data[i]);
-	if (!f->batch.len)
-		return;
-	qsort(f->batch.data, f->batch.len, sizeof(*f->batch.data), by_time);
-	for (size_t i = 0; i < f->batch.len; i++)
-		on_record(f, f->batch.data[i].record);
-	batch_clear(f);
+	if (f->batch.len > old)
+		qsort(f->batch.data, f->batch.len, sizeof(*f->batch.data), by_time);
+	for (; n < f->batch.len && f->batch.data[n].time <= until; n++) {
+		on_record(f, f->batch.data[n].record);
+		free(f->batch.data[n].record);
+	}
+	f->batch.len -= n;
+	memmove(f->batch.data, f->batch.data + n, f->batch.len * sizeof(*f->batch.data));
 }

@@ -3,6 +3,7 @@
  * executable mappings, fork, exec, exit (perf's software dummy event, one a CPU). */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 struct follow;
 struct unwinders;
@@ -12,5 +13,7 @@ int follow_open(struct unwinders *u, int pid, struct follow **ret);
 void follow_close(struct follow *f);
 /* To be polled: fds, ends with -1. */
 const int *follow_fds(const struct follow *f);
-/* Hands what has happened to the unwinders, in the order of time. */
-void follow_drain(struct follow *f);
+/* Hands what has happened until then (CLOCK_MONOTONIC ns) to the unwinders, in the order
+ * of time. FOLLOW_NOW: all. */
+#define FOLLOW_NOW UINT64_MAX
+void follow_drain(struct follow *f, uint64_t until);

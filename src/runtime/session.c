@@ -106,6 +106,19 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	}
 }
 
+/* A walk that was given up is finished by what was known of its process at that time:
+ * not by an exec or an exit that came after. */
+static void catch_up(struct session *s, const struct record *head, size_t size)
+{
+	const struct walk_record *walk = (const struct walk_record *)head;
+	const struct miss_record *miss = (const struct miss_record *)head;
+
+	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
+		follow_drain(s->follow, walk->time);
+	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
+		follow_drain(s->follow, miss->time);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct record *head = data;
@@ -114,6 +127,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (size < sizeof(*head))
 		return 0;
 	if (head->kind != RECORD_SCRIPT) {
+		if (s->follow)
+			catch_up(s, head, size);
 		if (s->unwinders)
 			unwinders_record(s->unwinders, head, size);
 	} else if (head->id < s->img->nrecords && size >= s->img->records[head->id].size &&
@@ -123,13 +138,12 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* The side band first: it may tell of the process that a record comes from. */
 static void drain(struct session *s)
 {
-	if (s->follow)
-		follow_drain(s->follow);
 	if (s->ring)
 		ring_buffer__consume(s->ring);
+	if (s->follow)
+		follow_drain(s->follow, FOLLOW_NOW);
 	fflush(s->opt->out);
 }
 

@@ -218,10 +218,13 @@ char *proc_comm(struct target *t, int pid)
 	return comm;
 }
 
+/* A zombie has a directory, but nothing in it is its own any more. */
 bool proc_alive(struct target *t, int pid)
 {
 	char path[96];
-	_cleanup_(closep) int fd = target_openat(t, proc_path(path, pid, "stat"), O_PATH);
+	size_t size;
+	_cleanup_(freep) char *stat = target_read(t, proc_path(path, pid, "stat"), 4096, &size);
+	const char *state = stat ? strrchr(stat, ')') : NULL;
 
-	return fd >= 0;
+	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
 }

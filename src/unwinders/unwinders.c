@@ -267,16 +267,31 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 	return r->want == WANT_ALL || !p || p->has_python;
 }
 
+/* For want of a mapping, perhaps: a process may have more than was told. */
+static bool lost_its_way(const struct host_stack *s)
+{
+	return s->end == UNWIND_NO_PROCESS || s->end == UNWIND_NO_MAPPING ||
+		s->end == UNWIND_NO_TABLE;
+}
+
 static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
 {
 	struct host_stack stack = {};
 	uint64_t start = now_ns(), alone;
+	int failed = 0;
 
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
 		return;
 	u->stats.walks++;
-	catch_up(u, r->pid);
-	if (!finish_walk(u, r, &stack) && (stack.nr || !has_language(u, r))) {
+	/* What has been told of the process is enough as a rule, and all there is when it
+	 * has gone. */
+	if (finish_walk(u, r, &stack) || lost_its_way(&stack)) {
+		free(stack.frames);
+		stack = (struct host_stack){};
+		catch_up(u, r->pid);
+		failed = finish_walk(u, r, &stack);
+	}
+	if (!failed && (stack.nr || !has_language(u, r))) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
 	} else { /* never nothing: where it was is known */
