@@ -109,8 +109,19 @@ void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 
 /* ---- printf ------------------------------------------------------------- */
 
+/* Bytes of what a length modifier names: none is an int, as in C. */
+static uint32_t length_size(const char *p, const char *end)
+{
+	if (p == end || !strchr("hljztL", *p))
+		return sizeof(int);
+	if (*p != 'h')
+		return sizeof(long);
+	return p + 1 < end && p[1] == 'h' ? sizeof(char) : sizeof(short);
+}
+
 /* One conversion: %[flags][width][.precision][length]letter. Gives its end. */
-static const char *conversion(const char *p, const char *end, char spec[32], char *ret_letter)
+static const char *conversion(const char *p, const char *end, char spec[32], uint32_t *ret_size,
+	char *ret_letter)
 {
 	size_t n = 0;
 
@@ -118,6 +129,7 @@ static const char *conversion(const char *p, const char *end, char spec[32], cha
 	for (; p < end && (strchr("-+ #0.", *p) || isdigit((unsigned char)*p)); p++)
 		if (n < 24)
 			spec[n++] = *p;
+	*ret_size = length_size(p, end);
 	while (p < end && strchr("hljztL", *p))
 		p++;
 	spec[n] = 0;
@@ -130,22 +142,33 @@ static void add_letter(char spec[32], const char *text)
 	strcat(spec, text);
 }
 
-static void format_int(char spec[32], char letter, const struct type *t, const uint8_t *data,
-	struct str *out)
+/* The lowest size bytes of v, with their sign or without. */
+static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
+{
+	unsigned off = 64 - 8 * size;
+
+	v = (int64_t)((uint64_t)v << off);
+	return is_signed ? v >> off : (int64_t)((uint64_t)v >> off);
+}
+
+static void format_int(char spec[32], uint32_t size, char letter, const struct type *t,
+	const uint8_t *data, struct str *out)
 {
 	const char with[] = {letter, 0};
 	int64_t v = show_int(t, data);
-	bool narrow = (t->kind == TYPE_INT || t->kind == TYPE_BOOL) && t->size < 8;
 
 	if (letter == 'c') {
-		str_add_safe(out, (char[]){(char)v}, 1);
+		struct str text = {};
+
+		str_add_safe(&text, (char[]){(char)v}, 1);
+		add_letter(spec, "s");
+		str_addf(out, spec, str_text(&text));
+		str_done(&text);
 		return;
 	}
-	if (strchr("uxXo", letter) && narrow && t->is_signed)
-		v &= (1LL << (8 * t->size)) - 1;
 	add_letter(spec, "ll");
 	add_letter(spec, with);
-	str_addf(out, spec, (long long)v);
+	str_addf(out, spec, (long long)narrowed(v, size, letter == 'd' || letter == 'i'));
 }
 
 static void format_string(const struct show *s, char spec[32], const struct type *t,
@@ -169,7 +192,7 @@ static bool is_number(const struct type *t)
 		t->kind == TYPE_KSYM;
 }
 
-static void format_one(const struct show *s, char spec[32], char letter,
+static void format_one(const struct show *s, char spec[32], uint32_t size, char letter,
 	const struct image_arg *arg, const uint8_t *record, struct str *out)
 {
 	const uint8_t *data = record + arg->offset;
@@ -177,14 +200,14 @@ static void format_one(const struct show *s, char spec[32], char letter,
 	if (letter == 'p' && is_number(arg->type)) {
 		struct str hex = {};
 
-		str_addf(&hex, "0x%" PRIx64, show_int(arg->type, data));
+		str_addf(&hex, "%#" PRIx64, show_int(arg->type, data));
 		add_letter(spec, "s");
 		str_addf(out, spec, str_text(&hex));
 		str_done(&hex);
 	} else if (letter == 's' || !is_number(arg->type)) {
 		format_string(s, spec, arg->type, data, out);
 	} else {
-		format_int(spec, letter, arg->type, data, out);
+		format_int(spec, size, letter, arg->type, data, out);
 	}
 }
 
@@ -196,15 +219,16 @@ void show_format(const struct show *s, const struct image_record *r, const uint8
 
 	while (p < end) {
 		char spec[32], letter;
+		uint32_t size;
 
 		if (*p != '%') {
 			str_addc(out, *p++);
 			continue;
 		}
-		p = conversion(p + 1, end, spec, &letter);
+		p = conversion(p + 1, end, spec, &size, &letter);
 		if (letter == '%')
 			str_addc(out, '%');
 		else if (arg < r->nargs)
-			format_one(s, spec, letter, &r->args[arg++], record, out);
+			format_one(s, spec, size, letter, &r->args[arg++], record, out);
 	}
 }
