@@ -11,88 +11,75 @@
 
 enum { BAR = 52, INTERVAL = 16 };
 
-/* 1024 -> 1K, as far as it divides. */
-static void add_scaled(struct str *out, uint64_t v)
+/* Where bucket i (from 1) begins; see HIST_BUCKETS. Scaled by what divides all of the
+ * parts of its power of two: 1K, but 1024 next to 1008. */
+static void add_low(uint32_t i, uint32_t bits, struct str *out)
 {
 	static const char suffix[] = "\0KMGTPE";
-	int i = 0;
+	uint32_t n = i - 1, power, part;
 
-	while (i < 6 && v && !(v & 1023)) {
-		v >>= 10;
-		i++;
+	if (n < 1u << bits) {
+		str_addf(out, "%" PRIu32, n);
+		return;
 	}
-	str_addf(out, "%" PRIu64, v);
-	if (i)
-		str_addc(out, suffix[i]);
-}
-
-/* Where bucket i (from 1) begins; see HIST_BUCKETS. */
-static uint64_t hist_low(uint32_t i, uint32_t bits)
-{
-	uint32_t power, sub;
-
-	i -= 1;
-	if (i < 1u << bits)
-		return i;
-	power = (i >> bits) - 1;
-	sub = i & ((1u << bits) - 1);
-	return (((uint64_t)1 << bits) + sub) << power;
+	power = (n >> bits) - 1;
+	part = n & ((1u << bits) - 1);
+	str_addf(out, "%" PRIu64, (((uint64_t)1 << bits) + part) << power % 10);
+	if (power >= 10)
+		str_addc(out, suffix[power / 10]);
 }
 
 static void hist_interval(uint32_t i, uint32_t bits, struct str *out)
 {
-	uint64_t low, high;
-
-	if (!i) {
-		str_add(out, "(..., 0)");
+	str_add(out, i ? "[" : "(..., 0)");
+	if (!i)
 		return;
+	add_low(i, bits, out);
+	if (i > 2u << bits) { /* of several values */
+		str_add(out, ", ");
+		add_low(i + 1, bits, out);
+		str_addc(out, ')');
+	} else {
+		str_addc(out, ']');
 	}
-	low = hist_low(i, bits);
-	high = hist_low(i + 1, bits);
-	if (high == low + 1) {
-		str_addf(out, "[%" PRIu64 "]", low);
-		return;
-	}
-	str_addc(out, '[');
-	add_scaled(out, low);
-	str_add(out, ", ");
-	add_scaled(out, high);
-	str_addc(out, ')');
 }
 
-static void add_signed(struct str *out, int64_t v)
+/* 1024 -> 1K, where all of the histogram's intervals can be. */
+static void add_edge(const struct type *t, int64_t v, struct str *out)
 {
-	if (v < 0)
+	if (v == 0 || t->agg.step % 1024 || v % 1024)
 		str_addf(out, "%" PRId64, v);
+	else if (v % (1024 * 1024))
+		str_addf(out, "%" PRId64 "K", v / 1024);
 	else
-		add_scaled(out, v);
+		str_addf(out, "%" PRId64 "M", v / (1024 * 1024));
 }
 
 static void lhist_interval(const struct type *t, uint32_t i, struct str *out)
 {
 	int64_t low = t->agg.min + (int64_t)(i - 1) * t->agg.step;
+	int64_t high = low + t->agg.step;
 
 	if (!i) {
 		str_add(out, "(..., ");
-		add_signed(out, t->agg.min);
+		add_edge(t, t->agg.min, out);
 		str_addc(out, ')');
 	} else if (i == t->agg.buckets - 1) {
 		str_addc(out, '[');
-		add_signed(out, t->agg.max);
+		add_edge(t, t->agg.max, out);
 		str_add(out, ", ...)");
 	} else {
-		int64_t high = low + t->agg.step;
-
 		str_addc(out, '[');
-		add_signed(out, low);
-		str_add(out, ", ");
-		add_signed(out, high < t->agg.max ? high : t->agg.max);
-		str_addc(out, ')');
+		add_edge(t, low, out);
+		if (t->agg.step > 1) {
+			str_add(out, ", ");
+			add_edge(t, high < t->agg.max ? high : t->agg.max, out);
+		}
+		str_addc(out, t->agg.step > 1 ? ')' : ']');
 	}
 }
 
-static void add_line(const struct str *interval, uint64_t n, uint64_t max, uint64_t div,
-	struct str *out)
+static void add_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out)
 {
 	int bar = max ? (int)(n * (double)BAR / max) : 0;
 	char text[BAR + 1];
@@ -100,7 +87,7 @@ static void add_line(const struct str *interval, uint64_t n, uint64_t max, uint6
 	memset(text, '@', bar);
 	memset(text + bar, ' ', BAR - bar);
 	text[BAR] = 0;
-	str_addf(out, "%-16s%8" PRIu64 " |%s|\n", str_text(interval), n / div, text);
+	str_addf(out, "%-16s%8" PRIu64 " |%s|\n", str_text(interval), n, text);
 }
 
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out)
@@ -108,6 +95,7 @@ void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, stru
 	uint32_t first = UINT32_MAX, last = 0;
 	uint64_t max = 0;
 
+	div = div ? div : 1;
 	for (uint32_t i = 0; i < t->agg.buckets; i++) {
 		if (!buckets[i])
 			continue;
@@ -124,7 +112,7 @@ void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, stru
 			hist_interval(i, t->agg.bits, &interval);
 		else
 			lhist_interval(t, i, &interval);
-		add_line(&interval, buckets[i], max, div ? div : 1, out);
+		add_line(&interval, buckets[i] / div, max / div, out);
 		str_done(&interval);
 	}
 }
