@@ -290,7 +290,7 @@ static void show_agg(const struct type *t, const uint8_t *value, int64_t div, st
 		str_addf(out, "{ .count = %" PRIu64 ", .average = ", v[0]);
 		add_int(out, t->is_signed, average, div);
 		str_add(out, ", .total = ");
-		add_int(out, t->is_signed, v[1], div);
+		add_int(out, t->is_signed, v[1], 1);
 		str_add(out, " }");
 		break;
 	case AGG_HIST:
