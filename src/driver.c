@@ -121,6 +121,8 @@ bool compile(struct compile *c)
 {
 	bool ok = passes(c) && !diags_failed(c->env.diags);
 
+	if (last_stage(c) != STAGE_MAX)
+		c->image = NULL; /* it was only to be looked at */
 	fflush(stdout);
 	diags_print(c->env.diags, stderr, c->colour);
 	return ok;

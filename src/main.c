@@ -176,8 +176,16 @@ static bool set_option(struct main *m, int c)
 		help(stdout);
 		exit(0);
 	}
-	log_hint("strata -h lists the options");
 	return false;
+}
+
+/* getopt's '?': an option that is none, or one without its argument. */
+static bool bad_option(char **argv)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (optopt && options[i].o.val == optopt)
+			return usage("an argument is missing after", argv[optind - 1]);
+	return usage("there is no option", argv[optind - 1]);
 }
 
 static bool parse_options(struct main *m, int argc, char **argv)
@@ -188,15 +196,16 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		longs[i] = options[i].o;
 	/* '+': what follows the script is the script's. */
+	opterr = 0; /* the complaint is ours */
 	while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
-		if (!set_option(m, c))
+		if (c == '?' ? !bad_option(argv) : !set_option(m, c))
 			return false;
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
 	/* Options may also follow the file, as bpftrace's users write them. */
 	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-') {
 		while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
-			if (!set_option(m, c))
+			if (c == '?' ? !bad_option(argv) : !set_option(m, c))
 				return false;
 	}
 	m->params = (const char *const *)argv + optind;

@@ -437,6 +437,15 @@ static void resolve_node(struct resolve *r, struct node *n)
 	}
 }
 
+static unsigned count_places(const struct probe *p)
+{
+	unsigned n = 0;
+
+	for (const struct attach_point *ap = p->points; ap; ap = ap->next)
+		n += ap->nplaces;
+	return n;
+}
+
 bool resolve(struct script *s, const struct language *lang, const struct resolve_env *env)
 {
 	struct resolve r = {
@@ -448,7 +457,7 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		.maps_end = &s->maps,
 		.ok = true,
 	};
-	unsigned index = 0;
+	unsigned index = 0, places = 0;
 
 	for (struct probe *p = s->probes; p; p = p->next) {
 		p->index = index++;
@@ -456,6 +465,11 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		r.vars_end = &p->vars;
 		r.scope = NULL;
 		resolve_points(&r, p);
+		places += count_places(p);
+		if (places > env->settings.max_probes && r.ok)
+			r.ok = diag(env->diags, p->span, DIAG_CONFIG,
+				"this makes %u places to attach to; max_probes is %llu", places,
+				(unsigned long long)env->settings.max_probes);
 		resolve_node(&r, p->predicate);
 		resolve_node(&r, p->body);
 	}

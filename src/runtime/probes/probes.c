@@ -41,6 +41,28 @@ bool form_error(const struct resolve_env *env, const struct attach_point *ap, co
 	return false;
 }
 
+bool missing_place(const struct resolve_env *env, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	if (env->settings.missing_probes == MISSING_IGNORE)
+		return false;
+	va_start(ap, fmt);
+	text = arena_vprintf(env->arena, fmt, ap);
+	va_end(ap);
+	if (env->settings.missing_probes == MISSING_WARN)
+		diag_warn(env->diags, at, DIAG_NO_PLACE, "%s", text);
+	else
+		diag(env->diags, at, DIAG_NO_PLACE, "%s", text);
+	return true;
+}
+
+bool missing_allowed(const struct resolve_env *env)
+{
+	return env->settings.missing_probes != MISSING_ERROR;
+}
+
 /* ---- periods ------------------------------------------------------------ */
 
 static const struct {

@@ -23,5 +23,11 @@ struct place *place_add(const struct resolve_env *env, struct attach_point *ap);
 /* Complains that the attach point is not of the provider's form. */
 bool form_error(const struct resolve_env *env, const struct attach_point *ap,
 	const char *what);
+/* Nothing was found: an error, a warning or silence, as the script's missing_probes says.
+ * False: silence; else a hint may follow. */
+bool missing_place(const struct resolve_env *env, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* What expand() gives then. */
+bool missing_allowed(const struct resolve_env *env);
 /* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);

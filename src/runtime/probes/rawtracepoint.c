@@ -19,13 +19,14 @@ static bool nothing_found(const struct resolve_env *env, const struct attach_poi
 
 	while (all && all[n])
 		n++;
-	diag(env->diags, ap->span, DIAG_NO_PLACE, "no raw tracepoint matches %s", ap->parts[1]);
+	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", ap->parts[1]))
+		return true;
 	near = nearest(ap->parts[1], all, n);
 	if (near)
 		diag_hint(env->diags, "did you mean rawtracepoint:%s?", near);
 	else
 		diag_hint(env->diags, "strata -l 'rawtracepoint:*' lists what this kernel has");
-	return false;
+	return missing_allowed(env);
 }
 
 static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)

@@ -93,10 +93,10 @@ static bool nothing_found(const struct resolve_env *env, const struct attach_poi
 		diag_hint(env->diags, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 		return false;
 	}
-	diag(env->diags, ap->span, DIAG_NO_PLACE, "no tracepoint matches %s:%s",
-		ap->parts[1], ap->parts[2]);
-	suggest_event(env, ap);
-	return false;
+	if (missing_place(env, ap->span, "no tracepoint matches %s:%s", ap->parts[1],
+		ap->parts[2]))
+		suggest_event(env, ap);
+	return missing_allowed(env);
 }
 
 static bool add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)

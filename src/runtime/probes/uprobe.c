@@ -57,14 +57,15 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 
 static bool no_file(const struct resolve_env *env, const struct attach_point *ap)
 {
-	diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "there is no program or library %s",
-		ap->parts[1]);
+	if (!missing_place(env, ap->part_spans[1], "there is no program or library %s",
+		ap->parts[1]))
+		return true;
 	if (strchr(ap->parts[1], '/'))
 		diag_hint(env->diags, "is the path right?");
 	else
 		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
 			"library cache (libc, libssl..)");
-	return false;
+	return missing_allowed(env);
 }
 
 /* ---- which places ------------------------------------------------------- */
@@ -236,10 +237,10 @@ static void suggest_function(const struct resolve_env *env, const char *path,
 static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
 	const char *path, const char *what)
 {
-	diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
-		"%s has no function %s", path, what);
-	suggest_function(env, path, what);
-	return false;
+	if (missing_place(env, ap->part_spans[ap->nparts - 1], "%s has no function %s", path,
+		what))
+		suggest_function(env, path, what);
+	return missing_allowed(env);
 }
 
 /* A launcher of a few functions, as pyenv's python3: its library is what is meant. */
