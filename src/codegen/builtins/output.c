@@ -34,16 +34,28 @@ static bool is_whole_map(const struct node *n)
 	return n->kind == N_MAP && !n->map.keys;
 }
 
+/* An element of an aggregation is read here and printed as a number. */
+static bool check_element_read(struct check *c, struct node *what)
+{
+	const struct type *t = what->type;
+
+	if (t->agg.kind > AGG_AVG)
+		return check_fail(c, what->span, DIAG_ARG_TYPE,
+			"a single element of @%s cannot be printed: it is a %s",
+			what->map.name, type_name(check_arena(c), t));
+	what->type = type_int(8, t->is_signed || t->agg.kind == AGG_COUNT);
+	return true;
+}
+
 static const struct type *check_print(struct check *c, struct node *call)
 {
 	struct node *what = call_arg(call, 0), *top = call_arg(call, 1);
 	struct node *div = call_arg(call, 2);
 	int64_t v;
 
-	if (what->kind == N_MAP && !is_whole_map(what) && what->type->kind == TYPE_AGG)
-		return check_fail(c, what->span, DIAG_ARG_TYPE,
-			"a single element of @%s cannot be printed: it is a %s",
-			what->map.name, type_name(check_arena(c), what->type));
+	if (what->kind == N_MAP && !is_whole_map(what) && what->type->kind == TYPE_AGG &&
+		!check_element_read(c, what))
+		return type_bad;
 	if (top && !is_whole_map(what))
 		return check_fail(c, top->span, DIAG_ARG_COUNT,
 			"only a whole map is printed with a number of elements");
