@@ -22,8 +22,9 @@
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
+#include "unwind.h"
 
-enum { OPT_DRY_RUN = 256, OPT_INFO, OPT_NO_FEATURE };
+enum { OPT_DRY_RUN = 256, OPT_INFO, OPT_NO_FEATURE, OPT_UNWIND };
 
 static const struct {
 	struct option o;
@@ -46,6 +47,8 @@ static const struct {
 	{{"info", no_argument, NULL, OPT_INFO}, NULL, "what this kernel and this build can do"},
 	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
 		"as if the kernel lacked a feature"},
+	{{"unwind", required_argument, NULL, OPT_UNWIND}, "PID",
+		"print the stacks of a process as it stands, without BPF or root"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
 };
@@ -53,7 +56,7 @@ static const struct {
 struct main {
 	const char *eval, *file, *output, *command;
 	int pid;
-	bool list, dry_run, info;
+	bool list, dry_run, info, unwind;
 	const char *const *params;
 	unsigned nparams;
 	struct target *target;
@@ -145,6 +148,9 @@ static bool set_option(struct main *m, int c)
 	case 'c':
 		m->command = optarg;
 		return true;
+	case OPT_UNWIND:
+		m->unwind = true;
+		return set_pid(m, optarg);
 	case 'p':
 		return set_pid(m, optarg);
 	case 'l':
@@ -389,6 +395,8 @@ static int mode(struct main *m)
 		info_print(m->target, stdout);
 		return 0;
 	}
+	if (m->unwind)
+		return unwind_process(m->target, m->pid, stdout);
 	if (m->list && !m->eval)
 		return list(m);
 	if (!load_source(m))

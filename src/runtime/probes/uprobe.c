@@ -52,6 +52,8 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 	}
 	files = target_find_binary(env->target, name, &skipped);
 	hint_skipped(skipped);
+	if (files && *files && !strchr(name, '/'))
+		log_info("%s means %s", name, *files);
 	return files;
 }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unwind.c - --unwind PID. The process is held by ptrace only while it is walked: names
+ * are looked up when it runs again. */
+#include "unwind.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "parser/type.h"
+#include "runtime/show.h"
+#include "runtime/why.h"
+#include "target/target.h"
+#include "unwinders/stopped.h"
+#include "unwinders/unwinder.h"
+
+struct walked { /* one thread */
+	int tid;
+	uint64_t stack; /* its id */
+};
+
+static size_t walk_threads(struct unwinders *u, int pid, const struct stopped *s,
+	struct walked *ret)
+{
+	struct host_regs regs;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		ret[n] = (struct walked){.tid = s->tids[i]};
+		if (!stopped_regs(s->tids[i], &regs) &&
+			!unwinders_walk(u, pid, &regs, WANT_ALL, UNWIND_LIMIT_MAX, &ret[n].stack))
+			n++;
+	}
+	return n;
+}
+
+static void print_threads(struct target *t, struct unwinders *u, const struct walked *threads,
+	size_t n, FILE *out)
+{
+	const struct show show = {.target = t, .unwinders = u};
+	const struct type type = {
+		.kind = TYPE_STACK,
+		.size = 8,
+		.stack = {.lang = STACK_USER, .limit = UNWIND_LIMIT_MAX},
+	};
+
+	for (size_t i = 0; i < n; i++) {
+		struct str text = {};
+
+		show_stack(&show, &type, threads[i].stack, &text);
+		fprintf(out, "%sthread %d:%s", i ? "\n" : "", threads[i].tid, str_text(&text));
+		str_done(&text);
+	}
+}
+
+static int walk_process(struct target *t, struct unwinders *u, int pid, FILE *out)
+{
+	_cleanup_(freep) struct walked *threads = NULL;
+	struct stopped s;
+	size_t n;
+	int r = stopped_open(pid, &s);
+
+	if (r) {
+		log_error("cannot stop process %d: %s", pid, why_errno(r));
+		log_hint("ptrace allows it for one's own processes that nobody else traces, and "
+			 "for root");
+		return 1;
+	}
+	threads = calloc(s.n + 1, sizeof(*threads));
+	n = threads ? walk_threads(u, pid, &s, threads) : 0;
+	stopped_close(&s);
+	print_threads(t, u, threads, n, out);
+	if (!n)
+		log_error("no thread of process %d could be walked", pid);
+	return !n;
+}
+
+int unwind_process(struct target *t, int pid, FILE *out)
+{
+	struct unwind_sink *sink = NULL;
+	struct unwinders *u = NULL;
+	int r = unwind_sink_memory(&sink);
+
+	if (!r)
+		r = unwinders_new(t, sink, &u);
+	if (r) {
+		log_error("cannot set up the unwinder: %s", why_errno(r));
+		return 1;
+	}
+	r = walk_process(t, u, pid, out);
+	unwinders_free(u);
+	return r;
+}
