@@ -36,6 +36,14 @@ static struct ir *emit_delete(struct gen *g, struct node *call, struct ir *into)
 	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
 }
 
+static struct ir *emit_has_key(struct gen *g, struct node *call, struct ir *into)
+{
+	struct map *m = call_arg(call, 0)->map.map;
+	struct ir *p = gen_lookup(g, m->slot, gen_key(g, m, key_of(call)));
+
+	return emit_compare(g->e, EMIT_EQ, emit_is_null(g->e, p), emit_int(g->e, 0));
+}
+
 const struct builtin builtins_map[] = {
 	{
 		.name = "clear",
@@ -49,6 +57,12 @@ const struct builtin builtins_map[] = {
 		.sig = "mapkey [any] -> bool",
 		.help = "remove an element of a map; was it there?",
 		.emit = emit_delete,
+	},
+	{
+		.name = "has_key",
+		.sig = "mapkey any -> bool",
+		.help = "is there such an element?",
+		.emit = emit_has_key,
 	},
 	{
 		.name = "zero",
