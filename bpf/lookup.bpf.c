@@ -78,7 +78,7 @@ static __always_inline __u32 which_mapping(struct mapping_chunk *c, __u64 addr)
 
 	if (n > MAPPINGS_PER_CHUNK)
 		n = MAPPINGS_PER_CHUNK;
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < 9 && n > 1; i++) {
 		__u32 half = n >> 1, k = at + half;
 
 		FORGET(k);
@@ -89,8 +89,18 @@ static __always_inline __u32 which_mapping(struct mapping_chunk *c, __u64 addr)
 	return at & (MAPPINGS_PER_CHUNK - 1);
 }
 
+static __always_inline void set_span(struct walk *w)
+{
+	int has_table = w->map.file && !(w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON));
+
+	w->cached_span = has_table && !((w->map.end - w->map.bias) >> 32) ?
+		w->map.end - w->map.start : 0;
+}
+
+/* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
 __global int walk_mapping(struct walk *w)
 {
+	struct mapping found;
 	struct mapping_chunk *c;
 	struct mapping *m;
 	__u64 addr;
@@ -99,9 +109,17 @@ __global int walk_mapping(struct walk *w)
 	if (!w)
 		return UNWIND_NO_MAPPING + 1;
 	addr = w->lookup;
+	found = w->before;
+	w->before = w->map;
+	w->map = found;
+	if (addr - found.start < found.end - found.start) {
+		set_span(w);
+		return 0;
+	}
 	w->map.start = w->map.end = 0;
 	w->map.bias = 0;
 	w->map.file = w->map.flags = 0;
+	w->cached_span = 0;
 	c = chunk_of(w->pid, 0);
 	if (!c)
 		return UNWIND_NO_PROCESS + 1;
@@ -117,6 +135,7 @@ __global int walk_mapping(struct walk *w)
 	if (!c->n || addr < m->start || addr >= m->end)
 		return UNWIND_NO_MAPPING + 1;
 	w->map = *m;
+	set_span(w);
 	return 0;
 }
 
@@ -160,6 +179,14 @@ __global int walk_table(struct walk *w)
 		w->range[i].start = v;
 		w->range[i].end = v >> 32;
 	}
+	return 0;
+}
+
+static __always_inline int in_ranges(struct walk *w, __u64 rel)
+{
+	for (int i = 0; i < TABLE_RANGES; i++)
+		if (rel >= w->range[i].start && rel < w->range[i].end)
+			return 1;
 	return 0;
 }
 
@@ -207,10 +234,11 @@ __global int walk_rule(struct walk *w)
 		if (index != RULE_NONE)
 			w->rule = word_at(t, (w->table_rules >> 1) + index);
 	}
-	packed = cache_pack(w->rule);
+	w->in_loop = w->table_nranges ? in_ranges(w, rel) : 0;
+	packed = cache_pack(w->rule, w->in_loop);
 	e = packed ? cache_entry(w, vaddr) : NULL;
 	if (e)
-		*e = cache_tag(w, vaddr) << 24 | packed;
+		*e = cache_tag(file, vaddr) << 24 | packed;
 	return 0;
 }
 

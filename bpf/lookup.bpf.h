@@ -4,8 +4,14 @@
  * An entry is one u64, so that a program which interrupts another cannot tear it:
  *     40 bits of tag | 24 bits of rule
  * Index (12 bits) and tag together are exactly file (20 bits) and vaddr (32 bits). The
- * rules of nearly all frames fit: bit 23 set, fp or sp, slot (8 bits), offset / 8 (14
- * bits); small numbers are 1 + rules that are a kind alone; others are not kept. */
+ * rules of nearly all frames fit, those that are plain:
+ *     bit 23      plain, and in no interpreter's loop
+ *     bits 17-22  slot, s6
+ *     bits 3-16   offset, a multiple of 8, in its place
+ *     bit 2       the address is in an interpreter's loop
+ *     bit 1       plain
+ *     bit 0       the CFA is counted from fp
+ * Of the others those are kept that are a kind alone: 1 + kind from bit 3 on, and bit 2. */
 #pragma once
 #include "walk.bpf.h"
 
@@ -22,41 +28,57 @@ struct {
 	__type(value, struct rule_cache);
 } rule_cache SEC(".maps");
 
+static __always_inline __u64 cache_index(__u32 file, __u64 vaddr)
+{
+	return vaddr ^ vaddr >> 12 ^ file;
+}
+
 static __always_inline __u64 *cache_entry(struct walk *w, __u64 vaddr)
 {
 	__u32 zero = 0;
 	struct rule_cache *c = bpf_map_lookup_elem(&rule_cache, &zero);
-	__u64 at = vaddr ^ vaddr >> 12 ^ w->map.file;
+	__u64 at = cache_index(w->map.file, vaddr);
 
-	if (!c || vaddr >> 32)
+	if (!c || !w->cached_span)
 		return NULL;
 	FORGET(at);
 	return &c->entry[at & (CACHE_ENTRIES - 1)];
 }
 
-static __always_inline __u64 cache_tag(struct walk *w, __u64 vaddr)
+static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
 {
-	return (__u64)(w->map.file & 0xfffff) << 20 | vaddr >> 12;
+	return (__u64)file << 20 | vaddr >> 12;
 }
 
+#define CACHE_ALONE   (1ULL << 23)
+#define CACHE_IN_LOOP 4ULL
+#define CACHE_PLAIN   2ULL
+#define CACHE_BY_FP   1ULL
+#define CACHE_OFFSET  0x1fff8ULL
+/* Of an entry or its rule. In words. */
+#define CACHE_SLOT(packed) ((__s64)((packed) << 41) >> 58)
+
 /* The kept form of a rule; 0: it has none. */
-static __always_inline __u64 cache_pack(__u64 rule)
+static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 {
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;
+	__u64 loop = in_loop ? CACHE_IN_LOOP : 0;
 
 	if (!(rule >> 4))
-		return 1 + rule;
-	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || (offset & 7) || offset >> 17 ||
-		((slot + 0x80) & 0xffff) > 0xff)
+		return (1 + rule) << 3 | loop;
+	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || offset & ~CACHE_OFFSET ||
+		((slot + 0x20) & 0xffff) > 0x3f)
 		return 0;
-	return 1 << 23 | (rule >> 4 & 1) << 22 | (slot & 0xff) << 14 | offset >> 3;
+	return (in_loop ? loop : CACHE_ALONE) | (slot & 0x3f) << 17 | offset | CACHE_PLAIN |
+	       (rule >> 4 & 1);
 }
 
 static __always_inline __u64 cache_unpack(__u64 packed)
 {
-	__u64 slot = (__u64)(__s64)(__s8)(packed >> 14) & 0xffff;
+	__u64 slot = (__u64)CACHE_SLOT(packed) & 0xffff;
 
-	if (!(packed & 1 << 23))
-		return (packed - 1) & 15;
-	return RULE_CFA | (packed >> 22 & 1) << 4 | slot << 16 | (packed & 0x3fff) << 35;
+	if (!(packed & CACHE_PLAIN))
+		return ((packed >> 3) - 1) & 15;
+	return RULE_CFA | (packed & CACHE_BY_FP) << 4 | slot << 16 |
+	       (packed & CACHE_OFFSET) << 32;
 }

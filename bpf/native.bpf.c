@@ -11,23 +11,30 @@
 
 /* ---- the stack --------------------------------------------------------- */
 
-__global int walk_refill(struct walk *w, __u64 addr, __u64 *ret)
+/* Where the stack's mapping ends within the window, the window ends there. */
+static __always_inline int read_window(struct walk *w, __u64 addr)
 {
 	__u64 base = addr & ~63ULL;
 
+	w->window_at = WINDOW_NONE;
+	if (bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base)) {
+		base = (addr | (PAGE - 1)) + 1 - WINDOW_BYTES;
+		if (base > addr || bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base))
+			return -1;
+	}
+	w->window_at = base;
+	return 0;
+}
+
+__global int walk_refill(struct walk *w, __u64 addr, __u64 *ret)
+{
 	if (!w || !ret)
 		return -1;
 	if (!(w->flags & WALK_NO_WINDOW) && !(addr & 7)) {
-		w->window_at = 0;
-		if (bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base) == 0) {
-			__u64 off = (addr - base) >> 3;
-
-			w->window_at = base;
-			FORGET(off);
-			*ret = w->window[off & (WINDOW_WORDS - 1)];
+		if (!read_window(w, addr)) {
+			*ret = window_word(w, addr - w->window_at);
 			return 0;
 		}
-		/* The stack's mapping ends within: the rest is read word by word. */
 		w->flags |= WALK_NO_WINDOW;
 	}
 	return bpf_probe_read_user(ret, 8, (void *)addr) ? -1 : 0;
@@ -38,12 +45,6 @@ __global int walk_refill(struct walk *w, __u64 addr, __u64 *ret)
 static __always_inline int stop(enum unwind_end end)
 {
 	return end + 1;
-}
-
-static __always_inline __u64 strip(struct walk *w, __u64 pc)
-{
-	/* arm64 signs return addresses in the high bits. */
-	return WALK_ARM64(w) ? pc & ((1ULL << 48) - 1) : pc;
 }
 
 /* The caller's registers; sp must grow. Only code that moved to another stack by its

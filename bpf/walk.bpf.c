@@ -7,7 +7,7 @@
  * sent counts as seen. */
 #include "lookup.bpf.h"
 
-#define PAGE 4096
+#define PLAIN_FRAMES 8
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
@@ -183,6 +183,7 @@ __global int walk_uretprobe(struct walk *w)
 struct loop {
 	struct walk *w;
 	struct stack_record *out;
+	struct rule_cache *cache;
 };
 
 static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
@@ -201,20 +202,6 @@ static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 
 	return 0;
 }
 
-/* Whether the frame stands in an interpreter's loop. */
-__global int walk_in_ranges(struct walk *w)
-{
-	__u64 rel;
-
-	if (!w || (w->table_file != w->map.file && walk_table(w)))
-		return 0;
-	rel = w->lookup - w->map.bias - w->table_base;
-	for (int i = 0; i < TABLE_RANGES; i++)
-		if (rel >= w->range[i].start && rel < w->range[i].end)
-			return 1;
-	return 0;
-}
-
 static __always_inline int find_rule(struct walk *w)
 {
 	__u64 vaddr = w->lookup - w->map.bias, *e, v;
@@ -225,8 +212,9 @@ static __always_inline int find_rule(struct walk *w)
 		return 0;
 	e = cache_entry(w, vaddr);
 	v = e ? *e : 0;
-	if (v && v >> 24 == cache_tag(w, vaddr)) {
+	if (v >> 24 == cache_tag(w->map.file, vaddr)) {
 		w->rule = cache_unpack(v);
+		w->in_loop = v & CACHE_IN_LOOP;
 		return 0;
 	}
 	err = walk_rule(w);
@@ -238,6 +226,7 @@ static __always_inline int locate(struct walk *w)
 {
 	int err;
 
+	w->in_loop = 0;
 	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
 	if (w->lookup - w->map.start < w->map.end - w->map.start)
 		return find_rule(w);
@@ -279,7 +268,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 		err = locate(w);
 		if (err)
 			return err;
-		if ((w->map.flags & MAPPING_PYTHON) && walk_in_ranges(w)) {
+		if (w->in_loop && (w->map.flags & MAPPING_PYTHON)) {
 			if (!w->py.begun)
 				python_begin(&w->py);
 			w->py_in = 1;
@@ -300,13 +289,83 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	return native_step(w);
 }
 
-static long walk_one(__u32 i, void *data)
+/* Most frames: in the mapping of the one before, by a plain rule from the cache, with
+ * RA and fp in the window. What is anything else is left to one_frame(); so is what
+ * would end the walk. The address of what is to be in the window, or 0. */
+static __always_inline __u64 plain_frames(struct loop *l)
+{
+	struct walk *w = l->w;
+	__u64 lookup = w->pc - !(w->flags & WALK_EXACT), fp = w->fp, hash = w->hash;
+	__u64 at = w->sp - w->window_at; /* sp, as an offset in the window */
+	__u32 nr = w->nr, file = w->map.file, max = unwind_config.max_frames, gone = 0;
+	__u64 wanted = 0;
+
+	for (int i = 0; i < PLAIN_FRAMES; i++) {
+		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, n;
+		__s64 slot;
+
+		if (lookup - w->map.start >= w->cached_span || nr >= w->limit)
+			break;
+		n = nr;
+		FORGET(n);
+		if (n >= max)
+			break;
+		k = cache_index(file, vaddr);
+		FORGET(k);
+		e = l->cache->entry[k & (CACHE_ENTRIES - 1)];
+		if (e >> 23 != (cache_tag(file, vaddr) << 1 | 1))
+			break;
+		o = (e & CACHE_BY_FP ? fp - w->window_at : at) + (e & CACHE_OFFSET);
+		if ((__s64)(o - at) <= 0 || (o & 7))
+			break;
+		slot = CACHE_SLOT(e);
+		if (o - 8 > WINDOW_BYTES - 8) {
+			wanted = w->window_at + o + (slot ? slot : -1) * 8;
+			break;
+		}
+		ra = strip(w, window_word(w, o - 8));
+		if (!ra)
+			break;
+		if (slot) {
+			__u64 p = o + slot * 8;
+
+			if (p > WINDOW_BYTES - 8) {
+				wanted = w->window_at + p;
+				break;
+			}
+			fp = window_word(w, p);
+		}
+		at = o;
+		lookup = ra - 1;
+		l->out->frames[n] = frame;
+		nr++;
+		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
+		hash = STACK_HASH(hash, frame);
+	}
+	/* Without a branch: what is known here is known for each way out of the loop. */
+	w->flags &= ~gone;
+	w->pc = lookup + !(w->flags & WALK_EXACT);
+	w->sp = w->window_at + at;
+	w->fp = fp;
+	w->nr = nr;
+	w->hash = hash;
+	return wanted;
+}
+
+static long walk_some(__u32 i, void *data)
 {
 	struct loop *l = data;
-	int end = one_frame(l->w, l->out);
+	struct walk *w = l->w;
+	__u64 wanted = w->py_in ? 0 : plain_frames(l);
+	int end;
 
+	if (wanted && !(w->flags & WALK_NO_WINDOW)) {
+		walk_refill(w, wanted, &w->rule);
+		return 0;
+	}
+	end = one_frame(w, l->out);
 	if (end)
-		l->w->end = end;
+		w->end = end;
 	return !!end;
 }
 
@@ -447,16 +506,20 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 /* A fresh state: the window, signal[] and the table's head may stay as they are. */
 static __always_inline void start(struct walk *w, struct stack_req *r)
 {
-	w->window_at = 0;
+	w->window_at = WINDOW_NONE;
 	w->switches = 0;
 	w->pid = bpf_get_current_pid_tgid() >> 32;
 	w->map.start = w->map.end = 0;
+	w->before.start = w->before.end = 0;
+	w->cached_span = 0;
 	w->table_file = 0;
 	w->hash = STACK_HASH_SEED;
 	w->nr = 0;
 	w->limit = r->limit > UNWIND_LIMIT_MAX ? UNWIND_LIMIT_MAX : r->limit;
 	w->want = r->want;
 	w->store = !r->len_only;
+	if (w->store && w->limit > unwind_config.max_frames)
+		w->limit = unwind_config.max_frames;
 	w->end = w->trouble = 0;
 	w->py_emitted = w->py_in = 0;
 	__builtin_memset(&w->py, 0, sizeof(w->py));
@@ -487,17 +550,17 @@ static __always_inline void run_language(struct walk *w, struct loop *l)
 		w->end = (w->trouble ? w->trouble : UNWIND_COMPLETE) + 1;
 }
 
-static __always_inline void run(struct walk *w, struct stack_record *out)
+static __always_inline void run(struct walk *w, struct stack_record *out, struct rule_cache *cache)
 {
-	struct loop l = {w, out};
-	__u32 most = 2 * w->limit + 1;
+	struct loop l = {w, out, cache};
+	__u32 most = 3 * w->limit + 1;
 
 	if (w->want == WANT_PYTHON) {
 		run_language(w, &l);
 		return;
 	}
-	/* Each activation takes a step of its own. */
-	bpf_loop(most, walk_one, &l, 0);
+	/* An activation takes a step of its own, and so may a window. */
+	bpf_loop(most, walk_some, &l, 0);
 	if (!w->end)
 		w->end = UNWIND_LIMIT + 1;
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
@@ -551,8 +614,9 @@ static __always_inline __u64 send_language(struct walk *w, struct stack_record *
 __global int stack_user(struct stack_req *r)
 {
 	struct stack_record *out;
+	struct rule_cache *cache;
 	struct walk *w;
-	__u32 index;
+	__u32 index, zero = 0;
 	int err;
 
 	if (!r)
@@ -563,7 +627,8 @@ __global int stack_user(struct stack_req *r)
 	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
 	w = bpf_map_lookup_elem(&walks, &index);
 	out = bpf_map_lookup_elem(&frames, &index);
-	if (!w || !out)
+	cache = bpf_map_lookup_elem(&rule_cache, &zero);
+	if (!w || !out || !cache)
 		return -1;
 	err = user_registers(w);
 	if (err) {
@@ -571,7 +636,7 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	start(w, r);
-	run(w, out);
+	run(w, out, cache);
 	r->nr = w->nr;
 	r->end = w->end - 1;
 	if ((w->flags & WALK_ASK) && w->store) {

@@ -9,13 +9,15 @@
 #include "python.h"
 #include "unwind.h"
 
-#define WINDOW_BYTES 1024
+#define WINDOW_BYTES 2048
 #define WINDOW_WORDS (WINDOW_BYTES / 8)
+#define PAGE         4096 /* the smallest there is */
+#define WINDOW_NONE  1 /* no aligned address is within */
 
 enum walk_flags {
 	WALK_EXACT = 1,     /* pc is about to run: not a return address */
 	WALK_REGS = 2,      /* regs[] are this frame's */
-	WALK_NO_WINDOW = 4, /* a window reached past the mapping: word by word */
+	WALK_NO_WINDOW = 4, /* a window could not be read: word by word */
 	WALK_GUESSED = 8,   /* this frame was found by frame pointer alone */
 	WALK_BLIND = 16,    /* mappings are not known and nobody will tell */
 	WALK_LR = 32,       /* arm64: lr is this frame's */
@@ -25,7 +27,7 @@ enum walk_flags {
 
 struct walk {
 	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
-	__u64 window_at;            /* address of its first byte; 0: none */
+	__u64 window_at;            /* address of its first byte; WINDOW_NONE */
 
 	__u64 pc, sp, fp, lr;
 	__u64 lookup;               /* the address looked up: pc or pc - 1 */
@@ -36,7 +38,10 @@ struct walk {
 	__u32 pid;
 
 	struct mapping map;         /* of lookup; start == end: none */
+	struct mapping before;      /* another one that was found in this walk, or none */
+	__u64 cached_span;          /* bytes of map whose rules may be in the cache: all or 0 */
 	__u64 rule;
+	__u32 in_loop, pad;         /* lookup is in an interpreter's loop */
 
 	/* The table's head, of file table_file (0: none) */
 	__u64 table_base;
@@ -70,7 +75,7 @@ struct walk {
 #define WALK_ARM64(w) 0
 #endif
 
-/* What is copied to the window: 1 KiB costs little more than a word, and most frames
+/* What is copied to the window: 2 KiB cost little more than a word, and most frames
  * are found in it. Slow path of walk_word(). 0 or -1. */
 int walk_refill(struct walk *w, __u64 addr, __u64 *ret);
 
@@ -79,7 +84,7 @@ static __always_inline int walk_word(struct walk *w, __u64 addr, __u64 *ret)
 {
 	__u64 off = addr - w->window_at;
 
-	if (off > WINDOW_BYTES - 8 || (addr & 7) || !w->window_at)
+	if (off > WINDOW_BYTES - 8 || (off & 7))
 		return walk_refill(w, addr, ret);
 	off >>= 3;
 	FORGET(off);
@@ -87,11 +92,24 @@ static __always_inline int walk_word(struct walk *w, __u64 addr, __u64 *ret)
 	return 0;
 }
 
+/* arm64 signs return addresses in the high bits. */
+static __always_inline __u64 strip(struct walk *w, __u64 pc)
+{
+	return WALK_ARM64(w) ? pc & ((1ULL << 48) - 1) : pc;
+}
+
+/* The word at an offset that is checked. */
+static __always_inline __u64 window_word(struct walk *w, __u64 off)
+{
+	FORGET(off);
+	return w->window[off >> 3 & (WINDOW_WORDS - 1)];
+}
+
 /* Sets w->map for w->lookup. 0, or enum unwind_end + 1. */
 int walk_mapping(struct walk *w);
 /* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
 int walk_table(struct walk *w);
-/* Sets w->rule for w->lookup (0: none), from the table. 0, or enum unwind_end + 1. */
+/* Sets w->rule for w->lookup (0: none), and in_loop, from the table. 0, or enum unwind_end + 1. */
 int walk_rule(struct walk *w);
 /* What to do about an address or a table that is not known, by enum unwind_end. 0: go
  * on by frame pointer, or enum unwind_end + 1. */
