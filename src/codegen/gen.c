@@ -472,20 +472,12 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	}
 }
 
-static void describe_maps(struct gen *g)
+static void define_maps(struct gen *g)
 {
 	g->img->maps = arena_new_array(g->arena, struct image_map, g->script->nmaps + 1);
 	for (struct map *m = g->script->maps; m; m = m->next) {
-		struct image_map *im = &g->img->maps[g->img->nmaps];
-
 		m->index = g->img->nmaps++;
-		*im = (struct image_map){
-			.name = m->name,
-			.bpf_name = arena_printf(g->arena, "AT_%s", m->name),
-			.key = m->key,
-			.value = m->value,
-			.per_cpu = map_is_per_cpu(m),
-		};
+		gen_map_define(g, m, &g->img->maps[m->index]);
 	}
 }
 
@@ -499,10 +491,8 @@ static void gen_all(struct gen *g)
 		.max_entries = g->opt->ncpus * SCRATCH_SLOTS,
 	};
 
-	describe_maps(g);
 	g->scratch = emit_map(g->e, &scratch);
-	for (struct map *m = g->script->maps; m; m = m->next)
-		gen_map_define(g, m);
+	define_maps(g);
 	for (struct probe *p = g->script->probes; p; p = p->next) {
 		g->probe = p;
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)

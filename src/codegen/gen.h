@@ -93,7 +93,7 @@ void gen_map_assign(struct gen *g, struct node *n);
 struct ir *gen_map_incdec(struct gen *g, struct node *n);
 struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys);
 bool map_is_per_cpu(const struct map *m);
-void gen_map_define(struct gen *g, struct map *m);
+void gen_map_define(struct gen *g, struct map *m, struct image_map *ret);
 
 /* gen_record.c */
 struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span);

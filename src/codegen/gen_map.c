@@ -23,18 +23,30 @@ static uint32_t value_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
+/* An array's element is always there: a word behind it says whether it was ever set. */
+static uint32_t slot_size(const struct map *m)
+{
+	return value_size(m->value) + (m->key ? 0 : 8);
+}
+
+static void mark_set(struct gen *g, const struct map *m, struct ir *slot)
+{
+	if (!m->key)
+		emit_store(g->e, slot, value_size(m->value), 8, emit_int(g->e, 1));
+}
+
 static uint32_t key_size(const struct map *m)
 {
 	return m->key ? m->key->size : 4;
 }
 
-void gen_map_define(struct gen *g, struct map *m)
+void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 {
 	bool per_cpu = map_is_per_cpu(m);
 	struct emit_map def = {
 		.name = arena_printf(g->arena, "AT_%s", m->name),
 		.key_size = key_size(m),
-		.value_size = value_size(m->value),
+		.value_size = slot_size(m),
 		.max_entries = m->key ? g->opt->max_map_keys : 1,
 	};
 
@@ -43,6 +55,15 @@ void gen_map_define(struct gen *g, struct map *m)
 	else
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
 	m->slot = emit_map(g->e, &def);
+	*ret = (struct image_map){
+		.name = m->name,
+		.bpf_name = def.name,
+		.key = m->key,
+		.value = m->value,
+		.key_size = def.key_size,
+		.value_size = def.value_size,
+		.per_cpu = per_cpu,
+	};
 }
 
 struct ir *gen_map_handle(struct gen *g, struct map *m)
@@ -98,7 +119,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	if (m->key) {
 		/* NOEXIST: another CPU may have made it meanwhile. */
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
-			emit_zeros(g->e, value_size(m->value)), emit_int(g->e, BPF_NOEXIST));
+			emit_zeros(g->e, slot_size(m)), emit_int(g->e, BPF_NOEXIST));
 		p = gen_lookup(g, m->slot, key);
 		emit_set_ptr(g->e, room, p);
 		emit_branch(g->e, emit_is_null(g->e, p), full, found);
@@ -109,7 +130,9 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	gen_lost(g, LOST_MAP);
 	emit_jump(g->e, end);
 	emit_at(g->e, found);
-	return emit_get_ptr(g->e, room);
+	p = emit_get_ptr(g->e, room);
+	mark_set(g, m, p);
+	return p;
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -221,14 +244,13 @@ static void assign_plain(struct gen *g, struct node *n)
 {
 	struct map *m = n->op.left->map.map;
 	bool memory = type_in_memory(m->value);
-	struct ir *value = memory ? gen_mem(g, m->value->size) : gen_tmp(g, 8);
+	struct ir *value = memory ? gen_mem(g, slot_size(m)) : gen_tmp(g, slot_size(m));
 	struct ir *key;
 
-	if (memory && value_size(m->value) != m->value->size)
-		value = gen_mem(g, value_size(m->value));
 	if (!memory)
 		emit_store(g->e, value, 0, 8, emit_int(g->e, 0));
 	gen_into(g, n->op.right, m->value, value, 0);
+	mark_set(g, m, value);
 	key = gen_key(g, m, n->op.left->map.keys);
 	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
 		emit_int(g->e, BPF_ANY)));
@@ -286,7 +308,7 @@ struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys)
 	struct ir *key = gen_key(g, m, keys);
 
 	if (!m->key) { /* an array's element cannot go: it becomes zero */
-		struct ir *zeros = emit_zeros(g->e, value_size(m->value));
+		struct ir *zeros = emit_zeros(g->e, slot_size(m));
 
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,
 			emit_int(g->e, BPF_ANY));

@@ -28,11 +28,13 @@ struct image_place {
 	const struct place *place;
 };
 
+/* A scalar's value ends in a word that is not 0 once it was set. */
 struct image_map {
 	const char *name;     /* without the @ */
 	const char *bpf_name; /* of the ELF's map */
 	const struct type *key;   /* NULL: scalar */
 	const struct type *value;
+	uint32_t key_size, value_size; /* bytes in the kernel, of each CPU's value */
 	bool per_cpu;
 };
 

@@ -27,15 +27,10 @@ struct entry {
 struct entries {
 	struct entry *list;
 	size_t n, cap;
-	uint32_t key_size, value_size; /* of an entry */
 	const struct image_map *map;
 	const struct show *show;
+	bool unset; /* a scalar is wanted though it was never set */
 };
-
-static uint32_t round8(uint32_t n)
-{
-	return (n + 7) & ~7u;
-}
 
 static int map_fd(struct bpf_object *obj, const struct image_map *m)
 {
@@ -96,11 +91,23 @@ static bool has_stack(const struct type *t)
 	return t->kind == TYPE_STACK;
 }
 
+static bool scalar_is_set(const struct image_map *m, const uint8_t *value, int ncpus)
+{
+	uint64_t set = 0;
+
+	for (int i = 0; i < ncpus && !set; i++)
+		memcpy(&set, value + (size_t)(i + 1) * m->value_size - 8, 8);
+	return set;
+}
+
 static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *value, int ncpus)
 {
-	const struct type *t = e->map->value;
+	const struct image_map *m = e->map;
+	const struct type *t = m->value;
 	struct entry *to;
 
+	if (!m->key && !e->unset && !scalar_is_set(m, value, ncpus))
+		return;
 	if (e->n == e->cap) {
 		e->cap = e->cap ? e->cap * 2 : 64;
 		e->list = reallocarray(e->list, e->cap, sizeof(*e->list));
@@ -108,15 +115,15 @@ static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *valu
 			abort();
 	}
 	to = &e->list[e->n++];
-	to->key = malloc(e->key_size);
-	to->value = calloc(1, e->value_size);
+	to->key = malloc(m->key_size);
+	to->value = calloc(1, m->value_size);
 	if (!to->key || !to->value)
 		abort();
-	memcpy(to->key, key, e->key_size);
+	memcpy(to->key, key, m->key_size);
 	if (e->map->key)
 		real_ids(e->show, e->map->key, to->key);
 	for (int i = 0; i < ncpus; i++)
-		merge(t, to->value, value + (size_t)i * e->value_size);
+		merge(t, to->value, value + (size_t)i * m->value_size);
 }
 
 static int read_all(struct bpf_object *obj, struct entries *e)
@@ -126,10 +133,8 @@ static int read_all(struct bpf_object *obj, struct entries *e)
 	int fd = map_fd(obj, e->map);
 	void *last = NULL;
 
-	e->key_size = e->map->key ? e->map->key->size : 4;
-	e->value_size = round8(e->map->value->size);
-	value = malloc((size_t)e->value_size * ncpus);
-	key = malloc(e->key_size);
+	value = malloc((size_t)e->map->value_size * ncpus);
+	key = malloc(e->map->key_size);
 	if (!value || !key)
 		return -ENOMEM;
 	while (!bpf_map_get_next_key(fd, last, key)) {
@@ -232,7 +237,7 @@ static int compare_keys(const void *pa, const void *pb, void *arg)
 	const struct entry *a = pa, *b = pb;
 	const struct entries *e = arg;
 
-	return memcmp(a->key, b->key, e->key_size);
+	return memcmp(a->key, b->key, e->map->key_size);
 }
 
 /* Entries whose keys became equal are one. */
@@ -244,7 +249,7 @@ static void merge_equal(struct entries *e)
 		return;
 	qsort_r(e->list, e->n, sizeof(*e->list), compare_keys, e);
 	for (size_t i = 1; i < e->n; i++) {
-		if (memcmp(e->list[n].key, e->list[i].key, e->key_size)) {
+		if (memcmp(e->list[n].key, e->list[i].key, e->map->key_size)) {
 			e->list[++n] = e->list[i];
 			continue;
 		}
@@ -342,19 +347,19 @@ static void print_entry(const struct entries *e, const struct entry *entry, int6
 }
 
 int map_print(const struct show *s, struct bpf_object *obj, const struct image_map *m,
-	int64_t top, int64_t div, FILE *out)
+	const struct map_print *how, FILE *out)
 {
-	struct entries e = {.map = m, .show = s};
+	struct entries e = {.map = m, .show = s, .unset = how->unset};
 	size_t from = 0;
 	int r = read_all(obj, &e);
 
 	if (!r) {
 		merge_equal(&e);
 		qsort_r(e.list, e.n, sizeof(*e.list), compare_entries, &e);
-		if (top > 0 && (uint64_t)top < e.n)
-			from = e.n - top;
+		if (how->top > 0 && (uint64_t)how->top < e.n)
+			from = e.n - how->top;
 		for (size_t i = from; i < e.n; i++)
-			print_entry(&e, &e.list[i], div, out);
+			print_entry(&e, &e.list[i], how->div, out);
 	}
 	entries_done(&e);
 	return r;
@@ -369,9 +374,11 @@ static int for_all_keys(struct bpf_object *obj, const struct image_map *m, bool 
 	_cleanup_(freep) uint8_t *zeros = NULL;
 	int fd = map_fd(obj, m), r = read_all(obj, &e);
 
-	zeros = calloc(libbpf_num_possible_cpus(), round8(m->value->size));
+	zeros = calloc(libbpf_num_possible_cpus(), m->value_size);
 	if (!zeros)
 		r = -ENOMEM;
+	if (zeros && !remove && !m->key) /* zero, but set */
+		memset(zeros + m->value_size - 8, 1, 1);
 	for (size_t i = 0; i < e.n && !r; i++) {
 		if (remove && m->key)
 			bpf_map_delete_elem(fd, e.list[i].key);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* maps.h - the script's maps: read, printed, cleared. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -8,9 +9,14 @@ struct bpf_object;
 struct image_map;
 struct show;
 
-/* Prints one map in bpftrace's order: ascending by value, equal ones by key.
- * top: at most so many, the largest (0: all); div: values divided (0: 1). */
+struct map_print {
+	int64_t top; /* at most so many, the largest; 0: all */
+	int64_t div; /* values are divided; 0: by 1 */
+	bool unset;  /* a scalar that was never set, too */
+};
+
+/* Prints one map in bpftrace's order: ascending by value, equal ones by key. */
 int map_print(const struct show *s, struct bpf_object *obj, const struct image_map *m,
-	int64_t top, int64_t div, FILE *out);
+	const struct map_print *how, FILE *out);
 int map_clear(struct bpf_object *obj, const struct image_map *m);
 int map_zero(struct bpf_object *obj, const struct image_map *m);

@@ -87,7 +87,9 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 		print_text(s, &text, true);
 		break;
 	case RECORD_PRINT_MAP:
-		map_print(&s->show, s->obj, map, r->top, r->div, s->opt->out);
+		map_print(&s->show, s->obj, map,
+			&(struct map_print){.top = r->top, .div = r->div, .unset = true},
+			s->opt->out);
 		break;
 	case RECORD_CLEAR:
 		map_clear(s->obj, map);
@@ -405,9 +407,8 @@ static void print_maps(struct session *s)
 			sorted[at] = sorted[at - 1];
 		sorted[at] = &s->img->maps[i];
 	}
-	fputs("\n\n", s->opt->out);
 	for (unsigned i = 0; i < n; i++)
-		map_print(&s->show, s->obj, sorted[i], 0, 0, s->opt->out);
+		map_print(&s->show, s->obj, sorted[i], &(struct map_print){}, s->opt->out);
 }
 
 static void stats(struct session *s)
@@ -428,6 +429,7 @@ static void finish(struct session *s)
 	s->exit_called = false;
 	run_programs(s, RUN_END);
 	drain(s);
+	fputs("\n\n", s->opt->out);
 	if (s->img->print_maps)
 		print_maps(s);
 	fflush(s->opt->out);

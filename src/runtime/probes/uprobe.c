@@ -77,6 +77,12 @@ static bool is_function(const struct elf_symbol *s)
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
+/* A path is told as the script has it, a name by what it was found to mean. */
+static bool as_written(const char *file)
+{
+	return strchr(file, '/') && !strchr(file, '*');
+}
+
 static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *path,
 	const char *func, uint64_t offset)
 {
@@ -85,7 +91,8 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 	p->path = path;
 	p->func = func;
 	p->offset = offset;
-	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, path, func);
+	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name,
+		as_written(ap->parts[1]) ? ap->parts[1] : path, func);
 }
 
 static bool in_code(struct elf *e, uint64_t vaddr)
@@ -191,6 +198,14 @@ static bool find_function(struct elf *e, const char *name, struct elf_symbol *re
 	return false;
 }
 
+static void beyond(const struct resolve_env *env, const struct attach_point *ap,
+	const struct elf_symbol *s, uint64_t offset)
+{
+	diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+		"%s is %llu bytes long: +%llu is outside of it", s->name,
+		(unsigned long long)s->size, (unsigned long long)offset);
+}
+
 /* NAME, NAME+OFFSET, an address, or a pattern. */
 static void add_function(const struct resolve_env *env, struct attach_point *ap,
 	const char *path, struct elf *e, const char *what)
@@ -207,7 +222,10 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 		add_address(env, ap, path, e, what, s.vaddr);
 	} else if (plus && parse_address(plus + 1, &add) &&
 		find_function(e, arena_strndup(env->arena, what, plus - what), &s)) {
-		add_address(env, ap, path, e, what, s.vaddr + add);
+		if (add < (s.size ? s.size : 1))
+			add_address(env, ap, path, e, what, s.vaddr + add);
+		else
+			beyond(env, ap, &s, add);
 	}
 }
 
