@@ -202,8 +202,8 @@ static void beyond(const struct resolve_env *env, const struct attach_point *ap,
 	const struct elf_symbol *s, uint64_t offset)
 {
 	diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
-		"%s is %llu bytes long: +%llu is outside of it", s->name,
-		(unsigned long long)s->size, (unsigned long long)offset);
+		"+%llu is outside of the function %s", (unsigned long long)offset, s->name);
+	log_info("%s is %llu bytes long", s->name, (unsigned long long)s->size);
 }
 
 /* NAME, NAME+OFFSET, an address, or a pattern. */
