@@ -154,7 +154,7 @@ struct mapping_chunk {
 };
 /* After this many misses without an answer the kernel walks on by frame pointer
  * and sends no more copies of the stack for this process. */
-#define MAPPING_MISSES_MAX 64
+#define MAPPING_MISSES_MAX 192
 
 /* ---- tables ------------------------------------------------------------ */
 

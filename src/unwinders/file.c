@@ -39,7 +39,7 @@ struct files {
 	struct target *target;
 	struct unwind_sink *sink; /* not owned */
 	struct arena *arena;
-	VEC(struct file *) files; /* [0] is NULL: number 0 is no file */
+	VEC(struct file *) files; /* NULL: no file, as number 0, and rooms not taken */
 	struct idmap by_inode;
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
@@ -55,7 +55,8 @@ struct files *files_new(struct target *t, struct unwind_sink *sink)
 	fs->target = t;
 	fs->sink = sink;
 	fs->arena = arena_new();
-	vec_push(&fs->files, NULL);
+	while (fs->files.len < ROOM_FILES)
+		vec_push(&fs->files, NULL);
 	return fs;
 }
 
@@ -64,6 +65,8 @@ void files_free(struct files *fs)
 	if (!fs)
 		return;
 	for (size_t i = 1; i < fs->files.len; i++) {
+		if (!fs->files.data[i])
+			continue;
 		if (fs->files.data[i]->table.data)
 			table_done(&fs->files.data[i]->table);
 		elf_close(fs->files.data[i]->elf);
@@ -85,16 +88,21 @@ const struct files_stats *files_stats(const struct files *fs)
 	return &fs->stats;
 }
 
-static struct file *new_file(struct files *fs, const char *path)
+/* table_size: as far as known, for a number whose table is there at once. */
+static struct file *new_file(struct files *fs, const char *path, size_t table_size)
 {
+	uint32_t id = table_size ? fs->sink->take_room(fs->sink, table_size) : 0;
 	struct file *f;
 
-	if (fs->files.len >= FILES_MAX)
+	if (!id && fs->files.len >= FILES_MAX)
 		return NULL;
 	f = arena_new_obj(fs->arena, struct file);
-	f->id = (uint32_t)fs->files.len;
+	f->id = id ? id : (uint32_t)fs->files.len;
 	f->path = arena_strdup(fs->arena, path);
-	vec_push(&fs->files, f);
+	if (id)
+		fs->files.data[id] = f;
+	else
+		vec_push(&fs->files, f);
 	fs->stats.files++;
 	return f;
 }
@@ -109,22 +117,32 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void add_table(struct files *fs, struct file *f, int fd)
+/* Takes the elf. The table comes first: its size decides on the file's number. */
+static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, const char *path)
 {
 	uint64_t start = now_ns();
+	struct table table = {};
 	bool cached = false;
+	struct file *f;
 
-	if (native_table(target_cache_dir(fs->target), f->elf, fd, &f->table, &cached)) {
-		f->table = (struct table){};
-		fs->stats.failed++;
-		return;
+	if (native_table(target_cache_dir(fs->target), elf, fd, &table, &cached))
+		table = (struct table){};
+	f = new_file(fs, path, table.size);
+	if (!f) {
+		if (table.data)
+			table_done(&table);
+		elf_close(elf);
+		return NULL;
 	}
-	if (fs->sink->set_table(fs->sink, f->id, f->table.data, f->table.size))
+	f->elf = elf;
+	f->table = table;
+	if (!table.data || fs->sink->set_table(fs->sink, f->id, table.data, table.size))
 		fs->stats.failed++;
 	fs->stats.ns += now_ns() - start;
-	fs->stats.bytes += f->table.size;
-	fs->stats.tables++;
+	fs->stats.bytes += table.size;
+	fs->stats.tables += !!table.data;
 	fs->stats.cached += cached;
+	return f;
 }
 
 /* ---- by what is in it ---- */
@@ -165,16 +183,13 @@ static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const cha
 
 	cache_key(elf, fd, &key);
 	f = key.name[0] ? find_name(fs, key.name) : NULL;
-	if (!f)
-		f = new_file(fs, path);
-	if (!f || f->elf) {
+	if (f) {
 		elf_close(elf);
 		return f;
 	}
-	f->elf = elf;
-	if (key.name[0])
+	f = file_with_table(fs, elf, fd, path);
+	if (f && key.name[0])
 		add_name(fs, key.name, f);
-	add_table(fs, f, fd);
 	return f;
 }
 
@@ -184,7 +199,7 @@ static struct file *add_fd(struct files *fs, int fd, const char *path)
 	struct elf *elf = NULL;
 
 	if (elf_open_fd(fd, &elf))
-		return new_file(fs, path);
+		return new_file(fs, path, 0);
 	return add_elf(fs, elf, fd, path);
 }
 
@@ -251,7 +266,7 @@ struct file *files_vdso(struct files *fs)
 
 struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base)
 {
-	struct file *f = new_file(fs, "[anon]");
+	struct file *f = new_file(fs, "[anon]", 0);
 
 	if (f) {
 		f->jit = jit;

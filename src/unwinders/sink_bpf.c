@@ -4,10 +4,14 @@
  * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
  * element by element takes 50. Putting it into the array of tables makes the kernel
  * wait for an RCU grace period, 10 ms: so they are gathered, and go there all at once
- * before the first mapping that may refer to them. */
+ * before the first mapping that may refer to them. With the first go empty ones, rooms,
+ * which the tables of files seen later are written to: a library that a process has just
+ * mapped is known before it runs. More rooms are made by a thread, which waits alone. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,13 +25,40 @@
 
 #define PENDING_MAX 256
 
+/* Of every size some; half of all tables are under 4 KiB. */
+static const struct {
+	uint32_t size, n;
+} room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 } };
+
+enum { ROOM_SIZES = 3, ROOMS_MAX = 64 };
+
+struct room {
+	uint32_t file;
+	int fd;
+};
+
+/* Rooms of one size that nobody has taken. */
+struct rooms {
+	struct room room[ROOMS_MAX];
+	uint32_t n;
+};
+
 struct sink_bpf {
 	struct unwind_sink sink;
 	int tables, mappings, pythons; /* fds, the object's; -1: it has none */
 	uint32_t ntables;
-	uint32_t file[PENDING_MAX];    /* tables to be put in their places */
-	int fd[PENDING_MAX];
+	uint32_t file[PENDING_MAX + ROOMS_MAX]; /* tables to be put in their places */
+	int fd[PENDING_MAX + ROOMS_MAX];
 	uint32_t pending;
+
+	struct rooms rooms[ROOM_SIZES];
+	struct room taken;             /* by the file whose table comes next */
+	uint32_t given;                /* numbers, to rooms */
+	bool has_rooms;
+	struct rooms made[ROOM_SIZES]; /* by the thread, until it is done */
+	pthread_t thread;
+	bool has_thread;
+	atomic_bool done;
 };
 
 /* ---- before the object is loaded ---- */
@@ -93,18 +124,156 @@ static int fill_table(int fd, const void *table, size_t size)
 	return 0;
 }
 
-/* Without batches (before 5.16) one by one. */
+static int make_table(size_t size)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* One wait for all; before 5.16 there are no batches. */
+static int put_batch(int tables, const uint32_t *file, const int *fd, uint32_t n)
+{
+	return bpf_map_update_batch(tables, file, fd, &n, NULL) ? -errno : 0;
+}
+
+static int put_singly(int tables, const uint32_t *file, const int *fd, uint32_t n)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (bpf_map_update_elem(tables, &file[i], &fd[i], BPF_ANY))
+			err = -errno;
+	return err;
+}
+
+/* ---- rooms ---- */
+
+/* Numbers for what is missing, in s->made, without a map yet. */
+static uint32_t want_rooms(struct sink_bpf *s)
+{
+	uint32_t wanted = 0;
+
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (s->made[i].n = 0; s->rooms[i].n + s->made[i].n < room_sizes[i].n; wanted++) {
+			if (s->given >= ROOM_FILES - 1)
+				return wanted;
+			s->made[i].room[s->made[i].n++] = (struct room){ ROOM_FILES - ++s->given, -1 };
+		}
+	return wanted;
+}
+
+static uint32_t make_rooms(struct rooms *made, uint32_t *file, int *fd)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (uint32_t k = 0; k < made[i].n; k++) {
+			struct room *r = &made[i].room[k];
+
+			r->fd = make_table(room_sizes[i].size);
+			if (r->fd < 0)
+				continue;
+			file[n] = r->file;
+			fd[n++] = r->fd;
+		}
+	return n;
+}
+
+static void close_rooms(struct rooms *rooms)
+{
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (; rooms[i].n; rooms[i].n--)
+			if (rooms[i].room[rooms[i].n - 1].fd >= 0)
+				close(rooms[i].room[rooms[i].n - 1].fd);
+}
+
+static void accept_rooms(struct sink_bpf *s)
+{
+	for (int i = 0; i < ROOM_SIZES; i++) {
+		for (uint32_t k = 0; k < s->made[i].n; k++)
+			if (s->made[i].room[k].fd >= 0)
+				s->rooms[i].room[s->rooms[i].n++] = s->made[i].room[k];
+		s->made[i].n = 0;
+	}
+}
+
+static void *rooms_thread(void *arg)
+{
+	struct sink_bpf *s = arg;
+	uint32_t file[ROOMS_MAX];
+	int fd[ROOMS_MAX];
+	uint32_t n = make_rooms(s->made, file, fd);
+
+	if (!n || put_batch(s->tables, file, fd, n))
+		close_rooms(s->made);
+	atomic_store(&s->done, true);
+	return NULL;
+}
+
+static void join_thread(struct sink_bpf *s)
+{
+	if (!s->has_thread)
+		return;
+	pthread_join(s->thread, NULL);
+	s->has_thread = false;
+	accept_rooms(s);
+}
+
+/* When half of a size are taken. */
+static void refill_rooms(struct sink_bpf *s)
+{
+	bool low = false;
+
+	if (s->has_thread && atomic_load(&s->done))
+		join_thread(s);
+	for (int i = 0; i < ROOM_SIZES; i++)
+		low |= s->rooms[i].n * 2 < room_sizes[i].n;
+	if (!low || s->has_thread || !s->has_rooms || !want_rooms(s))
+		return;
+	atomic_store(&s->done, false);
+	if (pthread_create(&s->thread, NULL, rooms_thread, s))
+		for (int i = 0; i < ROOM_SIZES; i++)
+			s->made[i].n = 0;
+	else
+		s->has_thread = true;
+}
+
+static uint32_t take_room(struct unwind_sink *sink, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (s->tables < 0 || !size || s->taken.file)
+		return 0;
+	refill_rooms(s);
+	for (int i = 0; i < ROOM_SIZES; i++)
+		if (size <= room_sizes[i].size && s->rooms[i].n) {
+			s->taken = s->rooms[i].room[--s->rooms[i].n];
+			return s->taken.file;
+		}
+	return 0;
+}
+
+/* ---- tables ---- */
+
+/* The first one makes rooms too: it waits anyway. */
 static int flush(struct sink_bpf *s)
 {
-	__u32 n = s->pending;
-	int err = 0;
+	uint32_t n = s->pending;
+	int err;
 
 	if (!n)
 		return 0;
-	if (bpf_map_update_batch(s->tables, s->file, s->fd, &n, NULL))
-		for (uint32_t i = 0; i < s->pending; i++)
-			if (bpf_map_update_elem(s->tables, &s->file[i], &s->fd[i], BPF_ANY))
-				err = -errno;
+	if (!s->has_rooms && want_rooms(s))
+		n += make_rooms(s->made, s->file + n, s->fd + n);
+	s->has_rooms = true;
+	err = put_batch(s->tables, s->file, s->fd, n);
+	if (err) {
+		close_rooms(s->made);
+		err = put_singly(s->tables, s->file, s->fd, s->pending);
+	}
+	accept_rooms(s);
 	for (uint32_t i = 0; i < s->pending; i++)
 		close(s->fd[i]);
 	s->pending = 0;
@@ -113,7 +282,6 @@ static int flush(struct sink_bpf *s)
 
 static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
 	struct sink_bpf *s = (struct sink_bpf *)sink;
 	_cleanup_(closep) int fd = -1;
 	int err;
@@ -122,9 +290,14 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 		return 0;
 	if (file >= s->ntables || !size || size / 8 > UINT32_MAX)
 		return -E2BIG;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+	if (file == s->taken.file) {
+		fd = s->taken.fd;
+		s->taken = (struct room){};
+		return fill_table(fd, table, size);
+	}
+	fd = make_table(size);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = fill_table(fd, table, size);
 	if (err)
 		return err;
@@ -167,8 +340,12 @@ static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value,
 
 static void sink_free(struct unwind_sink *sink)
 {
-	flush((struct sink_bpf *)sink);
-	free(sink);
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	flush(s);
+	join_thread(s);
+	close_rooms(s->rooms);
+	free(s);
 }
 
 static int map_fd(struct bpf_object *obj, const char *name)
@@ -185,7 +362,7 @@ int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	s->sink = (struct unwind_sink){ set_table, set_chunk, set_python, sink_free };
+	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, sink_free };
 	s->tables = map_fd(obj, "tables");
 	s->mappings = map_fd(obj, "mappings");
 	s->pythons = map_fd(obj, "python_procs");

@@ -11,6 +11,11 @@ static int set_table(struct unwind_sink *s, uint32_t file, const void *table, si
 	return 0;
 }
 
+static uint32_t take_room(struct unwind_sink *s, size_t size)
+{
+	return 0;
+}
+
 static int set_chunk(struct unwind_sink *s, uint32_t pid, uint32_t chunk,
 	const struct mapping_chunk *value)
 {
@@ -33,7 +38,7 @@ int unwind_sink_memory(struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct unwind_sink){ set_table, set_chunk, set_python, sink_free };
+	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, sink_free };
 	*ret = s;
 	return 0;
 }

@@ -16,10 +16,16 @@ struct bpf_object;
 struct unwinders;
 struct str;
 
+/* Numbers of files for which the kernel has room ready. */
+#define ROOM_FILES 1024
+
 /* Where the tables go. In life BPF maps by fd, see unwinders_bpf_sink(); in tests
  * and for --unwind memory. Each: 0 or -errno. */
 struct unwind_sink {
 	int (*set_table)(struct unwind_sink *s, uint32_t file, const void *table, size_t size);
+	/* The number, of those below ROOM_FILES, that a file should have whose table is of
+	 * this size, for it to be there at once; 0: there is none. */
+	uint32_t (*take_room)(struct unwind_sink *s, size_t size);
 	int (*set_chunk)(struct unwind_sink *s, uint32_t pid, uint32_t chunk,
 		const struct mapping_chunk *value); /* NULL: delete */
 	int (*set_python)(struct unwind_sink *s, uint32_t pid, const void *value,
