@@ -7,7 +7,7 @@
  * sent counts as seen. */
 #include "lookup.bpf.h"
 
-#define PLAIN_FRAMES 8
+#define PLAIN_FRAMES 6
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
@@ -306,10 +306,6 @@ static __always_inline __u64 plain_frames(struct loop *l)
 
 		if (lookup - w->map.start >= w->cached_span || nr >= w->limit)
 			break;
-		n = nr;
-		FORGET(n);
-		if (n >= max)
-			break;
 		k = cache_index(file, vaddr);
 		FORGET(k);
 		e = l->cache->entry[k & (CACHE_ENTRIES - 1)];
@@ -337,8 +333,10 @@ static __always_inline __u64 plain_frames(struct loop *l)
 		}
 		at = o;
 		lookup = ra - 1;
-		l->out->frames[n] = frame;
-		nr++;
+		n = nr++;
+		FORGET(n);
+		if (n < max) /* else nothing is stored: see start() */
+			l->out->frames[n] = frame;
 		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 		hash = STACK_HASH(hash, frame);
 	}
