@@ -301,6 +301,26 @@ static void add_plts(struct frames *f)
 	}
 }
 
+/* crti.o's _init and _fini have no CFI: a word is made room for in the first
+ * instruction, and given back in the last but one. */
+static void add_init(struct frames *f, const char *name)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, sub[] = {0x48, 0x83, 0xec, 0x08},
+		add_ret[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+	struct elf_section s;
+	uint64_t before;
+
+	if (f->machine != EM_X86_64 || !elf_section(f->elf, name, &s) || !s.data || s.size < 9)
+		return;
+	before = memcmp(s.data, endbr, 4) ? 4 : 8;
+	if (s.size < before + 5 || memcmp(s.data + before - 4, sub, 4) != 0 ||
+		memcmp(s.data + s.size - 5, add_ret, 5) != 0)
+		return;
+	add_missing(f, s.vaddr, before, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
+	add_missing(f, s.vaddr + before, s.size - 1 - before, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 16));
+	add_missing(f, s.vaddr + s.size - 1, 1, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
+}
+
 /* Nobody calls the entry point. Its own CFI says so, or is wrong, or is absent. */
 static void add_entry(struct frames *f)
 {
@@ -415,6 +435,8 @@ int ehframe_read(struct elf *e, struct eh_rows *ret)
 	if (f->machine == EM_X86_64 || f->machine == EM_AARCH64) {
 		read_pieces(f);
 		add_plts(f);
+		add_init(f, ".init");
+		add_init(f, ".fini");
 		add_entry(f);
 		add_trampolines(f);
 	}
