@@ -36,6 +36,14 @@ struct {
 	__type(value, __u32);
 } strangers SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, struct inode_key);
+	__type(value, struct inode_file);
+} files_by_inode SEC(".maps");
+
 /* 1 when a <= b, else 0; to be multiplied: `half & -x` makes newer verifiers follow
  * both cases. */
 static __always_inline __u32 not_above(__u64 a, __u64 b)
@@ -97,6 +105,85 @@ static __always_inline void set_span(struct walk *w)
 		w->map.end - w->map.start : 0;
 }
 
+/* ---- a mapping that nobody has told of ----------------------------------- */
+
+#ifdef STRATA_HOST
+__global int walk_vma(struct walk *w)
+{
+	return -1; /* the host has been told of all */
+}
+#else
+struct vm_area_struct;
+extern const volatile struct unwind_config unwind_config; /* walk.bpf.c */
+
+struct vma_seen {
+	__u64 start, end, offset; /* offset: in the file, bytes */
+	struct inode_key key;
+};
+
+static __always_inline __u64 kernel_word(__u64 addr)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), (const void *)addr);
+	return v;
+}
+
+static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct vma_seen *s)
+{
+	__u64 file = kernel_word((__u64)vma + unwind_config.vma_file), inode, sb;
+	__u32 dev = 0;
+
+	s->start = kernel_word((__u64)vma + unwind_config.vma_end - 8);
+	s->end = kernel_word((__u64)vma + unwind_config.vma_end);
+	s->offset = kernel_word((__u64)vma + unwind_config.vma_pgoff) << 12;
+	if (!file)
+		return 0;
+	inode = kernel_word(file + unwind_config.file_inode);
+	sb = kernel_word(inode + unwind_config.inode_sb);
+	bpf_probe_read_kernel(&dev, sizeof(dev), (const void *)(sb + unwind_config.sb_dev));
+	s->key.inode = kernel_word(inode + unwind_config.inode_ino);
+	s->key.dev = dev;
+	return 0;
+}
+
+/* Sets w->map from what is mapped at w->lookup, when its file is known. A process' first
+ * events come before userspace has heard of it. In an interrupt it works once: the
+ * kernel can release the lock later for one such caller only. 0 or -1. */
+__global int walk_vma(struct walk *w)
+{
+	struct vma_seen s = {};
+	struct inode_file *f;
+
+	if (!w || !unwind_config.vma_lookup)
+		return -1;
+	if (bpf_find_vma(bpf_get_current_task_btf(), w->lookup, see_vma, &s, 0) || !s.key.inode)
+		return -1;
+	f = bpf_map_lookup_elem(&files_by_inode, &s.key);
+	if (!f)
+		return -1;
+	for (__u32 i = 0; i < INODE_SEGMENTS; i++) {
+		if (i >= f->n || s.offset < f->segment[i].offset || s.offset >= f->segment[i].end)
+			continue;
+		w->map.start = s.start;
+		w->map.end = s.end;
+		w->map.bias = s.start - s.offset - f->segment[i].delta;
+		w->map.file = f->file;
+		w->map.flags = 0;
+		return 0;
+	}
+	return -1;
+}
+#endif
+
+static __always_inline int not_told(struct walk *w, int why)
+{
+	if (walk_vma(w))
+		return why + 1;
+	set_span(w);
+	return 0;
+}
+
 /* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
 __global int walk_mapping(struct walk *w)
 {
@@ -121,10 +208,10 @@ __global int walk_mapping(struct walk *w)
 	w->map.file = w->map.flags = 0;
 	w->cached_span = 0;
 	c = chunk_of(w->pid, 0);
-	if (!c)
-		return UNWIND_NO_PROCESS + 1;
 	if (addr >> 63)
 		return UNWIND_NO_MAPPING + 1;
+	if (!c)
+		return not_told(w, UNWIND_NO_PROCESS);
 	if (c->chunks > 1) {
 		chunk = which_chunk(c, addr);
 		c = chunk ? chunk_of(w->pid, chunk) : c;
@@ -133,7 +220,7 @@ __global int walk_mapping(struct walk *w)
 	}
 	m = &c->map[which_mapping(c, addr)];
 	if (!c->n || addr < m->start || addr >= m->end)
-		return UNWIND_NO_MAPPING + 1;
+		return not_told(w, UNWIND_NO_MAPPING);
 	w->map = *m;
 	set_span(w);
 	return 0;

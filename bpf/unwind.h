@@ -131,8 +131,31 @@ struct unwind_config {
 	__u32 task_utask; /* task_struct.utask */
 	__u32 utask_returns; /* uprobe_task.return_instances */
 	__u32 return_stack, return_addr, return_next; /* return_instance: stack, orig_ret_vaddr, next */
+	/* vm_area_struct: vm_end (behind vm_start), vm_pgoff, vm_file; file: f_inode; inode:
+	 * i_ino, i_sb; super_block: s_dev. Used when vma_lookup is 1. */
+	__u32 vma_lookup, vma_end, vma_pgoff, vma_file, file_inode, inode_ino, inode_sb, sb_dev;
 };
-ABI_SIZE(unwind_config, 28);
+ABI_SIZE(unwind_config, 60);
+
+/* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
+ * inode_file: files whose tables are there. A walk that meets a mapping which userspace
+ * has not told of yet asks the kernel what is mapped (bpf_find_vma) and this what it
+ * means. Not of files with a language: their processes' offsets would be missing. */
+#define INODE_SEGMENTS 4
+struct inode_key {
+	__u64 inode;
+	__u32 dev; /* the kernel's: major << 20 | minor */
+	__u32 pad;
+};
+struct inode_file {
+	__u32 file; /* file id */
+	__u32 n;    /* executable segments */
+	struct {
+		__u64 offset, end; /* in the file; from its page's start */
+		__u64 delta;       /* vaddr - file offset */
+	} segment[INODE_SEGMENTS];
+};
+ABI_SIZE(inode_file, 8 + 24 * INODE_SEGMENTS);
 
 /* Map `mappings`: HASH (no prealloc), key struct mapping_key, value struct
  * mapping_chunk. Chunk 0 exists for every known process; with more than

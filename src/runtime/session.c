@@ -198,27 +198,26 @@ static int open_ring(struct session *s)
 }
 
 /* The command's tables are made before it runs: it may live 5 ms. */
-static void preload(struct session *s)
+static void preload_command(struct session *s, struct child *c)
 {
-	const char *const *files;
+	char *exe = c->traced ? proc_exe(s->target, c->pid) : NULL;
+	const char *path = c->traced ? exe : target_which(s->target, c->argv[0]);
+	const char *const *files = path ? target_closure(s->target, path) : NULL;
 
-	if (s->opt->pid)
-		unwinders_add_process(s->unwinders, s->opt->pid);
-	if (!s->opt->child)
-		return;
-	if (s->opt->child->traced) {
-		char *exe = proc_exe(s->target, s->opt->child->pid);
-
-		files = exe ? target_closure(s->target, exe) : NULL;
-		for (; files && *files; files++)
-			unwinders_preload_file(s->unwinders, *files);
-		unwinders_add_process(s->unwinders, s->opt->child->pid);
-		free(exe);
-		return;
-	}
-	files = target_closure(s->target, target_which(s->target, s->opt->child->argv[0]));
 	for (; files && *files; files++)
 		unwinders_preload_file(s->unwinders, *files);
+	if (c->traced)
+		unwinders_add_process(s->unwinders, c->pid);
+	unwinders_preload_done(s->unwinders);
+	free(exe);
+}
+
+static void preload(struct session *s)
+{
+	if (s->opt->pid)
+		unwinders_add_process(s->unwinders, s->opt->pid);
+	if (s->opt->child)
+		preload_command(s, s->opt->child);
 }
 
 static int open_unwinders(struct session *s)

@@ -210,6 +210,37 @@ static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
 	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
 }
 
+/* A file with a language is left out: its walk wants to know of the process, too. */
+static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
+	uint64_t inode)
+{
+	const struct inode_key key = { .inode = inode, .dev = major << 20 | minor };
+	struct inode_file value = { .file = f->id };
+	const struct elf_segment *s;
+	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
+
+	if (!f->table.data || file_has_python(f))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (!s[i].exec)
+			continue;
+		if (value.n == INODE_SEGMENTS)
+			return;
+		value.segment[value.n].offset = s[i].offset & ~4095ULL;
+		value.segment[value.n].end = s[i].offset + s[i].filesz;
+		value.segment[value.n++].delta = s[i].vaddr - s[i].offset;
+	}
+	fs->sink->set_inode(fs->sink, &key, &value);
+}
+
+/* Known from now on by where it is. */
+static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
+	uint64_t inode)
+{
+	idmap_set(&fs->by_inode, inode_key(major, minor, inode), (uintptr_t)f);
+	publish_inode(fs, f, major, minor, inode);
+}
+
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m)
 {
 	uint64_t key = inode_key(m->dev_major, m->dev_minor, m->inode);
@@ -223,7 +254,7 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 		return NULL;
 	f = add_fd(fs, fd, m->path);
 	if (f && m->inode)
-		idmap_set(&fs->by_inode, key, (uintptr_t)f);
+		known_by_inode(fs, f, m->dev_major, m->dev_minor, m->inode);
 	return f;
 }
 
@@ -243,7 +274,7 @@ struct file *files_of_path(struct files *fs, const char *path)
 		return f;
 	f = add_fd(fs, fd, path);
 	if (f)
-		idmap_set(&fs->by_inode, key, (uintptr_t)f);
+		known_by_inode(fs, f, major(st.st_dev), minor(st.st_dev), st.st_ino);
 	return f;
 }
 

@@ -19,6 +19,7 @@
 #include "../../bpf/python.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/vec.h"
 #include "target/target.h"
 #include "rodata.h"
 #include "unwinder.h"
@@ -37,6 +38,11 @@ struct room {
 	int fd;
 };
 
+struct inode_entry {
+	struct inode_key key;
+	struct inode_file value;
+};
+
 /* Rooms of one size that nobody has taken. */
 struct rooms {
 	struct room room[ROOMS_MAX];
@@ -45,11 +51,12 @@ struct rooms {
 
 struct sink_bpf {
 	struct unwind_sink sink;
-	int tables, mappings, pythons; /* fds, the object's; -1: it has none */
+	int tables, mappings, pythons, inodes; /* fds, the object's; -1: it has none */
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX + ROOMS_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX + ROOMS_MAX];
 	uint32_t pending;
+	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 
 	struct rooms rooms[ROOM_SIZES];
 	struct room taken;             /* by the file whose table comes next */
@@ -78,6 +85,22 @@ static uint32_t offset_of(struct target *t, const char *strct, const char *membe
 	return at < 0 ? 0 : (uint32_t)at;
 }
 
+/* All or none. bpf_find_vma() is as old as bpf_loop(): 5.17. */
+static void set_vma_offsets(struct target *t, struct unwind_config *c)
+{
+	if (!target_feature(t, FEATURE_BPF_LOOP))
+		return;
+	c->vma_end = offset_of(t, "vm_area_struct", "vm_end");
+	c->vma_pgoff = offset_of(t, "vm_area_struct", "vm_pgoff");
+	c->vma_file = offset_of(t, "vm_area_struct", "vm_file");
+	c->file_inode = offset_of(t, "file", "f_inode");
+	c->inode_ino = offset_of(t, "inode", "i_ino");
+	c->inode_sb = offset_of(t, "inode", "i_sb");
+	c->sb_dev = offset_of(t, "super_block", "s_dev");
+	c->vma_lookup = c->vma_end && c->vma_pgoff && c->vma_file && c->file_inode &&
+		c->inode_ino && c->inode_sb && c->sb_dev;
+}
+
 static void set_offsets(struct target *t, struct unwind_config *c)
 {
 #ifdef __aarch64__
@@ -90,6 +113,7 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 	c->return_stack = offset_of(t, "return_instance", "stack");
 	c->return_addr = offset_of(t, "return_instance", "orig_ret_vaddr");
 	c->return_next = offset_of(t, "return_instance", "next");
+	set_vma_offsets(t, c);
 }
 
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
@@ -257,6 +281,19 @@ static uint32_t take_room(struct unwind_sink *sink, size_t size)
 
 /* ---- tables ---- */
 
+static int set_or_delete(int map, const void *key, const void *value)
+{
+	int err = 0;
+
+	if (map < 0)
+		return 0;
+	if (value)
+		err = bpf_map_update_elem(map, key, value, BPF_ANY);
+	else
+		bpf_map_delete_elem(map, key);
+	return err ? -errno : 0;
+}
+
 /* The first one makes rooms too: it waits anyway. */
 static int flush(struct sink_bpf *s)
 {
@@ -277,7 +314,15 @@ static int flush(struct sink_bpf *s)
 	for (uint32_t i = 0; i < s->pending; i++)
 		close(s->fd[i]);
 	s->pending = 0;
+	for (size_t i = 0; i < s->entries.len && !err; i++)
+		set_or_delete(s->inodes, &s->entries.data[i].key, &s->entries.data[i].value);
+	s->entries.len = 0;
 	return err;
+}
+
+static int sink_flush(struct unwind_sink *sink)
+{
+	return flush((struct sink_bpf *)sink);
 }
 
 static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
@@ -306,19 +351,6 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 	return s->pending == PENDING_MAX ? flush(s) : 0;
 }
 
-static int set_or_delete(int map, const void *key, const void *value)
-{
-	int err = 0;
-
-	if (map < 0)
-		return 0;
-	if (value)
-		err = bpf_map_update_elem(map, key, value, BPF_ANY);
-	else
-		bpf_map_delete_elem(map, key);
-	return err ? -errno : 0;
-}
-
 static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
 	const struct mapping_chunk *value)
 {
@@ -338,6 +370,18 @@ static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value,
 	return set_or_delete(s->pythons, &pid, value);
 }
 
+/* Not before its table: a walk would find none. */
+static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
+	const struct inode_file *value)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (!s->pending)
+		return set_or_delete(s->inodes, key, value);
+	vec_push(&s->entries, (struct inode_entry){ *key, *value });
+	return 0;
+}
+
 static void sink_free(struct unwind_sink *sink)
 {
 	struct sink_bpf *s = (struct sink_bpf *)sink;
@@ -345,6 +389,7 @@ static void sink_free(struct unwind_sink *sink)
 	flush(s);
 	join_thread(s);
 	close_rooms(s->rooms);
+	vec_done(&s->entries);
 	free(s);
 }
 
@@ -362,10 +407,12 @@ int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, sink_free };
+	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, set_inode,
+		sink_flush, sink_free };
 	s->tables = map_fd(obj, "tables");
 	s->mappings = map_fd(obj, "mappings");
 	s->pythons = map_fd(obj, "python_procs");
+	s->inodes = map_fd(obj, "files_by_inode");
 	s->ntables = tables ? bpf_map__max_entries(tables) : 0;
 	*ret = &s->sink;
 	return 0;

@@ -27,6 +27,17 @@ static int set_python(struct unwind_sink *s, uint32_t pid, const void *value, si
 	return 0;
 }
 
+static int set_inode(struct unwind_sink *s, const struct inode_key *key,
+	const struct inode_file *value)
+{
+	return 0;
+}
+
+static int flush(struct unwind_sink *s)
+{
+	return 0;
+}
+
 static void sink_free(struct unwind_sink *s)
 {
 	free(s);
@@ -38,7 +49,8 @@ int unwind_sink_memory(struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, sink_free };
+	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, set_inode, flush,
+		sink_free };
 	*ret = s;
 	return 0;
 }

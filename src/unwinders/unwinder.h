@@ -30,6 +30,11 @@ struct unwind_sink {
 		const struct mapping_chunk *value); /* NULL: delete */
 	int (*set_python)(struct unwind_sink *s, uint32_t pid, const void *value,
 		size_t size); /* struct python_proc; NULL: delete */
+	/* Where the kernel may look a mapping up by itself; of a file that has its table. */
+	int (*set_inode)(struct unwind_sink *s, const struct inode_key *key,
+		const struct inode_file *value);
+	/* What was set is there when this returns. */
+	int (*flush)(struct unwind_sink *s);
 	void (*free)(struct unwind_sink *s);
 };
 
@@ -46,6 +51,8 @@ void unwinders_free(struct unwinders *u);
 
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
+/* After some of those: they are in the kernel when this returns. */
+void unwinders_preload_done(struct unwinders *u);
 /* Read the mappings of a living process; 0 or -errno (-ESRCH: gone). Again when
  * called again. */
 int unwinders_add_process(struct unwinders *u, int pid);

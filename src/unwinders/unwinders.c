@@ -114,6 +114,11 @@ void unwinders_preload_file(struct unwinders *u, const char *path)
 	preload_closure(u, path, files_of_path(u->files, path));
 }
 
+void unwinders_preload_done(struct unwinders *u)
+{
+	u->sink->flush(u->sink);
+}
+
 int unwinders_add_process(struct unwinders *u, int pid)
 {
 	uint64_t start = now_ns();
