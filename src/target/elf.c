@@ -11,13 +11,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "filemap.h"
 
 #define PHDRS_MAX    4096
 #define SECTIONS_MAX (1u << 17)
@@ -160,19 +160,19 @@ int elf_open_memory(const void *data, size_t size, struct elf **ret)
 int elf_open_fd(int fd, struct elf **ret)
 {
 	struct stat st;
-	void *data;
+	const uint8_t *data;
 	int err;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
 		return -ENOEXEC;
-	data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
+	data = filemap(fd, st.st_size);
+	if (!data)
 		return -errno;
 	err = open_bytes(data, st.st_size, true, ret);
 	if (err < 0)
-		munmap(data, st.st_size);
+		filemap_done(data, st.st_size);
 	return err;
 }
 
@@ -190,7 +190,7 @@ void elf_close(struct elf *e)
 		return;
 	elf_close(e->debug);
 	if (e->mapped)
-		munmap((void *)e->data, e->size);
+		filemap_done(e->data, e->size);
 	vec_done(&e->phdrs);
 	vec_done(&e->segments);
 	vec_done(&e->sections);

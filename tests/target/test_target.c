@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/owner.h"
+#include "target/filemap.h"
 #include "target/target.h"
 
 static int failed;
@@ -164,6 +165,24 @@ static void test_cache(void)
 	rmdir(dir);
 }
 
+/* A library that its owner truncates while it is looked at. */
+static void test_shrunk(void)
+{
+	char path[] = "/tmp/strata-shrunk-XXXXXX";
+	int fd = mkstemp(path);
+	const uint8_t *data;
+
+	CHECK(fd >= 0 && !ftruncate(fd, 1 << 16) && pwrite(fd, "x", 1, 40000) == 1);
+	data = filemap(fd, 1 << 16);
+	CHECK(data && data[40000] == 'x');
+	CHECK(!ftruncate(fd, 4096));
+	CHECK(data && data[40000] == 0 && data[65535] == 0);
+	if (data)
+		filemap_done(data, 1 << 16);
+	close(fd);
+	unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	struct target *t = target_open(argv[1]);
@@ -175,6 +194,7 @@ int main(int argc, char **argv)
 	test_tracefs(t);
 	test_kernel(t);
 	test_proc(t);
+	test_shrunk();
 	target_close(t);
 	test_cache();
 	test_live();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* filemap.c - files mapped for reading that somebody else may shorten meanwhile.
+ *
+ * Reading a page behind the end of a mapped file is a SIGBUS: whoever owns a library that
+ * is looked at could end strata by truncating it. The signal's handler puts a page of
+ * zeros there, and the read goes on; what reads files checks what it reads. */
+#include "filemap.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct range {
+	_Atomic(uintptr_t) start, end; /* 0: free */
+	struct range *next;
+};
+
+/* Only ever longer: the handler may walk it at any time. */
+static _Atomic(struct range *) ranges;
+static uintptr_t page_size;
+
+static bool is_ours(uintptr_t at)
+{
+	for (struct range *r = ranges; r; r = r->next)
+		if (at >= r->start && at < r->end)
+			return true;
+	return false;
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	uintptr_t at = (uintptr_t)info->si_addr;
+	void *page = (void *)(at & ~(page_size - 1));
+
+	(void)context;
+	if (is_ours(at) && mmap(page, page_size, PROT_READ,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+		return;
+	signal(sig, SIG_DFL); /* not ours: it is raised again on return */
+}
+
+static void install(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
+
+	if (page_size)
+		return;
+	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	sigaction(SIGBUS, &sa, NULL);
+}
+
+static bool remember(uintptr_t start, uintptr_t end)
+{
+	struct range *r;
+
+	for (r = ranges; r && r->start; r = r->next)
+		;
+	if (!r) {
+		r = calloc(1, sizeof(*r));
+		if (!r)
+			return false;
+		r->next = ranges;
+		ranges = r;
+	}
+	r->end = end;
+	r->start = start;
+	return true;
+}
+
+const uint8_t *filemap(int fd, size_t size)
+{
+	uint8_t *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (data == MAP_FAILED)
+		return NULL;
+	install();
+	if (remember((uintptr_t)data, (uintptr_t)data + size))
+		return data;
+	munmap(data, size);
+	return NULL;
+}
+
+void filemap_done(const uint8_t *data, size_t size)
+{
+	for (struct range *r = ranges; r; r = r->next)
+		if (r->start == (uintptr_t)data)
+			r->start = r->end = 0;
+	munmap((void *)data, size);
+}

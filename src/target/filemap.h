@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* filemap.h - files mapped for reading that somebody else may shorten meanwhile. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file's bytes, read-only, or NULL with errno. Pages that the file no longer has when
+ * they are read are zeros: no SIGBUS. */
+const uint8_t *filemap(int fd, size_t size);
+void filemap_done(const uint8_t *data, size_t size);
