@@ -176,18 +176,8 @@ __global int walk_vma(struct walk *w)
 }
 #endif
 
-static __always_inline int not_told(struct walk *w, int why)
+__global int walk_told(struct walk *w)
 {
-	if (walk_vma(w))
-		return why + 1;
-	set_span(w);
-	return 0;
-}
-
-/* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
-__global int walk_mapping(struct walk *w)
-{
-	struct mapping found;
 	struct mapping_chunk *c;
 	struct mapping *m;
 	__u64 addr;
@@ -196,22 +186,11 @@ __global int walk_mapping(struct walk *w)
 	if (!w)
 		return UNWIND_NO_MAPPING + 1;
 	addr = w->lookup;
-	found = w->before;
-	w->before = w->map;
-	w->map = found;
-	if (addr - found.start < found.end - found.start) {
-		set_span(w);
-		return 0;
-	}
-	w->map.start = w->map.end = 0;
-	w->map.bias = 0;
-	w->map.file = w->map.flags = 0;
-	w->cached_span = 0;
-	c = chunk_of(w->pid, 0);
 	if (addr >> 63)
 		return UNWIND_NO_MAPPING + 1;
+	c = chunk_of(w->pid, 0);
 	if (!c)
-		return not_told(w, UNWIND_NO_PROCESS);
+		return UNWIND_NO_PROCESS + 1;
 	if (c->chunks > 1) {
 		chunk = which_chunk(c, addr);
 		c = chunk ? chunk_of(w->pid, chunk) : c;
@@ -220,8 +199,31 @@ __global int walk_mapping(struct walk *w)
 	}
 	m = &c->map[which_mapping(c, addr)];
 	if (!c->n || addr < m->start || addr >= m->end)
-		return not_told(w, UNWIND_NO_MAPPING);
+		return UNWIND_NO_MAPPING + 1;
 	w->map = *m;
+	return 0;
+}
+
+/* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
+__global int walk_mapping(struct walk *w)
+{
+	struct mapping found;
+	int err;
+
+	if (!w)
+		return UNWIND_NO_MAPPING + 1;
+	found = w->before;
+	w->before = w->map;
+	w->map = found;
+	if (w->lookup - found.start >= found.end - found.start) {
+		w->map.start = w->map.end = 0;
+		w->map.bias = 0;
+		w->map.file = w->map.flags = 0;
+		w->cached_span = 0;
+		err = walk_told(w);
+		if (err && walk_vma(w))
+			return err;
+	}
 	set_span(w);
 	return 0;
 }

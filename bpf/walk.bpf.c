@@ -537,7 +537,7 @@ static __always_inline void run_language(struct walk *w, struct loop *l)
 
 	if (python_begin(&w->py)) {
 		w->lookup = w->pc;
-		err = walk_mapping(w);
+		err = walk_told(w);
 		w->end = err ? walk_unknown(w, err - 1) : 0;
 		if (!w->end)
 			w->end = UNWIND_COMPLETE + 1;

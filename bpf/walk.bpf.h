@@ -107,6 +107,9 @@ static __always_inline __u64 window_word(struct walk *w, __u64 off)
 
 /* Sets w->map for w->lookup. 0, or enum unwind_end + 1. */
 int walk_mapping(struct walk *w);
+/* The same of what userspace has told alone: whether a process has a language is known
+ * only then. */
+int walk_told(struct walk *w);
 /* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
 int walk_table(struct walk *w);
 /* Sets w->rule for w->lookup (0: none), and in_loop, from the table. 0, or enum unwind_end + 1. */
