@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-DEPTHS = (1, 10, 100, 1000, 4500)  # a level is two frames or more
+DEPTHS = (1, 10, 100, 1000, 4800)  # a level is two frames or more
 SCRIPT = 'uprobe:%s:marker { printf("%%d%%s\\n", len(ustack), ustack(16384)); exit(); }'
 
 
