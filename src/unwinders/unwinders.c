@@ -272,9 +272,13 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 	return r->want == WANT_ALL || !p || p->has_python;
 }
 
-/* For want of a mapping, perhaps: a process may have more than was told. */
+/* For want of a mapping, perhaps: a process may have more than was told. A frame of no
+ * file was passed by its frame pointer, and what follows is a guess. */
 static bool lost_its_way(const struct host_stack *s)
 {
+	for (size_t i = 0; i < s->nr; i++)
+		if (!(s->frames[i] >> FRAME_FILE_SHIFT))
+			return true;
 	return s->end == UNWIND_NO_PROCESS || s->end == UNWIND_NO_MAPPING ||
 		s->end == UNWIND_NO_TABLE;
 }
