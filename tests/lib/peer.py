@@ -20,6 +20,7 @@ WANTED = (0, 27)
 
 # $1: the tree, $2: what it sees of ours, at the same place. Ends when its input does.
 HOLD = """
+mount --bind "$1" "$1" && mount --make-rprivate "$1" || exit
 for d in proc sys dev; do mount --rbind /$d "$1/$d" || exit; done
 mkdir -p "$1$2" && mount --bind "$2" "$1$2" && exec chroot "$1" sh -c 'echo ready; exec cat'
 """
@@ -52,11 +53,19 @@ def make_tree():
     new.rename(TREE)
 
 
+def propagation():
+    """How a mount namespace of our own is cut off. Where our root is no mount, as in a
+    chroot, it cannot be; there the tree's own mount is."""
+    with open('/proc/self/mountinfo') as mounts:
+        return 'slave' if any(line.split()[4] == '/' for line in mounts) else 'unchanged'
+
+
 @contextlib.contextmanager
 def held(tree):
     """The id of a process whose root is the tree."""
-    holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'slave', 'sh', '-c', HOLD,
-                               'hold', tree, TOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder = subprocess.Popen(['unshare', '--mount', '--propagation', propagation(),
+                               'sh', '-c', HOLD, 'hold', tree, TOP],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         if holder.stdout.readline() != b'ready\n':
             raise Missing(f'{tree} cannot be entered')
