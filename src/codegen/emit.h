@@ -23,7 +23,7 @@ enum emit_cmp {
 	EMIT_SGT, EMIT_SGE,
 };
 
-struct emit *emit_new(const char *source_name, const char *arch);
+struct emit *emit_new(const char *source_name);
 void emit_free(struct emit *e);
 
 /* Programs. The context is the program's one parameter; a program returns an int. */
@@ -38,7 +38,6 @@ void emit_line(struct emit *e, unsigned line, unsigned col);
 /* Blocks. */
 struct ir_block *emit_block(struct emit *e, const char *name);
 void emit_at(struct emit *e, struct ir_block *b);
-struct ir_block *emit_here(struct emit *e);
 bool emit_ended(struct emit *e); /* the block being written has its jump */
 void emit_jump(struct emit *e, struct ir_block *to);
 void emit_branch(struct emit *e, struct ir *cond, struct ir_block *yes, struct ir_block *no);
@@ -53,8 +52,6 @@ struct ir *emit_is_null(struct emit *e, struct ir *ptr);
 struct ir *emit_select(struct emit *e, struct ir *cond, struct ir *yes, struct ir *no);
 /* Keep the low size bytes and extend them again. */
 struct ir *emit_resize(struct emit *e, struct ir *v, uint32_t size, bool is_signed);
-/* A pointer as a number. */
-struct ir *emit_ptr_to_int(struct emit *e, struct ir *ptr);
 
 /* Memory. */
 struct ir *emit_alloca(struct emit *e, uint32_t size); /* 8-aligned, of the program */

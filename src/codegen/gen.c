@@ -543,7 +543,7 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 	struct gen g = {.arena = s->arena, .script = s, .opt = opt};
 	bool ok;
 
-	g.e = emit_new(s->source->name, "x86_64");
+	g.e = emit_new(s->source->name);
 	if (!g.e)
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);

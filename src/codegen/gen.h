@@ -86,7 +86,6 @@ struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL: not there */
 
 /* gen_map.c */
-struct ir *gen_map_handle(struct gen *g, struct map *m);
 struct ir *gen_key(struct gen *g, struct map *m, struct node *keys);
 struct ir *gen_map_read(struct gen *g, struct node *n);
 void gen_map_assign(struct gen *g, struct node *n);

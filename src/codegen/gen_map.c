@@ -66,11 +66,6 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 	};
 }
 
-struct ir *gen_map_handle(struct gen *g, struct map *m)
-{
-	return m->slot;
-}
-
 struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
 {
 	const struct type *t = m->key;

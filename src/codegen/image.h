@@ -21,7 +21,6 @@ struct image_prog {
 	const struct provider *provider;
 	uint32_t first_place, nplaces; /* in image.places */
 	struct span span;    /* of the probe in the script */
-	bool sleepable;
 };
 
 struct image_place {
@@ -85,7 +84,6 @@ struct image {
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool user_stacks;     /* the unwinder is linked: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
-	bool python;          /* language stacks may be seen */
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
 

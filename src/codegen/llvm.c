@@ -98,12 +98,11 @@ static bool init_machine(struct emit *e)
 	return e->machine != NULL;
 }
 
-struct emit *emit_new(const char *source_name, const char *arch)
+struct emit *emit_new(const char *source_name)
 {
 	struct emit *e = calloc(1, sizeof(*e));
 	LLVMTargetDataRef layout;
 
-	(void)arch;
 	assert(e);
 	e->c = LLVMContextCreate();
 	e->m = LLVMModuleCreateWithNameInContext(source_name, e->c);
@@ -251,11 +250,6 @@ void emit_at(struct emit *e, struct ir_block *b)
 	LLVMPositionBuilderAtEnd(e->b, BB(b));
 }
 
-struct ir_block *emit_here(struct emit *e)
-{
-	return (struct ir_block *)LLVMGetInsertBlock(e->b);
-}
-
 bool emit_ended(struct emit *e)
 {
 	return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) != NULL;
@@ -353,11 +347,6 @@ struct ir *emit_resize(struct emit *e, struct ir *v, uint32_t size, bool is_sign
 	if (size == 8)
 		return v;
 	return IR(extend(e, LLVMBuildTrunc(e->b, V(v), int_of(e, size), ""), is_signed));
-}
-
-struct ir *emit_ptr_to_int(struct emit *e, struct ir *ptr)
-{
-	return IR(LLVMBuildPtrToInt(e->b, V(ptr), e->i64, ""));
 }
 
 /* ---- memory ------------------------------------------------------------- */

@@ -85,7 +85,6 @@ struct provider {
 	bool has_fields;      /* args.x */
 	bool any_process;     /* fires in whatever process: -p and -c do not filter it */
 	enum provider_run run; /* run by the runtime itself, attached nowhere */
-	bool user_stack;      /* ustack means something */
 	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
 	 * Nothing found is a complaint unless env->listing. */
 	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/owner.h"
 #include "base/source.h"
 #include "base/str.h"
 #include "bpf/record.h"
@@ -109,8 +110,10 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 		const struct image_prog *p = &img->progs[i];
 		struct bpf_program *bpf = bpf_object__find_program_by_name(obj, p->name);
 
-		if (!bpf)
+		if (!bpf) {
+			log_error("internal error: %s is not in the linked object", p->name);
 			return -ENOENT;
+		}
 		bpf_program__set_type(bpf, p->provider->prog_type);
 		if (p->provider->attach_type && target_feature(t, FEATURE_UPROBE_MULTI))
 			bpf_program__set_expected_attach_type(bpf, p->provider->attach_type);
@@ -151,15 +154,35 @@ static uint32_t ring_size(const struct image *img)
 	return pages * page;
 }
 
+/* Told here: the verifier would only say that it knows no such function. */
+static bool lacks_stacks(struct target *t)
+{
+	static const enum feature wanted[] = {FEATURE_BPF_LOOP, FEATURE_TASK_PT_REGS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (!target_feature(t, wanted[i])) {
+			log_error("user stacks cannot be walked: this kernel lacks the %s",
+				feature_help(wanted[i]));
+			log_hint("Linux 5.17 has all that is needed; strata --info shows what "
+				 "this one has");
+			return true;
+		}
+	return false;
+}
+
 static int prepare(const struct image *img, struct target *t, struct bpf_object *obj)
 {
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "ring", 0, ring_size(img));
+	if (img->user_stacks && lacks_stacks(t))
+		return -EOPNOTSUPP;
 	if (img->user_stacks) {
 		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1);
 
-		if (r)
+		if (r) {
+			log_error("internal error: the unwinder is not in the linked object");
 			return r;
+		}
 	}
 	prepare_tree(t, obj);
 	return prepare_progs(img, t, obj);
@@ -180,9 +203,12 @@ int load_image(const struct image *img, struct target *t, struct bpf_object **re
 			str_text(&said));
 		return r;
 	}
-	r = prepare(img, t, obj);
-	if (!r)
-		r = bpf_object__load(obj);
+	r = prepare(img, t, obj); /* has told why not */
+	if (r) {
+		bpf_object__close(obj);
+		return r;
+	}
+	r = bpf_object__load(obj);
 	if (r) {
 		bpf_object__close(obj);
 		return refuse(img, r);

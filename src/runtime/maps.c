@@ -351,6 +351,7 @@ int map_print(const struct show *s, struct bpf_object *obj, const struct image_m
 {
 	struct entries e = {.map = m, .show = s, .unset = how->unset};
 	size_t from = 0;
+	int n;
 	int r = read_all(obj, &e);
 
 	if (!r) {
@@ -361,8 +362,9 @@ int map_print(const struct show *s, struct bpf_object *obj, const struct image_m
 		for (size_t i = from; i < e.n; i++)
 			print_entry(&e, &e.list[i], how->div, out);
 	}
+	n = e.n;
 	entries_done(&e);
-	return r;
+	return r ? r : n;
 }
 
 /* ---- clear, zero -------------------------------------------------------- */

@@ -15,7 +15,8 @@ struct map_print {
 	bool unset;  /* a scalar that was never set, too */
 };
 
-/* Prints one map in bpftrace's order: ascending by value, equal ones by key. */
+/* Prints one map in bpftrace's order: ascending by value, equal ones by key. How many
+ * elements it had, or -errno. */
 int map_print(const struct show *s, struct bpf_object *obj, const struct image_map *m,
 	const struct map_print *how, FILE *out);
 int map_clear(struct bpf_object *obj, const struct image_map *m);

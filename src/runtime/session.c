@@ -41,6 +41,7 @@ struct session {
 	struct links links;
 	struct show show;
 	int epoll, signals, process;
+	unsigned long seen; /* records of the script, elements of maps: what there was to show */
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
 	bool ended;       /* exit(), a signal, or the process' end */
@@ -77,6 +78,7 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	const struct image_map *map = &s->img->maps[r->map];
 	struct str text = {};
 
+	s->seen++;
 	switch (r->op) {
 	case RECORD_PRINTF:
 		show_format(&s->show, r, data, &text);
@@ -407,7 +409,8 @@ static void print_maps(struct session *s)
 		sorted[at] = &s->img->maps[i];
 	}
 	for (unsigned i = 0; i < n; i++)
-		map_print(&s->show, s->obj, sorted[i], &(struct map_print){}, s->opt->out);
+		if (map_print(&s->show, s->obj, sorted[i], &(struct map_print){}, s->opt->out) > 0)
+			s->seen++;
 }
 
 static void stats(struct session *s)
@@ -433,6 +436,9 @@ static void finish(struct session *s)
 		print_maps(s);
 	fflush(s->opt->out);
 	report_lost(s);
+	if (!s->seen && s->img->print_maps && !s->opt->quiet)
+		log_hint("nothing was seen: no probe fired, or their predicates let nothing "
+			 "through");
 	stats(s);
 }
 

@@ -104,7 +104,6 @@ static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit,
 	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
 	emit_library(g->e, "stack_user", params, sizes, &req, 1);
 	g->img->user_stacks = true;
-	g->img->python = true;
 	g->img->ring = true;
 	if (!len_only && g->img->stack_limit < limit)
 		g->img->stack_limit = limit;

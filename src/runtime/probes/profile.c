@@ -48,7 +48,6 @@ const struct provider provider_profile = {
 	.ctx = CTX_PERF,
 	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
 	.section = "perf_event",
-	.user_stack = true,
 	.expand = profile_expand,
 	.attach = profile_attach,
 	.list = profile_list,

@@ -90,7 +90,6 @@ const struct provider provider_rawtracepoint = {
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
 	.has_args = true,
-	.user_stack = true,
 	.expand = raw_expand,
 	.attach = raw_attach,
 	.list = raw_list,

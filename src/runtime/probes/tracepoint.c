@@ -18,17 +18,10 @@ enum { DATA_LOC_STRING = 256 }; /* bytes of a string of unknown length */
 
 /* ---- fields ------------------------------------------------------------- */
 
-static bool has_word(const char *text, const char *word)
-{
-	const char *at = strstr(text, word);
-
-	return at != NULL;
-}
-
 static const struct type *field_type(const struct resolve_env *env, const char *category,
 	const struct trace_field *f)
 {
-	bool chars = has_word(f->type, "char");
+	bool chars = strstr(f->type, "char") != NULL;
 
 	if (!strncmp(f->type, "__data_loc", 10) || !strncmp(f->type, "__rel_loc", 9))
 		return chars ? type_string(env->arena, DATA_LOC_STRING) : NULL;
@@ -168,7 +161,6 @@ const struct provider provider_tracepoint = {
 	.prog_type = BPF_PROG_TYPE_TRACEPOINT,
 	.section = "tracepoint",
 	.has_fields = true,
-	.user_stack = true,
 	.expand = tracepoint_expand,
 	.attach = tracepoint_attach,
 	.list = tracepoint_list,
