@@ -13,15 +13,20 @@ struct {
 
 static void first_sight(struct kstack_req *r, __u32 nr)
 {
-	__u32 one = 1, size = sizeof(struct stack_record) + nr * 8;
+	__u64 size = sizeof(struct stack_record) + nr * 8;
+	__u32 one = 1;
+	__u64 id = r->id; /* Linux 6.1: no key in memory that was passed here */
 
-	if (bpf_map_lookup_elem(&kstacks_seen, &r->id))
+	if (bpf_map_lookup_elem(&kstacks_seen, &id))
 		return;
+	FORGET(size);
+	if (size > sizeof(struct stack_record) + KSTACK_MAX * 8)
+		return; /* Linux 6.1 forgets half a word that was put aside */
 	/* Only what was sent is seen: a full ring buffer loses nothing for good. */
 	if (bpf_ringbuf_output(&ring, r, size, 0))
 		lost_count(LOST_STACK);
 	else
-		bpf_map_update_elem(&kstacks_seen, &r->id, &one, BPF_ANY);
+		bpf_map_update_elem(&kstacks_seen, &id, &one, BPF_ANY);
 }
 
 __global int stack_kernel(struct kstack_req *r)

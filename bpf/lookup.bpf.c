@@ -136,7 +136,8 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 
 	s->start = kernel_word((__u64)vma + unwind_config.vma_end - 8);
 	s->end = kernel_word((__u64)vma + unwind_config.vma_end);
-	s->offset = kernel_word((__u64)vma + unwind_config.vma_pgoff) << 12;
+	s->offset = kernel_word((__u64)vma + unwind_config.vma_pgoff) <<
+		(unwind_config.page_shift & 31);
 	if (!file)
 		return 0;
 	inode = kernel_word(file + unwind_config.file_inode);
@@ -169,7 +170,7 @@ __global int walk_vma(struct walk *w)
 		w->map.end = s.end;
 		w->map.bias = s.start - s.offset - f->segment[i].delta;
 		w->map.file = f->file;
-		w->map.flags = 0;
+		w->map.flags = python_is_file(f->file) ? MAPPING_PYTHON : 0;
 		return 0;
 	}
 	return -1;
@@ -202,6 +203,13 @@ __global int walk_told(struct walk *w)
 		return UNWIND_NO_MAPPING + 1;
 	w->map = *m;
 	return 0;
+}
+
+__global int walk_may_have(struct walk *w, __u32 languages)
+{
+	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+
+	return !c || (c->languages & languages);
 }
 
 /* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
@@ -268,6 +276,9 @@ __global int walk_table(struct walk *w)
 		w->range[i].start = v;
 		w->range[i].end = v >> 32;
 	}
+	v = word_at(t, 6 + TABLE_RANGES);
+	w->table_go = (__u32)v;
+	w->table_go_size = (v >> 32) - (__u32)v;
 	return 0;
 }
 
@@ -279,13 +290,12 @@ static __always_inline int in_ranges(struct walk *w, __u64 rel)
 	return 0;
 }
 
-/* The rule's index in the page that holds rel. */
-static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
+/* The last row of [at, end) that is not above low. */
+static __always_inline __u32 row_at(struct walk *w, void *t, __u32 at, __u32 end, __u64 low)
 {
-	__u32 page = rel >> TABLE_PAGE_SHIFT, low = rel & ((1 << TABLE_PAGE_SHIFT) - 1);
-	__u32 at = half_at(t, w->table_pages + page);
-	__u32 n = half_at(t, w->table_pages + page + 1) - at;
+	__u32 n = end - at;
 
+	low &= (1 << TABLE_PAGE_SHIFT) - 1;
 	for (int i = 0; i < 11; i++) {
 		__u32 half = n >> 1;
 
@@ -294,6 +304,15 @@ static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
 		at += half * not_above(half_at(t, w->table_rows + at + half) >> 16, low);
 		n -= half;
 	}
+	return at;
+}
+
+/* The rule's index in the page that holds rel. */
+static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
+{
+	__u32 page = w->table_pages + (rel >> TABLE_PAGE_SHIFT);
+	__u32 at = row_at(w, t, half_at(t, page), half_at(t, page + 1), rel);
+
 	return half_at(t, w->table_rows + at) & 0xffff;
 }
 
@@ -329,6 +348,64 @@ __global int walk_rule(struct walk *w)
 	if (e)
 		*e = cache_tag(file, vaddr) << 24 | packed;
 	return 0;
+}
+
+#define OWN_PAGES 64 /* as long as functions get */
+
+/* A page that lies behind the function's start: it begins with the function's rule when
+ * that goes on there, for neighbours differ. */
+static long own_page(__u32 i, void *data)
+{
+	struct walk *w = *(struct walk **)data; /* bpf_loop() passes on the stack's addresses alone */
+	__u32 file = w->search.file, page = w->search.page, start, end;
+	void *t = bpf_map_lookup_elem(&tables, &file);
+
+	if (!t)
+		return 1;
+	start = half_at(t, w->table_pages + page);
+	end = half_at(t, w->table_pages + page + 1);
+	if ((half_at(t, w->table_rows + start) & 0xffff) != w->search.rule)
+		return 1;
+	if (page == w->search.last)
+		w->search.own = row_at(w, t, start, end, w->search.low) == start;
+	w->search.page = page + 1;
+	return page == w->search.last || end - start != 1;
+}
+
+__global int walk_own(struct walk *w, __u64 addr)
+{
+	__u64 here, low, high;
+	__u32 index, last;
+	void *t;
+
+	if (!w || walk_table(w))
+		return 0;
+	here = w->lookup - w->map.bias - w->table_base;
+	addr = addr - w->map.bias - w->table_base;
+	low = here < addr ? here : addr;
+	high = here < addr ? addr : here;
+	if (high >> TABLE_PAGE_SHIFT >= w->table_npages)
+		return 0;
+	w->search.own = 0;
+	w->search.file = w->table_file;
+	index = w->search.file; /* Linux 6.1: no key in memory that was passed here */
+	t = bpf_map_lookup_elem(&tables, &index);
+	if (!t)
+		return 0;
+	w->search.page = low >> TABLE_PAGE_SHIFT;
+	w->search.last = high >> TABLE_PAGE_SHIFT;
+	w->search.low = high & ((1 << TABLE_PAGE_SHIFT) - 1);
+	/* Nothing begins between low and its page's end, or between low and high. */
+	index = half_at(t, w->table_pages + w->search.page);
+	last = half_at(t, w->table_pages + w->search.page + 1);
+	w->search.rule = bisect_page(w, t, low);
+	if (w->search.page == w->search.last)
+		return row_at(w, t, index, last, low) == row_at(w, t, index, last, high);
+	if (row_at(w, t, index, last, low) != last - 1)
+		return 0;
+	w->search.page++;
+	bpf_loop(OWN_PAGES, own_page, &w, 0);
+	return w->search.own;
 }
 
 /* ---- what is not known ------------------------------------------------- */

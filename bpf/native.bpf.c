@@ -104,6 +104,7 @@ static __always_inline int signal_arm64(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	w->fp = x[29];
 	w->lr = x[30];
+	w->regs[RULE_REG_R13] = x[13];
 	w->sp = x[31];
 	w->pc = strip(w, x[32]);
 	return 0;
@@ -179,11 +180,35 @@ static __always_inline int prologue_words(struct walk *w)
 	return -1;
 }
 
-/* The interrupted frame: fp may not be its own yet. 1: done. */
-static __always_inline int fp_top(struct walk *w, int *err)
+/* How far a function of unknown bounds may reach. */
+#define FUNCTION_REACH 0x10000ULL
+
+/* Where an interrupted arm64 function stands, by its link register. When that is an address
+ * of its own, or what lies in its frame, there is a frame and a call was or will be made;
+ * when it is code of another function, there is no frame yet, or none any more. Anything
+ * else in it is scratch. 1: done. */
+static __always_inline int fp_top_arm(struct walk *w, int *err)
 {
-	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
-	__u64 ra, fp = w->fp;
+	__u64 reach = (w->rule & 15) == RULE_FP ? w->rule >> 32 : FUNCTION_REACH;
+	__u64 lr = strip(w, w->lr), ra = 0;
+
+	if (!(w->flags & WALK_LR) || lr - w->pc + reach < 2 * reach)
+		return 0;
+	if (!(w->fp & 7) && !walk_word(w, w->fp + 8, &ra) && strip(w, ra) == lr)
+		return 0;
+	w->lookup = lr - 1;
+	w->cached_span = 0;
+	if (walk_told(w)) /* walk_mapping() would be one call too deep */
+		return 0;
+	*err = arrive(w, lr, w->sp, w->fp, 1);
+	return 1;
+}
+
+/* The interrupted frame: fp may not be its own yet. 1: done. */
+static __always_inline int fp_top_x86(struct walk *w, int *err)
+{
+	int words = prologue_words(w);
+	__u64 ra = 0, fp = w->fp;
 
 	if (words < 0)
 		return 0;
@@ -203,7 +228,7 @@ __global int native_fp(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	if (is_trampoline(w))
 		return native_signal(w);
-	if (!(w->flags & WALK_EXACT) || !fp_top(w, &err)) {
+	if (!(w->flags & WALK_EXACT) || !(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err))) {
 		if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
 		if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
@@ -219,12 +244,24 @@ __global int native_fp(struct walk *w)
 
 /* ---- by rule ----------------------------------------------------------- */
 
+/* arm64: a step by frame pointer leaves sp unknown, as frames begin at their record. The
+ * caller's own record tells, when its rule says where in the frame that lies. */
+static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
+{
+	if ((rule & 15) != RULE_CFA || !(rule >> 8 & RULE_RA_SLOT))
+		return stop(UNWIND_NO_RULE);
+	*cfa = w->fp - (__s64)(__s16)(rule >> 16) * 8;
+	return 0;
+}
+
 /* CFA by a register other than sp and fp, or loaded from memory. */
 static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 {
 	__u32 reg = rule >> 4 & 15;
 	__u64 base;
 
+	if (reg == RULE_REG_SP && WALK_ARM64(w) && (w->flags & WALK_GUESSED))
+		return cfa_of_record(w, rule, cfa);
 	if (reg == RULE_REG_SP)
 		base = w->sp;
 	else if (reg == RULE_REG_FP)
@@ -243,6 +280,121 @@ static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 	return 0;
 }
 
+/* ---- Go's stacks ------------------------------------------------------- */
+
+/* struct g, struct m and struct gobuf of Go's runtime/runtime2.go: the same in all
+ * versions that are in use, but for those that rules tell. */
+#define G_STACK_HI 8
+#define G_M        48
+#define G_SCHED_SP 56
+#define G_SCHED_PC 64
+
+static __always_inline int read_user(__u64 addr, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, 8, (void *)addr);
+}
+
+/* The goroutine's stack, from g0's. */
+static __always_inline int by_gobuf(struct walk *w, __u64 rule)
+{
+	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = rule >> 16 & 0xffff;
+
+	if (!(__u16)(rule >> 32)) {
+		g = w->g;
+	} else {
+		if (!w->py.tp)
+			w->py.tp = thread_pointer();
+		tp = w->py.tp;
+		if (!tp || read_user(tp + (__s64)(__s16)(rule >> 32), &g))
+			return stop(UNWIND_UNREADABLE);
+	}
+	if (read_user(g + G_M, &m) || read_user(m + (rule >> 48), &g))
+		return stop(UNWIND_UNREADABLE);
+	if (!g) /* the scheduler has put it aside */
+		return stop(UNWIND_COMPLETE);
+	if (read_user(g + G_SCHED_SP, &sp))
+		return stop(UNWIND_UNREADABLE);
+	if (bp) {
+		if (read_user(g + G_SCHED_PC, &pc) || read_user(g + bp, &fp) ||
+			read_user(g + bp - 8, &w->lr))
+			return stop(UNWIND_UNREADABLE);
+		tp = arrive(w, pc, sp, fp, 1);
+		w->flags |= WALK_ARM64(w) ? WALK_LR : 0; /* the function has no frame yet */
+		return tp;
+	}
+	if (read_user(sp, &pc))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, pc, sp + 8, fp, 1);
+}
+
+static __always_inline int by_cgocall(struct walk *w, __u64 rule)
+{
+	__u64 g = 0, old = 0, hi = 0, pc = 0, fp = w->fp, at;
+
+	if (read_user(w->sp + (rule >> 32 & 0xffff), &g) || read_user(w->sp + (rule >> 48), &old))
+		return stop(UNWIND_UNREADABLE);
+	if (g) {
+		if (read_user(g + G_STACK_HI, &hi))
+			return stop(UNWIND_UNREADABLE);
+		old = hi - old;
+	}
+	at = old;
+	if (rule >> 8 & RULE_RA_SLOT) {
+		at += (__s64)(__s16)(rule >> 16) * 8 + 8;
+		old += 8;
+		if (read_user(at - 8, &fp))
+			return stop(UNWIND_UNREADABLE);
+	}
+	if (read_user(at, &pc))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, pc, old + 8, fp, 1);
+}
+
+/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it. */
+static __always_inline int by_record(struct walk *w, __u64 at)
+{
+	__u64 fp = 0, ra = 0;
+
+	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	/* The thread's or the goroutine's first frame has none below it. */
+	return arrive(w, ra, fp ? fp + 8 : at + 16, fp, 1);
+}
+
+/* A frame that runs may not have its record yet, or no more; LR in the same function says
+ * that it called something, and then the record is there, but fp may be the caller's
+ * already. */
+static __always_inline int by_go_rule(struct walk *w)
+{
+	__u64 fp = w->fp, saved = 0, ra, sp = w->sp;
+	int own;
+
+	if (!(w->flags & WALK_LR))
+		return by_record(w, fp);
+	ra = strip(w, w->lr);
+	own = w->own;
+	if (walk_word(w, sp, &saved))
+		return stop(UNWIND_UNREADABLE);
+	saved = strip(w, saved);
+	if (fp == sp - 8 && (own || saved == ra))
+		return by_record(w, fp);
+	/* fp is the caller's. */
+	return arrive(w, own ? saved : ra, fp + 8, fp, 1);
+}
+
+__global int native_go(struct walk *w)
+{
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	switch (w->rule & 15) {
+	case RULE_GOBUF:
+		return by_gobuf(w, w->rule);
+	case RULE_CGOCALL:
+		return by_cgocall(w, w->rule);
+	}
+	return WALK_ARM64(w) ? by_go_rule(w) : stop(UNWIND_NO_RULE);
+}
+
 /* Whether the caller's rbx is known; it is set, or -1. */
 static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 {
@@ -255,12 +407,29 @@ static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 	return walk_word(w, cfa + slot, &w->regs[RULE_REG_RBX]) ? -1 : WALK_RBX;
 }
 
+/* 0, or -1: the register is not this frame's. */
+static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 *ra)
+{
+	__u32 known = WALK_REGS;
+
+	if (!WALK_ARM64(w)) {
+		*ra = w->regs[RULE_REG_RDI];
+	} else if ((flags & RULE_RA_X13) == RULE_RA_X13) {
+		*ra = w->regs[RULE_REG_R13];
+	} else {
+		*ra = w->lr;
+		known = WALK_LR;
+	}
+	return w->flags & known ? 0 : -1;
+}
+
 /* fp and RA at a known CFA, by the rule's flags. */
 static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
 {
 	__s64 slot = (__s64)(__s16)(rule >> 16) * 8;
 	__u32 flags = rule >> 8 & 0xff;
-	__u64 fp = w->fp, ra, ra_at = cfa - 8, at = cfa + slot;
+	__u64 fp = w->fp, ra = 0, ra_at = cfa - 8, at = cfa + slot;
+	__u32 regs = 0;
 	int rbx, err;
 
 	if (flags & RULE_FP_AT_FP) {
@@ -278,18 +447,25 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 	if ((slot || (flags & RULE_FP_AT_FP)) && !(flags & RULE_RA_ONLY) && walk_word(w, at, &fp))
 		return stop(UNWIND_UNREADABLE);
 	if (flags & RULE_RA_REG) {
-		if (!(w->flags & (WALK_ARM64(w) ? WALK_LR : WALK_REGS)))
+		if (register_ra(w, flags, &ra))
 			return stop(UNWIND_NO_RULE);
-		ra = WALK_ARM64(w) ? w->lr : w->regs[RULE_REG_RDI];
 		may_switch |= cfa == w->sp; /* a leaf has no frame at all */
+		if (WALK_ARM64(w) && cfa == w->sp)
+			regs = w->flags & WALK_REGS; /* what setjmp calls leaves x13 alone */
 	} else if (walk_word(w, ra_at, &ra)) {
 		return stop(UNWIND_UNREADABLE);
 	}
 	rbx = restore_rbx(w, rule, cfa);
 	if (rbx < 0)
 		return stop(UNWIND_UNREADABLE);
+	if ((flags & RULE_EXACT) && WALK_ARM64(w)) {
+		if (walk_word(w, cfa, &w->lr))
+			return stop(UNWIND_UNREADABLE);
+		cfa += 16;
+		rbx = WALK_LR;
+	}
 	err = arrive(w, ra, cfa, fp, may_switch);
-	w->flags |= rbx;
+	w->flags |= rbx | regs | (flags & RULE_EXACT ? WALK_EXACT : 0);
 	return err;
 }
 
@@ -328,13 +504,19 @@ __global int native_step(struct walk *w)
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
 	rule = w->rule;
-	if (!rule)
+	/* These are called from here as they call others: the kernel allows eight frames. */
+	if (!rule || (rule & 15) == RULE_FP)
 		return native_fp(w);
+	if ((rule & 15) == RULE_V8)
+		return native_v8(w);
+	if ((rule & 15) >= RULE_GOBUF)
+		return native_go(w);
 	/* Nearly all (on x86_64): CFA by sp or fp, RA and fp at slots of it. */
 	if ((rule & ~(1ULL << 4) & 0xffff) == RULE_CFA) {
 		__s64 offset = (__s32)(rule >> 32), slot = (__s64)(__s16)(rule >> 16) * 8;
 		int by_fp = rule >> 4 & 1;
-		__u64 cfa = (by_fp ? w->fp : w->sp) + offset, fp = w->fp, ra;
+		__u64 cfa = (by_fp ? w->fp : w->sp) + offset, fp = w->fp;
+		__u64 ra = 0; /* Linux 6.1: no address of what was never set */
 
 		if (slot && walk_word(w, cfa + slot, &fp))
 			return stop(UNWIND_UNREADABLE);

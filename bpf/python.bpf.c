@@ -15,17 +15,19 @@
 #include "maps.bpf.h"
 #include "python.h"
 
-#define WINDOW      1024
+#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
 #define FRAME_BYTES 128 /* as much of a frame as any version needs */
-#define CODE_BYTES  144 /* likewise of a code object */
-#define STR_BYTES   40
+#define STATE_BYTES 192 /* ..and of a thread state */
 #define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
 #define COOKIE_MAX  8
-#define OB_SIZE     16  /* or, up to 3.10, co_argcount */
 #define KEYS_MAX    1024
 #define NEAR        4096
 #define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
 #define LASTI_MAX   0xfffff
+#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks leave out */
+#define MODULES_MAX 4096
+#define STATES_MAX  512 /* looked at: of all interpreters and their threads */
+#define TLS_MAX     (4 << 20) /* a thread's variables; the lowest address of a program */
 
 /* What the id depends on: name, file, the first 512 bytes of the line table. */
 #define NAME_WORDS (PYTHON_NAME_MAX / 8)
@@ -49,7 +51,7 @@ struct python_scratch {
 	struct python_proc proc; /* of this walk */
 	struct python_memo memo[MEMO];
 	struct python_code_record out;
-};
+} __attribute__((aligned(64)));
 
 struct python_key {
 	__u64 addr;
@@ -71,14 +73,25 @@ struct {
 } python_procs SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct python_proc);
+} python_files SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct python_key);
 	__type(value, struct python_value);
 } python_seen SEC(".maps");
 
+/* By CPU and slot, as `walks` is; mmapable only to begin at a page: copies to the window
+ * are then aligned, and faster. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SCRATCH_SLOTS);
 	__type(key, __u32);
 	__type(value, struct python_scratch);
@@ -96,7 +109,16 @@ static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
 	return buf[i & mask >> 3] >> ((at & 7) * 8);
 }
 
+static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
+{
+	at >>= 3;
+	FORGET(at);
+	return buf[at & mask >> 3];
+}
+
 #define frame_load(s, at) load((s)->window, at, WINDOW - 1)
+/* Whole words of the window, at a multiple of 8: the quick way. */
+#define window_word(s, at) load_word((s)->window, at, WINDOW - 1)
 #define code_load(s, at)  load((s)->code, at, 255)
 #define str_load(s, at)   load((s)->str, at, 63)
 
@@ -107,9 +129,9 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 
 static __always_inline struct python_scratch *scratch_of(const struct python_cursor *c)
 {
-	__u32 slot = c->slot & (SCRATCH_SLOTS - 1); /* the rest is the CPU */
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (c->slot & (SCRATCH_SLOTS - 1));
 
-	return bpf_map_lookup_elem(&python_scratch, &slot);
+	return bpf_map_lookup_elem(&python_scratch, &index);
 }
 
 /* ---- the thread's state ---- */
@@ -127,14 +149,21 @@ static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 t
 	       tp - id + NEAR <= 2 * NEAR;
 }
 
+/* The same, and then what matters of the state is in s->code. */
+static __always_inline int take_own(struct python_scratch *s, __u64 tp, __u64 tstate)
+{
+	return tstate && !bpf_probe_read_user(s->code, STATE_BYTES, (const void *)tstate) &&
+	       tp - code_load(s, s->proc.at.tstate_thread_id) + NEAR <= 2 * NEAR;
+}
+
 /* pthread_getspecific(), on the thread's memory. */
 static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 tp)
 {
 	__u64 word = 0, block = tp + (__u64)(__s64)p->at.tsd_first, key;
 
-	if (!p->tss_key || read_word(p->tss_key, &word) || !(__u32)word)
+	if (!p->tss_key || read_word(p->tss_key, &word) || (!p->at.tss_bare && !(__u32)word))
 		return 0;
-	key = word >> 32;
+	key = p->at.tss_bare ? (__u32)word : word >> 32;
 	if (key >= KEYS_MAX)
 		return 0;
 	if (key >= p->at.tsd_inline) {
@@ -150,46 +179,201 @@ static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 
 	return word;
 }
 
-static __always_inline __u64 thread_state(const struct python_proc *p, __u64 tp)
+/* The block of a module that a program opened, or that was compiled as if so. */
+static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp, __u64 module)
 {
-	__u64 tstate = 0;
+	__u64 at = tp + (__u64)(__s64)p->at.dtv, block = 0;
 
-	if (p->at.has_tls && !read_word(tp + (__u64)p->tls_offset, &tstate) &&
-		is_own(p, tp, tstate))
-		return tstate;
-	if (p->tstate_current && !read_word(p->tstate_current, &tstate) &&
-		is_own(p, tp, tstate))
-		return tstate;
-	tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
-	return is_own(p, tp, tstate) ? tstate : 0;
+	if (module >= MODULES_MAX || read_word(at, &at) ||
+		read_word(at + (module << (p->at.dtv_shift & 7)), &block))
+		return 0;
+	return block;
+}
+
+__global __u64 python_thread_local(struct python_cursor *c, __u32 own)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 pair[2] = {}, base = c ? c->tp : 0, at, value = 0;
+	const struct python_proc *p;
+	struct python_tls *tls;
+
+	if (!s)
+		return 0;
+	p = &s->proc;
+	tls = own ? &s->proc.own : &s->proc.attached;
+	at = tls->at;
+	if (tls->kind == PYTHON_TLS_NONE)
+		return 0;
+	if (tls->kind != PYTHON_TLS_OFFSET) {
+		if (bpf_probe_read_user(pair, tls->kind == PYTHON_TLS_SLOT ? 8 : 16, (void *)at))
+			return 0;
+		at = pair[tls->kind == PYTHON_TLS_DESC];
+	}
+	/* A descriptor's argument is the offset itself, or the address of a pair. */
+	if (tls->kind == PYTHON_TLS_PAIR || (tls->kind == PYTHON_TLS_DESC && at + TLS_MAX >= 2 * TLS_MAX)) {
+		if (tls->kind == PYTHON_TLS_DESC && bpf_probe_read_user(pair, 16, (void *)at))
+			return 0;
+		base = module_block(p, base, pair[0]);
+		at = pair[1];
+		if (!base)
+			return 0;
+	}
+	read_word(base + at + (__u64)(__s64)tls->add, &value);
+	return value;
+}
+
+/* 0: none, or not readable. */
+static __always_inline __u64 newest_frame(const struct python_layout *at, __u64 tstate)
+{
+	__u64 frame = 0;
+
+	if (at->tstate_cframe && read_word(tstate + at->tstate_cframe, &tstate))
+		return 0;
+	read_word(tstate + at->current_frame, &frame);
+	return frame;
+}
+
+struct state_search {
+	const struct python_proc *p;
+	__u64 tp, interp, tstate, found;
+};
+
+static long look_at_state(__u32 i, void *data)
+{
+	struct state_search *s = data;
+	const struct python_layout *at = &s->p->at;
+
+	if (s->tstate && is_own(s->p, s->tp, s->tstate) && newest_frame(at, s->tstate)) {
+		s->found = s->tstate;
+		return 1;
+	}
+	if (s->tstate)
+		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
+	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
+		read_word(s->interp, &s->interp))
+		return 1;
+	return 0;
+}
+
+/* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
+ * sub-interpreter. Interpreters are listed newest first, and the one that is run has
+ * frames in this thread. */
+__global __u64 python_with_frames(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct state_search search = {};
+	__u64 second = 0;
+
+	if (!s)
+		return 0;
+	search.p = &s->proc;
+	search.tp = c->tp;
+	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
+		read_word(search.interp, &second) || !second)
+		return 0;
+	bpf_loop(STATES_MAX, look_at_state, &search, 0);
+	return search.found;
+}
+
+/* It is in s->code then; 0 or -1. */
+static __always_inline int thread_state(struct python_cursor *c, struct python_scratch *s)
+{
+	const struct python_proc *p = &s->proc;
+	__u64 tp = c->tp, tstate;
+
+	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 0)))
+		return 0;
+	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 1)))
+		return 0;
+	if (p->tstate_current && !read_word(p->tstate_current, &tstate) && take_own(s, tp, tstate))
+		return 0;
+	tstate = python_with_frames(c);
+	if (!tstate)
+		tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
+	return take_own(s, tp, tstate) ? 0 : -1;
+}
+
+/* ---- the process ---- */
+
+__global int python_is_file(__u32 file)
+{
+	return !!bpf_map_lookup_elem(&python_files, &file);
+}
+
+static __always_inline void move_tls(struct python_tls *t, __u64 bias)
+{
+	if (t->kind != PYTHON_TLS_NONE && t->kind != PYTHON_TLS_OFFSET)
+		t->at += bias;
+}
+
+/* As userspace will tell of it: what is not there stays 0. */
+static __always_inline void move_proc(struct python_proc *p, __u64 bias)
+{
+	p->tstate_current += p->tstate_current ? bias : 0;
+	p->tss_key += p->tss_key ? bias : 0;
+	p->interpreters += p->interpreters ? bias : 0;
+	p->code_type += p->code_type ? bias : 0;
+	move_tls(&p->attached, bias);
+	move_tls(&p->own, bias);
+}
+
+static __always_inline int find_proc(struct python_cursor *c, struct python_scratch *s)
+{
+	__u32 pid = c->pid, file = c->file;
+	struct python_proc *p = bpf_map_lookup_elem(&python_procs, &pid);
+
+	if (p) {
+		s->proc = *p;
+		return 0;
+	}
+	p = file ? bpf_map_lookup_elem(&python_files, &file) : NULL;
+	if (!p)
+		return -1;
+	s->proc = *p;
+	move_proc(&s->proc, c->bias);
+	return 0;
+}
+
+/* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
+ * set. What is there is of an older call, if anything: the loop before knows better, see
+ * python_step(). */
+__global int python_by_cframe(struct python_cursor *c, __u64 cframe)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 words[4] = {};
+
+	if (!s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
+		return -1;
+	c->frame = words[s->proc.at.current_frame >> 3 & 3];
+	c->before = words[s->proc.at.cframe_previous >> 3 & 3];
+	return 0;
 }
 
 __global int python_begin(struct python_cursor *c)
 {
+	const struct python_layout *at;
 	struct python_scratch *s;
-	struct python_proc *p;
-	__u64 at;
-	__u32 pid;
 
 	if (!c)
 		return -1;
 	c->begun = 1;
-	c->frame = c->window = 0;
-	pid = c->pid;
-	p = bpf_map_lookup_elem(&python_procs, &pid);
+	c->frame = c->newest = c->before = c->window_size = 0;
 	s = scratch_of(c);
-	if (!p || !s)
+	if (!s || find_proc(c, s))
 		return -1;
-	s->proc = *p;
+	at = &s->proc.at;
 	s->walk++;
 	if (!c->tp)
 		c->tp = thread_pointer();
-	at = thread_state(p, c->tp);
-	if (!at)
+	c->told = at->boundary_min > 0;
+	if (thread_state(c, s))
 		return -1;
-	if (p->at.tstate_cframe && read_word(at + p->at.tstate_cframe, &at))
-		return -1;
-	return read_word(at + p->at.current_frame, &c->frame) ? -1 : 0;
+	if (at->tstate_entry)
+		c->newest = code_load(s, at->tstate_entry);
+	if (at->tstate_cframe)
+		return python_by_cframe(c, code_load(s, at->tstate_cframe));
+	c->frame = code_load(s, at->current_frame);
+	return 0;
 }
 
 /* ---- code objects ---- */
@@ -236,7 +420,7 @@ static __always_inline __u64 code_hash(struct python_code_record *r)
 	hash.h = mix(hash.h, r->name_kind | r->file_kind << 8);
 	hash.h = mix(hash.h, (__u64)r->name_size << 32 | r->file_size);
 	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
-	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
+	return (hash.h & CODE_MASK) > CODE_HIDDEN ? hash.h & CODE_MASK : CODE_HIDDEN + 1;
 }
 
 /* A str's characters, as they are; 0 or -1. */
@@ -247,7 +431,7 @@ static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *
 	__u64 chars, state, kind, data;
 	__u32 size;
 
-	if (bpf_probe_read_user(s->str, STR_BYTES, (const void *)str))
+	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)str))
 		return -1;
 	chars = str_load(s, at->str_length);
 	state = (__u32)str_load(s, at->str_state) >> (at->str_kind_shift & 31);
@@ -269,7 +453,7 @@ static __always_inline int read_linetable(struct python_scratch *s, __u64 bytes)
 	const struct python_layout *at = &s->proc.at;
 	__u64 size;
 
-	if (bpf_probe_read_user(s->str, STR_BYTES, (const void *)bytes))
+	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)bytes))
 		return -1;
 	size = str_load(s, at->bytes_size);
 	s->out.linetable_size = size > 0xffffffff ? 0 : (__u32)size;
@@ -342,7 +526,7 @@ static __always_inline __u64 first_sight(struct python_cursor *c, struct python_
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
-	__u64 h = mix(code_load(s, OB_SIZE), code_load(s, at->code_firstlineno & ~7));
+	__u64 h = mix(code_load(s, at->cookie_head), code_load(s, at->code_firstlineno & ~7));
 	__u64 name = 0;
 
 	for (__u32 i = 0; i < COOKIE_MAX; i++) {
@@ -392,7 +576,7 @@ __global __u64 python_code(struct python_cursor *c, __u64 addr)
 	if (!s)
 		return 0;
 	m = memo_of(s, addr);
-	readable = !bpf_probe_read_user(s->code, CODE_BYTES, (const void *)addr);
+	readable = !bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr);
 	if (readable) {
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
 			return 0;
@@ -402,10 +586,22 @@ __global __u64 python_code(struct python_cursor *c, __u64 addr)
 			return m->id;
 		}
 	}
-	id = find_code(c, s, addr, cookie, readable, &seen);
+	/* The interpreter's own, which stand for a call from C: no file is called as the
+	 * function in it, and the same object. */
+	seen = readable && s->proc.at.boundary_min > 1 &&
+	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
+	id = seen ? CODE_HIDDEN : find_code(c, s, addr, cookie, readable, &seen);
 	if (seen)
 		*m = (struct python_memo){ addr, cookie, id, c->pid, s->walk };
 	return id;
+}
+
+/* It was a code object, this walk. */
+static __always_inline int is_remembered(struct python_scratch *s, __u64 addr)
+{
+	struct python_memo *m = memo_of(s, addr);
+
+	return m->addr == addr && m->walk == s->walk;
 }
 
 static __always_inline __u64 code_id(struct python_cursor *c, struct python_scratch *s, __u64 addr)
@@ -419,33 +615,56 @@ static __always_inline __u64 code_id(struct python_cursor *c, struct python_scra
 
 /* ---- frames ---- */
 
-/* Where the frame is in s->window; -1: not readable. */
-static __always_inline __s64 frame_at(struct python_cursor *c, struct python_scratch *s, __u64 frame)
+/* Reads the frame into the window, and the next ones with it, which lie before: from its
+ * page's start on, for what lies before that may not be there, and a read that faults costs
+ * as much as ten others. 0 or -1. */
+__global int python_window(struct python_cursor *c, __u64 frame)
 {
-	__u64 start;
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
-	if (c->window && frame - c->window <= WINDOW - FRAME_BYTES)
-		return (__s64)(frame - c->window);
-	start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
-	if (!bpf_probe_read_user(s->window, WINDOW, (const void *)start)) {
-		c->window = start;
-		return (__s64)(frame - start);
-	}
-	/* The stack's first pages, or a generator's frame: this one alone. */
-	c->window = 0;
-	if (!bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame))
-		return 0;
-	/* A small frame at the end of a chunk: no further than its page. */
-	start = (frame | 4095) + 1 - WINDOW;
-	if (frame - start < WINDOW - FRAME_BYTES ||
-		bpf_probe_read_user(s->window, WINDOW, (const void *)start))
+	if (!s)
 		return -1;
-	return (__s64)(frame - start);
+	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
+		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
+		size = WINDOW;
+	}
+	if (bpf_probe_read_user(s->window, size & (2 * WINDOW - 1), (const void *)start)) {
+		start = frame & ~(WINDOW - 1ULL);
+		if (size != WINDOW || bpf_probe_read_user(s->window, WINDOW, (const void *)start))
+			return -1;
+		size = 0; /* good for this frame alone */
+	}
+	c->window = start;
+	c->window_size = size;
+	return 0;
 }
 
-static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 instr, __u64 code)
+/* Where the frame is in s->window; -1: not readable. */
+static __always_inline __s64 frame_at(struct python_cursor *c, __u64 frame)
 {
-	__s64 lasti = at->instr_is_index ? (__s32)instr : (__s64)(instr - code - at->code_code);
+	if ((frame - c->window > c->window_size - (__u64)FRAME_BYTES || !c->window_size) &&
+		python_window(c, frame))
+		return -1;
+	return (__s64)(frame - c->window);
+}
+
+/* Without a GIL each thread but the first runs a copy of its own of the bytecode. */
+__global __u64 thread_bytecode(__u64 at, __u32 index)
+{
+	__u64 array = 0, copy = 0;
+
+	if (index >= MODULES_MAX || read_word(at, &array) ||
+		read_word(array + 8 + 8ULL * index, &copy))
+		return 0;
+	return copy;
+}
+
+static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 instr, __u64 code,
+	__u32 copy)
+{
+	__u64 start = at->frame_tlbc && copy ? thread_bytecode(code + at->code_tlbc, copy) : code + at->code_code;
+	__s64 lasti = at->instr_is_index ? (__s32)instr : (__s64)(instr - start);
 
 	lasti >>= at->instr_shift & 7;
 	return lasti < 0 || lasti > LASTI_MAX ? 0 : (__u64)lasti;
@@ -455,35 +674,95 @@ __global int python_step(struct python_cursor *c, __u64 *frame)
 {
 	struct python_scratch *s = c ? scratch_of(c) : NULL;
 	const struct python_layout *at;
-	__u64 code, id, previous;
+	__u64 code, id, previous, before;
 	int boundary;
 	__s64 o;
 
 	if (!s || !frame)
 		return -1;
+	c->entry = 0;
 	if (c->ended || !c->frame) {
 		c->ended = 0;
+		c->entry = c->newest;
+		c->newest = 0;
 		return 0;
 	}
 	at = &s->proc.at;
-	o = c->frame & 7 ? -1 : frame_at(c, s, c->frame);
+	before = c->before;
+	c->before = 0;
+	o = c->frame & 7 ? -1 : frame_at(c, c->frame);
 	if (o < 0)
 		goto broken;
 	boundary = (__u8)frame_load(s, o + at->frame_boundary) >= at->boundary_min;
 	previous = frame_load(s, o + at->frame_previous);
 	if (boundary && !at->boundary_shown) {
+		c->entry = c->frame;
 		c->frame = previous;
 		return 0;
 	}
 	code = frame_load(s, o + at->frame_code) & ~(__u64)at->code_tag;
 	id = code_id(c, s, code);
-	if (!id)
+	if (!id || (before && !is_remembered(s, code)))
 		goto broken;
-	*frame = FRAME_PYTHON(id, frame_lasti(at, frame_load(s, o + at->frame_instr), code));
-	c->frame = previous == c->frame ? 0 : previous;
+	*frame = id == CODE_HIDDEN ? 0 : FRAME_PYTHON(id,
+		frame_lasti(at, frame_load(s, o + at->frame_instr), code,
+			(__u32)frame_load(s, o + at->frame_tlbc)));
+	c->frame = previous;
 	c->ended = boundary;
 	return 1;
 broken:
 	c->frame = 0;
-	return -1;
+	if (!before || python_by_cframe(c, before) || !c->frame)
+		return -1;
+	c->before = 0;
+	c->newest = c->newest ? before : 0;
+	*frame = 0;
+	return 1;
+}
+
+/* Most frames: in the window, not their activation's last, of code that this walk has
+ * seen. */
+__global int python_plain(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 frame, window, last, code_at, instr_at, previous_at, owner_at, owner_shift;
+	__u64 pointer, wide, code_code, shift;
+	const struct python_layout *at;
+	int n = 0;
+
+	if (!s || c->ended || !c->frame || s->proc.at.frame_tlbc)
+		return 0;
+	at = &s->proc.at;
+	frame = c->frame;
+	if (frame_at(c, frame) < 0 || !c->window_size)
+		return 0;
+	window = c->window;
+	last = c->window_size - FRAME_BYTES;
+	code_at = at->frame_code;
+	instr_at = at->frame_instr;
+	previous_at = at->frame_previous;
+	owner_at = at->frame_boundary & ~7;
+	owner_shift = (at->frame_boundary & 7) * 8;
+	/* As frame_lasti(), without its branches. */
+	pointer = at->instr_is_index ? 0 : ~0ULL;
+	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
+	code_code = at->code_code & pointer;
+	shift = at->instr_shift & 7;
+	for (; n < PYTHON_BATCH; n++) {
+		__u64 o = frame - window, code, lasti;
+		struct python_memo *m;
+
+		if (o > last || (o & 7) ||
+			(__u8)(window_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
+			break;
+		code = window_word(s, o + code_at) & ~(__u64)at->code_tag;
+		m = memo_of(s, code);
+		if (m->addr != code || m->walk != s->walk || m->id <= CODE_HIDDEN)
+			break;
+		lasti = ((window_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
+		c->batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti > LASTI_MAX ? 0 : lasti);
+		frame = window_word(s, o + previous_at);
+	}
+	c->frame = frame;
+	return n;
 }

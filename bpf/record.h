@@ -12,6 +12,7 @@ enum record_kind {
 	RECORD_WALK,       /* struct walk_record: a walk to be finished in userspace */
 	RECORD_MISS,       /* struct miss_record: a process or a pc nobody knows */
 	RECORD_PYTHON,     /* struct python_code_record of python.h: a code object's names */
+	RECORD_V8,         /* struct v8_record of v8.h: a place in JavaScript */
 };
 
 /* Declared and defined with this size; userspace gives it another before load. */

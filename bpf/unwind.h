@@ -25,10 +25,16 @@
 enum frame_lang {
 	FRAME_LANG_NATIVE = 0,
 	FRAME_LANG_PYTHON = 1, /* code id (40 bits) << 20 | lasti in code units (20) */
+	FRAME_LANG_GO = 2,     /* in names only: Go's frames are native ones */
+	FRAME_LANG_JS = 3,     /* code id (40 bits) << 20 | offset in its bytecode (20) */
 	FRAME_LANG_KERNEL = 15, /* low 60 bits of a kernel address; restored by sign */
 };
 #define FRAME_PYTHON(code, lasti)                                                        \
 	((1ULL << FRAME_LANG_SHIFT) | ((__u64)(code) << 20) | ((lasti) & 0xfffff))
+
+#define FRAME_JS(code, offset)                                                           \
+	(((__u64)FRAME_LANG_JS << FRAME_LANG_SHIFT) |                                    \
+		((__u64)(code) << 24 >> 4) | ((offset) & 0xfffff))
 
 enum unwind_end {
 #define E(end, text) UNWIND_##end,
@@ -44,6 +50,8 @@ enum unwind_end {
 enum unwind_want {
 	WANT_ALL,    /* ustack: native, with language frames in place of the interpreter's */
 	WANT_PYTHON, /* pystack: only those */
+	WANT_GO,     /* gostack: likewise */
+	WANT_JS,     /* jsstack: likewise */
 };
 
 /* Call to stack_user(): in, then out. On the caller's BPF stack. */
@@ -89,7 +97,8 @@ struct walk_record {
 	__u64 tp;         /* thread pointer: fsbase, tpidr_el0 */
 	__u64 time;       /* CLOCK_MONOTONIC ns */
 	__u64 language;   /* stack of the language's frames at that time, each activation's
-	                   * ended by a 0; 0: none. Later they could not be read again. */
+	                   * ended by an address in its C frame, or 0; 0: none. Later they
+	                   * could not be read again. */
 	__u32 size;       /* bytes of stack that follow, from sp */
 	__u32 end;        /* why the kernel's walk gave up */
 	__u64 stack[];
@@ -113,6 +122,7 @@ enum mapping_flags {
 	MAPPING_ANON = 2,     /* no file: JIT or stack code; by frame pointer */
 	MAPPING_PYTHON = 4,   /* holds the eval loop of this process' Python */
 	MAPPING_VDSO = 8,
+	MAPPING_V8 = 32,      /* anonymous, of a process that has V8: what that compiled */
 	MAPPING_UPROBES = 16, /* "[uprobes]": where uretprobes make functions return to */
 };
 struct mapping {
@@ -127,15 +137,19 @@ ABI_SIZE(mapping, 32);
 struct unwind_config {
 	__u32 max_frames; /* of a stored stack; the value size of `frames` goes with it */
 	/* Offsets of kernel structs, from BTF; 0: not known, done without. */
-	__u32 task_tp;    /* task_struct.thread.fsbase, arm64: thread.uw.tp_value */
+	__u32 task_tp;    /* task_struct.thread.fsbase, arm64: thread.uw.tp_value,
+	                   * which is that of the last time the thread was switched */
+	__u32 task_mm;    /* task_struct.mm */
 	__u32 task_utask; /* task_struct.utask */
 	__u32 utask_returns; /* uprobe_task.return_instances */
 	__u32 return_stack, return_addr, return_next; /* return_instance: stack, orig_ret_vaddr, next */
 	/* vm_area_struct: vm_end (behind vm_start), vm_pgoff, vm_file; file: f_inode; inode:
 	 * i_ino, i_sb; super_block: s_dev. Used when vma_lookup is 1. */
 	__u32 vma_lookup, vma_end, vma_pgoff, vma_file, file_inode, inode_ino, inode_sb, sb_dev;
+	__u32 page_shift;   /* of vm_pgoff */
+	__u32 address_bits; /* arm64: of a user address: above them a return address is signed */
 };
-ABI_SIZE(unwind_config, 60);
+ABI_SIZE(unwind_config, 72);
 
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
  * inode_file: files whose tables are there. A walk that meets a mapping which userspace
@@ -171,7 +185,7 @@ struct mapping_chunk {
 	__u32 n;                            /* mappings in this chunk */
 	__u32 chunks;                       /* of the process; in chunk 0 */
 	__u32 misses;                       /* counted by the kernel since the last write */
-	__u32 pad;
+	__u32 languages;                    /* in chunk 0: 1 << enum frame_lang, of its files */
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };
@@ -197,12 +211,19 @@ struct mapping_chunk {
  * The first row of every page has low bits 0: a copy of the rule in force where
  * the page begins; rows of a page ascend. Offsets are in u32 units. */
 #define TABLE_MAGIC      0x74617274u /* "trat" */
-#define TABLE_VERSION    1
+#define TABLE_VERSION    3
 #define TABLE_PAGE_SHIFT 10
-#define TABLE_RANGES     4
+#define TABLE_RANGES     8
 
 enum table_flags {
 	TABLE_PYTHON = 1, /* ranges are the CPython eval loop */
+	TABLE_GO = 2,     /* go_start.. is Go's code */
+	TABLE_V8 = 4,     /* V8 is in the file: its builtins have RULE_V8 */
+	/* How ranges beside the function's own were found. */
+	TABLE_BY_JUMPS = 16,
+	TABLE_BY_NAMES = 32,
+	TABLE_BY_SIZE = 64,
+	TABLE_DISPATCHES = 128, /* an interpreter's dispatch jumps are in them */
 };
 struct table_header {
 	__u32 magic, version;
@@ -214,8 +235,9 @@ struct table_header {
 	struct {                /* interpreter code, vaddr - base, half open */
 		__u32 start, end;
 	} range[TABLE_RANGES];
+	__u32 go_start, go_end; /* vaddr - base, half open; equal: none */
 };
-ABI_SIZE(table_header, 80);
+ABI_SIZE(table_header, 120);
 
 /* A rule: how the CFA is made, where RA and the caller's frame pointer are; for
  * x86_64 and arm64 alike. As u64:
@@ -237,21 +259,41 @@ enum rule_kind {
 	RULE_SIGNAL,    /* registers from the signal frame at sp */
 	RULE_END,       /* the thread's first frame */
 	RULE_LONGJMP,   /* glibc's: sp, fp, RA are in r8, r9, rdx */
+	RULE_GOBUF,     /* Go: on g0, called from where the goroutine was left, its g.sched. g is
+	                 * at the thread pointer + s16 in bits 32-47, m.curg at bits 48-63; an fp
+	                 * slot is gobuf.bp's offset in g: all is there, also the pc (arm64: and LR).
+	                 * Without, RA is at gobuf.sp. Thread pointer offset 0: g is in x28 */
+	RULE_CGOCALL,   /* Go: on g0 for C; g lies at sp + bits 32-47, and the old sp's distance
+	                 * from g.stack.hi (g 0: it itself) at sp + bits 48-63. RA is at old sp; with
+	                 * RULE_RA_SLOT fp is at the slot from there, RA behind it */
+	RULE_GO,        /* arm64, Go 1.21 on: the frame record lies below sp, at fp == sp - 8. In a
+	                 * frame that runs LR tells: one row is a function, neighbours differ in
+	                 * RULE_GO_ODD */
+	RULE_FP,        /* arm64: a function of known bounds without a rule: by frame pointer.
+	                 * The offset is its size */
+	RULE_V8,        /* V8's builtins, and what it compiles: by frame pointer, and a JavaScript
+	                 * function may be there */
 };
-enum rule_reg { /* x86_64; arm64 has the first two. ORDER RULE_REG */
+enum rule_reg { /* x86_64; arm64 has the first two, and R13. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
 	RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11,
 	RULE_REG_R12, RULE_REG_R13, RULE_REG_R14, RULE_REG_R15,
+	RULE_REG_X28 = RULE_REG_R15, /* arm64: Go's g; never in a rule */
 };
 enum rule_flags {
 	RULE_RA_REG = 1,   /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
 	RULE_RA_SLOT = 2,  /* arm64: RA at fp slot + 8 */
 	RULE_RA_ONLY = 4,  /* arm64: the slot is RA's, fp is unchanged */
+	RULE_RA_X13 = RULE_RA_REG | RULE_RA_ONLY, /* arm64: in x13, for a call that leaves it
+	                    * alone: glibc's setjmp (2.41) */
 	RULE_FP_AT_FP = 8, /* the caller's fp is at fp + slot */
 	RULE_RBX = 16,     /* x86_64: bits 56-63: slot of rbx, s8 words from the CFA (0:
 	                    * unchanged), and the CFA offset has 24 bits. In files that
 	                    * count a CFA from rbx: ld.so's lazy binding */
+	RULE_EXACT = 32,   /* the caller was interrupted: RA is a pc about to run. arm64: by Go's
+	                    * runtime, which left its LR at the CFA and its sp 16 above */
+	RULE_GO_ODD = 64,
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

@@ -7,7 +7,7 @@
  * sent counts as seen. */
 #include "lookup.bpf.h"
 
-#define PLAIN_FRAMES 6
+#define PLAIN_FRAMES 8
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
@@ -63,6 +63,8 @@ static int user_registers(struct walk *w); /* host_walk.c */
 #ifdef __TARGET_ARCH_arm64
 struct pt_regs {
 	__u64 regs[31], sp, pc, pstate;
+	__u64 orig_x0;
+	__s32 syscall;
 };
 #else
 struct pt_regs {
@@ -100,6 +102,9 @@ static __always_inline int user_registers(struct walk *w)
 	w->sp = r->sp;
 	w->fp = r->regs[29];
 	w->lr = r->regs[30];
+	w->pc_mask = (1ULL << (unwind_config.address_bits & 63)) - 1;
+	w->g = r->regs[28];
+	w->regs[RULE_REG_R13] = r->regs[13];
 #else
 	__u16 cs = r->cs;
 
@@ -183,7 +188,6 @@ __global int walk_uretprobe(struct walk *w)
 struct loop {
 	struct walk *w;
 	struct stack_record *out;
-	struct rule_cache *cache;
 };
 
 static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
@@ -208,6 +212,10 @@ static __always_inline int find_rule(struct walk *w)
 	int err;
 
 	w->rule = 0;
+	if (w->map.flags & MAPPING_V8) {
+		w->rule = RULE_V8;
+		return 0;
+	}
 	if (!w->map.file || (w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON)))
 		return 0;
 	e = cache_entry(w, vaddr);
@@ -245,11 +253,60 @@ static __always_inline __u64 native_frame(struct walk *w)
 	return FRAME_NATIVE(w->map.file, at - w->map.bias);
 }
 
+__global int emit_batch(struct walk *w, int n)
+{
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, nr;
+	struct stack_record *out;
+	__u64 hash;
+	int err = 0;
+
+	if (!w)
+		return UNWIND_SCRATCH + 1;
+	nr = w->nr + n;
+	if (!w->store && nr <= w->limit) { /* only their number matters */
+		w->nr = nr;
+		return 0;
+	}
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	out = bpf_map_lookup_elem(&frames, &index);
+	if (!out)
+		return UNWIND_SCRATCH + 1;
+	nr = w->nr;
+	hash = w->hash;
+	for (int i = 0; i < PYTHON_BATCH; i++) {
+		__u64 frame = w->py.batch[i];
+		__u32 k = nr;
+
+		if (i >= n)
+			break;
+		if (nr >= w->limit) {
+			err = UNWIND_LIMIT + 1;
+			break;
+		}
+		FORGET(k);
+		/* Beyond it nothing is stored: see start(). Known to the verifier when read. */
+		if (k < unwind_config.max_frames)
+			out->frames[k] = frame;
+		hash = STACK_HASH(hash, frame);
+		nr++;
+	}
+	w->nr = nr;
+	w->hash = hash;
+	return err;
+}
+
 static __always_inline int language_frame(struct walk *w, struct stack_record *out)
 {
 	__u64 frame = 0;
-	int r = python_step(&w->py, &frame);
+	int r = python_plain(&w->py);
 
+	if (r > 0) {
+		w->py_emitted = 1;
+		return emit_batch(w, r);
+	}
+	r = python_step(&w->py, &frame);
+	if (r > 0 && !frame)
+		return 0;
 	if (r > 0) {
 		w->py_emitted = 1;
 		return emit(w, out, frame);
@@ -260,46 +317,130 @@ static __always_inline int language_frame(struct walk *w, struct stack_record *o
 	return -1;
 }
 
+/* Whether the frame is Go's code: only the file's table says. */
+static __always_inline int is_go(struct walk *w)
+{
+	if (!w->map.file || (w->table_file != w->map.file && walk_table(w)))
+		return 0;
+	return w->lookup - w->map.bias - w->table_base - w->table_go < w->table_go_size;
+}
+
+/* To the caller of an eval loop whose frames were emitted. At the edge of a call the
+ * loop's C frame is there and the language's are not, or not any more: what was taken
+ * for its frames is the caller's, and put back. */
+__global int leave_loop(struct walk *w)
+{
+	__u64 sp, entry;
+	int end;
+
+	if (!w)
+		return UNWIND_SCRATCH + 1;
+	sp = w->sp;
+	entry = w->py.entry;
+	end = native_step(w);
+	if (end || !entry || entry - sp < w->sp - sp || (w->flags & WALK_GUESSED))
+		return end;
+	w->nr = w->py_nr;
+	w->hash = w->py_hash;
+	w->py.frame = w->py_frame;
+	w->py.newest = entry == w->py_newest ? entry : 0;
+	w->trouble = w->py_trouble;
+	w->py_emitted = 0;
+	return 0;
+}
+
+__global int enter_loop(struct walk *w)
+{
+	if (!w)
+		return 0;
+	w->py.file = w->map.file;
+	w->py.bias = w->map.bias;
+	if (!w->py.begun && !python_begin(&w->py))
+		w->py_listed = !!w->py.frame;
+	w->py_in = 1;
+	w->py_emitted = 0;
+	w->py_nr = w->nr;
+	w->py_hash = w->hash;
+	w->py_frame = w->py.frame;
+	w->py_newest = w->py.newest;
+	w->py_trouble = w->trouble;
+	/* Where nothing tells whose frames are whose, a loop without any is all that
+	 * shows: somewhere before, one stands in its caller's place. */
+	if (w->py_listed && !w->py.frame && !w->py.told)
+		w->trouble = UNWIND_UNATTACHED;
+	return 0;
+}
+
+/* What native_step() wants to know of Go's frames on arm64. Asked for here, as little of the
+ * 512 bytes that all calls share is in use. */
+static __always_inline void walk_lr(struct walk *w)
+{
+	if (WALK_ARM64(w) && (w->rule & 15) == RULE_GO && (w->flags & WALK_LR))
+		w->own = walk_own(w, strip(w, w->lr));
+}
+
 static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 {
-	int err, replaced = 0;
+	__u64 frame, js;
+	int err, end;
 
 	if (!w->py_in) {
 		err = locate(w);
 		if (err)
 			return err;
-		if (w->in_loop && (w->map.flags & MAPPING_PYTHON)) {
-			if (!w->py.begun)
-				python_begin(&w->py);
-			w->py_in = 1;
-			w->py_emitted = 0;
-		}
+		if (w->in_loop && (w->map.flags & MAPPING_PYTHON) && w->want != WANT_GO &&
+			w->want != WANT_JS)
+			enter_loop(w);
 	}
 	if (w->py_in) {
 		err = language_frame(w, out);
 		if (err >= 0)
 			return err;
-		replaced = w->py_emitted;
+		frame = native_frame(w);
+		end = leave_loop(w);
+		err = w->py_emitted || w->want != WANT_ALL ? 0 : emit(w, out, frame);
+		return err ? err : end;
 	}
-	if (w->want == WANT_ALL && !replaced) {
+	js = (w->rule & 15) == RULE_V8 && (w->want == WANT_ALL || w->want == WANT_JS) ?
+		v8_function(w) : 0;
+	if (js) {
+		err = emit(w, out, js);
+		if (err)
+			return err;
+	} else if (w->want == WANT_ALL || (w->want == WANT_GO && is_go(w))) {
 		err = emit(w, out, native_frame(w));
 		if (err)
 			return err;
 	}
+	walk_lr(w);
 	return native_step(w);
 }
 
 /* Most frames: in the mapping of the one before, by a plain rule from the cache, with
  * RA and fp in the window. What is anything else is left to one_frame(); so is what
- * would end the walk. The address of what is to be in the window, or 0. */
-static __always_inline __u64 plain_frames(struct loop *l)
+ * would end the walk. The address of what is to be in the window, or 0. A function of its
+ * own, for what it takes of the stack is not there for what one_frame() calls. */
+__global __u64 plain_frames(struct walk *w)
 {
-	struct walk *w = l->w;
-	__u64 lookup = w->pc - !(w->flags & WALK_EXACT), fp = w->fp, hash = w->hash;
-	__u64 at = w->sp - w->window_at; /* sp, as an offset in the window */
-	__u32 nr = w->nr, file = w->map.file, max = unwind_config.max_frames, gone = 0;
-	__u64 wanted = 0;
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, zero = 0;
+	__u32 nr, file, max = unwind_config.max_frames, gone = 0;
+	__u64 lookup, fp, hash, at, wanted = 0;
+	struct stack_record *out;
+	struct rule_cache *cache;
 
+	if (!w)
+		return 0;
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	out = bpf_map_lookup_elem(&frames, &index);
+	cache = bpf_map_lookup_elem(&rule_cache, &zero);
+	if (!out || !cache)
+		return 0;
+	lookup = w->pc - !(w->flags & WALK_EXACT);
+	fp = w->fp;
+	hash = w->hash;
+	at = w->sp - w->window_at; /* sp, as an offset in the window */
+	nr = w->nr;
+	file = w->map.file;
 	for (int i = 0; i < PLAIN_FRAMES; i++) {
 		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, n;
 		__s64 slot;
@@ -308,7 +449,7 @@ static __always_inline __u64 plain_frames(struct loop *l)
 			break;
 		k = cache_index(file, vaddr);
 		FORGET(k);
-		e = l->cache->entry[k & (CACHE_ENTRIES - 1)];
+		e = cache->entry[k & (CACHE_ENTRIES - 1)];
 		if (e >> 23 != (cache_tag(file, vaddr) << 1 | 1))
 			break;
 		o = (e & CACHE_BY_FP ? fp - w->window_at : at) + (e & CACHE_OFFSET);
@@ -336,7 +477,7 @@ static __always_inline __u64 plain_frames(struct loop *l)
 		n = nr++;
 		FORGET(n);
 		if (n < max) /* else nothing is stored: see start() */
-			l->out->frames[n] = frame;
+			out->frames[n] = frame;
 		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 		hash = STACK_HASH(hash, frame);
 	}
@@ -354,7 +495,7 @@ static long walk_some(__u32 i, void *data)
 {
 	struct loop *l = data;
 	struct walk *w = l->w;
-	__u64 wanted = w->py_in ? 0 : plain_frames(l);
+	__u64 wanted = w->py_in || w->want != WANT_ALL ? 0 : plain_frames(w);
 	int end;
 
 	if (wanted && !(w->flags & WALK_NO_WINDOW)) {
@@ -373,11 +514,18 @@ static long language_rest(__u32 i, void *data)
 {
 	struct loop *l = data;
 	__u64 frame = 0;
-	int r = python_step(&l->w->py, &frame), err = 0;
+	int r = python_plain(&l->w->py), err = 0;
 
+	if (r > 0) {
+		err = emit_batch(l->w, r);
+		if (err)
+			l->w->end = err;
+		return !!err;
+	}
+	r = python_step(&l->w->py, &frame);
 	if (r < 0)
 		l->w->trouble = UNWIND_LANGUAGE;
-	if (r > 0)
+	if (r > 0 && frame)
 		err = emit(l->w, l->out, frame);
 	if (err)
 		l->w->end = err;
@@ -470,14 +618,17 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
 }
 
 /* A walk that only counts has no id to be mended; the next one will know more. */
-static __always_inline void tell_miss(struct walk *w)
+__global int tell_miss(struct walk *w)
 {
 	struct miss_record m = {.head = {.kind = RECORD_MISS}};
 
+	if (!w)
+		return 0;
 	m.pid = w->pid;
 	m.pc = w->lookup;
 	m.time = bpf_ktime_get_ns();
 	ring_output(&m, sizeof(m));
+	return 0;
 }
 
 static __always_inline void first_sight(struct walk *w, struct stack_record *out, __u64 id)
@@ -519,7 +670,7 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 	if (w->store && w->limit > unwind_config.max_frames)
 		w->limit = unwind_config.max_frames;
 	w->end = w->trouble = 0;
-	w->py_emitted = w->py_in = 0;
+	w->py_emitted = w->py_in = w->py_listed = 0;
 	__builtin_memset(&w->py, 0, sizeof(w->py));
 	w->py.pid = w->pid;
 	w->py.slot = r->slot;
@@ -530,41 +681,58 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 }
 
 /* The language's list is all that is wanted: no table is needed for it. A process that
- * has none is one without the language, or is not known yet. */
-static __always_inline void run_language(struct walk *w, struct loop *l)
+ * has none is one without the language; or it is not known yet, which is -1: a walk then
+ * finds the eval loop, and in its file what the language is. */
+static __always_inline int run_language(struct walk *w, struct loop *l)
 {
-	int err;
-
 	if (python_begin(&w->py)) {
 		w->lookup = w->pc;
-		err = walk_told(w);
-		w->end = err ? walk_unknown(w, err - 1) : 0;
-		if (!w->end)
-			w->end = UNWIND_COMPLETE + 1;
-		return;
+		if (walk_told(w)) {
+			w->py.begun = 0;
+			return -1;
+		}
+		w->end = UNWIND_COMPLETE + 1;
+		return 0;
 	}
 	bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, l, 0);
 	if (!w->end)
 		w->end = (w->trouble ? w->trouble : UNWIND_COMPLETE) + 1;
+	return 0;
 }
 
-static __always_inline void run(struct walk *w, struct stack_record *out, struct rule_cache *cache)
+/* Frames that no eval loop was met for; of what stands in for C none are shown (3.15's list
+ * ends in one). */
+static __always_inline void language_tail(struct walk *w, struct loop *l)
 {
-	struct loop l = {w, out, cache};
-	__u32 most = 3 * w->limit + 1;
+	__u32 nr = w->nr;
 
-	if (w->want == WANT_PYTHON) {
-		run_language(w, &l);
+	bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, l, 0);
+	if (!w->trouble && w->nr != nr)
+		w->trouble = UNWIND_UNATTACHED;
+}
+
+static __always_inline void run(struct walk *w, struct stack_record *out)
+{
+	struct loop l = {w, out};
+	__u32 most = 4 * w->limit + 1;
+
+	if (w->want == WANT_PYTHON && !run_language(w, &l))
+		return;
+	if ((w->want == WANT_GO && !walk_may_have(w, 1 << FRAME_LANG_GO)) ||
+		(w->want == WANT_JS && !walk_may_have(w, 1 << FRAME_LANG_JS))) {
+		w->end = UNWIND_COMPLETE + 1;
 		return;
 	}
-	/* An activation takes a step of its own, and so may a window. */
+	/* An activation takes a step of its own, and so may a window, and frames that
+	 * are put back. */
 	bpf_loop(most, walk_some, &l, 0);
 	if (!w->end)
 		w->end = UNWIND_LIMIT + 1;
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
 		return;
-	if (w->py.begun ? w->py.frame : w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py))
-		bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, &l, 0);
+	if (w->want == WANT_ALL &&
+		(w->py.begun ? w->py.frame : w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py)))
+		language_tail(w, &l);
 	if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
 		w->end = w->trouble + 1;
 }
@@ -582,8 +750,10 @@ static long language_marked(__u32 i, void *data)
 	__u64 frame = 0;
 	int r = python_step(&l->w->py, &frame);
 
-	/* 0 at the end of an activation is the mark. */
-	if (r < 0 || emit(l->w, l->out, frame))
+	if (r > 0 && !frame)
+		return 0;
+	/* An address at the end of an activation is the mark. */
+	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->py.entry))
 		return 1;
 	return !r && !l->w->py.frame;
 }
@@ -595,7 +765,7 @@ static __always_inline __u64 send_language(struct walk *w, struct stack_record *
 	__u32 limit = w->limit;
 	__u64 id;
 
-	if (w->want == WANT_PYTHON || python_begin(&w->py))
+	if (w->want != WANT_ALL || python_begin(&w->py))
 		return 0;
 	w->py.ended = 0;
 	w->hash = STACK_HASH_SEED;
@@ -609,12 +779,40 @@ static __always_inline __u64 send_language(struct walk *w, struct stack_record *
 	return id;
 }
 
+/* execve, execveat: of the kernel's asm/unistd.h */
+static __always_inline int in_exec(void)
+{
+#ifdef STRATA_HOST
+	return 0;
+#else
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+#ifdef __TARGET_ARCH_arm64
+	return r->syscall == 221 || r->syscall == 281;
+#else
+	return r->orig_ax == 59 || r->orig_ax == 322;
+#endif
+#endif
+}
+
+/* A thread that exits keeps its registers longer than its memory; one that runs another
+ * program has that one's memory before its registers. */
+static __always_inline int memory_has_gone(struct walk *w)
+{
+	__u64 mm = 1;
+
+	if (in_exec()) /* until then its own is there */
+		return !!bpf_probe_read_user(&mm, 8, (void *)w->first.sp);
+	if (unwind_config.task_mm)
+		bpf_probe_read_kernel(&mm, 8, (void *)(bpf_get_current_task() + unwind_config.task_mm));
+	return !mm;
+}
+
 __global int stack_user(struct stack_req *r)
 {
 	struct stack_record *out;
-	struct rule_cache *cache;
 	struct walk *w;
-	__u32 index, zero = 0;
+	__u32 index;
 	int err;
 
 	if (!r)
@@ -625,8 +823,7 @@ __global int stack_user(struct stack_req *r)
 	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
 	w = bpf_map_lookup_elem(&walks, &index);
 	out = bpf_map_lookup_elem(&frames, &index);
-	cache = bpf_map_lookup_elem(&rule_cache, &zero);
-	if (!w || !out || !cache)
+	if (!w || !out)
 		return -1;
 	err = user_registers(w);
 	if (err) {
@@ -634,7 +831,11 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	start(w, r);
-	run(w, out, cache);
+	run(w, out);
+	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
+		r->end = UNWIND_NO_USER;
+		return 0;
+	}
 	r->nr = w->nr;
 	r->end = w->end - 1;
 	if ((w->flags & WALK_ASK) && w->store) {

@@ -29,7 +29,16 @@ struct walk {
 	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
 	__u64 window_at;            /* address of its first byte; WINDOW_NONE */
 
+	__u64 own;                  /* lr lies in the function of pc: walk_lr() */
+	struct { /* walk_own(): not on the stack, which is short there */
+		__u32 file, page, last; /* the next page, and addr's */
+		__u32 low;              /* of addr in its page */
+		__u32 rule;             /* index of the function's */
+		int own;
+	} search;
+	__u64 pc_mask;              /* arm64: the address in a return address */
 	__u64 pc, sp, fp, lr;
+	__u64 g;                    /* arm64: x28 of the thread: Go's g */
 	__u64 lookup;               /* the address looked up: pc or pc - 1 */
 	__u64 regs[16];             /* by enum rule_reg, of the frame where they are known */
 	__u32 flags;                /* enum walk_flags */
@@ -47,6 +56,7 @@ struct walk {
 	__u64 table_base;
 	__u32 table_file;
 	__u32 table_npages, table_rules, table_pages, table_rows, table_nranges;
+	__u64 table_go, table_go_size;
 	struct {
 		__u32 start, end;
 	} range[TABLE_RANGES];
@@ -58,6 +68,10 @@ struct walk {
 	__u32 trouble;              /* a language's error: enum unwind_end */
 	__u32 py_emitted;           /* of this activation */
 	__u32 py_in;                /* inside an activation */
+	__u32 py_listed;            /* the thread has frames of the language */
+	/* What it was when the activation was entered */
+	__u32 py_nr, py_trouble;
+	__u64 py_hash, py_frame, py_newest;
 	struct python_cursor py;
 
 	struct { /* where the walk began, for userspace to finish it */
@@ -95,7 +109,7 @@ static __always_inline int walk_word(struct walk *w, __u64 addr, __u64 *ret)
 /* arm64 signs return addresses in the high bits. */
 static __always_inline __u64 strip(struct walk *w, __u64 pc)
 {
-	return WALK_ARM64(w) ? pc & ((1ULL << 48) - 1) : pc;
+	return WALK_ARM64(w) ? pc & w->pc_mask : pc;
 }
 
 /* The word at an offset that is checked. */
@@ -110,19 +124,29 @@ int walk_mapping(struct walk *w);
 /* The same of what userspace has told alone: whether a process has a language is known
  * only then. */
 int walk_told(struct walk *w);
+/* Whether the process may have one of those (1 << enum frame_lang), as far as is known. */
+int walk_may_have(struct walk *w, __u32 languages);
 /* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
 int walk_table(struct walk *w);
 /* Sets w->rule for w->lookup (0: none), and in_loop, from the table. 0, or enum unwind_end + 1. */
 int walk_rule(struct walk *w);
+/* Whether addr is in the function of w->lookup, where a row is a function. */
+int walk_own(struct walk *w, __u64 addr);
 /* What to do about an address or a table that is not known, by enum unwind_end. 0: go
  * on by frame pointer, or enum unwind_end + 1. */
 int walk_unknown(struct walk *w, __u32 end);
 /* From this frame to its caller by w->rule (0: by frame pointer). 0, or
  * enum unwind_end + 1. */
 int native_step(struct walk *w);
+/* V8's frames, in v8.bpf.c: that of the function that is at w's frame pointer, or 0; the
+ * step of native_step(). */
+__u64 v8_function(struct walk *w);
+int native_v8(struct walk *w);
 /* fsbase, tpidr_el0 of the thread; 0: not known. */
 __u64 thread_pointer(void);
 
 /* In python.bpf.c, see python.h. */
+int python_is_file(__u32 file);
 int python_begin(struct python_cursor *c);
 int python_step(struct python_cursor *c, __u64 *frame);
+int python_plain(struct python_cursor *c);

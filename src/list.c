@@ -23,15 +23,17 @@ struct listing {
 	unsigned found;
 };
 
+static bool is_called(const char *own, const char *name, size_t n)
+{
+	return own && !strncasecmp(own, name, n) && !own[n];
+}
+
 static const struct provider *find_provider(const char *name, size_t n)
 {
-	for (const struct provider *const *p = providers; *p; p++) {
-		if (!strncasecmp((*p)->name, name, n) && !(*p)->name[n])
+	for (const struct provider *const *p = providers; *p; p++)
+		if (is_called((*p)->name, name, n) || is_called((*p)->short_name, name, n) ||
+			is_called((*p)->alias, name, n))
 			return *p;
-		if ((*p)->short_name && !strncasecmp((*p)->short_name, name, n) &&
-			!(*p)->short_name[n])
-			return *p;
-	}
 	return NULL;
 }
 

@@ -24,7 +24,7 @@
 #include "target/target.h"
 #include "unwind.h"
 
-enum { OPT_DRY_RUN = 256, OPT_INFO, OPT_NO_FEATURE, OPT_UNWIND };
+enum { OPT_DRY_RUN = 256, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
 
 static const struct {
 	struct option o;
@@ -47,8 +47,11 @@ static const struct {
 	{{"info", no_argument, NULL, OPT_INFO}, NULL, "what this kernel and this build can do"},
 	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
 		"as if the kernel lacked a feature"},
-	{{"unwind", required_argument, NULL, OPT_UNWIND}, "PID",
-		"print the stacks of a process as it stands, without BPF or root"},
+	{{"unwind", required_argument, NULL, OPT_UNWIND}, "PID|CORE",
+		"print the stacks of a process as it stands, or of a core file, without BPF or root"},
+	{{"exe", required_argument, NULL, OPT_EXE}, "FILE", "the program of that core"},
+	{{"sysroot", required_argument, NULL, OPT_SYSROOT}, "DIR",
+		"where the files are that the core names"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
 };
@@ -56,6 +59,7 @@ static const struct {
 struct main {
 	const char *eval, *file, *output, *command;
 	int pid;
+	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unwind;
 	const char *const *params;
 	unsigned nparams;
@@ -150,7 +154,14 @@ static bool set_option(struct main *m, int c)
 		return true;
 	case OPT_UNWIND:
 		m->unwind = true;
-		return set_pid(m, optarg);
+		m->core = optarg[strspn(optarg, "0123456789")] ? optarg : NULL;
+		return m->core || set_pid(m, optarg);
+	case OPT_EXE:
+		m->core_exe = optarg;
+		return true;
+	case OPT_SYSROOT:
+		m->sysroot = optarg;
+		return true;
 	case 'p':
 		return set_pid(m, optarg);
 	case 'l':
@@ -395,6 +406,8 @@ static int mode(struct main *m)
 		info_print(m->target, stdout);
 		return 0;
 	}
+	if (m->core)
+		return unwind_core(m->core, m->core_exe, m->sysroot, stdout);
 	if (m->unwind)
 		return unwind_process(m->target, m->pid, stdout);
 	if (m->list && !m->eval)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwind.c - --unwind PID. The process is held by ptrace only while it is walked: names
- * are looked up when it runs again. */
+/* unwind.c - --unwind PID or CORE. A process is held by ptrace only while it is walked:
+ * names are looked up when it runs again. */
 #include "unwind.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -11,7 +12,9 @@
 #include "parser/type.h"
 #include "runtime/show.h"
 #include "runtime/why.h"
+#include "target/elf.h"
 #include "target/target.h"
+#include "unwinders/core.h"
 #include "unwinders/stopped.h"
 #include "unwinders/unwinder.h"
 
@@ -76,7 +79,7 @@ static int walk_process(struct target *t, struct unwinders *u, int pid, FILE *ou
 	return !n;
 }
 
-int unwind_process(struct target *t, int pid, FILE *out)
+static struct unwinders *set_up(struct target *t)
 {
 	struct unwind_sink *sink = NULL;
 	struct unwinders *u = NULL;
@@ -84,11 +87,69 @@ int unwind_process(struct target *t, int pid, FILE *out)
 
 	if (!r)
 		r = unwinders_new(t, sink, &u);
-	if (r) {
+	if (r)
 		log_error("cannot set up the unwinder: %s", why_errno(r));
+	return u;
+}
+
+int unwind_process(struct target *t, int pid, FILE *out)
+{
+	struct unwinders *u = set_up(t);
+	int r = u ? walk_process(t, u, pid, out) : 1;
+
+	unwinders_free(u);
+	return r;
+}
+
+/* ---- a core ------------------------------------------------------------- */
+
+static struct core *open_core(const char *path)
+{
+	struct core *c = NULL;
+	struct elf *e = NULL;
+	int r = elf_open(path, &e);
+
+	if (!r && !elf_is_core(e)) {
+		elf_close(e);
+		r = -ENOEXEC;
+	} else if (!r) {
+		r = core_open(e, &c);
+	}
+	if (r == -ENOEXEC)
+		log_error("%s is neither a process' number nor a core file", path);
+	else if (r)
+		log_error("cannot read %s: %s", path, why_errno(r));
+	return c;
+}
+
+static int walk_core(struct target *t, struct unwinders *u, struct core *c, const char *exe, FILE *out)
+{
+	_cleanup_(freep) struct walked *threads = calloc(core_threads(c) + 1, sizeof(*threads));
+	int r = unwinders_add_core(u, c, exe);
+	size_t n = 0;
+
+	if (r) {
+		log_error("cannot read %s: %s", exe ? exe : "the core's files", why_errno(r));
 		return 1;
 	}
-	r = walk_process(t, u, pid, out);
+	for (size_t i = 0; threads && i < core_threads(c); i++) {
+		threads[n] = (struct walked){.tid = core_tid(c, i)};
+		if (!unwinders_walk_core(u, c, i, WANT_ALL, UNWIND_LIMIT_MAX, &threads[n].stack))
+			n++;
+	}
+	print_threads(t, u, threads, n, out);
+	return !n;
+}
+
+int unwind_core(const char *path, const char *exe, const char *sysroot, FILE *out)
+{
+	struct core *c = open_core(path);
+	struct target *t = c ? target_open(sysroot ? sysroot : "/") : NULL;
+	struct unwinders *u = t ? set_up(t) : NULL;
+	int r = u ? walk_core(t, u, c, exe, out) : 1;
+
 	unwinders_free(u);
+	target_close(t);
+	core_close(c);
 	return r;
 }

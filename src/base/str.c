@@ -55,6 +55,28 @@ void str_addc(struct str *s, char c)
 	str_addn(s, &c, 1);
 }
 
+void str_add_char(struct str *s, uint32_t c)
+{
+	if (c < 0x80) {
+		str_addc(s, (char)c);
+		return;
+	}
+	if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c >= 0x10000) {
+		str_addc(s, (char)(0xf0 | c >> 18));
+		str_addc(s, (char)(0x80 | (c >> 12 & 63)));
+	} else if (c >= 0x800) {
+		str_addc(s, (char)(0xe0 | c >> 12));
+	} else {
+		str_addc(s, (char)(0xc0 | c >> 6));
+		str_addc(s, (char)(0x80 | (c & 63)));
+		return;
+	}
+	str_addc(s, (char)(0x80 | (c >> 6 & 63)));
+	str_addc(s, (char)(0x80 | (c & 63)));
+}
+
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 {
 	va_list again;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
 	char *data; /* NULL while empty; owned */
@@ -17,6 +18,8 @@ void str_clear(struct str *s);
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
+/* One of Unicode's, as UTF-8; what is none becomes U+FFFD. */
+void str_add_char(struct str *s, uint32_t c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0), nonnull(2)));

@@ -444,7 +444,7 @@ static struct image_prog *make_program(struct gen *g)
 		.nplaces = 1,
 		.span = g->probe->span,
 	};
-	g->bound_to_place = false;
+	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* is loaded for its function */
 	gen_program(g, name);
 	return &g->img->progs[g->img->nprogs - 1];
 }

@@ -506,16 +506,29 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	return dst;
 }
 
+/* By the helper: a load from the context would give a pointer that the verifier follows,
+ * and forbids to do sums with. */
+static struct ir *trampoline_arg(struct gen *g, const struct field *f)
+{
+	struct ir *room = gen_tmp(g, 8);
+
+	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+	gen_call(g, BPF_FUNC_get_func_arg, 3, emit_ctx(g->e), emit_int(g->e, f->offset / 8), room);
+	return emit_load(g->e, room, 0, f->size, f->type->is_signed);
+}
+
 static struct ir *gen_args_field(struct gen *g, struct node *n)
 {
 	const struct field *f = field_here(g, n->field.name);
 
-	if (g->provider->ctx == CTX_TRACEPOINT)
+	if (g->provider->ctx != CTX_RAW)
 		g->bound_to_place = true;
 	if (!f) /* another place of the attach point has it, this one does not */
 		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : emit_int(g->e, 0);
 	if (n->type->kind == TYPE_STRING)
 		return field_string(g, f, n->type);
+	if (g->provider->ctx == CTX_TRAMPOLINE)
+		return trampoline_arg(g, f);
 	return emit_load(g->e, emit_ctx(g->e), f->offset, f->size, f->type->is_signed);
 }
 

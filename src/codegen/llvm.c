@@ -12,6 +12,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -79,10 +80,24 @@ static void init_types(struct emit *e)
 	e->di_ptr = LLVMDIBuilderCreatePointerType(e->di, NULL, 64, 0, 0, "", 0);
 }
 
+/* Blocks stay in the order they are made in, a loop's head before what it repeats: Linux 6.1
+ * refuses a loop that is closed by running on into its head, not by a jump. */
+static void keep_block_order(void)
+{
+	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold" };
+	static bool done;
+
+	if (!done)
+		LLVMParseCommandLineOptions(3, options, NULL);
+	done = true;
+}
+
 static bool init_machine(struct emit *e)
 {
 	LLVMTargetRef target;
 	char *why = NULL;
+
+	keep_block_order();
 
 	LLVMInitializeBPFTargetInfo();
 	LLVMInitializeBPFTarget();

@@ -12,3 +12,8 @@ int regs_sp(void);
 unsigned regs_stack_args(void);
 /* How many arguments registers hold. */
 unsigned regs_args(void);
+
+/* The same of Go's ABIInternal (src/cmd/compile/abi-internal.md), from Go 1.17, on arm64
+ * 1.18 on: integers and pointers; a string is two, a slice three. */
+int regs_go_arg(unsigned i);
+unsigned regs_go_args(void);

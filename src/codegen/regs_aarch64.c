@@ -2,11 +2,21 @@
 /* regs_aarch64.c - AAPCS64 over arm64's struct user_pt_regs. */
 #include "regs.h"
 
-enum { REG_ARGS = 8 }; /* x0..x7 */
+enum { REG_ARGS = 8, GO_REG_ARGS = 16 }; /* x0..x7, x0..x15 */
 
 int regs_arg(unsigned i)
 {
 	return i < REG_ARGS ? (int)i * 8 : -1;
+}
+
+int regs_go_arg(unsigned i)
+{
+	return i < GO_REG_ARGS ? (int)i * 8 : -1;
+}
+
+unsigned regs_go_args(void)
+{
+	return GO_REG_ARGS;
 }
 
 int regs_return(void)

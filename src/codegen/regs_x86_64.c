@@ -12,6 +12,19 @@ int regs_arg(unsigned i)
 	return i < ARRAY_SIZE(args) ? args[i] : -1;
 }
 
+/* rax rbx rcx rdi rsi r8 r9 r10 r11 */
+static const int go_args[] = {80, 40, 88, 112, 104, 72, 64, 56, 48};
+
+int regs_go_arg(unsigned i)
+{
+	return i < ARRAY_SIZE(go_args) ? go_args[i] : -1;
+}
+
+unsigned regs_go_args(void)
+{
+	return ARRAY_SIZE(go_args);
+}
+
 int regs_return(void)
 {
 	return 80; /* rax */

@@ -23,7 +23,8 @@ const struct provider *provider_find(const struct language *l, const char *name)
 {
 	for (const struct provider *const *p = l->providers; *p; p++)
 		if (!strcasecmp((*p)->name, name) ||
-			((*p)->short_name && !strcasecmp((*p)->short_name, name)))
+			((*p)->short_name && !strcasecmp((*p)->short_name, name)) ||
+			((*p)->alias && !strcasecmp((*p)->alias, name)))
 			return *p;
 	return NULL;
 }

@@ -27,6 +27,7 @@ enum ctx_kind {
 	CTX_PT_REGS,    /* uprobe, kprobe */
 	CTX_TRACEPOINT, /* the record of tracefs' format file: fields at offsets */
 	CTX_RAW,        /* u64[] */
+	CTX_TRAMPOLINE, /* fentry, fexit: the function's arguments and result, by helpers */
 };
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
@@ -50,7 +51,11 @@ struct place {
 	uint64_t period;  /* timers: ns, or Hz when freq; software: count */
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
-	const struct field *fields; /* tracepoints */
+	bool alone;       /* kprobes with an offset: not on a multi link */
+	bool go;          /* Go code: arguments in its registers */
+	bool at_return;   /* of uretprobe: the address of a return instruction */
+	const struct field *fields; /* tracepoints, fentry */
+	const struct type *ret;     /* of retval, where it is known; or NULL: int64 */
 	struct place *next;
 };
 
@@ -74,12 +79,16 @@ struct resolve_env {
 struct provider {
 	const char *name;       /* "uprobe" */
 	const char *short_name; /* "u" or NULL */
+	const char *alias;      /* another name: "kfunc"; or NULL */
 	const char *form;       /* "uprobe:PATH:FUNCTION[+OFFSET]" */
 	const char *help;
 	enum ctx_kind ctx;
 	uint32_t prog_type;   /* BPF_PROG_TYPE_* */
-	uint32_t attach_type; /* BPF_TRACE_UPROBE_MULTI.. or 0 */
+	uint32_t attach_type; /* BPF_TRACE_FENTRY.. or 0 */
+	uint32_t multi_type;  /* the same for one link of many places, BPF_TRACE_UPROBE_MULTI.., */
+	int multi_feature;    /* enum feature: where the kernel has it */
 	const char *section;  /* ELF section of its programs */
+	bool kernel;          /* arguments on the stack are on the kernel's */
 	bool has_args;        /* argN */
 	bool has_retval;
 	bool has_fields;      /* args.x */

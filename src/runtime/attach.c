@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "runtime/why.h"
+#include "target/target.h"
 
 void links_done(struct links *l)
 {
@@ -40,6 +41,39 @@ int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_lin
 	}
 	vec_push(&p->links->list, link);
 	return 0;
+}
+
+bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog)
+{
+	return prog->provider->multi_type && target_feature(t, prog->provider->multi_feature) &&
+		!img->places[prog->first_place].place->alone;
+}
+
+/* What the kernel says of a place that it cannot probe; -524: its own ENOTSUPP. */
+static bool place_refused(int r)
+{
+	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO ||
+		r == -ESRCH || r == -EADDRNOTAVAIL || r == -ENOENT;
+}
+
+int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
+	struct bpf_link *(*link)(const void *batch, size_t from, size_t n), const void *batch,
+	size_t from, size_t n)
+{
+	struct bpf_link *l = link(batch, from, n);
+	int r = -errno;
+
+	if (l || !place_refused(r)) {
+		errno = l ? 0 : -r;
+		return probe_link(p, places[from], l);
+	}
+	if (n == 1) {
+		log_info("skipped %s: %s", places[from]->name, why_errno(r));
+		p->links->skipped++;
+		return 0;
+	}
+	r = probe_link_halved(p, places, link, batch, from, n / 2);
+	return r ? r : probe_link_halved(p, places, link, batch, from + n / 2, n - n / 2);
 }
 
 int probe_perf_event(struct loaded_probe *p, const struct place *place,

@@ -36,6 +36,15 @@ uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 /* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, told. */
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
 
+/* Whether the program's places hang on one link. */
+bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
+/* Links n places from the one numbered `from` by link(batch, from, n). A place that the
+ * kernel cannot probe refuses the whole link, so a refused range is halved until the
+ * culprits are found; they are skipped and counted. 0 or -errno, told. */
+int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
+	struct bpf_link *(*link)(const void *batch, size_t from, size_t n), const void *batch,
+	size_t from, size_t n);
+
 /* A perf event on one CPU (or -1) with the program on its overflow. */
 int probe_perf_event(struct loaded_probe *p, const struct place *place,
 	struct perf_event_attr *attr, int cpu, uint64_t cookie);

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "bpf/record.h"
 #include "parser/provider.h"
+#include "runtime/attach.h"
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/rodata.h"
@@ -104,6 +105,26 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
 		bpf_map__set_max_entries(m, entries);
 }
 
+/* A trampoline's program is loaded for its function. */
+static int set_function(const struct image *img, const struct image_prog *p, struct target *t,
+	struct bpf_program *bpf)
+{
+	const struct place *place = img->places[p->first_place].place;
+	int r;
+
+	if (!target_feature(t, FEATURE_FENTRY)) {
+		log_error("cannot attach to %s: this kernel lacks BPF trampolines, or does not "
+			  "permit them", place->name);
+		log_hint("they need Linux 5.5, on arm64 6.4; kprobes could stand in, but this "
+			 "kernel has none of them either");
+		return -EOPNOTSUPP;
+	}
+	r = bpf_program__set_attach_target(bpf, 0, place->func);
+	if (r)
+		log_error("cannot attach to %s: %s", place->name, why_errno(r));
+	return r;
+}
+
 static int prepare_progs(const struct image *img, struct target *t, struct bpf_object *obj)
 {
 	for (unsigned i = 0; i < img->nprogs; i++) {
@@ -115,10 +136,10 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 			return -ENOENT;
 		}
 		bpf_program__set_type(bpf, p->provider->prog_type);
-		if (p->provider->attach_type && target_feature(t, FEATURE_UPROBE_MULTI))
-			bpf_program__set_expected_attach_type(bpf, p->provider->attach_type);
-		else
-			bpf_program__set_expected_attach_type(bpf, 0);
+		bpf_program__set_expected_attach_type(bpf, probe_is_multi(t, img, p) ?
+			p->provider->multi_type : p->provider->attach_type);
+		if (p->provider->ctx == CTX_TRAMPOLINE && set_function(img, p, t, bpf))
+			return -EOPNOTSUPP;
 	}
 	return 0;
 }

@@ -150,51 +150,92 @@ static void line_build_id(const struct show *s, uint64_t frame, const struct fra
 }
 
 static void add_line(const struct show *s, enum stack_mode mode, uint64_t frame,
-	struct str *out)
+	const struct frame_name *f, struct str *out)
 {
-	struct frame_name f;
-
-	name_of(s, frame, &f);
 	switch (mode) {
 	case STACK_BPFTRACE:
-		line_bpftrace(&f, out);
+		line_bpftrace(f, out);
 		break;
 	case STACK_FULL:
-		line_full(&f, out);
+		line_full(f, out);
 		break;
 	case STACK_PERF:
-		line_perf(&f, out);
+		line_perf(f, out);
 		break;
 	case STACK_RAW:
-		str_addf(out, "        %" PRIx64 "\n", f.vaddr);
+		str_addf(out, "        %" PRIx64 "\n", f->vaddr);
 		break;
 	case STACK_BUILD_ID:
-		line_build_id(s, frame, &f, out);
+		line_build_id(s, frame, f, out);
 		break;
 	case STACK_FOLDED:
 		break;
 	}
 }
 
+/* A frame and those that it was inlined into; of addresses, one. What a compiler put
+ * between two functions is left out. */
+static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
+	struct str *out)
+{
+	bool one = mode == STACK_RAW || mode == STACK_BUILD_ID;
+	struct frame_name first;
+
+	name_of(s, frame, &first);
+	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
+		if (one || top || !f->wrapper)
+			add_line(s, mode, frame, f, out);
+}
+
+/* *sep: what comes before the next frame. */
+static void folded_frame(const struct frame_name *f, bool top, const char **sep, struct str *out)
+{
+	if (f->caller)
+		folded_frame(f->caller, top, sep, out);
+	if (f->wrapper && !top)
+		return;
+	str_add(out, *sep);
+	*sep = ";";
+	if (!is_native(f))
+		add_source(f, out);
+	else if (f->name)
+		add_safe(out, f->name);
+	else
+		add_unknown(f, out);
+}
+
 /* outermost;...;innermost on one line, as flame graph tools want it. */
 static void folded(const struct show *s, const uint64_t *frames, size_t n,
 	enum unwind_end end, struct str *out)
 {
-	if (end != UNWIND_COMPLETE)
-		str_addf(out, "[%s]%s", unwind_end_text(end), n ? ";" : "");
+	const char *sep = "";
+
+	if (end != UNWIND_COMPLETE) {
+		str_addf(out, "[%s]", unwind_end_text(end));
+		sep = ";";
+	}
 	for (size_t i = n; i-- > 0;) {
 		struct frame_name f;
 
 		name_of(s, frames[i], &f);
-		if (!is_native(&f))
-			add_source(&f, out);
-		else if (f.name)
-			add_safe(out, f.name);
-		else
-			add_unknown(&f, out);
-		if (i)
-			str_addc(out, ';');
+		folded_frame(&f, !i, &sep, out);
 	}
+}
+
+/* A stack is not whole either when what a language says of a frame cannot be read. */
+static enum unwind_end true_end(const struct show *s, const uint64_t *frames, ssize_t n,
+	enum unwind_end end)
+{
+	for (ssize_t i = 0; i < n && end == UNWIND_COMPLETE; i++) {
+		struct frame_name f;
+
+		if (frames[i] >> FRAME_LANG_SHIFT != FRAME_LANG_PYTHON)
+			continue;
+		name_of(s, frames[i], &f);
+		if (!f.name)
+			end = UNWIND_LANGUAGE;
+	}
+	return end;
 }
 
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out)
@@ -205,6 +246,7 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 
 	if (id && s->unwinders)
 		n = unwinders_stack(s->unwinders, id, &frames, &end);
+	end = true_end(s, frames, n, end);
 	if (t->stack.mode == STACK_FOLDED) {
 		folded(s, frames, n > 0 ? n : 0, end, out);
 		return;
@@ -217,7 +259,7 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 	if (n > t->stack.limit)
 		n = t->stack.limit;
 	for (ssize_t i = 0; i < n; i++)
-		add_line(s, t->stack.mode, frames[i], out);
+		add_frame(s, t->stack.mode, frames[i], !i, out);
 	if (end != UNWIND_COMPLETE && end != UNWIND_NO_USER)
 		str_addf(out, "        [%s]\n", unwind_end_text(end));
 }

@@ -26,6 +26,12 @@ struct btf_cache {
 	char name[64]; /* of the file; "" when the kernel has no build id */
 };
 
+struct module_btf {
+	const char *name;
+	struct btf *btf;
+	struct module_btf *next;
+};
+
 bool target_has_btf(struct target *t)
 {
 	_cleanup_(closep) int fd = target_openat(t, VMLINUX, O_RDONLY);
@@ -44,6 +50,8 @@ static struct btf *vmlinux(struct target *t)
 
 void btf_done(struct target *t)
 {
+	for (struct module_btf *m = t->modules; m; m = m->next)
+		btf__free(m->btf);
 	btf__free(t->btf);
 	if (t->btf_cache)
 		free(t->btf_cache->text);
@@ -214,4 +222,109 @@ const char *const *target_raw_tracepoints(struct target *t, const char *pattern)
 	}
 	strings_sort(&found);
 	return strings_done(t, &found);
+}
+
+/* ---- functions ---- */
+
+/* A module's types build on the kernel's. */
+static struct btf *btf_of(struct target *t, const char *module)
+{
+	struct btf *base = vmlinux(t);
+	struct module_btf **last = &t->modules, *m;
+
+	if (!base || !*module || !strcmp(module, "vmlinux"))
+		return base;
+	if (strchr(module, '/'))
+		return NULL;
+	for (; *last; last = &(*last)->next)
+		if (!strcmp((*last)->name, module))
+			return (*last)->btf;
+	m = arena_new_obj(t->arena, struct module_btf);
+	m->name = arena_strdup(t->arena, module);
+	m->btf = btf__parse_split(
+		target_path(t, arena_printf(t->arena, "/sys/kernel/btf/%s", module)), base);
+	*last = m;
+	return m->btf;
+}
+
+/* Where a module's own types begin. */
+static uint32_t first_type(struct target *t, const struct btf *btf)
+{
+	return btf == t->btf ? 1 : btf__type_cnt(t->btf);
+}
+
+const char *const *target_btf_functions(struct target *t, const char *module,
+	const char *pattern)
+{
+	struct btf *btf = btf_of(t, module);
+	uint32_t n = btf ? btf__type_cnt(btf) : 0;
+	struct strings found = {};
+
+	for (uint32_t i = btf ? first_type(t, btf) : 0; i < n; i++) {
+		const struct btf_type *type = btf__type_by_id(btf, i);
+
+		if (btf_is_func(type) &&
+			glob_match(pattern, btf__name_by_offset(btf, type->name_off)))
+			strings_add(t, &found, btf__name_by_offset(btf, type->name_off));
+	}
+	strings_sort(&found);
+	return strings_done(t, &found);
+}
+
+/* "struct file", "char", "void" */
+static const char *pointee_name(struct target *t, const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+	const char *name;
+
+	while (type && (btf_is_mod(type) || btf_is_type_tag(type)))
+		type = btf__type_by_id(btf, type->type);
+	name = type && btf_kind(type) != BTF_KIND_UNKN ? btf__name_by_offset(btf, type->name_off) : "";
+	if (!name || !*name)
+		return "void";
+	return btf_is_struct(type) ? arena_printf(t->arena, "struct %s", name) :
+				     arena_strdup(t->arena, name);
+}
+
+static struct btf_value value_of(struct target *t, const struct btf *btf, uint32_t id)
+{
+	int at = id ? btf__resolve_type(btf, id) : -1;
+	const struct btf_type *type = at > 0 ? btf__type_by_id(btf, (uint32_t)at) : NULL;
+	struct btf_value v = {};
+
+	if (!type)
+		return v;
+	if (btf_is_ptr(type)) {
+		v.size = 8;
+		v.pointee = pointee_name(t, btf, type->type);
+	} else if (btf_is_int(type) && (type->size & (type->size - 1)) == 0 && type->size <= 8) {
+		v.size = type->size;
+		v.is_signed = btf_int_encoding(type) & BTF_INT_SIGNED;
+	} else if (btf_is_any_enum(type) && type->size <= 8) {
+		v.size = type->size;
+	}
+	return v;
+}
+
+int target_btf_function(struct target *t, const char *module, const char *name,
+	struct btf_function *ret)
+{
+	struct btf *btf = btf_of(t, module);
+	int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : -ENOENT;
+	const struct btf_type *proto;
+	struct btf_value *params;
+
+	if (id < 0)
+		return -ENOENT;
+	proto = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type);
+	if (!proto || !btf_is_func_proto(proto))
+		return -ENOENT;
+	params = arena_new_array(t->arena, struct btf_value, btf_vlen(proto) + 1);
+	for (uint32_t i = 0; i < btf_vlen(proto); i++) {
+		params[i] = value_of(t, btf, btf_params(proto)[i].type);
+		params[i].name = arena_strdup(t->arena,
+			btf__name_by_offset(btf, btf_params(proto)[i].name_off));
+	}
+	*ret = (struct btf_function){params, btf_vlen(proto), value_of(t, btf, proto->type)};
+	return 0;
 }

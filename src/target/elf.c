@@ -214,6 +214,11 @@ bool elf_is_dynamic(const struct elf *e)
 	return e->head.e_type == ET_DYN;
 }
 
+bool elf_is_core(const struct elf *e)
+{
+	return e->head.e_type == ET_CORE;
+}
+
 uint64_t elf_entry(const struct elf *e)
 {
 	return e->head.e_entry;
@@ -632,37 +637,54 @@ const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr)
 	return NULL;
 }
 
-static bool named_in(const struct symtab *t, const char *name, struct elf_symbol *ret)
+struct wanted { /* symbols by name */
+	const char *name;
+	bool starting; /* the name is the beginning of theirs */
+	struct elf_symbol *ret;
+	size_t n, max;
+};
+
+static void find_in(const struct symtab *t, struct wanted *w)
 {
-	for (size_t i = 1; i < t->n; i++) {
+	size_t len = strlen(w->name);
+
+	for (size_t i = 1; i < t->n && w->n < w->max; i++) {
 		struct elf_symbol s;
 
-		if (symbol_at(t, i, &s) && !strcmp(s.name, name)) {
-			*ret = s;
-			return true;
-		}
+		if (symbol_at(t, i, &s) && !strncmp(s.name, w->name, len) && (w->starting || !s.name[len]))
+			w->ret[w->n++] = s;
 	}
-	return false;
 }
 
 /* .dynsym first: it is the shorter. */
-bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret)
+static size_t find_symbols(struct elf *e, struct wanted w)
 {
 	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};
 	struct symtab t;
 	int n = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(types); k++)
-		for (size_t i = 0; i < e->sections.len && n < SYMTABS_MAX; i++) {
+		for (size_t i = 0; i < e->sections.len && n < SYMTABS_MAX && w.n < w.max; i++) {
 			const Elf64_Shdr *sh = &e->sections.data[i];
 
 			if (sh->sh_type != types[k] || !symtab_of(e, sh, &t))
 				continue;
 			n++;
-			if (named_in(&t, name, ret))
-				return true;
+			find_in(&t, &w);
 		}
-	return !n && symtab_dynamic(e, &t) && named_in(&t, name, ret);
+	if (!n && symtab_dynamic(e, &t))
+		find_in(&t, &w);
+	return w.n;
+}
+
+bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret)
+{
+	return find_symbols(e, (struct wanted){name, false, ret, 0, 1}) == 1;
+}
+
+size_t elf_symbols_starting(struct elf *e, const char *prefix, struct elf_symbol *ret, size_t max)
+{
+	return find_symbols(e, (struct wanted){prefix, true, ret, 0, max});
 }
 
 /* ---- dynamic section --------------------------------------------------- */

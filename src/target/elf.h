@@ -37,6 +37,7 @@ static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
 uint16_t elf_machine(const struct elf *e); /* EM_X86_64, EM_AARCH64 */
 bool elf_is_dynamic(const struct elf *e);  /* ET_DYN */
+bool elf_is_core(const struct elf *e);
 uint64_t elf_entry(const struct elf *e);   /* vaddr */
 /* The whole file, mapped read-only. */
 const uint8_t *elf_data(const struct elf *e, size_t *ret_size);
@@ -64,6 +65,9 @@ size_t elf_symbols(struct elf *e, const struct elf_symbol **ret);
 const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr);
 /* By name, first definition. Looks in .dynsym and .symtab; does not sort all. */
 bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret);
+/* Those whose names begin so, at most max, in the same way; the same one may be there
+ * twice. How many. */
+size_t elf_symbols_starting(struct elf *e, const char *prefix, struct elf_symbol *ret, size_t max);
 
 /* DT_NEEDED and DT_RUNPATH/RPATH entries in order. NULL-terminated, owned by e. */
 const char *const *elf_needed(struct elf *e);

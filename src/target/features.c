@@ -5,8 +5,12 @@
  * kernels, so an old version is asked, where there is something to ask. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/owner.h"
 #include "target/priv.h"
@@ -21,13 +25,62 @@ static const struct {
 #undef F
 };
 
-/* helper 0: nothing to ask; the program type is one that scripts use. */
+/* enum bpf_attach_type of Linux 5.18; older headers lack it. */
+enum { TRACE_KPROBE_MULTI = 42 };
+
+static int load_empty(enum bpf_prog_type type, uint32_t attach_type, int btf_id)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type,
+		.attach_btf_id = btf_id);
+	const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(type, "feature", "GPL", code, ARRAY_SIZE(code), &opts);
+}
+
+/* perf's event source of that name is how a kprobe is made. */
+static bool ask_kprobe(struct target *t)
+{
+	_cleanup_(closep) int fd = target_openat(t, "/sys/bus/event_source/devices/kprobe", O_PATH);
+
+	return fd >= 0;
+}
+
+/* A link to no function at all: what is refused first says whether there are such links. */
+static bool ask_kprobe_multi(struct target *t)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 0);
+	_cleanup_(closep) int prog = load_empty(BPF_PROG_TYPE_KPROBE, TRACE_KPROBE_MULTI, 0);
+
+	return prog >= 0 && bpf_link_create(prog, 0, (enum bpf_attach_type)TRACE_KPROBE_MULTI, &opts) == -EINVAL;
+}
+
+/* Attached to a function that is there to be tested with: arm64 could load before it
+ * could attach. */
+static bool ask_fentry(struct target *t)
+{
+	int id = libbpf_find_vmlinux_btf_id("bpf_fentry_test1", BPF_TRACE_FENTRY);
+	_cleanup_(closep) int prog = id > 0 ?
+		load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, id) : -1;
+	_cleanup_(closep) int link = prog >= 0 ? bpf_raw_tracepoint_open(NULL, prog) : -1;
+
+	return link >= 0;
+}
+
+/* ask: where the version says nothing. helper: of programs that scripts use; 0: nothing
+ * to ask. */
 static const struct {
 	unsigned since;
 	enum bpf_func_id helper;
+	bool (*ask)(struct target *t);
 } rules[FEATURE_MAX] = {
 	[FEATURE_BPF_LOOP] = { VERSION(5, 17), BPF_FUNC_loop },
 	[FEATURE_UPROBE_MULTI] = { VERSION(6, 6), BPF_FUNC_unspec },
+	[FEATURE_KPROBE] = { .ask = ask_kprobe },
+	[FEATURE_KPROBE_MULTI] = { .ask = ask_kprobe_multi },
+	[FEATURE_FENTRY] = { .ask = ask_fentry },
 	[FEATURE_TASK_PT_REGS] = { VERSION(5, 15), BPF_FUNC_task_pt_regs },
 	[FEATURE_COOKIE] = { VERSION(5, 15), BPF_FUNC_get_attach_cookie },
 };
@@ -47,6 +100,8 @@ unsigned target_kernel_version(struct target *t)
 
 static bool probe(struct target *t, enum feature f)
 {
+	if (rules[f].ask)
+		return target_is_live(t) && rules[f].ask(t);
 	if (target_kernel_version(t) >= rules[f].since)
 		return true;
 	if (!target_is_live(t) || rules[f].helper == BPF_FUNC_unspec)
@@ -87,4 +142,25 @@ bool target_disable(struct target *t, const char *name)
 		return true;
 	}
 	return false;
+}
+
+/* With 52 bits the kernel gives out only 48 but where it is asked for more; it asks itself,
+ * for the page that uretprobes return through. */
+unsigned target_address_bits(void)
+{
+#ifdef __aarch64__
+	static unsigned bits;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *high, *want = (void *)(1ul << 51);
+
+	if (bits)
+		return bits;
+	high = mmap(want, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bits = high != MAP_FAILED && (uintptr_t)high >> 48 ? 52 : 48;
+	if (high != MAP_FAILED)
+		munmap(high, page);
+	return bits;
+#else
+	return 47;
+#endif
 }

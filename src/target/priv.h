@@ -19,6 +19,7 @@ struct target {
 	struct btf *btf; /* parsed when something is not in the cache */
 	bool no_btf;
 	struct btf_cache *btf_cache;
+	struct module_btf *modules;
 	unsigned kernel_version; /* 6 << 16 | 6 << 8; 0: not asked yet */
 	uint32_t features;       /* bits of enum feature, once asked.. */
 	uint32_t asked, disabled;

@@ -57,6 +57,12 @@ int target_event(struct target *t, const char *category, const char *name,
 bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_t *ret_offset,
 	const char **ret_module);
 
+/* ---- kernel functions (kfuncs.c) ---- */
+/* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux":
+ * the kernel proper), "": of all. traceable: only what ftrace lists, where it does. */
+const char *const *target_kernel_functions(struct target *t, const char *module,
+	const char *pattern, bool traceable);
+
 /* ---- kernel types (btf.c) ---- */
 /* Byte offset of a member ("thread.fsbase") in a kernel struct ("task_struct"),
  * from BTF; -ENOENT. Results are kept under the cache directory, by the kernel's
@@ -65,6 +71,23 @@ int target_btf_offset(struct target *t, const char *strct, const char *member);
 /* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
 const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
 bool target_has_btf(struct target *t);
+/* Names of functions in BTF matching a pattern; the module's, or those of "vmlinux". */
+const char *const *target_btf_functions(struct target *t, const char *module,
+	const char *pattern);
+struct btf_value {
+	const char *name; /* of the parameter */
+	const char *pointee; /* "struct file", "char"; NULL: no pointer */
+	uint32_t size;    /* 1, 2, 4, 8; 0: nothing that fits a register */
+	bool is_signed;
+};
+struct btf_function {
+	const struct btf_value *params;
+	size_t nparams;
+	struct btf_value ret; /* size 0: void */
+};
+/* 0 or -errno. */
+int target_btf_function(struct target *t, const char *module, const char *name,
+	struct btf_function *ret);
 
 /* ---- processes (proc.c) ---- */
 struct proc_map {
@@ -102,6 +125,8 @@ enum feature {
 	FEATURE_MAX
 };
 bool target_feature(struct target *t, enum feature f);
+/* Bits of an address in userspace; arm64 signs pointers in those above. */
+unsigned target_address_bits(void);
 const char *feature_name(enum feature f);
 const char *feature_help(enum feature f);
 /* --no-feature NAME: as if the kernel lacked it; false: no such name. */

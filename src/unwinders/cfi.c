@@ -272,6 +272,10 @@ static bool ra_arm(const struct column *ra, int64_t *slot, unsigned *flags)
 		*flags |= RULE_RA_REG;
 		return true;
 	}
+	if (ra->kind == IN_REG && ra->offset == 13 && !*slot && !*flags) {
+		*flags |= RULE_RA_X13;
+		return true;
+	}
 	if (ra->kind != AT_CFA || ra->offset % 8 || !is_s16(ra->offset / 8) || (*flags & RULE_FP_AT_FP))
 		return false;
 	if (!*slot) {
@@ -317,9 +321,20 @@ static uint64_t rbx_rule(const struct state *s, int reg, unsigned flags, int64_t
 		(s->offset & 0xffffff) | (uint32_t)(at & 0xff) << 24);
 }
 
+/* In glibc's _dl_runtime_resolve of arm64 RA lies above the CFA: its CFI leaves out what
+ * the PLT pushed, RA last. */
+static int64_t pushed_by_plt(const struct run *run, int64_t *slot, unsigned flags)
+{
+	if (!(flags & RULE_RA_ONLY) || (flags & RULE_RA_REG) || *slot != 1)
+		return 0;
+	*slot -= 2;
+	return 16;
+}
+
 static uint64_t state_rule(const struct run *run)
 {
 	const struct state *s = &run->now;
+	int64_t pushed;
 	unsigned flags = 0;
 	int64_t slot;
 	int reg = rule_reg(run->machine, s->reg);
@@ -337,11 +352,12 @@ static uint64_t state_rule(const struct run *run)
 		return 0;
 	if (s->is_expr)
 		return cfa_expr_rule(run, flags, slot);
+	pushed = pushed_by_plt(run, &slot, flags);
 	if (reg < 0 || s->offset != (int32_t)s->offset)
 		return 0;
 	if (run->want_rbx)
 		return rbx_rule(s, reg, flags, slot);
-	return RULE(RULE_CFA, reg, flags, slot, s->offset);
+	return RULE(RULE_CFA, reg, flags, slot, s->offset + pushed);
 }
 
 /* ---- the program ------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
 #define PIECES_MAX (1u << 24)
 #define TRAMPOLINES_MAX 16
+#define FUNCTIONS_MAX   4096
 
 struct piece {
 	uint64_t start;
@@ -269,7 +270,7 @@ static void add_missing(struct frames *f, uint64_t start, uint64_t size, uint64_
 
 /* lld writes no CFI for the PLT, and no linker for all of it. Entry 0 pushes for the
  * resolver; an entry of .plt pushes its index before it jumps there, after an
- * endbr64 with IBT. arm64's touch no stack. */
+ * endbr64 with IBT. Of arm64's only entry 0 pushes. */
 static void add_plt_x86(struct frames *f, const struct elf_section *s)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -286,6 +287,22 @@ static void add_plt_x86(struct frames *f, const struct elf_section *s)
 	add_missing(f, s->vaddr + 16, s->size - 16, RULE(RULE_PLT, RULE_REG_SP, 0, 0, ibt ? 9 : 11));
 }
 
+static void add_plt_arm(struct frames *f, const struct elf_section *s)
+{
+	static const uint8_t push[] = {0xf0, 0x7b, 0xbf, 0xa9}; /* stp x16, x30, [sp, #-16]! */
+	const uint8_t *p = memmem(s->data, s->size < 8 ? s->size : 8, push, sizeof(push));
+	uint64_t before = p ? p + 4 - s->data : 0;
+
+	if (before && s->size > 32 && !piece_at(f, s->vaddr)) {
+		insert_piece(f, s->vaddr, before, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+		insert_piece(f, s->vaddr + before, 32 - before,
+			RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 16));
+		add_missing(f, s->vaddr + 32, s->size - 32, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+	} else {
+		add_missing(f, s->vaddr, s->size, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+	}
+}
+
 static void add_plts(struct frames *f)
 {
 	static const char *const names[] = {".plt", ".plt.got", ".plt.sec", ".iplt"};
@@ -297,7 +314,7 @@ static void add_plts(struct frames *f)
 		if (f->machine == EM_X86_64)
 			add_plt_x86(f, &s);
 		else
-			add_missing(f, s.vaddr, s.size, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+			add_plt_arm(f, &s);
 	}
 }
 
@@ -353,6 +370,22 @@ static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t v
 		if (p > code)
 			add_missing(f, vaddr + (p - code) - 1, n + 1, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 		p += n;
+	}
+}
+
+/* arm64: functions that have symbols alone, as the vDSO's. Their bounds tell where in its
+ * function an interrupted pc stands. */
+static void add_functions(struct frames *f)
+{
+	const struct elf_symbol *s;
+	size_t n = f->machine == EM_AARCH64 ? elf_symbols(f->elf, &s) : 0, added = 0;
+
+	for (size_t i = 0; i < n && added < FUNCTIONS_MAX; i++) {
+		size_t before = f->pieces.len;
+
+		if (s[i].type == STT_FUNC && s[i].size < SCAN_MAX && elf_at(f->elf, s[i].vaddr, 1))
+			add_missing(f, s[i].vaddr, s[i].size, RULE(RULE_FP, 0, 0, 0, s[i].size));
+		added += f->pieces.len - before;
 	}
 }
 
@@ -423,6 +456,26 @@ static bool needs_rbx(const struct frames *f, const struct eh_rows *rows)
 	return false;
 }
 
+int ehframe_ranges(struct elf *e, struct eh_ranges *ret)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+	struct eh_ranges ranges = {};
+	struct fde fde;
+
+	if (!f)
+		return -ENOMEM;
+	f->elf = e;
+	read_pieces(f);
+	for (size_t i = 0; i < f->pieces.len; i++)
+		if (fde_at(f, f->pieces.data[i].fde, &fde) && fde.start == f->pieces.data[i].start &&
+			fde.start < fde.end)
+			vec_push(&ranges, (struct eh_range){fde.start, fde.end});
+	vec_done(&f->pieces);
+	free(f);
+	*ret = ranges;
+	return 0;
+}
+
 int ehframe_read(struct elf *e, struct eh_rows *ret)
 {
 	struct frames *f = calloc(1, sizeof(*f));
@@ -439,6 +492,7 @@ int ehframe_read(struct elf *e, struct eh_rows *ret)
 		add_init(f, ".fini");
 		add_entry(f);
 		add_trampolines(f);
+		add_functions(f);
 	}
 	add_pieces(f, false, &rows);
 	if (needs_rbx(f, &rows)) {
@@ -449,4 +503,23 @@ int ehframe_read(struct elf *e, struct eh_rows *ret)
 	free(f);
 	*ret = rows;
 	return 0;
+}
+
+void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with)
+{
+	uint64_t start = with->data[0].vaddr, end = with->data[with->len - 1].vaddr, after = 0;
+	struct eh_rows out = {};
+	size_t i;
+
+	for (i = 0; i < rows->len && rows->data[i].vaddr < start; i++)
+		eh_row_add(&out, rows->data[i].vaddr, rows->data[i].rule);
+	for (size_t k = 0; k < with->len; k++)
+		eh_row_add(&out, with->data[k].vaddr, with->data[k].rule);
+	for (; i < rows->len && rows->data[i].vaddr <= end; i++)
+		after = rows->data[i].rule;
+	eh_row_add(&out, end, after);
+	for (; i < rows->len; i++)
+		eh_row_add(&out, rows->data[i].vaddr, rows->data[i].rule);
+	eh_rows_done(rows);
+	*rows = out;
 }

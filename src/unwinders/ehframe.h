@@ -23,4 +23,19 @@ struct eh_rows {
  * trampolines) is added. Ascending, neighbours differ, the last has no rule; empty
  * when the file says nothing. 0 or -errno. */
 int ehframe_read(struct elf *e, struct eh_rows *ret);
+struct eh_range { /* half open */
+	uint64_t start, end;
+};
+
+struct eh_ranges {
+	struct eh_range *data;
+	size_t len, cap;
+};
+
+/* The code that each FDE is of, ascending by where it starts. As above. */
+int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
+/* Those rows in place of what is said of the code from their first to their last, which
+ * has no rule. Both ascend. */
+void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with);
+static inline void eh_ranges_done(struct eh_ranges *r) { free(r->data); }
 static inline void eh_rows_done(struct eh_rows *r) { free(r->data); }

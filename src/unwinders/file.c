@@ -18,11 +18,15 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "base/owner.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "cache.h"
 #include "idmap.h"
 #include "native.h"
+#include "python.h"
+#include "pclntab.h"
 #include "target/elf.h"
 #include "target/target.h"
 #include "unwinder.h"
@@ -43,6 +47,9 @@ struct files {
 	struct idmap by_inode;
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
+	struct file *libc;         /* the first one met */
+	struct file *stand_in;     /* what a path means, see files_stand_in() */
+	const char *stand_in_path;
 	struct files_stats stats;
 };
 
@@ -69,6 +76,7 @@ void files_free(struct files *fs)
 			continue;
 		if (fs->files.data[i]->table.data)
 			table_done(&fs->files.data[i]->table);
+		pclntab_close(fs->files.data[i]->go);
 		elf_close(fs->files.data[i]->elf);
 	}
 	vec_done(&fs->files);
@@ -117,6 +125,21 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+static void tell_loop(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+	struct str sizes = {};
+
+	for (uint32_t i = 0; i < h->nranges; i++)
+		str_addf(&sizes, "%s%u", i ? " + " : "", h->range[i].end - h->range[i].start);
+	log_info("%s: the interpreter's loop has %s bytes%s%s%s%s", f->path, sizes.data,
+		h->flags & TABLE_BY_JUMPS ? ", found by jumps" : "",
+		h->flags & TABLE_BY_NAMES ? ", found by names" : "",
+		h->flags & TABLE_BY_SIZE ? ", found by size" : "",
+		h->flags & TABLE_DISPATCHES ? "" : "; no dispatch jumps are known in it");
+	str_done(&sizes);
+}
+
 /* Takes the elf. The table comes first: its size decides on the file's number. */
 static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, const char *path)
 {
@@ -136,12 +159,15 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, c
 	}
 	f->elf = elf;
 	f->table = table;
+	f->libc = python_libc(elf, &(struct python_layout){});
 	if (!table.data || fs->sink->set_table(fs->sink, f->id, table.data, table.size))
 		fs->stats.failed++;
 	fs->stats.ns += now_ns() - start;
 	fs->stats.bytes += table.size;
 	fs->stats.tables += !!table.data;
 	fs->stats.cached += cached;
+	if (table.data && ((const struct table_header *)table.data)->nranges)
+		tell_loop(f);
 	return f;
 }
 
@@ -210,7 +236,29 @@ static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
 	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
 }
 
-/* A file with a language is left out: its walk wants to know of the process, too. */
+/* What a process that is not known yet has of Python, by this file alone; its C library is
+ * taken for the first that was met. */
+static bool tell_python(struct files *fs, const struct file *f)
+{
+	struct python_proc at;
+
+	if (python_attach(f->elf, 0, &at))
+		return false;
+	if (fs->libc)
+		python_libc(fs->libc->elf, &at.at);
+	return !fs->sink->set_python_file(fs->sink, f->id, &at, sizeof(at));
+}
+
+static void first_libc(struct files *fs, struct file *libc)
+{
+	fs->libc = libc;
+	for (size_t i = 0; i < fs->files.len; i++)
+		if (fs->files.data[i] && file_has_python(fs->files.data[i]))
+			tell_python(fs, fs->files.data[i]);
+}
+
+/* A file with a language that the kernel cannot be told of is left out: its walk would take
+ * the language's loop for native code. */
 static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
@@ -219,7 +267,7 @@ static void publish_inode(struct files *fs, const struct file *f, uint32_t major
 	const struct elf_segment *s;
 	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
 
-	if (!f->table.data || file_has_python(f))
+	if (!f->table.data || file_has_v8(f) || (file_has_python(f) && !tell_python(fs, f)))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i].exec)
@@ -238,6 +286,8 @@ static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uin
 	uint64_t inode)
 {
 	idmap_set(&fs->by_inode, inode_key(major, minor, inode), (uintptr_t)f);
+	if (f->libc && !fs->libc)
+		first_libc(fs, f);
 	publish_inode(fs, f, major, minor, inode);
 }
 
@@ -258,10 +308,8 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 	return f;
 }
 
-struct file *files_of_path(struct files *fs, const char *path)
+static struct file *files_of_fd(struct files *fs, int fd, const char *path)
 {
-	_cleanup_(closep) int fd =
-		open(target_path(fs->target, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct file *f;
 	struct stat st;
 	uint64_t key;
@@ -276,6 +324,22 @@ struct file *files_of_path(struct files *fs, const char *path)
 	if (f)
 		known_by_inode(fs, f, major(st.st_dev), minor(st.st_dev), st.st_ino);
 	return f;
+}
+
+struct file *files_of_path(struct files *fs, const char *path)
+{
+	_cleanup_(closep) int fd = -1;
+
+	if (fs->stand_in && !strcmp(fs->stand_in_path, path))
+		return fs->stand_in;
+	fd = open(target_path(fs->target, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return files_of_fd(fs, fd, path);
+}
+
+void files_stand_in(struct files *fs, const char *path, int fd)
+{
+	fs->stand_in = files_of_fd(fs, fd, path);
+	fs->stand_in_path = path;
 }
 
 /* The kernel gives all processes the same one: ours. Its size is that of its segments
@@ -313,6 +377,42 @@ bool file_has_python(const struct file *f)
 	const struct table_header *h = f->table.data;
 
 	return h && (h->flags & TABLE_PYTHON);
+}
+
+bool file_has_go(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_GO);
+}
+
+bool file_has_v8(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_V8);
+}
+
+const struct v8_layout *file_v8(struct files *fs, struct file *f)
+{
+	struct v8_layout *l;
+
+	if (f->v8 || !file_has_v8(f) || !f->elf)
+		return f->v8;
+	l = arena_new_obj(fs->arena, struct v8_layout);
+	if (v8_layout(f->elf, l)) {
+		log_info("%s: a V8 that does not tell of itself", f->path);
+		return NULL;
+	}
+	f->v8 = l;
+	return l;
+}
+
+const struct pclntab *file_pclntab(struct file *f)
+{
+	if (!f->go && file_has_go(f) && f->elf)
+		pclntab_open(f->elf, &f->go);
+	return f->go;
 }
 
 /* By the segment that the mapping's bytes belong to: segments may lie at different

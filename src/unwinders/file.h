@@ -8,6 +8,7 @@
 
 #include "python.h"
 #include "table.h"
+#include "v8.h"
 
 struct elf;
 struct files;
@@ -23,9 +24,12 @@ struct file {
 	const char *path;    /* as first seen; "[vdso]", "[anon]" */
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
+	struct pclntab *go;  /* once it was asked for; NULL */
+	const struct v8_layout *v8; /* likewise */
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
 	bool closure_done;   /* what it needs was preloaded */
+	bool libc;           /* it says where a thread's values are, see python_libc() */
 };
 
 struct files *files_new(struct target *t, struct unwind_sink *sink);
@@ -35,6 +39,8 @@ void files_free(struct files *fs);
  * when it cannot be had. */
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m);
 struct file *files_of_path(struct files *fs, const char *path);
+/* From now on the path means that file; fd stays the caller's. */
+void files_stand_in(struct files *fs, const char *path, int fd);
 struct file *files_vdso(struct files *fs);
 /* One per process and terabyte: vaddrs have 40 bits. */
 struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base);
@@ -42,6 +48,12 @@ struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t bas
 struct file *files_get(const struct files *fs, uint32_t id);
 
 bool file_has_python(const struct file *f);
+bool file_has_go(const struct file *f);
+bool file_has_v8(const struct file *f);
+/* NULL: it has none, or it tells nothing. */
+const struct v8_layout *file_v8(struct files *fs, struct file *f);
+/* NULL: it has none. */
+const struct pclntab *file_pclntab(struct file *f);
 /* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
 

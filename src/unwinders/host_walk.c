@@ -22,12 +22,15 @@
 #include "../../bpf/maps.bpf.h"
 #define python_begin host_python_begin
 #define python_step  host_python_step
+#define python_plain host_python_plain
 #include "../../bpf/unwind.bpf.c"
 #undef python_begin
 #undef python_step
+#undef python_plain
 
 int python_begin(struct python_cursor *c);
 int python_step(struct python_cursor *c, __u64 *frame);
+int python_plain(struct python_cursor *c);
 
 /* An array of the tables map: bounds are the host's to know. */
 struct host_table {
@@ -44,7 +47,7 @@ struct host {
 	struct walk *walk;
 	struct stack_record *out;
 	void *python; /* struct python_scratch */
-	size_t language; /* of given->language: the next */
+	struct v8_scratch v8;
 	struct rule_cache cache;
 	struct host_table table;
 };
@@ -74,7 +77,8 @@ void *host_map_lookup(void *map, const void *key)
 	const struct mapping_key *mk = key;
 	uint32_t k;
 
-	if (map == &seen || map == host_python_seen || map == &lost || map == &strangers)
+	if (map == &seen || map == host_python_seen || map == &lost || map == &strangers ||
+		map == &v8_seen)
 		return NULL;
 	if (map == &walks)
 		return host->walk;
@@ -91,6 +95,10 @@ void *host_map_lookup(void *map, const void *key)
 		return table_of(k);
 	if (map == host_python_procs)
 		return host->given->python ? (void *)host->given->python(host->given, k) : NULL;
+	if (map == &v8_scratch)
+		return &host->v8;
+	if (map == &v8_procs)
+		return host->given->v8 ? (void *)host->given->v8(host->given, k) : NULL;
 	return map == &host->table ? word_of(map, k) : NULL;
 }
 
@@ -108,7 +116,7 @@ long host_output(const void *data, __u64 size)
 {
 	const struct record *r = data;
 
-	if (r->kind == RECORD_PYTHON && host->given->record)
+	if ((r->kind == RECORD_PYTHON || r->kind == RECORD_V8) && host->given->record)
 		host->given->record(host->given, r, size);
 	return 0;
 }
@@ -132,6 +140,8 @@ static int user_registers(struct walk *w)
 	w->fp = r->fp;
 	w->lr = r->lr;
 	w->machine = r->machine;
+	w->pc_mask = (1ULL << (r->address_bits ? r->address_bits : 48)) - 1;
+	w->g = r->other[RULE_REG_X28];
 	memcpy(w->regs, r->other, sizeof(w->regs));
 	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS | WALK_RBX : 0);
 	return 0;
@@ -148,8 +158,7 @@ int host_python_begin(struct python_cursor *c)
 {
 	if (!host->given->language)
 		return python_begin(c);
-	host->language = 0;
-	c->begun = 1;
+	c->begun = c->told = 1;
 	c->frame = host->given->nlanguage;
 	return c->frame ? 0 : -1;
 }
@@ -160,11 +169,19 @@ int host_python_step(struct python_cursor *c, __u64 *frame)
 
 	if (!t->language)
 		return python_step(c, frame);
+	c->entry = 0;
 	if (!c->frame)
 		return 0;
-	*frame = t->language[host->language++];
-	c->frame = t->nlanguage - host->language;
-	return *frame != 0;
+	*frame = t->language[t->nlanguage - c->frame--];
+	if (*frame >> FRAME_LANG_SHIFT)
+		return 1;
+	c->entry = *frame;
+	return 0;
+}
+
+int host_python_plain(struct python_cursor *c)
+{
+	return host->given->language ? 0 : python_plain(c);
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -247,16 +264,13 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 	return 0;
 }
 
-int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+/* What a walk on the host needs, set up for one that is made by run(). */
+static int with_host(struct host *h, struct host_memory *mem, const struct host_regs *regs,
+	struct host_tables *tables, uint32_t pid, int (*run)(struct host *h, void *arg), void *arg)
 {
-	struct stack_req r = {.want = want, .limit = limit};
-	struct host *h, *before = host;
+	struct host *before = host;
 	int err = -ENOMEM;
 
-	if (!limit || limit > UNWIND_LIMIT_MAX)
-		return -EINVAL;
-	h = host_new(limit);
 	if (!h)
 		return -ENOMEM;
 	h->memory = mem;
@@ -264,11 +278,58 @@ int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host
 	h->given = tables;
 	h->pid = pid;
 	host = h;
-	if (h->walk && h->out && h->python) {
-		stack_user(&r);
-		err = take_frames(h, &r, ret);
-	}
+	if (h->walk && h->out && h->python)
+		err = run(h, arg);
 	host = before;
 	host_free(h);
 	return err;
+}
+
+struct whole {
+	struct stack_req req;
+	struct host_stack *ret;
+};
+
+static int run_whole(struct host *h, void *arg)
+{
+	struct whole *w = arg;
+
+	stack_user(&w->req);
+	return take_frames(h, &w->req, w->ret);
+}
+
+int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+{
+	struct whole w = {{.want = want, .limit = limit}, ret};
+
+	if (!limit || limit > UNWIND_LIMIT_MAX)
+		return -EINVAL;
+	return with_host(host_new(limit), mem, regs, tables, pid, run_whole, &w);
+}
+
+static int run_step(struct host *h, void *arg)
+{
+	struct stack_req r = {.limit = 1};
+	struct host_regs *up = arg;
+	struct walk *w = h->walk;
+	int end = user_registers(w);
+
+	if (!end) {
+		start(w, &r);
+		end = locate(w);
+	}
+	if (!end) {
+		walk_lr(w);
+		end = native_step(w);
+	}
+	*up = (struct host_regs){.pc = w->pc, .sp = w->sp, .fp = w->fp, .lr = w->lr,
+		.machine = w->machine};
+	return end;
+}
+
+int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, struct host_regs *ret)
+{
+	return with_host(host_new(1), mem, regs, tables, pid, run_step, ret);
 }

@@ -8,6 +8,7 @@
 #include "../../bpf/unwind.h"
 
 struct python_proc;
+struct v8_proc;
 
 struct host_memory {
 	/* All of size bytes at addr: 0 or -errno. */
@@ -38,6 +39,7 @@ struct host_regs {
 	uint64_t other[16]; /* by enum rule_reg */
 	int has_other;
 	uint16_t machine;   /* EM_X86_64, EM_AARCH64 */
+	uint8_t address_bits; /* arm64: see struct unwind_config; 0: 48 */
 };
 void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret);
 
@@ -46,10 +48,11 @@ struct host_tables {
 	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
 	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
 	const struct python_proc *(*python)(struct host_tables *t, uint32_t pid); /* or NULL */
+	const struct v8_proc *(*v8)(struct host_tables *t, uint32_t pid); /* or NULL */
 	/* The frames of walk_record.language; NULL: the process is read. */
 	const uint64_t *language;
 	size_t nlanguage;
-	/* What the ring buffer would carry: RECORD_PYTHON; or NULL. */
+	/* What the ring buffer would carry: RECORD_PYTHON, RECORD_V8; or NULL. */
 	void (*record)(struct host_tables *t, const struct record *r, size_t size);
 };
 
@@ -64,3 +67,7 @@ struct host_stack {
  * a walk that ends early is none, see ret->end. */
 int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
 	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret);
+/* The walk's first step alone: the caller's registers, as far as they are followed. 0,
+ * enum unwind_end + 1, or -errno. */
+int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, struct host_regs *ret);

@@ -4,11 +4,13 @@
 #include "names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "demangle.h"
 #include "file.h"
 #include "idmap.h"
+#include "pclntab.h"
 #include "perfmap.h"
 #include "python.h"
 #include "target/elf.h"
@@ -18,12 +20,14 @@ struct names {
 	struct target *target;
 	const struct files *files;
 	const struct python_codes *codes;
+	const struct v8_codes *v8;
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name * */
 	struct idmap demangled; /* mangled name's address -> char *, in the arena */
 };
 
-struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes)
+struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes,
+	const struct v8_codes *v8)
 {
 	struct names *n = calloc(1, sizeof(*n));
 
@@ -32,6 +36,7 @@ struct names *names_new(struct target *t, const struct files *fs, const struct p
 	n->target = t;
 	n->files = fs;
 	n->codes = codes;
+	n->v8 = v8;
 	n->arena = arena_new();
 	return n;
 }
@@ -73,10 +78,45 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		ret->name = arena_strdup(n->arena, name);
 }
 
+/* main.Map[go.shape.int,go.shape.string] is main.Map[...], as Go itself prints it. */
+static const char *go_name(struct names *n, const char *name)
+{
+	const char *open = strchr(name, '['), *close = strrchr(name, ']');
+
+	if (!open || !close || close < open || !strncmp(open, "[...]", 5))
+		return name;
+	return arena_printf(n->arena, "%.*s[...]%s", (int)(open - name), name, close + 1);
+}
+
+/* With the functions that were inlined there. */
+static bool name_go(struct names *n, struct file *f, struct frame_name *ret)
+{
+	const struct pclntab *tab = file_pclntab(f);
+	struct pcln_place places[PCLN_PLACES_MAX];
+	size_t count = tab ? pclntab_places(tab, ret->vaddr, places) : 0;
+	struct frame_name *to = ret, *next;
+
+	for (size_t i = 0; i < count; i++) {
+		to->lang = FRAME_LANG_GO;
+		to->name = go_name(n, places[i].function);
+		to->file = places[i].file;
+		to->line = places[i].line;
+		to->wrapper = places[i].wrapper;
+		if (i + 1 == count)
+			break;
+		next = arena_new_obj(n->arena, struct frame_name);
+		next->module = ret->module;
+		next->vaddr = ret->vaddr;
+		to->caller = next;
+		to = next;
+	}
+	return count > 0;
+}
+
 static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 {
 	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
-	const struct file *f = files_get(n->files, id);
+	struct file *f = files_get(n->files, id);
 	const struct elf_symbol *sym;
 
 	ret->vaddr = frame & FRAME_VADDR_MASK;
@@ -85,6 +125,8 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 	ret->module = f->path;
 	if (f->jit)
 		name_jit(n, f, ret);
+	if (name_go(n, f, ret))
+		return;
 	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
 	if (!sym)
 		return;
@@ -110,6 +152,9 @@ static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 		break;
 	case FRAME_LANG_PYTHON:
 		python_codes_name(n->codes, frame, ret);
+		break;
+	case FRAME_LANG_JS:
+		v8_codes_name(n->v8, frame, ret);
 		break;
 	case FRAME_LANG_KERNEL:
 		name_kernel(n, frame, ret);

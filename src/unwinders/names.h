@@ -6,9 +6,11 @@
 struct files;
 struct names;
 struct python_codes;
+struct v8_codes;
 struct target;
 
-struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes);
+struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes,
+	const struct v8_codes *v8);
 void names_free(struct names *n);
 
 /* Strings live as long as n and what it was made from. */

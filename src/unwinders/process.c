@@ -174,8 +174,11 @@ static void fill_anonymous(struct processes *ps, struct process *p, struct mappi
 
 static void attach_python(struct process *p, const struct file *f, struct mapping *m)
 {
-	if (!p->has_python)
-		p->has_python = !python_attach(f->elf, m->bias, p->musl, &p->python);
+	if (!p->has_python) {
+		p->has_python = !python_attach(f->elf, m->bias, &p->python);
+		if (p->libc)
+			python_libc(p->libc->elf, &p->python.at);
+	}
 	if (p->has_python)
 		m->flags |= MAPPING_PYTHON;
 }
@@ -197,8 +200,33 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 	m->bias = bias;
 	m->file = f->id;
 	m->flags |= f->table.data ? 0 : MAPPING_NO_TABLE;
+	if (f->libc && !p->libc) {
+		p->libc = f;
+		if (p->has_python)
+			python_libc(f->elf, &p->python.at);
+	}
 	if (file_has_python(f))
 		attach_python(p, f, m);
+	if (file_has_v8(f) && !p->v8)
+		p->v8 = file_v8(ps->files, f);
+	if (p->v8)
+		p->languages |= 1u << FRAME_LANG_JS;
+	if (file_has_go(f))
+		p->languages |= 1u << FRAME_LANG_GO;
+}
+
+static struct file *file_of(struct processes *ps, const struct process *p,
+	const struct proc_map *pm)
+{
+	return p->recorded ? files_of_path(ps->files, pm->path) :
+		files_of_mapping(ps->files, (int)p->pid, pm);
+}
+
+static bool is_code(const struct file *f, const struct proc_map *pm)
+{
+	uint64_t bias;
+
+	return f && f->elf && file_bias(f, pm->start, pm->offset, &bias);
 }
 
 /* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. */
@@ -207,8 +235,6 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 	struct mapping m = { .start = pm->start, .end = pm->end };
 	struct file *f;
 
-	if (strstr(pm->path, "/ld-musl-"))
-		p->musl = true;
 	if (!strcmp(pm->path, "[vsyscall]"))
 		return;
 	if (!strcmp(pm->path, "[uprobes]")) {
@@ -217,10 +243,12 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 		f = files_vdso(ps->files);
 		fill_file(ps, p, f, 0, &m);
 		m.flags |= MAPPING_VDSO;
-	} else if (!pm->inode || pm->path[0] != '/') {
+	} else if ((!pm->inode && !p->recorded) || pm->path[0] != '/') {
 		fill_anonymous(ps, p, &m);
 	} else {
-		f = files_of_mapping(ps->files, (int)p->pid, pm);
+		f = file_of(ps, p, pm);
+		if (p->recorded && !is_code(f, pm))
+			return;
 		fill_file(ps, p, f, pm->offset, &m);
 	}
 	insert(p, &m);
@@ -244,8 +272,12 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	memset(ret, 0, sizeof(*ret));
 	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
 	ret->chunks = count_chunks(p);
+	ret->languages = p->languages;
 	if (ret->n)
 		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
+	for (uint32_t k = 0; p->v8 && k < ret->n; k++)
+		if (ret->map[k].flags & MAPPING_ANON)
+			ret->map[k].flags |= MAPPING_V8;
 	for (uint32_t k = 0; !i && p->nmaps && k < ret->chunks; k++)
 		ret->chunk_start[k] = p->maps[(size_t)k * MAPPINGS_PER_CHUNK].start;
 	return true;
@@ -258,6 +290,8 @@ static int publish(const struct process *p, struct unwind_sink *sink, struct map
 
 	if (p->has_python)
 		err = sink->set_python(sink, p->pid, &p->python, sizeof(p->python));
+	if (p->v8 && !err)
+		err = sink->set_v8(sink, p->pid, &p->v8->proc, sizeof(p->v8->proc));
 	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
 		if (process_chunk(p, i, c))
 			err = sink->set_chunk(sink, p->pid, i, c);
@@ -278,6 +312,8 @@ static void withdraw(struct processes *ps, struct process *p)
 		ps->sink->set_chunk(ps->sink, p->pid, i, NULL);
 	if (p->has_python)
 		ps->sink->set_python(ps->sink, p->pid, NULL, 0);
+	if (p->v8)
+		ps->sink->set_v8(ps->sink, p->pid, NULL, 0);
 	p->published = false;
 }
 
@@ -334,6 +370,19 @@ int processes_add(struct processes *ps, uint32_t pid)
 	return p ? read_maps(ps, p) : -ESRCH;
 }
 
+int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
+	size_t n)
+{
+	struct process *p = new_process(ps, pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->recorded = true;
+	for (size_t i = 0; i < n; i++)
+		add_mapping(ps, p, &maps[i]);
+	return publish_own(ps, p);
+}
+
 void processes_mmap(struct processes *ps, const struct process_mmap *m)
 {
 	struct process *p = processes_find(ps, m->pid);
@@ -365,9 +414,11 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	if (!p)
 		return;
 	from = processes_find(ps, parent);
-	p->musl = from->musl;
 	p->has_python = from->has_python;
+	p->languages = from->languages;
 	p->python = from->python;
+	p->libc = from->libc;
+	p->v8 = from->v8;
 	p->jit = from->jit;
 	p->nanonymous = from->nanonymous;
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));

@@ -8,11 +8,14 @@ struct process {
 	uint32_t pid;
 	bool dead;         /* exited: kept for its addresses' names */
 	bool published;    /* the kernel's half has it */
-	bool musl;
+	bool recorded;     /* of a core: files are found by path */
 	struct mapping *maps; /* executable ones, sorted, no overlap */
 	size_t nmaps, cap;
 	bool has_python;
+	uint32_t languages;   /* 1 << enum frame_lang, of those that tables tell of */
 	struct python_proc python;
+	const struct file *libc; /* see python_libc(); NULL: none yet */
+	const struct v8_layout *v8; /* its file's; NULL: no V8 */
 	struct perfmap *jit;  /* owned by processes */
 	struct file *anonymous[8]; /* by terabyte, see files_anonymous() */
 	unsigned nanonymous;
@@ -27,6 +30,10 @@ void processes_free(struct processes *ps);
 struct process *processes_find(const struct processes *ps, uint32_t pid);
 /* Reads /proc/PID/maps and publishes it; 0 or -errno, -ESRCH: gone. */
 int processes_add(struct processes *ps, uint32_t pid);
+/* A process that was recorded: its mappings of files (of any access; paths under the
+ * target's root) and of other executable memory. */
+int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
+	size_t n);
 void processes_mmap(struct processes *ps, const struct process_mmap *m);
 void processes_fork(struct processes *ps, uint32_t parent, uint32_t child);
 void processes_exec(struct processes *ps, uint32_t pid);

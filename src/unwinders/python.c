@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/owner.h"
 #include "target/elf.h"
 
@@ -17,27 +18,32 @@
 
 #define STRINGS(ascii, compact)                                                          \
 	.str_length = 16, .str_state = 32, .str_ascii = (ascii), .str_data = (compact),  \
-	.str_kind_shift = 2, .bytes_size = 16, .bytes_data = 32, .ob_type = 8
+	.str_kind_shift = 2, .bytes_size = 16, .bytes_data = 32, .ob_type = 8,           \
+	.str_size = 40
 
 /* Up to 3.10 a frame is an object, and each is an activation of the eval loop. */
 #define FRAME_OBJECT                                                                     \
 	.current_frame = 24, .frame_previous = 24, .frame_code = 32, .boundary_min = 0,  \
 	.boundary_shown = 1, .instr_is_index = 1
 
+#define INTERPRETERS(threads) .interp_threads = (threads), .tstate_next = 8
+
 #define CODE_36                                                                          \
 	.code_argcount = 16, .code_flags = 32, .code_firstlineno = 36,                   \
 	.code_filename = 96, .code_name = 104, .code_linetable = 112, .cookie = 88,      \
-	.cookie_words = 4, .name_hash = 24
+	.cookie_words = 4, .cookie_head = 16, .name_hash = 24, .code_size = 120
 #define CODE_38                                                                          \
 	.code_argcount = 16, .code_flags = 36, .code_firstlineno = 40,                   \
 	.code_filename = 104, .code_name = 112, .code_linetable = 120,                   \
-	.cookie = 96, .cookie_words = 4, .name_hash = 24
+	.cookie = 96, .cookie_words = 4, .cookie_head = 16, .name_hash = 24,             \
+	.code_size = 128
 
 /* From 3.12 on a code object has a number of its own, co_version, at 92. */
 #define CODE_312(bytecode)                                                               \
 	.code_argcount = 52, .code_flags = 48, .code_firstlineno = 68,                   \
 	.code_filename = 112, .code_name = 128, .code_linetable = 136,                   \
-	.code_code = (bytecode), .cookie = 88, .cookie_words = 7
+	.code_code = (bytecode), .cookie = 88, .cookie_words = 7, .cookie_head = 16,     \
+	.code_size = 144
 #define FRAME_312(owner, first_c)                                                        \
 	.frame_code = 0, .frame_previous = 8, .frame_instr = 56, .instr_shift = 1,       \
 	.frame_boundary = (owner), .boundary_min = (first_c)
@@ -46,32 +52,38 @@ struct python_row {
 	unsigned version;
 	uint16_t tstate_current; /* in _PyRuntime; 0: there is none */
 	uint16_t tss_key;
+	uint16_t interpreters;
 	struct python_layout at;
 };
 
 static const struct python_row rows[] = {
-	{ V(3, 6), 0, 0, { .tstate_thread_id = 152, .frame_instr = 120, .instr_shift = 1,
+	{ V(3, 6), 0, 0, 0, { .tstate_thread_id = 152, .frame_instr = 120, .instr_shift = 1,
 		FRAME_OBJECT, CODE_36, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
-	{ V(3, 7), 1480, 1504, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
-		FRAME_OBJECT, CODE_36, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
-	{ V(3, 8), 1368, 1392, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
-		FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
-	{ V(3, 9), 568, 584, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
-		FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
-	{ V(3, 10), 568, 584, { .tstate_thread_id = 176, .frame_instr = 96,
-		FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LINETABLE } },
-	{ V(3, 11), 576, 592, { .tstate_thread_id = 152, .tstate_cframe = 56, .current_frame = 8,
+	{ V(3, 7), 1480, 1504, 24, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
+		INTERPRETERS(8), FRAME_OBJECT, CODE_36, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
+	{ V(3, 8), 1368, 1392, 32, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
+		INTERPRETERS(8), FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
+	{ V(3, 9), 568, 584, 32, { .tstate_thread_id = 176, .frame_instr = 104, .instr_shift = 1,
+		INTERPRETERS(8), FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LNOTAB } },
+	{ V(3, 10), 568, 584, 32, { .tstate_thread_id = 176, .tstate_entry = 48, .frame_instr = 96,
+		INTERPRETERS(8), FRAME_OBJECT, CODE_38, STRINGS(48, 72), .lines = PYTHON_LINETABLE } },
+	{ V(3, 11), 576, 592, 40, { .tstate_thread_id = 152, .tstate_cframe = 56, .current_frame = 8, .cframe_previous = 16,
+		.tstate_entry = 56, INTERPRETERS(16),
 		.frame_code = 32, .frame_previous = 48, .frame_instr = 56, .instr_shift = 1,
 		.frame_boundary = 68, .boundary_min = 1, .boundary_shown = 1,
 		.code_argcount = 56, .code_flags = 48, .code_firstlineno = 72,
 		.code_filename = 112, .code_name = 128, .code_linetable = 136,
-		.code_code = 184, .cookie = 96, .cookie_words = 6, .name_hash = 24,
+		.code_code = 184, .cookie = 96, .cookie_words = 6, .cookie_head = 16,
+		.name_hash = 24, .code_size = 144,
 		STRINGS(48, 72), .lines = PYTHON_LOCATIONS } },
-	{ V(3, 12), 0, 1544, { .tstate_thread_id = 136, .tstate_cframe = 56, .current_frame = 0,
+	{ V(3, 12), 0, 1544, 0, { .tstate_thread_id = 136, .tstate_cframe = 56, .current_frame = 0,
+		.cframe_previous = 8,
 		FRAME_312(70, 3), CODE_312(192), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
-	{ V(3, 13), 0, 2160, { .tstate_thread_id = 152, .current_frame = 72,
+	{ V(3, 13), 0, 2160, 0, { .tstate_thread_id = 152, .current_frame = 72,
 		FRAME_312(70, 3), CODE_312(200), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
-	{ V(3, 14), 0, 2336, { .tstate_thread_id = 152, .current_frame = 72, .code_tag = 3,
+	{ V(3, 14), 0, 2336, 0, { .tstate_thread_id = 152, .current_frame = 72, .code_tag = 3,
+		FRAME_312(74, 3), CODE_312(208), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
+	{ V(3, 15), 0, 0, 0, { .tstate_thread_id = 176, .current_frame = 72, .code_tag = 3,
 		FRAME_312(74, 3), CODE_312(208), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
 };
 
@@ -115,24 +127,48 @@ unsigned python_version(struct elf *e)
 	return hex >> 16;
 }
 
+/* A version newer than the last is taken for the last: if python_offsets() can make
+ * sense of what it says of itself. */
 static const struct python_row *find_row(unsigned version)
 {
+	const struct python_row *last = &rows[ARRAY_SIZE(rows) - 1];
+
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].version == version)
 			return &rows[i];
-	return NULL;
+	return version > last->version && version >> 8 == last->version >> 8 ? last : NULL;
 }
 
 /* ---- a process ---- */
 
-/* Where the C library keeps pthread_getspecific()'s values, from the thread pointer. */
-static void set_tsd(struct python_layout *at, uint16_t machine, bool musl)
+/* musl, by the program's own interpreter, what a library needs, or what is linked in. */
+static bool uses_musl(struct elf *e)
 {
-	if (musl && machine != EM_AARCH64)
-		return; /* not described: the GIL's holder only */
+	const char *interp = elf_interp(e);
+	struct elf_symbol sym;
+
+	if (interp)
+		return strstr(interp, "/ld-musl-");
+	for (const char *const *needed = elf_needed(e); needed && *needed; needed++)
+		if (!strncmp(*needed, "libc.musl-", 10) || !strcmp(*needed, "libc.so"))
+			return true;
+	return elf_symbol_named(e, "__pthread_tsd_main", &sym);
+}
+
+#define PTHREAD_MAX 16384 /* bytes of a struct pthread: they are two thousand */
+
+/* Where the C library keeps pthread_getspecific()'s values and its modules' blocks,
+ * from the thread pointer. Seen in glibc 2.36 to 2.43 (x86_64) and 2.36 (arm64, see
+ * python_libc()), and in musl 1.2.3. */
+static void set_libc(struct python_layout *at, uint16_t machine, bool musl)
+{
+	bool arm = machine == EM_AARCH64;
+
 	at->has_tsd = 1;
+	at->dtv = (int8_t)(!arm ? 8 : musl ? -8 : 0);
+	at->dtv_shift = musl ? 3 : 4;
 	if (musl) {
-		at->tsd_blocks = -88;
+		at->tsd_blocks = arm ? -88 : 128;
 		at->tsd_block_shift = 31;
 		at->tsd_entry_shift = 3;
 		return;
@@ -141,31 +177,116 @@ static void set_tsd(struct python_layout *at, uint16_t machine, bool musl)
 	at->tsd_block_shift = 5;
 	at->tsd_entry_shift = 4;
 	at->tsd_value = 8;
-	at->tsd_first = machine == EM_AARCH64 ? -1584 : 784;
-	at->tsd_blocks = machine == EM_AARCH64 ? -1072 : 1296;
+	at->tsd_first = arm ? -1584 : 784;
+	at->tsd_blocks = arm ? -1072 : 1296;
 }
 
-int python_attach(struct elf *e, uint64_t bias, bool musl, struct python_proc *ret)
+/* glibc's nptl/td_db symbols: a size, and the bits, number and offset of a member. */
+static bool thread_db(struct elf *libc, const char *name, size_t word, uint32_t *ret)
 {
-	const struct python_row *row = find_row(python_version(e));
+	struct elf_symbol sym;
+	const uint8_t *p = elf_symbol_named(libc, name, &sym) ? elf_at(libc, sym.vaddr, (word + 1) * 4) : NULL;
+
+	if (p)
+		memcpy(ret, p + word * 4, 4);
+	return p && *ret <= PTHREAD_MAX;
+}
+
+bool python_libc(struct elf *libc, struct python_layout *at)
+{
+	uint32_t size, blocks;
+
+	if (at->has_tsd && !at->tsd_inline) /* a Python of musl's */
+		return false;
+	if (!thread_db(libc, "_thread_db_sizeof_pthread", 0, &size) ||
+		!thread_db(libc, "_thread_db_pthread_specific", 2, &blocks))
+		return false;
+	if (elf_machine(libc) != EM_AARCH64) /* the thread pointer is struct pthread's */
+		size = 0;
+	at->tsd_blocks = (int16_t)(blocks - size);
+	at->tsd_first = (int16_t)(at->tsd_blocks - (at->tsd_inline << at->tsd_entry_shift));
+	return true;
+}
+
+/* From 3.12 on; the address of what the code names moves with the file. */
+static void set_tls(struct elf *e, uint64_t bias, const char *const *functions, struct python_tls *ret)
+{
+	while (*functions && !python_tls(e, *functions, ret))
+		functions++;
+	if (ret->kind > PYTHON_TLS_OFFSET)
+		ret->at += bias;
+}
+
+static void set_thread_state(struct elf *e, uint64_t bias, unsigned version, struct python_proc *p)
+{
+	static const char *const attached[] = { "_PyThreadState_GetCurrent", "PyThreadState_GetUnchecked",
+		"_PyThreadState_UncheckedGet", NULL };
+	static const char *const own[] = { "PyGILState_GetThisThreadState", NULL };
+	uint64_t key;
+
+	if (version >= V(3, 12))
+		set_tls(e, bias, attached, &p->attached);
+	if (version >= V(3, 15))
+		set_tls(e, bias, own, &p->own);
+	if (version == V(3, 6) && python_tss_key(e, own[0], &key)) {
+		p->tss_key = key + bias;
+		p->at.tss_bare = 1;
+	}
+}
+
+/* What the file says of its own layout comes before the row. */
+static int set_layout(struct elf *e, uint64_t runtime, unsigned version, const struct python_row *row,
+	struct python_layout *at)
+{
+	size_t size = PYTHON_OFFSETS_SIZE;
+	const uint8_t *p = NULL;
+	int err;
+
+	*at = row->at;
+	if (version < V(3, 13))
+		return 0;
+	for (; !p && size >= PYTHON_OFFSETS_SIZE / 4; size /= 2)
+		p = elf_at(e, runtime, size);
+	err = p ? python_offsets(p, 2 * size, version, at) : -ENOENT;
+	if (err > 0)
+		log_info("Python 3.%u is newer than this strata: taken for 3.%u", version & 0xff,
+			row->version & 0xff);
+	else if (err && version != row->version)
+		log_info("Python 3.%u is newer than this strata, and not like 3.%u", version & 0xff,
+			row->version & 0xff);
+	/* A row speaks of builds with the GIL; one that says nothing, or nonsense, is such. */
+	return err < 0 && version != row->version ? -ENOTSUP : 0;
+}
+
+int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret)
+{
+	unsigned version = python_version(e);
+	const struct python_row *row = find_row(version);
 	struct elf_symbol sym;
 	uint64_t runtime = 0;
+	int err;
 
 	if (!row)
 		return -ENOTSUP;
-	*ret = (struct python_proc){ .at = row->at };
+	*ret = (struct python_proc){};
 	if (elf_symbol_named(e, "_PyRuntime", &sym))
-		runtime = sym.vaddr + bias;
+		runtime = sym.vaddr;
 	else if (row->version > V(3, 6))
 		return -ENOENT;
+	err = set_layout(e, runtime, version, row, &ret->at);
+	if (err)
+		return err;
 	if (elf_symbol_named(e, "_PyThreadState_Current", &sym))
 		ret->tstate_current = sym.vaddr + bias;
-	if (runtime && row->tstate_current)
-		ret->tstate_current = runtime + row->tstate_current;
-	if (runtime && row->tss_key)
-		ret->tss_key = runtime + row->tss_key;
+	if (row->tstate_current)
+		ret->tstate_current = runtime + bias + row->tstate_current;
+	if (row->tss_key)
+		ret->tss_key = runtime + bias + row->tss_key;
+	if (row->interpreters)
+		ret->interpreters = runtime + bias + row->interpreters;
 	if (elf_symbol_named(e, "PyCode_Type", &sym))
 		ret->code_type = sym.vaddr + bias;
-	set_tsd(&ret->at, elf_machine(e), musl);
+	set_libc(&ret->at, elf_machine(e), uses_musl(e));
+	set_thread_state(e, bias, version, ret);
 	return 0;
 }

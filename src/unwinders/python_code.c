@@ -133,28 +133,6 @@ static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 
 /* ---- strings ---- */
 
-static void add_utf8(struct str *s, uint32_t c)
-{
-	if (c < 0x80) {
-		str_addc(s, (char)c);
-		return;
-	}
-	if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c >= 0x10000) {
-		str_addc(s, (char)(0xf0 | c >> 18));
-		str_addc(s, (char)(0x80 | (c >> 12 & 63)));
-	} else if (c >= 0x800) {
-		str_addc(s, (char)(0xe0 | c >> 12));
-	} else {
-		str_addc(s, (char)(0xc0 | c >> 6));
-		str_addc(s, (char)(0x80 | (c & 63)));
-		return;
-	}
-	str_addc(s, (char)(0x80 | (c >> 6 & 63)));
-	str_addc(s, (char)(0x80 | (c & 63)));
-}
-
 /* Characters of 1, 2 or 4 bytes; a surrogate that stands for a byte of a file's name
  * ("surrogateescape") becomes that byte again. */
 static char *decode(const void *data, uint32_t size, unsigned kind)
@@ -170,7 +148,7 @@ static char *decode(const void *data, uint32_t size, unsigned kind)
 		if (c >= 0xdc80 && c <= 0xdcff)
 			str_addc(&s, (char)c);
 		else if (c)
-			add_utf8(&s, c);
+			str_add_char(&s, c);
 	}
 	return s.data ? s.data : strdup("");
 }

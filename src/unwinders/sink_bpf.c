@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "../../bpf/python.h"
+#include "../../bpf/v8.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
@@ -51,7 +53,7 @@ struct rooms {
 
 struct sink_bpf {
 	struct unwind_sink sink;
-	int tables, mappings, pythons, inodes; /* fds, the object's; -1: it has none */
+	int tables, mappings, pythons, python_files, v8s, inodes; /* fds, the object's; -1: it has none */
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX + ROOMS_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX + ROOMS_MAX];
@@ -103,11 +105,14 @@ static void set_vma_offsets(struct target *t, struct unwind_config *c)
 
 static void set_offsets(struct target *t, struct unwind_config *c)
 {
+	c->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	c->address_bits = target_address_bits();
 #ifdef __aarch64__
 	c->task_tp = offset_of(t, "task_struct", "thread.uw.tp_value");
 #else
 	c->task_tp = offset_of(t, "task_struct", "thread.fsbase");
 #endif
+	c->task_mm = offset_of(t, "task_struct", "mm");
 	c->task_utask = offset_of(t, "task_struct", "utask");
 	c->utask_returns = offset_of(t, "uprobe_task", "return_instances");
 	c->return_stack = offset_of(t, "return_instance", "stack");
@@ -131,6 +136,8 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
 	set_entries(obj, "walks", slots);
 	set_entries(obj, "frames", slots);
 	set_entries(obj, "walk_copies", slots);
+	set_entries(obj, "python_scratch", slots);
+	set_entries(obj, "v8_scratch", slots);
 	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * limit);
 }
 
@@ -370,6 +377,24 @@ static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value,
 	return set_or_delete(s->pythons, &pid, value);
 }
 
+static int set_v8(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (value && size != sizeof(struct v8_proc))
+		return -EINVAL;
+	return set_or_delete(s->v8s, &pid, value);
+}
+
+static int set_python_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (size != sizeof(struct python_proc))
+		return -EINVAL;
+	return set_or_delete(s->python_files, &file, value);
+}
+
 /* Not before its table: a walk would find none. */
 static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
 	const struct inode_file *value)
@@ -407,11 +432,14 @@ int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, set_inode,
+	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
+		set_v8, set_python_file, set_inode,
 		sink_flush, sink_free };
 	s->tables = map_fd(obj, "tables");
 	s->mappings = map_fd(obj, "mappings");
 	s->pythons = map_fd(obj, "python_procs");
+	s->v8s = map_fd(obj, "v8_procs");
+	s->python_files = map_fd(obj, "python_files");
 	s->inodes = map_fd(obj, "files_by_inode");
 	s->ntables = tables ? bpf_map__max_entries(tables) : 0;
 	*ret = &s->sink;

@@ -27,6 +27,16 @@ static int set_python(struct unwind_sink *s, uint32_t pid, const void *value, si
 	return 0;
 }
 
+static int set_v8(struct unwind_sink *s, uint32_t pid, const void *value, size_t size)
+{
+	return 0;
+}
+
+static int set_python_file(struct unwind_sink *s, uint32_t file, const void *value, size_t size)
+{
+	return 0;
+}
+
 static int set_inode(struct unwind_sink *s, const struct inode_key *key,
 	const struct inode_file *value)
 {
@@ -49,7 +59,8 @@ int unwind_sink_memory(struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python, set_inode, flush,
+	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
+		set_v8, set_python_file, set_inode, flush,
 		sink_free };
 	*ret = s;
 	return 0;

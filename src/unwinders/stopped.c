@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/vec.h"
+#include "target/target.h"
 
 static int stop(int tid)
 {
@@ -93,7 +94,8 @@ int stopped_regs(int tid, struct host_regs *ret)
 		return -errno;
 	*ret = (struct host_regs){
 		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30], .tp = tp,
-		.machine = EM_AARCH64,
+		.has_other = 1, .machine = EM_AARCH64, .address_bits = target_address_bits(),
+		.other = { [RULE_REG_R13] = r.regs[13], [RULE_REG_X28] = r.regs[28] },
 	};
 	return 0;
 }

@@ -137,6 +137,9 @@ int table_make(struct elf *e, struct table *ret)
 
 	if (err < 0)
 		return err;
+	for (size_t i = 0; unwinder_rows[i]; i++)
+		if (unwinder_rows[i]->rows)
+			unwinder_rows[i]->rows(e, &rows);
 	rules.buckets = calloc(BUCKETS, sizeof(*rules.buckets));
 	if (rows.len && rows.data[0].vaddr < pages.base)
 		pages.base = rows.data[0].vaddr & ~(PAGE_SIZE - 1);

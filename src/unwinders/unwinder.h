@@ -30,6 +30,10 @@ struct unwind_sink {
 		const struct mapping_chunk *value); /* NULL: delete */
 	int (*set_python)(struct unwind_sink *s, uint32_t pid, const void *value,
 		size_t size); /* struct python_proc; NULL: delete */
+	int (*set_v8)(struct unwind_sink *s, uint32_t pid, const void *value,
+		size_t size); /* struct v8_proc; NULL: delete */
+	/* What a file says of Python: struct python_proc with the file's own addresses. */
+	int (*set_python_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
 	/* Where the kernel may look a mapping up by itself; of a file that has its table. */
 	int (*set_inode)(struct unwind_sink *s, const struct inode_key *key,
 		const struct inode_file *value);
@@ -72,7 +76,7 @@ void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
 
 /* Records of the ring buffer that are this room's: RECORD_STACK, _WALK, _MISS,
- * _PYTHON. size: of the whole record; untrusted beyond its head. */
+ * _PYTHON, _V8. size: of the whole record; untrusted beyond its head. */
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
 
 /* The frames of a stack by its id (provisional ones too): count and end, frames
@@ -91,6 +95,8 @@ struct frame_name {
 	const char *module; /* path of the ELF file or "[vdso]", "[anon]"; NULL */
 	uint64_t vaddr;     /* native: ELF vaddr; else 0 */
 	enum frame_lang lang;
+	bool wrapper;       /* made by the compiler; not shown below another frame */
+	const struct frame_name *caller; /* it was inlined into that one; NULL: it was not */
 };
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);
 /* An address of a process, as usym() and ustack's raw mode need it. */
@@ -103,6 +109,13 @@ size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
 struct host_regs;
 int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	enum unwind_want want, uint32_t limit, uint64_t *ret_id);
+
+/* A recorded process, and then its threads. exe: a file on this machine that is what the
+ * program was, whatever that was called; or NULL. */
+struct core;
+int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe);
+int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum unwind_want want,
+	uint32_t limit, uint64_t *ret_id);
 
 const char *unwind_end_text(enum unwind_end e);
 

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "core.h"
 #include "file.h"
 #include "host_walk.h"
 #include "names.h"
@@ -34,6 +36,7 @@ struct unwinders {
 	struct processes *processes;
 	struct stacks *stacks;
 	struct python_codes *codes;
+	struct v8_codes *v8;
 	struct names *names;
 	struct {
 		unsigned processes, misses, walks, unfinished, unreadable;
@@ -66,7 +69,8 @@ int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders *
 	u->processes = u->files ? processes_new(t, u->files, sink) : NULL;
 	u->stacks = stacks_new();
 	u->codes = python_codes_new();
-	u->names = u->files && u->codes ? names_new(t, u->files, u->codes) : NULL;
+	u->v8 = v8_codes_new();
+	u->names = u->files && u->codes && u->v8 ? names_new(t, u->files, u->codes, u->v8) : NULL;
 	if (!u->processes || !u->stacks || !u->names) {
 		unwinders_free(u);
 		return -ENOMEM;
@@ -80,6 +84,7 @@ void unwinders_free(struct unwinders *u)
 	if (!u)
 		return;
 	names_free(u->names);
+	v8_codes_free(u->v8);
 	python_codes_free(u->codes);
 	stacks_free(u->stacks);
 	processes_free(u->processes);
@@ -157,11 +162,11 @@ void unwinders_exit(struct unwinders *u, uint32_t pid)
 
 /* ---- walks that the kernel could not finish ---- */
 
-/* What the copy of the stack does not hold: the process, while it lives, and the
- * files it has mapped. */
+/* What the copy of the stack or a core does not hold: the process, while it lives, and
+ * the files it has mapped. */
 struct rest_memory {
 	struct host_memory memory;
-	struct host_process process;
+	struct host_memory *first; /* the process or the core */
 	const struct files *files;
 	const struct process *mapped;
 };
@@ -173,7 +178,7 @@ static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 	const struct file *f;
 	const uint8_t *data;
 
-	if (!r->process.memory.read(&r->process.memory, addr, buf, size))
+	if (!r->first->read(r->first, addr, buf, size))
 		return 0;
 	map = r->mapped ? process_mapping(r->mapped, addr) : NULL;
 	f = map ? files_get(r->files, map->file) : NULL;
@@ -215,6 +220,14 @@ static const struct python_proc *find_python(struct host_tables *t, uint32_t pid
 	return p && p->has_python ? &p->python : NULL;
 }
 
+static const struct v8_proc *find_v8(struct host_tables *t, uint32_t pid)
+{
+	struct walk_tables *w = (struct walk_tables *)t;
+	const struct process *p = processes_find(w->u->processes, pid);
+
+	return p && p->v8 ? &p->v8->proc : NULL;
+}
+
 static void take_record(struct host_tables *t, const struct record *r, size_t size)
 {
 	unwinders_record(((struct walk_tables *)t)->u, r, size);
@@ -240,7 +253,7 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	if (!w)
 		return -ENOMEM;
 	w->tables = (struct host_tables){ .chunk = find_chunk, .table = find_table,
-		.python = is_stopped ? find_python : NULL, .record = take_record };
+		.python = is_stopped ? find_python : NULL, .v8 = find_v8, .record = take_record };
 	w->u = u;
 	n = language ? stacks_find(u->stacks, language, &w->tables.language, &end) : 0;
 	w->tables.nlanguage = n > 0 ? (size_t)n : 0;
@@ -249,17 +262,20 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
 {
+	struct host_process process;
 	struct rest_memory rest = {
 		.memory.read = rest_read,
+		.first = &process.memory,
 		.files = u->files,
 		.mapped = processes_find(u->processes, r->pid),
 	};
 	struct host_copy copy;
 	struct host_regs regs;
 
-	host_process_init(&rest.process, (int)r->pid);
+	host_process_init(&process, (int)r->pid);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
+	regs.address_bits = target_address_bits();
 	return walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit,
 		false, r->language, ret);
 }
@@ -269,7 +285,11 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 {
 	const struct process *p = processes_find(u->processes, r->pid);
 
-	return r->want == WANT_ALL || !p || p->has_python;
+	if (r->want == WANT_ALL || !p)
+		return true;
+	if (r->want == WANT_PYTHON)
+		return p->has_python;
+	return p->languages & 1u << (r->want == WANT_JS ? FRAME_LANG_JS : FRAME_LANG_GO);
 }
 
 /* For want of a mapping, perhaps: a process may have more than was told. A frame of no
@@ -312,23 +332,68 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	u->stats.walk_ns += now_ns() - start;
 }
 
-int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
-	enum unwind_want want, uint32_t limit, uint64_t *ret_id)
+static int walk_stopped(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
+	uint32_t pid, enum unwind_want want, uint32_t limit, uint64_t *ret_id)
 {
-	struct host_process memory;
 	struct host_stack stack = {};
-	int err = unwinders_add_process(u, pid);
+	int err = walk_here(u, mem, regs, pid, want, limit, true, 0, &stack);
 
-	if (err)
-		return err;
-	host_process_init(&memory, pid);
-	err = walk_here(u, &memory.memory, regs, (uint32_t)pid, want, limit, true, 0, &stack);
 	if (err)
 		return err;
 	stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 	*ret_id = stack.id;
 	free(stack.frames);
 	return 0;
+}
+
+int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
+	enum unwind_want want, uint32_t limit, uint64_t *ret_id)
+{
+	struct host_process memory;
+	int err = unwinders_add_process(u, pid);
+
+	if (err)
+		return err;
+	host_process_init(&memory, pid);
+	return walk_stopped(u, &memory.memory, regs, (uint32_t)pid, want, limit, ret_id);
+}
+
+/* ---- recorded processes ---- */
+
+/* The threads of a core are walked as those of its first. */
+static uint32_t core_pid(const struct core *c)
+{
+	return (uint32_t)core_tid(c, 0);
+}
+
+int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe)
+{
+	const char *program = exe ? core_exe(c) : NULL;
+	const struct proc_map *maps;
+	size_t n = core_maps(c, &maps);
+	_cleanup_(closep) int fd = -1;
+
+	if (exe) {
+		fd = open(exe, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		if (program)
+			files_stand_in(u->files, program, fd);
+	}
+	return processes_add_recorded(u->processes, core_pid(c), maps, n);
+}
+
+int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum unwind_want want,
+	uint32_t limit, uint64_t *ret_id)
+{
+	struct rest_memory memory = {
+		.memory.read = rest_read,
+		.first = core_memory(c),
+		.files = u->files,
+		.mapped = processes_find(u->processes, core_pid(c)),
+	};
+
+	return walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), want, limit, ret_id);
 }
 
 /* ---- records ---- */
@@ -360,6 +425,27 @@ static void take_python(struct unwinders *u, const struct python_code_record *r,
 	python_codes_record(u->codes, r, size); /* not when it was just read */
 }
 
+static int read_heap(void *arg, uint64_t addr, void *buf, size_t size)
+{
+	struct host_process *p = arg;
+
+	return p->memory.read(&p->memory, addr, buf, size);
+}
+
+static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
+{
+	const struct process *p;
+	struct host_process memory;
+	struct v8_heap heap;
+
+	p = size < sizeof(*r) ? NULL : processes_find(u->processes, r->pid);
+	if (!p || !p->v8)
+		return;
+	host_process_init(&memory, (int)r->pid);
+	heap = (struct v8_heap){ p->v8, read_heap, &memory };
+	v8_codes_record(u->v8, r, &heap);
+}
+
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
 {
 	const struct miss_record *miss = (const void *)r;
@@ -377,6 +463,9 @@ void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
 		u->stats.misses++;
 		if (size >= sizeof(*miss))
 			catch_up(u, miss->pid);
+		break;
+	case RECORD_V8:
+		take_v8(u, (const void *)r, size);
 		break;
 	case RECORD_PYTHON:
 		take_python(u, (const void *)r, size);

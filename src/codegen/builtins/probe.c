@@ -36,7 +36,7 @@ static bool has_fields(const struct provider *p)
 
 static bool has_func(const struct provider *p)
 {
-	return p->ctx == CTX_PT_REGS;
+	return p->ctx == CTX_PT_REGS || p->ctx == CTX_TRAMPOLINE;
 }
 
 /* ---- arguments ---------------------------------------------------------- */
@@ -55,27 +55,42 @@ static const struct type *check_arg(struct check *c, struct node *call)
 	return type_bad;
 }
 
+/* The i-th of those that are on the stack. */
 static struct ir *stack_arg(struct gen *g, unsigned i)
 {
 	struct ir *sp = emit_load(g->e, emit_ctx(g->e), regs_sp(), 8, false);
 	struct ir *room = gen_tmp(g, 8);
 
 	sp = emit_binary(g->e, EMIT_ADD, sp,
-		emit_int(g->e, regs_stack_args() + 8 * (i - regs_args())));
+		emit_int(g->e, regs_stack_args() + 8 * i));
 	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	gen_call(g, BPF_FUNC_probe_read_user, 3, room, emit_int(g->e, 8), sp);
+	gen_call(g, g->provider->kernel ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user, 3,
+		room, emit_int(g->e, 8), sp);
 	return emit_load(g->e, room, 0, 8, false);
+}
+
+/* Where some places are Go's and some are not, each has a program of its own. */
+static bool is_go(struct gen *g)
+{
+	for (const struct place *p = g->place; p; p = p->next)
+		if (p->go != g->place->go)
+			g->bound_to_place = true;
+	return g->place->go;
 }
 
 static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
 {
 	unsigned i = atoi(call->call.name + 3);
+	bool go;
+	int reg;
 
 	if (g->provider->ctx == CTX_RAW)
 		return emit_load(g->e, emit_ctx(g->e), 8 * i, 8, false);
-	if (regs_arg(i) < 0)
-		return stack_arg(g, i);
-	return emit_load(g->e, emit_ctx(g->e), regs_arg(i), 8, false);
+	go = is_go(g);
+	reg = go ? regs_go_arg(i) : regs_arg(i);
+	if (reg < 0)
+		return stack_arg(g, i - (go ? regs_go_args() : regs_args()));
+	return emit_load(g->e, emit_ctx(g->e), reg, 8, false);
 }
 
 static const struct type *check_args(struct check *c, struct node *call)
@@ -95,21 +110,52 @@ static struct ir *emit_args(struct gen *g, struct node *call, struct ir *into)
 	return emit_ctx(g->e); /* only its fields are values */
 }
 
+/* What BTF says of it, where that holds for all places. */
+static const struct type *retval_type(struct check *c)
+{
+	const struct type *t = NULL;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next) {
+			if (!p->ret || (t && !type_eq(t, p->ret)))
+				return type_int64;
+			t = p->ret;
+		}
+	return t ? t : type_int64;
+}
+
 static const struct type *check_retval(struct check *c, struct node *call)
 {
 	const struct provider *p = lacking(c, has_retval);
 
 	if (!p)
-		return type_int64;
+		return retval_type(c);
 	check_fail(c, call->span, DIAG_CONTEXT, "retval is not available in %s probes", p->name);
 	if (!strcmp(p->name, "uprobe"))
 		check_hint(c, "the value a function returns is seen by uretprobe");
+	if (!strcmp(p->name, "kprobe"))
+		check_hint(c, "the value a function returns is seen by kretprobe");
+	if (!strcmp(p->name, "fentry"))
+		check_hint(c, "the value a function returns is seen by fexit");
 	return type_bad;
 }
 
 static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
 {
-	return emit_load(g->e, emit_ctx(g->e), regs_return(), 8, false);
+	struct ir *v;
+
+	if (g->provider->ctx == CTX_TRAMPOLINE) {
+		struct ir *room = gen_tmp(g, 8);
+
+		emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+		gen_call(g, BPF_FUNC_get_func_ret, 2, emit_ctx(g->e), room);
+		v = emit_load(g->e, room, 0, 8, false);
+	} else {
+		v = emit_load(g->e, emit_ctx(g->e), regs_return(), 8, false);
+	}
+	if (call->type->kind == TYPE_INT && call->type->size < 8)
+		v = emit_resize(g->e, v, call->type->size, call->type->is_signed);
+	return v;
 }
 
 /* ---- names -------------------------------------------------------------- */
@@ -118,7 +164,8 @@ static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
  * cookie are made once a place. */
 static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
 {
-	if (g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW || !g->place->next) {
+	if (g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
+		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
 		g->bound_to_place = true;
 		return emit_int(g->e, g->first_place);
 	}

@@ -84,6 +84,32 @@ static const struct type *check_pystack(struct check *c, struct node *call)
 	return check_stack(c, call, STACK_PYTHON, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
+static const struct type *check_gostack(struct check *c, struct node *call)
+{
+	return check_stack(c, call, STACK_GO, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
+}
+
+static const struct type *check_jsstack(struct check *c, struct node *call)
+{
+	return check_stack(c, call, STACK_JS, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
+}
+
+static enum unwind_want want_of(enum stack_lang lang)
+{
+	switch (lang) {
+	case STACK_PYTHON:
+		return WANT_PYTHON;
+	case STACK_GO:
+		return WANT_GO;
+	case STACK_JS:
+		return WANT_JS;
+	case STACK_KERNEL:
+	case STACK_USER:
+		break;
+	}
+	return WANT_ALL;
+}
+
 /* ---- walking ------------------------------------------------------------ */
 
 /* Fills a struct stack_req, has the library walk, and gives its address. */
@@ -92,7 +118,7 @@ static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit,
 	static const char *const params[] = {"stack_req"};
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
-	uint32_t want = t->stack.lang == STACK_PYTHON ? WANT_PYTHON : WANT_ALL;
+	uint32_t want = want_of((enum stack_lang)t->stack.lang);
 
 	slot = emit_binary(g->e, EMIT_AND, slot, emit_int(g->e, SCRATCH_SLOTS - 1));
 	emit_store(g->e, req, offsetof(struct stack_req, want), 4, emit_int(g->e, want));
@@ -231,6 +257,22 @@ static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
 }
 
 const struct builtin builtins_stack[] = {
+	{
+		.name = "gostack",
+		.sig = "[any] [literal] -> special",
+		.help = "the Go frames of the stack: gostack([MODE,] [LIMIT])",
+		.flags = BUILTIN_VAR,
+		.check = check_gostack,
+		.emit = emit_ustack,
+	},
+	{
+		.name = "jsstack",
+		.sig = "[any] [literal] -> special",
+		.help = "the JavaScript frames of the stack: jsstack([MODE,] [LIMIT])",
+		.flags = BUILTIN_VAR,
+		.check = check_jsstack,
+		.emit = emit_ustack,
+	},
 	{
 		.name = "kstack",
 		.sig = "[any] [literal] -> special",

@@ -8,11 +8,16 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 
 const struct provider *const providers[] = {
 	&provider_begin,
 	&provider_end,
+	&provider_fentry,
+	&provider_fexit,
 	&provider_interval,
+	&provider_kprobe,
+	&provider_kretprobe,
 	&provider_profile,
 	&provider_rawtracepoint,
 	&provider_tracepoint,
@@ -61,6 +66,19 @@ bool missing_place(const struct resolve_env *env, struct span at, const char *fm
 bool missing_allowed(const struct resolve_env *env)
 {
 	return env->settings.missing_probes != MISSING_ERROR;
+}
+
+int list_kernel_functions(const struct resolve_env *env, const char *prefix,
+	const char *const *names, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	for (; names && *names; names++) {
+		const char *full = arena_printf(env->arena, "%s%s", prefix, *names);
+
+		if (glob_match(pattern, full))
+			found(full, arg);
+	}
+	return 0;
 }
 
 /* ---- periods ------------------------------------------------------------ */

@@ -11,7 +11,11 @@
 
 extern const struct provider provider_begin;
 extern const struct provider provider_end;
+extern const struct provider provider_fentry;
+extern const struct provider provider_fexit;
 extern const struct provider provider_interval;
+extern const struct provider provider_kprobe;
+extern const struct provider provider_kretprobe;
 extern const struct provider provider_profile;
 extern const struct provider provider_rawtracepoint;
 extern const struct provider provider_tracepoint;
@@ -29,5 +33,12 @@ bool missing_place(const struct resolve_env *env, struct span at, const char *fm
 	__attribute__((format(printf, 3, 4)));
 /* What expand() gives then. */
 bool missing_allowed(const struct resolve_env *env);
+/* For list(): those of the names that match with the prefix. */
+int list_kernel_functions(const struct resolve_env *env, const char *prefix,
+	const char *const *names, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg);
+/* kprobe.c; they stand in for fentry. */
+int kprobe_attach(struct loaded_probe *p);
+int kretprobe_attach(struct loaded_probe *p);
 /* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);

@@ -2,9 +2,8 @@
 /* uprobe.c - uprobe and uretprobe: functions of programs and libraries.
  *
  * All places of a file hang on one multi link: attaching and detaching thousands
- * costs as much as one. A single place that the kernel cannot probe (an instruction
- * it does not emulate) refuses the whole link, so a refused range is halved until
- * the culprits are found; they are skipped and reported. */
+ * costs as much as one. A place that the kernel cannot probe, because of an instruction
+ * that it does not emulate, is passed over. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>
@@ -20,11 +19,19 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "runtime/why.h"
+#include "target/code.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "unwinders/pclntab.h"
 
 /* enum bpf_attach_type of Linux 6.6; older headers lack it. */
 enum { TRACE_UPROBE_MULTI = 48 };
+
+#ifdef __aarch64__
+#define GO_REGISTERS "x0 to x15"
+#else
+#define GO_REGISTERS "rax, rbx, rcx, rdi, rsi, r8, r9, r10, r11"
+#endif
 
 /* ---- which file --------------------------------------------------------- */
 
@@ -83,8 +90,15 @@ static bool as_written(const char *file)
 	return strchr(file, '/') && !strchr(file, '*');
 }
 
-static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *path,
-	const char *func, uint64_t offset)
+/* The file whose functions are looked for. */
+struct program {
+	const char *path;
+	struct elf *elf;
+	struct pclntab *go; /* or NULL */
+};
+
+static struct place *add_place(const struct resolve_env *env, struct attach_point *ap,
+	const char *path, const char *func, uint64_t offset)
 {
 	struct place *p = place_add(env, ap);
 
@@ -93,6 +107,7 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 	p->offset = offset;
 	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name,
 		as_written(ap->parts[1]) ? ap->parts[1] : path, func);
+	return p;
 }
 
 static bool in_code(struct elf *e, uint64_t vaddr)
@@ -133,27 +148,95 @@ static bool can_probe(struct elf *e, uint64_t vaddr)
 	return !code || !kernel_would_break(code);
 }
 
+/* Go moves stacks, and a return address that the kernel has replaced there confuses it:
+ * what is probed is its return instructions. */
+static void add_returns(const struct resolve_env *env, struct attach_point *ap,
+	const struct program *p, const struct pcln_function *f, const char *name)
+{
+	_cleanup_(code_closep) struct code *code = NULL;
+	const uint8_t *bytes = elf_at(p->elf, f->start, f->end - f->start);
+	struct code_insn insn;
+	unsigned before = ap->nplaces;
+	uint64_t offset;
+
+	if (!bytes || code_open(elf_machine(p->elf), false, &code)) {
+		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+			"where %s returns cannot be told: libcapstone is not there", name);
+		return;
+	}
+	for (uint64_t at = f->start; at < f->end; at += insn.size) {
+		struct place *place;
+
+		if (!code_decode(code, bytes + (at - f->start), f->end - at, at, &insn)) {
+			insn.size = code_skip(code);
+			continue;
+		}
+		if (insn.flow != CODE_RETURN || !elf_vaddr_to_offset(p->elf, at, &offset))
+			continue;
+		place = add_place(env, ap, p->path, name, offset);
+		place->go = place->at_return = true;
+	}
+	if (ap->nplaces == before && !strchr(ap->parts[ap->nparts - 1], '*'))
+		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+			"%s has no return instruction: it never returns", name);
+}
+
+/* Assembler's functions have their arguments on the stack. */
+static bool has_go_registers(const struct pcln_function *f, const char *name)
+{
+	const char *abi = strrchr(name, '.');
+
+	return !(f->flags & PCLN_ASM) && (!abi || strcmp(abi, ".abi0"));
+}
+
+static void add_at(const struct resolve_env *env, struct attach_point *ap,
+	const struct program *p, const char *name, uint64_t vaddr)
+{
+	struct pcln_function f;
+	uint64_t offset;
+	bool go = p->go && pclntab_find(p->go, vaddr, &f);
+
+	if (!in_code(p->elf, vaddr) || !elf_vaddr_to_offset(p->elf, vaddr, &offset))
+		return;
+	name = arena_strdup(env->arena, name);
+	if (go && ap->provider->has_retval)
+		add_returns(env, ap, p, &f, name);
+	else
+		add_place(env, ap, p->path, name, offset)->go = go && has_go_registers(&f, name);
+}
+
+/* Go's functions where no symbol tells of them. */
+static void add_matching_go(const struct resolve_env *env, struct attach_point *ap,
+	const struct program *p, const char *pattern)
+{
+	struct pcln_function f;
+
+	for (size_t i = 0; i < pclntab_functions(p->go); i++)
+		if (pclntab_function(p->go, i, &f) && glob_match(pattern, f.name))
+			add_at(env, ap, p, f.name, f.start);
+}
+
 /* An address with several names is one place, called by the first of them. */
 static void add_matching(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, struct elf *e, const char *pattern)
+	const struct program *p, const char *pattern)
 {
 	const struct elf_symbol *s;
-	size_t n = elf_symbols(e, &s);
-	uint64_t last = UINT64_MAX, offset;
+	size_t n = elf_symbols(p->elf, &s);
+	uint64_t last = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!is_function(&s[i]) || s[i].vaddr == last || !glob_match(pattern, s[i].name))
 			continue;
-		if (!in_code(e, s[i].vaddr) || !elf_vaddr_to_offset(e, s[i].vaddr, &offset))
-			continue;
 		last = s[i].vaddr;
-		if (!can_probe(e, last)) {
+		if (!can_probe(p->elf, last)) {
 			log_info("passed over %s: the kernel would run its first instruction "
 				 "wrongly", s[i].name);
 			continue;
 		}
-		add_place(env, ap, path, arena_strdup(env->arena, s[i].name), offset);
+		add_at(env, ap, p, s[i].name, last);
 	}
+	if (!n && p->go)
+		add_matching_go(env, ap, p, pattern);
 }
 
 static bool parse_address(const char *text, uint64_t *ret)
@@ -167,35 +250,45 @@ static bool parse_address(const char *text, uint64_t *ret)
 }
 
 static void add_address(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, struct elf *e, const char *text, uint64_t vaddr)
+	const struct program *p, const char *text, uint64_t vaddr)
 {
-	uint64_t offset;
-
-	if (!can_probe(e, vaddr)) {
+	if (!can_probe(p->elf, vaddr)) {
 		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
 			"%s cannot be probed: the kernel would run the instruction there wrongly",
 			text);
 		return;
 	}
-	if (in_code(e, vaddr) && elf_vaddr_to_offset(e, vaddr, &offset))
-		add_place(env, ap, path, arena_strdup(env->arena, text), offset);
+	add_at(env, ap, p, text, vaddr);
+}
+
+static bool find_go(const struct pclntab *go, const char *name, struct elf_symbol *ret)
+{
+	struct pcln_function f;
+
+	for (size_t i = 0; go && i < pclntab_functions(go); i++)
+		if (pclntab_function(go, i, &f) && !strcmp(f.name, name)) {
+			*ret = (struct elf_symbol){.name = f.name, .vaddr = f.start,
+				.size = f.end - f.start, .type = STT_FUNC};
+			return true;
+		}
+	return false;
 }
 
 /* The file's own tables are quick to search; the debug file's are read whole. */
-static bool find_function(struct elf *e, const char *name, struct elf_symbol *ret)
+static bool find_function(const struct program *p, const char *name, struct elf_symbol *ret)
 {
 	const struct elf_symbol *s;
 	size_t n;
 
-	if (elf_symbol_named(e, name, ret) && is_function(ret))
+	if (elf_symbol_named(p->elf, name, ret) && is_function(ret))
 		return true;
-	n = elf_symbols(e, &s);
+	n = elf_symbols(p->elf, &s);
 	for (size_t i = 0; i < n; i++)
 		if (is_function(&s[i]) && !strcmp(s[i].name, name)) {
 			*ret = s[i];
 			return true;
 		}
-	return false;
+	return find_go(p->go, name, ret);
 }
 
 static void beyond(const struct resolve_env *env, const struct attach_point *ap,
@@ -208,22 +301,22 @@ static void beyond(const struct resolve_env *env, const struct attach_point *ap,
 
 /* NAME, NAME+OFFSET, an address, or a pattern. */
 static void add_function(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, struct elf *e, const char *what)
+	const struct program *p, const char *what)
 {
 	const char *plus = strrchr(what, '+');
 	struct elf_symbol s;
 	uint64_t add = 0;
 
 	if (strchr(what, '*')) {
-		add_matching(env, ap, path, e, what);
+		add_matching(env, ap, p, what);
 	} else if (parse_address(what, &add)) {
-		add_address(env, ap, path, e, what, add);
-	} else if (find_function(e, what, &s)) {
-		add_address(env, ap, path, e, what, s.vaddr);
+		add_address(env, ap, p, what, add);
+	} else if (find_function(p, what, &s)) {
+		add_address(env, ap, p, what, s.vaddr);
 	} else if (plus && parse_address(plus + 1, &add) &&
-		find_function(e, arena_strndup(env->arena, what, plus - what), &s)) {
+		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
 		if (add < (s.size ? s.size : 1))
-			add_address(env, ap, path, e, what, s.vaddr + add);
+			add_address(env, ap, p, what, s.vaddr + add);
 		else
 			beyond(env, ap, &s, add);
 	}
@@ -282,10 +375,17 @@ static void hint_launcher(const struct resolve_env *env, const struct attach_poi
 		}
 }
 
+static void tell_go(const char *path)
+{
+	log_info("%s is Go's: arg0, arg1.. of its functions are " GO_REGISTERS " (a string is two of "
+		"them, a slice three), retval is the first result's first", path);
+}
+
 static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	const char *path, const char *what)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
+	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
 	int r = elf_open(path, &e);
 
 	if (r) {
@@ -293,7 +393,10 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 			r == -ENOEXEC ? "it is no ELF program or library" : why_errno(r));
 		return false;
 	}
-	add_function(env, ap, path, e, what);
+	pclntab_open(e, &go);
+	add_function(env, ap, &(struct program){path, e, go}, what);
+	if (go)
+		tell_go(path);
 	if (strchr(what, '*'))
 		hint_launcher(env, ap, path, e);
 	return true;
@@ -324,7 +427,7 @@ static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap
 
 /* ---- attach ------------------------------------------------------------- */
 
-struct batch { /* places of one file */
+struct batch { /* places of one file, of one way to attach */
 	struct loaded_probe *p;
 	const char *path;
 	unsigned long *offsets;
@@ -333,8 +436,9 @@ struct batch { /* places of one file */
 	bool ret;
 };
 
-static struct bpf_link *link_range(const struct batch *b, size_t from, size_t n)
+static struct bpf_link *link_range(const void *batch, size_t from, size_t n)
 {
+	const struct batch *b = batch;
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts,
 		.offsets = b->offsets + from,
 		.cookies = (const __u64 *)b->cookies + from,
@@ -342,33 +446,6 @@ static struct bpf_link *link_range(const struct batch *b, size_t from, size_t n)
 		.retprobe = b->ret);
 
 	return bpf_program__attach_uprobe_multi(b->p->bpf, -1, b->path, NULL, &opts);
-}
-
-static bool place_refused(int r)
-{
-	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO;
-}
-
-static int attach_range(const struct batch *b, size_t from, size_t n)
-{
-	struct bpf_link *link = link_range(b, from, n);
-	int r = -errno;
-
-	if (link) {
-		errno = 0;
-		return probe_link(b->p, b->places[from], link);
-	}
-	if (!place_refused(r)) {
-		errno = -r;
-		return probe_link(b->p, b->places[from], NULL);
-	}
-	if (n == 1) {
-		log_info("skipped %s: %s", b->places[from]->name, why_errno(r));
-		b->p->links->skipped++;
-		return 0;
-	}
-	r = attach_range(b, from, n / 2);
-	return r ? r : attach_range(b, from + n / 2, n - n / 2);
 }
 
 /* Kernels before 6.6: one perf event uprobe a place. */
@@ -391,9 +468,9 @@ static int attach_file(struct batch *b, size_t n)
 	unsigned skipped = b->p->links->skipped;
 	int r;
 
-	if (!target_feature(b->p->target, FEATURE_UPROBE_MULTI))
+	if (!probe_is_multi(b->p->target, b->p->image, b->p->prog))
 		return attach_single(b, n);
-	r = attach_range(b, 0, n);
+	r = probe_link_halved(b->p, b->places, link_range, b, 0, n);
 	if (!r && b->p->links->skipped - skipped == n) {
 		log_error("cannot attach to %s: the kernel cannot probe the instruction there",
 			b->places[0]->name);
@@ -402,24 +479,34 @@ static int attach_file(struct batch *b, size_t n)
 	return r;
 }
 
+/* Of a function's returns: they are one place to the script. */
+static uint32_t first_of(const struct loaded_probe *p, uint32_t i)
+{
+	while (i && probe_place(p, i)->at_return && probe_place(p, i - 1)->at_return &&
+		!strcmp(probe_place(p, i)->name, probe_place(p, i - 1)->name))
+		i--;
+	return i;
+}
+
 static int attach_all(struct loaded_probe *p, bool ret)
 {
 	uint32_t n = p->prog->nplaces;
 	_cleanup_(freep) unsigned long *offsets = calloc(n, sizeof(*offsets));
 	_cleanup_(freep) uint64_t *cookies = calloc(n, sizeof(*cookies));
 	_cleanup_(freep) const struct place **places = calloc(n, sizeof(*places));
-	struct batch b = {.p = p, .offsets = offsets, .cookies = cookies, .places = places,
-		.ret = ret};
+	struct batch b = {.p = p, .offsets = offsets, .cookies = cookies, .places = places};
 	int r = 0;
 
 	if (!offsets || !cookies || !places)
 		return -ENOMEM;
 	for (uint32_t i = 0, k; i < n && !r; i += k) {
 		b.path = probe_place(p, i)->path;
-		for (k = 0; i + k < n && !strcmp(probe_place(p, i + k)->path, b.path); k++) {
+		b.ret = ret && !probe_place(p, i)->at_return;
+		for (k = 0; i + k < n && !strcmp(probe_place(p, i + k)->path, b.path) &&
+			probe_place(p, i + k)->at_return == probe_place(p, i)->at_return; k++) {
 			places[k] = probe_place(p, i + k);
 			offsets[k] = places[k]->offset;
-			cookies[k] = probe_cookie(p, i + k);
+			cookies[k] = probe_cookie(p, first_of(p, i + k));
 		}
 		r = attach_file(&b, k);
 	}
@@ -451,7 +538,8 @@ const struct provider provider_uprobe = {
 	.help = "a function of a program or library is entered",
 	.ctx = CTX_PT_REGS,
 	.prog_type = BPF_PROG_TYPE_KPROBE,
-	.attach_type = TRACE_UPROBE_MULTI,
+	.multi_type = TRACE_UPROBE_MULTI,
+	.multi_feature = FEATURE_UPROBE_MULTI,
 	.section = "uprobe",
 	.has_args = true,
 	.expand = uprobe_expand,
@@ -466,7 +554,8 @@ const struct provider provider_uretprobe = {
 	.help = "a function of a program or library returns",
 	.ctx = CTX_PT_REGS,
 	.prog_type = BPF_PROG_TYPE_KPROBE,
-	.attach_type = TRACE_UPROBE_MULTI,
+	.multi_type = TRACE_UPROBE_MULTI,
+	.multi_feature = FEATURE_UPROBE_MULTI,
 	.section = "uretprobe",
 	.has_retval = true,
 	.expand = uprobe_expand,

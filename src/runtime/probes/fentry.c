@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+/* fentry.c - fentry and fexit: functions of the kernel by BPF's trampolines, arguments by
+ * name from BTF.
+ *
+ * A kernel without trampolines has the same entries and returns as kprobes: those stand in,
+ * with the arguments where a call leaves them. */
+#include "probes.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "codegen/regs.h"
+#include "parser/type.h"
+#include "target/target.h"
+
+extern const struct provider fentry_by_kprobe, fexit_by_kretprobe;
+
+/* ---- arguments ---------------------------------------------------------- */
+
+static const struct type *value_type(const struct resolve_env *env, const struct btf_value *v)
+{
+	if (!v->size)
+		return NULL;
+	return v->pointee ? type_pointer(env->arena, v->pointee, false) :
+			    type_int(v->size, v->is_signed);
+}
+
+/* Up to the first that takes more than a register: what follows lies elsewhere. */
+static const struct field *make_fields(const struct resolve_env *env, enum ctx_kind ctx,
+	const struct btf_function *f)
+{
+	const struct field *list = NULL, **last = &list;
+
+	for (size_t i = 0; i < f->nparams; i++) {
+		const struct type *type = value_type(env, &f->params[i]);
+		int offset = ctx == CTX_TRAMPOLINE ? (int)i * 8 : regs_arg(i);
+		struct field *to;
+
+		if (!type || offset < 0)
+			break;
+		to = arena_new_obj(env->arena, struct field);
+		*to = (struct field){.name = f->params[i].name, .type = type, .offset = offset,
+			.size = type->size};
+		*last = to;
+		last = &to->next;
+	}
+	return list;
+}
+
+/* ---- which places ------------------------------------------------------- */
+
+static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *module,
+	const char *name)
+{
+	struct btf_function f;
+	struct place *p;
+
+	if (target_btf_function(env->target, module, name, &f))
+		return;
+	p = place_add(env, ap);
+	p->func = arena_strdup(env->arena, name);
+	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, module, name);
+	p->fields = make_fields(env, ap->provider->ctx, &f);
+	p->ret = value_type(env, &f.ret);
+}
+
+/* Of two sorted lists what both have: BTF also knows what cannot be traced. */
+static void add_common(const struct resolve_env *env, struct attach_point *ap, const char *module,
+	const char *const *a, const char *const *b)
+{
+	while (a && b && *a && *b) {
+		int cmp = strcmp(*a, *b);
+
+		if (!cmp)
+			add_place(env, ap, module, *a);
+		a += cmp <= 0;
+		b += cmp >= 0;
+	}
+}
+
+static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+	const char *module, const char *what)
+{
+	const char *const *all, *near = NULL;
+	size_t n = 0;
+
+	if (!target_has_btf(env->target)) {
+		diag(env->diags, ap->span, DIAG_NO_PLACE, "this kernel does not tell its types");
+		diag_hint(env->diags, "it was built without CONFIG_DEBUG_INFO_BTF; kprobe does "
+			"without, with arg0, arg1..");
+		return false;
+	}
+	if (!missing_place(env, ap->part_spans[ap->nparts - 1], "%s has no function %s", module,
+		what))
+		return true;
+	all = target_btf_functions(env->target, module, "*");
+	while (all && all[n])
+		n++;
+	if (!strchr(what, '*'))
+		near = nearest(what, all, n);
+	if (near)
+		diag_hint(env->diags, "did you mean %s?", near);
+	else
+		diag_hint(env->diags, "strata -l 'fentry:*' lists what can be probed");
+	return missing_allowed(env);
+}
+
+/* What stands in, or the provider itself. */
+static const struct provider *stand_in(const struct resolve_env *env,
+	const struct provider *provider)
+{
+	if (env->listing || target_feature(env->target, FEATURE_FENTRY) ||
+		!target_feature(env->target, FEATURE_KPROBE))
+		return provider;
+	log_info("this kernel has no trampolines: kprobes stand in for %s", provider->name);
+	return provider->has_retval ? &fexit_by_kretprobe : &fentry_by_kprobe;
+}
+
+static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *what = ap->parts[ap->nparts - 1];
+	const char *module = ap->nparts == 3 ? ap->parts[1] : "vmlinux";
+
+	if (ap->nparts != 2 && ap->nparts != 3)
+		return form_error(env, ap, "a function of the kernel is wanted");
+	ap->provider = stand_in(env, ap->provider);
+	if (strchr(what, '*'))
+		add_common(env, ap, module, target_btf_functions(env->target, module, what),
+			target_kernel_functions(env->target, module, what, true));
+	else
+		add_place(env, ap, module, what);
+	return ap->places || env->listing || no_function(env, ap, module, what);
+}
+
+/* ---- attach ------------------------------------------------------------- */
+
+static int fentry_attach(struct loaded_probe *p)
+{
+	return probe_link(p, probe_place(p, 0), bpf_program__attach_trace(p->bpf));
+}
+
+static int fentry_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0; /* kprobe lists the same functions */
+}
+
+const struct provider provider_fentry = {
+	.name = "fentry",
+	.short_name = "f",
+	.alias = "kfunc",
+	.form = "fentry:FUNCTION or :MODULE:FUNCTION",
+	.help = "a function of the kernel is entered, arguments by name",
+	.ctx = CTX_TRAMPOLINE,
+	.prog_type = BPF_PROG_TYPE_TRACING,
+	.attach_type = BPF_TRACE_FENTRY,
+	.section = "fentry",
+	.kernel = true,
+	.has_fields = true,
+	.expand = fentry_expand,
+	.attach = fentry_attach,
+	.list = fentry_list,
+};
+
+const struct provider provider_fexit = {
+	.name = "fexit",
+	.short_name = "fr",
+	.alias = "kretfunc",
+	.form = "fexit:FUNCTION or :MODULE:FUNCTION",
+	.help = "a function of the kernel returns, arguments by name",
+	.ctx = CTX_TRAMPOLINE,
+	.prog_type = BPF_PROG_TYPE_TRACING,
+	.attach_type = BPF_TRACE_FEXIT,
+	.section = "fexit",
+	.kernel = true,
+	.has_fields = true,
+	.has_retval = true,
+	.expand = fentry_expand,
+	.attach = fentry_attach,
+	.list = fentry_list,
+};
+
+/* Not in the list of providers: only stand_in() gives them. */
+const struct provider fentry_by_kprobe = {
+	.name = "fentry",
+	.form = "fentry:FUNCTION or :MODULE:FUNCTION",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.section = "kprobe",
+	.kernel = true,
+	.has_fields = true,
+	.expand = fentry_expand,
+	.attach = kprobe_attach,
+};
+
+/* At a return the arguments are gone. */
+const struct provider fexit_by_kretprobe = {
+	.name = "fexit",
+	.form = "fexit:FUNCTION or :MODULE:FUNCTION",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.section = "kretprobe",
+	.kernel = true,
+	.has_retval = true,
+	.expand = fentry_expand,
+	.attach = kretprobe_attach,
+};

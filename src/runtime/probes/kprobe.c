@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* kprobe.c - kprobe and kretprobe: functions of the kernel.
+ *
+ * Where the kernel can, all places hang on one multi link, by name; else each is a perf
+ * event of its own. A name that it refuses is found by halving and passed over. */
+#include "probes.h"
+
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "runtime/why.h"
+#include "target/target.h"
+
+/* enum bpf_attach_type of Linux 5.18; older headers lack it. */
+enum { TRACE_KPROBE_MULTI = 42 };
+
+/* ---- which places ------------------------------------------------------- */
+
+/* "fn+16": the number, and its + in *ret_plus; else 0. */
+static uint64_t offset_of(const char *what, const char **ret_plus)
+{
+	const char *plus = strrchr(what, '+');
+	char *end = NULL;
+	uint64_t n = plus && isdigit((unsigned char)plus[1]) ? strtoull(plus + 1, &end, 0) : 0;
+
+	*ret_plus = end && !*end ? plus : NULL;
+	return *ret_plus ? n : 0;
+}
+
+static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *name,
+	uint64_t offset)
+{
+	struct place *p = place_add(env, ap);
+	const char *module = ap->nparts == 3 ? arena_printf(env->arena, "%s:", ap->parts[1]) : "";
+
+	p->func = arena_strdup(env->arena, name);
+	p->offset = offset;
+	p->alone = offset != 0;
+	p->name = offset ? arena_printf(env->arena, "%s:%s%s+%llu", ap->provider->name, module,
+				   name, (unsigned long long)offset) :
+			   arena_printf(env->arena, "%s:%s%s", ap->provider->name, module, name);
+}
+
+static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+	const char *module, const char *what)
+{
+	const char *const *all, *near;
+	size_t n = 0;
+
+	if (!missing_place(env, ap->part_spans[ap->nparts - 1], *module ?
+		"%s%s has no function %s" : "%s%shas no function %s", *module ? "the module " :
+		"this kernel ", module, what))
+		return true;
+	all = target_kernel_functions(env->target, module, "*", false);
+	while (all && all[n])
+		n++;
+	near = strchr(what, '*') ? NULL : nearest(what, all, n);
+	if (near)
+		diag_hint(env->diags, "did you mean %s?", near);
+	else
+		diag_hint(env->diags, "strata -l 'kprobe:*' lists what can be probed");
+	return missing_allowed(env);
+}
+
+static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *what = ap->parts[ap->nparts - 1], *plus;
+	const char *module = ap->nparts == 3 ? ap->parts[1] : "";
+	uint64_t offset = offset_of(what, &plus);
+	const char *const *names;
+
+	if (ap->nparts != 2 && ap->nparts != 3)
+		return form_error(env, ap, "a kprobe has a function");
+	if (plus && ap->provider->has_retval)
+		return form_error(env, ap, "a return has no offset");
+	if (plus)
+		what = arena_strndup(env->arena, what, plus - what);
+	names = target_kernel_functions(env->target, module, what, strchr(what, '*') != NULL);
+	for (; names && *names; names++)
+		add_place(env, ap, *names, offset);
+	return ap->places || env->listing || no_function(env, ap, module, what);
+}
+
+/* ---- attach ------------------------------------------------------------- */
+
+struct batch {
+	struct loaded_probe *p;
+	const char **names;
+	const uint64_t *cookies;
+	bool ret;
+};
+
+static struct bpf_link *link_range(const void *batch, size_t from, size_t n)
+{
+	const struct batch *b = batch;
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts,
+		.syms = b->names + from,
+		.cookies = (const __u64 *)b->cookies + from,
+		.cnt = n,
+		.retprobe = b->ret);
+
+	return bpf_program__attach_kprobe_multi_opts(b->p->bpf, NULL, &opts);
+}
+
+static struct bpf_link *link_single(const void *batch, size_t i, size_t n)
+{
+	const struct batch *b = batch;
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = b->cookies[i],
+		.offset = probe_place(b->p, i)->offset, .retprobe = b->ret);
+
+	return bpf_program__attach_kprobe_opts(b->p->bpf, b->names[i], &opts);
+}
+
+static int attach_singles(const struct batch *b, const struct place *const *places)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->p->prog->nplaces && !r; i++)
+		r = b->p->prog->nplaces == 1 ?
+			probe_link(b->p, places[i], link_single(b, i, 1)) :
+			probe_link_halved(b->p, places, link_single, b, i, 1);
+	return r;
+}
+
+static int no_kprobes(const struct loaded_probe *p)
+{
+	log_error("cannot attach to %s: this kernel has no kprobes", probe_place(p, 0)->name);
+	log_hint("it was built without CONFIG_KPROBES; tracepoints and uprobes do without");
+	return -EOPNOTSUPP;
+}
+
+static int attach_all(struct loaded_probe *p, bool ret)
+{
+	uint32_t n = p->prog->nplaces;
+	_cleanup_(freep) const char **names = calloc(n, sizeof(*names));
+	_cleanup_(freep) uint64_t *cookies = calloc(n, sizeof(*cookies));
+	_cleanup_(freep) const struct place **places = calloc(n, sizeof(*places));
+	struct batch b = {.p = p, .names = names, .cookies = cookies, .ret = ret};
+	unsigned skipped = p->links->skipped;
+	int r;
+
+	if (!target_feature(p->target, FEATURE_KPROBE))
+		return no_kprobes(p);
+	if (!names || !cookies || !places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		places[i] = probe_place(p, i);
+		names[i] = places[i]->func;
+		cookies[i] = probe_cookie(p, i);
+	}
+	r = probe_is_multi(p->target, p->image, p->prog) ?
+		probe_link_halved(p, places, link_range, &b, 0, n) : attach_singles(&b, places);
+	if (!r && p->links->skipped - skipped == n) {
+		log_error("cannot attach to %s: the kernel does not let it be probed",
+			places[0]->name);
+		return -EOPNOTSUPP;
+	}
+	return r;
+}
+
+int kprobe_attach(struct loaded_probe *p)
+{
+	return attach_all(p, false);
+}
+
+int kretprobe_attach(struct loaded_probe *p)
+{
+	return attach_all(p, true);
+}
+
+/* ---- list --------------------------------------------------------------- */
+
+static int kprobe_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return list_kernel_functions(env, "kprobe:",
+		target_kernel_functions(env->target, "", "*", true), pattern, found, arg);
+}
+
+static int kretprobe_list(const struct resolve_env *env, const char *pattern,
+	void (*found)(const char *name, void *arg), void *arg)
+{
+	return 0; /* the same functions once more */
+}
+
+const struct provider provider_kprobe = {
+	.name = "kprobe",
+	.short_name = "k",
+	.form = "kprobe:FUNCTION, :MODULE:FUNCTION or :FUNCTION+OFFSET",
+	.help = "a function of the kernel is entered",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.multi_type = TRACE_KPROBE_MULTI,
+	.multi_feature = FEATURE_KPROBE_MULTI,
+	.section = "kprobe",
+	.kernel = true,
+	.has_args = true,
+	.expand = kprobe_expand,
+	.attach = kprobe_attach,
+	.list = kprobe_list,
+};
+
+const struct provider provider_kretprobe = {
+	.name = "kretprobe",
+	.short_name = "kr",
+	.form = "kretprobe:FUNCTION or :MODULE:FUNCTION",
+	.help = "a function of the kernel returns",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.multi_type = TRACE_KPROBE_MULTI,
+	.multi_feature = FEATURE_KPROBE_MULTI,
+	.section = "kretprobe",
+	.kernel = true,
+	.has_retval = true,
+	.expand = kprobe_expand,
+	.attach = kretprobe_attach,
+	.list = kretprobe_list,
+};

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8.c - what a file says of its V8.
+ *
+ * V8 puts constants for debuggers into every build, v8dbg_*: offsets, instance types, kinds
+ * of frames. They are taken from there; rows tell what they leave out. The builtins, which
+ * are compiled ahead and embedded, have no .eh_frame; they keep frame pointers. */
+#include "v8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "cfi.h"
+#include "ehframe.h"
+#include "target/elf.h"
+
+#define SYMBOLS_MAX 2048
+#define PREFIX      "v8dbg_"
+
+/* ---- the builtins ---- */
+
+/* As V8 10, 11 and 8 (where one blob holds code and data) call them. */
+static bool builtins(struct elf *e, uint64_t *start, uint32_t *size)
+{
+	static const char *const names[][2] = {
+		{ "v8_Default_embedded_blob_code_data_", "v8_Default_embedded_blob_code_size_" },
+		{ "v8_Default_embedded_blob_code_", "v8_Default_embedded_blob_code_size_" },
+		{ "v8_Default_embedded_blob_data_", "v8_Default_embedded_blob_size_" },
+	};
+	struct elf_symbol code, bytes;
+	const uint8_t *p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!elf_symbol_named(e, names[i][0], &code) || !elf_symbol_named(e, names[i][1], &bytes))
+			continue;
+		p = elf_at(e, bytes.vaddr, sizeof(*size));
+		if (!p)
+			continue;
+		memcpy(size, p, sizeof(*size));
+		*start = code.vaddr;
+		return elf_at(e, *start, *size) && *size;
+	}
+	return false;
+}
+
+static bool has_v8(struct elf *e)
+{
+	struct elf_symbol sym;
+
+	return elf_symbol_named(e, PREFIX "frametype_EntryFrame", &sym);
+}
+
+static int v8_rows(struct elf *e, struct eh_rows *rows)
+{
+	struct eh_rows of_builtins = {};
+	uint64_t start;
+	uint32_t size;
+
+	if (!has_v8(e) || !builtins(e, &start, &size))
+		return -ENOENT;
+	eh_row_add(&of_builtins, start, RULE(RULE_V8, 0, 0, 0, 0));
+	eh_row_add(&of_builtins, start + size, 0);
+	eh_rows_replace(rows, &of_builtins);
+	eh_rows_done(&of_builtins);
+	return 0;
+}
+
+static int v8_load(struct elf *e, struct table_header *hdr)
+{
+	if (!has_v8(e))
+		return -ENOENT;
+	hdr->flags |= TABLE_V8;
+	return 0;
+}
+
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 1, .load = v8_load, .rows = v8_rows };
+
+/* ---- the constants ---- */
+
+struct constants {
+	struct elf *e;
+	struct elf_symbol *sym;
+	size_t n;
+};
+
+static bool constant(const struct constants *c, const char *name, int32_t *ret)
+{
+	const uint8_t *p;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (strcmp(c->sym[i].name + sizeof(PREFIX) - 1, name))
+			continue;
+		p = elf_at(c->e, c->sym[i].vaddr, sizeof(*ret));
+		if (p)
+			memcpy(ret, p, sizeof(*ret));
+		return p;
+	}
+	return false;
+}
+
+/* Of names that versions have given to one thing; the first of them that is there. */
+static int32_t any_of(const struct constants *c, const char *const *names, int32_t otherwise)
+{
+	int32_t v = otherwise;
+
+	while (*names && !constant(c, *names, &v))
+		names++;
+	return v;
+}
+
+#define ANY(otherwise, ...) any_of(c, (const char *const[]){ __VA_ARGS__, NULL }, otherwise)
+
+static uint32_t version_of(struct elf *e)
+{
+	static const char *const names[] = { "_ZN2v88internal7Version6major_E",
+		"_ZN2v88internal7Version6minor_E" };
+	uint32_t v[2] = {};
+	struct elf_symbol sym;
+	const uint8_t *p;
+
+	for (int i = 0; i < 2; i++) {
+		p = elf_symbol_named(e, names[i], &sym) ? elf_at(e, sym.vaddr, 4) : NULL;
+		if (p)
+			memcpy(&v[i], p, 4);
+	}
+	return V8_VERSION(v[0], v[1] & 255);
+}
+
+/* Before 8.9 a frame has no argument count. Before 9.0.14 there is but one type of
+ * JSFunction, before 9.6.138 none says which is the last of them. */
+static void set_proc(const struct constants *c, uint32_t version, struct v8_proc *p)
+{
+	int32_t shift = version < V8_VERSION(8, 9) ? 8 : 0;
+	int32_t function = ANY(0, "type_JSFunction__JS_FUNCTION_TYPE");
+
+	p->frame_context = (int16_t)ANY(-8, "off_fp_context");
+	p->frame_function = (int16_t)ANY(-16, "off_fp_function");
+	p->frame_bytecode = (int16_t)ANY(-32 + shift, "off_fp_bytecode_array");
+	p->frame_offset = (int16_t)ANY(-40 + shift, "off_fp_bytecode_offset");
+	p->map_type = (uint16_t)ANY(12, "class_Map__instance_type__uint16_t");
+	p->function_first = (uint16_t)ANY(function, "FirstJSFunctionType");
+	p->function_last = (uint16_t)ANY(function + (version < V8_VERSION(9, 0) ? 0 : 15),
+		"LastJSFunctionType");
+	p->shared_type = (uint16_t)ANY(0, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE");
+	p->bytecode_type = (uint16_t)ANY(0, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
+	p->function_shared = (uint16_t)ANY(24, "class_JSFunction__shared__SharedFunctionInfo");
+	p->bytecode_first = (uint16_t)ANY(54, "class_BytecodeArray__data__uintptr_t");
+	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
+	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
+	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
+}
+
+static void set_objects(const struct constants *c, struct v8_layout *l)
+{
+	bool trusted = l->version >= V8_VERSION(12, 4); /* has a wrapper in front of the rest */
+	int32_t first, last;
+
+	l->shared_data = ANY(8, "class_SharedFunctionInfo__function_data__Object");
+	l->shared_name = ANY(16, "class_SharedFunctionInfo__name_or_scope_info__Object",
+		"class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+		"class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_");
+	l->shared_script = ANY(32, "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
+		"class_SharedFunctionInfo__script_or_debug_info__Object",
+		"class_SharedFunctionInfo__script__Tagged_HeapObject_",
+		"class_SharedFunctionInfo__script__Object");
+	l->shared_flags = ANY(48, "class_SharedFunctionInfo__flags__int");
+	l->proc.shared_flags = (uint16_t)l->shared_flags; /* and then function_literal_id */
+	l->proc.shared_data = (uint16_t)l->shared_data;
+	l->script_source = ANY(8, "class_Script__source__Object");
+	l->script_name = ANY(16, "class_Script__name__Object");
+	l->script_line_ends = ANY(56, "class_Script__line_ends__Object");
+	l->proc.shared_name = (uint16_t)l->shared_name;
+	l->proc.shared_script = (uint16_t)l->shared_script;
+	l->proc.script_name = (uint16_t)l->script_name;
+	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
+	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
+	l->bytecode_positions = trusted ? 24 : 32;
+	l->inferred_name = ANY(8, "class_UncompiledData__inferred_name__String");
+	l->start_position = ANY(16, "class_UncompiledData__start_position__int32_t");
+	l->scope_type = ANY(-2, "type_ScopeInfo__SCOPE_INFO_TYPE");
+	/* Until 9.0 it is a FixedArray, whose length comes first. */
+	l->scope_slots = l->version < V8_VERSION(9, 1) ? 16 : 8;
+	l->proc.scope_type = (uint16_t)l->scope_type;
+	l->proc.scope_count = (uint16_t)(l->scope_slots + 16);
+	l->proc.scope_locals = (uint16_t)(l->scope_slots + 8 * l->first_vars);
+	l->script_type = ANY(-2, "type_Script__SCRIPT_TYPE");
+	l->proc.script_type = (uint16_t)l->script_type;
+	first = ANY(-2, "type_UncompiledDataWithPreparseData__UNCOMPILED_DATA_WITH_PREPARSE_DATA_TYPE");
+	last = ANY(first, "type_UncompiledDataWithoutPreparseDataWithJob__UNCOMPILED_DATA_WITHOUT_PREPARSE_DATA_WITH_JOB_TYPE",
+		"type_UncompiledDataWithoutPreparseData__UNCOMPILED_DATA_WITHOUT_PREPARSE_DATA_TYPE");
+	l->uncompiled_first = first < last ? first : last;
+	l->uncompiled_last = first < last ? last : first;
+}
+
+/* Code: until 10 its instructions are behind it; later they lie apart, in an
+ * InstructionStream. Dispatch handles came with 13. */
+static void set_code(const struct constants *c, struct v8_layout *l)
+{
+	bool trusted = l->version >= V8_VERSION(12, 4), handle = l->version >= V8_VERSION(13, 0);
+	bool inner = l->version < V8_VERSION(11, 0);
+
+	l->code_type = ANY(-2, "type_Code__CODE_TYPE");
+	l->stream_type = inner ? l->code_type :
+		ANY(-2, "type_InstructionStream__INSTRUCTION_STREAM_TYPE");
+	l->code_deopt = trusted ? 8 : 16;
+	l->code_positions = trusted ? 16 : 24;
+	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
+	l->code_flags = ANY(handle ? 52 : 48, "class_Code__flags__uint32_t");
+	l->code_size = ANY(inner ? 40 : trusted ? 52 : 56, "class_Code__instruction_size__int");
+	l->stream_first = inner ? ANY(96, "class_Code__instruction_start__uintptr_t") : trusted ? 32 : 16;
+	l->kind_baseline = ANY(11, "CodeKindBaseline");
+	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
+	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
+}
+
+int v8_layout(struct elf *e, struct v8_layout *ret)
+{
+	struct constants all = { e, calloc(SYMBOLS_MAX, sizeof(*all.sym)), 0 }, *c = &all;
+	struct elf_symbol sizes;
+
+	if (!c->sym)
+		return -ENOMEM;
+	c->n = elf_symbols_starting(e, PREFIX, c->sym, SYMBOLS_MAX);
+	*ret = (struct v8_layout){ .version = version_of(e) };
+	if (c->n) {
+		set_proc(c, ret->version, &ret->proc);
+		set_objects(c, ret);
+		set_code(c, ret);
+	}
+	free(c->sym);
+	if (elf_symbol_named(e, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE", &sizes))
+		ret->bytecode_sizes = elf_at(e, sizes.vaddr, 3 * 256);
+	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
+}

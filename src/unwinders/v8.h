@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8.h - the userspace half of bpf/v8.bpf.c, in parts: what a file says of its V8 (v8.c),
+ * functions and lines of the places that the kernel half met (v8_code.c), from the process'
+ * objects (v8_heap.c). */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../bpf/v8.h"
+#include "unwinder_row.h"
+
+struct elf;
+struct frame_name;
+struct str;
+struct v8_codes;
+
+/* The row of rows.c: the embedded builtins. */
+extern const struct unwinder unwinder_v8;
+
+#define V8_VERSION(major, minor) ((major) << 8 | (minor))
+
+/* What differs by version; offsets in bytes, instance types as V8 numbers them. Members
+ * that symbols give are int32_t, as the symbols are: see v8.c. */
+struct v8_layout {
+	struct v8_proc proc;
+	uint32_t version; /* V8_VERSION() */
+
+	/* SharedFunctionInfo */
+	int32_t shared_data, shared_name, shared_script, shared_flags;
+	int32_t script_source, script_name, script_line_ends, script_line_offset;
+	int32_t scope_slots, first_vars; /* in a ScopeInfo: its slots, and which is a variable's */
+	int32_t bytecode_positions;
+	int32_t inferred_name, start_position; /* UncompiledData */
+
+	int32_t scope_type, script_type, uncompiled_first, uncompiled_last;
+	int32_t code_type, stream_type;
+
+	/* Code (code_start 0: it holds its instructions, and is the stream), and how far the
+	 * instructions are behind their InstructionStream's start */
+	int32_t code_deopt, code_positions, code_start, code_flags, code_size;
+	int32_t stream_first;
+	int32_t kind_baseline;
+	int32_t deopt_literals, deopt_inlined; /* indices in deoptimisation data */
+
+	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
+};
+
+/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */
+int v8_layout(struct elf *e, struct v8_layout *ret);
+
+/* ---- objects of a process: all that is read is untrusted ---- */
+
+struct v8_heap {
+	const struct v8_layout *at;
+	int (*read)(void *arg, uint64_t addr, void *buf, size_t size); /* all of it: 0 */
+	void *arg;
+};
+
+/* A word, an int, a Smi at an offset of a tagged object; false: not readable, not one. */
+bool v8_word(const struct v8_heap *h, uint64_t object, int32_t offset, uint64_t *ret);
+bool v8_int(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret);
+bool v8_smi(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret);
+/* An object's instance type; -1. */
+int v8_type(const struct v8_heap *h, uint64_t object);
+/* A string's text, as UTF-8, at most so many characters; false: it is no string. */
+bool v8_string(const struct v8_heap *h, uint64_t object, size_t max, struct str *out);
+/* What a record holds of one. */
+void v8_text(const struct v8_text *t, struct str *out);
+/* The bytes of a ByteArray, to be free()d; NULL. */
+uint8_t *v8_bytes(const struct v8_heap *h, uint64_t object, size_t *ret_size);
+/* A function's name, and where in its script it begins (-1: not known). */
+void v8_function_name(const struct v8_heap *h, uint64_t shared, struct str *name, int32_t *start);
+/* Where each line ends, of a Script; to be free()d. NULL. */
+int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n);
+
+/* ---- places ---- */
+
+struct v8_codes *v8_codes_new(void);
+void v8_codes_free(struct v8_codes *c);
+/* What a record's objects say now. */
+void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
+/* false: nobody has told of it. Strings live as long as c. */
+bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret);

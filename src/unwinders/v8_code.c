@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8_code.c - places in JavaScript by frame: function, script, line, what was inlined.
+ *
+ * A place is read from the process when the kernel half first meets it; of one that is
+ * gone by then, function and file are what came with the record. V8 makes
+ * the table of a function's lines only when something has asked for a line in it (an
+ * error's stack, a debugger, a profiler): where there is none, the line is the one where
+ * the function begins. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "idmap.h"
+#include "unwinder.h"
+#include "v8.h"
+
+#define PLACES_MAX  32      /* a function, and those that it was inlined into */
+#define FRAMES_MAX  (1 << 20)
+#define SCRIPTS_MAX 65536
+#define CANDIDATES_MAX 4096
+#define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
+
+struct v8_script {
+	const char *name; /* NULL: it has none */
+	int32_t *ends;    /* NULL: not to be had */
+	size_t nends;
+	int32_t offset;   /* of its first line, in what it was made of */
+};
+
+struct v8_codes {
+	struct arena *arena;
+	struct idmap frames;  /* frame -> struct frame_name * */
+	struct idmap scripts; /* by process and address -> struct v8_script * */
+	struct idmap streams; /* process -> the map of its InstructionStreams */
+};
+
+struct v8_codes *v8_codes_new(void)
+{
+	struct v8_codes *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->arena = arena_new();
+	return c;
+}
+
+void v8_codes_free(struct v8_codes *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->scripts.cap; i++)
+		if (c->scripts.slot[i].key)
+			free(((struct v8_script *)(uintptr_t)c->scripts.slot[i].value)->ends);
+	idmap_done(&c->frames);
+	idmap_done(&c->scripts);
+	idmap_done(&c->streams);
+	arena_free(c->arena);
+	free(c);
+}
+
+/* ---- scripts ---- */
+
+/* "file:///x.mjs" is a path. */
+static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint64_t script)
+{
+	struct str s = {};
+	const char *name = NULL;
+	uint64_t word;
+
+	if (v8_word(h, script, h->at->script_name, &word) && v8_string(h, word, 4096, &s) && s.len)
+		name = arena_strdup(c->arena, strncmp(s.data, "file:///", 8) ? s.data : s.data + 7);
+	str_done(&s);
+	return name;
+}
+
+/* A script lives as long as its functions; another may come to lie where it was, with
+ * another name or length. */
+static const struct v8_script *script_of(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
+	uint64_t script)
+{
+	uint64_t source = 0, name = 0, key;
+	struct v8_script *s;
+
+	if (v8_type(h, script) != h->at->script_type)
+		return NULL;
+	v8_word(h, script, h->at->script_source, &source);
+	v8_word(h, script, h->at->script_name, &name);
+	key = idmap_hash(idmap_hash(script, pid), idmap_hash(source, name)) | 1;
+	s = idmap_pointer(&c->scripts, key);
+	if (s || c->scripts.n >= SCRIPTS_MAX)
+		return s;
+	s = arena_new_obj(c->arena, struct v8_script);
+	s->name = script_name(c, h, script);
+	s->ends = v8_line_ends(h, script, &s->nends);
+	v8_smi(h, script, h->at->script_line_offset, &s->offset);
+	idmap_set(&c->scripts, key, (uintptr_t)s);
+	return s;
+}
+
+static uint32_t line_of(const struct v8_script *s, int32_t position)
+{
+	size_t lo = 0, hi = s ? s->nends : 0;
+
+	if (!hi || position < 0)
+		return 0;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->ends[mid] < position)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->nends && (int64_t)lo + s->offset >= 0 ? (uint32_t)lo + 1 + (uint32_t)s->offset : 0;
+}
+
+/* ---- positions ---- */
+
+struct bytes {
+	const uint8_t *p, *end;
+};
+
+/* 7 bits a byte, the low ones first; bit 7: more follow. */
+static bool read_vlq(struct bytes *b, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; b->p < b->end && shift < 63; shift += 7) {
+		v |= (uint64_t)(*b->p & 127) << shift;
+		if (!(*b->p++ & 128)) {
+			*ret = v;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int64_t zigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+/* The last position at or before an offset in the code. Each entry: how much further the
+ * offset is, and the position. Until 13 the first is negative for what is no statement;
+ * later its two low bits tell. */
+static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
+{
+	_cleanup_(freep) uint8_t *data = NULL;
+	int64_t at = -1, position = 0;
+	uint64_t code, delta;
+	bool found = false;
+	struct bytes b;
+	size_t size;
+
+	data = v8_bytes(h, table, &size);
+	if (!data)
+		return false;
+	b = (struct bytes){ data, data + size };
+	while (read_vlq(&b, &code) && read_vlq(&b, &delta)) {
+		if (h->at->version >= V8_VERSION(14, 1))
+			at += (int64_t)(code >> 2);
+		else
+			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
+		position += zigzag(delta);
+		if (at > offset)
+			break;
+		*ret = position;
+		found = true;
+	}
+	return found;
+}
+
+/* bit 0: not in a script; 30 bits: 1 + where in it; 16 bits: 1 + which inlining */
+static int32_t script_offset(int64_t position)
+{
+	return position & 1 ? -1 : (int32_t)(position >> 1 & 0x3fffffff) - 1;
+}
+
+static int32_t inlining(int64_t position)
+{
+	return (int32_t)(position >> 31 & 0xffff) - 1;
+}
+
+/* ---- functions ---- */
+
+/* What has no name is called as V8 does in errors. position -1: not known. */
+static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t shared,
+	int32_t position, struct frame_name *ret)
+{
+	const struct v8_script *script;
+	struct str name = {};
+	uint64_t word;
+	int32_t start;
+
+	v8_function_name(h, shared, &name, &start);
+	ret->lang = FRAME_LANG_JS;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, pid, word) : NULL;
+	if (name.len)
+		ret->name = arena_strdup(c->arena, name.data);
+	else
+		ret->name = script && !script->name ? "eval" : "<anonymous>";
+	str_done(&name);
+	if (!script)
+		return; /* a builtin */
+	ret->file = script->name ? script->name : "<anonymous>";
+	ret->line = line_of(script, position >= 0 ? position : start);
+}
+
+/* ---- compiled code ---- */
+
+/* The Code of a pc, by looking back for the map of what instructions lie in; the map is
+ * known by its instances' type once, then by its address. */
+struct stream {
+	uint64_t code, start;
+	uint32_t kind;
+	uint64_t map;        /* as it is known; 0: it is not */
+	unsigned candidates; /* looked at */
+};
+
+static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64_t pc,
+	struct stream *ret)
+{
+	uint64_t code, start;
+	int32_t size, flags;
+
+	if ((map & 3) != 1 || map >> 47 || (ret->map && map != ret->map) ||
+		ret->candidates++ >= CANDIDATES_MAX)
+		return false;
+	if (!ret->map && v8_type(h, at + 1) != h->at->stream_type)
+		return false;
+	code = at + 1;
+	start = at + (uint64_t)h->at->stream_first;
+	if (h->at->code_start && (!v8_word(h, at + 1, 8, &code) ||
+					 !v8_word(h, code, h->at->code_start, &start)))
+		return false;
+	if (v8_type(h, code) != h->at->code_type ||
+		!v8_int(h, code, h->at->code_size, &size) ||
+		!v8_int(h, code, h->at->code_flags, &flags))
+		return false;
+	if (start != at + (uint64_t)h->at->stream_first || size < 0 || pc - start >= (uint64_t)size)
+		return false;
+	*ret = (struct stream){ code, start, (uint32_t)flags & 15, map, 0 };
+	return true;
+}
+
+static bool look_back(const struct v8_heap *h, uint64_t pc, struct stream *ret)
+{
+	uint64_t words[512], top = (pc & ~7ULL) + 8;
+
+	for (uint64_t back = 0; back < CODE_MAX && top > sizeof(words); back += sizeof(words)) {
+		top = back ? top & ~4095ULL : top;
+		uint64_t low = back ? top - sizeof(words) : (top - 1) & ~4095ULL;
+		size_t n = (top - low) / 8;
+
+		if (h->read(h->arg, low, words, n * 8))
+			return false;
+		while (n--)
+			if (is_stream(h, low + 8 * n, words[n], pc, ret))
+				return true;
+		top = low;
+	}
+	return false;
+}
+
+static bool find_stream(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
+	struct stream *ret)
+{
+	uint64_t *known = idmap_find(&c->streams, pid);
+
+	*ret = (struct stream){ .map = known ? *known : 0 };
+	if (look_back(h, pc, ret))
+		goto found;
+	if (!known)
+		return false;
+	*ret = (struct stream){}; /* another program, another isolate */
+	if (!look_back(h, pc, ret))
+		return false;
+found:
+	idmap_set(&c->streams, pid, ret->map);
+	return true;
+}
+
+/* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
+ * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
+ * next one's operands wide, or twice as wide (with a breakpoint, too). */
+#define BYTECODES_MAX 256
+
+static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
+{
+	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
+	size_t ndeltas, ncode, at = 0;
+	uint64_t delta;
+	int64_t here = 0;
+	struct bytes b;
+	int32_t length;
+
+	deltas = v8_bytes(h, table, &ndeltas);
+	if (!deltas || !h->at->bytecode_sizes || v8_type(h, bytecode) != h->at->proc.bytecode_type ||
+		!v8_smi(h, bytecode, 8, &length) || length <= 0 || length > CODE_MAX)
+		return -1;
+	ncode = (size_t)length;
+	code = malloc(ncode);
+	if (!code || h->read(h->arg, bytecode - 1 + h->at->proc.bytecode_first, code, ncode))
+		return -1;
+	b = (struct bytes){ deltas, deltas + ndeltas };
+	if (!read_vlq(&b, &delta)) /* the prologue */
+		return -1;
+	here = (int64_t)delta;
+	while (at < ncode && pc >= here) {
+		unsigned scale = code[at] > 3 ? 0 : 1 + (code[at] & 1);
+		size_t op = at + !!scale, size;
+
+		if (op >= ncode || !read_vlq(&b, &delta))
+			return -1;
+		here += (int64_t)delta;
+		if (pc < here)
+			return (int64_t)at;
+		size = h->at->bytecode_sizes[scale * BYTECODES_MAX + code[op]];
+		if (!size)
+			return -1;
+		at = op + size;
+	}
+	return 0;
+}
+
+static int64_t baseline_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct stream *s)
+{
+	uint64_t table, positions;
+	int64_t offset, position;
+
+	if (!v8_word(h, s->code, h->at->code_positions, &table))
+		return -1;
+	offset = baseline_offset(h, r->bytecode, table, (int64_t)(r->pc - s->start));
+	if (offset < 0 || !v8_word(h, r->bytecode, h->at->bytecode_positions, &positions) ||
+		!position_at(h, positions, offset, &position))
+		return -1;
+	return position;
+}
+
+/* ---- inlined functions ---- */
+
+/* Of the deoptimisation data, an array: inlined functions are its literals, where each was
+ * inlined is in items of {position of the call, function, -}. */
+static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint64_t *shared,
+	int64_t *position)
+{
+	uint64_t table, literals;
+	int32_t function, n;
+	uint64_t at;
+
+	if (!v8_word(h, deopt, 16 + 8 * h->at->deopt_inlined, &table) ||
+		!v8_word(h, deopt, 16 + 8 * h->at->deopt_literals, &literals) ||
+		!v8_smi(h, table, 8, &n) || id >= n / 16 ||
+		!v8_word(h, table, 16 + 16 * id, &at) || !v8_int(h, table, 24 + 16 * id, &function) ||
+		!v8_smi(h, literals, 8, &n) || function < 0 || function >= n ||
+		!v8_word(h, literals, 16 + 8 * function, shared) ||
+		v8_type(h, *shared) != h->at->proc.shared_type)
+		return false;
+	*position = (int64_t)at;
+	return true;
+}
+
+/* From the innermost inlined function to the one that was compiled. */
+static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	const struct stream *s, struct frame_name *ret)
+{
+	uint64_t table, deopt, shared;
+	int64_t position, call;
+
+	if (!v8_word(h, s->code, h->at->code_positions, &table) ||
+		!v8_word(h, s->code, h->at->code_deopt, &deopt) ||
+		!position_at(h, table, (int64_t)(r->pc - s->start), &position)) {
+		name_place(c, h, r->pid, r->shared, -1, ret);
+		return;
+	}
+	for (int i = 0; i < PLACES_MAX && inlining(position) >= 0; i++) {
+		struct frame_name *caller;
+
+		if (!inlined_at(h, deopt, inlining(position), &shared, &call))
+			break;
+		name_place(c, h, r->pid, shared, script_offset(position), ret);
+		caller = arena_new_obj(c->arena, struct frame_name);
+		ret->caller = caller;
+		ret = caller;
+		position = call;
+	}
+	name_place(c, h, r->pid, r->shared, script_offset(position), ret);
+}
+
+static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	struct frame_name *ret)
+{
+	struct stream s;
+	int64_t position;
+
+	if (!find_stream(c, h, r->pid, r->pc, &s)) {
+		name_place(c, h, r->pid, r->shared, -1, ret);
+	} else if ((int32_t)s.kind == h->at->kind_baseline) {
+		position = baseline_position(h, r, &s);
+		name_place(c, h, r->pid, r->shared, position < 0 ? -1 : script_offset(position), ret);
+	} else {
+		name_optimized(c, h, r, &s, ret);
+	}
+}
+
+static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	struct frame_name *ret)
+{
+	uint64_t table;
+	int64_t position;
+	int32_t at = -1;
+
+	if (v8_type(h, r->bytecode) == h->at->proc.bytecode_type &&
+		v8_word(h, r->bytecode, h->at->bytecode_positions, &table) &&
+		position_at(h, table, (int64_t)(r->frame & 0xfffff), &position))
+		at = script_offset(position);
+	name_place(c, h, r->pid, r->shared, at, ret);
+}
+
+/* The process has gone: what the kernel half has read of it. */
+static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct frame_name *ret)
+{
+	struct str name = {}, file = {};
+
+	v8_text(&r->name, &name);
+	v8_text(&r->file, &file);
+	*ret = (struct frame_name){ .lang = FRAME_LANG_JS };
+	ret->name = name.len ? arena_strdup(c->arena, name.data) : "<anonymous>";
+	if (file.len)
+		ret->file = arena_strdup(c->arena, strncmp(file.data, "file:///", 8) ? file.data : file.data + 7);
+	str_done(&name);
+	str_done(&file);
+}
+
+/* ---- the store ---- */
+
+void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
+{
+	struct frame_name *name;
+
+	if (idmap_find(&c->frames, r->frame) || c->frames.n >= FRAMES_MAX)
+		return;
+	name = arena_new_obj(c->arena, struct frame_name);
+	if (r->pc)
+		name_compiled(c, h, r, name);
+	else
+		name_interpreted(c, h, r, name);
+	if (v8_type(h, r->shared) != h->at->proc.shared_type)
+		name_by_record(c, r, name);
+	idmap_set(&c->frames, r->frame, (uintptr_t)name);
+}
+
+bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret)
+{
+	const struct frame_name *known = idmap_pointer(&c->frames, frame);
+
+	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
+	return known;
+}

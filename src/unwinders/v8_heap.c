@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8_heap.c - objects of V8, read from a process that goes on: nothing need be what it
+ * was a moment ago, or what it claims to be. Each object's type is asked for before it is
+ * taken for one, and what has a length has a limit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "base/str.h"
+#include "v8.h"
+
+#define DEPTH_MAX  64        /* of a string's parts */
+#define BYTES_MAX  (4 << 20)
+#define LINES_MAX  (4 << 20)
+#define SOURCE_MAX (64 << 20)
+#define SLOTS_MAX  4096      /* local variables of a scope */
+
+/* ORDER of V8's objects/instance-type.h: the low bits of a string's instance type */
+enum {
+	SHAPE_SEQUENTIAL = 0, SHAPE_CONS = 1, SHAPE_EXTERNAL = 2, SHAPE_SLICED = 3, SHAPE_THIN = 5,
+	SHAPE_MASK = 7,
+	ONE_BYTE = 8,
+	UNCACHED = 16,      /* external: its address is not in the string */
+	STRINGS_MAX = 128,  /* until 9.6: 64 */
+};
+
+static bool is_object(uint64_t tagged)
+{
+	return (tagged & 3) == 1;
+}
+
+static bool read_at(const struct v8_heap *h, uint64_t addr, void *buf, size_t size)
+{
+	return !h->read(h->arg, addr, buf, size);
+}
+
+bool v8_word(const struct v8_heap *h, uint64_t object, int32_t offset, uint64_t *ret)
+{
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+}
+
+bool v8_int(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+{
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+}
+
+bool v8_smi(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+{
+	uint64_t word;
+
+	if (!v8_word(h, object, offset, &word) || (uint32_t)word)
+		return false;
+	*ret = (int32_t)(word >> 32);
+	return true;
+}
+
+int v8_type(const struct v8_heap *h, uint64_t object)
+{
+	uint64_t map;
+	uint16_t type;
+
+	if (!v8_word(h, object, 0, &map) || !is_object(map) ||
+		!read_at(h, map - 1 + h->at->proc.map_type, &type, sizeof(type)))
+		return -1;
+	return type;
+}
+
+/* ---- strings ---- */
+
+static int string_type(const struct v8_heap *h, uint64_t object)
+{
+	int type = v8_type(h, object);
+
+	if (h->at->version < V8_VERSION(9, 6))
+		return type < 64 ? type : -1;
+	return type < STRINGS_MAX ? type : -1;
+}
+
+/* Halves of a pair that stand alone become U+FFFD. */
+static void add_utf16(struct str *out, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint16_t unit, low = 0;
+		uint32_t c;
+
+		memcpy(&unit, p + 2 * i, 2);
+		if (i + 1 < n)
+			memcpy(&low, p + 2 * i + 2, 2);
+		c = unit;
+		if (unit >= 0xd800 && unit < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+			c = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (low - 0xdc00u);
+			i++;
+		}
+		str_add_char(out, c);
+	}
+}
+
+void v8_text(const struct v8_text *t, struct str *out)
+{
+	size_t n = t->size < V8_TEXT_MAX ? t->size : V8_TEXT_MAX;
+
+	for (size_t i = 0; !t->wide && i < n; i++)
+		str_add_char(out, t->chars[i]);
+	if (t->wide)
+		add_utf16(out, t->chars, n / 2);
+}
+
+static bool flat_string(const struct v8_heap *h, uint64_t chars, bool one_byte, size_t n,
+	struct str *out)
+{
+	_cleanup_(freep) uint8_t *buf = malloc(2 * n + 2);
+
+	if (!buf || !read_at(h, chars, buf, one_byte ? n : 2 * n))
+		return false;
+	for (size_t i = 0; one_byte && i < n; i++)
+		str_add_char(out, buf[i]);
+	if (!one_byte)
+		add_utf16(out, buf, n);
+	return true;
+}
+
+static uint64_t external_chars(const struct v8_heap *h, uint64_t object, int type)
+{
+	uint64_t at = 0;
+
+	if (!(type & UNCACHED))
+		return v8_word(h, object, 24, &at) ? at : 0;
+	/* resource: a C++ object; behind its vtable, in node and V8's own, the characters */
+	return v8_word(h, object, 16, &at) && read_at(h, at + 8, &at, sizeof(at)) ? at : 0;
+}
+
+/* [from, from + n) of a string. */
+static bool add_string(const struct v8_heap *h, uint64_t object, size_t from, size_t n, int depth,
+	struct str *out)
+{
+	int type = string_type(h, object);
+	int32_t length, first, offset = 0;
+	uint64_t part, rest;
+	size_t unit = type & ONE_BYTE ? 1 : 2;
+
+	if (type < 0 || depth > DEPTH_MAX || !v8_int(h, object, 12, &length) || length < 0 ||
+		from > (size_t)length)
+		return false;
+	if (n > (size_t)length - from)
+		n = (size_t)length - from;
+	if (!n)
+		return true;
+	switch (type & SHAPE_MASK) {
+	case SHAPE_SEQUENTIAL:
+		return flat_string(h, object - 1 + 16 + from * unit, unit == 1, n, out);
+	case SHAPE_EXTERNAL:
+		part = external_chars(h, object, type);
+		return part && flat_string(h, part + from * unit, unit == 1, n, out);
+	case SHAPE_THIN:
+		return v8_word(h, object, 16, &part) && add_string(h, part, from, n, depth + 1, out);
+	case SHAPE_SLICED:
+		return v8_word(h, object, 16, &part) && v8_smi(h, object, 24, &offset) && offset >= 0 &&
+			add_string(h, part, from + (size_t)offset, n, depth + 1, out);
+	case SHAPE_CONS:
+		if (!v8_word(h, object, 16, &part) || !v8_word(h, object, 24, &rest) ||
+			!v8_int(h, part, 12, &first) || first < 0)
+			return false;
+		if (from < (size_t)first && !add_string(h, part, from, n, depth + 1, out))
+			return false;
+		if (from + n <= (size_t)first)
+			return true;
+		n = from < (size_t)first ? n - ((size_t)first - from) : n;
+		from = from < (size_t)first ? 0 : from - (size_t)first;
+		return add_string(h, rest, from, n, depth + 1, out);
+	}
+	return false;
+}
+
+bool v8_string(const struct v8_heap *h, uint64_t object, size_t max, struct str *out)
+{
+	return add_string(h, object, 0, max, 0, out);
+}
+
+/* ---- arrays ---- */
+
+uint8_t *v8_bytes(const struct v8_heap *h, uint64_t object, size_t *ret_size)
+{
+	_cleanup_(freep) uint8_t *bytes = NULL;
+	int32_t n;
+
+	if (!v8_smi(h, object, 8, &n) || n <= 0 || n > BYTES_MAX)
+		return NULL;
+	bytes = malloc((size_t)n);
+	if (!bytes || !read_at(h, object - 1 + 16, bytes, (size_t)n))
+		return NULL;
+	*ret_size = (size_t)n;
+	return TAKE(bytes);
+}
+
+/* As V8 keeps them, a FixedArray of Smis: once somebody has asked for a line. */
+static int32_t *known_line_ends(const struct v8_heap *h, uint64_t array, size_t *ret_n)
+{
+	_cleanup_(freep) uint64_t *words = NULL;
+	_cleanup_(freep) int32_t *ends = NULL;
+	int32_t n;
+
+	if (!v8_smi(h, array, 8, &n) || n <= 0 || n > LINES_MAX)
+		return NULL;
+	words = malloc((size_t)n * sizeof(*words));
+	ends = malloc((size_t)n * sizeof(*ends));
+	if (!words || !ends || !read_at(h, array - 1 + 16, words, (size_t)n * sizeof(*words)))
+		return NULL;
+	for (int32_t i = 0; i < n; i++) {
+		if ((uint32_t)words[i])
+			return NULL;
+		ends[i] = (int32_t)(words[i] >> 32);
+	}
+	*ret_n = (size_t)n;
+	return TAKE(ends);
+}
+
+/* A script's text as V8 counts it: a unit of UTF-16 is one character. */
+static size_t units(const char **p)
+{
+	uint8_t c = (uint8_t)*(*p)++;
+
+	while (((uint8_t)**p & 0xc0) == 0x80)
+		(*p)++;
+	return c >= 0xf0 ? 2 : 1;
+}
+
+static int32_t *count_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n)
+{
+	struct str text = {};
+	struct { int32_t *data; size_t len; } v = {};
+	uint64_t source;
+	int32_t at = 0;
+	const char *p;
+
+	if (!v8_word(h, script, h->at->script_source, &source) || string_type(h, source) < 0 ||
+		!v8_string(h, source, SOURCE_MAX, &text) || !text.data) {
+		str_done(&text);
+		return NULL;
+	}
+	v.data = malloc((text.len + 1) * sizeof(*v.data));
+	for (p = text.data; v.data && p < text.data + text.len; at += (int32_t)units(&p))
+		if (*p == '\n')
+			v.data[v.len++] = at;
+	if (v.data)
+		v.data[v.len++] = at;
+	str_done(&text);
+	*ret_n = v.len;
+	return v.data;
+}
+
+int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n)
+{
+	int32_t *ends = NULL;
+	uint64_t array;
+
+	if (v8_type(h, script) != h->at->script_type)
+		return NULL;
+	if (v8_word(h, script, h->at->script_line_ends, &array) && is_object(array))
+		ends = known_line_ends(h, array, ret_n);
+	return ends ? ends : count_line_ends(h, script, ret_n);
+}
+
+/* ---- functions ---- */
+
+static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
+{
+	int type = v8_type(h, object);
+
+	return type >= 0 && type >= h->at->uncompiled_first && type <= h->at->uncompiled_last;
+}
+
+/* The slots of a ScopeInfo that are filled: flags, parameters, n, (from 12.8 on where it
+ * begins and ends), n names (or a table of them), n descriptions, then, as flags say, a
+ * class' variable, the function's name and its variable, the inferred name, before 12.8
+ * where it begins and ends. What is a string there is a name. */
+#define TAIL 6
+
+static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name, int32_t *start)
+{
+	int32_t first = h->at->scope_slots, at = h->at->first_vars, n, a, b;
+	uint64_t slot;
+
+	if (!v8_smi(h, scope, first + 16, &n) || n < 0 || n > SLOTS_MAX)
+		return;
+	if (at >= 5 && v8_smi(h, scope, first + 24, &a))
+		*start = a;
+	at += n < V8_SCOPE_HASHED ? 2 * n : n + 1;
+	for (int i = 0; i < TAIL; i++, at++) {
+		if (!v8_word(h, scope, first + 8 * at, &slot))
+			return;
+		if (is_object(slot) && !name->len)
+			v8_string(h, slot, 512, name);
+		if (*start < 0 && v8_smi(h, scope, first + 8 * at, &a) &&
+			v8_smi(h, scope, first + 8 * at + 8, &b) && a >= 0 && a < b)
+			*start = a;
+	}
+}
+
+void v8_function_name(const struct v8_heap *h, uint64_t shared, struct str *name, int32_t *start)
+{
+	uint64_t word, data;
+
+	*start = -1;
+	if (v8_word(h, shared, h->at->shared_name, &word) && is_object(word)) {
+		if (string_type(h, word) >= 0)
+			v8_string(h, word, 512, name);
+		else if (v8_type(h, word) == h->at->scope_type)
+			scope_name(h, word, name, start);
+	}
+	if (v8_word(h, shared, h->at->shared_data, &data) && is_uncompiled(h, data)) {
+		if (!name->len && v8_word(h, data, h->at->inferred_name, &word))
+			v8_string(h, word, 512, name);
+		v8_int(h, data, h->at->start_position, start);
+	}
+}
