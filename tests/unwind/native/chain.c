@@ -237,11 +237,12 @@ static FRAME by_signal(int n, int flags)
 
 static FRAME on_other_stack(int n)
 {
+	static char room[32 << 20];
 	stack_t st;
 
 	memset(&st, 0, sizeof(st));
-	st.ss_size = 32 << 20;
-	st.ss_sp = malloc(st.ss_size);
+	st.ss_size = sizeof(room);
+	st.ss_sp = room;
 	sigaltstack(&st, NULL);
 	push("on_other_stack");
 	return AFTER(by_signal(n, SA_ONSTACK));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ struct child child_start(const char *program, const char *depth, const char *mod
 		abort();
 	c.pid = fork();
 	if (!c.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fds[1], 1);
 		execl(program, program, depth, mode, NULL);
 		_exit(127);

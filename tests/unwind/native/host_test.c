@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* host_test.c - the walk on stopped programs of known stacks, and on each instruction
  * of a program that is stepped through: host_test PROGRAM.. */
-#include <elf.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "target/target.h"
+#include "unwinders/stopped.h"
 
 #define STEPS 30000
 
@@ -31,27 +29,14 @@ static struct child start_stopped(const char *program, const char *depth, const 
 	return c;
 }
 
-static void get_regs(int pid, struct host_regs *ret)
-{
-	struct user_regs_struct u;
-
-	if (ptrace(PTRACE_GETREGS, pid, 0, &u) < 0)
-		abort();
-	*ret = (struct host_regs){.pc = u.rip, .sp = u.rsp, .fp = u.rbp, .tp = u.fs_base,
-		.has_other = 1, .machine = EM_X86_64,
-		.other = {[RULE_REG_RAX] = u.rax, [RULE_REG_RDX] = u.rdx, [RULE_REG_RCX] = u.rcx,
-			[RULE_REG_RBX] = u.rbx, [RULE_REG_RSI] = u.rsi, [RULE_REG_RDI] = u.rdi,
-			[RULE_REG_R8] = u.r8, [RULE_REG_R9] = u.r9, [RULE_REG_R10] = u.r10, [RULE_REG_R11] = u.r11,
-			[RULE_REG_R12] = u.r12, [RULE_REG_R13] = u.r13, [RULE_REG_R14] = u.r14, [RULE_REG_R15] = u.r15}};
-}
-
 static struct host_stack walk(struct test_process *p)
 {
 	struct host_process memory;
 	struct host_regs regs;
 	struct host_stack s;
 
-	get_regs(p->pid, &regs);
+	if (stopped_regs(p->pid, &regs) < 0)
+		abort();
 	host_process_init(&memory, p->pid);
 	if (host_walk(&memory.memory, &regs, &p->tables, p->pid, WANT_ALL, UNWIND_LIMIT_MAX, &s) < 0)
 		abort();

@@ -12,6 +12,14 @@
 #include "loader.h"
 #include "target/target.h"
 
+/* The verifier's time is what a start costs. arm64 looks for function bounds besides; Linux
+ * 7.2 counts a third more than 6.18. */
+#ifdef __aarch64__
+#define MOST_INSTRUCTIONS 30000
+#else
+#define MOST_INSTRUCTIONS 26000
+#endif
+
 static struct target *target;
 
 /* The stack of an id, out of the ring buffer. */
@@ -127,26 +135,28 @@ static void test_stranger(struct loaded *l, const char *program)
 	bpf_map_lookup_elem(fd, &zero, &r);
 	read_ring(l, &w);
 	ok(w.walks > 0 && w.walks <= MAPPING_MISSES_MAX, program, "unknown: walks handed over");
-	usleep(300000);
-	bpf_map_lookup_elem(fd, &zero, &r);
+	for (int i = 0; i < 100 && (!r.nr || (r.id & STACK_PROVISIONAL)); i++) {
+		usleep(100000); /* an emulated machine takes its time */
+		bpf_map_lookup_elem(fd, &zero, &r);
+	}
 	ok(!(r.id & STACK_PROVISIONAL) && r.nr, program, "unknown: and no more than that");
 	bpf_link__destroy(link);
 	child_finish(&c);
 }
 
-static int test_all(int argc, char **argv, uint32_t limit)
+static void test_all(int argc, char **argv, uint32_t limit)
 {
 	struct loaded l = {};
 	char what[128];
 	int err = loader_open(target, limit, 0, &l);
 
 	if (err) {
-		printf("1..0 # SKIP loading failed: %s\n", strerror(-err));
-		return 77;
+		ok(0, "/unwind.bpf.o", strerror(-err));
+		return;
 	}
 	snprintf(what, sizeof(what), "loads: %u instructions, three programs in %.1f ms", l.instructions,
 		l.load_ms);
-	ok(l.instructions < 12000, "/unwind.bpf.o", what);
+	ok(l.instructions < MOST_INSTRUCTIONS, "/unwind.bpf.o", what);
 	for (int i = 1; i < argc; i++) {
 		test_stack(&l, argv[i], "1");
 		test_stack(&l, argv[i], "10");
@@ -158,7 +168,6 @@ static int test_all(int argc, char **argv, uint32_t limit)
 		test_stranger(&l, argv[i]);
 	}
 	loader_close(&l);
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -168,8 +177,11 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	target = target_open("/");
-	if (test_all(argc, argv, UNWIND_LIMIT_MAX))
+	if (!target_feature(target, FEATURE_UPROBE_MULTI)) {
+		puts("1..0 # SKIP needs uprobe_multi (6.6): account.py tests such kernels");
 		return 0;
+	}
+	test_all(argc, argv, UNWIND_LIMIT_MAX);
 	target_close(target);
 	return plan();
 }

@@ -116,7 +116,7 @@ void loader_close(struct loaded *l)
 void loader_add(struct loaded *l, const struct test_process *p)
 {
 	for (size_t i = 1; i < p->nfiles; i++)
-		if (p->files[i].table.data && l->sink->set_table(l->sink, i, p->files[i].table.data,
+		if (p->files[i].table.data && l->sink->set_table(l->sink, p->first + i, p->files[i].table.data,
 			p->files[i].table.size))
 			abort();
 	for (uint32_t i = 0; i < MAPPING_CHUNKS && p->chunk[i].n; i++)

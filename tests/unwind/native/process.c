@@ -22,10 +22,10 @@ static const void *get_table(struct host_tables *t, uint32_t file, size_t *ret_s
 {
 	struct test_process *p = (struct test_process *)t;
 
-	if (file >= p->nfiles)
+	if (file <= p->first || file - p->first >= p->nfiles)
 		return NULL;
-	*ret_size = p->files[file].table.size;
-	return p->files[file].table.data;
+	*ret_size = p->files[file - p->first].table.size;
+	return p->files[file - p->first].table.data;
 }
 
 static struct test_file *add_file(struct test_process *p, const char *path)
@@ -78,9 +78,10 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 		to->flags = MAPPING_UPROBES;
 	if (m->path[0] == '/' || !strcmp(m->path, "[vdso]")) {
 		struct elf *e;
+		uint32_t i = file_of(t, p, m);
 
-		to->file = file_of(t, p, m);
-		e = p->files[to->file].elf;
+		to->file = p->first + i;
+		e = p->files[i].elf;
 		to->flags = !strcmp(m->path, "[vdso]") ? MAPPING_VDSO : 0;
 		if (!e || !elf_offset_to_vaddr(e, m->offset, &vaddr)) {
 			to->file = 0;
@@ -99,8 +100,10 @@ struct test_process *test_process_new(struct target *t, int pid)
 	struct test_process *p = calloc(1, sizeof(*p));
 	struct proc_map *maps = NULL;
 	ssize_t nmaps = proc_maps(t, pid, &maps);
+	static uint32_t ids;
 	size_t n = 0;
 
+	p->first = ids;
 	p->tables = (struct host_tables){get_chunk, get_table, NULL, NULL};
 	p->pid = pid;
 	add_file(p, "");
@@ -108,6 +111,7 @@ struct test_process *test_process_new(struct target *t, int pid)
 		if (maps[i].exec && strcmp(maps[i].path, "[vsyscall]") != 0)
 			add_mapping(t, p, &maps[i], n++);
 	free(maps);
+	ids += p->nfiles - 1;
 	return p;
 }
 
@@ -129,8 +133,8 @@ void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t s
 	const struct elf_symbol *s = NULL;
 
 	ret[0] = '\0';
-	if (file && file < p->nfiles && p->files[file].elf)
-		s = elf_symbol_at(p->files[file].elf, frame & FRAME_VADDR_MASK);
+	if (file > p->first && file - p->first < p->nfiles && p->files[file - p->first].elf)
+		s = elf_symbol_at(p->files[file - p->first].elf, frame & FRAME_VADDR_MASK);
 	if (!s)
 		return;
 	snprintf(ret, size, "%s", s->name);

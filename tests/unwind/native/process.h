@@ -19,8 +19,11 @@ struct test_file {
 struct test_process {
 	struct host_tables tables;
 	int pid;
-	struct test_file *files; /* [0] is none */
+	/* [0] is none; file i has id first + i. The kernel half remembers rules by file
+	 * id, so no id is given twice. */
+	struct test_file *files;
 	size_t nfiles;
+	uint32_t first;
 	struct mapping_chunk chunk[MAPPING_CHUNKS];
 };
 

@@ -3,19 +3,27 @@
 """account.py - thousands of stacks, random in shape and depth: Python's own account
 beside pystack's, frame by frame (name, file, line), and len(pystack) beside the depth.
 
-    account.py STRATA [CALLS] [PYTHON]      root; the reader
-    account.py --program CALLS              the traced program
+    account.py STRATA [CALLS [PYTHON...]]   root; the reader. A PYTHON without a / is one
+                                            that tests/pythons/get knows, or a group of
+                                            them: packaged, all
+    account.py --program CALLS              the traced program, for Python 3.6 on
 
-The program tells a checksum of its frames before each getppid(); the reader makes the
-same of what strata prints at the uprobe there."""
+The program tells a checksum of its frames before each call of getppid(), which holds
+the GIL, or fchmod(), which has released it; the reader makes the same of what strata
+prints at the uprobe there. Two names and files are not ASCII, of 2 and 4 bytes a
+character. Beside threads, a sub-interpreter does a part where this Python has them."""
 import os
 import random
+import re
 import subprocess
 import sys
+import tempfile
 import threading
-import zlib
+import time
+from binascii import crc32
 
 DEEPEST = 5000
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 # ---- the traced program ------------------------------------------------------
@@ -26,20 +34,26 @@ def account(frame):
     while frame is not None:
         code = frame.f_code
         name = getattr(code, 'co_qualname', code.co_name)
-        crc = zlib.crc32(f'{name} {code.co_filename}:{frame.f_lineno}\n'.encode(), crc)
+        crc = crc32(f'{name} {code.co_filename}:{frame.f_lineno}\n'.encode(), crc)
         depth += 1
         frame = frame.f_back
     return depth, crc
 
 
 told = threading.Lock()
+scratch = tempfile.TemporaryFile()
 
 
-def probe():
+def probe(released):
+    state.told += 1
     with told:  # one at a time, so that both accounts are in the same order
         depth, crc = account(sys._getframe(1))
-        sys.stdout.write(f'{depth + 1} {crc}\n')
-        os.getppid()
+        sys.stdout.write(f'{depth + 1} {crc} {released:d}\n')
+        if released:
+            os.fchmod(scratch.fileno(), 0o600)
+        else:
+            os.getppid()
+    time.sleep(depth * 1e-6)  # so that the reader's ring buffer holds them all
 
 
 def plain(n):
@@ -117,14 +131,96 @@ def from_map(n):
     return list(map(lambda _: down(n - 1), (1,)))
 
 
-CHEAP = (plain, decorated, from_lambda, from_class)
-COSTLY = (generator, comprehension, from_property, from_len, from_exec, from_sort, from_map)
+class Made:
+    def __init__(self, n):
+        self.value = down(n - 1)
+
+
+def from_init(n):
+    return Made(n).value
+
+
+def from_yield(n):
+    def outer():
+        yield from inner()
+
+    def inner():
+        yield down(n - 1)
+    return list(outer())
+
+
+def from_coroutine(n):
+    async def inner():
+        return down(n - 1)
+
+    async def outer():
+        return await inner()
+    try:
+        outer().send(None)
+    except StopIteration as e:
+        return e.value
+
+
+def from_except(n):
+    try:
+        raise ValueError
+    except ValueError:
+        return down(n - 1)
+
+
+def from_sub(n):
+    return re.sub('a', lambda _: str(down(n - 1)), 'a')
+
+
+def from_del(n):
+    class Last:
+        def __del__(self):
+            down(n - 1)
+    Last()
+
+
+def from_context(n):
+    class Context:
+        def __enter__(self):
+            return down(n - 1)
+
+        def __exit__(self, *_):
+            pass
+    with Context() as value:
+        return value
+
+
+def from_callback(n):
+    """C code that is no part of Python between the two: libffi."""
+    return ctypes.CFUNCTYPE(ctypes.c_int)(lambda: (down(n - 1), 0)[1])()
+
+
+def compiled(name, file):
+    """A function of this name, in a file of that name, of characters of a width."""
+    scope = {}
+    exec(compile('\n\ndef %s(n):\n\n    return down(n - 1)' % name, file, 'exec'),
+         globals(), scope)
+    return scope[name]
+
+
+CHEAP = (plain, decorated, from_lambda, from_class, from_init)
+COSTLY = [generator, comprehension, from_property, from_len, from_exec, from_sort, from_map,
+          from_yield, from_coroutine, from_except, from_sub, from_del, from_context,
+          compiled('straße', '/tmp/größe.py'), compiled('имя', '/tmp/файл €.py'),
+          compiled('\U00020000名', '/tmp/\U0001f40d.py')]
+try:
+    import ctypes
+    # Up to 3.11 it takes a callback for the main interpreter's, whoever asked for it.
+    if 'INSIDE' not in globals():
+        COSTLY.append(from_callback)
+except ImportError:  # needs _ctypes, which a build may not have
+    pass
 state = threading.local()
 
 
 def down(n):
     if n <= 0:
-        return probe()
+        return probe(state.random.random() < 0.5)
     # Shapes that go through C use its stack: most levels of a deep stack are plain.
     costly = state.random.random() < (0.5 if state.depth < 200 else 0.02)
     return state.random.choice(COSTLY if costly else CHEAP)(n)
@@ -132,27 +228,63 @@ def down(n):
 
 def work(calls, seed):
     state.random = random.Random(seed)
-    for _ in range(calls):
-        depth = int(DEEPEST ** state.random.random())
-        state.depth = depth
-        # Each level is two frames or more; the last few hundred are headroom.
-        down(depth // 3)
+    state.told = tries = 0
+    while state.told < calls and tries < 10 * calls:
+        tries += 1
+        state.depth = int(DEEPEST ** state.random.random())
+        try:
+            # Each level is two frames or more; the last few hundred are headroom.
+            down(state.depth // 3)
+        except RecursionError:  # C's own limit, low in a debug build
+            pass
+
+
+def sub_interpreters():
+    for name in ('_interpreters', '_xxsubinterpreters'):
+        try:
+            return __import__(name)
+        except ImportError:
+            pass
+    return None
+
+
+def work_inside(calls, seed):
+    """The same in a sub-interpreter of this thread."""
+    module = sub_interpreters()
+    if not module or not calls:
+        return False
+    module.run_string(module.create(), '''
+import os, runpy, sys
+sys.setrecursionlimit(%d)
+sys.stdout = os.fdopen(1, 'w', closefd=False)
+runpy.run_path(%r, {'INSIDE': True})['work'](%d, %d)
+sys.stdout.flush()
+''' % (10 * DEEPEST, __file__, calls, seed))
+    return True
 
 
 def program(calls):
-    sys.setrecursionlimit(4 * DEEPEST)
+    sys.setrecursionlimit(10 * DEEPEST)
     threading.stack_size(512 << 20)
-    threads = [threading.Thread(target=work, args=(calls // 4, seed)) for seed in range(4)]
+    share = calls // 5
+    threads = [threading.Thread(target=work, args=(share, seed)) for seed in range(4)]
+    print('%d.%d.%d' % sys.version_info[:3], flush=True)
     sys.stdin.readline()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    sys.stdout.flush()
+    last = threading.Thread(target=lambda: work_inside(share, 4) or work(share, 4))
+    last.start()
+    last.join()
 
 
 # ---- the reader --------------------------------------------------------------
 
-SCRIPT = '''uprobe:libc:getppid { printf("stack %d%s\\n", len(pystack), pystack(16384)); }'''
+SCRIPT = '''uprobe:%s:getppid,uprobe:%s:fchmod /pid == %d/ {
+    printf("stack %%d%%s\\n", len(pystack), pystack(16384));
+}'''
 
 
 def stacks(out):
@@ -166,46 +298,116 @@ def stacks(out):
             marks.append(text.decode())
         elif text:
             if depth:
-                crc = zlib.crc32(text + b'\n', crc)
+                crc = crc32(text + b'\n', crc)
             depth += 1
         elif length is not None:
             yield length, depth, crc, marks
             length = None
 
 
-def compare(told_lines, out):
-    n = wrong = deepest = 0
-    for line, (length, depth, crc, marks) in zip(told_lines, stacks(out)):
-        want_depth, want_crc = map(int, line.split())
-        n += 1
-        deepest = max(deepest, want_depth)
-        if (length, depth, crc, marks) != (want_depth, want_depth, want_crc, []):
-            wrong += 1
-            print(f'stack {n}: len {length}, {depth} frames, checksum {crc:x} {marks}; '
-                  f'Python says {want_depth}, {want_crc:x}')
-    return n, wrong, deepest
+AHEAD = 3000
 
 
-def main(strata, calls, python):
-    traced = subprocess.Popen([python, __file__, '--program', str(calls)],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
-        sys.exit(f'strata said: {attached.decode()}')
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-    reader.start()
-    traced.stdin.write(b'go\n')
-    traced.stdin.close()
-    printed = tracer.stdout.read().splitlines()
-    reader.join()
-    traced.wait()
-    n, wrong, deepest = compare(lines, printed)
-    print(f'{python}: {n} stacks of {len(lines)} calls, up to {deepest} frames deep, '
-          f'{wrong} differ')
-    return wrong > 0 or n != len(lines) or n < calls // 4 * 4
+class Tally:
+    def __init__(self, told):
+        self.n, self.wrong, self.deepest = [0, 0], [0, 0], 0
+        self.told, self.at, self.lost = [tuple(map(int, line.split())) for line in told], 0, 0
+
+    def find(self, depth, crc, may_be_lost):
+        """What Python told at this place. Strata counts and tells events that it lost:
+        then it may be a later one."""
+        for i in range(self.at, min(self.at + AHEAD, len(self.told)) if may_be_lost else 0):
+            if self.told[i][:2] == (depth, crc):
+                self.lost += i - self.at
+                self.at = i
+                break
+        self.at += 1
+        return self.told[self.at - 1]
+
+    def add(self, length, depth, crc, marks, may_be_lost):
+        if any('stack lost' in mark for mark in marks):
+            self.lost += 1
+            self.at += 1
+            return
+        want_depth, want_crc, released = self.find(depth, crc, may_be_lost)
+        self.n[released] += 1
+        self.deepest = max(self.deepest, want_depth)
+        if (length, depth, crc, marks) == (want_depth, want_depth, want_crc, []):
+            return
+        self.wrong[released] += 1
+        if sum(self.wrong) <= 5:
+            print(f'  stack {sum(self.n)}: len {length}, {depth} frames, checksum {crc:x} '
+                  f'{marks}; Python says {want_depth}, {want_crc:x}, GIL released: {released}')
+
+
+def libc_of(pid):
+    """As this process sees it; a static program has it within."""
+    with open(f'/proc/{pid}/maps') as maps:
+        files = {line.split(None, 5)[5].strip() for line in maps if '/' in line}
+    found = [f for f in files if re.search(r'/(libc[.-][^/]*so|ld-musl-)', f)]
+    path = found[0] if found else os.readlink(f'/proc/{pid}/exe')
+    return path if os.path.exists(path) else f'/proc/{pid}/root{path}'
+
+
+def programs_of(names):
+    """(name, program) of each; a program that is not to be had is told of."""
+    sys.path.insert(0, os.path.join(HERE, '..', '..', 'pythons'))
+    import pythons
+    groups = {'packaged': pythons.names(), 'all': pythons.all_names()}
+    for name in sum((groups.get(name, [name]) for name in names), []):
+        try:
+            yield name, name if '/' in name else str(pythons.get(name) / 'python')
+        except pythons.Missing as why:
+            print(f'{name} is not to be had: {why}')
+            yield name, None
+
+
+def may_be_missing(name):
+    """What has to be built needs compilers that need not be here."""
+    import pythons
+    return name in pythons.BUILT
+
+
+def compare(strata, calls, name, python):
+    """True when they agree in all but one of 10,000."""
+    with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
+        with open(__file__, encoding='utf-8') as own:  # /tmp is there whatever the root
+            copy.write(own.read())
+        copy.flush()
+        traced = subprocess.Popen([python, copy.name, '--program', str(calls)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd='/tmp')
+        version = traced.stdout.readline().decode().strip()
+        libc = libc_of(traced.pid)
+        tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT % (libc, libc, traced.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        attached = tracer.stderr.readline()
+        if not attached.startswith(b'Attached'):
+            traced.kill()
+            sys.exit(f'strata said: {attached.decode()}')
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
+        reader.start()
+        traced.stdin.write(b'go\n')
+        traced.stdin.close()
+        printed = tracer.stdout.read().splitlines()
+        said = tracer.stderr.read()
+        reader.join()
+        traced.wait()
+    tally = Tally(lines)
+    for stack in stacks(printed):
+        tally.add(*stack, may_be_lost=b'lost' in said)
+    n, wrong = sum(tally.n), sum(tally.wrong)
+    print(f'{name} ({version}): {n} stacks of {len(lines)} calls to {tally.deepest} frames deep; '
+          f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost '
+          f'{said.decode().strip()}', flush=True)
+    return n > 0 and n + tally.lost == len(lines) and wrong * 10000 <= n
+
+
+def main(strata, calls=1000, *names):
+    ok = True
+    for name, python in programs_of(names or ['/usr/bin/python3']):
+        ok &= compare(strata, int(calls), name, python) if python else may_be_missing(name)
+    return not ok
 
 
 if __name__ == '__main__':
@@ -214,5 +416,4 @@ if __name__ == '__main__':
     elif os.geteuid():
         sys.exit(77)  # skipped
     else:
-        sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1000,
-                      sys.argv[3] if len(sys.argv) > 3 else '/usr/bin/python3'))
+        sys.exit(main(*sys.argv[1:]))

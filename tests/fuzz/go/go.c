@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* go.c - any bytes as a Go program: its functions, their places, its rules. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/elf.h"
+#include "unwinders/ehframe.h"
+#include "unwinders/go.h"
+#include "unwinders/pclntab.h"
+#include "unwinders/table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define LOOKUPS 64
+
+static void check_places(const struct pclntab *t, uint64_t vaddr)
+{
+	struct pcln_place places[PCLN_PLACES_MAX];
+	size_t n = pclntab_places(t, vaddr, places);
+
+	if (n > PCLN_PLACES_MAX)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		if (strlen(places[i].function) > 1u << 20 ||
+			(places[i].file && strlen(places[i].file) > 1u << 20))
+			abort();
+}
+
+static void check_functions(const struct pclntab *t)
+{
+	size_t n = pclntab_functions(t);
+	struct pcln_function f;
+	struct pcln_values v;
+
+	for (size_t i = 0; i < n && i < LOOKUPS; i++) {
+		if (!pclntab_function(t, i * (n / LOOKUPS + 1) % n, &f))
+			continue;
+		pclntab_sp(t, &f, &v);
+		for (int k = 0; k < 4096 && pclntab_next(&v); k++)
+			if (v.end <= v.start)
+				abort();
+		check_places(t, f.start);
+		check_places(t, f.end - 1);
+		check_places(t, f.start + (f.end - f.start) / 2);
+	}
+}
+
+static void check_rows(struct elf *e)
+{
+	struct eh_rows rows = {};
+
+	if (!unwinder_go.rows(e, &rows))
+		for (size_t i = 1; i < rows.len; i++)
+			if (rows.data[i].vaddr <= rows.data[i - 1].vaddr)
+				abort();
+	eh_rows_done(&rows);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf *e = NULL;
+	struct pclntab *t = NULL;
+
+	if (elf_open_memory(data, size, &e))
+		return 0;
+	if (!pclntab_open(e, &t)) {
+		check_functions(t);
+		pclntab_close(t);
+	}
+	check_rows(e);
+	elf_close(e);
+	return 0;
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""packages.py - Debian's packages of any suite and architecture, unpacked beside the system.
+
+A private tree for apt, whose mirror is the host's: the host's own apt and dpkg never hear
+of it. Used as a program: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+MIRROR = 'http://deb.debian.org/debian'
+
+
+def mirror():
+    """Where the host gets Debian's packages from."""
+    lists = [pathlib.Path('/etc/apt/sources.list'),
+             *pathlib.Path('/etc/apt/sources.list.d').glob('*')]
+    for path in lists:
+        if path.is_file():
+            found = re.search(r'^(?:deb(?: \[.*?\])?|URIs:) (\S+/debian)/?\s', path.read_text(), re.M)
+            if found:
+                return found.group(1)
+    return MIRROR
+
+
+def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr):
+    options = {'Dir::State': state, 'Dir::State::status': state / 'status',
+               'Dir::Cache': state / 'cache', 'Dir::Etc::sourcelist': state / 'sources.list',
+               'Dir::Etc::sourceparts': '-', 'APT::Architecture': arch, 'APT::Architectures::': arch,
+               'APT::Sandbox::User': 'root'}
+    return subprocess.run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
+                           command, *args], check=True, cwd=cwd, stdout=stdout, text=True)
+
+
+def open_suite(cache, suite, arch, kind='deb'):
+    """The directory of apt's state, its lists fetched once. kind: deb or deb-src."""
+    state = pathlib.Path(cache).resolve() / f'apt-{suite}-{arch if kind == "deb" else "source"}'
+    lists = state / 'lists'
+    if not (state / 'done').exists():
+        shutil.rmtree(state, ignore_errors=True)
+        for path in (lists / 'partial', state / 'cache' / 'archives' / 'partial'):
+            path.mkdir(parents=True)
+        (state / 'status').touch()
+        (state / 'sources.list').write_text(
+            f'{kind} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror()} {suite} main\n')
+        apt(state, arch, 'update')
+        (state / 'done').touch()
+    return state
+
+
+def unpack_debs(downloads, directory):
+    """As dpkg does it: /bin may be a link to /usr/bin already."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for package in sorted(downloads.glob('*.deb')):
+        data = subprocess.Popen(['dpkg-deb', '--fsys-tarfile', package], stdout=subprocess.PIPE)
+        subprocess.run(['tar', '-C', directory, '--keep-directory-symlink', '-xf', '-'],
+                       stdin=data.stdout, check=True)
+        data.stdout.close()
+        if data.wait():
+            raise subprocess.CalledProcessError(data.returncode, 'dpkg-deb')
+
+
+def unpack(cache, suite, arch, directory, packages, command=('download',)):
+    """Those packages alone, without what they depend on."""
+    state = open_suite(cache, suite, arch)
+    downloads = state / 'downloads'
+    shutil.rmtree(downloads, ignore_errors=True)
+    (downloads / 'partial').mkdir(parents=True)
+    apt(state, arch, *command, *packages, cwd=downloads)
+    unpack_debs(downloads, pathlib.Path(directory).resolve())
+    shutil.rmtree(downloads)
+
+
+def unpack_whole(cache, suite, arch, directory, packages):
+    """Those packages with all that they depend on: programs of the directory run when it is
+    their root."""
+    downloads = open_suite(cache, suite, arch) / 'downloads'
+    directory = pathlib.Path(directory).resolve()
+    for merged in ('bin', 'lib', 'lib64', 'sbin'):
+        (directory / 'usr' / merged).mkdir(parents=True, exist_ok=True)
+        if not (directory / merged).is_symlink():
+            (directory / merged).symlink_to('usr/' + merged)
+    unpack(cache, suite, arch, directory, packages,
+           ('install', '--yes', '--download-only', '--no-install-recommends',
+            '-o', f'Dir::Cache::archives={downloads}'))
+
+
+def source(cache, suite, directory, package):
+    """The sources that a package is made of, as their authors gave them out."""
+    state = open_suite(cache, suite, 'amd64', 'deb-src')
+    directory = pathlib.Path(directory).resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    apt(state, 'amd64', 'source', '--download-only', package, cwd=directory)
+    for archive in directory.glob('*.orig.tar.*'):
+        if archive.suffix != '.asc':
+            subprocess.run(['tar', '-xf', archive, '-C', directory, '--strip-components=1'], check=True)
+
+
+def needed(cache, suite, arch, package):
+    """The names of what would be installed with it."""
+    state = open_suite(cache, suite, arch)
+    out = apt(state, arch, 'install', '-s', '-q', package, stdout=subprocess.PIPE).stdout
+    return re.findall(r'^Inst (\S+)', out, re.M)
+
+
+if __name__ == '__main__':
+    unpack(pathlib.Path(sys.argv[3]).parent, *sys.argv[1:4], sys.argv[4:])

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// returns.go - goroutines whose stacks move while functions that are probed return:
+//
+//	returns GOROUTINES
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+//go:noinline
+func grow(n int, text string) int {
+	var room [128]byte
+	room[n%128] = byte(n)
+	if n == 0 {
+		return len(text)
+	}
+	return grow(n-1, text) + int(room[(n+1)%128])
+}
+
+func main() {
+	goroutines, _ := strconv.Atoi(os.Args[1])
+	sum := 0
+	for i := 0; i < goroutines; i++ {
+		c := make(chan int)
+		go func() { c <- grow(999, "hello") }()
+		sum += <-c
+	}
+	fmt.Println(sum)
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py - account.py over programs of several Go versions, with cgo and without, stripped,
+position independent:
+
+    run.py STRATA [CALLS [DEEPEST]]      root
+    run.py --build ARCH      builds them only, for a machine without a toolchain"""
+import os
+import pathlib
+import platform
+import sys
+
+import account
+import toolchains
+
+HERE = pathlib.Path(__file__).resolve().parent
+PLAIN, CGO = [HERE / 'program.go'], [HERE / 'program.go', HERE / 'cgo.go']
+STRIPPED = ('-ldflags=-s -w',)
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
+
+PROGRAMS = [
+    ('go1.19', '1.19', PLAIN, ()),
+    ('go1.23', '1.23', PLAIN, ()),
+    ('go1.24-pie-stripped', '1.24', PLAIN, ('-buildmode=pie', *STRIPPED)),
+    ('go1.27', '1.27', PLAIN, ()),
+    ('go1.27-stripped', '1.27', PLAIN, STRIPPED),
+    ('go1.19-cgo', '1.19', CGO, ()),
+    ('go1.27-cgo', '1.27', CGO, ()),
+]
+
+
+def programs(arch):
+    """Name and path of each; with cgo only where that needs no compiler of another machine."""
+    for name, version, sources, flags in PROGRAMS:
+        if sources is CGO and arch != 'amd64':
+            continue
+        path = toolchains.CACHE / 'programs' / f'{name}-{arch}'
+        if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+            toolchains.build(version, path, sources, cgo=sources is CGO, arch=arch, flags=flags)
+        yield name, path
+
+
+def main(strata, calls=600, deepest=1000):
+    count = sum(p[2] is PLAIN or ARCH == 'amd64' for p in PROGRAMS)
+    print(f'1..{count}')
+    failed = False
+    for n, (name, program) in enumerate(programs(ARCH), 1):
+        for _ in range(3):
+            bad = account.main(strata, str(program), calls, deepest)
+            if bad != account.LOST:
+                break
+        print(f"{'not ok' if bad else 'ok'} {n} - {name}", flush=True)
+        failed |= bool(bad)
+    return failed
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for _, built in programs(sys.argv[2]):
+            print(built)
+        sys.exit(0)
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""steps.py - Go programs stepped through, each instruction's first step of the walk beside
+the truth (../native/step.c):
+
+    steps.py STEP [INSTRUCTIONS]
+    steps.py --build ARCH      builds them only, for a machine without a toolchain"""
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+import toolchains
+
+SOURCE = pathlib.Path(__file__).resolve().parent / 'steps' / 'main.go'
+VERSIONS = ('1.19', '1.23', '1.27')
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
+# One goroutine on one thread: the others are not stepped.
+QUIET = {'GOGC': 'off', 'GOMAXPROCS': '1', 'GODEBUG': 'asyncpreemptoff=1'}
+
+
+def program(version, arch):
+    path = toolchains.CACHE / 'programs' / f'steps-{version}-{arch}'
+    if not path.exists():
+        toolchains.build(version, path, [SOURCE], arch=arch)
+    return path
+
+
+def main(step, instructions='60000'):
+    print(f'1..{len(VERSIONS)}')
+    failed = False
+    for n, version in enumerate(VERSIONS, 1):
+        done = subprocess.run([step, f'{instructions}@main.work', program(version, ARCH)],
+                              env=dict(os.environ, **QUIET), capture_output=True, text=True)
+        result, *more = done.stdout.splitlines() or [f'not ok - {done.stderr.strip()}']
+        print(result.replace('ok 1', f'ok {n}'), *(m for m in more if m.startswith('#')), sep='\n', flush=True)
+        failed |= done.returncode != 0
+    return failed
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for wanted in VERSIONS:
+            print(program(wanted, sys.argv[2]))
+    else:
+        sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""toolchains.py - Go's toolchains of Debian's suites, unpacked in build/go (or where
+STRATA_GO says), and programs built with them.
+
+    toolchains.py VERSION...      unpacks them, prints each one's GOROOT"""
+import fcntl
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+CACHE = pathlib.Path(os.environ.get('STRATA_GO', TOP / 'build' / 'go'))
+sys.path.insert(0, str(TOP / 'tests' / 'lib'))
+import packages
+
+SUITES = {'1.19': 'bookworm', '1.23': 'bookworm-backports', '1.24': 'trixie', '1.27': 'sid'}
+
+
+def goroot(version):
+    """The toolchain's directory; unpacked at the first call."""
+    root = CACHE / version
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not root.exists():
+            print(f'go: unpacking {version} (once)', file=sys.stderr)
+            new = CACHE / f'{version}.new'
+            packages.unpack(CACHE, SUITES[version], 'amd64', new,
+                            [f'golang-{version}-go', f'golang-{version}-src'])
+            new.rename(root)
+    return root / 'usr' / 'lib' / f'go-{version}'
+
+
+def build(version, program, sources, cgo=False, arch='amd64', flags=()):
+    """Builds program (a path) of those sources."""
+    root = goroot(version)
+    env = dict(os.environ, GOROOT=str(root), GOTOOLCHAIN='local', GOFLAGS='-mod=mod', GOARCH=arch,
+               GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)))
+    pathlib.Path(program).parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags, *map(str, sources)],
+                   env=env, check=True)
+
+
+if __name__ == '__main__':
+    for wanted in sys.argv[1:] or SUITES:
+        print(goroot(wanted))

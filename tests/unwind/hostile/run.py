@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py STRATA HOSTILE... - processes that look like CPython and lie: each stack is
+delivered, a wrong one with its mark; nothing hangs, crashes, grows, or reaches the terminal.
+
+HOSTILE is hostile.c built as versions of CPython, in the name's end: hostile-3.11."""
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+
+STRATA, *PROGRAMS = sys.argv[1:]
+CALLS = 200
+LIMIT = 500
+SECONDS = 60
+MEGABYTES = 600 # of the tracer: it has some 100 when nobody lies
+SCRIPT = f'''uprobe:libc:getppid {{
+    @calls = count();
+    @deepest = max(len(pystack));
+    @p[pystack({LIMIT})] = count();
+    @u[ustack({LIMIT})] = count();
+}}'''
+
+UNREADABLE, LIMITED = '[interpreter frame not readable]', '[limit reached]'
+# What each lie may end in, and how many Python frames there are, at least and at most. A code
+# object that cannot be read is a frame named '?'.
+LIES = {
+    'truth': ({''}, 4, 4),
+    'cycle': ({LIMITED}, LIMIT, LIMIT),
+    'self': ({LIMITED}, LIMIT, LIMIT),
+    'shims': ({'', LIMITED}, 0, LIMIT),
+    'wild-code': ({UNREADABLE}, 4, 4),
+    'wild-frame': ({UNREADABLE}, 2, 2),
+    'edge-frame': ({UNREADABLE}, 2, 2),
+    'edge-code': ({UNREADABLE}, 4, 4),
+    'no-code': ({'', UNREADABLE}, 1, 4),
+    'names': ({''}, 4, 4),
+    'terminal': ({''}, 4, 4),
+    'lines': ({''}, 4, 4),
+    'lines-negative': ({UNREADABLE}, 4, 4),
+    'instr': ({'', UNREADABLE}, 0, 4),
+    'many': ({''}, 4, 4),
+}
+ANYTHING = (None, 0, LIMIT)
+
+count = failed = 0
+
+
+def check(ok, what, details):
+    global count, failed
+    count += 1
+    failed += not ok
+    print('ok' if ok else 'not ok', f'{count} - {what}', flush=True)
+    if not ok:
+        print(*('# ' + line[:200] for line in details.splitlines()[:40]), sep='\n')
+
+
+def pystacks(out):
+    """(lines, count) of @p."""
+    for found in re.finditer(r'^@p\[(.*?)\]: (\d+)$', out, re.M | re.S):
+        yield [line.strip() for line in found.group(1).splitlines() if line.strip()], int(found.group(2))
+
+
+def complaints(status, out, elapsed, lie):
+    ends, least, most = lie
+    calls = re.search(r'^@calls: (\d+)$', out, re.M)
+    if status:
+        yield f'status {status}'
+    if elapsed > SECONDS:
+        yield f'{elapsed:.0f} seconds'
+    if not calls or int(calls.group(1)) != CALLS:
+        yield 'calls are missing'
+    if re.search(r'[\x00-\x08\x0b-\x1f\x7f]', out):
+        yield 'control characters'
+    if sum(n for _, n in pystacks(out)) != CALLS:
+        yield 'stacks are missing'
+    for lines, _ in pystacks(out):
+        marks = [line for line in lines if re.fullmatch(r'\[[a-z ]+\]', line)]
+        if ends is not None and (marks[0] if marks else '') not in ends:
+            yield f'marked {marks}'
+        if not least <= len(lines) - len(marks) <= most:
+            yield f'{len(lines) - len(marks)} frames'
+
+
+def run(program, mode, lie):
+    start = time.monotonic()
+    try:
+        done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{program} {mode}'], capture_output=True,
+                              timeout=2 * SECONDS)
+        status, out, err = done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
+    except subprocess.TimeoutExpired:
+        status, out, err = 'time out', '', ''
+    wrong = list(complaints(status, out, time.monotonic() - start, lie))
+    check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], err, out]))
+
+
+if os.geteuid():
+    print('1..0 # skipped: not root')
+    sys.exit(0)
+for program in PROGRAMS:
+    if program.endswith(('3.11', '3.12')):
+        for mode, (ends, least, most) in LIES.items():
+            run(program, mode, (ends, least - (least == 4 and program.endswith('3.12')), most))
+    else:
+        for mode in ('offsets-huge', 'offsets-zero', 'offsets-random 1', 'offsets-random 2', 'offsets-random 3',
+                     'offsets-wild 1'):
+            run(program, mode, ANYTHING)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
+print(f'1..{count}')
+sys.exit(failed > 0)

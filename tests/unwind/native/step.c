@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+/* step.c - a program is stepped through, and before each instruction the walk's first step
+ * is compared with the truth: step STEPS[@FUNCTION] PROGRAM ARGS..
+ *
+ * The truth is a shadow stack. A call says where it will return to, and what the stack and
+ * the frame pointer will be then; a callee whose caller's stack pointer has been passed is
+ * gone, however it left. From the start of the program, or from where FUNCTION of it is
+ * entered: of what was called before that nothing is known, and it is not counted. */
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owner.h"
+#include "base/vec.h"
+#include "child.h"
+#include "target/elf.h"
+#include "target/target.h"
+#include "unwinders/stopped.h"
+
+enum { SHOWN = 25, STACKS = 4 };
+
+/* What moves sp so far, and calls nothing, goes to another stack. */
+#define FAR  (128ull << 10)
+#define NEAR 256ull
+
+struct call {
+	uint64_t ra, sp, fp; /* the caller's, once it goes on */
+};
+
+struct stack { /* that was left */
+	uint64_t sp;
+	struct {
+		struct call *data;
+		size_t len, cap;
+	} calls;
+};
+
+struct miss {
+	uint64_t pc;
+	struct call got;
+	unsigned n;
+	int end; /* of the step: enum unwind_end, or -1: it gave other registers */
+	char name[128];
+	struct call want;
+};
+
+struct rig {
+	int pid;
+	struct target *target;
+	struct test_process *process;
+	struct host_process memory;
+	VEC(struct call) calls;
+	struct stack left[STACKS]; /* the last of them first */
+	bool changing; /* sp is the new stack's, pc still what changes it */
+	bool from_start; /* the outermost frame is known to be one */
+	unsigned counted, wrong, reads;
+	VEC(struct miss) pending; /* of this activation, if it is left by a jump */
+	VEC(struct miss) misses;
+};
+
+/* ---- instructions ------------------------------------------------------ */
+
+static uint64_t word(struct rig *r, uint64_t addr)
+{
+	uint64_t v = 0;
+
+	r->memory.memory.read(&r->memory.memory, addr, &v, sizeof(v));
+	return v;
+}
+
+#ifdef __x86_64__
+static const uint8_t trap[] = {0xcc};
+
+static void set_pc(int pid, uint64_t pc)
+{
+	ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, rip), pc);
+}
+
+/* call rel32; call *r/m, behind prefixes: notrack, bnd, rex.. */
+static bool is_call(struct rig *r, const struct host_regs *regs)
+{
+	uint8_t code[16];
+
+	if (r->memory.memory.read(&r->memory.memory, regs->pc, code, 8))
+		return false;
+	for (int i = 0; i < 6; i++) {
+		if (code[i] == 0xe8)
+			return true;
+		if (code[i] == 0xff)
+			return (code[i + 1] >> 3 & 7) == 2;
+		if (code[i] != 0x3e && code[i] != 0xf2 && code[i] != 0x66 && code[i] != 0x67 &&
+			(code[i] & 0xf0) != 0x40)
+			return false;
+	}
+	return false;
+}
+
+static uint64_t return_address(struct rig *r, const struct host_regs *after)
+{
+	return word(r, after->sp);
+}
+
+static uint64_t handler_sp(const struct host_regs *after)
+{
+	return after->sp + 8;
+}
+
+/* A callee runs below its caller's stack pointer: RA lies between. */
+static bool is_gone(const struct call *c, uint64_t sp)
+{
+	return sp >= c->sp;
+}
+#else
+static const uint8_t trap[] = {0x00, 0x00, 0x20, 0xd4};
+
+static void set_pc(int pid, uint64_t pc)
+{
+	/* The trap does not advance it. */
+}
+
+/* bl; blr; blraa and its like */
+static bool is_call(struct rig *r, const struct host_regs *regs)
+{
+	uint32_t op = word(r, regs->pc);
+
+	return op >> 26 == 0x25 || (op & 0xfffffc1f) == 0xd63f0000 || (op & 0xfefff800) == 0xd63f0800;
+}
+
+static uint64_t return_address(struct rig *r, const struct host_regs *after)
+{
+	return after->lr;
+}
+
+static uint64_t handler_sp(const struct host_regs *after)
+{
+	return after->sp;
+}
+
+/* A callee may have no frame: it is gone as well when its return address is reached. */
+static bool is_gone(const struct call *c, uint64_t sp)
+{
+	return sp > c->sp;
+}
+#endif
+
+/* ---- the truth --------------------------------------------------------- */
+
+static void add_miss(struct rig *r, const struct miss *m)
+{
+	r->wrong++;
+	for (size_t i = 0; i < r->misses.len; i++)
+		if (r->misses.data[i].pc == m->pc) {
+			r->misses.data[i].n++;
+			return;
+		}
+	vec_push(&r->misses, *m);
+}
+
+static void judge(struct rig *r)
+{
+	for (size_t i = 0; i < r->pending.len; i++)
+		add_miss(r, &r->pending.data[i]);
+	r->pending.len = 0;
+}
+
+/* What was taken for wrong is right where it told of a jump: a longjmp's CFI is that of
+ * where it goes. */
+static void landed(struct rig *r, const struct host_regs *at)
+{
+	while (r->pending.len) {
+		const struct call *got = &r->pending.data[r->pending.len - 1].got;
+
+		if (got->ra != at->pc || got->sp != at->sp || got->fp != at->fp)
+			break;
+		r->pending.len--;
+	}
+}
+
+/* Of a stack that was not seen before, or has been moved, nothing is known. One that was
+ * left goes on where it was. */
+static void change_stack(struct rig *r, uint64_t from, uint64_t to)
+{
+	struct stack here = {from, {r->calls.data, r->calls.len, r->calls.cap}}, next = {};
+	int i = 0;
+
+	while (i < STACKS - 1 && r->left[i].sp - to + NEAR > 2 * NEAR)
+		i++;
+	if (r->left[i].sp - to + NEAR <= 2 * NEAR)
+		next = r->left[i];
+	else
+		free(r->left[i].calls.data);
+	memmove(&r->left[1], &r->left[0], i * sizeof(r->left[0]));
+	r->left[0] = here;
+	r->calls.data = next.calls.data;
+	r->calls.len = next.calls.len;
+	r->calls.cap = next.calls.cap;
+	r->changing = true;
+}
+
+static void follow(struct rig *r, bool call, const struct host_regs *before,
+	const struct host_regs *after)
+{
+	landed(r, after);
+	if (after->pc - before->pc > 15)
+		r->changing = false;
+	else if (!call && after->sp - before->sp + FAR > 2 * FAR)
+		change_stack(r, before->sp, after->sp);
+	while (r->calls.len) {
+		const struct call *top = &r->calls.data[r->calls.len - 1];
+
+		if (!is_gone(top, after->sp) && !(top->ra == after->pc && top->sp == after->sp))
+			break;
+		if (top->ra == after->pc)
+			judge(r);
+		r->calls.len--;
+	}
+	if (call) {
+		judge(r);
+		vec_push(&r->calls, (struct call){return_address(r, after), before->sp, before->fp});
+	}
+}
+
+/* The handler returns to the trampoline, and that to what was interrupted. */
+static void enter_handler(struct rig *r, const struct host_regs *before, const struct host_regs *after)
+{
+	vec_push(&r->calls, (struct call){before->pc, before->sp, before->fp});
+	vec_push(&r->calls, (struct call){return_address(r, after), handler_sp(after), after->fp});
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+static bool is_mapped(const struct rig *r, uint64_t pc)
+{
+	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
+		for (size_t k = 0; k < r->process->chunk[i].n; k++)
+			if (pc - r->process->chunk[i].map[k].start <
+				r->process->chunk[i].map[k].end - r->process->chunk[i].map[k].start)
+				return true;
+	return false;
+}
+
+static void read_process(struct rig *r)
+{
+	if (r->process)
+		test_process_free(r->process);
+	r->process = test_process_new(r->target, r->pid);
+	r->reads++;
+}
+
+static void name_pc(struct rig *r, uint64_t pc, char *name, size_t size)
+{
+	snprintf(name, size, "?");
+	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
+		for (size_t k = 0; k < r->process->chunk[i].n; k++) {
+			const struct mapping *m = &r->process->chunk[i].map[k];
+			char symbol[64];
+
+			if (pc - m->start >= m->end - m->start)
+				continue;
+			test_frame_name(r->process, FRAME_NATIVE(m->file, pc - m->bias), symbol, sizeof(symbol));
+			snprintf(name, size, "%s %llx %s", m->file ?
+				strrchr(r->process->files[m->file - r->process->first].path, '/') : "",
+				(unsigned long long)(pc - m->bias), symbol);
+		}
+}
+
+static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got, const struct call *want)
+{
+	struct miss m = {.pc = pc, .got = *got, .n = 1, .end = end, .want = want ? *want : (struct call){}};
+
+	name_pc(r, pc, m.name, sizeof(m.name));
+	vec_push(&r->pending, m);
+}
+
+static void compare(struct rig *r, const struct host_regs *regs)
+{
+	const struct call *want = r->calls.len ? &r->calls.data[r->calls.len - 1] : NULL;
+	struct host_regs up = {};
+	struct call got;
+	int end;
+
+	if ((!want && !r->from_start) || r->changing)
+		return;
+	if (!is_mapped(r, regs->pc))
+		read_process(r);
+	end = host_step(&r->memory.memory, regs, &r->process->tables, r->pid, &up);
+	got = (struct call){up.pc, up.sp, up.fp};
+	r->counted++;
+	if (want ? end || memcmp(&got, want, sizeof(got)) : end != UNWIND_COMPLETE + 1)
+		suspect(r, regs->pc, end - 1, &got, want);
+}
+
+/* ---- the program ------------------------------------------------------- */
+
+static int resume(int pid, int how, int signal)
+{
+	int status;
+
+	if (ptrace(how, pid, 0, signal) < 0 || waitpid(pid, &status, __WALL) != pid ||
+		!WIFSTOPPED(status))
+		return -1;
+	return WSTOPSIG(status);
+}
+
+static void write_code(int pid, uint64_t addr, const void *code, size_t size)
+{
+	uint64_t at = addr & ~7ull, v = ptrace(PTRACE_PEEKTEXT, pid, at, 0);
+
+	memcpy((char *)&v + (addr - at), code, size);
+	ptrace(PTRACE_POKETEXT, pid, at, v);
+}
+
+/* The address of a function of the program itself; 0: none. */
+static uint64_t find_function(struct rig *r, const char *name)
+{
+	for (size_t i = 0; i < r->process->chunk[0].n; i++) {
+		const struct mapping *m = &r->process->chunk[0].map[i];
+		const struct test_file *f = &r->process->files[m->file ? m->file - r->process->first : 0];
+		struct elf_symbol s;
+
+		if (f->elf && elf_symbol_named(f->elf, name, &s))
+			return s.vaddr + m->bias;
+	}
+	return 0;
+}
+
+static bool run_to(struct rig *r, const char *function)
+{
+	uint64_t addr = find_function(r, function);
+	uint8_t saved[8];
+	int got;
+
+	if (!addr || r->memory.memory.read(&r->memory.memory, addr, saved, sizeof(trap)))
+		return false;
+	write_code(r->pid, addr, trap, sizeof(trap));
+	while ((got = resume(r->pid, PTRACE_CONT, 0)) > 0 && got != SIGTRAP)
+		;
+	if (got < 0)
+		return false;
+	write_code(r->pid, addr, saved, sizeof(trap));
+	set_pc(r->pid, addr);
+	return true;
+}
+
+static int start(char **argv)
+{
+	int pid = fork(), status;
+
+	if (!pid) {
+		if (!freopen("/dev/null", "w", stdout) || ptrace(PTRACE_TRACEME, 0, 0, 0))
+			_exit(126);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) ? pid : -1;
+}
+
+static void show(const struct rig *r)
+{
+	for (size_t i = 0; i < r->misses.len && i < SHOWN; i++) {
+		const struct miss *m = &r->misses.data[i];
+
+		printf("#   %u x %s: end %d; ra %llx sp %llx fp %llx, not %llx %llx %llx\n", m->n, m->name,
+			m->end, (unsigned long long)m->want.ra, (unsigned long long)m->want.sp,
+			(unsigned long long)m->want.fp, (unsigned long long)m->got.ra,
+			(unsigned long long)m->got.sp, (unsigned long long)m->got.fp);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct rig r = {.target = target_open("/")};
+	struct host_regs before, after;
+	const char *at = argc > 2 ? strchr(argv[1], '@') : NULL;
+	unsigned steps;
+	int signal = 0;
+	char what[160];
+
+	if (argc < 3)
+		return 2;
+	steps = atoi(argv[1]);
+	if (access(argv[2], X_OK)) {
+		printf("1..0 # SKIP there is no %s\n", argv[2]);
+		return 0;
+	}
+	r.pid = start(argv + 2);
+	if (r.pid < 0)
+		return 1;
+	host_process_init(&r.memory, r.pid);
+	read_process(&r);
+	r.from_start = !at;
+	if ((at && !run_to(&r, at + 1)) || stopped_regs(r.pid, &before) < 0) {
+		printf("not ok 1 - %s is not reached\n", argv[1]);
+		return 1;
+	}
+	read_process(&r);
+	while (r.counted < steps) {
+		bool call = is_call(&r, &before), handler = signal != 0;
+
+		compare(&r, &before);
+		signal = resume(r.pid, PTRACE_SINGLESTEP, signal);
+		if (signal < 0 || stopped_regs(r.pid, &after) < 0)
+			break;
+		if (signal == SIGTRAP)
+			signal = 0;
+		if (handler)
+			enter_handler(&r, &before, &after);
+		else
+			follow(&r, call && after.pc != before.pc, &before, &after);
+		before = after;
+	}
+	judge(&r);
+	snprintf(what, sizeof(what), "from %s: %u of %u instructions wrong, in %zu places", at ? at + 1 : "its start",
+		r.wrong, r.counted, r.misses.len);
+	ok(r.counted == steps && r.wrong * 1000ull <= steps, argv[2], what);
+	printf("# the process was read %u times\n", r.reads);
+	show(&r);
+	kill(r.pid, SIGKILL);
+	return plan();
+}

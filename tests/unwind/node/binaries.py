@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""binaries.py - official builds of node, as npm packages them, unpacked in build/node (or where
+STRATA_NODE says).
+
+    binaries.py VERSION...      unpacks them, prints each one's path"""
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+CACHE = pathlib.Path(os.environ.get('STRATA_NODE', TOP / 'build' / 'node'))
+MACHINES = {'x86_64': 'x64', 'aarch64': 'arm64'}
+VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
+
+
+def node(version, machine=os.uname().machine):
+    """The program; unpacked at the first call. version: "20" is the newest 20."""
+    where = CACHE / f'{version}-{machine}'
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not where.exists():
+            print(f'node: unpacking {version} (once)', file=sys.stderr)
+            with tempfile.TemporaryDirectory(dir=CACHE) as new:
+                subprocess.run(['npm', 'pack', '--silent', f'node-linux-{MACHINES[machine]}@{version}'],
+                               cwd=new, check=True, stdout=sys.stderr)
+                with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
+                    archive.extract('package/bin/node', new)
+                shutil.move(f'{new}/package/bin', where)
+    return where / 'node'
+
+
+if __name__ == '__main__':
+    for wanted in sys.argv[1:] or VERSIONS:
+        print(node(wanted))

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// program.js - calls in many shapes, to random depths; at the bottom V8's own account of the
+// stack is printed, and a system call made that a tracer sees: account.py.
+//
+//     node program.js STACKS DEEPEST      begins when standard input ends
+'use strict';
+const fs = require('fs');
+
+const [STACKS, DEEPEST] = process.argv.slice(2).map(Number);
+let seed = 1;
+const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+
+Error.stackTraceLimit = Infinity;
+Error.prepareStackTrace = (error, sites) => sites;
+
+// One line: "NAME\tFILE\tLINE" of each frame, from the caller on, innermost first.
+function probe() {
+  const sites = new Error().stack.slice(1).filter((s) => !s.isAsync || !s.isAsync());
+  const lines = sites.map((s) => [s.getFunctionName() || '', s.getFileName() || '',
+    s.getLineNumber() || 0].join('\t'));
+  fs.writeSync(1, 'own ' + JSON.stringify(lines) + '\n');
+  process.getuid();
+  return 1;
+}
+
+class Base {
+  constructor(n) { this.n = n; if (n > 0 && n % 7 === 3) go(n - 1); }
+  method(n) { return go(n - 1); }
+  static still(n) { return go(n - 1); }
+  get got() {
+    return go(this.n - 1);
+  }
+  set given(n) { go(n - 1); }
+}
+
+class Derived extends Base {
+  constructor(n) {
+    super(0);
+    go(n - 1);
+  }
+  method(n) { return super.method(n); }
+  #hidden = (n) => go(n - 1);
+  open(n) { return this.#hidden(n); }
+}
+
+function* generated(n) { yield go(n - 1); }
+function many(a, b, c, d, e, f, g, h, n) {
+  const [i, j, k, l, m] = [a, b, c, d, e];
+  return (() => i + j + k + l + m + f + g + h + go(n - 1))();
+}
+function add(a, b) { return a + b + 1; }
+const closure = (n) => {
+  const x = add(n, n);
+  return x < 0 ? x : go(n - 1);
+};
+
+const shapes = [
+  function plain(n) { return go(n - 1); },
+  closure,
+  (n) => new Base(0).method(n),
+  (n) => Base.still(n),
+  (n) => { const b = new Base(0); b.n = n; return b.got; },
+  (n) => { new Base(0).given = n; },
+  (n) => new Derived(n),
+  (n) => new Derived(0).method(n),
+  (n) => new Derived(0).open(n),
+  (n) => [1].map(() => go(n - 1)),
+  (n) => [2, 1].sort((a, b) => (n > 0 && (n = 0, go(depth)), a - b)),
+  (n) => 'x'.replace(/x/, () => go(n - 1)),
+  (n) => JSON.stringify({ toJSON() { return go(n - 1); } }),
+  (n) => generated(n).next(),
+  (n) => [...generated(n)],
+  (n) => eval('go(n - 1)'),
+  (n) => new Function('go', 'n', '\n\nreturn go(n - 1)')(go, n),
+  (n) => many(1, 2, 3, 4, 5, 6, 7, 8, n),
+  (n) => Reflect.apply(go, null, [n - 1]),
+  (n) => go.call(null, n - 1),
+  (n) => new Proxy({}, { get: () => go(n - 1) }).x,
+  (n) => { try { return go(n - 1); } finally { add(1, 2); } },
+  (n) => { for (const x of new Set([n])) go(x - 1); },
+  (n) => { new Map([[1, n]]).forEach((x) => go(x - 1)); },
+  (n) => `${{ toString: () => String(go(n - 1)) }}`,
+  (n) => { async function soon() { go(n - 1); } soon(); },
+];
+let depth = 0;
+
+function go(n) {
+  if (n <= 0)
+    return probe();
+  depth = n - 1;
+  return shapes[random(shapes.length)](n) | 0;
+}
+
+function warm() {
+  let s = 0;
+  for (let i = 0; i < 20000; i++)
+    s += add(i, i);
+  return s;
+}
+
+const deep = () => (random(4) ? random(30) : random(DEEPEST)) + 1;
+const starts = [
+  (next) => { go(deep()); setImmediate(next); },
+  (next) => setTimeout(() => { go(deep()); next(); }, 0),
+  (next) => Promise.resolve().then(() => { go(deep()); setImmediate(next); }),
+  async (next) => { await null; go(deep()); setImmediate(next); },
+  (next) => process.nextTick(() => { go(deep()); setImmediate(next); }),
+];
+let left = STACKS;
+const main = () => { if (left-- > 0) starts[random(starts.length)](main); };
+
+fs.readSync(0, Buffer.alloc(8));
+warm();
+main();

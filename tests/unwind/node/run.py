@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py - account.py over versions of node, interpreted, compiled and as they come:
+
+    run.py STRATA [STACKS [DEEPEST [VERSION...]]]      root; all versions: see binaries.py"""
+import os
+import subprocess
+import sys
+
+import account
+import binaries
+
+OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',)]
+
+
+def takes(node, options):
+    """Whether this version knows them."""
+    return subprocess.run([node, *options, '-e', '0'], capture_output=True).returncode == 0
+
+
+def main(strata, count=100, deepest=300, *versions):
+    runs = [(version, options) for version in versions or ('20', '26') for options in OPTIONS]
+    print(f'1..{len(runs)}')
+    failed = False
+    for n, (version, options) in enumerate(runs, 1):
+        program, name = str(binaries.node(version)), ' '.join((f'node {version}', *options))
+        if not takes(program, options):
+            print(f'ok {n} - {name} # SKIP an option that it has not')
+            continue
+        for _ in range(3):
+            bad = account.main(strata, program, count, deepest, *options)
+            if bad != account.LOST:
+                break
+        print(f"{'not ok' if bad else 'ok'} {n} - {name}", flush=True)
+        failed |= bool(bad)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

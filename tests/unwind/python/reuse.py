@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""reuse.py - a code object freed, another made at the same address: the old name is never
+shown. Root.
+
+    reuse.py STRATA PYTHON...     PYTHON as account.py has them
+    reuse.py --program            the traced program, for Python 3.6 on
+
+Functions alike but for their names, lines or files are made, called, and freed, until
+thousands stood where another had been. Each tells its name before getppid()."""
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROUNDS = 3000
+REUSED_MIN = 300
+SCRIPT = '''uprobe:%s:getppid /pid == %d/ { printf("stack\\n%%s\\n", pystack(2)); }'''
+
+
+# ---- the traced program ------------------------------------------------------
+
+def make(i):
+    """Names of one length: the objects are of one size."""
+    name, file, lines = 'name%04d' % i, '/tmp/file%04d.py' % (i % 7), '\n' * (i % 5)
+    scope = {}
+    exec(compile(lines + 'def %s(call): call()' % name, file, 'exec'), scope)
+    return scope.pop(name), '%s %s:%d' % (name, file, i % 5 + 1)
+
+
+def program():
+    print('ready', flush=True)
+    sys.stdin.readline()
+    seen, reused = set(), 0
+    for i in range(ROUNDS):
+        function, shown = make(i)
+        address = id(function.__code__)
+        reused += address in seen
+        seen.add(address)
+        print(shown)
+        function(os.getppid)
+    print('reused', reused)
+
+
+# ---- the reader --------------------------------------------------------------
+
+def compare(strata, name, python):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import account
+    with tempfile.NamedTemporaryFile('w', suffix='.py', dir='/tmp') as copy:
+        with open(__file__) as own:
+            copy.write(own.read())
+        copy.flush()
+        traced = subprocess.Popen([python, copy.name, '--program'], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, cwd='/tmp')
+        traced.stdout.readline()
+        tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e',
+                                   SCRIPT % (account.libc_of(traced.pid), traced.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        attached = tracer.stderr.readline()
+        if not attached.startswith(b'Attached'):
+            traced.kill()
+            sys.exit(f'strata said: {attached.decode()}')
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
+        reader.start()
+        traced.stdin.write(b'go\n')
+        traced.stdin.close()
+        stacks = tracer.stdout.read().decode().split('stack\n')[1:]
+        reader.join()
+        traced.wait()
+    shown = [stack.strip().split('\n')[0] for stack in stacks]
+    *told, reused = [line.decode().strip() for line in lines]
+    wrong = [(a, b) for a, b in zip(shown, told) if a != b]
+    print(f'{name}: {len(shown)} stacks of {len(told)} functions, {reused}, {len(wrong)} with '
+          f'another name, file or line', *wrong[:3], flush=True)
+    return len(shown) == len(told) == ROUNDS and not wrong and int(reused.split()[1]) >= REUSED_MIN
+
+
+def main(strata, *names):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import account
+    ok = True
+    for name, python in account.programs_of(names):
+        ok &= compare(strata, name, python) if python else account.may_be_missing(name)
+    return not ok
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == '--program':
+        program()
+    elif os.geteuid():
+        sys.exit(77)  # skipped
+    else:
+        sys.exit(main(*sys.argv[1:]))
