@@ -16,13 +16,13 @@
 #include <string.h>
 
 #include "base/owner.h"
+#include "base/vec.h"
 #include "cfi.h"
 #include "ehframe.h"
 #include "pclntab.h"
 #include "target/elf.h"
 
 #define ROWS_MAX (1u << 24)
-#define PUT_MAX  64 /* rows of a function whose rules are put by hand */
 
 #define RULE_BY_FP RULE(RULE_CFA, RULE_REG_FP, 0, -2, 16)
 
@@ -174,20 +174,21 @@ static void add_x86(struct builder *b, const struct pcln_function *f, enum speci
 /* The rule for [start, end), in place of what the last rows say. */
 static void put_rule(struct builder *b, uint64_t start, uint64_t end, uint64_t rule)
 {
-	struct eh_row tail[PUT_MAX];
+	_cleanup_(eh_rows_done) struct eh_rows tail = {};
 	uint64_t after = 0;
-	size_t n = 0;
 
-	while (b->rows.len && b->rows.data[b->rows.len - 1].vaddr >= start && n < PUT_MAX)
-		tail[n++] = b->rows.data[--b->rows.len];
+	if (start >= end)
+		return;
+	while (b->rows.len && b->rows.data[b->rows.len - 1].vaddr >= start)
+		vec_push(&tail, b->rows.data[--b->rows.len]);
 	if (b->rows.len)
 		after = b->rows.data[b->rows.len - 1].rule;
 	add_row(b, start, rule);
-	while (n && tail[n - 1].vaddr <= end)
-		after = tail[--n].rule;
+	while (tail.len && tail.data[tail.len - 1].vaddr <= end)
+		after = tail.data[--tail.len].rule;
 	add_row(b, end, after);
-	while (n--)
-		add_row(b, tail[n].vaddr, tail[n].rule);
+	for (size_t i = tail.len; i--;)
+		add_row(b, tail.data[i].vaddr, tail.data[i].rule);
 }
 
 /* ---- code that is recognised ---- */
@@ -377,7 +378,7 @@ static void add_asmcgocall_arm64(struct builder *b, const struct pcln_function *
 	uint64_t call;
 
 	add_arm64(b, f, ORDINARY);
-	while (c.p && (call = BEHIND(c, "\x20\x00\x3f\xd6"))) {
+	for (int i = 0; i < 2 && c.p && (call = BEHIND(c, "\x20\x00\x3f\xd6")); i++) {
 		put_rule(b, call - 4, call, RULE(RULE_CGOCALL, 0, RULE_RA_SLOT, -1, 8 << 16));
 		c = rest_of(c, call);
 	}
