@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,10 +125,10 @@ static bool set_pid(struct main *m, const char *text)
 	char *end;
 	long pid = strtol(text, &end, 10);
 
-	if (*end || pid <= 0 || pid > 4194304)
+	if (*end || pid <= 0)
 		return usage("this is no process id:", text);
-	if (!proc_alive(m->target, pid)) {
-		log_error("there is no process %ld", pid);
+	if (pid > INT_MAX || !proc_alive(m->target, pid)) {
+		log_error("there is no process %s", text);
 		return false;
 	}
 	m->pid = pid;
@@ -229,6 +230,8 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	m->nparams = argc - optind;
 	if (m->command && m->pid)
 		return usage("-c and -p exclude one another", NULL);
+	if ((m->core_exe || m->sysroot) && !m->core)
+		return usage("--exe and --sysroot are for --unwind with a core file", NULL);
 	return true;
 }
 
