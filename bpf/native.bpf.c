@@ -126,12 +126,8 @@ __global int native_signal(struct walk *w)
 }
 
 /* mov $15,%rax; syscall - push $15; pop %rax; syscall - mov x8,#139; svc #0 */
-static __always_inline int is_trampoline(struct walk *w)
+static __always_inline int is_trampoline(struct walk *w, const __u64 code[2])
 {
-	__u64 code[2] = {};
-
-	if (bpf_probe_read_user(code, 9, (void *)w->pc))
-		return 0;
 	if (WALK_ARM64(w))
 		return code[0] == 0xd4000001d2801168ULL;
 	if (code[0] == 0x0f0000000fc0c748ULL && (code[1] & 0xff) == 0x05)
@@ -219,15 +215,32 @@ static __always_inline int fp_top_x86(struct walk *w, int *err)
 	return 1;
 }
 
+/* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
+ * code that CPython's -X perf makes a copy of for each function. 1: done. */
+static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
+{
+	__u64 ra = 0, sp = w->sp + (code >> 24 & 0x78);
+
+	if ((code & 0xff87ffffffULL) != 0xc300c48348ULL)
+		return 0;
+	if (walk_word(w, sp, &ra))
+		*err = stop(UNWIND_UNREADABLE);
+	else
+		*err = arrive(w, ra, sp + 8, w->fp, 0);
+	return 1;
+}
+
 __global int native_fp(struct walk *w)
 {
-	__u64 ra = 0, fp = 0;
+	__u64 ra = 0, fp = 0, code[2] = {};
 	int err = 0;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	if (is_trampoline(w))
+	if (!bpf_probe_read_user(code, 9, (void *)w->pc) && is_trampoline(w, code))
 		return native_signal(w);
+	if (!WALK_ARM64(w) && fp_epilogue_x86(w, code[0], &err))
+		return err;
 	if (!(w->flags & WALK_EXACT) || !(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err))) {
 		if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);

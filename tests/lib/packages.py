@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from absent import Missing
+
 MIRROR = 'http://deb.debian.org/debian'
 
 
@@ -24,13 +26,25 @@ def mirror():
     return MIRROR
 
 
+def run(command, **options):
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, **options)
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise Missing(f'{command[0]} failed' + (f': {said[-1]}' if said else ''))
+    return done
+
+
 def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr):
+    if not shutil.which('apt-get'):
+        raise Missing("Debian's packages need apt-get")
     options = {'Dir::State': state, 'Dir::State::status': state / 'status',
                'Dir::Cache': state / 'cache', 'Dir::Etc::sourcelist': state / 'sources.list',
                'Dir::Etc::sourceparts': '-', 'APT::Architecture': arch, 'APT::Architectures::': arch,
-               'APT::Sandbox::User': 'root'}
-    return subprocess.run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
-                           command, *args], check=True, cwd=cwd, stdout=stdout, text=True)
+               'APT::Sandbox::User': 'root',
+               'Acquire::Check-Valid-Until': 'false'}  # a mirror may be a snapshot
+    return run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
+                command, *args], cwd=cwd, stdout=stdout)
 
 
 def open_suite(cache, suite, arch, kind='deb'):

@@ -340,13 +340,27 @@ class Tally:
                   f'{marks}; Python says {want_depth}, {want_crc:x}, GIL released: {released}')
 
 
+def maps_of(pid):
+    """Lines, with the paths as that process sees them."""
+    end, inside = os.pipe()
+    child = os.fork()
+    if not child:
+        os.chroot(f'/proc/{pid}/root')
+        with open(f'/proc/{pid}/maps', 'rb') as maps, os.fdopen(inside, 'wb') as pipe:
+            pipe.write(maps.read())
+        os._exit(0)
+    os.close(inside)
+    with os.fdopen(end) as pipe:
+        lines = pipe.readlines()
+    os.waitpid(child, 0)
+    return lines
+
+
 def libc_of(pid):
-    """As this process sees it; a static program has it within."""
-    with open(f'/proc/{pid}/maps') as maps:
-        files = {line.split(None, 5)[5].strip() for line in maps if '/' in line}
+    """A static program has it within."""
+    files = [line.split(None, 5)[5].strip() for line in maps_of(pid) if '/' in line]
     found = [f for f in files if re.search(r'/(libc[.-][^/]*so|ld-musl-)', f)]
-    path = found[0] if found else os.readlink(f'/proc/{pid}/exe')
-    return path if os.path.exists(path) else f'/proc/{pid}/root{path}'
+    return f'/proc/{pid}/root{(found or files)[0]}'
 
 
 def programs_of(names):
@@ -358,14 +372,14 @@ def programs_of(names):
         try:
             yield name, name if '/' in name else str(pythons.get(name) / 'python')
         except pythons.Missing as why:
-            print(f'{name} is not to be had: {why}')
-            yield name, None
+            yield name, why
 
 
-def may_be_missing(name):
+def may_be_missing(name, why):
     """What has to be built needs compilers that need not be here."""
+    import absent
     import pythons
-    return name in pythons.BUILT
+    return not absent.fails(name, why) or name in pythons.BUILT
 
 
 def compare(strata, calls, name, python):
@@ -406,7 +420,7 @@ def compare(strata, calls, name, python):
 def main(strata, calls=1000, *names):
     ok = True
     for name, python in programs_of(names or ['/usr/bin/python3']):
-        ok &= compare(strata, int(calls), name, python) if python else may_be_missing(name)
+        ok &= may_be_missing(name, python) if isinstance(python, Exception) else compare(strata, int(calls), name, python)
     return not ok
 
 
