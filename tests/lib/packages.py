@@ -30,7 +30,7 @@ def run(command, **options):
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, **options)
     sys.stderr.write(done.stderr)
     if done.returncode:
-        said = done.stderr.strip().splitlines()
+        said = [line for line in done.stderr.strip().splitlines() if 'log of this run' not in line]
         raise Missing(f'{command[0]} failed' + (f': {said[-1]}' if said else ''))
     return done
 
