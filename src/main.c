@@ -294,8 +294,8 @@ static const char *traced_exe(struct main *m)
 
 	if (m->exe)
 		return m->exe;
-	if (m->pid)
-		return m->exe = proc_exe(m->target, m->pid);
+	if (m->pid) /* a container's is not to be looked for here */
+		return m->exe = proc_has_other_root(m->target, m->pid) ? NULL : proc_exe(m->target, m->pid);
 	if (!m->child.pid)
 		return NULL;
 	which = target_which(m->target, m->child.argv[0]);
@@ -309,11 +309,24 @@ static bool starts_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* The process of -p has a root of its own: names mean what they mean there. */
+static const char *find_in_container(struct main *m, const char *name)
+{
+	if (!m->pid || strchr(name, '*') || !proc_has_other_root(m->target, m->pid))
+		return NULL;
+	if (!strchr(name, '/'))
+		return proc_find_mapped(m->target, m->pid, name);
+	return name[0] == '/' ? proc_path_in_root(m->target, m->pid, name) : NULL;
+}
+
 static const char *find_exe(const struct resolve_env *env, const char *name)
 {
 	struct main *m = env->find_arg;
 	const char *which, *exe;
 
+	exe = find_in_container(m, name);
+	if (exe)
+		return exe;
 	if (strchr(name, '/') || strchr(name, '*'))
 		return NULL;
 	which = target_which(m->target, name);

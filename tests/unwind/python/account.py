@@ -340,27 +340,14 @@ class Tally:
                   f'{marks}; Python says {want_depth}, {want_crc:x}, GIL released: {released}')
 
 
-def maps_of(pid):
-    """Lines, with the paths as that process sees them."""
-    end, inside = os.pipe()
-    child = os.fork()
-    if not child:
-        os.chroot(f'/proc/{pid}/root')
-        with open(f'/proc/{pid}/maps', 'rb') as maps, os.fdopen(inside, 'wb') as pipe:
-            pipe.write(maps.read())
-        os._exit(0)
-    os.close(inside)
-    with os.fdopen(end) as pipe:
-        lines = pipe.readlines()
-    os.waitpid(child, 0)
-    return lines
-
-
 def libc_of(pid):
-    """A static program has it within."""
-    files = [line.split(None, 5)[5].strip() for line in maps_of(pid) if '/' in line]
+    """With a root of its own, it has its own libc; a static program has it within."""
+    if not os.path.samefile(f'/proc/{pid}/root', '/'):
+        return 'libc'
+    with open(f'/proc/{pid}/maps') as maps:
+        files = {line.split(None, 5)[5].strip() for line in maps if '/' in line}
     found = [f for f in files if re.search(r'/(libc[.-][^/]*so|ld-musl-)', f)]
-    return f'/proc/{pid}/root{(found or files)[0]}'
+    return found[0] if found else os.readlink(f'/proc/{pid}/exe')
 
 
 def programs_of(names):
