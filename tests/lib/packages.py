@@ -42,7 +42,7 @@ def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr):
                'Dir::Cache': state / 'cache', 'Dir::Etc::sourcelist': state / 'sources.list',
                'Dir::Etc::sourceparts': '-', 'APT::Architecture': arch, 'APT::Architectures::': arch,
                'APT::Sandbox::User': 'root',
-               'Acquire::Check-Valid-Until': 'false'}  # a mirror may be a snapshot
+               'Acquire::Retries': '3', 'Acquire::Check-Valid-Until': 'false'}  # a mirror may be a snapshot
     return run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
                 command, *args], cwd=cwd, stdout=stdout)
 
