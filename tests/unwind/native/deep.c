@@ -14,6 +14,7 @@ static unsigned call;
 /* No compiler knows what becomes of it: it stays, and what calls here does. */
 #define KEEP(memory) __asm__ volatile("" : : "r"(memory) : "memory")
 
+int bottom(void);
 int a(int n);
 int b(int n);
 
