@@ -43,7 +43,7 @@ def look(strata, deep, calls):
 def main(strata, deep, calls=300):
     sums = [sum(column) for column in zip(*(look(strata, deep, calls) for _ in range(ROUNDS)))]
     print('%d stacks are right, %d are marked, %d wrong' % tuple(sums))
-    return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 2
+    return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 10
 
 
 if __name__ == '__main__':
