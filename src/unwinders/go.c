@@ -31,7 +31,7 @@ struct builder {
 	struct elf *e;
 	const struct pclntab *tab;
 	struct eh_rows rows;
-	struct goid where; /* the rules that need g; x86_64 */
+	struct goid where; /* g, for the rules that need it */
 	unsigned version;
 	bool odd; /* see RULE_GO_ODD */
 };
@@ -373,6 +373,34 @@ static void add_morestack_arm64(struct builder *b, const struct pcln_function *f
 		RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)curg << 16));
 }
 
+/* Where that word is under a mask, from vaddr on; 0: nowhere. */
+static uint64_t word_at(struct code c, uint64_t vaddr, uint32_t word, uint32_t mask)
+{
+	uint32_t v;
+
+	for (size_t at = vaddr - c.vaddr; c.p && at + 4 <= c.size; at += 4) {
+		memcpy(&v, c.p + at, sizeof(v));
+		if ((v & mask) == word)
+			return c.vaddr + at;
+	}
+	return 0;
+}
+
+/* Older ones load fp from g0's gobuf when sp is g0's, and the goroutine's is in its own.
+ * Newer ones leave it alone. */
+static void add_systemstack_arm64(struct builder *b, const struct pcln_function *f)
+{
+	struct code c = code_of(b, f);
+	uint64_t moved = word_at(c, f->start, 0x9100007f, UINT32_MAX);             /* mov sp, x3 */
+	uint64_t back = moved ? word_at(c, moved, 0x9100001f, UINT32_MAX) : 0;     /* mov sp, x0 */
+	uint64_t fp = moved ? word_at(c, moved, 0xf940039d, 0xffc003ffu) : 0; /* ldr x29, [x28, #..] */
+	uint64_t call = moved ? word_at(c, moved, 0xd63f0060, UINT32_MAX) : 0;     /* blr x3 */
+
+	add_arm64(b, f, BY_FP);
+	if (fp && fp < call && call < back && b->where.curg)
+		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -382,10 +410,12 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_asmcgocall_arm64(b, f);
 	} else if (what == GROWING) {
 		add_morestack_arm64(b, f);
+	} else if (what == SCHEDULED) {
+		add_systemstack_arm64(b, f);
 	} else if (!strcmp(f->name, "crosscall2")) {
 		add_crosscall2(b, f);
 	} else if (what != ORDINARY || old) {
-		add_arm64(b, f, what == SCHEDULED ? BY_FP : what);
+		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
 		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, 0));
@@ -483,4 +513,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 5, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 6, .load = go_load, .rows = go_rows };
