@@ -7,7 +7,7 @@
 #include "walk.bpf.h"
 
 #define USER_MAX     (1ULL << 56)
-#define SWITCHES_MAX 16
+#define SWITCHES_MAX 1024 /* Go and C that call one another take two a time */
 
 /* ---- the stack --------------------------------------------------------- */
 
