@@ -8,10 +8,10 @@ Go versions, with cgo and without, stripped, position independent.
 import os
 import pathlib
 import platform
-import subprocess
 import sys
 
 import toolchains
+import traced
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN = [HERE / 'goid' / 'main.go']
@@ -43,14 +43,7 @@ def programs(arch):
 
 def compare(strata, program):
     """How many numbers, and those that differ."""
-    traced = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
-        sys.exit(f'strata said: {attached.decode()}')
-    told = [int(n) for n in traced.communicate(b'go\n')[0].split()]
-    seen = [int(n) for n in tracer.communicate()[0].split()]
+    told, seen = ([int(n) for n in lines if n.strip()] for lines in traced.run(strata, SCRIPT, program))
     if len(told) != len(seen):
         return 0, [(len(told), len(seen))]
     return len(told), [(a, b) for a, b in zip(told, seen) if a != b]

@@ -8,11 +8,10 @@ each is the number of its frames.
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import threading
 
 import toolchains
+import traced
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / 'mixed' / 'main.go'
@@ -64,31 +63,14 @@ def compare(told, lengths, stacks):
     return None if lengths == counted else f'len() {lengths}, frames {counted}'
 
 
-def run(strata, program, calls, deepest):
-    traced = subprocess.Popen([program, str(calls), str(deepest)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
-        sys.exit(f'strata said: {attached.decode()}')
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-    reader.start()
-    traced.stdin.write(b'go\n')
-    traced.stdin.close()
-    out = tracer.stdout.read().decode()
-    reader.join()
-    traced.wait()
-    return [json.loads(line) for line in lines], list(seen(out))
-
-
 def main(strata, calls=300, deepest=25):
     print(f'1..{len(VERSIONS)}')
     failed = False
     for n, version in enumerate(VERSIONS, 1):
         program = toolchains.CACHE / 'programs' / f'mixed-{version}'
         toolchains.build(version, program, [SOURCE], cgo=True)
-        told, got = run(strata, program, calls, deepest)
+        told, printed = traced.run(strata, SCRIPT, program, calls, deepest)
+        told, got = [json.loads(line) for line in told], list(seen(b'\n'.join(printed).decode()))
         wrong = [w for w in (compare(t, *g) for t, g in zip(told, got)) if w]
         bad = wrong or len(told) != len(got) or len(told) < int(calls)
         frames = max((g[0][0] for g in got), default=0)
