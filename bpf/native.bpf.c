@@ -7,7 +7,7 @@
 #include "walk.bpf.h"
 
 #define USER_MAX     (1ULL << 56)
-#define SWITCHES_MAX 16
+#define SWITCHES_MAX 1024 /* Go and C that call one another take two a time */
 
 /* ---- the stack --------------------------------------------------------- */
 
@@ -335,9 +335,9 @@ static __always_inline int by_gobuf(struct walk *w, __u64 rule)
 		w->flags |= WALK_ARM64(w) ? WALK_LR : 0; /* the function has no frame yet */
 		return tp;
 	}
-	if (read_user(sp, &pc))
+	if (read_user(sp, &pc) || (WALK_ARM64(w) && read_user(sp - 8, &fp)))
 		return stop(UNWIND_UNREADABLE);
-	return arrive(w, pc, sp + 8, fp, 1);
+	return arrive(w, pc, sp + (WALK_ARM64(w) ? 16 : 8), fp, 1);
 }
 
 static __always_inline int by_cgocall(struct walk *w, __u64 rule)

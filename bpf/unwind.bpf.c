@@ -4,3 +4,4 @@
 #include "native.bpf.c"
 #include "v8.bpf.c"
 #include "walk.bpf.c"
+#include "go.bpf.c"

@@ -186,6 +186,8 @@ struct mapping_chunk {
 	__u32 chunks;                       /* of the process; in chunk 0 */
 	__u32 misses;                       /* counted by the kernel since the last write */
 	__u32 languages;                    /* in chunk 0: 1 << enum frame_lang, of its files */
+	__u32 go_file;                      /* in chunk 0: that has Go's runtime; 0: none */
+	__u32 pad;
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };
@@ -211,7 +213,7 @@ struct mapping_chunk {
  * The first row of every page has low bits 0: a copy of the rule in force where
  * the page begins; rows of a page ascend. Offsets are in u32 units. */
 #define TABLE_MAGIC      0x74617274u /* "trat" */
-#define TABLE_VERSION    3
+#define TABLE_VERSION    4
 #define TABLE_PAGE_SHIFT 10
 #define TABLE_RANGES     8
 
@@ -236,8 +238,12 @@ struct table_header {
 		__u32 start, end;
 	} range[TABLE_RANGES];
 	__u32 go_start, go_end; /* vaddr - base, half open; equal: none */
+	/* The number of a goroutine: the thread's g lies at go_tls from the thread pointer (0:
+	 * not known; arm64: in Go's code it is in x28), it in its m's curg. */
+	__s32 go_tls;
+	__u16 go_curg, go_goid; /* in struct m, in struct g; 0: not known */
 };
-ABI_SIZE(table_header, 120);
+ABI_SIZE(table_header, 128);
 
 /* A rule: how the CFA is made, where RA and the caller's frame pointer are; for
  * x86_64 and arm64 alike. As u64:
@@ -262,7 +268,8 @@ enum rule_kind {
 	RULE_GOBUF,     /* Go: on g0, called from where the goroutine was left, its g.sched. g is
 	                 * at the thread pointer + s16 in bits 32-47, m.curg at bits 48-63; an fp
 	                 * slot is gobuf.bp's offset in g: all is there, also the pc (arm64: and LR).
-	                 * Without, RA is at gobuf.sp. Thread pointer offset 0: g is in x28 */
+	                 * Without, RA is at gobuf.sp (arm64: and fp below it). Thread pointer
+	                 * offset 0: g is in x28 */
 	RULE_CGOCALL,   /* Go: on g0 for C; g lies at sp + bits 32-47, and the old sp's distance
 	                 * from g.stack.hi (g 0: it itself) at sp + bits 48-63. RA is at old sp; with
 	                 * RULE_RA_SLOT fp is at the slot from there, RA behind it */

@@ -17,3 +17,6 @@ unsigned regs_args(void);
  * 1.18 on: integers and pointers; a string is two, a slice three. */
 int regs_go_arg(unsigned i);
 unsigned regs_go_args(void);
+/* Bytes from sp to the first argument that lies on the stack: behind the return address, or
+ * the word that is kept for it. */
+unsigned regs_go_stack_args(void);

@@ -38,3 +38,8 @@ unsigned regs_args(void)
 {
 	return REG_ARGS;
 }
+
+unsigned regs_go_stack_args(void)
+{
+	return 8;
+}

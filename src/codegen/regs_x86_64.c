@@ -44,3 +44,8 @@ unsigned regs_args(void)
 {
 	return ARRAY_SIZE(args);
 }
+
+unsigned regs_go_stack_args(void)
+{
+	return 8;
+}

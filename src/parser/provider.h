@@ -42,6 +42,14 @@ struct field {
 	const struct field *next;
 };
 
+/* Where a function's arguments are when it begins. */
+enum place_abi {
+	ABI_C,
+	ABI_GO,       /* in Go's registers */
+	ABI_GO_STACK, /* Go's assembler: words from sp + 8 on */
+	ABI_GO_EITHER /* Go's assembler, of a file without symbols: one of both */
+};
+
 /* One place in the kernel or in a file that an attach point stands for. */
 struct place {
 	const char *name; /* the full probe name: "uprobe:/bin/bash:readline" */
@@ -52,7 +60,7 @@ struct place {
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
 	bool alone;       /* kprobes with an offset: not on a multi link */
-	bool go;          /* Go code: arguments in its registers */
+	enum place_abi abi;
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
 	const struct type *ret;     /* of retval, where it is known; or NULL: int64 */

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "cfi.h"
 #include "ehframe.h"
+#include "goid.h"
 #include "pclntab.h"
 #include "target/elf.h"
 
@@ -30,8 +31,7 @@ struct builder {
 	struct elf *e;
 	const struct pclntab *tab;
 	struct eh_rows rows;
-	int tls;  /* of g, from the thread pointer; 0: not known */
-	int curg; /* in struct m */
+	struct goid where; /* g, for the rules that need it */
 	unsigned version;
 	bool odd; /* see RULE_GO_ODD */
 };
@@ -221,39 +221,17 @@ static struct code rest_of(struct code c, uint64_t vaddr)
 	return (struct code){ c.p + n, c.size - n, c.vaddr + n };
 }
 
-static int32_t imm32(struct code c, uint64_t vaddr)
-{
-	int32_t v = 0;
-
-	if (vaddr && vaddr - c.vaddr + 4 <= c.size)
-		memcpy(&v, c.p + (vaddr - c.vaddr), sizeof(v));
-	return v;
-}
-
 #define BEHIND(c, bytes) behind(c, bytes, sizeof(bytes) - 1)
-
-/* The rules that need g: where it is told by the code of systemstack, which loads it and
- * compares it with m.curg. */
-static void learn_g(struct builder *b, const struct pcln_function *f)
-{
-	struct code c = code_of(b, f);
-	uint64_t absolute = BEHIND(c, "\x64\x48\x8b\x04\x25"); /* mov %fs:disp32,%rax */
-	uint64_t relaxed = BEHIND(c, "\x48\xc7\xc0");           /* mov $imm32,%rax; mov %fs:(%rax) */
-	uint64_t curg = BEHIND(c, "\x48\x3b\x83");              /* cmp disp32(%rbx),%rax */
-
-	if (!curg)
-		curg = BEHIND(c, "\x48\x39\x83");
-	b->tls = absolute ? imm32(c, absolute) : imm32(c, relaxed);
-	b->curg = imm32(c, curg);
-}
 
 /* Goes on where the goroutine was left, by its gobuf; bp: where in struct g that keeps
  * rbp, 0: it is unchanged. 0: g is not to be found. */
 static uint64_t by_gobuf(const struct builder *b, int bp)
 {
-	if (!b->tls || b->tls != (int16_t)b->tls || b->curg <= 0 || b->curg > INT16_MAX)
+	struct goid w = b->where;
+
+	if (!w.tls || w.tls != (int16_t)w.tls || !w.curg)
 		return RULE(RULE_END, 0, 0, 0, 0);
-	return RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)b->curg << 16 | (uint16_t)b->tls);
+	return RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)w.curg << 16 | (uint16_t)w.tls);
 }
 
 /* gogo: mov gobuf_sp(%rbx),%rsp; mcall: mov g_sched+gobuf_sp(%r14),%rsp, before 1.21 (%rsi) */
@@ -395,6 +373,34 @@ static void add_morestack_arm64(struct builder *b, const struct pcln_function *f
 		RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)curg << 16));
 }
 
+/* Where that word is under a mask, from vaddr on; 0: nowhere. */
+static uint64_t word_at(struct code c, uint64_t vaddr, uint32_t word, uint32_t mask)
+{
+	uint32_t v;
+
+	for (size_t at = vaddr - c.vaddr; c.p && at + 4 <= c.size; at += 4) {
+		memcpy(&v, c.p + at, sizeof(v));
+		if ((v & mask) == word)
+			return c.vaddr + at;
+	}
+	return 0;
+}
+
+/* Older ones load fp from g0's gobuf when sp is g0's, and the goroutine's is in its own.
+ * Newer ones leave it alone. */
+static void add_systemstack_arm64(struct builder *b, const struct pcln_function *f)
+{
+	struct code c = code_of(b, f);
+	uint64_t moved = word_at(c, f->start, 0x9100007f, UINT32_MAX);             /* mov sp, x3 */
+	uint64_t back = moved ? word_at(c, moved, 0x9100001f, UINT32_MAX) : 0;     /* mov sp, x0 */
+	uint64_t fp = moved ? word_at(c, moved, 0xf940039d, 0xffc003ffu) : 0; /* ldr x29, [x28, #..] */
+	uint64_t call = moved ? word_at(c, moved, 0xd63f0060, UINT32_MAX) : 0;     /* blr x3 */
+
+	add_arm64(b, f, BY_FP);
+	if (fp && fp < call && call < back && b->where.curg)
+		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -404,10 +410,12 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_asmcgocall_arm64(b, f);
 	} else if (what == GROWING) {
 		add_morestack_arm64(b, f);
+	} else if (what == SCHEDULED) {
+		add_systemstack_arm64(b, f);
 	} else if (!strcmp(f->name, "crosscall2")) {
 		add_crosscall2(b, f);
 	} else if (what != ORDINARY || old) {
-		add_arm64(b, f, what == SCHEDULED ? BY_FP : what);
+		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
 		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, 0));
@@ -450,10 +458,6 @@ static void add_functions(struct builder *b)
 	struct pcln_function f;
 	uint64_t end = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (elf_machine(b->e) == EM_X86_64 && pclntab_function(b->tab, i, &f) &&
-			!strcmp(f.name, "runtime.systemstack"))
-			learn_g(b, &f);
 	for (size_t i = 0; i < n; i++) {
 		if (!pclntab_function(b->tab, i, &f) || f.start < end)
 			continue;
@@ -477,6 +481,7 @@ static int go_rows(struct elf *e, struct eh_rows *rows)
 		return err;
 	b.tab = tab;
 	b.version = pclntab_version(tab);
+	b.where = goid_find(e, tab);
 	add_functions(&b);
 	if (b.rows.len)
 		eh_rows_replace(rows, &b.rows);
@@ -484,12 +489,13 @@ static int go_rows(struct elf *e, struct eh_rows *rows)
 	return 0;
 }
 
-/* Its code, from the first function to the end of the last. */
+/* Its code, from the first function to the end of the last, and where goroutines' numbers are. */
 static int go_load(struct elf *e, struct table_header *hdr)
 {
 	_cleanup_(pclntab_closep) struct pclntab *tab = NULL;
 	struct pcln_function first, last;
 	int err = pclntab_open(e, &tab);
+	struct goid where;
 
 	if (err)
 		return err;
@@ -499,8 +505,12 @@ static int go_load(struct elf *e, struct table_header *hdr)
 		return -ENOEXEC;
 	hdr->go_start = (uint32_t)(first.start - hdr->base);
 	hdr->go_end = (uint32_t)(last.end - hdr->base);
+	where = goid_find(e, tab);
+	hdr->go_tls = where.tls;
+	hdr->go_curg = where.curg;
+	hdr->go_goid = where.goid;
 	hdr->flags |= TABLE_GO;
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 4, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 6, .load = go_load, .rows = go_rows };

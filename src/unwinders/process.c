@@ -211,8 +211,10 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 		p->v8 = file_v8(ps->files, f);
 	if (p->v8)
 		p->languages |= 1u << FRAME_LANG_JS;
-	if (file_has_go(f))
+	if (file_has_go(f)) {
 		p->languages |= 1u << FRAME_LANG_GO;
+		p->go_file = p->go_file ? p->go_file : f->id;
+	}
 }
 
 static struct file *file_of(struct processes *ps, const struct process *p,
@@ -273,6 +275,7 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
 	ret->chunks = count_chunks(p);
 	ret->languages = p->languages;
+	ret->go_file = p->go_file;
 	if (ret->n)
 		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
 	for (uint32_t k = 0; p->v8 && k < ret->n; k++)
@@ -416,6 +419,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	from = processes_find(ps, parent);
 	p->has_python = from->has_python;
 	p->languages = from->languages;
+	p->go_file = from->go_file;
 	p->python = from->python;
 	p->libc = from->libc;
 	p->v8 = from->v8;

@@ -13,6 +13,7 @@ struct process {
 	size_t nmaps, cap;
 	bool has_python;
 	uint32_t languages;   /* 1 << enum frame_lang, of those that tables tell of */
+	uint32_t go_file;     /* the first that has Go; 0: none */
 	struct python_proc python;
 	const struct file *libc; /* see python_libc(); NULL: none yet */
 	const struct v8_layout *v8; /* its file's; NULL: no V8 */

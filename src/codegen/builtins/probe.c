@@ -41,12 +41,29 @@ static bool has_func(const struct provider *p)
 
 /* ---- arguments ---------------------------------------------------------- */
 
+/* The first place whose arguments cannot be told, or NULL. */
+static const struct place *unsure_place(struct check *c)
+{
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next)
+			if (p->abi == ABI_GO_EITHER && !p->at_return)
+				return p;
+	return NULL;
+}
+
 static const struct type *check_arg(struct check *c, struct node *call)
 {
 	const struct provider *p = lacking(c, has_args);
+	const struct place *unsure = unsure_place(c);
 
-	if (!p)
+	if (!p && !unsure)
 		return type_int64;
+	if (!p) {
+		check_fail(c, call->span, DIAG_CONTEXT, "where %s has its arguments is not known: it is assembler's, "
+			"and the program has no symbols", unsure->func);
+		check_hint(c, "Go's assembler passes them on the stack or in registers, which symbols tell");
+		return type_bad;
+	}
 	check_fail(c, call->span, DIAG_CONTEXT, "%s is not available in %s probes",
 		call->call.name, p->name);
 	if (p->has_fields)
@@ -55,41 +72,44 @@ static const struct type *check_arg(struct check *c, struct node *call)
 	return type_bad;
 }
 
-/* The i-th of those that are on the stack. */
-static struct ir *stack_arg(struct gen *g, unsigned i)
+/* The i-th of those that are on the stack, from sp + at. */
+static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 {
 	struct ir *sp = emit_load(g->e, emit_ctx(g->e), regs_sp(), 8, false);
 	struct ir *room = gen_tmp(g, 8);
 
 	sp = emit_binary(g->e, EMIT_ADD, sp,
-		emit_int(g->e, regs_stack_args() + 8 * i));
+		emit_int(g->e, at + 8 * i));
 	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
 	gen_call(g, g->provider->kernel ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user, 3,
 		room, emit_int(g->e, 8), sp);
 	return emit_load(g->e, room, 0, 8, false);
 }
 
-/* Where some places are Go's and some are not, each has a program of its own. */
-static bool is_go(struct gen *g)
+/* Where places differ in it, each has a program of its own. */
+static enum place_abi abi_of(struct gen *g)
 {
 	for (const struct place *p = g->place; p; p = p->next)
-		if (p->go != g->place->go)
+		if (p->abi != g->place->abi)
 			g->bound_to_place = true;
-	return g->place->go;
+	return g->place->abi;
 }
 
 static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
 {
-	unsigned i = atoi(call->call.name + 3);
-	bool go;
+	unsigned i = atoi(call->call.name + 3), held;
+	enum place_abi abi;
 	int reg;
 
 	if (g->provider->ctx == CTX_RAW)
 		return emit_load(g->e, emit_ctx(g->e), 8 * i, 8, false);
-	go = is_go(g);
-	reg = go ? regs_go_arg(i) : regs_arg(i);
+	abi = abi_of(g);
+	if (abi == ABI_GO_STACK)
+		return stack_arg(g, regs_go_stack_args(), i);
+	reg = abi == ABI_GO ? regs_go_arg(i) : regs_arg(i);
+	held = abi == ABI_GO ? regs_go_args() : regs_args();
 	if (reg < 0)
-		return stack_arg(g, i - (go ? regs_go_args() : regs_args()));
+		return stack_arg(g, abi == ABI_GO ? regs_go_stack_args() : regs_stack_args(), i - held);
 	return emit_load(g->e, emit_ctx(g->e), reg, 8, false);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stack.c - kstack, ustack, the language stacks, and len(), which counts their
+/* stack.c - kstack, ustack, the language stacks, goid, and len(), which counts
  * frames. A stack's value is its id; the frames went ahead through the ring buffer
  * when the id was first seen. */
 #include <linux/bpf.h>
@@ -112,13 +112,13 @@ static enum unwind_want want_of(enum stack_lang lang)
 
 /* ---- walking ------------------------------------------------------------ */
 
-/* Fills a struct stack_req, has the library walk, and gives its address. */
-static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
+/* Fills a struct stack_req, calls that function of the library, and gives its address. */
+static struct ir *ask_library(struct gen *g, const char *function, enum unwind_want want, uint32_t limit,
+	bool len_only)
 {
 	static const char *const params[] = {"stack_req"};
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
-	uint32_t want = want_of((enum stack_lang)t->stack.lang);
 
 	slot = emit_binary(g->e, EMIT_AND, slot, emit_int(g->e, SCRATCH_SLOTS - 1));
 	emit_store(g->e, req, offsetof(struct stack_req, want), 4, emit_int(g->e, want));
@@ -128,9 +128,17 @@ static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit,
 		emit_int(g->e, len_only));
 	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
 	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
-	emit_library(g->e, "stack_user", params, sizes, &req, 1);
+	emit_library(g->e, function, params, sizes, &req, 1);
 	g->img->user_stacks = true;
 	g->img->ring = true;
+	return req;
+}
+
+static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
+{
+	enum unwind_want want = want_of((enum stack_lang)t->stack.lang);
+	struct ir *req = ask_library(g, "stack_user", want, limit, len_only);
+
 	if (!len_only && g->img->stack_limit < limit)
 		g->img->stack_limit = limit;
 	return req;
@@ -170,6 +178,13 @@ static struct ir *emit_kstack(struct gen *g, struct node *call, struct ir *into)
 static struct ir *emit_ustack(struct gen *g, struct node *call, struct ir *into)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
+
+	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+}
+
+static struct ir *emit_goid(struct gen *g, struct node *call, struct ir *into)
+{
+	struct ir *req = ask_library(g, "go_id", WANT_GO, 1, true);
 
 	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
 }
@@ -257,6 +272,13 @@ static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
 }
 
 const struct builtin builtins_stack[] = {
+	{
+		.name = "goid",
+		.sig = " -> uint64",
+		.help = "number of the goroutine that runs; 0: none does",
+		.flags = BUILTIN_VAR,
+		.emit = emit_goid,
+	},
 	{
 		.name = "gostack",
 		.sig = "[any] [literal] -> special",

@@ -174,19 +174,35 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 		if (insn.flow != CODE_RETURN || !elf_vaddr_to_offset(p->elf, at, &offset))
 			continue;
 		place = add_place(env, ap, p->path, name, offset);
-		place->go = place->at_return = true;
+		place->abi = ABI_GO;
+		place->at_return = true;
 	}
 	if (ap->nplaces == before && !strchr(ap->parts[ap->nparts - 1], '*'))
 		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
 			"%s has no return instruction: it never returns", name);
 }
 
-/* Assembler's functions have their arguments on the stack. */
-static bool has_go_registers(const struct pcln_function *f, const char *name)
+/* The compiler's functions have their arguments in registers. Those of the assembler on
+ * the stack, unless they say else, which only the symbol's name tells: *.abi0. What C calls
+ * has no package in its name. */
+static enum place_abi abi_of(const struct program *p, const struct pcln_function *f)
 {
-	const char *abi = strrchr(name, '.');
+	const struct elf_symbol *s;
+	const char *suffix;
+	size_t n;
 
-	return !(f->flags & PCLN_ASM) && (!abi || strcmp(abi, ".abi0"));
+	if (!(f->flags & PCLN_ASM))
+		return ABI_GO;
+	if (!strchr(f->name, '.'))
+		return ABI_C;
+	n = elf_symbols(p->elf, &s);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].vaddr != f->start || !is_function(&s[i]))
+			continue;
+		suffix = strrchr(s[i].name, '.');
+		return suffix && !strcmp(suffix, ".abi0") ? ABI_GO_STACK : ABI_GO;
+	}
+	return ABI_GO_EITHER;
 }
 
 static void add_at(const struct resolve_env *env, struct attach_point *ap,
@@ -202,7 +218,7 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 	if (go && ap->provider->has_retval)
 		add_returns(env, ap, p, &f, name);
 	else
-		add_place(env, ap, p->path, name, offset)->go = go && has_go_registers(&f, name);
+		add_place(env, ap, p->path, name, offset)->abi = go ? abi_of(p, &f) : ABI_C;
 }
 
 /* Go's functions where no symbol tells of them. */
@@ -375,10 +391,21 @@ static void hint_launcher(const struct resolve_env *env, const struct attach_poi
 		}
 }
 
-static void tell_go(const char *path)
+/* Once for each way in which the program's functions have their arguments. */
+static void tell_go(const struct attach_point *ap)
 {
-	log_info("%s is Go's: arg0, arg1.. of its functions are " GO_REGISTERS " (a string is two of "
-		"them, a slice three), retval is the first result's first", path);
+	static const char *const where[] = {
+		[ABI_GO] = GO_REGISTERS " (a string is two of them, a slice three), retval the first of them",
+		[ABI_GO_STACK] = "words on the stack: they are assembler's",
+	};
+	static unsigned told;
+
+	for (const struct place *p = ap->places; p; p = p->next) {
+		if (p->abi >= ARRAY_SIZE(where) || !where[p->abi] || told & 1u << p->abi)
+			continue;
+		told |= 1u << p->abi;
+		log_info("%s and others are Go's: their arg0, arg1.. are %s", p->func, where[p->abi]);
+	}
 }
 
 static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
@@ -396,7 +423,7 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	pclntab_open(e, &go);
 	add_function(env, ap, &(struct program){path, e, go}, what);
 	if (go)
-		tell_go(path);
+		tell_go(ap);
 	if (strchr(what, '*'))
 		hint_launcher(env, ap, path, e);
 	return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench.c - what a frame costs in the kernel: our walk by tables against
  * bpf_get_stack() by frame pointers, on the same program built either way:
- * bench DEEP-TABLES DEEP-FRAME-POINTERS [DEPTH] */
+ * bench DEEP-TABLES DEEP-FRAME-POINTERS [DEPTH [FUNCTION]] */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <signal.h>
@@ -42,9 +42,9 @@ static void counters(struct loaded *l, const char *program, uint64_t *ns, uint64
 
 /* The median round's ns per run. */
 static double measure(struct loaded *l, const char *program, int pid, const char *path,
-	struct stack_req *r)
+	const char *function, struct stack_req *r)
 {
-	struct bpf_link *link = loader_attach(l, program, pid, path, "bottom", 0);
+	struct bpf_link *link = loader_attach(l, program, pid, path, function, 0);
 	double ns[ROUNDS];
 
 	if (!link)
@@ -69,7 +69,7 @@ static double measure(struct loaded *l, const char *program, int pid, const char
 
 int main(int argc, char **argv)
 {
-	const char *depth = argc > 3 ? argv[3] : "100";
+	const char *depth = argc > 3 ? argv[3] : "100", *function = argc > 4 ? argv[4] : "bottom";
 	struct target *t = target_open("/");
 	struct loaded l = {};
 	struct stack_req ours = {}, theirs = {}, none;
@@ -86,9 +86,9 @@ int main(int argc, char **argv)
 	pointers = start(argv[2], depth);
 	p = test_process_new(t, tables);
 	loader_add(&l, p);
-	empty = measure(&l, "test_nothing", tables, argv[1], &none);
-	walk = measure(&l, "test_walk", tables, argv[1], &ours);
-	get = measure(&l, "test_get_stack", pointers, argv[2], &theirs);
+	empty = measure(&l, "test_nothing", tables, argv[1], function, &none);
+	walk = measure(&l, "test_walk", tables, argv[1], function, &ours);
+	get = measure(&l, "test_get_stack", pointers, argv[2], function, &theirs);
 	printf("empty program          %7.1f ns\n", empty);
 	printf("walk by tables         %7.1f ns  %4u frames  %5.1f ns/frame\n", walk, ours.nr,
 		(walk - empty) / ours.nr);

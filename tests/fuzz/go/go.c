@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pclntab_close(t);
 	}
 	check_rows(e);
+	unwinder_go.load(e, &(struct table_header){});
 	elf_close(e);
 	return 0;
 }

@@ -5,10 +5,12 @@ gostack's, frame by frame (name, file, line).
 
     account.py STRATA PROGRAM [CALLS [DEEPEST]]      root; PROGRAM: see program.go"""
 import os
-import subprocess
+import pathlib
 import sys
-import threading
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import traced
 
 SCRIPT = r'''tracepoint:syscalls:sys_enter_getppid { printf("stack %d%s\n", len(gostack), gostack(16384)); }'''
 # How Go and C are stuck together: Go's account has a stand-in for what is really there.
@@ -57,21 +59,7 @@ LOST = 2
 
 
 def main(strata, program, calls=1000, deepest=2000):
-    traced = subprocess.Popen([program, str(calls), str(deepest)],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
-        sys.exit(f'strata said: {attached.decode()}')
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-    reader.start()
-    traced.stdin.write(b'go\n')
-    traced.stdin.close()
-    printed = tracer.stdout.read().splitlines()
-    reader.join()
-    traced.wait()
+    lines, printed = traced.run(strata, SCRIPT, program, calls, deepest)
     n, wrong, deepest = compare(lines, printed)
     print(f'# {program}: {n} stacks of {len(lines)} calls, up to {deepest} frames deep, '
           f'{wrong} differ')

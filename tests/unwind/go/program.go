@@ -33,6 +33,9 @@ var (
 	left int
 	pcs  = make([]uintptr, 65536)
 	mark int
+
+	// Where a core is to be recorded: is shown each account's lines.
+	recorded func(lines []string)
 )
 
 // How Go and C are stuck together: Go's account has a stand-in for what is really there.
@@ -50,18 +53,25 @@ func probe() {
 		return
 	}
 	n, depth, crc := runtime.Callers(2, pcs), 0, uint32(0)
+	var lines []string
 	for frames := runtime.CallersFrames(pcs[:n]); ; {
 		frame, more := frames.Next()
 		if frame.Function != "" && !glue[frame.Function] {
 			line := fmt.Sprintf("%s %s:%d\n", frame.Function, frame.File, frame.Line)
 			crc = crc32.Update(crc, crc32.IEEETable, []byte(line))
 			depth++
+			if recorded != nil {
+				lines = append(lines, line)
+			}
 		}
 		if !more {
 			break
 		}
 	}
 	fmt.Fprintln(out, depth, crc)
+	if recorded != nil {
+		recorded(lines)
+	}
 	marker()
 }
 

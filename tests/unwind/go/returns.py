@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""returns.py - arguments by Go's registers, and returns of functions whose stacks move:
-every one is seen, and the program computes what it should.
+"""returns.py - arguments in Go's registers, and on the stack of an assembler's function; returns
+of functions whose stacks move: every one is seen, and the program computes what it should.
 
     returns.py STRATA [GOROUTINES]      root; each returns 1,000 times"""
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 
@@ -15,7 +16,16 @@ from absent import Missing, tap_fails
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'returns' / 'main.go']
 SCRIPT = '''uretprobe:{0}:main.gr* {{ @returns[func, retval] = count(); }}
 uprobe:{0}:main.grow {{ @n = max(arg0); @text[str(arg1, arg2)] = max(arg2); }}'''
+ASSEMBLER = 'hash/crc32.' + {'x86_64': 'castagnoliSSE42', 'aarch64': 'castagnoliUpdate'}[platform.machine()]
+ON_STACK = 'uprobe:{0}:"{1}.abi0" /arg2 == 5/ {{ @assembler[str(arg1, arg2), arg3 >= arg2] = count(); }}'
+UNSURE = 'uprobe:{0}:"runtime.memmove" {{ print(arg0); }}'
 PROGRAMS = [('1.19', ()), ('1.27', ()), ('1.27', ('-ldflags=-s -w',))]
+
+
+def unsure_is_refused(strata, program):
+    """0, or 1: a stripped program does not tell where its assembler's functions have arguments."""
+    done = subprocess.run([strata, '--dry-run', '-e', UNSURE.format(program)], capture_output=True, text=True)
+    return not (done.returncode == 1 and 'where runtime.memmove has its arguments is not known' in done.stderr)
 
 
 def main(strata, goroutines='40'):
@@ -28,10 +38,15 @@ def main(strata, goroutines='40'):
         except Missing as why:
             failed |= tap_fails(n, program.name, why)
             continue
-        done = subprocess.run([strata, '-q', '-e', SCRIPT.format(program), '-c', f'{program} {goroutines}'],
+        script = SCRIPT.format(program) + ('' if flags else ON_STACK.format(program, ASSEMBLER))
+        done = subprocess.run([strata, '-q', '-e', script, '-c', f'{program} {goroutines}'],
                               capture_output=True, text=True)
         want = {f'{5 * int(goroutines)}', '@n: 999', '@text[hello]: 5',
                 f'@returns[main.grow, 5]: {1000 * int(goroutines)}'}
+        if not flags:
+            want.add('@assembler[hello, true]: 1')
+        elif unsure_is_refused(strata, program):
+            want.add('runtime.memmove was not refused')
         got = set(done.stdout.split('\n')) - {''}
         print(f"{'ok' if got == want else 'not ok'} {n} - {program.name}", flush=True)
         if got != want:

@@ -38,6 +38,8 @@ def build(version, program, sources, cgo=False, arch='amd64', flags=()):
     root = goroot(version)
     env = dict(os.environ, GOROOT=str(root), GOTOOLCHAIN='local', GOFLAGS='-mod=mod', GOARCH=arch,
                GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)))
+    if arch == 'arm64':
+        env['CC'] = 'aarch64-linux-gnu-gcc'
     pathlib.Path(program).parent.mkdir(parents=True, exist_ok=True)
     subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags, *map(str, sources)],
                    env=env, check=True)

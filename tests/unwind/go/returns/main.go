@@ -7,6 +7,7 @@ package main
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"strconv"
 )
@@ -29,5 +30,6 @@ func main() {
 		go func() { c <- grow(999, "hello") }()
 		sum += <-c
 	}
+	sum -= int(crc32.Checksum([]byte("hello"), crc32.MakeTable(crc32.Castagnoli)) & 0) // by the assembler's
 	fmt.Println(sum)
 }

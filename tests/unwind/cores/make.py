@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make.py - records what replay.py replays: Go programs of several versions dump core in an
+emulated arm64 machine, in stacks that they have told before; slim takes what matters.
+
+    make.py SLIM [PROGRAM...]      writes PROGRAM.exe.xz, PROGRAM.WHICH-HOW.core.xz and .account here"""
+import base64
+import io
+import lzma
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import zlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+GO = HERE.parent / 'go'
+sys.path[:0] = [str(GO), str(HERE.parents[1] / 'vm')]
+import machine
+import toolchains
+
+SOURCES = [GO / 'program.go', GO / 'core.go']
+CGO = [*SOURCES, GO / 'cgo.go']
+SMALL = ('-trimpath',)
+STATIC = ('-trimpath', '-ldflags=-linkmode=external -extldflags=-static')
+PROGRAMS = {
+    'go1.19-arm64': ('1.19', SOURCES, SMALL),
+    'go1.23-arm64': ('1.23', SOURCES, SMALL),
+    'go1.27-arm64': ('1.27', SOURCES, SMALL),
+    'go1.27-cgo-arm64': ('1.27', CGO, STATIC),
+}
+CASES = [(3, 'call'), (25, 'leaf'), (60, 'copy'), (120, 'call'), (200, 'copy'), (280, 'leaf')]
+
+# Runs in the machine, where only what is printed comes out: of a core its bytes that are
+# not zero, packed, as text.
+INSIDE = r'''
+import base64, os, pickle, resource, subprocess, sys, zlib
+resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
+open('/proc/sys/kernel/core_pattern', 'w').write('/tmp/core')
+
+def pages(f):
+    at, end = 0, os.fstat(f.fileno()).st_size
+    while True:
+        try:
+            at = os.lseek(f.fileno(), at, os.SEEK_DATA)
+        except OSError:
+            return end
+        page = os.pread(f.fileno(), 4096, at)
+        if page.strip(b'\0'):
+            kept.append((at, page))
+        at += 4096
+
+for line in sys.stdin.read().splitlines():
+    program, which, how = line.split()
+    told = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
+    kept = []
+    with open('/tmp/core', 'rb') as f:
+        end = pages(f)
+    os.unlink('/tmp/core')
+    print('core', os.path.basename(program), which, how)
+    text = base64.b64encode(zlib.compress(pickle.dumps((told, end, kept)), 1)).decode()
+    for at in range(0, len(text), 3000):
+        print(text[at:at + 3000])
+    print('.', flush=True)
+'''
+
+
+def boot(programs):
+    """(program, which, how, what it told, its core) of each case."""
+    cases = '\n'.join(f'/cores/{p} {which} {how}' for p in programs for which, how in CASES)
+    with tempfile.TemporaryDirectory() as tree:
+        for name in programs:
+            version, sources, flags = PROGRAMS[name]
+            toolchains.build(version, pathlib.Path(tree, name), sources, cgo=sources is CGO, arch='arm64', flags=flags)
+        pathlib.Path(tree, 'inside.py').write_text(INSIDE)
+        pathlib.Path(tree, 'cases').write_text(cases)
+        out = io.StringIO()
+        if machine.boot('arm64', 'trixie', tree, 'python3 inside.py <cases', at='/cores', out=out):
+            sys.exit(out.getvalue()[-2000:])
+        exes = {name: pathlib.Path(tree, name).read_bytes() for name in programs}
+    words, text = None, []
+    for line in out.getvalue().splitlines():
+        if line.startswith('core '):
+            words, text = line.split()[1:], []
+        elif line == '.' and words:
+            told, end, kept = pickle.loads(zlib.decompress(base64.b64decode(''.join(text))))
+            core = bytearray(end)
+            for at, page in kept:
+                core[at:at + len(page)] = page
+            yield *words, exes[words[0]], told, core
+        else:
+            text.append(line)
+
+
+def slimmed(slim, kind, *files):
+    with tempfile.TemporaryDirectory() as d:
+        for n, data in enumerate(files):
+            pathlib.Path(d, str(n)).write_bytes(data)
+        subprocess.run([slim, kind, *(f'{d}/{n}' for n in range(len(files))), f'{d}/new'], check=True)
+        return pathlib.Path(d, 'new').read_bytes()
+
+
+def write(name, data):
+    path = HERE / name
+    path.write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
+    print(f'{name}: {path.stat().st_size} bytes', flush=True)
+
+
+def main(slim, *programs):
+    for program, which, how, exe, told, core in boot(programs or PROGRAMS):
+        if not (HERE / f'{program}.exe.xz').exists():
+            write(f'{program}.exe.xz', slimmed(slim, 'exe', exe))
+        write(f'{program}.{which}-{how}.core.xz', slimmed(slim, 'core', core, exe))
+        (HERE / f'{program}.{which}-{how}.account').write_bytes(told)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mixed.py - Go, C and Python in one stack: a Go program that embeds Python by cgo. ustack has
+all layers in order, gostack and pystack are what Go and Python say of themselves, and len() of
+each is the number of its frames.
+
+    mixed.py STRATA [CALLS [DEEPEST]]      root; pkg-config's python3-embed"""
+import json
+import os
+import pathlib
+import sys
+
+import toolchains
+import traced
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE / 'mixed' / 'main.go'
+VERSIONS = ('1.19', '1.27')
+SCRIPT = r'''tracepoint:syscalls:sys_enter_getppid {
+    printf("record %d %d %d%s\n--%s\n--%s\n--%s\n--%s\n", len(ustack), len(gostack), len(pystack), ustack(4096),
+        gostack(4096), pystack(4096), ustack(raw, 4096), gostack(raw, 4096)); }'''
+LAYERS = {'main.goLayer', 'c_layer', 'c_sorts', 'plain', 'sorts', 'generates'}
+# How Go and C are stuck together: Go's account has a stand-in for what is really there.
+GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
+
+
+def name(line):
+    return line.split()[0].split('+')[0]
+
+
+def seen(out):
+    """The three lengths and the lines of the five stacks, of each record."""
+    for record in out.split('record ')[1:]:
+        head, _, rest = record.partition('\n')
+        parts = [[line.strip() for line in part.splitlines() if line.strip()] for part in rest.split('\n--')]
+        yield [int(n) for n in head.split()], parts
+
+
+def go_account(lines):
+    return [line for line in lines if not line.startswith(GLUE)]
+
+
+def python_account(lines):
+    return [f'{line.split()[0]}:{line.rpartition(":")[2]}' for line in lines]
+
+
+def compare(told, lengths, stacks):
+    """What is wrong, or None."""
+    ustack, gostack, pystack, raw, go_raw = stacks
+    marks = [line for stack in stacks for line in stack if line.startswith('[')]
+    if marks:
+        return f'{marks}: {ustack[-6:]}'
+    layers = [name(line) for line in ustack if name(line) in LAYERS]
+    if layers != told['Layers']:
+        return f'layers {layers}; they are {told["Layers"]}: {ustack}'
+    start = next((i for i, line in enumerate(gostack) if line.startswith('main.bottom ')), len(gostack))
+    for got, want in ((go_account(gostack[start + 1:]), go_account(told['Go'])),
+                      (python_account(pystack), told['Py'] or [])):
+        if got != want:
+            n = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
+            return f'frame {n} of {len(got)}: {got[n:n + 2]}; it says, of {len(want)}: {want[n:n + 2]}'
+    counted = [len(raw), len(go_raw), len(pystack)]
+    return None if lengths == counted else f'len() {lengths}, frames {counted}'
+
+
+def main(strata, calls=300, deepest=25):
+    print(f'1..{len(VERSIONS)}')
+    failed = False
+    for n, version in enumerate(VERSIONS, 1):
+        program = toolchains.CACHE / 'programs' / f'mixed-{version}'
+        toolchains.build(version, program, [SOURCE], cgo=True)
+        told, printed = traced.run(strata, SCRIPT, program, calls, deepest)
+        told, got = [json.loads(line) for line in told], list(seen(b'\n'.join(printed).decode()))
+        wrong = [w for w in (compare(t, *g) for t, g in zip(told, got)) if w]
+        bad = wrong or len(told) != len(got) or len(told) < int(calls)
+        frames = max((g[0][0] for g in got), default=0)
+        print(f"{'not ' if bad else ''}ok {n} - go{version}: {len(got)} stacks of {len(told)}, up to {frames} frames",
+              flush=True)
+        for w in wrong[:3]:
+            print('#', w)
+        failed |= bool(bad)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
