@@ -356,8 +356,12 @@ __global int enter_loop(struct walk *w)
 		return 0;
 	w->py.file = w->map.file;
 	w->py.bias = w->map.bias;
-	if (!w->py.begun && !python_begin(&w->py))
-		w->py_listed = !!w->py.frame;
+	if (!w->py.begun) {
+		if (python_begin(&w->py)) /* its state is not known yet: nothing stands in for the loop */
+			w->trouble = UNWIND_LANGUAGE;
+		else
+			w->py_listed = !!w->py.frame;
+	}
 	w->py_in = 1;
 	w->py_emitted = 0;
 	w->py_nr = w->nr;
