@@ -60,7 +60,7 @@ static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, 
 	w->pc = strip(w, pc);
 	w->sp = sp;
 	w->fp = fp;
-	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED);
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY);
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
@@ -104,6 +104,7 @@ static __always_inline int signal_arm64(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	w->fp = x[29];
 	w->lr = x[30];
+	w->regs[RULE_REG_X0] = x[0];
 	w->regs[RULE_REG_R13] = x[13];
 	w->sp = x[31];
 	w->pc = strip(w, x[32]);
@@ -120,7 +121,7 @@ __global int native_signal(struct walk *w)
 	err = WALK_ARM64(w) ? signal_arm64(w) : signal_x86(w);
 	if (err)
 		return err;
-	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED);
+	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED | WALK_BODY);
 	w->flags |= WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
@@ -374,6 +375,18 @@ static __always_inline int by_record(struct walk *w, __u64 at)
 	return arrive(w, ra, fp ? fp + 8 : at + 16, fp, 1);
 }
 
+/* A frame that a panic or preemption left in the middle of its body has all that it will have
+ * on the stack. Its record's fp may be of a place where the stack was once: before 1.27 that is
+ * not set right when the stack moves. */
+static __always_inline int by_go_frame(struct walk *w, __u64 size)
+{
+	__u64 ra = w->lr;
+
+	if (size && walk_word(w, w->sp, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, w->sp + size, w->sp + size - 8, 1);
+}
+
 /* A frame that runs may not have its record yet, or no more; LR in the same function says
  * that it called something, and then the record is there, but fp may be the caller's
  * already. */
@@ -384,6 +397,8 @@ static __always_inline int by_go_rule(struct walk *w)
 
 	if (!(w->flags & WALK_LR))
 		return by_record(w, fp);
+	if (w->flags & WALK_BODY)
+		return by_go_frame(w, w->rule >> 32);
 	ra = strip(w, w->lr);
 	own = w->own;
 	if (walk_word(w, sp, &saved))
@@ -475,11 +490,43 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 		if (walk_word(w, cfa, &w->lr))
 			return stop(UNWIND_UNREADABLE);
 		cfa += 16;
-		rbx = WALK_LR;
+		rbx = WALK_LR | WALK_BODY;
 	}
 	err = arrive(w, ra, cfa, fp, may_switch);
 	w->flags |= rbx | regs | (flags & RULE_EXACT ? WALK_EXACT : 0);
 	return err;
+}
+
+/* jmp_buf of glibc's sysdeps/aarch64/jmpbuf-offsets.h, from x29 on */
+#define JMPBUF_X29    80
+#define LONGJMP_BYTES 256 /* there are some 200 */
+
+/* Whether ra lies behind a call of the function that pc is in. */
+static __always_inline int is_called_from(struct walk *w, __u64 ra)
+{
+	__u32 op = 0;
+
+	if (bpf_probe_read_user(&op, 4, (void *)(ra - 4)) || op >> 26 != 0x25)
+		return 0;
+	return w->pc - (ra - 4 + (__s64)((__s32)(op << 6) >> 4)) < LONGJMP_BYTES;
+}
+
+/* Its frame is its caller's until fp, LR and sp are loaded, in this order. What is in memory of
+ * the latter two is xored with the same secret. */
+static __always_inline int by_longjmp(struct walk *w)
+{
+	__u64 *b = w->signal, lr = strip(w, w->lr); /* x29, x30, something, sp */
+
+	if (!(w->flags & WALK_REGS))
+		return stop(UNWIND_NO_RULE);
+	if (!WALK_ARM64(w))
+		return arrive(w, w->regs[RULE_REG_RDX], w->regs[RULE_REG_R8], w->regs[RULE_REG_R9], 1);
+	if (bpf_probe_read_user(b, 4 * 8, (void *)(w->regs[RULE_REG_X0] + JMPBUF_X29)) ||
+		b[0] != w->fp)
+		return arrive(w, lr, w->sp, w->fp, 1);
+	if (is_called_from(w, lr)) /* by glibc, whose frames' records are at sp */
+		return arrive(w, lr, w->sp, w->sp, 1);
+	return arrive(w, lr, b[3] ^ b[1] ^ w->lr, w->fp, 1);
 }
 
 __global int native_odd(struct walk *w)
@@ -501,9 +548,7 @@ __global int native_odd(struct walk *w)
 	case RULE_SIGNAL:
 		return native_signal(w);
 	case RULE_LONGJMP:
-		if (!(w->flags & WALK_REGS))
-			return stop(UNWIND_NO_RULE);
-		return arrive(w, w->regs[RULE_REG_RDX], w->regs[RULE_REG_R8], w->regs[RULE_REG_R9], 1);
+		return by_longjmp(w);
 	case RULE_END:
 		return stop(UNWIND_COMPLETE);
 	}

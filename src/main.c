@@ -369,6 +369,7 @@ static bool compile_script(struct main *m)
 		.pid_tree = m->child.pid > 0,
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
+		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 	};
 	return compile(c);
 }

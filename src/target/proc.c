@@ -269,12 +269,25 @@ char *proc_comm(struct target *t, int pid)
 }
 
 /* A zombie has a directory, but nothing in it is its own any more. */
-bool proc_alive(struct target *t, int pid)
+/* The letter of /proc/PID/stat; 0: there is no such process. */
+static char state_of(struct target *t, int pid)
 {
 	char path[96];
 	size_t size;
 	_cleanup_(freep) char *stat = target_read(t, proc_path(path, pid, "stat"), 4096, &size);
 	const char *state = stat ? strrchr(stat, ')') : NULL;
 
-	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+	return state && state[1] ? state[2] : 0;
+}
+
+bool proc_alive(struct target *t, int pid)
+{
+	char state = state_of(t, pid);
+
+	return state && state != 'Z' && state != 'X';
+}
+
+bool proc_running(struct target *t, int pid)
+{
+	return state_of(t, pid) == 'R';
 }

@@ -401,6 +401,19 @@ static void add_systemstack_arm64(struct builder *b, const struct pcln_function 
 		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
 }
 
+/* What the function has on the stack but in its prologue and epilogue. */
+static int32_t frame_size(struct builder *b, const struct pcln_function *f)
+{
+	struct pcln_values v;
+	int32_t size = 0;
+
+	pclntab_sp(b->tab, f, &v);
+	while (pclntab_next(&v) && v.start < f->end)
+		if (v.value > size && v.value < 1 << 30 && !(v.value & 15))
+			size = v.value;
+	return size;
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -418,7 +431,7 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
-		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, 0));
+		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, frame_size(b, f)));
 	}
 }
 
@@ -444,8 +457,8 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 
 	if (what == END || (what == LEAVING && elf_machine(b->e) == EM_AARCH64))
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
-	else if (what == SIGNAL)
-		add_row(b, f->start, RULE(RULE_SIGNAL, 0, 0, 0, 0));
+	else if (what == SIGNAL) /* is returned to, and so looked up one byte before */
+		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 	else if (elf_machine(b->e) == EM_AARCH64)
 		add_function_arm64(b, f, what);
 	else
@@ -513,4 +526,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 6, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 7, .load = go_load, .rows = go_rows };
