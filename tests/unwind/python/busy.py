@@ -69,7 +69,7 @@ def look(strata, name, python, *options):
     print(f'{name} {" ".join(options)}: {total} stacks, {len(complaints)} complaints {done.stderr.strip()}', flush=True)
     for text in complaints[:5]:
         print(f'  {text}')
-    return total >= 50 and not complaints
+    return total >= 20 and not complaints
 
 
 def has_perf(python):
