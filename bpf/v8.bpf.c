@@ -32,14 +32,16 @@ struct {
 } v8_seen SEC(".maps");
 
 #define V8_MEMO    512  /* in sets of two */
-#define V8_PLAIN   4
+#define V8_PLAIN   3
 #define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
 #define V8_WORDS   16
+#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
 #define CODE_CHUNK 512  /* bytes of code that are read at once */
 #define CODE_WORDS 8192 /* of code that are looked at for where it begins; in a walk twice that */
 
 /* A place in a function that was met. Objects move and die, others come to lie where they
- * were: in each walk it is looked at once whether it still is that place. */
+ * were: in each walk, or each round of walks, it is looked at once whether it still is that
+ * place. */
 struct v8_memo {
 	__u64 function; /* JSFunction; 0: the memo is free */
 	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
@@ -48,20 +50,30 @@ struct v8_memo {
 	__u64 shared, print;
 	__u64 stream, code; /* what compiled code lies in, and its print; or 0 */
 	__u32 born;     /* v8_proc */
-	__u32 walk;     /* that it was looked at in */
+	__u32 round;    /* that it was looked at in */
 	__u32 sent;     /* to userspace */
 	__u32 pad;
+};
+
+/* What a frame says that may be a function's. */
+struct v8_place {
+	__u64 function, bytecode, offset;
+	__u64 where;     /* as in a memo */
+	__s64 at;        /* in the bytecode; -1 */
+	__u32 k, compiled;
 };
 
 struct v8_scratch {
 	struct v8_record out;
 	struct v8_memo memo[V8_MEMO];
-	struct v8_proc proc;  /* of this walk's process; and where the last code was: */
+	struct v8_place place; /* not on the stack, which is short there */
+	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
 	__u64 code_start, code_span;
 	__u64 blob_start, blob_span, blob_bias;
 	__u64 interpreter;    /* what is looked up of an interpreted function */
 	__u32 blob_file;
-	__u32 walks;
+	__u32 round;
+	__u64 began, epoch;   /* of the round: ns, V8's count of collections */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
 };
@@ -293,10 +305,13 @@ static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 func
 	return m->function == function && m->where == where && m->offset == offset && m->born == born;
 }
 
-/* Once in a walk, at its first frame of V8's. 0 or -1. */
+/* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
+ * collection of garbage has begun; one that began before may still end, which takes longer
+ * than a round lasts. */
 __global int v8_begin(struct walk *w)
 {
 	struct v8_scratch *s;
+	__u64 epoch = 0, now;
 	struct v8_proc *p;
 	__u32 pid;
 
@@ -307,13 +322,19 @@ __global int v8_begin(struct walk *w)
 	s = scratch_of(w);
 	if (!p || !s)
 		return -1;
+	w->v8_walk = 1;
+	w->v8_budget = 2 * CODE_WORDS;
+	now = bpf_ktime_get_ns();
+	if (p->epoch && !read_user(p->epoch, &epoch) && epoch && epoch == s->epoch &&
+		p->born == s->proc.born && now - s->began < V8_TRUST)
+		return 0;
+	s->epoch = epoch;
+	s->began = now;
 	s->proc = *p;
 	s->code_start = s->code_span = 0;
 	s->blob_start = s->blob_span = 0;
 	s->interpreter = 0;
-	s->walks += 1 + !(s->walks + 1);
-	w->v8_walk = s->walks;
-	w->v8_budget = 2 * CODE_WORDS;
+	s->round++;
 	return 0;
 }
 
@@ -376,7 +397,7 @@ __global int v8_verify(struct walk *w, __u32 k)
 			shared != m->shared))
 			goto not;
 	}
-	m->walk = s->walks;
+	m->round = s->round;
 	return 0;
 not:
 	m->function = 0;
@@ -429,26 +450,20 @@ __global __u64 v8_stream(struct walk *w)
 
 /* ---- a place that is not known ---- */
 
-/* What a frame says that may be a function's. */
-struct v8_place {
-	__u64 function, bytecode, offset;
-	__u64 where;     /* as in a memo */
-	__s64 at;        /* in the bytecode; -1 */
-	__u32 k, compiled;
-};
-
 /* 0: it is a JSFunction, and m is of it, but for its code. */
-__global int v8_learn(struct walk *w, struct v8_place *f)
+__global int v8_learn(struct walk *w)
 {
 	struct v8_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 shared = 0, flags, id;
 	const struct v8_proc *p;
+	struct v8_place *f;
 	struct v8_memo *m;
 	int type;
 
-	if (!s || !f)
+	if (!s)
 		return -1;
 	p = &s->proc;
+	f = &s->place;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	m->function = 0;
 	type = instance_type(p, f->function);
@@ -480,8 +495,8 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	f->k = k + 1;
 	if (is_of(&s->memo[(k + 1) & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
 		return 0;
-	/* What this walk has not met makes room. */
-	f->k = k + (s->memo[k & (V8_MEMO - 1)].walk == s->walks);
+	/* What this round has not met makes room. */
+	f->k = k + (s->memo[k & (V8_MEMO - 1)].round == s->round);
 	return -1;
 }
 
@@ -496,7 +511,7 @@ static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, str
 		if (!find_memo(s, f) && !v8_verify(w, f->k))
 			return 0;
 	}
-	if (v8_learn(w, f))
+	if (v8_learn(w))
 		return -1;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	if (f->compiled && f->at < 0 && m->frame) {
@@ -511,7 +526,7 @@ static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, str
 	m->where = f->where;
 	m->offset = f->at < 0 ? 0 : f->offset;
 	m->born = s->proc.born;
-	m->walk = s->walks;
+	m->round = s->round;
 	m->sent = !m->frame;
 	return 0;
 }
@@ -547,8 +562,8 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 /* The frame of the function that runs; 0: it is no function's. */
 __global __u64 v8_function(struct walk *w)
 {
-	struct v8_place f = {};
 	struct v8_scratch *s;
+	struct v8_place *f;
 	struct v8_memo *m;
 
 	if (!w || (!w->v8_walk && v8_begin(w)))
@@ -556,30 +571,30 @@ __global __u64 v8_function(struct walk *w)
 	s = scratch_of(w);
 	if (!s)
 		return 0;
+	f = &s->place;
 	note_code(w, s);
 	if (!is_established(w, s->proc.frame_function))
 		return 0;
 	/* The lowest one first: the window is filled from there upwards. */
-	f.offset = v8_slot(w, s->proc.frame_offset);
-	f.bytecode = v8_slot(w, s->proc.frame_bytecode);
-	f.function = function_of(w, &s->proc);
-	if (!is_object(f.function))
+	f->offset = v8_slot(w, s->proc.frame_offset);
+	f->bytecode = v8_slot(w, s->proc.frame_bytecode);
+	f->function = function_of(w, &s->proc);
+	if (!is_object(f->function))
 		return 0;
-	f.compiled = w->map.flags & MAPPING_V8;
-	f.at = bytecode_offset(&s->proc, f.offset, f.bytecode);
-	f.where = f.at < 0 ? w->lookup : f.bytecode;
-	m = NULL;
-	if (find_memo(s, &f))
-		f.k |= V8_MEMO;
-	else if (s->memo[f.k & (V8_MEMO - 1)].walk != s->walks && v8_verify(w, f.k))
-		f.k |= V8_MEMO;
-	if ((f.k & V8_MEMO) && learn_place(w, s, &f))
+	f->compiled = w->map.flags & MAPPING_V8;
+	f->at = bytecode_offset(&s->proc, f->offset, f->bytecode);
+	f->where = f->at < 0 ? w->lookup : f->bytecode;
+	if (find_memo(s, f))
+		f->k |= V8_MEMO;
+	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
+		f->k |= V8_MEMO;
+	if ((f->k & V8_MEMO) && learn_place(w, s, f))
 		return 0;
-	m = &s->memo[f.k & (V8_MEMO - 1)];
-	if (f.at >= 0 && !f.compiled)
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	if (f->at >= 0 && !f->compiled)
 		s->interpreter = w->lookup;
 	if (m->frame && w->store && !m->sent)
-		send_place(w, s, m, &f);
+		send_place(w, s, m, f);
 	return m->frame;
 }
 
@@ -643,7 +658,7 @@ __global __u64 v8_plain(struct walk *w)
 			}
 			if (m->sent < w->store)
 				break;
-			if (m->walk != s->walks && v8_verify(w, k))
+			if (m->round != s->round && v8_verify(w, k))
 				break;
 			frame = m->frame;
 		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||

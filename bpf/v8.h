@@ -38,8 +38,9 @@ struct v8_proc {
 	__u32 builtins_size;
 	__u32 pad;
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
+	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };
-ABI_SIZE(v8_proc, 72);
+ABI_SIZE(v8_proc, 80);
 
 /* A string's beginning. */
 #define V8_TEXT_MAX 160

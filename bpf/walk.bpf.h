@@ -75,7 +75,7 @@ struct walk {
 	struct python_cursor py;
 
 	__u64 v8_asked;             /* fp of the frame that a window was read for */
-	__u32 v8_walk;              /* number of this walk among those of V8's; 0: none yet */
+	__u32 v8_walk;              /* v8_begin() was called */
 	__u32 v8_on;                /* the frame before was V8's */
 	__u32 v8_budget, v8_pad;    /* words of code that may be looked at */
 

@@ -212,6 +212,9 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 		p->v8 = file_v8(ps->files, f);
 		p->v8_born = ++ps->v8_born;
 	}
+	/* Not by the builtins' second mapping, which is elsewhere than the rest of the file. */
+	if (p->v8 && file_has_v8(f) && p->v8->epoch && m->start - bias < p->v8->proc.builtins)
+		p->v8_epoch = bias + p->v8->epoch;
 	if (p->v8)
 		p->languages |= 1u << FRAME_LANG_JS;
 	if (file_has_go(f))
@@ -297,6 +300,7 @@ static int publish(const struct process *p, struct unwind_sink *sink, struct map
 	if (p->v8 && !err) {
 		v8 = p->v8->proc;
 		v8.born = p->v8_born;
+		v8.epoch = p->v8_epoch;
 		err = sink->set_v8(sink, p->pid, &v8, sizeof(v8));
 	}
 	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
@@ -427,6 +431,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	p->libc = from->libc;
 	p->v8 = from->v8;
 	p->v8_born = p->v8 ? ++ps->v8_born : 0;
+	p->v8_epoch = from->v8_epoch;
 	p->jit = from->jit;
 	p->nanonymous = from->nanonymous;
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));

@@ -220,7 +220,7 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 int v8_layout(struct elf *e, struct v8_layout *ret)
 {
 	struct constants all = { e, calloc(SYMBOLS_MAX, sizeof(*all.sym)), 0 }, *c = &all;
-	struct elf_symbol sizes;
+	struct elf_symbol sizes, epoch;
 
 	if (!c->sym)
 		return -ENOMEM;
@@ -235,5 +235,7 @@ int v8_layout(struct elf *e, struct v8_layout *ret)
 	free(c->sym);
 	if (elf_symbol_named(e, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE", &sizes))
 		ret->bytecode_sizes = elf_at(e, sizes.vaddr, 3 * 256);
+	if (elf_symbol_named(e, "_ZN2v88internal12_GLOBAL__N_112global_epochE", &epoch))
+		ret->epoch = epoch.vaddr;
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
 }
