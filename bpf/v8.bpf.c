@@ -45,27 +45,30 @@ struct {
 struct v8_memo {
 	__u64 function; /* JSFunction; 0: the memo is free */
 	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
-	__u64 offset;   /* as the frame has it, or 0 */
 	__u64 frame;    /* 0: none is shown */
-	__u64 shared, print;
-	__u64 stream, code; /* what compiled code lies in, and its print; or 0 */
+	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
+	__u64 print;    /* of that: read_shared(), read_stream() */
+	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
 	__u32 born;     /* v8_proc */
 	__u32 round;    /* that it was looked at in */
 	__u32 sent;     /* to userspace */
+	__u32 in_stream; /* what object is */
 	__u32 pad;
 };
+_Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
 
 /* What a frame says that may be a function's. */
 struct v8_place {
 	__u64 function, bytecode, offset;
 	__u64 where;     /* as in a memo */
+	__u64 shared;    /* 0: it was not read */
 	__s64 at;        /* in the bytecode; -1 */
 	__u32 k, compiled;
 };
 
 struct v8_scratch {
+	struct v8_memo memo[V8_MEMO]; /* first: aligned */
 	struct v8_record out;
-	struct v8_memo memo[V8_MEMO];
 	struct v8_place place; /* not on the stack, which is short there */
 	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
 	__u64 code_start, code_span;
@@ -76,11 +79,12 @@ struct v8_scratch {
 	__u64 began, epoch;   /* of the round: ns, V8's count of collections */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
-};
+} __attribute__((aligned(64)));
 
-/* By CPU and slot, as `walks` is. */
+/* By CPU and slot, as `walks` is, and mmapable as that is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SCRATCH_SLOTS);
 	__type(key, __u32);
 	__type(value, struct v8_scratch);
@@ -302,7 +306,8 @@ static __always_inline __u32 memo_index(__u64 function, __u64 where, __u64 offse
 static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 function, __u64 where,
 	__u64 offset)
 {
-	return m->function == function && m->where == where && m->offset == offset && m->born == born;
+	return m->function == function && m->where == where && m->offset == offset >> 32 &&
+	       m->born == born;
 }
 
 /* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
@@ -387,16 +392,11 @@ __global int v8_verify(struct walk *w, __u32 k)
 	if (!s)
 		return -1;
 	m = &s->memo[k & (V8_MEMO - 1)];
-	if (m->stream) {
-		if (read_stream(s, m->stream) != m->code)
-			goto not;
-	} else {
-		if (read_shared(s, m->shared) != m->print)
-			goto not;
-		if (!m->offset && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
-			shared != m->shared))
-			goto not;
-	}
+	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+		goto not;
+	if (!m->offset && !m->in_stream &&
+		(read_user(m->function - 1 + s->proc.function_shared, &shared) || shared != m->object))
+		goto not;
 	m->round = s->round;
 	return 0;
 not:
@@ -478,8 +478,8 @@ __global int v8_learn(struct walk *w)
 	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32);
 	if ((__s64)flags >> 32 == -1) /* no script's */
 		id = v8_mix(id, shared);
-	m->shared = shared;
-	m->stream = m->code = 0;
+	m->object = f->shared = shared;
+	m->in_stream = 0;
 	m->frame = f->at < 0 && !(flags & SHARED_NATIVE) && is_smi(s->words[0]) ? 0 : id | 1;
 	return 0;
 }
@@ -503,6 +503,7 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 /* Sets the memo f->k, where what it had is no more wanted. 0 or -1. */
 static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, struct v8_place *f)
 {
+	__u64 stream, code = 0;
 	struct v8_memo *m;
 
 	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
@@ -515,16 +516,21 @@ static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, str
 		return -1;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	if (f->compiled && f->at < 0 && m->frame) {
-		m->stream = v8_stream(w);
-		m->code = m->stream ? read_stream(s, m->stream) : 0;
+		stream = v8_stream(w);
+		code = stream ? read_stream(s, stream) : 0;
+		if (code) {
+			m->object = stream;
+			m->print = code;
+			m->in_stream = 1;
+		}
 	}
 	if (m->frame && f->at < 0)
-		m->frame = FRAME_JS(v8_mix(v8_mix(m->frame, f->where), m->code), 0);
+		m->frame = FRAME_JS(v8_mix(v8_mix(m->frame, f->where), code), 0);
 	else if (m->frame)
 		m->frame = FRAME_JS(v8_mix(m->frame, 0), f->at);
 	m->function = f->function;
 	m->where = f->where;
-	m->offset = f->at < 0 ? 0 : f->offset;
+	m->offset = f->at < 0 ? 0 : f->offset >> 32;
 	m->born = s->proc.born;
 	m->round = s->round;
 	m->sent = !m->frame;
@@ -537,8 +543,10 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
 		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
 
+	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
+		return;
 	s->out.frame = m->frame;
-	s->out.shared = m->shared;
+	s->out.shared = f->shared;
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;
@@ -581,6 +589,7 @@ __global __u64 v8_function(struct walk *w)
 	f->function = function_of(w, &s->proc);
 	if (!is_object(f->function))
 		return 0;
+	f->shared = 0;
 	f->compiled = w->map.flags & MAPPING_V8;
 	f->at = bytecode_offset(&s->proc, f->offset, f->bytecode);
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
