@@ -113,8 +113,9 @@ static __always_inline int read_type(__u64 tagged, __u32 map_type)
 	return type;
 }
 
-/* Once, for who calls it from not too deep. */
-__global int v8_type(__u64 tagged, __u32 map_type)
+/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
+ * the host.) */
+__global int v8_type_of(__u64 tagged, __u32 map_type)
 {
 	return read_type(tagged, map_type);
 }
@@ -129,7 +130,7 @@ __global __u64 v8_slot(struct walk *w, __s32 offset)
 
 static __always_inline int instance_type(const struct v8_proc *p, __u64 tagged)
 {
-	return v8_type(tagged, p->map_type);
+	return v8_type_of(tagged, p->map_type);
 }
 
 static __always_inline __u64 v8_mix(__u64 h, __u64 x)
@@ -538,7 +539,7 @@ static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, str
 }
 
 static __always_inline void send_place(struct walk *w, struct v8_scratch *s, struct v8_memo *m,
-	const struct v8_place *f)
+	struct v8_place *f)
 {
 	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
 		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
