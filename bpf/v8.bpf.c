@@ -13,7 +13,6 @@
 #include "walk.bpf.h"
 
 #define V8_OFFSET_MAX 0xfffff
-#define ENTRY_ARM64   160 /* JSEntry's frame there: callee-saved registers above the record */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -706,24 +705,26 @@ __global __u64 v8_plain(struct walk *w)
 	return wanted;
 }
 
-/* How far the caller's sp is above fp. */
-static __always_inline __u32 v8_frame_size(struct walk *w)
+/* arm64: the process, where it is a frame that C++ entered by, which has callee-saved
+ * registers above its record, or around it; NULL. */
+static __always_inline struct v8_proc *entry_of(struct walk *w)
 {
 	struct v8_proc *p;
 	__u64 kind = 0;
 	__u32 pid = w->pid;
 
 	if (!WALK_ARM64(w))
-		return 16;
+		return NULL;
 	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p || walk_word(w, w->fp + p->frame_context, &kind))
-		return 16;
-	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? ENTRY_ARM64 : 16;
+		return NULL;
+	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? p : NULL;
 }
 
 __global int native_v8(struct walk *w)
 {
-	__u64 ra = 0, fp = 0;
+	__u64 ra = 0, fp = 0, at, sp;
+	struct v8_proc *entry;
 	int err = 0;
 
 	if (!w)
@@ -732,7 +733,10 @@ __global int native_v8(struct walk *w)
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);
-	if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+	entry = entry_of(w);
+	at = w->fp + (entry ? entry->entry_record : 0);
+	sp = w->fp + (entry ? entry->entry_size : 16);
+	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
 		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, w->fp + v8_frame_size(w), fp, 0);
+	return arrive(w, ra, sp, fp, 0);
 }

@@ -36,7 +36,8 @@ struct v8_proc {
 	__u16 stream_type;  /* of what compiled code lies in */
 	__u32 born;         /* tells the process from those that had its number before */
 	__u32 builtins_size;
-	__u32 pad;
+	/* arm64, of a frame that C++ enters by: from fp to the record, and to the caller's sp */
+	__u16 entry_record, entry_size;
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
 	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };

@@ -146,6 +146,8 @@ static void set_proc(const struct constants *c, uint32_t version, struct v8_proc
 	p->bytecode_type = (uint16_t)ANY(0, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
 	p->function_shared = (uint16_t)ANY(24, "class_JSFunction__shared__SharedFunctionInfo");
 	p->bytecode_first = (uint16_t)ANY(54, "class_BytecodeArray__data__uintptr_t");
+	p->entry_record = version < V8_VERSION(9, 0) ? 88 : 0;
+	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
