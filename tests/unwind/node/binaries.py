@@ -19,21 +19,30 @@ MACHINES = {'x86_64': 'x64', 'aarch64': 'arm64'}
 VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
 
 
-def node(version, machine=os.uname().machine):
-    """The program; unpacked at the first call. version: "20" is the newest 20."""
-    where = CACHE / f'{version}-{machine}'
+def unpacked(what, package, part):
+    """The directory of a package that part is in, or is; fetched at the first call."""
+    where = CACHE / what
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not where.exists():
-            print(f'node: unpacking {version} (once)', file=sys.stderr)
+            print(f'node: unpacking {what} (once)', file=sys.stderr)
             with tempfile.TemporaryDirectory(dir=CACHE) as new:
-                subprocess.run(['npm', 'pack', '--silent', f'node-linux-{MACHINES[machine]}@{version}'],
-                               cwd=new, check=True, stdout=sys.stderr)
+                subprocess.run(['npm', 'pack', '--silent', package], cwd=new, check=True, stdout=sys.stderr)
                 with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
-                    archive.extract('package/bin/node', new)
-                shutil.move(f'{new}/package/bin', where)
-    return where / 'node'
+                    archive.extractall(new, [m for m in archive if m.name.startswith(f'package/{part}')])
+                shutil.move(f'{new}/package/{part.split("/")[0]}', where)
+    return where
+
+
+def node(version, machine=os.uname().machine):
+    """The program; unpacked at the first call. version: "20" is the newest 20."""
+    return unpacked(f'{version}-{machine}', f'node-linux-{MACHINES[machine]}@{version}', 'bin/node') / 'node'
+
+
+def headers():
+    """Of the interface for addons."""
+    return unpacked('headers', 'node-api-headers', 'include')
 
 
 if __name__ == '__main__':

@@ -10,7 +10,8 @@ import sys
 import account
 import binaries
 
-OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',)]
+OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',),
+           ('--always-turbofan',)]
 
 
 def takes(node, options):
@@ -19,7 +20,7 @@ def takes(node, options):
 
 
 def main(strata, count=100, deepest=300, *versions):
-    runs = [(version, options) for version in versions or ('20', '26') for options in OPTIONS]
+    runs = [(version, options) for version in versions or ('20', '22', '26') for options in OPTIONS]
     print(f'1..{len(runs)}')
     failed = False
     for n, (version, options) in enumerate(runs, 1):
