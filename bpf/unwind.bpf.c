@@ -2,6 +2,6 @@
 /* unwind.bpf.c - the unwinder, as one object. */
 #include "lookup.bpf.c"
 #include "native.bpf.c"
-#include "v8.bpf.c"
 #include "walk.bpf.c"
 #include "go.bpf.c"
+#include "v8.bpf.c"

@@ -13,7 +13,6 @@
 #include "walk.bpf.h"
 
 #define V8_OFFSET_MAX 0xfffff
-#define ENTRY_ARM64   160 /* JSEntry's frame there: callee-saved registers above the record */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -31,24 +30,60 @@ struct {
 	__type(value, __u32);
 } v8_seen SEC(".maps");
 
-#define V8_MEMO 128
+#define V8_MEMO    512  /* in sets of two */
+#define V8_PLAIN   3
+#define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
+#define V8_WORDS   16
+#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
+#define CODE_CHUNK 512  /* bytes of code that are read at once */
+#define CODE_WORDS 8192 /* of code that are looked at for where it begins; in a walk twice that */
 
-/* A function whose objects' types were asked for: as long as it has the same
- * SharedFunctionInfo they are not asked for again, nor is that of the same bytecode. */
+/* A place in a function that was met. Objects move and die, others come to lie where they
+ * were: in each walk, or each round of walks, it is looked at once whether it still is that
+ * place. */
 struct v8_memo {
-	__u64 function, shared, bytecode;
-	__u64 flags;
-	__u32 pid, hidden;
+	__u64 function; /* JSFunction; 0: the memo is free */
+	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
+	__u64 frame;    /* 0: none is shown */
+	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
+	__u64 print;    /* of that: read_shared(), read_stream() */
+	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
+	__u32 born;     /* v8_proc */
+	__u32 round;    /* that it was looked at in */
+	__u32 sent;     /* to userspace */
+	__u32 in_stream; /* what object is */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
+
+/* What a frame says that may be a function's. */
+struct v8_place {
+	__u64 function, bytecode, offset;
+	__u64 where;     /* as in a memo */
+	__u64 shared;    /* 0: it was not read */
+	__s64 at;        /* in the bytecode; -1 */
+	__u32 k, compiled;
 };
 
 struct v8_scratch {
+	struct v8_memo memo[V8_MEMO]; /* first: aligned */
 	struct v8_record out;
-	struct v8_memo memo[V8_MEMO];
-};
+	struct v8_place place; /* not on the stack, which is short there */
+	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
+	__u64 code_start, code_span;
+	__u64 blob_start, blob_span, blob_bias;
+	__u64 interpreter;    /* what is looked up of an interpreted function */
+	__u32 blob_file;
+	__u32 round;
+	__u64 began, epoch;   /* of the round: ns, V8's count of collections */
+	__u64 words[V8_WORDS];
+	__u64 chunk[CODE_CHUNK / 8];
+} __attribute__((aligned(64)));
 
-/* By CPU and slot, as `walks` is. */
+/* By CPU and slot, as `walks` is, and mmapable as that is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SCRATCH_SLOTS);
 	__type(key, __u32);
 	__type(value, struct v8_scratch);
@@ -77,8 +112,9 @@ static __always_inline int read_type(__u64 tagged, __u32 map_type)
 	return type;
 }
 
-/* Once, for who calls it from not too deep. */
-__global int v8_type(__u64 tagged, __u32 map_type)
+/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
+ * the host.) */
+__global int v8_type_of(__u64 tagged, __u32 map_type)
 {
 	return read_type(tagged, map_type);
 }
@@ -93,7 +129,7 @@ __global __u64 v8_slot(struct walk *w, __s32 offset)
 
 static __always_inline int instance_type(const struct v8_proc *p, __u64 tagged)
 {
-	return v8_type(tagged, p->map_type);
+	return v8_type_of(tagged, p->map_type);
 }
 
 static __always_inline __u64 v8_mix(__u64 h, __u64 x)
@@ -110,19 +146,10 @@ static __always_inline int is_established(struct walk *w, __s16 slot)
 	return !(w->flags & WALK_EXACT) || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
-/* The place in the bytecode, from its first one on; -1: it is not interpreted. Code of
- * Sparkplug has the bytecode in its frame too. */
-static __always_inline __s64 bytecode_offset(const struct v8_proc *p, struct v8_memo *m,
-	__u64 offset, __u64 bytecode)
+/* The place in the bytecode, from its first one on; -1: it is none. */
+static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
 {
-	if (!is_object(bytecode))
-		return -1;
-	if (m->bytecode != bytecode) {
-		if (instance_type(p, bytecode) != p->bytecode_type)
-			return -1;
-		m->bytecode = bytecode;
-	}
-	if (!is_smi(offset))
+	if (!is_object(bytecode) || !is_smi(offset))
 		return -1;
 	offset = (offset >> 32) - (p->bytecode_first - 1);
 	return offset > V8_OFFSET_MAX ? -1 : (__s64)offset;
@@ -141,14 +168,6 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 
 /* A builtin that programs cannot name: not in V8's own stacks either. */
 #define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: behind 5 bits of kind */
-
-static __always_inline int is_hidden(const struct v8_proc *p, __u64 shared, __u64 flags)
-{
-	__u64 data = 1;
-
-	return !(flags & SHARED_NATIVE) && !read_user(shared - 1 + p->shared_data, &data) &&
-	       is_smi(data);
-}
 
 /* ---- first sight ---- */
 
@@ -238,6 +257,7 @@ __global int v8_read_name(struct v8_record *r)
 	return -1;
 }
 
+/* 0: userspace knows of it. */
 __global int v8_first_sight(struct v8_record *r)
 {
 	__u64 at = 0, frame; /* at: the script, then its name */
@@ -245,14 +265,14 @@ __global int v8_first_sight(struct v8_record *r)
 	__u32 word; /* the process, then any value */
 
 	if (!r)
-		return 0;
+		return -1;
 	frame = r->frame; /* Linux 6.1: no key in memory that was passed here */
 	if (bpf_map_lookup_elem(&v8_seen, &frame))
 		return 0;
 	word = r->pid;
 	p = bpf_map_lookup_elem(&v8_procs, &word);
 	if (!p)
-		return 0;
+		return -1;
 	r->head.kind = RECORD_V8;
 	r->head.id = 0;
 	r->name.size = r->file.size = 0;
@@ -260,106 +280,451 @@ __global int v8_first_sight(struct v8_record *r)
 	if (!read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
 		!read_user(at - 1 + p->script_name, &at))
 		v8_read_text(at, p->map_type, &r->file);
-	if (!ring_output(r, sizeof(*r)))
-		bpf_map_update_elem(&v8_seen, &frame, &word, BPF_ANY);
+	if (ring_output(r, sizeof(*r)))
+		return -1;
+	bpf_map_update_elem(&v8_seen, &frame, &word, BPF_ANY);
 	return 0;
 }
 
 /* ---- a frame ---- */
 
-static __always_inline struct v8_memo *memo_of_function(struct v8_scratch *s, __u64 function)
+static __always_inline struct v8_scratch *scratch_of(struct walk *w)
 {
-	__u64 i = function >> 4 ^ function >> 11;
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
 
-	FORGET(i);
-	return &s->memo[i & (V8_MEMO - 1)];
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	return bpf_map_lookup_elem(&v8_scratch, &index);
 }
 
-/* 0: it is a JSFunction, and m is of it. */
-static __always_inline int learn_function(const struct v8_proc *p, struct v8_memo *m,
-	__u64 function, __u64 shared)
+static __always_inline __u32 memo_index(__u64 function, __u64 where, __u64 offset)
 {
-	int type = instance_type(p, function);
-	__u64 flags = 0;
+	__u64 h = (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
 
-	if (type < p->function_first || type > p->function_last ||
-		instance_type(p, shared) != p->shared_type ||
-		read_user(shared - 1 + p->shared_flags, &flags))
+	return h >> 56 << 1;
+}
+
+static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 function, __u64 where,
+	__u64 offset)
+{
+	return m->function == function && m->where == where && m->offset == offset >> 32 &&
+	       m->born == born;
+}
+
+/* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
+ * collection of garbage has begun; one that began before may still end, which takes longer
+ * than a round lasts. */
+__global int v8_begin(struct walk *w)
+{
+	struct v8_scratch *s;
+	__u64 epoch = 0, now;
+	struct v8_proc *p;
+	__u32 pid;
+
+	if (!w)
 		return -1;
-	m->function = function;
-	m->shared = shared;
-	m->bytecode = 0;
-	m->flags = flags;
-	m->hidden = is_hidden(p, shared, flags);
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
+	s = scratch_of(w);
+	if (!p || !s)
+		return -1;
+	w->v8_walk = 1;
+	w->v8_budget = 2 * CODE_WORDS;
+	now = bpf_ktime_get_ns();
+	if (p->epoch && !read_user(p->epoch, &epoch) && epoch && epoch == s->epoch &&
+		p->born == s->proc.born && now - s->began < V8_TRUST)
+		return 0;
+	s->epoch = epoch;
+	s->began = now;
+	s->proc = *p;
+	s->code_start = s->code_span = 0;
+	s->blob_start = s->blob_span = 0;
+	s->interpreter = 0;
+	s->round++;
 	return 0;
+}
+
+/* A word of what was read of a SharedFunctionInfo, from shared_data on. */
+static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
+{
+	__u64 i = (offset - s->proc.shared_data) >> 3;
+
+	FORGET(i);
+	return s->words[i & (V8_WORDS - 1)];
+}
+
+/* What says that a SharedFunctionInfo is the same as before, with the same code; 0: it
+ * could not be read. What never comes again is a number of its own, or its script's. */
+static __always_inline __u64 read_shared(struct v8_scratch *s, __u64 shared)
+{
+	__u32 last = s->proc.shared_unique ? s->proc.shared_unique : s->proc.shared_flags;
+	__u32 size = last + 8 - s->proc.shared_data;
+	__u64 id = 0, script;
+
+	if (size > sizeof(s->words) || bpf_probe_read_user(s->words, size,
+		(void *)(shared - 1 + s->proc.shared_data)))
+		return 0;
+	if (s->proc.shared_unique) {
+		id = (__u32)shared_word(s, s->proc.shared_unique);
+	} else {
+		script = shared_word(s, s->proc.shared_script);
+		if (read_user(script - 1 + s->proc.script_id, &id))
+			return 0;
+	}
+	s->words[V8_WORDS - 1] = id;
+	return v8_mix(v8_mix(v8_mix(0, s->words[0]), shared_word(s, s->proc.shared_flags)), id) | 1;
+}
+
+/* The same of compiled code: its map and what follows that, which are other objects then. */
+static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
+{
+	if (bpf_probe_read_user(s->words, 24, (void *)stream))
+		return 0;
+	return v8_mix(v8_mix(v8_mix(0, s->words[0]), s->words[1]), s->words[2]) | 1;
+}
+
+/* 0: the memo still is true. */
+__global int v8_verify(struct walk *w, __u32 k)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	struct v8_memo *m;
+	__u64 shared = 0;
+
+	if (!s)
+		return -1;
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+		goto not;
+	if (!m->offset && !m->in_stream &&
+		(read_user(m->function - 1 + s->proc.function_shared, &shared) || shared != m->object))
+		goto not;
+	m->round = s->round;
+	return 0;
+not:
+	m->function = 0;
+	return -1;
+}
+
+/* ---- what compiled code lies in ---- */
+
+struct stream_search {
+	struct v8_scratch *s;
+	__u64 top, found;
+};
+
+static long stream_word(__u32 i, void *data)
+{
+	struct stream_search *c = data;
+	struct v8_scratch *s = c->s;
+	__u64 at = c->top - 8ULL * i, k = at >> 3 & (CODE_CHUNK / 8 - 1), v;
+	__u16 type = 0;
+
+	if ((!i || k == CODE_CHUNK / 8 - 1) &&
+		bpf_probe_read_user(s->chunk, CODE_CHUNK, (void *)(at & ~(CODE_CHUNK - 1ULL))))
+		return 1;
+	FORGET(k);
+	v = s->chunk[k & (CODE_CHUNK / 8 - 1)];
+	if (!is_object(v) || v >> 47 ||
+		bpf_probe_read_user(&type, sizeof(type), (void *)(v - 1 + s->proc.map_type)) ||
+		type != s->proc.stream_type)
+		return 0;
+	c->found = at;
+	return 1;
+}
+
+/* What the instructions at w->lookup lie in, by looking back for its map; 0. */
+__global __u64 v8_stream(struct walk *w)
+{
+	struct stream_search c = {};
+	long n;
+
+	if (!w)
+		return 0;
+	c.s = scratch_of(w);
+	c.top = w->lookup & ~7ULL;
+	if (!c.s || w->v8_budget < CODE_WORDS)
+		return 0;
+	n = bpf_loop(CODE_WORDS, stream_word, &c, 0);
+	w->v8_budget -= n < 0 ? 0 : n & (2 * CODE_WORDS - 1);
+	return c.found;
+}
+
+/* ---- a place that is not known ---- */
+
+/* 0: it is a JSFunction, and m is of it, but for its code. */
+__global int v8_learn(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 shared = 0, flags, id;
+	const struct v8_proc *p;
+	struct v8_place *f;
+	struct v8_memo *m;
+	int type;
+
+	if (!s)
+		return -1;
+	p = &s->proc;
+	f = &s->place;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	m->function = 0;
+	type = instance_type(p, f->function);
+	if (type < p->function_first || type > p->function_last ||
+		read_user(f->function - 1 + p->function_shared, &shared) ||
+		instance_type(p, shared) != p->shared_type)
+		return -1;
+	m->print = read_shared(s, shared);
+	if (!m->print)
+		return -1;
+	flags = shared_word(s, p->shared_flags);
+	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32);
+	if ((__s64)flags >> 32 == -1) /* no script's */
+		id = v8_mix(id, shared);
+	m->object = f->shared = shared;
+	m->in_stream = 0;
+	m->frame = f->at < 0 && !(flags & SHARED_NATIVE) && is_smi(s->words[0]) ? 0 : id | 1;
+	return 0;
+}
+
+static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
+{
+	__u64 offset = f->at < 0 ? 0 : f->offset;
+	__u32 k = memo_index(f->function, f->where, offset);
+
+	f->k = k;
+	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+		return 0;
+	f->k = k + 1;
+	if (is_of(&s->memo[(k + 1) & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+		return 0;
+	/* What this round has not met makes room. */
+	f->k = k + (s->memo[k & (V8_MEMO - 1)].round == s->round);
+	return -1;
+}
+
+/* Sets the memo f->k, where what it had is no more wanted. 0 or -1. */
+static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, struct v8_place *f)
+{
+	__u64 stream, code = 0;
+	struct v8_memo *m;
+
+	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
+		f->at = -1;
+		f->where = w->lookup;
+		if (!find_memo(s, f) && !v8_verify(w, f->k))
+			return 0;
+	}
+	if (v8_learn(w))
+		return -1;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	if (f->compiled && f->at < 0 && m->frame) {
+		stream = v8_stream(w);
+		code = stream ? read_stream(s, stream) : 0;
+		if (code) {
+			m->object = stream;
+			m->print = code;
+			m->in_stream = 1;
+		}
+	}
+	if (m->frame && f->at < 0)
+		m->frame = FRAME_JS(v8_mix(v8_mix(m->frame, f->where), code), 0);
+	else if (m->frame)
+		m->frame = FRAME_JS(v8_mix(m->frame, 0), f->at);
+	m->function = f->function;
+	m->where = f->where;
+	m->offset = f->at < 0 ? 0 : f->offset >> 32;
+	m->born = s->proc.born;
+	m->round = s->round;
+	m->sent = !m->frame;
+	return 0;
+}
+
+static __always_inline void send_place(struct walk *w, struct v8_scratch *s, struct v8_memo *m,
+	struct v8_place *f)
+{
+	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
+		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
+
+	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
+		return;
+	s->out.frame = m->frame;
+	s->out.shared = f->shared;
+	s->out.bytecode = has_bytecode ? f->bytecode : 0;
+	s->out.pc = f->at < 0 ? f->where : 0;
+	s->out.pid = w->pid;
+	m->sent = !v8_first_sight(&s->out);
+}
+
+/* Where the code of a frame lies, for those that follow. */
+static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
+{
+	if (w->map.flags & MAPPING_V8) {
+		s->code_start = w->map.start;
+		s->code_span = w->map.end - w->map.start;
+		return;
+	}
+	s->blob_start = w->map.bias + s->proc.builtins;
+	s->blob_span = s->proc.builtins_size;
+	s->blob_bias = w->map.bias;
+	s->blob_file = w->map.file;
 }
 
 /* The frame of the function that runs; 0: it is no function's. */
 __global __u64 v8_function(struct walk *w)
 {
-	__u64 function, shared = 0, offset, bytecode, id, frame, pc;
 	struct v8_scratch *s;
+	struct v8_place *f;
 	struct v8_memo *m;
-	struct v8_proc *p;
-	__u32 index;
-	__s64 at;
+
+	if (!w || (!w->v8_walk && v8_begin(w)))
+		return 0;
+	s = scratch_of(w);
+	if (!s)
+		return 0;
+	f = &s->place;
+	note_code(w, s);
+	if (!is_established(w, s->proc.frame_function))
+		return 0;
+	/* The lowest one first: the window is filled from there upwards. */
+	f->offset = v8_slot(w, s->proc.frame_offset);
+	f->bytecode = v8_slot(w, s->proc.frame_bytecode);
+	f->function = function_of(w, &s->proc);
+	if (!is_object(f->function))
+		return 0;
+	f->shared = 0;
+	f->compiled = w->map.flags & MAPPING_V8;
+	f->at = bytecode_offset(&s->proc, f->offset, f->bytecode);
+	f->where = f->at < 0 ? w->lookup : f->bytecode;
+	if (find_memo(s, f))
+		f->k |= V8_MEMO;
+	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
+		f->k |= V8_MEMO;
+	if ((f->k & V8_MEMO) && learn_place(w, s, f))
+		return 0;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	if (f->at >= 0 && !f->compiled)
+		s->interpreter = w->lookup;
+	if (m->frame && w->store && !m->sent)
+		send_place(w, s, m, f);
+	return m->frame;
+}
+
+/* What frames of functions and of builtins are mostly: in code that was met before, with
+ * all that tells of them in the window, at places that are known. */
+__global __u64 v8_plain(struct walk *w)
+{
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, max = unwind_config.max_frames;
+	__u64 pc, sp, fp, hash, wanted = 0, gone = 0;
+	struct stack_record *out;
+	struct v8_scratch *s;
+	__u32 nr, on = 1;
 
 	if (!w)
 		return 0;
-	index = w->pid;
-	p = bpf_map_lookup_elem(&v8_procs, &index);
-	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (w->py.slot & (SCRATCH_SLOTS - 1));
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	out = bpf_map_lookup_elem(&frames, &index);
 	s = bpf_map_lookup_elem(&v8_scratch, &index);
-	if (!p || !s || !is_established(w, p->frame_function))
+	if (!out || !s || !w->v8_walk)
 		return 0;
-	/* The lowest one first: the window is filled from there upwards. */
-	offset = v8_slot(w, p->frame_offset);
-	bytecode = v8_slot(w, p->frame_bytecode);
-	function = function_of(w, p);
-	if (!is_object(function) || read_user(function - 1 + p->function_shared, &shared))
-		return 0;
-	m = memo_of_function(s, function);
-	if (m->function != function || m->shared != shared || m->pid != w->pid) {
-		m->function = 0;
-		m->pid = w->pid;
-		if (learn_function(p, m, function, shared))
-			return 0;
+	pc = w->pc;
+	sp = w->sp;
+	fp = w->fp;
+	nr = w->nr;
+	hash = w->hash;
+	for (int i = 0; i < V8_PLAIN; i++) {
+		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra, n;
+		int compiled = lookup - s->code_start < s->code_span;
+
+		if (!compiled && lookup - s->blob_start >= s->blob_span) {
+			on = 0;
+			break;
+		}
+		if ((fp & 7) || fp - 16 < sp || nr >= w->limit)
+			break;
+		if (o - V8_BELOW > WINDOW_BYTES - V8_BELOW - 16) {
+			wanted = w->v8_asked == fp ? 0 : fp - V8_BELOW;
+			w->v8_asked = fp;
+			break;
+		}
+		context = window_word(w, o + s->proc.frame_context);
+		if (is_object(context)) {
+			__u64 function = window_word(w, o + s->proc.frame_function);
+			__u64 where = lookup, offset = 0;
+			struct v8_memo *m;
+			__u32 k;
+
+			if (lookup == s->interpreter) {
+				where = window_word(w, o + s->proc.frame_bytecode);
+				offset = window_word(w, o + s->proc.frame_offset);
+			}
+			k = memo_index(function, where, offset);
+			FORGET(k);
+			m = &s->memo[k & (V8_MEMO - 1)];
+			if (!is_of(m, s->proc.born, function, where, offset)) {
+				k |= 1;
+				FORGET(k);
+				m = &s->memo[k & (V8_MEMO - 1)];
+				if (!is_of(m, s->proc.born, function, where, offset))
+					break;
+			}
+			if (m->sent < w->store)
+				break;
+			if (m->round != s->round && v8_verify(w, k))
+				break;
+			frame = m->frame;
+		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||
+			   (WALK_ARM64(w) && (context == 2ULL * s->proc.entry ||
+				context == 2ULL * s->proc.construct_entry))) {
+			break;
+		}
+		if (!frame && w->want == WANT_ALL) {
+			if (compiled)
+				break;
+			frame = FRAME_NATIVE(s->blob_file, lookup - s->blob_bias);
+		}
+		ra = strip(w, window_word(w, o + 8));
+		if (!ra)
+			break;
+		if (frame) {
+			n = nr++;
+			FORGET(n);
+			if (n < max) /* else nothing is stored: see start() */
+				out->frames[n] = frame;
+			hash = STACK_HASH(hash, frame);
+		}
+		sp = fp + 16;
+		fp = window_word(w, o);
+		pc = ra;
+		gone = WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 	}
-	at = bytecode_offset(p, m, offset, bytecode);
-	if (at < 0 && m->hidden)
-		return 0;
-	pc = at < 0 ? w->lookup : 0;
-	id = v8_mix(v8_mix((__u64)w->pid << 32 | m->flags >> 32, shared), pc);
-	frame = FRAME_JS(id, at < 0 ? 0 : at);
-	if (w->store) {
-		s->out.frame = frame;
-		s->out.shared = shared;
-		s->out.bytecode = m->bytecode == bytecode ? bytecode : 0;
-		s->out.pc = pc;
-		s->out.pid = w->pid;
-		v8_first_sight(&s->out);
-	}
-	return frame;
+	w->flags &= ~gone;
+	w->v8_on = on;
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->nr = nr;
+	w->hash = hash;
+	return wanted;
 }
 
-/* How far the caller's sp is above fp. */
-static __always_inline __u32 v8_frame_size(struct walk *w)
+/* arm64: the process, where it is a frame that C++ entered by, which has callee-saved
+ * registers above its record, or around it; NULL. */
+static __always_inline struct v8_proc *entry_of(struct walk *w)
 {
 	struct v8_proc *p;
 	__u64 kind = 0;
 	__u32 pid = w->pid;
 
 	if (!WALK_ARM64(w))
-		return 16;
+		return NULL;
 	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p || walk_word(w, w->fp + p->frame_context, &kind))
-		return 16;
-	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? ENTRY_ARM64 : 16;
+		return NULL;
+	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? p : NULL;
 }
 
 __global int native_v8(struct walk *w)
 {
-	__u64 ra = 0, fp = 0;
+	__u64 ra = 0, fp = 0, at, sp;
+	struct v8_proc *entry;
 	int err = 0;
 
 	if (!w)
@@ -368,7 +733,10 @@ __global int native_v8(struct walk *w)
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);
-	if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+	entry = entry_of(w);
+	at = w->fp + (entry ? entry->entry_record : 0);
+	sp = w->fp + (entry ? entry->entry_size : 16);
+	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
 		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, w->fp + v8_frame_size(w), fp, 0);
+	return arrive(w, ra, sp, fp, 0);
 }

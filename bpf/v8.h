@@ -30,10 +30,18 @@ struct v8_proc {
 	__u16 scope_locals;    /* ..and where the first is */
 	__u16 entry, construct_entry; /* kinds of frames that C++ enters by */
 	__u16 builtin_exit; /* the kind of frame by which a builtin in C++ is called */
-	__u16 pad;
 	__u16 shared_data;  /* in a SharedFunctionInfo: the number of a builtin, or an object */
+	__u16 shared_unique; /* in that, u32: no other one ever has it; 0: there is none */
+	__u16 script_id;    /* in a Script, a Smi: likewise */
+	__u16 stream_type;  /* of what compiled code lies in */
+	__u32 born;         /* tells the process from those that had its number before */
+	__u32 builtins_size;
+	/* arm64, of a frame that C++ enters by: from fp to the record, and to the caller's sp */
+	__u16 entry_record, entry_size;
+	__u64 builtins;     /* the embedded builtins: ELF vaddr */
+	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };
-ABI_SIZE(v8_proc, 48);
+ABI_SIZE(v8_proc, 80);
 
 /* A string's beginning. */
 #define V8_TEXT_MAX 160

@@ -418,6 +418,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 			return err;
 	}
 	walk_lr(w);
+	w->v8_on = (w->rule & 15) == RULE_V8;
 	return native_step(w);
 }
 
@@ -500,9 +501,13 @@ static long walk_some(__u32 i, void *data)
 {
 	struct loop *l = data;
 	struct walk *w = l->w;
-	__u64 wanted = w->py_in || w->want != WANT_ALL ? 0 : plain_frames(w);
+	__u64 wanted = 0;
 	int end;
 
+	if (w->v8_on && !(w->flags & WALK_EXACT))
+		wanted = v8_plain(w);
+	if (!wanted && !w->v8_on && !w->py_in && w->want == WANT_ALL)
+		wanted = plain_frames(w);
 	if (wanted && !(w->flags & WALK_NO_WINDOW)) {
 		walk_refill(w, wanted, &w->rule);
 		return 0;
@@ -676,6 +681,8 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 		w->limit = unwind_config.max_frames;
 	w->end = w->trouble = 0;
 	w->py_emitted = w->py_in = w->py_listed = 0;
+	w->v8_walk = w->v8_on = w->v8_budget = 0;
+	w->v8_asked = 0;
 	__builtin_memset(&w->py, 0, sizeof(w->py));
 	w->py.pid = w->pid;
 	w->py.slot = r->slot;

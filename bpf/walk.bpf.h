@@ -75,6 +75,11 @@ struct walk {
 	__u64 py_hash, py_frame, py_newest;
 	struct python_cursor py;
 
+	__u64 v8_asked;             /* fp of the frame that a window was read for */
+	__u32 v8_walk;              /* v8_begin() was called */
+	__u32 v8_on;                /* the frame before was V8's */
+	__u32 v8_budget, v8_pad;    /* words of code that may be looked at */
+
 	struct { /* where the walk began, for userspace to finish it */
 		__u64 pc, sp, fp, lr;
 	} first;
@@ -143,6 +148,9 @@ int native_step(struct walk *w);
  * step of native_step(). */
 __u64 v8_function(struct walk *w);
 int native_v8(struct walk *w);
+/* Frames of V8's that are all in the window and known. The address of what is to be in it,
+ * or 0. */
+__u64 v8_plain(struct walk *w);
 /* fsbase, tpidr_el0 of the thread; 0: not known. */
 __u64 thread_pointer(void);
 

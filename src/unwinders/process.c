@@ -29,6 +29,7 @@ struct processes {
 	VEC(uint32_t) graves;         /* dead ones, oldest first */
 	size_t forgotten;             /* of graves */
 	struct mapping_chunk chunk;   /* being written */
+	uint32_t v8_born;             /* processes with V8 so far */
 };
 
 struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink)
@@ -207,8 +208,13 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 	}
 	if (file_has_python(f))
 		attach_python(p, f, m);
-	if (file_has_v8(f) && !p->v8)
+	if (file_has_v8(f) && !p->v8) {
 		p->v8 = file_v8(ps->files, f);
+		p->v8_born = ++ps->v8_born;
+	}
+	/* Not by the builtins' second mapping, which is elsewhere than the rest of the file. */
+	if (p->v8 && file_has_v8(f) && p->v8->epoch && m->start - bias < p->v8->proc.builtins)
+		p->v8_epoch = bias + p->v8->epoch;
 	if (p->v8)
 		p->languages |= 1u << FRAME_LANG_JS;
 	if (file_has_go(f)) {
@@ -289,12 +295,17 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 /* Chunk 0 comes last: it says that the others are there. */
 static int publish(const struct process *p, struct unwind_sink *sink, struct mapping_chunk *c)
 {
+	struct v8_proc v8;
 	int err = 0;
 
 	if (p->has_python)
 		err = sink->set_python(sink, p->pid, &p->python, sizeof(p->python));
-	if (p->v8 && !err)
-		err = sink->set_v8(sink, p->pid, &p->v8->proc, sizeof(p->v8->proc));
+	if (p->v8 && !err) {
+		v8 = p->v8->proc;
+		v8.born = p->v8_born;
+		v8.epoch = p->v8_epoch;
+		err = sink->set_v8(sink, p->pid, &v8, sizeof(v8));
+	}
 	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
 		if (process_chunk(p, i, c))
 			err = sink->set_chunk(sink, p->pid, i, c);
@@ -423,6 +434,8 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	p->python = from->python;
 	p->libc = from->libc;
 	p->v8 = from->v8;
+	p->v8_born = p->v8 ? ++ps->v8_born : 0;
+	p->v8_epoch = from->v8_epoch;
 	p->jit = from->jit;
 	p->nanonymous = from->nanonymous;
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));

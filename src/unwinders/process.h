@@ -17,6 +17,8 @@ struct process {
 	struct python_proc python;
 	const struct file *libc; /* see python_libc(); NULL: none yet */
 	const struct v8_layout *v8; /* its file's; NULL: no V8 */
+	uint32_t v8_born;     /* these: see struct v8_proc */
+	uint64_t v8_epoch;
 	struct perfmap *jit;  /* owned by processes */
 	struct file *anonymous[8]; /* by terabyte, see files_anonymous() */
 	unsigned nanonymous;

@@ -37,6 +37,7 @@ struct unwinders {
 	struct stacks *stacks;
 	struct python_codes *codes;
 	struct v8_codes *v8;
+	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
 	struct names *names;
 	struct {
 		unsigned processes, misses, walks, unfinished, unreadable;
@@ -425,8 +426,12 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum
 		.files = u->files,
 		.mapped = processes_find(u->processes, core_pid(c)),
 	};
+	int err;
 
-	return walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), want, limit, ret_id);
+	u->recorded = &memory.memory;
+	err = walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), want, limit, ret_id);
+	u->recorded = NULL;
+	return err;
 }
 
 /* ---- records ---- */
@@ -460,9 +465,9 @@ static void take_python(struct unwinders *u, const struct python_code_record *r,
 
 static int read_heap(void *arg, uint64_t addr, void *buf, size_t size)
 {
-	struct host_process *p = arg;
+	struct host_memory *m = arg;
 
-	return p->memory.read(&p->memory, addr, buf, size);
+	return m->read(m, addr, buf, size);
 }
 
 static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
@@ -475,7 +480,9 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 	if (!p || !p->v8)
 		return;
 	host_process_init(&memory, (int)r->pid);
-	heap = (struct v8_heap){ p->v8, read_heap, &memory };
+	heap = (struct v8_heap){ p->v8, read_heap, p->recorded ? u->recorded : &memory.memory };
+	if (!heap.arg)
+		return;
 	v8_codes_record(u->v8, r, &heap);
 }
 

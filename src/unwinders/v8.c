@@ -146,6 +146,8 @@ static void set_proc(const struct constants *c, uint32_t version, struct v8_proc
 	p->bytecode_type = (uint16_t)ANY(0, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
 	p->function_shared = (uint16_t)ANY(24, "class_JSFunction__shared__SharedFunctionInfo");
 	p->bytecode_first = (uint16_t)ANY(54, "class_BytecodeArray__data__uintptr_t");
+	p->entry_record = version < V8_VERSION(9, 0) ? 88 : 0;
+	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
@@ -184,6 +186,8 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->proc.scope_type = (uint16_t)l->scope_type;
 	l->proc.scope_count = (uint16_t)(l->scope_slots + 16);
 	l->proc.scope_locals = (uint16_t)(l->scope_slots + 8 * l->first_vars);
+	l->proc.shared_unique = trusted ? (uint16_t)(l->shared_flags + 8) : 0;
+	l->proc.script_id = (uint16_t)ANY(64, "class_Script__id__SMI");
 	l->script_type = ANY(-2, "type_Script__SCRIPT_TYPE");
 	l->proc.script_type = (uint16_t)l->script_type;
 	first = ANY(-2, "type_UncompiledDataWithPreparseData__UNCOMPILED_DATA_WITH_PREPARSE_DATA_TYPE");
@@ -203,6 +207,7 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 	l->code_type = ANY(-2, "type_Code__CODE_TYPE");
 	l->stream_type = inner ? l->code_type :
 		ANY(-2, "type_InstructionStream__INSTRUCTION_STREAM_TYPE");
+	l->proc.stream_type = (uint16_t)l->stream_type;
 	l->code_deopt = trusted ? 8 : 16;
 	l->code_positions = trusted ? 16 : 24;
 	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
@@ -217,7 +222,7 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 int v8_layout(struct elf *e, struct v8_layout *ret)
 {
 	struct constants all = { e, calloc(SYMBOLS_MAX, sizeof(*all.sym)), 0 }, *c = &all;
-	struct elf_symbol sizes;
+	struct elf_symbol sizes, epoch;
 
 	if (!c->sym)
 		return -ENOMEM;
@@ -228,8 +233,11 @@ int v8_layout(struct elf *e, struct v8_layout *ret)
 		set_objects(c, ret);
 		set_code(c, ret);
 	}
+	builtins(e, &ret->proc.builtins, &ret->proc.builtins_size);
 	free(c->sym);
 	if (elf_symbol_named(e, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE", &sizes))
 		ret->bytecode_sizes = elf_at(e, sizes.vaddr, 3 * 256);
+	if (elf_symbol_named(e, "_ZN2v88internal12_GLOBAL__N_112global_epochE", &epoch))
+		ret->epoch = epoch.vaddr;
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
 }

@@ -26,6 +26,7 @@ extern const struct unwinder unwinder_v8;
 struct v8_layout {
 	struct v8_proc proc;
 	uint32_t version; /* V8_VERSION() */
+	uint64_t epoch;   /* of global_epoch, see v8_proc: ELF vaddr; 0: not known */
 
 	/* SharedFunctionInfo */
 	int32_t shared_data, shared_name, shared_script, shared_flags;

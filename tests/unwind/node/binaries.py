@@ -22,36 +22,45 @@ from absent import Missing
 VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
 
 
-def fetch(version, machine, new):
+def fetch(package, new):
     if not shutil.which('npm'):
         raise Missing('there is no npm to fetch it with')
-    packages.run(['npm', 'pack', '--loglevel=error', f'node-linux-{MACHINES[machine]}@{version}'],
-                 cwd=new, stdout=sys.stderr)
+    packages.run(['npm', 'pack', '--loglevel=error', package], cwd=new, stdout=sys.stderr)
 
 
 missing = {}  # what could not be fetched, and why: asked for once
 
 
-def node(version, machine=os.uname().machine):
-    """The program; unpacked at the first call. version: "20" is the newest 20."""
-    where = CACHE / f'{version}-{machine}'
+def unpacked(what, package, part):
+    """The directory of a package that part is in, or is; fetched at the first call."""
+    where = CACHE / what
     if where in missing:
         raise missing[where]
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not where.exists():
-            print(f'node: unpacking {version} (once)', file=sys.stderr)
+            print(f'node: unpacking {what} (once)', file=sys.stderr)
             with tempfile.TemporaryDirectory(dir=CACHE) as new:
                 try:
-                    fetch(version, machine, new)
+                    fetch(package, new)
                 except Missing as why:
                     missing[where] = why
                     raise
                 with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
-                    archive.extract('package/bin/node', new)
-                shutil.move(f'{new}/package/bin', where)
-    return where / 'node'
+                    archive.extractall(new, [m for m in archive if m.name.startswith(f'package/{part}')])
+                shutil.move(f'{new}/package/{part.split("/")[0]}', where)
+    return where
+
+
+def node(version, machine=os.uname().machine):
+    """The program; unpacked at the first call. version: "20" is the newest 20."""
+    return unpacked(f'{version}-{machine}', f'node-linux-{MACHINES[machine]}@{version}', 'bin/node') / 'node'
+
+
+def headers():
+    """Of the interface for addons."""
+    return unpacked('headers', 'node-api-headers', 'include')
 
 
 if __name__ == '__main__':

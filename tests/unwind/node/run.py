@@ -11,7 +11,8 @@ import account
 import binaries
 from absent import Missing, tap_fails
 
-OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',)]
+OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',),
+           ('--always-turbofan',)]
 
 
 def takes(node, options):
@@ -20,7 +21,7 @@ def takes(node, options):
 
 
 def main(strata, count=100, deepest=300, *versions):
-    runs = [(version, options) for version in versions or ('20', '26') for options in OPTIONS]
+    runs = [(version, options) for version in versions or ('20', '22', '26') for options in OPTIONS]
     print(f'1..{len(runs)}')
     failed = False
     for n, (version, options) in enumerate(runs, 1):

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/* addon.c - a native addon: call(f) calls f from two functions of C. */
+#include <node_api.h>
+
+#define KEPT __attribute__((noinline, visibility("default")))
+
+/* What it returns is used, so that no call is the last thing that a function does. */
+KEPT int addon_below(napi_env env, napi_value f)
+{
+	napi_value undefined, result;
+	int err;
+
+	napi_get_undefined(env, &undefined);
+	err = napi_call_function(env, undefined, f, 0, NULL, &result);
+	return err + 1;
+}
+
+KEPT int addon_above(napi_env env, napi_value f)
+{
+	return addon_below(env, f) + 1;
+}
+
+static napi_value call(napi_env env, napi_callback_info info)
+{
+	napi_value f, result;
+	size_t n = 1;
+
+	napi_get_cb_info(env, info, &n, &f, NULL, NULL);
+	napi_create_int32(env, addon_above(env, f), &result);
+	return result;
+}
+
+napi_value napi_register_module_v1(napi_env env, napi_value exports)
+{
+	napi_value f;
+
+	napi_create_function(env, "call", NAPI_AUTO_LENGTH, call, NULL, &f);
+	napi_set_named_property(env, exports, "call", f);
+	return exports;
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""addon.py - JavaScript that calls C that calls JavaScript: ustack has all of it, in order; and
+what node's system calls and its event loop show of JavaScript.
+
+    addon.py STRATA [VERSION...]      root"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import binaries
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = '''
+const { call } = require(process.argv[2]), fs = require('fs'), file = fs.openSync('/dev/null', 'w');
+function inner() { process.getuid(); fs.writeSync(file, 'x'); return 1; }
+function middle() { return call(inner) + 1; }
+function outer() { return call(middle) + 1; }
+function tick() { outer(); setTimeout(tick, 5); }
+tick();
+'''
+CHAIN = ['inner', 'addon_below', 'addon_above', 'middle', 'addon_below', 'addon_above', 'outer', 'tick']
+
+
+def names(stack):
+    """A function of each line, without what it was called with, its place, or how far in."""
+    return [re.split(r'[+( ]', line.strip())[0] for line in stack.splitlines() if line.strip()]
+
+
+def in_order(wanted, found):
+    """Whether all are there, innermost first, with others between."""
+    rest = iter(found)
+    return all(name in rest for name in wanted)
+
+
+def ask(strata, pid, script):
+    try:
+        return subprocess.run([strata, '-p', str(pid), '-e', script], capture_output=True, text=True,
+                              timeout=30).stdout
+    except subprocess.TimeoutExpired as why:
+        return f'nothing came: {why}'
+
+
+def build(directory):
+    addon = pathlib.Path(directory) / 'addon.node'
+    subprocess.run(['cc', '-O2', '-fPIC', '-shared', f'-I{binaries.headers()}', '-o', addon, HERE / 'addon.c'],
+                   check=True)
+    return addon
+
+
+def look(strata, version, directory, addon):
+    """(what, whether it is right, what was seen)"""
+    node, program = binaries.node(version), pathlib.Path(directory) / 'program.js'
+    program.write_text(PROGRAM)
+    with subprocess.Popen([node, program, addon]) as traced:
+        try:
+            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid { print(ustack); exit(); }')
+            yield 'ustack through an addon', in_order(CHAIN, names(seen)), seen
+            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write /len(jsstack)/ '
+                                           '{ print(jsstack); exit(); }')
+            want = ['writeSync', 'inner', 'middle', 'outer', 'tick']
+            yield 'jsstack of write(2)', in_order(want, [n.removeprefix('fs.') for n in names(seen)]), seen
+            seen = ask(strata, traced.pid, f'uprobe:{node}:*uv__io_poll* '
+                                           '{ printf("js %d\\n", len(jsstack)); print(ustack); exit(); }')
+            yield 'uprobe in the event loop', 'js 0\n' in seen and 'uv_run' in names(seen), seen
+        finally:
+            traced.kill()
+
+
+def main(strata, *versions):
+    versions = versions or ('20', '26')
+    print(f'1..{3 * len(versions)}')
+    n, failed = 0, False
+    with tempfile.TemporaryDirectory() as directory:
+        addon = build(directory)
+        for version in versions:
+            for what, good, seen in look(strata, version, directory, addon):
+                n += 1
+                failed |= not good
+                print(f"{'ok' if good else 'not ok'} {n} - node {version}: {what}", flush=True)
+                if not good:
+                    print(''.join(f'# {line}\n' for line in seen.splitlines()))
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

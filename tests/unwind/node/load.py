@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""load.py - a server under load at 199 Hz: how many stacks are whole, why others are not, and
+strata's hottest functions beside those of V8's own profiler (node --cpu-prof).
+
+    load.py STRATA [SECONDS [VERSION...]]      root
+
+The profiler's time is that of the thread that runs JavaScript; so is strata's."""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import binaries
+
+HERE = pathlib.Path(__file__).resolve().parent
+WHOLE = 99.0   # % of stacks
+POINTS = 3.0   # % of samples, between the two
+HOTTEST = 10
+# V8 20 to 22 count a function that was inlined as the one it was inlined into, strata does not.
+OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-maglev-inlining']}
+# Builtins, functions of C++ and regular expressions count as the function of a script that called
+# them: the two do not see the same of them.
+SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @j[jsstack(16)] = count(); @u[ustack(512)] = count(); }'
+
+
+def stacks(text, name):
+    """(lines, how often) of each value of a map that is printed."""
+    for body, n in re.findall(rf'^@{name}\[\n?(.*?)\]: (\d+)$', text, re.M | re.S):
+        yield [line.strip() for line in body.splitlines() if line.strip()], int(n)
+
+
+def whole(text):
+    """Stacks, whole ones, and why the others are not."""
+    total, why = 0, collections.Counter()
+    for lines, n in stacks(text, 'u'):
+        total += n
+        marks = [line for line in lines if re.fullmatch(r'\[.*\]', line)]
+        if marks:
+            why[marks[-1]] += n
+    return total, total - sum(why.values()), why
+
+
+def by_function(text):
+    """Share in % of all samples, by (name, file's base)."""
+    seen, total = collections.Counter(), 0
+    for lines, n in stacks(text, 'j'):
+        total += n
+        for line in lines:
+            if not line.startswith('[') and place(line)[1]:
+                seen[place(line)] += n
+                break
+    return {k: 100 * n / total for k, n in seen.items()} if total else {}
+
+
+def place(line):
+    name, _, rest = line.partition(' ')
+    file = rest.rpartition(':')[0] if re.search(r':\d+$', rest) else rest
+    return ('' if name == '<anonymous>' else name.split('.')[-1], pathlib.Path(file).name)
+
+
+def own_account(path):
+    """The same, of a .cpuprofile."""
+    profile = json.loads(path.read_text())
+    nodes = {n['id']: n for n in profile['nodes']}
+    above = {child: n['id'] for n in profile['nodes'] for child in n.get('children', ())}
+    seen, total = collections.Counter(), 0
+    for at, micros in zip(profile['samples'], profile['timeDeltas']):
+        frame = nodes[at]['callFrame']
+        if frame['functionName'] == '(idle)':
+            continue
+        total += micros
+        while not frame['url'] and at in above:
+            at = above[at]
+            frame = nodes[at]['callFrame']
+        if frame['url']:
+            name = frame['functionName'].split('.')[-1].split(' ')[-1]
+            seen[name, pathlib.Path(frame['url'].removeprefix('file://')).name] += micros
+    return {k: 100 * n / total for k, n in seen.items()}
+
+
+def run(strata, node, seconds, *options):
+    """(what strata printed, V8's own account) of one run: both look at the same."""
+    with tempfile.TemporaryDirectory() as directory:
+        served = subprocess.Popen([node, *options, '--cpu-prof', f'--cpu-prof-dir={directory}', '--cpu-prof-interval=1000',
+                                   HERE / 'server.js', str(seconds)], stdout=subprocess.PIPE, text=True)
+        out = subprocess.run([strata, '-p', str(served.pid), '-e', SCRIPT % served.pid],
+                             capture_output=True, text=True)
+        requests = served.communicate()[0].strip()
+        return out.stdout, own_account(next(pathlib.Path(directory).glob('*.cpuprofile'))), requests
+
+
+def main(strata, seconds='60', *versions):
+    versions = versions or ('20', '22', '24', '26')
+    print(f'1..{2 * len(versions)}')
+    failed = 0
+    for i, version in enumerate(versions):
+        text, own, requests = run(strata, str(binaries.node(version)), seconds, *OPTIONS.get(version, ()))
+        total, good, why = whole(text)
+        share = 100 * good / max(total, 1)
+        bad = share < WHOLE or not total
+        print(f"{'not ok' if bad else 'ok'} {2 * i + 1} - node {version}: {share:.2f} % of {total} stacks "
+              f'whole, {requests} requests')
+        for mark, n in why.most_common():
+            print(f'# {n} {mark}')
+        ours = by_function(text)
+        hottest = sorted(own, key=own.get, reverse=True)[:HOTTEST]
+        worst = max((abs(own[f] - ours.get(f, 0)) for f in hottest), default=100)
+        for f in hottest:
+            print(f'# {own[f]:6.2f} {ours.get(f, 0):6.2f}  {" ".join(f)}')
+        failed += bad + (worst > POINTS)
+        print(f"{'not ok' if worst > POINTS else 'ok'} {2 * i + 2} - node {version}: {HOTTEST} hottest "
+              f'functions within {worst:.1f} points', flush=True)
+    return bool(failed)
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
