@@ -60,7 +60,7 @@ static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, 
 	w->pc = strip(w, pc);
 	w->sp = sp;
 	w->fp = fp;
-	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED);
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_IN_BODY);
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
@@ -376,8 +376,9 @@ static __always_inline int by_go_rule(struct walk *w)
 	if (walk_word(w, sp, &saved))
 		return stop(UNWIND_UNREADABLE);
 	saved = strip(w, saved);
-	if (fp == sp - 8 && (own || saved == ra))
-		return by_record(w, fp);
+	/* Go does not adjust the fp that a fault left behind when it moves the stack (1.24). */
+	if ((fp == sp - 8 || (w->flags & WALK_IN_BODY)) && (own || saved == ra))
+		return by_record(w, sp - 8);
 	/* fp is the caller's. */
 	return arrive(w, own ? saved : ra, fp + 8, fp, 1);
 }
@@ -462,7 +463,7 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 		if (walk_word(w, cfa, &w->lr))
 			return stop(UNWIND_UNREADABLE);
 		cfa += 16;
-		rbx = WALK_LR;
+		rbx = WALK_LR | (flags & RULE_IN_BODY ? WALK_IN_BODY : 0);
 	}
 	err = arrive(w, ra, cfa, fp, may_switch);
 	w->flags |= rbx | regs | (flags & RULE_EXACT ? WALK_EXACT : 0);

@@ -301,6 +301,7 @@ enum rule_flags {
 	RULE_EXACT = 32,   /* the caller was interrupted: RA is a pc about to run. arm64: by Go's
 	                    * runtime, which left its LR at the CFA and its sp 16 above */
 	RULE_GO_ODD = 64,
+	RULE_IN_BODY = 128, /* with RULE_EXACT: the caller's frame record is there, if it has one */
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

@@ -478,7 +478,7 @@ __global __u64 plain_frames(struct walk *w)
 		FORGET(n);
 		if (n < max) /* else nothing is stored: see start() */
 			out->frames[n] = frame;
-		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
+		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_IN_BODY;
 		hash = STACK_HASH(hash, frame);
 	}
 	/* Without a branch: what is known here is known for each way out of the loop. */

@@ -49,6 +49,7 @@ enum special {
 	END,         /* what lies beyond is another life: a scheduler's, or nothing */
 	BY_FP,       /* rbp's chain goes on where sp has moved to another stack */
 	INTERRUPTED, /* was made to look called by the code that it interrupted */
+	FAULTED,     /* the same; it was not in its prologue */
 	SIGNAL,
 	LEAVING,     /* the same, from where it sets sp */
 	SCHEDULED,   /* systemstack */
@@ -63,6 +64,9 @@ struct known {
 
 /* runtime/asm_GOARCH.s, sys_linux_GOARCH.s, preempt_GOARCH.s */
 static const struct known known[] = {
+	{ "_rt0_amd64", END },
+	{ "_rt0_amd64_linux", END },
+	{ "_rt0_arm64_linux", END },
 	{ "runtime.mcall", LEAVING },
 	{ "runtime.gogo", LEAVING },
 	{ "gogo", LEAVING },
@@ -72,8 +76,8 @@ static const struct known known[] = {
 	{ "runtime.cgocallback", BY_FP },
 	{ "runtime.asyncPreempt", INTERRUPTED },
 	{ "runtime.asyncPreempt2", ORDINARY },
-	{ "runtime.sigpanic", INTERRUPTED },
-	{ "runtime.sigpanic0", INTERRUPTED },
+	{ "runtime.sigpanic", FAULTED },
+	{ "runtime.sigpanic0", FAULTED },
 	{ "runtime.debugCallV2", INTERRUPTED },
 	{ "runtime.sigtramp", ORDINARY }, /* has the flag of a thread's first */
 	{ "runtime.sigreturn", SIGNAL },
@@ -135,7 +139,7 @@ static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum s
 	struct frame_state *s)
 {
 	const uint8_t *code = elf_at(b->e, v->start - 1, 10);
-	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0, store = 0;
+	unsigned flags = what == INTERRUPTED || what == FAULTED ? RULE_EXACT : 0, store = 0;
 	bool pushed = code && code[0] == 0x55 && !s->delta && v->value == 8;
 	uint64_t at = v->start;
 
@@ -310,7 +314,7 @@ static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
  * follow the one that makes room, and fp set by the next. */
 static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum special what)
 {
-	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0;
+	unsigned flags = what == FAULTED ? RULE_EXACT | RULE_IN_BODY : what == INTERRUPTED ? RULE_EXACT : 0;
 	int n = v->value;
 	uint64_t saved = RULE(RULE_CFA, RULE_REG_SP, RULE_RA_SLOT | flags, -n / 8 - 1, n);
 
@@ -444,8 +448,8 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 
 	if (what == END || (what == LEAVING && elf_machine(b->e) == EM_AARCH64))
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
-	else if (what == SIGNAL)
-		add_row(b, f->start, RULE(RULE_SIGNAL, 0, 0, 0, 0));
+	else if (what == SIGNAL) /* not called: what is looked up lies before its first instruction */
+		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 	else if (elf_machine(b->e) == EM_AARCH64)
 		add_function_arm64(b, f, what);
 	else
@@ -513,4 +517,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 6, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 7, .load = go_load, .rows = go_rows };
