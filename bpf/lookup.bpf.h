@@ -11,8 +11,8 @@
  *     bit 2       the address is in an interpreter's loop
  *     bit 1       plain
  *     bit 0       the CFA is counted from fp
- * Of the others those are kept that are a kind alone (RULE_GO_ODD aside): 1 + kind from bit
- * 3 on, and bit 2. */
+ * Of the others those are kept that are a kind alone, and RULE_GO without its size: 1 + kind
+ * from bit 3 on, and bit 2. */
 #pragma once
 #include "walk.bpf.h"
 
@@ -65,7 +65,7 @@ static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;
 	__u64 loop = in_loop ? CACHE_IN_LOOP : 0;
 
-	if (!((rule & ~((__u64)RULE_GO_ODD << 8)) >> 4))
+	if (!(rule >> 4) || (rule & 15) == RULE_GO)
 		return (1 + (rule & 15)) << 3 | loop;
 	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || offset & ~CACHE_OFFSET ||
 		((slot + 0x20) & 0xffff) > 0x3f)

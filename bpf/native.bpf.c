@@ -376,9 +376,14 @@ static __always_inline int by_go_rule(struct walk *w)
 	if (walk_word(w, sp, &saved))
 		return stop(UNWIND_UNREADABLE);
 	saved = strip(w, saved);
-	/* Go does not adjust the fp that a fault left behind when it moves the stack (1.24). */
-	if ((fp == sp - 8 || (w->flags & WALK_IN_BODY)) && (own || saved == ra))
-		return by_record(w, sp - 8);
+	/* When Go moves the stack (seen up to 1.24) it does not adjust the record of a function
+	 * that has faulted. */
+	if ((w->flags & WALK_IN_BODY) && w->rule >> 32) {
+		sp += w->rule >> 32;
+		return arrive(w, saved, sp, sp - 8, 0);
+	}
+	if (fp == sp - 8 && (own || saved == ra))
+		return by_record(w, fp);
 	/* fp is the caller's. */
 	return arrive(w, own ? saved : ra, fp + 8, fp, 1);
 }

@@ -275,7 +275,7 @@ enum rule_kind {
 	                 * RULE_RA_SLOT fp is at the slot from there, RA behind it */
 	RULE_GO,        /* arm64, Go 1.21 on: the frame record lies below sp, at fp == sp - 8. In a
 	                 * frame that runs LR tells: one row is a function, neighbours differ in
-	                 * RULE_GO_ODD */
+	                 * RULE_GO_ODD. The offset is the frame's size in the function's body */
 	RULE_FP,        /* arm64: a function of known bounds without a rule: by frame pointer.
 	                 * The offset is its size */
 	RULE_V8,        /* V8's builtins, and what it compiles: by frame pointer, and a JavaScript
@@ -301,7 +301,7 @@ enum rule_flags {
 	RULE_EXACT = 32,   /* the caller was interrupted: RA is a pc about to run. arm64: by Go's
 	                    * runtime, which left its LR at the CFA and its sp 16 above */
 	RULE_GO_ODD = 64,
-	RULE_IN_BODY = 128, /* with RULE_EXACT: the caller's frame record is there, if it has one */
+	RULE_IN_BODY = 128, /* with RULE_EXACT: of a caller with RULE_GO, the frame is there */
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

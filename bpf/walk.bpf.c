@@ -220,7 +220,8 @@ static __always_inline int find_rule(struct walk *w)
 		return 0;
 	e = cache_entry(w, vaddr);
 	v = e ? *e : 0;
-	if (v >> 24 == cache_tag(w->map.file, vaddr)) {
+	/* The cache does not have what such a frame needs of its rule. */
+	if (!(w->flags & WALK_IN_BODY) && v >> 24 == cache_tag(w->map.file, vaddr)) {
 		w->rule = cache_unpack(v);
 		w->in_loop = v & CACHE_IN_LOOP;
 		return 0;

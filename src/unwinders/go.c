@@ -405,6 +405,18 @@ static void add_systemstack_arm64(struct builder *b, const struct pcln_function 
 		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
 }
 
+/* In the body, where it is largest. */
+static uint32_t frame_size(struct builder *b, const struct pcln_function *f)
+{
+	struct pcln_values v;
+	int32_t most = 0;
+
+	pclntab_sp(b->tab, f, &v);
+	while (pclntab_next(&v) && v.start < f->end)
+		most = v.value > most && v.value < 1 << 30 ? v.value : most;
+	return (uint32_t)most;
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -422,7 +434,7 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
-		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, 0));
+		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, frame_size(b, f)));
 	}
 }
 
@@ -517,4 +529,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 7, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 8, .load = go_load, .rows = go_rows };
