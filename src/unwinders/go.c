@@ -63,6 +63,9 @@ struct known {
 
 /* runtime/asm_GOARCH.s, sys_linux_GOARCH.s, preempt_GOARCH.s */
 static const struct known known[] = {
+	{ "_rt0_amd64", END },
+	{ "_rt0_amd64_linux", END },
+	{ "_rt0_arm64_linux", END },
 	{ "runtime.mcall", LEAVING },
 	{ "runtime.gogo", LEAVING },
 	{ "gogo", LEAVING },
@@ -526,4 +529,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 7, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 9, .load = go_load, .rows = go_rows };

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""signals.py - stacks from within Go's signal handler: what was interrupted follows whole.
+
+    signals.py STRATA      root"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import toolchains
+
+SOURCES = [pathlib.Path(__file__).resolve().parent / 'signals' / 'main.go']
+PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
+# Not of its first moments: what is not known then is walked later, by a copy of one stack.
+SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
+HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
+INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
+
+
+def look(strata, program):
+    """(stacks of the goroutine, what is wrong with some)"""
+    done = subprocess.run([strata, '-q', '-e', SCRIPT.format(program), '-c', program], capture_output=True, text=True)
+    seen, wrong = 0, []
+    for body, count in re.findall(r'@\[\n(.*?)\n\]: (\d+)', done.stdout, re.S):
+        names = [line.split()[0] for line in body.splitlines()]
+        if names[:3] != HANDLER or any(line.strip().startswith('[') for line in body.splitlines()):
+            wrong.append(names)
+        elif 'main.main' in names and not any('signal.Notify' in name for name in names):
+            seen += int(count)
+            start = len(names) - len(INTERRUPTED)
+            if names[start:] != INTERRUPTED or not names[3].startswith(('runtime.sigreturn', '__restore_rt')):
+                wrong.append(names)
+    return seen, wrong
+
+
+def main(strata):
+    print(f'1..{len(PROGRAMS)}')
+    failed = False
+    for n, (version, cgo) in enumerate(PROGRAMS, 1):
+        program = toolchains.CACHE / 'programs' / f'signals-{version}{"-cgo" * cgo}'
+        toolchains.build(version, program, SOURCES, cgo=cgo, flags=('-ldflags=-linkmode=external',) if cgo else ())
+        seen, wrong = look(strata, str(program))
+        bad = wrong or seen < 20
+        print(f"{'not ' if bad else ''}ok {n} - {program.name}: {seen} stacks", flush=True)
+        for names in wrong[:4]:
+            print('#', names)
+        failed |= bool(bad)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

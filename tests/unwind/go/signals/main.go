@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// main.go - a goroutine that is interrupted by signals for a second. Go 1.19's language.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+var sum int
+
+//go:noinline
+func spin(n int) {
+	for i := 0; i < n; i++ {
+		sum += i
+	}
+}
+
+//go:noinline
+func middle(until time.Time) {
+	for time.Now().Before(until) {
+		spin(1000000)
+	}
+}
+
+//go:noinline
+func outer(until time.Time) { middle(until) }
+
+func main() {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		for range time.Tick(5 * time.Millisecond) {
+			syscall.Kill(syscall.Getpid(), syscall.SIGUSR1)
+			<-signals
+		}
+	}()
+	outer(time.Now().Add(time.Second))
+}
