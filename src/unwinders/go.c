@@ -408,6 +408,42 @@ static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 	return size;
 }
 
+/* Before 1.21 its frame pointer on g0's stack is g0's own. mov sp,xN comes twice: to that stack
+ * and back. */
+static void add_old_systemstack_arm64(struct builder *b, const struct pcln_function *f)
+{
+	uint64_t moved[2];
+	const uint8_t *code;
+	unsigned n = 0;
+	uint32_t op;
+
+	add_arm64(b, f, ORDINARY);
+	for (uint64_t at = f->start; n < 2 && at + 4 <= f->end && (code = elf_at(b->e, at, 4)); at += 4) {
+		memcpy(&op, code, sizeof(op));
+		if ((op & 0xfffffc1f) == 0x9100001f)
+			moved[n++] = at + 4;
+	}
+	if (n == 2)
+		put_rule(b, moved[0], moved[1], RULE(RULE_GOBUF, 0, 0, 0, 192u << 16));
+}
+
+/* Its caller's frame, until it calls save_g and has no LR any more. */
+static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
+{
+	const uint8_t *code;
+	uint64_t at = f->start;
+	uint32_t op;
+
+	for (; at + 4 <= f->end && (code = elf_at(b->e, at, 4)); at += 4) {
+		memcpy(&op, code, sizeof(op));
+		if (op >> 26 == 0x25) /* bl */
+			break;
+	}
+	add_row(b, f->start, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+	if (at + 4 < f->end)
+		add_row(b, at + 4, RULE(RULE_END, 0, 0, 0, 0));
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -417,6 +453,10 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_asmcgocall_arm64(b, f);
 	} else if (what == GROWING) {
 		add_morestack_arm64(b, f);
+	} else if (what == LEAVING) {
+		add_leaving_arm64(b, f);
+	} else if (what == SCHEDULED && old) {
+		add_old_systemstack_arm64(b, f);
 	} else if (!strcmp(f->name, "crosscall2")) {
 		add_crosscall2(b, f);
 	} else if (what != ORDINARY || old) {
@@ -447,7 +487,7 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 {
 	enum special what = special_of(f);
 
-	if (what == END || (what == LEAVING && elf_machine(b->e) == EM_AARCH64))
+	if (what == END)
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
 	else if (what == SIGNAL) /* is returned to, and so looked up one byte before */
 		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
