@@ -47,6 +47,7 @@ static void add_row(struct builder *b, uint64_t vaddr, uint64_t rule)
 enum special {
 	ORDINARY,
 	END,         /* what lies beyond is another life: a scheduler's, or nothing */
+	BY_SP,       /* called by what is not Go */
 	BY_FP,       /* rbp's chain goes on where sp has moved to another stack */
 	INTERRUPTED, /* was made to look called by the code that it interrupted */
 	SIGNAL,
@@ -75,7 +76,7 @@ static const struct known known[] = {
 	{ "runtime.sigpanic", INTERRUPTED },
 	{ "runtime.sigpanic0", INTERRUPTED },
 	{ "runtime.debugCallV2", INTERRUPTED },
-	{ "runtime.sigtramp", ORDINARY }, /* has the flag of a thread's first */
+	{ "runtime.sigtramp", BY_SP }, /* has the flag of a thread's first */
 	{ "runtime.sigreturn", SIGNAL },
 	{ "runtime.sigreturn__sigaction", SIGNAL },
 };
