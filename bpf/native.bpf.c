@@ -364,15 +364,16 @@ static __always_inline int by_cgocall(struct walk *w, __u64 rule)
 	return arrive(w, pc, old + 8, fp, 1);
 }
 
-/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it. */
-static __always_inline int by_record(struct walk *w, __u64 at)
+/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it. size: of
+ * the function's frame. */
+static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
 {
 	__u64 fp = 0, ra = 0;
 
 	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
 		return stop(UNWIND_UNREADABLE);
 	/* The thread's or the goroutine's first frame has none below it. */
-	return arrive(w, ra, fp ? fp + 8 : at + 16, fp, 1);
+	return arrive(w, ra, fp ? fp + 8 : at + 8 + size, fp, 1);
 }
 
 /* A frame that a panic or preemption left in the middle of its body has all that it will have
@@ -392,22 +393,22 @@ static __always_inline int by_go_frame(struct walk *w, __u64 size)
  * already. */
 static __always_inline int by_go_rule(struct walk *w)
 {
-	__u64 fp = w->fp, saved = 0, ra, sp = w->sp;
+	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = w->rule >> 32;
 	int own;
 
 	if (!(w->flags & WALK_LR))
-		return by_record(w, fp);
+		return by_record(w, fp, size);
 	if (w->flags & WALK_BODY)
-		return by_go_frame(w, w->rule >> 32);
+		return by_go_frame(w, size);
 	ra = strip(w, w->lr);
 	own = w->own;
 	if (walk_word(w, sp, &saved))
 		return stop(UNWIND_UNREADABLE);
 	saved = strip(w, saved);
 	if (fp == sp - 8 && (own || saved == ra))
-		return by_record(w, fp);
+		return by_record(w, fp, size);
 	/* fp is the caller's. */
-	return arrive(w, own ? saved : ra, fp + 8, fp, 1);
+	return arrive(w, own ? saved : ra, fp ? fp + 8 : sp + (own ? size : 0), fp, 1);
 }
 
 __global int native_go(struct walk *w)

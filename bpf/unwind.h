@@ -269,7 +269,7 @@ enum rule_kind {
 	RULE_GOBUF,     /* Go: on g0, called from where the goroutine was left, its g.sched. g is
 	                 * at the thread pointer + s16 in bits 32-47, m.curg at bits 48-63; an fp
 	                 * slot is gobuf.bp's offset in g: all is there, also the pc (arm64: and LR).
-	                 * Without, RA is at gobuf.sp (arm64: and fp below it). Thread pointer
+	                 * Without, RA is at gobuf.sp (arm64: fp below it, the frame is of 16 bytes). Thread pointer
 	                 * offset 0: g is in x28 */
 	RULE_CGOCALL,   /* Go: on g0 for C; g lies at sp + bits 32-47, and the old sp's distance
 	                 * from g.stack.hi (g 0: it itself) at sp + bits 48-63. RA is at old sp; with

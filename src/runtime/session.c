@@ -30,7 +30,7 @@
 #include "target/target.h"
 #include "unwinders/unwinder.h"
 
-#define READ_RUNNING_NS 200000000ull
+#define READ_RUNNING_NS 1000000000ull
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
 

@@ -269,12 +269,12 @@ char *proc_comm(struct target *t, int pid)
 }
 
 /* A zombie has a directory, but nothing in it is its own any more. */
-/* The letter of /proc/PID/stat; 0: there is no such process. */
-static char state_of(struct target *t, int pid)
+/* The letter of /proc/PID/FILE, a stat; 0: there is none. */
+static char state_of(struct target *t, int pid, const char *file)
 {
 	char path[96];
 	size_t size;
-	_cleanup_(freep) char *stat = target_read(t, proc_path(path, pid, "stat"), 4096, &size);
+	_cleanup_(freep) char *stat = target_read(t, proc_path(path, pid, file), 4096, &size);
 	const char *state = stat ? strrchr(stat, ')') : NULL;
 
 	return state && state[1] ? state[2] : 0;
@@ -282,12 +282,22 @@ static char state_of(struct target *t, int pid)
 
 bool proc_alive(struct target *t, int pid)
 {
-	char state = state_of(t, pid);
+	char state = state_of(t, pid, "stat");
 
 	return state && state != 'Z' && state != 'X';
 }
 
+/* The first threads of Go and others sleep while others work. */
 bool proc_running(struct target *t, int pid)
 {
-	return state_of(t, pid) == 'R';
+	_cleanup_(freep) int *tids = NULL;
+	ssize_t n = proc_threads(t, pid, &tids);
+	bool running = false;
+	char file[64];
+
+	for (ssize_t i = 0; i < n && !running; i++) {
+		snprintf(file, sizeof(file), "task/%d/stat", tids[i]);
+		running = state_of(t, pid, file) == 'R';
+	}
+	return running;
 }

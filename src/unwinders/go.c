@@ -47,6 +47,7 @@ static void add_row(struct builder *b, uint64_t vaddr, uint64_t rule)
 enum special {
 	ORDINARY,
 	END,         /* what lies beyond is another life: a scheduler's, or nothing */
+	BY_SP,       /* called by what is not Go */
 	BY_FP,       /* rbp's chain goes on where sp has moved to another stack */
 	INTERRUPTED, /* was made to look called by the code that it interrupted */
 	SIGNAL,
@@ -78,7 +79,7 @@ static const struct known known[] = {
 	{ "runtime.sigpanic", INTERRUPTED },
 	{ "runtime.sigpanic0", INTERRUPTED },
 	{ "runtime.debugCallV2", INTERRUPTED },
-	{ "runtime.sigtramp", ORDINARY }, /* has the flag of a thread's first */
+	{ "runtime.sigtramp", BY_SP }, /* has the flag of a thread's first */
 	{ "runtime.sigreturn", SIGNAL },
 	{ "runtime.sigreturn__sigaction", SIGNAL },
 };
@@ -417,6 +418,23 @@ static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 	return size;
 }
 
+/* Its caller's frame, until it calls save_g and has no LR any more. */
+static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
+{
+	const uint8_t *code;
+	uint64_t at = f->start;
+	uint32_t op;
+
+	for (; at + 4 <= f->end && (code = elf_at(b->e, at, 4)); at += 4) {
+		memcpy(&op, code, sizeof(op));
+		if (op >> 26 == 0x25) /* bl */
+			break;
+	}
+	add_row(b, f->start, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
+	if (at + 4 < f->end)
+		add_row(b, at + 4, RULE(RULE_END, 0, 0, 0, 0));
+}
+
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
 	/* Older ones leave wrong frame pointers behind when a stack moves. */
@@ -426,6 +444,8 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_asmcgocall_arm64(b, f);
 	} else if (what == GROWING) {
 		add_morestack_arm64(b, f);
+	} else if (what == LEAVING) {
+		add_leaving_arm64(b, f);
 	} else if (what == SCHEDULED) {
 		add_systemstack_arm64(b, f);
 	} else if (!strcmp(f->name, "crosscall2")) {
@@ -458,7 +478,7 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 {
 	enum special what = special_of(f);
 
-	if (what == END || (what == LEAVING && elf_machine(b->e) == EM_AARCH64))
+	if (what == END)
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
 	else if (what == SIGNAL) /* is returned to, and so looked up one byte before */
 		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
@@ -529,4 +549,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 9, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 10, .load = go_load, .rows = go_rows };

@@ -2,6 +2,7 @@
 /* child.c - a program of chain.c, and what it says of its own stack. */
 #include "child.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,15 @@ int plan(void)
 {
 	printf("1..%d\n", tests);
 	return failed != 0;
+}
+
+void stay_on_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static void read_expected(struct child *c, int fd)

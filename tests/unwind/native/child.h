@@ -21,6 +21,10 @@ int child_agrees(struct test_process *p, const struct child *c, const struct hos
 /* Frames around one, and the end. */
 void show_frames(struct test_process *p, const struct host_stack *s, size_t at);
 
+/* This process and those that it starts take turns on one CPU, as where one steps the other: a
+ * step is then no message to another CPU, which takes long where CPUs are emulated. */
+void stay_on_cpu(void);
+
 /* A line of TAP. */
 void ok(int good, const char *program, const char *what);
 int plan(void); /* the last line; main's result */

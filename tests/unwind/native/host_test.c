@@ -116,6 +116,7 @@ int main(int argc, char **argv)
 {
 	static const char *const depths[] = {"1", "10", "100", "1000", "5000"};
 
+	stay_on_cpu();
 	target = target_open("/");
 	for (int i = 1; i < argc; i++) {
 		for (size_t k = 0; k < sizeof(depths) / sizeof(depths[0]); k++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* step.c - a program is stepped through, and before each instruction the walk's first step
- * is compared with the truth: step STEPS[@FUNCTION] PROGRAM ARGS..
+ * is compared with the truth: step STEPS[:PERMILLE][@FUNCTION] PROGRAM ARGS.., where one
+ * instruction of a thousand may be wrong, or so many.
  *
  * The truth is a shadow stack. A call says where it will return to, and what the stack and
  * the frame pointer will be then; a callee whose caller's stack pointer has been passed is
@@ -393,17 +394,19 @@ int main(int argc, char **argv)
 	struct rig r = {.target = target_open("/")};
 	struct host_regs before, after;
 	const char *at = argc > 2 ? strchr(argv[1], '@') : NULL;
-	unsigned steps;
+	unsigned steps, permille = 1;
 	int signal = 0;
 	char what[160];
 
 	if (argc < 3)
 		return 2;
-	steps = atoi(argv[1]);
+	if (sscanf(argv[1], "%u:%u", &steps, &permille) < 1)
+		return 2;
 	if (access(argv[2], X_OK)) {
 		printf("1..0 # SKIP there is no %s\n", argv[2]);
 		return 0;
 	}
+	stay_on_cpu();
 	r.pid = start(argv + 2);
 	if (r.pid < 0)
 		return 1;
@@ -433,7 +436,7 @@ int main(int argc, char **argv)
 	judge(&r);
 	snprintf(what, sizeof(what), "from %s: %u of %u instructions wrong, in %zu places", at ? at + 1 : "its start",
 		r.wrong, r.counted, r.misses.len);
-	ok(r.counted == steps && r.wrong * 1000ull <= steps, argv[2], what);
+	ok(r.counted == steps && r.wrong * 1000ull <= steps * permille, argv[2], what);
 	printf("# the process was read %u times\n", r.reads);
 	show(&r);
 	kill(r.pid, SIGKILL);
