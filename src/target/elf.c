@@ -638,20 +638,27 @@ const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr)
 }
 
 struct wanted { /* symbols by name */
-	const char *name;
-	bool starting; /* the name is the beginning of theirs */
+	const char *const *names;
+	size_t nnames;
+	bool starting; /* a name is the beginning of theirs */
 	struct elf_symbol *ret;
 	size_t n, max;
 };
 
+static bool is_wanted(const struct wanted *w, const char *name)
+{
+	for (size_t i = 0; i < w->nnames; i++)
+		if (w->starting ? !strncmp(name, w->names[i], strlen(w->names[i])) : !strcmp(name, w->names[i]))
+			return true;
+	return false;
+}
+
 static void find_in(const struct symtab *t, struct wanted *w)
 {
-	size_t len = strlen(w->name);
-
 	for (size_t i = 1; i < t->n && w->n < w->max; i++) {
 		struct elf_symbol s;
 
-		if (symbol_at(t, i, &s) && !strncmp(s.name, w->name, len) && (w->starting || !s.name[len]))
+		if (symbol_at(t, i, &s) && is_wanted(w, s.name))
 			w->ret[w->n++] = s;
 	}
 }
@@ -679,12 +686,13 @@ static size_t find_symbols(struct elf *e, struct wanted w)
 
 bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret)
 {
-	return find_symbols(e, (struct wanted){name, false, ret, 0, 1}) == 1;
+	return find_symbols(e, (struct wanted){&name, 1, false, ret, 0, 1}) == 1;
 }
 
-size_t elf_symbols_starting(struct elf *e, const char *prefix, struct elf_symbol *ret, size_t max)
+size_t elf_symbols_starting(struct elf *e, const char *const *prefixes, size_t n,
+	struct elf_symbol *ret, size_t max)
 {
-	return find_symbols(e, (struct wanted){prefix, true, ret, 0, max});
+	return find_symbols(e, (struct wanted){prefixes, n, true, ret, 0, max});
 }
 
 /* ---- dynamic section --------------------------------------------------- */

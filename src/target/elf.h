@@ -65,9 +65,10 @@ size_t elf_symbols(struct elf *e, const struct elf_symbol **ret);
 const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr);
 /* By name, first definition. Looks in .dynsym and .symtab; does not sort all. */
 bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret);
-/* Those whose names begin so, at most max, in the same way; the same one may be there
+/* Those whose names begin with one of n prefixes, at most max, likewise; the same one may be there
  * twice. How many. */
-size_t elf_symbols_starting(struct elf *e, const char *prefix, struct elf_symbol *ret, size_t max);
+size_t elf_symbols_starting(struct elf *e, const char *const *prefixes, size_t n,
+	struct elf_symbol *ret, size_t max);
 
 /* DT_NEEDED and DT_RUNPATH/RPATH entries in order. NULL-terminated, owned by e. */
 const char *const *elf_needed(struct elf *e);

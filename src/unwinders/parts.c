@@ -213,7 +213,7 @@ static bool names_a_part(const char *suffix)
 static void add_named(struct search *s, const char *name)
 {
 	struct elf_symbol sym[SYMBOLS];
-	size_t n = elf_symbols_starting(s->elf, name, sym, SYMBOLS);
+	size_t n = elf_symbols_starting(s->elf, &name, 1, sym, SYMBOLS);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct eh_range *f = fde_of(s, sym[i].vaddr);

@@ -20,26 +20,54 @@
 
 /* ---- the builtins ---- */
 
+/* What is read of a file, found in one go: it has hundreds of thousands of symbols. */
+static const char *const symbols[] = { PREFIX, "v8_Default_embedded_blob_",
+	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
+	"_ZN2v88internal12_GLOBAL__N_112global_epochE" };
+
+struct constants {
+	struct elf *e;
+	struct elf_symbol *sym;
+	size_t n;
+};
+
+static int constants_open(struct elf *e, struct constants *c)
+{
+	*c = (struct constants){ e, calloc(SYMBOLS_MAX, sizeof(*c->sym)), 0 };
+	if (!c->sym)
+		return -ENOMEM;
+	c->n = elf_symbols_starting(e, symbols, ARRAY_SIZE(symbols), c->sym, SYMBOLS_MAX);
+	return 0;
+}
+
+static const struct elf_symbol *named(const struct constants *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->sym[i].name, name))
+			return &c->sym[i];
+	return NULL;
+}
+
 /* As V8 10, 11 and 8 (where one blob holds code and data) call them. */
-static bool builtins(struct elf *e, uint64_t *start, uint32_t *size)
+static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
 {
 	static const char *const names[][2] = {
 		{ "v8_Default_embedded_blob_code_data_", "v8_Default_embedded_blob_code_size_" },
 		{ "v8_Default_embedded_blob_code_", "v8_Default_embedded_blob_code_size_" },
 		{ "v8_Default_embedded_blob_data_", "v8_Default_embedded_blob_size_" },
 	};
-	struct elf_symbol code, bytes;
+	const struct elf_symbol *code, *bytes;
 	const uint8_t *p;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!elf_symbol_named(e, names[i][0], &code) || !elf_symbol_named(e, names[i][1], &bytes))
-			continue;
-		p = elf_at(e, bytes.vaddr, sizeof(*size));
+		code = named(c, names[i][0]);
+		bytes = named(c, names[i][1]);
+		p = code && bytes ? elf_at(c->e, bytes->vaddr, sizeof(*size)) : NULL;
 		if (!p)
 			continue;
 		memcpy(size, p, sizeof(*size));
-		*start = code.vaddr;
-		return elf_at(e, *start, *size) && *size;
+		*start = code->vaddr;
+		return elf_at(c->e, *start, *size) && *size;
 	}
 	return false;
 }
@@ -54,10 +82,16 @@ static bool has_v8(struct elf *e)
 static int v8_rows(struct elf *e, struct eh_rows *rows)
 {
 	struct eh_rows of_builtins = {};
+	struct constants c;
 	uint64_t start;
 	uint32_t size;
+	bool found;
 
-	if (!has_v8(e) || !builtins(e, &start, &size))
+	if (!has_v8(e) || constants_open(e, &c))
+		return -ENOENT;
+	found = builtins(&c, &start, &size);
+	free(c.sym);
+	if (!found)
 		return -ENOENT;
 	eh_row_add(&of_builtins, start, RULE(RULE_V8, 0, 0, 0, 0));
 	eh_row_add(&of_builtins, start + size, 0);
@@ -78,18 +112,13 @@ const struct unwinder unwinder_v8 = { .name = "v8", .version = 1, .load = v8_loa
 
 /* ---- the constants ---- */
 
-struct constants {
-	struct elf *e;
-	struct elf_symbol *sym;
-	size_t n;
-};
-
 static bool constant(const struct constants *c, const char *name, int32_t *ret)
 {
 	const uint8_t *p;
 
 	for (size_t i = 0; i < c->n; i++) {
-		if (strcmp(c->sym[i].name + sizeof(PREFIX) - 1, name))
+		if (strncmp(c->sym[i].name, PREFIX, sizeof(PREFIX) - 1) ||
+			strcmp(c->sym[i].name + sizeof(PREFIX) - 1, name))
 			continue;
 		p = elf_at(c->e, c->sym[i].vaddr, sizeof(*ret));
 		if (p)
@@ -111,16 +140,17 @@ static int32_t any_of(const struct constants *c, const char *const *names, int32
 
 #define ANY(otherwise, ...) any_of(c, (const char *const[]){ __VA_ARGS__, NULL }, otherwise)
 
-static uint32_t version_of(struct elf *e)
+static uint32_t version_of(const struct constants *c)
 {
 	static const char *const names[] = { "_ZN2v88internal7Version6major_E",
 		"_ZN2v88internal7Version6minor_E" };
 	uint32_t v[2] = {};
-	struct elf_symbol sym;
+	const struct elf_symbol *sym;
 	const uint8_t *p;
 
 	for (int i = 0; i < 2; i++) {
-		p = elf_symbol_named(e, names[i], &sym) ? elf_at(e, sym.vaddr, 4) : NULL;
+		sym = named(c, names[i]);
+		p = sym ? elf_at(c->e, sym->vaddr, 4) : NULL;
 		if (p)
 			memcpy(&v[i], p, 4);
 	}
@@ -221,23 +251,26 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 
 int v8_layout(struct elf *e, struct v8_layout *ret)
 {
-	struct constants all = { e, calloc(SYMBOLS_MAX, sizeof(*all.sym)), 0 }, *c = &all;
-	struct elf_symbol sizes, epoch;
+	const struct elf_symbol *sizes, *epoch;
+	struct constants all, *c = &all;
+	uint64_t start;
 
-	if (!c->sym)
+	if (constants_open(e, c))
 		return -ENOMEM;
-	c->n = elf_symbols_starting(e, PREFIX, c->sym, SYMBOLS_MAX);
-	*ret = (struct v8_layout){ .version = version_of(e) };
+	*ret = (struct v8_layout){ .version = version_of(c) };
 	if (c->n) {
 		set_proc(c, ret->version, &ret->proc);
 		set_objects(c, ret);
 		set_code(c, ret);
 	}
-	builtins(e, &ret->proc.builtins, &ret->proc.builtins_size);
+	if (builtins(c, &start, &ret->proc.builtins_size))
+		ret->proc.builtins = start;
+	sizes = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
+	if (sizes)
+		ret->bytecode_sizes = elf_at(e, sizes->vaddr, 3 * 256);
+	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
+	if (epoch)
+		ret->epoch = epoch->vaddr;
 	free(c->sym);
-	if (elf_symbol_named(e, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE", &sizes))
-		ret->bytecode_sizes = elf_at(e, sizes.vaddr, 3 * 256);
-	if (elf_symbol_named(e, "_ZN2v88internal12_GLOBAL__N_112global_epochE", &epoch))
-		ret->epoch = epoch.vaddr;
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
 }

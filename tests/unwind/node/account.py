@@ -54,16 +54,30 @@ def seen(text):
     return name, '' if file == '<anonymous>' else file, int(line)
 
 
+def without_missing(own, ours):
+    """V8's account without builtins that jsstack has not, and how many: TurboFan inlines some (map,
+    forEach), and tells of them in what it keeps to undo its work alone."""
+    kept = []
+    for frame in own:
+        name, file, _ = told(frame)
+        if not file and len(own) > len(ours) and (
+                len(kept) >= len(ours) or seen(ours[len(kept)])[:2] != (name, '')):
+            continue
+        kept.append(frame)
+    return kept, len(own) - len(kept)
+
+
 def compare(own, ours):
-    """Frames; of those names, lines that differ."""
-    names = lines = 0
+    """Frames; of those names, lines that differ; builtins that are missing, which count as both."""
+    own, missing = without_missing(own, ours)
+    names = lines = missing
     for a, b in zip(own, ours):
         name, file, line = told(a)
         found = seen(b)
         names += bool(name) and name != found[0]
         lines += (file, line) != found[1:]
     more = abs(len(own) - len(ours))
-    return max(len(own), len(ours)), names + more, lines + more
+    return max(len(own), len(ours)) + missing, names + more, lines + more, missing
 
 
 # A busy machine lost an event, which strata tells: what follows is compared in vain.
@@ -87,12 +101,14 @@ def main(strata, node, count=600, deepest=300, *options):
     traced.wait()
     accounts = [json.loads(line[4:]) for line in lines if line.startswith(b'own ')]
     whole = list(stacks(printed))
-    frames = names = places = marked = 0
+    frames = names = places = marked = inlined = 0
     kinds = collections.Counter()
     for i, (own, (ours, marks)) in enumerate(zip(accounts, whole)):
-        n, bad_names, bad_lines = compare(own, ours)
+        n, bad_names, bad_lines, missing = compare(own, ours)
         if bad_names:
             print(f'# stack {i}: {bad_names} of {n} frames; V8 says {len(own)}, jsstack {len(ours)}')
+        inlined += missing
+        own = without_missing(own, ours)[0]
         frames += n
         names += bad_names
         places += bad_lines
@@ -106,7 +122,7 @@ def main(strata, node, count=600, deepest=300, *options):
         print(f'# {n} times: {what}')
     right = f'{100 - 100 * names / max(frames, 1):.3f} % of names, {100 - 100 * places / max(frames, 1):.3f} % of lines'
     print(f'# {node} {" ".join(options)}: {len(whole)} stacks of {len(accounts)}, {frames} frames, '
-          f'{right} right, {marked} stacks marked')
+          f'{right} right, {inlined} inlined builtins missing, {marked} stacks marked')
     if len(whole) != len(accounts):
         return LOST
     return (len(accounts) < int(count) // 2 or marked > 0 or names > frames / 1000 or places > frames / 200)

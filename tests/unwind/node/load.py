@@ -21,8 +21,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 WHOLE = 99.0   # % of stacks
 POINTS = 3.0   # % of samples, between the two
 HOTTEST = 10
-# V8 20 to 22 count a function that was inlined as the one it was inlined into, strata does not.
-OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-maglev-inlining']}
+# Nodes 20 to 24 count a function that was inlined as the one it was inlined into, strata does not.
+OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-maglev-inlining'],
+           '24': ['--no-turbo-inlining', '--no-maglev-inlining']}
 # Builtins, functions of C++ and regular expressions count as the function of a script that called
 # them: the two do not see the same of them.
 SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @j[jsstack(16)] = count(); @u[ustack(512)] = count(); }'
