@@ -101,12 +101,13 @@ def main(strata, node, count=600, deepest=300, *options):
     traced.wait()
     accounts = [json.loads(line[4:]) for line in lines if line.startswith(b'own ')]
     whole = list(stacks(printed))
-    frames = names = places = marked = inlined = 0
+    frames = names = places = marked = inlined = wrong = 0
     kinds = collections.Counter()
     for i, (own, (ours, marks)) in enumerate(zip(accounts, whole)):
         n, bad_names, bad_lines, missing = compare(own, ours)
-        if bad_names:
+        if bad_names and not wrong:
             print(f'# stack {i}: {bad_names} of {n} frames; V8 says {len(own)}, jsstack {len(ours)}')
+        wrong += bad_names > 0
         inlined += missing
         own = without_missing(own, ours)[0]
         frames += n
