@@ -11,8 +11,8 @@
  *     bit 2       the address is in an interpreter's loop
  *     bit 1       plain
  *     bit 0       the CFA is counted from fp
- * Of the others those are kept that are a kind alone, and RULE_GO without its size: 1 + kind
- * from bit 3 on, and bit 2. */
+ * Of the others those are kept that are a kind alone (RULE_GO_ODD aside), and RULE_GO's: 1 +
+ * kind from bit 3 on, bit 2, and the frame's size in 16 bytes from bit 8 on. */
 #pragma once
 #include "walk.bpf.h"
 
@@ -56,6 +56,7 @@ static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
 #define CACHE_PLAIN   2ULL
 #define CACHE_BY_FP   1ULL
 #define CACHE_OFFSET  0x1fff8ULL
+#define CACHE_FRAME   0x7fff0ULL
 /* Of an entry or its rule. In words. */
 #define CACHE_SLOT(packed) ((__s64)((packed) << 41) >> 58)
 
@@ -65,8 +66,9 @@ static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;
 	__u64 loop = in_loop ? CACHE_IN_LOOP : 0;
 
-	if (!(rule >> 4) || (rule & 15) == RULE_GO)
-		return (1 + (rule & 15)) << 3 | loop;
+	if (!((rule & 0xffffffff & ~((__u64)RULE_GO_ODD << 8)) >> 4) &&
+		(!offset || ((rule & 15) == RULE_GO && !(offset & ~CACHE_FRAME))))
+		return (1 + (rule & 15)) << 3 | loop | offset << 4;
 	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || offset & ~CACHE_OFFSET ||
 		((slot + 0x20) & 0xffff) > 0x3f)
 		return 0;
@@ -79,7 +81,7 @@ static __always_inline __u64 cache_unpack(__u64 packed)
 	__u64 slot = (__u64)CACHE_SLOT(packed) & 0xffff;
 
 	if (!(packed & CACHE_PLAIN))
-		return ((packed >> 3) - 1) & 15;
+		return (((packed >> 3) - 1) & 15) | (packed >> 4 & CACHE_FRAME) << 32;
 	return RULE_CFA | (packed & CACHE_BY_FP) << 4 | slot << 16 |
 	       (packed & CACHE_OFFSET) << 32;
 }

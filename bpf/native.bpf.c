@@ -60,7 +60,7 @@ static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, 
 	w->pc = strip(w, pc);
 	w->sp = sp;
 	w->fp = fp;
-	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_IN_BODY);
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY);
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
@@ -104,6 +104,7 @@ static __always_inline int signal_arm64(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	w->fp = x[29];
 	w->lr = x[30];
+	w->regs[RULE_REG_X0] = x[0];
 	w->regs[RULE_REG_R13] = x[13];
 	w->sp = x[31];
 	w->pc = strip(w, x[32]);
@@ -120,18 +121,14 @@ __global int native_signal(struct walk *w)
 	err = WALK_ARM64(w) ? signal_arm64(w) : signal_x86(w);
 	if (err)
 		return err;
-	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED);
+	w->flags &= ~(WALK_NO_WINDOW | WALK_GUESSED | WALK_BODY);
 	w->flags |= WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
 /* mov $15,%rax; syscall - push $15; pop %rax; syscall - mov x8,#139; svc #0 */
-static __always_inline int is_trampoline(struct walk *w)
+static __always_inline int is_trampoline(struct walk *w, const __u64 code[2])
 {
-	__u64 code[2] = {};
-
-	if (bpf_probe_read_user(code, 9, (void *)w->pc))
-		return 0;
 	if (WALK_ARM64(w))
 		return code[0] == 0xd4000001d2801168ULL;
 	if (code[0] == 0x0f0000000fc0c748ULL && (code[1] & 0xff) == 0x05)
@@ -219,15 +216,32 @@ static __always_inline int fp_top_x86(struct walk *w, int *err)
 	return 1;
 }
 
+/* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
+ * code that CPython's -X perf makes a copy of for each function. 1: done. */
+static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
+{
+	__u64 ra = 0, sp = w->sp + (code >> 24 & 0x78);
+
+	if ((code & 0xff87ffffffULL) != 0xc300c48348ULL)
+		return 0;
+	if (walk_word(w, sp, &ra))
+		*err = stop(UNWIND_UNREADABLE);
+	else
+		*err = arrive(w, ra, sp + 8, w->fp, 0);
+	return 1;
+}
+
 __global int native_fp(struct walk *w)
 {
-	__u64 ra = 0, fp = 0;
+	__u64 ra = 0, fp = 0, code[2] = {};
 	int err = 0;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	if (is_trampoline(w))
+	if (!bpf_probe_read_user(code, 9, (void *)w->pc) && is_trampoline(w, code))
 		return native_signal(w);
+	if (!WALK_ARM64(w) && fp_epilogue_x86(w, code[0], &err))
+		return err;
 	if (!(w->flags & WALK_EXACT) || !(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err))) {
 		if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
@@ -361,6 +375,18 @@ static __always_inline int by_record(struct walk *w, __u64 at)
 	return arrive(w, ra, fp ? fp + 8 : at + 16, fp, 1);
 }
 
+/* A frame that a panic or preemption left in the middle of its body has all that it will have
+ * on the stack. Its record's fp may be of a place where the stack was once: before 1.27 that is
+ * not set right when the stack moves. */
+static __always_inline int by_go_frame(struct walk *w, __u64 size)
+{
+	__u64 ra = w->lr;
+
+	if (size && walk_word(w, w->sp, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, w->sp + size, w->sp + size - 8, 1);
+}
+
 /* A frame that runs may not have its record yet, or no more; LR in the same function says
  * that it called something, and then the record is there, but fp may be the caller's
  * already. */
@@ -371,17 +397,13 @@ static __always_inline int by_go_rule(struct walk *w)
 
 	if (!(w->flags & WALK_LR))
 		return by_record(w, fp);
+	if (w->flags & WALK_BODY)
+		return by_go_frame(w, w->rule >> 32);
 	ra = strip(w, w->lr);
 	own = w->own;
 	if (walk_word(w, sp, &saved))
 		return stop(UNWIND_UNREADABLE);
 	saved = strip(w, saved);
-	/* When Go moves the stack (seen up to 1.24) it does not adjust the record of a function
-	 * that has faulted. */
-	if ((w->flags & WALK_IN_BODY) && w->rule >> 32) {
-		sp += w->rule >> 32;
-		return arrive(w, saved, sp, sp - 8, 0);
-	}
 	if (fp == sp - 8 && (own || saved == ra))
 		return by_record(w, fp);
 	/* fp is the caller's. */
@@ -468,11 +490,43 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 		if (walk_word(w, cfa, &w->lr))
 			return stop(UNWIND_UNREADABLE);
 		cfa += 16;
-		rbx = WALK_LR | (flags & RULE_IN_BODY ? WALK_IN_BODY : 0);
+		rbx = WALK_LR | WALK_BODY;
 	}
 	err = arrive(w, ra, cfa, fp, may_switch);
 	w->flags |= rbx | regs | (flags & RULE_EXACT ? WALK_EXACT : 0);
 	return err;
+}
+
+/* jmp_buf of glibc's sysdeps/aarch64/jmpbuf-offsets.h, from x29 on */
+#define JMPBUF_X29    80
+#define LONGJMP_BYTES 256 /* there are some 200 */
+
+/* Whether ra lies behind a call of the function that pc is in. */
+static __always_inline int is_called_from(struct walk *w, __u64 ra)
+{
+	__u32 op = 0;
+
+	if (bpf_probe_read_user(&op, 4, (void *)(ra - 4)) || op >> 26 != 0x25)
+		return 0;
+	return w->pc - (ra - 4 + (__s64)((__s32)(op << 6) >> 4)) < LONGJMP_BYTES;
+}
+
+/* Its frame is its caller's until fp, LR and sp are loaded, in this order. What is in memory of
+ * the latter two is xored with the same secret. */
+static __always_inline int by_longjmp(struct walk *w)
+{
+	__u64 *b = w->signal, lr = strip(w, w->lr); /* x29, x30, something, sp */
+
+	if (!(w->flags & WALK_REGS))
+		return stop(UNWIND_NO_RULE);
+	if (!WALK_ARM64(w))
+		return arrive(w, w->regs[RULE_REG_RDX], w->regs[RULE_REG_R8], w->regs[RULE_REG_R9], 1);
+	if (bpf_probe_read_user(b, 4 * 8, (void *)(w->regs[RULE_REG_X0] + JMPBUF_X29)) ||
+		b[0] != w->fp)
+		return arrive(w, lr, w->sp, w->fp, 1);
+	if (is_called_from(w, lr)) /* by glibc, whose frames' records are at sp */
+		return arrive(w, lr, w->sp, w->sp, 1);
+	return arrive(w, lr, b[3] ^ b[1] ^ w->lr, w->fp, 1);
 }
 
 __global int native_odd(struct walk *w)
@@ -494,9 +548,7 @@ __global int native_odd(struct walk *w)
 	case RULE_SIGNAL:
 		return native_signal(w);
 	case RULE_LONGJMP:
-		if (!(w->flags & WALK_REGS))
-			return stop(UNWIND_NO_RULE);
-		return arrive(w, w->regs[RULE_REG_RDX], w->regs[RULE_REG_R8], w->regs[RULE_REG_R9], 1);
+		return by_longjmp(w);
 	case RULE_END:
 		return stop(UNWIND_COMPLETE);
 	}

@@ -264,7 +264,8 @@ enum rule_kind {
 	RULE_PLT,       /* CFA = sp + 8 + (((pc & 15) >= offset) << 3) */
 	RULE_SIGNAL,    /* registers from the signal frame at sp */
 	RULE_END,       /* the thread's first frame */
-	RULE_LONGJMP,   /* glibc's: sp, fp, RA are in r8, r9, rdx */
+	RULE_LONGJMP,   /* glibc's: sp, fp, RA are in r8, r9, rdx; arm64: in the jmp_buf at x0, and
+	                 * the latter two already where they belong, or none is yet */
 	RULE_GOBUF,     /* Go: on g0, called from where the goroutine was left, its g.sched. g is
 	                 * at the thread pointer + s16 in bits 32-47, m.curg at bits 48-63; an fp
 	                 * slot is gobuf.bp's offset in g: all is there, also the pc (arm64: and LR).
@@ -275,18 +276,19 @@ enum rule_kind {
 	                 * RULE_RA_SLOT fp is at the slot from there, RA behind it */
 	RULE_GO,        /* arm64, Go 1.21 on: the frame record lies below sp, at fp == sp - 8. In a
 	                 * frame that runs LR tells: one row is a function, neighbours differ in
-	                 * RULE_GO_ODD. The offset is the frame's size in the function's body */
+	                 * RULE_GO_ODD. The offset is what the function's body has on the stack */
 	RULE_FP,        /* arm64: a function of known bounds without a rule: by frame pointer.
 	                 * The offset is its size */
 	RULE_V8,        /* V8's builtins, and what it compiles: by frame pointer, and a JavaScript
 	                 * function may be there */
 };
-enum rule_reg { /* x86_64; arm64 has the first two, and R13. ORDER RULE_REG */
+enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
 	RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11,
 	RULE_REG_R12, RULE_REG_R13, RULE_REG_R14, RULE_REG_R15,
-	RULE_REG_X28 = RULE_REG_R15, /* arm64: Go's g; never in a rule */
+	RULE_REG_X0 = RULE_REG_RAX,  /* arm64: never in a rule.. */
+	RULE_REG_X28 = RULE_REG_R15, /* ..and Go's g, likewise */
 };
 enum rule_flags {
 	RULE_RA_REG = 1,   /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
@@ -301,7 +303,6 @@ enum rule_flags {
 	RULE_EXACT = 32,   /* the caller was interrupted: RA is a pc about to run. arm64: by Go's
 	                    * runtime, which left its LR at the CFA and its sp 16 above */
 	RULE_GO_ODD = 64,
-	RULE_IN_BODY = 128, /* with RULE_EXACT: of a caller with RULE_GO, the frame is there */
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

@@ -104,6 +104,7 @@ static __always_inline int user_registers(struct walk *w)
 	w->lr = r->regs[30];
 	w->pc_mask = (1ULL << (unwind_config.address_bits & 63)) - 1;
 	w->g = r->regs[28];
+	w->regs[RULE_REG_X0] = r->regs[0];
 	w->regs[RULE_REG_R13] = r->regs[13];
 #else
 	__u16 cs = r->cs;
@@ -220,8 +221,7 @@ static __always_inline int find_rule(struct walk *w)
 		return 0;
 	e = cache_entry(w, vaddr);
 	v = e ? *e : 0;
-	/* The cache does not have what such a frame needs of its rule. */
-	if (!(w->flags & WALK_IN_BODY) && v >> 24 == cache_tag(w->map.file, vaddr)) {
+	if (v >> 24 == cache_tag(w->map.file, vaddr)) {
 		w->rule = cache_unpack(v);
 		w->in_loop = v & CACHE_IN_LOOP;
 		return 0;
@@ -356,8 +356,12 @@ __global int enter_loop(struct walk *w)
 		return 0;
 	w->py.file = w->map.file;
 	w->py.bias = w->map.bias;
-	if (!w->py.begun && !python_begin(&w->py))
-		w->py_listed = !!w->py.frame;
+	if (!w->py.begun) {
+		if (python_begin(&w->py)) /* its state is not known yet: nothing stands in for the loop */
+			w->trouble = UNWIND_LANGUAGE;
+		else
+			w->py_listed = !!w->py.frame;
+	}
 	w->py_in = 1;
 	w->py_emitted = 0;
 	w->py_nr = w->nr;
@@ -479,7 +483,7 @@ __global __u64 plain_frames(struct walk *w)
 		FORGET(n);
 		if (n < max) /* else nothing is stored: see start() */
 			out->frames[n] = frame;
-		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_IN_BODY;
+		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY;
 		hash = STACK_HASH(hash, frame);
 	}
 	/* Without a branch: what is known here is known for each way out of the loop. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,10 +125,10 @@ static bool set_pid(struct main *m, const char *text)
 	char *end;
 	long pid = strtol(text, &end, 10);
 
-	if (*end || pid <= 0 || pid > 4194304)
+	if (*end || pid <= 0)
 		return usage("this is no process id:", text);
-	if (!proc_alive(m->target, pid)) {
-		log_error("there is no process %ld", pid);
+	if (pid > INT_MAX || !proc_alive(m->target, pid)) {
+		log_error("there is no process %s", text);
 		return false;
 	}
 	m->pid = pid;
@@ -229,6 +230,8 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	m->nparams = argc - optind;
 	if (m->command && m->pid)
 		return usage("-c and -p exclude one another", NULL);
+	if ((m->core_exe || m->sysroot) && !m->core)
+		return usage("--exe and --sysroot are for --unwind with a core file", NULL);
 	return true;
 }
 
@@ -291,8 +294,8 @@ static const char *traced_exe(struct main *m)
 
 	if (m->exe)
 		return m->exe;
-	if (m->pid)
-		return m->exe = proc_exe(m->target, m->pid);
+	if (m->pid) /* a container's is not to be looked for here */
+		return m->exe = proc_has_other_root(m->target, m->pid) ? NULL : proc_exe(m->target, m->pid);
 	if (!m->child.pid)
 		return NULL;
 	which = target_which(m->target, m->child.argv[0]);
@@ -306,11 +309,24 @@ static bool starts_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* The process of -p has a root of its own: names mean what they mean there. */
+static const char *find_in_container(struct main *m, const char *name)
+{
+	if (!m->pid || strchr(name, '*') || !proc_has_other_root(m->target, m->pid))
+		return NULL;
+	if (!strchr(name, '/'))
+		return proc_find_mapped(m->target, m->pid, name);
+	return name[0] == '/' ? proc_path_in_root(m->target, m->pid, name) : NULL;
+}
+
 static const char *find_exe(const struct resolve_env *env, const char *name)
 {
 	struct main *m = env->find_arg;
 	const char *which, *exe;
 
+	exe = find_in_container(m, name);
+	if (exe)
+		return exe;
 	if (strchr(name, '/') || strchr(name, '*'))
 		return NULL;
 	which = target_which(m->target, name);
@@ -353,6 +369,7 @@ static bool compile_script(struct main *m)
 		.pid_tree = m->child.pid > 0,
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
+		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 	};
 	return compile(c);
 }

@@ -13,6 +13,7 @@ struct codegen_options {
 	bool pid_tree;      /* its descendants too: the library's map `tree` says who */
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
 	unsigned ncpus;     /* possible CPUs */
+	bool no_cookies;    /* the kernel gives programs none */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 };

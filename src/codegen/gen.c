@@ -455,11 +455,14 @@ static struct image_prog *make_program(struct gen *g)
 static void make_point(struct gen *g, struct attach_point *ap)
 {
 	struct image_prog *shared = NULL;
+	const struct place *before = NULL;
 
 	g->provider = ap->provider;
-	for (const struct place *p = ap->places; p; p = p->next) {
+	for (const struct place *p = ap->places; p; before = p, p = p->next) {
 		uint32_t i = add_place(g, p);
 
+		if (!before || !p->at_return || !before->at_return || strcmp(p->name, before->name))
+			g->named_place = i;
 		if (shared) {
 			shared->nplaces++;
 			continue;

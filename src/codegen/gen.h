@@ -33,7 +33,8 @@ struct gen {
 	struct probe *probe;
 	const struct provider *provider;
 	const struct place *place;  /* the first of those it serves, */
-	uint32_t first_place;       /* and its index in the image */
+	uint32_t first_place;       /* and its index in the image; */
+	uint32_t named_place;       /* that of the first of its name: a function's returns are one */
 	bool bound_to_place;        /* what was generated holds for this place alone */
 	struct ir_block *leave;     /* to the epilogue */
 	struct ir_block *loop_next, *loop_end;

@@ -77,7 +77,8 @@ struct resolve_env {
 	int pid;          /* -p, or the child of -c; 0: all */
 	/* For a bare name whose first hit in PATH is a script (a version manager's): the
 	 * ELF of that name which the traced command or process runs; NULL when that does
-	 * not help. For a library: what the traced program loads. May be NULL. */
+	 * not help. For a library: what the traced program loads. Of a process with a root of
+	 * its own: what the name, or path, is there. May be NULL. */
 	const char *(*find_exe)(const struct resolve_env *env, const char *name);
 	void *find_arg;
 	struct settings settings; /* config */

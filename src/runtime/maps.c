@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* maps.c - the script's maps: read, printed, cleared.
  *
- * A map is read whole, per-CPU parts merged, equal stacks merged (a stack that was
- * finished in userspace has two ids), sorted and printed. */
+ * A map is read whole, per-CPU parts merged, stacks that look alike merged, sorted and
+ * printed. */
 #include "maps.h"
 
 #include <bpf/bpf.h>
@@ -22,6 +22,7 @@
 struct entry {
 	uint8_t *key;
 	uint8_t *value; /* merged */
+	char *text;     /* of the key, where that was needed */
 };
 
 struct entries {
@@ -115,6 +116,7 @@ static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *valu
 			abort();
 	}
 	to = &e->list[e->n++];
+	to->text = NULL;
 	to->key = malloc(m->key_size);
 	to->value = calloc(1, m->value_size);
 	if (!to->key || !to->value)
@@ -145,12 +147,17 @@ static int read_all(struct bpf_object *obj, struct entries *e)
 	return 0;
 }
 
+static void entry_done(struct entry *entry)
+{
+	free(entry->key);
+	free(entry->value);
+	free(entry->text);
+}
+
 static void entries_done(struct entries *e)
 {
-	for (size_t i = 0; i < e->n; i++) {
-		free(e->list[i].key);
-		free(e->list[i].value);
-	}
+	for (size_t i = 0; i < e->n; i++)
+		entry_done(&e->list[i]);
 	free(e->list);
 }
 
@@ -240,22 +247,66 @@ static int compare_keys(const void *pa, const void *pb, void *arg)
 	return memcmp(a->key, b->key, e->map->key_size);
 }
 
-/* Entries whose keys became equal are one. */
+/* ---- equal keys --------------------------------------------------------- */
+
+static void add_key(const struct show *s, const struct type *t, const uint8_t *key,
+	struct str *out)
+{
+	str_addc(out, '[');
+	if (t->kind != TYPE_TUPLE) {
+		show_value(s, t, key, out);
+	} else {
+		for (unsigned i = 0; i < t->tuple.n; i++) {
+			if (i)
+				str_add(out, ", ");
+			show_value(s, t->tuple.members[i], key + t->tuple.offsets[i], out);
+		}
+	}
+	str_addc(out, ']');
+}
+
+static int compare_texts(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	return strcmp(a->text, b->text);
+}
+
+/* Two stacks of one map have ids that differ and may look alike: one was finished in
+ * userspace, or a language's frames, which are shown by line, stand elsewhere in it. What was
+ * aggregated is added up; of plain values, whose sum may mean nothing, only the same stack's
+ * are one. */
+static bool are_one(const struct entries *e, const struct entry *a, const struct entry *b)
+{
+	if (e->map->value->kind == TYPE_AGG)
+		return !strcmp(a->text, b->text);
+	return !memcmp(a->key, b->key, e->map->key_size);
+}
+
 static void merge_equal(struct entries *e)
 {
+	bool by_text = e->map->value->kind == TYPE_AGG;
 	size_t n = 0;
 
 	if (!e->n || !e->map->key || !has_stack(e->map->key))
 		return;
-	qsort_r(e->list, e->n, sizeof(*e->list), compare_keys, e);
+	for (size_t i = 0; i < e->n && by_text; i++) {
+		struct str text = {};
+
+		add_key(e->show, e->map->key, e->list[i].key, &text);
+		e->list[i].text = text.data;
+	}
+	if (by_text)
+		qsort(e->list, e->n, sizeof(*e->list), compare_texts);
+	else
+		qsort_r(e->list, e->n, sizeof(*e->list), compare_keys, e);
 	for (size_t i = 1; i < e->n; i++) {
-		if (memcmp(e->list[n].key, e->list[i].key, e->map->key_size)) {
+		if (!are_one(e, &e->list[n], &e->list[i])) {
 			e->list[++n] = e->list[i];
 			continue;
 		}
 		merge(e->map->value, e->list[n].value, e->list[i].value);
-		free(e->list[i].key);
-		free(e->list[i].value);
+		entry_done(&e->list[i]);
 	}
 	e->n = n + 1;
 }
@@ -304,22 +355,6 @@ static void show_agg(const struct type *t, const uint8_t *value, int64_t div, st
 	}
 }
 
-static void add_key(const struct show *s, const struct type *t, const uint8_t *key,
-	struct str *out)
-{
-	str_addc(out, '[');
-	if (t->kind != TYPE_TUPLE) {
-		show_value(s, t, key, out);
-	} else {
-		for (unsigned i = 0; i < t->tuple.n; i++) {
-			if (i)
-				str_add(out, ", ");
-			show_value(s, t->tuple.members[i], key + t->tuple.offsets[i], out);
-		}
-	}
-	str_addc(out, ']');
-}
-
 static bool is_hist(const struct type *t)
 {
 	return t->kind == TYPE_AGG && t->agg.kind >= AGG_HIST;
@@ -332,7 +367,9 @@ static void print_entry(const struct entries *e, const struct entry *entry, int6
 	struct str line = {};
 
 	str_addf(&line, "@%s", e->map->name);
-	if (e->map->key)
+	if (entry->text)
+		str_add(&line, entry->text);
+	else if (e->map->key)
 		add_key(e->show, e->map->key, entry->key, &line);
 	str_add(&line, is_hist(t) ? ":\n" : ": ");
 	if (t->kind == TYPE_AGG)

@@ -13,6 +13,8 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/owner.h"
@@ -27,6 +29,8 @@
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/unwinder.h"
+
+#define READ_RUNNING_NS 200000000ull
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
 
@@ -222,6 +226,31 @@ static void preload(struct session *s)
 		preload_command(s, s->opt->child);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* What runs now is seen in the first samples, and finishing those later goes without what is
+ * not on the stack: it is read before there are any, but for what takes too long. */
+static void read_running(struct session *s)
+{
+	uint64_t end = cpu_ns() + READ_RUNNING_NS;
+	size_t n = s->nunread;
+
+	s->nunread = 0;
+	for (size_t i = 0; i < n; i++)
+		if (cpu_ns() < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
+			unwinders_add_process(s->unwinders, s->unread[i]);
+		else
+			s->unread[s->nunread++] = s->unread[i];
+	if (s->nunread < n)
+		unwinders_preload_done(s->unwinders);
+}
+
 static int open_unwinders(struct session *s)
 {
 	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid, r;
@@ -242,8 +271,10 @@ static int open_unwinders(struct session *s)
 		watch(s, *fd, FROM_FOLLOW);
 	if (!r)
 		preload(s);
-	if (!r && !pid && s->img->user_stacks)
+	if (!r && !pid && s->img->user_stacks) {
 		s->nunread = proc_list(s->target, &s->unread);
+		read_running(s);
+	}
 	return r;
 }
 

@@ -156,6 +156,56 @@ int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
 	return fd >= 0 ? fd : open_here(t, m);
 }
 
+/* ---- in a container ---- */
+
+bool proc_has_other_root(struct target *t, int pid)
+{
+	char path[96];
+	_cleanup_(closep) int ours = target_openat(t, "/", O_PATH);
+	_cleanup_(closep) int its = target_openat(t, proc_path(path, pid, "root"), O_PATH);
+	struct stat a, b;
+
+	return ours >= 0 && its >= 0 && !fstat(ours, &a) && !fstat(its, &b) &&
+	       (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
+}
+
+const char *proc_path_in_root(struct target *t, int pid, const char *path)
+{
+	_cleanup_(closep) int fd = open_regular(open_in_root(t, pid, path), 0);
+
+	return fd < 0 ? NULL : arena_printf(t->arena, "/proc/%d/root%s", pid, path);
+}
+
+/* "libc" is libc.so.6 or libc-2.31.so, "python3" python3.11. */
+static bool is_called(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = strlen(name);
+
+	return slash && !strncmp(slash + 1, name, n) &&
+	       (!slash[1 + n] || slash[1 + n] == '.' ||
+		       (slash[1 + n] == '-' && isdigit((unsigned char)slash[2 + n])));
+}
+
+const char *proc_find_mapped(struct target *t, int pid, const char *name)
+{
+	_cleanup_(freep) struct proc_map *maps = NULL;
+	ssize_t n = proc_maps(t, pid, &maps);
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (!maps[i].exec || !is_called(maps[i].path, name))
+			continue;
+		_cleanup_(closep) int fd = open_regular(open_in_root(t, pid, maps[i].path), maps[i].inode);
+
+		if (fd >= 0)
+			return arena_printf(t->arena, "/proc/%d/root%s", pid, maps[i].path);
+		/* Its name is another one there: through the mapping. */
+		return arena_printf(t->arena, "/proc/%d/map_files/%llx-%llx", pid,
+			(unsigned long long)maps[i].start, (unsigned long long)maps[i].end);
+	}
+	return NULL;
+}
+
 /* ---- the rest ---- */
 
 /* The names of a directory that are numbers. */
@@ -219,12 +269,25 @@ char *proc_comm(struct target *t, int pid)
 }
 
 /* A zombie has a directory, but nothing in it is its own any more. */
-bool proc_alive(struct target *t, int pid)
+/* The letter of /proc/PID/stat; 0: there is no such process. */
+static char state_of(struct target *t, int pid)
 {
 	char path[96];
 	size_t size;
 	_cleanup_(freep) char *stat = target_read(t, proc_path(path, pid, "stat"), 4096, &size);
 	const char *state = stat ? strrchr(stat, ')') : NULL;
 
-	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+	return state && state[1] ? state[2] : 0;
+}
+
+bool proc_alive(struct target *t, int pid)
+{
+	char state = state_of(t, pid);
+
+	return state && state != 'Z' && state != 'X';
+}
+
+bool proc_running(struct target *t, int pid)
+{
+	return state_of(t, pid) == 'R';
 }

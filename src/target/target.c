@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,6 +80,15 @@ int target_openat(const struct target *t, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+static bool is_same_file(const struct target *t, const char *path, int fd)
+{
+	_cleanup_(closep) int other = target_openat(t, path, O_PATH);
+	struct stat a, b;
+
+	return other >= 0 && !fstat(fd, &a) && !fstat(other, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 const char *target_realpath(struct target *t, const char *path)
 {
 	char proc[64], real[PATH_MAX];
@@ -92,7 +102,11 @@ const char *target_realpath(struct target *t, const char *path)
 	n = readlink(proc, real, sizeof(real));
 	if (n <= 0 || (size_t)n >= sizeof(real) || (size_t)n <= root)
 		return NULL;
-	return arena_strndup(t->arena, real + root, (size_t)n - root);
+	real[n] = '\0';
+	/* A file of another mount namespace (/proc/PID/root/...) is not what its name there is here. */
+	if (!is_same_file(t, real + root, fd))
+		return arena_strdup(t->arena, path);
+	return arena_strdup(t->arena, real + root);
 }
 
 /* Files of /proc say no size: read until the end. */

@@ -104,11 +104,19 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret);
  * work (map_files, then /proc/PID/root): an fd or -errno. */
 int proc_open_mapping(struct target *t, int pid, const struct proc_map *m);
 /* Thread ids; -errno. free(*ret). */
+/* Whether it has another root directory than the target's, as in a container. */
+bool proc_has_other_root(struct target *t, int pid);
+/* By what name that file of its root can be opened from here while it runs; NULL: there is
+ * none. */
+const char *proc_path_in_root(struct target *t, int pid, const char *path);
+/* The same for the code it has mapped of a file NAME or NAME.*. */
+const char *proc_find_mapped(struct target *t, int pid, const char *name);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
 char *proc_exe(struct target *t, int pid);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
+bool proc_running(struct target *t, int pid); /* its first thread is on a CPU, or would be */
 /* The process ids of all that run, our own left out; the count. free(*ret). */
 size_t proc_list(struct target *t, int **ret);
 

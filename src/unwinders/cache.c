@@ -19,7 +19,7 @@
 #include "unwinder_row.h"
 
 #define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
-#define CACHE_VERSION 4 /* of how tables are made, beside TABLE_VERSION */
+#define CACHE_VERSION 5 /* of how tables are made, beside TABLE_VERSION */
 
 struct head {
 	uint64_t magic;

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/owner.h"
 #include "base/vec.h"
 
 enum { DW_X86_RBX = 3, DW_X86_FP = 6, DW_X86_SP = 7, DW_ARM_FP = 29, DW_ARM_LR = 30, DW_ARM_SP = 31 };
@@ -201,6 +202,7 @@ struct run {
 	struct state now, initial, saved[NEST_MAX];
 	unsigned nsaved;
 	bool failed;
+	bool by_plt; /* see pushed_by_plt() */
 };
 
 /* ORDER RULE_REG: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 are DWARF's 0..15. */
@@ -323,15 +325,25 @@ static uint64_t rbx_rule(const struct state *s, int reg, unsigned flags, int64_t
 
 /* In glibc's _dl_runtime_resolve of arm64 RA lies above the CFA: its CFI leaves out what
  * the PLT pushed, RA last. */
-static int64_t pushed_by_plt(const struct run *run, int64_t *slot, unsigned flags)
+static int64_t pushed_by_plt(struct run *run, int64_t *slot, unsigned flags)
 {
 	if (!(flags & RULE_RA_ONLY) || (flags & RULE_RA_REG) || *slot != 1)
 		return 0;
+	run->by_plt = true;
 	*slot -= 2;
 	return 16;
 }
 
-static uint64_t state_rule(const struct run *run)
+/* arm64: the CFA is x0, a jmp_buf's address: what is in there is the frame that is jumped
+ * to. 2.41 calls something before it begins. */
+static uint64_t longjmp_arm(const struct state *s)
+{
+	if (s->ra.kind == IN_REG && s->ra.offset == 13)
+		return RULE(RULE_CFA, RULE_REG_SP, RULE_RA_X13, 0, 0);
+	return RULE(RULE_LONGJMP, 0, 0, 0, 0);
+}
+
+static uint64_t state_rule(struct run *run)
 {
 	const struct state *s = &run->now;
 	int64_t pushed;
@@ -346,6 +358,8 @@ static uint64_t state_rule(const struct run *run)
 	if (run->machine == EM_X86_64 && s->ra.kind == IN_REG && s->ra.offset == 1 &&
 		s->fp.kind == IN_REG && s->fp.offset == 9)
 		return RULE(RULE_LONGJMP, 0, 0, 0, 0);
+	if (run->machine == EM_AARCH64 && !s->is_expr && s->reg == 0 && !s->offset)
+		return longjmp_arm(s);
 	if (!fp_slot(run, &slot, &flags))
 		return 0;
 	if (run->machine == EM_X86_64 ? !ra_x86(&s->ra, &flags) : !ra_arm(&s->ra, &slot, &flags))
@@ -498,8 +512,18 @@ static void step(struct run *run, struct reader *r, uint8_t op)
 		step_extended(run, r, op);
 }
 
-void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
-	const struct cfi_want *want, struct eh_rows *rows)
+/* Whether the program has cfi_offset(lr, +8): see pushed_by_plt(). */
+static bool may_be_by_plt(const struct fde *f, const struct cfi_want *want)
+{
+	static const uint8_t offset_sf[] = {0x11, DW_ARM_LR, 0x7f};
+
+	return want->machine == EM_AARCH64 &&
+		memmem(f->program.p, f->program.end - f->program.p, offset_sf, sizeof(offset_sf));
+}
+
+/* Whether the function is entered by the PLT. by_plt: it is known to be. */
+static bool run_program(const struct cie *c, const struct fde *f, uint64_t end,
+	const struct cfi_want *want, bool by_plt, struct eh_rows *rows)
 {
 	struct run run; /* large: only what is used is set */
 	struct reader r = c->program;
@@ -512,7 +536,7 @@ void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
 	run.now = (struct state){};
 	run.initial = run.now;
 	run.nsaved = 0;
-	run.failed = false;
+	run.failed = run.by_plt = false;
 	/* Sets initial columns too; a CIE that advances is broken. */
 	while (r.p < r.end && !r.bad && !run.failed)
 		step(&run, &r, read_uint(&r, 1));
@@ -528,10 +552,21 @@ void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
 		}
 		if (!by)
 			continue;
-		eh_row_add(rows, at, state_rule(&run));
+		eh_row_add(rows, at, by_plt && at == f->start ?
+			RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 16) : state_rule(&run));
 		if (at + by < at || at + by >= end)
-			return;
+			return run.by_plt;
 		at += by;
 	}
 	eh_row_add(rows, at, run.failed || r.bad ? 0 : state_rule(&run));
+	return run.by_plt;
+}
+
+void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
+	const struct cfi_want *want, struct eh_rows *rows)
+{
+	_cleanup_(eh_rows_done) struct eh_rows seen = {};
+	bool by_plt = may_be_by_plt(f, want) && run_program(c, f, end, want, false, &seen);
+
+	run_program(c, f, end, want, by_plt, rows);
 }

@@ -49,7 +49,6 @@ enum special {
 	END,         /* what lies beyond is another life: a scheduler's, or nothing */
 	BY_FP,       /* rbp's chain goes on where sp has moved to another stack */
 	INTERRUPTED, /* was made to look called by the code that it interrupted */
-	FAULTED,     /* the same; it was not in its prologue */
 	SIGNAL,
 	LEAVING,     /* the same, from where it sets sp */
 	SCHEDULED,   /* systemstack */
@@ -76,8 +75,8 @@ static const struct known known[] = {
 	{ "runtime.cgocallback", BY_FP },
 	{ "runtime.asyncPreempt", INTERRUPTED },
 	{ "runtime.asyncPreempt2", ORDINARY },
-	{ "runtime.sigpanic", FAULTED },
-	{ "runtime.sigpanic0", FAULTED },
+	{ "runtime.sigpanic", INTERRUPTED },
+	{ "runtime.sigpanic0", INTERRUPTED },
 	{ "runtime.debugCallV2", INTERRUPTED },
 	{ "runtime.sigtramp", ORDINARY }, /* has the flag of a thread's first */
 	{ "runtime.sigreturn", SIGNAL },
@@ -139,7 +138,7 @@ static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum s
 	struct frame_state *s)
 {
 	const uint8_t *code = elf_at(b->e, v->start - 1, 10);
-	unsigned flags = what == INTERRUPTED || what == FAULTED ? RULE_EXACT : 0, store = 0;
+	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0, store = 0;
 	bool pushed = code && code[0] == 0x55 && !s->delta && v->value == 8;
 	uint64_t at = v->start;
 
@@ -314,7 +313,7 @@ static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
  * follow the one that makes room, and fp set by the next. */
 static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum special what)
 {
-	unsigned flags = what == FAULTED ? RULE_EXACT | RULE_IN_BODY : what == INTERRUPTED ? RULE_EXACT : 0;
+	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0;
 	int n = v->value;
 	uint64_t saved = RULE(RULE_CFA, RULE_REG_SP, RULE_RA_SLOT | flags, -n / 8 - 1, n);
 
@@ -405,16 +404,17 @@ static void add_systemstack_arm64(struct builder *b, const struct pcln_function 
 		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
 }
 
-/* In the body, where it is largest. */
-static uint32_t frame_size(struct builder *b, const struct pcln_function *f)
+/* What the function has on the stack but in its prologue and epilogue. */
+static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 {
 	struct pcln_values v;
-	int32_t most = 0;
+	int32_t size = 0;
 
 	pclntab_sp(b->tab, f, &v);
 	while (pclntab_next(&v) && v.start < f->end)
-		most = v.value > most && v.value < 1 << 30 ? v.value : most;
-	return (uint32_t)most;
+		if (v.value > size && v.value < 1 << 30 && !(v.value & 15))
+			size = v.value;
+	return size;
 }
 
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
@@ -460,7 +460,7 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 
 	if (what == END || (what == LEAVING && elf_machine(b->e) == EM_AARCH64))
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
-	else if (what == SIGNAL) /* not called: what is looked up lies before its first instruction */
+	else if (what == SIGNAL) /* is returned to, and so looked up one byte before */
 		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 	else if (elf_machine(b->e) == EM_AARCH64)
 		add_function_arm64(b, f, what);

@@ -169,18 +169,28 @@ struct rest_memory {
 	struct host_memory *first; /* the process or the core */
 	const struct files *files;
 	const struct process *mapped;
+	uint64_t stack;  /* from here on it is not in the copy; 0: there is none */
+	bool beyond;     /* was read there.. */
+	bool refuse;     /* ..or shall not be */
 };
+
+/* How far above the stack's copy the rest of the stack may reach. */
+#define STACK_MAX (1ULL << 30)
 
 static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct rest_memory *r = (struct rest_memory *)m;
-	const struct mapping *map;
+	const struct mapping *map = r->mapped ? process_mapping(r->mapped, addr) : NULL;
 	const struct file *f;
 	const uint8_t *data;
 
+	if (r->stack && !map && addr >= r->stack && addr - r->stack < STACK_MAX) {
+		r->beyond = true;
+		if (r->refuse)
+			return -EFAULT;
+	}
 	if (!r->first->read(r->first, addr, buf, size))
 		return 0;
-	map = r->mapped ? process_mapping(r->mapped, addr) : NULL;
 	f = map ? files_get(r->files, map->file) : NULL;
 	data = f && f->elf ? elf_at(f->elf, addr - map->bias, size) : NULL;
 	if (!data)
@@ -260,6 +270,17 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	return host_walk(mem, regs, &w->tables, pid, want, limit, ret);
 }
 
+/* Whether the stack above the copy may be another one by now: the end of the copy, where it
+ * is deepest, has changed. */
+static bool has_moved(struct host_memory *process, const struct walk_record *r)
+{
+	uint8_t now[4096];
+	size_t n = r->size < sizeof(now) ? r->size : sizeof(now);
+
+	return process->read(process, r->sp + r->size - n, now, n) ||
+	       memcmp(now, r->stack + r->size - n, n);
+}
+
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
 {
 	struct host_process process;
@@ -268,16 +289,28 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 		.first = &process.memory,
 		.files = u->files,
 		.mapped = processes_find(u->processes, r->pid),
+		.stack = r->sp + r->size,
 	};
 	struct host_copy copy;
 	struct host_regs regs;
+	int err;
 
 	host_process_init(&process, (int)r->pid);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
-	return walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit,
-		false, r->language, ret);
+	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
+		r->language, ret);
+	if (err || !rest.beyond || !has_moved(&process.memory, r))
+		return err;
+	free(ret->frames);
+	*ret = (struct host_stack){};
+	rest.refuse = true;
+	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
+		r->language, ret);
+	if (!err && ret->end != UNWIND_COMPLETE && ret->end != UNWIND_LIMIT)
+		ret->end = UNWIND_MOVED;
+	return err;
 }
 
 /* Whose frames are not known: an empty stack of them would be a lie. */

@@ -3,11 +3,15 @@
 
 A private tree for apt, whose mirror is the host's: the host's own apt and dpkg never hear
 of it. Used as a program: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
+import fcntl
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+
+from absent import Missing
 
 MIRROR = 'http://deb.debian.org/debian'
 
@@ -24,20 +28,37 @@ def mirror():
     return MIRROR
 
 
-def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr):
+def run(command, **options):
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, **options)
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        said = [line for line in done.stderr.strip().splitlines() if 'log of this run' not in line]
+        raise Missing(f'{command[0]} failed' + (f': {said[-1]}' if said else ''))
+    return done
+
+
+def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr, archives=None):
+    if not shutil.which('apt-get'):
+        raise Missing("Debian's packages need apt-get")
     options = {'Dir::State': state, 'Dir::State::status': state / 'status',
-               'Dir::Cache': state / 'cache', 'Dir::Etc::sourcelist': state / 'sources.list',
+               'Dir::Cache': state / 'cache', 'Dir::Cache::archives': archives or state / 'cache' / 'archives',
+               'Dir::Etc::sourcelist': state / 'sources.list',
                'Dir::Etc::sourceparts': '-', 'APT::Architecture': arch, 'APT::Architectures::': arch,
-               'APT::Sandbox::User': 'root'}
-    return subprocess.run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
-                           command, *args], check=True, cwd=cwd, stdout=stdout, text=True)
+               'APT::Sandbox::User': 'root',
+               'Acquire::Retries': '3', 'Acquire::Check-Valid-Until': 'false'}  # a mirror may be a snapshot
+    return run(['apt-get', '-qq', *(w for k, v in options.items() for w in ('-o', f'{k}={v}')),
+                command, *args], cwd=cwd, stdout=stdout)
 
 
 def open_suite(cache, suite, arch, kind='deb'):
     """The directory of apt's state, its lists fetched once. kind: deb or deb-src."""
     state = pathlib.Path(cache).resolve() / f'apt-{suite}-{arch if kind == "deb" else "source"}'
     lists = state / 'lists'
-    if not (state / 'done').exists():
+    state.parent.mkdir(parents=True, exist_ok=True)
+    with open(f'{state}.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (state / 'done').exists():
+            return state
         shutil.rmtree(state, ignore_errors=True)
         for path in (lists / 'partial', state / 'cache' / 'archives' / 'partial'):
             path.mkdir(parents=True)
@@ -64,26 +85,27 @@ def unpack_debs(downloads, directory):
 def unpack(cache, suite, arch, directory, packages, command=('download',)):
     """Those packages alone, without what they depend on."""
     state = open_suite(cache, suite, arch)
-    downloads = state / 'downloads'
-    shutil.rmtree(downloads, ignore_errors=True)
-    (downloads / 'partial').mkdir(parents=True)
-    apt(state, arch, *command, *packages, cwd=downloads)
-    unpack_debs(downloads, pathlib.Path(directory).resolve())
-    shutil.rmtree(downloads)
+    with tempfile.TemporaryDirectory(dir=state) as downloads:
+        downloads = pathlib.Path(downloads)
+        (downloads / 'partial').mkdir()
+        try:
+            apt(state, arch, *command, *packages, cwd=downloads, archives=downloads)
+        except Missing: # a suite moves on: lists may be of yesterday
+            apt(state, arch, 'update')
+            apt(state, arch, *command, *packages, cwd=downloads, archives=downloads)
+        unpack_debs(downloads, pathlib.Path(directory).resolve())
 
 
 def unpack_whole(cache, suite, arch, directory, packages):
     """Those packages with all that they depend on: programs of the directory run when it is
     their root."""
-    downloads = open_suite(cache, suite, arch) / 'downloads'
     directory = pathlib.Path(directory).resolve()
     for merged in ('bin', 'lib', 'lib64', 'sbin'):
         (directory / 'usr' / merged).mkdir(parents=True, exist_ok=True)
         if not (directory / merged).is_symlink():
             (directory / merged).symlink_to('usr/' + merged)
     unpack(cache, suite, arch, directory, packages,
-           ('install', '--yes', '--download-only', '--no-install-recommends',
-            '-o', f'Dir::Cache::archives={downloads}'))
+           ('install', '--yes', '--download-only', '--no-install-recommends'))
 
 
 def source(cache, suite, directory, package):

@@ -9,12 +9,12 @@ when the file is first seen, and the machine may be busy. NAME: see tests/python
 system: /usr/bin/python3."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 
 import pythons
+from absent import fails
 
 STRATA, COUNT, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 FIRST = 5
@@ -71,8 +71,7 @@ for name in NAMES:
     try:
         python = '/usr/bin/python3' if name == 'system' else pythons.get(name) / 'python'
     except pythons.Missing as e:
-        print(f'{name} is not to be had: {e}')
-        failed += shutil.which('apt-get') is not None
+        failed += fails(name, e)
         continue
     for way, look in (('-c', below), ('system-wide', everywhere)):
         out = look(name, python)

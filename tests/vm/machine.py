@@ -4,10 +4,11 @@
     machine.py ARCH SUITE DIRECTORY COMMAND...     ARCH: arm64, amd64
 
 The kernel is the suite's cloud kernel, which has disks and ext4 built in and so needs
-neither modules nor an initramfs. The disk is made for the run: Debian 13's packages, plainly
-unpacked (no maintainer script is run), in the first partition; a copy of DIRECTORY in the
-second, seen under its own name. What the command says is passed on line by line as it
-comes; its status is ours; nothing else leaves the machine."""
+neither modules nor an initramfs. The root is Debian 13's packages, plainly unpacked (no
+maintainer script is run), an image that is kept and never written to; a copy of DIRECTORY is
+made for the run and seen under its own name. What the command says is passed on line by line
+as it comes; its status is ours; nothing else leaves the machine."""
+import fcntl
 import os
 import pathlib
 import re
@@ -33,7 +34,7 @@ ROOT_PACKAGES = '''base-files base-passwd bash dash coreutils util-linux mount g
 # What a build on Debian 12 or Ubuntu 24.04 opens.
 OLDER_SUITE, OLDER_PACKAGES = 'bookworm', ['libcapstone4']
 
-# Per architecture: the emulator, the cheapest machine for us, where its console is. The
+# Per architecture: the emulator, the cheapest machine for us, its console. The
 # processor called max signs return addresses; impdef is a signature that costs little.
 QEMU = {
     'arm64': ('qemu-system-aarch64', ['-machine', 'virt,gic-version=3'], 'max,pauth-impdef=on', 'ttyAMA0'),
@@ -41,14 +42,15 @@ QEMU = {
 }
 DONE = 'the command of this machine ended with '
 
-# The first process. The console stays open until what was written has left it.
-INIT = '''#!/bin/bash
+# The first process. Of the disks only the root's name is known: by its label. The
+# machine is stopped when its last words have come.
+INIT = r'''#!/bin/bash
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 TERM=dumb
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
-exec </dev/null >/dev/{console} 2>&1
-stty -F /dev/{console} -opost
+exec </dev/null >/dev/console 2>&1
+stty -F /dev/console -opost
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t tmpfs tmpfs /dev/shm
@@ -57,19 +59,24 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ln -s /proc/self/fd /dev/fd
-mkdir -p {directory}
-mount -t ext4 /dev/nvme0n1p2 {directory}
-cd {directory}
-setsid bash -c {command}
+for try in {1..100}; do
+    share=$(grep -lx 'share *' /sys/block/nvme*/device/serial 2>/dev/null) && break
+    sleep 0.1
+done
+share=${share#/sys/block/}
+mount -t ext4 "/dev/${share%%/*}" /share
+directory=$(</share/.machine/directory)
+mkdir -p "$directory"
+mount --bind /share "$directory"
+cd "$directory"
+setsid bash .machine/command
 status=$?
 cd /
 echo
-echo '{done}'$status
-exec >/dev/null 2>&1
-sync
-echo o >/proc/sysrq-trigger
+echo 'DONE'$status
 sleep 60
-'''
+'''.replace('DONE', DONE)
+LABEL = 0x73747261 # of the root's disk
 
 
 def run(*args, **kw):
@@ -77,13 +84,15 @@ def run(*args, **kw):
 
 
 def whole(path, make):
-    """path, made by make(a temporary path) when it is not there: whole or not at all."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-            new = pathlib.Path(scratch, 'new')
-            make(new)
-            new.rename(path)
+    """path, made by make(a temporary path) when it is not there: whole or not at all, and once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(f'{path}.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+                new = pathlib.Path(scratch, 'new')
+                make(new)
+                new.rename(path)
     return path
 
 
@@ -102,102 +111,100 @@ def kernel(arch, suite):
     return whole(CACHE / 'vm' / f'vmlinuz-{arch}-{suite}', make)
 
 
-def file_system(directory, image, spare):
-    """An ext4 image of the directory's contents, with `spare` bytes of room."""
+def file_system(directory, image, spare, offset=0):
+    """An ext4 image of the directory's contents, with `spare` bytes of room; it begins at
+    offset in the file."""
     size, files = spare, 10000
     for where, _, names in os.walk(directory):
         files += len(names) + 1
         size += sum(4096 + os.lstat(os.path.join(where, n)).st_size for n in names)
     size = size * 11 // 10 + files * 256
     run('mke2fs', '-q', '-F', '-t', 'ext4', '-O', '^has_journal,^resize_inode', '-m', '0',
-        '-N', str(files), '-E', 'lazy_itable_init=1', '-d', directory, image, f'{size // 1024 + 4096}k')
+        '-N', str(files), '-E', f'lazy_itable_init=1,offset={offset}', '-d', directory, image,
+        f'{size // 1024 + 4096}k')
+
+
+def label(image, first):
+    """Makes a disk of it, with a partition from there on: of all disks' labels Linux knows by
+    itself the master boot record's."""
+    size = os.stat(image).st_size // 512 - first
+    entry = struct.pack('<B3sB3sII', 0, b'', 0x83, b'', first, size)
+    with open(image, 'r+b') as out:
+        out.seek(440)
+        out.write(struct.pack('<IH', LABEL, 0) + entry.ljust(64, b'\0') + b'\x55\xaa')
+
+
+def make_root(arch, tree):
+    for d in ('bin', 'sbin', 'lib') + (('lib64',) if arch == 'amd64' else ()):
+        (tree / 'usr' / d).mkdir(parents=True)
+        (tree / d).symlink_to(f'usr/{d}')
+    packages.unpack_whole(CACHE, ROOT_SUITE, arch, tree, ROOT_PACKAGES)
+    packages.unpack(CACHE, OLDER_SUITE, arch, tree, OLDER_PACKAGES)
+    # Of what the packages' scripts would have done, this matters.
+    for d in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'share', 'var/tmp', 'etc'):
+        (tree / d).mkdir(parents=True, exist_ok=True)
+    for name in ('passwd', 'group'):
+        shutil.copy(tree / f'usr/share/base-passwd/{name}.master', tree / 'etc' / name)
+    for link, to in (('sh', 'dash'), ('awk', 'mawk')):
+        if not (tree / 'usr/bin' / link).is_symlink():
+            (tree / 'usr/bin' / link).symlink_to(to)
+    for d in ('doc', 'man', 'info', 'locale'):
+        shutil.rmtree(tree / 'usr/share' / d, ignore_errors=True)
+    (tree / 'strata-init').write_text(INIT)
+    (tree / 'strata-init').chmod(0o755)
 
 
 def root(arch):
     def make(new):
         with tempfile.TemporaryDirectory(dir=CACHE) as tree:
-            tree = pathlib.Path(tree)
-            for d in ('bin', 'sbin', 'lib') + (('lib64',) if arch == 'amd64' else ()):
-                (tree / 'usr' / d).mkdir(parents=True)
-                (tree / d).symlink_to(f'usr/{d}')
-            packages.unpack_whole(CACHE, ROOT_SUITE, arch, tree, ROOT_PACKAGES)
-            packages.unpack(CACHE, OLDER_SUITE, arch, tree, OLDER_PACKAGES)
-            # Of what the packages' scripts would have done, this matters.
-            for d in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'var/tmp', 'etc'):
-                (tree / d).mkdir(parents=True, exist_ok=True)
-            for name in ('passwd', 'group'):
-                shutil.copy(tree / f'usr/share/base-passwd/{name}.master', tree / 'etc' / name)
-            for link, to in (('sh', 'dash'), ('awk', 'mawk')):
-                if not (tree / 'usr/bin' / link).is_symlink():
-                    (tree / 'usr/bin' / link).symlink_to(to)
-            for d in ('doc', 'man', 'info', 'locale'):
-                shutil.rmtree(tree / 'usr/share' / d, ignore_errors=True)
-            file_system(tree, new, 256 << 20)
-    contents = zlib.crc32(' '.join(ROOT_PACKAGES + OLDER_PACKAGES).encode())
+            make_root(arch, pathlib.Path(tree))
+            file_system(tree, new, 256 << 20, offset=1 << 20)
+        label(new, (1 << 20) // 512)
+    contents = zlib.crc32((' '.join(ROOT_PACKAGES + OLDER_PACKAGES) + INIT).encode())
     return whole(CACHE / 'vm' / f'root-{arch}-{contents:08x}', make)
-
-
-def disk(path, parts):
-    """A disk of these partitions, each at a multiple of 1 MiB, by a master boot record."""
-    sector, entries = 2048, b''
-    with open(path, 'wb') as out:
-        out.write(bytes(512))
-    for part in parts:
-        size = -(-part.stat().st_size // (1 << 20)) * 2048
-        run('dd', f'if={part}', f'of={path}', 'bs=1M', f'seek={sector // 2048}', 'conv=sparse,notrunc',
-            'status=none')
-        entries += struct.pack('<B3sB3sII', 0, b'', 0x83, b'', sector, size)
-        sector += size
-    with open(path, 'r+b') as out:
-        out.truncate(sector * 512)
-        out.seek(446)
-        out.write(entries.ljust(64, b'\0') + b'\x55\xaa')
 
 
 # ---- a run --------------------------------------------------------------------
 
 def follow(process, out):
     """Passes the machine's words on; the command's status, or None."""
-    status = None
     for line in process.stdout:
         line = line.decode('utf-8', 'replace')
         if line.startswith(DONE):
-            status = int(line[len(DONE):])
-        else:
-            out.write(line.rstrip('\r\n') + '\n')
-            out.flush()
-    return status
+            return int(line[len(DONE):])
+        out.write(line.rstrip('\r\n') + '\n')
+        out.flush()
+    return None
+
+
+def share(directory, image, at, command, work):
+    """The image of a copy of the directory, and of what is to be done there."""
+    file_system(directory, image, 256 << 20)
+    orders = ['mkdir .machine', 'cd .machine']
+    for name, text in (('directory', str(at)), ('command', command)):
+        (work / name).write_text(text + '\n')
+        orders.append(f'write {work / name} {name}')
+    run('debugfs', '-w', '-f', '-', image, input='\n'.join(orders).encode(), stderr=subprocess.DEVNULL)
 
 
 def boot(arch, suite, directory, command, at=None, cpu=None, out=sys.stdout, timeout=900):
-    """The command's status, run where the directory's copy is: its own name, or at; 124: time is up; 125: the machine went down before it ended."""
+    """The command's status, run where the directory's copy is: its own name, or at; 124: time is
+    up; 125: the machine went down before it ended."""
     qemu, hardware, default_cpu, console = QEMU[arch]
-    at = str(at or pathlib.Path(directory).resolve())
-    image = kernel(arch, suite)
-    system = root(arch)
+    image, system = kernel(arch, suite), root(arch)
     with tempfile.TemporaryDirectory(dir=CACHE) as work:
         work = pathlib.Path(work)
-        init = work / 'init'
-        init.write_text(INIT.format(console=console, directory=shlex.quote(at),
-                                    command=shlex.quote(command), done=DONE))
-        init.chmod(0o755)
-        shutil.copy(system, work / 'root')
-        run('debugfs', '-w', '-R', f'write {init} strata-init', work / 'root', stderr=subprocess.DEVNULL)
-        run('debugfs', '-w', '-R', 'set_inode_field strata-init mode 0100755', work / 'root',
-            stderr=subprocess.DEVNULL)
-        file_system(directory, work / 'share', 256 << 20)
-        disk(work / 'disk', [work / 'root', work / 'share'])
-        for name in ('root', 'share'):
-            (work / name).unlink()
+        share(directory, work / 'share', at or pathlib.Path(directory).resolve(), command, work)
         process = subprocess.Popen(
             [qemu, '-nodefaults', '-no-user-config', '-display', 'none', '-monitor', 'none', '-no-reboot',
              *hardware, '-cpu', cpu or default_cpu, '-accel', 'tcg,thread=multi', '-smp', '2', '-m', '2048',
              '-kernel', image, '-append',
-             f'root=/dev/nvme0n1p1 rw rootwait init=/strata-init console={console} loglevel=3 panic=-1 '
-             'mitigations=off audit=0', '-serial', 'stdio',
-             '-device', 'nvme,serial=disk,drive=disk',
-             '-drive', f'if=none,id=disk,format=raw,cache=unsafe,file={work}/disk'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+             f'root=PARTUUID={LABEL:08x}-01 rw rootwait init=/strata-init console={console} loglevel=3 '
+             'panic=-1 mitigations=off audit=0', '-serial', 'stdio',
+             '-device', 'nvme,serial=root,drive=root', '-device', 'nvme,serial=share,drive=share',
+             '-drive', f'if=none,id=root,format=raw,snapshot=on,file={system}',
+             '-drive', f'if=none,id=share,format=raw,cache=unsafe,file={work}/share'],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(os.environ, TMPDIR=str(work)))
         late = threading.Timer(timeout, process.send_signal, [signal.SIGKILL])
         late.start()
         try:

@@ -184,10 +184,10 @@ static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
  * cookie are made once a place. */
 static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
 {
-	if (g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
+	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
 		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
 		g->bound_to_place = true;
-		return emit_int(g->e, g->first_place);
+		return emit_int(g->e, g->named_place);
 	}
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, emit_ctx(g->e));
 }

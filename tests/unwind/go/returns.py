@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import toolchains
+from absent import Missing, tap_fails
 
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'returns' / 'main.go']
 SCRIPT = '''uretprobe:{0}:main.gr* {{ @returns[func, retval] = count(); }}
@@ -32,7 +33,11 @@ def main(strata, goroutines='40'):
     failed = False
     for n, (version, flags) in enumerate(PROGRAMS, 1):
         program = toolchains.CACHE / 'programs' / f'returns-{version}{"-stripped" * bool(flags)}'
-        toolchains.build(version, program, SOURCES, flags=flags)
+        try:
+            toolchains.build(version, program, SOURCES, flags=flags)
+        except Missing as why:
+            failed |= tap_fails(n, program.name, why)
+            continue
         script = SCRIPT.format(program) + ('' if flags else ON_STACK.format(program, ASSEMBLER))
         done = subprocess.run([strata, '-q', '-e', script, '-c', f'{program} {goroutines}'],
                               capture_output=True, text=True)

@@ -12,6 +12,7 @@ import sys
 
 import account
 import toolchains
+from absent import Missing, tap_fails
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN, CGO = [HERE / 'program.go'], [HERE / 'program.go', HERE / 'cgo.go']
@@ -35,9 +36,12 @@ def programs(arch):
         if sources is CGO and arch != 'amd64':
             continue
         path = toolchains.CACHE / 'programs' / f'{name}-{arch}'
-        if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
-            toolchains.build(version, path, sources, cgo=sources is CGO, arch=arch, flags=flags)
-        yield name, path
+        try:
+            if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+                toolchains.build(version, path, sources, cgo=sources is CGO, arch=arch, flags=flags)
+            yield name, path
+        except Missing as why:
+            yield name, why
 
 
 def main(strata, calls=600, deepest=1000):
@@ -45,6 +49,9 @@ def main(strata, calls=600, deepest=1000):
     print(f'1..{count}')
     failed = False
     for n, (name, program) in enumerate(programs(ARCH), 1):
+        if isinstance(program, Missing):
+            failed |= tap_fails(n, name, program)
+            continue
         for _ in range(3):
             bad = account.main(strata, str(program), calls, deepest)
             if bad != account.LOST:

@@ -89,8 +89,10 @@ def main(strata, node, count=600, deepest=300, *options):
     whole = list(stacks(printed))
     frames = names = places = marked = 0
     kinds = collections.Counter()
-    for own, (ours, marks) in zip(accounts, whole):
+    for i, (own, (ours, marks)) in enumerate(zip(accounts, whole)):
         n, bad_names, bad_lines = compare(own, ours)
+        if bad_names:
+            print(f'# stack {i}: {bad_names} of {n} frames; V8 says {len(own)}, jsstack {len(ours)}')
         frames += n
         names += bad_names
         places += bad_lines

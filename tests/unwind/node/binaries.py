@@ -8,7 +8,6 @@ import fcntl
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -16,20 +15,39 @@ import tempfile
 TOP = pathlib.Path(__file__).resolve().parents[3]
 CACHE = pathlib.Path(os.environ.get('STRATA_NODE', TOP / 'build' / 'node'))
 MACHINES = {'x86_64': 'x64', 'aarch64': 'arm64'}
+sys.path.insert(0, str(TOP / 'tests' / 'lib'))
+import packages
+from absent import Missing
+
 VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
+
+
+def fetch(version, machine, new):
+    if not shutil.which('npm'):
+        raise Missing('there is no npm to fetch it with')
+    packages.run(['npm', 'pack', '--loglevel=error', f'node-linux-{MACHINES[machine]}@{version}'],
+                 cwd=new, stdout=sys.stderr)
+
+
+missing = {}  # what could not be fetched, and why: asked for once
 
 
 def node(version, machine=os.uname().machine):
     """The program; unpacked at the first call. version: "20" is the newest 20."""
     where = CACHE / f'{version}-{machine}'
+    if where in missing:
+        raise missing[where]
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not where.exists():
             print(f'node: unpacking {version} (once)', file=sys.stderr)
             with tempfile.TemporaryDirectory(dir=CACHE) as new:
-                subprocess.run(['npm', 'pack', '--silent', f'node-linux-{MACHINES[machine]}@{version}'],
-                               cwd=new, check=True, stdout=sys.stderr)
+                try:
+                    fetch(version, machine, new)
+                except Missing as why:
+                    missing[where] = why
+                    raise
                 with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
                     archive.extract('package/bin/node', new)
                 shutil.move(f'{new}/package/bin', where)

@@ -9,6 +9,7 @@ import sys
 
 import account
 import binaries
+from absent import Missing, tap_fails
 
 OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',)]
 
@@ -23,7 +24,12 @@ def main(strata, count=100, deepest=300, *versions):
     print(f'1..{len(runs)}')
     failed = False
     for n, (version, options) in enumerate(runs, 1):
-        program, name = str(binaries.node(version)), ' '.join((f'node {version}', *options))
+        name = ' '.join((f'node {version}', *options))
+        try:
+            program = str(binaries.node(version))
+        except Missing as why:
+            failed |= tap_fails(n, name, why)
+            continue
         if not takes(program, options):
             print(f'ok {n} - {name} # SKIP an option that it has not')
             continue

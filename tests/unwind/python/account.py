@@ -341,12 +341,13 @@ class Tally:
 
 
 def libc_of(pid):
-    """As this process sees it; a static program has it within."""
+    """With a root of its own, it has its own libc; a static program has it within."""
+    if not os.path.samefile(f'/proc/{pid}/root', '/'):
+        return 'libc'
     with open(f'/proc/{pid}/maps') as maps:
         files = {line.split(None, 5)[5].strip() for line in maps if '/' in line}
     found = [f for f in files if re.search(r'/(libc[.-][^/]*so|ld-musl-)', f)]
-    path = found[0] if found else os.readlink(f'/proc/{pid}/exe')
-    return path if os.path.exists(path) else f'/proc/{pid}/root{path}'
+    return found[0] if found else os.readlink(f'/proc/{pid}/exe')
 
 
 def programs_of(names):
@@ -358,18 +359,18 @@ def programs_of(names):
         try:
             yield name, name if '/' in name else str(pythons.get(name) / 'python')
         except pythons.Missing as why:
-            print(f'{name} is not to be had: {why}')
-            yield name, None
+            yield name, why
 
 
-def may_be_missing(name):
+def may_be_missing(name, why):
     """What has to be built needs compilers that need not be here."""
+    import absent
     import pythons
-    return name in pythons.BUILT
+    return not absent.fails(name, why) or name in pythons.BUILT
 
 
 def compare(strata, calls, name, python):
-    """True when they agree in all but one of 10,000."""
+    """True when they agree in all but one of 10,000, and few events were lost."""
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
         with open(__file__, encoding='utf-8') as own:  # /tmp is there whatever the root
             copy.write(own.read())
@@ -400,13 +401,13 @@ def compare(strata, calls, name, python):
     print(f'{name} ({version}): {n} stacks of {len(lines)} calls to {tally.deepest} frames deep; '
           f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost '
           f'{said.decode().strip()}', flush=True)
-    return n > 0 and n + tally.lost == len(lines) and wrong * 10000 <= n
+    return n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n
 
 
 def main(strata, calls=1000, *names):
     ok = True
     for name, python in programs_of(names or ['/usr/bin/python3']):
-        ok &= compare(strata, int(calls), name, python) if python else may_be_missing(name)
+        ok &= may_be_missing(name, python) if isinstance(python, Exception) else compare(strata, int(calls), name, python)
     return not ok
 
 

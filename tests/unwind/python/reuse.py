@@ -83,7 +83,7 @@ def main(strata, *names):
     import account
     ok = True
     for name, python in account.programs_of(names):
-        ok &= compare(strata, name, python) if python else account.may_be_missing(name)
+        ok &= account.may_be_missing(name, python) if isinstance(python, Exception) else compare(strata, name, python)
     return not ok
 
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* deep.c - calls whose stack is deeper than the copy that a walk sends to userspace, each
+ * time others: CALLS of them, getppid() at the bottom, told there. See moved.py. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEPTH 16
+#define LARGE 30000 /* the copy is of 32 KiB */
+
+static unsigned call;
+
+/* No compiler knows what becomes of it: it stays, and what calls here does. */
+#define KEEP(memory) __asm__ volatile("" : : "r"(memory) : "memory")
+
+int bottom(void);
+int a(int n);
+int b(int n);
+
+__attribute__((noinline)) int bottom(void)
+{
+	char large[LARGE];
+
+	memset(large, (int)call, sizeof(large));
+	KEEP(large);
+	getppid();
+	return large[3];
+}
+
+#define NEXT(n, plus)                                                            \
+	char pad[300];                                                           \
+	int r;                                                                   \
+	memset(pad, (int)((unsigned)(n) + call), sizeof(pad));                   \
+	KEEP(pad);                                                               \
+	if (!(n))                                                                \
+		r = bottom();                                                    \
+	else                                                                     \
+		r = call * 2654435761u >> (n) & 1 ? a((n) - 1) : b((n) - 1);     \
+	KEEP(pad);                                                               \
+	return r + plus
+
+__attribute__((noinline)) int a(int n) { NEXT(n, 1); }
+__attribute__((noinline)) int b(int n) { NEXT(n, 2); }
+
+int main(int argc, char **argv)
+{
+	unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
+
+	for (call = 1; call <= calls; call++) {
+		for (int n = 1; n <= DEPTH; n++)
+			putchar(call * 2654435761u >> n & 1 ? 'a' : 'b');
+		putchar('\n');
+		fflush(stdout);
+		a(DEPTH);
+		usleep(300); /* the first ones are for userspace to finish */
+	}
+	return 0;
+}

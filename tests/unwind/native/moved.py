@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""moved.py - stacks of a program never seen before, which userspace has to finish while it
+runs on (deep.c): each is right, or says that it is not whole. Root.
+
+    moved.py STRATA DEEP [CALLS]"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SCRIPT = 'tracepoint:syscalls:sys_enter_getppid /comm == "%s"/ { printf("stack%%s\\n", ustack); }'
+ROUNDS = 5
+
+
+def look(strata, deep, calls):
+    """(right, marked, wrong) of one run."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = shutil.copy(deep, f'{directory}/deep{os.getpid() % 10000}')
+        tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        attached = tracer.stderr.readline()
+        if not attached.startswith('Attached'):
+            sys.exit(f'strata said: {attached}')
+        told = subprocess.run([program, str(calls)], check=True, capture_output=True, text=True).stdout.split()
+        tracer.terminate()
+        out = tracer.communicate()[0]
+    right = marked = wrong = 0
+    for stack in out.split('stack\n')[1:]:
+        frames = [line.strip().split('+')[0] for line in stack.split('\n') if line.strip()]
+        names = ''.join(f for f in frames if f in 'ab')
+        if frames[-1].startswith('['):
+            marked += 1
+        elif re.fullmatch('a', names[-1:]) and names[:-1] in told and frames[-1] == '_start':
+            right += 1
+        else:
+            wrong += 1
+    return right, marked, wrong
+
+
+def main(strata, deep, calls=300):
+    sums = [sum(column) for column in zip(*(look(strata, deep, calls) for _ in range(ROUNDS)))]
+    print('%d stacks are right, %d are marked, %d wrong' % tuple(sums))
+    return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 10
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
