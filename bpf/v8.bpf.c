@@ -392,10 +392,11 @@ __global int v8_verify(struct walk *w, __u32 k)
 	if (!s)
 		return -1;
 	m = &s->memo[k & (V8_MEMO - 1)];
-	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+	/* What died keeps its looks for a while, so that the function is asked first. */
+	if (!m->in_stream && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
+		shared != m->object))
 		goto not;
-	if (!m->offset && !m->in_stream &&
-		(read_user(m->function - 1 + s->proc.function_shared, &shared) || shared != m->object))
+	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
 		goto not;
 	m->round = s->round;
 	return 0;
@@ -545,8 +546,12 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 
 	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
 		return;
+	if (!read_shared(s, f->shared))
+		return;
 	s->out.frame = m->frame;
 	s->out.shared = f->shared;
+	s->out.flags = shared_word(s, s->proc.shared_flags);
+	s->out.unique = s->words[V8_WORDS - 1];
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;

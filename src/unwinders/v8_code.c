@@ -434,6 +434,23 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	str_done(&file);
 }
 
+/* Whether the function is the one that was met: since then it may have been collected, and
+ * another be where it was. */
+static bool is_same(const struct v8_heap *h, const struct v8_record *r)
+{
+	const struct v8_proc *p = &h->at->proc;
+	uint64_t flags, script, id;
+	int32_t unique;
+
+	if (v8_type(h, r->shared) != p->shared_type || !v8_word(h, r->shared, p->shared_flags, &flags) ||
+		flags >> 32 != r->flags >> 32)
+		return false;
+	if (p->shared_unique)
+		return v8_int(h, r->shared, p->shared_unique, &unique) && (uint32_t)unique == r->unique;
+	return v8_word(h, r->shared, p->shared_script, &script) && v8_word(h, script, p->script_id, &id) &&
+		id == r->unique;
+}
+
 /* ---- the store ---- */
 
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
@@ -447,7 +464,7 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 		name_compiled(c, h, r, name);
 	else
 		name_interpreted(c, h, r, name);
-	if (v8_type(h, r->shared) != h->at->proc.shared_type)
+	if (!is_same(h, r))
 		name_by_record(c, r, name);
 	idmap_set(&c->frames, r->frame, (uintptr_t)name);
 }
