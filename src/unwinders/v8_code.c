@@ -451,6 +451,21 @@ static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 		id == r->unique;
 }
 
+/* What the kernel half has read of the name, while the function ran: by now its string may lie
+ * elsewhere. One that is cut is read again. */
+static void keep_name(struct v8_codes *c, const struct v8_record *r, struct frame_name *at)
+{
+	struct str name = {};
+
+	while (at->caller)
+		at = (struct frame_name *)at->caller;
+	if (r->name.size < V8_TEXT_MAX)
+		v8_text(&r->name, &name);
+	if (name.len)
+		at->name = arena_strdup(c->arena, name.data);
+	str_done(&name);
+}
+
 /* ---- the store ---- */
 
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
@@ -464,7 +479,9 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 		name_compiled(c, h, r, name);
 	else
 		name_interpreted(c, h, r, name);
-	if (!is_same(h, r))
+	if (is_same(h, r))
+		keep_name(c, r, name);
+	else
 		name_by_record(c, r, name);
 	idmap_set(&c->frames, r->frame, (uintptr_t)name);
 }

@@ -14,6 +14,7 @@ import threading
 import binaries
 
 HERE = pathlib.Path(__file__).resolve().parent
+NAMELESS = 0.02 # of the calls: the function had gone before its name was read
 SCRIPT = 'tracepoint:syscalls:sys_enter_getuid { printf("stack\\n%s", jsstack(3)); }'
 
 
@@ -30,7 +31,9 @@ def names(strata, node, count):
     out = tracer.stdout.read()
     traced.wait()
     reader.join()
-    return re.findall(r'^ +(f\d{6}) ', out, re.M), ''.join(said)
+    stacks = [[line.strip() for line in stack.splitlines()] for stack in out.split('stack\n')[1:]]
+    callers = [below.split()[0] for s in stacks for above, below in zip(s, s[1:]) if above.startswith('probe ')]
+    return callers, ''.join(said)
 
 
 def main(strata, count='1500', *versions):
@@ -40,12 +43,14 @@ def main(strata, count='1500', *versions):
     for n, version in enumerate(versions, 1):
         seen, said = names(strata, str(binaries.node(version)), int(count))
         want = [f'f{i:06}' for i in range(int(count)) for _ in range(2)]
-        wrong = sum(a != b for a, b in zip(seen, want)) + abs(len(seen) - len(want))
-        failed |= wrong > 0
-        print(f"{'not ok' if wrong else 'ok'} {n} - node {version}: {wrong} of {len(want)} calls with a "
-              "name that is another's, or without", flush=True)
+        nameless = sum(a == '<anonymous>' for a in seen)
+        wrong = sum(a != b for a, b in zip(seen, want) if a != '<anonymous>') + abs(len(seen) - len(want))
+        bad = wrong > 0 or nameless > NAMELESS * len(want)
+        failed |= bad
+        print(f"{'not ok' if bad else 'ok'} {n} - node {version}: {wrong} of {len(want)} calls with a "
+              f"name that is another's, {nameless} without", flush=True)
         for i, (a, b) in enumerate(zip(seen, want)):
-            if a != b:
+            if a != b and a != '<anonymous>':
                 print(f'# call {i}: {a} for {b}')
                 break
         print(''.join(f'# {line}\n' for line in said.splitlines()), end='')
