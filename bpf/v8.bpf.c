@@ -75,7 +75,7 @@ struct v8_scratch {
 	__u64 interpreter;    /* what is looked up of an interpreted function */
 	__u32 blob_file;
 	__u32 round;
-	__u64 began, epoch;   /* of the round: ns, V8's count of collections */
+	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
 } __attribute__((aligned(64)));
@@ -330,7 +330,9 @@ __global int v8_begin(struct walk *w)
 	w->v8_walk = 1;
 	w->v8_budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
-	if (p->epoch && !read_user(p->epoch, &epoch) && epoch && epoch == s->epoch &&
+	if (p->epoch && !read_user(p->epoch, &epoch))
+		epoch++; /* 0: not known */
+	if (epoch && epoch == s->epoch &&
 		p->born == s->proc.born && now - s->began < V8_TRUST)
 		return 0;
 	s->epoch = epoch;
