@@ -75,7 +75,7 @@ struct v8_scratch {
 	__u64 interpreter;    /* what is looked up of an interpreted function */
 	__u32 blob_file;
 	__u32 round;
-	__u64 began, epoch;   /* of the round: ns, V8's count of collections */
+	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
 } __attribute__((aligned(64)));
@@ -330,7 +330,9 @@ __global int v8_begin(struct walk *w)
 	w->v8_walk = 1;
 	w->v8_budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
-	if (p->epoch && !read_user(p->epoch, &epoch) && epoch && epoch == s->epoch &&
+	if (p->epoch && !read_user(p->epoch, &epoch))
+		epoch++; /* 0: not known */
+	if (epoch && epoch == s->epoch &&
 		p->born == s->proc.born && now - s->began < V8_TRUST)
 		return 0;
 	s->epoch = epoch;
@@ -392,10 +394,11 @@ __global int v8_verify(struct walk *w, __u32 k)
 	if (!s)
 		return -1;
 	m = &s->memo[k & (V8_MEMO - 1)];
-	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+	/* What died keeps its looks for a while, so that the function is asked first. */
+	if (!m->in_stream && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
+		shared != m->object))
 		goto not;
-	if (!m->offset && !m->in_stream &&
-		(read_user(m->function - 1 + s->proc.function_shared, &shared) || shared != m->object))
+	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
 		goto not;
 	m->round = s->round;
 	return 0;
@@ -545,8 +548,12 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 
 	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
 		return;
+	if (!read_shared(s, f->shared))
+		return;
 	s->out.frame = m->frame;
 	s->out.shared = f->shared;
+	s->out.flags = shared_word(s, s->proc.shared_flags);
+	s->out.unique = s->words[V8_WORDS - 1];
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;

@@ -63,8 +63,11 @@ struct v8_record {
 	__u64 shared;   /* SharedFunctionInfo, as V8 keeps it: with its tag */
 	__u64 bytecode; /* BytecodeArray, likewise; 0: none is in the frame */
 	__u64 pc;       /* of compiled code, as it is looked up; 0: it is interpreted */
+	/* That shared still is what it was: its flags and number in the script, and its own number
+	 * (shared_unique), else its script's (script_id). */
+	__u64 flags, unique;
 	__u32 pid;
 	__u32 pad;
 	struct v8_text name, file;
 };
-ABI_SIZE(v8_record, 48 + 2 * (8 + V8_TEXT_MAX));
+ABI_SIZE(v8_record, 64 + 2 * (8 + V8_TEXT_MAX));

@@ -434,6 +434,38 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	str_done(&file);
 }
 
+/* Whether the function is the one that was met: since then it may have been collected, and
+ * another be where it was. */
+static bool is_same(const struct v8_heap *h, const struct v8_record *r)
+{
+	const struct v8_proc *p = &h->at->proc;
+	uint64_t flags, script, id;
+	int32_t unique;
+
+	if (v8_type(h, r->shared) != p->shared_type || !v8_word(h, r->shared, p->shared_flags, &flags) ||
+		flags >> 32 != r->flags >> 32)
+		return false;
+	if (p->shared_unique)
+		return v8_int(h, r->shared, p->shared_unique, &unique) && (uint32_t)unique == r->unique;
+	return v8_word(h, r->shared, p->shared_script, &script) && v8_word(h, script, p->script_id, &id) &&
+		id == r->unique;
+}
+
+/* What the kernel half has read of the name, while the function ran: by now its string may lie
+ * elsewhere. One that is cut is read again. */
+static void keep_name(struct v8_codes *c, const struct v8_record *r, struct frame_name *at)
+{
+	struct str name = {};
+
+	while (at->caller)
+		at = (struct frame_name *)at->caller;
+	if (r->name.size < V8_TEXT_MAX)
+		v8_text(&r->name, &name);
+	if (name.len)
+		at->name = arena_strdup(c->arena, name.data);
+	str_done(&name);
+}
+
 /* ---- the store ---- */
 
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
@@ -447,7 +479,9 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 		name_compiled(c, h, r, name);
 	else
 		name_interpreted(c, h, r, name);
-	if (v8_type(h, r->shared) != h->at->proc.shared_type)
+	if (is_same(h, r))
+		keep_name(c, r, name);
+	else
 		name_by_record(c, r, name);
 	idmap_set(&c->frames, r->frame, (uintptr_t)name);
 }

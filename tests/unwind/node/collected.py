@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""collected.py - functions that are collected as others take their place: none is shown by the
+name of one that was there before.
+
+    collected.py STRATA [COUNT [VERSION...]]      root"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+import binaries
+
+HERE = pathlib.Path(__file__).resolve().parent
+NAMELESS = 0.02 # of the calls: the function had gone before its name was read
+SCRIPT = 'tracepoint:syscalls:sys_enter_getuid { printf("stack\\n%s", jsstack(3)); }'
+
+
+def names(strata, node, count):
+    """Of the function that called probe(), at each system call."""
+    traced = subprocess.Popen([node, '--expose-gc', HERE / 'collected.js', str(count)], stdin=subprocess.PIPE)
+    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    tracer.stderr.readline()
+    said = []
+    reader = threading.Thread(target=lambda: said.extend(tracer.stderr))
+    reader.start()
+    traced.stdin.close()
+    out = tracer.stdout.read()
+    traced.wait()
+    reader.join()
+    stacks = [[line.strip() for line in stack.splitlines()] for stack in out.split('stack\n')[1:]]
+    callers = [below.split()[0] for s in stacks for above, below in zip(s, s[1:]) if above.startswith('probe ')]
+    return callers, ''.join(said)
+
+
+def main(strata, count='1500', *versions):
+    versions = versions or ('20', '26')
+    print(f'1..{len(versions)}')
+    failed = False
+    for n, version in enumerate(versions, 1):
+        seen, said = names(strata, str(binaries.node(version)), int(count))
+        want = [f'f{i:06}' for i in range(int(count)) for _ in range(2)]
+        nameless = sum(a == '<anonymous>' for a in seen)
+        wrong = sum(a != b for a, b in zip(seen, want) if a != '<anonymous>') + abs(len(seen) - len(want))
+        bad = wrong > 0 or nameless > NAMELESS * len(want)
+        failed |= bad
+        print(f"{'not ok' if bad else 'ok'} {n} - node {version}: {wrong} of {len(want)} calls with a "
+              f"name that is another's, {nameless} without", flush=True)
+        for i, (a, b) in enumerate(zip(seen, want)):
+            if a != b and a != '<anonymous>':
+                print(f'# call {i}: {a} for {b}')
+                break
+        print(''.join(f'# {line}\n' for line in said.splitlines()), end='')
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
