@@ -217,7 +217,7 @@ def boot(arch, suite, directory, command, at=None, cpu=None, out=sys.stdout, tim
             process.kill()
             process.wait()
     if status is None:
-        print(f'machine: {"no end after %d s" % timeout if expired else "it went down"}', file=sys.stderr)
+        out.write(f'machine: {"no end after %d s" % timeout if expired else "it went down"}\n')
         return 124 if expired else 125
     return status
 
