@@ -171,7 +171,8 @@ struct rest_memory {
 	const struct files *files;
 	const struct process *mapped;
 	uint64_t stack;  /* from here on it is not in the copy; 0: there is none */
-	bool beyond;     /* was read there.. */
+	bool go;         /* stacks may lie anywhere */
+	bool beyond;     /* one was read outside of the copy.. */
 	bool refuse;     /* ..or shall not be */
 };
 
@@ -185,7 +186,7 @@ static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 	const struct file *f;
 	const uint8_t *data;
 
-	if (r->stack && !map && addr >= r->stack && addr - r->stack < STACK_MAX) {
+	if (r->stack && !map && (r->go || (addr >= r->stack && addr - r->stack < STACK_MAX))) {
 		r->beyond = true;
 		if (r->refuse)
 			return -EFAULT;
@@ -271,15 +272,21 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	return host_walk(mem, regs, &w->tables, pid, want, limit, ret);
 }
 
-/* Whether the stack above the copy may be another one by now: the end of the copy, where it
- * is deepest, has changed. */
-static bool has_moved(struct host_memory *process, const struct walk_record *r)
+/* Whether the stack outside of the copy may be another one by now: the end of the copy, where
+ * it is deepest, has changed. From a thread's own stack Go goes on to whatever goroutine it
+ * runs: for that nothing may have changed. */
+static bool has_moved(struct host_memory *process, const struct walk_record *r, bool go)
 {
 	uint8_t now[4096];
 	size_t n = r->size < sizeof(now) ? r->size : sizeof(now);
 
-	return process->read(process, r->sp + r->size - n, now, n) ||
-	       memcmp(now, r->stack + r->size - n, n);
+	for (size_t end = r->size; end >= n && n; end -= n) {
+		if (process->read(process, r->sp + end - n, now, n) || memcmp(now, r->stack + end - n, n))
+			return true;
+		if (!go)
+			break;
+	}
+	return false;
 }
 
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
@@ -296,13 +303,14 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	struct host_regs regs;
 	int err;
 
+	rest.go = rest.mapped && rest.mapped->languages & 1u << FRAME_LANG_GO;
 	host_process_init(&process, (int)r->pid);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
 	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
 		r->language, ret);
-	if (err || !rest.beyond || !has_moved(&process.memory, r))
+	if (err || !rest.beyond || !has_moved(&process.memory, r, rest.go))
 		return err;
 	free(ret->frames);
 	*ret = (struct host_stack){};
