@@ -17,6 +17,7 @@ PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
 # Not of its first moments: what is not known then is walked later, by a copy of one stack.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
 HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
+RETURN = ('runtime.sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
 INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
 
 
@@ -31,7 +32,7 @@ def look(strata, program):
         elif 'main.main' in names and not any('signal.Notify' in name for name in names):
             seen += int(count)
             start = len(names) - len(INTERRUPTED)
-            if names[start:] != INTERRUPTED or not names[3].startswith(('runtime.sigreturn', '__restore_rt')):
+            if names[start:] != INTERRUPTED or not names[3].startswith(RETURN):
                 wrong.append(names)
     return seen, wrong
 
