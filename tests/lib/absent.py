@@ -14,6 +14,13 @@ def fails(name, why):
     return 'CI' in os.environ
 
 
+def all_fail(why):
+    """The same for a test of TAP, instead of its plan."""
+    bad = 'CI' in os.environ
+    print(f'Bail out! {why}' if bad else f'1..0 # SKIP {why}', flush=True)
+    return bad
+
+
 def tap_fails(n, name, why):
     """The same for a case of TAP."""
     bad = 'CI' in os.environ

@@ -33,7 +33,8 @@ def run(command, **options):
     sys.stderr.write(done.stderr)
     if done.returncode:
         said = [line for line in done.stderr.strip().splitlines() if 'log of this run' not in line]
-        raise Missing(f'{command[0]} failed' + (f': {said[-1]}' if said else ''))
+        told = next((line for line in said if 'reason:' in line), said[-1] if said else 'without a word')
+        raise Missing(f'{command[0]} failed: {told}')
     return done
 
 

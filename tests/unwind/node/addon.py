@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import binaries
+from absent import Missing, all_fail
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = '''
@@ -57,7 +58,7 @@ def look(strata, version, directory, addon):
     program.write_text(PROGRAM)
     with subprocess.Popen([node, program, addon]) as traced:
         try:
-            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid { print(ustack); exit(); }')
+            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { print(ustack); exit(); }')
             yield 'ustack through an addon', in_order(CHAIN, names(seen)), seen
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write /len(jsstack)/ '
                                            '{ print(jsstack); exit(); }')
@@ -72,6 +73,10 @@ def look(strata, version, directory, addon):
 
 def main(strata, *versions):
     versions = versions or ('20', '26')
+    try:
+        binaries.headers(), [binaries.node(version) for version in versions]
+    except Missing as why:
+        return all_fail(why)
     print(f'1..{3 * len(versions)}')
     n, failed = 0, False
     with tempfile.TemporaryDirectory() as directory:

@@ -25,7 +25,8 @@ VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
 def fetch(package, new):
     if not shutil.which('npm'):
         raise Missing('there is no npm to fetch it with')
-    packages.run(['npm', 'pack', '--loglevel=error', package], cwd=new, stdout=sys.stderr)
+    packages.run(['npm', 'pack', '--loglevel=error', '--fetch-retry-mintimeout=1000',
+                  '--fetch-retry-maxtimeout=4000', package], cwd=new, stdout=sys.stderr)
 
 
 missing = {}  # what could not be fetched, and why: asked for once

@@ -12,6 +12,7 @@ import sys
 import threading
 
 import binaries
+from absent import Missing, all_fail
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMELESS = 0.02 # of the calls: the function had gone before its name was read
@@ -38,10 +39,14 @@ def names(strata, node, count):
 
 def main(strata, count='1500', *versions):
     versions = versions or ('20', '26')
+    try:
+        programs = [str(binaries.node(version)) for version in versions]
+    except Missing as why:
+        return all_fail(why)
     print(f'1..{len(versions)}')
     failed = False
-    for n, version in enumerate(versions, 1):
-        seen, said = names(strata, str(binaries.node(version)), int(count))
+    for n, (version, program) in enumerate(zip(versions, programs), 1):
+        seen, said = names(strata, program, int(count))
         want = [f'f{i:06}' for i in range(int(count)) for _ in range(2)]
         nameless = sum(a == '<anonymous>' for a in seen)
         wrong = sum(a != b for a, b in zip(seen, want) if a != '<anonymous>') + abs(len(seen) - len(want))
