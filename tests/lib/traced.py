@@ -5,10 +5,15 @@ import sys
 import threading
 
 
-def run(strata, script, *command):
-    """The lines that the program told and those that strata printed, as bytes. The program
-    waits for its standard input, then does its work and ends."""
-    traced = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def start(*command, cwd=None):
+    """A program that waits for its standard input, then does its work and ends."""
+    return subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            cwd=cwd)
+
+
+def beside(traced, strata, script):
+    """Lets it go on with strata attached: the lines that it told, those that strata printed, and
+    what strata said beside them, as bytes."""
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', script], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
     attached = tracer.stderr.readline()
@@ -21,7 +26,13 @@ def run(strata, script, *command):
     traced.stdin.write(b'go\n')
     traced.stdin.close()
     printed = tracer.stdout.read().splitlines()
+    said = tracer.stderr.read()
     reader.join()
     traced.wait()
     tracer.wait()
-    return told, printed
+    return told, printed, said
+
+
+def run(strata, script, *command):
+    """The lines that the program told and those that strata printed."""
+    return beside(start(*command), strata, script)[:2]

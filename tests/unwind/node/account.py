@@ -10,11 +10,12 @@ import collections
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / 'lib'))
+import traced
+
 SCRIPT = r'''tracepoint:syscalls:sys_enter_getuid { printf("stack %d%s\n", len(jsstack), jsstack(16384)); }'''
 ENTRY = '        probe '
 
@@ -85,20 +86,7 @@ LOST = 2
 
 
 def main(strata, node, count=600, deepest=300, *options):
-    traced = subprocess.Popen([node, *options, HERE / 'program.js', str(count), str(deepest)],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
-        sys.exit(f'strata said: {attached.decode()}')
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-    reader.start()
-    traced.stdin.close()
-    printed = tracer.stdout.read().split(b'\n')
-    reader.join()
-    traced.wait()
+    lines, printed = traced.run(strata, SCRIPT, node, *options, HERE / 'program.js', count, deepest)
     accounts = [json.loads(line[4:]) for line in lines if line.startswith(b'own ')]
     whole = list(stacks(printed))
     frames = names = places = marked = inlined = wrong = 0

@@ -15,7 +15,6 @@ character. Beside threads, a sub-interpreter does a part where this Python has t
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -371,29 +370,15 @@ def may_be_missing(name, why):
 
 def compare(strata, calls, name, python):
     """True when they agree in all but one of 10,000, and few events were lost."""
+    import traced
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
         with open(__file__, encoding='utf-8') as own:  # /tmp is there whatever the root
             copy.write(own.read())
         copy.flush()
-        traced = subprocess.Popen([python, copy.name, '--program', str(calls)],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd='/tmp')
-        version = traced.stdout.readline().decode().strip()
-        libc = libc_of(traced.pid)
-        tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT % (libc, libc, traced.pid)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        attached = tracer.stderr.readline()
-        if not attached.startswith(b'Attached'):
-            traced.kill()
-            sys.exit(f'strata said: {attached.decode()}')
-        lines = []
-        reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-        reader.start()
-        traced.stdin.write(b'go\n')
-        traced.stdin.close()
-        printed = tracer.stdout.read().splitlines()
-        said = tracer.stderr.read()
-        reader.join()
-        traced.wait()
+        process = traced.start(python, copy.name, '--program', calls, cwd='/tmp')
+        version = process.stdout.readline().decode().strip()
+        libc = libc_of(process.pid)
+        lines, printed, said = traced.beside(process, strata, SCRIPT % (libc, libc, process.pid))
     tally = Tally(lines)
     for stack in stacks(printed):
         tally.add(*stack, may_be_lost=b'lost' in said)

@@ -9,10 +9,8 @@ shown. Root.
 Functions alike but for their names, lines or files are made, called, and freed, until
 thousands stood where another had been. Each tells its name before getppid()."""
 import os
-import subprocess
 import sys
 import tempfile
-import threading
 
 ROUNDS = 3000
 REUSED_MIN = 300
@@ -48,28 +46,16 @@ def program():
 def compare(strata, name, python):
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import account
+    import traced
     with tempfile.NamedTemporaryFile('w', suffix='.py', dir='/tmp') as copy:
         with open(__file__) as own:
             copy.write(own.read())
         copy.flush()
-        traced = subprocess.Popen([python, copy.name, '--program'], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, cwd='/tmp')
-        traced.stdout.readline()
-        tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e',
-                                   SCRIPT % (account.libc_of(traced.pid), traced.pid)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        attached = tracer.stderr.readline()
-        if not attached.startswith(b'Attached'):
-            traced.kill()
-            sys.exit(f'strata said: {attached.decode()}')
-        lines = []
-        reader = threading.Thread(target=lambda: lines.extend(traced.stdout))
-        reader.start()
-        traced.stdin.write(b'go\n')
-        traced.stdin.close()
-        stacks = tracer.stdout.read().decode().split('stack\n')[1:]
-        reader.join()
-        traced.wait()
+        process = traced.start(python, copy.name, '--program', cwd='/tmp')
+        process.stdout.readline()
+        lines, printed, _ = traced.beside(process, strata,
+                                          SCRIPT % (account.libc_of(process.pid), process.pid))
+    stacks = b'\n'.join(printed).decode().split('stack\n')[1:]
     shown = [stack.strip().split('\n')[0] for stack in stacks]
     *told, reused = [line.decode().strip() for line in lines]
     wrong = [(a, b) for a, b in zip(shown, told) if a != b]
