@@ -191,14 +191,15 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
-static int prepare(const struct image *img, struct target *t, struct bpf_object *obj)
+static int prepare(const struct image *img, struct target *t, struct bpf_object *obj,
+	struct unwind_sink **ret)
 {
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "ring", 0, ring_size(img));
 	if (img->user_stacks && lacks_stacks(t))
 		return -EOPNOTSUPP;
 	if (img->user_stacks) {
-		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1);
+		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, ret);
 
 		if (r) {
 			log_error("internal error: the unwinder is not in the linked object");
@@ -209,7 +210,8 @@ static int prepare(const struct image *img, struct target *t, struct bpf_object 
 	return prepare_progs(img, t, obj);
 }
 
-int load_image(const struct image *img, struct target *t, struct bpf_object **ret)
+int load_image(const struct image *img, struct target *t, struct bpf_object **ret,
+	struct unwind_sink **ret_sink)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "strata");
 	struct bpf_object *obj;
@@ -224,18 +226,16 @@ int load_image(const struct image *img, struct target *t, struct bpf_object **re
 			str_text(&said));
 		return r;
 	}
-	r = prepare(img, t, obj); /* has told why not */
-	if (r) {
-		bpf_object__close(obj);
+	*ret = obj;
+	r = prepare(img, t, obj, ret_sink); /* has told why not */
+	if (r)
 		return r;
-	}
 	r = bpf_object__load(obj);
-	if (r) {
-		bpf_object__close(obj);
+	if (r)
 		return refuse(img, r);
-	}
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
-	*ret = obj;
+	if (*ret_sink)
+		unwind_sink_loaded(*ret_sink, obj);
 	return 0;
 }

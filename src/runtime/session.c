@@ -39,6 +39,7 @@ struct session {
 	struct target *target;
 	const struct session_options *opt;
 	struct bpf_object *obj;
+	struct unwind_sink *sink; /* until the unwinders have it */
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
 	struct follow *follow;
@@ -253,14 +254,16 @@ static void read_running(struct session *s)
 
 static int open_unwinders(struct session *s)
 {
-	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid, r;
-	struct unwind_sink *sink = NULL;
+	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid, r = 0;
 
 	if (!s->img->user_stacks && !s->img->user_symbols && !s->img->kernel_stacks)
 		return 0;
-	r = s->img->user_stacks ? unwind_sink_bpf(s->obj, &sink) : unwind_sink_memory(&sink);
-	if (!r)
-		r = unwinders_new(s->target, sink, &s->unwinders);
+	if (!s->sink)
+		r = unwind_sink_memory(&s->sink);
+	if (r)
+		return r;
+	r = unwinders_new(s->target, s->sink, &s->unwinders);
+	s->sink = NULL; /* taken */
 	if (r)
 		return r;
 	s->show.unwinders = s->unwinders;
@@ -479,7 +482,7 @@ static int start(struct session *s)
 	int r = open_signals(s);
 
 	if (!r)
-		r = load_image(s->img, s->target, &s->obj);
+		r = load_image(s->img, s->target, &s->obj, &s->sink);
 	if (r || s->opt->dry_run)
 		return r;
 	if (!r)
@@ -507,6 +510,8 @@ static void session_done(struct session *s)
 	follow_close(s->follow);
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
+	if (s->sink)
+		s->sink->free(s->sink);
 	bpf_object__close(s->obj);
 	free(s->unread);
 	closep(&s->process);

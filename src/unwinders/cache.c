@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cache.c - tables kept from one run to the next.
  *
- * A file per table: head, then the table's bytes as the kernel will get them. It is
+ * A file per table: head, then the table's bytes as the kernel will get them; and per note. It is
  * written beside and renamed, so it is whole or absent; a checksum and every offset
  * are checked before use, so a broken one is as good as absent. */
 #include "cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -80,18 +81,17 @@ static bool head_valid(const struct head *h, size_t size)
 {
 	return h->magic == CACHE_MAGIC && h->version == CACHE_VERSION &&
 		h->languages == languages_version() && h->size == size - sizeof(*h) &&
-		h->sum == checksum(h + 1, h->size) && table_valid(h + 1, h->size);
+		h->sum == checksum(h + 1, h->size);
 }
 
-int cache_load(int dir, const struct cache_key *key, struct table *ret)
+/* Maps a file that is whole; to be munmap()ed. */
+static int map_file(int dir, const char *name, struct head **ret, size_t *ret_size)
 {
 	_cleanup_(closep) int fd = -1;
 	struct stat st;
 	void *map;
 
-	if (!key->name[0])
-		return -ENOENT;
-	fd = openat(dir, key->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head))
@@ -103,7 +103,27 @@ int cache_load(int dir, const struct cache_key *key, struct table *ret)
 		munmap(map, st.st_size);
 		return -EINVAL;
 	}
-	*ret = (struct table){(struct head *)map + 1, st.st_size - sizeof(struct head), map, st.st_size};
+	*ret = map;
+	*ret_size = st.st_size;
+	return 0;
+}
+
+int cache_load(int dir, const struct cache_key *key, struct table *ret)
+{
+	struct head *h;
+	size_t size;
+	int err;
+
+	if (!key->name[0])
+		return -ENOENT;
+	err = map_file(dir, key->name, &h, &size);
+	if (err)
+		return err;
+	if (!table_valid(h + 1, h->size)) {
+		munmap(h, size);
+		return -EINVAL;
+	}
+	*ret = (struct table){h + 1, h->size, h, size};
 	return 0;
 }
 
@@ -124,27 +144,66 @@ static int write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-int cache_store(int dir, const struct cache_key *key, const struct table *t)
+static int write_file(int dir, const char *name, const void *data, size_t size)
 {
 	_cleanup_(closep) int fd = -1;
-	struct head h = {CACHE_MAGIC, CACHE_VERSION, languages_version(), t->size,
-		checksum(t->data, t->size), {}};
-	char tmp[sizeof(key->name) + 32];
+	struct head h = {CACHE_MAGIC, CACHE_VERSION, languages_version(), size,
+		checksum(data, size), {}};
+	char tmp[NAME_MAX + 1];
 	int err;
 
-	if (!key->name[0])
-		return -ENOENT;
-	snprintf(tmp, sizeof(tmp), ".%s.%d", key->name, getpid());
+	snprintf(tmp, sizeof(tmp), ".%s.%d", name, getpid());
 	unlinkat(dir, tmp, 0); /* of a run that died with our pid */
 	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	err = write_all(fd, &h, sizeof(h));
 	if (!err)
-		err = write_all(fd, t->data, t->size);
-	if (!err && renameat(dir, tmp, dir, key->name) < 0)
+		err = write_all(fd, data, size);
+	if (!err && renameat(dir, tmp, dir, name) < 0)
 		err = -errno;
 	if (err)
 		unlinkat(dir, tmp, 0);
 	return err;
+}
+
+int cache_store(int dir, const struct cache_key *key, const struct table *t)
+{
+	return key->name[0] ? write_file(dir, key->name, t->data, t->size) : -ENOENT;
+}
+
+static void note_name(const struct cache_key *key, const char *kind, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s-%s", kind, key->name);
+}
+
+int cache_load_note(int dir, const struct cache_key *key, const char *kind, void *ret, size_t size)
+{
+	char name[NAME_MAX + 1];
+	size_t mapped;
+	struct head *h;
+	int err;
+
+	if (!key->name[0])
+		return -ENOENT;
+	note_name(key, kind, name, sizeof(name));
+	err = map_file(dir, name, &h, &mapped);
+	if (err)
+		return err;
+	if (h->size == size)
+		memcpy(ret, h + 1, size);
+	err = h->size == size ? 0 : -EINVAL;
+	munmap(h, mapped);
+	return err;
+}
+
+int cache_store_note(int dir, const struct cache_key *key, const char *kind, const void *note,
+	size_t size)
+{
+	char name[NAME_MAX + 1];
+
+	if (!key->name[0])
+		return -ENOENT;
+	note_name(key, kind, name, sizeof(name));
+	return write_file(dir, name, note, size);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache.h - tables kept from one run to the next. */
+/* cache.h - tables, and what else of a file takes long to find, kept from one run to the next. */
 #pragma once
+#include <stddef.h>
+
 #include "table.h"
 
 struct elf;
@@ -16,3 +18,9 @@ void cache_key(const struct elf *e, int fd, struct cache_key *ret);
 /* dir: an fd. 0, or -errno: not there, or not to be trusted: make it anew. */
 int cache_load(int dir, const struct cache_key *key, struct table *ret);
 int cache_store(int dir, const struct cache_key *key, const struct table *t);
+
+/* Beside it, what a language (kind: its name) wants to keep: size bytes, a multiple of 8.
+ * Likewise; the language's version goes with it. */
+int cache_load_note(int dir, const struct cache_key *key, const char *kind, void *ret, size_t size);
+int cache_store_note(int dir, const struct cache_key *key, const char *kind, const void *note,
+	size_t size);

@@ -140,6 +140,16 @@ static void tell_loop(const struct file *f)
 	str_done(&sizes);
 }
 
+static void read_v8(struct files *fs, struct file *f, int fd)
+{
+	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
+
+	if (v8_layout(target_cache_dir(fs->target), f->elf, fd, l))
+		log_info("%s: a V8 that does not tell of itself", f->path);
+	else
+		f->v8 = l;
+}
+
 /* Takes the elf. The table comes first: its size decides on the file's number. */
 static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, const char *path)
 {
@@ -160,6 +170,8 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, c
 	f->elf = elf;
 	f->table = table;
 	f->libc = python_libc(elf, &(struct python_layout){});
+	if (file_has_v8(f))
+		read_v8(fs, f, fd);
 	if (!table.data || fs->sink->set_table(fs->sink, f->id, table.data, table.size))
 		fs->stats.failed++;
 	fs->stats.ns += now_ns() - start;
@@ -391,21 +403,6 @@ bool file_has_v8(const struct file *f)
 	const struct table_header *h = f->table.data;
 
 	return h && (h->flags & TABLE_V8);
-}
-
-const struct v8_layout *file_v8(struct files *fs, struct file *f)
-{
-	struct v8_layout *l;
-
-	if (f->v8 || !file_has_v8(f) || !f->elf)
-		return f->v8;
-	l = arena_new_obj(fs->arena, struct v8_layout);
-	if (v8_layout(f->elf, l)) {
-		log_info("%s: a V8 that does not tell of itself", f->path);
-		return NULL;
-	}
-	f->v8 = l;
-	return l;
 }
 
 const struct pclntab *file_pclntab(struct file *f)

@@ -25,7 +25,7 @@ struct file {
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
 	struct pclntab *go;  /* once it was asked for; NULL */
-	const struct v8_layout *v8; /* likewise */
+	const struct v8_layout *v8; /* NULL: it has none, or one that tells nothing */
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
 	bool closure_done;   /* what it needs was preloaded */
@@ -50,8 +50,6 @@ struct file *files_get(const struct files *fs, uint32_t id);
 bool file_has_python(const struct file *f);
 bool file_has_go(const struct file *f);
 bool file_has_v8(const struct file *f);
-/* NULL: it has none, or it tells nothing. */
-const struct v8_layout *file_v8(struct files *fs, struct file *f);
 /* NULL: it has none. */
 const struct pclntab *file_pclntab(struct file *f);
 /* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */

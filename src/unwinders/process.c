@@ -209,7 +209,7 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 	if (file_has_python(f))
 		attach_python(p, f, m);
 	if (file_has_v8(f) && !p->v8) {
-		p->v8 = file_v8(ps->files, f);
+		p->v8 = f->v8;
 		p->v8_born = ++ps->v8_born;
 	}
 	/* Not by the builtins' second mapping, which is elsewhere than the rest of the file. */

@@ -192,13 +192,23 @@ static bool thread_db(struct elf *libc, const char *name, size_t word, uint32_t 
 	return p && *ret <= PTHREAD_MAX;
 }
 
+/* Asked first: to find no symbol in a large program takes 10 ms. */
+static bool needs_libc(struct elf *e)
+{
+	const char *const *needed = elf_needed(e);
+
+	while (needed && *needed && strncmp(*needed, "libc.", 5))
+		needed++;
+	return needed && *needed;
+}
+
 bool python_libc(struct elf *libc, struct python_layout *at)
 {
 	uint32_t size, blocks;
 
 	if (at->has_tsd && !at->tsd_inline) /* a Python of musl's */
 		return false;
-	if (!thread_db(libc, "_thread_db_sizeof_pthread", 0, &size) ||
+	if (needs_libc(libc) || !thread_db(libc, "_thread_db_sizeof_pthread", 0, &size) ||
 		!thread_db(libc, "_thread_db_pthread_specific", 2, &blocks))
 		return false;
 	if (elf_machine(libc) != EM_AARCH64) /* the thread pointer is struct pthread's */

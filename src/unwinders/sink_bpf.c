@@ -3,13 +3,15 @@
  *
  * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
  * element by element takes 50. Putting it into the array of tables makes the kernel
- * wait for an RCU grace period, 10 ms: so they are gathered, and go there all at once
- * before the first mapping that may refer to them. With the first go empty ones, rooms,
- * which the tables of files seen later are written to: a library that a process has just
- * mapped is known before it runs. More rooms are made by a thread, which waits alone. */
+ * wait for an RCU grace period, 10 ms: so there are empty ones there, rooms, which tables are
+ * written to: a library that a process has just mapped is known before it runs. Rooms are made
+ * by a thread, which waits alone: the first ones while programs are verified. Tables that have
+ * no room are gathered, and go there all at once before the first mapping that may refer to
+ * them. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,9 +33,9 @@
 /* Of every size some; half of all tables are under 4 KiB. */
 static const struct {
 	uint32_t size, n;
-} room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 } };
+} room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { ROOM_SIZES = 3, ROOMS_MAX = 64 };
+enum { ROOM_SIZES = 4, ROOMS_MAX = 64 };
 
 struct room {
 	uint32_t file;
@@ -53,20 +55,21 @@ struct rooms {
 
 struct sink_bpf {
 	struct unwind_sink sink;
-	int tables, mappings, pythons, python_files, v8s, inodes; /* fds, the object's; -1: it has none */
+	int tables; /* fd */
+	int mappings, pythons, python_files, v8s, inodes; /* fds, the object's; -1: it has none */
 	uint32_t ntables;
-	uint32_t file[PENDING_MAX + ROOMS_MAX]; /* tables to be put in their places */
-	int fd[PENDING_MAX + ROOMS_MAX];
+	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
+	int fd[PENDING_MAX];
 	uint32_t pending;
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 
 	struct rooms rooms[ROOM_SIZES];
 	struct room taken;             /* by the file whose table comes next */
 	uint32_t given;                /* numbers, to rooms */
-	bool has_rooms;
+	bool has_rooms;                /* the kernel takes them, as far as is known */
 	struct rooms made[ROOM_SIZES]; /* by the thread, until it is done */
 	pthread_t thread;
-	bool has_thread;
+	bool has_thread, is_first;     /* the first: who wants a room waits for it */
 	atomic_bool done;
 };
 
@@ -121,7 +124,7 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 	set_vma_offsets(t, c);
 }
 
-int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
+static int set_up(struct target *t, struct bpf_object *obj, uint32_t limit)
 {
 	struct unwind_config *c = rodata_find(obj, "unwind_config", sizeof(*c));
 	struct bpf_map *frames = bpf_object__find_map_by_name(obj, "frames");
@@ -141,7 +144,7 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit)
 	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * limit);
 }
 
-/* ---- after it ---- */
+/* ---- tables' maps ---- */
 
 static int fill_table(int fd, const void *table, size_t size)
 {
@@ -249,19 +252,13 @@ static void join_thread(struct sink_bpf *s)
 		return;
 	pthread_join(s->thread, NULL);
 	s->has_thread = false;
+	s->has_rooms &= s->made[0].n; /* before 5.16 there are no batches */
 	accept_rooms(s);
 }
 
-/* When half of a size are taken. */
-static void refill_rooms(struct sink_bpf *s)
+static void start_thread(struct sink_bpf *s)
 {
-	bool low = false;
-
-	if (s->has_thread && atomic_load(&s->done))
-		join_thread(s);
-	for (int i = 0; i < ROOM_SIZES; i++)
-		low |= s->rooms[i].n * 2 < room_sizes[i].n;
-	if (!low || s->has_thread || !s->has_rooms || !want_rooms(s))
+	if (!want_rooms(s))
 		return;
 	atomic_store(&s->done, false);
 	if (pthread_create(&s->thread, NULL, rooms_thread, s))
@@ -269,6 +266,20 @@ static void refill_rooms(struct sink_bpf *s)
 			s->made[i].n = 0;
 	else
 		s->has_thread = true;
+}
+
+/* When half of a size are taken. */
+static void refill_rooms(struct sink_bpf *s)
+{
+	bool low = false;
+
+	if (s->has_thread && (s->is_first || atomic_load(&s->done)))
+		join_thread(s);
+	s->is_first = false;
+	for (int i = 0; i < ROOM_SIZES; i++)
+		low |= s->rooms[i].n * 2 < room_sizes[i].n;
+	if (low && !s->has_thread && s->has_rooms)
+		start_thread(s);
 }
 
 static uint32_t take_room(struct unwind_sink *sink, size_t size)
@@ -301,7 +312,6 @@ static int set_or_delete(int map, const void *key, const void *value)
 	return err ? -errno : 0;
 }
 
-/* The first one makes rooms too: it waits anyway. */
 static int flush(struct sink_bpf *s)
 {
 	uint32_t n = s->pending;
@@ -309,16 +319,10 @@ static int flush(struct sink_bpf *s)
 
 	if (!n)
 		return 0;
-	if (!s->has_rooms && want_rooms(s))
-		n += make_rooms(s->made, s->file + n, s->fd + n);
-	s->has_rooms = true;
 	err = put_batch(s->tables, s->file, s->fd, n);
-	if (err) {
-		close_rooms(s->made);
-		err = put_singly(s->tables, s->file, s->fd, s->pending);
-	}
-	accept_rooms(s);
-	for (uint32_t i = 0; i < s->pending; i++)
+	if (err)
+		err = put_singly(s->tables, s->file, s->fd, n);
+	for (uint32_t i = 0; i < n; i++)
 		close(s->fd[i]);
 	s->pending = 0;
 	for (size_t i = 0; i < s->entries.len && !err; i++)
@@ -415,6 +419,7 @@ static void sink_free(struct unwind_sink *sink)
 	join_thread(s);
 	close_rooms(s->rooms);
 	vec_done(&s->entries);
+	closep(&s->tables);
 	free(s);
 }
 
@@ -425,23 +430,57 @@ static int map_fd(struct bpf_object *obj, const char *name)
 	return m ? bpf_map__fd(m) : -1;
 }
 
-int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret)
+/* Made here and not with the object's other maps, so that rooms are ready when those are. A
+ * failure leaves it to them. */
+static int make_tables(struct bpf_object *obj, uint32_t *ret_n)
 {
-	struct bpf_map *tables = bpf_object__find_map_by_name(obj, "tables");
-	struct sink_bpf *s = calloc(1, sizeof(*s));
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, "tables");
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	_cleanup_(closep) int inner = -1, fd = -1;
 
+	if (!m)
+		return -1;
+	*ret_n = bpf_map__max_entries(m);
+	inner = make_table(8);
+	if (inner < 0)
+		return -1;
+	opts.inner_map_fd = (uint32_t)inner;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "tables", 4, 4, *ret_n, &opts);
+	return fd < 0 || bpf_map__reuse_fd(m, fd) ? -1 : TAKE_FD(fd);
+}
+
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
+	struct unwind_sink **ret)
+{
+	int err = set_up(t, obj, limit);
+	struct sink_bpf *s;
+
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
 		set_v8, set_python_file, set_inode,
 		sink_flush, sink_free };
-	s->tables = map_fd(obj, "tables");
+	s->mappings = s->pythons = s->python_files = s->v8s = s->inodes = -1;
+	s->tables = make_tables(obj, &s->ntables);
+	s->has_rooms = s->is_first = s->tables >= 0;
+	if (s->has_rooms)
+		start_thread(s);
+	*ret = &s->sink;
+	return 0;
+}
+
+void unwind_sink_loaded(struct unwind_sink *sink, struct bpf_object *obj)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (s->tables < 0)
+		s->tables = fcntl(map_fd(obj, "tables"), F_DUPFD_CLOEXEC, 3);
 	s->mappings = map_fd(obj, "mappings");
 	s->pythons = map_fd(obj, "python_procs");
 	s->v8s = map_fd(obj, "v8_procs");
 	s->python_files = map_fd(obj, "python_files");
 	s->inodes = map_fd(obj, "files_by_inode");
-	s->ntables = tables ? bpf_map__max_entries(tables) : 0;
-	*ret = &s->sink;
-	return 0;
 }

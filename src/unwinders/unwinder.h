@@ -19,7 +19,7 @@ struct str;
 /* Numbers of files for which the kernel has room ready. */
 #define ROOM_FILES 1024
 
-/* Where the tables go. In life BPF maps by fd, see unwinders_bpf_sink(); in tests
+/* Where the tables go. In life BPF maps by fd, see unwinders_prepare(); in tests
  * and for --unwind memory. Each: 0 or -errno. */
 struct unwind_sink {
 	int (*set_table)(struct unwind_sink *s, uint32_t file, const void *table, size_t size);
@@ -43,10 +43,12 @@ struct unwind_sink {
 };
 
 /* Before the object is loaded: sizes maps, sets constants (offsets in kernel
- * structs). limit: of the stacks that are stored. */
-int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit);
-/* After it was loaded: writes through its maps. */
-int unwind_sink_bpf(struct bpf_object *obj, struct unwind_sink **ret);
+ * structs), and makes what will write through its maps, to be freed. limit: of the stacks
+ * that are stored. 0 or -errno. */
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
+	struct unwind_sink **ret);
+/* After it was loaded, and before anything else is asked of the sink. */
+void unwind_sink_loaded(struct unwind_sink *s, struct bpf_object *obj);
 int unwind_sink_memory(struct unwind_sink **ret);
 
 /* Takes the sink. */

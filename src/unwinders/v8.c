@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/owner.h"
+#include "cache.h"
 #include "cfi.h"
 #include "ehframe.h"
 #include "target/elf.h"
@@ -108,7 +109,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 1, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 2, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -249,7 +250,7 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
 }
 
-int v8_layout(struct elf *e, struct v8_layout *ret)
+static int read_layout(struct elf *e, struct v8_layout *ret)
 {
 	const struct elf_symbol *sizes, *epoch;
 	struct constants all, *c = &all;
@@ -267,10 +268,28 @@ int v8_layout(struct elf *e, struct v8_layout *ret)
 		ret->proc.builtins = start;
 	sizes = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
 	if (sizes)
-		ret->bytecode_sizes = elf_at(e, sizes->vaddr, 3 * 256);
+		ret->sizes_at = sizes->vaddr;
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
 	free(c->sym);
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
+}
+
+int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret)
+{
+	struct cache_key key;
+	int err;
+
+	cache_key(e, fd, &key);
+	err = dir < 0 ? -ENOENT : cache_load_note(dir, &key, unwinder_v8.name, ret, sizeof(*ret));
+	if (err) {
+		err = read_layout(e, ret);
+		if (err)
+			return err;
+		if (dir >= 0)
+			cache_store_note(dir, &key, unwinder_v8.name, ret, sizeof(*ret));
+	}
+	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3 * 256) : NULL;
+	return 0;
 }

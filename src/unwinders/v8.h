@@ -22,7 +22,8 @@ extern const struct unwinder unwinder_v8;
 #define V8_VERSION(major, minor) ((major) << 8 | (minor))
 
 /* What differs by version; offsets in bytes, instance types as V8 numbers them. Members
- * that symbols give are int32_t, as the symbols are: see v8.c. */
+ * that symbols give are int32_t, as the symbols are: see v8.c. It is kept in the cache: when
+ * what is read changes, unwinder_v8's version goes up. */
 struct v8_layout {
 	struct v8_proc proc;
 	uint32_t version; /* V8_VERSION() */
@@ -45,11 +46,13 @@ struct v8_layout {
 	int32_t kind_baseline;
 	int32_t deopt_literals, deopt_inlined; /* indices in deoptimisation data */
 
+	uint64_t sizes_at;             /* of the following: ELF vaddr */
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
 };
 
-/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */
-int v8_layout(struct elf *e, struct v8_layout *ret);
+/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. Looking for symbols
+ * takes 10 ms, so it is kept in dir (-1: nowhere); fd: see cache_key(). */
+int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret);
 
 /* ---- objects of a process: all that is read is untrusted ---- */
 

@@ -90,7 +90,7 @@ int loader_open(struct target *t, uint32_t limit, int len_only, struct loaded *r
 	ret->obj = link_and_open();
 	if (!ret->obj)
 		return -errno;
-	err = unwinders_prepare(t, ret->obj, limit);
+	err = unwinders_prepare(t, ret->obj, limit, &ret->sink);
 	if (err)
 		return err;
 	set_u32(ret->obj, "test_limit", limit);
@@ -103,7 +103,8 @@ int loader_open(struct target *t, uint32_t limit, int len_only, struct loaded *r
 	bpf_prog_get_info_by_fd(bpf_program__fd(bpf_object__find_program_by_name(ret->obj, "test_walk")),
 		&info, &size);
 	ret->instructions = info.verified_insns;
-	return unwind_sink_bpf(ret->obj, &ret->sink);
+	unwind_sink_loaded(ret->sink, ret->obj);
+	return 0;
 }
 
 void loader_close(struct loaded *l)

@@ -22,6 +22,7 @@ function middle() { return call(inner) + 1; }
 function outer() { return call(middle) + 1; }
 function tick() { outer(); setTimeout(tick, 5); }
 tick();
+console.log('ready');
 '''
 CHAIN = ['inner', 'addon_below', 'addon_above', 'middle', 'addon_below', 'addon_above', 'outer', 'tick']
 
@@ -56,8 +57,9 @@ def look(strata, version, directory, addon):
     """(what, whether it is right, what was seen)"""
     node, program = binaries.node(version), pathlib.Path(directory) / 'program.js'
     program.write_text(PROGRAM)
-    with subprocess.Popen([node, program, addon]) as traced:
+    with subprocess.Popen([node, program, addon], stdout=subprocess.PIPE) as traced:
         try:
+            traced.stdout.readline()  # node's own start calls getuid too
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { print(ustack); exit(); }')
             yield 'ustack through an addon', in_order(CHAIN, names(seen)), seen
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write /len(jsstack)/ '
