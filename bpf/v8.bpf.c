@@ -30,7 +30,7 @@ struct {
 	__type(value, __u32);
 } v8_seen SEC(".maps");
 
-#define V8_MEMO    512  /* in sets of two */
+#define V8_MEMO    1024 /* two halves: a memo has one place in each */
 #define V8_PLAIN   3
 #define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
 #define V8_WORDS   16
@@ -296,12 +296,15 @@ static __always_inline struct v8_scratch *scratch_of(struct walk *w)
 	return bpf_map_lookup_elem(&v8_scratch, &index);
 }
 
-static __always_inline __u32 memo_index(__u64 function, __u64 where, __u64 offset)
+/* Of other bits of it each half has the place: memos that share one seldom share both. */
+static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
 {
-	__u64 h = (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
-
-	return h >> 56 << 1;
+	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
 }
+
+#define MEMO_FIRST(hash)  ((__u32)((hash) >> 55))
+#define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
+_Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
 static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 function, __u64 where,
 	__u64 offset)
@@ -489,17 +492,18 @@ __global int v8_learn(struct walk *w)
 
 static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 {
-	__u64 offset = f->at < 0 ? 0 : f->offset;
-	__u32 k = memo_index(f->function, f->where, offset);
+	__u64 offset = f->at < 0 ? 0 : f->offset, hash = memo_hash(f->function, f->where, offset);
+	__u32 k = MEMO_FIRST(hash);
 
 	f->k = k;
 	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
 		return 0;
-	f->k = k + 1;
-	if (is_of(&s->memo[(k + 1) & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+	f->k = MEMO_SECOND(hash);
+	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
 		return 0;
 	/* What this round has not met makes room. */
-	f->k = k + (s->memo[k & (V8_MEMO - 1)].round == s->round);
+	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
+		f->k = k;
 	return -1;
 }
 
@@ -656,17 +660,19 @@ __global __u64 v8_plain(struct walk *w)
 			__u64 function = window_word(w, o + s->proc.frame_function);
 			__u64 where = lookup, offset = 0;
 			struct v8_memo *m;
+			__u64 h;
 			__u32 k;
 
 			if (lookup == s->interpreter) {
 				where = window_word(w, o + s->proc.frame_bytecode);
 				offset = window_word(w, o + s->proc.frame_offset);
 			}
-			k = memo_index(function, where, offset);
+			h = memo_hash(function, where, offset);
+			k = MEMO_FIRST(h);
 			FORGET(k);
 			m = &s->memo[k & (V8_MEMO - 1)];
 			if (!is_of(m, s->proc.born, function, where, offset)) {
-				k |= 1;
+				k = MEMO_SECOND(h);
 				FORGET(k);
 				m = &s->memo[k & (V8_MEMO - 1)];
 				if (!is_of(m, s->proc.born, function, where, offset))
