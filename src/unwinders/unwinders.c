@@ -484,13 +484,15 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 	struct host_process memory;
 	struct v8_heap heap;
 
-	p = size < sizeof(*r) ? NULL : processes_find(u->processes, r->pid);
-	if (!p || !p->v8)
+	if (size < sizeof(*r))
 		return;
+	p = processes_find(u->processes, r->pid);
+	if (!p || !p->v8 || (p->recorded && !u->recorded)) {
+		v8_codes_record(u->v8, r, NULL);
+		return;
+	}
 	host_process_init(&memory, (int)r->pid);
 	heap = (struct v8_heap){ p->v8, read_heap, p->recorded ? u->recorded : &memory.memory };
-	if (!heap.arg)
-		return;
 	v8_codes_record(u->v8, r, &heap);
 }
 

@@ -83,7 +83,7 @@ int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n);
 
 struct v8_codes *v8_codes_new(void);
 void v8_codes_free(struct v8_codes *c);
-/* What a record's objects say now. */
+/* What a record's objects say now; h NULL: the process has gone. */
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
 /* false: nobody has told of it. Strings live as long as c. */
 bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret);

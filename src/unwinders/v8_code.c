@@ -475,11 +475,11 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 	if (idmap_find(&c->frames, r->frame) || c->frames.n >= FRAMES_MAX)
 		return;
 	name = arena_new_obj(c->arena, struct frame_name);
-	if (r->pc)
+	if (h && r->pc)
 		name_compiled(c, h, r, name);
-	else
+	else if (h)
 		name_interpreted(c, h, r, name);
-	if (is_same(h, r))
+	if (h && is_same(h, r))
 		keep_name(c, r, name);
 	else
 		name_by_record(c, r, name);

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""short.py - JavaScript that is killed as soon as it has been seen: its stack has functions and
+files, and lines unless nobody could read them any more.
+
+    short.py STRATA [COUNT [VERSION...]]      root"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import binaries
+from absent import Missing, all_fail
+
+SCRIPT = 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { @[jsstack] = count(); }'
+SOURCE = '''
+function brief_%d() { process.getuid(); process.kill(process.pid, 'SIGKILL'); }
+function outer(f) { f(); }
+function start() { outer(() => brief_%d()); }
+setTimeout(start, 400); // by then it is known
+'''
+CHAIN = ['<anonymous>', 'outer', 'start']  # below the function of its own name
+
+
+def wrong(n, file, stacks):
+    """Why the n-th program's stack is not its own; None."""
+    for stack in stacks:
+        lines = [line.strip() for line in stack.splitlines()]
+        at = next((i for i, line in enumerate(lines) if re.match(rf'brief_{n}( |$)', line)), None)
+        if at is None:
+            continue
+        want = [f'brief_{n}', *CHAIN]
+        for name, line in zip(want, lines[at:at + len(want)]):
+            if not re.fullmatch(rf'{re.escape(name)} {re.escape(file)}(:\d+)?', line):
+                return f'{line} for {name}'
+        return None if len(lines) >= at + len(want) else 'cut'
+    return 'it is not there'
+
+
+def look(strata, node, count, file):
+    tracer = subprocess.Popen([strata, '-e', SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    attached = tracer.stderr.readline()
+    if not attached.startswith('Attached'):
+        return [f'strata said: {attached}'], 0
+    for n in range(count):
+        file.write_text(SOURCE.replace('%d', str(n)))
+        subprocess.run([node, file], check=False)
+    tracer.terminate()
+    out = tracer.communicate()[0]
+    stacks = re.findall(r'^@\[\n(.*?)^\]: \d+$', out, re.M | re.S)
+    bad = [f'program {n}: {why}' for n in range(count) if (why := wrong(n, str(file), stacks))]
+    return bad, len(re.findall(r'^ +brief_\d+ .*:\d+$', out, re.M))
+
+
+def main(strata, count='12', *versions):
+    versions = versions or ('20', '26')
+    try:
+        programs = [str(binaries.node(version)) for version in versions]
+    except Missing as why:
+        return all_fail(why)
+    print(f'1..{len(versions)}')
+    failed = False
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory) / 'brief.js'
+        for n, (version, program) in enumerate(zip(versions, programs), 1):
+            # The first one's file may still be met.
+            bad, lines = look(strata, program, int(count), file)
+            bad = [b for b in bad if not b.startswith('program 0:')]
+            failed |= bool(bad)
+            print(f"{'not ok' if bad else 'ok'} {n} - node {version}: {len(bad)} of {count} stacks are not whole, "
+                  f'{lines} have lines', flush=True)
+            print(''.join(f'# {b}\n' for b in bad), end='')
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
