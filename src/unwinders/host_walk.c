@@ -200,6 +200,44 @@ void host_process_init(struct host_process *m, int pid)
 	*m = (struct host_process){{process_read}, pid};
 }
 
+static const uint8_t *page_of(struct host_pages *p, uint64_t number)
+{
+	size_t k = number % HOST_PAGES;
+
+	if (p->page[k] == number + 1)
+		return p->data[k];
+	p->page[k] = 0;
+	if (p->of->read(p->of, number << 12, p->data[k], sizeof(p->data[k])))
+		return NULL;
+	p->page[k] = number + 1;
+	return p->data[k];
+}
+
+/* What has no whole page, as a core's end, is read as it is. */
+static int pages_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_pages *p = (struct host_pages *)m;
+	const uint8_t *data;
+
+	for (size_t done = 0, n; done < size; done += n) {
+		size_t at = (addr + done) & 4095;
+
+		n = size - done < 4096 - at ? size - done : 4096 - at;
+		data = page_of(p, (addr + done) >> 12);
+		if (!data)
+			return p->of->read(p->of, addr, buf, size);
+		memcpy((char *)buf + done, data + at, n);
+	}
+	return 0;
+}
+
+void host_pages_init(struct host_pages *m, struct host_memory *of)
+{
+	m->memory.read = pages_read;
+	m->of = of;
+	memset(m->page, 0, sizeof(m->page));
+}
+
 /* The copy is the truth for its bytes: the process has gone on since. A window also
  * reaches below sp, which says nothing, and behind the copy's end. */
 static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)

@@ -22,6 +22,17 @@ struct host_process {
 };
 void host_process_init(struct host_process *m, int pid);
 
+/* Another memory's pages, each read once: for one walk, which reads the same ones a thousand
+ * times. */
+#define HOST_PAGES 64
+struct host_pages {
+	struct host_memory memory;
+	struct host_memory *of;
+	uint64_t page[HOST_PAGES]; /* its number + 1; 0: none */
+	uint8_t data[HOST_PAGES][4096];
+};
+void host_pages_init(struct host_pages *m, struct host_memory *of);
+
 /* The stack of a walk_record, then another memory (or NULL). The record stays the
  * caller's, checked: size bytes are there. */
 struct host_copy {

@@ -39,6 +39,8 @@ struct unwinders {
 	struct v8_codes *v8;
 	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
 	struct names *names;
+	struct host_pages pages;   /* of the process whose walk is finished.. */
+	struct host_pages objects; /* ..and whose object is read */
 	struct {
 		unsigned processes, misses, walks, unfinished, unreadable;
 		uint64_t add_ns, walk_ns;
@@ -294,7 +296,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	struct host_process process;
 	struct rest_memory rest = {
 		.memory.read = rest_read,
-		.first = &process.memory,
+		.first = &u->pages.memory,
 		.files = u->files,
 		.mapped = processes_find(u->processes, r->pid),
 		.stack = r->sp + r->size,
@@ -305,6 +307,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 
 	rest.go = rest.mapped && rest.mapped->languages & 1u << FRAME_LANG_GO;
 	host_process_init(&process, (int)r->pid);
+	host_pages_init(&u->pages, &process.memory);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
@@ -492,7 +495,8 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 		return;
 	}
 	host_process_init(&memory, (int)r->pid);
-	heap = (struct v8_heap){ p->v8, read_heap, p->recorded ? u->recorded : &memory.memory };
+	host_pages_init(&u->objects, &memory.memory);
+	heap = (struct v8_heap){ p->v8, read_heap, p->recorded ? u->recorded : &u->objects.memory };
 	v8_codes_record(u->v8, r, &heap);
 }
 

@@ -19,6 +19,7 @@
 #define PLACES_MAX  32      /* a function, and those that it was inlined into */
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
+#define SCRIPT_TRIES 8
 #define CANDIDATES_MAX 4096
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
@@ -27,6 +28,7 @@ struct v8_script {
 	int32_t *ends;    /* NULL: not to be had */
 	size_t nends;
 	int32_t offset;   /* of its first line, in what it was made of */
+	unsigned tries;
 };
 
 struct v8_codes {
@@ -74,6 +76,16 @@ static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint
 	return name;
 }
 
+/* A text that is just being moved cannot be read: it can be later. */
+static void read_script(struct v8_codes *c, const struct v8_heap *h, uint64_t script, struct v8_script *s)
+{
+	if (!s->name)
+		s->name = script_name(c, h, script);
+	if (!s->ends)
+		s->ends = v8_line_ends(h, script, &s->nends);
+	v8_smi(h, script, h->at->script_line_offset, &s->offset);
+}
+
 /* A script lives as long as its functions; another may come to lie where it was, with
  * another name or length. */
 static const struct v8_script *script_of(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
@@ -88,13 +100,14 @@ static const struct v8_script *script_of(struct v8_codes *c, const struct v8_hea
 	v8_word(h, script, h->at->script_name, &name);
 	key = idmap_hash(idmap_hash(script, pid), idmap_hash(source, name)) | 1;
 	s = idmap_pointer(&c->scripts, key);
-	if (s || c->scripts.n >= SCRIPTS_MAX)
-		return s;
-	s = arena_new_obj(c->arena, struct v8_script);
-	s->name = script_name(c, h, script);
-	s->ends = v8_line_ends(h, script, &s->nends);
-	v8_smi(h, script, h->at->script_line_offset, &s->offset);
-	idmap_set(&c->scripts, key, (uintptr_t)s);
+	if (!s) {
+		if (c->scripts.n >= SCRIPTS_MAX)
+			return NULL;
+		s = arena_new_obj(c->arena, struct v8_script);
+		idmap_set(&c->scripts, key, (uintptr_t)s);
+	}
+	if ((!s->ends || !s->name) && s->tries++ < SCRIPT_TRIES)
+		read_script(c, h, script, s);
 	return s;
 }
 
