@@ -350,7 +350,7 @@ static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum
 	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0;
 	int n = v->value;
 	uint64_t saved = RULE(RULE_CFA, RULE_REG_SP, RULE_RA_SLOT | flags, -n / 8 - 1, n);
-	uint64_t at = v->start, last = v->end - 4;
+	uint64_t at = v->start;
 
 	if (!n) {
 		add_row(b, at, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG | flags, 0, 0));
@@ -367,10 +367,11 @@ static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum
 		return;
 	/* fp is set by the prologue's last, and is the caller's before the piece's last. */
 	at += 4;
-	if (at < last)
-		add_row(b, at, RULE(RULE_CFA, RULE_REG_FP, RULE_RA_SLOT | flags, -n / 8 - 1, n + 8));
-	if (at < last && (op_at(b, last - 4) == LDUR_X29 || op_at(b, last - 4) == LDP_X29))
-		add_row(b, last, saved);
+	if (at + 4 >= v->end)
+		return;
+	add_row(b, at, RULE(RULE_CFA, RULE_REG_FP, RULE_RA_SLOT | flags, -n / 8 - 1, n + 8));
+	if (op_at(b, v->end - 8) == LDUR_X29 || op_at(b, v->end - 8) == LDP_X29)
+		add_row(b, v->end - 4, saved);
 }
 
 static void add_arm64(struct builder *b, const struct pcln_function *f, enum special what)

@@ -24,10 +24,7 @@ QUIET = {'GOGC': 'off', 'GOMAXPROCS': '1', 'GODEBUG': 'asyncpreemptoff=1'}
 
 
 def program(version, arch):
-    path = toolchains.CACHE / 'programs' / f'steps-{version}-{arch}'
-    if not path.exists():
-        toolchains.build(version, path, [SOURCE], arch=arch)
-    return path
+    return toolchains.program(f'steps-{version}', version, [SOURCE], arch)
 
 
 def main(step, instructions='60000'):

@@ -45,6 +45,14 @@ def build(version, program, sources, cgo=False, arch='amd64', flags=()):
                    env=env, check=True)
 
 
+def program(name, version, sources, arch, **options):
+    """Path of that program, built where it is not newer than its sources."""
+    path = CACHE / 'programs' / f'{name}-{arch}'
+    if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+        build(version, path, sources, arch=arch, **options)
+    return path
+
+
 if __name__ == '__main__':
     for wanted in sys.argv[1:] or SUITES:
         print(goroot(wanted))
