@@ -33,15 +33,16 @@ def goroot(version):
     return root / 'usr' / 'lib' / f'go-{version}'
 
 
-def build(version, program, sources, cgo=False, arch='amd64', flags=()):
-    """Builds program (a path) of those sources."""
+def build(version, program, sources, cgo=False, arch='amd64', flags=(), env={}):
+    """Builds program (a path) of those sources; those that are no Go are embedded."""
     root = goroot(version)
     env = dict(os.environ, GOROOT=str(root), GOTOOLCHAIN='local', GOFLAGS='-mod=mod', GOARCH=arch,
-               GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)))
+               GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)), **env)
     if arch == 'arm64':
         env['CC'] = 'aarch64-linux-gnu-gcc'
     pathlib.Path(program).parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags, *map(str, sources)],
+    subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags,
+                    *(str(s) for s in sources if s.suffix == '.go')],
                    env=env, check=True)
 
 
