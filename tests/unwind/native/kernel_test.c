@@ -13,9 +13,9 @@
 #include "target/target.h"
 
 /* The verifier's time is what a start costs. arm64 looks for function bounds besides; Linux
- * 7.2 counts a third more than 6.18. */
+ * 7.2 counts a third more than 6.18, of arm64's 38,100. */
 #ifdef __aarch64__
-#define MOST_INSTRUCTIONS 34000
+#define MOST_INSTRUCTIONS 40000
 #else
 #define MOST_INSTRUCTIONS 33000
 #endif
