@@ -20,7 +20,7 @@ PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
 # Not of its first moments: what is not known then is walked later, by a copy of one stack.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
 HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
-RETURN = ('runtime.sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
+RETURN = ('runtime.sigreturn', '__kernel_rt_sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
 INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
 
 
