@@ -4,10 +4,10 @@
     machine.py ARCH SUITE DIRECTORY COMMAND...     ARCH: arm64, amd64
 
 The kernel is the suite's cloud kernel, which has disks and ext4 built in and so needs
-neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is Debian 13's packages, plainly unpacked (no
-maintainer script is run), an image that is kept and never written to; a copy of DIRECTORY is
-made for the run and seen under its own name. What the command says is passed on line by line
-as it comes; its status is ours; nothing else leaves the machine."""
+neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is Debian 13's
+packages, plainly unpacked (no maintainer script is run), an image that is kept and never written
+to; a copy of DIRECTORY is made for the run and seen under its own name. What the command says is
+passed on line by line as it comes; its status is ours; nothing else leaves the machine."""
 import fcntl
 import lzma
 import os
