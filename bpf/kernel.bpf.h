@@ -17,6 +17,23 @@
  * layouts of struct pt_regs are ABI. */
 struct task_struct;
 struct pt_regs;
+
+/* Before Linux 5.17 there is no bpf_loop(). The verifier then looks at each time round, so
+ * that loops end early; a stack is marked with that. */
+#ifdef PLAIN_LOOPS
+#define LOOP_ROUNDS 2048 /* of a walk, see walk_round() */
+#define LOOP_MAX    256  /* of others */
+#define bpf_loop(n, f, data, flags)                                                      \
+	({                                                                               \
+		__u32 i_;                                                                \
+		for (i_ = 0; i_ < LOOP_MAX && i_ < (n); i_++)                            \
+			if (f(i_, data)) {                                               \
+				i_++;                                                    \
+				break;                                                   \
+			}                                                                \
+		(long)i_;                                                                \
+	})
+#endif
 #endif
 
 #define __global __weak __attribute__((noinline))

@@ -442,5 +442,6 @@ __global int walk_unknown(struct walk *w, __u32 end)
 	if (end == UNWIND_NO_MAPPING && (w->flags & WALK_GUESSED))
 		return UNWIND_NO_TABLE + 1;
 	w->flags |= WALK_BLIND;
+	w->trouble = end; /* wherever frame pointers lead: frames may be missing */
 	return 0;
 }

@@ -333,7 +333,7 @@ static __always_inline int by_gobuf(struct walk *w, __u64 rule)
 			read_user(g + bp - 8, &w->lr))
 			return stop(UNWIND_UNREADABLE);
 		tp = arrive(w, pc, sp, fp, 1);
-		w->flags |= WALK_ARM64(w) ? WALK_LR : 0; /* the function has no frame yet */
+		w->flags |= WALK_ARM64(w) && w->lr ? WALK_LR : 0; /* the function has no frame yet */
 		return tp;
 	}
 	if (read_user(sp, &pc) || (WALK_ARM64(w) && read_user(sp - 8, &fp)))
@@ -364,15 +364,14 @@ static __always_inline int by_cgocall(struct walk *w, __u64 rule)
 	return arrive(w, pc, old + 8, fp, 1);
 }
 
-/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it. size: of
- * the function's frame. */
+/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it; the
+ * thread's or the goroutine's first frame has none below it. size: of the function's frame. */
 static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
 {
 	__u64 fp = 0, ra = 0;
 
 	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
 		return stop(UNWIND_UNREADABLE);
-	/* The thread's or the goroutine's first frame has none below it. */
 	return arrive(w, ra, fp ? fp + 8 : at + 8 + size, fp, 1);
 }
 
@@ -389,26 +388,25 @@ static __always_inline int by_go_frame(struct walk *w, __u64 size)
 }
 
 /* A frame that runs may not have its record yet, or no more; LR in the same function says
- * that it called something, and then the record is there, but fp may be the caller's
- * already. */
+ * that it called something, and then RA is at sp; as it is there when LR is the same, which
+ * was stored and not used since. fp may be the caller's already, or still. */
 static __always_inline int by_go_rule(struct walk *w)
 {
 	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = w->rule >> 32;
-	int own;
 
 	if (!(w->flags & WALK_LR))
 		return by_record(w, fp, size);
 	if (w->flags & WALK_BODY)
 		return by_go_frame(w, size);
 	ra = strip(w, w->lr);
-	own = w->own;
-	if (walk_word(w, sp, &saved))
+	if (size && walk_word(w, sp, &saved))
 		return stop(UNWIND_UNREADABLE);
 	saved = strip(w, saved);
-	if (fp == sp - 8 && (own || saved == ra))
-		return by_record(w, fp, size);
-	/* fp is the caller's. */
-	return arrive(w, own ? saved : ra, fp ? fp + 8 : sp + (own ? size : 0), fp, 1);
+	if (!size || (!w->own && saved != ra))
+		return arrive(w, ra, sp, fp, 1);
+	if (fp == sp - 8 && walk_word(w, fp, &fp))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, saved, sp + size, fp, 1);
 }
 
 __global int native_go(struct walk *w)

@@ -36,7 +36,12 @@ struct {
 #define V8_WORDS   16
 #define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
 #define CODE_CHUNK 512  /* bytes of code that are read at once */
-#define CODE_WORDS 8192 /* of code that are looked at for where it begins; in a walk twice that */
+/* Of code that are looked at for where it begins; in a walk twice that. */
+#ifdef PLAIN_LOOPS
+#define CODE_WORDS 256
+#else
+#define CODE_WORDS 8192
+#endif
 
 /* A place in a function that was met. Objects move and die, others come to lie where they
  * were: in each walk, or each round of walks, it is looked at once whether it still is that

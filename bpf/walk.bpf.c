@@ -191,6 +191,13 @@ struct loop {
 	struct stack_record *out;
 };
 
+/* What is done time and again: a function each, below. */
+enum {
+	WALK_SOME,
+	LANGUAGE_REST,
+	LANGUAGE_MARKED,
+};
+
 static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
 {
 	__u32 nr = w->nr, max = unwind_config.max_frames;
@@ -542,6 +549,65 @@ static long language_rest(__u32 i, void *data)
 	return err || r < 0 || (!r && !l->w->py.frame);
 }
 
+/* A frame of what is sent along with a walk that userspace finishes. */
+static long language_marked(__u32 i, void *data)
+{
+	struct loop *l = data;
+	__u64 frame = 0;
+	int r = python_step(&l->w->py, &frame);
+
+	if (r > 0 && !frame)
+		return 0;
+	/* An address at the end of an activation is the mark. */
+	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->py.entry))
+		return 1;
+	return !r && !l->w->py.frame;
+}
+
+#ifdef PLAIN_LOOPS
+/* One time round, for the verifier to look at once. */
+__global int walk_round(struct walk *w, int what)
+{
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
+	struct loop l = {w};
+
+	if (!w)
+		return 1;
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	l.out = bpf_map_lookup_elem(&frames, &index);
+	if (!l.out)
+		return 1;
+	switch (what) {
+	case WALK_SOME:
+		return walk_some(0, &l);
+	case LANGUAGE_REST:
+		return language_rest(0, &l);
+	}
+	return language_marked(0, &l);
+}
+
+static __always_inline void rounds(struct loop *l, __u32 n, int what)
+{
+	for (__u32 i = 0; i < LOOP_ROUNDS && i < n; i++)
+		if (walk_round(l->w, what))
+			break;
+}
+#else
+static __always_inline void rounds(struct loop *l, __u32 n, int what)
+{
+	switch (what) {
+	case WALK_SOME:
+		bpf_loop(n, walk_some, l, 0);
+		break;
+	case LANGUAGE_REST:
+		bpf_loop(n, language_rest, l, 0);
+		break;
+	case LANGUAGE_MARKED:
+		bpf_loop(n, language_marked, l, 0);
+	}
+}
+#endif
+
 /* ---- to userspace ------------------------------------------------------ */
 
 struct copy {
@@ -706,9 +772,9 @@ static __always_inline int run_language(struct walk *w, struct loop *l)
 		w->end = UNWIND_COMPLETE + 1;
 		return 0;
 	}
-	bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, l, 0);
+	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);
 	if (!w->end)
-		w->end = (w->trouble ? w->trouble : UNWIND_COMPLETE) + 1;
+		w->end = (w->trouble ? w->trouble : w->py.frame ? UNWIND_LIMIT : UNWIND_COMPLETE) + 1;
 	return 0;
 }
 
@@ -718,7 +784,7 @@ static __always_inline void language_tail(struct walk *w, struct loop *l)
 {
 	__u32 nr = w->nr;
 
-	bpf_loop(2 * UNWIND_LIMIT_MAX, language_rest, l, 0);
+	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);
 	if (!w->trouble && w->nr != nr)
 		w->trouble = UNWIND_UNATTACHED;
 }
@@ -737,7 +803,7 @@ static __always_inline void run(struct walk *w, struct stack_record *out)
 	}
 	/* An activation takes a step of its own, and so may a window, and frames that
 	 * are put back. */
-	bpf_loop(most, walk_some, &l, 0);
+	rounds(&l, most, WALK_SOME);
 	if (!w->end)
 		w->end = UNWIND_LIMIT + 1;
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
@@ -756,20 +822,6 @@ static __always_inline __u64 stack_id(struct walk *w)
 	return w->nr ? id ? id : 1 : 0;
 }
 
-static long language_marked(__u32 i, void *data)
-{
-	struct loop *l = data;
-	__u64 frame = 0;
-	int r = python_step(&l->w->py, &frame);
-
-	if (r > 0 && !frame)
-		return 0;
-	/* An address at the end of an activation is the mark. */
-	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->py.entry))
-		return 1;
-	return !r && !l->w->py.frame;
-}
-
 /* The language's frames go along with a walk that is to be finished in userspace. */
 static __always_inline __u64 send_language(struct walk *w, struct stack_record *out)
 {
@@ -783,7 +835,7 @@ static __always_inline __u64 send_language(struct walk *w, struct stack_record *
 	w->hash = STACK_HASH_SEED;
 	w->nr = 0;
 	w->limit = UNWIND_LIMIT_MAX;
-	bpf_loop(2 * UNWIND_LIMIT_MAX, language_marked, &l, 0);
+	rounds(&l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_MARKED);
 	w->limit = limit;
 	id = stack_id(w);
 	if (id)

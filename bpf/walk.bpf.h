@@ -66,7 +66,7 @@ struct walk {
 	__u32 nr, limit;
 	__u32 want, store;
 	__u32 end;                  /* enum unwind_end + 1; 0: going on */
-	__u32 trouble;              /* a language's error: enum unwind_end */
+	__u32 trouble;              /* a language's error, or what was not known: enum unwind_end */
 	__u32 py_emitted;           /* of this activation */
 	__u32 py_in;                /* inside an activation */
 	__u32 py_listed;            /* the thread has frames of the language */

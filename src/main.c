@@ -370,6 +370,7 @@ static bool compile_script(struct main *m)
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
+		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),
 	};
 	return compile(c);
 }

@@ -14,6 +14,7 @@ struct codegen_options {
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
 	unsigned ncpus;     /* possible CPUs */
 	bool no_cookies;    /* the kernel gives programs none */
+	bool no_loops;      /* the kernel has no bpf_loop() */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 };

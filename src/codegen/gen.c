@@ -517,7 +517,10 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->user_stacks) {
+	if (g->img->user_stacks && g->opt->no_loops) {
+		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind_plain, bpf_obj_unwind_plain_size};
+		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python_plain, bpf_obj_python_plain_size};
+	} else if (g->img->user_stacks) {
 		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind, bpf_obj_unwind_size};
 		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python, bpf_obj_python_size};
 	}

@@ -178,16 +178,15 @@ static uint32_t ring_size(const struct image *img)
 /* Told here: the verifier would only say that it knows no such function. */
 static bool lacks_stacks(struct target *t)
 {
-	static const enum feature wanted[] = {FEATURE_BPF_LOOP, FEATURE_TASK_PT_REGS};
-
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (!target_feature(t, wanted[i])) {
-			log_error("user stacks cannot be walked: this kernel lacks the %s",
-				feature_help(wanted[i]));
-			log_hint("Linux 5.17 has all that is needed; strata --info shows what "
-				 "this one has");
-			return true;
-		}
+	if (!target_feature(t, FEATURE_TASK_PT_REGS)) {
+		log_error("user stacks cannot be walked: this kernel lacks the %s",
+			feature_help(FEATURE_TASK_PT_REGS));
+		log_hint("Linux 5.15 has all that is needed; strata --info shows what "
+			 "this one has");
+		return true;
+	}
+	if (!target_feature(t, FEATURE_BPF_LOOP))
+		log_info("very deep stacks are cut: this kernel lacks the %s", feature_help(FEATURE_BPF_LOOP));
 	return false;
 }
 

@@ -96,13 +96,16 @@ static enum special special_of(const struct pcln_function *f)
 
 /* ---- x86_64 ---- */
 
-/* Bytes of "mov %rbp,disp(%rsp)" at p: 48 89 6c 24 d8, 48 89 ac 24 d32; else 0. */
+/* Bytes of "mov %rbp,disp(%rsp)" at p: 48 89 2c 24 (no disp), 48 89 6c 24 d8,
+ * 48 89 ac 24 d32; else 0. */
 static unsigned saves_rbp(const uint8_t *p, int32_t disp)
 {
 	int32_t d;
 
 	if (p[0] != 0x48 || p[1] != 0x89 || p[3] != 0x24)
 		return 0;
+	if (p[2] == 0x2c)
+		return disp ? 0 : 4;
 	if (p[2] == 0x6c)
 		return (int8_t)p[4] == disp ? 5 : 0;
 	if (p[2] != 0xac)
@@ -131,7 +134,17 @@ static uint64_t rbp_is_set(const struct frame_state *s, const struct pcln_values
 {
 	if (!s->saved || s->delta < s->frame)
 		return v->end;
-	return v->start + (s->frame == 8 && s->delta == 8 ? 3 : 2 * store);
+	return v->start + (!store && s->frame == 8 && s->delta == 8 ? 3 : 2 * store);
+}
+
+/* Where at its end rbp is the caller's again, before sp is: "mov N-8(%rsp),%rbp; add $N,%rsp";
+ * else the end. */
+static uint64_t rbp_is_restored(struct builder *b, const struct pcln_values *v)
+{
+	const uint8_t *code = v->end - v->start > 9 ? elf_at(b->e, v->end - 9, 9) : NULL;
+	bool restored = code && !memcmp(code, "\x48\x8b\x6c\x24", 4) && !memcmp(code + 5, "\x48\x83\xc4", 3);
+
+	return restored ? v->end - 4 : v->end;
 }
 
 /* One piece of a function: sp is v->value below for [v->start, v->end). */
@@ -144,7 +157,7 @@ static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum s
 	uint64_t at = v->start;
 
 	s->delta = v->value;
-	if (!s->saved && code && !pushed && v->value >= 16)
+	if (!s->saved && code && !pushed && v->value >= 8)
 		store = saves_rbp(code + 1, v->value - 8);
 	if (store) { /* not before the first instruction has run */
 		add_row(b, at, by_sp(s, flags));
@@ -157,8 +170,12 @@ static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum s
 	if (at < v->end)
 		add_row(b, at, by_sp(s, flags));
 	at = what == BY_FP ? rbp_is_set(s, v, store) : v->end;
+	if (at >= v->end)
+		return;
+	add_row(b, at, RULE_BY_FP);
+	at = rbp_is_restored(b, v);
 	if (at < v->end)
-		add_row(b, at, RULE_BY_FP);
+		add_row(b, at, by_sp(s, flags));
 }
 
 static void add_x86(struct builder *b, const struct pcln_function *f, enum special what)
@@ -310,23 +327,51 @@ static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
 
 /* ---- arm64 ---- */
 
-/* The record {fp, LR} lies just below sp. It is written by the two instructions that
- * follow the one that makes room, and fp set by the next. */
+#define STUR_X29 0xf81f83fdu /* stur x29, [sp, #-8]: the prologue stores it when LR is there.. */
+#define LDUR_X29 0xf85f83fdu /* ..and the epilogue loads it before LR.. */
+#define LDP_X29  0xa97ffbfdu /* ..or, where the frame is large or Go is old, with it: */
+                             /* ldp x29, x30, [sp, #-8] */
+
+static uint32_t op_at(const struct builder *b, uint64_t vaddr)
+{
+	const uint8_t *code = elf_at(b->e, vaddr, sizeof(uint32_t));
+	uint32_t op = 0;
+
+	if (code)
+		memcpy(&op, code, sizeof(op));
+	return op;
+}
+
+/* The record {fp, LR} lies just below sp. A piece begins behind what makes room, and LR or
+ * all of the record is written by then; or behind a return within the function, where there
+ * is nothing left to do. */
 static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum special what)
 {
 	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0;
 	int n = v->value;
 	uint64_t saved = RULE(RULE_CFA, RULE_REG_SP, RULE_RA_SLOT | flags, -n / 8 - 1, n);
+	uint64_t at = v->start;
 
 	if (!n) {
-		add_row(b, v->start, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG | flags, 0, 0));
+		add_row(b, at, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG | flags, 0, 0));
 		return;
 	}
-	add_row(b, v->start, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_ONLY | flags, -n / 8, n));
-	if (v->end - v->start > 4)
-		add_row(b, v->start + 4, saved);
-	if (what == BY_FP && v->end - v->start > 8)
-		add_row(b, v->start + 8, RULE(RULE_CFA, RULE_REG_FP, RULE_RA_SLOT | flags, -n / 8 - 1, n + 8));
+	if (op_at(b, at) == STUR_X29) {
+		add_row(b, at, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_ONLY | flags, -n / 8, n));
+		at += 4;
+	}
+	if (at >= v->end)
+		return;
+	add_row(b, at, saved);
+	if (what != BY_FP)
+		return;
+	/* fp is set by the prologue's last, and is the caller's before the piece's last. */
+	at += 4;
+	if (at + 4 >= v->end)
+		return;
+	add_row(b, at, RULE(RULE_CFA, RULE_REG_FP, RULE_RA_SLOT | flags, -n / 8 - 1, n + 8));
+	if (op_at(b, v->end - 8) == LDUR_X29 || op_at(b, v->end - 8) == LDP_X29)
+		add_row(b, v->end - 4, saved);
 }
 
 static void add_arm64(struct builder *b, const struct pcln_function *f, enum special what)
@@ -366,15 +411,20 @@ static void add_asmcgocall_arm64(struct builder *b, const struct pcln_function *
 	}
 }
 
-/* bl runtime.newstack comes last but for a trap. */
-static void add_morestack_arm64(struct builder *b, const struct pcln_function *f)
+/* The goroutine's state is all in g.sched, g being m.curg, and x28 is g0. */
+static uint64_t by_sched_arm64(const struct builder *b)
 {
 	bool old = b->version && b->version < 125;
 	int bp = old ? 104 : 96, curg = old ? 192 : 184; /* gobuf.bp in g, m.curg */
 
+	return RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)curg << 16);
+}
+
+/* bl runtime.newstack comes last but for a trap. */
+static void add_morestack_arm64(struct builder *b, const struct pcln_function *f)
+{
 	add_arm64(b, f, ORDINARY);
-	put_rule(b, f->start + (f->end - f->start) / 2, f->end,
-		RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)curg << 16));
+	put_rule(b, f->start + (f->end - f->start) / 2, f->end, by_sched_arm64(b));
 }
 
 /* Where that word is under a mask, from vaddr on; 0: nowhere. */
@@ -418,21 +468,48 @@ static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 	return size;
 }
 
-/* Its caller's frame, until it calls save_g and has no LR any more. */
+/* Its caller's frame, until it calls save_g and has no LR any more. mcall has written that
+ * down: its goroutine's state is in g.sched, and m.curg is that g until what it calls on g0
+ * says otherwise. gogo has not: nothing tells where it was called from, nor will it return. */
 static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 {
-	const uint8_t *code;
-	uint64_t at = f->start;
-	uint32_t op;
+	struct code c = code_of(b, f);
+	uint64_t call = word_at(c, f->start, 0x94000000u, 0xfc000000u);        /* bl */
+	uint64_t moved = call ? word_at(c, call, 0x9100001f, UINT32_MAX) : 0; /* mov sp, x0 */
 
-	for (; at + 4 <= f->end && (code = elf_at(b->e, at, 4)); at += 4) {
-		memcpy(&op, code, sizeof(op));
-		if (op >> 26 == 0x25) /* bl */
-			break;
-	}
 	add_row(b, f->start, RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
-	if (at + 4 < f->end)
-		add_row(b, at + 4, RULE(RULE_END, 0, 0, 0, 0));
+	if (!call)
+		return;
+	if (moved && !strcmp(f->name, "runtime.mcall"))
+		add_row(b, call + 4, by_sched_arm64(b));
+	else
+		moved = call;
+	add_row(b, moved + 4, RULE(RULE_END, 0, 0, 0, 0));
+}
+
+/* Whether a row for each piece is needed: of a function that calls itself, or by a register
+ * what may be itself, LR tells nothing in its first and last instructions; and one row says one
+ * depth. */
+static bool needs_pieces(struct builder *b, const struct pcln_function *f)
+{
+	const uint8_t *code = elf_at(b->e, f->start, f->end - f->start);
+	int32_t size = frame_size(b, f);
+	struct pcln_values v;
+
+	for (uint64_t at = 0; code && at + 4 <= f->end - f->start; at += 4) {
+		uint32_t op;
+
+		memcpy(&op, code + at, sizeof(op));
+		if ((op & 0xfffffc1f) == 0xd63f0000) /* blr */
+			return true;
+		if (op >> 26 == 0x25 && !((((uint64_t)op << 2) + at) & 0xfffffff)) /* bl */
+			return true;
+	}
+	pclntab_sp(b->tab, f, &v);
+	while (pclntab_next(&v) && v.start < f->end)
+		if (v.value && v.value != size)
+			return true;
+	return false;
 }
 
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
@@ -450,7 +527,7 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_systemstack_arm64(b, f);
 	} else if (!strcmp(f->name, "crosscall2")) {
 		add_crosscall2(b, f);
-	} else if (what != ORDINARY || old) {
+	} else if (what != ORDINARY || old || needs_pieces(b, f)) {
 		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
@@ -549,4 +626,4 @@ static int go_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_go = { .name = "go", .version = 10, .load = go_load, .rows = go_rows };
+const struct unwinder unwinder_go = { .name = "go", .version = 11, .load = go_load, .rows = go_rows };

@@ -4,11 +4,12 @@
     machine.py ARCH SUITE DIRECTORY COMMAND...     ARCH: arm64, amd64
 
 The kernel is the suite's cloud kernel, which has disks and ext4 built in and so needs
-neither modules nor an initramfs. The root is Debian 13's packages, plainly unpacked (no
-maintainer script is run), an image that is kept and never written to; a copy of DIRECTORY is
-made for the run and seen under its own name. What the command says is passed on line by line
-as it comes; its status is ours; nothing else leaves the machine."""
+neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is Debian 13's
+packages, plainly unpacked (no maintainer script is run), an image that is kept and never written
+to; a copy of DIRECTORY is made for the run and seen under its own name. What the command says is
+passed on line by line as it comes; its status is ours; nothing else leaves the machine."""
 import fcntl
+import lzma
 import os
 import pathlib
 import re
@@ -30,7 +31,7 @@ CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or TOP / 'build' / 'packa
 ROOT_SUITE = 'trixie'
 ROOT_PACKAGES = '''base-files base-passwd bash dash coreutils util-linux mount grep sed mawk findutils
     procps binutils libc-bin libc6 libgcc-s1 libstdc++6 zlib1g libzstd1 libelf1 libdw1 libbpf1 libtinfo6
-    libcapstone5 python3 gdb git'''.split()
+    libcapstone5 python3 libpython3.13 gdb git'''.split()
 # What a build on Debian 12 or Ubuntu 24.04 opens.
 OLDER_SUITE, OLDER_PACKAGES = 'bookworm', ['libcapstone4']
 
@@ -101,16 +102,82 @@ def whole(path, make):
 # ---- what a machine is made of ----------------------------------------------
 
 def kernel(arch, suite):
-    """The suite's cloud kernel. Linux 7 keeps it in a package and a place of its own."""
+    """The suite's cloud kernel, or SUITE:FLAVOUR's, and what that needs to find its root, or
+    None."""
+    suite, _, flavour = suite.partition(':')
+    package = f'linux-image-{arch}-{flavour}' if flavour else f'linux-image-cloud-{arch}'
+    path = CACHE / 'vm' / f'vmlinuz-{arch}-{suite}{flavour and "-" + flavour}'
+    first = pathlib.Path(f'{path}.initrd')
+
+    # Linux 7 keeps it in a package and a place of its own.
     def make(new):
-        names = [n for n in packages.needed(CACHE, suite, arch, f'linux-image-cloud-{arch}')
-                 if re.match(r'linux-(image|binary)-\d', n)]
+        names = [n for n in packages.needed(CACHE, suite, arch, package)
+                 if re.match(r'linux-(image|binary|modules)-\d', n)]
         with tempfile.TemporaryDirectory(dir=CACHE) as tree:
+            tree = pathlib.Path(tree)
             packages.unpack(CACHE, suite, arch, tree, names)
-            found = [*pathlib.Path(tree, 'boot').glob('vmlinuz-*'),
-                     *pathlib.Path(tree, 'usr/lib/modules').glob('*/vmlinuz')]
+            found = [*tree.glob('boot/vmlinuz-*'), *tree.glob('usr/lib/modules/*/vmlinuz')]
+            if flavour:
+                make_first(arch, suite, tree, pathlib.Path(f'{first}.new'))
+                pathlib.Path(f'{first}.new').rename(first)
             shutil.copy(found[0], new)
-    return whole(CACHE / 'vm' / f'vmlinuz-{arch}-{suite}', make)
+    return whole(path, make), first if flavour else None
+
+
+FIRST = r'''#!/bin/busybox sh
+mount() { /bin/busybox mount "$@"; }
+/bin/busybox mkdir -p /proc /sys /dev /new
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+for module in /*.ko; do /bin/busybox insmod $module; done
+until mount -t ext4 /dev/$disk /new 2>/dev/null; do
+    for serial in /sys/block/nvme*/device/serial; do
+        case "$(/bin/busybox cat $serial 2>/dev/null)" in
+        root*) disk=${serial#/sys/block/} disk=${disk%%/*}p1 ;;
+        esac
+    done
+done
+exec /bin/busybox switch_root /new /strata-init
+'''
+
+
+def needed_modules(tree, wanted):
+    """Paths of those modules and of what they need, that first; modules have their names and
+    needs in a section of words."""
+    paths = {p.name.partition('.')[0].replace('-', '_'): p for p in tree.glob('usr/lib/modules/*/kernel/**/*.ko*')}
+    order = []
+
+    def add(name):
+        if name not in paths or paths[name] in order:
+            return # built in
+        for needs in re.findall(rb'\0depends=([^\0]*)', module(paths[name])):
+            for need in needs.decode().split(','):
+                add(need.replace('-', '_'))
+        order.append(paths[name])
+    for name in wanted:
+        add(name)
+    return order
+
+
+def module(path):
+    data = path.read_bytes()
+    return lzma.decompress(data) if path.suffix == '.xz' else data
+
+
+def make_first(arch, suite, tree, path):
+    """An initramfs in cpio's format "newc": a shell and the modules of the root's disk."""
+    packages.unpack(CACHE, suite, arch, tree / 'busybox', ['busybox-static'])
+    files = [('init', 0o100755, FIRST.encode()), ('bin', 0o40755, b''),
+             ('bin/busybox', 0o100755, next(tree.glob('busybox/**/bin/busybox')).read_bytes())]
+    for n, found in enumerate(needed_modules(tree, ('nvme', 'crc32c_generic', 'ext4'))):
+        files.append((f'{n:02}.ko', 0o100644, module(found)))
+    with open(path, 'wb') as out:
+        for n, (name, mode, data) in enumerate([*files, ('TRAILER!!!', 0, b'')], 1):
+            fields = (n, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+            out.write(b'070701' + b''.join(b'%08X' % f for f in fields) + name.encode() + b'\0')
+            out.write(bytes(-out.tell() % 4) + data)
+            out.write(bytes(-out.tell() % 4))
 
 
 def file_system(directory, image, spare, offset=0):
@@ -193,14 +260,14 @@ def boot(arch, suite, directory, command, at=None, cpu=None, out=sys.stdout, tim
     """The command's status, run where the directory's copy is: its own name, or at; 124: time is
     up; 125: the machine went down before it ended."""
     qemu, hardware, default_cpu, console = QEMU[arch]
-    image, system = kernel(arch, suite), root(arch)
+    (image, first), system = kernel(arch, suite), root(arch)
     with tempfile.TemporaryDirectory(dir=CACHE) as work:
         work = pathlib.Path(work)
         share(directory, work / 'share', at or pathlib.Path(directory).resolve(), command, work)
         process = subprocess.Popen(
             [qemu, '-nodefaults', '-no-user-config', '-display', 'none', '-monitor', 'none', '-no-reboot',
              *hardware, '-cpu', cpu or default_cpu, '-accel', 'tcg,thread=multi', '-smp', '2', '-m', '2048',
-             '-kernel', image, '-append',
+             '-kernel', image, *(['-initrd', first] if first else []), '-append',
              f'root=PARTUUID={LABEL:08x}-01 rw rootwait init=/strata-init console={console} loglevel=3 '
              f'panic=-1 mitigations=off audit=0 {KERNEL.get(arch, "")}', '-serial', 'stdio',
              '-device', 'nvme,serial=root,drive=root', '-device', 'nvme,serial=share,drive=share',

@@ -36,11 +36,8 @@ SCRIPT = 'tracepoint:syscalls:sys_enter_getppid { printf("%d\\n", goid); }'
 def programs(arch):
     """Name and path of each."""
     for name, version, sources, flags in PROGRAMS:
-        path = toolchains.CACHE / 'programs' / f'{name}-{arch}'
         try:
-            if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
-                toolchains.build(version, path, sources, cgo=sources is CGO, arch=arch, flags=flags)
-            yield name, path
+            yield name, toolchains.program(name, version, sources, arch, cgo=sources is CGO, flags=flags)
         except Missing as why:
             yield name, why
 

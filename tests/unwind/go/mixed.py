@@ -4,25 +4,50 @@
 all layers in order, gostack and pystack are what Go and Python say of themselves, and len() of
 each is the number of its frames.
 
-    mixed.py STRATA [CALLS [DEEPEST]]      root; pkg-config's python3-embed"""
+    mixed.py STRATA [CALLS [DEEPEST]]      root; pkg-config's python3-embed
+    mixed.py --build ARCH      builds them only, for a machine without a toolchain"""
 import json
 import os
 import pathlib
+import platform
+import shutil
 import sys
 
 import toolchains
 from absent import Missing, tap_fails
+import packages
 import traced
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / 'mixed' / 'main.go'
 VERSIONS = ('1.19', '1.27')
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
+# Of the machine that they are built for; the cross compiler's libc is older than that Python's.
+SUITE, PYTHON = 'trixie', ('libpython3.13-dev', 'libpython3.13', 'libpython3-dev')
 SCRIPT = r'''tracepoint:syscalls:sys_enter_getppid {
     printf("record %d %d %d%s\n--%s\n--%s\n--%s\n--%s\n", len(ustack), len(gostack), len(pystack), ustack(4096),
         gostack(4096), pystack(4096), ustack(raw, 4096), gostack(raw, 4096)); }'''
 LAYERS = {'main.goLayer', 'c_layer', 'c_sorts', 'plain', 'sorts', 'generates'}
 # How Go and C are stuck together: Go's account has a stand-in for what is really there.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
+
+
+def python_of(arch):
+    """The environment by which cgo finds that machine's Python."""
+    tree = toolchains.CACHE / f'python-{SUITE}-{arch}'
+    if not tree.exists():
+        packages.unpack(toolchains.CACHE, SUITE, arch, tree.with_suffix('.new'), PYTHON)
+        tree.with_suffix('.new').rename(tree)
+    library = next(tree.glob('usr/lib/*-linux-gnu'))
+    return {'PKG_CONFIG_LIBDIR': f'{library}/pkgconfig', 'PKG_CONFIG_SYSROOT_DIR': str(tree),
+            'CGO_CFLAGS': f'-O2 -g -I{tree}/usr/include',
+            'CGO_LDFLAGS': '-Wl,--allow-shlib-undefined'}
+
+
+def program(version, arch, other):
+    """other: for another machine, even of this architecture."""
+    return toolchains.program(f'mixed-{version}{f"-{SUITE}" * other}', version, [SOURCE, SOURCE.with_name('layers.py')],
+                              arch, cgo=True, env=python_of(arch) if other else {})
 
 
 def name(line):
@@ -68,13 +93,12 @@ def main(strata, calls=300, deepest=25):
     print(f'1..{len(VERSIONS)}')
     failed = False
     for n, version in enumerate(VERSIONS, 1):
-        program = toolchains.CACHE / 'programs' / f'mixed-{version}'
         try:
-            toolchains.build(version, program, [SOURCE], cgo=True)
+            traced_program = program(version, ARCH, other=not shutil.which('pkg-config'))
         except Missing as why:
             failed |= tap_fails(n, f'go{version}', why)
             continue
-        told, printed = traced.run(strata, SCRIPT, program, calls, deepest)
+        told, printed = traced.run(strata, SCRIPT, traced_program, calls, deepest)
         told, got = [json.loads(line) for line in told], list(seen(b'\n'.join(printed).decode()))
         wrong = [w for w in (compare(t, *g) for t, g in zip(told, got)) if w]
         bad = wrong or len(told) != len(got) or len(told) < int(calls)
@@ -88,4 +112,8 @@ def main(strata, calls=300, deepest=25):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for wanted in VERSIONS:
+            print(program(wanted, sys.argv[2], other=True))
+        sys.exit(0)
     sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

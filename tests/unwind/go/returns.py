@@ -3,7 +3,8 @@
 """returns.py - arguments in Go's registers, and on the stack of an assembler's function; returns
 of functions whose stacks move: every one is seen, and the program computes what it should.
 
-    returns.py STRATA [GOROUTINES]      root; each returns 1,000 times"""
+    returns.py STRATA [GOROUTINES]      root; each returns 1,000 times
+    returns.py --build ARCH      builds the programs only, for a machine without a toolchain"""
 import os
 import pathlib
 import platform
@@ -16,10 +17,21 @@ from absent import Missing, tap_fails
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'returns' / 'main.go']
 SCRIPT = '''uretprobe:{0}:main.gr* {{ @returns[func, retval] = count(); }}
 uprobe:{0}:main.grow {{ @n = max(arg0); @text[str(arg1, arg2)] = max(arg2); }}'''
-ASSEMBLER = 'hash/crc32.' + {'x86_64': 'castagnoliSSE42', 'aarch64': 'castagnoliUpdate'}[platform.machine()]
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
+ASSEMBLER = 'hash/crc32.' + {'amd64': 'castagnoliSSE42', 'arm64': 'castagnoliUpdate'}[ARCH]
 ON_STACK = 'uprobe:{0}:"{1}.abi0" /arg2 == 5/ {{ @assembler[str(arg1, arg2), arg3 >= arg2] = count(); }}'
 UNSURE = 'uprobe:{0}:"runtime.memmove" {{ print(arg0); }}'
 PROGRAMS = [('1.19', ()), ('1.27', ()), ('1.27', ('-ldflags=-s -w',))]
+
+
+def programs(arch):
+    """Name and path of each, and whether it is stripped."""
+    for version, flags in PROGRAMS:
+        name = f'returns-{version}{"-stripped" * bool(flags)}'
+        try:
+            yield name, toolchains.program(name, version, SOURCES, arch, flags=flags), bool(flags)
+        except Missing as why:
+            yield name, why, bool(flags)
 
 
 def unsure_is_refused(strata, program):
@@ -31,24 +43,21 @@ def unsure_is_refused(strata, program):
 def main(strata, goroutines='40'):
     print(f'1..{len(PROGRAMS)}')
     failed = False
-    for n, (version, flags) in enumerate(PROGRAMS, 1):
-        program = toolchains.CACHE / 'programs' / f'returns-{version}{"-stripped" * bool(flags)}'
-        try:
-            toolchains.build(version, program, SOURCES, flags=flags)
-        except Missing as why:
-            failed |= tap_fails(n, program.name, why)
+    for n, (name, program, stripped) in enumerate(programs(ARCH), 1):
+        if isinstance(program, Missing):
+            failed |= tap_fails(n, name, program)
             continue
-        script = SCRIPT.format(program) + ('' if flags else ON_STACK.format(program, ASSEMBLER))
+        script = SCRIPT.format(program) + ('' if stripped else ON_STACK.format(program, ASSEMBLER))
         done = subprocess.run([strata, '-q', '-e', script, '-c', f'{program} {goroutines}'],
                               capture_output=True, text=True)
         want = {f'{5 * int(goroutines)}', '@n: 999', '@text[hello]: 5',
                 f'@returns[main.grow, 5]: {1000 * int(goroutines)}'}
-        if not flags:
+        if not stripped:
             want.add('@assembler[hello, true]: 1')
         elif unsure_is_refused(strata, program):
             want.add('runtime.memmove was not refused')
         got = set(done.stdout.split('\n')) - {''}
-        print(f"{'ok' if got == want else 'not ok'} {n} - {program.name}", flush=True)
+        print(f"{'ok' if got == want else 'not ok'} {n} - {name}", flush=True)
         if got != want:
             failed = True
             print('# ' + '\n# '.join([*sorted(got), done.stderr.strip()]))
@@ -56,4 +65,8 @@ def main(strata, goroutines='40'):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for _, built, _ in programs(sys.argv[2]):
+            print(built)
+        sys.exit(0)
     sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """signals.py - stacks from within Go's signal handler: what was interrupted follows whole.
 
-    signals.py STRATA      root"""
+    signals.py STRATA      root
+    signals.py --build ARCH      builds the programs only, for a machine without a toolchain"""
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -13,12 +15,24 @@ import toolchains
 from absent import Missing, tap_fails
 
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'signals' / 'main.go']
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
 # Not of its first moments: what is not known then is walked later, by a copy of one stack.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
 HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
-RETURN = ('runtime.sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
+RETURN = ('runtime.sigreturn', '__kernel_rt_sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
 INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
+
+
+def programs(arch):
+    """Name and path of each."""
+    for version, cgo in PROGRAMS:
+        name = f'signals-{version}{"-cgo" * cgo}'
+        try:
+            yield name, toolchains.program(name, version, SOURCES, arch, cgo=cgo,
+                                           flags=('-ldflags=-linkmode=external',) if cgo else ())
+        except Missing as why:
+            yield name, why
 
 
 def look(strata, program):
@@ -40,16 +54,13 @@ def look(strata, program):
 def main(strata):
     print(f'1..{len(PROGRAMS)}')
     failed = False
-    for n, (version, cgo) in enumerate(PROGRAMS, 1):
-        program = toolchains.CACHE / 'programs' / f'signals-{version}{"-cgo" * cgo}'
-        try:
-            toolchains.build(version, program, SOURCES, cgo=cgo, flags=('-ldflags=-linkmode=external',) if cgo else ())
-        except Missing as why:
-            failed |= tap_fails(n, program.name, why)
+    for n, (name, program) in enumerate(programs(ARCH), 1):
+        if isinstance(program, Missing):
+            failed |= tap_fails(n, name, program)
             continue
         seen, wrong = look(strata, str(program))
         bad = wrong or seen < 20
-        print(f"{'not ' if bad else ''}ok {n} - {program.name}: {seen} stacks", flush=True)
+        print(f"{'not ' if bad else ''}ok {n} - {name}: {seen} stacks", flush=True)
         for names in wrong[:4]:
             print('#', names)
         failed |= bool(bad)
@@ -57,4 +68,8 @@ def main(strata):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for _, built in programs(sys.argv[2]):
+            print(built)
+        sys.exit(0)
     sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

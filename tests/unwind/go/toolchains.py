@@ -33,16 +33,25 @@ def goroot(version):
     return root / 'usr' / 'lib' / f'go-{version}'
 
 
-def build(version, program, sources, cgo=False, arch='amd64', flags=()):
-    """Builds program (a path) of those sources."""
+def build(version, program, sources, cgo=False, arch='amd64', flags=(), env={}):
+    """Builds program (a path) of those sources; those that are no Go are embedded."""
     root = goroot(version)
     env = dict(os.environ, GOROOT=str(root), GOTOOLCHAIN='local', GOFLAGS='-mod=mod', GOARCH=arch,
-               GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)))
+               GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)), **env)
     if arch == 'arm64':
         env['CC'] = 'aarch64-linux-gnu-gcc'
     pathlib.Path(program).parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags, *map(str, sources)],
+    subprocess.run([root / 'bin' / 'go', 'build', '-o', str(program), *flags,
+                    *(str(s) for s in sources if s.suffix == '.go')],
                    env=env, check=True)
+
+
+def program(name, version, sources, arch, **options):
+    """Path of that program, built where it is not newer than its sources."""
+    path = CACHE / 'programs' / f'{name}-{arch}'
+    if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+        build(version, path, sources, arch=arch, **options)
+    return path
 
 
 if __name__ == '__main__':

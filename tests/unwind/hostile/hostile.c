@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define CALLS 200
-#define PAGE  4096
 
 /* Include/internal/pycore_frame.h, pycore_runtime.h, cpython/code.h, cpython/pystate.h. */
 #if VERSION >> 16 == 0x030c
@@ -97,10 +96,11 @@ static void be_truthful(void)
 /* The last size bytes before memory that is not there. */
 static uint8_t *at_the_edge(size_t size)
 {
-	uint8_t *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	munmap(p + PAGE, PAGE);
-	return p + PAGE - size;
+	munmap(p + page, page);
+	return p + page - size;
 }
 
 /* Code objects without end: each call runs another. */

@@ -14,7 +14,7 @@ import time
 STRATA, *PROGRAMS = sys.argv[1:]
 CALLS = 200
 LIMIT = 500
-SECONDS = 60
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
 MEGABYTES = 600 # of the tracer: it has some 100 when nobody lies
 SCRIPT = f'''uprobe:libc:getppid {{
     @calls = count();

@@ -38,11 +38,8 @@ LEAST, WHOLE, OWN = 40, 97.0, 50.0 # samples; per cent
 
 
 def go_program(version, arch):
-    path, source = toolchains.CACHE / 'programs' / f'live-{version}-{arch}', HERE / 'go' / 'main.go'
     try:
-        if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
-            toolchains.build(version, path, [source], arch=arch)
-        return path
+        return toolchains.program(f'live-{version}', version, [HERE / 'go' / 'main.go'], arch)
     except Missing as why:
         return why
 

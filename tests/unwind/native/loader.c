@@ -38,7 +38,7 @@ static void add(struct bpf_linker *l, const void *data, size_t size)
 		abort();
 }
 
-static struct bpf_object *link_and_open(void)
+static struct bpf_object *link_and_open(bool plain)
 {
 	_cleanup_(closep) int fd = memfd_create("linked", MFD_CLOEXEC);
 	struct bpf_linker *l;
@@ -48,8 +48,13 @@ static struct bpf_object *link_and_open(void)
 	l = bpf_linker__new(path, NULL);
 	add(l, bpf_obj_main, bpf_obj_main_size);
 	add(l, bpf_obj_maps, bpf_obj_maps_size);
-	add(l, bpf_obj_unwind, bpf_obj_unwind_size);
-	add(l, bpf_obj_python, bpf_obj_python_size);
+	if (plain) {
+		add(l, bpf_obj_unwind_plain, bpf_obj_unwind_plain_size);
+		add(l, bpf_obj_python_plain, bpf_obj_python_plain_size);
+	} else {
+		add(l, bpf_obj_unwind, bpf_obj_unwind_size);
+		add(l, bpf_obj_python, bpf_obj_python_size);
+	}
 	if (bpf_linker__finalize(l))
 		abort();
 	bpf_linker__free(l);
@@ -80,21 +85,20 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-int loader_open(struct target *t, uint32_t limit, int len_only, struct loaded *ret)
+int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 	int err;
 
 	libbpf_set_print(say);
-	ret->obj = link_and_open();
+	ret->obj = link_and_open(plain);
 	if (!ret->obj)
 		return -errno;
 	err = unwinders_prepare(t, ret->obj, limit, &ret->sink);
 	if (err)
 		return err;
 	set_u32(ret->obj, "test_limit", limit);
-	set_u32(ret->obj, "test_len_only", len_only);
 	ret->load_ms = now_ms();
 	err = bpf_object__load(ret->obj);
 	ret->load_ms = now_ms() - ret->load_ms;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* loader.h - the unwinder's object with main.bpf.c, in the kernel. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "process.h"
@@ -16,8 +17,8 @@ struct loaded {
 	uint32_t instructions; /* verified, of test_walk */
 };
 
-/* 0 or -errno. program: the only one loaded, or NULL: all. */
-int loader_open(struct target *t, uint32_t limit, int len_only, struct loaded *ret);
+/* 0 or -errno. plain: as for kernels without bpf_loop(). */
+int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret);
 void loader_close(struct loaded *l);
 /* Tables and mappings of a process. */
 void loader_add(struct loaded *l, const struct test_process *p);

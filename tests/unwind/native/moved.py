@@ -37,6 +37,8 @@ def look(strata, deep, calls):
             right += 1
         else:
             wrong += 1
+            if wrong < 4:
+                print('# wrong:', *frames)
     return right, marked, wrong
 
 
