@@ -20,10 +20,10 @@
 
 /* ---- the builtins ---- */
 
-/* What is read of a file, found in one go: it has hundreds of thousands of symbols. */
-static const char *const symbols[] = { PREFIX, "v8_Default_embedded_blob_",
+/* Found in one go: a file has hundreds of thousands of symbols. */
+const char *const v8_symbols[] = { PREFIX, "v8_Default_embedded_blob_",
 	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
-	"_ZN2v88internal12_GLOBAL__N_112global_epochE" };
+	"_ZN2v88internal12_GLOBAL__N_112global_epochE", NULL };
 
 struct constants {
 	struct elf *e;
@@ -36,7 +36,7 @@ static int constants_open(struct elf *e, struct constants *c)
 	*c = (struct constants){ e, calloc(SYMBOLS_MAX, sizeof(*c->sym)), 0 };
 	if (!c->sym)
 		return -ENOMEM;
-	c->n = elf_symbols_starting(e, symbols, ARRAY_SIZE(symbols), c->sym, SYMBOLS_MAX);
+	c->n = elf_symbols_starting(e, v8_symbols, ARRAY_SIZE(v8_symbols) - 1, c->sym, SYMBOLS_MAX);
 	return 0;
 }
 

@@ -48,6 +48,9 @@ struct v8_layout {
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
 };
 
+/* How the symbols begin that are read of a file; NULL ends them. */
+extern const char *const v8_symbols[];
+
 /* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */
 int v8_layout(struct elf *e, struct v8_layout *ret);
 

@@ -6,7 +6,11 @@
  * The truth is a shadow stack. A call says where it will return to, and what the stack and
  * the frame pointer will be then; a callee whose caller's stack pointer has been passed is
  * gone, however it left. From the start of the program, or from where FUNCTION of it is
- * entered: of what was called before that nothing is known, and it is not counted. */
+ * entered: of what was called before that nothing is known, and it is not counted.
+ *
+ * V8's code puts arguments between what it calls and the return address, and what is called
+ * takes them away: there a callee is gone when it has returned, and of the caller, if that is
+ * V8's, too, sp is not compared: its frame is found by fp. */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +35,7 @@ enum { SHOWN = 25, STACKS = 4 };
 /* What moves sp so far, and calls nothing, goes to another stack. */
 #define FAR  (128ull << 10)
 #define NEAR 256ull
+#define ARGUMENTS 4096ull /* bytes of V8's */
 
 struct call {
 	uint64_t ra, sp, fp; /* the caller's, once it goes on */
@@ -217,20 +222,41 @@ static void change_stack(struct rig *r, uint64_t from, uint64_t to)
 	r->changing = true;
 }
 
+/* How many of the calls are left where one of them has returned; all, if none has. */
+static size_t returned(const struct rig *r, const struct host_regs *at)
+{
+	bool v8 = test_is_v8(r->process, at->pc);
+
+	for (size_t i = r->calls.len; i-- > 0;) {
+		const struct call *c = &r->calls.data[i];
+
+		if (c->ra == at->pc && (c->sp == at->sp || (v8 && at->sp - c->sp < ARGUMENTS)))
+			return i;
+	}
+	return r->calls.len;
+}
+
+static bool has_left(const struct rig *r, const struct call *c, uint64_t sp)
+{
+	return is_gone(c, test_is_v8(r->process, c->ra - 1) ? sp - ARGUMENTS : sp);
+}
+
 static void follow(struct rig *r, bool call, const struct host_regs *before,
 	const struct host_regs *after)
 {
 	bool jumps = is_longjmp(r, before);
+	size_t left;
 
 	landed(r, after);
 	if (after->pc - before->pc > 15)
 		r->changing = false;
 	else if (!call && after->sp - before->sp + FAR > 2 * FAR)
 		change_stack(r, before->sp, after->sp);
+	left = call || after->pc - before->pc <= 15 ? r->calls.len : returned(r, after);
 	while (r->calls.len) {
 		const struct call *top = &r->calls.data[r->calls.len - 1];
 
-		if (!is_gone(top, after->sp + jumps) && !(top->ra == after->pc && top->sp == after->sp))
+		if (r->calls.len <= left && !has_left(r, top, after->sp + jumps))
 			break;
 		if (top->ra == after->pc)
 			judge(r);
@@ -251,39 +277,27 @@ static void enter_handler(struct rig *r, const struct host_regs *before, const s
 
 /* ---- the walk ---------------------------------------------------------- */
 
-static bool is_mapped(const struct rig *r, uint64_t pc)
-{
-	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
-		for (size_t k = 0; k < r->process->chunk[i].n; k++)
-			if (pc - r->process->chunk[i].map[k].start <
-				r->process->chunk[i].map[k].end - r->process->chunk[i].map[k].start)
-				return true;
-	return false;
-}
-
 static void read_process(struct rig *r)
 {
 	if (r->process)
-		test_process_free(r->process);
-	r->process = test_process_new(r->target, r->pid);
+		test_process_read(r->target, r->process);
+	else
+		r->process = test_process_new(r->target, r->pid);
 	r->reads++;
 }
 
 static void name_pc(struct rig *r, uint64_t pc, char *name, size_t size)
 {
-	snprintf(name, size, "?");
-	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
-		for (size_t k = 0; k < r->process->chunk[i].n; k++) {
-			const struct mapping *m = &r->process->chunk[i].map[k];
-			char symbol[64];
+	const struct mapping *m = test_mapping(r->process, pc);
+	char symbol[64];
 
-			if (pc - m->start >= m->end - m->start)
-				continue;
-			test_frame_name(r->process, FRAME_NATIVE(m->file, pc - m->bias), symbol, sizeof(symbol));
-			snprintf(name, size, "%s %llx %s", m->file ?
-				strrchr(r->process->files[m->file - r->process->first].path, '/') : "",
-				(unsigned long long)(pc - m->bias), symbol);
-		}
+	snprintf(name, size, "?");
+	if (!m)
+		return;
+	test_frame_name(r->process, FRAME_NATIVE(m->file, pc - m->bias), symbol, sizeof(symbol));
+	snprintf(name, size, "%s %llx %s", m->file ?
+		strrchr(r->process->files[m->file - r->process->first].path, '/') : "",
+		(unsigned long long)(pc - m->bias), symbol);
 }
 
 static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got, const struct call *want)
@@ -292,6 +306,12 @@ static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got,
 
 	name_pc(r, pc, m.name, sizeof(m.name));
 	vec_push(&r->pending, m);
+}
+
+static bool is_same(const struct rig *r, const struct call *got, const struct call *want)
+{
+	return got->ra == want->ra && got->fp == want->fp &&
+		(got->sp == want->sp || test_is_v8(r->process, want->ra - 1));
 }
 
 static void compare(struct rig *r, const struct host_regs *regs)
@@ -303,12 +323,12 @@ static void compare(struct rig *r, const struct host_regs *regs)
 
 	if ((!want && !r->from_start) || r->changing)
 		return;
-	if (!is_mapped(r, regs->pc))
+	if (!test_mapping(r->process, regs->pc))
 		read_process(r);
 	end = host_step(&r->memory.memory, regs, &r->process->tables, r->pid, &up);
 	got = (struct call){up.pc, up.sp, up.fp};
 	r->counted++;
-	if (want ? end || memcmp(&got, want, sizeof(got)) : end != UNWIND_COMPLETE + 1)
+	if (want ? end || !is_same(r, &got, want) : end != UNWIND_COMPLETE + 1)
 		suspect(r, regs->pc, end - 1, &got, want);
 }
 
