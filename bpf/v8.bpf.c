@@ -557,6 +557,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;
+	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
 }
 

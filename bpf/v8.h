@@ -67,7 +67,7 @@ struct v8_record {
 	 * (shared_unique), else its script's (script_id). */
 	__u64 flags, unique;
 	__u32 pid;
-	__u32 pad;
+	__u32 compiled; /* pc is in what V8 compiled, not built in */
 	struct v8_text name, file;
 };
 ABI_SIZE(v8_record, 64 + 2 * (8 + V8_TEXT_MAX));

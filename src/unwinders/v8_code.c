@@ -389,21 +389,13 @@ static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const st
 	name_place(c, h, r->pid, r->shared, script_offset(position), ret);
 }
 
-/* Its number is where another function has its code: nothing is compiled. */
-static bool is_builtin(const struct v8_heap *h, uint64_t shared)
-{
-	int32_t number;
-
-	return v8_smi(h, shared, h->at->shared_data, &number);
-}
-
 static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	struct frame_name *ret)
 {
 	struct stream s;
 	int64_t position;
 
-	if (is_builtin(h, r->shared) || !find_stream(c, h, r->pid, r->pc, &s)) {
+	if (!r->compiled || !find_stream(c, h, r->pid, r->pc, &s)) {
 		name_place(c, h, r->pid, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
