@@ -93,8 +93,7 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 	free(c.sym);
 	if (!found)
 		return -ENOENT;
-	eh_row_add(&of_builtins, start, RULE(RULE_V8, 0, 0, 0, 0));
-	eh_row_add(&of_builtins, start + size, 0);
+	v8_builtin_rows(e, start, size, &of_builtins);
 	eh_rows_replace(rows, &of_builtins);
 	eh_rows_done(&of_builtins);
 	return 0;
@@ -108,7 +107,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 1, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 2, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 

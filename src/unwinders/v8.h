@@ -11,6 +11,7 @@
 #include "../../bpf/v8.h"
 #include "unwinder_row.h"
 
+struct eh_rows;
 struct elf;
 struct frame_name;
 struct str;
@@ -50,6 +51,9 @@ struct v8_layout {
 
 /* How the symbols begin that are read of a file; NULL ends them. */
 extern const char *const v8_symbols[];
+
+/* Rules of the embedded builtins, and none behind them. */
+void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
 /* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */
 int v8_layout(struct elf *e, struct v8_layout *ret);

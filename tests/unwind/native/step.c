@@ -8,9 +8,9 @@
  * gone, however it left. From the start of the program, or from where FUNCTION of it is
  * entered: of what was called before that nothing is known, and it is not counted.
  *
- * V8's code puts arguments between what it calls and the return address, and what is called
- * takes them away: there a callee is gone when it has returned, and of the caller, if that is
- * V8's, too, sp is not compared: its frame is found by fp. */
+ * V8's code puts arguments between what it calls and the return address, what is called takes
+ * them away, or leaves a frame for its caller: there a callee is gone when it has returned, and
+ * of the caller, if that is V8's, too, sp is not compared: its frame is found by fp. */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +30,7 @@
 #include "target/target.h"
 #include "unwinders/stopped.h"
 
-enum { SHOWN = 25, STACKS = 4 };
+enum { SHOWN = 4000, STACKS = 4 };
 
 /* What moves sp so far, and calls nothing, goes to another stack. */
 #define FAR  (128ull << 10)
@@ -230,7 +230,7 @@ static size_t returned(const struct rig *r, const struct host_regs *at)
 	for (size_t i = r->calls.len; i-- > 0;) {
 		const struct call *c = &r->calls.data[i];
 
-		if (c->ra == at->pc && (c->sp == at->sp || (v8 && at->sp - c->sp < ARGUMENTS)))
+		if (c->ra == at->pc && (c->sp == at->sp || (v8 && at->sp - c->sp + ARGUMENTS < 2 * ARGUMENTS)))
 			return i;
 	}
 	return r->calls.len;
@@ -308,10 +308,26 @@ static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got,
 	vec_push(&r->pending, m);
 }
 
-static bool is_same(const struct rig *r, const struct call *got, const struct call *want)
+static bool is_call_of(const struct rig *r, const struct call *got, const struct call *want)
 {
 	return got->ra == want->ra && got->fp == want->fp &&
 		(got->sp == want->sp || test_is_v8(r->process, want->ra - 1));
+}
+
+/* What V8 has no frame for beside its caller's: the handler of a bytecode, which its interpreter has
+ * called, is part of the function whose frame fp is; and what makes a frame for its caller. */
+static bool is_part_of_caller(const struct rig *r, const struct host_regs *regs, const struct call *caller)
+{
+	const struct mapping *m = test_is_v8(r->process, regs->pc) ? test_mapping(r->process, regs->pc) : NULL;
+	char name[128];
+	size_t n;
+
+	if (!m || !m->file)
+		return false;
+	test_frame_name(r->process, FRAME_NATIVE(m->file, regs->pc - m->bias), name, sizeof(name));
+	n = strlen(name);
+	return (n > 7 && !strcmp(name + n - 7, "Handler") && caller->fp == regs->fp) ||
+		!strcmp(name, "Builtins_BaselineOutOfLinePrologue");
 }
 
 static void compare(struct rig *r, const struct host_regs *regs)
@@ -323,12 +339,17 @@ static void compare(struct rig *r, const struct host_regs *regs)
 
 	if ((!want && !r->from_start) || r->changing)
 		return;
+	if (want && is_part_of_caller(r, regs, want)) {
+		if (r->calls.len == 1)
+			return;
+		want--;
+	}
 	if (!test_mapping(r->process, regs->pc))
 		read_process(r);
 	end = host_step(&r->memory.memory, regs, &r->process->tables, r->pid, &up);
 	got = (struct call){up.pc, up.sp, up.fp};
 	r->counted++;
-	if (want ? end || !is_same(r, &got, want) : end != UNWIND_COMPLETE + 1)
+	if (want ? end || !is_call_of(r, &got, want) : end != UNWIND_COMPLETE + 1)
 		suspect(r, regs->pc, end - 1, &got, want);
 }
 
@@ -397,8 +418,17 @@ static int start(char **argv)
 	return waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) ? pid : -1;
 }
 
+static int by_number(const void *va, const void *vb)
+{
+	const struct miss *a = va, *b = vb;
+
+	return (a->n < b->n) - (a->n > b->n);
+}
+
 static void show(const struct rig *r)
 {
+	if (r->misses.len)
+		qsort(r->misses.data, r->misses.len, sizeof(*r->misses.data), by_number);
 	for (size_t i = 0; i < r->misses.len && i < SHOWN; i++) {
 		const struct miss *m = &r->misses.data[i];
 
