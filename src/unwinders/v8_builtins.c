@@ -38,7 +38,8 @@ struct state {
 	int16_t lr;   /* ..but in the stack, so far below the CFA; 0: it is not */
 	uint8_t copy;  /* NO_FRAME, x86_64: a register that has RA, too, for it to be moved; else 0 */
 	bool young;    /* FRAME, x86_64: its slots are being pushed */
-	bool sp_is_fp; /* UNKNOWN, x86_64: which is done with a frame */
+	bool sp_is_fp; /* UNKNOWN: which is done with a frame */
+	bool passed;   /* it was taken for unknown */
 	int16_t depth; /* CFA - sp; FRAME: or -1: not known */
 	int16_t body; /* FRAME, x86_64: the depth between calls, which take away what was pushed for them */
 };
@@ -243,6 +244,14 @@ static void follow_access(const struct access *a, struct state *s)
 	move_sp(s, -a->change);
 }
 
+/* Of a function in V8's code, as of all that it calls, nobody needs the CFA as long as LR is RA. */
+static void lose_depth(struct state *s)
+{
+	if (s->kind == NO_FRAME && s->lr_lost)
+		s->kind = UNKNOWN;
+	s->depth = s->kind == NO_FRAME ? 0 : -1;
+}
+
 static void follow_arm(uint32_t op, struct state *s)
 {
 	bool add = (op & 0xff800000) == 0x91000000, sub = (op & 0xff800000) == 0xd1000000;
@@ -252,16 +261,19 @@ static void follow_arm(uint32_t op, struct state *s)
 
 	if (access_by_sp(op, &a)) {
 		follow_access(&a, s);
+	} else if (op == 0xa9407bbd && (s->kind == FRAME || s->sp_is_fp)) { /* ldp x29, x30, [x29] */
+		*s = (struct state){ .kind = NO_FRAME, .depth = s->depth > 0 ? s->depth : 0 };
 	} else if ((add || sub) && to == FP) {
 		s->kind = add && from == SP && s->kind == NO_FRAME && s->lr == s->depth - value - 8 ? FRAME : UNKNOWN;
 	} else if ((add || sub) && to == SP) {
 		if (from == SP)
 			move_sp(s, add ? -value : value);
-		else if (s->kind == NO_FRAME)
-			s->kind = UNKNOWN;
-	} else if ((op & 0xffe0ffff) == 0xcb2063ff || (op & 0xffe0e000) == 0x8b206000) { /* sub, add sp, sp, x.. */
-		if (to == SP && s->kind == NO_FRAME)
-			s->kind = UNKNOWN;
+		else
+			lose_depth(s);
+		s->sp_is_fp = from == FP;
+		s->depth = from == FP && s->kind != NO_FRAME ? (int16_t)(add ? 16 - value : 16 + value) : s->depth;
+	} else if ((op & 0xbfe00000) == 0x8b200000 && to == SP) { /* sub, add sp, .., x.. */
+		lose_depth(s);
 	} else if (to == LR && (op & 0x3b000000) != 0x39000000 && (op & 0x7fe0ffe0) == 0x2a0003e0) {
 		s->lr_lost = true; /* mov x30, .. */
 	}
@@ -338,9 +350,10 @@ static struct state at_entry(const struct follow *f, const char *name)
 	return (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = f->arm ? 0 : 8 };
 }
 
-static void follow_once(struct follow *f, struct state s, struct eh_rows *rows)
+/* Whether a jump backwards has told of code that had been taken for unknown. */
+static bool follow_once(struct follow *f, struct state s)
 {
-	bool reached = true;
+	bool reached = true, told = false;
 	struct step step;
 
 	for (uint64_t at = 0; at < f->size; at += step.size) {
@@ -350,24 +363,30 @@ static void follow_once(struct follow *f, struct state s, struct eh_rows *rows)
 			meet(&s, by_jump);
 		else if (!reached)
 			s = *by_jump;
-		if (rows)
-			eh_row_add(rows, f->start + at, rule_of(f, &s));
+		by_jump->passed = s.kind == UNKNOWN;
+		eh_row_add(f->rows, f->start + at, rule_of(f, &s));
 		step = f->arm ? step_arm(f, at, &s) : step_x86(f, at, &s);
 		reached = !step.ends;
 		if (!step.jumps || step.target - f->start >= f->size)
 			continue;
-		if (s.kind == RA_MOVES && step.target <= f->start + at) /* the loop is done */
+		if (s.kind == RA_MOVES && step.target <= f->start + at) { /* the loop is done */
 			s = (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = 8 };
-		else if (s.kind != UNKNOWN)
+		} else if (s.kind != UNKNOWN) {
+			told |= f->at[step.target - f->start].passed;
 			f->at[step.target - f->start] = s;
+		}
 	}
+	return told;
 }
 
-/* Twice: some blocks are met only by jumps from behind. */
 static void follow_builtin(struct follow *f, const char *name)
 {
-	follow_once(f, at_entry(f, name), NULL);
-	follow_once(f, at_entry(f, name), f->rows);
+	size_t before = f->rows->len;
+
+	if (!follow_once(f, at_entry(f, name)))
+		return;
+	f->rows->len = before;
+	follow_once(f, at_entry(f, name));
 }
 
 /* ---- all of them ---- */

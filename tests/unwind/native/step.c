@@ -327,7 +327,7 @@ static bool is_part_of_caller(const struct rig *r, const struct host_regs *regs,
 	test_frame_name(r->process, FRAME_NATIVE(m->file, regs->pc - m->bias), name, sizeof(name));
 	n = strlen(name);
 	return (n > 7 && !strcmp(name + n - 7, "Handler") && caller->fp == regs->fp) ||
-		!strcmp(name, "Builtins_BaselineOutOfLinePrologue");
+		(regs->machine == EM_X86_64 && !strcmp(name, "Builtins_BaselineOutOfLinePrologue"));
 }
 
 static void compare(struct rig *r, const struct host_regs *regs)
