@@ -204,6 +204,11 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 	return kind && context == kind ? v8_slot(w, 24) : 0;
 }
 
+static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
+{
+	return p->wasm && context == 2ULL * p->wasm;
+}
+
 /* A builtin that programs cannot name: not in V8's own stacks either. */
 #define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: behind 5 bits of kind */
 
@@ -633,6 +638,8 @@ __global __u64 v8_function(struct walk *w)
 	f->offset = v8_slot(w, s->proc.frame_offset);
 	f->bytecode = v8_slot(w, s->proc.frame_bytecode);
 	f->function = function_of(w, &s->proc);
+	if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
+		return V8_WASM;
 	if (!is_object(f->function))
 		return 0;
 	f->shared = 0;
@@ -716,6 +723,8 @@ __global __u64 v8_plain(struct walk *w)
 			if (m->round != s->round && v8_verify(w, k))
 				break;
 			frame = m->frame;
+		} else if (is_wasm(&s->proc, context)) {
+			frame = V8_WASM;
 		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||
 			   (WALK_ARM64(w) && (context == 2ULL * s->proc.entry ||
 				context == 2ULL * s->proc.construct_entry))) {

@@ -179,6 +179,7 @@ static void set_proc(const struct constants *c, uint32_t version, struct v8_proc
 	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
+	p->wasm = (uint16_t)ANY(0, "frametype_WasmFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
 }
 

@@ -490,6 +490,10 @@ bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *
 {
 	const struct frame_name *known = idmap_pointer(&c->frames, frame);
 
+	if (frame == V8_WASM) {
+		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = "<wasm>" };
+		return true;
+	}
 	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
 	return known;
 }
