@@ -435,12 +435,15 @@ static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 }
 
 /* 0, or -1: the register is not this frame's. */
-static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 *ra)
+static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, __u64 *ra)
 {
 	__u32 known = WALK_REGS;
 
 	if (!WALK_ARM64(w)) {
-		*ra = w->regs[RULE_REG_RDI];
+		if (!(flags & RULE_RA_ONLY))
+			slot = RULE_REG_RDI;
+		FORGET(slot);
+		*ra = w->regs[slot & 15];
 	} else if ((flags & RULE_RA_X13) == RULE_RA_X13) {
 		*ra = w->regs[RULE_REG_R13];
 	} else {
@@ -474,7 +477,7 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 	if ((slot || (flags & RULE_FP_AT_FP)) && !(flags & RULE_RA_ONLY) && walk_word(w, at, &fp))
 		return stop(UNWIND_UNREADABLE);
 	if (flags & RULE_RA_REG) {
-		if (register_ra(w, flags, &ra))
+		if (register_ra(w, flags, rule >> 16 & 15, &ra))
 			return stop(UNWIND_NO_RULE);
 		may_switch |= cfa == w->sp; /* a leaf has no frame at all */
 		if (WALK_ARM64(w) && cfa == w->sp)

@@ -280,8 +280,10 @@ enum rule_kind {
 	RULE_FP,        /* arm64: a function of known bounds without a rule: by frame pointer.
 	                 * The offset is its size */
 	RULE_V8,        /* V8's builtins, and what it compiles: by frame pointer, and a JavaScript
-	                 * function may be there */
+	                 * function may be there. The offset is V8_FRAME where the frame is known to
+	                 * be there */
 };
+#define V8_FRAME 1
 enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
@@ -293,7 +295,8 @@ enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG 
 enum rule_flags {
 	RULE_RA_REG = 1,   /* RA is in a register (arm64: LR; x86_64: rdi, vfork) */
 	RULE_RA_SLOT = 2,  /* arm64: RA at fp slot + 8 */
-	RULE_RA_ONLY = 4,  /* arm64: the slot is RA's, fp is unchanged */
+	RULE_RA_ONLY = 4,  /* arm64: the slot is RA's, fp is unchanged; x86_64, with RULE_RA_REG: the slot
+	                    * is the register that has it (enum rule_reg) */
 	RULE_RA_X13 = RULE_RA_REG | RULE_RA_ONLY, /* arm64: in x13, for a call that leaves it
 	                    * alone: glibc's setjmp (2.41) */
 	RULE_FP_AT_FP = 8, /* the caller's fp is at fp + slot */

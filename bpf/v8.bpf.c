@@ -42,6 +42,7 @@ struct {
 #else
 #define CODE_WORDS 8192
 #endif
+#define V8_AHEAD   48   /* bytes of code that an interrupted one is told by */
 
 /* A place in a function that was met. Objects move and die, others come to lie where they
  * were: in each walk, or each round of walks, it is looked at once whether it still is that
@@ -143,12 +144,49 @@ static __always_inline __u64 v8_mix(__u64 h, __u64 x)
 	return h ^ (h >> 32);
 }
 
-/* Whether the slots below fp are there: an interrupted frame may not have them yet. */
-static __always_inline int is_established(struct walk *w, __s16 slot)
+/* Whether interrupted code that V8 compiled has not made its frame yet, by what it does next:
+ * stp x29, x30, ..; mov x29, sp; or, when it is done with it, after ldp x29, x30, .., ret. */
+static __always_inline int starts_arm(const __u32 *op)
 {
-	if ((w->fp & 7) || w->fp + slot < w->sp)
+	for (int i = 0; i < V8_AHEAD / 4; i++) {
+		if ((op[i] & 0xff8003ff) == 0x910003fd || op[i] == 0xd65f03c0)
+			return 1;
+		if ((op[i] & 0xfec07fff) == 0xa8c07bfd || op[i] >> 26 == 0x25 || (op[i] & 0xfffffc1f) == 0xd63f0000)
+			return 0;
+	}
+	return 0;
+}
+
+/* push %rbp; mov %rsp,%rbp, up to three instructions behind, which look whether the code is still
+ * good; or Sparkplug's mov $,%ebx; mov $,%r12; call of what makes its frame. When it is done:
+ * pop %rbp; cmp $,%..; jg; ret $; or pop %r..; lea ..,%rsp. */
+static __always_inline int starts_x86(const __u8 *b)
+{
+	if ((b[-1] == 0x5d && b[1] == 0x83) || (b[0] == 0x7f && b[2] == 0xc2) ||
+		(b[0] == 0x0f && b[1] == 0x8f && b[6] == 0xc2) || (b[0] == 0x41 && b[3] == 0x8d && b[4] == 0x24))
+		return 1;
+	for (int i = 4; i < 17; i++)
+		if (*(const __u32 *)(b + i) == 0xe5894855)
+			return 1;
+	if (b[0] == 0xbb && *(const __u16 *)(b + 5) == 0xbc49 && b[15] == 0xe8)
+		return 1;
+	return (*(const __u16 *)b == 0xbc49 && b[10] == 0xe8) || (b[0] == 0xe8 && *(const __u16 *)(b - 10) == 0xbc49);
+}
+
+static __always_inline int is_start(struct walk *w, struct v8_scratch *s)
+{
+	if (!(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
+		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
 		return 0;
-	return !(w->flags & WALK_EXACT) || WALK_ARM64(w) || prologue_words(w) < 0;
+	return WALK_ARM64(w) ? starts_arm((__u32 *)s->chunk + 4) : starts_x86((__u8 *)s->chunk + 16);
+}
+
+/* Whether the slots below fp are there: an interrupted frame may not have them yet. */
+static __always_inline int is_established(struct walk *w, struct v8_scratch *s)
+{
+	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || is_start(w, s))
+		return 0;
+	return !(w->flags & WALK_EXACT) || w->rule >> 32 == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
 /* The place in the bytecode, from its first one on; -1: it is none. */
@@ -169,6 +207,11 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 	if (is_object(context))
 		return v8_slot(w, p->frame_function);
 	return kind && context == kind ? v8_slot(w, 24) : 0;
+}
+
+static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
+{
+	return p->wasm && context == 2ULL * p->wasm;
 }
 
 /* A builtin that programs cannot name: not in V8's own stacks either. */
@@ -566,6 +609,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;
+	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
 }
 
@@ -597,12 +641,14 @@ __global __u64 v8_function(struct walk *w)
 		return 0;
 	f = &s->place;
 	note_code(w, s);
-	if (!is_established(w, s->proc.frame_function))
+	if (!is_established(w, s))
 		return 0;
 	/* The lowest one first: the window is filled from there upwards. */
 	f->offset = v8_slot(w, s->proc.frame_offset);
 	f->bytecode = v8_slot(w, s->proc.frame_bytecode);
 	f->function = function_of(w, &s->proc);
+	if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
+		return V8_WASM;
 	if (!is_object(f->function))
 		return 0;
 	f->shared = 0;
@@ -688,6 +734,8 @@ __global __u64 v8_plain(struct walk *w)
 			if (m->round != s->round && v8_verify(w, k))
 				break;
 			frame = m->frame;
+		} else if (is_wasm(&s->proc, context)) {
+			frame = V8_WASM;
 		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||
 			   (WALK_ARM64(w) && (context == 2ULL * s->proc.entry ||
 				context == 2ULL * s->proc.construct_entry))) {
@@ -739,15 +787,29 @@ static __always_inline struct v8_proc *entry_of(struct walk *w)
 	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? p : NULL;
 }
 
+/* What is called has no frame: RA is where the call has put it. */
+static __always_inline int by_call(struct walk *w)
+{
+	__u64 ra = w->lr;
+
+	if (!WALK_ARM64(w) && walk_word(w, w->sp, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, strip(w, ra), WALK_ARM64(w) ? w->sp : w->sp + 8, w->fp, 1);
+}
+
 __global int native_v8(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, at, sp;
+	struct v8_scratch *s;
 	struct v8_proc *entry;
 	int err = 0;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	if ((w->flags & WALK_EXACT) && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+	s = scratch_of(w);
+	if (s && is_start(w, s))
+		return by_call(w);
+	if ((w->flags & WALK_EXACT) && w->rule >> 32 != V8_FRAME && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);

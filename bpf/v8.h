@@ -38,10 +38,12 @@ struct v8_proc {
 	__u32 builtins_size;
 	/* arm64, of a frame that C++ enters by: from fp to the record, and to the caller's sp */
 	__u16 entry_record, entry_size;
+	__u16 wasm; /* the kind of a function's frame that is WebAssembly's; 0: there are none */
+	__u16 pad[3];
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
 	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };
-ABI_SIZE(v8_proc, 80);
+ABI_SIZE(v8_proc, 88);
 
 /* A string's beginning. */
 #define V8_TEXT_MAX 160
@@ -56,6 +58,9 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 /* From this many on, a table stands for the names of a ScopeInfo's variables. */
 #define V8_SCOPE_HASHED 75
 
+/* A frame of WebAssembly: nothing tells of it. Others have an odd id. */
+#define V8_WASM FRAME_JS(0, 0)
+
 /* First sight of a place in JavaScript, sent before any stack that shows it. */
 struct v8_record {
 	struct record head;
@@ -67,7 +72,7 @@ struct v8_record {
 	 * (shared_unique), else its script's (script_id). */
 	__u64 flags, unique;
 	__u32 pid;
-	__u32 pad;
+	__u32 compiled; /* pc is in what V8 compiled, not built in */
 	struct v8_text name, file;
 };
 ABI_SIZE(v8_record, 64 + 2 * (8 + V8_TEXT_MAX));

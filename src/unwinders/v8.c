@@ -21,10 +21,10 @@
 
 /* ---- the builtins ---- */
 
-/* What is read of a file, found in one go: it has hundreds of thousands of symbols. */
-static const char *const symbols[] = { PREFIX, "v8_Default_embedded_blob_",
+/* Found in one go: a file has hundreds of thousands of symbols. */
+const char *const v8_symbols[] = { PREFIX, "v8_Default_embedded_blob_",
 	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
-	"_ZN2v88internal12_GLOBAL__N_112global_epochE" };
+	"_ZN2v88internal12_GLOBAL__N_112global_epochE", NULL };
 
 struct constants {
 	struct elf *e;
@@ -37,7 +37,7 @@ static int constants_open(struct elf *e, struct constants *c)
 	*c = (struct constants){ e, calloc(SYMBOLS_MAX, sizeof(*c->sym)), 0 };
 	if (!c->sym)
 		return -ENOMEM;
-	c->n = elf_symbols_starting(e, symbols, ARRAY_SIZE(symbols), c->sym, SYMBOLS_MAX);
+	c->n = elf_symbols_starting(e, v8_symbols, ARRAY_SIZE(v8_symbols) - 1, c->sym, SYMBOLS_MAX);
 	return 0;
 }
 
@@ -94,8 +94,7 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 	free(c.sym);
 	if (!found)
 		return -ENOENT;
-	eh_row_add(&of_builtins, start, RULE(RULE_V8, 0, 0, 0, 0));
-	eh_row_add(&of_builtins, start + size, 0);
+	v8_builtin_rows(e, start, size, &of_builtins);
 	eh_rows_replace(rows, &of_builtins);
 	eh_rows_done(&of_builtins);
 	return 0;
@@ -109,7 +108,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 2, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 4, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -181,6 +180,7 @@ static void set_proc(const struct constants *c, uint32_t version, struct v8_proc
 	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
+	p->wasm = (uint16_t)ANY(0, "frametype_WasmFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
 }
 

@@ -11,6 +11,7 @@
 #include "../../bpf/v8.h"
 #include "unwinder_row.h"
 
+struct eh_rows;
 struct elf;
 struct frame_name;
 struct str;
@@ -49,6 +50,12 @@ struct v8_layout {
 	uint64_t sizes_at;             /* of the following: ELF vaddr */
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
 };
+
+/* How the symbols begin that are read of a file; NULL ends them. */
+extern const char *const v8_symbols[];
+
+/* Rules of the embedded builtins, and none behind them. */
+void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
 /* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. Looking for symbols
  * takes 10 ms, so it is kept in dir (-1: nowhere); fd: see cache_key(). */

@@ -408,7 +408,7 @@ static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const str
 	struct stream s;
 	int64_t position;
 
-	if (!find_stream(c, h, r->pid, r->pc, &s)) {
+	if (!r->compiled || !find_stream(c, h, r->pid, r->pc, &s)) {
 		name_place(c, h, r->pid, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
@@ -503,6 +503,10 @@ bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *
 {
 	const struct frame_name *known = idmap_pointer(&c->frames, frame);
 
+	if (frame == V8_WASM) {
+		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = "<wasm>" };
+		return true;
+	}
 	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
 	return known;
 }

@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		v8_codes_record(c, &r, &heap);
 		r.frame = FRAME_JS(2, 0);
+		r.compiled = 1;
 		r.pc = 8192 + (size ? data[size / 2] : 0);
 		v8_codes_record(c, &r, &heap);
 		for (uint64_t id = 1; id < 3; id++)

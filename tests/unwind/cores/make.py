@@ -9,6 +9,7 @@ import io
 import lzma
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,42 +33,63 @@ PROGRAMS = {
 }
 CASES = [(3, 'call'), (25, 'leaf'), (60, 'copy'), (120, 'call'), (200, 'copy'), (280, 'leaf')]
 
-# Runs in the machine, where only what is printed comes out: of a core its bytes that are
-# not zero, packed, as text.
-INSIDE = r'''
+# For what runs in a machine, where only what is printed comes out: a file as its pages that are
+# not zero; what is sent as text.
+PACK = r'''
 import base64, os, pickle, resource, subprocess, sys, zlib
 resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
 open('/proc/sys/kernel/core_pattern', 'w').write('/tmp/core')
 
-def pages(f):
-    at, end = 0, os.fstat(f.fileno()).st_size
-    while True:
+def pages(f, end):
+    at = 0
+    while at < end:
         try:
             at = os.lseek(f.fileno(), at, os.SEEK_DATA)
         except OSError:
-            return end
+            return
         page = os.pread(f.fileno(), 4096, at)
         if page.strip(b'\0'):
-            kept.append((at, page))
+            yield at, page
         at += 4096
 
-for line in sys.stdin.read().splitlines():
-    program, which, how = line.split()
-    told = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
-    kept = []
-    with open('/tmp/core', 'rb') as f:
-        end = pages(f)
-    os.unlink('/tmp/core')
-    print('core', os.path.basename(program), which, how)
-    text = base64.b64encode(zlib.compress(pickle.dumps((told, end, kept)), 1)).decode()
+def packed(path):
+    with open(path, 'rb') as f:
+        end = os.fstat(f.fileno()).st_size
+        return end, list(pages(f, end))
+
+def send(name, what):
+    print('sent', name)
+    text = base64.b64encode(zlib.compress(pickle.dumps(what), 1)).decode()
     for at in range(0, len(text), 3000):
         print(text[at:at + 3000])
     print('.', flush=True)
 '''
 
+INSIDE = PACK + r'''
+for line in sys.stdin.read().splitlines():
+    program, which, how = line.split()
+    told = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
+    send(f'{os.path.basename(program)}.{which}-{how}', (told, packed('/tmp/core')))
+    os.unlink('/tmp/core')
+'''
+
+
+def unpacked(file):
+    end, kept = file
+    data = bytearray(end)
+    for at, page in kept:
+        data[at:at + len(page)] = page
+    return data
+
+
+def sent(text):
+    """(name, what) of all that a machine has sent."""
+    for name, body in re.findall(r'^sent (\S+)\r?\n(.*?)^\.\r?$', text, re.M | re.S):
+        yield name, pickle.loads(zlib.decompress(base64.b64decode(body)))
+
 
 def boot(programs):
-    """(program, which, how, what it told, its core) of each case."""
+    """(name, program, (what it told, its core)) of each case."""
     cases = '\n'.join(f'/cores/{p} {which} {how}' for p in programs for which, how in CASES)
     with tempfile.TemporaryDirectory() as tree:
         for name in programs:
@@ -79,18 +101,8 @@ def boot(programs):
         if machine.boot('arm64', 'trixie', tree, 'python3 inside.py <cases', at='/cores', out=out):
             sys.exit(out.getvalue()[-2000:])
         exes = {name: pathlib.Path(tree, name).read_bytes() for name in programs}
-    words, text = None, []
-    for line in out.getvalue().splitlines():
-        if line.startswith('core '):
-            words, text = line.split()[1:], []
-        elif line == '.' and words:
-            told, end, kept = pickle.loads(zlib.decompress(base64.b64decode(''.join(text))))
-            core = bytearray(end)
-            for at, page in kept:
-                core[at:at + len(page)] = page
-            yield *words, exes[words[0]], told, core
-        else:
-            text.append(line)
+    for name, what in sent(out.getvalue()):
+        yield name, exes[name.rpartition('.')[0]], what
 
 
 def slimmed(slim, kind, *files):
@@ -108,11 +120,13 @@ def write(name, data):
 
 
 def main(slim, *programs):
-    for program, which, how, exe, told, core in boot(programs or PROGRAMS):
+    for name, exe, (told, core) in boot(programs or PROGRAMS):
+        program = name.rpartition('.')[0]
         if not (HERE / f'{program}.exe.xz').exists():
             write(f'{program}.exe.xz', slimmed(slim, 'exe', exe))
-        write(f'{program}.{which}-{how}.core.xz', slimmed(slim, 'core', core, exe))
-        (HERE / f'{program}.{which}-{how}.account').write_bytes(told)
+        write(f'{name}.core.xz', slimmed(slim, 'core', unpacked(core), exe))
+        (HERE / f'{name}.account').write_bytes(told)
 
 
-main(*sys.argv[1:])
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -2,38 +2,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """replay.py - recorded arm64 processes, walked as their cores: the thread that died beside
 what its program had told of itself, frame by frame (name, file, line), and every thread to
-its end. See make.py.
+its end. See make.py, make_node.py.
 
-    replay.py STRATA"""
+    replay.py STRATA go|node"""
+import json
 import lzma
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'node'))
+import account  # noqa: E402
+
 # How Go and C are stuck together: Go's account has a stand-in for what is really there.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
-IS_C = re.compile(r'\+\d+$')  # Go's frames end in a line
+IS_C = re.compile(r'\+(0x[0-9a-f]+|\d+)$')  # Go's and node's frames end in a line, or in a name
 # The innermost frames, by what it died of; the account begins behind main.probe.
 INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
              'copy': ['runtime.memmove', 'main.copies', 'main.die', 'main.init.']}
 
 
-def threads(strata, core, exe):
+def threads(strata, core, *where):
     """The lines of each thread's stack."""
-    out = subprocess.run([strata, '--unwind', core, '--exe', exe], stdout=subprocess.PIPE, text=True, check=True).stdout
+    out = subprocess.run([strata, '--unwind', core, *where], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [[line.strip() for line in part.splitlines()[1:] if line.strip()] for part in out.split('\n\n') if part.strip()]
 
 
-def compare(how, told, stacks):
-    """What is wrong, or None."""
+def cut(stacks):
+    """What is wrong with any of them, or None."""
     for n, stack in enumerate(stacks):
         marks = [line for line in stack if line.startswith('[')]
         if marks or not stack:
             return f'thread {n}: {marks or "no frames"}: {stack}'
-    died = stacks[0]
+    return None
+
+
+def compare_go(how, told, died):
+    """What is wrong, or None."""
     start = next((i for i, line in enumerate(died) if line.startswith('main.probe ')), None)
     if start is None:
         return f'no probe: {died}'
@@ -47,21 +56,67 @@ def compare(how, told, stacks):
     return None if len(told) == len(got) else f'{len(got)} frames; Go says {len(told)}: {got[-3:]}'
 
 
-def main(strata):
-    cores = sorted(HERE.glob('*.core.xz'))
+def replay_go(strata, name, core, directory):
+    program, case = name.rsplit('.', 1)
+    exe = pathlib.Path(directory, 'exe')
+    exe.write_bytes(lzma.decompress((HERE / f'{program}.exe.xz').read_bytes()))
+    told = (HERE / f'{name}.account').read_text().splitlines()
+    stacks = threads(strata, core, '--exe', exe)
+    return cut(stacks) or compare_go(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+
+
+def unpack(archive, directory):
+    """Files that are mostly zeros."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            path, data = directory / member.name, tar.extractfile(member)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(path, 'wb') as out:
+                for block in iter(lambda: data.read(1 << 16), b''):
+                    if block.strip(b'\0'):
+                        out.write(block)
+                    else:
+                        out.seek(len(block), 1)
+                out.truncate(member.size)
+
+
+def compare_node(how, told, died):
+    died = [line for line in died if not IS_C.search(line)]
+    start = next((i for i, line in enumerate(died) if line.startswith('probe ')), None)
+    inner = [account.seen(line)[:2] for line in died[:start]]
+    if start is None or ('stay', '/cores/core.js') != inner[-1]:
+        return f'no probe: {died}'
+    if ('call' if how == 'call' else 'spin', '/cores/core.js') not in inner:
+        return f'innermost: {inner}'
+    got = died[start + 1:]
+    frames, names, lines, missing = account.compare(told, got)
+    if not names and not lines:
+        return None
+    n = next((n for n, (a, b) in enumerate(zip(told, got)) if account.compare([a], [b])[1:3] != (0, 0)), min(len(told), len(got)))
+    return f'{names} names, {lines} lines of {frames} are wrong; frame {n}: {got[n:n + 3]}, node says {told[n:n + 3]}'
+
+
+def replay_node(strata, name, core, directory):
+    program, case = name.rsplit('.', 1)
+    if not (directory / program).exists():
+        unpack(HERE / f'{program}.files.tar.xz', directory / program)
+    told = json.loads((HERE / f'{name}.account').read_text())
+    stacks = threads(strata, core, '--sysroot', directory / program)
+    return cut(stacks) or compare_node(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+
+
+def main(strata, language):
+    cores = sorted(HERE.glob(f'{language}*.core.xz'))
     print(f'1..{len(cores)}')
     failed = not cores
     with tempfile.TemporaryDirectory() as d:
-        core, exe = pathlib.Path(d, 'core'), pathlib.Path(d, 'exe')
+        core = pathlib.Path(d, 'core')
         for n, path in enumerate(cores, 1):
             name = path.name.removesuffix('.core.xz')
-            program, case = name.rsplit('.', 1)
             core.write_bytes(lzma.decompress(path.read_bytes()))
-            exe.write_bytes(lzma.decompress((HERE / f'{program}.exe.xz').read_bytes()))
-            told = (HERE / f'{name}.account').read_text().splitlines()
-            stacks = threads(strata, core, exe)
-            wrong = compare(case.partition('-')[2], told, stacks)
-            print(f"{'not ' if wrong else ''}ok {n} - {name}: {len(told)} frames, {len(stacks)} threads")
+            replay = {'go': replay_go, 'node': replay_node}[language]
+            wrong, frames, stacks = replay(strata, name, core, pathlib.Path(d))
+            print(f"{'not ' if wrong else ''}ok {n} - {name}: {frames} frames, {stacks} threads")
             if wrong:
                 print('#', wrong)
             failed |= bool(wrong)

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* slim.c - of a core file and a Go program what walks and names need:
+/* slim.c - of a core file and its program what walks and names need:
  *
  *     slim core CORE EXE NEW      notes, and the memory that a walk of any thread reads
- *     slim exe EXE NEW            the tables, and the code that the tables' making looks at
+ *     slim exe EXE NEW            of a Go program the tables, and the code that the tables'
+ *                                 making looks at
+ *     slim files DIRECTORY CORE...  of all files that these cores have mapped what walks and
+ *                                 names read, at their paths below DIRECTORY: node's
  *
- * What is left out of a core is not there; what is left out of a program is zeros, so that
- * all stays in its place. Both are to be compressed. */
+ * What is left out of a core is not there; what is left out of a file is zeros, so that
+ * all stays in its place. All are to be compressed. */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/owner.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "target/elf.h"
 #include "target/target.h"
 #include "unwinders/core.h"
 #include "unwinders/pclntab.h"
 #include "unwinders/unwinder.h"
+#include "unwinders/v8.h"
 
 #define LINE 64ull /* what is kept of memory begins and ends at such bytes */
 
@@ -81,7 +87,38 @@ static int read_and_keep(struct host_memory *m, uint64_t addr, void *buf, size_t
 	return err;
 }
 
-static void walk_all(struct core *c, const char *exe)
+/* What is not in the core is in a file, or nowhere. */
+struct need {
+	const char *path; /* NULL: not known yet, and at is an address */
+	uint64_t at, size; /* offset in the file; size 0: of code, a vaddr */
+};
+static VEC(struct need) needs;
+
+static int read_and_need(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	int err = read_core(m, addr, buf, size);
+
+	if (err)
+		vec_push(&needs, (struct need){ NULL, addr, size });
+	return err;
+}
+
+static void need_code(struct unwinders *u, uint64_t stack)
+{
+	const uint64_t *frames;
+	struct frame_name name;
+	enum unwind_end end;
+	ssize_t n = unwinders_stack(u, stack, &frames, &end);
+
+	for (ssize_t i = 0; i < n; i++) {
+		unwinders_name(u, frames[i], &name);
+		if (name.module && name.module[0] == '/' && frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE)
+			vec_push(&needs, (struct need){ strdup(name.module), name.vaddr, 0 });
+	}
+}
+
+static void walk_all(struct core *c, const char *exe,
+	int (*read)(struct host_memory *m, uint64_t addr, void *buf, size_t size))
 {
 	struct target *t = target_open("/");
 	struct unwind_sink *sink = NULL;
@@ -91,10 +128,12 @@ static void walk_all(struct core *c, const char *exe)
 	if (!t || unwind_sink_memory(&sink) || unwinders_new(t, sink, &u) || unwinders_add_core(u, c, exe))
 		die("cannot set up the walk");
 	read_core = core_memory(c)->read;
-	core_memory(c)->read = read_and_keep;
-	for (size_t i = 0; i < core_threads(c); i++)
+	core_memory(c)->read = read;
+	for (size_t i = 0; i < core_threads(c); i++) {
 		if (unwinders_walk_core(u, c, i, WANT_ALL, UNWIND_LIMIT_MAX, &id))
 			die("a thread cannot be walked");
+		need_code(u, id);
+	}
 	unwinders_free(u);
 	target_close(t);
 }
@@ -158,18 +197,27 @@ static void write_core(const struct plan *p, const struct elf *e, FILE *f)
 	}
 }
 
+static struct core *open_core(const char *path, struct elf **ret_elf)
+{
+	struct core *c = NULL;
+
+	if (elf_open(path, ret_elf) || !elf_is_core(*ret_elf) || core_open(*ret_elf, &c))
+		die("not a core file");
+	return c;
+}
+
 static void slim_core(const char *path, const char *exe, FILE *f)
 {
-	struct elf *e = NULL;
-	struct core *c = NULL;
+	struct elf *e;
+	struct core *c = open_core(path, &e);
 	const struct elf_segment *s;
 	struct elf_section notes;
 	struct plan plan = {};
 	size_t n;
 
-	if (elf_open(path, &e) || !elf_is_core(e) || !elf_phdr(e, PT_NOTE, &notes) || core_open(e, &c))
-		die("not a core file");
-	walk_all(c, exe);
+	if (!elf_phdr(e, PT_NOTE, &notes))
+		die("a core without notes");
+	walk_all(c, exe, read_and_keep);
 	merge_kept();
 	add_phdr(&plan, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = notes.size, .p_align = 4 }, notes.data);
 	n = elf_segments(e, &s);
@@ -265,13 +313,200 @@ static void slim_exe(const char *path, FILE *f)
 	elf_close(e);
 }
 
+/* ---- files that cores have mapped ---- */
+
+/* Addresses of a core, as places in its files. */
+static void locate_needs(struct core *c, size_t from)
+{
+	const struct proc_map *maps;
+	size_t n = core_maps(c, &maps), kept_needs = from;
+
+	for (size_t i = from; i < needs.len; i++) {
+		struct need need = needs.data[i];
+
+		for (size_t k = 0; k < n && !need.path; k++)
+			if (maps[k].path[0] == '/' && need.at >= maps[k].start && need.at < maps[k].end) {
+				need.path = strdup(maps[k].path);
+				need.at += maps[k].offset - maps[k].start;
+			}
+		if (need.path)
+			needs.data[kept_needs++] = need;
+	}
+	needs.len = kept_needs;
+}
+
+static uint64_t read_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* An entry of .eh_frame; what is zeros instead is stepped over. */
+static void keep_entry(const struct elf_section *frames, uint64_t at)
+{
+	if (at + 4 <= frames->size)
+		keep(frames->offset + at, 4 + read_u32(frames->data + at));
+}
+
+/* The FDE of vaddr, and its CIE: pointers are 4 bytes and relative, as compilers write them. */
+static void keep_fde(struct elf *e, uint64_t vaddr)
+{
+	struct elf_section f;
+	uint64_t size;
+
+	if (!elf_section(e, ".eh_frame", &f) || !f.data)
+		return;
+	for (uint64_t at = 0; at + 16 <= f.size; at += 4 + size) {
+		const uint8_t *p = f.data + at;
+		uint64_t start = f.vaddr + at + 8 + (uint64_t)(int32_t)read_u32(p + 8);
+
+		size = read_u32(p);
+		if (!size || !read_u32(p + 4) || vaddr - start >= read_u32(p + 12))
+			continue;
+		keep_entry(&f, at);
+		keep_entry(&f, at + 4 - read_u32(p + 4));
+	}
+}
+
+static bool says_of_v8(const char *name)
+{
+	for (size_t i = 0; v8_symbols[i]; i++)
+		if (!strncmp(name, v8_symbols[i], strlen(v8_symbols[i])))
+			return true;
+	return false;
+}
+
+/* Symbols that are at one of these places, or that tell of V8, and then what they are of, unless
+ * it is code. */
+static void keep_symbols(struct elf *e, const char *table, const char *strings, const struct range *at, size_t n)
+{
+	struct elf_section t, names;
+
+	if (!elf_section(e, table, &t) || !elf_section(e, strings, &names) || !t.data || !names.data)
+		return;
+	for (uint64_t i = 0; i + sizeof(Elf64_Sym) <= t.size; i += sizeof(Elf64_Sym)) {
+		const char *name;
+		bool wanted;
+		Elf64_Sym s;
+
+		memcpy(&s, t.data + i, sizeof(s));
+		name = (const char *)names.data + s.st_name;
+		wanted = says_of_v8(name);
+		if (wanted && s.st_size <= 4096)
+			keep_vaddr(e, s.st_value, s.st_size ? s.st_size : 8);
+		for (size_t k = 0; k < n && !wanted; k++)
+			wanted = s.st_shndx != SHN_UNDEF && s.st_value == at[k].start;
+		if (!wanted)
+			continue;
+		keep(t.offset + i, sizeof(s));
+		keep(names.offset + s.st_name, strlen(name) + 1);
+	}
+}
+
+static void keep_needs(struct elf *e, const char *path)
+{
+	VEC(struct range) at = {};
+
+	for (size_t i = 0; i < needs.len; i++) {
+		const struct need *n = &needs.data[i];
+		const struct elf_symbol *s;
+
+		if (strcmp(n->path, path))
+			continue;
+		if (n->size) {
+			keep(n->at & ~(LINE - 1), n->size + LINE);
+			continue;
+		}
+		keep_fde(e, n->at);
+		s = elf_symbol_at(e, n->at);
+		if (s)
+			vec_push(&at, (struct range){ s->vaddr, 0 });
+	}
+	keep_symbols(e, ".symtab", ".strtab", at.data, at.len);
+	keep_symbols(e, ".dynsym", ".dynstr", at.data, at.len);
+	vec_done(&at);
+}
+
+static FILE *open_below(const char *directory, const char *path)
+{
+	struct str s = {};
+	FILE *f;
+
+	str_addf(&s, "%s%s", directory, path);
+	for (char *p = s.data + strlen(directory) + 1; (p = strchr(p, '/')); p++) {
+		*p = 0;
+		mkdir(s.data, 0755);
+		*p = '/';
+	}
+	f = fopen(s.data, "we");
+	if (!f)
+		die("cannot write");
+	str_done(&s);
+	return f;
+}
+
+/* Without its build id: a table that is made of it is not that of the whole file. */
+static void slim_file(const char *directory, const char *path)
+{
+	struct elf *e = NULL;
+	const uint8_t *data;
+	size_t size;
+	FILE *f;
+
+	if (elf_open(path, &e))
+		return;
+	data = elf_data(e, &size);
+	kept.len = 0;
+	keep_headers(e, data);
+	keep_needs(e, path);
+	merge_kept();
+	f = open_below(directory, path);
+	for (size_t i = 0; i < kept.len; i++) {
+		uint64_t start = kept.data[i].start, end = kept.data[i].end < size ? kept.data[i].end : size;
+
+		if (start < end)
+			write_at(f, start, data + start, end - start);
+	}
+	write_at(f, size - 1, data + size - 1, 1);
+	if (fclose(f))
+		die("cannot write");
+	elf_close(e);
+}
+
+static void slim_files(const char *directory, char **cores)
+{
+	for (; *cores; cores++) {
+		struct elf *e;
+		struct core *c = open_core(*cores, &e);
+		size_t before = needs.len;
+
+		walk_all(c, NULL, read_and_need);
+		locate_needs(c, before);
+		core_close(c);
+	}
+	for (size_t i = 0; i < needs.len; i++) {
+		size_t k = 0;
+
+		while (strcmp(needs.data[k].path, needs.data[i].path))
+			k++;
+		if (k == i)
+			slim_file(directory, needs.data[i].path);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	bool is_core = argc == 5 && !strcmp(argv[1], "core");
 	FILE *f;
 
+	if (argc > 3 && !strcmp(argv[1], "files")) {
+		slim_files(argv[2], argv + 3);
+		return 0;
+	}
 	if (!is_core && (argc != 4 || strcmp(argv[1], "exe")))
-		die("core CORE EXE NEW, or exe EXE NEW");
+		die("core CORE EXE NEW, exe EXE NEW, or files DIRECTORY CORE...");
 	f = fopen(argv[argc - 1], "we");
 	if (!f)
 		die("cannot write");

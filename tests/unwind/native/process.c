@@ -28,6 +28,13 @@ static const void *get_table(struct host_tables *t, uint32_t file, size_t *ret_s
 	return p->files[file - p->first].table.data;
 }
 
+static const struct v8_proc *get_v8(struct host_tables *t, uint32_t pid)
+{
+	struct test_process *p = (struct test_process *)t;
+
+	return p->v8.born ? &p->v8 : NULL;
+}
+
 static struct test_file *add_file(struct test_process *p, const char *path)
 {
 	p->files = reallocarray(p->files, p->nfiles + 1, sizeof(*p->files));
@@ -64,6 +71,14 @@ static uint32_t file_of(struct target *t, struct test_process *p, const struct p
 	}
 	if (f->elf && table_make(f->elf, &f->table) < 0)
 		abort();
+	if (f->elf && ((const struct table_header *)f->table.data)->flags & TABLE_V8) {
+		struct v8_layout layout;
+
+		if (v8_layout(-1, f->elf, -1, &layout))
+			abort();
+		p->v8 = layout.proc;
+		p->v8.born = 1;
+	}
 	return p->nfiles - 1;
 }
 
@@ -95,22 +110,35 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 	p->chunk[0].chunks = n / MAPPINGS_PER_CHUNK + 1;
 }
 
-struct test_process *test_process_new(struct target *t, int pid)
+void test_process_read(struct target *t, struct test_process *p)
 {
-	struct test_process *p = calloc(1, sizeof(*p));
 	struct proc_map *maps = NULL;
-	ssize_t nmaps = proc_maps(t, pid, &maps);
-	static uint32_t ids;
+	ssize_t nmaps = proc_maps(t, p->pid, &maps);
 	size_t n = 0;
 
-	p->first = ids;
-	p->tables = (struct host_tables){get_chunk, get_table, NULL, NULL};
-	p->pid = pid;
-	add_file(p, "");
+	memset(p->chunk, 0, sizeof(p->chunk));
 	for (ssize_t i = 0; i < nmaps && n < MAPPINGS_PER_CHUNK * MAPPING_CHUNKS; i++)
 		if (maps[i].exec && strcmp(maps[i].path, "[vsyscall]") != 0)
 			add_mapping(t, p, &maps[i], n++);
 	free(maps);
+	for (size_t i = 0; p->v8.born && i < n; i++) {
+		struct mapping *m = &p->chunk[i / MAPPINGS_PER_CHUNK].map[i % MAPPINGS_PER_CHUNK];
+
+		if (m->flags & MAPPING_ANON)
+			m->flags |= MAPPING_V8;
+	}
+}
+
+struct test_process *test_process_new(struct target *t, int pid)
+{
+	struct test_process *p = calloc(1, sizeof(*p));
+	static uint32_t ids;
+
+	p->first = ids;
+	p->tables = (struct host_tables){.chunk = get_chunk, .table = get_table, .v8 = get_v8};
+	p->pid = pid;
+	add_file(p, "");
+	test_process_read(t, p);
 	ids += p->nfiles - 1;
 	return p;
 }
@@ -125,6 +153,22 @@ void test_process_free(struct test_process *p)
 	}
 	free(p->files);
 	free(p);
+}
+
+const struct mapping *test_mapping(const struct test_process *p, uint64_t pc)
+{
+	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
+		for (size_t k = 0; k < p->chunk[i].n; k++)
+			if (pc - p->chunk[i].map[k].start < p->chunk[i].map[k].end - p->chunk[i].map[k].start)
+				return &p->chunk[i].map[k];
+	return NULL;
+}
+
+bool test_is_v8(const struct test_process *p, uint64_t pc)
+{
+	const struct mapping *m = p->v8.born ? test_mapping(p, pc) : NULL;
+
+	return m && (m->flags & MAPPING_V8 || pc - m->bias - p->v8.builtins < p->v8.builtins_size);
 }
 
 void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size)

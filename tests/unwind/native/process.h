@@ -5,6 +5,7 @@
 
 #include "unwinders/host_walk.h"
 #include "unwinders/table.h"
+#include "unwinders/v8.h"
 
 struct target;
 struct elf;
@@ -25,10 +26,16 @@ struct test_process {
 	size_t nfiles;
 	uint32_t first;
 	struct mapping_chunk chunk[MAPPING_CHUNKS];
+	struct v8_proc v8; /* born 0: there is none */
 };
 
 /* Aborts on failure: tests only. */
 struct test_process *test_process_new(struct target *t, int pid);
+/* Its mappings again; files keep their ids. */
+void test_process_read(struct target *t, struct test_process *p);
 void test_process_free(struct test_process *p);
+const struct mapping *test_mapping(const struct test_process *p, uint64_t pc);
+/* Whether it is code of V8's: built in, or compiled. */
+bool test_is_v8(const struct test_process *p, uint64_t pc);
 /* "" when there is none. Without a suffix such as .part.0. */
 void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size);

@@ -13,7 +13,11 @@
  * move on, and again when what it calls there has returned. One that will not return may have
  * overwritten its return address: when no register has it, nor the stack between sp and the
  * caller's sp, its stack may end there, and how often it did is told, too. When it does return
- * after all, that was wrong. */
+ * after all, that was wrong.
+ *
+ * V8's code puts arguments between what it calls and the return address, what is called takes
+ * them away, or leaves a frame for its caller: there a callee is gone when it has returned, and
+ * of the caller, if that is V8's, too, sp is not compared: its frame is found by fp. */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -38,6 +42,7 @@ enum { SHOWN = 25, STACKS = 4 };
 /* What moves sp so far, and calls nothing, goes to another stack. */
 #define FAR  (128ull << 10)
 #define NEAR 256ull
+#define ARGUMENTS 4096ull /* bytes of V8's */
 
 struct call {
 	uint64_t ra, sp, fp; /* the caller's, once it goes on */
@@ -251,26 +256,15 @@ static void change_stack(struct rig *r, uint64_t from, uint64_t to)
 static void read_process(struct rig *r)
 {
 	if (r->process)
-		test_process_free(r->process);
-	r->process = test_process_new(r->target, r->pid);
+		test_process_read(r->target, r->process);
+	else
+		r->process = test_process_new(r->target, r->pid);
 	r->reads++;
-}
-
-static const struct mapping *mapping_of(const struct rig *r, uint64_t pc)
-{
-	for (size_t i = 0; i < MAPPING_CHUNKS; i++)
-		for (size_t k = 0; k < r->process->chunk[i].n; k++) {
-			const struct mapping *m = &r->process->chunk[i].map[k];
-
-			if (pc - m->start < m->end - m->start)
-				return m;
-		}
-	return NULL;
 }
 
 static void name_function(struct rig *r, uint64_t pc, char *name, size_t size)
 {
-	const struct mapping *m = mapping_of(r, pc);
+	const struct mapping *m = test_mapping(r->process, pc);
 	struct elf *e = m && m->file ? r->process->files[m->file - r->process->first].elf : NULL;
 	const struct elf_symbol *s = e ? elf_symbol_at(e, pc - m->bias) : NULL;
 
@@ -279,7 +273,7 @@ static void name_function(struct rig *r, uint64_t pc, char *name, size_t size)
 
 static void name_pc(struct rig *r, uint64_t pc, char *name, size_t size)
 {
-	const struct mapping *m = mapping_of(r, pc);
+	const struct mapping *m = test_mapping(r->process, pc);
 	char symbol[64];
 
 	name_function(r, pc, symbol, sizeof(symbol));
@@ -338,14 +332,29 @@ static struct call *running(struct rig *r)
 	return r->calls.len ? &r->calls.data[r->calls.len - 1] : NULL;
 }
 
-static bool is_right(struct rig *r, uint64_t pc, uint64_t sp, int end, const struct host_regs *up)
+/* What V8 has no frame for beside its caller's: the handler of a bytecode, which its interpreter has
+ * called, is part of the function whose frame fp is; and what makes a frame for its caller. */
+static bool is_part_of_caller(const struct rig *r, const struct host_regs *regs, const struct call *caller)
 {
-	struct call *want = running(r);
+	char name[128];
+	size_t n;
 
+	if (!test_is_v8(r->process, regs->pc))
+		return false;
+	name_function(r, regs->pc, name, sizeof(name));
+	n = strlen(name);
+	return (n > 7 && !strcmp(name + n - 7, "Handler") && caller->fp == regs->fp) ||
+		(regs->machine == EM_X86_64 && !strcmp(name, "Builtins_BaselineOutOfLinePrologue"));
+}
+
+static bool is_right(struct rig *r, struct call *want, uint64_t pc, uint64_t sp, int end,
+	const struct host_regs *up)
+{
 	if (!want)
 		return end == UNWIND_COMPLETE + 1;
 	if (!end)
-		return up->pc == want->ra && up->sp == want->sp && up->fp == want->fp;
+		return up->pc == want->ra && up->fp == want->fp &&
+			(up->sp == want->sp || test_is_v8(r->process, want->ra - 1));
 	if (end != UNWIND_COMPLETE + 1 || !is_nowhere(r, want, sp))
 		return false;
 	if (!want->ended.n++)
@@ -365,17 +374,22 @@ static void compare(struct rig *r, const struct host_regs *regs)
 		r->unknown++;
 		return;
 	}
-	if (!mapping_of(r, regs->pc))
+	if (want && is_part_of_caller(r, regs, want)) {
+		if (r->calls.len == 1)
+			return;
+		want--;
+	}
+	if (!test_mapping(r->process, regs->pc))
 		read_process(r);
 	end = host_step(&r->memory.memory, regs, &r->process->tables, r->pid, &up);
 	got = (struct call){.ra = up.pc, .sp = up.sp, .fp = up.fp};
 	r->counted++;
-	if (!is_right(r, regs->pc, regs->sp, end, &up))
+	if (!is_right(r, want, regs->pc, regs->sp, end, &up))
 		suspect(r, regs->pc, end - 1, &got, want);
 }
 
 /* Where its stack ended, it had a caller. */
-static void returned(struct rig *r, const struct call *c)
+static void was_called(struct rig *r, const struct call *c)
 {
 	struct call got = {};
 
@@ -384,10 +398,30 @@ static void returned(struct rig *r, const struct call *c)
 	r->ended -= c->ended.n;
 }
 
+/* How many of the calls are left where one of them has returned; all, if none has. */
+static size_t returned(const struct rig *r, const struct host_regs *at)
+{
+	bool v8 = test_is_v8(r->process, at->pc);
+
+	for (size_t i = r->calls.len; i-- > 0;) {
+		const struct call *c = &r->calls.data[i];
+
+		if (c->ra == at->pc && (c->sp == at->sp || (v8 && at->sp - c->sp + ARGUMENTS < 2 * ARGUMENTS)))
+			return i;
+	}
+	return r->calls.len;
+}
+
+static bool has_left(const struct rig *r, const struct call *c, uint64_t sp)
+{
+	return is_gone(c, test_is_v8(r->process, c->ra - 1) ? sp - ARGUMENTS : sp);
+}
+
 static void follow(struct rig *r, bool call, const struct host_regs *before,
 	const struct host_regs *after)
 {
 	bool jumps = is_longjmp(r, before);
+	size_t left;
 
 	landed(r, after);
 	if (after->pc - before->pc > 15) {
@@ -399,13 +433,14 @@ static void follow(struct rig *r, bool call, const struct host_regs *before,
 	} else if (!call && after->sp - before->sp + FAR > 2 * FAR) {
 		change_stack(r, before->sp, after->sp);
 	}
+	left = call || after->pc - before->pc <= 15 ? r->calls.len : returned(r, after);
 	while (r->calls.len) {
 		const struct call *top = &r->calls.data[r->calls.len - 1];
 
-		if (!is_gone(top, after->sp + jumps) && !(top->ra == after->pc && top->sp == after->sp))
+		if (r->calls.len <= left && !has_left(r, top, after->sp + jumps))
 			break;
 		if (top->ra == after->pc) {
-			returned(r, top);
+			was_called(r, top);
 			judge(r);
 		}
 		r->calls.len--;
@@ -490,8 +525,17 @@ static int start(char **argv)
 	return waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) ? pid : -1;
 }
 
+static int by_number(const void *va, const void *vb)
+{
+	const struct miss *a = va, *b = vb;
+
+	return (a->n < b->n) - (a->n > b->n);
+}
+
 static void show(const struct rig *r)
 {
+	if (r->misses.len)
+		qsort(r->misses.data, r->misses.len, sizeof(*r->misses.data), by_number);
 	printf("# the process was read %u times; beside them %u instructions, of what was called before\n",
 		r->reads, r->unknown);
 	if (r->ended)

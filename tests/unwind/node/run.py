@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py - account.py over versions of node, interpreted, compiled and as they come:
 
-    run.py STRATA [STACKS [DEEPEST [VERSION...]]]      root; all versions: see binaries.py"""
+    run.py STRATA [STACKS [DEEPEST [VERSION...]]]      root; all versions: see binaries.py
+    run.py --build ARCH      unpacks them only, for a machine without npm"""
 import os
 import subprocess
 import sys
@@ -13,6 +14,10 @@ from absent import Missing, tap_fails
 
 OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',),
            ('--always-turbofan',)]
+if os.environ.get('STRATA_FEW'):
+    OPTIONS = OPTIONS[:1]
+VERSIONS = ('20', '22', '26')
+IN_MACHINES = {'arm64': ('24', '26'), 'amd64': ()}
 
 
 def takes(node, options):
@@ -21,7 +26,7 @@ def takes(node, options):
 
 
 def main(strata, count=100, deepest=300, *versions):
-    runs = [(version, options) for version in versions or ('20', '22', '26') for options in OPTIONS]
+    runs = [(version, options) for version in versions or VERSIONS for options in OPTIONS]
     print(f'1..{len(runs)}')
     failed = False
     for n, (version, options) in enumerate(runs, 1):
@@ -44,4 +49,8 @@ def main(strata, count=100, deepest=300, *versions):
 
 
 if __name__ == '__main__':
+    if sys.argv[1] == '--build':
+        for wanted in IN_MACHINES[sys.argv[2]]:
+            print(binaries.node(wanted, {'arm64': 'aarch64', 'amd64': 'x86_64'}[sys.argv[2]]))
+        sys.exit(0)
     sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

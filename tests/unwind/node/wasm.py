@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""wasm.py - JavaScript that calls WebAssembly that calls JavaScript: both stacks are whole, and
+show it.
+
+    wasm.py STRATA [VERSION...]      root"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import binaries
+from absent import Missing, all_fail
+from addon import ask, in_order, names
+
+# (import "e" "f" (func $f (param i32) (result i32)))
+# (func $inner (param i32) (result i32) (call $f (local.get 0)))
+# (func (export "outer") (param i32) (result i32) (i32.add (call $inner (local.get 0)) (i32.const 1)))
+MODULE = bytes([
+    0, *b'asm', 1, 0, 0, 0,
+    1, 6, 1, 0x60, 1, 0x7f, 1, 0x7f,
+    2, 7, 1, 1, *b'e', 1, *b'f', 0, 0,
+    3, 3, 2, 0, 0,
+    7, 9, 1, 5, *b'outer', 0, 2,
+    10, 18, 2, 6, 0, 0x20, 0, 0x10, 0, 0x0b, 9, 0, 0x20, 0, 0x10, 1, 0x41, 1, 0x6a, 0x0b])
+PROGRAM = """
+const code = new Uint8Array(%s);
+let told = 0;
+const f = function back(n) { if (n < 0) process.getuid(); return n; };
+const { outer } = new WebAssembly.Instance(new WebAssembly.Module(code), { e: { f } }).exports;
+function calls(n) { return outer(n) + 1; }
+for (let i = 0; i < %d; i++) calls(i);
+function tick() { calls(-1); setTimeout(tick, 5); }
+tick();
+"""
+# From 24 on $inner is inlined when it is warm.
+ROUNDS = {'at first': (0, ['back', '<wasm>', '<wasm>', 'calls', 'tick']),
+          'when it is warm': (200000, ['back', '<wasm>', 'calls', 'tick'])}
+
+
+def look(strata, version, directory):
+    """(what, whether it is right, what was seen)"""
+    for how, (rounds, chain) in ROUNDS.items():
+        program = pathlib.Path(directory) / 'program.js'
+        program.write_text(PROGRAM % (list(MODULE), rounds))
+        with subprocess.Popen([binaries.node(version), program]) as traced:
+            try:
+                seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ '
+                                               '{ print(jsstack); printf("and\\n"); print(ustack); exit(); }')
+            finally:
+                traced.kill()
+        js, _, whole = seen.partition('and\n')
+        yield f'jsstack, {how}', in_order(chain, names(js)), seen
+        yield f'ustack, {how}', in_order(chain, names(whole)) and '_start+' in whole and not re.search(r'^ *\[[a-z ,]+\]$', whole, re.M), seen
+
+
+def main(strata, *versions):
+    versions = versions or ('20', '22', '24', '26')
+    try:
+        [binaries.node(version) for version in versions]
+    except Missing as why:
+        return all_fail(why)
+    print(f'1..{4 * len(versions)}')
+    n, failed = 0, False
+    with tempfile.TemporaryDirectory() as directory:
+        for version in versions:
+            for what, good, seen in look(strata, version, directory):
+                n += 1
+                failed |= not good
+                print(f"{'ok' if good else 'not ok'} {n} - node {version}: {what}", flush=True)
+                if not good:
+                    print(''.join(f'# {line}\n' for line in seen.splitlines()))
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
