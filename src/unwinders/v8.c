@@ -247,6 +247,10 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 	l->kind_baseline = ANY(11, "CodeKindBaseline");
 	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
+	l->code_safepoints = l->version < V8_VERSION(9, 0) ? 48 : 0;
+	/* Behind that: where the code is that undoes its work, and how often; from 8 and 9 on. */
+	l->deopt_first = l->deopt_inlined +
+		(l->version < V8_VERSION(8, 0) ? 2 : l->version < V8_VERSION(9, 0) ? 3 : 4);
 }
 
 int v8_layout(struct elf *e, struct v8_layout *ret)

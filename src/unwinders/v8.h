@@ -43,7 +43,9 @@ struct v8_layout {
 	int32_t code_deopt, code_positions, code_start, code_flags, code_size;
 	int32_t stream_first;
 	int32_t kind_baseline;
+	int32_t code_safepoints; /* where its safepoint table is, from its start; 0: behind its instructions */
 	int32_t deopt_literals, deopt_inlined; /* indices in deoptimisation data */
+	int32_t deopt_first; /* of what it says of each call */
 
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
 };
@@ -75,6 +77,29 @@ uint8_t *v8_bytes(const struct v8_heap *h, uint64_t object, size_t *ret_size);
 void v8_function_name(const struct v8_heap *h, uint64_t shared, struct str *name, int32_t *start);
 /* Where each line ends, of a Script; to be free()d. NULL. */
 int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n);
+
+/* ---- what optimised code stands for: v8_deopt.c ---- */
+
+/* Compiled code: the Code (tagged), where its instructions and its safepoint table begin. */
+struct v8_code {
+	uint64_t code, start, safepoints;
+	uint32_t kind;
+};
+
+struct v8_virtual {
+	uint64_t shared;  /* the function's SharedFunctionInfo */
+	int32_t literal, function; /* which of the code's literals that is, and its JSFunction (-1: none) */
+	int32_t offset;   /* in its bytecode; -1: it is a builtin */
+};
+
+/* The frames of the interpreter, and of builtins, that the optimised frame that returns to *pc
+ * stands for, innermost first; how many. 0: nothing tells, or more than max. *pc becomes where
+ * it returned to before V8 gave the code up. */
+size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
+	struct v8_virtual *frames, size_t max);
+/* The same, outermost first and without functions, of the translation at an index of bytes. */
+size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,
+	struct v8_virtual *frames, size_t max);
 
 /* ---- places ---- */
 

@@ -15,8 +15,9 @@
 #include "idmap.h"
 #include "unwinder.h"
 #include "v8.h"
+#include "vlq.h"
 
-#define PLACES_MAX  32      /* a function, and those that it was inlined into */
+#define PLACES_MAX  64      /* a function, and those that it was inlined into */
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define CANDIDATES_MAX 4096
@@ -117,25 +118,6 @@ static uint32_t line_of(const struct v8_script *s, int32_t position)
 
 /* ---- positions ---- */
 
-struct bytes {
-	const uint8_t *p, *end;
-};
-
-/* 7 bits a byte, the low ones first; bit 7: more follow. */
-static bool read_vlq(struct bytes *b, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; b->p < b->end && shift < 63; shift += 7) {
-		v |= (uint64_t)(*b->p & 127) << shift;
-		if (!(*b->p++ & 128)) {
-			*ret = v;
-			return true;
-		}
-	}
-	return false;
-}
-
 static int64_t zigzag(uint64_t v)
 {
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
@@ -212,8 +194,7 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid
 /* The Code of a pc, by looking back for the map of what instructions lie in; the map is
  * known by its instances' type once, then by its address. */
 struct stream {
-	uint64_t code, start;
-	uint32_t kind;
+	struct v8_code found;
 	uint64_t map;        /* as it is known; 0: it is not */
 	unsigned candidates; /* looked at */
 };
@@ -222,7 +203,7 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	struct stream *ret)
 {
 	uint64_t code, start;
-	int32_t size, flags;
+	int32_t size, flags, table;
 
 	if ((map & 3) != 1 || map >> 47 || (ret->map && map != ret->map) ||
 		ret->candidates++ >= CANDIDATES_MAX)
@@ -240,7 +221,10 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 		return false;
 	if (start != at + (uint64_t)h->at->stream_first || size < 0 || pc - start >= (uint64_t)size)
 		return false;
-	*ret = (struct stream){ code, start, (uint32_t)flags & 15, map, 0 };
+	table = size;
+	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
+		table = size;
+	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags & 15 }, map, 0 };
 	return true;
 }
 
@@ -263,21 +247,22 @@ static bool look_back(const struct v8_heap *h, uint64_t pc, struct stream *ret)
 	return false;
 }
 
-static bool find_stream(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
-	struct stream *ret)
+static bool find_code(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
+	struct v8_code *ret)
 {
 	uint64_t *known = idmap_find(&c->streams, pid);
+	struct stream s = { .map = known ? *known : 0 };
 
-	*ret = (struct stream){ .map = known ? *known : 0 };
-	if (look_back(h, pc, ret))
+	if (look_back(h, pc, &s))
 		goto found;
 	if (!known)
 		return false;
-	*ret = (struct stream){}; /* another program, another isolate */
-	if (!look_back(h, pc, ret))
+	s = (struct stream){}; /* another program, another isolate */
+	if (!look_back(h, pc, &s))
 		return false;
 found:
-	idmap_set(&c->streams, pid, ret->map);
+	idmap_set(&c->streams, pid, s.map);
+	*ret = s.found;
 	return true;
 }
 
@@ -325,7 +310,7 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 }
 
 static int64_t baseline_position(const struct v8_heap *h, const struct v8_record *r,
-	const struct stream *s)
+	const struct v8_code *s)
 {
 	uint64_t table, positions;
 	int64_t offset, position;
@@ -362,40 +347,87 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 	return true;
 }
 
-/* From the innermost inlined function to the one that was compiled. */
-static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
-	const struct stream *s, struct frame_name *ret)
+/* A function and where in its script; position -1: in no script, a builtin. */
+struct place {
+	uint64_t shared;
+	int32_t position;
+};
+
+/* From the innermost inlined function to the one that was compiled, by the positions of calls
+ * in the code. pc: of the call, or behind it. */
+static size_t places_by_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, uint64_t pc, struct place places[PLACES_MAX])
 {
-	uint64_t table, deopt, shared;
+	uint64_t table, deopt;
 	int64_t position, call;
+	size_t n = 0;
 
 	if (!v8_word(h, s->code, h->at->code_positions, &table) ||
 		!v8_word(h, s->code, h->at->code_deopt, &deopt) ||
-		!position_at(h, table, (int64_t)(r->pc - s->start), &position)) {
-		name_place(c, h, r->pid, r->shared, -1, ret);
-		return;
+		!position_at(h, table, (int64_t)(pc - s->start), &position))
+		return 0;
+	while (n < PLACES_MAX - 1 && inlining(position) >= 0 &&
+		inlined_at(h, deopt, inlining(position), &places[n].shared, &call)) {
+		places[n++].position = script_offset(position);
+		position = call;
 	}
-	for (int i = 0; i < PLACES_MAX && inlining(position) >= 0; i++) {
+	places[n++] = (struct place){ r->shared, script_offset(position) };
+	return n;
+}
+
+/* Builtins that were inlined have no positions: what undoes the code tells of them. */
+static size_t add_builtins(const struct v8_virtual *frames, size_t nframes, struct place *places, size_t n)
+{
+	struct place own[PLACES_MAX];
+	size_t from = 0, to = 0;
+
+	if (nframes > PLACES_MAX)
+		return n;
+	for (size_t i = 0; i < nframes; i++) {
+		if (frames[i].offset < 0)
+			own[to++] = (struct place){ frames[i].shared, -1 };
+		else if (from < n && places[from].shared == frames[i].shared)
+			own[to++] = places[from++];
+		else
+			return n;
+	}
+	if (from < n)
+		return n;
+	memcpy(places, own, to * sizeof(*own));
+	return to;
+}
+
+static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, struct frame_name *ret)
+{
+	struct v8_virtual frames[PLACES_MAX];
+	struct place places[PLACES_MAX];
+	uint64_t back = r->pc + 1; /* a return address is looked up at the call before it */
+	size_t nframes = v8_deopt_frames(h, s, &back, frames, PLACES_MAX);
+	size_t n = places_by_position(h, r, s, nframes ? back - 1 : r->pc, places);
+
+	n = add_builtins(frames, nframes, places, n);
+	if (!n)
+		places[n++] = (struct place){ r->shared, -1 };
+	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 
-		if (!inlined_at(h, deopt, inlining(position), &shared, &call))
+		name_place(c, h, r->pid, places[i].shared, places[i].position, ret);
+		if (i + 1 == n)
 			break;
-		name_place(c, h, r->pid, shared, script_offset(position), ret);
 		caller = arena_new_obj(c->arena, struct frame_name);
 		ret->caller = caller;
 		ret = caller;
-		position = call;
 	}
-	name_place(c, h, r->pid, r->shared, script_offset(position), ret);
 }
 
 static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	struct frame_name *ret)
 {
-	struct stream s;
+	struct v8_code s;
 	int64_t position;
 
-	if (!find_stream(c, h, r->pid, r->pc, &s)) {
+	if (!find_code(c, h, r->pid, r->pc, &s)) {
 		name_place(c, h, r->pid, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);

@@ -44,9 +44,27 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.code_type = 0x87, .stream_type = version < V8_VERSION(11, 0) ? 0x87 : 0x88,
 		.code_deopt = 16, .code_positions = 24, .code_start = version < V8_VERSION(11, 0) ? 0 : 40,
 		.code_flags = 48, .code_size = 56, .stream_first = 16, .kind_baseline = 11,
-		.deopt_literals = 2, .deopt_inlined = 7,
+		.deopt_literals = 2, .deopt_inlined = 7, .deopt_first = 11,
 		.bytecode_sizes = sizes,
 	};
+}
+
+/* The bytes as translations of each form, at their start and at a place that they name. */
+static void translate(const uint8_t *data, size_t size)
+{
+	static const unsigned versions[] = { V8_VERSION(7, 8), V8_VERSION(9, 4), V8_VERSION(11, 3),
+		V8_VERSION(12, 4), V8_VERSION(13, 6) };
+	struct v8_virtual frames[64];
+
+	for (size_t i = 0; size && i < sizeof(versions) / sizeof(versions[0]); i++) {
+		size_t n = v8_translation_frames(versions[i], data, size, 0, frames, 64);
+
+		if (n > 64 || v8_translation_frames(versions[i], data, size, data[size - 1], frames, 1) > 1)
+			abort();
+		while (n--)
+			if (frames[n].offset < -1 && frames[n].function != -1)
+				abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t sizes[3 * 256];
 	struct frame_name name;
 
+	translate(data, size);
 	memset(sizes, 2, sizeof(sizes));
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		struct v8_layout at = layout(versions[i], sizes);
