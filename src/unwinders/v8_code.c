@@ -375,26 +375,56 @@ static size_t places_by_position(const struct v8_heap *h, const struct v8_record
 	return n;
 }
 
-/* Builtins that were inlined have no positions: what undoes the code tells of them. */
-static size_t add_builtins(const struct v8_virtual *frames, size_t nframes, struct place *places, size_t n)
+/* What a function's code is kept in: a BytecodeArray, or what has one as its first field, or
+ * Sparkplug's Code, which has one of those. */
+static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
+{
+	if (!v8_word(h, shared, h->at->shared_data, ret))
+		return false;
+	for (size_t i = 0; v8_type(h, *ret) != h->at->proc.bytecode_type; i++) {
+		int32_t field = v8_type(h, *ret) == h->at->code_type ? h->at->code_deopt : 8;
+
+		if (i == 2 || !v8_word(h, *ret, field, ret))
+			return false;
+	}
+	return true;
+}
+
+/* Where in its script a place in a function's bytecode is; -1. */
+static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32_t offset)
+{
+	uint64_t bytecode, table;
+	int64_t position;
+
+	if (!bytecode_of(h, shared, &bytecode) ||
+		!v8_word(h, bytecode, h->at->bytecode_positions, &table) ||
+		!position_at(h, table, offset, &position))
+		return -1;
+	return script_offset(position);
+}
+
+/* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
+ * inlined. Where a function's table of positions is not there the code's own is as good. */
+static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames, size_t nframes,
+	struct place *places, size_t n)
 {
 	struct place own[PLACES_MAX];
-	size_t from = 0, to = 0;
+	size_t from = 0;
 
-	if (nframes > PLACES_MAX)
-		return n;
 	for (size_t i = 0; i < nframes; i++) {
-		if (frames[i].offset < 0)
-			own[to++] = (struct place){ frames[i].shared, -1 };
-		else if (from < n && places[from].shared == frames[i].shared)
-			own[to++] = places[from++];
-		else
-			return n;
+		bool builtin = frames[i].offset < 0;
+
+		own[i] = (struct place){ frames[i].shared, -1 };
+		if (!builtin)
+			own[i].position = bytecode_position(h, frames[i].shared, frames[i].offset);
+		if (!builtin && from < n && places[from].shared == frames[i].shared && own[i].position < 0)
+			own[i].position = places[from].position;
+		from += !builtin;
 	}
-	if (from < n)
+	if (!nframes)
 		return n;
-	memcpy(places, own, to * sizeof(*own));
-	return to;
+	memcpy(places, own, nframes * sizeof(*own));
+	return nframes;
 }
 
 static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
@@ -406,7 +436,7 @@ static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const st
 	size_t nframes = v8_deopt_frames(h, s, &back, frames, PLACES_MAX);
 	size_t n = places_by_position(h, r, s, nframes ? back - 1 : r->pc, places);
 
-	n = add_builtins(frames, nframes, places, n);
+	n = places_by_deopt(h, frames, nframes, places, n);
 	if (!n)
 		places[n++] = (struct place){ r->shared, -1 };
 	for (size_t i = 0; i < n; i++) {
