@@ -92,6 +92,7 @@ struct frame_name {
 	uint64_t offset;    /* bytes into it: native */
 	const char *file;   /* source file, or NULL */
 	uint32_t line;      /* 0: not known */
+	uint32_t column;    /* from 1 on; 0: not known, or the language has none */
 	const char *module; /* path of the ELF file or "[vdso]", "[anon]"; NULL */
 	uint64_t vaddr;     /* native: ELF vaddr; else 0 */
 	enum frame_lang lang;

@@ -206,6 +206,7 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->proc.shared_script = (uint16_t)l->shared_script;
 	l->proc.script_name = (uint16_t)l->script_name;
 	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
+	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
 	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
 	l->bytecode_positions = trusted ? 24 : 32;
 	l->inferred_name = ANY(8, "class_UncompiledData__inferred_name__String");
@@ -270,8 +271,10 @@ int v8_layout(struct elf *e, struct v8_layout *ret)
 	if (builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;
 	sizes = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
-	if (sizes)
-		ret->bytecode_sizes = elf_at(e, sizes->vaddr, 3 * 256);
+	if (sizes && sizes->size <= 3 * 256) {
+		ret->bytecode_sizes = elf_at(e, sizes->vaddr, sizes->size);
+		ret->bytecodes = (uint32_t)sizes->size / 3;
+	}
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;

@@ -30,7 +30,8 @@ struct v8_layout {
 
 	/* SharedFunctionInfo */
 	int32_t shared_data, shared_name, shared_script, shared_flags;
-	int32_t script_source, script_name, script_line_ends, script_line_offset;
+	int32_t script_source, script_name, script_line_ends;
+	int32_t script_line_offset, script_column_offset;
 	int32_t scope_slots, first_vars; /* in a ScopeInfo: its slots, and which is a variable's */
 	int32_t bytecode_positions;
 	int32_t inferred_name, start_position; /* UncompiledData */
@@ -48,6 +49,7 @@ struct v8_layout {
 	int32_t deopt_first; /* of what it says of each call */
 
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
+	uint32_t bytecodes;            /* how many there are */
 };
 
 /* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */

@@ -27,7 +27,7 @@ struct v8_script {
 	const char *name; /* NULL: it has none */
 	int32_t *ends;    /* NULL: not to be had */
 	size_t nends;
-	int32_t offset;   /* of its first line, in what it was made of */
+	int32_t first_line, first_column; /* where it begins in what it is a part of */
 };
 
 struct v8_codes {
@@ -94,17 +94,20 @@ static const struct v8_script *script_of(struct v8_codes *c, const struct v8_hea
 	s = arena_new_obj(c->arena, struct v8_script);
 	s->name = script_name(c, h, script);
 	s->ends = v8_line_ends(h, script, &s->nends);
-	v8_smi(h, script, h->at->script_line_offset, &s->offset);
+	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
+	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
 	idmap_set(&c->scripts, key, (uintptr_t)s);
 	return s;
 }
 
-static uint32_t line_of(const struct v8_script *s, int32_t position)
+/* A column counts units of UTF-16, as V8's own do. */
+static void set_line(const struct v8_script *s, int32_t position, struct frame_name *ret)
 {
-	size_t lo = 0, hi = s ? s->nends : 0;
+	size_t lo = 0, hi = s->nends;
+	int64_t line, column;
 
-	if (!hi || position < 0)
-		return 0;
+	if (position < 0)
+		return;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
@@ -113,7 +116,14 @@ static uint32_t line_of(const struct v8_script *s, int32_t position)
 		else
 			hi = mid;
 	}
-	return lo < s->nends && (int64_t)lo + s->offset >= 0 ? (uint32_t)lo + 1 + (uint32_t)s->offset : 0;
+	if (lo >= s->nends)
+		return;
+	line = (int64_t)lo + s->first_line;
+	column = lo ? (int64_t)position - s->ends[lo - 1] - 1 : (int64_t)position + s->first_column;
+	if (line < 0)
+		return;
+	ret->line = (uint32_t)line + 1;
+	ret->column = column < 0 ? 0 : (uint32_t)column + 1;
 }
 
 /* ---- positions ---- */
@@ -186,7 +196,7 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid
 	if (!script)
 		return; /* a builtin */
 	ret->file = script->name ? script->name : "<anonymous>";
-	ret->line = line_of(script, position >= 0 ? position : start);
+	set_line(script, position >= 0 ? position : start, ret);
 }
 
 /* ---- compiled code ---- */
@@ -269,8 +279,6 @@ found:
 /* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
  * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
  * next one's operands wide, or twice as wide (with a breakpoint, too). */
-#define BYTECODES_MAX 256
-
 static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
 {
 	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
@@ -296,12 +304,12 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 		unsigned scale = code[at] > 3 ? 0 : 1 + (code[at] & 1);
 		size_t op = at + !!scale, size;
 
-		if (op >= ncode || !read_vlq(&b, &delta))
+		if (op >= ncode || code[op] >= h->at->bytecodes || !read_vlq(&b, &delta))
 			return -1;
 		here += (int64_t)delta;
 		if (pc < here)
 			return (int64_t)at;
-		size = h->at->bytecode_sizes[scale * BYTECODES_MAX + code[op]];
+		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
 		if (!size)
 			return -1;
 		at = op + size;

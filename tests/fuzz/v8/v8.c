@@ -37,7 +37,7 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.proc = { .map_type = 12, .shared_type = 0x81, .bytecode_type = 0x82, .bytecode_first = 54 },
 		.version = version,
 		.shared_data = 8, .shared_name = 16, .shared_script = 32,
-		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24,
+		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24, .script_column_offset = 32,
 		.first_vars = version < V8_VERSION(12, 8) ? 3 : 5,
 		.bytecode_positions = 32, .inferred_name = 8, .start_position = 16,
 		.scope_type = 0x83, .script_type = 0x84, .uncompiled_first = 0x85, .uncompiled_last = 0x86,
@@ -45,7 +45,7 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.code_deopt = 16, .code_positions = 24, .code_start = version < V8_VERSION(11, 0) ? 0 : 40,
 		.code_flags = 48, .code_size = 56, .stream_first = 16, .kind_baseline = 11,
 		.deopt_literals = 2, .deopt_inlined = 7, .deopt_first = 11,
-		.bytecode_sizes = sizes,
+		.bytecode_sizes = sizes, .bytecodes = 256,
 	};
 }
 

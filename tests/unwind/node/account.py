@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """account.py - stacks random in shape and depth: V8's own account beside jsstack's, frame
-by frame (name, file, line).
+by frame (name, file, line, column).
 
     account.py STRATA NODE [STACKS [DEEPEST [NODE'S OPTIONS...]]]      root
 
@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -44,19 +45,14 @@ def stacks(out):
 
 
 def told(text):
-    """(name, file, line) of a frame of V8's own account, of jsstack's."""
-    name, file, line = text.split('\t')
-    return name, file[7:] if file.startswith('file:///') else file, int(line)
+    """(name, file, line, column) of a frame of V8's own account, of jsstack's."""
+    name, file, line, column = text.split('\t')
+    return name, file[7:] if file.startswith('file:///') else file, int(line), int(column) if int(line) else 0
 
 
 def seen(text):
-    name, _, place = text.rpartition(' ')
-    if not name:
-        return text, '', 0
-    file, _, line = place.rpartition(':')
-    if not line.isdigit():
-        return name, place, 0
-    return name, '' if file == '<anonymous>' else file, int(line)
+    name, file, line, column = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', text).groups()
+    return name, '' if file in (None, '<anonymous>') else file, int(line or 0), int(column or 0)
 
 
 def without_hidden(own, ours):
@@ -64,22 +60,22 @@ def without_hidden(own, ours):
     kept = []
     for frame in ours:
         at = len(kept)
-        if seen(frame) == ('runInContext', '', 0) and at < len(own) and told(own[at])[1]:
+        if seen(frame) == ('runInContext', '', 0, 0) and at < len(own) and told(own[at])[1]:
             continue
         kept.append(frame)
     return kept
 
 
 def compare(own, ours):
-    """Frames; of those names, lines that differ."""
-    names = lines = 0
+    """Frames; of those names, lines, columns that differ."""
+    wrong = [0, 0, 0]
     for a, b in zip(own, ours):
-        name, file, line = told(a)
-        found = seen(b)
-        names += bool(name) and name != found[0]
-        lines += (file, line) != found[1:]
-    more = abs(len(own) - len(ours))
-    return max(len(own), len(ours)), names + more, lines + more
+        name, *place = told(a)
+        found, *here = seen(b)
+        wrong[0] += bool(name) and name != found
+        wrong[1] += place[:2] != here[:2]
+        wrong[2] += place != here
+    return max(len(own), len(ours)), [n + abs(len(own) - len(ours)) for n in wrong]
 
 
 # A busy machine lost events, which strata tells.
@@ -91,18 +87,17 @@ def main(strata, node, count=600, deepest=300, *options):
     accounts = {int(number): json.loads(own) for number, own in
                 (line[4:].split(b' ', 1) for line in lines if line.startswith(b'own '))}
     whole = stacks(printed)
-    frames = names = places = marked = wrong = 0
+    frames = marked = 0
+    wrong = [0, 0, 0]
     kinds = collections.Counter()
     for number in sorted(accounts.keys() & whole.keys()):
         own, (ours, marks) = accounts[number], whole[number]
         ours = ours and without_hidden(own, ours)
-        n, bad_names, bad_lines = compare(own, ours or [])
-        if bad_names and not wrong:
-            print(f'# stack {number}: {bad_names} of {n} frames; V8 says {len(own)}, jsstack {len(ours or [])}')
-        wrong += bad_names > 0
+        n, bad = compare(own, ours or [])
+        if bad[0] and not wrong[0]:
+            print(f'# stack {number}: {bad[0]} of {n} frames; V8 says {len(own)}, jsstack {len(ours or [])}')
         frames += n
-        names += bad_names
-        places += bad_lines
+        wrong = [a + b for a, b in zip(wrong, bad)]
         marked += bool(marks)
         if ours is None:
             kinds['probe is not in the stack'] += 1
@@ -116,12 +111,14 @@ def main(strata, node, count=600, deepest=300, *options):
                     break  # the others follow from that
     for what, n in kinds.most_common(12):
         print(f'# {n} times: {what}')
-    right = f'{100 - 100 * names / max(frames, 1):.3f} % of names, {100 - 100 * places / max(frames, 1):.3f} % of lines'
+    right = ', '.join(f'{100 - 100 * n / max(frames, 1):.3f} % of {what}'
+                      for n, what in zip(wrong, ('names', 'lines', 'columns')))
     print(f'# {node} {" ".join(options)}: {len(whole)} stacks of {len(accounts)}, {frames} frames, '
           f'{right} right, {marked} stacks marked')
     if len(accounts.keys() & whole.keys()) < 0.99 * len(accounts):
         return LOST
-    return (len(accounts) < int(count) // 2 or marked > 0 or names > frames / 1000 or places > frames / 200)
+    return (len(accounts) < int(count) // 2 or marked > 0 or wrong[0] > frames / 1000 or
+            max(wrong[1:]) > frames / 200)
 
 
 if __name__ == '__main__':

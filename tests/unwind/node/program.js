@@ -34,11 +34,11 @@ function write(text) {
   }
 }
 
-// One line: the number, "NAME\tFILE\tLINE" of each frame, from the caller on, innermost first.
+// One line: the number, "NAME\tFILE\tLINE\tCOLUMN" of each frame, from the caller on, innermost first.
 function probe() {
   const sites = new Error().stack.slice(1).filter((s) => !s.isAsync || !s.isAsync());
   const lines = sites.map((s) => [s.getFunctionName() || '', s.getFileName() || '',
-    s.getLineNumber() || 0].join('\t'));
+    s.getLineNumber() || 0, s.getColumnNumber() || 0].join('\t'));
   write(`own ${number} ${JSON.stringify(lines)}\n`);
   fs.readSync(file, byte, 0, 1, NUMBERS + number++);
   return 1;
@@ -157,7 +157,7 @@ const starts = [
 ];
 let left = STACKS;
 // Lines are read from the process: a busy tracer may be a moment late.
-const linger = () => setTimeout(() => 0, 1500);
+const linger = () => setTimeout(() => 0, 4000);
 const main = () => { left-- > 0 ? starts[random(starts.length)](main) : isMainThread && linger(); };
 
 // One after the other: they write to one pipe.
