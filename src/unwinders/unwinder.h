@@ -53,6 +53,8 @@ int unwind_sink_memory(struct unwind_sink **ret);
 int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret);
 void unwinders_free(struct unwinders *u);
 
+/* From now on JavaScript's places are told as a script's source map tells them. */
+void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* After some of those: they are in the kernel when this returns. */

@@ -31,7 +31,7 @@ struct v8_layout {
 	/* SharedFunctionInfo */
 	int32_t shared_data, shared_name, shared_script, shared_flags;
 	int32_t script_source, script_name, script_line_ends;
-	int32_t script_line_offset, script_column_offset;
+	int32_t script_line_offset, script_column_offset, script_map_url;
 	int32_t scope_slots, first_vars; /* in a ScopeInfo: its slots, and which is a variable's */
 	int32_t bytecode_positions;
 	int32_t inferred_name, start_position; /* UncompiledData */
@@ -106,6 +106,9 @@ size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size
 /* ---- places ---- */
 
 struct v8_codes *v8_codes_new(void);
+/* Later places are told as source maps tell them. files is copied. */
+struct sourcemap_files;
+void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files);
 void v8_codes_free(struct v8_codes *c);
 /* What a record's objects say now. */
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);

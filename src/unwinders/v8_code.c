@@ -13,6 +13,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "idmap.h"
+#include "sourcemap.h"
 #include "unwinder.h"
 #include "v8.h"
 #include "vlq.h"
@@ -21,6 +22,7 @@
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define CANDIDATES_MAX 4096
+#define MAP_URL_MAX (64 << 20) /* one may have the map within */
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
 struct v8_script {
@@ -28,6 +30,7 @@ struct v8_script {
 	int32_t *ends;    /* NULL: not to be had */
 	size_t nends;
 	int32_t first_line, first_column; /* where it begins in what it is a part of */
+	const struct sourcemap *map; /* NULL: it has none, or nobody asked */
 };
 
 struct v8_codes {
@@ -35,6 +38,8 @@ struct v8_codes {
 	struct idmap frames;  /* frame -> struct frame_name * */
 	struct idmap scripts; /* by process and address -> struct v8_script * */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
+	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
 };
 
 struct v8_codes *v8_codes_new(void)
@@ -46,6 +51,11 @@ struct v8_codes *v8_codes_new(void)
 	return c;
 }
 
+void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files)
+{
+	c->files = *files;
+}
+
 void v8_codes_free(struct v8_codes *c)
 {
 	if (!c)
@@ -53,6 +63,10 @@ void v8_codes_free(struct v8_codes *c)
 	for (size_t i = 0; i < c->scripts.cap; i++)
 		if (c->scripts.slot[i].key)
 			free(((struct v8_script *)(uintptr_t)c->scripts.slot[i].value)->ends);
+	for (size_t i = 0; i < c->maps.cap; i++)
+		if (c->maps.slot[i].key)
+			sourcemap_free((struct sourcemap *)(uintptr_t)c->maps.slot[i].value);
+	idmap_done(&c->maps);
 	idmap_done(&c->frames);
 	idmap_done(&c->scripts);
 	idmap_done(&c->streams);
@@ -73,6 +87,42 @@ static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint
 		name = arena_strdup(c->arena, strncmp(s.data, "file:///", 8) ? s.data : s.data + 7);
 	str_done(&s);
 	return name;
+}
+
+/* Processes that run the same program, and workers, share what was read. */
+static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size, const char *base)
+{
+	uint64_t key = 1, *known;
+	struct sourcemap *map;
+
+	for (size_t i = 0; i < size; i++)
+		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
+	for (; *base; base++)
+		key = (key ^ (uint8_t)*base) * 0x100000001b3ULL;
+	key |= 1;
+	known = idmap_find(&c->maps, key);
+	if (known)
+		return (const struct sourcemap *)(uintptr_t)*known;
+	map = sourcemap_new(text, size, base);
+	idmap_set(&c->maps, key, (uintptr_t)map);
+	return map;
+}
+
+static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
+	uint64_t script, const char *name)
+{
+	_cleanup_(freep) char *text = NULL, *base = NULL;
+	const struct sourcemap *map = NULL;
+	struct str url = {};
+	uint64_t word;
+	size_t size;
+
+	if (v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
+	if (text && base)
+		map = shared_map(c, text, size, base);
+	str_done(&url);
+	return map;
 }
 
 /* A script lives as long as its functions; another may come to lie where it was, with
@@ -96,6 +146,8 @@ static const struct v8_script *script_of(struct v8_codes *c, const struct v8_hea
 	s->ends = v8_line_ends(h, script, &s->nends);
 	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
 	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
+	if (c->files.open)
+		s->map = source_map(c, h, pid, script, s->name);
 	idmap_set(&c->scripts, key, (uintptr_t)s);
 	return s;
 }
@@ -134,12 +186,12 @@ static int64_t zigzag(uint64_t v)
 }
 
 /* The last position at or before an offset in the code. Each entry: how much further the
- * offset is, and the position. Until 13 the first is negative for what is no statement;
+ * offset is (from 9 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
  * later its two low bits tell. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	int64_t at = -1, position = 0;
+	int64_t at = h->at->version < V8_VERSION(9, 0) ? 0 : -1, position = 0;
 	uint64_t code, delta;
 	bool found = false;
 	struct bytes b;
@@ -176,8 +228,45 @@ static int32_t inlining(int64_t position)
 
 /* ---- functions ---- */
 
+/* Where the name ends that is right before a function's parameters, the map may have what it
+ * was called before: there, not where it is called, which is another function's line. */
+static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
+	struct frame_name *ret)
+{
+	struct frame_name at = {};
+	struct source_place source;
+
+	set_line(script, start, &at);
+	if (name_len && at.column > name_len &&
+		sourcemap_find(script->map, at.line, at.column - (uint32_t)name_len, &source) && source.exact &&
+		source.name && *source.name)
+		ret->name = arena_strdup(c->arena, source.name);
+	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
+		return;
+	ret->file = arena_strdup(c->arena, source.file);
+	ret->line = source.line;
+	ret->column = source.column;
+}
+
+/* As the kernel half has read it, while the function ran: by now its string may lie elsewhere.
+ * One that is cut is read again. */
+static void function_name(const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
+	struct str *name, int32_t *start)
+{
+	struct str kept = {};
+
+	v8_function_name(h, shared, name, start);
+	if (shared == r->shared && r->name.size < V8_TEXT_MAX)
+		v8_text(&r->name, &kept);
+	if (kept.len) {
+		str_clear(name);
+		str_addn(name, kept.data, kept.len);
+	}
+	str_done(&kept);
+}
+
 /* What has no name is called as V8 does in errors. position -1: not known. */
-static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t shared,
+static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
 	int32_t position, struct frame_name *ret)
 {
 	const struct v8_script *script;
@@ -185,18 +274,20 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid
 	uint64_t word;
 	int32_t start;
 
-	v8_function_name(h, shared, &name, &start);
+	function_name(h, r, shared, &name, &start);
 	ret->lang = FRAME_LANG_JS;
-	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, pid, word) : NULL;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->pid, word) : NULL;
 	if (name.len)
 		ret->name = arena_strdup(c->arena, name.data);
 	else
 		ret->name = script && !script->name ? "eval" : "<anonymous>";
+	if (script) { /* else a builtin */
+		ret->file = script->name ? script->name : "<anonymous>";
+		set_line(script, position >= 0 ? position : start, ret);
+		if (script->map)
+			map_place(c, script, start, name.len, ret);
+	}
 	str_done(&name);
-	if (!script)
-		return; /* a builtin */
-	ret->file = script->name ? script->name : "<anonymous>";
-	set_line(script, position >= 0 ? position : start, ret);
 }
 
 /* ---- compiled code ---- */
@@ -450,7 +541,7 @@ static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const st
 	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 
-		name_place(c, h, r->pid, places[i].shared, places[i].position, ret);
+		name_place(c, h, r, places[i].shared, places[i].position, ret);
 		if (i + 1 == n)
 			break;
 		caller = arena_new_obj(c->arena, struct frame_name);
@@ -466,10 +557,10 @@ static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const str
 	int64_t position;
 
 	if (!find_code(c, h, r->pid, r->pc, &s)) {
-		name_place(c, h, r->pid, r->shared, -1, ret);
+		name_place(c, h, r, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
-		name_place(c, h, r->pid, r->shared, position < 0 ? -1 : script_offset(position), ret);
+		name_place(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
 	} else {
 		name_optimized(c, h, r, &s, ret);
 	}
@@ -486,7 +577,7 @@ static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const 
 		v8_word(h, r->bytecode, h->at->bytecode_positions, &table) &&
 		position_at(h, table, (int64_t)(r->frame & 0xfffff), &position))
 		at = script_offset(position);
-	name_place(c, h, r->pid, r->shared, at, ret);
+	name_place(c, h, r, r->shared, at, ret);
 }
 
 /* The process has gone: what the kernel half has read of it. */
@@ -521,21 +612,6 @@ static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 		id == r->unique;
 }
 
-/* What the kernel half has read of the name, while the function ran: by now its string may lie
- * elsewhere. One that is cut is read again. */
-static void keep_name(struct v8_codes *c, const struct v8_record *r, struct frame_name *at)
-{
-	struct str name = {};
-
-	while (at->caller)
-		at = (struct frame_name *)at->caller;
-	if (r->name.size < V8_TEXT_MAX)
-		v8_text(&r->name, &name);
-	if (name.len)
-		at->name = arena_strdup(c->arena, name.data);
-	str_done(&name);
-}
-
 /* ---- the store ---- */
 
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
@@ -549,10 +625,10 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 		name_compiled(c, h, r, name);
 	else
 		name_interpreted(c, h, r, name);
-	if (is_same(h, r))
-		keep_name(c, r, name);
-	else
+	if (!is_same(h, r)) {
+		*name = (struct frame_name){};
 		name_by_record(c, r, name);
+	}
 	idmap_set(&c->frames, r->frame, (uintptr_t)name);
 }
 
