@@ -27,6 +27,8 @@ static const struct row {
 	const char *const *words; /* WORD: by value, 0..max */
 	const char *told;         /* what the value is, for complaints */
 } rows[] = {
+	{"js_source_maps", N_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
+		"true or false"},
 	{"max_map_keys", N_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
 		"a number, 1 or more"},
 	{"max_probes", N_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,

@@ -13,6 +13,7 @@ struct script;
 enum missing_probes { MISSING_ERROR, MISSING_WARN, MISSING_IGNORE };
 
 struct settings {
+	uint64_t js_source_maps; /* JavaScript's frames are told as they were before a compiler */
 	uint64_t max_map_keys;  /* elements of a map */
 	uint64_t max_probes;    /* places of the whole script */
 	uint64_t max_strlen;    /* bytes of a string as str() reads it, with the NUL */

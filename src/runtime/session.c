@@ -266,6 +266,8 @@ static int open_unwinders(struct session *s)
 	s->sink = NULL; /* taken */
 	if (r)
 		return r;
+	if (s->img->js_source_maps)
+		unwinders_use_source_maps(s->unwinders);
 	s->show.unwinders = s->unwinders;
 	if (!s->img->user_stacks && !s->img->user_symbols)
 		return 0;

@@ -49,7 +49,7 @@ static bool is_native(const struct frame_name *f)
 	return f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
 }
 
-/* "name file:line" of a language's frame. */
+/* "name file:line", or "name file:line:column", of a language's frame. */
 static void add_source(const struct frame_name *f, struct str *out)
 {
 	add_safe(out, f->name ? f->name : "?");
@@ -58,6 +58,8 @@ static void add_source(const struct frame_name *f, struct str *out)
 		add_safe(out, f->file);
 		if (f->line)
 			str_addf(out, ":%u", f->line);
+		if (f->line && f->column)
+			str_addf(out, ":%u", f->column);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,15 @@ bool proc_has_other_root(struct target *t, int pid)
 
 	return ours >= 0 && its >= 0 && !fstat(ours, &a) && !fstat(its, &b) &&
 	       (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
+}
+
+int proc_open_file(struct target *t, int pid, const char *path)
+{
+	int fd = open_in_root(t, pid, path);
+
+	if (fd < 0 && kill(pid, 0) && errno == ESRCH)
+		fd = target_openat(t, path, O_RDONLY | O_NONBLOCK);
+	return open_regular(fd, 0);
 }
 
 const char *proc_path_in_root(struct target *t, int pid, const char *path)

@@ -106,6 +106,8 @@ int proc_open_mapping(struct target *t, int pid, const struct proc_map *m);
 /* Thread ids; -errno. free(*ret). */
 /* Whether it has another root directory than the target's, as in a container. */
 bool proc_has_other_root(struct target *t, int pid);
+/* A regular file of its root by name, or of our own when it has gone; an fd or -errno. */
+int proc_open_file(struct target *t, int pid, const char *path);
 /* By what name that file of its root can be opened from here while it runs; NULL: there is
  * none. */
 const char *proc_path_in_root(struct target *t, int pid, const char *path);

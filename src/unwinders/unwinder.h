@@ -55,6 +55,8 @@ int unwind_sink_memory(struct unwind_sink **ret);
 int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret);
 void unwinders_free(struct unwinders *u);
 
+/* From now on JavaScript's places are told as a script's source map tells them. */
+void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* After some of those: they are in the kernel when this returns. */
@@ -94,6 +96,7 @@ struct frame_name {
 	uint64_t offset;    /* bytes into it: native */
 	const char *file;   /* source file, or NULL */
 	uint32_t line;      /* 0: not known */
+	uint32_t column;    /* from 1 on; 0: not known, or the language has none */
 	const char *module; /* path of the ELF file or "[vdso]", "[anon]"; NULL */
 	uint64_t vaddr;     /* native: ELF vaddr; else 0 */
 	enum frame_lang lang;

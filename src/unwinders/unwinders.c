@@ -19,6 +19,7 @@
 #include "names.h"
 #include "process.h"
 #include "python.h"
+#include "sourcemap.h"
 #include "stacks.h"
 #include "target/elf.h"
 #include "target/target.h"
@@ -94,6 +95,16 @@ void unwinders_free(struct unwinders *u)
 	files_free(u->files);
 	u->sink->free(u->sink);
 	free(u);
+}
+
+static int open_of_process(void *arg, int pid, const char *path)
+{
+	return proc_open_file(arg, pid, path);
+}
+
+void unwinders_use_source_maps(struct unwinders *u)
+{
+	v8_codes_use_source_maps(u->v8, &(struct sourcemap_files){ open_of_process, u->target });
 }
 
 static uint64_t now_ns(void)

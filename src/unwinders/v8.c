@@ -108,7 +108,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 4, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 5, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -207,6 +207,8 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->proc.shared_script = (uint16_t)l->shared_script;
 	l->proc.script_name = (uint16_t)l->script_name;
 	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
+	l->script_map_url = ANY(l->version < V8_VERSION(11, 0) ? 112 : 120, "class_Script__source_mapping_url__Object");
+	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
 	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
 	l->bytecode_positions = trusted ? 24 : 32;
 	l->inferred_name = ANY(8, "class_UncompiledData__inferred_name__String");
@@ -248,6 +250,10 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 	l->kind_baseline = ANY(11, "CodeKindBaseline");
 	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
+	l->code_safepoints = l->version < V8_VERSION(9, 0) ? 48 : 0;
+	/* Behind that: where the code is that undoes its work, and how often; from 8 and 9 on. */
+	l->deopt_first = l->deopt_inlined +
+		(l->version < V8_VERSION(8, 0) ? 2 : l->version < V8_VERSION(9, 0) ? 3 : 4);
 }
 
 static int read_layout(struct elf *e, struct v8_layout *ret)
@@ -267,8 +273,10 @@ static int read_layout(struct elf *e, struct v8_layout *ret)
 	if (builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;
 	sizes = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
-	if (sizes)
+	if (sizes && sizes->size <= 3 * 256) {
 		ret->sizes_at = sizes->vaddr;
+		ret->bytecodes = (uint32_t)sizes->size / 3;
+	}
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
@@ -290,6 +298,6 @@ int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret)
 		if (dir >= 0)
 			cache_store_note(dir, &key, unwinder_v8.name, ret, sizeof(*ret));
 	}
-	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3 * 256) : NULL;
+	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
 	return 0;
 }

@@ -32,7 +32,8 @@ struct v8_layout {
 
 	/* SharedFunctionInfo */
 	int32_t shared_data, shared_name, shared_script, shared_flags;
-	int32_t script_source, script_name, script_line_ends, script_line_offset;
+	int32_t script_source, script_name, script_line_ends;
+	int32_t script_line_offset, script_column_offset, script_map_url;
 	int32_t scope_slots, first_vars; /* in a ScopeInfo: its slots, and which is a variable's */
 	int32_t bytecode_positions;
 	int32_t inferred_name, start_position; /* UncompiledData */
@@ -45,10 +46,13 @@ struct v8_layout {
 	int32_t code_deopt, code_positions, code_start, code_flags, code_size;
 	int32_t stream_first;
 	int32_t kind_baseline;
+	int32_t code_safepoints; /* where its safepoint table is, from its start; 0: behind its instructions */
 	int32_t deopt_literals, deopt_inlined; /* indices in deoptimisation data */
+	int32_t deopt_first; /* of what it says of each call */
 
 	uint64_t sizes_at;             /* of the following: ELF vaddr */
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
+	uint32_t bytecodes;            /* how many there are */
 };
 
 /* How the symbols begin that are read of a file; NULL ends them. */
@@ -86,9 +90,35 @@ void v8_function_name(const struct v8_heap *h, uint64_t shared, struct str *name
 /* Where each line ends, of a Script; to be free()d. NULL. */
 int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n);
 
+/* ---- what optimised code stands for: v8_deopt.c ---- */
+
+/* Compiled code: the Code (tagged), where its instructions and its safepoint table begin. */
+struct v8_code {
+	uint64_t code, start, safepoints;
+	uint32_t kind;
+};
+
+struct v8_virtual {
+	uint64_t shared;  /* the function's SharedFunctionInfo */
+	int32_t literal, function; /* which of the code's literals that is, and its JSFunction (-1: none) */
+	int32_t offset;   /* in its bytecode; -1: it is a builtin */
+};
+
+/* The frames of the interpreter, and of builtins, that the optimised frame that returns to *pc
+ * stands for, innermost first; how many. 0: nothing tells, or more than max. *pc becomes where
+ * it returned to before V8 gave the code up. */
+size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
+	struct v8_virtual *frames, size_t max);
+/* The same, outermost first and without functions, of the translation at an index of bytes. */
+size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,
+	struct v8_virtual *frames, size_t max);
+
 /* ---- places ---- */
 
 struct v8_codes *v8_codes_new(void);
+/* Later places are told as source maps tell them. files is copied. */
+struct sourcemap_files;
+void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files);
 void v8_codes_free(struct v8_codes *c);
 /* What a record's objects say now; h NULL: the process has gone. */
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);

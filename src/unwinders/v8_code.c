@@ -13,21 +13,25 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "idmap.h"
+#include "sourcemap.h"
 #include "unwinder.h"
 #include "v8.h"
+#include "vlq.h"
 
-#define PLACES_MAX  32      /* a function, and those that it was inlined into */
+#define PLACES_MAX  64      /* a function, and those that it was inlined into */
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define SCRIPT_TRIES 8
 #define CANDIDATES_MAX 4096
+#define MAP_URL_MAX (64 << 20) /* one may have the map within */
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
 struct v8_script {
 	const char *name; /* NULL: it has none */
 	int32_t *ends;    /* NULL: not to be had */
 	size_t nends;
-	int32_t offset;   /* of its first line, in what it was made of */
+	int32_t first_line, first_column; /* where it begins in what it is a part of */
+	const struct sourcemap *map; /* NULL: it has none, or nobody asked */
 	unsigned tries;
 };
 
@@ -36,6 +40,8 @@ struct v8_codes {
 	struct idmap frames;  /* frame -> struct frame_name * */
 	struct idmap scripts; /* by process and address -> struct v8_script * */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
+	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
 };
 
 struct v8_codes *v8_codes_new(void)
@@ -47,6 +53,11 @@ struct v8_codes *v8_codes_new(void)
 	return c;
 }
 
+void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files)
+{
+	c->files = *files;
+}
+
 void v8_codes_free(struct v8_codes *c)
 {
 	if (!c)
@@ -54,6 +65,10 @@ void v8_codes_free(struct v8_codes *c)
 	for (size_t i = 0; i < c->scripts.cap; i++)
 		if (c->scripts.slot[i].key)
 			free(((struct v8_script *)(uintptr_t)c->scripts.slot[i].value)->ends);
+	for (size_t i = 0; i < c->maps.cap; i++)
+		if (c->maps.slot[i].key)
+			sourcemap_free((struct sourcemap *)(uintptr_t)c->maps.slot[i].value);
+	idmap_done(&c->maps);
 	idmap_done(&c->frames);
 	idmap_done(&c->scripts);
 	idmap_done(&c->streams);
@@ -76,14 +91,54 @@ static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint
 	return name;
 }
 
+/* Processes that run the same program, and workers, share what was read. */
+static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size, const char *base)
+{
+	uint64_t key = 1, *known;
+	struct sourcemap *map;
+
+	for (size_t i = 0; i < size; i++)
+		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
+	for (; *base; base++)
+		key = (key ^ (uint8_t)*base) * 0x100000001b3ULL;
+	key |= 1;
+	known = idmap_find(&c->maps, key);
+	if (known)
+		return (const struct sourcemap *)(uintptr_t)*known;
+	map = sourcemap_new(text, size, base);
+	idmap_set(&c->maps, key, (uintptr_t)map);
+	return map;
+}
+
+static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
+	uint64_t script, const char *name)
+{
+	_cleanup_(freep) char *text = NULL, *base = NULL;
+	const struct sourcemap *map = NULL;
+	struct str url = {};
+	uint64_t word;
+	size_t size;
+
+	if (v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
+	if (text && base)
+		map = shared_map(c, text, size, base);
+	str_done(&url);
+	return map;
+}
+
 /* A text that is just being moved cannot be read: it can be later. */
-static void read_script(struct v8_codes *c, const struct v8_heap *h, uint64_t script, struct v8_script *s)
+static void read_script(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t script,
+	struct v8_script *s)
 {
 	if (!s->name)
 		s->name = script_name(c, h, script);
 	if (!s->ends)
 		s->ends = v8_line_ends(h, script, &s->nends);
-	v8_smi(h, script, h->at->script_line_offset, &s->offset);
+	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
+	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
+	if (c->files.open && !s->map)
+		s->map = source_map(c, h, pid, script, s->name);
 }
 
 /* A script lives as long as its functions; another may come to lie where it was, with
@@ -107,16 +162,18 @@ static const struct v8_script *script_of(struct v8_codes *c, const struct v8_hea
 		idmap_set(&c->scripts, key, (uintptr_t)s);
 	}
 	if ((!s->ends || !s->name) && s->tries++ < SCRIPT_TRIES)
-		read_script(c, h, script, s);
+		read_script(c, h, pid, script, s);
 	return s;
 }
 
-static uint32_t line_of(const struct v8_script *s, int32_t position)
+/* A column counts units of UTF-16, as V8's own do. */
+static void set_line(const struct v8_script *s, int32_t position, struct frame_name *ret)
 {
-	size_t lo = 0, hi = s ? s->nends : 0;
+	size_t lo = 0, hi = s->nends;
+	int64_t line, column;
 
-	if (!hi || position < 0)
-		return 0;
+	if (position < 0)
+		return;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
@@ -125,29 +182,17 @@ static uint32_t line_of(const struct v8_script *s, int32_t position)
 		else
 			hi = mid;
 	}
-	return lo < s->nends && (int64_t)lo + s->offset >= 0 ? (uint32_t)lo + 1 + (uint32_t)s->offset : 0;
+	if (lo >= s->nends)
+		return;
+	line = (int64_t)lo + s->first_line;
+	column = lo ? (int64_t)position - s->ends[lo - 1] - 1 : (int64_t)position + s->first_column;
+	if (line < 0)
+		return;
+	ret->line = (uint32_t)line + 1;
+	ret->column = column < 0 ? 0 : (uint32_t)column + 1;
 }
 
 /* ---- positions ---- */
-
-struct bytes {
-	const uint8_t *p, *end;
-};
-
-/* 7 bits a byte, the low ones first; bit 7: more follow. */
-static bool read_vlq(struct bytes *b, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; b->p < b->end && shift < 63; shift += 7) {
-		v |= (uint64_t)(*b->p & 127) << shift;
-		if (!(*b->p++ & 128)) {
-			*ret = v;
-			return true;
-		}
-	}
-	return false;
-}
 
 static int64_t zigzag(uint64_t v)
 {
@@ -155,12 +200,12 @@ static int64_t zigzag(uint64_t v)
 }
 
 /* The last position at or before an offset in the code. Each entry: how much further the
- * offset is, and the position. Until 13 the first is negative for what is no statement;
+ * offset is (from 9 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
  * later its two low bits tell. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	int64_t at = -1, position = 0;
+	int64_t at = h->at->version < V8_VERSION(9, 0) ? 0 : -1, position = 0;
 	uint64_t code, delta;
 	bool found = false;
 	struct bytes b;
@@ -197,8 +242,45 @@ static int32_t inlining(int64_t position)
 
 /* ---- functions ---- */
 
+/* Where the name ends that is right before a function's parameters, the map may have what it
+ * was called before: there, not where it is called, which is another function's line. */
+static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
+	struct frame_name *ret)
+{
+	struct frame_name at = {};
+	struct source_place source;
+
+	set_line(script, start, &at);
+	if (name_len && at.column > name_len &&
+		sourcemap_find(script->map, at.line, at.column - (uint32_t)name_len, &source) && source.exact &&
+		source.name && *source.name)
+		ret->name = arena_strdup(c->arena, source.name);
+	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
+		return;
+	ret->file = arena_strdup(c->arena, source.file);
+	ret->line = source.line;
+	ret->column = source.column;
+}
+
+/* As the kernel half has read it, while the function ran: by now its string may lie elsewhere.
+ * One that is cut is read again. */
+static void function_name(const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
+	struct str *name, int32_t *start)
+{
+	struct str kept = {};
+
+	v8_function_name(h, shared, name, start);
+	if (shared == r->shared && r->name.size < V8_TEXT_MAX)
+		v8_text(&r->name, &kept);
+	if (kept.len) {
+		str_clear(name);
+		str_addn(name, kept.data, kept.len);
+	}
+	str_done(&kept);
+}
+
 /* What has no name is called as V8 does in errors. position -1: not known. */
-static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t shared,
+static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
 	int32_t position, struct frame_name *ret)
 {
 	const struct v8_script *script;
@@ -206,18 +288,20 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid
 	uint64_t word;
 	int32_t start;
 
-	v8_function_name(h, shared, &name, &start);
+	function_name(h, r, shared, &name, &start);
 	ret->lang = FRAME_LANG_JS;
-	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, pid, word) : NULL;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->pid, word) : NULL;
 	if (name.len)
 		ret->name = arena_strdup(c->arena, name.data);
 	else
 		ret->name = script && !script->name ? "eval" : "<anonymous>";
+	if (script) { /* else a builtin */
+		ret->file = script->name ? script->name : "<anonymous>";
+		set_line(script, position >= 0 ? position : start, ret);
+		if (script->map)
+			map_place(c, script, start, name.len, ret);
+	}
 	str_done(&name);
-	if (!script)
-		return; /* a builtin */
-	ret->file = script->name ? script->name : "<anonymous>";
-	ret->line = line_of(script, position >= 0 ? position : start);
 }
 
 /* ---- compiled code ---- */
@@ -225,8 +309,7 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, uint32_t pid
 /* The Code of a pc, by looking back for the map of what instructions lie in; the map is
  * known by its instances' type once, then by its address. */
 struct stream {
-	uint64_t code, start;
-	uint32_t kind;
+	struct v8_code found;
 	uint64_t map;        /* as it is known; 0: it is not */
 	unsigned candidates; /* looked at */
 };
@@ -235,7 +318,7 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	struct stream *ret)
 {
 	uint64_t code, start;
-	int32_t size, flags;
+	int32_t size, flags, table;
 
 	if ((map & 3) != 1 || map >> 47 || (ret->map && map != ret->map) ||
 		ret->candidates++ >= CANDIDATES_MAX)
@@ -253,7 +336,10 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 		return false;
 	if (start != at + (uint64_t)h->at->stream_first || size < 0 || pc - start >= (uint64_t)size)
 		return false;
-	*ret = (struct stream){ code, start, (uint32_t)flags & 15, map, 0 };
+	table = size;
+	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
+		table = size;
+	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags & 15 }, map, 0 };
 	return true;
 }
 
@@ -276,29 +362,28 @@ static bool look_back(const struct v8_heap *h, uint64_t pc, struct stream *ret)
 	return false;
 }
 
-static bool find_stream(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
-	struct stream *ret)
+static bool find_code(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
+	struct v8_code *ret)
 {
 	uint64_t *known = idmap_find(&c->streams, pid);
+	struct stream s = { .map = known ? *known : 0 };
 
-	*ret = (struct stream){ .map = known ? *known : 0 };
-	if (look_back(h, pc, ret))
+	if (look_back(h, pc, &s))
 		goto found;
 	if (!known)
 		return false;
-	*ret = (struct stream){}; /* another program, another isolate */
-	if (!look_back(h, pc, ret))
+	s = (struct stream){}; /* another program, another isolate */
+	if (!look_back(h, pc, &s))
 		return false;
 found:
-	idmap_set(&c->streams, pid, ret->map);
+	idmap_set(&c->streams, pid, s.map);
+	*ret = s.found;
 	return true;
 }
 
 /* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
  * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
  * next one's operands wide, or twice as wide (with a breakpoint, too). */
-#define BYTECODES_MAX 256
-
 static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
 {
 	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
@@ -324,12 +409,12 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 		unsigned scale = code[at] > 3 ? 0 : 1 + (code[at] & 1);
 		size_t op = at + !!scale, size;
 
-		if (op >= ncode || !read_vlq(&b, &delta))
+		if (op >= ncode || code[op] >= h->at->bytecodes || !read_vlq(&b, &delta))
 			return -1;
 		here += (int64_t)delta;
 		if (pc < here)
 			return (int64_t)at;
-		size = h->at->bytecode_sizes[scale * BYTECODES_MAX + code[op]];
+		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
 		if (!size)
 			return -1;
 		at = op + size;
@@ -338,7 +423,7 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 }
 
 static int64_t baseline_position(const struct v8_heap *h, const struct v8_record *r,
-	const struct stream *s)
+	const struct v8_code *s)
 {
 	uint64_t table, positions;
 	int64_t offset, position;
@@ -375,44 +460,121 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 	return true;
 }
 
-/* From the innermost inlined function to the one that was compiled. */
-static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
-	const struct stream *s, struct frame_name *ret)
+/* A function and where in its script; position -1: in no script, a builtin. */
+struct place {
+	uint64_t shared;
+	int32_t position;
+};
+
+/* From the innermost inlined function to the one that was compiled, by the positions of calls
+ * in the code. pc: of the call, or behind it. */
+static size_t places_by_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, uint64_t pc, struct place places[PLACES_MAX])
 {
-	uint64_t table, deopt, shared;
+	uint64_t table, deopt;
 	int64_t position, call;
+	size_t n = 0;
 
 	if (!v8_word(h, s->code, h->at->code_positions, &table) ||
 		!v8_word(h, s->code, h->at->code_deopt, &deopt) ||
-		!position_at(h, table, (int64_t)(r->pc - s->start), &position)) {
-		name_place(c, h, r->pid, r->shared, -1, ret);
-		return;
+		!position_at(h, table, (int64_t)(pc - s->start), &position))
+		return 0;
+	while (n < PLACES_MAX - 1 && inlining(position) >= 0 &&
+		inlined_at(h, deopt, inlining(position), &places[n].shared, &call)) {
+		places[n++].position = script_offset(position);
+		position = call;
 	}
-	for (int i = 0; i < PLACES_MAX && inlining(position) >= 0; i++) {
+	places[n++] = (struct place){ r->shared, script_offset(position) };
+	return n;
+}
+
+/* What a function's code is kept in: a BytecodeArray, or what has one as its first field, or
+ * Sparkplug's Code, which has one of those. */
+static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
+{
+	if (!v8_word(h, shared, h->at->shared_data, ret))
+		return false;
+	for (size_t i = 0; v8_type(h, *ret) != h->at->proc.bytecode_type; i++) {
+		int32_t field = v8_type(h, *ret) == h->at->code_type ? h->at->code_deopt : 8;
+
+		if (i == 2 || !v8_word(h, *ret, field, ret))
+			return false;
+	}
+	return true;
+}
+
+/* Where in its script a place in a function's bytecode is; -1. */
+static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32_t offset)
+{
+	uint64_t bytecode, table;
+	int64_t position;
+
+	if (!bytecode_of(h, shared, &bytecode) ||
+		!v8_word(h, bytecode, h->at->bytecode_positions, &table) ||
+		!position_at(h, table, offset, &position))
+		return -1;
+	return script_offset(position);
+}
+
+/* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
+ * inlined. Where a function's table of positions is not there the code's own is as good. */
+static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames, size_t nframes,
+	struct place *places, size_t n)
+{
+	struct place own[PLACES_MAX];
+	size_t from = 0;
+
+	for (size_t i = 0; i < nframes; i++) {
+		bool builtin = frames[i].offset < 0;
+
+		own[i] = (struct place){ frames[i].shared, -1 };
+		if (!builtin)
+			own[i].position = bytecode_position(h, frames[i].shared, frames[i].offset);
+		if (!builtin && from < n && places[from].shared == frames[i].shared && own[i].position < 0)
+			own[i].position = places[from].position;
+		from += !builtin;
+	}
+	if (!nframes)
+		return n;
+	memcpy(places, own, nframes * sizeof(*own));
+	return nframes;
+}
+
+static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, struct frame_name *ret)
+{
+	struct v8_virtual frames[PLACES_MAX];
+	struct place places[PLACES_MAX];
+	uint64_t back = r->pc + 1; /* a return address is looked up at the call before it */
+	size_t nframes = v8_deopt_frames(h, s, &back, frames, PLACES_MAX);
+	size_t n = places_by_position(h, r, s, nframes ? back - 1 : r->pc, places);
+
+	n = places_by_deopt(h, frames, nframes, places, n);
+	if (!n)
+		places[n++] = (struct place){ r->shared, -1 };
+	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 
-		if (!inlined_at(h, deopt, inlining(position), &shared, &call))
+		name_place(c, h, r, places[i].shared, places[i].position, ret);
+		if (i + 1 == n)
 			break;
-		name_place(c, h, r->pid, shared, script_offset(position), ret);
 		caller = arena_new_obj(c->arena, struct frame_name);
 		ret->caller = caller;
 		ret = caller;
-		position = call;
 	}
-	name_place(c, h, r->pid, r->shared, script_offset(position), ret);
 }
 
 static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	struct frame_name *ret)
 {
-	struct stream s;
+	struct v8_code s;
 	int64_t position;
 
-	if (!r->compiled || !find_stream(c, h, r->pid, r->pc, &s)) {
-		name_place(c, h, r->pid, r->shared, -1, ret);
+	if (!r->compiled || !find_code(c, h, r->pid, r->pc, &s)) {
+		name_place(c, h, r, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
-		name_place(c, h, r->pid, r->shared, position < 0 ? -1 : script_offset(position), ret);
+		name_place(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
 	} else {
 		name_optimized(c, h, r, &s, ret);
 	}
@@ -429,7 +591,7 @@ static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const 
 		v8_word(h, r->bytecode, h->at->bytecode_positions, &table) &&
 		position_at(h, table, (int64_t)(r->frame & 0xfffff), &position))
 		at = script_offset(position);
-	name_place(c, h, r->pid, r->shared, at, ret);
+	name_place(c, h, r, r->shared, at, ret);
 }
 
 /* The process has gone: what the kernel half has read of it. */
@@ -464,21 +626,6 @@ static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 		id == r->unique;
 }
 
-/* What the kernel half has read of the name, while the function ran: by now its string may lie
- * elsewhere. One that is cut is read again. */
-static void keep_name(struct v8_codes *c, const struct v8_record *r, struct frame_name *at)
-{
-	struct str name = {};
-
-	while (at->caller)
-		at = (struct frame_name *)at->caller;
-	if (r->name.size < V8_TEXT_MAX)
-		v8_text(&r->name, &name);
-	if (name.len)
-		at->name = arena_strdup(c->arena, name.data);
-	str_done(&name);
-}
-
 /* ---- the store ---- */
 
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
@@ -492,10 +639,10 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 		name_compiled(c, h, r, name);
 	else if (h)
 		name_interpreted(c, h, r, name);
-	if (h && is_same(h, r))
-		keep_name(c, r, name);
-	else
+	if (!h || !is_same(h, r)) {
+		*name = (struct frame_name){};
 		name_by_record(c, r, name);
+	}
 	idmap_set(&c->frames, r->frame, (uintptr_t)name);
 }
 

@@ -37,16 +37,34 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.proc = { .map_type = 12, .shared_type = 0x81, .bytecode_type = 0x82, .bytecode_first = 54 },
 		.version = version,
 		.shared_data = 8, .shared_name = 16, .shared_script = 32,
-		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24,
+		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24, .script_column_offset = 32,
 		.first_vars = version < V8_VERSION(12, 8) ? 3 : 5,
 		.bytecode_positions = 32, .inferred_name = 8, .start_position = 16,
 		.scope_type = 0x83, .script_type = 0x84, .uncompiled_first = 0x85, .uncompiled_last = 0x86,
 		.code_type = 0x87, .stream_type = version < V8_VERSION(11, 0) ? 0x87 : 0x88,
 		.code_deopt = 16, .code_positions = 24, .code_start = version < V8_VERSION(11, 0) ? 0 : 40,
 		.code_flags = 48, .code_size = 56, .stream_first = 16, .kind_baseline = 11,
-		.deopt_literals = 2, .deopt_inlined = 7,
-		.bytecode_sizes = sizes,
+		.deopt_literals = 2, .deopt_inlined = 7, .deopt_first = 11,
+		.bytecode_sizes = sizes, .bytecodes = 256,
 	};
+}
+
+/* The bytes as translations of each form, at their start and at a place that they name. */
+static void translate(const uint8_t *data, size_t size)
+{
+	static const unsigned versions[] = { V8_VERSION(7, 8), V8_VERSION(9, 4), V8_VERSION(11, 3),
+		V8_VERSION(12, 4), V8_VERSION(13, 6) };
+	struct v8_virtual frames[64];
+
+	for (size_t i = 0; size && i < sizeof(versions) / sizeof(versions[0]); i++) {
+		size_t n = v8_translation_frames(versions[i], data, size, 0, frames, 64);
+
+		if (n > 64 || v8_translation_frames(versions[i], data, size, data[size - 1], frames, 1) > 1)
+			abort();
+		while (n--)
+			if (frames[n].offset < -1 && frames[n].function != -1)
+				abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t sizes[3 * 256];
 	struct frame_name name;
 
+	translate(data, size);
 	memset(sizes, 2, sizeof(sizes));
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		struct v8_layout at = layout(versions[i], sizes);

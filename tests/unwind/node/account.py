@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """account.py - stacks random in shape and depth: V8's own account beside jsstack's, frame
-by frame (name, file, line).
+by frame (name, file, line, column).
 
     account.py STRATA NODE [STACKS [DEEPEST [NODE'S OPTIONS...]]]      root
 
@@ -10,111 +10,115 @@ import collections
 import json
 import os
 import pathlib
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
 import traced
 
-SCRIPT = r'''tracepoint:syscalls:sys_enter_getuid { printf("stack %d%s\n", len(jsstack), jsstack(16384)); }'''
+# program.js reads from a file at 2^40 and the stack's number.
+SCRIPT = r'''tracepoint:syscalls:sys_enter_pread64 /args.pos >= 1099511627776/ {
+    printf("stack %d%s\n", args.pos - 1099511627776, jsstack(16384));
+}'''
 ENTRY = '        probe '
 
 
 def stacks(out):
-    """Frames and marks of each stack that probe is in, from its caller on."""
-    frames = probed = None
+    """Frames from probe's caller on (None: it is not there), and marks, of each stack by number."""
+    found, frames = {}, None
     for line in out:
         line = line.decode(errors='replace').rstrip('\n')
         if line.startswith('stack '):
             frames, marks, probed = [], [], False
+            number = int(line[6:])
         elif not line and frames is not None:
-            if probed:
-                yield frames, marks
+            found[number] = frames if probed else None, marks
             frames = None
         elif line.startswith('        ['):
             marks.append(line.strip())
-        elif line.startswith(ENTRY):
+        elif line.startswith(ENTRY) and not probed:
             frames, probed = [], True
         elif frames is not None:
             frames.append(line.strip())
+    return found
 
 
 def told(text):
-    """(name, file, line) of a frame of V8's own account, of jsstack's."""
-    name, file, line = text.split('\t')
-    return name, file[7:] if file.startswith('file:///') else file, int(line)
+    """(name, file, line, column) of a frame of V8's own account, of jsstack's."""
+    name, file, line, column = text.split('\t')
+    return name, file[7:] if file.startswith('file:///') else file, int(line), int(column) if int(line) else 0
 
 
 def seen(text):
-    name, _, place = text.rpartition(' ')
-    if not name:
-        return text, '', 0
-    file, _, line = place.rpartition(':')
-    if not line.isdigit():
-        return name, place, 0
-    return name, '' if file == '<anonymous>' else file, int(line)
+    name, file, line, column = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', text).groups()
+    return name, '' if file in (None, '<anonymous>') else file, int(line or 0), int(column or 0)
 
 
-def without_missing(own, ours):
-    """V8's account without builtins that jsstack has not, and how many: TurboFan inlines some (map,
-    forEach), and tells of them in what it keeps to undo its work alone."""
+def without_hidden(own, ours):
+    """jsstack's frames without those of functions in C++ that older V8s leave out."""
     kept = []
-    for frame in own:
-        name, file, _ = told(frame)
-        if not file and len(own) > len(ours) and (
-                len(kept) >= len(ours) or seen(ours[len(kept)])[:2] != (name, '')):
+    for frame in ours:
+        at = len(kept)
+        if seen(frame) == ('runInContext', '', 0, 0) and at < len(own) and told(own[at])[1]:
             continue
         kept.append(frame)
-    return kept, len(own) - len(kept)
+    return kept
 
 
 def compare(own, ours):
-    """Frames; of those names, lines that differ; builtins that are missing, which count as both."""
-    own, missing = without_missing(own, ours)
-    names = lines = missing
+    """Frames; of those names, lines, columns that differ."""
+    wrong = [0, 0, 0]
     for a, b in zip(own, ours):
-        name, file, line = told(a)
-        found = seen(b)
-        names += bool(name) and name != found[0]
-        lines += (file, line) != found[1:]
-    more = abs(len(own) - len(ours))
-    return max(len(own), len(ours)) + missing, names + more, lines + more, missing
+        name, *place = told(a)
+        found, *here = seen(b)
+        wrong[0] += bool(name) and name != found
+        wrong[1] += place[:2] != here[:2]
+        wrong[2] += place != here
+    return max(len(own), len(ours)), [n + abs(len(own) - len(ours)) for n in wrong]
 
 
-# A busy machine lost an event, which strata tells: what follows is compared in vain.
+# A busy machine lost events, which strata tells.
 LOST = 2
 
 
 def main(strata, node, count=600, deepest=300, *options):
     lines, printed = traced.run(strata, SCRIPT, node, *options, HERE / 'program.js', count, deepest)
-    accounts = [json.loads(line[4:]) for line in lines if line.startswith(b'own ')]
-    whole = list(stacks(printed))
-    frames = names = places = marked = inlined = wrong = 0
+    accounts = {int(number): json.loads(own) for number, own in
+                (line[4:].split(b' ', 1) for line in lines if line.startswith(b'own '))}
+    whole = stacks(printed)
+    frames = marked = 0
+    wrong = [0, 0, 0]
     kinds = collections.Counter()
-    for i, (own, (ours, marks)) in enumerate(zip(accounts, whole)):
-        n, bad_names, bad_lines, missing = compare(own, ours)
-        if bad_names and not wrong:
-            print(f'# stack {i}: {bad_names} of {n} frames; V8 says {len(own)}, jsstack {len(ours)}')
-        wrong += bad_names > 0
-        inlined += missing
-        own = without_missing(own, ours)[0]
+    for number in sorted(accounts.keys() & whole.keys()):
+        own, (ours, marks) = accounts[number], whole[number]
+        ours = ours and without_hidden(own, ours)
+        n, bad = compare(own, ours or [])
+        if bad[0] and not wrong[0]:
+            print(f'# stack {number}: {bad[0]} of {n} frames; V8 says {len(own)}, jsstack {len(ours or [])}')
         frames += n
-        names += bad_names
-        places += bad_lines
+        wrong = [a + b for a, b in zip(wrong, bad)]
         marked += bool(marks)
+        if ours is None:
+            kinds['probe is not in the stack'] += 1
+            continue
         if len(own) != len(ours) or marks:
             kinds[f'{len(own)} frames by V8, {len(ours)} by jsstack {marks}'] += 1
         for a, b in zip(own, ours):
             if told(a)[0] and told(a)[0] != seen(b)[0] or told(a)[1:] != seen(b)[1:]:
                 kinds[f'{told(a)} {seen(b)}'] += 1
+                if len(own) != len(ours):
+                    break  # the others follow from that
     for what, n in kinds.most_common(12):
         print(f'# {n} times: {what}')
-    right = f'{100 - 100 * names / max(frames, 1):.3f} % of names, {100 - 100 * places / max(frames, 1):.3f} % of lines'
+    right = ', '.join(f'{100 - 100 * n / max(frames, 1):.3f} % of {what}'
+                      for n, what in zip(wrong, ('names', 'lines', 'columns')))
     print(f'# {node} {" ".join(options)}: {len(whole)} stacks of {len(accounts)}, {frames} frames, '
-          f'{right} right, {inlined} inlined builtins missing, {marked} stacks marked')
-    if len(whole) != len(accounts):
+          f'{right} right, {marked} stacks marked')
+    if len(accounts.keys() & whole.keys()) < 0.99 * len(accounts):
         return LOST
-    return (len(accounts) < int(count) // 2 or marked > 0 or names > frames / 1000 or places > frames / 200)
+    return (len(accounts) < int(count) // 2 or marked > 0 or wrong[0] > frames / 1000 or
+            max(wrong[1:]) > frames / 200)
 
 
 if __name__ == '__main__':

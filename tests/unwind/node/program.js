@@ -1,25 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // program.js - calls in many shapes, to random depths; at the bottom V8's own account of the
-// stack is printed, and a system call made that a tracer sees: account.py.
+// stack is printed, and a system call made that a tracer sees: account.py. Some in worker threads.
 //
 //     node program.js STACKS DEEPEST      begins when standard input ends
 'use strict';
+const { EventEmitter } = require('events');
 const fs = require('fs');
+const vm = require('vm');
+const { Worker, isMainThread, workerData } = require('worker_threads');
 
-const [STACKS, DEEPEST] = process.argv.slice(2).map(Number);
-let seed = 1;
+const [STACKS, DEEPEST] = isMainThread ? process.argv.slice(2).map(Number) : workerData.slice(2);
+let seed = isMainThread ? 1 : workerData[0];
 const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
 
 Error.stackTraceLimit = Infinity;
 Error.prepareStackTrace = (error, sites) => sites;
 
-// One line: "NAME\tFILE\tLINE" of each frame, from the caller on, innermost first.
+// The stack's number is the place in a file that is read there.
+const NUMBERS = 2 ** 40;
+const file = fs.openSync(__filename), byte = Buffer.alloc(1);
+let number = isMainThread ? 0 : workerData[1];
+
+// All of it: a pipe may take a part, or nothing.
+function write(text) {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += fs.writeSync(1, bytes, at);
+    } catch (error) {
+      if (error.code !== 'EAGAIN')
+        throw error;
+    }
+  }
+}
+
+// One line: the number, "NAME\tFILE\tLINE\tCOLUMN" of each frame, from the caller on, innermost first.
 function probe() {
   const sites = new Error().stack.slice(1).filter((s) => !s.isAsync || !s.isAsync());
   const lines = sites.map((s) => [s.getFunctionName() || '', s.getFileName() || '',
-    s.getLineNumber() || 0].join('\t'));
-  fs.writeSync(1, 'own ' + JSON.stringify(lines) + '\n');
-  process.getuid();
+    s.getLineNumber() || 0, s.getColumnNumber() || 0].join('\t'));
+  write(`own ${number} ${JSON.stringify(lines)}\n`);
+  fs.readSync(file, byte, 0, 1, NUMBERS + number++);
   return 1;
 }
 
@@ -44,6 +65,11 @@ class Derived extends Base {
 }
 
 function* generated(n) { yield go(n - 1); }
+async function* asyncGenerated(n) { yield go(n - 1); }
+function tag(parts, n) { return go(n - 1); }
+const emitter = new EventEmitter().on('event', function listener(n) { go(n - 1); });
+const script = new vm.Script('(go, n) => {\n  return go(n - 1);\n}', { filename: 'evaluated.js' });
+const evaluated = script.runInThisContext();
 function many(a, b, c, d, e, f, g, h, n) {
   const [i, j, k, l, m] = [a, b, c, d, e];
   return (() => i + j + k + l + m + f + g + h + go(n - 1))();
@@ -81,7 +107,30 @@ const shapes = [
   (n) => { new Map([[1, n]]).forEach((x) => go(x - 1)); },
   (n) => `${{ toString: () => String(go(n - 1)) }}`,
   (n) => { async function soon() { go(n - 1); } soon(); },
+  (n) => [1, 2].forEach((x) => x > 1 && go(n - 1)),
+  (n) => [1, 2].filter((x) => x > 1 && go(n - 1)),
+  (n) => [n, 1].reduce((a) => go(a - 1)),
+  (n) => [3, 4].find((x) => x > 3 && go(n - 1)),
+  (n) => [5].some(() => go(n - 1)) && [6].every(() => true),
+  (n) => [7].flatMap(() => go(n - 1)),
+  (n) => Array.from([n], (x) => go(x - 1)),
+  (n) => { new Promise((resolve) => resolve(go(n - 1))); },
+  (n) => Reflect.construct(Base, [n < 3 ? 3 : n - (n - 3) % 7]).n,
+  (n) => plus.bind(null, n)(1),
+  (n) => new Proxy(go, { apply: (f, that, [x]) => f(x) })(n - 1),
+  (n) => +{ [Symbol.toPrimitive]: function primitive() { return go(n - 1); } },
+  (n) => tag`${n}`,
+  (n) => { const [x = go(n - 1)] = []; return x; },
+  (n) => { emitter.emit('event', n); },
+  (n) => evaluated(go, n),
+  (n) => vm.runInNewContext('\n go(n - 1)', { go, n }),
+  (n) => { for (const x of { [Symbol.iterator]: function* each() { yield go(n - 1); } }) add(x, 1); },
+  (n) => { asyncGenerated(n).next(); },
+  (n) => eval('(function inner() {\n\n  return go(n - 1); })()'),
+  (n) => 'a-b'.split({ [Symbol.split]: function split() { return [go(n - 1)]; } })[0],
+  (n) => JSON.parse('[1]', (key, value) => (key && go(n - 1), value))[0],
 ];
+function plus(n, more) { return go(n - 1) + more; }
 let depth = 0;
 
 function go(n) {
@@ -108,9 +157,27 @@ const starts = [
 ];
 let left = STACKS;
 // Lines are read from the process: a busy tracer may be a moment late.
-const linger = () => setTimeout(() => 0, 1500);
-const main = () => { left-- > 0 ? starts[random(starts.length)](main) : linger(); };
+const linger = () => setTimeout(() => 0, 4000);
+const main = () => { left-- > 0 ? starts[random(starts.length)](main) : isMainThread && linger(); };
 
-fs.readSync(0, Buffer.alloc(8));
-warm();
-main();
+// One after the other: they write to one pipe.
+function work(next) {
+  const share = Math.min(left, 40);
+  const numbered = [1 + random(2 ** 30), number, share, DEEPEST];
+  left -= share;
+  number += share;
+  new Worker(__filename, { workerData: numbered }).on('exit', next);
+}
+if (isMainThread)
+  starts.push((next) => random(200) ? next(left++) : work(next));
+
+// A module's functions are its own shapes.
+async function begin() {
+  const { shapesOf } = await import('./module.mjs');
+  shapes.push(...shapesOf(go));
+  warm();
+  main();
+}
+if (isMainThread)
+  fs.readSync(0, Buffer.alloc(8));
+begin();

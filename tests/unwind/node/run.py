@@ -12,33 +12,39 @@ import account
 import binaries
 from absent import Missing, tap_fails
 
-OPTIONS = [(), ('--no-opt', '--no-sparkplug'), ('--always-sparkplug',), ('--maglev',),
-           ('--always-turbofan',)]
+# Each with what older versions call it.
+OPTIONS = [[()], [('--no-opt', '--no-sparkplug'), ('--no-opt',)], [('--always-sparkplug',)], [('--maglev',)],
+           [('--always-turbofan',), ('--always-opt',)]]
 if os.environ.get('STRATA_FEW'):
     OPTIONS = OPTIONS[:1]
 VERSIONS = ('20', '22', '26')
 IN_MACHINES = {'arm64': ('24', '26'), 'amd64': ()}
 
 
-def takes(node, options):
-    """Whether this version knows them."""
-    return subprocess.run([node, *options, '-e', '0'], capture_output=True).returncode == 0
+def known(node, choices):
+    """The first of them that this version knows; None."""
+    for options in choices:
+        if subprocess.run([node, *options, '-e', '0'], capture_output=True).returncode == 0:
+            return options
+    return None
 
 
 def main(strata, count=100, deepest=300, *versions):
     runs = [(version, options) for version in versions or VERSIONS for options in OPTIONS]
     print(f'1..{len(runs)}')
     failed = False
-    for n, (version, options) in enumerate(runs, 1):
-        name = ' '.join((f'node {version}', *options))
+    for n, (version, choices) in enumerate(runs, 1):
+        name = ' '.join((f'node {version}', *choices[0]))
         try:
             program = str(binaries.node(version))
         except Missing as why:
             failed |= tap_fails(n, name, why)
             continue
-        if not takes(program, options):
+        options = known(program, choices)
+        if options is None:
             print(f'ok {n} - {name} # SKIP an option that it has not')
             continue
+        name = ' '.join((f'node {version}', *options))
         for _ in range(3):
             bad = account.main(strata, program, count, deepest, *options)
             if bad != account.LOST:
