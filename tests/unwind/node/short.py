@@ -33,7 +33,7 @@ def wrong(n, file, stacks):
             continue
         want = [f'brief_{n}', *CHAIN]
         for name, line in zip(want, lines[at:at + len(want)]):
-            if not re.fullmatch(rf'{re.escape(name)} {re.escape(file)}(:\d+)?', line):
+            if not re.fullmatch(rf'{re.escape(name)} {re.escape(file)}(:\d+:\d+)?', line):
                 return f'{line} for {name}'
         return None if len(lines) >= at + len(want) else 'cut'
     return 'it is not there'
@@ -51,7 +51,7 @@ def look(strata, node, count, file):
     out = tracer.communicate()[0]
     stacks = re.findall(r'^@\[\n(.*?)^\]: \d+$', out, re.M | re.S)
     bad = [f'program {n}: {why}' for n in range(count) if (why := wrong(n, str(file), stacks))]
-    return bad, len(re.findall(r'^ +brief_\d+ .*:\d+$', out, re.M))
+    return bad, len(re.findall(r'^ +brief_\d+ .*:\d+:\d+$', out, re.M))
 
 
 def main(strata, count='12', *versions):

@@ -34,6 +34,7 @@ function calls(n) { return outer(n) + 1; }
 for (let i = 0; i < %d; i++) calls(i);
 function tick() { calls(-1); setTimeout(tick, 5); }
 tick();
+console.log('ready');
 """
 # From 24 on $inner is inlined when it is warm.
 ROUNDS = {'at first': (0, ['back', '<wasm>', '<wasm>', 'calls', 'tick']),
@@ -45,8 +46,9 @@ def look(strata, version, directory):
     for how, (rounds, chain) in ROUNDS.items():
         program = pathlib.Path(directory) / 'program.js'
         program.write_text(PROGRAM % (list(MODULE), rounds))
-        with subprocess.Popen([binaries.node(version), program]) as traced:
+        with subprocess.Popen([binaries.node(version), program], stdout=subprocess.PIPE) as traced:
             try:
+                traced.stdout.readline()  # node's own start calls getuid too
                 seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ '
                                                '{ print(jsstack); printf("and\\n"); print(ustack); exit(); }')
             finally:
