@@ -7,6 +7,7 @@
 
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "v8.h"
 
 #define DEPTH_MAX  64        /* of a string's parts */
@@ -105,17 +106,48 @@ void v8_text(const struct v8_text *t, struct str *out)
 		add_utf16(out, t->chars, n / 2);
 }
 
-static bool flat_string(const struct v8_heap *h, uint64_t chars, bool one_byte, size_t n,
-	struct str *out)
-{
-	_cleanup_(freep) uint8_t *buf = malloc(2 * n + 2);
+/* Where a text's lines end, as it comes in parts: at \n, \r, both, U+2028 and U+2029. */
+struct lines {
+	VEC(int32_t) ends;
+	int32_t at;
+	bool cr; /* the last character is one */
+};
 
-	if (!buf || !read_at(h, chars, buf, one_byte ? n : 2 * n))
+static void add_lines(struct lines *l, const uint8_t *p, size_t n, size_t unit)
+{
+	uint16_t c;
+
+	for (; n-- && l->ends.len < LINES_MAX; p += unit, l->at++) {
+		c = *p;
+		if (unit == 2)
+			memcpy(&c, p, 2);
+		if (l->cr && c != '\n')
+			vec_push(&l->ends, l->at - 1);
+		l->cr = c == '\r';
+		if (c == '\n' || c == 0x2028 || c == 0x2029)
+			vec_push(&l->ends, l->at);
+	}
+}
+
+/* Where a string's characters go: one of them. */
+struct text {
+	struct str *out;
+	struct lines *lines;
+};
+
+static bool flat_string(const struct v8_heap *h, uint64_t chars, size_t unit, size_t n,
+	const struct text *to)
+{
+	_cleanup_(freep) uint8_t *buf = malloc(unit * n + 1);
+
+	if (!buf || !read_at(h, chars, buf, unit * n))
 		return false;
-	for (size_t i = 0; one_byte && i < n; i++)
-		str_add_char(out, buf[i]);
-	if (!one_byte)
-		add_utf16(out, buf, n);
+	if (to->lines)
+		add_lines(to->lines, buf, n, unit);
+	for (size_t i = 0; to->out && unit == 1 && i < n; i++)
+		str_add_char(to->out, buf[i]);
+	if (to->out && unit == 2)
+		add_utf16(to->out, buf, n);
 	return true;
 }
 
@@ -131,7 +163,7 @@ static uint64_t external_chars(const struct v8_heap *h, uint64_t object, int typ
 
 /* [from, from + n) of a string. */
 static bool add_string(const struct v8_heap *h, uint64_t object, size_t from, size_t n, int depth,
-	struct str *out)
+	const struct text *to)
 {
 	int type = string_type(h, object);
 	int32_t length, first, offset = 0;
@@ -147,33 +179,33 @@ static bool add_string(const struct v8_heap *h, uint64_t object, size_t from, si
 		return true;
 	switch (type & SHAPE_MASK) {
 	case SHAPE_SEQUENTIAL:
-		return flat_string(h, object - 1 + 16 + from * unit, unit == 1, n, out);
+		return flat_string(h, object - 1 + 16 + from * unit, unit, n, to);
 	case SHAPE_EXTERNAL:
 		part = external_chars(h, object, type);
-		return part && flat_string(h, part + from * unit, unit == 1, n, out);
+		return part && flat_string(h, part + from * unit, unit, n, to);
 	case SHAPE_THIN:
-		return v8_word(h, object, 16, &part) && add_string(h, part, from, n, depth + 1, out);
+		return v8_word(h, object, 16, &part) && add_string(h, part, from, n, depth + 1, to);
 	case SHAPE_SLICED:
 		return v8_word(h, object, 16, &part) && v8_smi(h, object, 24, &offset) && offset >= 0 &&
-			add_string(h, part, from + (size_t)offset, n, depth + 1, out);
+			add_string(h, part, from + (size_t)offset, n, depth + 1, to);
 	case SHAPE_CONS:
 		if (!v8_word(h, object, 16, &part) || !v8_word(h, object, 24, &rest) ||
 			!v8_int(h, part, 12, &first) || first < 0)
 			return false;
-		if (from < (size_t)first && !add_string(h, part, from, n, depth + 1, out))
+		if (from < (size_t)first && !add_string(h, part, from, n, depth + 1, to))
 			return false;
 		if (from + n <= (size_t)first)
 			return true;
 		n = from < (size_t)first ? n - ((size_t)first - from) : n;
 		from = from < (size_t)first ? 0 : from - (size_t)first;
-		return add_string(h, rest, from, n, depth + 1, out);
+		return add_string(h, rest, from, n, depth + 1, to);
 	}
 	return false;
 }
 
 bool v8_string(const struct v8_heap *h, uint64_t object, size_t max, struct str *out)
 {
-	return add_string(h, object, 0, max, 0, out);
+	return add_string(h, object, 0, max, 0, &(struct text){ .out = out });
 }
 
 /* ---- arrays ---- */
@@ -214,38 +246,21 @@ static int32_t *known_line_ends(const struct v8_heap *h, uint64_t array, size_t 
 	return TAKE(ends);
 }
 
-/* A script's text as V8 counts it: a unit of UTF-16 is one character. */
-static size_t units(const char **p)
-{
-	uint8_t c = (uint8_t)*(*p)++;
-
-	while (((uint8_t)**p & 0xc0) == 0x80)
-		(*p)++;
-	return c >= 0xf0 ? 2 : 1;
-}
-
 static int32_t *count_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n)
 {
-	struct str text = {};
-	struct { int32_t *data; size_t len; } v = {};
+	struct lines lines = {};
 	uint64_t source;
-	int32_t at = 0;
-	const char *p;
 
 	if (!v8_word(h, script, h->at->script_source, &source) || string_type(h, source) < 0 ||
-		!v8_string(h, source, SOURCE_MAX, &text) || !text.data) {
-		str_done(&text);
+		!add_string(h, source, 0, SOURCE_MAX, 0, &(struct text){ .lines = &lines }) || !lines.at) {
+		vec_done(&lines.ends);
 		return NULL;
 	}
-	v.data = malloc((text.len + 1) * sizeof(*v.data));
-	for (p = text.data; v.data && p < text.data + text.len; at += (int32_t)units(&p))
-		if (*p == '\n')
-			v.data[v.len++] = at;
-	if (v.data)
-		v.data[v.len++] = at;
-	str_done(&text);
-	*ret_n = v.len;
-	return v.data;
+	if (lines.cr)
+		vec_push(&lines.ends, lines.at - 1);
+	vec_push(&lines.ends, lines.at); /* the last one's, which may be empty */
+	*ret_n = lines.ends.len;
+	return lines.ends.data;
 }
 
 int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n)
