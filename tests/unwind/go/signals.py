@@ -19,6 +19,9 @@ ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
 # Not of its first moments: what is not known then is walked later, by a copy of one stack.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
+SLOW = 'STRATA_SLOW' in os.environ
+LEAST = 5 if SLOW else 20 # in a second
+LATE = '[the process went on before its whole stack was read]' # of a slow machine's first moments
 HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
 RETURN = ('runtime.sigreturn', '__kernel_rt_sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
 INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
@@ -40,6 +43,8 @@ def look(strata, program):
     done = subprocess.run([strata, '-q', '-e', SCRIPT.format(program), '-c', program], capture_output=True, text=True)
     seen, wrong = 0, []
     for body, count in re.findall(r'@\[\n(.*?)\n\]: (\d+)', done.stdout, re.S):
+        if SLOW and body.rstrip().endswith(LATE):
+            continue
         names = [line.split()[0] for line in body.splitlines()]
         if names[:3] != HANDLER or any(line.strip().startswith('[') for line in body.splitlines()):
             wrong.append(names)
@@ -59,7 +64,7 @@ def main(strata):
             failed |= tap_fails(n, name, program)
             continue
         seen, wrong = look(strata, str(program))
-        bad = wrong or seen < 20
+        bad = wrong or seen < LEAST
         print(f"{'not ' if bad else ''}ok {n} - {name}: {seen} stacks", flush=True)
         for names in wrong[:4]:
             print('#', names)

@@ -184,7 +184,7 @@ static void test_plain(const char *program)
 	snprintf(what, sizeof(what), "loads: %u instructions in %.1f ms", l.instructions, l.load_ms);
 	ok(l.instructions < MOST_PLAIN, "/unwind_plain.bpf.o", what);
 	test_stack(&l, program, "10");
-	test_stack(&l, program, "1000");
+	test_stack(&l, program, "100");
 	test_stranger(&l, program);
 	loader_close(&l);
 }

@@ -4,6 +4,7 @@
 runs on (deep.c): each is right, or says that it is not whole. Root.
 
     moved.py STRATA DEEP [CALLS]"""
+import collections
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import tempfile
 
 SCRIPT = 'tracepoint:syscalls:sys_enter_getppid /comm == "%s"/ { printf("stack%%s\\n", ustack); }'
 ROUNDS = 5
+# Of the first calls none is known: there are more where those last longer.
+CALLS = 300 * int(os.environ.get('STRATA_SLOW', 1))
 
 
 def look(strata, deep, calls):
@@ -27,22 +30,25 @@ def look(strata, deep, calls):
         told = subprocess.run([program, str(calls)], check=True, capture_output=True, text=True).stdout.split()
         tracer.terminate()
         out = tracer.communicate()[0]
-    right = marked = wrong = 0
+    right = wrong = 0
+    marks = collections.Counter()
     for stack in out.split('stack\n')[1:]:
         frames = [line.strip().split('+')[0] for line in stack.split('\n') if line.strip()]
         names = ''.join(f for f in frames if f in 'ab')
         if frames[-1].startswith('['):
-            marked += 1
+            marks[frames[-1]] += 1
         elif re.fullmatch('a', names[-1:]) and names[:-1] in told and frames[-1] == '_start':
             right += 1
         else:
             wrong += 1
             if wrong < 4:
                 print('# wrong:', *frames)
-    return right, marked, wrong
+    for mark, n in marks.items():
+        print(f'# {n} {mark}')
+    return right, sum(marks.values()), wrong
 
 
-def main(strata, deep, calls=300):
+def main(strata, deep, calls=CALLS):
     sums = [sum(column) for column in zip(*(look(strata, deep, calls) for _ in range(ROUNDS)))]
     print('%d stacks are right, %d are marked, %d wrong' % tuple(sums))
     return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 10
