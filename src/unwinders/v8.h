@@ -47,6 +47,7 @@ struct v8_layout {
 	int32_t deopt_literals, deopt_inlined; /* indices in deoptimisation data */
 
 	const uint8_t *bytecode_sizes; /* by operand scale and bytecode; NULL: not known */
+	uint32_t bytecodes;            /* how many there are */
 };
 
 /* How the symbols begin that are read of a file; NULL ends them. */

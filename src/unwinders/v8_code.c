@@ -284,8 +284,6 @@ found:
 /* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
  * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
  * next one's operands wide, or twice as wide (with a breakpoint, too). */
-#define BYTECODES_MAX 256
-
 static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
 {
 	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
@@ -316,7 +314,9 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 		here += (int64_t)delta;
 		if (pc < here)
 			return (int64_t)at;
-		size = h->at->bytecode_sizes[scale * BYTECODES_MAX + code[op]];
+		if (code[op] >= h->at->bytecodes)
+			return -1;
+		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
 		if (!size)
 			return -1;
 		at = op + size;
