@@ -396,14 +396,19 @@ bool file_has_v8(const struct file *f)
 const struct v8_layout *file_v8(struct files *fs, struct file *f)
 {
 	struct v8_layout *l;
+	int err;
 
-	if (f->v8 || !file_has_v8(f) || !f->elf)
+	if (f->v8 || f->v8_asked || !file_has_v8(f) || !f->elf)
 		return f->v8;
+	f->v8_asked = true;
 	l = arena_new_obj(fs->arena, struct v8_layout);
-	if (v8_layout(f->elf, l)) {
+	err = v8_layout(f->elf, l);
+	if (err == -ENOTSUP)
+		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript has no names", f->path);
+	else if (err)
 		log_info("%s: a V8 that does not tell of itself", f->path);
+	if (err)
 		return NULL;
-	}
 	f->v8 = l;
 	return l;
 }

@@ -26,6 +26,7 @@ struct file {
 	struct table table;  /* data NULL: none */
 	struct pclntab *go;  /* once it was asked for; NULL */
 	const struct v8_layout *v8; /* likewise */
+	bool v8_asked; /* whether there is one */
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
 	bool closure_done;   /* what it needs was preloaded */

@@ -328,6 +328,7 @@ static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 int v8_layout(struct elf *e, struct v8_layout *ret)
 {
 	const struct elf_symbol *epoch;
+	bool compressed;
 	struct constants all, *c = &all;
 	uint64_t start;
 
@@ -342,9 +343,12 @@ int v8_layout(struct elf *e, struct v8_layout *ret)
 	if (find_builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;
 	set_bytecode_sizes(c, ret);
+	compressed = ANY(32, "SmiValueShift") == 31;
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
 	free(c->sym);
+	if (compressed)
+		return -ENOTSUP;
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
 }

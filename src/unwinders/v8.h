@@ -56,7 +56,8 @@ extern const char *const v8_symbols[];
 /* Rules of the embedded builtins, and none behind them. */
 void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
-/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. */
+/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it; -ENOTSUP: its pointers are
+ * compressed. */
 int v8_layout(struct elf *e, struct v8_layout *ret);
 
 /* ---- objects of a process: all that is read is untrusted ---- */
