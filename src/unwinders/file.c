@@ -144,7 +144,12 @@ static void read_v8(struct files *fs, struct file *f, int fd)
 {
 	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
 
-	if (v8_layout(target_cache_dir(fs->target), f->elf, fd, l))
+	int err = v8_layout(target_cache_dir(fs->target), f->elf, fd, l);
+
+	if (err == -ENOTSUP)
+		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript has no names",
+			f->path);
+	else if (err)
 		log_info("%s: a V8 that does not tell of itself", f->path);
 	else
 		f->v8 = l;

@@ -18,6 +18,7 @@
 
 #define SYMBOLS_MAX 2048
 #define PREFIX      "v8dbg_"
+#define BYTECODES_MAX 256
 
 /* ---- the builtins ---- */
 
@@ -73,6 +74,48 @@ static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
 	return false;
 }
 
+/* Code without call frame information, in a file that was stripped: what no FDE covers, and is
+ * larger than what hand-written code leaves. (1.1 to 2.2 MB; else some 10 KB.) */
+#define GAP_MIN (512u << 10)
+#define GAP_MAX (16u << 20)
+
+static bool in_one_segment(const struct elf *e, uint64_t start, uint64_t end)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].exec && start >= s[i].vaddr && end <= s[i].vaddr + s[i].filesz)
+			return true;
+	return false;
+}
+
+static bool builtins_by_gap(struct elf *e, uint64_t *start, uint32_t *size)
+{
+	struct eh_ranges r;
+	uint64_t end = 0;
+
+	*size = 0;
+	if (ehframe_ranges(e, &r))
+		return false;
+	for (size_t i = 0; i < r.len; i++) {
+		uint64_t gap = end && r.data[i].start > end ? r.data[i].start - end : 0;
+
+		if (gap >= GAP_MIN && gap <= GAP_MAX && gap > *size && in_one_segment(e, end, r.data[i].start)) {
+			*start = end;
+			*size = (uint32_t)gap;
+		}
+		end = r.data[i].end > end ? r.data[i].end : end;
+	}
+	eh_ranges_done(&r);
+	return *size;
+}
+
+static bool find_builtins(const struct constants *c, uint64_t *start, uint32_t *size)
+{
+	return builtins(c, start, size) || builtins_by_gap(c->e, start, size);
+}
+
 static bool has_v8(struct elf *e)
 {
 	struct elf_symbol sym;
@@ -90,7 +133,7 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 
 	if (!has_v8(e) || constants_open(e, &c))
 		return -ENOENT;
-	found = builtins(&c, &start, &size);
+	found = find_builtins(&c, &start, &size);
 	free(c.sym);
 	if (!found)
 		return -ENOENT;
@@ -108,7 +151,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 5, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 8, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -256,9 +299,43 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 		(l->version < V8_VERSION(8, 0) ? 2 : l->version < V8_VERSION(9, 0) ? 3 : 4);
 }
 
+/* How long bytecodes are: a row for each operand scale, 1, 2, and 4. Where no symbol tells, by
+ * how the rows have begun from 10 to 14: the prefixes, five for debuggers, then the first ones. */
+static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
+{
+	static const uint8_t begins[3][14] = {
+		{ 1, 1, 1, 1, 1, 2, 3, 4, 5, 5, 6, 2, 1, 2 },
+		{ 1, 1, 1, 1, 1, 3, 5, 7, 9, 7, 9, 3, 1, 3 },
+		{ 1, 1, 1, 1, 1, 5, 9, 13, 17, 11, 15, 5, 1, 5 },
+	};
+	const struct elf_symbol *sym = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
+	const uint8_t *p, *next, *end;
+	struct elf_section s;
+
+	if (sym && sym->size / 3 <= BYTECODES_MAX) {
+		l->bytecodes = (uint32_t)sym->size / 3;
+		l->sizes_at = sym->vaddr;
+	}
+	if (sym || !elf_section(c->e, ".rodata", &s) || !s.data)
+		return;
+	end = s.data + s.size;
+	for (p = s.data; (p = memmem(p, (size_t)(end - p), begins[0], sizeof(begins[0]))); p++) {
+		size_t left = (size_t)(end - p), n;
+
+		next = memmem(p, left < 2 * BYTECODES_MAX ? left : 2 * BYTECODES_MAX, begins[1], sizeof(begins[1]));
+		n = next ? (size_t)(next - p) : 0;
+		if (!n || n > BYTECODES_MAX || 3 * n > left || memcmp(p + 2 * n, begins[2], sizeof(begins[2])))
+			continue;
+		l->bytecodes = (uint32_t)n;
+		l->sizes_at = s.vaddr + (uint64_t)(p - s.data);
+		return;
+	}
+}
+
 static int read_layout(struct elf *e, struct v8_layout *ret)
 {
-	const struct elf_symbol *sizes, *epoch;
+	const struct elf_symbol *epoch;
+	bool compressed;
 	struct constants all, *c = &all;
 	uint64_t start;
 
@@ -270,17 +347,16 @@ static int read_layout(struct elf *e, struct v8_layout *ret)
 		set_objects(c, ret);
 		set_code(c, ret);
 	}
-	if (builtins(c, &start, &ret->proc.builtins_size))
+	if (find_builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;
-	sizes = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
-	if (sizes && sizes->size <= 3 * 256) {
-		ret->sizes_at = sizes->vaddr;
-		ret->bytecodes = (uint32_t)sizes->size / 3;
-	}
+	set_bytecode_sizes(c, ret);
+	compressed = ANY(32, "SmiValueShift") == 31;
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
 	free(c->sym);
+	if (compressed)
+		return -ENOTSUP;
 	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
 }
 

@@ -61,8 +61,9 @@ extern const char *const v8_symbols[];
 /* Rules of the embedded builtins, and none behind them. */
 void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
-/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it. Looking for symbols
- * takes 10 ms, so it is kept in dir (-1: nowhere); fd: see cache_key(). */
+/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it; -ENOTSUP: its pointers are
+ * compressed. Looking for symbols takes 10 ms, so it is kept in dir (-1: nowhere); fd: see
+ * cache_key(). */
 int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret);
 
 /* ---- objects of a process: all that is read is untrusted ---- */

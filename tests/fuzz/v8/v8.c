@@ -45,7 +45,7 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.code_deopt = 16, .code_positions = 24, .code_start = version < V8_VERSION(11, 0) ? 0 : 40,
 		.code_flags = 48, .code_size = 56, .stream_first = 16, .kind_baseline = 11,
 		.deopt_literals = 2, .deopt_inlined = 7, .deopt_first = 11,
-		.bytecode_sizes = sizes, .bytecodes = 256,
+		.bytecode_sizes = sizes, .bytecodes = 200,
 	};
 }
 

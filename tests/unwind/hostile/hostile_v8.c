@@ -35,6 +35,9 @@ SAY(type_Script__SCRIPT_TYPE, SCRIPT)
 SAY(type_Code__CODE_TYPE, CODE)
 SAY(type_InstructionStream__INSTRUCTION_STREAM_TYPE, STREAM)
 SAY(CodeKindBaseline, 11)
+#ifdef COMPRESSED /* as Electron says: nothing lies where it does here */
+SAY(SmiValueShift, 31)
+#endif
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6major_E = 11;
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6minor_E = 3;
 __attribute__((visibility("default"))) uint8_t _ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE[3 * 256];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run_v8.py [--held] STRATA HOSTILE - processes that look like node and lie (hostile_v8.c): each
+"""run_v8.py [--held] STRATA HOSTILE COMPRESSED - processes that look like node and lie (hostile_v8.c): each
 stack is delivered; nothing hangs, crashes, grows, or reaches the terminal. --held: by --unwind of
-a process that waits, else as a tracer, as root."""
+a process that waits, else as a tracer, as root. COMPRESSED says that its pointers are compressed."""
 import os
 import re
 import resource
@@ -11,7 +11,7 @@ import sys
 import time
 
 HELD = sys.argv[1] == '--held'
-STRATA, HOSTILE = sys.argv[2:] if HELD else sys.argv[1:]
+STRATA, HOSTILE, COMPRESSED = sys.argv[2:] if HELD else sys.argv[1:]
 CALLS = 200
 LIMIT = 500
 SECONDS = 60
@@ -59,13 +59,13 @@ def stacks_held(out):
         yield [line for line in lines if not is_native(line)], CALLS
 
 
-def trace(mode):
-    done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{HOSTILE} {mode}'], capture_output=True, timeout=2 * SECONDS)
+def trace(mode, program=HOSTILE):
+    done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{program} {mode}'], capture_output=True, timeout=2 * SECONDS)
     return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
 
 
-def hold(mode):
-    with subprocess.Popen([HOSTILE, mode, 'wait'], stdin=subprocess.PIPE) as held:
+def hold(mode, program=HOSTILE):
+    with subprocess.Popen([program, mode, 'wait'], stdin=subprocess.PIPE) as held:
         time.sleep(0.6)
         try:
             done = subprocess.run([STRATA, '--unwind', str(held.pid)], capture_output=True, timeout=2 * SECONDS)
@@ -108,6 +108,8 @@ if not HELD and os.geteuid():
     sys.exit(0)
 for lie in LIES:
     run(lie)
+_, out, err = (hold if HELD else trace)('truth', COMPRESSED)
+check('compresses pointers' in err and 'hostile0' not in out and 'main+' in out, 'compressed', err + out)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
 check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
 print(f'1..{count}')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """binaries.py - official builds of node, as npm packages them, unpacked in build/node (or where
-STRATA_NODE says).
+STRATA_NODE says); and Debian's.
 
     binaries.py VERSION...      unpacks them, prints each one's path"""
 import fcntl
@@ -14,6 +14,7 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 CACHE = pathlib.Path(os.environ.get('STRATA_NODE', TOP / 'build' / 'node'))
+PACKAGES = pathlib.Path(os.environ.get('STRATA_PACKAGES', TOP / 'build' / 'packages'))
 MACHINES = {'x86_64': 'x64', 'aarch64': 'arm64'}
 sys.path.insert(0, str(TOP / 'tests' / 'lib'))
 import packages
@@ -57,6 +58,21 @@ def unpacked(what, package, part):
 def node(version, machine=os.uname().machine):
     """The program; unpacked at the first call. version: "20" is the newest 20."""
     return unpacked(f'{version}-{machine}', f'node-linux-{MACHINES[machine]}@{version}', 'bin/node') / 'node'
+
+
+def libnode(suite='trixie'):
+    """A root that has Debian's node in it, with its libnode.so; unpacked at the first call."""
+    where = CACHE / f'libnode-{suite}'
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not where.exists():
+            print(f'node: unpacking libnode of {suite} (once)', file=sys.stderr)
+            with tempfile.TemporaryDirectory(dir=CACHE) as new:
+                arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[os.uname().machine]
+                packages.unpack_whole(PACKAGES, suite, arch, f'{new}/root', ['nodejs'])
+                shutil.move(f'{new}/root', where)
+    return where
 
 
 def headers():

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""stripped.py - account.py over nodes that say less of themselves: stripped of their symbols, and
+Debian's, whose V8 is in a library of its own (run in its own root).
+
+    stripped.py STRATA [STACKS [DEEPEST]]      root"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import account
+import binaries
+import traced
+from absent import Missing, tap_fails
+
+HERE = pathlib.Path(__file__).resolve().parent
+STRIPPED = ('22', '26')
+OPTIONS = [(), ('--always-sparkplug',)]
+
+
+def when_it_has_started(strata, script, *command):
+    """Debian's takes a while to be linked, and its tables to be made for the first time."""
+    process = traced.start(*command)
+    time.sleep(2)
+    subprocess.run([strata, '--unwind', str(process.pid)], stdout=subprocess.DEVNULL, check=True, timeout=60)
+    return traced.beside(process, strata, script)[:2]
+
+
+def programs(directory):
+    """(name, command) or (name, Missing)"""
+    for version in STRIPPED:
+        try:
+            to = pathlib.Path(directory, f'node-{version}')
+            subprocess.run(['strip', '-o', to, binaries.node(version)], check=True)
+            yield f'node {version}, stripped', [to]
+        except Missing as why:
+            yield f'node {version}, stripped', why
+    try:
+        root = binaries.libnode()
+        scripts = root / HERE.relative_to('/')
+        scripts.mkdir(parents=True, exist_ok=True)
+        for path in [*HERE.glob('*.js'), *HERE.glob('*.mjs')]:
+            shutil.copy2(path, scripts)
+        yield "Debian's libnode", ['chroot', str(root), '/usr/bin/node']
+    except Missing as why:
+        yield "Debian's libnode", why
+
+
+def main(strata, count=60, deepest=200):
+    traced.run = when_it_has_started
+    failed, n = False, 0
+    print(f'1..{(len(STRIPPED) + 1) * len(OPTIONS)}')
+    with tempfile.TemporaryDirectory() as directory:
+        for name, command in programs(directory):
+            for options in OPTIONS:
+                n += 1
+                if isinstance(command, Missing):
+                    failed |= tap_fails(n, name, command)
+                    continue
+                for _ in range(3):
+                    bad = account.main(strata, command[0], count, deepest, *command[1:], *options)
+                    if bad != account.LOST:
+                        break
+                print(f"{'not ok' if bad else 'ok'} {n} - {' '.join((name, *options))}", flush=True)
+                failed |= bool(bad)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
