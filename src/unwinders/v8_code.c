@@ -23,6 +23,7 @@
 #define SCRIPTS_MAX 65536
 #define CANDIDATES_MAX 4096
 #define MAP_URL_MAX (64 << 20) /* one may have the map within */
+#define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
 struct v8_script {
@@ -39,6 +40,7 @@ struct v8_codes {
 	struct idmap scripts; /* by process and address -> struct v8_script * */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
 	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	size_t maps_read;     /* bytes */
 	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
 };
 
@@ -97,8 +99,8 @@ static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, 
 
 	for (size_t i = 0; i < size; i++)
 		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
-	for (; *base; base++)
-		key = (key ^ (uint8_t)*base) * 0x100000001b3ULL;
+	for (const char *p = base; *p; p++)
+		key = (key ^ (uint8_t)*p) * 0x100000001b3ULL;
 	key |= 1;
 	known = idmap_find(&c->maps, key);
 	if (known)
@@ -117,8 +119,9 @@ static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_he
 	uint64_t word;
 	size_t size;
 
-	if (v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
 		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
+	c->maps_read += text ? size : 0;
 	if (text && base)
 		map = shared_map(c, text, size, base);
 	str_done(&url);
@@ -228,19 +231,32 @@ static int32_t inlining(int64_t position)
 
 /* ---- functions ---- */
 
-/* Where the name ends that is right before a function's parameters, the map may have what it
- * was called before: there, not where it is called, which is another function's line. */
-static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
-	struct frame_name *ret)
+/* What a function was called before: the map has that where its name is, right before its
+ * parameters, or "=" or " = " before an arrow function's; not where it is called, which is
+ * another function's line. */
+static const char *name_before(const struct v8_script *script, int32_t start, uint32_t name_len)
 {
+	static const uint32_t between[] = { 0, 1, 3 };
 	struct frame_name at = {};
 	struct source_place source;
 
 	set_line(script, start, &at);
-	if (name_len && at.column > name_len &&
-		sourcemap_find(script->map, at.line, at.column - (uint32_t)name_len, &source) && source.exact &&
-		source.name && *source.name)
-		ret->name = arena_strdup(c->arena, source.name);
+	for (size_t i = 0; name_len && i < ARRAY_SIZE(between); i++)
+		if (at.column > name_len + between[i] &&
+			sourcemap_find(script->map, at.line, at.column - name_len - between[i], &source) &&
+			source.exact && source.name && *source.name)
+			return source.name;
+	return NULL;
+}
+
+static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
+	struct frame_name *ret)
+{
+	const char *name = name_before(script, start, (uint32_t)name_len);
+	struct source_place source;
+
+	if (name)
+		ret->name = arena_strdup(c->arena, name);
 	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
 		return;
 	ret->file = arena_strdup(c->arena, source.file);
