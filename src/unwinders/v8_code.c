@@ -189,12 +189,12 @@ static int64_t zigzag(uint64_t v)
 }
 
 /* The last position at or before an offset in the code. Each entry: how much further the
- * offset is (from 9 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
+ * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
  * later its two low bits tell. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	int64_t at = h->at->version < V8_VERSION(9, 0) ? 0 : -1, position = 0;
+	int64_t at = h->at->version < V8_VERSION(8, 0) ? 0 : -1, position = 0;
 	uint64_t code, delta;
 	bool found = false;
 	struct bytes b;
@@ -341,7 +341,9 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	table = size;
 	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
 		table = size;
-	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags & 15 }, map, 0 };
+	/* before 9 it is TurboFan's */
+	flags = h->at->version < V8_VERSION(9, 0) ? 0 : flags & 15;
+	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags }, map, 0 };
 	return true;
 }
 
