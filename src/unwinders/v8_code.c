@@ -92,7 +92,8 @@ static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint
 }
 
 /* Processes that run the same program, and workers, share what was read. */
-static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size, const char *base)
+static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size,
+	const char *base)
 {
 	uint64_t key = 1, *known;
 	struct sourcemap *map;
@@ -119,7 +120,8 @@ static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_he
 	uint64_t word;
 	size_t size;
 
-	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) &&
+		v8_string(h, word, MAP_URL_MAX, &url) && url.len)
 		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
 	c->maps_read += text ? size : 0;
 	if (text && base)
@@ -189,8 +191,8 @@ static int64_t zigzag(uint64_t v)
 }
 
 /* The last position at or before an offset in the code. Each entry: how much further the
- * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
- * later its two low bits tell. */
+ * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is
+ * negative for what is no statement; later its two low bits tell. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
@@ -282,8 +284,8 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 }
 
 /* What has no name is called as V8 does in errors. position -1: not known. */
-static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
-	int32_t position, struct frame_name *ret)
+static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	uint64_t shared, int32_t position, struct frame_name *ret)
 {
 	const struct v8_script *script;
 	struct str name = {};
@@ -522,8 +524,8 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 
 /* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
  * inlined. Where a function's table of positions is not there the code's own is as good. */
-static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames, size_t nframes,
-	struct place *places, size_t n)
+static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
+	size_t nframes, struct place *places, size_t n)
 {
 	struct place own[PLACES_MAX];
 	size_t from = 0;
