@@ -20,7 +20,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 
-#define TEXT_MAX     (256 << 20)
+#define TEXT_MAX     (64 << 20)
 #define PIECES_MAX   (1 << 23)
 #define STRINGS_MAX  (1 << 20)
 #define SECTIONS_MAX 65536
@@ -32,10 +32,14 @@ struct piece {
 	int32_t name;          /* -1: it has none */
 };
 
+struct strings {
+	const char **at;
+	size_t n, cap;
+};
+
 struct sourcemap {
 	struct arena *arena;
-	const char **sources, **names;
-	size_t nsources, nnames;
+	struct strings sources, names;
 	struct piece *pieces;
 	size_t n, cap;
 	bool unsorted;
@@ -229,14 +233,14 @@ static bool read_piece(struct sourcemap *m, const char **p, const struct section
 		return false;
 	piece.column = (uint32_t)sums[0] + (line ? 0 : s->column);
 	if (n >= 4) {
-		if ((uint64_t)sums[1] >= m->nsources - s->source)
+		if ((uint64_t)sums[1] >= m->sources.n - s->source)
 			return false;
 		piece.source = (int32_t)(s->source + (size_t)sums[1]);
 		piece.from_line = (uint32_t)sums[2];
 		piece.from_column = (uint32_t)sums[3];
 	}
 	if (n == 5) {
-		if ((uint64_t)sums[4] >= m->nnames - s->name)
+		if ((uint64_t)sums[4] >= m->names.n - s->name)
 			return false;
 		piece.name = (int32_t)(s->name + (size_t)sums[4]);
 	}
@@ -262,30 +266,39 @@ static bool read_mappings(struct sourcemap *m, const char *p, const struct secti
 
 /* ---- a map ---- */
 
-/* An array of strings, behind those of the sections before. What is none is "". */
-static bool read_strings(struct sourcemap *m, struct json_object *array, const char ***list, size_t *n,
+static bool make_room(struct strings *s, size_t more)
+{
+	size_t cap = s->cap ? s->cap : 64;
+	const char **at;
+
+	if (more > STRINGS_MAX || s->n + more > STRINGS_MAX)
+		return false;
+	while (cap < s->n + more)
+		cap *= 2;
+	at = cap == s->cap ? s->at : realloc(s->at, cap * sizeof(*at));
+	if (!at)
+		return false;
+	s->at = at;
+	s->cap = cap;
+	return true;
+}
+
+/* An array of strings, behind those of the sections before. What is none is "". root: they are
+ * paths. */
+static bool read_strings(struct sourcemap *m, struct json_object *array, struct strings *list,
 	const char *base, const char *root)
 {
 	size_t more = array ? json.length(array) : 0;
-	const char **all;
 
-	if (more > STRINGS_MAX || *n > STRINGS_MAX)
+	if (!make_room(list, more))
 		return false;
-	all = arena_new_array(m->arena, const char *, *n + more + 1);
-	for (size_t i = 0; i < *n; i++)
-		all[i] = (*list)[i];
 	for (size_t i = 0; i < more; i++) {
 		const char *text = string_of(json.at(array, i));
 
-		if (!text)
-			all[*n + i] = "";
-		else if (root)
-			all[*n + i] = source_path(m->arena, base, root, text);
-		else
-			all[*n + i] = arena_strdup(m->arena, text);
+		if (text && root)
+			text = source_path(m->arena, base, root, text);
+		list->at[list->n++] = text ? arena_strdup(m->arena, text) : "";
 	}
-	*list = all;
-	*n += more;
 	return true;
 }
 
@@ -294,11 +307,11 @@ static bool read_map(struct sourcemap *m, struct json_object *o, struct section 
 	const char *mappings = string_of(member(o, "mappings", json_type_string));
 	const char *root = string_of(member(o, "sourceRoot", json_type_string));
 
-	s.source = m->nsources;
-	s.name = m->nnames;
+	s.source = m->sources.n;
+	s.name = m->names.n;
 	return mappings &&
-	       read_strings(m, member(o, "sources", json_type_array), &m->sources, &m->nsources, base, root ? root : "") &&
-	       read_strings(m, member(o, "names", json_type_array), &m->names, &m->nnames, NULL, NULL) &&
+	       read_strings(m, member(o, "sources", json_type_array), &m->sources, base, root ? root : "") &&
+	       read_strings(m, member(o, "names", json_type_array), &m->names, NULL, NULL) &&
 	       read_mappings(m, mappings, &s);
 }
 
@@ -390,6 +403,8 @@ void sourcemap_free(struct sourcemap *m)
 	if (!m)
 		return;
 	arena_free(m->arena);
+	free(m->sources.at);
+	free(m->names.at);
 	free(m->pieces);
 	free(m);
 }
@@ -412,8 +427,8 @@ bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, s
 	if (!line || !column || !found || found->line != wanted.line || found->source < 0)
 		return false;
 	*ret = (struct source_place){
-		.file = m->sources[found->source],
-		.name = found->name < 0 ? NULL : m->names[found->name],
+		.file = m->sources.at[found->source],
+		.name = found->name < 0 ? NULL : m->names.at[found->name],
 		.line = found->from_line + 1,
 		.column = found->from_column + 1,
 		.exact = found->column == wanted.column,

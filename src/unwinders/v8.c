@@ -250,7 +250,8 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->proc.shared_script = (uint16_t)l->shared_script;
 	l->proc.script_name = (uint16_t)l->script_name;
 	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
-	l->script_map_url = ANY(l->version < V8_VERSION(11, 0) ? 112 : 120, "class_Script__source_mapping_url__Object");
+	l->script_map_url = ANY(l->version < V8_VERSION(11, 0) ? 112 : 120,
+		"class_Script__source_mapping_url__Object");
 	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
 	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
 	l->bytecode_positions = trusted ? 24 : 32;

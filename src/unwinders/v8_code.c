@@ -24,6 +24,7 @@
 #define SCRIPT_TRIES 8
 #define CANDIDATES_MAX 4096
 #define MAP_URL_MAX (64 << 20) /* one may have the map within */
+#define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
 struct v8_script {
@@ -41,6 +42,7 @@ struct v8_codes {
 	struct idmap scripts; /* by process and address -> struct v8_script * */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
 	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	size_t maps_read;     /* bytes */
 	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
 };
 
@@ -92,15 +94,16 @@ static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint
 }
 
 /* Processes that run the same program, and workers, share what was read. */
-static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size, const char *base)
+static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size,
+	const char *base)
 {
 	uint64_t key = 1, *known;
 	struct sourcemap *map;
 
 	for (size_t i = 0; i < size; i++)
 		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
-	for (; *base; base++)
-		key = (key ^ (uint8_t)*base) * 0x100000001b3ULL;
+	for (const char *p = base; *p; p++)
+		key = (key ^ (uint8_t)*p) * 0x100000001b3ULL;
 	key |= 1;
 	known = idmap_find(&c->maps, key);
 	if (known)
@@ -119,8 +122,10 @@ static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_he
 	uint64_t word;
 	size_t size;
 
-	if (v8_word(h, script, h->at->script_map_url, &word) && v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) &&
+		v8_string(h, word, MAP_URL_MAX, &url) && url.len)
 		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
+	c->maps_read += text ? size : 0;
 	if (text && base)
 		map = shared_map(c, text, size, base);
 	str_done(&url);
@@ -200,12 +205,12 @@ static int64_t zigzag(uint64_t v)
 }
 
 /* The last position at or before an offset in the code. Each entry: how much further the
- * offset is (from 9 on from the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
- * later its two low bits tell. */
+ * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is
+ * negative for what is no statement; later its two low bits tell. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	int64_t at = h->at->version < V8_VERSION(9, 0) ? 0 : -1, position = 0;
+	int64_t at = h->at->version < V8_VERSION(8, 0) ? 0 : -1, position = 0;
 	uint64_t code, delta;
 	bool found = false;
 	struct bytes b;
@@ -242,19 +247,32 @@ static int32_t inlining(int64_t position)
 
 /* ---- functions ---- */
 
-/* Where the name ends that is right before a function's parameters, the map may have what it
- * was called before: there, not where it is called, which is another function's line. */
-static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
-	struct frame_name *ret)
+/* What a function was called before: the map has that where its name is, right before its
+ * parameters, or "=" or " = " before an arrow function's; not where it is called, which is
+ * another function's line. */
+static const char *name_before(const struct v8_script *script, int32_t start, uint32_t name_len)
 {
+	static const uint32_t between[] = { 0, 1, 3 };
 	struct frame_name at = {};
 	struct source_place source;
 
 	set_line(script, start, &at);
-	if (name_len && at.column > name_len &&
-		sourcemap_find(script->map, at.line, at.column - (uint32_t)name_len, &source) && source.exact &&
-		source.name && *source.name)
-		ret->name = arena_strdup(c->arena, source.name);
+	for (size_t i = 0; name_len && i < ARRAY_SIZE(between); i++)
+		if (at.column > name_len + between[i] &&
+			sourcemap_find(script->map, at.line, at.column - name_len - between[i], &source) &&
+			source.exact && source.name && *source.name)
+			return source.name;
+	return NULL;
+}
+
+static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
+	struct frame_name *ret)
+{
+	const char *name = name_before(script, start, (uint32_t)name_len);
+	struct source_place source;
+
+	if (name)
+		ret->name = arena_strdup(c->arena, name);
 	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
 		return;
 	ret->file = arena_strdup(c->arena, source.file);
@@ -280,8 +298,8 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 }
 
 /* What has no name is called as V8 does in errors. position -1: not known. */
-static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
-	int32_t position, struct frame_name *ret)
+static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	uint64_t shared, int32_t position, struct frame_name *ret)
 {
 	const struct v8_script *script;
 	struct str name = {};
@@ -339,7 +357,9 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	table = size;
 	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
 		table = size;
-	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags & 15 }, map, 0 };
+	/* before 9 it is TurboFan's */
+	flags = h->at->version < V8_VERSION(9, 0) ? 0 : flags & 15;
+	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags }, map, 0 };
 	return true;
 }
 
@@ -518,8 +538,8 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 
 /* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
  * inlined. Where a function's table of positions is not there the code's own is as good. */
-static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames, size_t nframes,
-	struct place *places, size_t n)
+static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
+	size_t nframes, struct place *places, size_t n)
 {
 	struct place own[PLACES_MAX];
 	size_t from = 0;

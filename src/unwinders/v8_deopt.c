@@ -61,7 +61,8 @@ struct packed {
 static struct packed packed_of(uint32_t config, bool maglev)
 {
 	unsigned registers = config >> 1 & 7;
-	struct packed f = { .pc_size = config >> 4 & 7, .index_size = config >> 7 & 7, .has_index = config & 1 };
+	struct packed f = { .pc_size = config >> 4 & 7, .index_size = config >> 7 & 7,
+		.has_index = config & 1 };
 
 	f.size = f.pc_size + registers + maglev;
 	if (f.has_index)
@@ -83,7 +84,8 @@ static bool entry_packed(const uint8_t *p, const struct packed *f, struct safepo
 static bool safepoint_at(const struct v8_heap *h, const struct v8_code *code, uint32_t pc,
 	struct safepoint *ret)
 {
-	bool fixed = h->at->version < V8_VERSION(10, 0), maglev = (int32_t)code->kind == h->at->kind_baseline + 1;
+	bool fixed = h->at->version < V8_VERSION(10, 0);
+	bool maglev = !fixed && (int32_t)code->kind == h->at->kind_baseline + 1;
 	unsigned skip = h->at->version < V8_VERSION(13, 0) ? 0 : 4; /* how many slots the frame has */
 	_cleanup_(freep) uint8_t *table = NULL;
 	size_t header = skip + (maglev ? 12 : 8), size;
@@ -118,12 +120,16 @@ struct opcodes {
 };
 
 static const struct opcodes versions[] = {
-	{ V8_VERSION(7, 8), { 0, NONE }, { 1, NONE }, { 3, 4 }, 25, NONE, true, "353333211111111111111111112" },
-	{ V8_VERSION(8, 4), { 0, NONE }, { 1, NONE }, { 3, 4 }, 25, NONE, true, "353333211111111111111111112" },
-	{ V8_VERSION(9, 4), { 3, NONE }, { 18, NONE }, { 19, 20 }, 22, NONE, false, "2103113131111111115334111112" },
-	{ V8_VERSION(11, 3), { 2, 3 }, { 23, 24 }, { 25, 26 }, 29, 35, false, "103311313111112111111115333401111121" },
-	{ V8_VERSION(12, 4), { 12, 13 }, { 0, 1 }, { 2, 3 }, 33, 39, false, "5333213432103311111111111111111101111121" },
-	{ V8_VERSION(13, 6), { 14, 15 }, { 0, 1 }, { 2, 3 }, 38, 44, false, "643321343331003311101111111111111111101111121" },
+	{ V8_VERSION(7, 8), { 0, NONE }, { 1, NONE }, { 3, 4 }, 25, NONE, true,
+		"353333211111111111111111112" },
+	{ V8_VERSION(9, 4), { 3, NONE }, { 18, NONE }, { 19, 20 }, 22, NONE, false,
+		"2103113131111111115334111112" },
+	{ V8_VERSION(11, 3), { 2, 3 }, { 23, 24 }, { 25, 26 }, 29, 35, false,
+		"103311313111112111111115333401111121" },
+	{ V8_VERSION(12, 4), { 12, 13 }, { 0, 1 }, { 2, 3 }, 33, 39, false,
+		"5333213432103311111111111111111101111121" },
+	{ V8_VERSION(13, 6), { 14, 15 }, { 0, 1 }, { 2, 3 }, 38, 44, false,
+		"643321343331003311101111111111111111101111121" },
 };
 
 static const struct opcodes *opcodes_of(uint32_t version)
@@ -262,6 +268,12 @@ static int32_t read_begin(struct translation *t, const uint8_t *bytes)
 	return signed_of(op.operand[may_match ? 2 : 1]);
 }
 
+static bool is_frame(const struct opcodes *form, const struct operation *op)
+{
+	return is_one_of(form->builtin, (unsigned)op->code) ||
+	       is_one_of(form->interpreted, (unsigned)op->code);
+}
+
 /* A frame's first value is its JSFunction. */
 static bool read_frame(struct translation *t, struct operation *op, struct v8_virtual *ret)
 {
@@ -294,8 +306,7 @@ size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size
 	for (unsigned i = 0; i < OPS_MAX && n < (size_t)wanted; i++) {
 		if (!read_operation(&t, &op) || is_one_of(t.form->begin, (unsigned)op.code))
 			return 0;
-		if ((is_one_of(t.form->builtin, (unsigned)op.code) || is_one_of(t.form->interpreted, (unsigned)op.code)) &&
-			!read_frame(&t, &op, &frames[n++]))
+		if (is_frame(t.form, &op) && !read_frame(&t, &op, &frames[n++]))
 			return 0;
 	}
 	return n == (size_t)wanted ? n : 0;
@@ -323,7 +334,8 @@ static bool literal_at(const struct v8_heap *h, uint64_t literals, int32_t index
 
 /* Maglev gives an inlined builtin the SharedFunctionInfo of who called it: its JSFunction, if
  * that is a literal (a weak one ends in 11), knows better. */
-static bool shared_of_function(const struct v8_heap *h, uint64_t literals, int32_t index, uint64_t *ret)
+static bool shared_of_function(const struct v8_heap *h, uint64_t literals, int32_t index,
+	uint64_t *ret)
 {
 	const struct v8_proc *p = &h->at->proc;
 	uint64_t function;
@@ -338,7 +350,8 @@ static bool shared_of_function(const struct v8_heap *h, uint64_t literals, int32
 }
 
 /* What the code has for constants are its literals, and the functions that it is made of. */
-static bool find_functions(const struct v8_heap *h, uint64_t deopt, struct v8_virtual *frames, size_t n)
+static bool find_functions(const struct v8_heap *h, uint64_t deopt, struct v8_virtual *frames,
+	size_t n)
 {
 	uint64_t literals;
 
@@ -368,7 +381,8 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 		safepoint.index > (length - h->at->deopt_first) / ENTRY_SIZE - 1)
 		return 0;
 	entry = h->at->deopt_first + ENTRY_SIZE * safepoint.index;
-	if (!v8_smi(h, deopt, 16 + 8 * (entry + 1), &index) || index < 0 || !v8_word(h, deopt, 16, &table))
+	if (!v8_smi(h, deopt, 16 + 8 * (entry + 1), &index) || index < 0 ||
+		!v8_word(h, deopt, 16, &table))
 		return 0;
 	bytes = v8_bytes(h, table, &size);
 	if (!bytes)

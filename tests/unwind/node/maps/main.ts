@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// main.ts - what maps.py has bundled: node's own account of its stack, told by the source map,
+// then a system call that a tracer sees.
+import * as fs from 'fs';
+import { Walker, viaArrow } from './deep';
+
+const file = fs.openSync(process.argv[1], 'r'), byte = Buffer.alloc(1);
+
+function probe(): number {
+  console.log(new Error().stack);
+  fs.readSync(file, byte, 0, 1, 2 ** 40);
+  return 1;
+}
+
+function outermost(): number {
+  const walker = new Walker({ depth: 3, leaf: () => probe() });
+  return viaArrow(walker, 2);
+}
+
+fs.readSync(0, Buffer.alloc(8));
+outermost();
+setTimeout(() => 0, 4000);
