@@ -529,7 +529,8 @@ __global int v8_learn(struct walk *w)
 	if (!m->print)
 		return -1;
 	flags = shared_word(s, p->shared_flags);
-	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32);
+	/* Numbers are those of an isolate: a worker's thread has its own. */
+	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32 | (__u64)w->tid << 32);
 	if ((__s64)flags >> 32 == -1) /* no script's */
 		id = v8_mix(id, shared);
 	m->object = f->shared = shared;

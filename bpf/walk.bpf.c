@@ -733,6 +733,7 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 {
 	w->window_at = WINDOW_NONE;
 	w->switches = 0;
+	w->tid = bpf_get_current_pid_tgid();
 	w->pid = bpf_get_current_pid_tgid() >> 32;
 	w->map.start = w->map.end = 0;
 	w->before.start = w->before.end = 0;

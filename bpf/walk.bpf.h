@@ -78,7 +78,8 @@ struct walk {
 	__u64 v8_asked;             /* fp of the frame that a window was read for */
 	__u32 v8_walk;              /* v8_begin() was called */
 	__u32 v8_on;                /* the frame before was V8's */
-	__u32 v8_budget, v8_pad;    /* words of code that may be looked at */
+	__u32 v8_budget;            /* words of code that may be looked at */
+	__u32 tid;
 
 	struct { /* where the walk began, for userspace to finish it */
 		__u64 pc, sp, fp, lr;

@@ -89,6 +89,7 @@ static void read_thread(struct core *c, struct bytes b)
 		return;
 	b = (struct bytes){ b.p + PRSTATUS_REGS, b.size - PRSTATUS_REGS };
 	t.regs = elf_machine(c->elf) == EM_AARCH64 ? regs_arm64(b) : regs_x86(b);
+	t.regs.tid = (uint32_t)t.tid;
 	vec_push(&c->threads, t);
 }
 

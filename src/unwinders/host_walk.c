@@ -123,7 +123,7 @@ long host_output(const void *data, __u64 size)
 
 __u64 host_pid_tgid(void)
 {
-	return (uint64_t)host->pid << 32 | host->pid;
+	return (uint64_t)host->pid << 32 | (host->regs->tid ? host->regs->tid : host->pid);
 }
 
 __u64 host_time(void)
@@ -264,7 +264,7 @@ void host_copy_init(struct host_copy *m, const struct walk_record *r, struct hos
 void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret)
 {
 	*ret = (struct host_regs){.pc = r->pc, .sp = r->sp, .fp = r->fp, .lr = r->lr, .tp = r->tp,
-		.machine = machine};
+		.tid = r->tid, .machine = machine};
 }
 
 /* ---- the walk ---------------------------------------------------------- */

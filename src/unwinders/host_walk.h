@@ -49,6 +49,7 @@ struct host_regs {
 	uint64_t tp;        /* 0: not known: no Python frames */
 	uint64_t other[16]; /* by enum rule_reg */
 	int has_other;
+	uint32_t tid;       /* 0: the process' first thread */
 	uint16_t machine;   /* EM_X86_64, EM_AARCH64 */
 	uint8_t address_bits; /* arm64: see struct unwind_config; 0: 48 */
 };

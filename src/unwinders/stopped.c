@@ -71,7 +71,7 @@ int stopped_regs(int tid, struct host_regs *ret)
 		return -errno;
 	*ret = (struct host_regs){
 		.pc = r.rip, .sp = r.rsp, .fp = r.rbp, .tp = r.fs_base,
-		.has_other = 1, .machine = EM_X86_64,
+		.has_other = 1, .tid = (uint32_t)tid, .machine = EM_X86_64,
 		.other = {
 			[RULE_REG_RAX] = r.rax, [RULE_REG_RDX] = r.rdx, [RULE_REG_RCX] = r.rcx,
 			[RULE_REG_RBX] = r.rbx, [RULE_REG_RSI] = r.rsi, [RULE_REG_RDI] = r.rdi,
@@ -94,7 +94,7 @@ int stopped_regs(int tid, struct host_regs *ret)
 		return -errno;
 	*ret = (struct host_regs){
 		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30], .tp = tp,
-		.has_other = 1, .machine = EM_AARCH64, .address_bits = target_address_bits(),
+		.has_other = 1, .tid = (uint32_t)tid, .machine = EM_AARCH64, .address_bits = target_address_bits(),
 		.other = { [RULE_REG_X0] = r.regs[0], [RULE_REG_R13] = r.regs[13],
 			[RULE_REG_X28] = r.regs[28] },
 	};

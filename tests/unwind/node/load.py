@@ -26,7 +26,8 @@ OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-ma
            '24': ['--no-turbo-inlining', '--no-maglev-inlining']}
 # Builtins, functions of C++ and regular expressions count as the function of a script that called
 # them: the two do not see the same of them.
-SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @j[jsstack(16)] = count(); @u[ustack(512)] = count(); }'
+SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @u[ustack(512)] = count(); }'
+JAVASCRIPT = re.compile(r'(?:\S+ )*?\S+:\d+:\d+')
 
 
 def stacks(text, name):
@@ -40,47 +41,50 @@ def whole(text):
     total, why = 0, collections.Counter()
     for lines, n in stacks(text, 'u'):
         total += n
-        marks = [line for line in lines if re.fullmatch(r'\[.*\]', line)]
+        marks = [line for line in lines if re.fullmatch(r'\[(?!Symbol\.).*\]', line)]
         if marks:
             why[marks[-1]] += n
     return total, total - sum(why.values()), why
 
 
 def by_function(text):
-    """Share in % of all samples, by (name, file's base)."""
+    """Share in % of all samples, by (name, file's base). Those of a collection of garbage are left
+    out: the profiler's clock goes on while the thread waits for others that help to collect."""
     seen, total = collections.Counter(), 0
-    for lines, n in stacks(text, 'j'):
+    for lines, n in stacks(text, 'u'):
+        first = next((line for line in lines if 'CollectGarbage' in line or JAVASCRIPT.fullmatch(line)), '')
+        if 'CollectGarbage' in first:
+            continue
         total += n
-        for line in lines:
-            if not line.startswith('[') and place(line)[1]:
-                seen[place(line)] += n
-                break
+        if first:
+            seen[place(first)] += n
     return {k: 100 * n / total for k, n in seen.items()} if total else {}
 
 
 def place(line):
     name, _, rest = line.partition(' ')
-    file = rest.rpartition(':')[0] if re.search(r':\d+$', rest) else rest
+    file = re.sub(r'(:\d+)+$', '', rest)
     return ('' if name == '<anonymous>' else name.split('.')[-1], pathlib.Path(file).name)
 
 
 def own_account(path):
-    """The same, of a .cpuprofile."""
+    """The same, of a .cpuprofile: its samples are counted, not the time between them, which goes on
+    while others have the CPU."""
     profile = json.loads(path.read_text())
     nodes = {n['id']: n for n in profile['nodes']}
     above = {child: n['id'] for n in profile['nodes'] for child in n.get('children', ())}
     seen, total = collections.Counter(), 0
-    for at, micros in zip(profile['samples'], profile['timeDeltas']):
+    for at in profile['samples']:
         frame = nodes[at]['callFrame']
-        if frame['functionName'] == '(idle)':
+        if frame['functionName'] in ('(idle)', '(garbage collector)'):
             continue
-        total += micros
+        total += 1
         while not frame['url'] and at in above:
             at = above[at]
             frame = nodes[at]['callFrame']
         if frame['url']:
             name = frame['functionName'].split('.')[-1].split(' ')[-1]
-            seen[name, pathlib.Path(frame['url'].removeprefix('file://')).name] += micros
+            seen[name, pathlib.Path(frame['url'].removeprefix('file://')).name] += 1
     return {k: 100 * n / total for k, n in seen.items()}
 
 

@@ -158,18 +158,21 @@ const starts = [
 let left = STACKS;
 // Lines are read from the process: a busy tracer may be a moment late.
 const linger = () => setTimeout(() => 0, 4000);
-const main = () => { left-- > 0 ? starts[random(starts.length)](main) : isMainThread && linger(); };
+const main = () => {
+  if (left-- <= 0)
+    return linger();
+  if (isMainThread && left === STACKS >> 1)
+    return work(main);
+  starts[random(starts.length)](main);
+};
 
 // One after the other: they write to one pipe.
 function work(next) {
-  const share = Math.min(left, 40);
-  const numbered = [1 + random(2 ** 30), number, share, DEEPEST];
+  const share = Math.min(left, STACKS >> 3);
+  const numbered = [1 + random(2 ** 30), 2 ** 30, share, DEEPEST]; // its own seed and numbers
   left -= share;
-  number += share;
   new Worker(__filename, { workerData: numbered }).on('exit', next);
 }
-if (isMainThread)
-  starts.push((next) => random(200) ? next(left++) : work(next));
 
 // A module's functions are its own shapes.
 async function begin() {
