@@ -166,11 +166,11 @@ static __always_inline int starts_x86(const __u8 *b)
 		(b[0] == 0x0f && b[1] == 0x8f && b[6] == 0xc2) || (b[0] == 0x41 && b[3] == 0x8d && b[4] == 0x24))
 		return 1;
 	for (int i = 4; i < 17; i++)
-		if (*(const __u32 *)(b + i) == 0xe5894855)
+		if (b[i] == 0x55 && b[i + 1] == 0x48 && b[i + 2] == 0x89 && b[i + 3] == 0xe5)
 			return 1;
-	if (b[0] == 0xbb && *(const __u16 *)(b + 5) == 0xbc49 && b[15] == 0xe8)
+	if (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8)
 		return 1;
-	return (*(const __u16 *)b == 0xbc49 && b[10] == 0xe8) || (b[0] == 0xe8 && *(const __u16 *)(b - 10) == 0xbc49);
+	return (b[0] == 0x49 && b[1] == 0xbc && b[10] == 0xe8) || (b[0] == 0xe8 && b[-10] == 0x49 && b[-9] == 0xbc);
 }
 
 static __always_inline int is_start(struct walk *w, struct v8_scratch *s)

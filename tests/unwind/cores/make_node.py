@@ -35,7 +35,7 @@ def record(node, which, how, options):
     told = b''
     for line in traced.stdout:
         if line.startswith(b'own '):
-            told = line[4:]
+            told = line[line.index(b'['):]
         elif line.startswith(b'there'):
             time.sleep(4)
             traced.send_signal(signal.SIGABRT)
@@ -68,7 +68,7 @@ def boot(versions):
         tree = pathlib.Path(tree)
         for version in versions:
             shutil.copy2(binaries.node(version, 'aarch64'), tree / f'node{version}')
-        for path in (SLIM, HERE / 'core.js', NODE / 'program.js'):
+        for path in (SLIM, HERE / 'core.js', *NODE.glob('*.js'), *NODE.glob('*.mjs')):
             shutil.copy2(path, tree)
         (tree / 'inside.py').write_text(INSIDE)
         (tree / 'cases').write_text(''.join(f'{v} {which} {how} {options}\n' for v in versions for which, how, options in CASES))

@@ -15,9 +15,6 @@ import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'node'))
-import account  # noqa: E402
-
 # How Go and C are stuck together: Go's account has a stand-in for what is really there.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 IS_C = re.compile(r'\+(0x[0-9a-f]+|\d+)$')  # Go's and node's frames end in a line, or in a name
@@ -80,20 +77,29 @@ def unpack(archive, directory):
                 out.truncate(member.size)
 
 
+def places(told, got):
+    """Of a frame as node tells of it, and as it is shown: name, file, line, and perhaps column."""
+    name, file, *place = told.split('\t')
+    found, *where = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', got).groups()
+    where = ['' if where[0] in (None, '<anonymous>') else where[0], *(n or '0' for n in where[1:])]
+    node = [name or found, file.removeprefix('file://'), *place]
+    return node, [found, *where][:len(node)]
+
+
 def compare_node(how, told, died):
     died = [line for line in died if not IS_C.search(line)]
     start = next((i for i, line in enumerate(died) if line.startswith('probe ')), None)
-    inner = [account.seen(line)[:2] for line in died[:start]]
-    if start is None or ('stay', '/cores/core.js') != inner[-1]:
+    inner = [line.split(':')[0] for line in died[:start]]
+    if start is None or 'stay /cores/core.js' not in inner:
         return f'no probe: {died}'
-    if ('call' if how == 'call' else 'spin', '/cores/core.js') not in inner:
+    if ('call' if how == 'call' else 'spin') + ' /cores/core.js' not in inner:
         return f'innermost: {inner}'
     got = died[start + 1:]
-    frames, names, lines, missing = account.compare(told, got)
-    if not names and not lines:
-        return None
-    n = next((n for n, (a, b) in enumerate(zip(told, got)) if account.compare([a], [b])[1:3] != (0, 0)), min(len(told), len(got)))
-    return f'{names} names, {lines} lines of {frames} are wrong; frame {n}: {got[n:n + 3]}, node says {told[n:n + 3]}'
+    for n, (a, b) in enumerate(zip(told, got)):
+        node, shown = places(a, b)
+        if node != shown:
+            return f'frame {n}: {shown}; node says {node}'
+    return None if len(told) == len(got) else f'{len(got)} frames; node says {len(told)}'
 
 
 def replay_node(strata, name, core, directory):

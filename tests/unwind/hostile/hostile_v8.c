@@ -427,6 +427,6 @@ int main(int argc, char **argv)
 			another_function();
 		go(FRAMES);
 	}
-	usleep(300000); /* for its lines to be read */
+	usleep(strcmp(how, "truth") ? 0 : 2000000); /* for its lines to be read */
 	return 0;
 }

@@ -14,7 +14,7 @@ HELD = sys.argv[1] == '--held'
 STRATA, HOSTILE, COMPRESSED = sys.argv[2:] if HELD else sys.argv[1:]
 CALLS = 200
 LIMIT = 500
-SECONDS = 60
+SECONDS = 60 if os.uname().machine == 'x86_64' else 240 # an emulated machine is slow
 MEGABYTES = 700 # of the tracer: it has some 100 when nobody lies
 SCRIPT = f"""uprobe:libc:getppid {{
     @calls = count();
@@ -94,12 +94,15 @@ def complaints(status, out, elapsed, mode):
 
 
 def run(mode):
-    start = time.monotonic()
-    try:
-        status, out, err = (hold if HELD else trace)(mode)
-    except subprocess.TimeoutExpired:
-        status, out, err = 'time out', '', ''
-    wrong = list(complaints(status, out, time.monotonic() - start, mode))
+    for _ in range(3): # a busy machine may not get to know the process in time
+        start = time.monotonic()
+        try:
+            status, out, err = (hold if HELD else trace)(mode)
+        except subprocess.TimeoutExpired:
+            status, out, err = 'time out', '', ''
+        wrong = list(complaints(status, out, time.monotonic() - start, mode))
+        if status or not wrong:
+            break
     check(not wrong, mode, '\n'.join([*wrong[:5], err, out]))
 
 
