@@ -105,6 +105,7 @@ static __always_inline int signal_arm64(struct walk *w)
 	w->fp = x[29];
 	w->lr = x[30];
 	w->regs[RULE_REG_X0] = x[0];
+	w->regs[RULE_REG_X1] = x[1];
 	w->regs[RULE_REG_R13] = x[13];
 	w->sp = x[31];
 	w->pc = strip(w, x[32]);

@@ -290,6 +290,7 @@ enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG 
 	RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11,
 	RULE_REG_R12, RULE_REG_R13, RULE_REG_R14, RULE_REG_R15,
 	RULE_REG_X0 = RULE_REG_RAX,  /* arm64: never in a rule.. */
+	RULE_REG_X1 = RULE_REG_RDX,
 	RULE_REG_X28 = RULE_REG_R15, /* ..and Go's g, likewise */
 };
 enum rule_flags {

@@ -157,6 +157,19 @@ static __always_inline int starts_arm(const __u32 *op)
 	return 0;
 }
 
+/* Whether push %rbp; mov %rsp,%rbp is among them. Without branches: the verifier would follow each. */
+static __always_inline int makes_frame(const __u8 *b, int from, int to)
+{
+	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;
+
+	for (int i = from; i < to; i++) {
+		v = v >> 8 | (__u64)b[i + 3] << 24;
+		found |= ((v ^ 0xe5894855) - 1) >> 63;
+		FORGET(found);
+	}
+	return found;
+}
+
 /* push %rbp; mov %rsp,%rbp, up to three instructions behind, which look whether the code is still
  * good; or Sparkplug's mov $,%ebx; mov $,%r12; call of what makes its frame. When it is done:
  * pop %rbp; cmp $,%..; jg; ret $; or pop %r..; lea ..,%rsp. */
@@ -165,9 +178,8 @@ static __always_inline int starts_x86(const __u8 *b)
 	if ((b[-1] == 0x5d && b[1] == 0x83) || (b[0] == 0x7f && b[2] == 0xc2) ||
 		(b[0] == 0x0f && b[1] == 0x8f && b[6] == 0xc2) || (b[0] == 0x41 && b[3] == 0x8d && b[4] == 0x24))
 		return 1;
-	for (int i = 4; i < 17; i++)
-		if (b[i] == 0x55 && b[i + 1] == 0x48 && b[i + 2] == 0x89 && b[i + 3] == 0xe5)
-			return 1;
+	if (makes_frame(b, 4, 17))
+		return 1;
 	if (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8)
 		return 1;
 	return (b[0] == 0x49 && b[1] == 0xbc && b[10] == 0xe8) || (b[0] == 0xe8 && b[-10] == 0x49 && b[-9] == 0xbc);
@@ -628,6 +640,29 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 	s->blob_file = w->map.file;
 }
 
+/* The function whose frame is being made, which compiled code has in the register that it was
+ * called with: what makes the frame is ahead, or just behind. 0: it is none. */
+__global __u64 v8_begun(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	const __u32 *op;
+	const __u8 *b;
+
+	if (!s || !(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
+		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
+		return 0;
+	op = (const __u32 *)s->chunk;
+	b = (const __u8 *)s->chunk + 16;
+	if (WALK_ARM64(w)) {
+		for (int i = 2; i < 4 + V8_AHEAD / 4; i++)
+			if ((op[i] & 0xff8003ff) == 0x910003fd)
+				return w->regs[RULE_REG_X1];
+		return 0;
+	}
+	return makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8) ?
+		w->regs[RULE_REG_RDI] : 0;
+}
+
 /* The frame of the function that runs; 0: it is no function's. */
 __global __u64 v8_function(struct walk *w)
 {
@@ -642,14 +677,17 @@ __global __u64 v8_function(struct walk *w)
 		return 0;
 	f = &s->place;
 	note_code(w, s);
-	if (!is_established(w, s))
-		return 0;
-	/* The lowest one first: the window is filled from there upwards. */
-	f->offset = v8_slot(w, s->proc.frame_offset);
-	f->bytecode = v8_slot(w, s->proc.frame_bytecode);
-	f->function = function_of(w, &s->proc);
-	if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
-		return V8_WASM;
+	if (!is_established(w, s)) {
+		f->offset = f->bytecode = 0;
+		f->function = v8_begun(w);
+	} else {
+		/* The lowest one first: the window is filled from there upwards. */
+		f->offset = v8_slot(w, s->proc.frame_offset);
+		f->bytecode = v8_slot(w, s->proc.frame_bytecode);
+		f->function = function_of(w, &s->proc);
+		if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
+			return V8_WASM;
+	}
 	if (!is_object(f->function))
 		return 0;
 	f->shared = 0;

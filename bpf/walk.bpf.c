@@ -105,6 +105,7 @@ static __always_inline int user_registers(struct walk *w)
 	w->pc_mask = (1ULL << (unwind_config.address_bits & 63)) - 1;
 	w->g = r->regs[28];
 	w->regs[RULE_REG_X0] = r->regs[0];
+	w->regs[RULE_REG_X1] = r->regs[1];
 	w->regs[RULE_REG_R13] = r->regs[13];
 #else
 	__u16 cs = r->cs;

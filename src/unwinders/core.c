@@ -76,7 +76,7 @@ static struct host_regs regs_arm64(struct bytes b)
 	return (struct host_regs){
 		.pc = word(b, 8 * 32), .sp = word(b, 8 * 31), .fp = word(b, 8 * 29),
 		.lr = word(b, 8 * 30), .has_other = 1, .machine = EM_AARCH64,
-		.other = { [RULE_REG_X0] = word(b, 0), [RULE_REG_R13] = word(b, 8 * 13),
+		.other = { [RULE_REG_X0] = word(b, 0), [RULE_REG_X1] = word(b, 8), [RULE_REG_R13] = word(b, 8 * 13),
 			[RULE_REG_X28] = word(b, 8 * 28) },
 	};
 }

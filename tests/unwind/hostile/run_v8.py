@@ -21,7 +21,7 @@ SCRIPT = f"""uprobe:libc:getppid {{
     @j[jsstack({LIMIT})] = count();
     @u[ustack({LIMIT})] = count();
 }}"""
-TRUTH = ['hostile0 /hostile.js:3', 'hostile1 /hostile.js:3', 'hostile2 /hostile.js:3', 'hostile3 /hostile.js:3']
+TRUTH = ['hostile0 /hostile.js:3:5', 'hostile1 /hostile.js:3:5', 'hostile2 /hostile.js:3:5', 'hostile3 /hostile.js:3:5']
 # How many frames of JavaScript there are, at least and at most.
 LIES = {
     'truth': (4, 4), 'many': (4, 4), 'self': (1, LIMIT), 'cycle': (0, LIMIT), 'flip': (0, 5),
