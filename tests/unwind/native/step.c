@@ -374,7 +374,7 @@ static void compare(struct rig *r, const struct host_regs *regs)
 		r->unknown++;
 		return;
 	}
-	if (want && is_part_of_caller(r, regs, want)) {
+	if (want && !r->changing && is_part_of_caller(r, regs, want)) {
 		if (r->calls.len == 1)
 			return;
 		want--;
