@@ -116,8 +116,11 @@ __global int walk_vma(struct walk *w)
 struct vm_area_struct;
 extern const volatile struct unwind_config unwind_config; /* walk.bpf.c */
 
+#define VM_EXEC 4
+
 struct vma_seen {
 	__u64 start, end, offset; /* offset: in the file, bytes */
+	__u64 flags;
 	struct inode_key key;
 };
 
@@ -138,6 +141,8 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	s->end = kernel_word((__u64)vma + unwind_config.vma_end);
 	s->offset = kernel_word((__u64)vma + unwind_config.vma_pgoff) <<
 		(unwind_config.page_shift & 31);
+	if (unwind_config.vma_flags)
+		s->flags = kernel_word((__u64)vma + unwind_config.vma_flags);
 	if (!file)
 		return 0;
 	inode = kernel_word(file + unwind_config.file_inode);
@@ -145,6 +150,20 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	bpf_probe_read_kernel(&dev, sizeof(dev), (const void *)(sb + unwind_config.sb_dev));
 	s->key.inode = kernel_word(inode + unwind_config.inode_ino);
 	s->key.dev = dev;
+	return 0;
+}
+
+/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
+static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
+{
+	struct mapping_chunk *c = chunk_of(w->pid, 0);
+
+	if (!c || !(c->languages & 1u << FRAME_LANG_JS) || !(s->flags & VM_EXEC))
+		return -1;
+	w->map.start = s->start;
+	w->map.end = s->end;
+	w->map.bias = s->start & ~FRAME_VADDR_MASK;
+	w->map.flags = MAPPING_ANON | MAPPING_V8;
 	return 0;
 }
 
@@ -158,8 +177,10 @@ __global int walk_vma(struct walk *w)
 
 	if (!w || !unwind_config.vma_lookup)
 		return -1;
-	if (bpf_find_vma(bpf_get_current_task_btf(), w->lookup, see_vma, &s, 0) || !s.key.inode)
+	if (bpf_find_vma(bpf_get_current_task_btf(), w->lookup, see_vma, &s, 0))
 		return -1;
+	if (!s.key.inode)
+		return compiled_code(w, &s);
 	f = bpf_map_lookup_elem(&files_by_inode, &s.key);
 	if (!f)
 		return -1;

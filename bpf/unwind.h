@@ -148,8 +148,9 @@ struct unwind_config {
 	__u32 vma_lookup, vma_end, vma_pgoff, vma_file, file_inode, inode_ino, inode_sb, sb_dev;
 	__u32 page_shift;   /* of vm_pgoff */
 	__u32 address_bits; /* arm64: of a user address: above them a return address is signed */
+	__u32 vma_flags;    /* vm_area_struct: vm_flags; 0: not known */
 };
-ABI_SIZE(unwind_config, 72);
+ABI_SIZE(unwind_config, 76);
 
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
  * inode_file: files whose tables are there. A walk that meets a mapping which userspace

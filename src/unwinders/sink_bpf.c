@@ -98,6 +98,7 @@ static void set_vma_offsets(struct target *t, struct unwind_config *c)
 	c->vma_end = offset_of(t, "vm_area_struct", "vm_end");
 	c->vma_pgoff = offset_of(t, "vm_area_struct", "vm_pgoff");
 	c->vma_file = offset_of(t, "vm_area_struct", "vm_file");
+	c->vma_flags = offset_of(t, "vm_area_struct", "vm_flags");
 	c->file_inode = offset_of(t, "file", "f_inode");
 	c->inode_ino = offset_of(t, "inode", "i_ino");
 	c->inode_sb = offset_of(t, "inode", "i_sb");

@@ -60,7 +60,7 @@ def without_hidden(own, ours):
     kept = []
     for frame in ours:
         at = len(kept)
-        if seen(frame) == ('runInContext', '', 0, 0) and at < len(own) and told(own[at])[1]:
+        if seen(frame)[:2] in (('runInContext', ''), ('runMicrotasks', '')) and at < len(own) and told(own[at])[1]:
             continue
         kept.append(frame)
     return kept
