@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""short.py - JavaScript that is killed as soon as it has been seen: its stack has functions and
-files, and lines unless nobody could read them any more.
+"""short.py - JavaScript that is killed as soon as it has been seen: its stack has its functions, and
+files and lines unless nobody could read them any more.
 
     short.py STRATA [COUNT [VERSION...]]      root"""
 import os
@@ -33,7 +33,7 @@ def wrong(n, file, stacks):
             continue
         want = [f'brief_{n}', *CHAIN]
         for name, line in zip(want, lines[at:at + len(want)]):
-            if not re.fullmatch(rf'{re.escape(name)} {re.escape(file)}(:\d+:\d+)?', line):
+            if not re.fullmatch(rf'{re.escape(name)}( <anonymous>| {re.escape(file)}(:\d+:\d+)?)?', line):
                 return f'{line} for {name}'
         return None if len(lines) >= at + len(want) else 'cut'
     return 'it is not there'
