@@ -67,7 +67,7 @@ static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 	__u64 loop = in_loop ? CACHE_IN_LOOP : 0;
 
 	if (!((rule & 0xffffffff & ~((__u64)RULE_GO_ODD << 8)) >> 4) &&
-		(!offset || ((rule & 15) == RULE_GO && !(offset & ~CACHE_FRAME))))
+		(!offset || (((rule & 15) == RULE_GO || (rule & 15) == RULE_V8) && !(offset & ~CACHE_FRAME))))
 		return (1 + (rule & 15)) << 3 | loop | offset << 4;
 	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || offset & ~CACHE_OFFSET ||
 		((slot + 0x20) & 0xffff) > 0x3f)

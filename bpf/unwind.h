@@ -284,7 +284,7 @@ enum rule_kind {
 	                 * function may be there. The offset is V8_FRAME where the frame is known to
 	                 * be there */
 };
-#define V8_FRAME 1
+#define V8_FRAME 16
 enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
