@@ -647,9 +647,14 @@ struct wanted { /* symbols by name */
 
 static bool is_wanted(const struct wanted *w, const char *name)
 {
-	for (size_t i = 0; i < w->nnames; i++)
-		if (w->starting ? !strncmp(name, w->names[i], strlen(w->names[i])) : !strcmp(name, w->names[i]))
+	for (size_t i = 0; i < w->nnames; i++) {
+		const char *a = name, *b = w->names[i]; /* most differ in the first few bytes */
+
+		while (*b && *a == *b)
+			a++, b++;
+		if (!*b && (w->starting || !*a))
 			return true;
+	}
 	return false;
 }
 

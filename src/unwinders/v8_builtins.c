@@ -19,6 +19,7 @@
 
 #define BUILTINS_MAX 8192
 #define BUILTIN_MAX  (1u << 20) /* bytes of one: the largest has some 30,000 */
+#define LARGE        2000 /* bytes */
 #define PREFIX       "Builtins_"
 #define DEPTH_MAX    32000 /* bytes */
 
@@ -423,12 +424,28 @@ static bool is_entry(const char *name)
 	return false;
 }
 
+/* x86_64: half of the code begins with push %rbp; mov %rsp,%rbp, and has its frame until it is done.
+ * To decode all that takes a tenth of a second: where it is large, what is ahead of an interrupted
+ * pc tells where that begins and ends; but not behind pop %rbp; cmp $,%.. (how many arguments are
+ * to go). */
+static bool has_frame(const struct follow *f)
+{
+	static const uint8_t begin[] = { 0x55, 0x48, 0x89, 0xe5 };
+
+	if (f->arm || !f->bytes || f->size < LARGE || memcmp(f->bytes, begin, sizeof(begin)) != 0)
+		return false;
+	for (uint64_t i = 0; i + 2 < f->size; i++)
+		if (f->bytes[i] == 0x5d && f->bytes[i + 2] == 0x83)
+			return false;
+	return true;
+}
+
 static void add_builtin(struct follow *f, const char *name, uint64_t start, uint64_t end)
 {
 	f->start = start;
 	f->size = end - start;
 	f->bytes = elf_at(f->e, start, f->size);
-	if (is_handler(name) || (f->arm && is_entry(name)) || !f->bytes || f->size > BUILTIN_MAX) {
+	if (is_handler(name) || (f->arm && is_entry(name)) || has_frame(f) || !f->bytes || f->size > BUILTIN_MAX) {
 		eh_row_add(f->rows, start, RULE(RULE_V8, 0, 0, 0, is_handler(name) ? V8_FRAME : 0));
 		return;
 	}
