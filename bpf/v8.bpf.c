@@ -95,6 +95,14 @@ struct {
 	__type(value, struct v8_scratch);
 } v8_scratch SEC(".maps");
 
+static __always_inline struct v8_scratch *scratch_of(struct walk *w)
+{
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
+
+	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	return bpf_map_lookup_elem(&v8_scratch, &index);
+}
+
 /* Tagged pointers end in 01. */
 static __always_inline int is_object(__u64 tagged)
 {
@@ -185,18 +193,36 @@ static __always_inline int starts_x86(const __u8 *b)
 	return (b[0] == 0x49 && b[1] == 0xbc && b[10] == 0xe8) || (b[0] == 0xe8 && b[-10] == 0x49 && b[-9] == 0xbc);
 }
 
-static __always_inline int is_start(struct walk *w, struct v8_scratch *s)
+enum { V8_FRAMELESS = 1, V8_BEGINS = 2 };
+
+/* What the instructions around an interrupted pc in compiled code tell: that there is no frame; that
+ * it is about to be made, or has just been, so that the function is in the register that it was
+ * called with. */
+__global int v8_around(struct walk *w)
 {
-	if (!(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	int begins = 0;
+	const __u32 *op;
+	const __u8 *b;
+
+	if (!s || !(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
 		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
 		return 0;
-	return WALK_ARM64(w) ? starts_arm((__u32 *)s->chunk + 4) : starts_x86((__u8 *)s->chunk + 16);
+	op = (const __u32 *)s->chunk + 4;
+	b = (const __u8 *)s->chunk + 16;
+	if (WALK_ARM64(w)) {
+		for (int i = -2; i < V8_AHEAD / 4; i++)
+			begins |= (op[i] & 0xff8003ff) == 0x910003fd;
+		return starts_arm(op) * V8_FRAMELESS | begins * V8_BEGINS;
+	}
+	begins = makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8);
+	return starts_x86(b) * V8_FRAMELESS | begins * V8_BEGINS;
 }
 
 /* Whether the slots below fp are there: an interrupted frame may not have them yet. */
-static __always_inline int is_established(struct walk *w, struct v8_scratch *s)
+static __always_inline int is_established(struct walk *w, struct v8_scratch *s, int around)
 {
-	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || is_start(w, s))
+	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
 		return 0;
 	return !(w->flags & WALK_EXACT) || w->rule >> 32 == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
@@ -347,14 +373,6 @@ __global int v8_first_sight(struct v8_record *r)
 }
 
 /* ---- a frame ---- */
-
-static __always_inline struct v8_scratch *scratch_of(struct walk *w)
-{
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
-
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
-	return bpf_map_lookup_elem(&v8_scratch, &index);
-}
 
 /* Of other bits of it each half has the place: memos that share one seldom share both. */
 static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
@@ -640,35 +658,13 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 	s->blob_file = w->map.file;
 }
 
-/* The function whose frame is being made, which compiled code has in the register that it was
- * called with: what makes the frame is ahead, or just behind. 0: it is none. */
-__global __u64 v8_begun(struct walk *w)
-{
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
-	const __u32 *op;
-	const __u8 *b;
-
-	if (!s || !(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
-		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
-		return 0;
-	op = (const __u32 *)s->chunk;
-	b = (const __u8 *)s->chunk + 16;
-	if (WALK_ARM64(w)) {
-		for (int i = 2; i < 4 + V8_AHEAD / 4; i++)
-			if ((op[i] & 0xff8003ff) == 0x910003fd)
-				return w->regs[RULE_REG_X1];
-		return 0;
-	}
-	return makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8) ?
-		w->regs[RULE_REG_RDI] : 0;
-}
-
 /* The frame of the function that runs; 0: it is no function's. */
 __global __u64 v8_function(struct walk *w)
 {
 	struct v8_scratch *s;
 	struct v8_place *f;
 	struct v8_memo *m;
+	int around;
 
 	if (!w || (!w->v8_walk && v8_begin(w)))
 		return 0;
@@ -677,9 +673,10 @@ __global __u64 v8_function(struct walk *w)
 		return 0;
 	f = &s->place;
 	note_code(w, s);
-	if (!is_established(w, s)) {
+	around = (w->flags & WALK_EXACT) ? v8_around(w) : 0;
+	if (!is_established(w, s, around)) {
 		f->offset = f->bytecode = 0;
-		f->function = v8_begun(w);
+		f->function = around & V8_BEGINS ? w->regs[WALK_ARM64(w) ? RULE_REG_X1 : RULE_REG_RDI] : 0;
 	} else {
 		/* The lowest one first: the window is filled from there upwards. */
 		f->offset = v8_slot(w, s->proc.frame_offset);
@@ -839,14 +836,12 @@ static __always_inline int by_call(struct walk *w)
 __global int native_v8(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, at, sp;
-	struct v8_scratch *s;
 	struct v8_proc *entry;
 	int err = 0;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	s = scratch_of(w);
-	if (s && is_start(w, s))
+	if ((w->flags & WALK_EXACT) && (v8_around(w) & V8_FRAMELESS))
 		return by_call(w);
 	if ((w->flags & WALK_EXACT) && w->rule >> 32 != V8_FRAME && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
