@@ -15,6 +15,9 @@ import account
 
 SCRIPT = '''profile:hz:499 { @both[ustack] = count(); @python[pystack] = count(); }
 interval:ms:700 { exit(); }'''
+# Up to 3.9 CPython leaves nothing in its loop's frame: which frames are whose is not known at the
+# edge of a call, and the stack says so.
+UNATTACHED, EDGE = '[unattached: ', 0.02
 ORDER = ['<module>', 'outer', 'middle', 'leaf']
 STACK = re.compile(r'^@(both|python)\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 
@@ -65,11 +68,17 @@ def look(strata, name, python, *options):
         traced.wait()
     stacks = STACK.findall(done.stdout)
     total = sum(int(n) for kind, _, n in stacks if kind == 'both')
-    complaints = list(wrong(stacks))
+    marked = sum(int(n) for _, text, n in stacks if UNATTACHED in text)
+    edge = before_3_10(python) and marked <= EDGE * total
+    complaints = [text for text in wrong(stacks) if not (edge and UNATTACHED in text)]
     print(f'{name} {" ".join(options)}: {total} stacks, {len(complaints)} complaints {done.stderr.strip()}', flush=True)
     for text in complaints[:5]:
         print(f'  {text}')
     return total >= 20 and not complaints
+
+
+def before_3_10(python):
+    return not subprocess.run([python, '-c', 'import sys; sys.exit(sys.version_info >= (3, 10))'], cwd='/tmp').returncode
 
 
 def has_perf(python):
