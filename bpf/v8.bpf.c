@@ -201,7 +201,7 @@ enum { V8_FRAMELESS = 1, V8_BEGINS = 2 };
 __global int v8_around(struct walk *w)
 {
 	struct v8_scratch *s = w ? scratch_of(w) : NULL;
-	int begins = 0;
+	__u64 begins = 0;
 	const __u32 *op;
 	const __u8 *b;
 
@@ -211,8 +211,10 @@ __global int v8_around(struct walk *w)
 	op = (const __u32 *)s->chunk + 4;
 	b = (const __u8 *)s->chunk + 16;
 	if (WALK_ARM64(w)) {
-		for (int i = -2; i < V8_AHEAD / 4; i++)
-			begins |= (op[i] & 0xff8003ff) == 0x910003fd;
+		for (int i = -2; i < V8_AHEAD / 4; i++) { /* as makes_frame() */
+			begins |= ((__u64)((op[i] & 0xff8003ff) ^ 0x910003fd) - 1) >> 63;
+			FORGET(begins);
+		}
 		return starts_arm(op) * V8_FRAMELESS | begins * V8_BEGINS;
 	}
 	begins = makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8);
