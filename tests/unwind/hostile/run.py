@@ -5,11 +5,15 @@ delivered, a wrong one with its mark; nothing hangs, crashes, grows, or reaches 
 
 HOSTILE is hostile.c built as versions of CPython, in the name's end: hostile-3.11."""
 import os
+import pathlib
 import re
 import resource
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from tap import Cases
 
 STRATA, *PROGRAMS = sys.argv[1:]
 CALLS = 200
@@ -45,16 +49,7 @@ LIES = {
 }
 ANYTHING = (None, 0, LIMIT)
 
-count = failed = 0
-
-
-def check(ok, what, details):
-    global count, failed
-    count += 1
-    failed += not ok
-    print('ok' if ok else 'not ok', f'{count} - {what}', flush=True)
-    if not ok:
-        print(*('# ' + line[:200] for line in details.splitlines()[:40]), sep='\n')
+cases = Cases()
 
 
 def pystacks(out):
@@ -93,7 +88,7 @@ def run(program, mode, lie):
     except subprocess.TimeoutExpired:
         status, out, err = 'time out', '', ''
     wrong = list(complaints(status, out, time.monotonic() - start, lie))
-    check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], err, out]))
+    cases.check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], err, out]))
 
 
 if os.geteuid():
@@ -108,6 +103,5 @@ for program in PROGRAMS:
                      'offsets-wild 1'):
             run(program, mode, ANYTHING)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
-print(f'1..{count}')
-sys.exit(failed > 0)
+cases.check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
+sys.exit(cases.done())

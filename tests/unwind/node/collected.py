@@ -13,6 +13,7 @@ import threading
 
 import binaries
 from absent import Missing, all_fail
+from tap import Cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMELESS = 0.02 # of the calls: the function had gone before its name was read
@@ -43,23 +44,16 @@ def main(strata, count='1500', *versions):
         programs = [str(binaries.node(version)) for version in versions]
     except Missing as why:
         return all_fail(why)
-    print(f'1..{len(versions)}')
-    failed = False
-    for n, (version, program) in enumerate(zip(versions, programs), 1):
+    cases = Cases()
+    for version, program in zip(versions, programs):
         seen, said = names(strata, program, int(count))
         want = [f'f{i:06}' for i in range(int(count)) for _ in range(2)]
         nameless = sum(a == '<anonymous>' for a in seen)
         wrong = sum(a != b for a, b in zip(seen, want) if a != '<anonymous>') + abs(len(seen) - len(want))
-        bad = wrong > 0 or nameless > NAMELESS * len(want)
-        failed |= bad
-        print(f"{'not ok' if bad else 'ok'} {n} - node {version}: {wrong} of {len(want)} calls with a "
-              f"name that is another's, {nameless} without", flush=True)
-        for i, (a, b) in enumerate(zip(seen, want)):
-            if a != b and a != '<anonymous>':
-                print(f'# call {i}: {a} for {b}')
-                break
-        print(''.join(f'# {line}\n' for line in said.splitlines()), end='')
-    return failed
+        others = [f'call {i}: {a} for {b}' for i, (a, b) in enumerate(zip(seen, want)) if a not in (b, '<anonymous>')]
+        cases.check(not wrong and nameless <= NAMELESS * len(want), f'node {version}: {wrong} of {len(want)} calls '
+                    f"with a name that is another's, {nameless} without", *others[:1], said)
+    return cases.done()
 
 
 if __name__ == '__main__':

@@ -13,6 +13,7 @@ import tempfile
 
 import binaries
 from absent import Missing, all_fail
+from tap import Cases
 from addon import ask, in_order, names
 
 # (import "e" "f" (func $f (param i32) (result i32)))
@@ -64,17 +65,12 @@ def main(strata, *versions):
         [binaries.node(version) for version in versions]
     except Missing as why:
         return all_fail(why)
-    print(f'1..{4 * len(versions)}')
-    n, failed = 0, False
+    cases = Cases()
     with tempfile.TemporaryDirectory() as directory:
         for version in versions:
             for what, good, seen in look(strata, version, directory):
-                n += 1
-                failed |= not good
-                print(f"{'ok' if good else 'not ok'} {n} - node {version}: {what}", flush=True)
-                if not good:
-                    print(''.join(f'# {line}\n' for line in seen.splitlines()))
-    return failed
+                cases.check(good, f'node {version}: {what}', seen)
+    return cases.done()
 
 
 if __name__ == '__main__':

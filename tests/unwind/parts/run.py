@@ -11,18 +11,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from tap import Cases
+
 PARTS, SOURCE, *COMPILERS = sys.argv[1:]
 FLAGS = ['-O2', '-fPIE', '-pie', '-rdynamic', '-freorder-blocks-and-partition']
-count = failed = 0
-
-
-def check(ok, what, *details):
-    global count, failed
-    count += 1
-    failed += not ok
-    print('ok' if ok else 'not ok', f'{count} - {what}', flush=True)
-    if not ok:
-        print(*('# ' + str(d) for d in details), sep='\n')
+cases = Cases()
 
 
 def output(*command):
@@ -75,15 +69,15 @@ def check_machine(cc, directory):
     without_headers(stripped, bare)
     true = symbols(tools, whole)
     main, cold = true['small_eval'], true['small_eval.cold']
-    check(main[1] - main[0] < 400 and cold[1] - cold[0] > 32768,
-          f'{cc}: the main part is small, the cold part large', true)
+    cases.check(main[1] - main[0] < 400 and cold[1] - cold[0] > 32768,
+                f'{cc}: the main part is small, the cold part large', true)
     for path, name in ((whole, 'as built'), (stripped, 'stripped'), (bare, 'without headers')):
         found, way = find(path)
-        check(found == sorted([main, cold]) and way.split(',')[0] == 'jumps',
-              f'{cc}: both are found by jumps, {name}', true, found, way)
-    check(find(whole, '--by', 'names') == (sorted([main, cold]), 'names'), f'{cc}: by names')
-    check(find(stripped, '--by', 'names') == ([main], 'whole'), f'{cc}: stripped, no names')
-    check(find(stripped, '--by', 'size') == (sorted([main, cold]), 'size'), f'{cc}: by size')
+        cases.check(found == sorted([main, cold]) and way.split(',')[0] == 'jumps',
+                    f'{cc}: both are found by jumps, {name}', true, found, way)
+    cases.check(find(whole, '--by', 'names') == (sorted([main, cold]), 'names'), f'{cc}: by names')
+    cases.check(find(stripped, '--by', 'names') == ([main], 'whole'), f'{cc}: stripped, no names')
+    cases.check(find(stripped, '--by', 'size') == (sorted([main, cold]), 'size'), f'{cc}: by size')
     return whole, find(bare)[0]
 
 
@@ -98,9 +92,8 @@ with tempfile.TemporaryDirectory() as tmp:
         if i == 0:
             seen = {int(line, 16) for line in output(program).split()}
             out = [hex(a) for a in seen if not any(s <= a < e for s, e in ranges)]
-            check(len(seen) > 200 and not out,
-                  f'all {len(seen)} return addresses of a run lie in them', *out[:10])
-print(f'1..{count}')
+            cases.check(len(seen) > 200 and not out,
+                        f'all {len(seen)} return addresses of a run lie in them', *out[:10])
 if len(COMPILERS) < 2:
     print('# arm64: skipped: there is no aarch64-linux-gnu-gcc')
-sys.exit(failed > 0)
+sys.exit(cases.done())
