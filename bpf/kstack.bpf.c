@@ -3,21 +3,17 @@
  * the kernel's own, called by the program: bpf_get_stack() wants its context. */
 #include "maps.bpf.h"
 #include "kstack.h"
+#include "seen.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
-	__type(value, __u32);
-} kstacks_seen SEC(".maps");
+#define KSTACKS_SEEN_BUCKETS 4096
+SEEN_MAP(kstacks_seen, KSTACKS_SEEN_BUCKETS);
 
 static void first_sight(struct kstack_req *r, __u32 nr)
 {
 	__u64 size = sizeof(struct stack_record) + nr * 8;
-	__u32 one = 1;
-	__u64 id = r->id; /* Linux 6.1: no key in memory that was passed here */
+	struct seen_bucket *b = seen_bucket(&kstacks_seen, KSTACKS_SEEN_BUCKETS, r->id);
 
-	if (bpf_map_lookup_elem(&kstacks_seen, &id))
+	if (seen_has(b, r->id))
 		return;
 	FORGET(size);
 	if (size > sizeof(struct stack_record) + KSTACK_MAX * 8)
@@ -26,7 +22,7 @@ static void first_sight(struct kstack_req *r, __u32 nr)
 	if (bpf_ringbuf_output(&ring, r, size, 0))
 		lost_count(LOST_STACK);
 	else
-		bpf_map_update_elem(&kstacks_seen, &id, &one, BPF_ANY);
+		seen_add(b, r->id);
 }
 
 __global int stack_kernel(struct kstack_req *r)

@@ -9,6 +9,7 @@
  *
  * The JSFunction moves when it is young; its SharedFunctionInfo seldom does, and names a
  * function here, with the process. Nothing is taken for an object before its map says so. */
+#include "seen.bpf.h"
 #include "v8.h"
 #include "walk.bpf.h"
 
@@ -23,12 +24,8 @@ struct {
 } v8_procs SEC(".maps");
 
 /* Places that were sent, by frame. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 32768);
-	__type(key, __u64);
-	__type(value, __u32);
-} v8_seen SEC(".maps");
+#define V8_SEEN_BUCKETS 8192
+SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 
 #define V8_MEMO    1024 /* two halves: a memo has one place in each */
 #define V8_PLAIN   3
@@ -348,17 +345,18 @@ __global int v8_read_name(struct v8_record *r)
 /* 0: userspace knows of it. */
 __global int v8_first_sight(struct v8_record *r)
 {
-	__u64 at = 0, frame; /* at: the script, then its name */
+	__u64 at = 0; /* the script, then its name */
+	struct seen_bucket *b;
 	struct v8_proc *p;
-	__u32 word; /* the process, then any value */
+	__u32 pid;
 
 	if (!r)
 		return -1;
-	frame = r->frame; /* Linux 6.1: no key in memory that was passed here */
-	if (bpf_map_lookup_elem(&v8_seen, &frame))
+	b = seen_bucket(&v8_seen, V8_SEEN_BUCKETS, r->frame);
+	if (seen_has(b, r->frame))
 		return 0;
-	word = r->pid;
-	p = bpf_map_lookup_elem(&v8_procs, &word);
+	pid = r->pid; /* Linux 6.1: no key in memory that was passed here */
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p)
 		return -1;
 	r->head.kind = RECORD_V8;
@@ -370,7 +368,7 @@ __global int v8_first_sight(struct v8_record *r)
 		v8_read_text(at, p->map_type, &r->file);
 	if (ring_output(r, sizeof(*r)))
 		return -1;
-	bpf_map_update_elem(&v8_seen, &frame, &word, BPF_ANY);
+	seen_add(b, r->frame);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  * frame; a stack is sent when its id is seen for the first time, and only what was
  * sent counts as seen. */
 #include "lookup.bpf.h"
+#include "seen.bpf.h"
 
 #define PLAIN_FRAMES 8
 
@@ -48,12 +49,8 @@ struct {
 } walk_copies SEC(".maps");
 
 /* Ids of stacks that were sent. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, __u32);
-} seen SEC(".maps");
+#define SEEN_BUCKETS 16384
+SEEN_MAP(seen, SEEN_BUCKETS);
 
 /* ---- registers --------------------------------------------------------- */
 
@@ -710,9 +707,10 @@ __global int tell_miss(struct walk *w)
 
 static __always_inline void first_sight(struct walk *w, struct stack_record *out, __u64 id)
 {
-	__u32 nr = w->nr, max = unwind_config.max_frames, one = 1;
+	__u32 nr = w->nr, max = unwind_config.max_frames;
+	struct seen_bucket *b = seen_bucket(&seen, SEEN_BUCKETS, id);
 
-	if (bpf_map_lookup_elem(&seen, &id))
+	if (seen_has(b, id))
 		return;
 	if (nr > max)
 		nr = max;
@@ -724,7 +722,7 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 	if (ring_output(out, sizeof(*out) + 8ULL * nr))
 		lost_count(LOST_STACK);
 	else
-		bpf_map_update_elem(&seen, &id, &one, BPF_ANY);
+		seen_add(b, id);
 }
 
 /* ---- the whole --------------------------------------------------------- */

@@ -19,7 +19,6 @@
 
 #define BUILTINS_MAX 8192
 #define BUILTIN_MAX  (1u << 20) /* bytes of one: the largest has some 30,000 */
-#define LARGE        2000 /* bytes */
 #define PREFIX       "Builtins_"
 #define DEPTH_MAX    32000 /* bytes */
 
@@ -184,10 +183,28 @@ static void follow_x86(const struct code_insn *i, struct state *s)
 		s->depth = s->body;
 }
 
+/* Of what most of the code is the frame needs to know little. */
+static bool step_plain(const struct follow *f, uint64_t at, struct state *s, struct step *ret)
+{
+	struct code_plain p;
+
+	if (!code_plain_x86(f->bytes + at, f->size - at, &p) || (p.mov && s->kind == NO_FRAME))
+		return false;
+	s->young &= p.mov;
+	if (s->kind == FRAME && p.flow == CODE_CALL)
+		s->depth = s->body;
+	*ret = (struct step){ p.size, p.flow == CODE_JUMP || p.flow == CODE_BRANCH,
+		p.flow == CODE_JUMP || p.flow == CODE_RETURN || p.flow == CODE_STOP, f->start + at + (uint64_t)p.jump };
+	return true;
+}
+
 static struct step step_x86(struct follow *f, uint64_t at, struct state *s)
 {
 	struct code_insn i;
+	struct step plain;
 
+	if (step_plain(f, at, s, &plain))
+		return plain;
 	if (!code_decode(f->code, f->bytes + at, f->size - at, f->start + at, &i)) {
 		s->kind = UNKNOWN;
 		return (struct step){ .size = 1 };
@@ -424,28 +441,12 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-/* x86_64: half of the code begins with push %rbp; mov %rsp,%rbp, and has its frame until it is done.
- * To decode all that takes a tenth of a second: where it is large, what is ahead of an interrupted
- * pc tells where that begins and ends; but not behind pop %rbp; cmp $,%.. (how many arguments are
- * to go). */
-static bool has_frame(const struct follow *f)
-{
-	static const uint8_t begin[] = { 0x55, 0x48, 0x89, 0xe5 };
-
-	if (f->arm || !f->bytes || f->size < LARGE || memcmp(f->bytes, begin, sizeof(begin)) != 0)
-		return false;
-	for (uint64_t i = 0; i + 2 < f->size; i++)
-		if (f->bytes[i] == 0x5d && f->bytes[i + 2] == 0x83)
-			return false;
-	return true;
-}
-
 static void add_builtin(struct follow *f, const char *name, uint64_t start, uint64_t end)
 {
 	f->start = start;
 	f->size = end - start;
 	f->bytes = elf_at(f->e, start, f->size);
-	if (is_handler(name) || (f->arm && is_entry(name)) || has_frame(f) || !f->bytes || f->size > BUILTIN_MAX) {
+	if (is_handler(name) || (f->arm && is_entry(name)) || !f->bytes || f->size > BUILTIN_MAX) {
 		eh_row_add(f->rows, start, RULE(RULE_V8, 0, 0, 0, is_handler(name) ? V8_FRAME : 0));
 		return;
 	}
