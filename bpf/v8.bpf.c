@@ -246,6 +246,25 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 	return kind && context == kind ? v8_slot(w, 24) : 0;
 }
 
+/* Of a V8 whose objects are not known: what it compiled, and what its interpreter runs, whose place in
+ * the bytecode is a Smi of 32 or of 64 bits. */
+static __always_inline __u64 opaque_function(struct walk *w, const struct v8_proc *p, int established)
+{
+	__u64 offset, bytecode;
+
+	if (!established)
+		return w->map.flags & MAPPING_V8 ? V8_OPAQUE : 0;
+	offset = v8_slot(w, p->frame_offset);
+	bytecode = v8_slot(w, p->frame_bytecode);
+	if (!is_object(function_of(w, p)))
+		return 0;
+	if (w->map.flags & MAPPING_V8)
+		return V8_OPAQUE;
+	if (is_smi(offset))
+		offset >>= 31;
+	return is_object(bytecode) && offset && !(offset & 1) && offset >> 1 <= V8_OFFSET_MAX ? V8_OPAQUE : 0;
+}
+
 static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
 {
 	return p->wasm && context == 2ULL * p->wasm;
@@ -674,6 +693,8 @@ __global __u64 v8_function(struct walk *w)
 	f = &s->place;
 	note_code(w, s);
 	around = (w->flags & WALK_EXACT) ? v8_around(w) : 0;
+	if (s->proc.opaque)
+		return opaque_function(w, &s->proc, is_established(w, s, around));
 	if (!is_established(w, s, around)) {
 		f->offset = f->bytecode = 0;
 		f->function = around & V8_BEGINS ? w->regs[WALK_ARM64(w) ? RULE_REG_X1 : RULE_REG_RDI] : 0;

@@ -39,7 +39,8 @@ struct v8_proc {
 	/* arm64, of a frame that C++ enters by: from fp to the record, and to the caller's sp */
 	__u16 entry_record, entry_size;
 	__u16 wasm; /* the kind of a function's frame that is WebAssembly's; 0: there are none */
-	__u16 pad[3];
+	__u16 opaque; /* nothing is known of its objects: a function's frame is V8_OPAQUE */
+	__u16 pad[2];
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
 	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };
@@ -58,8 +59,9 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 /* From this many on, a table stands for the names of a ScopeInfo's variables. */
 #define V8_SCOPE_HASHED 75
 
-/* A frame of WebAssembly: nothing tells of it. Others have an odd id. */
-#define V8_WASM FRAME_JS(0, 0)
+/* A frame of WebAssembly, one of JavaScript: nothing tells of them. Others have an odd id. */
+#define V8_WASM   FRAME_JS(0, 0)
+#define V8_OPAQUE FRAME_JS(0, 1)
 
 /* First sight of a place in JavaScript, sent before any stack that shows it. */
 struct v8_record {

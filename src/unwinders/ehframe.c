@@ -523,3 +523,25 @@ void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with)
 	eh_rows_done(rows);
 	*rows = out;
 }
+
+void eh_rows_fill(struct eh_rows *rows, uint64_t start, uint64_t end, uint64_t rule)
+{
+	struct eh_rows out = {};
+	uint64_t now = 0;
+	size_t i;
+
+	for (i = 0; i < rows->len && rows->data[i].vaddr < start; i++) {
+		now = rows->data[i].rule;
+		eh_row_add(&out, rows->data[i].vaddr, now);
+	}
+	eh_row_add(&out, start, now ? now : rule);
+	for (; i < rows->len && rows->data[i].vaddr < end; i++) {
+		now = rows->data[i].rule;
+		eh_row_add(&out, rows->data[i].vaddr, now ? now : rule);
+	}
+	eh_row_add(&out, end, now);
+	for (; i < rows->len; i++)
+		eh_row_add(&out, rows->data[i].vaddr, rows->data[i].rule);
+	eh_rows_done(rows);
+	*rows = out;
+}

@@ -37,5 +37,7 @@ int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
 /* Those rows in place of what is said of the code from their first to their last, which
  * has no rule. Both ascend. */
 void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with);
+/* That rule where there is none from start to end. */
+void eh_rows_fill(struct eh_rows *rows, uint64_t start, uint64_t end, uint64_t rule);
 static inline void eh_ranges_done(struct eh_ranges *r) { free(r->data); }
 static inline void eh_rows_done(struct eh_rows *r) { free(r->data); }

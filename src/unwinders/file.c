@@ -143,16 +143,19 @@ static void tell_loop(const struct file *f)
 static void read_v8(struct files *fs, struct file *f, int fd)
 {
 	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
-
 	int err = v8_layout(target_cache_dir(fs->target), f->elf, fd, l);
 
-	if (err == -ENOTSUP)
-		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript has no names",
+	if (err) {
+		log_info("%s: what its V8 is cannot be read", f->path);
+		return;
+	}
+	f->v8 = l;
+	if (l->compressed)
+		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript functions are <js>",
 			f->path);
-	else if (err)
-		log_info("%s: a V8 that does not tell of itself", f->path);
-	else
-		f->v8 = l;
+	else if (l->proc.opaque)
+		log_warn("%s: its V8 was built without constants for debuggers, as node's are: JavaScript functions are <js>",
+			f->path);
 }
 
 /* Takes the elf. The table comes first: its size decides on the file's number. */

@@ -79,6 +79,8 @@ static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
 #define GAP_MIN (512u << 10)
 #define GAP_MAX (16u << 20)
 
+#define V8_RODATA_MIN (4u << 20)
+
 static bool in_one_segment(const struct elf *e, uint64_t start, uint64_t end)
 {
 	const struct elf_segment *s;
@@ -90,6 +92,19 @@ static bool in_one_segment(const struct elf *e, uint64_t start, uint64_t end)
 	return false;
 }
 
+/* Without any such information all code is as the builtins are: it keeps frame pointers, or else
+ * nothing could walk it. */
+static bool all_code(const struct elf *e, uint64_t *start, uint32_t *size)
+{
+	struct elf_section s;
+
+	if (!elf_section(e, ".text", &s) || s.size > UINT32_MAX)
+		return false;
+	*start = s.vaddr;
+	*size = (uint32_t)s.size;
+	return s.size && in_one_segment(e, s.vaddr, s.vaddr + s.size);
+}
+
 static bool builtins_by_gap(struct elf *e, uint64_t *start, uint32_t *size)
 {
 	struct eh_ranges r;
@@ -98,6 +113,10 @@ static bool builtins_by_gap(struct elf *e, uint64_t *start, uint32_t *size)
 	*size = 0;
 	if (ehframe_ranges(e, &r))
 		return false;
+	if (!r.len) {
+		eh_ranges_done(&r);
+		return all_code(e, start, size);
+	}
 	for (size_t i = 0; i < r.len; i++) {
 		uint64_t gap = end && r.data[i].start > end ? r.data[i].start - end : 0;
 
@@ -116,11 +135,31 @@ static bool find_builtins(const struct constants *c, uint64_t *start, uint32_t *
 	return builtins(c, start, size) || builtins_by_gap(c->e, start, size);
 }
 
+/* In a file that was stripped: the names of builtins are there, in the order of their numbers. */
+static bool has_builtins_names(const struct elf *e)
+{
+	static const char name[] = "\0InterpreterEntryTrampoline";
+	struct elf_section s;
+
+	return elf_section(e, ".rodata", &s) && s.data && memmem(s.data, s.size, name, sizeof(name));
+}
+
+/* Node's V8 has constants for debuggers; others, as Deno's, have not even symbols. Files below some
+ * MB have no V8 in them. */
 static bool has_v8(struct elf *e)
 {
+	static const char *const names[] = { PREFIX "frametype_EntryFrame", "v8_Default_embedded_blob_size_",
+		"v8_Default_embedded_blob_code_size_" };
 	struct elf_symbol sym;
+	struct elf_section s;
+	uint64_t start;
+	uint32_t size;
 
-	return elf_symbol_named(e, PREFIX "frametype_EntryFrame", &sym);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (elf_symbol_named(e, names[i], &sym))
+			return true;
+	return elf_section(e, ".rodata", &s) && s.size >= V8_RODATA_MIN && has_builtins_names(e) &&
+		builtins_by_gap(e, &start, &size);
 }
 
 static int v8_rows(struct elf *e, struct eh_rows *rows)
@@ -137,6 +176,10 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 	free(c.sym);
 	if (!found)
 		return -ENOENT;
+	if (size > GAP_MAX) { /* all_code() */
+		eh_rows_fill(rows, start, start + size, RULE(RULE_V8, 0, 0, 0, 0));
+		return 0;
+	}
 	v8_builtin_rows(e, start, size, &of_builtins);
 	eh_rows_replace(rows, &of_builtins);
 	eh_rows_done(&of_builtins);
@@ -151,7 +194,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 12, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 13, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -336,29 +379,27 @@ static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 static int read_layout(struct elf *e, struct v8_layout *ret)
 {
 	const struct elf_symbol *epoch;
-	bool compressed;
 	struct constants all, *c = &all;
 	uint64_t start;
 
 	if (constants_open(e, c))
 		return -ENOMEM;
 	*ret = (struct v8_layout){ .version = version_of(c) };
+	set_proc(c, ret->version ? ret->version : UINT32_MAX, &ret->proc); /* frames have not changed since 8.9 */
 	if (c->n) {
-		set_proc(c, ret->version, &ret->proc);
 		set_objects(c, ret);
 		set_code(c, ret);
 	}
 	if (find_builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;
 	set_bytecode_sizes(c, ret);
-	compressed = ANY(32, "SmiValueShift") == 31;
+	ret->compressed = ANY(32, "SmiValueShift") == 31;
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
 	free(c->sym);
-	if (compressed)
-		return -ENOTSUP;
-	return ret->proc.function_first && ret->proc.shared_type ? 0 : -ENOENT;
+	ret->proc.opaque = ret->compressed || !ret->proc.function_first || !ret->proc.shared_type;
+	return 0;
 }
 
 int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret)

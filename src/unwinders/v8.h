@@ -28,6 +28,7 @@ extern const struct unwinder unwinder_v8;
 struct v8_layout {
 	struct v8_proc proc;
 	uint32_t version; /* V8_VERSION() */
+	bool compressed;  /* its pointers are: proc.opaque, as where constants are missing */
 	uint64_t epoch;   /* of global_epoch, see v8_proc: ELF vaddr; 0: not known */
 
 	/* SharedFunctionInfo */
@@ -61,8 +62,7 @@ extern const char *const v8_symbols[];
 /* Rules of the embedded builtins, and none behind them. */
 void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
-/* 0 or -errno: -ENOENT: no V8 is in it, or nothing that tells of it; -ENOTSUP: its pointers are
- * compressed. Looking for symbols takes 10 ms, so it is kept in dir (-1: nowhere); fd: see
+/* 0 or -errno. Looking for symbols takes 10 ms, so it is kept in dir (-1: nowhere); fd: see
  * cache_key(). */
 int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret);
 

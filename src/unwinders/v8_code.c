@@ -670,8 +670,8 @@ bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *
 {
 	const struct frame_name *known = idmap_pointer(&c->frames, frame);
 
-	if (frame == V8_WASM) {
-		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = "<wasm>" };
+	if (frame == V8_WASM || frame == V8_OPAQUE) {
+		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = frame == V8_WASM ? "<wasm>" : "<js>" };
 		return true;
 	}
 	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
