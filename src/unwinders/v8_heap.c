@@ -290,6 +290,14 @@ static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
  * where it begins and ends. What is a string there is a name. */
 #define TAIL 6
 
+static int32_t names_and_descriptions(const struct v8_heap *h, uint64_t scope, int32_t first, int32_t n)
+{
+	uint64_t name;
+	bool hashed = n >= V8_SCOPE_HASHED && v8_word(h, scope, first, &name) && string_type(h, name) < 0;
+
+	return hashed ? n + 1 : 2 * n;
+}
+
 static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name, int32_t *start)
 {
 	int32_t first = h->at->scope_slots, at = h->at->first_vars, n, a, b;
@@ -299,7 +307,7 @@ static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name
 		return;
 	if (at >= 5 && v8_smi(h, scope, first + 24, &a))
 		*start = a;
-	at += n < V8_SCOPE_HASHED ? 2 * n : n + 1;
+	at += names_and_descriptions(h, scope, first + 8 * at, n);
 	for (int i = 0; i < TAIL; i++, at++) {
 		if (!v8_word(h, scope, first + 8 * at, &slot))
 			return;
