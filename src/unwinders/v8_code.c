@@ -225,7 +225,7 @@ static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset,
 			at += (int64_t)(code >> 2);
 		else
 			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
-		position += zigzag(delta);
+		position = (int64_t)((uint64_t)position + (uint64_t)zigzag(delta));
 		if (at > offset)
 			break;
 		*ret = position;
@@ -431,7 +431,7 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 
 		if (op >= ncode || code[op] >= h->at->bytecodes || !read_vlq(&b, &delta))
 			return -1;
-		here += (int64_t)delta;
+		here = (int64_t)((uint64_t)here + delta);
 		if (pc < here)
 			return (int64_t)at;
 		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
@@ -473,7 +473,7 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 		!v8_smi(h, table, 8, &n) || id >= n / 16 ||
 		!v8_word(h, table, 16 + 16 * id, &at) || !v8_int(h, table, 24 + 16 * id, &function) ||
 		!v8_smi(h, literals, 8, &n) || function < 0 || function >= n ||
-		!v8_word(h, literals, 16 + 8 * function, shared) ||
+		!v8_word(h, literals, 16 + 8ll * function, shared) ||
 		v8_type(h, *shared) != h->at->proc.shared_type)
 		return false;
 	*position = (int64_t)at;

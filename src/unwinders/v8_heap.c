@@ -35,17 +35,17 @@ static bool read_at(const struct v8_heap *h, uint64_t addr, void *buf, size_t si
 	return !h->read(h->arg, addr, buf, size);
 }
 
-bool v8_word(const struct v8_heap *h, uint64_t object, int32_t offset, uint64_t *ret)
+bool v8_word(const struct v8_heap *h, uint64_t object, int64_t offset, uint64_t *ret)
 {
-	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)offset, ret, sizeof(*ret));
 }
 
-bool v8_int(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+bool v8_int(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret)
 {
-	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)offset, ret, sizeof(*ret));
 }
 
-bool v8_smi(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+bool v8_smi(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret)
 {
 	uint64_t word;
 
