@@ -22,6 +22,7 @@
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define SCRIPT_TRIES 8
+#define ENDS_MAX    (64 << 20) /* of lines, in all scripts */
 #define CANDIDATES_MAX 4096
 #define MAP_URL_MAX (64 << 20) /* one may have the map within */
 #define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
@@ -40,6 +41,7 @@ struct v8_codes {
 	struct arena *arena;
 	struct idmap frames;  /* frame -> struct frame_name * */
 	struct idmap scripts; /* by process and address -> struct v8_script * */
+	size_t nends;         /* of scripts' lines */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
 	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
 	size_t maps_read;     /* bytes */
@@ -138,8 +140,10 @@ static void read_script(struct v8_codes *c, const struct v8_heap *h, uint32_t pi
 {
 	if (!s->name)
 		s->name = script_name(c, h, script);
-	if (!s->ends)
+	if (!s->ends && c->nends < ENDS_MAX) {
 		s->ends = v8_line_ends(h, script, &s->nends);
+		c->nends += s->ends ? s->nends : 0;
+	}
 	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
 	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
 	if (c->files.open && !s->map)
