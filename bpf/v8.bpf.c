@@ -342,6 +342,7 @@ __global int v8_read_name(struct v8_record *r)
 	__u64 name = 0, count = 0, at, slot = 0;
 	struct v8_proc *p;
 	__u32 pid;
+	int hashed;
 
 	if (!r)
 		return -1;
@@ -354,7 +355,9 @@ __global int v8_read_name(struct v8_record *r)
 	if (read_user(name - 1 + p->scope_count, &count))
 		return -1;
 	count >>= 32;
-	at = name - 1 + p->scope_locals + 8 * (count < V8_SCOPE_HASHED ? 2 * count : count + 1);
+	at = name - 1 + p->scope_locals;
+	hashed = count >= V8_SCOPE_HASHED && !read_user(at, &slot) && instance_type(p, slot) >= V8_STRINGS;
+	at += 8 * (hashed ? count + 1 : 2 * count);
 	for (int i = 0; i < SCOPE_TAIL; i++, at += 8)
 		if (!read_user(at, &slot) && is_object(slot) && !v8_read_text(slot, p->map_type, &r->name))
 			return 0;

@@ -56,7 +56,8 @@ struct v8_text {
 };
 ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 
-/* From this many on, a table stands for the names of a ScopeInfo's variables. */
+/* From this many on, a table may stand for the names of a ScopeInfo's variables: seen in V8 10.2,
+ * not yet in 9.6. It lies where the first name would be. */
 #define V8_SCOPE_HASHED 75
 
 /* A frame of WebAssembly, one of JavaScript: nothing tells of them. Others have an odd id. */

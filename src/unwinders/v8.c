@@ -198,18 +198,24 @@ const struct unwinder unwinder_v8 = { .name = "v8", .version = 13, .load = v8_lo
 
 /* ---- the constants ---- */
 
+/* What does not have 16 bits is no offset, type or index: it is as if it was not there. */
 static bool constant(const struct constants *c, const char *name, int32_t *ret)
 {
 	const uint8_t *p;
+	int32_t v;
 
 	for (size_t i = 0; i < c->n; i++) {
 		if (strncmp(c->sym[i].name, PREFIX, sizeof(PREFIX) - 1) ||
 			strcmp(c->sym[i].name + sizeof(PREFIX) - 1, name))
 			continue;
 		p = elf_at(c->e, c->sym[i].vaddr, sizeof(*ret));
-		if (p)
-			memcpy(ret, p, sizeof(*ret));
-		return p;
+		if (!p)
+			return false;
+		memcpy(&v, p, sizeof(v));
+		if (v != (int16_t)v)
+			return false;
+		*ret = v;
+		return true;
 	}
 	return false;
 }

@@ -75,9 +75,9 @@ struct v8_heap {
 };
 
 /* A word, an int, a Smi at an offset of a tagged object; false: not readable, not one. */
-bool v8_word(const struct v8_heap *h, uint64_t object, int32_t offset, uint64_t *ret);
-bool v8_int(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret);
-bool v8_smi(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret);
+bool v8_word(const struct v8_heap *h, uint64_t object, int64_t offset, uint64_t *ret);
+bool v8_int(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret);
+bool v8_smi(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret);
 /* An object's instance type; -1. */
 int v8_type(const struct v8_heap *h, uint64_t object);
 /* A string's text, as UTF-8, at most so many characters; false: it is no string. */

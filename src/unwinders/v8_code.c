@@ -22,6 +22,7 @@
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define SCRIPT_TRIES 8
+#define ENDS_MAX    (64 << 20) /* of lines, in all scripts */
 #define CANDIDATES_MAX 4096
 #define MAP_URL_MAX (64 << 20) /* one may have the map within */
 #define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
@@ -40,6 +41,7 @@ struct v8_codes {
 	struct arena *arena;
 	struct idmap frames;  /* frame -> struct frame_name * */
 	struct idmap scripts; /* by process and address -> struct v8_script * */
+	size_t nends;         /* of scripts' lines */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
 	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
 	size_t maps_read;     /* bytes */
@@ -138,8 +140,10 @@ static void read_script(struct v8_codes *c, const struct v8_heap *h, uint32_t pi
 {
 	if (!s->name)
 		s->name = script_name(c, h, script);
-	if (!s->ends)
+	if (!s->ends && c->nends < ENDS_MAX) {
 		s->ends = v8_line_ends(h, script, &s->nends);
+		c->nends += s->ends ? s->nends : 0;
+	}
 	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
 	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
 	if (c->files.open && !s->map)
@@ -225,7 +229,7 @@ static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset,
 			at += (int64_t)(code >> 2);
 		else
 			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
-		position += zigzag(delta);
+		position = (int64_t)((uint64_t)position + (uint64_t)zigzag(delta));
 		if (at > offset)
 			break;
 		*ret = position;
@@ -431,7 +435,7 @@ static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint6
 
 		if (op >= ncode || code[op] >= h->at->bytecodes || !read_vlq(&b, &delta))
 			return -1;
-		here += (int64_t)delta;
+		here = (int64_t)((uint64_t)here + delta);
 		if (pc < here)
 			return (int64_t)at;
 		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
@@ -473,7 +477,7 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 		!v8_smi(h, table, 8, &n) || id >= n / 16 ||
 		!v8_word(h, table, 16 + 16 * id, &at) || !v8_int(h, table, 24 + 16 * id, &function) ||
 		!v8_smi(h, literals, 8, &n) || function < 0 || function >= n ||
-		!v8_word(h, literals, 16 + 8 * function, shared) ||
+		!v8_word(h, literals, 16 + 8ll * function, shared) ||
 		v8_type(h, *shared) != h->at->proc.shared_type)
 		return false;
 	*position = (int64_t)at;

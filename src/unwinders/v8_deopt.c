@@ -75,7 +75,7 @@ static bool entry_packed(const uint8_t *p, const struct packed *f, struct safepo
 	if (!f->has_index || f->pc_size > 4 || f->index_size > 4)
 		return false;
 	ret->pc = read_little(p, f->pc_size);
-	ret->index = (int32_t)read_little(p + f->pc_size, f->index_size) - 1;
+	ret->index = (int32_t)(read_little(p + f->pc_size, f->index_size) - 1);
 	ret->trampoline = read_little(p + f->pc_size + f->index_size, f->pc_size) - 1;
 	return true;
 }
@@ -293,13 +293,14 @@ static bool read_frame(struct translation *t, struct operation *op, struct v8_vi
 size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,
 	struct v8_virtual *frames, size_t max)
 {
-	struct translation t = { .form = opcodes_of(version), .own = { bytes + index, bytes + size } };
+	struct translation t = { .form = opcodes_of(version) };
 	struct operation op;
 	int32_t wanted;
 	size_t n = 0;
 
 	if (!t.form || index >= size)
 		return 0;
+	t.own = (struct bytes){ bytes + index, bytes + size };
 	wanted = read_begin(&t, bytes);
 	if (wanted <= 0 || (size_t)wanted > max)
 		return 0;
@@ -329,7 +330,7 @@ static bool literal_at(const struct v8_heap *h, uint64_t literals, int32_t index
 	int32_t n;
 
 	return v8_smi(h, literals, 8, &n) && index >= 0 && index < n &&
-		v8_word(h, literals, 16 + 8 * index, ret);
+		v8_word(h, literals, 16 + 8ll * index, ret);
 }
 
 /* Maglev gives an inlined builtin the SharedFunctionInfo of who called it: its JSFunction, if
@@ -369,8 +370,9 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 	struct v8_virtual *frames, size_t max)
 {
 	_cleanup_(freep) uint8_t *bytes = NULL;
-	int32_t length, entry, index;
 	struct safepoint safepoint;
+	int32_t length, index;
+	int64_t entry;
 	uint64_t deopt, table;
 	size_t size, n;
 
@@ -378,9 +380,9 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 		return 0;
 	*pc = code->start + safepoint.pc;
 	if (!v8_word(h, code->code, h->at->code_deopt, &deopt) || !v8_smi(h, deopt, 8, &length) ||
-		safepoint.index > (length - h->at->deopt_first) / ENTRY_SIZE - 1)
+		(int64_t)safepoint.index > ((int64_t)length - h->at->deopt_first) / ENTRY_SIZE - 1)
 		return 0;
-	entry = h->at->deopt_first + ENTRY_SIZE * safepoint.index;
+	entry = h->at->deopt_first + (int64_t)ENTRY_SIZE * safepoint.index;
 	if (!v8_smi(h, deopt, 16 + 8 * (entry + 1), &index) || index < 0 ||
 		!v8_word(h, deopt, 16, &table))
 		return 0;

@@ -11,6 +11,7 @@
 #include "v8.h"
 
 #define DEPTH_MAX  64        /* of a string's parts */
+#define PARTS_MAX  4096      /* of one: each may be many parts of others */
 #define BYTES_MAX  (4 << 20)
 #define LINES_MAX  (4 << 20)
 #define SOURCE_MAX (64 << 20)
@@ -35,17 +36,17 @@ static bool read_at(const struct v8_heap *h, uint64_t addr, void *buf, size_t si
 	return !h->read(h->arg, addr, buf, size);
 }
 
-bool v8_word(const struct v8_heap *h, uint64_t object, int32_t offset, uint64_t *ret)
+bool v8_word(const struct v8_heap *h, uint64_t object, int64_t offset, uint64_t *ret)
 {
-	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)offset, ret, sizeof(*ret));
 }
 
-bool v8_int(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+bool v8_int(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret)
 {
-	return is_object(object) && read_at(h, object - 1 + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
+	return is_object(object) && read_at(h, object - 1 + (uint64_t)offset, ret, sizeof(*ret));
 }
 
-bool v8_smi(const struct v8_heap *h, uint64_t object, int32_t offset, int32_t *ret)
+bool v8_smi(const struct v8_heap *h, uint64_t object, int64_t offset, int32_t *ret)
 {
 	uint64_t word;
 
@@ -129,10 +130,11 @@ static void add_lines(struct lines *l, const uint8_t *p, size_t n, size_t unit)
 	}
 }
 
-/* Where a string's characters go: one of them. */
+/* Where a string's characters go: one of the first two. */
 struct text {
 	struct str *out;
 	struct lines *lines;
+	unsigned parts; /* so far */
 };
 
 static bool flat_string(const struct v8_heap *h, uint64_t chars, size_t unit, size_t n,
@@ -163,15 +165,15 @@ static uint64_t external_chars(const struct v8_heap *h, uint64_t object, int typ
 
 /* [from, from + n) of a string. */
 static bool add_string(const struct v8_heap *h, uint64_t object, size_t from, size_t n, int depth,
-	const struct text *to)
+	struct text *to)
 {
 	int type = string_type(h, object);
 	int32_t length, first, offset = 0;
 	uint64_t part, rest;
 	size_t unit = type & ONE_BYTE ? 1 : 2;
 
-	if (type < 0 || depth > DEPTH_MAX || !v8_int(h, object, 12, &length) || length < 0 ||
-		from > (size_t)length)
+	if (type < 0 || depth > DEPTH_MAX || to->parts++ >= PARTS_MAX ||
+		!v8_int(h, object, 12, &length) || length < 0 || from > (size_t)length)
 		return false;
 	if (n > (size_t)length - from)
 		n = (size_t)length - from;
@@ -290,6 +292,16 @@ static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
  * where it begins and ends. What is a string there is a name. */
 #define TAIL 6
 
+static int32_t names_and_descriptions(const struct v8_heap *h, uint64_t scope, int32_t first,
+	int32_t n)
+{
+	uint64_t name;
+	bool hashed;
+
+	hashed = n >= V8_SCOPE_HASHED && v8_word(h, scope, first, &name) && string_type(h, name) < 0;
+	return hashed ? n + 1 : 2 * n;
+}
+
 static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name, int32_t *start)
 {
 	int32_t first = h->at->scope_slots, at = h->at->first_vars, n, a, b;
@@ -299,7 +311,7 @@ static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name
 		return;
 	if (at >= 5 && v8_smi(h, scope, first + 24, &a))
 		*start = a;
-	at += n < V8_SCOPE_HASHED ? 2 * n : n + 1;
+	at += names_and_descriptions(h, scope, first + 8 * at, n);
 	for (int i = 0; i < TAIL; i++, at++) {
 		if (!v8_word(h, scope, first + 8 * at, &slot))
 			return;

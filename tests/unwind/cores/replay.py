@@ -129,4 +129,5 @@ def main(strata, language):
     return failed
 
 
-sys.exit(main(*sys.argv[1:]))
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
