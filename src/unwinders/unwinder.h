@@ -71,7 +71,7 @@ struct process_mmap {
 	uint64_t start, len, offset;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	bool exec;
+	bool exec, write;
 	const char *path;
 };
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);
