@@ -153,12 +153,17 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
-static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
+static __always_inline int is_known_for(struct walk *w, __u32 languages)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);
 
-	if (!c || !(c->languages & 1u << FRAME_LANG_JS) || !(s->flags & VM_EXEC))
+	return c && (c->languages & languages) == languages;
+}
+
+/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
+static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
+{
+	if (!is_known_for(w, 1u << FRAME_LANG_JS) || !(s->flags & VM_EXEC))
 		return -1;
 	w->map.start = s->start;
 	w->map.end = s->end;
@@ -182,7 +187,7 @@ __global int walk_vma(struct walk *w)
 	if (!s.key.inode)
 		return compiled_code(w, &s);
 	f = bpf_map_lookup_elem(&files_by_inode, &s.key);
-	if (!f)
+	if (!f || (f->languages && !is_known_for(w, f->languages)))
 		return -1;
 	for (__u32 i = 0; i < INODE_SEGMENTS; i++) {
 		if (i >= f->n || s.offset < f->segment[i].offset || s.offset >= f->segment[i].end)

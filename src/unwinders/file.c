@@ -274,17 +274,18 @@ static void first_libc(struct files *fs, struct file *libc)
 			tell_python(fs, fs->files.data[i]);
 }
 
-/* A file with a language that the kernel cannot be told of is left out: its walk would take
- * the language's loop for native code. */
+/* Python that the kernel cannot be told of is left out: its walk would take the language's
+ * loop for native code. */
 static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
 	const struct inode_key key = { .inode = inode, .dev = major << 20 | minor };
-	struct inode_file value = { .file = f->id };
+	struct inode_file value = { .file = f->id,
+		.languages = file_has_v8(f) ? 1 << FRAME_LANG_JS : 0 };
 	const struct elf_segment *s;
 	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
 
-	if (!f->table.data || file_has_v8(f) || (file_has_python(f) && !tell_python(fs, f)))
+	if (!f->table.data || (file_has_python(f) && !tell_python(fs, f)))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i].exec)
