@@ -105,6 +105,14 @@ static __always_inline void set_span(struct walk *w)
 		w->map.end - w->map.start : 0;
 }
 
+static __always_inline void no_mapping(struct walk *w)
+{
+	w->map.start = w->map.end = 0;
+	w->map.bias = 0;
+	w->map.file = w->map.flags = 0;
+	w->cached_span = 0;
+}
+
 /* ---- a mapping that nobody has told of ----------------------------------- */
 
 #ifdef STRATA_HOST
@@ -153,17 +161,18 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-static __always_inline int is_known_for(struct walk *w, __u32 languages)
+/* Of a mapping of V8's: what is needed of the process is there. */
+static __always_inline int has_v8(struct walk *w)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);
 
-	return c && (c->languages & languages) == languages;
+	return (c && (c->languages & 1u << FRAME_LANG_JS)) || !v8_meet(w);
 }
 
 /* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
 static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
 {
-	if (!is_known_for(w, 1u << FRAME_LANG_JS) || !(s->flags & VM_EXEC))
+	if (!(s->flags & VM_EXEC) || !has_v8(w))
 		return -1;
 	w->map.start = s->start;
 	w->map.end = s->end;
@@ -187,7 +196,7 @@ __global int walk_vma(struct walk *w)
 	if (!s.key.inode)
 		return compiled_code(w, &s);
 	f = bpf_map_lookup_elem(&files_by_inode, &s.key);
-	if (!f || (f->languages && !is_known_for(w, f->languages)))
+	if (!f)
 		return -1;
 	for (__u32 i = 0; i < INODE_SEGMENTS; i++) {
 		if (i >= f->n || s.offset < f->segment[i].offset || s.offset >= f->segment[i].end)
@@ -197,7 +206,10 @@ __global int walk_vma(struct walk *w)
 		w->map.bias = s.start - s.offset - f->segment[i].delta;
 		w->map.file = f->file;
 		w->map.flags = python_is_file(f->file) ? MAPPING_PYTHON : 0;
-		return 0;
+		if (!f->has_v8 || has_v8(w))
+			return 0;
+		no_mapping(w);
+		return -1;
 	}
 	return -1;
 }
@@ -269,10 +281,7 @@ __global int walk_mapping(struct walk *w)
 	w->before = w->map;
 	w->map = found;
 	if (w->lookup - found.start >= found.end - found.start) {
-		w->map.start = w->map.end = 0;
-		w->map.bias = 0;
-		w->map.file = w->map.flags = 0;
-		w->cached_span = 0;
+		no_mapping(w);
 		err = walk_told(w);
 		if (err && walk_vma(w))
 			return err;

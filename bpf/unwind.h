@@ -160,8 +160,8 @@ ABI_SIZE(unwind_config, 80);
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
  * inode_file: files whose tables are there. A walk that meets a mapping which userspace
  * has not told of yet asks the kernel what is mapped (bpf_find_vma) and this what it
- * means. Of a file with V8 only in a process that is told to have it: what that has of V8 is
- * missing before (its builtins may be mapped anew for each worker). */
+ * means; likewise `python_files` and `v8_files` of files with a language. (A process may map
+ * V8's builtins anew for each worker.) */
 #define INODE_SEGMENTS 4
 struct inode_key {
 	__u64 inode;
@@ -170,8 +170,8 @@ struct inode_key {
 };
 struct inode_file {
 	__u32 file;      /* file id */
-	__u16 n;         /* executable segments */
-	__u16 languages; /* 1 << enum frame_lang: that the process has to be known to have */
+	__u16 n;      /* executable segments */
+	__u16 has_v8;
 	struct {
 		__u64 offset, end; /* in the file; from its page's start */
 		__u64 delta;       /* vaddr - file offset */

@@ -949,20 +949,3 @@ __global int stack_user(struct stack_req *r)
 		first_sight(w, out, r->id);
 	return 0;
 }
-
-#ifndef STRATA_HOST
-/* What was told of a process is of the program that it ran: after an exec the same addresses
- * mean something else. Called before perf's record of the exec is written, so that nothing is
- * taken away which userspace tells on hearing of it. */
-SEC("raw_tp/task_rename")
-int forget_program(void *ctx)
-{
-	struct mapping_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
-
-	if (!in_exec())
-		return 0;
-	bpf_map_delete_elem(&mappings, &key);
-	python_forget(key.pid);
-	return 0;
-}
-#endif

@@ -153,6 +153,9 @@ int native_step(struct walk *w);
  * step of native_step(). */
 __u64 v8_function(struct walk *w);
 int native_v8(struct walk *w);
+/* A process that userspace has not told to have V8, at a mapping of it (w->map): whether it is
+ * known to have it, now that its file is met. 0 or -1. */
+int v8_meet(struct walk *w);
 /* Frames of V8's that are all in the window and known. The address of what is to be in it,
  * or 0. */
 __u64 v8_plain(struct walk *w);

@@ -21,6 +21,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/record.h"
+#include "bpf/v8.h"
 #include "parser/provider.h"
 #include "runtime/attach.h"
 #include "runtime/follow.h"
@@ -117,17 +118,20 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	}
 }
 
-/* A walk that was given up is finished by what was known of its process at that time:
- * not by an exec or an exit that came after. */
+/* A walk that was given up is finished by what was known of its process at that time, and
+ * JavaScript named: not by an exec or an exit that came after. */
 static void catch_up(struct session *s, const struct record *head, size_t size)
 {
 	const struct walk_record *walk = (const struct walk_record *)head;
 	const struct miss_record *miss = (const struct miss_record *)head;
+	const struct v8_record *v8 = (const struct v8_record *)head;
 
 	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
 		follow_drain(s->follow, walk->time);
 	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
 		follow_drain(s->follow, miss->time);
+	else if (head->kind == RECORD_V8 && size >= sizeof(*v8))
+		follow_drain(s->follow, v8->time);
 }
 
 static int on_record(void *ctx, void *data, size_t size)

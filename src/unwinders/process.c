@@ -327,7 +327,10 @@ static int publish(const struct process *p, struct unwind_sink *sink, struct map
 
 static int publish_own(struct processes *ps, struct process *p)
 {
+	uint32_t met = p->v8 ? ps->sink->v8_born(ps->sink, p->pid) : 0;
+
 	p->published = true;
+	p->v8_born = met ? met : p->v8_born;
 	return publish(p, ps->sink, &ps->chunk);
 }
 
@@ -484,6 +487,8 @@ void processes_exit(struct processes *ps, uint32_t pid)
 {
 	struct process *p = processes_find(ps, pid);
 
+	if (!p || !p->v8) /* the kernel's half may have met it */
+		ps->sink->set_v8(ps->sink, pid, NULL, 0);
 	if (!p || p->dead)
 		return;
 	if (p->jit)

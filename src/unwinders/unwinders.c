@@ -511,6 +511,8 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 	if (size < sizeof(*r))
 		return;
 	p = processes_find(u->processes, r->pid);
+	if (!p && !unwinders_add_process(u, (int)r->pid))
+		p = processes_find(u->processes, r->pid);
 	if (!p || !p->v8 || (p->recorded && !u->recorded)) {
 		v8_codes_record(u->v8, r, NULL);
 		return;
