@@ -28,7 +28,7 @@ struct {
 	__array(values, struct table_words);
 } tables SEC(".maps");
 
-/* Processes that are not in `mappings`: how often they were met. */
+/* Processes that are not in `mappings`: bytes that were sent of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -105,6 +105,14 @@ static __always_inline void set_span(struct walk *w)
 		w->map.end - w->map.start : 0;
 }
 
+static __always_inline void no_mapping(struct walk *w)
+{
+	w->map.start = w->map.end = 0;
+	w->map.bias = 0;
+	w->map.file = w->map.flags = 0;
+	w->cached_span = 0;
+}
+
 /* ---- a mapping that nobody has told of ----------------------------------- */
 
 #ifdef STRATA_HOST
@@ -153,12 +161,18 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
-static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
+/* Of a mapping of V8's: what is needed of the process is there. */
+static __always_inline int has_v8(struct walk *w)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);
 
-	if (!c || !(c->languages & 1u << FRAME_LANG_JS) || !(s->flags & VM_EXEC))
+	return (c && (c->languages & 1u << FRAME_LANG_JS)) || !v8_meet(w);
+}
+
+/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
+static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
+{
+	if (!(s->flags & VM_EXEC) || !has_v8(w))
 		return -1;
 	w->map.start = s->start;
 	w->map.end = s->end;
@@ -192,7 +206,10 @@ __global int walk_vma(struct walk *w)
 		w->map.bias = s.start - s.offset - f->segment[i].delta;
 		w->map.file = f->file;
 		w->map.flags = python_is_file(f->file) ? MAPPING_PYTHON : 0;
-		return 0;
+		if (!f->has_v8 || has_v8(w))
+			return 0;
+		no_mapping(w);
+		return -1;
 	}
 	return -1;
 }
@@ -226,11 +243,30 @@ __global int walk_told(struct walk *w)
 	return 0;
 }
 
+#ifdef STRATA_HOST
+__global int walk_is_stale(struct walk *w)
+{
+	return 0;
+}
+#else
+__global int walk_is_stale(struct walk *w)
+{
+	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+	__u64 mm;
+
+	if (!c || !unwind_config.task_mm || !unwind_config.mm_exec_vm)
+		return 0;
+	mm = kernel_word(bpf_get_current_task() + unwind_config.task_mm);
+	return kernel_word(mm + unwind_config.mm_exec_vm) << (unwind_config.page_shift & 31) >> 10 !=
+	       c->code_kb;
+}
+#endif
+
 __global int walk_may_have(struct walk *w, __u32 languages)
 {
 	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
 
-	return !c || (c->languages & languages);
+	return !c || (c->languages & languages) || walk_is_stale(w);
 }
 
 /* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
@@ -245,10 +281,7 @@ __global int walk_mapping(struct walk *w)
 	w->before = w->map;
 	w->map = found;
 	if (w->lookup - found.start >= found.end - found.start) {
-		w->map.start = w->map.end = 0;
-		w->map.bias = 0;
-		w->map.file = w->map.flags = 0;
-		w->cached_span = 0;
+		no_mapping(w);
 		err = walk_told(w);
 		if (err && walk_vma(w))
 			return err;
@@ -431,17 +464,32 @@ __global int walk_own(struct walk *w, __u64 addr)
 
 /* ---- what is not known ------------------------------------------------- */
 
-static __always_inline __u32 count_miss(__u32 pid)
+/* A stranger will be told of; until then it may ask as often as there is room for. */
+static __always_inline int may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
-	__u32 one = 1, *n;
+	__u32 *sent;
 
 	if (c)
-		return __sync_fetch_and_add(&c->misses, 1);
+		return __sync_fetch_and_add(&c->misses, 1) < MAPPING_MISSES_MAX;
+	sent = bpf_map_lookup_elem(&strangers, &pid);
+	return !sent || *sent < STRANGER_BYTES_MAX;
+}
+
+__global int walk_asked(struct walk *w, __u32 size)
+{
+	__u32 pid, sent = size, *n;
+
+	if (!w)
+		return 0;
+	pid = w->pid;
+	if (chunk_of(pid, 0))
+		return 0;
 	n = bpf_map_lookup_elem(&strangers, &pid);
 	if (n)
-		return __sync_fetch_and_add(n, 1);
-	bpf_map_update_elem(&strangers, &pid, &one, BPF_ANY);
+		__sync_fetch_and_add(n, size);
+	else
+		bpf_map_update_elem(&strangers, &pid, &sent, BPF_ANY);
 	return 0;
 }
 
@@ -456,7 +504,7 @@ __global int walk_unknown(struct walk *w, __u32 end)
 		w->rule = RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8);
 		return 0;
 	}
-	if (!(w->flags & WALK_BLIND) && count_miss(w->pid) < MAPPING_MISSES_MAX) {
+	if (!(w->flags & WALK_BLIND) && may_ask(w->pid)) {
 		w->flags |= WALK_ASK;
 		return end + 1;
 	}

@@ -300,6 +300,14 @@ __global int python_is_file(__u32 file)
 	return !!bpf_map_lookup_elem(&python_files, &file);
 }
 
+#ifndef STRATA_HOST
+__global int python_forget(__u32 pid)
+{
+	bpf_map_delete_elem(&python_procs, &pid);
+	return 0;
+}
+#endif
+
 static __always_inline void move_tls(struct python_tls *t, __u64 bias)
 {
 	if (t->kind != PYTHON_TLS_NONE && t->kind != PYTHON_TLS_OFFSET)

@@ -72,7 +72,9 @@ ABI_SIZE(stack_req, 32);
 
 /* First sight of a stack, sent before any use of its id. The id is the fold of
  * frames by STACK_HASH, then of end, bit 63 cleared; 0 becomes 1. Both sides
- * compute it: userspace for the walks it finishes. */
+ * compute it: userspace for the walks it finishes. Without frames it is that of
+ * STACK_EMPTY(end), which userspace knows and nobody sends; or 0 when there are none
+ * to be told: end is COMPLETE or NO_USER. */
 struct stack_record {
 	struct record head;
 	__u64 id;
@@ -83,6 +85,7 @@ struct stack_record {
 
 #define STACK_HASH_SEED 0x9e3779b97f4a7c15ULL
 #define STACK_HASH(h, x) ((((h) ^ (x)) * 0xff51afd7ed558ccdULL) ^ (((h) ^ (x)) >> 29))
+#define STACK_EMPTY(end) (STACK_HASH(STACK_HASH_SEED, (__u64)(end)) & ~STACK_PROVISIONAL)
 
 /* A walk that met what is not known yet: userspace finishes it with the same
  * code (the kernel half built for the host) on these registers and this copy of
@@ -124,6 +127,7 @@ enum mapping_flags {
 	MAPPING_VDSO = 8,
 	MAPPING_V8 = 32,      /* anonymous, of a process that has V8: what that compiled */
 	MAPPING_UPROBES = 16, /* "[uprobes]": where uretprobes make functions return to */
+	MAPPING_WRITE = 64,   /* can be written, too */
 };
 struct mapping {
 	__u64 start, end; /* half open */
@@ -149,13 +153,15 @@ struct unwind_config {
 	__u32 page_shift;   /* of vm_pgoff */
 	__u32 address_bits; /* arm64: of a user address: above them a return address is signed */
 	__u32 vma_flags;    /* vm_area_struct: vm_flags; 0: not known */
+	__u32 mm_exec_vm;   /* mm_struct: pages that are executable and not writable */
 };
-ABI_SIZE(unwind_config, 76);
+ABI_SIZE(unwind_config, 80);
 
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
  * inode_file: files whose tables are there. A walk that meets a mapping which userspace
  * has not told of yet asks the kernel what is mapped (bpf_find_vma) and this what it
- * means. Not of files with a language: their processes' offsets would be missing. */
+ * means; likewise `python_files` and `v8_files` of files with a language. (A process may map
+ * V8's builtins anew for each worker.) */
 #define INODE_SEGMENTS 4
 struct inode_key {
 	__u64 inode;
@@ -163,8 +169,9 @@ struct inode_key {
 	__u32 pad;
 };
 struct inode_file {
-	__u32 file; /* file id */
-	__u32 n;    /* executable segments */
+	__u32 file;      /* file id */
+	__u16 n;      /* executable segments */
+	__u16 has_v8;
 	struct {
 		__u64 offset, end; /* in the file; from its page's start */
 		__u64 delta;       /* vaddr - file offset */
@@ -188,13 +195,20 @@ struct mapping_chunk {
 	__u32 misses;                       /* counted by the kernel since the last write */
 	__u32 languages;                    /* in chunk 0: 1 << enum frame_lang, of its files */
 	__u32 go_file;                      /* in chunk 0: that has Go's runtime; 0: none */
-	__u32 pad;
+	/* In chunk 0: KiB of mappings without MAPPING_WRITE. The kernel counts the same: what
+	 * differs has been mapped since, or the process has run another program, and may have
+	 * a language that is not in languages. */
+	__u32 code_kb;
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };
 /* After this many misses without an answer the kernel walks on by frame pointer
  * and sends no more copies of the stack for this process. */
 #define MAPPING_MISSES_MAX 192
+/* The same of a process that userspace has not told of yet, in bytes of what was sent: map
+ * `strangers`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it tells
+ * of the process, or of its end. */
+#define STRANGER_BYTES_MAX (6 << 20)
 
 /* ---- tables ------------------------------------------------------------ */
 

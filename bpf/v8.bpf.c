@@ -23,6 +23,14 @@ struct {
 	__type(value, struct v8_proc);
 } v8_procs SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct v8_proc);
+} v8_files SEC(".maps");
+
 /* Places that were sent, by frame. */
 #define V8_SEEN_BUCKETS 8192
 SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
@@ -99,6 +107,39 @@ static __always_inline struct v8_scratch *scratch_of(struct walk *w)
 	index += w->py.slot & (SCRATCH_SLOTS - 1);
 	return bpf_map_lookup_elem(&v8_scratch, &index);
 }
+
+#ifndef STRATA_HOST
+__global int v8_meet(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	struct v8_proc *of;
+	__u32 pid, file;
+
+	if (!s)
+		return -1;
+	pid = w->pid;
+	file = w->map.file;
+	if (bpf_map_lookup_elem(&v8_procs, &pid))
+		return 0;
+	of = bpf_map_lookup_elem(&v8_files, &file);
+	if (!of)
+		return -1;
+	s->proc = *of;
+	s->epoch = 0; /* what is remembered is of another process */
+	s->proc.born = V8_BORN_HERE | (__u32)(bpf_ktime_get_ns() >> 8);
+	/* Not by the builtins' second mapping, as in process.c. */
+	if (s->proc.epoch)
+		s->proc.epoch = w->map.start - w->map.bias < s->proc.builtins ?
+			s->proc.epoch + w->map.bias : 0;
+	bpf_map_update_elem(&v8_procs, &pid, &s->proc, BPF_NOEXIST);
+	return 0;
+}
+
+static __always_inline void v8_forget(__u32 pid)
+{
+	bpf_map_delete_elem(&v8_procs, &pid);
+}
+#endif
 
 /* Tagged pointers end in 01. */
 static __always_inline int is_object(__u64 tagged)
@@ -662,6 +703,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.pid = w->pid;
+	s->out.time = bpf_ktime_get_ns();
 	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
 }
@@ -878,3 +920,21 @@ __global int native_v8(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	return arrive(w, ra, sp, fp, 0);
 }
+
+#ifndef STRATA_HOST
+/* What was told of a process is of the program that it ran: after an exec the same addresses
+ * mean something else. Called before perf's record of the exec is written, so that nothing is
+ * taken away which userspace tells on hearing of it. */
+SEC("raw_tp/task_rename")
+int forget_program(void *ctx)
+{
+	struct mapping_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+
+	if (!in_exec())
+		return 0;
+	bpf_map_delete_elem(&mappings, &key);
+	python_forget(key.pid);
+	v8_forget(key.pid);
+	return 0;
+}
+#endif

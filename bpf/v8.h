@@ -46,6 +46,11 @@ struct v8_proc {
 };
 ABI_SIZE(v8_proc, 88);
 
+/* Map `v8_files`: HASH, key: u32 file, value struct v8_proc: the same with the file's own
+ * addresses. A process that userspace has not told of is put in v8_procs by the kernel half when
+ * its walk meets the file; `born` then has this bit, and userspace keeps it. */
+#define V8_BORN_HERE (1U << 31)
+
 /* A string's beginning. */
 #define V8_TEXT_MAX 160
 struct v8_text {
@@ -74,8 +79,9 @@ struct v8_record {
 	/* That shared still is what it was: its flags and number in the script, and its own number
 	 * (shared_unique), else its script's (script_id). */
 	__u64 flags, unique;
+	__u64 time;     /* CLOCK_MONOTONIC ns */
 	__u32 pid;
 	__u32 compiled; /* pc is in what V8 compiled, not built in */
 	struct v8_text name, file;
 };
-ABI_SIZE(v8_record, 64 + 2 * (8 + V8_TEXT_MAX));
+ABI_SIZE(v8_record, 72 + 2 * (8 + V8_TEXT_MAX));

@@ -381,6 +381,21 @@ __global int enter_loop(struct walk *w)
 	return 0;
 }
 
+/* A process that userspace has not told of, and Python's file in it: from here on the
+ * language's list is all that is wanted, as of one that is known. Without a state of the
+ * thread the walk goes on: there may be no eval loop. */
+static __always_inline int met_python(struct walk *w)
+{
+	if (w->want != WANT_PYTHON || w->py.file || !(w->map.flags & MAPPING_PYTHON))
+		return 0;
+	w->py.file = w->map.file;
+	w->py.bias = w->map.bias;
+	if (!python_begin(&w->py))
+		return 1;
+	w->py.begun = 0;
+	return 0;
+}
+
 /* What native_step() wants to know of Go's frames on arm64. Asked for here, as little of the
  * 512 bytes that all calls share is in use. */
 static __always_inline void walk_lr(struct walk *w)
@@ -411,6 +426,8 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 		err = w->py_emitted || w->want != WANT_ALL ? 0 : emit(w, out, frame);
 		return err ? err : end;
 	}
+	if (met_python(w))
+		return UNWIND_COMPLETE + 1;
 	js = (w->rule & 15) == RULE_V8 && (w->want == WANT_ALL || w->want == WANT_JS) ?
 		v8_function(w) : 0;
 	if (js) {
@@ -688,7 +705,9 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
 	if (size > WALK_STACK_MAX)
 		size = WALK_STACK_MAX;
 	h->size = size;
-	return ring_output(c, sizeof(*h) + size) ? 0 : h->id;
+	size += sizeof(*h);
+	walk_asked(w, size); /* lost ones, too */
+	return ring_output(c, size) ? 0 : h->id;
 }
 
 /* A walk that only counts has no id to be mended; the next one will know more. */
@@ -701,6 +720,7 @@ __global int tell_miss(struct walk *w)
 	m.pid = w->pid;
 	m.pc = w->lookup;
 	m.time = bpf_ktime_get_ns();
+	walk_asked(w, sizeof(m));
 	ring_output(&m, sizeof(m));
 	return 0;
 }
@@ -759,13 +779,13 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 }
 
 /* The language's list is all that is wanted: no table is needed for it. A process that
- * has none is one without the language; or it is not known yet, which is -1: a walk then
- * finds the eval loop, and in its file what the language is. */
+ * has none is one without the language; or it, or all of it, is not known yet, which is -1: a
+ * walk then finds the file that has the language, and what that says. */
 static __always_inline int run_language(struct walk *w, struct loop *l)
 {
 	if (python_begin(&w->py)) {
 		w->lookup = w->pc;
-		if (walk_told(w)) {
+		if (walk_told(w) || walk_is_stale(w)) {
 			w->py.begun = 0;
 			return -1;
 		}
@@ -779,14 +799,23 @@ static __always_inline int run_language(struct walk *w, struct loop *l)
 }
 
 /* Frames that no eval loop was met for; of what stands in for C none are shown (3.15's list
- * ends in one). */
+ * ends in one). Where Python's are all that is wanted, they are all there is. */
 static __always_inline void language_tail(struct walk *w, struct loop *l)
 {
 	__u32 nr = w->nr;
 
 	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);
-	if (!w->trouble && w->nr != nr)
+	if (w->want == WANT_PYTHON)
+		w->end = w->py.frame ? UNWIND_LIMIT + 1 : w->end;
+	else if (!w->trouble && w->nr != nr)
 		w->trouble = UNWIND_UNATTACHED;
+}
+
+static __always_inline int has_tail(struct walk *w)
+{
+	if (w->py.begun)
+		return !!w->py.frame;
+	return w->want == WANT_ALL && w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py);
 }
 
 static __always_inline void run(struct walk *w, struct stack_record *out)
@@ -808,8 +837,7 @@ static __always_inline void run(struct walk *w, struct stack_record *out)
 		w->end = UNWIND_LIMIT + 1;
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
 		return;
-	if (w->want == WANT_ALL &&
-		(w->py.begun ? w->py.frame : w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py)))
+	if (has_tail(w))
 		language_tail(w, &l);
 	if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
 		w->end = w->trouble + 1;
@@ -819,7 +847,7 @@ static __always_inline __u64 stack_id(struct walk *w)
 {
 	__u64 id = STACK_HASH(w->hash, w->end - 1ULL) & ~STACK_PROVISIONAL;
 
-	return w->nr ? id ? id : 1 : 0;
+	return w->nr || w->end != UNWIND_COMPLETE + 1 ? id ? id : 1 : 0;
 }
 
 /* The language's frames go along with a walk that is to be finished in userspace. */
@@ -892,6 +920,8 @@ __global int stack_user(struct stack_req *r)
 	err = user_registers(w);
 	if (err) {
 		r->end = err - 1;
+		if (r->end != UNWIND_NO_USER)
+			r->id = STACK_EMPTY(r->end);
 		return 0;
 	}
 	start(w, r);
@@ -904,14 +934,16 @@ __global int stack_user(struct stack_req *r)
 	r->end = w->end - 1;
 	if ((w->flags & WALK_ASK) && w->store) {
 		r->id = walk_ask(w, index, send_language(w, out));
-		if (!r->id)
+		if (!r->id) {
 			lost_count(LOST_STACK);
+			r->id = STACK_EMPTY(UNWIND_LOST);
+		}
 		return 0;
 	}
 	if (w->flags & WALK_ASK)
 		tell_miss(w);
 	r->id = stack_id(w);
-	if (w->store && r->id)
+	if (w->store && w->nr)
 		first_sight(w, out, r->id);
 	return 0;
 }

@@ -131,6 +131,8 @@ int walk_mapping(struct walk *w);
 /* The same of what userspace has told alone: whether a process has a language is known
  * only then. */
 int walk_told(struct walk *w);
+/* Whether more or other code is mapped than userspace has told of. */
+int walk_is_stale(struct walk *w);
 /* Whether the process may have one of those (1 << enum frame_lang), as far as is known. */
 int walk_may_have(struct walk *w, __u32 languages);
 /* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
@@ -142,6 +144,8 @@ int walk_own(struct walk *w, __u64 addr);
 /* What to do about an address or a table that is not known, by enum unwind_end. 0: go
  * on by frame pointer, or enum unwind_end + 1. */
 int walk_unknown(struct walk *w, __u32 end);
+/* So many bytes were sent to ask of the process. */
+int walk_asked(struct walk *w, __u32 size);
 /* From this frame to its caller by w->rule (0: by frame pointer). 0, or
  * enum unwind_end + 1. */
 int native_step(struct walk *w);
@@ -149,6 +153,9 @@ int native_step(struct walk *w);
  * step of native_step(). */
 __u64 v8_function(struct walk *w);
 int native_v8(struct walk *w);
+/* A process that userspace has not told to have V8, at a mapping of it (w->map): whether it is
+ * known to have it, now that its file is met. 0 or -1. */
+int v8_meet(struct walk *w);
 /* Frames of V8's that are all in the window and known. The address of what is to be in it,
  * or 0. */
 __u64 v8_plain(struct walk *w);
@@ -157,6 +164,7 @@ __u64 thread_pointer(void);
 
 /* In python.bpf.c, see python.h. */
 int python_is_file(__u32 file);
+int python_forget(__u32 pid);
 int python_begin(struct python_cursor *c);
 int python_step(struct python_cursor *c, __u64 *frame);
 int python_plain(struct python_cursor *c);

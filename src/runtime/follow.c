@@ -196,6 +196,7 @@ static void on_mmap(struct follow *f, const struct mmap2_record *r)
 		.dev_major = r->maj,
 		.dev_minor = r->min,
 		.exec = r->prot & PROT_EXEC,
+		.write = r->prot & PROT_WRITE,
 		.path = r->filename,
 	};
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/record.h"
+#include "bpf/v8.h"
 #include "parser/provider.h"
 #include "runtime/attach.h"
 #include "runtime/follow.h"
@@ -31,6 +33,7 @@
 #include "unwinders/unwinder.h"
 
 #define READ_RUNNING_NS 1000000000ull
+#define NICE            (-10)
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
 
@@ -115,17 +118,20 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	}
 }
 
-/* A walk that was given up is finished by what was known of its process at that time:
- * not by an exec or an exit that came after. */
+/* A walk that was given up is finished by what was known of its process at that time, and
+ * JavaScript named: not by an exec or an exit that came after. */
 static void catch_up(struct session *s, const struct record *head, size_t size)
 {
 	const struct walk_record *walk = (const struct walk_record *)head;
 	const struct miss_record *miss = (const struct miss_record *)head;
+	const struct v8_record *v8 = (const struct v8_record *)head;
 
 	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
 		follow_drain(s->follow, walk->time);
 	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
 		follow_drain(s->follow, miss->time);
+	else if (head->kind == RECORD_V8 && size >= sizeof(*v8))
+		follow_drain(s->follow, v8->time);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -252,6 +258,18 @@ static void read_running(struct session *s)
 		unwinders_preload_done(s->unwinders);
 }
 
+static int attach_raw(struct session *s, const char *program, const char *tracepoint)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, program);
+	struct bpf_link *link = prog ? bpf_program__attach_raw_tracepoint(prog, tracepoint) : NULL;
+
+	if (prog && !link)
+		return -errno;
+	if (link)
+		vec_push(&s->links.list, link);
+	return 0;
+}
+
 static int open_unwinders(struct session *s)
 {
 	int pid = s->opt->child ? s->opt->child->pid : s->opt->pid, r = 0;
@@ -271,7 +289,9 @@ static int open_unwinders(struct session *s)
 	s->show.unwinders = s->unwinders;
 	if (!s->img->user_stacks && !s->img->user_symbols)
 		return 0;
-	r = follow_open(s->unwinders, pid, &s->follow);
+	r = attach_raw(s, "forget_program", "task_rename");
+	if (!r)
+		r = follow_open(s->unwinders, pid, &s->follow);
 	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
 		watch(s, *fd, FROM_FOLLOW);
 	if (!r)
@@ -286,20 +306,14 @@ static int open_unwinders(struct session *s)
 static int open_tree(struct session *s)
 {
 	struct bpf_map *tree = bpf_object__find_map_by_name(s->obj, "tree");
-	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "tree_fork");
-	struct bpf_link *link;
 	uint32_t one = 1, pid;
 
-	if (!tree || !prog || !s->opt->child)
+	if (!tree || !s->opt->child)
 		return 0;
 	pid = s->opt->child->pid;
 	if (bpf_map_update_elem(bpf_map__fd(tree), &pid, &one, BPF_ANY))
 		return -errno;
-	link = bpf_program__attach_raw_tracepoint(prog, "sched_process_fork");
-	if (!link)
-		return -errno;
-	vec_push(&s->links.list, link);
-	return 0;
+	return attach_raw(s, "tree_fork", "sched_process_fork");
 }
 
 /* ---- programs ----------------------------------------------------------- */
@@ -478,10 +492,21 @@ static void finish(struct session *s)
 	stats(s);
 }
 
+/* A process that has begun has to be told of before it runs far, and the ring buffer to be read
+ * before it is full, also where more wants to run than can: a moment soon, not much of it. What
+ * -c runs was forked before; a nice value that somebody chose is kept. */
+static void raise_priority(void)
+{
+	if (!getpriority(PRIO_PROCESS, 0))
+		setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 static int start(struct session *s)
 {
 	unsigned places = 0;
 	int r = open_signals(s);
+
+	raise_priority();
 
 	if (!r)
 		r = load_image(s->img, s->target, &s->obj, &s->sink);

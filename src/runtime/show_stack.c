@@ -255,7 +255,7 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 	}
 	str_addc(out, '\n');
 	if (n < 0) {
-		str_add(out, "        [stack lost: its frames did not fit the ring buffer]\n");
+		str_addf(out, "        [%s]\n", unwind_end_text(UNWIND_LOST));
 		return;
 	}
 	if (n > t->stack.limit)

@@ -269,6 +269,17 @@ static bool tell_python(struct files *fs, const struct file *f)
 	return !fs->sink->set_python_file(fs->sink, f->id, &at, sizeof(at));
 }
 
+static bool tell_v8(struct files *fs, const struct file *f)
+{
+	struct v8_proc at;
+
+	if (!f->v8)
+		return false;
+	at = f->v8->proc;
+	at.epoch = f->v8->epoch;
+	return !fs->sink->set_v8_file(fs->sink, f->id, &at, sizeof(at));
+}
+
 static void first_libc(struct files *fs, struct file *libc)
 {
 	fs->libc = libc;
@@ -278,16 +289,17 @@ static void first_libc(struct files *fs, struct file *libc)
 }
 
 /* A file with a language that the kernel cannot be told of is left out: its walk would take
- * the language's loop for native code. */
+ * the language's code for native code. */
 static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
 	const struct inode_key key = { .inode = inode, .dev = major << 20 | minor };
-	struct inode_file value = { .file = f->id };
+	struct inode_file value = { .file = f->id,
+		.has_v8 = file_has_v8(f) };
 	const struct elf_segment *s;
 	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
 
-	if (!f->table.data || file_has_v8(f) || (file_has_python(f) && !tell_python(fs, f)))
+	if (!f->table.data || (file_has_v8(f) && !tell_v8(fs, f)) || (file_has_python(f) && !tell_python(fs, f)))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i].exec)

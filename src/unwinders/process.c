@@ -259,10 +259,22 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 			return;
 		fill_file(ps, p, f, pm->offset, &m);
 	}
+	m.flags |= pm->write ? MAPPING_WRITE : 0;
 	insert(p, &m);
 }
 
 /* ---- publishing ---- */
+
+/* As the kernel counts it: mm_struct.exec_vm. */
+static uint32_t code_kb(const struct process *p)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < p->nmaps; i++)
+		if (!(p->maps[i].flags & MAPPING_WRITE))
+			size += p->maps[i].end - p->maps[i].start;
+	return (uint32_t)(size >> 10);
+}
 
 static uint32_t count_chunks(const struct process *p)
 {
@@ -282,6 +294,7 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	ret->chunks = count_chunks(p);
 	ret->languages = p->languages;
 	ret->go_file = p->go_file;
+	ret->code_kb = i ? 0 : code_kb(p);
 	if (ret->n)
 		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
 	for (uint32_t k = 0; p->v8 && k < ret->n; k++)
@@ -314,7 +327,10 @@ static int publish(const struct process *p, struct unwind_sink *sink, struct map
 
 static int publish_own(struct processes *ps, struct process *p)
 {
+	uint32_t met = p->v8 ? ps->sink->v8_born(ps->sink, p->pid) : 0;
+
 	p->published = true;
+	p->v8_born = met ? met : p->v8_born;
 	return publish(p, ps->sink, &ps->chunk);
 }
 
@@ -403,7 +419,7 @@ void processes_mmap(struct processes *ps, const struct process_mmap *m)
 	struct proc_map pm = {
 		.start = m->start, .end = m->start + m->len, .offset = m->offset,
 		.inode = m->inode, .dev_major = m->dev_major, .dev_minor = m->dev_minor,
-		.exec = m->exec, .path = m->path,
+		.exec = m->exec, .write = m->write, .path = m->path,
 	};
 
 	if (!p || p->dead) {
@@ -471,6 +487,8 @@ void processes_exit(struct processes *ps, uint32_t pid)
 {
 	struct process *p = processes_find(ps, pid);
 
+	if (!p || !p->v8) /* the kernel's half may have met it */
+		ps->sink->set_v8(ps->sink, pid, NULL, 0);
 	if (!p || p->dead)
 		return;
 	if (p->jit)

@@ -56,7 +56,8 @@ struct rooms {
 struct sink_bpf {
 	struct unwind_sink sink;
 	int tables; /* fd */
-	int mappings, pythons, python_files, v8s, inodes; /* fds, the object's; -1: it has none */
+	/* fds, the object's; -1: it has none */
+	int mappings, strangers, pythons, python_files, v8s, v8_files, inodes;
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX];
@@ -117,6 +118,7 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 	c->task_tp = offset_of(t, "task_struct", "thread.fsbase");
 #endif
 	c->task_mm = offset_of(t, "task_struct", "mm");
+	c->mm_exec_vm = offset_of(t, "mm_struct", "exec_vm");
 	c->task_utask = offset_of(t, "task_struct", "utask");
 	c->utask_returns = offset_of(t, "uprobe_task", "return_instances");
 	c->return_stack = offset_of(t, "return_instance", "stack");
@@ -370,6 +372,8 @@ static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
 	struct mapping_key key = { pid, chunk };
 	int err = value ? flush(s) : 0;
 
+	if (!chunk)
+		set_or_delete(s->strangers, &pid, NULL);
 	return err ? err : set_or_delete(s->mappings, &key, value);
 }
 
@@ -398,6 +402,25 @@ static int set_python_file(struct unwind_sink *sink, uint32_t file, const void *
 	if (size != sizeof(struct python_proc))
 		return -EINVAL;
 	return set_or_delete(s->python_files, &file, value);
+}
+
+static uint32_t v8_born(struct unwind_sink *sink, uint32_t pid)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct v8_proc v8;
+
+	if (s->v8s < 0 || bpf_map_lookup_elem(s->v8s, &pid, &v8))
+		return 0;
+	return v8.born & V8_BORN_HERE ? v8.born : 0;
+}
+
+static int set_v8_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (size != sizeof(struct v8_proc))
+		return -EINVAL;
+	return set_or_delete(s->v8_files, &file, value);
 }
 
 /* Not before its table: a walk would find none. */
@@ -462,9 +485,10 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	if (!s)
 		return -ENOMEM;
 	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
-		set_v8, set_python_file, set_inode,
+		set_v8, v8_born, set_python_file, set_v8_file, set_inode,
 		sink_flush, sink_free };
-	s->mappings = s->pythons = s->python_files = s->v8s = s->inodes = -1;
+	s->mappings = s->strangers = s->pythons = s->python_files = s->v8s = -1;
+	s->v8_files = s->inodes = -1;
 	s->tables = make_tables(obj, &s->ntables);
 	s->has_rooms = s->is_first = s->tables >= 0;
 	if (s->has_rooms)
@@ -480,8 +504,10 @@ void unwind_sink_loaded(struct unwind_sink *sink, struct bpf_object *obj)
 	if (s->tables < 0)
 		s->tables = fcntl(map_fd(obj, "tables"), F_DUPFD_CLOEXEC, 3);
 	s->mappings = map_fd(obj, "mappings");
+	s->strangers = map_fd(obj, "strangers");
 	s->pythons = map_fd(obj, "python_procs");
 	s->v8s = map_fd(obj, "v8_procs");
+	s->v8_files = map_fd(obj, "v8_files");
 	s->python_files = map_fd(obj, "python_files");
 	s->inodes = map_fd(obj, "files_by_inode");
 }

@@ -37,6 +37,16 @@ static int set_python_file(struct unwind_sink *s, uint32_t file, const void *val
 	return 0;
 }
 
+static uint32_t v8_born(struct unwind_sink *s, uint32_t pid)
+{
+	return 0;
+}
+
+static int set_v8_file(struct unwind_sink *s, uint32_t file, const void *value, size_t size)
+{
+	return 0;
+}
+
 static int set_inode(struct unwind_sink *s, const struct inode_key *key,
 	const struct inode_file *value)
 {
@@ -60,7 +70,7 @@ int unwind_sink_memory(struct unwind_sink **ret)
 	if (!s)
 		return -ENOMEM;
 	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
-		set_v8, set_python_file, set_inode, flush,
+		set_v8, v8_born, set_python_file, set_v8_file, set_inode, flush,
 		sink_free };
 	*ret = s;
 	return 0;

@@ -18,14 +18,26 @@ struct stacks {
 	struct arena *arena;
 	struct idmap by_id;   /* struct stack * */
 	struct idmap aliases; /* provisional id -> id */
+	size_t nempty;        /* of by_id: what add_empty() made */
 };
+
+/* A stack without frames that is not the whole truth is told by its mark. */
+static void add_empty(struct stacks *s)
+{
+	for (unsigned end = 0; end < UNWIND_END_MAX; end++)
+		if (end != UNWIND_COMPLETE && end != UNWIND_NO_USER)
+			stacks_add(s, STACK_EMPTY(end), NULL, 0, end);
+	s->nempty = s->by_id.n;
+}
 
 struct stacks *stacks_new(void)
 {
 	struct stacks *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->arena = arena_new();
+	if (!s)
+		return NULL;
+	s->arena = arena_new();
+	add_empty(s);
 	return s;
 }
 
@@ -94,7 +106,7 @@ ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_fr
 
 size_t stacks_count(const struct stacks *s)
 {
-	return s->by_id.n;
+	return s->by_id.n - s->nempty;
 }
 
 uint64_t stack_id(const uint64_t *frames, uint32_t n, enum unwind_end end)

@@ -32,8 +32,12 @@ struct unwind_sink {
 		size_t size); /* struct python_proc; NULL: delete */
 	int (*set_v8)(struct unwind_sink *s, uint32_t pid, const void *value,
 		size_t size); /* struct v8_proc; NULL: delete */
-	/* What a file says of Python: struct python_proc with the file's own addresses. */
+	/* v8_proc.born that the kernel's half gave the process (V8_BORN_HERE); 0: it has not. */
+	uint32_t (*v8_born)(struct unwind_sink *s, uint32_t pid);
+	/* What a file says of Python and V8: struct python_proc, struct v8_proc with the file's own
+	 * addresses. */
 	int (*set_python_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
+	int (*set_v8_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
 	/* Where the kernel may look a mapping up by itself; of a file that has its table. */
 	int (*set_inode)(struct unwind_sink *s, const struct inode_key *key,
 		const struct inode_file *value);
@@ -71,7 +75,7 @@ struct process_mmap {
 	uint64_t start, len, offset;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	bool exec;
+	bool exec, write;
 	const char *path;
 };
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);

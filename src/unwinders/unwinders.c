@@ -359,10 +359,21 @@ static bool lost_its_way(const struct host_stack *s)
 		s->end == UNWIND_NO_TABLE;
 }
 
+static void add_alone(struct unwinders *u, const struct walk_record *r, enum unwind_end end)
+{
+	uint64_t alone = FRAME_NATIVE(0, r->pc), id = STACK_EMPTY(end);
+
+	if (r->want == WANT_ALL) {
+		id = stack_id(&alone, 1, end);
+		stacks_add(u->stacks, id, &alone, 1, end);
+	}
+	stacks_alias(u->stacks, r->id, id);
+}
+
 static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
 {
 	struct host_stack stack = {};
-	uint64_t start = now_ns(), alone;
+	uint64_t start = now_ns();
 	int failed = 0;
 
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
@@ -376,12 +387,11 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		catch_up(u, r->pid);
 		failed = finish_walk(u, r, &stack);
 	}
-	if (!failed && (stack.nr || !has_language(u, r))) {
+	if (!failed && (stack.nr || (stack.end == UNWIND_COMPLETE && !has_language(u, r)))) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
-	} else { /* never nothing: where it was is known */
-		alone = FRAME_NATIVE(0, r->pc);
-		stacks_add(u->stacks, r->id, &alone, r->want == WANT_ALL, (enum unwind_end)r->end);
+	} else { /* never nothing: where it was is known, or why the language's are not */
+		add_alone(u, r, !failed && stack.end != UNWIND_COMPLETE ? stack.end : (enum unwind_end)r->end);
 		u->stats.unfinished++;
 	}
 	free(stack.frames);
@@ -501,6 +511,8 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 	if (size < sizeof(*r))
 		return;
 	p = processes_find(u->processes, r->pid);
+	if (!p && !unwinders_add_process(u, (int)r->pid))
+		p = processes_find(u->processes, r->pid);
 	if (!p || !p->v8 || (p->recorded && !u->recorded)) {
 		v8_codes_record(u->v8, r, NULL);
 		return;

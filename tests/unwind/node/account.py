@@ -78,12 +78,13 @@ def compare(own, ours):
     return max(len(own), len(ours)), [n + abs(len(own) - len(ours)) for n in wrong]
 
 
-# A busy machine lost events, which strata tells.
-LOST = 2
+def start(strata, *command):
+    return traced.start(*command)
 
 
-def main(strata, node, count=600, deepest=300, *options):
-    lines, printed = traced.run(strata, SCRIPT, node, *options, HERE / 'program.js', count, deepest)
+def main(strata, node, count=600, deepest=300, *options, start=start):
+    process = start(strata, node, *options, HERE / 'program.js', count, deepest)
+    lines, printed, said = traced.beside(process, strata, SCRIPT)
     accounts = {int(number): json.loads(own) for number, own in
                 (line[4:].split(b' ', 1) for line in lines if line.startswith(b'own '))}
     whole = stacks(printed)
@@ -115,9 +116,9 @@ def main(strata, node, count=600, deepest=300, *options):
                       for n, what in zip(wrong, ('names', 'lines', 'columns')))
     print(f'# {node} {" ".join(options)}: {len(whole)} stacks of {len(accounts)}, {frames} frames, '
           f'{right} right, {marked} stacks marked')
-    if len(accounts.keys() & whole.keys()) < 0.99 * len(accounts):
-        return LOST
-    return (len(accounts) < int(count) // 2 or marked > 0 or wrong[0] > frames / 1000 or
+    if said:
+        print(f'# strata said: {said.decode(errors="replace")}')
+    return (len(accounts) < int(count) // 2 or len(accounts.keys() & whole.keys()) < len(accounts) or marked > 0 or wrong[0] > frames / 1000 or
             max(wrong[1:]) > frames / 200)
 
 

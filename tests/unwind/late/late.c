@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* late.c - a process that becomes another while its tracer does not look.
+ *
+ *     late calls                  calls getppid() below functions of its own
+ *     late exec PROGRAM ARG...    runs that after a while
+ *     late open FILE ARG...       ..opens it, and calls its main()
+ *
+ * Built as programs that lie at the same addresses, with functions of another NAME. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALLS 200
+#define PASTE(a, b) a##_##b
+#define EXPAND(a, b) PASTE(a, b)
+#define FUNCTION(what) EXPAND(NAME, what)
+
+#ifdef PADDING /* not where the other program has them */
+__attribute__((used)) static int padding(int n)
+{
+	volatile char room[PADDING] = {(char)n};
+
+	for (int i = 1; i < PADDING; i++)
+		room[i] = (char)(room[i - 1] * 3 + i);
+	return room[PADDING - 1] + getpid();
+}
+#endif
+
+__attribute__((noinline)) void FUNCTION(inner)(void)
+{
+	volatile char room[64 * SIZE] = {0};
+
+	for (int i = 0; i < CALLS; i++)
+		room[i % 64] = (char)getppid();
+}
+
+__attribute__((noinline)) void FUNCTION(middle)(void)
+{
+	volatile char room[32 * SIZE] = {0};
+
+	FUNCTION(inner)();
+	room[1] = 1;
+}
+
+__attribute__((noinline)) void FUNCTION(outer)(void)
+{
+	volatile char room[16 * SIZE] = {0};
+
+	FUNCTION(middle)();
+	room[1] = 1;
+}
+
+static int open_and_run(int argc, char **argv)
+{
+	void *file = dlopen(argv[0], RTLD_NOW);
+	int (*other)(int, char **) = file ? (int (*)(int, char **))dlsym(file, "main") : NULL;
+
+	if (!other) {
+		fprintf(stderr, "late: %s\n", dlerror());
+		return 2;
+	}
+	return other(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "calls";
+
+	usleep(600000); /* the tracer is stopped meanwhile */
+	if (!strcmp(what, "calls"))
+		FUNCTION(outer)();
+	else if (!strcmp(what, "open"))
+		return open_and_run(argc - 2, argv + 2);
+	else
+		execv(argv[2], argv + 2);
+	return 0;
+}

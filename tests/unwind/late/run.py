@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py STRATA FIRST SECOND MODULE HOSTILE_V8 HOSTILE... - a tracer that is held up: it is stopped while the
+traced process begins, runs another program, opens a language's library, and ends. What it tells
+afterwards is whole, or marked: no stack is empty without a word, none is another program's."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from tap import Cases
+
+STRATA, FIRST, SECOND, MODULE, V8, *PYTHONS = sys.argv[1:]
+CALLS = 200
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
+STOPPED = 1.5 # what is traced takes half of it
+SCRIPT = '''uprobe:libc:getppid /%s/ {
+    @calls = count(); @p[pystack] = count(); @j[jsstack] = count(); @g[gostack] = count(); @u[ustack] = count();
+}'''
+PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
+JAVASCRIPT = [f'hostile{n} /hostile.js:3:5' for n in range(4)]
+MARK = r'\[[A-Za-z, -]+\]'
+
+cases = Cases()
+
+
+def hold_up(tracer, meanwhile):
+    os.kill(tracer.pid, signal.SIGSTOP)
+    meanwhile()
+    os.kill(tracer.pid, signal.SIGCONT)
+
+
+def start(condition, *options):
+    """With its probes attached."""
+    tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = tracer.stderr.readline()
+    if not said.startswith(b'Attached'):
+        tracer.kill()
+        sys.exit(f'strata said: {said.decode()}')
+    return tracer
+
+
+def finish(tracer):
+    """{map: {stack's lines: count}}, and what strata said."""
+    out, err = (text.decode(errors='replace') for text in tracer.communicate(timeout=2 * SECONDS))
+    maps = {'p': {}, 'j': {}, 'g': {}, 'u': {}}
+    for name, stack, count in re.findall(r'^@(\w)\[(.*?)^\]: (\d+)$', out, re.M | re.S):
+        lines = tuple(line.strip() for line in stack.splitlines() if line.strip())
+        maps[name][lines] = maps[name].get(lines, 0) + int(count)
+    return maps, out + err
+
+
+def command(words, known=0.0, program=None):
+    """The command of -c, which runs the program (that of its last words) in the end; strata is
+    stopped when it has got to know the process that long."""
+    name = os.path.basename(program or words.split()[-2])
+    tracer = start(f'comm == "{name[:15]}"', '-c', words)
+    time.sleep(known)
+    hold_up(tracer, lambda: time.sleep(STOPPED))
+    return finish(tracer)
+
+
+def whole(lines):
+    """A map whose stacks are all this one."""
+    return lambda stacks: stacks == {tuple(lines): CALLS}
+
+
+def whole_or_marked(lines, calls=CALLS):
+    """..or they tell why not; none is lost."""
+    return lambda stacks: sum(stacks.values()) == calls and all(
+        stack == tuple(lines) or (stack and re.fullmatch(MARK, stack[-1])) for stack in stacks)
+
+
+def native(lines):
+    """Of ustack's frames: the first are those, or the stack is marked."""
+    def right(stacks):
+        names = [[line.split('+')[0] for line in stack] for stack in stacks]
+        return sum(stacks.values()) == CALLS and all(
+            seen[:len(lines)] == lines or (re.fullmatch(MARK, seen[-1]) and not set(seen) & WRONG) for seen in names)
+    return right
+
+
+WRONG = {'first_inner', 'first_middle', 'first_outer'} # of the program before
+
+
+def check(what, seen, **right):
+    maps, text = seen
+    for name, is_right in right.items():
+        cases.check(is_right(maps[name]), f'{what}: @{name}', text)
+
+
+def system_wide(program):
+    """The second time its files may be known, and the process is not."""
+    tracer = start(f'comm == "{os.path.basename(program)}"')
+    subprocess.run([program, 'truth'], check=True)
+    hold_up(tracer, lambda: subprocess.run([program, 'truth'], check=True))
+    time.sleep(0.2)
+    tracer.terminate()
+    return finish(tracer)
+
+
+if os.geteuid():
+    print('1..0 # skipped: not root')
+    sys.exit(0)
+for hostile in PYTHONS:
+    version = hostile.rpartition('-')[2]
+    frames = PYTHON[:3] if version == '3.12' else PYTHON
+    check(f'{version} is run', command(f'{hostile} truth'), p=whole(frames), j=whole([]), g=whole([]))
+    check(f'{version} is exec\'d', command(f'{FIRST} exec {hostile} truth', 0.3), p=whole_or_marked(frames),
+          j=whole_or_marked([]))
+    check(f'{version} is run by another', system_wide(hostile), p=whole_or_marked(frames, 2 * CALLS))
+check('V8 is run', command(f'{V8} truth'), j=whole(JAVASCRIPT), p=whole([]), g=whole([]))
+check('V8 is exec\'d', command(f'{FIRST} exec {V8} truth', 0.3), j=whole_or_marked(JAVASCRIPT))
+check('Python is opened', command(f'{FIRST} open {MODULE} truth', 0.3, FIRST),
+      p=whole_or_marked(PYTHON))
+check('another program at the same addresses', command(f'{FIRST} exec {SECOND} calls', 0.3),
+      u=native(['getppid', 'second_inner', 'second_middle', 'second_outer', 'main']), p=whole([]), j=whole([]))
+sys.exit(cases.done())
