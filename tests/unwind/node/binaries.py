@@ -33,8 +33,8 @@ def fetch(package, new):
 missing = {}  # what could not be fetched, and why: asked for once
 
 
-def unpacked(what, package, part):
-    """The directory of a package that part is in, or is; fetched at the first call."""
+def unpacked(what, unpack):
+    """CACHE/what: at the first call what unpack puts in a directory that it is given, and tells."""
     where = CACHE / what
     if where in missing:
         raise missing[where]
@@ -45,39 +45,41 @@ def unpacked(what, package, part):
             print(f'node: unpacking {what} (once)', file=sys.stderr)
             with tempfile.TemporaryDirectory(dir=CACHE) as new:
                 try:
-                    fetch(package, new)
+                    shutil.move(unpack(new), where)
                 except Missing as why:
                     missing[where] = why
                     raise
-                with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
-                    archive.extractall(new, [m for m in archive if m.name.startswith(f'package/{part}')])
-                shutil.move(f'{new}/package/{part.split("/")[0]}', where)
     return where
+
+
+def from_npm(package, part):
+    """The directory of a package that part is in, or is."""
+    def unpack(new):
+        fetch(package, new)
+        with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
+            archive.extractall(new, [m for m in archive if m.name.startswith(f'package/{part}')])
+        return f'{new}/package/{part.split("/")[0]}'
+    return unpack
 
 
 def node(version, machine=os.uname().machine):
     """The program; unpacked at the first call. version: "20" is the newest 20."""
-    return unpacked(f'{version}-{machine}', f'node-linux-{MACHINES[machine]}@{version}', 'bin/node') / 'node'
+    package = f'node-linux-{MACHINES[machine]}@{version}'
+    return unpacked(f'{version}-{machine}', from_npm(package, 'bin/node')) / 'node'
 
 
 def libnode(suite='trixie'):
     """A root that has Debian's node in it, with its libnode.so; unpacked at the first call."""
-    where = CACHE / f'libnode-{suite}'
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / 'lock', 'w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not where.exists():
-            print(f'node: unpacking libnode of {suite} (once)', file=sys.stderr)
-            with tempfile.TemporaryDirectory(dir=CACHE) as new:
-                arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[os.uname().machine]
-                packages.unpack_whole(PACKAGES, suite, arch, f'{new}/root', ['nodejs'])
-                shutil.move(f'{new}/root', where)
-    return where
+    def unpack(new):
+        arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[os.uname().machine]
+        packages.unpack_whole(PACKAGES, suite, arch, f'{new}/root', ['nodejs'])
+        return f'{new}/root'
+    return unpacked(f'libnode-{suite}', unpack)
 
 
 def headers():
     """Of the interface for addons."""
-    return unpacked('headers', 'node-api-headers', 'include')
+    return unpacked('headers', from_npm('node-api-headers', 'include'))
 
 
 if __name__ == '__main__':

@@ -63,7 +63,7 @@ def hand_made(directory):
 
 
 def bundled(directory, kind):
-    esbuild = binaries.unpacked('esbuild', '@esbuild/linux-x64', 'bin/esbuild') / 'esbuild'
+    esbuild = binaries.unpacked('esbuild', binaries.from_npm('@esbuild/linux-x64', 'bin/esbuild')) / 'esbuild'
     out = directory / f'{kind}.js'
     subprocess.run([esbuild, HERE / 'maps' / 'main.ts', '--bundle', '--platform=node', '--minify', '--log-level=error',
                     f'--sourcemap={kind}', f'--outfile={out}'], check=True)
