@@ -95,6 +95,11 @@ static void pop(struct state *s, const struct code_operand *o)
 		move_sp(s, -8);
 }
 
+static bool is_at_sp(const struct code_operand *o, int64_t offset)
+{
+	return o->kind == CODE_MEM && o->reg == RSP && o->index == CODE_REG_NONE && o->value == offset;
+}
+
 static void set_sp_otherwise(struct state *s, const struct code_insn *i)
 {
 	const struct code_operand *from = &i->operand[1];
@@ -102,6 +107,9 @@ static void set_sp_otherwise(struct state *s, const struct code_insn *i)
 	if (s->kind == NO_FRAME)
 		s->kind = UNKNOWN;
 	s->depth = s->sp_is_fp ? 16 : -1;
+	/* Around a call of C sp is aligned, and what it was lies there. */
+	if (s->kind == FRAME && !strcmp(i->mnemonic, "mov") && is_at_sp(from, 0))
+		s->depth = s->body;
 	if (!strcmp(i->mnemonic, "lea") && from->kind == CODE_MEM && from->reg == RBP && from->index == CODE_REG_NONE &&
 		from->value <= 0 && from->value > -DEPTH_MAX)
 		s->depth = (int16_t)(16 - from->value);
@@ -134,8 +142,7 @@ static void move_ra(struct state *s, const struct code_operand *to, const struct
 		s->reg = to->reg;
 	else if (to->kind == CODE_REG && to->reg == s->reg)
 		s->reg = RSP;
-	if (to->kind == CODE_REG && from->kind == CODE_MEM && from->reg == RSP && from->index == CODE_REG_NONE &&
-		from->value == s->depth - 8)
+	if (to->kind == CODE_REG && is_at_sp(from, s->depth - 8))
 		s->copy = to->reg;
 	else if (to->kind == CODE_REG && to->reg == s->copy)
 		s->copy = 0;

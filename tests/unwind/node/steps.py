@@ -14,7 +14,7 @@ import binaries
 from absent import Missing, tap_fails
 
 HERE = pathlib.Path(__file__).resolve().parent
-WRONG = 50  # of ten thousand
+WRONG = 30  # of ten thousand
 # (what, options, rounds before)
 RUNS = [('as it comes', (), 300), ('interpreted', ('--no-opt', '--no-sparkplug'), 3),
         ('baseline', ('--no-opt', '--always-sparkplug'), 30), ('optimized', ('--always-turbofan',), 30)]
