@@ -761,8 +761,11 @@ __global __u64 v8_function(struct walk *w)
 		f->k |= V8_MEMO;
 	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
 		f->k |= V8_MEMO;
-	if ((f->k & V8_MEMO) && learn_place(w, s, f))
+	if ((f->k & V8_MEMO) && learn_place(w, s, f)) {
+		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
+			w->trouble = UNWIND_MOVED;
 		return 0;
+	}
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	if (f->at >= 0 && !f->compiled)
 		s->interpreter = w->lookup;

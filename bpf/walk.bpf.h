@@ -23,6 +23,7 @@ enum walk_flags {
 	WALK_LR = 32,       /* arm64: lr is this frame's */
 	WALK_ASK = 64,      /* userspace shall finish it */
 	WALK_RBX = 128,     /* regs[RULE_REG_RBX] is this frame's */
+	WALK_LATE = 512,    /* host: the process has gone on; its stack is a copy, other memory is not */
 	WALK_BODY = 256,    /* arm64: stopped by Go's runtime: not in a prologue or an epilogue */
 };
 

@@ -143,7 +143,8 @@ static int user_registers(struct walk *w)
 	w->pc_mask = (1ULL << (r->address_bits ? r->address_bits : 48)) - 1;
 	w->g = r->other[RULE_REG_X28];
 	memcpy(w->regs, r->other, sizeof(w->regs));
-	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS | WALK_RBX : 0);
+	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS | WALK_RBX : 0) |
+		(host->given->is_late ? WALK_LATE : 0);
 	return 0;
 }
 

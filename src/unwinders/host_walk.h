@@ -2,6 +2,7 @@
 /* host_walk.h - the kernel's walk, run here: on a stopped process, on a copy of a
  * stack, on a core. The same bpf sources, see bpf/kernel.bpf.h. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,7 @@ struct host_tables {
 	/* The frames of walk_record.language; NULL: the process is read. */
 	const uint64_t *language;
 	size_t nlanguage;
+	bool is_late; /* the process has gone on since the stack was copied */
 	/* What the ring buffer would carry: RECORD_PYTHON, RECORD_V8; or NULL. */
 	void (*record)(struct host_tables *t, const struct record *r, size_t size);
 };

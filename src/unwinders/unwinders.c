@@ -278,7 +278,8 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	if (!w)
 		return -ENOMEM;
 	w->tables = (struct host_tables){ .chunk = find_chunk, .table = find_table,
-		.python = is_stopped ? find_python : NULL, .v8 = find_v8, .record = take_record };
+		.python = is_stopped ? find_python : NULL, .v8 = find_v8, .record = take_record,
+		.is_late = !is_stopped };
 	w->u = u;
 	n = language ? stacks_find(u->stacks, language, &w->tables.language, &end) : 0;
 	w->tables.nlanguage = n > 0 ? (size_t)n : 0;

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""late.py - JavaScript that runs while strata is stopped, its objects moved or collected before strata goes
+on: stacks are whole where node's file is known beforehand, else whole or marked.
+
+    late.py STRATA [VERSION...]      root"""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import binaries
+from absent import Missing, all_fail
+from tap import Cases
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT = r'''tracepoint:syscalls:sys_enter_umask /comm != "sh"/ { @[jsstack] = count(); }'''
+CALLS = 200 # umask() makes two
+STOPPED = 2
+LINES = ['14', '17', '18', '23', '27'] # of moving.js, from the innermost on; names may be gone by then
+MOST = 0.9  # are whole: another thread of node's may hold the lock that the kernel's half needs
+
+
+def look(strata, command):
+    """{stack's lines: count}, and all that was printed."""
+    tracer = subprocess.Popen([strata, '-e', SCRIPT, '-c', command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    attached = tracer.stderr.readline()
+    if not attached.startswith('Attached'):
+        sys.exit(f'strata said: {attached}')
+    os.kill(tracer.pid, signal.SIGSTOP)
+    time.sleep(STOPPED)
+    os.kill(tracer.pid, signal.SIGCONT)
+    out = tracer.communicate()[0]
+    found = {}
+    for stack, count in re.findall(r'^@\[(.*?)^\]: (\d+)$', out, re.M | re.S):
+        lines = tuple(line.strip() for line in stack.splitlines() if line.strip())
+        found[lines] = found.get(lines, 0) + int(count)
+    return found, out
+
+
+def is_whole(stack):
+    return re.findall(r'/moving\.js:(\d+):', ' '.join(stack)) == LINES and not is_marked(stack)
+
+
+def is_marked(stack):
+    return bool(stack) and stack[-1].startswith('[')
+
+
+def wrong(found):
+    """Why; or None."""
+    bad = [stack for stack in found if not is_whole(stack) and not is_marked(stack)]
+    if sum(found.values()) != CALLS:
+        return f'{sum(found.values())} stacks'
+    return f'{len(bad)} stacks are neither whole nor marked' if bad else None
+
+
+def main(strata, *versions):
+    cases = Cases()
+    try:
+        programs = [(version, binaries.node(version)) for version in versions or ('20', '26')]
+    except Missing as why:
+        return all_fail(why)
+    for version, program in programs:
+        found, out = look(strata, f'{program} {HERE / "moving.js"}')
+        whole = sum(n for stack, n in found.items() if is_whole(stack))
+        why = wrong(found)
+        cases.check(not why and whole >= MOST * CALLS, f'node {version}: {whole} of {CALLS} stacks are whole', why, out)
+        with tempfile.TemporaryDirectory() as directory:
+            copy = shutil.copy2(program, pathlib.Path(directory, 'node'))
+            found, out = look(strata, f'sh -c "exec {copy} {HERE / "moving.js"}"')
+        why = wrong(found)
+        cases.check(not why, f'node {version}, not known before', why, out)
+    return cases.done()
+
+
+if __name__ == '__main__':
+    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// moving.js - 200 system calls below functions that have moved or gone a moment later.
+'use strict';
+let junk = [];
+
+function litter() {
+  junk = [];
+  for (let i = 0; i < 20000; i++)
+    junk.push({ i, list: [i] });
+}
+
+function innermost(n) {
+  litter();
+  return process.umask() + n;
+}
+
+function middle(n) { return innermost(n) + 1; }
+const passing = (i) => function passing(n) { return middle(n) + i; };
+
+function main() {
+  let sum = 0;
+  for (let i = 0; i < 100; i++)
+    sum += passing(i)(1);
+  return sum;
+}
+
+main();
+for (let i = 0; i < 100; i++)
+  litter();
+setTimeout(() => 0, 4000); // its lines are read meanwhile
