@@ -14,11 +14,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize,
+	uint8_t *out, size_t max, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak));
 
 #define READS_MAX   2000000 /* of one frame */
 #define PLACES_MAX  64      /* functions in one frame: v8_code.c's */
-#define TEXT_MAX   (4 * 4096)
+#define TEXT_MAX    (4 * 4096) /* of a script's name, in bytes */
 #define MAPPED_MAX  (16 << 20) /* what comes from a source map is as long as that */
 
 static void wrong(const char *what, const char *text)
@@ -89,7 +91,8 @@ static void name_frame(struct heapfile *f)
 	if (f->head.maps)
 		v8_codes_use_source_maps(c, &(struct sourcemap_files){ open_none, NULL });
 	/* Another time: its script and its code have been met. */
-	for (int i = 0; i < 2; i++, r.frame += 2) {
+	for (uint64_t id = 1; id < 4; id += 2) {
+		r.frame = FRAME_JS(id, f->head.frame & 0xfffff);
 		f->reads = 0;
 		v8_codes_record(c, &r, &heap);
 		if (f->reads > READS_MAX)
@@ -105,7 +108,7 @@ static void name_frame(struct heapfile *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct heapfile f;
-	uint8_t *copy = malloc(size + 1); /* of the exact size as far as the file goes */
+	uint8_t *copy = malloc(size ? size : 1); /* data is not to be changed */
 
 	if (!copy)
 		return 0;
@@ -320,6 +323,19 @@ static void change_later(struct mutation *m)
 	c->on = some_bytes(m, 8, &c->addr) && below(m, 4);
 }
 
+/* What V8 told is not true any more. */
+static size_t put_back(struct mutation *m)
+{
+	struct heapfile_head *h = &m->f.head;
+
+	if (h->told_at + h->told == m->f.size)
+		m->f.size -= h->told;
+	h->told = h->told_at = 0;
+	memcpy(m->f.data + sizeof(*h), m->f.range, h->nranges * sizeof(*m->f.range));
+	memcpy(m->f.data, h, sizeof(*h));
+	return m->f.size;
+}
+
 typedef void mutate(struct mutation *m);
 
 static size_t mutate_capture(struct mutation *m)
@@ -327,16 +343,10 @@ static size_t mutate_capture(struct mutation *m)
 	static mutate *const all[] = { change_pointer, change_pointer, change_pointer, change_number,
 		change_number, change_smi, change_smi, change_type, change_byte, change_byte, change_range,
 		change_range, cut_range, change_record, change_layout, change_later };
-	struct heapfile_head *h = &m->f.head;
 
 	for (size_t n = 1 + below(m, 4); n--;)
 		all[below(m, sizeof(all) / sizeof(*all))](m);
-	if (h->told_at + h->told == m->f.size)
-		m->f.size -= h->told;
-	h->told = h->told_at = 0;
-	memcpy(m->f.data + sizeof(*h), m->f.range, h->nranges * sizeof(*m->f.range));
-	memcpy(m->f.data, h, sizeof(*h));
-	return m->f.size;
+	return put_back(m);
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
@@ -347,4 +357,21 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 	if (size > max || !heapfile_open(&m.f, data, size))
 		return LLVMFuzzerMutate(data, size, max);
 	return mutate_capture(&m);
+}
+
+/* One's memory by the other's layout: that of another version, or a file that lies. */
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize,
+	uint8_t *out, size_t max, unsigned seed)
+{
+	static struct mutation m;
+	struct heapfile_head other;
+
+	if (asize > max || bsize < sizeof(other))
+		return 0;
+	memcpy(out, a, asize);
+	if (!heapfile_open(&m.f, out, asize))
+		return 0;
+	memcpy(&other, b, sizeof(other));
+	memcpy(m.f.head.layout, other.layout, sizeof(other.layout));
+	return put_back(&m);
 }
