@@ -23,7 +23,7 @@ SCRIPT = '''uprobe:libc:getppid /%s/ {
 }'''
 PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
 JAVASCRIPT = [f'hostile{n} /hostile.js:3:5' for n in range(4)]
-MARK = r'\[[A-Za-z, -]+\]'
+MARK = r'\[[A-Za-z:, -]+\]'
 
 cases = Cases()
 
