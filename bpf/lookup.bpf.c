@@ -464,12 +464,16 @@ __global int walk_own(struct walk *w, __u64 addr)
 
 /* ---- what is not known ------------------------------------------------- */
 
-/* A stranger will be told of; until then it may ask as often as there is room for. */
+/* A stranger will be told of; until then it may ask as often as there is room for. A quarter of
+ * the ring buffer is left to what is not asked. */
 static __always_inline int may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
+	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
 	__u32 *sent;
 
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > size - (size >> 2))
+		return 0;
 	if (c)
 		return __sync_fetch_and_add(&c->misses, 1) < MAPPING_MISSES_MAX;
 	sent = bpf_map_lookup_elem(&strangers, &pid);

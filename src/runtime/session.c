@@ -289,9 +289,9 @@ static int open_unwinders(struct session *s)
 	s->show.unwinders = s->unwinders;
 	if (!s->img->user_stacks && !s->img->user_symbols)
 		return 0;
-	r = attach_raw(s, "forget_program", "task_rename");
-	if (!r)
-		r = follow_open(s->unwinders, pid, &s->follow);
+	if (attach_raw(s, "forget_program", "task_rename"))
+		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
+	r = follow_open(s->unwinders, pid, &s->follow);
 	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
 		watch(s, *fd, FROM_FOLLOW);
 	if (!r)

@@ -31,6 +31,7 @@ extern const size_t host_python_scratch_size;
 #define bpf_map_update_elem(map, key, value, flag) host_map_update(map, key, value)
 #define bpf_probe_read_user(dst, size, addr)       host_read(dst, size, (const void *)(addr))
 #define bpf_ringbuf_output(map, data, size, flags) host_output(data, size)
+#define bpf_ringbuf_query(map, what)               0ULL
 #define bpf_get_current_pid_tgid()                 host_pid_tgid()
 #define bpf_get_smp_processor_id()                 0
 #define bpf_get_current_task()                     0ULL

@@ -22,7 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = r'''tracepoint:syscalls:sys_enter_umask /comm != "sh"/ { @[jsstack] = count(); }'''
 CALLS = 200 # umask() makes two
 STOPPED = 2
-LINES = ['14', '17', '18', '23', '27'] # of moving.js, from the innermost on; names may be gone by then
+# Of moving.js, from the innermost on. Lines, and names, are read from the process: they may be gone by then.
+FUNCTIONS = ['innermost', 'middle', 'passing', 'main', '<anonymous>']
 MOST = 0.9  # are whole: another thread of node's may hold the lock that the kernel's half needs
 
 
@@ -44,7 +45,9 @@ def look(strata, command):
 
 
 def is_whole(stack):
-    return re.findall(r'/moving\.js:(\d+):', ' '.join(stack)) == LINES and not is_marked(stack)
+    names = [line.split()[0] for line in stack if '/moving.js' in line]
+    return len(names) == len(FUNCTIONS) and not is_marked(stack) and all(
+        name in (function, '<anonymous>') for name, function in zip(names, FUNCTIONS))
 
 
 def is_marked(stack):
