@@ -5,3 +5,21 @@
 #include "walk.bpf.c"
 #include "go.bpf.c"
 #include "v8.bpf.c"
+
+#ifndef STRATA_HOST
+/* What was told of a process is of the program that it ran: after an exec the same addresses
+ * mean something else. Called before perf's record of the exec is written, so that nothing is
+ * taken away which userspace tells on hearing of it. */
+SEC("raw_tp/task_rename")
+int forget_program(void *ctx)
+{
+	struct mapping_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+
+	if (!in_exec())
+		return 0;
+	bpf_map_delete_elem(&mappings, &key);
+	python_forget(key.pid);
+	v8_forget(key.pid);
+	return 0;
+}
+#endif

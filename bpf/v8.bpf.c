@@ -923,21 +923,3 @@ __global int native_v8(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	return arrive(w, ra, sp, fp, 0);
 }
-
-#ifndef STRATA_HOST
-/* What was told of a process is of the program that it ran: after an exec the same addresses
- * mean something else. Called before perf's record of the exec is written, so that nothing is
- * taken away which userspace tells on hearing of it. */
-SEC("raw_tp/task_rename")
-int forget_program(void *ctx)
-{
-	struct mapping_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
-
-	if (!in_exec())
-		return 0;
-	bpf_map_delete_elem(&mappings, &key);
-	python_forget(key.pid);
-	v8_forget(key.pid);
-	return 0;
-}
-#endif

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/priority.h"
 #include "base/str.h"
 #include "bpf/record.h"
 #include "bpf/v8.h"
@@ -33,7 +33,6 @@
 #include "unwinders/unwinder.h"
 
 #define READ_RUNNING_NS 1000000000ull
-#define NICE            (-10)
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
 
@@ -481,6 +480,7 @@ static void finish(struct session *s)
 	s->exit_called = false;
 	run_programs(s, RUN_END);
 	drain(s);
+	priority_normal();
 	fputs("\n\n", s->opt->out);
 	if (s->img->print_maps)
 		print_maps(s);
@@ -492,21 +492,12 @@ static void finish(struct session *s)
 	stats(s);
 }
 
-/* A process that has begun has to be told of before it runs far, and the ring buffer to be read
- * before it is full, also where more wants to run than can: a moment soon, not much of it. What
- * -c runs was forked before; a nice value that somebody chose is kept. */
-static void raise_priority(void)
-{
-	if (!getpriority(PRIO_PROCESS, 0))
-		setpriority(PRIO_PROCESS, 0, NICE);
-}
-
 static int start(struct session *s)
 {
 	unsigned places = 0;
 	int r = open_signals(s);
 
-	raise_priority();
+	priority_raise(); /* what -c runs was forked before */
 
 	if (!r)
 		r = load_image(s->img, s->target, &s->obj, &s->sink);

@@ -22,6 +22,7 @@ long host_read(void *dst, __u32 size, const void *addr);
 long host_output(const void *data, __u64 size);
 __u64 host_pid_tgid(void);
 __u64 host_time(void);
+__u64 host_ring_size(void); /* 0: there is none */
 
 /* python.bpf.c has its own file, for its names; these are its maps. */
 extern void *const host_python_seen, *const host_python_procs, *const host_python_scratch;
@@ -31,7 +32,7 @@ extern const size_t host_python_scratch_size;
 #define bpf_map_update_elem(map, key, value, flag) host_map_update(map, key, value)
 #define bpf_probe_read_user(dst, size, addr)       host_read(dst, size, (const void *)(addr))
 #define bpf_ringbuf_output(map, data, size, flags) host_output(data, size)
-#define bpf_ringbuf_query(map, what)               0ULL
+#define bpf_ringbuf_query(map, what)               host_ring_size()
 #define bpf_get_current_pid_tgid()                 host_pid_tgid()
 #define bpf_get_smp_processor_id()                 0
 #define bpf_get_current_task()                     0ULL

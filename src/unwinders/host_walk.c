@@ -126,6 +126,11 @@ __u64 host_pid_tgid(void)
 	return (uint64_t)host->pid << 32 | (host->regs->tid ? host->regs->tid : host->pid);
 }
 
+__u64 host_ring_size(void)
+{
+	return 0;
+}
+
 __u64 host_time(void)
 {
 	return 0;

@@ -2,6 +2,7 @@
 /* native.c - the userspace half of bpf/native.bpf.c: tables of native code. */
 #include "native.h"
 
+#include "base/priority.h"
 #include "cache.h"
 
 int native_table(int dir, struct elf *e, int fd, struct table *ret, bool *ret_cached)
@@ -16,7 +17,9 @@ int native_table(int dir, struct elf *e, int fd, struct table *ret, bool *ret_ca
 		*ret_cached = cached;
 	if (cached)
 		return 0;
+	priority_normal();
 	err = table_make(e, ret);
+	priority_high();
 	if (!err && dir >= 0)
 		cache_store(dir, &key, ret); /* a cache that fails only costs time */
 	return err;
