@@ -139,7 +139,8 @@ ABI_SIZE(mapping, 32);
 
 /* What the kernel half is told before it is loaded: rodata, `unwind_config`. */
 struct unwind_config {
-	__u32 max_frames; /* of a stored stack; the value size of `frames` goes with it */
+	__u32 max_frames;  /* of a stored stack */
+	__u32 frames_mask; /* 2^n - 1, max_frames - 1 or more: `frames` has room for one more than that */
 	/* Offsets of kernel structs, from BTF; 0: not known, done without. */
 	__u32 task_tp;    /* task_struct.thread.fsbase, arm64: thread.uw.tp_value,
 	                   * which is that of the last time the thread was switched */
@@ -155,7 +156,7 @@ struct unwind_config {
 	__u32 vma_flags;    /* vm_area_struct: vm_flags; 0: not known */
 	__u32 mm_exec_vm;   /* mm_struct: pages that are executable and not writable */
 };
-ABI_SIZE(unwind_config, 80);
+ABI_SIZE(unwind_config, 84);
 
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
  * inode_file: files whose tables are there. A walk that meets a mapping which userspace

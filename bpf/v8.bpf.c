@@ -778,7 +778,7 @@ __global __u64 v8_function(struct walk *w)
  * all that tells of them in the window, at places that are known. */
 __global __u64 v8_plain(struct walk *w)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, max = unwind_config.max_frames;
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
 	__u64 pc, sp, fp, hash, wanted = 0, gone = 0;
 	struct stack_record *out;
 	struct v8_scratch *s;
@@ -797,7 +797,7 @@ __global __u64 v8_plain(struct walk *w)
 	nr = w->nr;
 	hash = w->hash;
 	for (int i = 0; i < V8_PLAIN; i++) {
-		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra, n;
+		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra;
 		int compiled = lookup - s->code_start < s->code_span;
 
 		if (!compiled && lookup - s->blob_start >= s->blob_span) {
@@ -855,10 +855,7 @@ __global __u64 v8_plain(struct walk *w)
 		if (!ra)
 			break;
 		if (frame) {
-			n = nr++;
-			FORGET(n);
-			if (n < max) /* else nothing is stored: see start() */
-				out->frames[n] = frame;
+			store_frame(w, out, nr++, frame);
 			hash = STACK_HASH(hash, frame);
 		}
 		sp = fp + 16;

@@ -9,12 +9,16 @@
 #include "seen.bpf.h"
 
 #define PLAIN_FRAMES 8
+#define FRAMES_MASK_DEFAULT 1023
+_Static_assert(UNWIND_LIMIT_DEFAULT == FRAMES_MASK_DEFAULT + 1, "room");
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
 	.max_frames = UNWIND_LIMIT_MAX, /* the caller made room for its limit */
+	.frames_mask = ~0U,
 #else
 	.max_frames = UNWIND_LIMIT_DEFAULT,
+	.frames_mask = FRAMES_MASK_DEFAULT,
 #endif
 };
 
@@ -28,12 +32,12 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Likewise; a struct stack_record with max_frames. */
+/* Likewise; a struct stack_record with frames_mask + 1 frames. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SCRATCH_SLOTS);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct stack_record) + 8 * UNWIND_LIMIT_DEFAULT);
+	__uint(value_size, sizeof(struct stack_record) + 8 * (FRAMES_MASK_DEFAULT + 1));
 } frames SEC(".maps");
 
 struct walk_copy {
@@ -196,6 +200,15 @@ enum {
 	LANGUAGE_MARKED,
 };
 
+/* Those that are only counted have one place, which nobody reads. Without a branch: the verifier
+ * would follow both ways to the end. */
+static __always_inline void store_frame(struct walk *w, struct stack_record *out, __u64 n, __u64 frame)
+{
+	n &= w->places;
+	FORGET(n);
+	out->frames[n & unwind_config.frames_mask] = frame;
+}
+
 static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
 {
 	__u32 nr = w->nr, max = unwind_config.max_frames;
@@ -290,9 +303,7 @@ __global int emit_batch(struct walk *w, int n)
 			break;
 		}
 		FORGET(k);
-		/* Beyond it nothing is stored: see start(). Known to the verifier when read. */
-		if (k < unwind_config.max_frames)
-			out->frames[k] = frame;
+		store_frame(w, out, k, frame);
 		hash = STACK_HASH(hash, frame);
 		nr++;
 	}
@@ -451,7 +462,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 __global __u64 plain_frames(struct walk *w)
 {
 	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, zero = 0;
-	__u32 nr, file, max = unwind_config.max_frames, gone = 0;
+	__u32 nr, file, gone = 0;
 	__u64 lookup, fp, hash, at, wanted = 0;
 	struct stack_record *out;
 	struct rule_cache *cache;
@@ -470,7 +481,7 @@ __global __u64 plain_frames(struct walk *w)
 	nr = w->nr;
 	file = w->map.file;
 	for (int i = 0; i < PLAIN_FRAMES; i++) {
-		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, n;
+		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, by_fp;
 		__s64 slot;
 
 		if (lookup - w->map.start >= w->cached_span || nr >= w->limit)
@@ -480,7 +491,8 @@ __global __u64 plain_frames(struct walk *w)
 		e = cache->entry[k & (CACHE_ENTRIES - 1)];
 		if (e >> 23 != (cache_tag(file, vaddr) << 1 | 1))
 			break;
-		o = (e & CACHE_BY_FP ? fp - w->window_at : at) + (e & CACHE_OFFSET);
+		by_fp = -(e & CACHE_BY_FP); /* no branch: the verifier would follow both ways to the end */
+		o = at + ((fp - w->window_at - at) & by_fp) + (e & CACHE_OFFSET);
 		if ((__s64)(o - at) <= 0 || (o & 7))
 			break;
 		slot = CACHE_SLOT(e);
@@ -502,10 +514,7 @@ __global __u64 plain_frames(struct walk *w)
 		}
 		at = o;
 		lookup = ra - 1;
-		n = nr++;
-		FORGET(n);
-		if (n < max) /* else nothing is stored: see start() */
-			out->frames[n] = frame;
+		store_frame(w, out, nr++, frame);
 		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY;
 		hash = STACK_HASH(hash, frame);
 	}
@@ -763,6 +772,7 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 	w->limit = r->limit > UNWIND_LIMIT_MAX ? UNWIND_LIMIT_MAX : r->limit;
 	w->want = r->want;
 	w->store = !r->len_only;
+	w->places = -w->store;
 	if (w->store && w->limit > unwind_config.max_frames)
 		w->limit = unwind_config.max_frames;
 	w->end = w->trouble = 0;

@@ -138,13 +138,15 @@ static int set_up(struct target *t, struct bpf_object *obj, uint32_t limit)
 	if (!limit || limit > UNWIND_LIMIT_MAX)
 		limit = limit ? UNWIND_LIMIT_MAX : UNWIND_LIMIT_DEFAULT;
 	c->max_frames = limit;
+	for (c->frames_mask = 1; c->frames_mask < limit - 1;)
+		c->frames_mask = 2 * c->frames_mask + 1;
 	set_offsets(t, c);
 	set_entries(obj, "walks", slots);
 	set_entries(obj, "frames", slots);
 	set_entries(obj, "walk_copies", slots);
 	set_entries(obj, "python_scratch", slots);
 	set_entries(obj, "v8_scratch", slots);
-	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * limit);
+	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * (c->frames_mask + 1));
 }
 
 /* ---- tables' maps ---- */
