@@ -757,7 +757,7 @@ __global int python_plain(struct python_cursor *c)
 	code_code = at->code_code & pointer;
 	shift = at->instr_shift & 7;
 	for (; n < PYTHON_BATCH; n++) {
-		__u64 o = frame - window, code, lasti;
+		__u64 o = frame - window, code, lasti, fits;
 		struct python_memo *m;
 
 		if (o > last || (o & 7) ||
@@ -768,7 +768,10 @@ __global int python_plain(struct python_cursor *c)
 		if (m->addr != code || m->walk != s->walk || m->id <= CODE_HIDDEN)
 			break;
 		lasti = ((window_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
-		c->batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti > LASTI_MAX ? 0 : lasti);
+		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */
+		fits = ((LASTI_MAX - lasti) >> 63) - 1;
+		FORGET(fits);
+		c->batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
 		frame = window_word(s, o + previous_at);
 	}
 	c->frame = frame;

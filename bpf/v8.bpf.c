@@ -649,12 +649,17 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	return -1;
 }
 
-/* Sets the memo f->k, where what it had is no more wanted. 0 or -1. */
-static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, struct v8_place *f)
+/* Sets the memo place.k, where what it had is no more wanted. 0 or -1. */
+__global int v8_learn_place(struct walk *w)
 {
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 stream, code = 0;
+	struct v8_place *f;
 	struct v8_memo *m;
 
+	if (!s)
+		return -1;
+	f = &s->place;
 	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
 		f->at = -1;
 		f->where = w->lookup;
@@ -686,16 +691,23 @@ static __always_inline int learn_place(struct walk *w, struct v8_scratch *s, str
 	return 0;
 }
 
-static __always_inline void send_place(struct walk *w, struct v8_scratch *s, struct v8_memo *m,
-	struct v8_place *f)
+__global int v8_send_place(struct walk *w)
 {
-	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
-		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	struct v8_place *f;
+	struct v8_memo *m;
+	int has_bytecode;
 
+	if (!s)
+		return 0;
+	f = &s->place;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
+		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
 	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
-		return;
+		return 0;
 	if (!read_shared(s, f->shared))
-		return;
+		return 0;
 	s->out.frame = m->frame;
 	s->out.shared = f->shared;
 	s->out.flags = shared_word(s, s->proc.shared_flags);
@@ -706,6 +718,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	s->out.time = bpf_ktime_get_ns();
 	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
+	return 0;
 }
 
 /* Where the code of a frame lies, for those that follow. */
@@ -761,7 +774,7 @@ __global __u64 v8_function(struct walk *w)
 		f->k |= V8_MEMO;
 	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
 		f->k |= V8_MEMO;
-	if ((f->k & V8_MEMO) && learn_place(w, s, f)) {
+	if ((f->k & V8_MEMO) && v8_learn_place(w)) {
 		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
 			w->trouble = UNWIND_MOVED;
 		return 0;
@@ -770,7 +783,7 @@ __global __u64 v8_function(struct walk *w)
 	if (f->at >= 0 && !f->compiled)
 		s->interpreter = w->lookup;
 	if (m->frame && w->store && !m->sent)
-		send_place(w, s, m, f);
+		v8_send_place(w);
 	return m->frame;
 }
 

@@ -262,7 +262,7 @@ static void read_process(struct rig *r)
 	r->reads++;
 }
 
-static void name_function(struct rig *r, uint64_t pc, char *name, size_t size)
+static void name_function(const struct rig *r, uint64_t pc, char *name, size_t size)
 {
 	const struct mapping *m = test_mapping(r->process, pc);
 	struct elf *e = m && m->file ? r->process->files[m->file - r->process->first].elf : NULL;
