@@ -421,7 +421,6 @@ int main(int argc, char **argv)
 	be_truthful();
 	compile();
 	lie(how);
-	usleep(250000); /* node, too, takes time to start */
 	for (call = 0; call < (waits ? 1 : CALLS); call++) {
 		if (!strcmp(how, "many"))
 			another_function();
