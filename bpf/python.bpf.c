@@ -369,6 +369,7 @@ __global int python_begin(struct python_cursor *c)
 	s = scratch_of(c);
 	if (!s || find_proc(c, s))
 		return -1;
+	c->begun = 2;
 	at = &s->proc.at;
 	s->walk++;
 	if (!c->tp)

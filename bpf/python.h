@@ -136,7 +136,7 @@ struct python_cursor {
 	__u64 window; /* address of the stack copied to the scratch; 0: none */
 	__u64 entry;  /* after a 0: an address in the C frame that ran these frames; 0: not
 	               * known. Elsewhere, they are not that activation's */
-	__u32 begun;  /* python_begin() was called: for the walk's use */
+	__u32 begun;  /* python_begin() was called: for the walk's use; 2: the process has Python */
 	__u16 ended;  /* the last frame emitted was its activation's last */
 	__u16 told;   /* this version tells entry */
 	__u64 newest; /* entry of the first activation, when boundary frames do not tell */

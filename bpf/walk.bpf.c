@@ -799,7 +799,8 @@ static __always_inline int run_language(struct walk *w, struct loop *l)
 			w->py.begun = 0;
 			return -1;
 		}
-		w->end = UNWIND_COMPLETE + 1;
+		/* arm64: a thread that was not switched since its exec may have a state. */
+		w->end = (WALK_ARM64(w) && w->py.begun == 2 && !w->py.tp ? UNWIND_LANGUAGE : UNWIND_COMPLETE) + 1;
 		return 0;
 	}
 	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);

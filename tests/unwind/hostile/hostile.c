@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 		lie_about_offsets(mode + 8, argc > 2 ? atoi(argv[2]) : 1);
 	else
 		lie(mode);
-	usleep(250000); /* CPython, too, takes time to start */
+	usleep(1000); /* arm64: the kernel knows a thread pointer when the thread has been switched */
 	_PyEval_EvalFrameDefault(!strcmp(mode, "many"));
 	return 0;
 }

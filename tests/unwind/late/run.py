@@ -22,7 +22,7 @@ SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack] = count(); @j[jsstack] = count(); @g[gostack] = count(); @u[ustack] = count();
 }'''
 PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
-JAVASCRIPT = [f'hostile{n} /hostile.js:3:5' for n in range(4)]
+JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)] # lines are read from the process, later
 MARK = r'\[[A-Za-z:, -]+\]'
 
 cases = Cases()
@@ -49,7 +49,7 @@ def finish(tracer):
     out, err = (text.decode(errors='replace') for text in tracer.communicate(timeout=2 * SECONDS))
     maps = {'p': {}, 'j': {}, 'g': {}, 'u': {}}
     for name, stack, count in re.findall(r'^@(\w)\[(.*?)^\]: (\d+)$', out, re.M | re.S):
-        lines = tuple(line.strip() for line in stack.splitlines() if line.strip())
+        lines = tuple(re.sub(r'(\.js):3:5$', r'\1', line.strip()) for line in stack.splitlines() if line.strip())
         maps[name][lines] = maps[name].get(lines, 0) + int(count)
     return maps, out + err
 

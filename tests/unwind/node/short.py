@@ -21,7 +21,7 @@ SOURCE = '''
 function brief_%d() { process.getuid(); process.kill(process.pid, 'SIGKILL'); }
 function outer(f) { f(); }
 function start() { outer(() => brief_%d()); }
-setTimeout(start, 1000); // by then it is known, on a busy machine, too
+setTimeout(start, 0);
 '''
 CHAIN = ['<anonymous>', 'outer', 'start']  # below the function of its own name
 
