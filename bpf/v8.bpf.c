@@ -691,23 +691,16 @@ __global int v8_learn_place(struct walk *w)
 	return 0;
 }
 
-__global int v8_send_place(struct walk *w)
+static __always_inline void send_place(struct walk *w, struct v8_scratch *s, struct v8_memo *m,
+	struct v8_place *f)
 {
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
-	struct v8_place *f;
-	struct v8_memo *m;
-	int has_bytecode;
-
-	if (!s)
-		return 0;
-	f = &s->place;
-	m = &s->memo[f->k & (V8_MEMO - 1)];
-	has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
+	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
 		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
+
 	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
-		return 0;
+		return;
 	if (!read_shared(s, f->shared))
-		return 0;
+		return;
 	s->out.frame = m->frame;
 	s->out.shared = f->shared;
 	s->out.flags = shared_word(s, s->proc.shared_flags);
@@ -718,7 +711,6 @@ __global int v8_send_place(struct walk *w)
 	s->out.time = bpf_ktime_get_ns();
 	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
-	return 0;
 }
 
 /* Where the code of a frame lies, for those that follow. */
@@ -783,7 +775,7 @@ __global __u64 v8_function(struct walk *w)
 	if (f->at >= 0 && !f->compiled)
 		s->interpreter = w->lookup;
 	if (m->frame && w->store && !m->sent)
-		v8_send_place(w);
+		send_place(w, s, m, f);
 	return m->frame;
 }
 
