@@ -160,6 +160,18 @@ static __always_inline int after_call(struct walk *w, __u64 pc)
 		((v >> 8) & 0x38ff) == 0x10ff;
 }
 
+/* The same in sub $N,%rsp; call *%r..; add $N,%rsp; ret, see fp_epilogue_x86(). */
+static __always_inline int call_words(struct walk *w, __u64 v)
+{
+	int at_sub = (v & 0xf8ff87ffffffULL) == 0xd0ff00ec8348ULL;
+
+	if (at_sub && bpf_probe_read_user(&v, 8, (void *)(w->pc + 4)))
+		return -1;
+	if ((v & 0xff87fffffff8ffULL) != 0xc300c48348d0ffULL)
+		return -1;
+	return at_sub ? 0 : v >> 43 & 15;
+}
+
 /* Where in its prologue or epilogue an interrupted x86 function stands, by its code:
  * how many words lie between sp and RA; -1: between them, fp is set. */
 static __always_inline int prologue_words(struct walk *w)
@@ -175,7 +187,9 @@ static __always_inline int prologue_words(struct walk *w)
 		return 0; /* endbr64; push %rbp */
 	if ((v & 0xffffff) == 0xe58948 || (v & 0xffffff) == 0xec8b48)
 		return 1; /* mov %rsp,%rbp */
-	return -1;
+	if ((v & 0xffffffffffffffULL) == 0xec8348fa1e0ff3ULL)
+		return 0; /* endbr64; sub $N,%rsp */
+	return call_words(w, v);
 }
 
 /* How far a function of unknown bounds may reach. */
