@@ -317,5 +317,7 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	while (c.changed && --left);
 	c.final = true;
 	check_round(&c);
+	for (struct map *m = s->maps; c.ok && m; m = m->next)
+		check_map_is_known(&c, m);
 	return c.ok;
 }

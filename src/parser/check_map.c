@@ -127,6 +127,7 @@ static const struct type *map_value(struct check *c, struct node *n)
 
 	if (m->value)
 		return m->value;
+	s->unknown = n;
 	if (!s->written && !s->told && c->final) {
 		s->told = true;
 		check_fail(
@@ -134,6 +135,14 @@ static const struct type *map_value(struct check *c, struct node *n)
 		hint_map(c, m->name);
 	}
 	return type_bad;
+}
+
+void check_map_is_known(struct check *c, struct map *m)
+{
+	const struct node *n = state(c, m)->unknown;
+
+	if (!m->value && n)
+		check_fail(c, n->span, DIAG_MAP, "what @%s is cannot be told: it is only written from itself", m->name);
 }
 
 const struct type *check_element(struct check *c, struct node *n)

@@ -12,6 +12,7 @@
 #include "type.h"
 
 struct map_state {
+	const struct node *unknown; /* where it was read before its type was known */
 	bool scalar, keyed; /* used so */
 	bool weak;	    /* an integer known from literals alone: any sign will do */
 	bool written;	    /* perhaps with something wrong */
@@ -82,6 +83,8 @@ const struct type *check_element(struct check *c, struct node *n);
 /* The same, for an expression: count(), sum().. are int64. */
 const struct type *check_map_read(struct check *c, struct node *n);
 /* A map written without key that means the whole of it. */
+/* After all: a map whose type nothing tells is an error. */
+void check_map_is_known(struct check *c, struct map *m);
 const struct type *check_whole_map(struct check *c, struct node *n);
 /* The keys of a use of the map; NULL: used as a scalar. */
 void check_key(struct check *c, struct node *map, struct node *keys);
