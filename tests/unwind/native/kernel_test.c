@@ -15,9 +15,9 @@
 /* The verifier's time is what a start costs. arm64 looks for function bounds besides; Linux
  * 7.2 counts a fifth to a third more than 6.18 (33,100 of x86_64). */
 #ifdef __aarch64__
-#define MOST_INSTRUCTIONS 44000
+#define MOST_INSTRUCTIONS 40000
 #else
-#define MOST_INSTRUCTIONS 36000
+#define MOST_INSTRUCTIONS 33000
 #endif
 #define MOST_PLAIN 400000 /* of a million that the kernel looks at */
 
