@@ -832,7 +832,8 @@ static __always_inline int has_tail(struct walk *w)
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
-	__u32 most = 4 * w->limit + 1;
+	/* Of one language the limit counts none but its own: many others may come before them. */
+	__u32 most = 4 * (w->want == WANT_ALL ? w->limit : UNWIND_LIMIT_MAX) + 1;
 
 	if (w->want == WANT_PYTHON && !run_language(w, &l))
 		return;

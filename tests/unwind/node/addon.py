@@ -21,7 +21,7 @@ const { call } = require(process.argv[2]), fs = require('fs'), file = fs.openSyn
 function inner() { process.getuid(); fs.writeSync(file, 'x'); return 1; }
 function middle() { return call(inner) + 1; }
 function outer() { return call(middle) + 1; }
-function tick() { outer(); setTimeout(tick, 5); }
+function tick() { outer(); new ArrayBuffer(1 << 26); setTimeout(tick, 5); }
 tick();
 console.log('ready');
 '''
@@ -63,6 +63,9 @@ def look(strata, version, directory, addon):
             traced.stdout.readline()  # node's own start calls getuid too
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { print(ustack); exit(); }')
             yield 'ustack through an addon', in_order(CHAIN, names(seen)), seen
+            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_mmap /len(jsstack)/ { print(jsstack(1)); exit(); }')
+            lines = [line for line in seen.splitlines() if line.strip()]
+            yield 'the first of JavaScript, below C++', len(lines) == 2 and lines[1].strip() == '[limit reached]', seen
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write /len(jsstack)/ '
                                            '{ print(jsstack); exit(); }')
             want = ['writeSync', 'inner', 'middle', 'outer', 'tick']
