@@ -45,8 +45,9 @@ QEMU = {
 KERNEL = {'amd64': 'no_timer_check'}
 DONE = 'the command of this machine ended with '
 
-# The first process. Of the disks only the root's name is known: by its label. The
-# machine is stopped when its last words have come.
+# The first process. The disks are name spaces of one controller, so that they are found
+# together, by whatever name: the root is the first, the share the second. The machine is stopped when its
+# last words have come.
 INIT = r'''#!/bin/bash
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 TERM=dumb
 mount -t proc proc /proc
@@ -62,12 +63,12 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ln -s /proc/self/fd /dev/fd
-for try in {1..100}; do
-    share=$(grep -lx 'share *' /sys/block/nvme*/device/serial 2>/dev/null) && break
-    sleep 0.1
+until [ "$disk" ] || [ $SECONDS -gt 60 ]; do
+    for nsid in /sys/block/nvme*/nsid; do
+        [ "$(<$nsid)" = 2 ] && disk=/dev/${nsid:11:-5}
+    done
 done
-share=${share#/sys/block/}
-mount -t ext4 "/dev/${share%%/*}" /share
+mount -t ext4 "$disk" /share || dmesg | tail -n 30
 directory=$(</share/.machine/directory)
 mkdir -p "$directory"
 mount --bind /share "$directory"
@@ -131,11 +132,9 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 for module in /*.ko; do /bin/busybox insmod $module; done
-until mount -t ext4 /dev/$disk /new 2>/dev/null; do
-    for serial in /sys/block/nvme*/device/serial; do
-        case "$(/bin/busybox cat $serial 2>/dev/null)" in
-        root*) disk=${serial#/sys/block/} disk=${disk%%/*}p1 ;;
-        esac
+until mount -t ext4 $disk /new 2>/dev/null; do
+    for nsid in /sys/block/nvme*/nsid; do
+        [ "$(/bin/busybox cat $nsid)" = 1 ] && disk=${nsid#/sys/block/} disk=/dev/${disk%/nsid}p1
     done
 done
 exec /bin/busybox switch_root /new /strata-init
@@ -270,7 +269,8 @@ def boot(arch, suite, directory, command, at=None, cpu=None, out=sys.stdout, tim
              '-kernel', image, *(['-initrd', first] if first else []), '-append',
              f'root=PARTUUID={LABEL:08x}-01 rw rootwait init=/strata-init console={console} loglevel=3 '
              f'panic=-1 mitigations=off audit=0 {KERNEL.get(arch, "")}', '-serial', 'stdio',
-             '-device', 'nvme,serial=root,drive=root', '-device', 'nvme,serial=share,drive=share',
+             '-device', 'nvme,id=disks,serial=strata', '-device', 'nvme-ns,bus=disks,nsid=1,drive=root',
+             '-device', 'nvme-ns,bus=disks,nsid=2,drive=share',
              '-drive', f'if=none,id=root,format=raw,snapshot=on,file={system}',
              '-drive', f'if=none,id=share,format=raw,cache=unsafe,file={work}/share'],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(os.environ, TMPDIR=str(work)))
