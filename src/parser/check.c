@@ -312,9 +312,11 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	unsigned left = rounds_max(&c);
 
 	new_state(&c);
-	do
+	do {
 		check_round(&c);
-	while (c.changed && --left);
+		if (!c.changed && !c.guessing)
+			c.changed = c.guessing = true;
+	} while (c.changed && --left);
 	c.final = true;
 	check_round(&c);
 	for (struct map *m = s->maps; c.ok && m; m = m->next)

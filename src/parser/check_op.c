@@ -169,9 +169,22 @@ static const struct type *check_compare(struct check *c, struct node *n)
 	return type_bool;
 }
 
+static bool not_yet_known(const struct node *n)
+{
+	return n->kind == N_MAP && !n->map.map->value;
+}
+
+/* Of `@x = @x + 1` alone @x is known to be a number. */
+static bool counts_itself(const struct node *l, const struct node *r)
+{
+	return (not_yet_known(l) && (not_yet_known(r) || type_is_number(r->type))) ||
+	       (not_yet_known(r) && type_is_number(l->type));
+}
+
 const struct type *check_binop(struct check *c, struct node *n)
 {
 	enum op op = n->op.op;
+	bool compares = op >= OP_EQ && op <= OP_GE;
 	const struct type *t;
 
 	if (op == OP_LOR || op == OP_LAND) {
@@ -181,9 +194,11 @@ const struct type *check_binop(struct check *c, struct node *n)
 	}
 	check_value(c, n->op.left);
 	check_value(c, n->op.right);
+	if (c->guessing && !compares && counts_itself(n->op.left, n->op.right))
+		return type_int64;
 	if (n->op.left->type->kind == TYPE_BAD || n->op.right->type->kind == TYPE_BAD)
 		return type_bad;
-	if (op >= OP_EQ && op <= OP_GE)
+	if (compares)
 		t = check_compare(c, n);
 	else
 		t = check_arith(c, n->span, op, n->op.left, n->op.right);

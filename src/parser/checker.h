@@ -34,6 +34,7 @@ struct check {
 	struct map_state *maps;	 /* by index */
 	struct var_state **vars; /* by probe's index, by variable's */
 	unsigned loops;		 /* around the statement */
+	bool guessing;		 /* all that is plain was learnt */
 	bool final;		 /* complaining */
 	bool changed;		 /* something new was learnt */
 	bool ok;
@@ -83,9 +84,9 @@ const struct type *check_element(struct check *c, struct node *n);
 /* The same, for an expression: count(), sum().. are int64. */
 const struct type *check_map_read(struct check *c, struct node *n);
 /* A map written without key that means the whole of it. */
+const struct type *check_whole_map(struct check *c, struct node *n);
 /* After all: a map whose type nothing tells is an error. */
 void check_map_is_known(struct check *c, struct map *m);
-const struct type *check_whole_map(struct check *c, struct node *n);
 /* The keys of a use of the map; NULL: used as a scalar. */
 void check_key(struct check *c, struct node *map, struct node *keys);
 void check_assign(struct check *c, struct node *n);
