@@ -67,7 +67,7 @@ __global int go_id(struct stack_req *r)
 	w = bpf_map_lookup_elem(&walks, &index);
 	if (!w || user_registers(w))
 		return 0;
-	start(w, r);
+	start(w, r, index);
 	file = go_file(w);
 	t = file ? bpf_map_lookup_elem(&tables, &file) : NULL;
 	if (t)

@@ -20,7 +20,7 @@ static void first_sight(struct kstack_req *r, __u32 nr)
 		return; /* Linux 6.1 forgets half a word that was put aside */
 	/* Only what was sent is seen: a full ring buffer loses nothing for good. */
 	if (bpf_ringbuf_output(&ring, r, size, 0))
-		lost_count(LOST_STACK);
+		count_lost(LOST_STACK);
 	else
 		seen_add(b, r->id);
 }

@@ -14,12 +14,6 @@ struct {
 	__type(value, __u64);
 } scratch_taken SEC(".maps");
 
-__global int count_lost(int kind)
-{
-	lost_count(kind);
-	return 0;
-}
-
 /* The slot's index in map `scratch`: cpu * SCRATCH_SLOTS + n, or -1: none is free. */
 __global int scratch_take(void)
 {
@@ -34,7 +28,7 @@ __global int scratch_take(void)
 		if (!(__sync_fetch_and_or(taken, bit) & bit))
 			return bpf_get_smp_processor_id() * SCRATCH_SLOTS + i;
 	}
-	lost_count(LOST_SCRATCH);
+	count_lost(LOST_SCRATCH);
 	return -1;
 }
 
@@ -130,6 +124,6 @@ __global int join_strings(struct join_record *r, __u64 argv)
 	}
 	r->n = n;
 	if (bpf_ringbuf_output(&ring, r, sizeof(*r), 0))
-		lost_count(LOST_RING);
+		count_lost(LOST_RING);
 	return 0;
 }

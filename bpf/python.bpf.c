@@ -129,7 +129,7 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 
 static __always_inline struct python_scratch *scratch_of(const struct python_cursor *c)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (c->slot & (SCRATCH_SLOTS - 1));
+	__u32 index = c->slot;
 
 	return bpf_map_lookup_elem(&python_scratch, &index);
 }

@@ -127,7 +127,7 @@ ABI_SIZE(python_proc, 152);
 struct python_cursor {
 	__u64 tp;     /* thread pointer; 0: python_begin() finds it */
 	__u32 pid;    /* tgid */
-	__u32 slot;   /* scratch slot, held by the caller */
+	__u32 slot;   /* scratch slot, held by the caller: its index in the maps of them */
 	__u64 bias;   /* of the file with the eval loop */
 	__u32 file;   /* ..and its number; 0: not known */
 	__u32 window_size; /* bytes of the window; frames begin at most FRAME_BYTES before its end */

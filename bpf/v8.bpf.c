@@ -102,9 +102,8 @@ struct {
 
 static __always_inline struct v8_scratch *scratch_of(struct walk *w)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
+	__u32 index = w->py.slot;
 
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
 	return bpf_map_lookup_elem(&v8_scratch, &index);
 }
 
@@ -570,7 +569,7 @@ static long stream_word(__u32 i, void *data)
 		return 1;
 	FORGET(k);
 	v = s->chunk[k & (CODE_CHUNK / 8 - 1)];
-	if (!is_object(v) || v >> 47 ||
+	if (!is_object(v) || v >> V8_ADDRESS_BITS ||
 		bpf_probe_read_user(&type, sizeof(type), (void *)(v - 1 + s->proc.map_type)) ||
 		type != s->proc.stream_type)
 		return 0;
@@ -783,7 +782,7 @@ __global __u64 v8_function(struct walk *w)
  * all that tells of them in the window, at places that are known. */
 __global __u64 v8_plain(struct walk *w)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
+	__u32 index;
 	__u64 pc, sp, fp, hash, wanted = 0, gone = 0;
 	struct stack_record *out;
 	struct v8_scratch *s;
@@ -791,7 +790,7 @@ __global __u64 v8_plain(struct walk *w)
 
 	if (!w)
 		return 0;
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	index = w->py.slot;
 	out = bpf_map_lookup_elem(&frames, &index);
 	s = bpf_map_lookup_elem(&v8_scratch, &index);
 	if (!out || !s || !w->v8_walk)

@@ -69,6 +69,9 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 #define V8_WASM   FRAME_JS(0, 0)
 #define V8_OPAQUE FRAME_JS(0, 1)
 
+/* No address of an object has more bits: x86_64 gives out 47, arm64 48, and more only to who asks. */
+#define V8_ADDRESS_BITS 48
+
 /* First sight of a place in JavaScript, sent before any stack that shows it. */
 struct v8_record {
 	struct record head;

@@ -274,19 +274,19 @@ static __always_inline __u64 native_frame(struct walk *w)
 
 __global int emit_batch(struct walk *w, int n)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, nr;
 	struct stack_record *out;
+	__u32 index, nr;
 	__u64 hash;
 	int err = 0;
 
 	if (!w)
 		return UNWIND_SCRATCH + 1;
+	index = w->py.slot;
 	nr = w->nr + n;
 	if (!w->store && nr <= w->limit) { /* only their number matters */
 		w->nr = nr;
 		return 0;
 	}
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
 	out = bpf_map_lookup_elem(&frames, &index);
 	if (!out)
 		return UNWIND_SCRATCH + 1;
@@ -461,7 +461,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
  * own, for what it takes of the stack is not there for what one_frame() calls. */
 __global __u64 plain_frames(struct walk *w)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS, zero = 0;
+	__u32 index, zero = 0;
 	__u32 nr, file, gone = 0;
 	__u64 lookup, fp, hash, at, wanted = 0;
 	struct stack_record *out;
@@ -469,7 +469,7 @@ __global __u64 plain_frames(struct walk *w)
 
 	if (!w)
 		return 0;
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	index = w->py.slot;
 	out = bpf_map_lookup_elem(&frames, &index);
 	cache = bpf_map_lookup_elem(&rule_cache, &zero);
 	if (!out || !cache)
@@ -592,12 +592,12 @@ static long language_marked(__u32 i, void *data)
 /* One time round, for the verifier to look at once. */
 __global int walk_round(struct walk *w, int what)
 {
-	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS;
 	struct loop l = {w};
+	__u32 index;
 
 	if (!w)
 		return 1;
-	index += w->py.slot & (SCRATCH_SLOTS - 1);
+	index = w->py.slot;
 	l.out = bpf_map_lookup_elem(&frames, &index);
 	if (!l.out)
 		return 1;
@@ -749,7 +749,7 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 	out->nr = nr;
 	out->end = w->end - 1;
 	if (ring_output(out, sizeof(*out) + 8ULL * nr))
-		lost_count(LOST_STACK);
+		count_lost(LOST_STACK);
 	else
 		seen_add(b, id);
 }
@@ -757,7 +757,7 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 /* ---- the whole --------------------------------------------------------- */
 
 /* A fresh state: the window, signal[] and the table's head may stay as they are. */
-static __always_inline void start(struct walk *w, struct stack_req *r)
+static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
 {
 	w->window_at = WINDOW_NONE;
 	w->switches = 0;
@@ -781,7 +781,7 @@ static __always_inline void start(struct walk *w, struct stack_req *r)
 	w->v8_asked = 0;
 	__builtin_memset(&w->py, 0, sizeof(w->py));
 	w->py.pid = w->pid;
-	w->py.slot = r->slot;
+	w->py.slot = index;
 	w->first.pc = w->pc;
 	w->first.sp = w->sp;
 	w->first.fp = w->fp;
@@ -936,7 +936,7 @@ __global int stack_user(struct stack_req *r)
 			r->id = STACK_EMPTY(r->end);
 		return 0;
 	}
-	start(w, r);
+	start(w, r, index);
 	run(w, out);
 	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
 		r->end = UNWIND_NO_USER;
@@ -947,7 +947,7 @@ __global int stack_user(struct stack_req *r)
 	if ((w->flags & WALK_ASK) && w->store) {
 		r->id = walk_ask(w, index, send_language(w, out));
 		if (!r->id) {
-			lost_count(LOST_STACK);
+			count_lost(LOST_STACK);
 			r->id = STACK_EMPTY(UNWIND_LOST);
 		}
 		return 0;

@@ -200,41 +200,56 @@ static int prepare(const struct image *img, struct target *t, struct bpf_object 
 	if (img->user_stacks) {
 		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, ret);
 
-		if (r) {
+		if (r == -ENOENT)
 			log_error("internal error: the unwinder is not in the linked object");
+		else if (r)
+			why_no_bpf(r);
+		if (r)
 			return r;
-		}
 	}
 	prepare_tree(t, obj);
 	return prepare_progs(img, t, obj);
 }
 
-int load_image(const struct image *img, struct target *t, struct bpf_object **ret,
-	struct unwind_sink **ret_sink)
+static void *verify(void *arg)
+{
+	struct load *l = arg;
+
+	l->result = bpf_object__load(l->obj);
+	return NULL;
+}
+
+int load_start(const struct image *img, struct target *t, struct load *l)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "strata");
-	struct bpf_object *obj;
 	int r;
 
 	libbpf_set_print(listen);
 	str_clear(&said);
-	obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
-	if (!obj) {
+	l->obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
+	if (!l->obj) {
 		r = -errno;
 		log_error("internal error: libbpf refuses the object: %s",
 			str_text(&said));
 		return r;
 	}
-	*ret = obj;
-	r = prepare(img, t, obj, ret_sink); /* has told why not */
+	r = prepare(img, t, l->obj, &l->sink); /* has told why not */
 	if (r)
 		return r;
-	r = bpf_object__load(obj);
-	if (r)
-		return refuse(img, r);
+	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);
+	if (!l->is_under_way)
+		verify(l);
+	return 0;
+}
+
+int load_wait(const struct image *img, struct load *l)
+{
+	if (l->is_under_way)
+		pthread_join(l->thread, NULL);
+	l->is_under_way = false;
+	if (l->result)
+		return refuse(img, l->result);
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
-	if (*ret_sink)
-		unwind_sink_loaded(*ret_sink, obj);
 	return 0;
 }

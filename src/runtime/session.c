@@ -40,8 +40,8 @@ struct session {
 	const struct image *img;
 	struct target *target;
 	const struct session_options *opt;
-	struct bpf_object *obj;
-	struct unwind_sink *sink; /* until the unwinders have it */
+	struct load load;
+	struct bpf_object *obj;   /* load's, when it is there */
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
 	struct follow *follow;
@@ -275,12 +275,12 @@ static int open_unwinders(struct session *s)
 
 	if (!s->img->user_stacks && !s->img->user_symbols && !s->img->kernel_stacks)
 		return 0;
-	if (!s->sink)
-		r = unwind_sink_memory(&s->sink);
+	if (!s->load.sink)
+		r = unwind_sink_memory(&s->load.sink);
 	if (r)
 		return r;
-	r = unwinders_new(s->target, s->sink, &s->unwinders);
-	s->sink = NULL; /* taken */
+	r = unwinders_new(s->target, s->load.sink, &s->unwinders);
+	s->load.sink = NULL; /* taken */
 	if (r)
 		return r;
 	if (s->img->js_source_maps)
@@ -288,8 +288,6 @@ static int open_unwinders(struct session *s)
 	s->show.unwinders = s->unwinders;
 	if (!s->img->user_stacks && !s->img->user_symbols)
 		return 0;
-	if (attach_raw(s, "forget_program", "task_rename"))
-		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
 	r = follow_open(s->unwinders, pid, &s->follow);
 	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
 		watch(s, *fd, FROM_FOLLOW);
@@ -300,6 +298,16 @@ static int open_unwinders(struct session *s)
 		read_running(s);
 	}
 	return r;
+}
+
+/* What was told of a process before an exec is forgotten at once; of those until now, here. */
+static void forget_programs(struct session *s)
+{
+	if (!s->follow)
+		return;
+	if (attach_raw(s, "forget_program", "task_rename"))
+		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
+	follow_drain(s->follow, FOLLOW_NOW);
 }
 
 static int open_tree(struct session *s)
@@ -492,6 +500,20 @@ static void finish(struct session *s)
 	stats(s);
 }
 
+/* Processes are read while the kernel verifies. */
+static int load(struct session *s)
+{
+	int r = load_start(s->img, s->target, &s->load), verified;
+
+	if (!r && !s->opt->dry_run)
+		r = open_unwinders(s);
+	verified = s->load.obj ? load_wait(s->img, &s->load) : 0;
+	if (r || verified)
+		return r ? r : verified;
+	s->obj = s->load.obj;
+	return 0;
+}
+
 static int start(struct session *s)
 {
 	unsigned places = 0;
@@ -499,16 +521,14 @@ static int start(struct session *s)
 
 	priority_raise(); /* what -c runs was forked before */
 
-	if (!r)
-		r = load_image(s->img, s->target, &s->obj, &s->sink);
-	if (r || s->opt->dry_run)
-		return r;
-	if (!r)
-		r = open_ring(s);
-	if (!r)
+	if (!r && !s->opt->dry_run)
 		r = open_process(s);
 	if (!r)
-		r = open_unwinders(s);
+		r = load(s);
+	if (r || s->opt->dry_run)
+		return r;
+	forget_programs(s);
+	r = open_ring(s);
 	if (!r)
 		r = open_tree(s);
 	if (!r)
@@ -528,9 +548,9 @@ static void session_done(struct session *s)
 	follow_close(s->follow);
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
-	if (s->sink)
-		s->sink->free(s->sink);
-	bpf_object__close(s->obj);
+	if (s->load.sink)
+		s->load.sink->free(s->load.sink);
+	bpf_object__close(s->load.obj);
 	free(s->unread);
 	closep(&s->process);
 	closep(&s->signals);

@@ -360,7 +360,7 @@ static int run_step(struct host *h, void *arg)
 	int end = user_registers(w);
 
 	if (!end) {
-		start(w, &r);
+		start(w, &r, 0);
 		end = locate(w);
 	}
 	if (!end) {

@@ -7,7 +7,10 @@
  * written to: a library that a process has just mapped is known before it runs. Rooms are made
  * by a thread, which waits alone: the first ones while programs are verified. Tables that have
  * no room are gathered, and go there all at once before the first mapping that may refer to
- * them. */
+ * them.
+ *
+ * The maps that are written to are made here and not with the object's others, so that tables
+ * and processes are there when the programs are: reading them takes as long as verifying. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -55,9 +58,8 @@ struct rooms {
 
 struct sink_bpf {
 	struct unwind_sink sink;
-	int tables; /* fd */
-	/* fds, the object's; -1: it has none */
-	int mappings, strangers, pythons, python_files, v8s, v8_files, inodes;
+	/* fds; -1: the object has none */
+	int tables, mappings, strangers, pythons, python_files, v8s, v8_files, inodes;
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX];
@@ -73,6 +75,25 @@ struct sink_bpf {
 	bool has_thread, is_first;     /* the first: who wants a room waits for it */
 	atomic_bool done;
 };
+
+static const struct {
+	const char *name;
+	size_t fd; /* in struct sink_bpf */
+} maps[] = {
+	{ "tables", offsetof(struct sink_bpf, tables) },
+	{ "mappings", offsetof(struct sink_bpf, mappings) },
+	{ "strangers", offsetof(struct sink_bpf, strangers) },
+	{ "python_procs", offsetof(struct sink_bpf, pythons) },
+	{ "python_files", offsetof(struct sink_bpf, python_files) },
+	{ "v8_procs", offsetof(struct sink_bpf, v8s) },
+	{ "v8_files", offsetof(struct sink_bpf, v8_files) },
+	{ "files_by_inode", offsetof(struct sink_bpf, inodes) },
+};
+
+static int *map_fd(struct sink_bpf *s, size_t i)
+{
+	return (int *)((char *)s + maps[i].fd);
+}
 
 /* ---- before the object is loaded ---- */
 
@@ -445,34 +466,44 @@ static void sink_free(struct unwind_sink *sink)
 	join_thread(s);
 	close_rooms(s->rooms);
 	vec_done(&s->entries);
-	closep(&s->tables);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		closep(map_fd(s, i));
 	free(s);
 }
 
-static int map_fd(struct bpf_object *obj, const char *name)
+static int make_map(struct bpf_map *m)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = bpf_map__map_flags(m));
+	_cleanup_(closep) int inner = -1, fd = -1;
+	int err;
 
-	return m ? bpf_map__fd(m) : -1;
+	if (bpf_map__type(m) == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
+		inner = make_table(8);
+		if (inner < 0)
+			return inner;
+		opts.inner_map_fd = (uint32_t)inner;
+	}
+	fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m), bpf_map__value_size(m),
+		bpf_map__max_entries(m), &opts);
+	if (fd < 0)
+		return -errno;
+	err = bpf_map__reuse_fd(m, fd);
+	return err ? err : TAKE_FD(fd);
 }
 
-/* Made here and not with the object's other maps, so that rooms are ready when those are. A
- * failure leaves it to them. */
-static int make_tables(struct bpf_object *obj, uint32_t *ret_n)
+static int make_maps(struct sink_bpf *s, struct bpf_object *obj)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(obj, "tables");
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
-	_cleanup_(closep) int inner = -1, fd = -1;
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		struct bpf_map *m = bpf_object__find_map_by_name(obj, maps[i].name);
+		int fd = m ? make_map(m) : -1;
 
-	if (!m)
-		return -1;
-	*ret_n = bpf_map__max_entries(m);
-	inner = make_table(8);
-	if (inner < 0)
-		return -1;
-	opts.inner_map_fd = (uint32_t)inner;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "tables", 4, 4, *ret_n, &opts);
-	return fd < 0 || bpf_map__reuse_fd(m, fd) ? -1 : TAKE_FD(fd);
+		if (m && fd < 0)
+			return fd;
+		*map_fd(s, i) = fd;
+		if (m && map_fd(s, i) == &s->tables)
+			s->ntables = bpf_map__max_entries(m);
+	}
+	return 0;
 }
 
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
@@ -489,27 +520,16 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
 		set_v8, v8_born, set_python_file, set_v8_file, set_inode,
 		sink_flush, sink_free };
-	s->mappings = s->strangers = s->pythons = s->python_files = s->v8s = -1;
-	s->v8_files = s->inodes = -1;
-	s->tables = make_tables(obj, &s->ntables);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		*map_fd(s, i) = -1;
+	err = make_maps(s, obj);
+	if (err) {
+		sink_free(&s->sink);
+		return err;
+	}
 	s->has_rooms = s->is_first = s->tables >= 0;
 	if (s->has_rooms)
 		start_thread(s);
 	*ret = &s->sink;
 	return 0;
-}
-
-void unwind_sink_loaded(struct unwind_sink *sink, struct bpf_object *obj)
-{
-	struct sink_bpf *s = (struct sink_bpf *)sink;
-
-	if (s->tables < 0)
-		s->tables = fcntl(map_fd(obj, "tables"), F_DUPFD_CLOEXEC, 3);
-	s->mappings = map_fd(obj, "mappings");
-	s->strangers = map_fd(obj, "strangers");
-	s->pythons = map_fd(obj, "python_procs");
-	s->v8s = map_fd(obj, "v8_procs");
-	s->v8_files = map_fd(obj, "v8_files");
-	s->python_files = map_fd(obj, "python_files");
-	s->inodes = map_fd(obj, "files_by_inode");
 }

@@ -47,12 +47,11 @@ struct unwind_sink {
 };
 
 /* Before the object is loaded: sizes maps, sets constants (offsets in kernel
- * structs), and makes what will write through its maps, to be freed. limit: of the stacks
- * that are stored. 0 or -errno. */
+ * structs), and makes the maps that tables and processes go to, and what writes them, from
+ * now on; to be freed. limit: of the stacks that are stored. 0 or -errno: -ENOENT: the
+ * unwinder is not in the object; else the kernel makes no such map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct unwind_sink **ret);
-/* After it was loaded, and before anything else is asked of the sink. */
-void unwind_sink_loaded(struct unwind_sink *s, struct bpf_object *obj);
 int unwind_sink_memory(struct unwind_sink **ret);
 
 /* Takes the sink. */

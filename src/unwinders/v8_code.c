@@ -342,7 +342,7 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	uint64_t code, start;
 	int32_t size, flags, table;
 
-	if ((map & 3) != 1 || map >> 47 || (ret->map && map != ret->map) ||
+	if ((map & 3) != 1 || map >> V8_ADDRESS_BITS || (ret->map && map != ret->map) ||
 		ret->candidates++ >= CANDIDATES_MAX)
 		return false;
 	if (!ret->map && v8_type(h, at + 1) != h->at->stream_type)

@@ -107,7 +107,6 @@ int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret
 	bpf_prog_get_info_by_fd(bpf_program__fd(bpf_object__find_program_by_name(ret->obj, "test_walk")),
 		&info, &size);
 	ret->instructions = info.verified_insns;
-	unwind_sink_loaded(ret->sink, ret->obj);
 	return 0;
 }
 
