@@ -73,6 +73,7 @@ struct v8_place {
 	__u64 where;     /* as in a memo */
 	__u64 shared;    /* 0: it was not read */
 	__s64 at;        /* in the bytecode; -1 */
+	__s64 left;      /* the same, by what is in the frame of compiled code */
 	__u32 k, compiled;
 };
 
@@ -648,6 +649,19 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	return -1;
 }
 
+/* Whether the code that lies in a stream (0: it was not found) is optimised. */
+static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
+{
+	__u64 code = stream + 1;
+	__u32 flags;
+
+	if (!stream || !p->code_mask || (p->code_apart && read_user(stream + 8, &code)) ||
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)(code - 1 + p->code_flags)))
+		return 0;
+	flags &= p->code_mask;
+	return flags >= p->code_first && flags <= p->code_last;
+}
+
 /* Sets the memo place.k, where what it had is no more wanted. 0 or -1. */
 __global int v8_learn_place(struct walk *w)
 {
@@ -659,6 +673,13 @@ __global int v8_learn_place(struct walk *w)
 	if (!s)
 		return -1;
 	f = &s->place;
+	stream = f->compiled ? v8_stream(w) : 0;
+	if (f->left >= 0 && !is_optimized(&s->proc, stream)) {
+		f->at = f->left;
+		f->where = f->bytecode;
+		if (!find_memo(s, f) && !v8_verify(w, f->k))
+			return 0;
+	}
 	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
 		f->at = -1;
 		f->where = w->lookup;
@@ -669,7 +690,6 @@ __global int v8_learn_place(struct walk *w)
 		return -1;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	if (f->compiled && f->at < 0 && m->frame) {
-		stream = v8_stream(w);
 		code = stream ? read_stream(s, stream) : 0;
 		if (code) {
 			m->object = stream;
@@ -760,6 +780,13 @@ __global __u64 v8_function(struct walk *w)
 	f->shared = 0;
 	f->compiled = w->map.flags & MAPPING_V8;
 	f->at = bytecode_offset(&s->proc, f->offset, f->bytecode);
+	f->left = -1;
+	/* A frame that V8 went over to compiled code in keeps what its interpreter had there; what is
+	 * compiled may also be a copy of the interpreter (--interpreted-frames-native-stack). */
+	if (f->compiled) {
+		f->left = f->at;
+		f->at = -1;
+	}
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
 		f->k |= V8_MEMO;

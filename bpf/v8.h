@@ -40,11 +40,14 @@ struct v8_proc {
 	__u16 entry_record, entry_size;
 	__u16 wasm; /* the kind of a function's frame that is WebAssembly's; 0: there are none */
 	__u16 opaque; /* nothing is known of its objects: a function's frame is V8_OPAQUE */
-	__u16 pad[2];
+	/* In a Code, u32, by mask: what kind it is; optimised from one to another. The Code is what
+	 * compiled code lies in, or the field behind that one's map. mask 0: not known */
+	__u16 code_flags, code_mask, code_first, code_last, code_apart;
+	__u16 pad;
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
 	__u64 epoch;        /* address of V8's count of collections of garbage, u64; 0: not known */
 };
-ABI_SIZE(v8_proc, 88);
+ABI_SIZE(v8_proc, 96);
 
 /* Map `v8_files`: HASH, key: u32 file, value struct v8_proc: the same with the file's own
  * addresses. A process that userspace has not told of is put in v8_procs by the kernel half when

@@ -66,7 +66,7 @@ struct walk {
 	__u64 hash;
 	__u32 nr, limit;
 	__u32 want, store;
-	__u32 places; /* 	__u32 want, store; a frame's number: where it is stored */
+	__u32 places;               /* of a frame's number, what says where it is stored: all, or nothing */
 	__u32 end;                  /* enum unwind_end + 1; 0: going on */
 	__u32 trouble;              /* a language's error, or what was not known: enum unwind_end */
 	__u32 py_emitted;           /* of this activation */

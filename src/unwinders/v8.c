@@ -194,7 +194,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 14, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 15, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -323,6 +323,18 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->uncompiled_last = first < last ? last : first;
 }
 
+/* Until 9 there is one kind of optimised code, the first, and bit 0 is something else. */
+static void set_kinds(struct v8_layout *l)
+{
+	bool old = l->version < V8_VERSION(9, 0);
+
+	l->proc.code_flags = (uint16_t)l->code_flags;
+	l->proc.code_apart = l->code_start != 0;
+	l->proc.code_mask = old ? 0x3e : 15;
+	l->proc.code_first = old ? 0 : (uint16_t)(l->kind_baseline + 1);
+	l->proc.code_last = old ? 0 : 15;
+}
+
 /* Code: until 10 its instructions are behind it; later they lie apart, in an
  * InstructionStream. Dispatch handles came with 13. */
 static void set_code(const struct constants *c, struct v8_layout *l)
@@ -337,10 +349,11 @@ static void set_code(const struct constants *c, struct v8_layout *l)
 	l->code_deopt = trusted ? 8 : 16;
 	l->code_positions = trusted ? 16 : 24;
 	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
-	l->code_flags = ANY(handle ? 52 : 48, "class_Code__flags__uint32_t");
+	l->code_flags = ANY(handle ? 52 : l->version < V8_VERSION(9, 0) ? 44 : 48, "class_Code__flags__uint32_t");
 	l->code_size = ANY(inner ? 40 : trusted ? 52 : 56, "class_Code__instruction_size__int");
 	l->stream_first = inner ? ANY(96, "class_Code__instruction_start__uintptr_t") : trusted ? 32 : 16;
 	l->kind_baseline = ANY(11, "CodeKindBaseline");
+	set_kinds(l);
 	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
 	l->code_safepoints = l->version < V8_VERSION(9, 0) ? 48 : 0;

@@ -44,7 +44,7 @@ struct str;
 #define HEAPFILE_LAYOUT_MAX 64
 _Static_assert(HEAPFILE_LAYOUT_N <= HEAPFILE_LAYOUT_MAX, "a layout has its place");
 /* Another size: has a member come that the readers look at? Then it belongs above. */
-_Static_assert(sizeof(struct v8_layout) == 256, "HEAPFILE_LAYOUT has what struct v8_layout has");
+_Static_assert(sizeof(struct v8_layout) == 264, "HEAPFILE_LAYOUT has what struct v8_layout has");
 
 /* Memory that becomes another while it is read, as that of a process that goes on does. */
 struct heapfile_change {

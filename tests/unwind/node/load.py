@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - a server under load at 199 Hz: how many stacks are whole, why others are not, and
-strata's hottest functions beside those of V8's own profiler (node --cpu-prof).
+"""load.py - a server under wrk's load at 199 Hz: how many stacks are whole, why others are not,
+and strata's hottest functions beside those of V8's own profiler (node --cpu-prof).
 
     load.py STRATA [SECONDS [VERSION...]]      root
 
@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ import tempfile
 import binaries
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / 'lib'))
+import packages  # noqa: E402
+CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or HERE.parents[2] / 'build' / 'packages')
 WHOLE = 99.0   # % of stacks
 POINTS = 3.0   # % of samples, between the two
 HOTTEST = 10
@@ -116,15 +120,32 @@ def own_account(path):
     return {k: 100 * n / total for k, n in seen.items()}, own
 
 
+def wrk():
+    """How it is called: this machine's, or Debian's, kept in build/packages."""
+    if shutil.which('wrk'):
+        return ['wrk']
+    tree = CACHE / 'wrk'
+    if not (tree / 'usr/bin/wrk').exists():
+        packages.unpack_whole(CACHE, 'bookworm', 'amd64', tree, ['wrk'])
+    return ['env', f'LD_LIBRARY_PATH={tree}/usr/lib/x86_64-linux-gnu', tree / 'usr/bin/wrk']
+
+
 def run(strata, node, seconds, *options):
     """(what strata printed, V8's own account) of one run: both look at the same."""
     with tempfile.TemporaryDirectory() as directory:
-        served = subprocess.Popen([node, *options, '--cpu-prof', f'--cpu-prof-dir={directory}', '--cpu-prof-interval=1000',
-                                   HERE / 'server.js', str(seconds)], stdout=subprocess.PIPE, text=True)
-        out = subprocess.run([strata, '-p', str(served.pid), '-e', SCRIPT % served.pid],
-                             capture_output=True, text=True)
-        requests = served.communicate()[0].strip()
-        return out.stdout, own_account(next(pathlib.Path(directory).glob('*.cpuprofile'))), requests
+        server = subprocess.Popen([node, *options, '--cpu-prof', f'--cpu-prof-dir={directory}', '--cpu-prof-interval=1000',
+                                   HERE / 'server.js'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        port = server.stdout.readline().strip()
+        tracer = subprocess.Popen([strata, '-p', str(server.pid), '-e', SCRIPT % server.pid], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        tracer.stderr.readline()
+        load = subprocess.run([*wrk(), '-t1', '-c8', f'-d{seconds}', '-s', HERE / 'load.lua', f'http://127.0.0.1:{port}/'],
+                              capture_output=True, text=True, check=True).stdout
+        server.stdin.close()
+        out = tracer.communicate()[0]
+        server.wait()
+        requests = re.search(r'(\d+) requests in', load).group(1)
+        return out, own_account(next(pathlib.Path(directory).glob('*.cpuprofile'))), requests
 
 
 def main(strata, seconds='60', *versions):

@@ -147,6 +147,21 @@ function warm() {
   return s;
 }
 
+// V8 goes over to compiled code in the middle of a loop, and calls from there; as if it were new
+// each time.
+const looping = new vm.Script(`(function looping(go, add, depth) {
+  let x = 0, until = Date.now();
+  for (let i = 0, calls = 0; calls < 5; i++) {
+    x = add(x, i) & 0xffff;
+    if (!(i & 255) && Date.now() > until) {
+      until += 3;
+      calls++;
+      x +=
+        go(depth());
+    }
+  }
+})`, { filename: 'looping.js' });
+
 const deep = () => (random(4) ? random(30) : random(DEEPEST)) + 1;
 const starts = [
   (next) => { go(deep()); setImmediate(next); },
@@ -154,6 +169,7 @@ const starts = [
   (next) => Promise.resolve().then(() => { go(deep()); setImmediate(next); }),
   async (next) => { await null; go(deep()); setImmediate(next); },
   (next) => process.nextTick(() => { go(deep()); setImmediate(next); }),
+  (next) => { looping.runInThisContext()(go, add, () => random(20) + 1); setImmediate(next); },
 ];
 let left = STACKS;
 // Lines are read from the process: a busy tracer may be a moment late.

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// server.js - an HTTP server that parses and makes JSON and fills templates, and its clients, in one
-// process, for SECONDS: load.py.
-//
-//     node server.js SECONDS      prints the number of requests
+// server.js - an HTTP server that parses and makes JSON and fills templates: load.py.
 'use strict';
 const http = require('http');
-
-const seconds = Number(process.argv[2]);
-let seed = 7, served = 0;
-const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
 
 class Item {
   constructor(id) { this.id = id; this.name = `item ${id}`; this.tags = makeTags(id); }
@@ -69,23 +62,6 @@ const server = http.createServer((request, response) => {
   });
 });
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-function ask() {
-  const body = JSON.stringify({ from: random(10000), count: 20 + random(40), json: random(2) });
-  const request = http.request({ port: server.address().port, agent, method: 'POST' }, (response) => {
-    let size = 0;
-    response.on('data', (data) => { size += data.length; });
-    response.on('end', () => { served += size > 0; Date.now() < end ? ask() : finish(); });
-  });
-  request.end(body);
-}
-let running = 8;
-function finish() {
-  if (--running)
-    return;
-  agent.destroy();
-  server.close();
-  console.log(served);
-}
-const end = Date.now() + 1000 * seconds;
-server.listen(0, () => { for (let i = 0; i < 8; i++) ask(); });
+// The port is told; it serves until its standard input ends.
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+process.stdin.resume().on('end', () => process.exit());
