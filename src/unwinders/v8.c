@@ -194,7 +194,7 @@ static int v8_load(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 15, .load = v8_load, .rows = v8_rows };
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 16, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 

@@ -364,20 +364,29 @@ static void meet(struct state *s, const struct state *other)
 	s->lr_lost |= other->lr_lost;
 }
 
+/* Where optimised code is undone: the interpreter's frame is there, and goes on with the function. */
+static bool goes_on(const char *name)
+{
+	return !strncmp(name, PREFIX "InterpreterEnter", strlen(PREFIX "InterpreterEnter")) ||
+	       !strncmp(name, PREFIX "BaselineOrInterpreterEnter", strlen(PREFIX "BaselineOrInterpreterEnter"));
+}
+
 /* Code that Sparkplug makes calls one builtin to make its frame, above whose RA is its own, and
  * jumps to another to end it. */
 static struct state at_entry(const struct follow *f, const char *name)
 {
-	if (!strcmp(name, PREFIX "BaselineLeaveFrame"))
+	if (!strcmp(name, PREFIX "BaselineLeaveFrame") || goes_on(name))
 		return (struct state){ .kind = FRAME, .depth = -1, .body = -1 };
 	if (!f->arm && !strcmp(name, PREFIX "BaselineOutOfLinePrologue"))
 		return (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = 16 };
 	return (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = f->arm ? 0 : 8 };
 }
 
-/* Whether a jump backwards has told of code that had been taken for unknown. */
-static bool follow_once(struct follow *f, struct state s)
+/* Whether a jump backwards has told of code that had been taken for unknown. within: behind a frame
+ * of the builtin's own is another one that fp is of. */
+static bool follow_once(struct follow *f, struct state s, bool within)
 {
+	const struct state around = { .kind = FRAME, .depth = -1, .body = -1 };
 	bool reached = true, told = false;
 	struct step step;
 
@@ -391,6 +400,8 @@ static bool follow_once(struct follow *f, struct state s)
 		by_jump->passed = s.kind == UNKNOWN;
 		eh_row_add(f->rows, f->start + at, rule_of(f, &s));
 		step = f->arm ? step_arm(f, at, &s) : step_x86(f, at, &s);
+		if (within && s.kind == NO_FRAME)
+			s = around;
 		reached = !step.ends;
 		if (!step.jumps || step.target - f->start >= f->size)
 			continue;
@@ -408,10 +419,10 @@ static void follow_builtin(struct follow *f, const char *name)
 {
 	size_t before = f->rows->len;
 
-	if (!follow_once(f, at_entry(f, name)))
+	if (!follow_once(f, at_entry(f, name), goes_on(name)))
 		return;
 	f->rows->len = before;
-	follow_once(f, at_entry(f, name));
+	follow_once(f, at_entry(f, name), goes_on(name));
 }
 
 /* ---- all of them ---- */
