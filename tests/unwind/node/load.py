@@ -7,7 +7,7 @@ and strata's hottest functions beside those of V8's own profiler (node --cpu-pro
 
 The profiler's time is that of the thread that runs JavaScript; so is strata's. Under load the two
 do not agree to 3 points: where parts of the server are told by what CPU time the kernel counts for
-its thread (process.threadCpuUsage()), strata is within 3, the profiler 10 and more off, most in
+its thread (process.threadCpuUsage()), strata is within 3.3 points, the profiler 10 and more off, most in
 what is C++ or calls the system: its signal comes late, and it goes on by the wall's clock. A last
 line tells, without a verdict, what functions take of JavaScript's own time: without node's
 functions of C++ and without those that spend half of theirs in them."""
