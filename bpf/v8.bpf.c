@@ -73,7 +73,7 @@ struct v8_place {
 	__u64 where;     /* as in a memo */
 	__u64 shared;    /* 0: it was not read */
 	__s64 at;        /* in the bytecode; -1 */
-	__s64 left;      /* the same, by what is in the frame of compiled code */
+	__s64 words;     /* the same, as the frame's words have it, whatever code runs */
 	__u32 k, compiled;
 };
 
@@ -674,8 +674,8 @@ __global int v8_learn_place(struct walk *w)
 		return -1;
 	f = &s->place;
 	stream = f->compiled ? v8_stream(w) : 0;
-	if (f->left >= 0 && !is_optimized(&s->proc, stream)) {
-		f->at = f->left;
+	if (f->compiled && f->words >= 0 && !is_optimized(&s->proc, stream)) {
+		f->at = f->words;
 		f->where = f->bytecode;
 		if (!find_memo(s, f) && !v8_verify(w, f->k))
 			return 0;
@@ -779,14 +779,10 @@ __global __u64 v8_function(struct walk *w)
 		return 0;
 	f->shared = 0;
 	f->compiled = w->map.flags & MAPPING_V8;
-	f->at = bytecode_offset(&s->proc, f->offset, f->bytecode);
-	f->left = -1;
+	f->words = bytecode_offset(&s->proc, f->offset, f->bytecode);
 	/* A frame that V8 went over to compiled code in keeps what its interpreter had there; what is
 	 * compiled may also be a copy of the interpreter (--interpreted-frames-native-stack). */
-	if (f->compiled) {
-		f->left = f->at;
-		f->at = -1;
-	}
+	f->at = f->compiled ? -1 : f->words;
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
 		f->k |= V8_MEMO;

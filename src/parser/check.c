@@ -273,7 +273,7 @@ static void check_stmts(struct check *c, struct node *n)
 
 static void check_round(struct check *c)
 {
-	c->changed = false;
+	c->changed = c->unknown = false;
 	for (c->probe = c->script->probes; c->probe; c->probe = c->probe->next) {
 		if (c->probe->predicate)
 			check_truth(c, c->probe->predicate);
@@ -314,7 +314,7 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	new_state(&c);
 	do {
 		check_round(&c);
-		if (!c.changed && !c.guessing)
+		if (!c.changed && c.unknown && !c.guessing)
 			c.changed = c.guessing = true;
 	} while (c.changed && --left);
 	c.final = true;

@@ -128,6 +128,7 @@ static const struct type *map_value(struct check *c, struct node *n)
 	if (m->value)
 		return m->value;
 	s->unknown = n;
+	c->unknown = true;
 	if (!s->written && !s->told && c->final) {
 		s->told = true;
 		check_fail(

@@ -34,6 +34,7 @@ struct check {
 	struct map_state *maps;	 /* by index */
 	struct var_state **vars; /* by probe's index, by variable's */
 	unsigned loops;		 /* around the statement */
+	bool unknown;		 /* a map was read whose type is not known yet */
 	bool guessing;		 /* all that is plain was learnt */
 	bool final;		 /* complaining */
 	bool changed;		 /* something new was learnt */

@@ -46,8 +46,8 @@ KERNEL = {'amd64': 'no_timer_check'}
 DONE = 'the command of this machine ended with '
 
 # The first process. The disks are name spaces of one controller, so that they are found
-# together, by whatever name: the root is the first, the share the second. The machine is stopped when its
-# last words have come.
+# together, by whatever name: the root is the first, the share the second. The machine is
+# stopped when its last words have come.
 INIT = r'''#!/bin/bash
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 TERM=dumb
 mount -t proc proc /proc

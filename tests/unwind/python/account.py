@@ -325,7 +325,7 @@ class Tally:
         return self.told[self.at - 1]
 
     def end(self, may_be_lost):
-        """What was told and never came, at the end, was lost if strata lost any."""
+        """What was told and never came, at the end, was lost if strata lost as many."""
         if may_be_lost:
             self.lost += len(self.told) - self.at
 
@@ -394,6 +394,7 @@ def compare(strata, calls, name, python):
           f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost '
           f'{said.decode().strip()}', flush=True)
     ok = n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n
+    ok &= tally.lost <= sum(map(int, re.findall(rb'(\d+) (?:events|stacks) lost', said)))
     if not ok:
         print(f'{name}: FAILED', flush=True)
     return ok
