@@ -38,6 +38,7 @@ static const struct {
 	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end with it"},
 	{{"list", no_argument, NULL, 'l'}, NULL,
 		"list probes: strata -l 'tracepoint:sched:*', -lv with arguments"},
+	{{"top", required_argument, NULL, 'n'}, "N", "print the N largest entries of each map"},
 	{{"output", required_argument, NULL, 'o'}, "FILE", "write there instead of stdout"},
 	{{"verbose", no_argument, NULL, 'v'}, NULL,
 		"say what is done (-vv: what the verifier says, too)"},
@@ -59,7 +60,7 @@ static const struct {
 
 struct main {
 	const char *eval, *file, *output, *command;
-	int pid;
+	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unwind;
 	const char *const *params;
@@ -135,6 +136,17 @@ static bool set_pid(struct main *m, const char *text)
 	return true;
 }
 
+static bool set_top(struct main *m, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (*end || n < 1 || n > INT_MAX)
+		return usage("--top needs a number of entries, 1 or more, not", text);
+	m->top = n;
+	return true;
+}
+
 static bool no_feature(struct main *m, const char *name)
 {
 	if (target_disable(m->target, name))
@@ -168,6 +180,8 @@ static bool set_option(struct main *m, int c)
 	case 'l':
 		m->list = true;
 		return true;
+	case 'n':
+		return set_top(m, optarg);
 	case 'o':
 		m->output = optarg;
 		return true;
@@ -215,14 +229,14 @@ static bool parse_options(struct main *m, int argc, char **argv)
 		longs[i] = options[i].o;
 	/* '+': what follows the script is the script's. */
 	opterr = 0; /* the complaint is ours */
-	while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+e:c:p:ln:o:vqd:Vh", longs, NULL)) != -1)
 		if (c == '?' ? !bad_option(argv) : !set_option(m, c))
 			return false;
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
 	/* Options may also follow the file, as bpftrace's users write them. */
 	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-') {
-		while ((c = getopt_long(argc, argv, "+e:c:p:lo:vqd:Vh", longs, NULL)) != -1)
+		while ((c = getopt_long(argc, argv, "+e:c:p:ln:o:vqd:Vh", longs, NULL)) != -1)
 			if (c == '?' ? !bad_option(argv) : !set_option(m, c))
 				return false;
 	}
@@ -386,6 +400,7 @@ static int run(struct main *m)
 		.out = stdout,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
+		.top = m->top,
 	};
 
 	if (!compile_script(m))

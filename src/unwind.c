@@ -45,7 +45,7 @@ static void print_threads(struct target *t, struct unwinders *u, const struct wa
 	const struct type type = {
 		.kind = TYPE_STACK,
 		.size = 8,
-		.stack = {.lang = STACK_USER, .limit = UNWIND_LIMIT_MAX},
+		.stack = {.lang = STACK_USER, .mode = STACK_BPFTRACE, .limit = UNWIND_LIMIT_MAX},
 	};
 
 	for (size_t i = 0; i < n; i++) {

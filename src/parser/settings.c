@@ -11,13 +11,7 @@
 #include "ast.h"
 #include "base/diag.h"
 
-static const char *const mode_names[] = {
-	[STACK_BPFTRACE] = "bpftrace", [STACK_FULL] = "full",         [STACK_PERF] = "perf",
-	[STACK_RAW] = "raw",           [STACK_BUILD_ID] = "build_id", [STACK_FOLDED] = "folded",
-};
 static const char *const missing_names[] = {"error", "warn", "ignore"};
-
-enum { NMODES = sizeof(mode_names) / sizeof(mode_names[0]) };
 
 static const struct row {
 	const char *name;
@@ -41,8 +35,8 @@ static const struct row {
 		"a number, 1 or more"},
 	{"print_maps_on_exit", N_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1,
 		NULL, "true or false"},
-	{"stack_mode", N_WORD, offsetof(struct settings, stack_mode), STACK_BPFTRACE, 0,
-		NMODES - 1, mode_names, "the mode of a stack"},
+	{"stack_mode", N_WORD, offsetof(struct settings, stack_mode), STACK_FUNC, 0,
+		STACK_MODE_MAX - 1, stack_mode_names, "the mode of a stack"},
 };
 
 enum { NROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -155,16 +149,10 @@ bool settings_read(const struct script *s, struct diags *d, struct settings *ret
 
 bool stack_mode_by_name(const char *name, enum stack_mode *ret)
 {
-	for (int i = 0; i < NMODES; i++)
-		if (!strcmp(mode_names[i], name)) {
+	for (int i = 0; i < STACK_MODE_MAX; i++)
+		if (!strcmp(stack_mode_names[i], name)) {
 			*ret = (enum stack_mode)i;
 			return true;
 		}
 	return false;
-}
-
-unsigned stack_mode_names(const char *const **ret)
-{
-	*ret = mode_names;
-	return NMODES;
 }

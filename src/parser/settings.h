@@ -29,7 +29,5 @@ bool settings_read(const struct script *s, struct diags *d, struct settings *ret
 /* The defaults alone. */
 struct settings settings_default(void);
 
-/* The mode of a stack by its name. */
+/* The mode of a stack by its name; see stack_mode_names, too. */
 bool stack_mode_by_name(const char *name, enum stack_mode *ret);
-/* Their names; the count. */
-unsigned stack_mode_names(const char *const **ret);

@@ -113,13 +113,14 @@ const struct type *type_tuple(
 }
 
 const struct type *type_stack(
-	struct arena *a, enum stack_lang lang, enum stack_mode mode, uint32_t limit)
+	struct arena *a, enum stack_lang lang, enum stack_mode mode, uint32_t limit, bool limited)
 {
 	struct type *t = type_new(a, TYPE_STACK, 8);
 
 	t->stack.lang = lang;
 	t->stack.mode = mode;
 	t->stack.limit = limit;
+	t->stack.limited = limited;
 	return t;
 }
 
@@ -204,7 +205,8 @@ bool type_eq(const struct type *a, const struct type *b)
 		return tuple_eq(a, b);
 	case TYPE_STACK:
 		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
-		       a->stack.limit == b->stack.limit;
+		       a->stack.limit == b->stack.limit &&
+		       a->stack.limited == b->stack.limited;
 	case TYPE_PLACE:
 		return a->place.func == b->place.func;
 	case TYPE_AGG:
@@ -232,21 +234,18 @@ static const char *const stack_names[] = {
 	[STACK_GO] = "gostack",
 };
 
-static const char *const mode_names[] = {
-	[STACK_BPFTRACE] = "bpftrace",
-	[STACK_FULL] = "full",
-	[STACK_PERF] = "perf",
-	[STACK_RAW] = "raw",
-	[STACK_BUILD_ID] = "build_id",
-	[STACK_FOLDED] = "folded",
+const char *const stack_mode_names[STACK_MODE_MAX] = {
+#define M(id, name) name,
+	STACK_MODES(M)
+#undef M
 };
 
 static const char *stack_name(struct arena *a, const struct type *t)
 {
-	if (t->stack.mode == STACK_BPFTRACE)
+	if (t->stack.mode == STACK_FUNC)
 		return stack_names[t->stack.lang];
 	return arena_printf(
-		a, "%s(%s)", stack_names[t->stack.lang], mode_names[t->stack.mode]);
+		a, "%s(%s)", stack_names[t->stack.lang], stack_mode_names[t->stack.mode]);
 }
 
 static const char *tuple_name(struct arena *a, const struct type *t)

@@ -29,14 +29,27 @@ enum type_kind {
 
 enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST };
 enum stack_lang { STACK_KERNEL, STACK_USER, STACK_PYTHON, STACK_JS, STACK_GO };
+
+/* M(id, name in scripts). How a stack is printed, and which stacks are one where a map
+ * aggregates by them. */
+#define STACK_MODES(M)                                                                   \
+	M(FUNC, "func")         /* bpftrace's text; one: of the same functions */        \
+	M(LINE, "line")         /* bpftrace's text; one: of the same lines */            \
+	M(ADDR, "addr")         /* bpftrace's text; one: of the same text */             \
+	M(BPFTRACE, "bpftrace") /* the same as addr */                                   \
+	M(FULL, "full")                                                                  \
+	M(PERF, "perf")                                                                  \
+	M(RAW, "raw")                                                                    \
+	M(BUILD_ID, "build_id")                                                          \
+	M(FOLDED, "folded")     /* a line, outermost first; one: of the same functions */
+
 enum stack_mode {
-	STACK_BPFTRACE, /* 8 spaces, sym+off, or `name file:line` */
-	STACK_FULL,
-	STACK_PERF,
-	STACK_RAW,
-	STACK_BUILD_ID,
-	STACK_FOLDED,
+#define M(id, name) STACK_##id,
+	STACK_MODES(M)
+#undef M
+	STACK_MODE_MAX
 };
+extern const char *const stack_mode_names[STACK_MODE_MAX];
 
 struct type {
 	enum type_kind kind;
@@ -56,6 +69,7 @@ struct type {
 			enum stack_lang lang;
 			enum stack_mode mode;
 			uint32_t limit; /* frames at most */
+			bool limited;   /* the script said so: a stack that ends there is whole */
 		} stack;
 		struct { /* PLACE */
 			bool func; /* printed as the function's name, not the probe's */
@@ -83,7 +97,7 @@ const struct type *type_pointer(struct arena *a, const char *pointee, bool user)
 /* Members at multiples of their alignment, the whole a multiple of 8. */
 const struct type *type_tuple(struct arena *a, const struct type *const *members, unsigned n);
 const struct type *type_stack(struct arena *a, enum stack_lang lang, enum stack_mode mode,
-	uint32_t limit);
+	uint32_t limit, bool limited);
 /* size of an AGG value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (see
  * struct agg_* in bpf/record.h); HIST, LHIST 8 x buckets. */
 const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed);

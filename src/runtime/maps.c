@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* maps.c - the script's maps: read, printed, cleared.
  *
- * A map is read whole, per-CPU parts merged, stacks that look alike merged, sorted and
- * printed. */
+ * A map is read whole, the values of all CPUs merged, then entries whose stacks are one
+ * (frames.h), and sorted. */
 #include "maps.h"
 
 #include <bpf/bpf.h>
@@ -15,18 +15,19 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/record.h"
+#include "frames.h"
+#include "hottest.h"
 #include "parser/type.h"
 #include "show.h"
 #include "unwinders/unwinder.h"
 
-struct entry {
-	uint8_t *key;
-	uint8_t *value; /* merged */
-	char *text;     /* of the key, where that was needed */
+enum {
+	HOTTEST = 10,   /* functions in a table */
+	FEW_STACKS = 5, /* are looked at as they stand */
 };
 
 struct entries {
-	struct entry *list;
+	struct map_entry *list;
 	size_t n, cap;
 	const struct image_map *map;
 	const struct show *show;
@@ -105,7 +106,7 @@ static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *valu
 {
 	const struct image_map *m = e->map;
 	const struct type *t = m->value;
-	struct entry *to;
+	struct map_entry *to;
 
 	if (!m->key && !e->unset && !scalar_is_set(m, value, ncpus))
 		return;
@@ -116,7 +117,7 @@ static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *valu
 			abort();
 	}
 	to = &e->list[e->n++];
-	to->text = NULL;
+	to->alike = NULL;
 	to->key = malloc(m->key_size);
 	to->value = calloc(1, m->value_size);
 	if (!to->key || !to->value)
@@ -147,11 +148,14 @@ static int read_all(struct bpf_object *obj, struct entries *e)
 	return 0;
 }
 
-static void entry_done(struct entry *entry)
+static void entry_done(struct map_entry *entry)
 {
+	for (struct map_alike *a = entry->alike, *next; a; a = next) {
+		next = a->next;
+		free(a);
+	}
 	free(entry->key);
 	free(entry->value);
-	free(entry->text);
 }
 
 static void entries_done(struct entries *e)
@@ -220,7 +224,7 @@ static int64_t rank(const struct type *t, const uint8_t *value)
 
 static int compare_entries(const void *pa, const void *pb, void *arg)
 {
-	const struct entry *a = pa, *b = pb;
+	const struct map_entry *a = pa, *b = pb;
 	const struct entries *e = arg;
 	const struct type *t = e->map->value;
 	int64_t x, y;
@@ -239,165 +243,179 @@ static int compare_entries(const void *pa, const void *pb, void *arg)
 	return r;
 }
 
-static int compare_keys(const void *pa, const void *pb, void *arg)
-{
-	const struct entry *a = pa, *b = pb;
-	const struct entries *e = arg;
-
-	return memcmp(a->key, b->key, e->map->key_size);
-}
-
 /* ---- equal keys --------------------------------------------------------- */
 
-static void add_key(const struct show *s, const struct type *t, const uint8_t *key,
-	struct str *out)
+/* By what are entries one; and where they stood. */
+struct keyed {
+	struct frames_key by;
+	size_t at;
+};
+
+static void key_of(const struct show *s, const struct type *t, const uint8_t *data,
+	struct frames_key *k)
 {
-	str_addc(out, '[');
-	if (t->kind != TYPE_TUPLE) {
-		show_value(s, t, key, out);
-	} else {
-		for (unsigned i = 0; i < t->tuple.n; i++) {
-			if (i)
-				str_add(out, ", ");
-			show_value(s, t->tuple.members[i], key + t->tuple.offsets[i], out);
-		}
+	if (t->kind == TYPE_TUPLE)
+		for (unsigned i = 0; i < t->tuple.n; i++)
+			key_of(s, t->tuple.members[i], data + t->tuple.offsets[i], k);
+	else if (t->kind == TYPE_STACK)
+		frames_key_stack(s, t, show_int(t, data), k);
+	else
+		frames_key_add(k, data, t->size);
+}
+
+static int compare_keyed(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+
+	if (a->by.a != b->by.a)
+		return a->by.a < b->by.a ? -1 : 1;
+	if (a->by.b != b->by.b)
+		return a->by.b < b->by.b ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static void join_key(const struct image_map *m, struct map_entry *to, const struct map_entry *from)
+{
+	struct map_alike *a;
+
+	if (!memcmp(to->key, from->key, m->key_size))
+		return;
+	a = malloc(sizeof(*a) + m->key_size);
+	if (!a)
+		abort();
+	memcpy(a->key, from->key, m->key_size);
+	a->next = to->alike;
+	to->alike = a;
+}
+
+/* Of plain values, whose sum may mean nothing, only the same stack's are one: two ids, one of
+ * which userspace gave when it finished the walk. */
+static void find_keys(const struct entries *e, struct keyed *keyed)
+{
+	bool is_agg = e->map->value->kind == TYPE_AGG;
+
+	for (size_t i = 0; i < e->n; i++) {
+		keyed[i] = (struct keyed){ .at = i };
+		if (is_agg)
+			key_of(e->show, e->map->key, e->list[i].key, &keyed[i].by);
+		else
+			frames_key_add(&keyed[i].by, e->list[i].key, e->map->key_size);
 	}
-	str_addc(out, ']');
-}
-
-static int compare_texts(const void *pa, const void *pb)
-{
-	const struct entry *a = pa, *b = pb;
-
-	return strcmp(a->text, b->text);
-}
-
-/* Two stacks of one map have ids that differ and may look alike: one was finished in
- * userspace, or a language's frames, which are shown by line, stand elsewhere in it. What was
- * aggregated is added up; of plain values, whose sum may mean nothing, only the same stack's
- * are one. */
-static bool are_one(const struct entries *e, const struct entry *a, const struct entry *b)
-{
-	if (e->map->value->kind == TYPE_AGG)
-		return !strcmp(a->text, b->text);
-	return !memcmp(a->key, b->key, e->map->key_size);
 }
 
 static void merge_equal(struct entries *e)
 {
-	bool by_text = e->map->value->kind == TYPE_AGG;
+	_cleanup_(freep) struct keyed *keyed = NULL;
+	struct map_entry *merged;
 	size_t n = 0;
 
 	if (!e->n || !e->map->key || !has_stack(e->map->key))
 		return;
-	for (size_t i = 0; i < e->n && by_text; i++) {
-		struct str text = {};
+	keyed = calloc(e->n, sizeof(*keyed));
+	merged = calloc(e->n, sizeof(*merged));
+	if (!keyed || !merged)
+		abort();
+	find_keys(e, keyed);
+	qsort(keyed, e->n, sizeof(*keyed), compare_keyed);
+	for (size_t i = 0; i < e->n; i++) {
+		struct map_entry *from = &e->list[keyed[i].at];
 
-		add_key(e->show, e->map->key, e->list[i].key, &text);
-		e->list[i].text = text.data;
-	}
-	if (by_text)
-		qsort(e->list, e->n, sizeof(*e->list), compare_texts);
-	else
-		qsort_r(e->list, e->n, sizeof(*e->list), compare_keys, e);
-	for (size_t i = 1; i < e->n; i++) {
-		if (!are_one(e, &e->list[n], &e->list[i])) {
-			e->list[++n] = e->list[i];
+		if (!i || memcmp(&keyed[i].by, &keyed[i - 1].by, sizeof(keyed[i].by))) {
+			merged[n++] = *from;
 			continue;
 		}
-		merge(e->map->value, e->list[n].value, e->list[i].value);
-		entry_done(&e->list[i]);
+		merge(e->map->value, merged[n - 1].value, from->value);
+		join_key(e->map, &merged[n - 1], from);
+		entry_done(from);
 	}
-	e->n = n + 1;
+	free(e->list);
+	e->list = merged;
+	e->n = n;
 }
 
 /* ---- printing ----------------------------------------------------------- */
 
-static void add_int(struct str *out, bool is_signed, uint64_t v, int64_t div)
-{
-	if (div > 1)
-		v = is_signed ? (uint64_t)((int64_t)v / div) : v / (uint64_t)div;
-	if (is_signed)
-		str_addf(out, "%" PRId64, (int64_t)v);
-	else
-		str_addf(out, "%" PRIu64, v);
-}
-
-static void show_agg(const struct type *t, const uint8_t *value, int64_t div, struct str *out)
-{
-	const uint64_t *v = (const uint64_t *)value;
-	int64_t average;
-
-	switch (t->agg.kind) {
-	case AGG_COUNT:
-	case AGG_SUM:
-	case AGG_MIN:
-	case AGG_MAX:
-		add_int(out, t->is_signed && t->agg.kind != AGG_COUNT, v[0], div);
-		break;
-	case AGG_AVG:
-	case AGG_STATS:
-		average = !v[0] ? 0 : t->is_signed ? (int64_t)v[1] / (int64_t)v[0] :
-						     (int64_t)(v[1] / v[0]);
-		if (t->agg.kind == AGG_AVG) {
-			add_int(out, t->is_signed, average, div);
-			break;
-		}
-		str_addf(out, "{ .count = %" PRIu64 ", .average = ", v[0]);
-		add_int(out, t->is_signed, average, div);
-		str_add(out, ", .total = ");
-		add_int(out, t->is_signed, v[1], 1);
-		str_add(out, " }");
-		break;
-	case AGG_HIST:
-	case AGG_LHIST:
-		show_hist(t, v, div, out);
-	}
-}
-
-static bool is_hist(const struct type *t)
-{
-	return t->kind == TYPE_AGG && t->agg.kind >= AGG_HIST;
-}
-
-static void print_entry(const struct entries *e, const struct entry *entry, int64_t div,
-	FILE *out)
+/* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
+static double total_of(const struct entries *e)
 {
 	const struct type *t = e->map->value;
-	struct str line = {};
+	double sum = 0;
 
-	str_addf(&line, "@%s", e->map->name);
-	if (entry->text)
-		str_add(&line, entry->text);
-	else if (e->map->key)
-		add_key(e->show, e->map->key, entry->key, &line);
-	str_add(&line, is_hist(t) ? ":\n" : ": ");
-	if (t->kind == TYPE_AGG)
-		show_agg(t, entry->value, div, &line);
-	else if (t->kind == TYPE_INT && div > 1)
-		add_int(&line, t->is_signed, show_int(t, entry->value), div);
-	else
-		show_value(e->show, t, entry->value, &line);
-	str_addc(&line, '\n');
-	fwrite(line.data, 1, line.len, out);
-	str_done(&line);
+	if (!e->map->key || !has_stack(e->map->key) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
+		return 0;
+	for (size_t i = 0; i < e->n; i++) {
+		uint64_t v = *(const uint64_t *)e->list[i].value;
+
+		sum += t->is_signed ? (double)(int64_t)v : (double)v;
+	}
+	return sum > 0 ? sum : 0;
+}
+
+static double share_of(const struct entries *e, size_t i, double total)
+{
+	uint64_t v = *(const uint64_t *)e->list[i].value;
+
+	return 100 * (e->map->value->is_signed ? (double)(int64_t)v : (double)v) / total;
+}
+
+/* from: so many were left out. */
+static void print_total(const struct entries *e, size_t from, double total, int64_t div, FILE *out)
+{
+	double left_out = 0;
+
+	for (size_t i = 0; i < from; i++)
+		left_out += share_of(e, i, total);
+	fprintf(out, "\n@%s: %.0f in %zu stack%s", e->map->name, total / (div > 1 ? div : 1), e->n,
+		e->n == 1 ? "" : "s");
+	if (from)
+		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", from, left_out);
+	fputc('\n', out);
+}
+
+static void print_hottest(const struct entries *e, double total, FILE *out)
+{
+	struct hottest *h = hottest_new();
+
+	for (size_t i = 0; i < e->n; i++) {
+		struct frame_list l;
+
+		show_entry_frames(e->show, e->map, &e->list[i], &l);
+		hottest_add(h, &l, share_of(e, i, total));
+		frames_done(&l);
+	}
+	hottest_print(h, HOTTEST, out);
+	hottest_free(h);
+}
+
+static void print_all(const struct entries *e, const struct map_print *how, FILE *out)
+{
+	size_t from = how->top > 0 && (uint64_t)how->top < e->n ? e->n - how->top : 0;
+	double total = how->shares && !map_is_folded(e->map) ? total_of(e) : 0;
+
+	for (size_t i = from; i < e->n; i++) {
+		struct str text = {};
+
+		show_entry(e->show, e->map, &e->list[i], how, total ? share_of(e, i, total) : -1, &text);
+		fwrite(text.data, 1, text.len, out);
+		str_done(&text);
+	}
+	if (!total)
+		return;
+	print_total(e, from, total, how->div, out);
+	if (e->n > FEW_STACKS)
+		print_hottest(e, total, out);
 }
 
 int map_print(const struct show *s, struct bpf_object *obj, const struct image_map *m,
 	const struct map_print *how, FILE *out)
 {
 	struct entries e = {.map = m, .show = s, .unset = how->unset};
-	size_t from = 0;
-	int n;
-	int r = read_all(obj, &e);
+	int r = read_all(obj, &e), n;
 
 	if (!r) {
 		merge_equal(&e);
 		qsort_r(e.list, e.n, sizeof(*e.list), compare_entries, &e);
-		if (how->top > 0 && (uint64_t)how->top < e.n)
-			from = e.n - how->top;
-		for (size_t i = from; i < e.n; i++)
-			print_entry(&e, &e.list[i], how->div, out);
+		print_all(&e, how, out);
 	}
 	n = e.n;
 	entries_done(&e);

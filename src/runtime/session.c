@@ -53,6 +53,7 @@ struct session {
 	size_t nunread;
 	bool ended;       /* exit(), a signal, or the process' end */
 	bool exit_called;
+	bool terminal;    /* a person reads what is printed */
 	int code;
 };
 
@@ -80,6 +81,18 @@ static void print_text(struct session *s, struct str *text, bool newline)
 	str_done(text);
 }
 
+static int print_map(struct session *s, const struct image_map *m, int64_t top, int64_t div, bool unset)
+{
+	struct map_print how = {
+		.top = top ? top : s->opt->top,
+		.div = div,
+		.unset = unset,
+		.shares = s->terminal,
+	};
+
+	return map_print(&s->show, s->obj, m, &how, s->opt->out);
+}
+
 static void on_script(struct session *s, const struct image_record *r, const uint8_t *data)
 {
 	const struct image_map *map = &s->img->maps[r->map];
@@ -96,9 +109,7 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 		print_text(s, &text, true);
 		break;
 	case RECORD_PRINT_MAP:
-		map_print(&s->show, s->obj, map,
-			&(struct map_print){.top = r->top, .div = r->div, .unset = true},
-			s->opt->out);
+		print_map(s, map, r->top, r->div, true);
 		break;
 	case RECORD_CLEAR:
 		map_clear(s->obj, map);
@@ -466,8 +477,18 @@ static void print_maps(struct session *s)
 		sorted[at] = &s->img->maps[i];
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (map_print(&s->show, s->obj, sorted[i], &(struct map_print){}, s->opt->out) > 0)
+		if (print_map(s, sorted[i], 0, 0, false) > 0)
 			s->seen++;
+}
+
+/* What reads a flame graph's input reads all of it. */
+static bool only_folded(const struct image *img)
+{
+	bool all = img->print_maps && img->nmaps;
+
+	for (unsigned i = 0; i < img->nmaps; i++)
+		all &= map_is_folded(&img->maps[i]);
+	return all;
 }
 
 static void stats(struct session *s)
@@ -489,7 +510,8 @@ static void finish(struct session *s)
 	run_programs(s, RUN_END);
 	drain(s);
 	priority_normal();
-	fputs("\n\n", s->opt->out);
+	if (!only_folded(s->img))
+		fputs("\n\n", s->opt->out);
 	if (s->img->print_maps)
 		print_maps(s);
 	fflush(s->opt->out);
@@ -564,6 +586,7 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		.target = t,
 		.opt = opt,
 		.show = {.image = img, .target = t},
+		.terminal = isatty(fileno(opt->out)),
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.signals = -1,
 		.process = -1,

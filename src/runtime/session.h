@@ -15,6 +15,7 @@ struct session_options {
 	FILE *out;
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
+	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
 };
 
 /* The exit code: exit()'s, 0, or 1 after a failure that was told. */

@@ -30,6 +30,13 @@ void show_format(const struct show *s, const struct image_record *r, const uint8
 
 /* show_stack.c: "\n" and a line a frame, each ending in "\n". */
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out);
+/* The same of frames that were got before. */
+struct frame_list;
+void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
+	struct str *out);
+/* A function alone, with its file where a language has one. */
+struct shown_frame;
+void show_function(const struct shown_frame *f, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
 

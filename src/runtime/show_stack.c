@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "bpf/record.h"
+#include "frames.h"
 #include "parser/type.h"
 #include "show.h"
 #include "target/target.h"
@@ -13,35 +14,9 @@
 
 /* ---- names -------------------------------------------------------------- */
 
-static uint64_t kernel_address(uint64_t frame)
-{
-	return frame | 0xfULL << FRAME_LANG_SHIFT; /* the bits FRAME_LANG_KERNEL took */
-}
-
 static void add_safe(struct str *out, const char *text)
 {
 	str_add_safe(out, text, strlen(text));
-}
-
-static void kernel_name(const struct show *s, uint64_t addr, struct frame_name *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	ret->lang = FRAME_LANG_KERNEL;
-	ret->vaddr = addr;
-	if (!target_ksym(s->target, addr, &ret->name, &ret->offset, &ret->module))
-		ret->name = NULL;
-	if (!ret->module || !*ret->module)
-		ret->module = "kernel";
-}
-
-static void name_of(const struct show *s, uint64_t frame, struct frame_name *ret)
-{
-	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_KERNEL)
-		kernel_name(s, kernel_address(frame), ret);
-	else if (s->unwinders)
-		unwinders_name(s->unwinders, frame, ret);
-	else
-		memset(ret, 0, sizeof(*ret));
 }
 
 static bool is_native(const struct frame_name *f)
@@ -49,18 +24,24 @@ static bool is_native(const struct frame_name *f)
 	return f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
 }
 
-/* "name file:line", or "name file:line:column", of a language's frame. */
-static void add_source(const struct frame_name *f, struct str *out)
+/* "name file:line", or "name file:line:column", of a language's frame; "name file:3-7" of
+ * several stacks' frames. */
+static void add_source(const struct shown_frame *f, struct str *out)
 {
-	add_safe(out, f->name ? f->name : "?");
-	if (f->file) {
-		str_addc(out, ' ');
-		add_safe(out, f->file);
-		if (f->line)
-			str_addf(out, ":%u", f->line);
-		if (f->line && f->column)
-			str_addf(out, ":%u", f->column);
-	}
+	const struct frame_name *n = &f->name;
+
+	add_safe(out, n->name ? n->name : "?");
+	if (!n->file)
+		return;
+	str_addc(out, ' ');
+	add_safe(out, n->file);
+	if (!n->line)
+		return;
+	str_addf(out, ":%u", n->line);
+	if (f->last_line > n->line)
+		str_addf(out, "-%u", f->last_line);
+	else if (n->column && !f->inexact)
+		str_addf(out, ":%u", n->column);
 }
 
 static const char *base_name(const char *path)
@@ -72,36 +53,55 @@ static const char *base_name(const char *path)
 
 /* ---- modes -------------------------------------------------------------- */
 
-/* An address nobody has a name for is told with its file, which is what finds it. */
-static void add_unknown(const struct frame_name *f, struct str *out)
+/* An address without a name is shown with its file, which is what finds it. */
+static void add_unknown(const struct shown_frame *f, struct str *out)
 {
-	if (f->module && f->lang == FRAME_LANG_NATIVE) {
-		add_safe(out, base_name(f->module));
-		str_addf(out, "+0x%" PRIx64, f->vaddr);
+	uint64_t addr = f->name.vaddr - (f->inexact ? f->name.offset : 0);
+
+	if (f->name.module && f->name.lang == FRAME_LANG_NATIVE) {
+		add_safe(out, base_name(f->name.module));
+		str_addf(out, "+0x%" PRIx64, addr);
 	} else {
-		str_addf(out, "0x%" PRIx64, f->vaddr);
+		str_addf(out, "0x%" PRIx64, addr);
 	}
 }
 
-static void line_bpftrace(const struct frame_name *f, struct str *out)
+void show_function(const struct shown_frame *f, struct str *out)
+{
+	const struct frame_name *n = &f->name;
+
+	if (n->name)
+		add_safe(out, n->name);
+	else
+		add_unknown(&(struct shown_frame){ .name = *n, .inexact = true }, out);
+	if (n->name && !is_native(n) && n->file) {
+		str_addc(out, ' ');
+		add_safe(out, n->file);
+	}
+}
+
+static void line_bpftrace(const struct shown_frame *f, struct str *out)
 {
 	str_add(out, "        ");
-	if (!is_native(f)) {
+	if (!is_native(&f->name)) {
 		add_source(f, out);
-	} else if (f->name) {
-		add_safe(out, f->name);
-		str_addf(out, "+%" PRIu64, f->offset);
+	} else if (f->name.name) {
+		add_safe(out, f->name.name);
+		if (!f->inexact)
+			str_addf(out, "+%" PRIu64, f->name.offset);
 	} else {
 		add_unknown(f, out);
 	}
 	str_addc(out, '\n');
 }
 
-static void line_full(const struct frame_name *f, struct str *out)
+static void line_full(const struct shown_frame *shown, struct str *out)
 {
+	const struct frame_name *f = &shown->name;
+
 	str_add(out, "        ");
 	if (!is_native(f)) {
-		add_source(f, out);
+		add_source(shown, out);
 	} else {
 		if (f->name) {
 			add_safe(out, f->name);
@@ -123,11 +123,13 @@ static void line_full(const struct frame_name *f, struct str *out)
 	str_addc(out, '\n');
 }
 
-static void line_perf(const struct frame_name *f, struct str *out)
+static void line_perf(const struct shown_frame *shown, struct str *out)
 {
+	const struct frame_name *f = &shown->name;
+
 	str_addf(out, "\t%" PRIx64 " ", f->vaddr);
 	if (!is_native(f)) {
-		add_source(f, out);
+		add_source(shown, out);
 	} else if (f->name) {
 		add_safe(out, f->name);
 		str_addf(out, "+%" PRIu64, f->offset);
@@ -139,22 +141,24 @@ static void line_perf(const struct frame_name *f, struct str *out)
 	str_add(out, ")\n");
 }
 
-static void line_build_id(const struct show *s, uint64_t frame, const struct frame_name *f,
-	struct str *out)
+static void line_build_id(const struct show *s, const struct shown_frame *f, struct str *out)
 {
 	uint8_t id[64];
-	size_t n = s->unwinders ? unwinders_build_id(s->unwinders, frame, id) : 0;
+	size_t n = s->unwinders ? unwinders_build_id(s->unwinders, f->frame, id) : 0;
 
 	str_add(out, "        ");
 	for (size_t i = 0; i < n; i++)
 		str_addf(out, "%02x", id[i]);
-	str_addf(out, "%s0x%" PRIx64 "\n", n ? " " : "", f->vaddr);
+	str_addf(out, "%s0x%" PRIx64 "\n", n ? " " : "", f->name.vaddr);
 }
 
-static void add_line(const struct show *s, enum stack_mode mode, uint64_t frame,
-	const struct frame_name *f, struct str *out)
+static void add_line(const struct show *s, enum stack_mode mode, const struct shown_frame *f,
+	struct str *out)
 {
 	switch (mode) {
+	case STACK_FUNC:
+	case STACK_LINE:
+	case STACK_ADDR:
 	case STACK_BPFTRACE:
 		line_bpftrace(f, out);
 		break;
@@ -165,116 +169,110 @@ static void add_line(const struct show *s, enum stack_mode mode, uint64_t frame,
 		line_perf(f, out);
 		break;
 	case STACK_RAW:
-		str_addf(out, "        %" PRIx64 "\n", f->vaddr);
+		str_addf(out, "        %" PRIx64 "\n", f->name.vaddr);
 		break;
 	case STACK_BUILD_ID:
-		line_build_id(s, frame, f, out);
+		line_build_id(s, f, out);
 		break;
 	case STACK_FOLDED:
+	case STACK_MODE_MAX:
 		break;
 	}
 }
 
-/* A frame and those that it was inlined into; of addresses, one. What a compiler put
- * between two functions is left out. */
-static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
-	struct str *out)
+static const char *nothing(enum stack_lang lang)
 {
-	bool one = mode == STACK_RAW || mode == STACK_BUILD_ID;
-	struct frame_name first;
-
-	name_of(s, frame, &first);
-	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
-		if (one || top || !f->wrapper)
-			add_line(s, mode, frame, f, out);
+	switch (lang) {
+	case STACK_PYTHON:
+		return "no Python frames";
+	case STACK_JS:
+		return "no JavaScript frames";
+	case STACK_GO:
+		return "no Go frames";
+	case STACK_USER:
+	case STACK_KERNEL:
+		break;
+	}
+	return NULL;
 }
 
-/* *sep: what comes before the next frame. */
-static void folded_frame(const struct frame_name *f, bool top, const char **sep, struct str *out)
+/* ---- folded ------------------------------------------------------------- */
+
+/* What the colours of a flame graph go by: a kernel's function, one that was inlined, one of
+ * an interpreter or a JIT compiler. */
+static const char *annotation(const struct shown_frame *f)
 {
-	if (f->caller)
-		folded_frame(f->caller, top, sep, out);
-	if (f->wrapper && !top)
-		return;
-	str_add(out, *sep);
-	*sep = ";";
-	if (!is_native(f))
-		add_source(f, out);
-	else if (f->name)
-		add_safe(out, f->name);
-	else
-		add_unknown(f, out);
+	if (f->name.lang == FRAME_LANG_KERNEL)
+		return "_[k]";
+	if (f->name.caller)
+		return "_[i]";
+	return is_native(&f->name) || f->name.lang == FRAME_LANG_GO ? "" : "_[j]";
 }
 
-/* outermost;...;innermost on one line, as flame graph tools want it. */
-static void folded(const struct show *s, const uint64_t *frames, size_t n,
-	enum unwind_end end, struct str *out)
+static void folded_frame(const struct shown_frame *f, struct str *out)
+{
+	size_t from = out->len;
+
+	show_function(f, out);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == ';') /* it separates frames */
+			out->data[i] = ':';
+	str_add(out, annotation(f));
+}
+
+/* outermost;...;innermost on one line, by function. */
+static void folded(const struct type *t, const struct frame_list *l, struct str *out)
 {
 	const char *sep = "";
 
-	if (end != UNWIND_COMPLETE) {
-		str_addf(out, "[%s]", unwind_end_text(end));
+	if (l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER) {
+		str_addf(out, "[%s]", unwind_end_text(l->end));
 		sep = ";";
+	} else if (!l->len && nothing(t->stack.lang)) {
+		str_addf(out, "[%s]", nothing(t->stack.lang));
 	}
-	for (size_t i = n; i-- > 0;) {
-		struct frame_name f;
-
-		name_of(s, frames[i], &f);
-		folded_frame(&f, !i, &sep, out);
+	for (size_t i = l->len; i-- > 0; sep = ";") {
+		str_add(out, sep);
+		folded_frame(&l->data[i], out);
 	}
 }
 
-/* A stack is not whole either when what a language says of a frame cannot be read. */
-static enum unwind_end true_end(const struct show *s, const uint64_t *frames, ssize_t n,
-	enum unwind_end end)
-{
-	for (ssize_t i = 0; i < n && end == UNWIND_COMPLETE; i++) {
-		struct frame_name f;
+/* ---- a stack ------------------------------------------------------------ */
 
-		if (frames[i] >> FRAME_LANG_SHIFT != FRAME_LANG_PYTHON)
-			continue;
-		name_of(s, frames[i], &f);
-		if (!f.name)
-			end = UNWIND_LANGUAGE;
+void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
+	struct str *out)
+{
+	if (t->stack.mode == STACK_FOLDED) {
+		folded(t, l, out);
+		return;
 	}
-	return end;
+	str_addc(out, '\n');
+	for (size_t i = 0; i < l->len; i++)
+		add_line(s, t->stack.mode, &l->data[i], out);
+	if (l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER)
+		str_addf(out, "        [%s]\n", unwind_end_text(l->end));
+	else if (!l->len && nothing(t->stack.lang))
+		str_addf(out, "        [%s]\n", nothing(t->stack.lang));
 }
 
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out)
 {
-	enum unwind_end end = UNWIND_COMPLETE;
-	const uint64_t *frames = NULL;
-	ssize_t n = 0;
+	struct frame_list l;
 
-	if (id && s->unwinders)
-		n = unwinders_stack(s->unwinders, id, &frames, &end);
-	end = true_end(s, frames, n, end);
-	if (t->stack.mode == STACK_FOLDED) {
-		folded(s, frames, n > 0 ? n : 0, end, out);
-		return;
-	}
-	str_addc(out, '\n');
-	if (n < 0) {
-		str_addf(out, "        [%s]\n", unwind_end_text(UNWIND_LOST));
-		return;
-	}
-	if (n > t->stack.limit)
-		n = t->stack.limit;
-	for (ssize_t i = 0; i < n; i++)
-		add_frame(s, t->stack.mode, frames[i], !i, out);
-	if (end != UNWIND_COMPLETE && end != UNWIND_NO_USER)
-		str_addf(out, "        [%s]\n", unwind_end_text(end));
+	frames_get(s, t, id, &l);
+	show_frames(s, t, &l, out);
+	frames_done(&l);
 }
 
 /* ---- single addresses --------------------------------------------------- */
 
 void show_ksym(const struct show *s, uint64_t addr, struct str *out)
 {
-	struct frame_name f;
+	const char *name, *module;
+	uint64_t offset;
 
-	kernel_name(s, addr, &f);
-	if (f.name)
-		add_safe(out, f.name);
+	if (target_ksym(s->target, addr, &name, &offset, &module) && name)
+		add_safe(out, name);
 	else
 		str_addf(out, "0x%" PRIx64, addr);
 }

@@ -543,6 +543,19 @@ static uint64_t segment_end(const struct elf *e, uint64_t vaddr)
 
 /* Ends of functions: by size, or by the start of the next symbol, or of the
  * segment; and how far the functions up to here reach, which bounds a search. */
+/* A function without a size ends with its section: _init is not the PLT behind it. */
+static uint64_t within_section(const struct elf *e, uint64_t vaddr, uint64_t end)
+{
+	for (size_t i = 0; i < e->sections.len; i++) {
+		const Elf64_Shdr *sh = &e->sections.data[i];
+
+		if (sh->sh_flags & SHF_EXECINSTR && vaddr >= sh->sh_addr && vaddr - sh->sh_addr < sh->sh_size &&
+			sh->sh_size < end - sh->sh_addr)
+			return sh->sh_addr + sh->sh_size;
+	}
+	return end;
+}
+
 static void index_symbols(struct elf *e)
 {
 	const struct elf_symbol *s = e->symbols.data;
@@ -558,7 +571,7 @@ static void index_symbols(struct elf *e)
 		else if (s[i + 1].vaddr != s[i].vaddr)
 			next = s[i + 1].vaddr;
 		if (is_function(&s[i]))
-			e->end[i] = !s[i].size ? next :
+			e->end[i] = !s[i].size ? within_section(e, s[i].vaddr, next) :
 				s[i].vaddr + s[i].size < s[i].vaddr ? UINT64_MAX : s[i].vaddr + s[i].size;
 	}
 	for (size_t i = 0; i < e->symbols.len; i++) {

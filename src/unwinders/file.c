@@ -76,6 +76,7 @@ void files_free(struct files *fs)
 			continue;
 		if (fs->files.data[i]->table.data)
 			table_done(&fs->files.data[i]->table);
+		eh_ranges_done(&fs->files.data[i]->functions);
 		pclntab_close(fs->files.data[i]->go);
 		elf_close(fs->files.data[i]->elf);
 	}
@@ -434,6 +435,29 @@ const struct pclntab *file_pclntab(struct file *f)
 
 /* By the segment that the mapping's bytes belong to: segments may lie at different
  * distances from their place in the file. */
+bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	const struct eh_range *r;
+	size_t lo = 0, hi;
+
+	if (!f->functions_read && f->elf)
+		ehframe_ranges(f->elf, &f->functions);
+	f->functions_read = true;
+	for (hi = f->functions.len; lo < hi;) {
+		size_t mid = (lo + hi) / 2;
+
+		if (f->functions.data[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	r = lo ? &f->functions.data[lo - 1] : NULL;
+	if (!r || vaddr >= r->end)
+		return false;
+	*ret_start = r->start;
+	return true;
+}
+
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	const struct elf_segment *s;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ehframe.h"
 #include "python.h"
 #include "table.h"
 #include "v8.h"
@@ -25,6 +26,8 @@ struct file {
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
 	struct pclntab *go;  /* once it was asked for; NULL */
+	struct eh_ranges functions; /* of its FDEs, once they were asked for */
+	bool functions_read;
 	const struct v8_layout *v8; /* NULL: it has none, or one that tells nothing */
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
@@ -52,6 +55,9 @@ bool file_has_go(const struct file *f);
 bool file_has_v8(const struct file *f);
 /* NULL: it has none. */
 const struct pclntab *file_pclntab(struct file *f);
+/* Where the function that holds vaddr begins, as its FDE says; for what has no symbols.
+ * false: there is none. */
+bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);
 /* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
 

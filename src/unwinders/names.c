@@ -118,6 +118,7 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
 	struct file *f = files_get(n->files, id);
 	const struct elf_symbol *sym;
+	uint64_t start;
 
 	ret->vaddr = frame & FRAME_VADDR_MASK;
 	if (!f)
@@ -128,8 +129,11 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 	if (name_go(n, f, ret))
 		return;
 	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
-	if (!sym)
+	if (!sym) {
+		if (file_function(f, ret->vaddr, &start))
+			ret->offset = ret->vaddr - start;
 		return;
+	}
 	ret->name = readable(n, sym->name);
 	ret->offset = ret->vaddr - sym->vaddr;
 }

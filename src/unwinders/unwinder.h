@@ -96,7 +96,7 @@ uint64_t unwinders_real_id(struct unwinders *u, uint64_t id);
 /* A frame in words. Strings are owned by u and live until unwinders_free(). */
 struct frame_name {
 	const char *name;   /* demangled function, or NULL */
-	uint64_t offset;    /* bytes into it: native */
+	uint64_t offset;    /* bytes into the function: native; also of one without a name, 0: not known */
 	const char *file;   /* source file, or NULL */
 	uint32_t line;      /* 0: not known */
 	uint32_t column;    /* from 1 on; 0: not known, or the language has none */

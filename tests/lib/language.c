@@ -80,7 +80,7 @@ static const struct type *check_stack(struct check *c, struct node *call)
 {
 	struct node *mode = call_arg(call, 0);
 	enum stack_lang lang = call->call.name[0] == 'k' ? STACK_KERNEL : STACK_USER;
-	enum stack_mode m = STACK_BPFTRACE;
+	enum stack_mode m = STACK_FUNC;
 
 	if (mode && mode->kind == N_WORD) {
 		m = mode->word[0] == 'p' ? STACK_PERF : STACK_RAW;
@@ -88,7 +88,7 @@ static const struct type *check_stack(struct check *c, struct node *call)
 			return check_fail(
 				c, mode->span, DIAG_STACK, "no mode %s", mode->word);
 	}
-	return type_stack(check_arena(c), lang, m, 127);
+	return type_stack(check_arena(c), lang, m, 127, false);
 }
 
 static const struct type *check_str(struct check *c, struct node *call)

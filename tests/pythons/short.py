@@ -18,7 +18,7 @@ from absent import fails
 
 STRATA, COUNT, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 FIRST = 5
-SCRIPT = 'tracepoint:syscalls:sys_enter_getpgid { @[pystack] = count() }'
+SCRIPT = 'tracepoint:syscalls:sys_enter_getpgid { @[pystack(addr)] = count() }'
 SOURCE = '''
 import os, time
 def brief_{n}():

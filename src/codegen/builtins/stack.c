@@ -7,31 +7,39 @@
 
 #include "builtins.h"
 
+#include "base/str.h"
 #include "bpf/kstack.h"
 #include "parser/provider.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 
-static const char mode_hint[] = "bpftrace, perf, raw, full, folded, build_id";
+static void hint_modes(struct check *c)
+{
+	struct str names = {};
+
+	for (int i = 0; i < STACK_MODE_MAX; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", stack_mode_names[i]);
+	check_hint(c, "the modes are %s", str_text(&names));
+	str_done(&names);
+}
 
 static bool read_mode(struct check *c, const struct node *n, enum stack_mode *ret)
 {
-	const char *const *names, *near;
-	unsigned count = stack_mode_names(&names);
+	const char *near;
 
 	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
 		return true;
 	if (n->kind != N_WORD) {
 		check_fail(c, n->span, DIAG_STACK, "the mode of a stack is one of its names");
-		check_hint(c, "%s", mode_hint);
+		hint_modes(c);
 		return false;
 	}
-	near = nearest(n->word, names, count);
+	near = nearest(n->word, stack_mode_names, STACK_MODE_MAX);
 	check_fail(c, n->span, DIAG_STACK, "a stack has no mode \"%s\"", n->word);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
 	else
-		check_hint(c, "%s", mode_hint);
+		hint_modes(c);
 	return false;
 }
 
@@ -57,6 +65,7 @@ static const struct type *check_stack(struct check *c, struct node *call,
 {
 	struct node *a = call_arg(call, 0), *b = call_arg(call, 1);
 	enum stack_mode mode = check_env(c)->settings.stack_mode;
+	bool limited = b || (a && a->kind != N_WORD);
 
 	if (a && !b && a->kind != N_WORD) {
 		if (!read_limit(c, a, max, &limit))
@@ -66,7 +75,7 @@ static const struct type *check_stack(struct check *c, struct node *call,
 	}
 	if (b && !read_limit(c, b, max, &limit))
 		return type_bad;
-	return type_stack(check_arena(c), lang, mode, limit);
+	return type_stack(check_arena(c), lang, mode, limit, limited);
 }
 
 static const struct type *check_kstack(struct check *c, struct node *call)

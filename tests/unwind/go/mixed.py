@@ -9,6 +9,7 @@ each is the number of its frames.
 import json
 import os
 import pathlib
+import re
 import platform
 import shutil
 import sys
@@ -28,6 +29,7 @@ SCRIPT = r'''tracepoint:syscalls:sys_enter_getppid {
     printf("record %d %d %d%s\n--%s\n--%s\n--%s\n--%s\n", len(ustack), len(gostack), len(pystack), ustack(4096),
         gostack(4096), pystack(4096), ustack(raw, 4096), gostack(raw, 4096)); }'''
 LAYERS = {'main.goLayer', 'c_layer', 'c_sorts', 'plain', 'sorts', 'generates'}
+EMPTY = re.compile(r'\[no (Python|Go) frames\]$')
 # How Go and C are stuck together: Go's account has a stand-in for what is really there.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 
@@ -58,7 +60,8 @@ def seen(out):
     """The three lengths and the lines of the five stacks, of each record."""
     for record in out.split('record ')[1:]:
         head, _, rest = record.partition('\n')
-        parts = [[line.strip() for line in part.splitlines() if line.strip()] for part in rest.split('\n--')]
+        parts = [[line.strip() for line in part.splitlines() if line.strip() and not EMPTY.search(line)]
+                 for part in rest.split('\n--')]
         yield [int(n) for n in head.split()], parts
 
 

@@ -23,18 +23,18 @@ MEGABYTES = 600 # of the tracer: it has some 100 when nobody lies
 SCRIPT = f'''uprobe:libc:getppid {{
     @calls = count();
     @deepest = max(len(pystack));
-    @p[pystack({LIMIT})] = count();
-    @u[ustack({LIMIT})] = count();
+    @p[pystack(addr, {LIMIT})] = count();
+    @u[ustack(addr, {LIMIT})] = count();
 }}'''
 
-UNREADABLE, LIMITED = '[interpreter frame not readable]', '[limit reached]'
+UNREADABLE = '[interpreter frame not readable]'
 # What each lie may end in, and how many Python frames there are, at least and at most. A code
 # object that cannot be read is a frame named '?'.
 LIES = {
     'truth': ({''}, 4, 4),
-    'cycle': ({LIMITED}, LIMIT, LIMIT),
-    'self': ({LIMITED}, LIMIT, LIMIT),
-    'shims': ({'', LIMITED}, 0, LIMIT),
+    'cycle': ({''}, LIMIT, LIMIT),
+    'self': ({''}, LIMIT, LIMIT),
+    'shims': ({''}, 0, LIMIT),
     'wild-code': ({UNREADABLE}, 4, 4),
     'wild-frame': ({UNREADABLE}, 2, 2),
     'edge-frame': ({UNREADABLE}, 2, 2),

@@ -19,10 +19,11 @@ CALLS = 200
 SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
 STOPPED = 1.5 # what is traced takes half of it
 SCRIPT = '''uprobe:libc:getppid /%s/ {
-    @calls = count(); @p[pystack] = count(); @j[jsstack] = count(); @g[gostack] = count(); @u[ustack] = count();
+    @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
 PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
 JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)] # lines are read from the process, later
+NONE = re.compile(r'\[no (Python|JavaScript|Go) frames\]$') # what is shown of an empty stack that is whole
 MARK = r'\[[A-Za-z:, -]+\]'
 
 cases = Cases()
@@ -49,7 +50,8 @@ def finish(tracer):
     out, err = (text.decode(errors='replace') for text in tracer.communicate(timeout=2 * SECONDS))
     maps = {'p': {}, 'j': {}, 'g': {}, 'u': {}}
     for name, stack, count in re.findall(r'^@(\w)\[(.*?)^\]: (\d+)$', out, re.M | re.S):
-        lines = tuple(re.sub(r'(\.js):3:5$', r'\1', line.strip()) for line in stack.splitlines() if line.strip())
+        lines = tuple(re.sub(r'(\.js):3:5$', r'\1', line.strip()) for line in stack.splitlines()
+                      if line.strip() and not NONE.search(line))
         maps[name][lines] = maps[name].get(lines, 0) + int(count)
     return maps, out + err
 

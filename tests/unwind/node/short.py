@@ -15,7 +15,7 @@ import binaries
 from absent import Missing, all_fail
 from tap import Cases
 
-SCRIPT = 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { @[jsstack] = count(); }'
+SCRIPT = 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { @[jsstack(addr)] = count(); }'
 FILES = 0.75  # of them have it: it comes with what the kernel half has seen
 SOURCE = '''
 function brief_%d() { process.getuid(); process.kill(process.pid, 'SIGKILL'); }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* frames.c - a stack's frames for showing; and which stacks are one. See frames.h. */
+#include "frames.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "parser/type.h"
+#include "show.h"
+#include "target/target.h"
+
+/* ---- a list ------------------------------------------------------------- */
+
+static uint64_t kernel_address(uint64_t frame)
+{
+	return frame | 0xfULL << FRAME_LANG_SHIFT; /* the bits FRAME_LANG_KERNEL took */
+}
+
+static void kernel_name(const struct show *s, uint64_t addr, struct frame_name *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->lang = FRAME_LANG_KERNEL;
+	ret->vaddr = addr;
+	if (!target_ksym(s->target, addr, &ret->name, &ret->offset, &ret->module))
+		ret->name = NULL;
+	if (!ret->module || !*ret->module)
+		ret->module = "kernel";
+}
+
+static void name_of(const struct show *s, uint64_t frame, struct frame_name *ret)
+{
+	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_KERNEL)
+		kernel_name(s, kernel_address(frame), ret);
+	else if (s->unwinders)
+		unwinders_name(s->unwinders, frame, ret);
+	else
+		memset(ret, 0, sizeof(*ret));
+}
+
+/* Modes that print addresses print one for each frame of the stack. */
+static bool is_of_addresses(enum stack_mode mode)
+{
+	return mode == STACK_RAW || mode == STACK_BUILD_ID;
+}
+
+/* A frame and those that it was inlined into. What a compiler put between two functions is
+ * left out. */
+static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
+	struct frame_list *l)
+{
+	bool one = is_of_addresses(mode);
+	struct frame_name first;
+
+	name_of(s, frame, &first);
+	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
+		if (one || top || !f->wrapper)
+			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
+}
+
+/* A stack is not whole either when what a language says of a frame cannot be read. */
+static bool is_unreadable(const struct shown_frame *f)
+{
+	return f->frame >> FRAME_LANG_SHIFT == FRAME_LANG_PYTHON && !f->name.name;
+}
+
+void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret)
+{
+	const uint64_t *frames = NULL;
+	ssize_t n = 0;
+
+	*ret = (struct frame_list){ .end = UNWIND_COMPLETE };
+	if (id && s->unwinders)
+		n = unwinders_stack(s->unwinders, id, &frames, &ret->end);
+	if (n < 0)
+		ret->end = UNWIND_LOST;
+	if (n > t->stack.limit)
+		n = t->stack.limit;
+	for (ssize_t i = 0; i < n; i++)
+		add_frame(s, t->stack.mode, frames[i], !i, ret);
+	if (ret->end == UNWIND_LIMIT && t->stack.limited)
+		ret->end = UNWIND_COMPLETE;
+	for (size_t i = 0; i < ret->len && ret->end == UNWIND_COMPLETE; i++)
+		if (is_unreadable(&ret->data[i]))
+			ret->end = UNWIND_LANGUAGE;
+}
+
+void frames_done(struct frame_list *l)
+{
+	vec_done(l);
+}
+
+/* ---- which are one ------------------------------------------------------ */
+
+void frames_key_add(struct frames_key *k, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < size; i++) {
+		k->a = (k->a ^ p[i]) * 0x100000001b3ULL;
+		k->b = STACK_HASH(k->b, p[i]);
+	}
+	k->b = STACK_HASH(k->b, size);
+}
+
+static void add_text(struct frames_key *k, const char *text)
+{
+	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+
+/* What is shown of a function; of one without a name, where it begins. */
+void frames_key_function(struct frames_key *k, const struct frame_name *f)
+{
+	uint64_t start = f->vaddr - f->offset;
+
+	add_text(k, f->name);
+	add_text(k, f->name ? f->file : f->module);
+	if (!f->name)
+		frames_key_add(k, &start, sizeof(start));
+}
+
+void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
+	struct frames_key *k)
+{
+	bool by_function = t->stack.mode == STACK_FUNC || t->stack.mode == STACK_FOLDED;
+	struct frame_list l;
+	struct str text = {};
+
+	if (!by_function && t->stack.mode != STACK_LINE) {
+		show_stack(s, t, id, &text);
+		frames_key_add(k, str_text(&text), text.len);
+		str_done(&text);
+		return;
+	}
+	frames_get(s, t, id, &l);
+	for (size_t i = 0; i < l.len; i++) {
+		frames_key_function(k, &l.data[i].name);
+		if (!by_function)
+			frames_key_add(k, &l.data[i].name.line, sizeof(l.data[i].name.line));
+	}
+	frames_key_add(k, &l.end, sizeof(l.end));
+	frames_done(&l);
+}
+
+/* A line of 0 is not known: what is known stays. */
+static void widen_lines(struct shown_frame *to, const struct shown_frame *from)
+{
+	if (!from->name.line)
+		return;
+	if (!to->name.line || from->name.line < to->name.line)
+		to->name.line = from->name.line;
+	if (from->last_line > to->last_line)
+		to->last_line = from->last_line;
+}
+
+void frames_widen(struct frame_list *l, const struct frame_list *other)
+{
+	for (size_t i = 0; i < l->len && i < other->len; i++) {
+		struct shown_frame *to = &l->data[i];
+		const struct shown_frame *from = &other->data[i];
+
+		to->inexact |= from->inexact || from->name.offset != to->name.offset ||
+			from->name.column != to->name.column;
+		widen_lines(to, from);
+	}
+}

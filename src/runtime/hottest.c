@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hottest.c - the functions that a map's stacks go through. See hottest.h. */
+#include "hottest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "bpf/unwind.h"
+#include "frames.h"
+#include "show.h"
+
+struct function {
+	struct frames_key key;
+	struct shown_frame frame; /* the first that was seen */
+	double self, total;       /* percent */
+	size_t stack;             /* the last that it was counted in.. */
+	uint64_t stacks;          /* ..and a hash of all of them */
+	size_t height;            /* its frame in the first of them, from the innermost */
+};
+
+struct hottest {
+	VEC(struct function) functions;
+	size_t *slot; /* hash table: index into functions + 1; 0: free */
+	size_t nslots, nstacks;
+};
+
+struct hottest *hottest_new(void)
+{
+	struct hottest *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		abort();
+	return h;
+}
+
+void hottest_free(struct hottest *h)
+{
+	vec_done(&h->functions);
+	free(h->slot);
+	free(h);
+}
+
+/* ---- counting ----------------------------------------------------------- */
+
+static size_t *find_slot(const struct hottest *h, const struct frames_key *key)
+{
+	for (size_t i = key->a & (h->nslots - 1);; i = (i + 1) & (h->nslots - 1)) {
+		const struct function *f = h->slot[i] ? &h->functions.data[h->slot[i] - 1] : NULL;
+
+		if (!f || !memcmp(&f->key, key, sizeof(*key)))
+			return &h->slot[i];
+	}
+}
+
+/* At most half of the slots are taken. */
+static void grow(struct hottest *h)
+{
+	if (h->functions.len * 2 < h->nslots)
+		return;
+	h->nslots = h->nslots ? h->nslots * 2 : 256;
+	free(h->slot);
+	h->slot = calloc(h->nslots, sizeof(*h->slot));
+	if (!h->slot)
+		abort();
+	for (size_t i = 0; i < h->functions.len; i++)
+		*find_slot(h, &h->functions.data[i].key) = i + 1;
+}
+
+static struct function *get(struct hottest *h, const struct shown_frame *frame, size_t height)
+{
+	struct frames_key key = {};
+	size_t *slot;
+
+	grow(h);
+	frames_key_function(&key, &frame->name);
+	slot = find_slot(h, &key);
+	if (!*slot) {
+		vec_push(&h->functions, (struct function){ .key = key, .frame = *frame, .height = height });
+		*slot = h->functions.len;
+	}
+	return &h->functions.data[*slot - 1];
+}
+
+void hottest_add(struct hottest *h, const struct frame_list *stack, double share)
+{
+	h->nstacks++;
+	for (size_t i = 0; i < stack->len; i++) {
+		struct function *f = get(h, &stack->data[i], i);
+
+		f->self += i ? 0 : share;
+		if (f->stack == h->nstacks)
+			continue;
+		f->total += share;
+		f->stack = h->nstacks;
+		f->stacks = STACK_HASH(f->stacks, f->stack);
+	}
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+static int by_self(const void *pa, const void *pb)
+{
+	const struct function *const *a = pa, *const *b = pb;
+
+	return ((*a)->self < (*b)->self) - ((*a)->self > (*b)->self);
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct function *const *a = pa, *const *b = pb;
+
+	if ((*a)->total != (*b)->total)
+		return (*a)->total < (*b)->total ? 1 : -1;
+	if ((*a)->stacks != (*b)->stacks)
+		return (*a)->stacks < (*b)->stacks ? 1 : -1;
+	return ((*a)->height > (*b)->height) - ((*a)->height < (*b)->height);
+}
+
+static void print_row(double percent, const struct function *f, FILE *out)
+{
+	struct str text = {};
+
+	show_function(&f->frame, &text);
+	fprintf(out, "%7.1f %%  %s\n", percent, str_text(&text));
+	str_done(&text);
+}
+
+static void print_self(const struct function **f, size_t len, size_t n, FILE *out)
+{
+	fputs("\n     self  the innermost function of a stack\n", out);
+	qsort(f, len, sizeof(*f), by_self);
+	for (size_t i = 0; i < n && i < len && f[i]->self > 0; i++)
+		print_row(f[i]->self, f[i], out);
+}
+
+/* Not what calls nothing, see above; and of functions that are in the same stacks, as those that
+ * begin a thread, the one that is called last. */
+static void print_total(const struct function **f, size_t len, size_t n, FILE *out)
+{
+	uint64_t last = 0;
+
+	fputs("\n    total  a function with what it calls\n", out);
+	qsort(f, len, sizeof(*f), by_total);
+	for (size_t i = 0; n && i < len; i++) {
+		if (f[i]->total <= f[i]->self || f[i]->stacks == last)
+			continue;
+		last = f[i]->stacks;
+		print_row(f[i]->total, f[i], out);
+		n--;
+	}
+}
+
+void hottest_print(const struct hottest *h, size_t n, FILE *out)
+{
+	_cleanup_(freep) const struct function **sorted = calloc(h->functions.len + 1, sizeof(*sorted));
+
+	if (!sorted || !h->functions.len)
+		return;
+	for (size_t i = 0; i < h->functions.len; i++)
+		sorted[i] = &h->functions.data[i];
+	print_self(sorted, h->functions.len, n, out);
+	print_total(sorted, h->functions.len, n, out);
+}
