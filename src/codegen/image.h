@@ -79,6 +79,7 @@ struct image {
 	unsigned nrecords;
 	bool print_maps;       /* at the end */
 	bool js_source_maps;   /* are read for JavaScript's frames */
+	uint64_t cache_limit, memory_limit; /* bytes, see unwinders_limit() */
 	uint64_t ring_pages;   /* of the ring buffer; 0: by what is sent */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */

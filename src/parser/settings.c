@@ -23,8 +23,12 @@ static const struct row {
 } rows[] = {
 	{"js_source_maps", N_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
 		"true or false"},
+	{"max_cache_mb", N_INT, offsetof(struct settings, max_cache_mb), 256, 1, 1 << 20, NULL,
+		"a number of MB, 1 or more"},
 	{"max_map_keys", N_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
 		"a number, 1 or more"},
+	{"max_memory_mb", N_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,
+		"a number of MB, 1 or more"},
 	{"max_probes", N_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,
 		"a number, 1 or more"},
 	{"max_strlen", N_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL,

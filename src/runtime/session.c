@@ -294,6 +294,7 @@ static int open_unwinders(struct session *s)
 	s->load.sink = NULL; /* taken */
 	if (r)
 		return r;
+	unwinders_limit(s->unwinders, s->img->cache_limit, s->img->memory_limit);
 	if (s->img->js_source_maps)
 		unwinders_use_source_maps(s->unwinders);
 	s->show.unwinders = s->unwinders;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -200,6 +201,14 @@ void elf_close(struct elf *e)
 	free(e->end);
 	free(e->reach);
 	free(e);
+}
+
+void elf_release(struct elf *e)
+{
+	if (e->debug)
+		elf_release(e->debug);
+	if (e->mapped)
+		madvise((void *)e->data, e->size, MADV_DONTNEED);
 }
 
 /* ---- segments and sections --------------------------------------------- */

@@ -33,6 +33,8 @@ int elf_open_fd(int fd, struct elf **ret); /* fd stays the caller's */
 /* An image in memory, as the vDSO's; data must outlive the object. */
 int elf_open_memory(const void *data, size_t size, struct elf **ret);
 void elf_close(struct elf *e);
+/* Gives back the memory that the file's pages take; they are read again where they are needed. */
+void elf_release(struct elf *e);
 static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
 uint16_t elf_machine(const struct elf *e); /* EM_X86_64, EM_AARCH64 */

@@ -6,21 +6,29 @@
  * are checked before use, so a broken one is as good as absent. */
 #include "cache.h"
 
+#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/vec.h"
 #include "target/elf.h"
 #include "unwinder_row.h"
 
 #define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
 #define CACHE_VERSION 5 /* of how tables are made, beside TABLE_VERSION */
+
+#define USED_SECONDS 600     /* a file's time of last use is this exact */
+#define TEMPORARY_SECONDS 60 /* a file that is not renamed by then is a dead run's */
 
 struct head {
 	uint64_t magic;
@@ -40,19 +48,37 @@ static uint32_t languages_version(void)
 	return v;
 }
 
+static uint64_t word(const uint8_t *data, size_t i)
+{
+	uint64_t w;
+
+	memcpy(&w, data + 8 * i, sizeof(w)); /* what is in a file may lie at any address */
+	return w;
+}
+
+/* The bytes behind the last whole word do not count. */
 static uint64_t checksum(const void *data, size_t size)
 {
-	const uint64_t *w = data;
+	const uint8_t *w = data;
 	uint64_t a = STACK_HASH_SEED, b = ~STACK_HASH_SEED;
 
 	/* Two lanes: a multiplication's latency is the cost. */
 	for (size_t i = 0; i + 1 < size / 8; i += 2) {
-		a = STACK_HASH(a, w[i]);
-		b = STACK_HASH(b, w[i + 1]);
+		a = STACK_HASH(a, word(w, i));
+		b = STACK_HASH(b, word(w, i + 1));
 	}
 	if (size / 8 % 2)
-		a = STACK_HASH(a, w[size / 8 - 1]);
+		a = STACK_HASH(a, word(w, size / 8 - 1));
 	return STACK_HASH(a, b) ^ size;
+}
+
+/* The search table of the FDEs: where each function begins and its rules lie. Builds of a program
+ * whose build id is given by hand differ in it. */
+static uint64_t functions_hash(const struct elf *e)
+{
+	struct elf_section hdr;
+
+	return elf_phdr(e, PT_GNU_EH_FRAME, &hdr) && hdr.data ? checksum(hdr.data, hdr.size) : 0;
 }
 
 void cache_key(const struct elf *e, int fd, struct cache_key *ret)
@@ -74,7 +100,9 @@ void cache_key(const struct elf *e, int fd, struct cache_key *ret)
 	s += sprintf(s, "table-id-");
 	for (size_t i = 0; i < n; i++)
 		s += sprintf(s, "%02x", id[i]);
-	sprintf(s, "-%x-%llx", st.st_uid, (unsigned long long)st.st_size);
+	sprintf(s, "-%x-%llx-%llx.%lx-%llx", st.st_uid, (unsigned long long)st.st_size,
+		(unsigned long long)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec,
+		(unsigned long long)functions_hash(e));
 }
 
 static bool head_valid(const struct head *h, size_t size)
@@ -99,6 +127,8 @@ static int map_file(int dir, const char *name, struct head **ret, size_t *ret_si
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
+	if (time(NULL) - st.st_mtime > USED_SECONDS)
+		futimens(fd, NULL); /* used: see cache_trim() */
 	if (!head_valid(map, st.st_size)) {
 		munmap(map, st.st_size);
 		return -EINVAL;
@@ -206,4 +236,73 @@ int cache_store_note(int dir, const struct cache_key *key, const char *kind, con
 		return -ENOENT;
 	note_name(key, kind, name, sizeof(name));
 	return write_file(dir, name, note, size);
+}
+
+/* ---- limit -------------------------------------------------------------- */
+
+struct kept {
+	char *name;
+	time_t used;
+	uint64_t size;
+};
+
+struct kept_list {
+	struct kept *data;
+	size_t len, cap;
+	uint64_t size;
+};
+
+static void add_kept(int dir, const char *name, struct kept_list *l)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return;
+	if (name[0] == '.') {
+		if (time(NULL) - st.st_mtime > TEMPORARY_SECONDS)
+			unlinkat(dir, name, 0);
+		return;
+	}
+	vec_push(l, (struct kept){ strdup(name), st.st_mtime, (uint64_t)st.st_blocks * 512 });
+	l->size += (uint64_t)st.st_blocks * 512;
+}
+
+static int read_kept(int dir, struct kept_list *l)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	if (!d) {
+		closep(&fd);
+		return -errno;
+	}
+	while ((e = readdir(d)))
+		add_kept(dir, e->d_name, l);
+	closedir(d);
+	return 0;
+}
+
+static int oldest_first(const void *pa, const void *pb)
+{
+	const struct kept *a = pa, *b = pb;
+
+	return (a->used > b->used) - (a->used < b->used);
+}
+
+void cache_trim(int dir, uint64_t limit)
+{
+	struct kept_list l = {};
+
+	if (dir < 0 || read_kept(dir, &l))
+		return;
+	if (l.size > limit) {
+		qsort(l.data, l.len, sizeof(*l.data), oldest_first);
+		for (size_t i = 0; i < l.len && l.size > limit / 10 * 9; i++)
+			if (l.data[i].name && !unlinkat(dir, l.data[i].name, 0))
+				l.size -= l.data[i].size;
+	}
+	for (size_t i = 0; i < l.len; i++)
+		free(l.data[i].name);
+	vec_done(&l);
 }

@@ -10,12 +10,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -31,11 +35,14 @@
 #include "target/target.h"
 #include "unwinder.h"
 
-#define VDSO_MAX 65536
+#define FRESH_MIN  (4 << 20) /* looking takes a millisecond, in which a process may come and go */
+#define KEPT_NS    2000000000ull
+#define VDSO_MAX   65536
+#define FILE_BYTES (64 << 10) /* of a file beside its table, as measured: names, symbols, pages */
 
 struct file_name { /* of a table, to find the same file elsewhere */
 	struct file_name *next;
-	char key[192];
+	char key[sizeof(((struct cache_key *)0)->name)];
 	struct file *file;
 };
 
@@ -51,6 +58,10 @@ struct files {
 	struct file *stand_in;     /* what a path means, see files_stand_in() */
 	const char *stand_in_path;
 	struct files_stats stats;
+	uint64_t cache_limit, memory_limit; /* 0: none */
+	uint64_t fresh;            /* bytes since the memory was looked at.. */
+	uint64_t stored;           /* ..and since the cache's directory was */
+	uint64_t kernel;           /* of tables there */
 };
 
 struct files *files_new(struct target *t, struct unwind_sink *sink)
@@ -67,19 +78,28 @@ struct files *files_new(struct target *t, struct unwind_sink *sink)
 	return fs;
 }
 
+static void close_file(struct file *f)
+{
+	if (f->table.data)
+		table_done(&f->table);
+	eh_ranges_done(&f->functions);
+	f->functions = (struct eh_ranges){};
+	f->functions_read = false;
+	pclntab_close(f->go);
+	f->go = NULL;
+	elf_close(f->elf);
+	f->elf = NULL;
+}
+
 void files_free(struct files *fs)
 {
 	if (!fs)
 		return;
-	for (size_t i = 1; i < fs->files.len; i++) {
-		if (!fs->files.data[i])
-			continue;
-		if (fs->files.data[i]->table.data)
-			table_done(&fs->files.data[i]->table);
-		eh_ranges_done(&fs->files.data[i]->functions);
-		pclntab_close(fs->files.data[i]->go);
-		elf_close(fs->files.data[i]->elf);
-	}
+	if (fs->stored && fs->cache_limit)
+		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+	for (size_t i = 1; i < fs->files.len; i++)
+		if (fs->files.data[i])
+			close_file(fs->files.data[i]);
 	vec_done(&fs->files);
 	idmap_done(&fs->by_inode);
 	idmap_done(&fs->by_name);
@@ -95,6 +115,14 @@ struct file *files_get(const struct files *fs, uint32_t id)
 const struct files_stats *files_stats(const struct files *fs)
 {
 	return &fs->stats;
+}
+
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 /* table_size: as far as known, for a number whose table is there at once. */
@@ -141,10 +169,10 @@ static void tell_loop(const struct file *f)
 	str_done(&sizes);
 }
 
-static void read_v8(struct files *fs, struct file *f, int fd)
+static void read_v8(struct files *fs, struct file *f, const struct cache_key *key)
 {
 	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
-	int err = v8_layout(target_cache_dir(fs->target), f->elf, fd, l);
+	int err = v8_layout(target_cache_dir(fs->target), f->elf, key, l);
 
 	if (err) {
 		log_info("%s: what its V8 is cannot be read", f->path);
@@ -159,16 +187,61 @@ static void read_v8(struct files *fs, struct file *f, int fd)
 			f->path);
 }
 
+/* Of which the kernel gets a copy. */
+static uint64_t memory_of(const struct file *f)
+{
+	return FILE_BYTES + 2 * f->table.size;
+}
+
+/* The first that is stored says that the directory was not looked at yet. */
+static void count_stored(struct files *fs, uint64_t size)
+{
+	bool due = !fs->stored || fs->stored > fs->cache_limit / 8;
+
+	fs->stored = due ? size : fs->stored + size;
+	if (due && fs->cache_limit)
+		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+}
+
+/* Takes the elf. */
+static void fill_file(struct files *fs, struct file *f, struct elf *elf, const struct table *table)
+{
+	size_t pages;
+
+	f->elf = elf;
+	f->table = *table;
+	if (!table->data || fs->sink->set_table(fs->sink, f->id, table->data, table->size))
+		fs->stats.failed++;
+	elf_data(elf, &pages);
+	fs->fresh += memory_of(f) + pages;
+	fs->kernel += table->size;
+}
+
+static void get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
+{
+	bool cached = false;
+
+	*ret = (struct table){};
+	if (native_table(target_cache_dir(fs->target), elf, key, ret, &cached)) {
+		*ret = (struct table){};
+		return;
+	}
+	if (!cached)
+		count_stored(fs, ret->size);
+	fs->stats.bytes += ret->size;
+	fs->stats.tables++;
+	fs->stats.cached += cached;
+}
+
 /* Takes the elf. The table comes first: its size decides on the file's number. */
-static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, const char *path)
+static struct file *file_with_table(struct files *fs, struct elf *elf, const char *path,
+	const struct cache_key *key)
 {
 	uint64_t start = now_ns();
-	struct table table = {};
-	bool cached = false;
+	struct table table;
 	struct file *f;
 
-	if (native_table(target_cache_dir(fs->target), elf, fd, &table, &cached))
-		table = (struct table){};
+	get_table(fs, elf, key, &table);
 	f = new_file(fs, path, table.size);
 	if (!f) {
 		if (table.data)
@@ -176,20 +249,24 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, int fd, c
 		elf_close(elf);
 		return NULL;
 	}
-	f->elf = elf;
-	f->table = table;
+	fill_file(fs, f, elf, &table);
 	f->libc = python_libc(elf, &(struct python_layout){});
 	if (file_has_v8(f))
-		read_v8(fs, f, fd);
-	if (!table.data || fs->sink->set_table(fs->sink, f->id, table.data, table.size))
-		fs->stats.failed++;
+		read_v8(fs, f, key);
 	fs->stats.ns += now_ns() - start;
-	fs->stats.bytes += table.size;
-	fs->stats.tables += !!table.data;
-	fs->stats.cached += cached;
 	if (table.data && ((const struct table_header *)table.data)->nranges)
 		tell_loop(f);
 	return f;
+}
+
+/* Takes the elf. What languages say of the file is still known. */
+static void revive(struct files *fs, struct file *f, struct elf *elf, const struct cache_key *key)
+{
+	struct table table;
+
+	get_table(fs, elf, key, &table);
+	f->evicted = false;
+	fill_file(fs, f, elf, &table);
 }
 
 /* ---- by what is in it ---- */
@@ -230,11 +307,15 @@ static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const cha
 
 	cache_key(elf, fd, &key);
 	f = key.name[0] ? find_name(fs, key.name) : NULL;
+	if (f && f->evicted) {
+		revive(fs, f, elf, &key);
+		return f;
+	}
 	if (f) {
 		elf_close(elf);
 		return f;
 	}
-	f = file_with_table(fs, elf, fd, path);
+	f = file_with_table(fs, elf, path, &key);
 	if (f && key.name[0])
 		add_name(fs, key.name, f);
 	return f;
@@ -318,6 +399,11 @@ static void publish_inode(struct files *fs, const struct file *f, uint32_t major
 static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
+	struct file_inode *at = arena_new_obj(fs->arena, struct file_inode);
+
+	*at = (struct file_inode){ f->inodes, inode, major, minor };
+	f->inodes = at;
+	f->used = coarse_ns();
 	idmap_set(&fs->by_inode, inode_key(major, minor, inode), (uintptr_t)f);
 	if (f->libc && !fs->libc)
 		first_libc(fs, f);
@@ -330,8 +416,10 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 	struct file *f = m->inode ? idmap_pointer(&fs->by_inode, key) : NULL;
 	_cleanup_(closep) int fd = -1;
 
-	if (f)
+	if (f) {
+		f->used = coarse_ns();
 		return f;
+	}
 	fd = proc_open_mapping(fs->target, pid, m);
 	if (fd < 0)
 		return NULL;
@@ -403,6 +491,110 @@ struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t bas
 	return f;
 }
 
+/* ---- memory ---- */
+
+void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
+{
+	fs->cache_limit = cache;
+	fs->memory_limit = memory;
+}
+
+bool files_due(const struct files *fs)
+{
+	return fs->memory_limit && fs->fresh > FRESH_MIN + fs->memory_limit / 16;
+}
+
+/* Of this process, in RAM. */
+static uint64_t resident(void)
+{
+	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long size, pages;
+
+	return f && fscanf(f, "%llu %llu", &size, &pages) == 2 ?
+		pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void release_pages(struct files *fs)
+{
+	for (size_t i = 1; i < fs->files.len; i++) {
+		const struct file *f = fs->files.data[i];
+
+		if (f && f->elf)
+			elf_release(f->elf);
+		if (f && f->table.map)
+			madvise(f->table.map, f->table.map_size, MADV_DONTNEED);
+	}
+}
+
+uint64_t files_excess(struct files *fs)
+{
+	uint64_t in_use = resident() + fs->kernel;
+
+	fs->fresh = 0;
+	if (in_use > fs->memory_limit) {
+		release_pages(fs);
+		malloc_trim(0);
+		in_use = resident() + fs->kernel;
+	}
+	return in_use > fs->memory_limit ? in_use - fs->memory_limit / 4 * 3 : 0;
+}
+
+static int least_used_first(const void *pa, const void *pb)
+{
+	const struct file *const *a = pa, *const *b = pb;
+
+	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
+}
+
+/* V8's layout has parts of the file; the vDSO has no inode. What was met just now is about to be
+ * mapped, or its process has gone and its records are on their way. */
+static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
+{
+	return !f || !f->elf || f->v8 || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
+		now - f->used < KEPT_NS;
+}
+
+size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret)
+{
+	struct file **list = calloc(fs->files.len + 1, sizeof(*list));
+	uint64_t bytes = 0, now = coarse_ns();
+	size_t n = 0, chosen = 0;
+
+	for (size_t i = 1; list && i < fs->files.len; i++) {
+		struct file *f = fs->files.data[i];
+
+		if (!is_kept(fs, f, now))
+			list[n++] = f;
+		if (f)
+			f->mapped = false;
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), least_used_first);
+	while (chosen < n && bytes < excess)
+		bytes += memory_of(list[chosen++]);
+	*ret = list;
+	return chosen;
+}
+
+void files_evict(struct files *fs, struct file *f)
+{
+	for (const struct file_inode *at = f->inodes; at; at = at->next) {
+		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
+
+		idmap_set(&fs->by_inode, inode_key(at->major, at->minor, at->inode), 0);
+		fs->sink->set_inode(fs->sink, &key, NULL);
+	}
+	f->inodes = NULL;
+	fs->sink->drop_table(fs->sink, f->id);
+	fs->kernel -= f->table.size;
+	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
+	close_file(f);
+	f->table = (struct table){};
+	f->leaving = false;
+	f->evicted = true;
+	fs->stats.evicted++;
+}
+
 /* ---- questions ---- */
 
 bool file_has_python(const struct file *f)
@@ -433,8 +625,6 @@ const struct pclntab *file_pclntab(struct file *f)
 	return f->go;
 }
 
-/* By the segment that the mapping's bytes belong to: segments may lie at different
- * distances from their place in the file. */
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 {
 	const struct eh_range *r;
@@ -458,6 +648,8 @@ bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 	return true;
 }
 
+/* By the segment that the mapping's bytes belong to: segments may lie at different
+ * distances from their place in the file. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	const struct elf_segment *s;

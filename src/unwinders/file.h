@@ -20,6 +20,12 @@ struct unwind_sink;
 
 #define FILES_MAX (1u << 20)
 
+struct file_inode { /* where a file is */
+	struct file_inode *next;
+	uint64_t inode;
+	uint32_t major, minor;
+};
+
 struct file {
 	uint32_t id;
 	const char *path;    /* as first seen; "[vdso]", "[anon]" */
@@ -32,6 +38,12 @@ struct file {
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
 	bool closure_done;   /* what it needs was preloaded */
+	bool leaving;        /* it is about to be.. */
+	bool evicted;        /* ..elf and table were given back; the same file has them again */
+	uint8_t build_id[64], build_id_size; /* of an evicted one */
+	bool mapped;         /* by a living process: see files_choose() */
+	uint64_t used;       /* when it was mapped last, CLOCK_MONOTONIC ns */
+	struct file_inode *inodes;
 	bool libc;           /* it says where a thread's values are, see python_libc() */
 };
 
@@ -61,8 +73,22 @@ bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);
 /* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
 
+/* ---- memory ---- */
+
+/* Bytes of the cache, and of memory: of this process and of the tables in the kernel. */
+void files_limit(struct files *fs, uint64_t cache, uint64_t memory);
+/* Whether enough has come since the last time to look at how much memory is in use. */
+bool files_due(const struct files *fs);
+/* Gives back pages that can be read again; then says how many bytes must go (0: none). */
+uint64_t files_excess(struct files *fs);
+/* Those to evict: not `mapped` (the marks are cleared), not used for longest, of that many bytes
+ * together. Their number; the list is the caller's, who gives the frames of these files their
+ * names first. */
+size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret);
+void files_evict(struct files *fs, struct file *f);
+
 struct files_stats {
-	unsigned files, tables, cached, failed;
+	unsigned files, tables, cached, failed, evicted;
 	uint64_t ns, bytes;
 };
 const struct files_stats *files_stats(const struct files *fs);

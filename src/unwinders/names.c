@@ -23,7 +23,13 @@ struct names {
 	const struct v8_codes *v8;
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name * */
-	struct idmap demangled; /* mangled name's address -> char *, in the arena */
+	struct idmap texts;     /* hash -> struct text *: what names are made of, each once */
+	struct idmap demangled; /* mangled name, as a text -> char *, in the arena */
+};
+
+struct text {
+	struct text *next; /* of the same hash */
+	char text[];
 };
 
 struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes,
@@ -46,16 +52,39 @@ void names_free(struct names *n)
 	if (!n)
 		return;
 	idmap_done(&n->known);
+	idmap_done(&n->texts);
 	idmap_done(&n->demangled);
 	arena_free(n->arena);
 	free(n);
 }
 
+/* A name outlives the file that it was read from. */
+static const char *keep(struct names *n, const char *text)
+{
+	size_t len = strlen(text);
+	uint64_t h = STACK_HASH_SEED;
+	struct text *first, *t;
+
+	for (size_t i = 0; i < len; i++)
+		h = STACK_HASH(h, (uint8_t)text[i]);
+	first = idmap_pointer(&n->texts, h | 1);
+	for (t = first; t; t = t->next)
+		if (!strcmp(t->text, text))
+			return t->text;
+	t = arena_alloc(n->arena, sizeof(*t) + len + 1);
+	t->next = first;
+	memcpy(t->text, text, len + 1);
+	idmap_set(&n->texts, h | 1, (uintptr_t)t);
+	return t->text;
+}
+
 static const char *readable(struct names *n, const char *name)
 {
-	const char *known = idmap_pointer(&n->demangled, (uintptr_t)name);
+	const char *known;
 	char *text;
 
+	name = keep(n, name);
+	known = idmap_pointer(&n->demangled, (uintptr_t)name);
 	if (known)
 		return known;
 	text = demangle(name);
@@ -75,7 +104,7 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		name = perfmap_find(f->jit, addr, &ret->offset);
 	}
 	if (name)
-		ret->name = arena_strdup(n->arena, name);
+		ret->name = keep(n, name);
 }
 
 /* main.Map[go.shape.int,go.shape.string] is main.Map[...], as Go itself prints it. */
@@ -84,7 +113,7 @@ static const char *go_name(struct names *n, const char *name)
 	const char *open = strchr(name, '['), *close = strrchr(name, ']');
 
 	if (!open || !close || close < open || !strncmp(open, "[...]", 5))
-		return name;
+		return keep(n, name);
 	return arena_printf(n->arena, "%.*s[...]%s", (int)(open - name), name, close + 1);
 }
 
@@ -99,7 +128,7 @@ static bool name_go(struct names *n, struct file *f, struct frame_name *ret)
 	for (size_t i = 0; i < count; i++) {
 		to->lang = FRAME_LANG_GO;
 		to->name = go_name(n, places[i].function);
-		to->file = places[i].file;
+		to->file = places[i].file ? keep(n, places[i].file) : NULL;
 		to->line = places[i].line;
 		to->wrapper = places[i].wrapper;
 		if (i + 1 == count)
@@ -169,17 +198,30 @@ static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 	return ret->name != NULL;
 }
 
+static void remember(struct names *n, uint64_t frame, const struct frame_name *name)
+{
+	struct frame_name *known = arena_new_obj(n->arena, struct frame_name);
+
+	*known = *name;
+	idmap_set(&n->known, frame, (uintptr_t)known);
+}
+
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret)
 {
-	struct frame_name *known = idmap_pointer(&n->known, frame);
+	const struct frame_name *known = idmap_pointer(&n->known, frame);
 
-	if (known) {
+	if (known)
 		*ret = *known;
+	else if (make_name(n, frame, ret))
+		remember(n, frame, ret); /* else a record or a map may still come */
+}
+
+void names_keep(struct names *n, uint64_t frame)
+{
+	struct frame_name name;
+
+	if (idmap_pointer(&n->known, frame))
 		return;
-	}
-	if (!make_name(n, frame, ret))
-		return; /* a record or a map may still come */
-	known = arena_new_obj(n->arena, struct frame_name);
-	*known = *ret;
-	idmap_set(&n->known, frame, (uintptr_t)known);
+	make_name(n, frame, &name);
+	remember(n, frame, &name);
 }

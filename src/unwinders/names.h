@@ -15,3 +15,5 @@ void names_free(struct names *n);
 
 /* Strings live as long as n and what it was made from. */
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);
+/* The frame's file is about to be evicted: what is known now stays. */
+void names_keep(struct names *n, uint64_t frame);

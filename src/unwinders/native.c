@@ -5,14 +5,11 @@
 #include "base/priority.h"
 #include "cache.h"
 
-int native_table(int dir, struct elf *e, int fd, struct table *ret, bool *ret_cached)
+int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached)
 {
-	struct cache_key key;
-	bool cached;
+	bool cached = dir >= 0 && cache_load(dir, key, ret) == 0;
 	int err;
 
-	cache_key(e, fd, &key);
-	cached = dir >= 0 && cache_load(dir, &key, ret) == 0;
 	if (ret_cached)
 		*ret_cached = cached;
 	if (cached)
@@ -21,6 +18,6 @@ int native_table(int dir, struct elf *e, int fd, struct table *ret, bool *ret_ca
 	err = table_make(e, ret);
 	priority_high();
 	if (!err && dir >= 0)
-		cache_store(dir, &key, ret); /* a cache that fails only costs time */
+		cache_store(dir, key, ret); /* a cache that fails only costs time */
 	return err;
 }

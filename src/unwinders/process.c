@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/owner.h"
 #include "base/vec.h"
@@ -19,6 +20,7 @@
 
 #define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
 #define DEAD_MAX     16384
+#define REPORTED_SECONDS 5
 
 struct processes {
 	struct target *target;
@@ -468,11 +470,10 @@ void processes_exec(struct processes *ps, uint32_t pid)
 		read_maps(ps, p);
 }
 
-/* Numbers of the dead may be used again; some are kept for usym(). */
-static void bury(struct processes *ps, uint32_t pid)
+/* Of the dead all but the last n; those are kept for usym(). A number may be used again. */
+static void forget_dead(struct processes *ps, size_t n)
 {
-	vec_push(&ps->graves, pid);
-	while (ps->graves.len - ps->forgotten > DEAD_MAX) {
+	while (ps->graves.len - ps->forgotten > n) {
 		uint32_t old = ps->graves.data[ps->forgotten++];
 		struct process *p = processes_find(ps, old);
 
@@ -481,6 +482,17 @@ static void bury(struct processes *ps, uint32_t pid)
 		process_free(p);
 		idmap_set(&ps->by_pid, old, 0);
 	}
+	if (ps->forgotten < DEAD_MAX)
+		return;
+	ps->graves.len -= ps->forgotten;
+	memmove(ps->graves.data, ps->graves.data + ps->forgotten, ps->graves.len * sizeof(*ps->graves.data));
+	ps->forgotten = 0;
+}
+
+static void bury(struct processes *ps, uint32_t pid)
+{
+	vec_push(&ps->graves, pid);
+	forget_dead(ps, DEAD_MAX);
 }
 
 void processes_exit(struct processes *ps, uint32_t pid)
@@ -496,4 +508,47 @@ void processes_exit(struct processes *ps, uint32_t pid)
 	withdraw(ps, p);
 	p->dead = true;
 	bury(ps, pid);
+}
+
+static struct process *nth_process(const struct processes *ps, size_t i)
+{
+	return ps->by_pid.slot[i].key ? (void *)(uintptr_t)ps->by_pid.slot[i].value : NULL;
+}
+
+/* An end that nobody reported, or whose report is still on its way: then so is what the process
+ * did before. */
+static bool has_ended(const struct processes *ps, struct process *p)
+{
+	if (p->dead || p->recorded || proc_alive(ps->target, (int)p->pid))
+		return false;
+	if (!p->gone)
+		p->gone = time(NULL);
+	return time(NULL) - p->gone > REPORTED_SECONDS;
+}
+
+void processes_forget(struct processes *ps, size_t n)
+{
+	for (size_t i = 0; i < ps->by_pid.cap; i++) {
+		struct process *p = nth_process(ps, i);
+
+		if (p && has_ended(ps, p))
+			processes_exit(ps, p->pid);
+	}
+	forget_dead(ps, n);
+}
+
+void processes_mark_files(const struct processes *ps)
+{
+	for (size_t i = 0; i < ps->by_pid.cap; i++) {
+		const struct process *p = nth_process(ps, i);
+
+		for (size_t k = 0; p && !p->dead && k < p->nmaps; k++) {
+			struct file *f = files_get(ps->files, p->maps[k].file);
+
+			if (f)
+				f->mapped = true;
+		}
+		if (p && !p->dead && p->libc)
+			files_get(ps->files, p->libc->id)->mapped = true;
+	}
 }

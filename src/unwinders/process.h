@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* process.h - what is mapped where in which process, as the walk needs it. */
 #pragma once
+#include <time.h>
+
 #include "file.h"
 #include "unwinder.h"
 
 struct process {
 	uint32_t pid;
 	bool dead;         /* exited: kept for its addresses' names */
+	time_t gone;       /* when it was first seen to have gone; 0: it was not */
 	bool published;    /* the kernel's half has it */
 	bool recorded;     /* of a core: files are found by path */
 	struct mapping *maps; /* executable ones, sorted, no overlap */
@@ -28,6 +31,11 @@ struct processes;
 
 struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink);
 void processes_free(struct processes *ps);
+
+/* Those that have ended unnoticed end now; of the dead, all but the last n are forgotten. */
+void processes_forget(struct processes *ps, size_t n);
+/* Marks the files that living processes have mapped. */
+void processes_mark_files(const struct processes *ps);
 
 /* NULL: not known; a dead one counts as known. */
 struct process *processes_find(const struct processes *ps, uint32_t pid);

@@ -38,7 +38,7 @@ static const struct {
 	uint32_t size, n;
 } room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { ROOM_SIZES = 4, ROOMS_MAX = 64 };
+enum { ROOM_SIZES = 4, ROOMS_MAX = 64, DROPS_MAX = 64 };
 
 struct room {
 	uint32_t file;
@@ -48,6 +48,12 @@ struct room {
 struct inode_entry {
 	struct inode_key key;
 	struct inode_file value;
+};
+
+/* Tables to be given back. */
+struct drops {
+	uint32_t file[DROPS_MAX];
+	uint32_t n;
 };
 
 /* Rooms of one size that nobody has taken. */
@@ -64,6 +70,9 @@ struct sink_bpf {
 	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX];
 	uint32_t pending;
+	int empty;                  /* a table of nothing; -1: not made yet */
+	struct drops drops;         /* tables to be replaced by it.. */
+	struct drops dropping;      /* ..by the thread */
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 
 	struct rooms rooms[ROOM_SIZES];
@@ -259,14 +268,24 @@ static void accept_rooms(struct sink_bpf *s)
 	}
 }
 
+/* An empty table takes the place of each. */
+static void add_drops(const struct sink_bpf *s, uint32_t *file, int *fd, uint32_t n)
+{
+	for (uint32_t i = 0; i < s->dropping.n; i++) {
+		file[n + i] = s->dropping.file[i];
+		fd[n + i] = s->empty;
+	}
+}
+
 static void *rooms_thread(void *arg)
 {
 	struct sink_bpf *s = arg;
-	uint32_t file[ROOMS_MAX];
-	int fd[ROOMS_MAX];
+	uint32_t file[ROOMS_MAX + DROPS_MAX];
+	int fd[ROOMS_MAX + DROPS_MAX];
 	uint32_t n = make_rooms(s->made, file, fd);
 
-	if (!n || put_batch(s->tables, file, fd, n))
+	add_drops(s, file, fd, n);
+	if (!(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n))
 		close_rooms(s->made);
 	atomic_store(&s->done, true);
 	return NULL;
@@ -278,14 +297,17 @@ static void join_thread(struct sink_bpf *s)
 		return;
 	pthread_join(s->thread, NULL);
 	s->has_thread = false;
-	s->has_rooms &= s->made[0].n; /* before 5.16 there are no batches */
+	s->has_rooms &= s->made[0].n || s->dropping.n; /* before 5.16 there are no batches */
+	s->dropping.n = 0;
 	accept_rooms(s);
 }
 
 static void start_thread(struct sink_bpf *s)
 {
-	if (!want_rooms(s))
+	if (!want_rooms(s) && !s->drops.n)
 		return;
+	s->dropping = s->drops;
+	s->drops.n = 0;
 	atomic_store(&s->done, false);
 	if (pthread_create(&s->thread, NULL, rooms_thread, s))
 		for (int i = 0; i < ROOM_SIZES; i++)
@@ -362,6 +384,25 @@ static int sink_flush(struct unwind_sink *sink)
 	return flush((struct sink_bpf *)sink);
 }
 
+static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
+{
+	for (*ret_at = 0; *ret_at < d->n; ++*ret_at)
+		if (d->file[*ret_at] == file)
+			return true;
+	return false;
+}
+
+/* A file is back before its table was given back. */
+static void keep_table(struct sink_bpf *s, uint32_t file)
+{
+	uint32_t at;
+
+	if (s->has_thread && is_dropped(&s->dropping, file, &at))
+		join_thread(s);
+	if (is_dropped(&s->drops, file, &at))
+		s->drops.file[at] = s->drops.file[--s->drops.n];
+}
+
 static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
 {
 	struct sink_bpf *s = (struct sink_bpf *)sink;
@@ -372,6 +413,7 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 		return 0;
 	if (file >= s->ntables || !size || size / 8 > UINT32_MAX)
 		return -E2BIG;
+	keep_table(s, file);
 	if (file == s->taken.file) {
 		fd = s->taken.fd;
 		s->taken = (struct room){};
@@ -386,6 +428,23 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 	s->file[s->pending] = file;
 	s->fd[s->pending++] = TAKE_FD(fd);
 	return s->pending == PENDING_MAX ? flush(s) : 0;
+}
+
+/* By the thread, for the kernel waits 10 ms, once for all that are put there together. */
+static void drop_table(struct unwind_sink *sink, uint32_t file)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (s->tables < 0 || file >= s->ntables)
+		return;
+	if (s->empty < 0)
+		s->empty = make_table(8);
+	if (s->drops.n == DROPS_MAX) {
+		join_thread(s);
+		start_thread(s);
+	}
+	if (s->empty >= 0)
+		s->drops.file[s->drops.n++] = file;
 }
 
 static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
@@ -452,7 +511,9 @@ static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
 {
 	struct sink_bpf *s = (struct sink_bpf *)sink;
 
-	if (!s->pending)
+	if (!value && s->entries.len)
+		flush(s); /* it may be among them */
+	if (!s->pending || !value)
 		return set_or_delete(s->inodes, key, value);
 	vec_push(&s->entries, (struct inode_entry){ *key, *value });
 	return 0;
@@ -468,6 +529,7 @@ static void sink_free(struct unwind_sink *sink)
 	vec_done(&s->entries);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		closep(map_fd(s, i));
+	closep(&s->empty);
 	free(s);
 }
 
@@ -517,11 +579,12 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->sink = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
+	s->sink = (struct unwind_sink){ set_table, drop_table, take_room, set_chunk, set_python,
 		set_v8, v8_born, set_python_file, set_v8_file, set_inode,
 		sink_flush, sink_free };
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		*map_fd(s, i) = -1;
+	s->empty = -1;
 	err = make_maps(s, obj);
 	if (err) {
 		sink_free(&s->sink);

@@ -11,6 +11,10 @@ static int set_table(struct unwind_sink *s, uint32_t file, const void *table, si
 	return 0;
 }
 
+static void drop_table(struct unwind_sink *s, uint32_t file)
+{
+}
+
 static uint32_t take_room(struct unwind_sink *s, size_t size)
 {
 	return 0;
@@ -69,7 +73,7 @@ int unwind_sink_memory(struct unwind_sink **ret)
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct unwind_sink){ set_table, take_room, set_chunk, set_python,
+	*s = (struct unwind_sink){ set_table, drop_table, take_room, set_chunk, set_python,
 		set_v8, v8_born, set_python_file, set_v8_file, set_inode, flush,
 		sink_free };
 	*ret = s;

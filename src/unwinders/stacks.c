@@ -104,6 +104,17 @@ ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_fr
 	return stack->n;
 }
 
+void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t frame), void *arg)
+{
+	for (size_t i = 0; i < s->by_id.cap; i++) {
+		const struct stack *stack = s->by_id.slot[i].key ?
+			(const void *)(uintptr_t)s->by_id.slot[i].value : NULL;
+
+		for (uint32_t k = 0; stack && k < stack->n; k++)
+			f(arg, stack->frames[k]);
+	}
+}
+
 size_t stacks_count(const struct stacks *s)
 {
 	return s->by_id.n - s->nempty;

@@ -21,6 +21,7 @@ uint64_t stacks_real_id(const struct stacks *s, uint64_t id);
 /* The count of frames, or -ENOENT. */
 ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_frames,
 	enum unwind_end *ret_end);
+void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t frame), void *arg);
 size_t stacks_count(const struct stacks *s);
 
 /* As the kernel's half folds it, see unwind.h. */

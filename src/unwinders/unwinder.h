@@ -23,6 +23,8 @@ struct str;
  * and for --unwind memory. Each: 0 or -errno. */
 struct unwind_sink {
 	int (*set_table)(struct unwind_sink *s, uint32_t file, const void *table, size_t size);
+	/* What the kernel has of it is given back; set_table() may come again. */
+	void (*drop_table)(struct unwind_sink *s, uint32_t file);
 	/* The number, of those below ROOM_FILES, that a file should have whose table is of
 	 * this size, for it to be there at once; 0: there is none. */
 	uint32_t (*take_room)(struct unwind_sink *s, size_t size);
@@ -38,7 +40,8 @@ struct unwind_sink {
 	 * addresses. */
 	int (*set_python_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
 	int (*set_v8_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
-	/* Where the kernel may look a mapping up by itself; of a file that has its table. */
+	/* Where the kernel may look a mapping up by itself; of a file that has its table. NULL:
+	 * delete. */
 	int (*set_inode)(struct unwind_sink *s, const struct inode_key *key,
 		const struct inode_file *value);
 	/* What was set is there when this returns. */
@@ -58,6 +61,10 @@ int unwind_sink_memory(struct unwind_sink **ret);
 int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret);
 void unwinders_free(struct unwinders *u);
 
+/* Tables and files that nothing has mapped any more are evicted, those that were not used for
+ * longest first, where memory bytes are in use in this process and for tables in the kernel; and
+ * from the cache, where that has cache bytes. 0: no limit. */
+void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
 /* From now on JavaScript's places are told as a script's source map tells them. */
 void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */

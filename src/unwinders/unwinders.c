@@ -115,6 +115,49 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* ---- memory ---- */
+
+enum { DEAD_KEPT = 512 }; /* processes, where memory is short: names of usym() are asked for soon */
+
+void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory)
+{
+	files_limit(u->files, cache, memory);
+}
+
+static void keep_name(void *arg, uint64_t frame)
+{
+	struct unwinders *u = arg;
+	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
+	const struct file *f = frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? files_get(u->files, id) : NULL;
+
+	if (f && f->leaving)
+		names_keep(u->names, frame);
+}
+
+/* Not while something else looks at a process or a file: both may go. */
+static void trim(struct unwinders *u)
+{
+	_cleanup_(freep) struct file **list = NULL;
+	uint64_t excess;
+	size_t n;
+
+	if (!files_due(u->files))
+		return;
+	excess = files_excess(u->files);
+	if (!excess)
+		return;
+	processes_forget(u->processes, DEAD_KEPT);
+	processes_mark_files(u->processes);
+	n = files_choose(u->files, excess, &list);
+	for (size_t i = 0; i < n; i++)
+		list[i]->leaving = true;
+	if (n)
+		stacks_each_frame(u->stacks, keep_name, u);
+	for (size_t i = 0; i < n; i++)
+		files_evict(u->files, list[i]);
+	log_info("memory: %zu files that nothing has mapped were evicted", n);
+}
+
 /* ---- files and processes ---- */
 
 static void preload_closure(struct unwinders *u, const char *path, struct file *f)
@@ -138,7 +181,7 @@ void unwinders_preload_done(struct unwinders *u)
 	u->sink->flush(u->sink);
 }
 
-int unwinders_add_process(struct unwinders *u, int pid)
+static int add_process(struct unwinders *u, int pid)
 {
 	uint64_t start = now_ns();
 	int err = processes_add(u->processes, (uint32_t)pid);
@@ -148,8 +191,15 @@ int unwinders_add_process(struct unwinders *u, int pid)
 	return err;
 }
 
+int unwinders_add_process(struct unwinders *u, int pid)
+{
+	trim(u);
+	return add_process(u, pid);
+}
+
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m)
 {
+	trim(u);
 	processes_mmap(u->processes, m);
 }
 
@@ -261,7 +311,7 @@ static void take_record(struct host_tables *t, const struct record *r, size_t si
 /* Mappings that the kernel's half missed are read now, if they are still there. */
 static void catch_up(struct unwinders *u, uint32_t pid)
 {
-	if (unwinders_add_process(u, (int)pid) == -ESRCH)
+	if (add_process(u, (int)pid) == -ESRCH)
 		unwinders_exit(u, pid);
 }
 
@@ -512,7 +562,7 @@ static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
 	if (size < sizeof(*r))
 		return;
 	p = processes_find(u->processes, r->pid);
-	if (!p && !unwinders_add_process(u, (int)r->pid))
+	if (!p && !add_process(u, (int)r->pid))
 		p = processes_find(u->processes, r->pid);
 	if (!p || !p->v8 || (p->recorded && !u->recorded)) {
 		v8_codes_record(u->v8, r, NULL);
@@ -575,7 +625,7 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	const struct process *p = processes_find(u->processes, pid);
 	const struct mapping *m = p ? process_mapping(p, addr) : NULL;
 
-	if (!m && (!p || !p->dead) && !unwinders_add_process(u, (int)pid)) {
+	if (!m && (!p || !p->dead) && !add_process(u, (int)pid)) {
 		p = processes_find(u->processes, pid);
 		m = p ? process_mapping(p, addr) : NULL;
 	}
@@ -591,15 +641,17 @@ size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64])
 	const struct file *f =
 		frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? files_get(u->files, id) : NULL;
 
-	return f && f->elf ? elf_build_id(f->elf, ret) : 0;
+	if (f && f->evicted)
+		memcpy(ret, f->build_id, sizeof(f->build_id));
+	return !f ? 0 : f->evicted ? f->build_id_size : f->elf ? elf_build_id(f->elf, ret) : 0;
 }
 
 void unwinders_stats(const struct unwinders *u, struct str *out)
 {
 	const struct files_stats *f = files_stats(u->files);
 
-	str_addf(out, "files: %u, tables: %u (%u from the cache, %u failed), %llu KB in %.1f ms\n",
-		f->files, f->tables, f->cached, f->failed, (unsigned long long)f->bytes >> 10,
+	str_addf(out, "files: %u, tables: %u (%u from the cache, %u failed, %u evicted), %llu KB in %.1f ms\n",
+		f->files, f->tables, f->cached, f->failed, f->evicted, (unsigned long long)f->bytes >> 10,
 		(double)f->ns / 1e6);
 	str_addf(out, "processes: %zu, read %u times in %.1f ms; misses: %u\n",
 		processes_count(u->processes), u->stats.processes, (double)u->stats.add_ns / 1e6,

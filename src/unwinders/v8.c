@@ -421,19 +421,16 @@ static int read_layout(struct elf *e, struct v8_layout *ret)
 	return 0;
 }
 
-int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret)
+int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret)
 {
-	struct cache_key key;
-	int err;
+	int err = dir < 0 ? -ENOENT : cache_load_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
 
-	cache_key(e, fd, &key);
-	err = dir < 0 ? -ENOENT : cache_load_note(dir, &key, unwinder_v8.name, ret, sizeof(*ret));
 	if (err) {
 		err = read_layout(e, ret);
 		if (err)
 			return err;
 		if (dir >= 0)
-			cache_store_note(dir, &key, unwinder_v8.name, ret, sizeof(*ret));
+			cache_store_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
 	}
 	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
 	return 0;

@@ -64,7 +64,8 @@ void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_row
 
 /* 0 or -errno. Looking for symbols takes 10 ms, so it is kept in dir (-1: nowhere); fd: see
  * cache_key(). */
-int v8_layout(int dir, struct elf *e, int fd, struct v8_layout *ret);
+struct cache_key;
+int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret);
 
 /* ---- objects of a process: all that is read is untrusted ---- */
 

@@ -61,13 +61,13 @@ int main(int argc, char **argv)
 		return 1;
 	dir = open(path, O_DIRECTORY | O_RDONLY);
 	cache_key(e, fd, &key);
-	ok(native_table(dir, e, fd, &made, &cached) == 0 && !cached, "/cache", "made when absent");
-	ok(native_table(dir, e, fd, &again, &cached) == 0 && cached && again.size == made.size &&
+	ok(native_table(dir, e, &key, &made, &cached) == 0 && !cached, "/cache", "made when absent");
+	ok(native_table(dir, e, &key, &again, &cached) == 0 && cached && again.size == made.size &&
 		!memcmp(again.data, made.data, made.size), "/cache", "comes back the same");
 	table_done(&again);
 	ok(refuses_flips(dir, &key, 64 + made.size), "/cache", "a flipped bit is refused");
 	flip(dir, key.name, 100);
-	ok(native_table(dir, e, fd, &again, &cached) == 0 && !cached && loads(dir, &key), "/cache",
+	ok(native_table(dir, e, &key, &again, &cached) == 0 && !cached && loads(dir, &key), "/cache",
 		"a broken file is made anew");
 	table_done(&again);
 	if (ftruncate(openat(dir, key.name, O_RDWR), 80) < 0)

@@ -74,7 +74,7 @@ static uint32_t file_of(struct target *t, struct test_process *p, const struct p
 	if (f->elf && ((const struct table_header *)f->table.data)->flags & TABLE_V8) {
 		struct v8_layout layout;
 
-		if (v8_layout(-1, f->elf, -1, &layout))
+		if (v8_layout(-1, f->elf, NULL, &layout))
 			abort();
 		p->v8 = layout.proc;
 		p->v8.born = 1;
