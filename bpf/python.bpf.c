@@ -47,7 +47,8 @@ struct python_scratch {
 	__u64 window[WINDOW / 8];
 	__u64 code[256 / 8];
 	__u64 str[64 / 8];
-	__u32 walk, pad;
+	__u32 walk, main_pid;
+	__u64 main_interp;       /* of that process: the first, which nothing runs around */
 	struct python_proc proc; /* of this walk */
 	struct python_memo memo[MEMO];
 	struct python_code_record out;
@@ -250,7 +251,7 @@ static long look_at_state(__u32 i, void *data)
 	if (s->tstate)
 		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
 	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
-		read_word(s->interp, &s->interp))
+		read_word(s->interp + at->interp_next, &s->interp))
 		return 1;
 	return 0;
 }
@@ -357,6 +358,21 @@ __global int python_by_cframe(struct python_cursor *c, __u64 cframe)
 	return 0;
 }
 
+/* The frames of the thread state that is in s->code. 0 or -1. */
+static __always_inline int take_list(struct python_cursor *c, struct python_scratch *s)
+{
+	const struct python_layout *at = &s->proc.at;
+
+	if (at->tstate_interp)
+		c->interp = code_load(s, at->tstate_interp);
+	if (at->tstate_entry)
+		c->newest = code_load(s, at->tstate_entry);
+	if (at->tstate_cframe)
+		return python_by_cframe(c, code_load(s, at->tstate_cframe));
+	c->frame = code_load(s, at->current_frame);
+	return 0;
+}
+
 __global int python_begin(struct python_cursor *c)
 {
 	const struct python_layout *at;
@@ -365,7 +381,7 @@ __global int python_begin(struct python_cursor *c)
 	if (!c)
 		return -1;
 	c->begun = 1;
-	c->frame = c->newest = c->before = c->window_size = 0;
+	c->frame = c->newest = c->before = c->interp = c->window_size = 0;
 	s = scratch_of(c);
 	if (!s || find_proc(c, s))
 		return -1;
@@ -375,14 +391,31 @@ __global int python_begin(struct python_cursor *c)
 	if (!c->tp)
 		c->tp = thread_pointer();
 	c->told = at->boundary_min > 0;
-	if (thread_state(c, s))
+	return thread_state(c, s) ? -1 : take_list(c, s);
+}
+
+/* Interpreters are listed newest first: those that ran before the one whose list has ended are
+ * behind it. */
+__global int python_outer(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct state_search search = {};
+	__u64 from = c ? c->interp : 0;
+
+	if (!s || !from || (s->main_interp == from && s->main_pid == c->pid))
 		return -1;
-	if (at->tstate_entry)
-		c->newest = code_load(s, at->tstate_entry);
-	if (at->tstate_cframe)
-		return python_by_cframe(c, code_load(s, at->tstate_cframe));
-	c->frame = code_load(s, at->current_frame);
-	return 0;
+	c->interp = 0;
+	search.p = &s->proc;
+	search.tp = c->tp;
+	if (read_word(from + s->proc.at.interp_next, &search.interp))
+		return -1;
+	if (!search.interp) {
+		s->main_interp = from;
+		s->main_pid = c->pid;
+		return -1;
+	}
+	bpf_loop(STATES_MAX, look_at_state, &search, 0);
+	return take_own(s, c->tp, search.found) ? take_list(c, s) : -1;
 }
 
 /* ---- code objects ---- */
@@ -691,7 +724,7 @@ __global int python_step(struct python_cursor *c, __u64 *frame)
 		return -1;
 	c->entry = 0;
 	if (c->ended || !c->frame) {
-		c->ended = 0;
+		c->ended = c->shown = 0;
 		c->entry = c->newest;
 		c->newest = 0;
 		return 0;
@@ -707,6 +740,12 @@ __global int python_step(struct python_cursor *c, __u64 *frame)
 	if (boundary && !at->boundary_shown) {
 		c->entry = c->frame;
 		c->frame = previous;
+		/* 3.15's list ends in one that stands for no activation. */
+		if (!previous && !c->shown && !python_outer(c)) {
+			*frame = 0;
+			return 1;
+		}
+		c->shown = 0;
 		return 0;
 	}
 	code = frame_load(s, o + at->frame_code) & ~(__u64)at->code_tag;
@@ -718,6 +757,7 @@ __global int python_step(struct python_cursor *c, __u64 *frame)
 			(__u32)frame_load(s, o + at->frame_tlbc)));
 	c->frame = previous;
 	c->ended = boundary;
+	c->shown = 1;
 	return 1;
 broken:
 	c->frame = 0;
@@ -776,5 +816,6 @@ __global int python_plain(struct python_cursor *c)
 		frame = window_word(s, o + previous_at);
 	}
 	c->frame = frame;
+	c->shown |= n > 0;
 	return n;
 }

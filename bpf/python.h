@@ -22,8 +22,9 @@ struct python_layout {
 	__u16 tstate_thread_id;
 	__u16 tstate_cframe;   /* 0: current_frame is in the thread state itself */
 	__u16 current_frame;   /* in the cframe, or in the thread state */
-	/* _PyRuntime's interpreters; interpreter -> next (at 0), its thread states */
-	__u16 interp_threads, tstate_next;
+	/* _PyRuntime's interpreters; interpreter -> next, its thread states; each -> next, its
+	 * interpreter (0: not known: no other interpreter is looked for) */
+	__u16 interp_next, interp_threads, tstate_next, tstate_interp;
 	__u16 tstate_entry;    /* a pointer into the newest eval loop's C frame; 0: boundary
 	                        * frames lie there themselves, or nothing does */
 
@@ -71,7 +72,7 @@ struct python_layout {
 	__u8 cframe_previous;  /* in the cframe: that of the eval loop before */
 	__u8 pad[2];
 };
-ABI_SIZE(python_layout, 84);
+ABI_SIZE(python_layout, 88);
 
 /* Where a thread-local pointer is. */
 enum python_tls_kind {
@@ -102,7 +103,6 @@ struct python_proc {
 	struct python_tls attached; /* thread state of who holds the GIL: >= 3.12 */
 	struct python_tls own;      /* of any thread: >= 3.15 */
 	struct python_layout at;
-	__u32 pad;
 };
 ABI_SIZE(python_proc, 152);
 
@@ -117,6 +117,9 @@ ABI_SIZE(python_proc, 152);
  *         Python itself does not show. 0: this activation has no more; unwind the
  *         eval loop's C frame natively and ask again at the next eval loop frame.
  *         -1: a frame is not readable, no more Python.
+ *     int python_outer(struct python_cursor *c)
+ *         The list has ended, and the thread may have another one: an interpreter runs
+ *         within another. 0: its frames come next; -1: there is none.
  *     int python_plain(struct python_cursor *c)
  *         The next frames of this activation, in cursor.batch, as far as they need
  *         nothing that is not at hand: so many; 0: python_step() has to look.
@@ -138,12 +141,14 @@ struct python_cursor {
 	               * known. Elsewhere, they are not that activation's */
 	__u32 begun;  /* python_begin() was called: for the walk's use; 2: the process has Python */
 	__u16 ended;  /* the last frame emitted was its activation's last */
-	__u16 told;   /* this version tells entry */
+	__u8 told;    /* this version tells entry */
+	__u8 shown;   /* a frame of this activation was emitted */
 	__u64 newest; /* entry of the first activation, when boundary frames do not tell */
 	__u64 before; /* the cframe before the one that frame is of, as long as frame is not sure */
+	__u64 interp; /* whose list it is; 0: not known, or there is no outer one */
 	__u64 batch[PYTHON_BATCH];
 };
-ABI_SIZE(python_cursor, 80 + 8 * PYTHON_BATCH);
+ABI_SIZE(python_cursor, 88 + 8 * PYTHON_BATCH);
 
 /* First sight of a code object, sent before any stack that shows it. */
 #define PYTHON_NAME_MAX      512

@@ -378,6 +378,11 @@ __global int enter_loop(struct walk *w)
 		else
 			w->py_listed = !!w->py.frame;
 	}
+	/* An eval loop, and no more frames: those of an interpreter that runs this one are next.
+	 * Where there is none, frames are missing; or, up to 3.9, where nothing says whose frames
+	 * are whose, one stands in its caller's place somewhere before. */
+	if (w->py_listed && !w->py.frame && python_outer(&w->py))
+		w->trouble = UNWIND_UNATTACHED;
 	w->py_in = 1;
 	w->py_emitted = 0;
 	w->py_nr = w->nr;
@@ -385,10 +390,6 @@ __global int enter_loop(struct walk *w)
 	w->py_frame = w->py.frame;
 	w->py_newest = w->py.newest;
 	w->py_trouble = w->trouble;
-	/* Where nothing tells whose frames are whose, a loop without any is all that
-	 * shows: somewhere before, one stands in its caller's place. */
-	if (w->py_listed && !w->py.frame && !w->py.told)
-		w->trouble = UNWIND_UNATTACHED;
 	return 0;
 }
 
@@ -570,7 +571,7 @@ static long language_rest(__u32 i, void *data)
 		err = emit(l->w, l->out, frame);
 	if (err)
 		l->w->end = err;
-	return err || r < 0 || (!r && !l->w->py.frame);
+	return err || r < 0 || (!r && !l->w->py.frame && python_outer(&l->w->py));
 }
 
 /* A frame of what is sent along with a walk that userspace finishes. */
@@ -585,7 +586,7 @@ static long language_marked(__u32 i, void *data)
 	/* An address at the end of an activation is the mark. */
 	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->py.entry))
 		return 1;
-	return !r && !l->w->py.frame;
+	return !r && !l->w->py.frame && python_outer(&l->w->py);
 }
 
 #ifdef PLAIN_LOOPS

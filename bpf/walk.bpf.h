@@ -168,5 +168,6 @@ __u64 thread_pointer(void);
 int python_is_file(__u32 file);
 int python_forget(__u32 pid);
 int python_begin(struct python_cursor *c);
+int python_outer(struct python_cursor *c);
 int python_step(struct python_cursor *c, __u64 *frame);
 int python_plain(struct python_cursor *c);

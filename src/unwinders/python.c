@@ -26,7 +26,8 @@
 	.current_frame = 24, .frame_previous = 24, .frame_code = 32, .boundary_min = 0,  \
 	.boundary_shown = 1, .instr_is_index = 1
 
-#define INTERPRETERS(threads) .interp_threads = (threads), .tstate_next = 8
+#define INTERPRETERS(threads)                                                            \
+	.interp_next = 0, .interp_threads = (threads), .tstate_next = 8, .tstate_interp = 16
 
 #define CODE_36                                                                          \
 	.code_argcount = 16, .code_flags = 32, .code_firstlineno = 36,                   \
@@ -78,7 +79,7 @@ static const struct python_row rows[] = {
 		STRINGS(48, 72), .lines = PYTHON_LOCATIONS } },
 	{ V(3, 12), 0, 1544, 0, { .tstate_thread_id = 136, .tstate_cframe = 56, .current_frame = 0,
 		.cframe_previous = 8,
-		FRAME_312(70, 3), CODE_312(192), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
+		INTERPRETERS(72), FRAME_312(70, 3), CODE_312(192), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
 	{ V(3, 13), 0, 2160, 0, { .tstate_thread_id = 152, .current_frame = 72,
 		FRAME_312(70, 3), CODE_312(200), STRINGS(40, 56), .lines = PYTHON_LOCATIONS } },
 	{ V(3, 14), 0, 2336, 0, { .tstate_thread_id = 152, .current_frame = 72, .code_tag = 3,

@@ -22,7 +22,8 @@
 /* Members, in 8-byte words from the struct's start. */
 struct offsets_row {
 	unsigned version;
-	uint8_t current_frame, thread_id;
+	uint8_t interp_next, interp_threads;
+	uint8_t tstate_next, tstate_interp, current_frame, thread_id;
 	uint8_t previous, executable, instr_ptr, owner, tlbc_index;
 	uint8_t filename, name, qualname, linetable, firstlineno, argcount, code, tlbc;
 	uint8_t ob_type;
@@ -31,6 +32,8 @@ struct offsets_row {
 };
 
 /* Groups begin where pycore_runtime.h (3.13) and pycore_debug_offsets.h have them. */
+#define INTERP_AT(g) .interp_next = (g) + 2, .interp_threads = (g) + 3
+#define TSTATE_AT(g) .tstate_next = (g) + 2, .tstate_interp = (g) + 3
 #define FRAME_AT(g)  .previous = (g) + 1, .executable = (g) + 2, .instr_ptr = (g) + 3, .owner = (g) + 5
 #define CODE_AT(g)                                                                       \
 	.filename = (g) + 1, .name = (g) + 2, .qualname = (g) + 3, .linetable = (g) + 4, \
@@ -39,11 +42,11 @@ struct offsets_row {
 #define STR_AT(g)    .str_state = (g) + 1, .str_length = (g) + 2, .str_ascii = (g) + 3
 
 static const struct offsets_row rows[] = {
-	{ 0x030d, .current_frame = 23, .thread_id = 24, FRAME_AT(28), CODE_AT(34),
+	{ 0x030d, INTERP_AT(6), TSTATE_AT(19), .current_frame = 23, .thread_id = 24, FRAME_AT(28), CODE_AT(34),
 		.ob_type = 45, BYTES_AT(64), STR_AT(67) },
-	{ 0x030e, .current_frame = 26, .thread_id = 27, FRAME_AT(31), .tlbc_index = 38,
+	{ 0x030e, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 27, FRAME_AT(31), .tlbc_index = 38,
 		CODE_AT(39), .tlbc = 49, .ob_type = 51, BYTES_AT(74), STR_AT(77) },
-	{ 0x030f, .current_frame = 26, .thread_id = 30, FRAME_AT(39), .tlbc_index = 46,
+	{ 0x030f, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 30, FRAME_AT(39), .tlbc_index = 46,
 		CODE_AT(47), .tlbc = 57, .ob_type = 59, BYTES_AT(86), STR_AT(89) },
 };
 
@@ -72,6 +75,10 @@ static void get_frame(struct given *g, const struct offsets_row *r, struct pytho
 	at->frame_instr = get(g, r->instr_ptr, FRAME_MAX);
 	at->frame_boundary = get(g, r->owner, FRAME_MAX);
 	at->frame_tlbc = get(g, r->tlbc_index, FRAME_MAX);
+	at->interp_next = get(g, r->interp_next, UINT16_MAX);
+	at->interp_threads = get(g, r->interp_threads, UINT16_MAX);
+	at->tstate_next = get(g, r->tstate_next, STATE_MAX);
+	at->tstate_interp = get(g, r->tstate_interp, STATE_MAX);
 	g->bad |= !at->current_frame || !at->tstate_thread_id || !at->frame_previous ||
 		  at->frame_previous == at->frame_code || !at->frame_instr || !at->frame_boundary;
 }
