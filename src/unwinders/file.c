@@ -175,7 +175,7 @@ static void read_v8(struct files *fs, struct file *f, const struct cache_key *ke
 	int err = v8_layout(target_cache_dir(fs->target), f->elf, key, l);
 
 	if (err) {
-		log_info("%s: what its V8 is cannot be read", f->path);
+		log_info("%s: cannot read the layout of its V8", f->path);
 		return;
 	}
 	f->v8 = l;

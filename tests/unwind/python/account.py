@@ -27,15 +27,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # ---- the traced program ------------------------------------------------------
 
+def lines(frame):
+    """As strata shows them, from that frame outwards."""
+    while frame is not None:
+        code = frame.f_code
+        yield f'{getattr(code, "co_qualname", code.co_name)} {code.co_filename}:{frame.f_lineno}\n'
+        frame = frame.f_back
+    # Those of the interpreter that runs this one; it does not know them itself.
+    yield from globals().get('AROUND', [])
+
+
 def account(frame):
     """(depth, checksum) from the caller of probe() outwards."""
     depth, crc = 0, 0
-    while frame is not None:
-        code = frame.f_code
-        name = getattr(code, 'co_qualname', code.co_name)
-        crc = crc32(f'{name} {code.co_filename}:{frame.f_lineno}\n'.encode(), crc)
+    for line in lines(frame):
+        crc = crc32(line.encode(), crc)
         depth += 1
-        frame = frame.f_back
     return depth, crc
 
 
@@ -210,7 +217,7 @@ COSTLY = [generator, comprehension, from_property, from_len, from_exec, from_sor
 try:
     import ctypes
     # Up to 3.11 it takes a callback for the main interpreter's, whoever asked for it.
-    if 'INSIDE' not in globals():
+    if 'AROUND' not in globals():
         COSTLY.append(from_callback)
 except ImportError:  # needs _ctypes, which a build may not have
     pass
@@ -247,18 +254,23 @@ def sub_interpreters():
     return None
 
 
+INSIDE = '''
+import os, runpy, sys
+sys.setrecursionlimit(%d)
+sys.stdout = os.fdopen(1, 'w', closefd=False)
+runpy.run_path(%r, {'AROUND': %%r})['work'](%%d, %%d)
+sys.stdout.flush()
+'''
+
+
 def work_inside(calls, seed):
     """The same in a sub-interpreter of this thread."""
     module = sub_interpreters()
     if not module or not calls:
         return False
-    module.run_string(module.create(), '''
-import os, runpy, sys
-sys.setrecursionlimit(%d)
-sys.stdout = os.fdopen(1, 'w', closefd=False)
-runpy.run_path(%r, {'INSIDE': True})['work'](%d, %d)
-sys.stdout.flush()
-''' % (10 * DEEPEST, __file__, calls, seed))
+    inside, how = module.create(), INSIDE % (10 * DEEPEST, __file__)
+    # On one line, which is that of the call.
+    around = list(lines(sys._getframe())); module.run_string(inside, how % (around, calls, seed))
     return True
 
 
