@@ -422,6 +422,36 @@ int map_print(const struct show *s, struct bpf_object *obj, const struct image_m
 	return r ? r : n;
 }
 
+/* ---- stacks ------------------------------------------------------------- */
+
+static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
+	void *arg)
+{
+	if (t->kind == TYPE_STACK)
+		f(arg, show_int(t, data));
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
+}
+
+void map_each_stack(struct bpf_object *obj, const struct image_map *m,
+	void (*f)(void *arg, uint64_t id), void *arg)
+{
+	bool keys = m->key && has_stack(m->key), values = has_stack(m->value);
+	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
+	void *last = NULL;
+	int fd = map_fd(obj, m);
+
+	if (!value || !key || (!keys && !values))
+		return;
+	while (!bpf_map_get_next_key(fd, last, key)) {
+		if (keys)
+			each_stack(m->key, key, f, arg);
+		if (values && !bpf_map_lookup_elem(fd, key, value))
+			each_stack(m->value, value, f, arg);
+		last = key;
+	}
+}
+
 /* ---- clear, zero -------------------------------------------------------- */
 
 static int for_all_keys(struct bpf_object *obj, const struct image_map *m, bool remove)

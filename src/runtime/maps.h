@@ -35,6 +35,9 @@ int map_print(const struct show *s, struct bpf_object *obj, const struct image_m
 	const struct map_print *how, FILE *out);
 /* Whether it is printed as a flame graph's input: a line a stack, and nothing else. */
 bool map_is_folded(const struct image_map *m);
+/* Each stack's id that is in a key or a value. */
+void map_each_stack(struct bpf_object *obj, const struct image_map *m,
+	void (*f)(void *arg, uint64_t id), void *arg);
 int map_clear(struct bpf_object *obj, const struct image_map *m);
 int map_zero(struct bpf_object *obj, const struct image_map *m);
 

@@ -25,6 +25,7 @@
 #include "parser/provider.h"
 #include "runtime/attach.h"
 #include "runtime/follow.h"
+#include "runtime/forget.h"
 #include "runtime/load.h"
 #include "runtime/maps.h"
 #include "runtime/show.h"
@@ -47,6 +48,7 @@ struct session {
 	struct follow *follow;
 	struct links links;
 	struct show show;
+	struct forget forget;
 	int epoll, signals, process;
 	unsigned long seen; /* records of the script, elements of maps: what there was to show */
 	int *unread;      /* processes that ran before: read in the background */
@@ -170,6 +172,7 @@ static void drain(struct session *s)
 	if (s->follow)
 		follow_drain(s->follow, FOLLOW_NOW);
 	fflush(s->opt->out);
+	forget_step(&s->forget);
 }
 
 /* ---- set-up ------------------------------------------------------------- */
@@ -552,6 +555,7 @@ static int start(struct session *s)
 		return r;
 	forget_programs(s);
 	r = open_ring(s);
+	s->forget = (struct forget){ s->img, s->obj, s->ring, s->unwinders };
 	if (!r)
 		r = open_tree(s);
 	if (!r)

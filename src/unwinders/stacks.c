@@ -6,28 +6,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "idmap.h"
 
 struct stack {
 	uint32_t n, end;
+	uint32_t generation; /* in which it was given last */
 	uint64_t frames[];
 };
 
+#define FOREVER UINT32_MAX
+
 struct stacks {
-	struct arena *arena;
-	struct idmap by_id;   /* struct stack * */
-	struct idmap aliases; /* provisional id -> id */
-	size_t nempty;        /* of by_id: what add_empty() made */
+	struct idmap by_id;       /* struct stack *; NULL: forgotten */
+	struct idmap aliases;     /* provisional id -> id, of this generation.. */
+	struct idmap old_aliases; /* ..and of those before */
+	struct idmap kept;        /* of old_aliases: asked for in this generation */
+	uint32_t generation;
+	size_t count, bytes;
+	size_t nempty;            /* of by_id: what add_empty() made */
 };
+
+static struct stack *nth_stack(const struct stacks *s, size_t i)
+{
+	return s->by_id.slot[i].key ? (struct stack *)(uintptr_t)s->by_id.slot[i].value : NULL;
+}
+
+static size_t stack_size(const struct stack *stack)
+{
+	return sizeof(*stack) + stack->n * sizeof(stack->frames[0]);
+}
+
+struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, uint32_t n,
+	enum unwind_end end)
+{
+	struct stack *stack = id ? idmap_pointer(&s->by_id, id) : NULL;
+
+	if (stack && stack->generation != FOREVER)
+		stack->generation = s->generation;
+	if (stack || !id)
+		return stack;
+	stack = malloc(sizeof(*stack) + n * sizeof(*frames));
+	if (!stack)
+		abort();
+	stack->n = n;
+	stack->end = end;
+	stack->generation = s->generation;
+	if (n)
+		memcpy(stack->frames, frames, n * sizeof(*frames));
+	idmap_set(&s->by_id, id, (uintptr_t)stack);
+	s->count++;
+	s->bytes += stack_size(stack);
+	return stack;
+}
 
 /* A stack without frames that is not the whole truth is told by its mark. */
 static void add_empty(struct stacks *s)
 {
 	for (unsigned end = 0; end < UNWIND_END_MAX; end++)
 		if (end != UNWIND_COMPLETE && end != UNWIND_NO_USER)
-			stacks_add(s, STACK_EMPTY(end), NULL, 0, end);
-	s->nempty = s->by_id.n;
+			stacks_add(s, STACK_EMPTY(end), NULL, 0, end)->generation = FOREVER;
+	s->nempty = s->count;
 }
 
 struct stacks *stacks_new(void)
@@ -36,7 +74,6 @@ struct stacks *stacks_new(void)
 
 	if (!s)
 		return NULL;
-	s->arena = arena_new();
 	add_empty(s);
 	return s;
 }
@@ -45,25 +82,13 @@ void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->by_id.cap; i++)
+		free(nth_stack(s, i));
 	idmap_done(&s->by_id);
 	idmap_done(&s->aliases);
-	arena_free(s->arena);
+	idmap_done(&s->old_aliases);
+	idmap_done(&s->kept);
 	free(s);
-}
-
-void stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, uint32_t n,
-	enum unwind_end end)
-{
-	struct stack *stack;
-
-	if (!id || idmap_find(&s->by_id, id))
-		return;
-	stack = arena_alloc(s->arena, sizeof(*stack) + n * sizeof(*frames));
-	stack->n = n;
-	stack->end = end;
-	if (n)
-		memcpy(stack->frames, frames, n * sizeof(*frames));
-	idmap_set(&s->by_id, id, (uintptr_t)stack);
 }
 
 void stacks_record(struct stacks *s, const struct stack_record *r, size_t size)
@@ -81,8 +106,12 @@ void stacks_alias(struct stacks *s, uint64_t provisional, uint64_t real)
 
 uint64_t stacks_real_id(const struct stacks *s, uint64_t id)
 {
-	uint64_t *real = id & STACK_PROVISIONAL ? idmap_find(&s->aliases, id) : NULL;
+	uint64_t *real = NULL;
 
+	if (id & STACK_PROVISIONAL)
+		real = idmap_find(&s->aliases, id);
+	if (id & STACK_PROVISIONAL && !real)
+		real = idmap_find(&s->old_aliases, id);
 	return real ? *real : id;
 }
 
@@ -107,8 +136,7 @@ ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_fr
 void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t frame), void *arg)
 {
 	for (size_t i = 0; i < s->by_id.cap; i++) {
-		const struct stack *stack = s->by_id.slot[i].key ?
-			(const void *)(uintptr_t)s->by_id.slot[i].value : NULL;
+		const struct stack *stack = nth_stack(s, i);
 
 		for (uint32_t k = 0; stack && k < stack->n; k++)
 			f(arg, stack->frames[k]);
@@ -117,7 +145,66 @@ void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t fra
 
 size_t stacks_count(const struct stacks *s)
 {
-	return s->by_id.n - s->nempty;
+	return s->count - s->nempty;
+}
+
+/* ---- forgetting --------------------------------------------------------- */
+
+size_t stacks_bytes(const struct stacks *s)
+{
+	return s->bytes + (s->by_id.cap + s->aliases.cap + s->old_aliases.cap) * sizeof(*s->by_id.slot);
+}
+
+static void move_all(struct idmap *to, struct idmap *from)
+{
+	for (size_t i = 0; i < from->cap; i++)
+		if (from->slot[i].key)
+			idmap_set(to, from->slot[i].key, from->slot[i].value);
+	idmap_done(from);
+	*from = (struct idmap){};
+}
+
+void stacks_renew(struct stacks *s)
+{
+	s->generation++;
+	move_all(&s->old_aliases, &s->aliases);
+}
+
+void stacks_keep(struct stacks *s, uint64_t id)
+{
+	uint64_t real = stacks_real_id(s, id);
+	struct stack *stack = idmap_pointer(&s->by_id, real);
+
+	if (stack && stack->generation != FOREVER)
+		stack->generation = s->generation;
+	if (real != id && idmap_find(&s->old_aliases, id))
+		idmap_set(&s->kept, id, real);
+}
+
+void stacks_forget(struct stacks *s)
+{
+	struct idmap by_id = {};
+
+	/* What an id of this generation stands for is of it, too. */
+	for (size_t i = 0; i < s->aliases.cap; i++)
+		if (s->aliases.slot[i].key)
+			stacks_keep(s, s->aliases.slot[i].value);
+	for (size_t i = 0; i < s->by_id.cap; i++) {
+		struct stack *stack = nth_stack(s, i);
+
+		if (stack && stack->generation >= s->generation) {
+			idmap_set(&by_id, s->by_id.slot[i].key, (uintptr_t)stack);
+		} else if (stack) {
+			s->bytes -= stack_size(stack);
+			s->count--;
+			free(stack);
+		}
+	}
+	idmap_done(&s->by_id);
+	s->by_id = by_id;
+	idmap_done(&s->old_aliases);
+	s->old_aliases = s->kept;
+	s->kept = (struct idmap){};
 }
 
 uint64_t stack_id(const uint64_t *frames, uint32_t n, enum unwind_end end)

@@ -10,8 +10,9 @@ struct stacks;
 struct stacks *stacks_new(void);
 void stacks_free(struct stacks *s);
 
-/* The first frames given for an id count. */
-void stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, uint32_t n,
+/* The first frames given for an id count. NULL: id 0, which is no stack's. */
+struct stack;
+struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, uint32_t n,
 	enum unwind_end end);
 /* A RECORD_STACK of size bytes; untrusted. */
 void stacks_record(struct stacks *s, const struct stack_record *r, size_t size);
@@ -23,6 +24,12 @@ ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_fr
 	enum unwind_end *ret_end);
 void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t frame), void *arg);
 size_t stacks_count(const struct stacks *s);
+
+/* Memory: a generation begins; what is given or kept in it stays, and the others are forgotten. */
+size_t stacks_bytes(const struct stacks *s);
+void stacks_renew(struct stacks *s);
+void stacks_keep(struct stacks *s, uint64_t id); /* a provisional one, too */
+void stacks_forget(struct stacks *s);
 
 /* As the kernel's half folds it, see unwind.h. */
 uint64_t stack_id(const uint64_t *frames, uint32_t n, enum unwind_end end);

@@ -100,6 +100,14 @@ ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_f
 /* The id that a provisional id means; other ids are themselves. */
 uint64_t unwinders_real_id(struct unwinders *u, uint64_t id);
 
+/* Stacks that nothing mentions any more are forgotten, in steps, where they take much memory:
+ * renew, and have the kernel send all stacks again that it meets from then on; when no record of
+ * before is on its way any more, keep those whose ids are stored somewhere; forget the others. */
+bool unwinders_stacks_due(const struct unwinders *u);
+void unwinders_renew_stacks(struct unwinders *u);
+void unwinders_keep_stack(struct unwinders *u, uint64_t id);
+void unwinders_forget_stacks(struct unwinders *u);
+
 /* A frame in words. Strings are owned by u and live until unwinders_free(). */
 struct frame_name {
 	const char *name;   /* demangled function, or NULL */

@@ -40,6 +40,7 @@ struct unwinders {
 	struct v8_codes *v8;
 	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
 	struct names *names;
+	uint64_t memory_limit, stacks_left; /* bytes: all; of stacks when some were forgotten last */
 	struct host_pages pages;   /* of the process whose walk is finished.. */
 	struct host_pages objects; /* ..and whose object is read */
 	struct {
@@ -122,6 +123,7 @@ enum { DEAD_KEPT = 512 }; /* processes, where memory is short: names of usym() a
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory)
 {
 	files_limit(u->files, cache, memory);
+	u->memory_limit = memory;
 }
 
 static void keep_name(void *arg, uint64_t frame)
@@ -612,6 +614,34 @@ ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_f
 uint64_t unwinders_real_id(struct unwinders *u, uint64_t id)
 {
 	return stacks_real_id(u->stacks, id);
+}
+
+/* Twice what was left the last time, or an eighth of all memory. */
+bool unwinders_stacks_due(const struct unwinders *u)
+{
+	uint64_t bytes = stacks_bytes(u->stacks);
+
+	return u->memory_limit && bytes > u->memory_limit / 8 && bytes > 2 * u->stacks_left;
+}
+
+void unwinders_renew_stacks(struct unwinders *u)
+{
+	stacks_renew(u->stacks);
+}
+
+void unwinders_keep_stack(struct unwinders *u, uint64_t id)
+{
+	stacks_keep(u->stacks, id);
+}
+
+void unwinders_forget_stacks(struct unwinders *u)
+{
+	size_t before = stacks_count(u->stacks);
+
+	stacks_forget(u->stacks);
+	u->stacks_left = stacks_bytes(u->stacks);
+	log_info("memory: %zu of %zu stacks that nothing mentions were forgotten",
+		before - stacks_count(u->stacks), before);
 }
 
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)

@@ -29,6 +29,26 @@ __attribute__((noinline)) int %(name)s_outer(void)
 }
 int main(void) { return %(name)s_outer() == 5 || usleep(20000); }
 '''
+# Stacks of 300 depths, twice; and calls between them, at which strata has records to read.
+DEEP = '''
+#include <unistd.h>
+__attribute__((noinline)) int deeper(int n) { return n ? deeper(n - 1) + 1 : getppid(); }
+static void all(void) { for (int n = 0; n < 300; n++) deeper(n); }
+int main(void)
+{
+    for (int i = 0; i < 10; i++)
+        if (i % 5)
+            usleep(600000), deeper(0);
+        else
+            all();
+    return 0;
+}
+'''
+DEEP_SCRIPT = '''uprobe:libc:getppid {
+    $n = len(ustack);
+    if ($n % 50 == 0) { @kept[ustack(addr), $n] = count(); @value[$n] = (ustack(raw), 1); }
+    printf("stack %d%s", $n, ustack(addr));
+}'''
 SCRIPT = 'uprobe:libc:getppid { @[ustack(addr)] = count(); }'
 
 cases = Cases()
@@ -39,9 +59,9 @@ def build(path, name, size, *options):
                    input=SOURCE % {'name': name, 'size': size}, text=True, check=True)
 
 
-def trace(cache, command, *options, **settings):
+def trace(cache, command, *options, script=SCRIPT, **settings):
     env = {**os.environ, 'STRATA_CACHE_DIR': str(cache), **{f'BPFTRACE_{k.upper()}': str(v) for k, v in settings.items()}}
-    return subprocess.run([STRATA, *options, '-e', SCRIPT, '-c', command], capture_output=True, text=True, env=env,
+    return subprocess.run([STRATA, *options, '-e', script, '-c', command], capture_output=True, text=True, env=env,
                           timeout=120)
 
 
@@ -94,6 +114,24 @@ def evicted(directory):
     cases.check(named == PROGRAMS, f'..and their functions have names: {named} of {PROGRAMS}', seen.stdout[-4000:])
 
 
+def forgotten(directory):
+    """Of stacks, those that no map has; what comes again is known again."""
+    subprocess.run(['cc', '-O1', '-fno-optimize-sibling-calls', '-x', 'c', '-', '-o', directory / 'deep'], input=DEEP,
+                   text=True, check=True)
+    seen = trace(directory / 'evicted', str(directory / 'deep'), '-v', script=DEEP_SCRIPT, max_memory_mb=1)
+    counts = re.findall(r'memory: (\d+) of (\d+) stacks', seen.stderr)
+    cases.check(counts and int(counts[0][0]) >= 100, 'stacks that nothing mentions are forgotten', seen.stderr)
+    printed = re.findall(r'^stack (\d+)\n((?: +\S+\n)*)', seen.stdout, re.M)
+    wrong = [f'{n}: {stack}' for n, stack in printed if stack.count('\n') != int(n)]
+    cases.check(len(printed) == 608 and not wrong, f'..and shown when they come again: {len(printed)}', *wrong[:2])
+    kept = re.findall(r'^@kept\[\n((?: +\S+\n)*), (\d+)\]: (\d+)$', seen.stdout, re.M)
+    values = re.findall(r'^@value\[(\d+)\]: \(\n((?: +\S+\n)*), 1\)$', seen.stdout, re.M)
+    cases.check(len(kept) >= 6 and all(stack.count('\n') == int(n) for stack, n, _ in kept) and
+                sum(int(count) for *_, count in kept) == 2 * len(kept), 'a map\'s keys stay', seen.stdout[-3000:])
+    cases.check(len(values) == len(kept) and all(stack.count('\n') == int(n) for n, stack in values), '..and its values',
+                seen.stdout[-3000:])
+
+
 if os.geteuid():
     print('1..0 # skipped: not root')
     sys.exit(0)
@@ -101,4 +139,5 @@ with tempfile.TemporaryDirectory() as name:
     rebuilt(pathlib.Path(name))
     limited_cache(pathlib.Path(name))
     evicted(pathlib.Path(name))
+    forgotten(pathlib.Path(name))
 sys.exit(cases.done())

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* forget.c - see forget.h, and unwinder.h for the steps.
+ *
+ * What the kernel has sent once it does not send again, so it has to forget first. A program
+ * that runs meanwhile may have seen that a stack was sent, and store or send its id a moment
+ * later: SETTLED_NS is far more than a program takes, and then what is in the ring buffer is read
+ * before anything is dropped. */
+#include "forget.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/owner.h"
+#include "codegen/image.h"
+#include "runtime/maps.h"
+#include "unwinders/unwinder.h"
+
+#define SETTLED_NS 1000000000ull
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Zeros: free places. */
+static void clear_array(struct bpf_object *obj, const char *name)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+	uint32_t n = m ? bpf_map__max_entries(m) : 0;
+	_cleanup_(freep) uint8_t *zeros = m ? calloc(n, bpf_map__value_size(m)) : NULL;
+	_cleanup_(freep) uint32_t *keys = calloc(n + 1, sizeof(*keys));
+
+	for (uint32_t i = 0; keys && i < n; i++)
+		keys[i] = i;
+	if (!m || !zeros || !keys || !bpf_map_update_batch(bpf_map__fd(m), keys, zeros, &n, NULL))
+		return;
+	for (uint32_t i = 0; i < bpf_map__max_entries(m); i++) /* before 5.6 */
+		bpf_map_update_elem(bpf_map__fd(m), &i, zeros, BPF_ANY);
+}
+
+static void keep(void *arg, uint64_t id)
+{
+	unwinders_keep_stack(arg, id);
+}
+
+static void enter(struct forget *f, int state)
+{
+	f->state = state;
+	f->since = now_ns();
+}
+
+static void renew(struct forget *f)
+{
+	unwinders_renew_stacks(f->unwinders);
+	clear_array(f->obj, "seen");
+	clear_array(f->obj, "kstacks_seen");
+	enter(f, FORGET_RENEWED);
+}
+
+static void drop(struct forget *f)
+{
+	for (unsigned i = 0; i < f->img->nmaps; i++)
+		map_each_stack(f->obj, &f->img->maps[i], keep, f->unwinders);
+	unwinders_forget_stacks(f->unwinders);
+	enter(f, FORGET_IDLE);
+}
+
+void forget_step(struct forget *f)
+{
+	struct ring *ring = f->ring ? ring_buffer__ring(f->ring, 0) : NULL;
+
+	if (!f->unwinders || !ring)
+		return;
+	switch (f->state) {
+	case FORGET_IDLE:
+		if (unwinders_stacks_due(f->unwinders))
+			renew(f);
+		break;
+	case FORGET_RENEWED:
+		if (now_ns() - f->since < SETTLED_NS)
+			break;
+		f->until = ring__producer_pos(ring);
+		enter(f, FORGET_DRAINING);
+		break;
+	case FORGET_DRAINING:
+		if ((long)(ring__consumer_pos(ring) - f->until) >= 0)
+			drop(f);
+		break;
+	}
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* forget.h - stacks that no map has and no record mentions are forgotten, so that a script that
+ * runs for days does not keep all it has met. */
+#pragma once
+#include <stdint.h>
+
+struct bpf_object;
+struct image;
+struct ring_buffer;
+struct unwinders;
+
+struct forget { /* zeroed, then */
+	const struct image *img;
+	struct bpf_object *obj;
+	struct ring_buffer *ring;
+	struct unwinders *unwinders;
+	enum { FORGET_IDLE, FORGET_RENEWED, FORGET_DRAINING } state;
+	uint64_t since;      /* CLOCK_MONOTONIC ns, of that state */
+	unsigned long until; /* a position in the ring buffer */
+};
+
+/* A step, if it is time for one; to be called when records were read. */
+void forget_step(struct forget *f);
