@@ -180,7 +180,7 @@ static void merge_part(struct gen *g, const struct type *t, struct ir *part, str
 		emit_int(g->e, merge_of(t)),
 	};
 
-	emit_library(g->e, "agg_merge", params, sizes, args, 4);
+	gen_library(g, "agg_merge", params, sizes, args, 4);
 }
 
 static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)

@@ -105,12 +105,9 @@ static struct ir *emit_max(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- hist, lhist -------------------------------------------------------- */
 
-/* The bucket's counter; the library's answer is any number to the verifier. */
 static void add_bucket(struct gen *g, struct ir *p, struct ir *bucket, uint32_t buckets)
 {
-	bucket = emit_select(g->e,
-		emit_compare(g->e, EMIT_ULT, bucket, emit_int(g->e, buckets)), bucket,
-		emit_int(g->e, buckets - 1));
+	bucket = gen_below(g, bucket, buckets);
 	bucket = emit_binary(g->e, EMIT_MUL, bucket, emit_int(g->e, 8));
 	emit_atomic_add(g->e, emit_index(g->e, p, bucket), emit_int(g->e, 1));
 }
@@ -137,7 +134,7 @@ static struct ir *emit_hist(struct gen *g, struct node *call, struct ir *into)
 		emit_int(g->e, call_arg(call, 0)->type->is_signed),
 	};
 
-	add_bucket(g, into, emit_library(g->e, "hist_bucket", params, NULL, args, 3),
+	add_bucket(g, into, gen_library(g, "hist_bucket", params, NULL, args, 3),
 		t->agg.buckets);
 	return NULL;
 }

@@ -128,7 +128,7 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 		emit_int(g->e, len_only));
 	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
 	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
-	emit_library(g->e, function, params, sizes, &req, 1);
+	gen_library(g, function, params, sizes, &req, 1);
 	g->img->user_stacks = true;
 	g->img->ring = true;
 	return req;
@@ -152,7 +152,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	static const uint32_t sizes[] = {sizeof(struct kstack_req)};
 	struct ir *req = gen_mem(g, sizeof(struct kstack_req)), *n;
 
-	n = gen_call(g, BPF_FUNC_get_stack, 4, emit_ctx(g->e),
+	n = gen_call(g, BPF_FUNC_get_stack, 4, gen_ctx(g),
 		emit_offset(g->e, req, offsetof(struct kstack_req, ips)),
 		emit_int(g->e, limit * 8), emit_int(g->e, 0));
 	n = emit_select(g->e, emit_compare(g->e, EMIT_SLT, n, emit_int(g->e, 0)),
@@ -162,7 +162,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	if (len_only)
 		return req;
 	emit_store(g->e, req, offsetof(struct kstack_req, id), 8, emit_int(g->e, 0));
-	emit_library(g->e, "stack_kernel", params, sizes, &req, 1);
+	gen_library(g, "stack_kernel", params, sizes, &req, 1);
 	g->img->kernel_stacks = true;
 	g->img->ring = true;
 	return req;

@@ -48,8 +48,7 @@ static struct ir *length(struct gen *g, struct node *len, uint32_t max)
 {
 	struct ir *n = emit_binary(g->e, EMIT_ADD, gen_value(g, len), emit_int(g->e, 1));
 
-	return emit_select(g->e, emit_compare(g->e, EMIT_ULT, n, emit_int(g->e, max)), n,
-		emit_int(g->e, max));
+	return gen_below(g, n, max + 1);
 }
 
 /* A string made shorter. */
