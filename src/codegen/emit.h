@@ -49,6 +49,12 @@ void emit_jump(struct emit *e, struct ir_block *to);
 void emit_branch(struct emit *e, struct ir *cond, struct ir_block *yes, struct ir_block *no);
 void emit_return(struct emit *e, struct ir *value);
 
+/* The block being written; and in a block that two lead to, what came from each: before all
+ * else there. */
+struct ir_block *emit_here(struct emit *e);
+struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struct ir *b,
+	struct ir_block *from_b);
+
 /* Values. */
 struct ir *emit_int(struct emit *e, uint64_t v);
 struct ir *emit_binary(struct emit *e, enum emit_op op, struct ir *a, struct ir *b);
@@ -93,10 +99,12 @@ struct emit_map {
 struct ir *emit_map(struct emit *e, const struct emit_map *m);
 struct ir *emit_map_extern(struct emit *e, const struct emit_map *m);
 
-/* After the last program: the one, then the other. 0, or -EINVAL with the complaint on
- * stderr: our bug. */
+/* After the last program: the one, then the other. 0; -EINVAL with the complaint on stderr:
+ * our bug; -E2BIG, see emit_refused(). */
 int emit_optimize(struct emit *e);
 int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size);
-/* Between the two: BPF instructions that a function becomes, estimated high. */
+/* BPF instructions that a function becomes, estimated high. */
 unsigned emit_function_size(struct emit *e, const char *name);
+/* After -E2BIG: the function that needs more stack than there is. */
+const char *emit_refused(const struct emit *e);
 void emit_dump(struct emit *e, FILE *out); /* -d llvm */

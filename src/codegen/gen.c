@@ -4,6 +4,7 @@
 #include "gen.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,7 +350,7 @@ static void gen_program(struct gen *g, const char *name)
 	g->fn = (struct gen_fn){};
 	g->mem_top = 0;
 	g->mem_used = false;
-	g->has_bodies = gen_has_bodies(g, g->probe->body);
+	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
 		g->stop_at = gen_mem_take(g, 8);
 	g->fn.mem_ptr = emit_alloca_ptr(g->e);
@@ -463,12 +464,18 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	}
 }
 
+/* LLVM looks at each of them for each program, through all names. */
+enum { MAPS_MAX = 512 };
+
 static void define_maps(struct gen *g)
 {
 	g->img->maps = arena_new_array(g->arena, struct image_map, g->script->nmaps + 1);
 	for (struct map *m = g->script->maps; m; m = m->next) {
 		m->index = g->img->nmaps++;
 		gen_map_define(g, m, &g->img->maps[m->index]);
+		if (m->index == MAPS_MAX)
+			diag(g->opt->diags, m->key ? m->first_key : m->first_value, DIAG_TOO_LARGE,
+				"a script has at most %d maps: @%s is one more", MAPS_MAX, m->name);
 	}
 }
 
@@ -483,7 +490,6 @@ static void gen_all(struct gen *g)
 	};
 
 	g->scratch = emit_map(g->e, &scratch);
-	define_maps(g);
 	for (struct probe *p = g->script->probes; p; p = p->next) {
 		g->probe = p;
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)
@@ -517,12 +523,12 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 }
 
 /* BPF jumps over at most 32,767 instructions, and a program's first jump goes to its end. */
-enum { FUNCTION_MAX = 32000 };
+enum { FUNCTION_MAX = 32000, UNOPTIMIZED_MAX = 3 * FUNCTION_MAX };
 
-static bool sizes_fit(struct gen *g)
+static bool sizes_fit(struct gen *g, unsigned most)
 {
 	for (const struct gen_function *f = g->functions; f; f = f->next) {
-		if (emit_function_size(g->e, f->name) <= FUNCTION_MAX)
+		if (emit_function_size(g->e, f->name) <= most)
 			continue;
 		diag(g->opt->diags, f->span, DIAG_TOO_LARGE,
 			"this becomes more than the %d instructions of a BPF function",
@@ -532,14 +538,30 @@ static bool sizes_fit(struct gen *g)
 	return !diags_failed(g->opt->diags);
 }
 
+static void refuse_stack(struct gen *g, const char *function)
+{
+	const struct gen_function *f = g->functions;
+
+	while (f->next && strcmp(f->name, function))
+		f = f->next;
+	diag(g->opt->diags, f->span, DIAG_TOO_LARGE,
+		"this needs more than the 512 bytes of stack of a BPF program");
+	diag_hint(g->opt->diags, "split long expressions, or split it into several probes");
+}
+
 static bool finish(struct gen *g)
 {
 	_cleanup_(freep) void *elf = NULL, *linked = NULL;
 	size_t size, linked_size;
 
-	if (emit_optimize(g->e) || !sizes_fit(g))
+	int r;
+
+	if (!sizes_fit(g, UNOPTIMIZED_MAX) || emit_optimize(g->e) || !sizes_fit(g, FUNCTION_MAX))
 		return false;
-	if (emit_finish(g->e, &elf, &size))
+	r = emit_finish(g->e, &elf, &size);
+	if (r == -E2BIG)
+		refuse_stack(g, emit_refused(g->e));
+	if (r)
 		return false;
 	if (g->opt->dump_llvm)
 		emit_dump(g->e, g->opt->dump_llvm);
@@ -560,7 +582,9 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->source = s->source;
-	gen_all(&g);
+	define_maps(&g);
+	if (!diags_failed(opt->diags))
+		gen_all(&g);
 	ok = !diags_failed(opt->diags) && finish(&g);
 	emit_free(g.e);
 	if (ok)

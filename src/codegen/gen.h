@@ -64,6 +64,7 @@ struct gen {
 	bool mem_used;
 	struct span at;             /* of the statement */
 	unsigned depth;             /* bodies of loops around it */
+	bool is_long;               /* no loop is repeated in it as copies */
 	bool has_bodies;            /* loops of the program are functions: see gen_loop.c */
 	uint32_t stop_at;           /* then, in scratch: a word that is set to leave the program */
 	unsigned nbodies;           /* of all programs */
@@ -97,8 +98,8 @@ void gen_stmts(struct gen *g, struct node *first);
 void gen_stop(struct gen *g); /* leave the program; what follows is not reached */
 
 /* gen_loop.c */
-/* Does a loop in there become a function of its own? */
-bool gen_has_bodies(struct gen *g, const struct node *first);
+/* Sets is_long and has_bodies for a program. */
+void gen_find_loops(struct gen *g, const struct node *first);
 void gen_unroll(struct gen *g, struct node *n);
 void gen_while(struct gen *g, struct node *n);
 void gen_for_range(struct gen *g, struct node *n);

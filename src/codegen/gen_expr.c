@@ -389,18 +389,19 @@ struct ir *gen_truth(struct gen *g, struct node *n)
 static struct ir *gen_logical(struct gen *g, struct node *n)
 {
 	struct ir_block *second = emit_block(g->e, "second"), *end = emit_block(g->e, "decided");
-	struct ir *room = gen_local(g), *v = gen_truth(g, n->op.left);
+	struct ir *left = gen_truth(g, n->op.left), *right;
+	struct ir_block *from_left = emit_here(g->e), *from_right;
 
-	emit_store(g->e, room, 0, 8, v);
 	if (n->op.op == OP_LAND)
-		emit_branch(g->e, v, second, end);
+		emit_branch(g->e, left, second, end);
 	else
-		emit_branch(g->e, v, end, second);
+		emit_branch(g->e, left, end, second);
 	emit_at(g->e, second);
-	emit_store(g->e, room, 0, 8, gen_truth(g, n->op.right));
+	right = gen_truth(g, n->op.right);
+	from_right = emit_here(g->e);
 	emit_jump(g->e, end);
 	emit_at(g->e, end);
-	return emit_load(g->e, room, 0, 8, false);
+	return emit_phi(g->e, left, from_left, right, from_right);
 }
 
 static struct ir *gen_binop(struct gen *g, struct node *n)

@@ -26,8 +26,9 @@
 
 enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_SIZE = 24 };
 
-/* Copies of a body, or rounds that the verifier looks at; and what their text may come to. */
-enum { INLINE_ROUNDS = 8, INLINE_WEIGHT = 512 };
+/* Copies of a body, or rounds that the verifier looks at; and what their text may come to:
+ * of one loop; of a program, beyond which it has none. */
+enum { INLINE_ROUNDS = 8, INLINE_WEIGHT = 512, PROGRAM_WEIGHT = 8192 };
 /* Rounds of a loop on kernels without bpf_loop(), where they are not known before. */
 enum { BOUNDED_ROUNDS = 256 };
 #define WEIGHT_MAX ((uint64_t)1 << 32)
@@ -76,9 +77,9 @@ static uint64_t weigh(const struct node *first)
 	return all;
 }
 
-static bool is_small(const struct node *n)
+static bool is_small(struct gen *g, const struct node *n)
 {
-	return times(rounds_of(n), weigh(n->loop.body)) <= INLINE_WEIGHT;
+	return !g->is_long && times(rounds_of(n), weigh(n->loop.body)) <= INLINE_WEIGHT;
 }
 
 static bool has_body(struct gen *g, const struct node *n)
@@ -86,27 +87,33 @@ static bool has_body(struct gen *g, const struct node *n)
 	if (g->opt->no_loops)
 		return false;
 	if (n->kind == N_UNROLL)
-		return !is_small(n);
-	return n->kind == N_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(n);
+		return !is_small(g, n);
+	return n->kind == N_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(g, n);
 }
 
-bool gen_has_bodies(struct gen *g, const struct node *first)
+static bool has_bodies(struct gen *g, const struct node *first)
 {
 	for (const struct node *n = first; n; n = n->next) {
 		bool is_loop = n->kind == N_UNROLL || n->kind == N_FOR_RANGE || n->kind == N_WHILE;
 
 		if (is_loop && has_body(g, n))
 			return true;
-		if (is_loop && n->kind != N_WHILE && gen_has_bodies(g, n->loop.body))
+		if (is_loop && n->kind != N_WHILE && has_bodies(g, n->loop.body))
 			return true;
-		if ((n->kind == N_IF || n->kind == N_WHILE) && gen_has_bodies(g, n->cond.then))
+		if ((n->kind == N_IF || n->kind == N_WHILE) && has_bodies(g, n->cond.then))
 			return true;
-		if (n->kind == N_IF && gen_has_bodies(g, n->cond.els))
+		if (n->kind == N_IF && has_bodies(g, n->cond.els))
 			return true;
-		if (n->kind == N_BLOCK && gen_has_bodies(g, n->stmts))
+		if (n->kind == N_BLOCK && has_bodies(g, n->stmts))
 			return true;
 	}
 	return false;
+}
+
+void gen_find_loops(struct gen *g, const struct node *first)
+{
+	g->is_long = weigh(first) > PROGRAM_WEIGHT;
+	g->has_bodies = has_bodies(g, first);
 }
 
 /* ---- the body as a function --------------------------------------------- */
@@ -285,7 +292,7 @@ void gen_unroll(struct gen *g, struct node *n)
 	struct inline_loop l;
 	struct body b;
 
-	if (is_small(n)) {
+	if (is_small(g, n)) {
 		unroll_copies(g, n);
 	} else if (has_body(g, n)) {
 		body_begin(g, &b, n->span);

@@ -31,6 +31,13 @@ struct named {
 	LLVMTypeRef type;
 };
 
+/* Equal maps share a type: LLVM looks through all names for each member of a new one. */
+struct map_type {
+	struct emit_map shape;
+	LLVMMetadataRef type;
+	unsigned n;
+};
+
 struct emit {
 	LLVMContextRef c;
 	LLVMModuleRef m;
@@ -46,6 +53,8 @@ struct emit {
 	struct named library[LIBRARY_MAX];
 	unsigned nlibrary;
 	VEC(struct named) maps;
+	VEC(struct map_type) map_types;
+	char *refused; /* the function that LLVM could not compile */
 	unsigned nzeros;
 };
 
@@ -82,6 +91,23 @@ static void init_types(struct emit *e)
 	e->di_ptr = LLVMDIBuilderCreatePointerType(e->di, NULL, 64, 0, 0, "", 0);
 }
 
+/* LLVM would end the process where a function needs too much stack. Its words for that:
+ * "FILE:LINE:COL: in function NAME TYPE: Looks like the BPF stack limit is exceeded". */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
+{
+	static const char before[] = "in function ";
+	struct emit *e = arg;
+	char *text, *name;
+
+	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->refused)
+		return;
+	text = LLVMGetDiagInfoDescription(info);
+	name = strstr(text, before);
+	name = name ? name + strlen(before) : text;
+	e->refused = strndup(name, strcspn(name, " "));
+	LLVMDisposeMessage(text);
+}
+
 /* LLVM would abort(). What a script can bring about is refused before: this is the net. */
 static void on_fatal_error(const char *why)
 {
@@ -91,15 +117,17 @@ static void on_fatal_error(const char *why)
 }
 
 /* Blocks stay in the order they are made in, a loop's head before what it repeats: Linux 6.1
- * refuses a loop that is closed by running on into its head, not by a jump. */
+ * refuses a loop that is closed by running on into its head, not by a jump. Instructions, too:
+ * the usual scheduler's time grows with the square of a block's length. */
 static void init_library(void)
 {
-	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold" };
+	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold",
+		"-pre-RA-sched=source" };
 	static bool done;
 
 	if (done)
 		return;
-	LLVMParseCommandLineOptions(3, options, NULL);
+	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	LLVMInstallFatalErrorHandler(on_fatal_error);
 	done = true;
 }
@@ -131,6 +159,7 @@ struct emit *emit_new(const char *source_name)
 
 	assert(e);
 	e->c = LLVMContextCreate();
+	LLVMContextSetDiagnosticHandler(e->c, on_diagnostic, e);
 	e->m = LLVMModuleCreateWithNameInContext(source_name, e->c);
 	e->b = LLVMCreateBuilderInContext(e->c);
 	e->di = LLVMCreateDIBuilder(e->m);
@@ -160,6 +189,8 @@ void emit_free(struct emit *e)
 	for (size_t i = 0; i < e->maps.len; i++)
 		free(e->maps.data[i].name);
 	vec_done(&e->maps);
+	vec_done(&e->map_types);
+	free(e->refused);
 	if (e->di)
 		LLVMDisposeDIBuilder(e->di);
 	LLVMDisposeBuilder(e->b);
@@ -422,6 +453,21 @@ static LLVMValueRef extend(struct emit *e, LLVMValueRef v, bool is_signed)
 			   LLVMBuildZExt(e->b, v, e->i64, "");
 }
 
+struct ir_block *emit_here(struct emit *e)
+{
+	return (struct ir_block *)LLVMGetInsertBlock(e->b);
+}
+
+struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struct ir *b,
+	struct ir_block *from_b)
+{
+	LLVMValueRef values[] = {V(a), V(b)}, phi = LLVMBuildPhi(e->b, LLVMTypeOf(V(a)), "");
+	LLVMBasicBlockRef blocks[] = {BB(from_a), BB(from_b)};
+
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return IR(phi);
+}
+
 struct ir *emit_opaque(struct emit *e, struct ir *v)
 {
 	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->i64, 1, 0);
@@ -651,25 +697,43 @@ static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned
 		(uint64_t)n * 64, 0, LLVMDIFlagZero, NULL, members, n, 0, NULL, "", 0);
 }
 
+static bool same_shape(const struct emit_map *a, const struct emit_map *b)
+{
+	return a->type == b->type && a->key_size == b->key_size && a->value_size == b->value_size &&
+	       a->max_entries == b->max_entries && a->flags == b->flags;
+}
+
+static const struct map_type *map_type(struct emit *e, const struct emit_map *m)
+{
+	struct map_type new = {.shape = *m};
+
+	for (size_t i = 0; i < e->map_types.len; i++)
+		if (same_shape(&e->map_types.data[i].shape, m))
+			return &e->map_types.data[i];
+	new.type = di_map(e, m, &new.n);
+	vec_push(&e->map_types, new);
+	return &e->map_types.data[e->map_types.len - 1];
+}
+
 static struct ir *add_map(struct emit *e, const struct emit_map *m, bool defined)
 {
-	LLVMMetadataRef type, gv;
+	const struct map_type *type;
+	LLVMMetadataRef gv;
 	LLVMTypeRef t;
 	LLVMValueRef v;
-	unsigned n;
 
 	for (size_t i = 0; i < e->maps.len; i++)
 		if (!strcmp(e->maps.data[i].name, m->name))
 			return IR(e->maps.data[i].value);
-	type = di_map(e, m, &n);
-	t = LLVMArrayType(e->ptr, n);
+	type = map_type(e, m);
+	t = LLVMArrayType(e->ptr, type->n);
 	v = LLVMAddGlobal(e->m, t, m->name);
 	if (defined)
 		LLVMSetInitializer(v, LLVMConstNull(t));
 	LLVMSetSection(v, ".maps");
 	LLVMSetAlignment(v, 8);
 	gv = LLVMDIBuilderCreateGlobalVariableExpression(e->di, e->unit, m->name,
-		strlen(m->name), "", 0, e->file, 1, type, 0,
+		strlen(m->name), "", 0, e->file, 1, type->type, 0,
 		LLVMDIBuilderCreateExpression(e->di, NULL, 0), NULL, 0);
 	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(e->c, "dbg", 3), gv);
 	vec_push(&e->maps, (struct named){.name = strdup(m->name), .value = v});
@@ -757,6 +821,10 @@ int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
 
 	if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->m, LLVMObjectFile, &why, &buf))
 		return complain("LLVM's code generation", why);
+	if (e->refused) {
+		LLVMDisposeMemoryBuffer(buf);
+		return -E2BIG;
+	}
 	*ret_size = LLVMGetBufferSize(buf);
 	*ret_elf = malloc(*ret_size);
 	if (!*ret_elf)
@@ -764,6 +832,11 @@ int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
 	memcpy(*ret_elf, LLVMGetBufferStart(buf), *ret_size);
 	LLVMDisposeMemoryBuffer(buf);
 	return 0;
+}
+
+const char *emit_refused(const struct emit *e)
+{
+	return e->refused;
 }
 
 void emit_dump(struct emit *e, FILE *out)

@@ -73,6 +73,8 @@ static const struct {
 		"split it into several probes, or write what repeats as a loop"},
 	{"jumps is too complex", "this probe has more branches than the kernel verifies",
 		"split it into several probes, or write what repeats as a loop"},
+	{"too many subprograms", "this probe has more loops than the 256 functions that the kernel allows",
+		"split it into several probes"},
 	{"maps per program has reached the limit",
 		"this probe uses more maps than the 64 that the kernel allows in one program",
 		"some of the 64 are strata's own; use one map with several keys, @name[\"a\"] and @name[\"b\"], "
