@@ -76,6 +76,8 @@ struct ir *emit_offset(struct emit *e, struct ir *base, uint64_t offset);
 struct ir *emit_index(struct emit *e, struct ir *base, struct ir *offset); /* bytes */
 struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
 	bool is_signed);
+struct ir *emit_load_ctx(struct emit *e, struct ir *ctx, uint32_t offset, uint32_t size,
+	bool is_signed);
 void emit_store(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
 	struct ir *v);
 void emit_atomic_add(struct emit *e, struct ir *ptr, struct ir *v); /* 8 bytes */

@@ -287,36 +287,45 @@ static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct 
 	return emit_compare(g->e, EMIT_EQ, differ, emit_int(g->e, 0));
 }
 
-/* A loop over bytes that ends at the first difference or the NUL. */
+/* What differs in up to INLINE_BYTES, from `at` on. */
+static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t at, uint32_t end)
+{
+	struct ir *differ = emit_int(g->e, 0);
+
+	for (uint32_t c; at < end; at += c) {
+		c = chunk(end - at);
+		differ = emit_binary(g->e, EMIT_OR, differ,
+			emit_binary(g->e, EMIT_XOR, emit_load(g->e, a, at, c, false),
+				emit_load(g->e, b, at, c, false)));
+	}
+	return emit_compare(g->e, EMIT_NE, differ, emit_int(g->e, 0));
+}
+
+/* All of the shorter one is compared: its NUL too, and behind a NUL there are zeros. */
 static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
 	uint32_t nb)
 {
-	uint32_t max = na < nb ? na : nb;
-	struct ir *i = gen_local(g), *equal = gen_local(g), *ca, *cb, *at;
-	struct ir_block *test = emit_block(g->e, "strcmp"), *body = emit_block(g->e, "bytes");
-	struct ir_block *same = emit_block(g->e, "same"), *yes = emit_block(g->e, "equal");
-	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "compared");
+	uint32_t size = na < nb ? na : nb;
+	struct ir_block *end, *next;
+	struct ir *result, *differ;
 
-	emit_store(g->e, i, 0, 8, emit_int(g->e, 0));
-	emit_store(g->e, equal, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	at = emit_load(g->e, i, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, at, emit_int(g->e, max)), body, end);
-	emit_at(g->e, body);
-	ca = emit_load(g->e, emit_index(g->e, a, at), 0, 1, false);
-	cb = emit_load(g->e, emit_index(g->e, b, at), 0, 1, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, ca, cb), same, end);
-	emit_at(g->e, same);
-	emit_branch(g->e, ca, next, yes);
-	emit_at(g->e, yes);
-	emit_store(g->e, equal, 0, 8, emit_int(g->e, 1));
+	if (size <= INLINE_BYTES)
+		return emit_binary(g->e, EMIT_XOR, words_differ(g, a, b, 0, size),
+			emit_int(g->e, 1));
+	end = emit_block(g->e, "compared");
+	result = gen_local(g);
+	emit_store(g->e, result, 0, 8, emit_int(g->e, 0));
+	for (uint32_t at = 0; at < size; at += INLINE_BYTES) {
+		next = emit_block(g->e, "words");
+		differ = words_differ(g, a, b, at,
+			at + INLINE_BYTES < size ? at + INLINE_BYTES : size);
+		emit_branch(g->e, differ, end, next);
+		emit_at(g->e, next);
+	}
+	emit_store(g->e, result, 0, 8, emit_int(g->e, 1));
 	emit_jump(g->e, end);
-	emit_at(g->e, next);
-	emit_store(g->e, i, 0, 8, emit_binary(g->e, EMIT_ADD, at, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
 	emit_at(g->e, end);
-	return emit_load(g->e, equal, 0, 8, false);
+	return emit_load(g->e, result, 0, 8, false);
 }
 
 static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
@@ -511,7 +520,7 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	struct ir *dst = gen_mem(g, t->size), *src, *at;
 
 	if (f->data_loc) {
-		at = emit_load(g->e, gen_ctx(g), f->offset, 4, false);
+		at = emit_load_ctx(g->e, gen_ctx(g), f->offset, 4, false);
 		at = emit_binary(g->e, EMIT_AND, at, emit_int(g->e, 0xffff));
 		src = emit_index(g->e, gen_ctx(g), at);
 	} else {
@@ -546,7 +555,7 @@ static struct ir *gen_args_field(struct gen *g, struct node *n)
 		return field_string(g, f, n->type);
 	if (g->provider->ctx == CTX_TRAMPOLINE)
 		return trampoline_arg(g, f);
-	return emit_load(g->e, gen_ctx(g), f->offset, f->size, f->type->is_signed);
+	return emit_load_ctx(g->e, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 }
 
 static struct ir *gen_field(struct gen *g, struct node *n)

@@ -196,14 +196,20 @@ static struct ir *frame_for_body(struct gen *g)
 	return g->fn.frame;
 }
 
-/* Calls the body so many times; `cut`: were more wanted than the kernel does? */
+/* Calls the body so many times; `cut`: were more wanted than the kernel does? The number goes
+ * through memory: where the verifier knows that it is 0, Linux 6.18 removes the body, and then
+ * misses it ("verifier bug: No program to jit"). */
 static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct ir *cut)
 {
+	struct ir *at = gen_mem(g, 8);
+
 	struct ir_block *lost = emit_block(g->e, "lost"), *done = emit_block(g->e, "done");
 	struct ir_block *end = emit_block(g->e, "endloop");
 	struct ir *frame = frame_for_body(g), *ran;
 
-	ran = gen_call(g, BPF_FUNC_loop, 4, rounds, body, frame, emit_int(g->e, 0));
+	emit_store(g->e, at, 0, 8, rounds);
+	ran = gen_call(g, BPF_FUNC_loop, 4, emit_load(g->e, at, 0, 8, false), body, frame,
+		emit_int(g->e, 0));
 	cut = emit_binary(g->e, EMIT_AND, cut,
 		emit_compare(g->e, EMIT_EQ, ran, emit_int(g->e, LOOP_ROUNDS_MAX)));
 	emit_branch(g->e, cut, lost, done);

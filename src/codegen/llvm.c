@@ -1,66 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm.c - emit.h by LLVM's C API (18 to 21); the only file that includes it.
+/* llvm.c - emit.h by LLVM's C API (18 to 21). Maps, and what comes after the last program, are in
+ * llvm_out.c; no other file knows LLVM.
  *
  * Three conditions of BPF on what is made here: every function, externs too, has a
  * debug-info subprogram (hence BTF: bpf_linker joins by it); every function is
  * nounwind (else LLVM writes .eh_frame, which the linker refuses); every parameter
  * is named and preserved (else the verifier refuses the BTF of bpf_loop's users). */
-#include "emit.h"
+#include "llvm.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/owner.h"
-#include "base/vec.h"
-
-enum { LIBRARY_MAX = 64, DWARF_C99 = 12 };
-
-struct named {
-	char *name;
-	LLVMValueRef value;
-	LLVMTypeRef type;
-};
-
-/* Equal maps share a type: LLVM looks through all names for each member of a new one. */
-struct map_type {
-	struct emit_map shape;
-	LLVMMetadataRef type;
-	unsigned n;
-};
-
-struct emit {
-	LLVMContextRef c;
-	LLVMModuleRef m;
-	LLVMBuilderRef b;
-	LLVMDIBuilderRef di;
-	LLVMMetadataRef file, unit;
-	LLVMMetadataRef di_int, di_u64, di_u32, di_ptr;
-	LLVMTypeRef i8, i16, i32, i64, ptr;
-	LLVMValueRef fn, zero_callback;
-	LLVMMetadataRef fn_scope;
-	LLVMBasicBlockRef entry; /* allocas only, until the end of the program */
-	LLVMTargetMachineRef machine;
-	struct named library[LIBRARY_MAX];
-	unsigned nlibrary;
-	VEC(struct named) maps;
-	VEC(struct map_type) map_types;
-	char *refused; /* the function that LLVM could not compile */
-	unsigned nzeros;
-};
-
-#define V(ir)  ((LLVMValueRef)(ir))
-#define IR(v)  ((struct ir *)(v))
-#define BB(b)  ((LLVMBasicBlockRef)(b))
 
 /* ---- the module --------------------------------------------------------- */
 
@@ -142,6 +98,7 @@ static bool init_machine(struct emit *e)
 	LLVMInitializeBPFTarget();
 	LLVMInitializeBPFTargetMC();
 	LLVMInitializeBPFAsmPrinter();
+	LLVMInitializeBPFAsmParser();
 	if (LLVMGetTargetFromTriple("bpfel", &target, &why)) {
 		fprintf(stderr, "strata: LLVM has no BPF target: %s\n", why);
 		LLVMDisposeMessage(why);
@@ -470,8 +427,8 @@ struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struc
 
 struct ir *emit_opaque(struct emit *e, struct ir *v)
 {
-	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->i64, 1, 0);
 	LLVMValueRef value = V(v), nothing;
+	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->i64, 1, 0);
 
 	nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
 	return IR(LLVMBuildCall2(e->b, type, nothing, &value, 1, ""));
@@ -542,6 +499,22 @@ struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t 
 		LLVMSetVolatile(v, 1);
 	LLVMSetAlignment(v, size);
 	return size == 8 ? IR(v) : IR(extend(e, v, is_signed));
+}
+
+/* LLVM would compute an address once for several loads, or make one load of two from different
+ * memory; the verifier wants the context's pointer as it is, and a constant offset. */
+struct ir *emit_load_ctx(struct emit *e, struct ir *ctx, uint32_t offset, uint32_t size,
+	bool is_signed)
+{
+	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->ptr, 1, 0);
+	LLVMValueRef value = V(ctx), load;
+	char text[64];
+	int len;
+
+	len = snprintf(text, sizeof(text), "$0 = *(u%u *)($1 + %u)", 8 * size, offset);
+	load = LLVMGetInlineAsm(type, text, len, "=r,r", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+	load = LLVMBuildCall2(e->b, type, load, &value, 1, "");
+	return emit_resize(e, IR(load), size, is_signed);
 }
 
 void emit_store(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
@@ -658,191 +631,4 @@ struct ir *emit_library(struct emit *e, const char *name, const char *const *par
 			values[i] = LLVMBuildTrunc(e->b, values[i], e->i32, "");
 	}
 	return IR(extend(e, LLVMBuildCall2(e->b, f->type, f->value, values, n, ""), true));
-}
-
-/* ---- maps --------------------------------------------------------------- */
-
-/* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int
- * (*max_entries)[N]; ... } in section .maps. */
-static LLVMMetadataRef di_uint_member(struct emit *e, const char *name, uint32_t v, unsigned i)
-{
-	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(e->di, 0, v);
-	LLVMMetadataRef array = LLVMDIBuilderCreateArrayType(e->di, (uint64_t)v * 32, 0,
-		e->di_int, &range, 1);
-	LLVMMetadataRef ptr = LLVMDIBuilderCreatePointerType(e->di, array, 64, 0, 0, "", 0);
-
-	return LLVMDIBuilderCreateMemberType(e->di, e->file, name, strlen(name), e->file, 1,
-		64, 0, (uint64_t)i * 64, LLVMDIFlagZero, ptr);
-}
-
-static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned *ret_n)
-{
-	const struct {
-		const char *name;
-		uint32_t v;
-	} all[] = {
-		{"type", m->type}, {"key_size", m->key_size}, {"value_size", m->value_size},
-		{"max_entries", m->max_entries}, {"map_flags", m->flags},
-	};
-	LLVMMetadataRef members[ARRAY_SIZE(all)];
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].v) {
-			members[n] = di_uint_member(e, all[i].name, all[i].v, n);
-			n++;
-		}
-	*ret_n = n;
-	return LLVMDIBuilderCreateStructType(e->di, e->file, "", 0, e->file, 1,
-		(uint64_t)n * 64, 0, LLVMDIFlagZero, NULL, members, n, 0, NULL, "", 0);
-}
-
-static bool same_shape(const struct emit_map *a, const struct emit_map *b)
-{
-	return a->type == b->type && a->key_size == b->key_size && a->value_size == b->value_size &&
-	       a->max_entries == b->max_entries && a->flags == b->flags;
-}
-
-static const struct map_type *map_type(struct emit *e, const struct emit_map *m)
-{
-	struct map_type new = {.shape = *m};
-
-	for (size_t i = 0; i < e->map_types.len; i++)
-		if (same_shape(&e->map_types.data[i].shape, m))
-			return &e->map_types.data[i];
-	new.type = di_map(e, m, &new.n);
-	vec_push(&e->map_types, new);
-	return &e->map_types.data[e->map_types.len - 1];
-}
-
-static struct ir *add_map(struct emit *e, const struct emit_map *m, bool defined)
-{
-	const struct map_type *type;
-	LLVMMetadataRef gv;
-	LLVMTypeRef t;
-	LLVMValueRef v;
-
-	for (size_t i = 0; i < e->maps.len; i++)
-		if (!strcmp(e->maps.data[i].name, m->name))
-			return IR(e->maps.data[i].value);
-	type = map_type(e, m);
-	t = LLVMArrayType(e->ptr, type->n);
-	v = LLVMAddGlobal(e->m, t, m->name);
-	if (defined)
-		LLVMSetInitializer(v, LLVMConstNull(t));
-	LLVMSetSection(v, ".maps");
-	LLVMSetAlignment(v, 8);
-	gv = LLVMDIBuilderCreateGlobalVariableExpression(e->di, e->unit, m->name,
-		strlen(m->name), "", 0, e->file, 1, type->type, 0,
-		LLVMDIBuilderCreateExpression(e->di, NULL, 0), NULL, 0);
-	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(e->c, "dbg", 3), gv);
-	vec_push(&e->maps, (struct named){.name = strdup(m->name), .value = v});
-	return IR(v);
-}
-
-struct ir *emit_map(struct emit *e, const struct emit_map *m)
-{
-	return add_map(e, m, true);
-}
-
-struct ir *emit_map_extern(struct emit *e, const struct emit_map *m)
-{
-	return add_map(e, m, false);
-}
-
-/* ---- out ---------------------------------------------------------------- */
-
-static int complain(const char *stage, char *why)
-{
-	fprintf(stderr, "strata: internal error: %s: %s\n", stage, why ? why : "");
-	LLVMDisposeMessage(why);
-	return -EINVAL;
-}
-
-int emit_optimize(struct emit *e)
-{
-	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef err;
-	char *why = NULL;
-
-	LLVMDIBuilderFinalize(e->di);
-	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(e->m, LLVMReturnStatusAction, &why))
-		return complain("LLVM refuses the module", why);
-	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-		e->machine, options);
-	LLVMDisposePassBuilderOptions(options);
-	return err ? complain("LLVM's passes", LLVMGetErrorMessage(err)) : 0;
-}
-
-/* An address, or a number of more than 32 bits, is loaded by an instruction of double size. */
-static unsigned constant_size(LLVMValueRef v)
-{
-	if (!LLVMIsAConstant(v))
-		return 0;
-	if (LLVMIsAConstantInt(v))
-		return LLVMConstIntGetSExtValue(v) == (int32_t)LLVMConstIntGetSExtValue(v) ? 1 : 2;
-	return 2;
-}
-
-static unsigned instruction_size(LLVMValueRef i)
-{
-	LLVMOpcode op = LLVMGetInstructionOpcode(i);
-	unsigned size = 0;
-
-	if (op == LLVMAlloca)
-		return 0;
-	if (op == LLVMBr)
-		return LLVMGetNumSuccessors(i);
-	for (int k = LLVMGetNumOperands(i); k-- > 0;) {
-		LLVMValueRef v = LLVMGetOperand(i, k);
-
-		size += op == LLVMCall ? !LLVMIsAConstant(v) + constant_size(v) : constant_size(v);
-	}
-	if (op == LLVMSelect || op == LLVMSExt || op == LLVMPHI)
-		return size + 2;
-	return size + 1;
-}
-
-unsigned emit_function_size(struct emit *e, const char *name)
-{
-	LLVMValueRef fn = LLVMGetNamedFunction(e->m, name);
-	unsigned size = 0;
-
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b; b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			size += instruction_size(i);
-	return size - size / 6; /* it was 1.3 to 2 times what came out, of all kinds of scripts */
-}
-
-int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
-{
-	LLVMMemoryBufferRef buf;
-	char *why = NULL;
-
-	if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->m, LLVMObjectFile, &why, &buf))
-		return complain("LLVM's code generation", why);
-	if (e->refused) {
-		LLVMDisposeMemoryBuffer(buf);
-		return -E2BIG;
-	}
-	*ret_size = LLVMGetBufferSize(buf);
-	*ret_elf = malloc(*ret_size);
-	if (!*ret_elf)
-		abort();
-	memcpy(*ret_elf, LLVMGetBufferStart(buf), *ret_size);
-	LLVMDisposeMemoryBuffer(buf);
-	return 0;
-}
-
-const char *emit_refused(const struct emit *e)
-{
-	return e->refused;
-}
-
-void emit_dump(struct emit *e, FILE *out)
-{
-	char *text = LLVMPrintModuleToString(e->m);
-
-	fputs(text, out);
-	LLVMDisposeMessage(text);
 }

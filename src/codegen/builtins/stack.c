@@ -238,33 +238,22 @@ static struct ir *map_len(struct gen *g, struct node *n)
 		emit_callback_zero(g->e), zero, zero);
 }
 
-/* Strings are NUL terminated within their size. */
+/* A helper counts while it copies the string, onto itself. */
 static struct ir *string_len(struct gen *g, struct node *n)
 {
-	struct ir *s = gen_value(g, n), *room = gen_local(g), *i;
-	struct ir_block *test = emit_block(g->e, "strlen"), *body = emit_block(g->e, "byte");
-	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "counted");
+	struct ir *s = gen_value(g, n);
 
-	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	i = emit_load(g->e, room, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, n->type->size)), body,
-		end);
-	emit_at(g->e, body);
-	emit_branch(g->e, emit_load(g->e, emit_index(g->e, s, i), 0, 1, false), next, end);
-	emit_at(g->e, next);
-	emit_store(g->e, room, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
-	emit_at(g->e, end);
-	return emit_load(g->e, room, 0, 8, false);
+	return emit_binary(g->e, EMIT_SUB,
+		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, emit_int(g->e, n->type->size), s),
+		emit_int(g->e, 1));
 }
 
 static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
 {
 	struct node *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys && what->map.map->value->kind != TYPE_STRING)
+	if (what->kind == N_MAP && !what->map.keys &&
+		(what->map.map->key || what->map.map->value->kind != TYPE_STRING))
 		return map_len(g, what);
 	if (is_stack_call(what))
 		return stack_len(g, what);
