@@ -119,7 +119,7 @@ static const struct type *check_hist(struct check *c, struct node *call)
 
 	if (arg && node_is_const(arg, &bits) && (bits < 0 || bits > HIST_BITS_MAX))
 		return check_fail(c, arg->span, DIAG_RANGE,
-			"hist() takes 0 to %d bits a power of two, not %lld", HIST_BITS_MAX,
+			"the second argument of hist() is 0 to %d, not %lld", HIST_BITS_MAX,
 			(long long)bits);
 	return type_hist(check_arena(c), bits);
 }

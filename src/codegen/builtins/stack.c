@@ -22,12 +22,12 @@ static bool read_mode(struct check *c, const struct node *n, enum stack_mode *re
 	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
 		return true;
 	if (n->kind != N_WORD) {
-		check_fail(c, n->span, DIAG_STACK, "the mode of a stack is one of its names");
+		check_fail(c, n->span, DIAG_STACK, "this is not a stack mode");
 		check_hint(c, "%s", mode_hint);
 		return false;
 	}
 	near = nearest(n->word, names, count);
-	check_fail(c, n->span, DIAG_STACK, "a stack has no mode \"%s\"", n->word);
+	check_fail(c, n->span, DIAG_STACK, "unknown stack mode: %s", n->word);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
 	else
@@ -40,11 +40,11 @@ static bool read_limit(struct check *c, const struct node *n, int64_t max, uint3
 	int64_t v = 0;
 
 	if (!node_is_const(n, &v)) {
-		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is a constant");
+		check_fail(c, n->span, DIAG_STACK, "the limit of a stack must be a constant");
 		return false;
 	}
 	if (v < 1 || v > max) {
-		check_fail(c, n->span, DIAG_STACK, "a stack has a limit of 1 to %lld, not %lld",
+		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is 1 to %lld, not %lld",
 			(long long)max, (long long)v);
 		return false;
 	}
