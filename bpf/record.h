@@ -73,11 +73,15 @@ struct join_record {
 	char text[JOIN_STRINGS][JOIN_LENGTH];
 };
 
+/* Rounds of one loop: the kernel's BPF_MAX_LOOPS. */
+#define LOOP_ROUNDS_MAX (8 * 1024 * 1024)
+
 /* Per-CPU counters of events lost, see the map `lost`. */
 enum lost_kind {
 	LOST_RING,    /* the ring buffer was full */
 	LOST_SCRATCH, /* no scratch slot was free */
 	LOST_MAP,     /* a map was full */
 	LOST_STACK,   /* a stack's frames could not be sent */
+	LOST_LOOP,    /* a loop had more rounds than it may */
 	LOST_MAX,
 };

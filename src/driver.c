@@ -82,6 +82,7 @@ static bool pass_names_and_types(struct compile *c, int last)
 
 static bool pass_codegen(struct compile *c)
 {
+	c->codegen.diags = c->env.diags;
 	c->codegen.max_map_keys = c->env.settings.max_map_keys;
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;

@@ -15,7 +15,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return least < c ? least : c;
 }
 
-/* Half steps: an edit is 2, a change of case 1. */
+/* Half steps: an edit is 2, a change of case 1, and a swap 1: of two names as near, the one
+ * whose letters were swapped is likelier. */
 static unsigned cost(char a, char b)
 {
 	if (a == b)
@@ -36,8 +37,8 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 			row[j] = min3(last[j] + 2, row[j - 1] + 2,
 				last[j - 1] + cost(a[i - 1], b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-				a[i - 2] == b[j - 1] && older[j - 2] + 2 < row[j])
-				row[j] = older[j - 2] + 2;
+				a[i - 2] == b[j - 1] && older[j - 2] + 1 < row[j])
+				row[j] = older[j - 2] + 1;
 		}
 		spare = older;
 		older = last;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct diags;
 struct image;
 struct script;
 
@@ -17,6 +18,7 @@ struct codegen_options {
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
+	struct diags *diags; /* what the script has too much of for one program */
 };
 
 /* Generates, links with the precompiled BPF library, describes. The image lives in

@@ -28,10 +28,16 @@ void emit_free(struct emit *e);
 
 /* Programs. The context is the program's one parameter; a program returns an int. */
 void emit_prog_begin(struct emit *e, const char *name, const char *section, unsigned line);
-struct ir *emit_ctx(struct emit *e);
+/* A parameter of the function being written. */
+struct ir *emit_param(struct emit *e, unsigned i);
 void emit_prog_end(struct emit *e); /* the block being written must be ended */
 /* A static callback int f(map, key, value, ctx) that returns 0: to count with. */
 struct ir *emit_callback_zero(struct emit *e);
+/* A static callback int f(u64, void *), written in the middle of another function: between
+ * the two nothing else can be. Gives its address. */
+struct emit_outer;
+struct emit_outer *emit_body_begin(struct emit *e, const char *name);
+struct ir *emit_body_end(struct emit *e, struct emit_outer *outer);
 /* Script line of what follows: the verifier's log shows it. */
 void emit_line(struct emit *e, unsigned line, unsigned col);
 
@@ -43,6 +49,12 @@ void emit_jump(struct emit *e, struct ir_block *to);
 void emit_branch(struct emit *e, struct ir *cond, struct ir_block *yes, struct ir_block *no);
 void emit_return(struct emit *e, struct ir *value);
 
+/* The block being written; and in a block that two lead to, what came from each: before all
+ * else there. */
+struct ir_block *emit_here(struct emit *e);
+struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struct ir *b,
+	struct ir_block *from_b);
+
 /* Values. */
 struct ir *emit_int(struct emit *e, uint64_t v);
 struct ir *emit_binary(struct emit *e, enum emit_op op, struct ir *a, struct ir *b);
@@ -50,6 +62,8 @@ struct ir *emit_binary(struct emit *e, enum emit_op op, struct ir *a, struct ir 
 struct ir *emit_compare(struct emit *e, enum emit_cmp op, struct ir *a, struct ir *b);
 struct ir *emit_is_null(struct emit *e, struct ir *ptr);
 struct ir *emit_select(struct emit *e, struct ir *cond, struct ir *yes, struct ir *no);
+/* The same value, of which LLVM knows nothing. */
+struct ir *emit_opaque(struct emit *e, struct ir *v);
 /* Keep the low size bytes and extend them again. */
 struct ir *emit_resize(struct emit *e, struct ir *v, uint32_t size, bool is_signed);
 
@@ -61,6 +75,8 @@ void emit_set_ptr(struct emit *e, struct ir *room, struct ir *ptr);
 struct ir *emit_offset(struct emit *e, struct ir *base, uint64_t offset);
 struct ir *emit_index(struct emit *e, struct ir *base, struct ir *offset); /* bytes */
 struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
+	bool is_signed);
+struct ir *emit_load_ctx(struct emit *e, struct ir *ctx, uint32_t offset, uint32_t size,
 	bool is_signed);
 void emit_store(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
 	struct ir *v);
@@ -85,6 +101,12 @@ struct emit_map {
 struct ir *emit_map(struct emit *e, const struct emit_map *m);
 struct ir *emit_map_extern(struct emit *e, const struct emit_map *m);
 
-/* After the last program. 0, or -EINVAL with the complaint on stderr: our bug. */
+/* After the last program: the one, then the other. 0; -EINVAL with the complaint on stderr:
+ * our bug; -E2BIG, see emit_refused(). */
+int emit_optimize(struct emit *e);
 int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size);
+/* BPF instructions that a function becomes, estimated high. */
+unsigned emit_function_size(struct emit *e, const char *name);
+/* After -E2BIG: the function that needs more stack than there is. */
+const char *emit_refused(const struct emit *e);
 void emit_dump(struct emit *e, FILE *out); /* -d llvm */

@@ -4,11 +4,13 @@
 #include "gen.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/owner.h"
 #include "bpf/objects.h"
 #include "bpf/unwind.h"
@@ -23,7 +25,7 @@ struct gen_mark gen_mark(struct gen *g)
 	struct gen_mark m = {.mem_top = g->mem_top};
 
 	for (int i = 0; i < GEN_POOL_CLASSES; i++)
-		m.used[i] = g->pool[i].used;
+		m.used[i] = g->fn.pool[i].used;
 	return m;
 }
 
@@ -31,32 +33,42 @@ void gen_release(struct gen *g, struct gen_mark m)
 {
 	g->mem_top = m.mem_top;
 	for (int i = 0; i < GEN_POOL_CLASSES; i++)
-		g->pool[i].used = m.used[i];
+		g->fn.pool[i].used = m.used[i];
+}
+
+uint32_t gen_mem_take(struct gen *g, uint32_t size)
+{
+	uint32_t at = g->mem_top;
+
+	g->mem_top += (size + 7) & ~7u;
+	if (g->mem_top > g->mem_max)
+		g->mem_max = g->mem_top;
+	return at;
+}
+
+struct ir *gen_mem_at(struct gen *g, uint32_t at)
+{
+	g->mem_used = true;
+	return emit_offset(g->e, emit_get_ptr(g->e, g->fn.mem_ptr), at);
 }
 
 struct ir *gen_mem(struct gen *g, uint32_t size)
 {
-	uint32_t at = g->mem_top;
-
-	g->mem_used = true;
-	g->mem_top += (size + 7) & ~7u;
-	if (g->mem_top > g->mem_max)
-		g->mem_max = g->mem_top;
-	return emit_offset(g->e, emit_get_ptr(g->e, g->mem_room), at);
+	return gen_mem_at(g, gen_mem_take(g, size));
 }
 
 struct ir *gen_tmp(struct gen *g, uint32_t size)
 {
 	for (int i = 0; i < GEN_POOL_CLASSES; i++) {
-		unsigned n = g->pool[i].used;
+		unsigned n = g->fn.pool[i].used;
 
 		/* A program's own stack is small: the unwinder needs the rest of 512. */
-		if (size > pool_size[i] || n >= 4)
+		if (size > pool_size[i] || n >= 4 || g->fn.is_body)
 			continue;
-		if (n == g->pool[i].made)
-			g->pool[i].room[g->pool[i].made++] = emit_alloca(g->e, pool_size[i]);
-		g->pool[i].used++;
-		return g->pool[i].room[n];
+		if (n == g->fn.pool[i].made)
+			g->fn.pool[i].slot[g->fn.pool[i].made++] = emit_alloca(g->e, pool_size[i]);
+		g->fn.pool[i].used++;
+		return g->fn.pool[i].slot[n];
 	}
 	return gen_mem(g, size);
 }
@@ -66,17 +78,47 @@ struct ir *gen_local(struct gen *g)
 	return emit_alloca(g->e, 8);
 }
 
-struct ir *gen_slot(struct gen *g)
+struct ir *gen_var_slot(struct gen *g, const struct var *v)
 {
-	g->mem_used = true;
-	return emit_load(g->e, g->slot_room, 0, 8, false);
+	return v->slot ? v->slot : gen_mem_at(g, v->at);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+enum { CALLS_MAX = 8 }; /* of the kernel: functions under way, the program too */
+
+void gen_check_calls(struct gen *g, unsigned calls)
+{
+	if (1 + g->depth + calls <= CALLS_MAX)
+		return;
+	diag(g->opt->diags, g->at, DIAG_TOO_LARGE, "loops are nested too deeply for this: %u, at most %u",
+		g->depth, CALLS_MAX - 1 - calls);
+	diag_hint(g->opt->diags, calls < 3 ? "the kernel allows %d calls in a program, and each loop is one" :
+		"the kernel allows %d calls in a program, and each loop is one; take the stack before the "
+		"loops: $s = ustack", CALLS_MAX);
+}
+
+struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
+	const uint32_t *sizes, struct ir *const *args, unsigned n)
+{
+	static const struct {
+		const char *name;
+		unsigned calls; /* of the deepest chain, see tests/verifier/depth.py */
+	} deep[] = {{"go_id", 4}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
+	unsigned calls = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
+		if (!strcmp(name, deep[i].name))
+			calls = deep[i].calls;
+	gen_check_calls(g, calls);
+	return emit_library(g->e, name, params, sizes, args, n);
 }
 
 /* ---- statements --------------------------------------------------------- */
 
 void gen_stop(struct gen *g)
 {
-	emit_jump(g->e, g->leave);
+	emit_jump(g->e, g->fn.leave);
 	emit_at(g->e, emit_block(g->e, "unreached"));
 }
 
@@ -99,7 +141,7 @@ static void gen_if(struct gen *g, struct node *n)
 
 static void var_store(struct gen *g, struct var *v, struct ir *value, const struct type *from)
 {
-	gen_put(g, value, from, v->type, v->slot, 0);
+	gen_put(g, value, from, v->type, gen_var_slot(g, v), 0);
 }
 
 static void gen_assign_var(struct gen *g, struct node *n)
@@ -108,11 +150,11 @@ static void gen_assign_var(struct gen *g, struct node *n)
 	struct ir *value;
 
 	if (n->op.op == OP_NONE) {
-		gen_into(g, n->op.right, v->type, v->slot, 0);
+		gen_into(g, n->op.right, v->type, gen_var_slot(g, v), 0);
 		return;
 	}
 	value = gen_value(g, n->op.right);
-	value = gen_binary(g, n->op.op, v->type, gen_get(g, v->type, v->slot, 0),
+	value = gen_binary(g, n->op.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
 		n->op.right->type, value);
 	var_store(g, v, value, v->type);
 }
@@ -121,79 +163,12 @@ static void gen_let(struct gen *g, struct node *n)
 {
 	struct var *v = n->let.var->var.var;
 
+	if (!v->type) /* nobody uses it */
+		return;
 	if (n->let.value)
-		gen_into(g, n->let.value, v->type, v->slot, 0);
+		gen_into(g, n->let.value, v->type, gen_var_slot(g, v), 0);
 	else
-		gen_zero(g, v->slot, type_in_memory(v->type) ? v->type->size : 8);
-}
-
-static void loop_body(struct gen *g, struct node *body, struct ir_block *next,
-	struct ir_block *end)
-{
-	struct ir_block *outer_next = g->loop_next, *outer_end = g->loop_end;
-
-	g->loop_next = next;
-	g->loop_end = end;
-	gen_stmts(g, body);
-	g->loop_next = outer_next;
-	g->loop_end = outer_end;
-}
-
-static void gen_while(struct gen *g, struct node *n)
-{
-	struct ir_block *test = emit_block(g->e, "while");
-	struct ir_block *body = emit_block(g->e, "body");
-	struct ir_block *end = emit_block(g->e, "endwhile");
-
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	emit_branch(g->e, gen_truth(g, n->cond.test), body, end);
-	emit_at(g->e, body);
-	loop_body(g, n->cond.then, test, end);
-	emit_jump(g->e, test);
-	emit_at(g->e, end);
-}
-
-static void gen_for_range(struct gen *g, struct node *n)
-{
-	struct var *v = n->loop.var->var.var;
-	struct ir_block *test = emit_block(g->e, "for");
-	struct ir_block *body = emit_block(g->e, "body");
-	struct ir_block *step = emit_block(g->e, "step");
-	struct ir_block *end = emit_block(g->e, "endfor");
-	struct ir *i = gen_local(g), *to = gen_local(g), *at;
-
-	emit_store(g->e, i, 0, 8, gen_value(g, n->loop.from));
-	emit_store(g->e, to, 0, 8, gen_value(g, n->loop.to));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	at = emit_load(g->e, i, 0, 8, true);
-	emit_branch(g->e, emit_compare(g->e, EMIT_SLT, at, emit_load(g->e, to, 0, 8, true)),
-		body, end);
-	emit_at(g->e, body);
-	var_store(g, v, emit_load(g->e, i, 0, 8, true), v->type);
-	loop_body(g, n->loop.body, step, end);
-	emit_jump(g->e, step);
-	emit_at(g->e, step);
-	at = emit_load(g->e, i, 0, 8, true);
-	emit_store(g->e, i, 0, 8, emit_binary(g->e, EMIT_ADD, at, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
-	emit_at(g->e, end);
-}
-
-static void gen_unroll(struct gen *g, struct node *n)
-{
-	struct ir_block *end = emit_block(g->e, "endunroll");
-
-	for (uint64_t i = 0; i < n->loop.from->integer.value; i++) {
-		struct ir_block *next = emit_block(g->e, "unroll");
-
-		loop_body(g, n->loop.body, next, end);
-		emit_jump(g->e, next);
-		emit_at(g->e, next);
-	}
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+		gen_zero(g, gen_var_slot(g, v), type_in_memory(v->type) ? v->type->size : 8);
 }
 
 static void gen_jump_to(struct gen *g, struct ir_block *to)
@@ -237,10 +212,10 @@ static void gen_stmt(struct gen *g, struct node *n)
 		gen_stop(g);
 		break;
 	case N_BREAK:
-		gen_jump_to(g, g->loop_end);
+		gen_jump_to(g, g->fn.loop_end);
 		break;
 	case N_CONTINUE:
-		gen_jump_to(g, g->loop_next);
+		gen_jump_to(g, g->fn.loop_next);
 		break;
 	case N_INT:
 	case N_STRING:
@@ -272,6 +247,7 @@ void gen_stmts(struct gen *g, struct node *first)
 
 		source_place(g->script->source, n->span.start, &line, &col);
 		emit_line(g->e, line, col);
+		g->at = n->span;
 		gen_stmt(g, n);
 		gen_release(g, mark);
 	}
@@ -284,9 +260,10 @@ static void make_vars(struct gen *g)
 	for (struct var *v = g->probe->vars; v; v = v->next) {
 		if (!v->type || v->type->kind == TYPE_BAD)
 			continue;
-		if (type_in_memory(v->type)) {
-			v->slot = gen_mem(g, v->type->size);
-			gen_zero(g, v->slot, v->type->size);
+		if (type_in_memory(v->type) || g->has_bodies) {
+			v->slot = NULL;
+			v->at = gen_mem_take(g, v->type->size);
+			gen_zero(g, gen_mem_at(g, v->at), (v->type->size + 7) & ~7u);
 		} else {
 			v->slot = emit_alloca(g->e, 8);
 			emit_store(g->e, v->slot, 0, 8, emit_int(g->e, 0));
@@ -302,14 +279,14 @@ static void filter_pid(struct gen *g)
 	if (!g->opt->pid || g->provider->run != RUN_ATTACHED || g->provider->any_process)
 		return;
 	if (g->opt->pid_tree) {
-		same = emit_library(g->e, "in_tree", NULL, NULL, NULL, 0);
+		same = gen_library(g, "in_tree", NULL, NULL, NULL, 0);
 	} else {
 		tgid = gen_call(g, BPF_FUNC_get_current_pid_tgid, 0);
 		tgid = emit_binary(g->e, EMIT_LSHR, tgid, emit_int(g->e, 32));
 		same = emit_compare(g->e, EMIT_EQ, tgid, emit_int(g->e, g->opt->pid));
 	}
 	ours = emit_block(g->e, "ours");
-	emit_branch(g->e, same, ours, g->leave);
+	emit_branch(g->e, same, ours, g->fn.leave);
 	emit_at(g->e, ours);
 }
 
@@ -321,7 +298,7 @@ static void gen_predicate(struct gen *g)
 	if (!g->probe->predicate)
 		return;
 	pass = emit_block(g->e, "pass");
-	emit_branch(g->e, gen_truth(g, g->probe->predicate), pass, g->leave);
+	emit_branch(g->e, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
 	emit_at(g->e, pass);
 	gen_release(g, mark);
 }
@@ -340,15 +317,15 @@ static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_blo
 	taken = emit_block(g->e, "taken");
 	ready = emit_block(g->e, "ready");
 	key = emit_alloca(g->e, 8);
-	slot = emit_library(g->e, "scratch_take", NULL, NULL, NULL, 0);
+	slot = gen_library(g, "scratch_take", NULL, NULL, NULL, 0);
 	emit_branch(g->e, emit_compare(g->e, EMIT_SLT, slot, emit_int(g->e, 0)), out, taken);
 	emit_at(g->e, taken);
-	emit_store(g->e, g->slot_room, 0, 8, slot);
+	emit_store(g->e, g->fn.slot_index, 0, 8, slot);
 	emit_store(g->e, key, 0, 4, slot);
 	mem = gen_lookup(g, g->scratch, key);
 	emit_branch(g->e, emit_is_null(g->e, mem), out, ready);
 	emit_at(g->e, ready);
-	emit_set_ptr(g->e, g->mem_room, mem);
+	emit_set_ptr(g->e, g->fn.mem_ptr, mem);
 	emit_jump(g->e, body);
 }
 
@@ -360,7 +337,7 @@ static void scratch_epilogue(struct gen *g)
 	if (!g->mem_used)
 		return;
 	slot = gen_slot(g);
-	emit_library(g->e, "scratch_give", params, NULL, &slot, 1);
+	gen_library(g, "scratch_give", params, NULL, &slot, 1);
 }
 
 static void gen_program(struct gen *g, const char *name)
@@ -370,12 +347,15 @@ static void gen_program(struct gen *g, const char *name)
 
 	source_place(g->script->source, g->probe->span.start, &line, &col);
 	emit_prog_begin(g->e, name, g->provider->section, line);
-	memset(g->pool, 0, sizeof(g->pool));
+	g->fn = (struct gen_fn){};
 	g->mem_top = 0;
 	g->mem_used = false;
-	g->mem_room = emit_alloca_ptr(g->e);
-	g->slot_room = emit_alloca(g->e, 8);
-	g->leave = emit_block(g->e, "leave");
+	gen_find_loops(g, g->probe->body);
+	if (g->has_bodies)
+		g->stop_at = gen_mem_take(g, 8);
+	g->fn.mem_ptr = emit_alloca_ptr(g->e);
+	g->fn.slot_index = emit_alloca(g->e, 8);
+	g->fn.leave = emit_block(g->e, "leave");
 	prologue = emit_block(g->e, "prologue");
 	body = emit_block(g->e, "body");
 	out = emit_block(g->e, "out");
@@ -385,8 +365,8 @@ static void gen_program(struct gen *g, const char *name)
 	make_vars(g);
 	gen_predicate(g);
 	gen_stmts(g, g->probe->body);
-	emit_jump(g->e, g->leave);
-	emit_at(g->e, g->leave);
+	emit_jump(g->e, g->fn.leave);
+	emit_at(g->e, g->fn.leave);
 	scratch_epilogue(g);
 	emit_jump(g->e, out);
 	emit_at(g->e, prologue);
@@ -431,6 +411,14 @@ static struct image_prog *add_prog(struct gen *g)
 	return &img->progs[img->nprogs++];
 }
 
+void gen_function_add(struct gen *g, const char *name, struct span span)
+{
+	struct gen_function *f = arena_new_obj(g->arena, struct gen_function);
+
+	*f = (struct gen_function){name, span, g->functions};
+	g->functions = f;
+}
+
 static struct image_prog *make_program(struct gen *g)
 {
 	const char *name = arena_printf(g->arena, "probe_%u", g->img->nprogs);
@@ -442,10 +430,11 @@ static struct image_prog *make_program(struct gen *g)
 		.provider = g->provider,
 		.first_place = g->first_place,
 		.nplaces = 1,
-		.span = g->probe->span,
+		.span = g->probe->points->span,
 	};
 	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* is loaded for its function */
 	gen_program(g, name);
+	gen_function_add(g, name, g->probe->points->span);
 	return &g->img->progs[g->img->nprogs - 1];
 }
 
@@ -475,12 +464,18 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	}
 }
 
+/* LLVM looks at each of them for each program, through all names. */
+enum { MAPS_MAX = 512 };
+
 static void define_maps(struct gen *g)
 {
 	g->img->maps = arena_new_array(g->arena, struct image_map, g->script->nmaps + 1);
 	for (struct map *m = g->script->maps; m; m = m->next) {
 		m->index = g->img->nmaps++;
 		gen_map_define(g, m, &g->img->maps[m->index]);
+		if (m->index == MAPS_MAX)
+			diag(g->opt->diags, m->key ? m->first_key : m->first_value, DIAG_TOO_LARGE,
+				"a script has at most %d maps: @%s is one more", MAPS_MAX, m->name);
 	}
 }
 
@@ -495,7 +490,6 @@ static void gen_all(struct gen *g)
 	};
 
 	g->scratch = emit_map(g->e, &scratch);
-	define_maps(g);
 	for (struct probe *p = g->script->probes; p; p = p->next) {
 		g->probe = p;
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)
@@ -528,12 +522,46 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 	return link_bpf(blobs, n, ret, ret_size);
 }
 
+/* BPF jumps over at most 32,767 instructions, and a program's first jump goes to its end. */
+enum { FUNCTION_MAX = 32000, UNOPTIMIZED_MAX = 3 * FUNCTION_MAX };
+
+static bool sizes_fit(struct gen *g, unsigned most)
+{
+	for (const struct gen_function *f = g->functions; f; f = f->next) {
+		if (emit_function_size(g->e, f->name) <= most)
+			continue;
+		diag(g->opt->diags, f->span, DIAG_TOO_LARGE,
+			"this becomes more than the %d instructions of a BPF function",
+			FUNCTION_MAX);
+		diag_hint(g->opt->diags, "split it into several probes, or write what repeats as a loop");
+	}
+	return !diags_failed(g->opt->diags);
+}
+
+static void refuse_stack(struct gen *g, const char *function)
+{
+	const struct gen_function *f = g->functions;
+
+	while (f->next && strcmp(f->name, function))
+		f = f->next;
+	diag(g->opt->diags, f->span, DIAG_TOO_LARGE,
+		"this needs more than the 512 bytes of stack of a BPF program");
+	diag_hint(g->opt->diags, "split long expressions, or split it into several probes");
+}
+
 static bool finish(struct gen *g)
 {
 	_cleanup_(freep) void *elf = NULL, *linked = NULL;
 	size_t size, linked_size;
 
-	if (emit_finish(g->e, &elf, &size))
+	int r;
+
+	if (!sizes_fit(g, UNOPTIMIZED_MAX) || emit_optimize(g->e) || !sizes_fit(g, FUNCTION_MAX))
+		return false;
+	r = emit_finish(g->e, &elf, &size);
+	if (r == -E2BIG)
+		refuse_stack(g, emit_refused(g->e));
+	if (r)
 		return false;
 	if (g->opt->dump_llvm)
 		emit_dump(g->e, g->opt->dump_llvm);
@@ -554,8 +582,10 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->source = s->source;
-	gen_all(&g);
-	ok = finish(&g);
+	define_maps(&g);
+	if (!diags_failed(opt->diags))
+		gen_all(&g);
+	ok = !diags_failed(opt->diags) && finish(&g);
 	emit_free(g.e);
 	if (ok)
 		*ret = g.img;

@@ -22,6 +22,28 @@
 
 enum { GEN_POOL_CLASSES = 3, GEN_POOL_MAX = 64 };
 
+/* The function being written: a program, or the body of a loop that bpf_loop() calls. */
+struct gen_fn {
+	struct ir_block *leave;     /* ends the program: to its epilogue, or out of the loop */
+	struct ir_block *loop_next, *loop_end;
+	struct ir *mem_ptr;         /* stack slot: pointer to the scratch slot's memory */
+	struct ir *slot_index;      /* stack slot: the scratch slot's index */
+	struct ir *frame;           /* struct loop_frame of gen_loop.c, once there is one */
+	bool is_body;               /* of a loop */
+
+	struct { /* small temporaries on the BPF stack, by size: 8, 16, 32 */
+		struct ir *slot[GEN_POOL_MAX];
+		unsigned made, used;
+	} pool[GEN_POOL_CLASSES];
+};
+
+/* A function that was written, and what of the script it is. */
+struct gen_function {
+	const char *name;
+	struct span span;
+	struct gen_function *next;
+};
+
 struct gen {
 	struct emit *e;
 	struct arena *arena;
@@ -36,19 +58,17 @@ struct gen {
 	uint32_t first_place;       /* and its index in the image; */
 	uint32_t named_place;       /* that of the first of its name: a function's returns are one */
 	bool bound_to_place;        /* what was generated holds for this place alone */
-	struct ir_block *leave;     /* to the epilogue */
-	struct ir_block *loop_next, *loop_end;
+	struct gen_fn fn;
 	struct ir *scratch;         /* the map */
-	struct ir *mem_room;        /* pointer to the scratch slot's memory */
-	struct ir *slot_room;       /* its index */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	bool mem_used;
-
-	struct { /* small temporaries on the BPF stack, by size: 8, 16, 32 */
-		struct ir *room[GEN_POOL_MAX];
-		unsigned made, used;
-	} pool[GEN_POOL_CLASSES];
-
+	struct span at;             /* of the statement */
+	unsigned depth;             /* bodies of loops around it */
+	bool is_long;               /* no loop is repeated in it as copies */
+	bool has_bodies;            /* loops of the program are functions: see gen_loop.c */
+	uint32_t stop_at;           /* then, in scratch: a word that is set to leave the program */
+	unsigned nbodies;           /* of all programs */
+	struct gen_function *functions;
 	struct ir *ring;            /* the map, once used */
 	unsigned records_cap, progs_cap, places_cap;
 };
@@ -65,8 +85,24 @@ struct ir *gen_tmp(struct gen *g, uint32_t size);  /* stack if small (at most 32
 /* 8 bytes whose address goes nowhere: LLVM makes a register of it. */
 struct ir *gen_local(struct gen *g);
 struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * SCRATCH_SLOTS + n */
+/* The same by its offset, which holds in a loop's body, too. */
+uint32_t gen_mem_take(struct gen *g, uint32_t size);
+struct ir *gen_mem_at(struct gen *g, uint32_t at);
+struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
+	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as emit_library() */
+void gen_check_calls(struct gen *g, unsigned calls); /* so many from here, or complains */
+struct ir *gen_ctx(struct gen *g);                 /* the program's context */
+struct ir *gen_var_slot(struct gen *g, const struct var *v);
+void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct node *first);
 void gen_stop(struct gen *g); /* leave the program; what follows is not reached */
+
+/* gen_loop.c */
+/* Sets is_long and has_bodies for a program. */
+void gen_find_loops(struct gen *g, const struct node *first);
+void gen_unroll(struct gen *g, struct node *n);
+void gen_while(struct gen *g, struct node *n);
+void gen_for_range(struct gen *g, struct node *n);
 
 /* gen_expr.c */
 bool type_in_memory(const struct type *t);
@@ -82,6 +118,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	const struct type *tb, struct ir *b);
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
 void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
+/* v, or n - 1 where it is not below n: an index that the verifier believes. */
+struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 /* BPF helpers; the arguments are struct ir *. */
 struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL: not there */

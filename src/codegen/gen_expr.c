@@ -59,17 +59,33 @@ void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 
 /* Reading from address 0 fails, and a failed read zeroes its destination: the
  * kernel's memset. */
-void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
+static void gen_zero_from(struct gen *g, struct ir *dst, uint32_t at, uint32_t size)
 {
-	if (size > INLINE_BYTES) {
-		gen_call(g, BPF_FUNC_probe_read_kernel, 3, dst, emit_int(g->e, size),
-			emit_int(g->e, 0));
+	if (size - at > INLINE_BYTES) {
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, emit_offset(g->e, dst, at),
+			emit_int(g->e, size - at), emit_int(g->e, 0));
 		return;
 	}
-	for (uint32_t at = 0, n; at < size; at += n) {
+	for (uint32_t n; at < size; at += n) {
 		n = chunk(size - at);
+		while (at % n) /* the BPF stack allows aligned accesses only */
+			n /= 2;
 		emit_store(g->e, dst, at, n, emit_int(g->e, 0));
 	}
+}
+
+void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
+{
+	gen_zero_from(g, dst, 0, size);
+}
+
+/* LLVM may know the range of v from how it came about and drop the test; the verifier does
+ * not know it. */
+struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n)
+{
+	v = emit_opaque(g->e, v);
+	return emit_select(g->e, emit_compare(g->e, EMIT_ULT, v, emit_int(g->e, n)), v,
+		emit_int(g->e, n - 1));
 }
 
 static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *dst,
@@ -98,8 +114,8 @@ static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *
 			emit_store(g->e, dst, to - 1, 1, emit_int(g->e, 0));
 		return;
 	}
+	gen_zero_from(g, dst, from, to);
 	gen_copy(g, dst, src, from);
-	gen_zero(g, emit_offset(g->e, dst, from), to - from);
 }
 
 static void put_tuple(struct gen *g, struct ir *src, const struct type *from,
@@ -271,36 +287,45 @@ static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct 
 	return emit_compare(g->e, EMIT_EQ, differ, emit_int(g->e, 0));
 }
 
-/* A loop over bytes that ends at the first difference or the NUL. */
+/* What differs in up to INLINE_BYTES, from `at` on. */
+static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t at, uint32_t end)
+{
+	struct ir *differ = emit_int(g->e, 0);
+
+	for (uint32_t c; at < end; at += c) {
+		c = chunk(end - at);
+		differ = emit_binary(g->e, EMIT_OR, differ,
+			emit_binary(g->e, EMIT_XOR, emit_load(g->e, a, at, c, false),
+				emit_load(g->e, b, at, c, false)));
+	}
+	return emit_compare(g->e, EMIT_NE, differ, emit_int(g->e, 0));
+}
+
+/* All of the shorter one is compared: its NUL too, and behind a NUL there are zeros. */
 static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
 	uint32_t nb)
 {
-	uint32_t max = na < nb ? na : nb;
-	struct ir *i = gen_local(g), *equal = gen_local(g), *ca, *cb, *at;
-	struct ir_block *test = emit_block(g->e, "strcmp"), *body = emit_block(g->e, "bytes");
-	struct ir_block *same = emit_block(g->e, "same"), *yes = emit_block(g->e, "equal");
-	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "compared");
+	uint32_t size = na < nb ? na : nb;
+	struct ir_block *end, *next;
+	struct ir *result, *differ;
 
-	emit_store(g->e, i, 0, 8, emit_int(g->e, 0));
-	emit_store(g->e, equal, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	at = emit_load(g->e, i, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, at, emit_int(g->e, max)), body, end);
-	emit_at(g->e, body);
-	ca = emit_load(g->e, emit_index(g->e, a, at), 0, 1, false);
-	cb = emit_load(g->e, emit_index(g->e, b, at), 0, 1, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, ca, cb), same, end);
-	emit_at(g->e, same);
-	emit_branch(g->e, ca, next, yes);
-	emit_at(g->e, yes);
-	emit_store(g->e, equal, 0, 8, emit_int(g->e, 1));
+	if (size <= INLINE_BYTES)
+		return emit_binary(g->e, EMIT_XOR, words_differ(g, a, b, 0, size),
+			emit_int(g->e, 1));
+	end = emit_block(g->e, "compared");
+	result = gen_local(g);
+	emit_store(g->e, result, 0, 8, emit_int(g->e, 0));
+	for (uint32_t at = 0; at < size; at += INLINE_BYTES) {
+		next = emit_block(g->e, "words");
+		differ = words_differ(g, a, b, at,
+			at + INLINE_BYTES < size ? at + INLINE_BYTES : size);
+		emit_branch(g->e, differ, end, next);
+		emit_at(g->e, next);
+	}
+	emit_store(g->e, result, 0, 8, emit_int(g->e, 1));
 	emit_jump(g->e, end);
-	emit_at(g->e, next);
-	emit_store(g->e, i, 0, 8, emit_binary(g->e, EMIT_ADD, at, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
 	emit_at(g->e, end);
-	return emit_load(g->e, equal, 0, 8, false);
+	return emit_load(g->e, result, 0, 8, false);
 }
 
 static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
@@ -373,18 +398,19 @@ struct ir *gen_truth(struct gen *g, struct node *n)
 static struct ir *gen_logical(struct gen *g, struct node *n)
 {
 	struct ir_block *second = emit_block(g->e, "second"), *end = emit_block(g->e, "decided");
-	struct ir *room = gen_local(g), *v = gen_truth(g, n->op.left);
+	struct ir *left = gen_truth(g, n->op.left), *right;
+	struct ir_block *from_left = emit_here(g->e), *from_right;
 
-	emit_store(g->e, room, 0, 8, v);
 	if (n->op.op == OP_LAND)
-		emit_branch(g->e, v, second, end);
+		emit_branch(g->e, left, second, end);
 	else
-		emit_branch(g->e, v, end, second);
+		emit_branch(g->e, left, end, second);
 	emit_at(g->e, second);
-	emit_store(g->e, room, 0, 8, gen_truth(g, n->op.right));
+	right = gen_truth(g, n->op.right);
+	from_right = emit_here(g->e);
 	emit_jump(g->e, end);
 	emit_at(g->e, end);
-	return emit_load(g->e, room, 0, 8, false);
+	return emit_phi(g->e, left, from_left, right, from_right);
 }
 
 static struct ir *gen_binop(struct gen *g, struct node *n)
@@ -405,10 +431,10 @@ static struct ir *gen_var_incdec(struct gen *g, struct node *n)
 	struct var *v = n->op.left->var.var;
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
-	struct ir *old = gen_get(g, v->type, v->slot, 0);
+	struct ir *old = gen_get(g, v->type, gen_var_slot(g, v), 0);
 	struct ir *new = emit_binary(g->e, up ? EMIT_ADD : EMIT_SUB, old, emit_int(g->e, 1));
 
-	gen_put(g, new, v->type, v->type, v->slot, 0);
+	gen_put(g, new, v->type, v->type, gen_var_slot(g, v), 0);
 	return post ? old : new;
 }
 
@@ -494,11 +520,11 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	struct ir *dst = gen_mem(g, t->size), *src, *at;
 
 	if (f->data_loc) {
-		at = emit_load(g->e, emit_ctx(g->e), f->offset, 4, false);
+		at = emit_load_ctx(g->e, gen_ctx(g), f->offset, 4, false);
 		at = emit_binary(g->e, EMIT_AND, at, emit_int(g->e, 0xffff));
-		src = emit_index(g->e, emit_ctx(g->e), at);
+		src = emit_index(g->e, gen_ctx(g), at);
 	} else {
-		src = emit_offset(g->e, emit_ctx(g->e), f->offset);
+		src = emit_offset(g->e, gen_ctx(g), f->offset);
 	}
 	gen_zero(g, dst, t->size);
 	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
@@ -513,7 +539,7 @@ static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 	struct ir *room = gen_tmp(g, 8);
 
 	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	gen_call(g, BPF_FUNC_get_func_arg, 3, emit_ctx(g->e), emit_int(g->e, f->offset / 8), room);
+	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), emit_int(g->e, f->offset / 8), room);
 	return emit_load(g->e, room, 0, f->size, f->type->is_signed);
 }
 
@@ -529,7 +555,7 @@ static struct ir *gen_args_field(struct gen *g, struct node *n)
 		return field_string(g, f, n->type);
 	if (g->provider->ctx == CTX_TRAMPOLINE)
 		return trampoline_arg(g, f);
-	return emit_load(g->e, emit_ctx(g->e), f->offset, f->size, f->type->is_signed);
+	return emit_load_ctx(g->e, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 }
 
 static struct ir *gen_field(struct gen *g, struct node *n)
@@ -553,9 +579,7 @@ static struct ir *gen_index(struct gen *g, struct node *n)
 		return gen_get(g, n->type, object,
 			t->tuple.offsets[n->index.index->integer.value]);
 	i = gen_value(g, n->index.index);
-	i = emit_select(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, t->size)), i,
-		emit_int(g->e, t->size - 1));
-	return emit_load(g->e, emit_index(g->e, object, i), 0, 1, true);
+	return emit_load(g->e, emit_index(g->e, object, gen_below(g, i, t->size)), 0, 1, true);
 }
 
 static struct ir *in_memory(struct gen *g, struct node *n)
@@ -577,7 +601,7 @@ struct ir *gen_value(struct gen *g, struct node *n)
 	case N_TUPLE:
 		return in_memory(g, n);
 	case N_VAR:
-		return gen_get(g, n->var.var->type, n->var.var->slot, 0);
+		return gen_get(g, n->var.var->type, gen_var_slot(g, n->var.var), 0);
 	case N_MAP:
 		return gen_map_read(g, n);
 	case N_CALL:

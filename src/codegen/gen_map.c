@@ -99,54 +99,66 @@ static void check_update(struct gen *g, struct ir *result)
 	emit_at(g->e, done);
 }
 
-/* The element, made with zeros when it was not there; `found` is the block where
- * it is at hand, `end` where it is not: the map was full. */
+/* The element, made with zeros when it was not there; what follows is written where it is at
+ * hand. Where it is not, the map being full, it goes on at `end`: gives that block. */
 static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
-	struct ir_block *end)
+	struct ir_block *end, struct ir_block **ret_full)
 {
-	struct ir *room = emit_alloca_ptr(g->e), *p = gen_lookup(g, m->slot, key);
+	struct ir *p = gen_lookup(g, m->slot, key), *made = NULL;
 	struct ir_block *make = emit_block(g->e, "make"), *found = emit_block(g->e, "found");
-	struct ir_block *full = emit_block(g->e, "full");
+	struct ir_block *full = emit_block(g->e, "full"), *here = emit_here(g->e);
 
-	emit_set_ptr(g->e, room, p);
-	emit_branch(g->e, emit_is_null(g->e, p), make, found);
+	emit_branch(g->e, emit_is_null(g->e, p), m->key ? make : full, found);
 	emit_at(g->e, make);
 	if (m->key) {
 		/* NOEXIST: another CPU may have made it meanwhile. */
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
 			emit_zeros(g->e, slot_size(m)), emit_int(g->e, BPF_NOEXIST));
-		p = gen_lookup(g, m->slot, key);
-		emit_set_ptr(g->e, room, p);
-		emit_branch(g->e, emit_is_null(g->e, p), full, found);
+		made = gen_lookup(g, m->slot, key);
+		emit_branch(g->e, emit_is_null(g->e, made), full, found);
 	} else {
-		emit_jump(g->e, full);
+		emit_jump(g->e, full); /* never reached */
 	}
 	emit_at(g->e, full);
 	gen_lost(g, LOST_MAP);
+	*ret_full = emit_here(g->e);
 	emit_jump(g->e, end);
 	emit_at(g->e, found);
-	p = emit_get_ptr(g->e, room);
+	if (made)
+		p = emit_phi(g->e, p, here, made, make);
 	mark_set(g, m, p);
 	return p;
 }
 
 /* ---- reading ------------------------------------------------------------ */
 
-static struct ir *read_plain(struct gen *g, struct map *m, struct ir *key)
+/* What a map's element is to a program: 0 where it is not there. */
+static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
-	bool memory = type_in_memory(m->value);
-	struct ir *room = memory ? gen_mem(g, m->value->size) : gen_local(g);
-	struct ir *p = gen_lookup(g, m->slot, key);
-	uint32_t size = memory ? m->value->size : 8;
+	struct ir *p = gen_lookup(g, m->slot, key), *v;
+	struct ir_block *here = emit_here(g->e);
 
-	gen_zero(g, room, size);
 	emit_branch(g->e, emit_is_null(g->e, p), end, found);
 	emit_at(g->e, found);
-	gen_put(g, gen_get(g, m->value, p, 0), m->value, m->value, room, 0);
+	v = gen_get(g, m->value, p, 0);
 	emit_jump(g->e, end);
 	emit_at(g->e, end);
-	return gen_get(g, m->value, room, 0);
+	return emit_phi(g->e, emit_int(g->e, 0), here, v, found);
+}
+
+static struct ir *read_memory(struct gen *g, struct map *m, struct ir *key)
+{
+	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
+	struct ir *copy = gen_mem(g, m->value->size), *p = gen_lookup(g, m->slot, key);
+
+	gen_zero(g, copy, m->value->size);
+	emit_branch(g->e, emit_is_null(g->e, p), end, found);
+	emit_at(g->e, found);
+	gen_copy(g, copy, p, m->value->size);
+	emit_jump(g->e, end);
+	emit_at(g->e, end);
+	return copy;
 }
 
 static enum agg_merge merge_of(const struct type *t)
@@ -180,7 +192,7 @@ static void merge_part(struct gen *g, const struct type *t, struct ir *part, str
 		emit_int(g->e, merge_of(t)),
 	};
 
-	emit_library(g->e, "agg_merge", params, sizes, args, 4);
+	gen_library(g, "agg_merge", params, sizes, args, 4);
 }
 
 static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
@@ -217,7 +229,9 @@ struct ir *gen_map_read(struct gen *g, struct node *n)
 	struct map *m = n->map.map;
 	struct ir *key = gen_key(g, m, n->map.keys);
 
-	return map_is_per_cpu(m) ? read_per_cpu(g, m, key) : read_plain(g, m, key);
+	if (map_is_per_cpu(m))
+		return read_per_cpu(g, m, key);
+	return type_in_memory(m->value) ? read_memory(g, m, key) : read_number(g, m, key);
 }
 
 /* ---- writing ------------------------------------------------------------ */
@@ -226,9 +240,9 @@ struct ir *gen_map_read(struct gen *g, struct node *n)
 static void assign_agg(struct gen *g, struct node *n)
 {
 	struct map *m = n->op.left->map.map;
-	struct ir_block *end = emit_block(g->e, "counted");
+	struct ir_block *end = emit_block(g->e, "counted"), *full;
 	struct ir *key = gen_key(g, m, n->op.left->map.keys);
-	struct ir *p = lookup_or_make(g, m, key, end);
+	struct ir *p = lookup_or_make(g, m, key, end, &full);
 
 	n->op.right->call.builtin->emit(g, n->op.right, p);
 	emit_jump(g->e, end);
@@ -255,12 +269,10 @@ static void assign_plain(struct gen *g, struct node *n)
 static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum op op,
 	const struct type *t, struct ir *operand, bool want_old)
 {
-	struct ir_block *end = emit_block(g->e, "changed");
-	struct ir *room = gen_local(g), *key, *p, *old, *new;
+	struct ir_block *end = emit_block(g->e, "changed"), *full, *here;
+	struct ir *key = gen_key(g, m, keys), *p, *old, *new;
 
-	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	key = gen_key(g, m, keys);
-	p = lookup_or_make(g, m, key, end);
+	p = lookup_or_make(g, m, key, end, &full);
 	old = emit_load(g->e, p, 0, 8, m->value->is_signed);
 	new = gen_binary(g, op, m->value, old, t, operand);
 	if (op == OP_ADD)
@@ -269,10 +281,10 @@ static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum o
 		emit_atomic_add(g->e, p, emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), operand));
 	else
 		emit_store(g->e, p, 0, 8, new);
-	emit_store(g->e, room, 0, 8, want_old ? old : new);
+	here = emit_here(g->e);
 	emit_jump(g->e, end);
 	emit_at(g->e, end);
-	return emit_load(g->e, room, 0, 8, m->value->is_signed);
+	return emit_phi(g->e, want_old ? old : new, here, emit_int(g->e, 0), full);
 }
 
 void gen_map_assign(struct gen *g, struct node *n)

@@ -35,8 +35,10 @@ struct ir *gen_ring(struct gen *g)
 		.max_entries = RING_BYTES,
 	};
 
+	if (!g->ring)
+		g->ring = emit_map_extern(g->e, &m);
 	g->img->ring = true;
-	return emit_map_extern(g->e, &m);
+	return g->ring;
 }
 
 void gen_lost(struct gen *g, uint32_t kind)
@@ -44,7 +46,7 @@ void gen_lost(struct gen *g, uint32_t kind)
 	static const char *const params[] = {"int"};
 	struct ir *arg = emit_int(g->e, kind);
 
-	emit_library(g->e, "count_lost", params, NULL, &arg, 1);
+	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
 
 static uint32_t arg_size(const struct type *t)

@@ -1,55 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm.c - emit.h by LLVM's C API (18 to 21); the only file that includes it.
+/* llvm.c - emit.h by LLVM's C API (18 to 21). Maps, and what comes after the last program, are in
+ * llvm_out.c; no other file knows LLVM.
  *
  * Three conditions of BPF on what is made here: every function, externs too, has a
  * debug-info subprogram (hence BTF: bpf_linker joins by it); every function is
  * nounwind (else LLVM writes .eh_frame, which the linker refuses); every parameter
  * is named and preserved (else the verifier refuses the BTF of bpf_loop's users). */
-#include "emit.h"
+#include "llvm.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/DebugInfo.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/owner.h"
-
-enum { LIBRARY_MAX = 64, MAPS_MAX = 512, DWARF_C99 = 12 };
-
-struct named {
-	char *name;
-	LLVMValueRef value;
-	LLVMTypeRef type;
-};
-
-struct emit {
-	LLVMContextRef c;
-	LLVMModuleRef m;
-	LLVMBuilderRef b;
-	LLVMDIBuilderRef di;
-	LLVMMetadataRef file, unit;
-	LLVMMetadataRef di_int, di_u64, di_u32, di_ptr;
-	LLVMTypeRef i8, i16, i32, i64, ptr;
-	LLVMValueRef fn, zero_callback;
-	LLVMMetadataRef fn_scope;
-	LLVMBasicBlockRef entry; /* allocas only, until the end of the program */
-	LLVMTargetMachineRef machine;
-	struct named library[LIBRARY_MAX];
-	unsigned nlibrary;
-	struct named maps[MAPS_MAX];
-	unsigned nmaps, nzeros;
-};
-
-#define V(ir)  ((LLVMValueRef)(ir))
-#define IR(v)  ((struct ir *)(v))
-#define BB(b)  ((LLVMBasicBlockRef)(b))
 
 /* ---- the module --------------------------------------------------------- */
 
@@ -80,15 +47,44 @@ static void init_types(struct emit *e)
 	e->di_ptr = LLVMDIBuilderCreatePointerType(e->di, NULL, 64, 0, 0, "", 0);
 }
 
-/* Blocks stay in the order they are made in, a loop's head before what it repeats: Linux 6.1
- * refuses a loop that is closed by running on into its head, not by a jump. */
-static void keep_block_order(void)
+/* LLVM would end the process where a function needs too much stack. Its words for that:
+ * "FILE:LINE:COL: in function NAME TYPE: Looks like the BPF stack limit is exceeded". */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 {
-	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold" };
+	static const char before[] = "in function ";
+	struct emit *e = arg;
+	char *text, *name;
+
+	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->refused)
+		return;
+	text = LLVMGetDiagInfoDescription(info);
+	name = strstr(text, before);
+	name = name ? name + strlen(before) : text;
+	e->refused = strndup(name, strcspn(name, " "));
+	LLVMDisposeMessage(text);
+}
+
+/* LLVM would abort(). What a script can bring about is refused before: this is the net. */
+static void on_fatal_error(const char *why)
+{
+	fprintf(stderr, "error: LLVM cannot compile this script: %s\n"
+			"hint: please report this, with the script\n", why);
+	exit(1);
+}
+
+/* Blocks stay in the order they are made in, a loop's head before what it repeats: Linux 6.1
+ * refuses a loop that is closed by running on into its head, not by a jump. Instructions, too:
+ * the usual scheduler's time grows with the square of a block's length. */
+static void init_library(void)
+{
+	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold",
+		"-pre-RA-sched=source" };
 	static bool done;
 
-	if (!done)
-		LLVMParseCommandLineOptions(3, options, NULL);
+	if (done)
+		return;
+	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
+	LLVMInstallFatalErrorHandler(on_fatal_error);
 	done = true;
 }
 
@@ -97,12 +93,12 @@ static bool init_machine(struct emit *e)
 	LLVMTargetRef target;
 	char *why = NULL;
 
-	keep_block_order();
-
+	init_library();
 	LLVMInitializeBPFTargetInfo();
 	LLVMInitializeBPFTarget();
 	LLVMInitializeBPFTargetMC();
 	LLVMInitializeBPFAsmPrinter();
+	LLVMInitializeBPFAsmParser();
 	if (LLVMGetTargetFromTriple("bpfel", &target, &why)) {
 		fprintf(stderr, "strata: LLVM has no BPF target: %s\n", why);
 		LLVMDisposeMessage(why);
@@ -120,6 +116,7 @@ struct emit *emit_new(const char *source_name)
 
 	assert(e);
 	e->c = LLVMContextCreate();
+	LLVMContextSetDiagnosticHandler(e->c, on_diagnostic, e);
 	e->m = LLVMModuleCreateWithNameInContext(source_name, e->c);
 	e->b = LLVMCreateBuilderInContext(e->c);
 	e->di = LLVMCreateDIBuilder(e->m);
@@ -146,8 +143,11 @@ void emit_free(struct emit *e)
 		return;
 	for (unsigned i = 0; i < e->nlibrary; i++)
 		free(e->library[i].name);
-	for (unsigned i = 0; i < e->nmaps; i++)
-		free(e->maps[i].name);
+	for (size_t i = 0; i < e->maps.len; i++)
+		free(e->maps.data[i].name);
+	vec_done(&e->maps);
+	vec_done(&e->map_types);
+	free(e->refused);
 	if (e->di)
 		LLVMDisposeDIBuilder(e->di);
 	LLVMDisposeBuilder(e->b);
@@ -206,9 +206,9 @@ void emit_prog_begin(struct emit *e, const char *name, const char *section, unsi
 	emit_line(e, line, 1);
 }
 
-struct ir *emit_ctx(struct emit *e)
+struct ir *emit_param(struct emit *e, unsigned i)
 {
-	return IR(LLVMGetParam(e->fn, 0));
+	return IR(LLVMGetParam(e->fn, i));
 }
 
 void emit_prog_end(struct emit *e)
@@ -219,31 +219,84 @@ void emit_prog_end(struct emit *e)
 	e->fn = NULL;
 }
 
+/* ---- callbacks ---------------------------------------------------------- */
+
+enum { CALLBACK_PARAMS = 4 };
+
+/* A static function of the program's file, whose parameters are numbers or pointers. */
+static LLVMValueRef callback(struct emit *e, const char *name, const char *const *params,
+	LLVMTypeRef first, unsigned n, LLVMMetadataRef *ret_scope)
+{
+	LLVMMetadataRef di[CALLBACK_PARAMS + 1] = {e->di_int};
+	LLVMTypeRef types[CALLBACK_PARAMS];
+	LLVMValueRef fn;
+
+	for (unsigned i = 0; i < n; i++) {
+		types[i] = i ? e->ptr : first;
+		di[i + 1] = types[i] == e->ptr ? e->di_ptr : e->di_u64;
+	}
+	fn = LLVMAddFunction(e->m, name, LLVMFunctionType(e->i32, types, n, 0));
+	LLVMSetLinkage(fn, LLVMInternalLinkage);
+	LLVMSetSection(fn, ".text");
+	set_nounwind(e, fn);
+	*ret_scope = subprogram(e, name, di, n + 1, true, true, 1);
+	LLVMSetSubprogram(fn, *ret_scope);
+	for (unsigned i = 0; i < n; i++)
+		name_param(e, *ret_scope, params[i], i + 1, 1, di[i + 1]);
+	return fn;
+}
+
 struct ir *emit_callback_zero(struct emit *e)
 {
 	static const char *const names[] = {"map", "key", "value", "ctx"};
-	LLVMTypeRef params[] = {e->ptr, e->ptr, e->ptr, e->ptr};
-	LLVMMetadataRef types[] = {e->di_int, e->di_ptr, e->di_ptr, e->di_ptr, e->di_ptr};
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
-	LLVMMetadataRef sp;
+	LLVMMetadataRef scope;
 
 	if (e->zero_callback)
 		return IR(e->zero_callback);
-	e->zero_callback = LLVMAddFunction(e->m, "count_element",
-		LLVMFunctionType(e->i32, params, 4, 0));
-	LLVMSetLinkage(e->zero_callback, LLVMInternalLinkage);
-	LLVMSetSection(e->zero_callback, ".text");
-	set_nounwind(e, e->zero_callback);
-	sp = subprogram(e, "count_element", types, 5, true, true, 1);
-	LLVMSetSubprogram(e->zero_callback, sp);
-	for (unsigned i = 0; i < 4; i++)
-		name_param(e, sp, names[i], i + 1, 1, e->di_ptr);
+	e->zero_callback = callback(e, "count_element", names, e->ptr, 4, &scope);
 	LLVMSetCurrentDebugLocation2(e->b, NULL);
 	LLVMPositionBuilderAtEnd(e->b,
 		LLVMAppendBasicBlockInContext(e->c, e->zero_callback, "entry"));
 	LLVMBuildRet(e->b, LLVMConstInt(e->i32, 0, 0));
 	LLVMPositionBuilderAtEnd(e->b, here);
 	return IR(e->zero_callback);
+}
+
+struct emit_outer {
+	LLVMValueRef fn;
+	LLVMMetadataRef fn_scope, location;
+	LLVMBasicBlockRef entry, here;
+};
+
+struct emit_outer *emit_body_begin(struct emit *e, const char *name)
+{
+	static const char *const names[] = {"round", "frame"};
+	struct emit_outer *outer = malloc(sizeof(*outer));
+
+	if (!outer)
+		abort();
+	*outer = (struct emit_outer){e->fn, e->fn_scope, LLVMGetCurrentDebugLocation2(e->b),
+		e->entry, LLVMGetInsertBlock(e->b)};
+	e->fn = callback(e, name, names, e->i64, 2, &e->fn_scope);
+	e->entry = LLVMAppendBasicBlockInContext(e->c, e->fn, "entry");
+	LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->c, e->fn, "start"));
+	emit_line(e, LLVMDISubprogramGetLine(outer->fn_scope), 1);
+	return outer;
+}
+
+struct ir *emit_body_end(struct emit *e, struct emit_outer *outer)
+{
+	LLVMValueRef body = e->fn;
+
+	emit_prog_end(e);
+	e->fn = outer->fn;
+	e->fn_scope = outer->fn_scope;
+	e->entry = outer->entry;
+	LLVMPositionBuilderAtEnd(e->b, outer->here);
+	LLVMSetCurrentDebugLocation2(e->b, outer->location);
+	free(outer);
+	return IR(body);
 }
 
 void emit_line(struct emit *e, unsigned line, unsigned col)
@@ -357,6 +410,30 @@ static LLVMValueRef extend(struct emit *e, LLVMValueRef v, bool is_signed)
 			   LLVMBuildZExt(e->b, v, e->i64, "");
 }
 
+struct ir_block *emit_here(struct emit *e)
+{
+	return (struct ir_block *)LLVMGetInsertBlock(e->b);
+}
+
+struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struct ir *b,
+	struct ir_block *from_b)
+{
+	LLVMValueRef values[] = {V(a), V(b)}, phi = LLVMBuildPhi(e->b, LLVMTypeOf(V(a)), "");
+	LLVMBasicBlockRef blocks[] = {BB(from_a), BB(from_b)};
+
+	LLVMAddIncoming(phi, values, blocks, 2);
+	return IR(phi);
+}
+
+struct ir *emit_opaque(struct emit *e, struct ir *v)
+{
+	LLVMValueRef value = V(v), nothing;
+	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->i64, 1, 0);
+
+	nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+	return IR(LLVMBuildCall2(e->b, type, nothing, &value, 1, ""));
+}
+
 struct ir *emit_resize(struct emit *e, struct ir *v, uint32_t size, bool is_signed)
 {
 	if (size == 8)
@@ -422,6 +499,22 @@ struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t 
 		LLVMSetVolatile(v, 1);
 	LLVMSetAlignment(v, size);
 	return size == 8 ? IR(v) : IR(extend(e, v, is_signed));
+}
+
+/* LLVM would compute an address once for several loads, or make one load of two from different
+ * memory; the verifier wants the context's pointer as it is, and a constant offset. */
+struct ir *emit_load_ctx(struct emit *e, struct ir *ctx, uint32_t offset, uint32_t size,
+	bool is_signed)
+{
+	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->ptr, 1, 0);
+	LLVMValueRef value = V(ctx), load;
+	char text[64];
+	int len;
+
+	len = snprintf(text, sizeof(text), "$0 = *(u%u *)($1 + %u)", 8 * size, offset);
+	load = LLVMGetInlineAsm(type, text, len, "=r,r", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+	load = LLVMBuildCall2(e->b, type, load, &value, 1, "");
+	return emit_resize(e, IR(load), size, is_signed);
 }
 
 void emit_store(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
@@ -538,120 +631,4 @@ struct ir *emit_library(struct emit *e, const char *name, const char *const *par
 			values[i] = LLVMBuildTrunc(e->b, values[i], e->i32, "");
 	}
 	return IR(extend(e, LLVMBuildCall2(e->b, f->type, f->value, values, n, ""), true));
-}
-
-/* ---- maps --------------------------------------------------------------- */
-
-/* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int
- * (*max_entries)[N]; ... } in section .maps. */
-static LLVMMetadataRef di_uint_member(struct emit *e, const char *name, uint32_t v, unsigned i)
-{
-	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(e->di, 0, v);
-	LLVMMetadataRef array = LLVMDIBuilderCreateArrayType(e->di, (uint64_t)v * 32, 0,
-		e->di_int, &range, 1);
-	LLVMMetadataRef ptr = LLVMDIBuilderCreatePointerType(e->di, array, 64, 0, 0, "", 0);
-
-	return LLVMDIBuilderCreateMemberType(e->di, e->file, name, strlen(name), e->file, 1,
-		64, 0, (uint64_t)i * 64, LLVMDIFlagZero, ptr);
-}
-
-static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned *ret_n)
-{
-	const struct {
-		const char *name;
-		uint32_t v;
-	} all[] = {
-		{"type", m->type}, {"key_size", m->key_size}, {"value_size", m->value_size},
-		{"max_entries", m->max_entries}, {"map_flags", m->flags},
-	};
-	LLVMMetadataRef members[ARRAY_SIZE(all)];
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].v) {
-			members[n] = di_uint_member(e, all[i].name, all[i].v, n);
-			n++;
-		}
-	*ret_n = n;
-	return LLVMDIBuilderCreateStructType(e->di, e->file, "", 0, e->file, 1,
-		(uint64_t)n * 64, 0, LLVMDIFlagZero, NULL, members, n, 0, NULL, "", 0);
-}
-
-static struct ir *add_map(struct emit *e, const struct emit_map *m, bool defined)
-{
-	LLVMMetadataRef type, gv;
-	LLVMTypeRef t;
-	LLVMValueRef v;
-	unsigned n;
-
-	for (unsigned i = 0; i < e->nmaps; i++)
-		if (!strcmp(e->maps[i].name, m->name))
-			return IR(e->maps[i].value);
-	assert(e->nmaps < MAPS_MAX);
-	type = di_map(e, m, &n);
-	t = LLVMArrayType(e->ptr, n);
-	v = LLVMAddGlobal(e->m, t, m->name);
-	if (defined)
-		LLVMSetInitializer(v, LLVMConstNull(t));
-	LLVMSetSection(v, ".maps");
-	LLVMSetAlignment(v, 8);
-	gv = LLVMDIBuilderCreateGlobalVariableExpression(e->di, e->unit, m->name,
-		strlen(m->name), "", 0, e->file, 1, type, 0,
-		LLVMDIBuilderCreateExpression(e->di, NULL, 0), NULL, 0);
-	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(e->c, "dbg", 3), gv);
-	e->maps[e->nmaps].name = strdup(m->name);
-	e->maps[e->nmaps++].value = v;
-	return IR(v);
-}
-
-struct ir *emit_map(struct emit *e, const struct emit_map *m)
-{
-	return add_map(e, m, true);
-}
-
-struct ir *emit_map_extern(struct emit *e, const struct emit_map *m)
-{
-	return add_map(e, m, false);
-}
-
-/* ---- out ---------------------------------------------------------------- */
-
-static int complain(const char *stage, char *why)
-{
-	fprintf(stderr, "strata: internal error: %s: %s\n", stage, why ? why : "");
-	LLVMDisposeMessage(why);
-	return -EINVAL;
-}
-
-int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
-{
-	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-	LLVMMemoryBufferRef buf;
-	LLVMErrorRef err;
-	char *why = NULL;
-
-	LLVMDIBuilderFinalize(e->di);
-	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(e->m, LLVMReturnStatusAction, &why))
-		return complain("LLVM refuses the module", why);
-	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-		e->machine, options);
-	LLVMDisposePassBuilderOptions(options);
-	if (err)
-		return complain("LLVM's passes", LLVMGetErrorMessage(err));
-	if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->m, LLVMObjectFile, &why, &buf))
-		return complain("LLVM's code generation", why);
-	*ret_size = LLVMGetBufferSize(buf);
-	*ret_elf = malloc(*ret_size);
-	assert(*ret_elf);
-	memcpy(*ret_elf, LLVMGetBufferStart(buf), *ret_size);
-	LLVMDisposeMemoryBuffer(buf);
-	return 0;
-}
-
-void emit_dump(struct emit *e, FILE *out)
-{
-	char *text = LLVMPrintModuleToString(e->m);
-
-	fputs(text, out);
-	LLVMDisposeMessage(text);
 }

@@ -155,7 +155,8 @@ struct var {
 	struct probe *probe;
 	struct var *next;        /* all variables of the probe */
 	unsigned index;          /* within the probe */
-	void *slot;              /* codegen's */
+	void *slot;              /* codegen's: on the stack, or NULL: */
+	uint32_t at;             /* in scratch memory */
 };
 
 /* A map. Whatever the script writes, integers lie in it as 8 bytes. */

@@ -154,7 +154,7 @@ static void check_expr_stmt(struct check *c, struct node *n)
 	const struct type *t = check_expr(c, n->expr);
 
 	if (t->kind != TYPE_BAD && !n->discard && !does_something(n->expr)) {
-		check_warn(c, n->span, DIAG_UNUSED, "nothing is done with this value");
+		check_warn(c, n->span, DIAG_UNUSED, "this value is not used");
 		if (n->expr->kind == N_BINOP && n->expr->op.op == OP_EQ)
 			check_hint(c, "= assigns, == compares");
 	}
@@ -176,7 +176,7 @@ static void check_unroll(struct check *c, struct node *n)
 		;
 	else if (!node_is_const(n->loop.from, &count))
 		check_fail(c, n->loop.from->span, DIAG_LOOP,
-			"unroll wants a constant: how often");
+			"unroll needs a constant number of rounds");
 	else if (count < 1 || count > 100)
 		check_fail(c, n->loop.from->span, DIAG_LOOP,
 			"unroll repeats 1 to 100 times, not %lld", (long long)count);
@@ -189,7 +189,7 @@ static void check_bound(struct check *c, struct node *n)
 
 	if (t->kind != TYPE_BAD && t->kind != TYPE_INT)
 		check_fail(c, n->span, DIAG_LOOP,
-			"a range goes from number to number, not %s",
+			"the ends of a range must be integers, not %s",
 			check_type_name(c, t));
 }
 
@@ -239,7 +239,7 @@ static void check_stmt(struct check *c, struct node *n)
 	case N_BREAK:
 	case N_CONTINUE:
 		if (!c->loops)
-			check_fail(c, n->span, DIAG_LOOP, "%s stands outside of any loop",
+			check_fail(c, n->span, DIAG_LOOP, "%s is outside of a loop",
 				node_kind_name(n->kind));
 		break;
 	case N_INT:

@@ -198,9 +198,9 @@ static bool wrong_count(
 	if (sig->n == 0 && !sig->more)
 		check_fail(c, at, DIAG_ARG_COUNT, "%s takes no arguments", name);
 	else if (n < sig->least)
-		check_fail(c, at, DIAG_ARG_COUNT, "%s() wants %s%u argument%s, not %u",
+		check_fail(c, at, DIAG_ARG_COUNT, "%s() needs %s%u argument%s",
 			name, sig->n > sig->least || sig->more ? "at least " : "",
-			sig->least, sig->least == 1 ? "" : "s", n);
+			sig->least, sig->least == 1 ? "" : "s");
 	else
 		check_fail(c, at, DIAG_ARG_COUNT, "%s() takes %s%u argument%s, not %u",
 			name, sig->n > sig->least ? "at most " : "", sig->n,
@@ -270,12 +270,12 @@ static bool right_place(struct check *c, struct node *n, bool into_map)
 	const struct builtin *b = n->call.builtin;
 
 	if (!n->call.parens && !(b->flags & BUILTIN_VAR)) {
-		check_fail(c, n->span, DIAG_NAME, "%s is a function", b->name);
+		check_fail(c, n->span, DIAG_NAME, "%s is a function: it needs parentheses", b->name);
 		hint_usage(c, b);
 		return false;
 	}
 	if ((b->flags & BUILTIN_AGG) && !into_map) {
-		check_fail(c, n->span, DIAG_AGGREGATION, "%s() is a value for a map only",
+		check_fail(c, n->span, DIAG_AGGREGATION, "%s() can only be assigned to a map",
 			b->name);
 		check_hint(c, "write @name = %s(..) or @name[key] = %s(..)", b->name,
 			b->name);

@@ -81,7 +81,7 @@ static const struct type *tuple_member(
 {
 	if (i < t->tuple.n)
 		return t->tuple.members[i];
-	check_fail(c, n->span, DIAG_FIELD, "a tuple of %u is counted .0 to .%u",
+	check_fail(c, n->span, DIAG_FIELD, "a tuple of %u has members .0 to .%u",
 		t->tuple.n, t->tuple.n - 1);
 	return type_bad;
 }
@@ -100,7 +100,7 @@ static const struct type *check_field(struct check *c, struct node *n)
 			check_type_name(c, t));
 	if (strspn(name, "0123456789") != strlen(name) || strlen(name) > 6)
 		return check_fail(c, n->span, DIAG_FIELD,
-			"a tuple's members have numbers: .0, not .%s", name);
+			"the members of a tuple are numbered: .0, not .%s", name);
 	n->field.index = (unsigned)strtoul(name, NULL, 10);
 	return tuple_member(c, n, t, n->field.index);
 }
@@ -184,7 +184,7 @@ static const struct type *check_string(struct check *c, struct node *n)
 static const struct type *check_word(struct check *c, struct node *n)
 {
 	return check_fail(c, n->span, DIAG_NAME,
-		"there is no variable or function called %s", n->word);
+		"unknown variable or function: %s", n->word);
 }
 
 static const struct type *expr_type(struct check *c, struct node *n)
@@ -252,7 +252,7 @@ const struct type *check_value(struct check *c, struct node *n)
 			       n->kind == N_CALL ? n->call.name : "");
 	if (t->kind == TYPE_ARGS) {
 		check_fail(c, n->span, DIAG_FIELD,
-			"args is no value itself, its fields are");
+			"args is not a value: only its fields are");
 		check_hint(c, "write args.NAME");
 		return n->type = type_bad;
 	}

@@ -132,7 +132,7 @@ static const struct type *map_value(struct check *c, struct node *n)
 	if (!s->written && !s->told && c->final) {
 		s->told = true;
 		check_fail(
-			c, n->span, DIAG_MAP, "nothing is ever written to @%s", m->name);
+			c, n->span, DIAG_MAP, "@%s is never assigned", m->name);
 		hint_map(c, m->name);
 	}
 	return type_bad;
@@ -143,7 +143,7 @@ void check_map_is_known(struct check *c, struct map *m)
 	const struct node *n = state(c, m)->unknown;
 
 	if (!m->value && n)
-		check_fail(c, n->span, DIAG_MAP, "what @%s is cannot be told: it is only written from itself", m->name);
+		check_fail(c, n->span, DIAG_MAP, "the type of @%s is unknown: it is only assigned from itself", m->name);
 }
 
 const struct type *check_element(struct check *c, struct node *n)
@@ -174,7 +174,7 @@ static const struct type *agg_as_int(
 		break;
 	}
 	check_fail(c, n->span, DIAG_AGGREGATION,
-		"@%s holds %s: that is printed, not read", n->map.name,
+		"@%s holds %s, which can be printed but not read", n->map.name,
 		check_type_name(c, t));
 	check_note(c, n->map.map->first_value, "first written here");
 	return type_bad;
@@ -237,7 +237,7 @@ static bool copies_agg(struct check *c, struct node *n)
 	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which cannot be copied",
 		m->name, check_type_name(c, m->value));
 	if (m->value->agg.kind <= AGG_AVG)
-		check_hint(c, "(int64)@%s is what it has come to", m->name);
+		check_hint(c, "(int64)@%s is its current value", m->name);
 	return true;
 }
 
@@ -268,7 +268,7 @@ const struct type *check_var_read(struct check *c, struct node *n)
 		return v->type;
 	if (!s->written && c->final) {
 		s->written = true;
-		check_fail(c, n->span, DIAG_VARIABLE, "$%s never gets a value", v->name);
+		check_fail(c, n->span, DIAG_VARIABLE, "$%s is never assigned", v->name);
 		check_note(c, v->first, "declared here");
 	}
 	return type_bad;
@@ -348,7 +348,7 @@ static const struct type *counted_map(struct check *c, struct node *n)
 	if (!m->value || !type_is_number(m->value)) {
 		if (m->value && m->value->kind == TYPE_AGG) {
 			check_fail(c, n->span, DIAG_AGGREGATION,
-				"@%s holds %s: only such a call adds to it", m->name,
+				"@%s holds %s, which only that function can change", m->name,
 				check_type_name(c, m->value));
 			check_note(c, m->first_value, "first written here");
 			return n->type = type_bad;
@@ -396,7 +396,7 @@ static void declare(struct check *c, struct node *n)
 	const struct type *t = type_by_name(c->arena, n->let.to);
 
 	if (!t || t->kind == TYPE_NONE) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s", n->let.to);
+		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s", n->let.to);
 		check_hint(c,
 			"types are int8 to int64, uint8 to uint64, bool and string[N]");
 		return;

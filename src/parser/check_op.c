@@ -54,7 +54,7 @@ const struct type *check_unop(struct check *c, struct node *n)
 	if (t->kind == TYPE_BAD)
 		return t;
 	if (n->op.op == OP_DEREF) {
-		check_fail(c, n->span, DIAG_OPERAND, "memory cannot be read with *");
+		check_fail(c, n->span, DIAG_OPERAND, "bpftrace reads memory with *; strata does not yet");
 		check_hint(c, "str() reads a string");
 		return type_bad;
 	}
@@ -230,7 +230,7 @@ const struct type *check_ternary(struct check *c, struct node *n)
 		t = type_join(c->arena, a, b);
 	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
 		return check_fail(c, n->span, DIAG_OPERAND,
-			"the sides of ?: are %s and %s", check_type_name(c, a),
+			"the two sides of ?: have different types, %s and %s", check_type_name(c, a),
 			check_type_name(c, b));
 	return t;
 }
@@ -241,16 +241,18 @@ const struct type *check_cast(struct check *c, struct node *n)
 	const struct type *from = check_value(c, n->cast.value);
 
 	if (!to) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "there is no type %s here",
+		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s",
 			n->cast.to);
-		check_hint(c, "types are int8 to int64, uint8 to uint64 and bool");
+		check_hint(c, strpbrk(n->cast.to, " *") ?
+			"bpftrace has structs, pointers and enums; strata does not yet" :
+			"types are int8 to int64, uint8 to uint64 and bool");
 		return type_bad;
 	}
 	if (from->kind == TYPE_BAD)
 		return to;
 	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL) ||
 		(!type_is_number(from) && from->kind != TYPE_KSYM))
-		return check_fail(c, n->span, DIAG_CAST, "%s cannot become %s",
+		return check_fail(c, n->span, DIAG_CAST, "%s cannot be cast to %s",
 			check_type_name(c, from), n->cast.to);
 	return to;
 }

@@ -52,7 +52,7 @@ static bool wrong_conversion(
 	struct check *c, const struct conversion *v, struct node *fmt)
 {
 	check_fail(c, fmt->span, DIAG_FORMAT,
-		v->kind ? "there is no conversion %.*s"
+		v->kind ? "unknown conversion: %.*s"
 			: "the conversion %.*s is cut off",
 		(int)(v->end - v->from), v->from);
 	check_hint(

@@ -189,8 +189,8 @@ struct node *literal_string(struct parse *p, struct span at, const char *text, s
 		if (!read_escape(&c, &out[size++])) {
 			escape.end = at.start + (uint32_t)(c - text);
 			diag(p->diags, escape, DIAG_LITERAL,
-				"no such escape in a string");
-			diag_hint(p->diags, "there are \\n \\t \\r \\\" \\\\ \\033 \\x1b;"
+				"unknown escape in a string");
+			diag_hint(p->diags, "the escapes are \\n \\t \\r \\\" \\\\ \\033 \\x1b;"
 					    " a backslash itself is \\\\");
 		}
 	}

@@ -19,6 +19,10 @@ const struct provider *provider_find(const struct language *l, const char *name)
 /* May a bare name that is no builtin be an argument of this one? */
 bool builtin_takes_words(const struct builtin *b);
 
+/* Does bpftrace have such a thing, which is not here yet? */
+enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_SETTING, PEER_WORD };
+bool peer_has(enum peer_kind kind, const char *name);
+
 /* "did you mean X?", when something is near. */
 void hint_builtin(
 	struct diags *d, struct arena *a, const struct language *l, const char *written);

@@ -10,6 +10,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "grammar.h"
+#include "names.h"
 #include "parse.h"
 
 /* flex's, which has no header of its own here */
@@ -199,17 +200,44 @@ static bool first_on_line(const struct source *s, uint32_t at)
 	return at > 0 && s->text[at - 1] == '\n';
 }
 
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The word that ends before `at`, whatever blanks are between. */
+static bool word_before(const struct source *s, uint32_t at, char *ret, size_t size)
+{
+	uint32_t from;
+
+	while (at > 0 && isspace((unsigned char)s->text[at - 1]))
+		at--;
+	for (from = at; from > 0 && is_word(s->text[from - 1]);)
+		from--;
+	snprintf(ret, size, "%.*s", (int)(at - from), s->text + from);
+	return at > from;
+}
+
 /* What is probably meant. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {
 	const char *text = p->source->text + at.start;
+	char word[32] = "";
 
 	if (at.end - at.start == 1 && *text == '=' && among("')'", expected, n))
 		diag_hint(p->diags,
 			"= assigns, and is a statement of its own; == compares");
+	else if (at.end - at.start == 1 && *text == '=' && among("the '/' that ends the predicate", expected, n))
+		diag_hint(p->diags, "did you mean ==? = assigns");
 	else if (among("'..'", expected, n))
-		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }");
+		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }; bpftrace has loops over "
+			"maps, strata does not yet");
+	else if (word_before(p->source, at.start, word, sizeof(word)) &&
+		(peer_has(PEER_WORD, word) || peer_has(PEER_FUNCTION, word)))
+		diag_hint(p->diags, "bpftrace has `%s`; strata does not yet", word);
+	else if (*text == '@' && !strcmp(word, "let"))
+		diag_hint(p->diags, "bpftrace has declared maps; strata does not yet");
 	else if (among("';'", expected, n) && first_on_line(p->source, at.start))
 		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
 }

@@ -126,15 +126,35 @@ static const char *part_text(struct resolve *r, const char *part, struct span at
 	return text;
 }
 
+static void unknown_provider(struct resolve *r, const struct attach_point *ap)
+{
+	const char *name = ap->parts[0];
+
+	if (!*name) {
+		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE, "the probe type is missing");
+		return;
+	}
+	if (ap->nparts > 1 && peer_has(PEER_PROBE, name)) {
+		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
+			"bpftrace has %s probes; strata does not yet", name);
+		return;
+	}
+	if (ap->nparts == 1 && peer_has(PEER_WORD, name)) {
+		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
+			"bpftrace has `%s`; strata does not yet", name);
+		return;
+	}
+	diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE, "unknown probe type: %s", name);
+	hint_provider(r->diags, r->arena, r->lang, name);
+}
+
 static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
 	for (unsigned i = 0; i < ap->nparts; i++)
 		ap->parts[i] = part_text(r, ap->parts[i], ap->part_spans[i]);
 	ap->provider = provider_find(r->lang, ap->parts[0]);
 	if (!ap->provider) {
-		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
-			"there is no type of probe called \"%s\"", ap->parts[0]);
-		hint_provider(r->diags, r->arena, r->lang, ap->parts[0]);
+		unknown_provider(r, ap);
 		return false;
 	}
 	if (!ap->provider->expand(r->env, ap))
@@ -249,11 +269,11 @@ static void resolve_var(struct resolve *r, struct node *n)
 	elsewhere = var_elsewhere(r, n->var.name);
 	diag(r->diags, n->span, DIAG_VARIABLE,
 		elsewhere ? "$%s is not known in this block"
-			  : "$%s is used but nothing was assigned to it",
+			  : "$%s is used before anything is assigned to it",
 		n->var.name);
 	if (elsewhere)
 		diag_note(r->diags, elsewhere->first,
-			"it lives in the block it was set in");
+			"it exists only in the block where it was set");
 	else
 		hint_var(r, n->var.name);
 	var_new(r, n)->type = type_bad;
@@ -352,8 +372,11 @@ static void resolve_call(struct resolve *r, struct node *n)
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
 	n->call.builtin = b;
-	if (!b) {
-		r->ok = diag(r->diags, n->span, DIAG_NAME, "there is no %s called %s",
+	if (!b && peer_has(PEER_FUNCTION, n->call.name)) {
+		r->ok = diag(r->diags, n->span, DIAG_NAME, "bpftrace has %s%s; strata does not yet",
+			n->call.name, n->call.parens ? "()" : "");
+	} else if (!b) {
+		r->ok = diag(r->diags, n->span, DIAG_NAME, "unknown %s: %s",
 			n->call.parens ? "function" : "variable or function",
 			n->call.name);
 		if (!n->call.parens && var_find(r, n->call.name))
@@ -468,7 +491,7 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		places += count_places(p);
 		if (places > env->settings.max_probes && r.ok)
 			r.ok = diag(env->diags, p->span, DIAG_CONFIG,
-				"this makes %u places to attach to; max_probes is %llu", places,
+				"this script has %u attach targets or more; max_probes is %llu", places,
 				(unsigned long long)env->settings.max_probes);
 		resolve_node(&r, p->predicate);
 		resolve_node(&r, p->body);

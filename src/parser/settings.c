@@ -10,6 +10,7 @@
 
 #include "ast.h"
 #include "base/diag.h"
+#include "names.h"
 
 static const char *const missing_names[] = {"error", "warn", "ignore"};
 
@@ -112,11 +113,16 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 		if (strcmp(set->name, rows[i].name))
 			continue;
 		if (!node_value(&rows[i], set->value, place(ret, &rows[i])))
-			return diag(d, set->value->span, DIAG_CONFIG, "%s is %s", set->name,
+			return diag(d, set->value->span, DIAG_CONFIG, "%s must be %s", set->name,
 				rows[i].told);
 		return true;
 	}
-	diag(d, set->span, DIAG_CONFIG, "there is no setting %s", set->name);
+	if (peer_has(PEER_SETTING, set->name)) {
+		diag_warn(d, set->span, DIAG_CONFIG, "bpftrace has the setting %s; strata ignores it",
+			set->name);
+		return true;
+	}
+	diag(d, set->span, DIAG_CONFIG, "unknown setting: %s", set->name);
 	near = nearest(set->name, names, NROWS);
 	if (near)
 		diag_hint(d, "did you mean %s?", near);
@@ -135,7 +141,7 @@ static bool read_environment(const struct row *row, struct diags *d, struct sett
 	text = getenv(name);
 	if (!text || text_value(row, text, place(ret, row)))
 		return true;
-	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment is %s, not %s",
+	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment must be %s, not %s",
 		name, row->told, text);
 }
 

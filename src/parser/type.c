@@ -66,7 +66,7 @@ const struct type *type_pointer(struct arena *a, const char *pointee, bool user)
 	return t;
 }
 
-/* Strings, bool and bytes need none; the largest alignment is 8. */
+/* Text is stored and compared in words, which the BPF stack wants aligned. */
 static uint32_t alignment(const struct type *t)
 {
 	switch (t->kind) {
@@ -75,8 +75,8 @@ static uint32_t alignment(const struct type *t)
 	case TYPE_BAD:
 	case TYPE_NONE:
 	case TYPE_BOOL:
-	case TYPE_STRING:
 		return 1;
+	case TYPE_STRING:
 	case TYPE_POINTER:
 	case TYPE_TUPLE:
 	case TYPE_STACK:

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/diag.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/source.h"
@@ -63,6 +65,38 @@ static void verifier_reason(char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(end - from), from);
 }
 
+/* Limits of the kernel that a script may meet, by a word of the verifier's. */
+static const struct {
+	const char *word, *text, *hint;
+} limits[] = {
+	{"BPF program is too large", "this probe takes the kernel more than a million steps to verify",
+		"split it into several probes, or write what repeats as a loop"},
+	{"jumps is too complex", "this probe has more branches than the kernel verifies",
+		"split it into several probes, or write what repeats as a loop"},
+	{"too many subprograms", "this probe has more loops than the 256 functions that the kernel allows",
+		"split it into several probes"},
+	{"maps per program has reached the limit",
+		"this probe uses more maps than the 64 that the kernel allows in one program",
+		"some of the 64 are strata's own; use one map with several keys, @name[\"a\"] and @name[\"b\"], "
+		"or several probes"},
+	{"combined stack size", "this probe needs more than the 512 bytes of stack that the kernel allows",
+		"take stacks outside of loops, and split long expressions"},
+	{"frames is too deep", "this probe needs more than the 8 nested calls that the kernel allows",
+		"each loop is one, and walking a user stack takes 6: take it before the loops, $s = ustack"},
+};
+
+static void complain_at(const struct image *img, const struct image_prog *p, const char *text,
+	const char *hint)
+{
+	struct arena *a = arena_new();
+	struct diags *d = diags_new(a, img->source);
+
+	diag(d, p->span, DIAG_TOO_LARGE, "%s", text);
+	diag_hint(d, "%s", hint);
+	diags_print(d, stderr, false);
+	arena_free(a);
+}
+
 static void tell_verifier(const struct image *img, int r)
 {
 	const struct image_prog *p = refused_prog(img);
@@ -73,15 +107,14 @@ static void tell_verifier(const struct image *img, int r)
 		why_no_bpf(r);
 		return;
 	}
-	if (strstr(str_text(&said), "BPF program is too large")) {
-		log_error("the kernel refuses the probe %s: it is too long to be verified",
-			img->places[p->first_place].place->name);
-		log_hint("shorten its loops and its strings");
-		return;
-	}
-	log_error("the kernel's verifier refuses the probe %s: %s",
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (strstr(reason, limits[i].word)) {
+			complain_at(img, p, limits[i].text, limits[i].hint);
+			return;
+		}
+	log_error("internal error: the kernel's verifier refuses the probe %s: %s",
 		img->places[p->first_place].place->name, reason);
-	log_hint("this should not happen: please report it with the output of strata -vv");
+	log_hint("please report this, with the script and the output of strata -vv");
 }
 
 static int refuse(const struct image *img, int r)

@@ -450,6 +450,7 @@ static void report_lost(struct session *s)
 		[LOST_SCRATCH] = "events lost: programs interrupted one another too deeply",
 		[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
 		[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
+		[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
 	};
 	int fd = bpf_object__find_map_fd_by_name(s->obj, "lost");
 	int ncpus = libbpf_num_possible_cpus();

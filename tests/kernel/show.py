@@ -82,7 +82,7 @@ cases.check(len(seen) == 1 and re.fullmatch(r'python3(\.\d+)?;getppid(;[^;]+_\[k
             'folded: the kernel is called from the user', *seen)
 
 seen = text('@[pystack(folded)] = hist(1);')
-cases.check(seen.startswith('\n\n@[<module> calls.py_[j];call calls.py_[j]]:\n[1]'), 'a histogram is no flame graph', seen)
+cases.check(seen.startswith('\n\n@[') and '@[<module> calls.py_[j];call calls.py_[j]]:\n[1]' in seen, 'a histogram is no flame graph', seen)
 
 seen = text('@[pystack] = sum(arg0); @ = count();')
 cases.check(' %' not in seen and ' in ' not in seen, 'a pipe gets what the script prints', seen)

@@ -77,6 +77,7 @@ static void test_nearest(void)
 	CHECK_STR(nearest("coutn", names, n), "count");
 	CHECK_STR(nearest("PID", names, n), "pid");
 	CHECK_STR(nearest("prinf", names, n), "printf");
+	CHECK_STR(nearest("prinft", names, n), "printf");
 	CHECK(!nearest("elephant", names, n));
 	CHECK(!nearest("x", names, n));
 	CHECK(!nearest("", names, n));

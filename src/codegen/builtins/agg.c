@@ -105,12 +105,9 @@ static struct ir *emit_max(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- hist, lhist -------------------------------------------------------- */
 
-/* The bucket's counter; the library's answer is any number to the verifier. */
 static void add_bucket(struct gen *g, struct ir *p, struct ir *bucket, uint32_t buckets)
 {
-	bucket = emit_select(g->e,
-		emit_compare(g->e, EMIT_ULT, bucket, emit_int(g->e, buckets)), bucket,
-		emit_int(g->e, buckets - 1));
+	bucket = gen_below(g, bucket, buckets);
 	bucket = emit_binary(g->e, EMIT_MUL, bucket, emit_int(g->e, 8));
 	emit_atomic_add(g->e, emit_index(g->e, p, bucket), emit_int(g->e, 1));
 }
@@ -122,7 +119,7 @@ static const struct type *check_hist(struct check *c, struct node *call)
 
 	if (arg && node_is_const(arg, &bits) && (bits < 0 || bits > HIST_BITS_MAX))
 		return check_fail(c, arg->span, DIAG_RANGE,
-			"hist() takes 0 to %d bits a power of two, not %lld", HIST_BITS_MAX,
+			"the second argument of hist() is 0 to %d, not %lld", HIST_BITS_MAX,
 			(long long)bits);
 	return type_hist(check_arena(c), bits);
 }
@@ -137,7 +134,7 @@ static struct ir *emit_hist(struct gen *g, struct node *call, struct ir *into)
 		emit_int(g->e, call_arg(call, 0)->type->is_signed),
 	};
 
-	add_bucket(g, into, emit_library(g->e, "hist_bucket", params, NULL, args, 3),
+	add_bucket(g, into, gen_library(g, "hist_bucket", params, NULL, args, 3),
 		t->agg.buckets);
 	return NULL;
 }

@@ -118,7 +118,7 @@ static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
 	r->size = sizeof(struct join_record);
 	gen_ring(g);
 	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
-	emit_library(g->e, "join_strings", params, sizes,
+	gen_library(g, "join_strings", params, sizes,
 		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
 	return NULL;
 }

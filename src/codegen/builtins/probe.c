@@ -75,7 +75,7 @@ static const struct type *check_arg(struct check *c, struct node *call)
 /* The i-th of those that are on the stack, from sp + at. */
 static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 {
-	struct ir *sp = emit_load(g->e, emit_ctx(g->e), regs_sp(), 8, false);
+	struct ir *sp = emit_load_ctx(g->e, gen_ctx(g), regs_sp(), 8, false);
 	struct ir *room = gen_tmp(g, 8);
 
 	sp = emit_binary(g->e, EMIT_ADD, sp,
@@ -102,7 +102,7 @@ static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
 	int reg;
 
 	if (g->provider->ctx == CTX_RAW)
-		return emit_load(g->e, emit_ctx(g->e), 8 * i, 8, false);
+		return emit_load_ctx(g->e, gen_ctx(g), 8 * i, 8, false);
 	abi = abi_of(g);
 	if (abi == ABI_GO_STACK)
 		return stack_arg(g, regs_go_stack_args(), i);
@@ -110,7 +110,7 @@ static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
 	held = abi == ABI_GO ? regs_go_args() : regs_args();
 	if (reg < 0)
 		return stack_arg(g, abi == ABI_GO ? regs_go_stack_args() : regs_stack_args(), i - held);
-	return emit_load(g->e, emit_ctx(g->e), reg, 8, false);
+	return emit_load_ctx(g->e, gen_ctx(g), reg, 8, false);
 }
 
 static const struct type *check_args(struct check *c, struct node *call)
@@ -127,7 +127,7 @@ static const struct type *check_args(struct check *c, struct node *call)
 
 static struct ir *emit_args(struct gen *g, struct node *call, struct ir *into)
 {
-	return emit_ctx(g->e); /* only its fields are values */
+	return gen_ctx(g); /* only its fields are values */
 }
 
 /* What BTF says of it, where that holds for all places. */
@@ -168,10 +168,10 @@ static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
 		struct ir *room = gen_tmp(g, 8);
 
 		emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-		gen_call(g, BPF_FUNC_get_func_ret, 2, emit_ctx(g->e), room);
+		gen_call(g, BPF_FUNC_get_func_ret, 2, gen_ctx(g), room);
 		v = emit_load(g->e, room, 0, 8, false);
 	} else {
-		v = emit_load(g->e, emit_ctx(g->e), regs_return(), 8, false);
+		v = emit_load_ctx(g->e, gen_ctx(g), regs_return(), 8, false);
 	}
 	if (call->type->kind == TYPE_INT && call->type->size < 8)
 		v = emit_resize(g->e, v, call->type->size, call->type->is_signed);
@@ -189,7 +189,7 @@ static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
 		g->bound_to_place = true;
 		return emit_int(g->e, g->named_place);
 	}
-	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, emit_ctx(g->e));
+	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 }
 
 static const struct type *check_func(struct check *c, struct node *call)

@@ -30,12 +30,12 @@ static bool read_mode(struct check *c, const struct node *n, enum stack_mode *re
 	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
 		return true;
 	if (n->kind != N_WORD) {
-		check_fail(c, n->span, DIAG_STACK, "the mode of a stack is one of its names");
+		check_fail(c, n->span, DIAG_STACK, "this is not a stack mode");
 		hint_modes(c);
 		return false;
 	}
 	near = nearest(n->word, stack_mode_names, STACK_MODE_MAX);
-	check_fail(c, n->span, DIAG_STACK, "a stack has no mode \"%s\"", n->word);
+	check_fail(c, n->span, DIAG_STACK, "unknown stack mode: %s", n->word);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
 	else
@@ -48,11 +48,11 @@ static bool read_limit(struct check *c, const struct node *n, int64_t max, uint3
 	int64_t v = 0;
 
 	if (!node_is_const(n, &v)) {
-		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is a constant");
+		check_fail(c, n->span, DIAG_STACK, "the limit of a stack must be a constant");
 		return false;
 	}
 	if (v < 1 || v > max) {
-		check_fail(c, n->span, DIAG_STACK, "a stack has a limit of 1 to %lld, not %lld",
+		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is 1 to %lld, not %lld",
 			(long long)max, (long long)v);
 		return false;
 	}
@@ -137,7 +137,7 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 		emit_int(g->e, len_only));
 	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
 	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
-	emit_library(g->e, function, params, sizes, &req, 1);
+	gen_library(g, function, params, sizes, &req, 1);
 	g->img->user_stacks = true;
 	g->img->ring = true;
 	return req;
@@ -161,7 +161,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	static const uint32_t sizes[] = {sizeof(struct kstack_req)};
 	struct ir *req = gen_mem(g, sizeof(struct kstack_req)), *n;
 
-	n = gen_call(g, BPF_FUNC_get_stack, 4, emit_ctx(g->e),
+	n = gen_call(g, BPF_FUNC_get_stack, 4, gen_ctx(g),
 		emit_offset(g->e, req, offsetof(struct kstack_req, ips)),
 		emit_int(g->e, limit * 8), emit_int(g->e, 0));
 	n = emit_select(g->e, emit_compare(g->e, EMIT_SLT, n, emit_int(g->e, 0)),
@@ -171,7 +171,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	if (len_only)
 		return req;
 	emit_store(g->e, req, offsetof(struct kstack_req, id), 8, emit_int(g->e, 0));
-	emit_library(g->e, "stack_kernel", params, sizes, &req, 1);
+	gen_library(g, "stack_kernel", params, sizes, &req, 1);
 	g->img->kernel_stacks = true;
 	g->img->ring = true;
 	return req;
@@ -247,33 +247,22 @@ static struct ir *map_len(struct gen *g, struct node *n)
 		emit_callback_zero(g->e), zero, zero);
 }
 
-/* Strings are NUL terminated within their size. */
+/* A helper counts while it copies the string, onto itself. */
 static struct ir *string_len(struct gen *g, struct node *n)
 {
-	struct ir *s = gen_value(g, n), *room = gen_local(g), *i;
-	struct ir_block *test = emit_block(g->e, "strlen"), *body = emit_block(g->e, "byte");
-	struct ir_block *next = emit_block(g->e, "next"), *end = emit_block(g->e, "counted");
+	struct ir *s = gen_value(g, n);
 
-	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	i = emit_load(g->e, room, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, n->type->size)), body,
-		end);
-	emit_at(g->e, body);
-	emit_branch(g->e, emit_load(g->e, emit_index(g->e, s, i), 0, 1, false), next, end);
-	emit_at(g->e, next);
-	emit_store(g->e, room, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
-	emit_at(g->e, end);
-	return emit_load(g->e, room, 0, 8, false);
+	return emit_binary(g->e, EMIT_SUB,
+		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, emit_int(g->e, n->type->size), s),
+		emit_int(g->e, 1));
 }
 
 static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
 {
 	struct node *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys && what->map.map->value->kind != TYPE_STRING)
+	if (what->kind == N_MAP && !what->map.keys &&
+		(what->map.map->key || what->map.map->value->kind != TYPE_STRING))
 		return map_len(g, what);
 	if (is_stack_call(what))
 		return stack_len(g, what);

@@ -48,22 +48,23 @@ static struct ir *length(struct gen *g, struct node *len, uint32_t max)
 {
 	struct ir *n = emit_binary(g->e, EMIT_ADD, gen_value(g, len), emit_int(g->e, 1));
 
-	return emit_select(g->e, emit_compare(g->e, EMIT_ULT, n, emit_int(g->e, max)), n,
-		emit_int(g->e, max));
+	return gen_below(g, n, max + 1);
 }
 
-/* A string made shorter. */
+/* A string made shorter. What is behind its end is zero, as keys are compared. */
 static struct ir *shorten(struct gen *g, struct node *call, struct ir *dst)
 {
 	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	struct ir *n;
+	struct ir *n, *from;
 
-	gen_into(g, arg, call->type, dst, 0);
-	if (len && len->kind != N_INT) {
-		n = emit_binary(g->e, EMIT_SUB, length(g, len, call->type->size),
-			emit_int(g->e, 1));
-		emit_store(g->e, emit_index(g->e, dst, n), 0, 1, emit_int(g->e, 0));
+	if (!len || len->kind == N_INT) {
+		gen_into(g, arg, call->type, dst, 0);
+		return dst;
 	}
+	from = gen_value(g, arg);
+	n = length(g, len, call->type->size);
+	gen_zero(g, dst, call->type->size);
+	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, n, from);
 	return dst;
 }
 

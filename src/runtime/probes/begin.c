@@ -10,7 +10,7 @@
 static bool once_expand(const struct resolve_env *env, struct attach_point *ap)
 {
 	if (ap->nparts != 1)
-		return form_error(env, ap, "this probe has no parts");
+		return form_error(env, ap, "this probe takes no arguments");
 	place_add(env, ap)->name = ap->provider->name;
 	return true;
 }

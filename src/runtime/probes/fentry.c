@@ -90,7 +90,7 @@ static bool no_function(const struct resolve_env *env, const struct attach_point
 	size_t n = 0;
 
 	if (!target_has_btf(env->target)) {
-		diag(env->diags, ap->span, DIAG_NO_PLACE, "this kernel does not tell its types");
+		diag(env->diags, ap->span, DIAG_NO_PLACE, "this kernel has no type information (BTF)");
 		diag_hint(env->diags, "it was built without CONFIG_DEBUG_INFO_BTF; kprobe does "
 			"without, with arg0, arg1..");
 		return false;
@@ -127,7 +127,7 @@ static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap
 	const char *module = ap->nparts == 3 ? ap->parts[1] : "vmlinux";
 
 	if (ap->nparts != 2 && ap->nparts != 3)
-		return form_error(env, ap, "a function of the kernel is wanted");
+		return form_error(env, ap, "a kernel function is missing");
 	ap->provider = stand_in(env, ap->provider);
 	if (strchr(what, '*'))
 		add_common(env, ap, module, target_btf_functions(env->target, module, what),

@@ -77,9 +77,9 @@ static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap
 	const char *const *names;
 
 	if (ap->nparts != 2 && ap->nparts != 3)
-		return form_error(env, ap, "a kprobe has a function");
+		return form_error(env, ap, "a kernel function is missing");
 	if (plus && ap->provider->has_retval)
-		return form_error(env, ap, "a return has no offset");
+		return form_error(env, ap, "a return probe takes no offset");
 	if (plus)
 		what = arena_strndup(env->arena, what, plus - what);
 	names = target_kernel_functions(env->target, module, what, strchr(what, '*') != NULL);

@@ -42,7 +42,7 @@ struct place *place_add(const struct resolve_env *env, struct attach_point *ap)
 bool form_error(const struct resolve_env *env, const struct attach_point *ap, const char *what)
 {
 	diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s", what);
-	diag_hint(env->diags, "its form is %s", ap->provider->form);
+	diag_hint(env->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
@@ -119,7 +119,7 @@ static bool period_error(const struct resolve_env *env, struct attach_point *ap,
 	struct span at = part < ap->nparts ? ap->part_spans[part] : ap->span;
 
 	diag(env->diags, at, DIAG_ATTACH_POINT, "%s", what);
-	diag_hint(env->diags, "its form is %s", ap->provider->form);
+	diag_hint(env->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
@@ -144,7 +144,14 @@ static bool parse_duration(const struct resolve_env *env, struct attach_point *a
 	const char *rest;
 
 	if (!parse_number(ap->parts[1], &n, &rest) || (*rest && !unit_ns(rest, &unit)))
-		return period_error(env, ap, 1, "this is no period");
+		return period_error(env, ap, 1, "not a period");
+	if (!*rest && n && n < 1000) {
+		diag(env->diags, ap->part_spans[1], DIAG_ATTACH_POINT,
+			"a period without a unit is in nanoseconds: 1000 at least");
+		diag_hint(env->diags, "did you mean %s:%s:%s?", ap->provider->name,
+			ap->provider == &provider_profile ? "hz" : "s", ap->parts[1]);
+		return false;
+	}
 	return set_period(env, ap, 1, n, unit, p);
 }
 
@@ -156,17 +163,17 @@ bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct
 	if (ap->nparts == 2)
 		return parse_duration(env, ap, p);
 	if (ap->nparts != 3)
-		return form_error(env, ap, "a period is wanted");
+		return form_error(env, ap, "a period is missing");
 	if (!parse_number(ap->parts[2], &n, &rest) || *rest)
-		return period_error(env, ap, 2, "this is no number");
+		return period_error(env, ap, 2, "not a number");
 	if (!strcmp(ap->parts[1], "hz")) {
 		if (!n || n > 1000000)
-			return period_error(env, ap, 2, "the frequency is 1 to 1000000 Hz");
+			return period_error(env, ap, 2, "the frequency must be 1 to 1000000 Hz");
 		p->freq = true;
 		p->period = n;
 		return true;
 	}
 	if (!unit_ns(ap->parts[1], &unit) || unit > 1000000000)
-		return period_error(env, ap, 1, "the unit is hz, s, ms or us");
+		return period_error(env, ap, 1, "the unit must be hz, s, ms or us");
 	return set_period(env, ap, 2, n, unit, p);
 }

@@ -42,7 +42,7 @@ static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
 	const char *const *names;
 
 	if (ap->nparts != 2)
-		return form_error(env, ap, "a raw tracepoint has a name");
+		return form_error(env, ap, "the name of a raw tracepoint is missing");
 	if (!target_has_btf(env->target)) {
 		/* Without BTF nobody knows the names: the kernel will say. */
 		add_event(env, ap, ap->parts[1]);

@@ -115,7 +115,7 @@ static bool tracepoint_expand(const struct resolve_env *env, struct attach_point
 	const char *const *names;
 
 	if (ap->nparts != 3)
-		return form_error(env, ap, "a tracepoint has a category and a name");
+		return form_error(env, ap, "a tracepoint needs a category and a name");
 	names = target_events(env->target, ap->parts[1], ap->parts[2]);
 	for (; names && *names; names++)
 		add_event(env, ap, *names);

@@ -161,7 +161,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 
 	if (!bytes || code_open(elf_machine(p->elf), false, &code)) {
 		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
-			"where %s returns cannot be told: libcapstone is not there", name);
+			"uretprobes on %s need libcapstone, which is not installed", name);
 		return;
 	}
 	for (uint64_t at = f->start; at < f->end; at += insn.size) {
@@ -417,7 +417,7 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 
 	if (r) {
 		diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "cannot read %s: %s", path,
-			r == -ENOEXEC ? "it is no ELF program or library" : why_errno(r));
+			r == -ENOEXEC ? "it is not an ELF program or library" : why_errno(r));
 		return false;
 	}
 	pclntab_open(e, &go);
@@ -435,9 +435,9 @@ static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap
 	const char *const *files;
 
 	if (ap->nparts == 4 && !strcmp(ap->parts[2], "cpp"))
-		return form_error(env, ap, "C++ names are not looked up yet");
+		return form_error(env, ap, "bpftrace has C++ names here; strata does not yet");
 	if (ap->nparts != 3)
-		return form_error(env, ap, "a uprobe has a file and a function");
+		return form_error(env, ap, "a uprobe needs a file and a function");
 	files = find_files(env, ap->parts[1]);
 	if (!files || !*files)
 		return env->listing || no_file(env, ap);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/* llvm_out.c - maps; and the module as an ELF file. */
+#include "llvm.h"
+
+#include <errno.h>
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+
+/* ---- maps --------------------------------------------------------------- */
+
+/* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int
+ * (*max_entries)[N]; ... } in section .maps. */
+static LLVMMetadataRef di_uint_member(struct emit *e, const char *name, uint32_t v, unsigned i)
+{
+	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(e->di, 0, v);
+	LLVMMetadataRef array = LLVMDIBuilderCreateArrayType(e->di, (uint64_t)v * 32, 0,
+		e->di_int, &range, 1);
+	LLVMMetadataRef ptr = LLVMDIBuilderCreatePointerType(e->di, array, 64, 0, 0, "", 0);
+
+	return LLVMDIBuilderCreateMemberType(e->di, e->file, name, strlen(name), e->file, 1,
+		64, 0, (uint64_t)i * 64, LLVMDIFlagZero, ptr);
+}
+
+static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned *ret_n)
+{
+	const struct {
+		const char *name;
+		uint32_t v;
+	} all[] = {
+		{"type", m->type}, {"key_size", m->key_size}, {"value_size", m->value_size},
+		{"max_entries", m->max_entries}, {"map_flags", m->flags},
+	};
+	LLVMMetadataRef members[ARRAY_SIZE(all)];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].v) {
+			members[n] = di_uint_member(e, all[i].name, all[i].v, n);
+			n++;
+		}
+	*ret_n = n;
+	return LLVMDIBuilderCreateStructType(e->di, e->file, "", 0, e->file, 1,
+		(uint64_t)n * 64, 0, LLVMDIFlagZero, NULL, members, n, 0, NULL, "", 0);
+}
+
+static bool same_shape(const struct emit_map *a, const struct emit_map *b)
+{
+	return a->type == b->type && a->key_size == b->key_size && a->value_size == b->value_size &&
+	       a->max_entries == b->max_entries && a->flags == b->flags;
+}
+
+static const struct map_type *map_type(struct emit *e, const struct emit_map *m)
+{
+	struct map_type new = {.shape = *m};
+
+	for (size_t i = 0; i < e->map_types.len; i++)
+		if (same_shape(&e->map_types.data[i].shape, m))
+			return &e->map_types.data[i];
+	new.type = di_map(e, m, &new.n);
+	vec_push(&e->map_types, new);
+	return &e->map_types.data[e->map_types.len - 1];
+}
+
+static struct ir *add_map(struct emit *e, const struct emit_map *m, bool defined)
+{
+	const struct map_type *type;
+	LLVMMetadataRef gv;
+	LLVMTypeRef t;
+	LLVMValueRef v;
+
+	for (size_t i = 0; i < e->maps.len; i++)
+		if (!strcmp(e->maps.data[i].name, m->name))
+			return IR(e->maps.data[i].value);
+	type = map_type(e, m);
+	t = LLVMArrayType(e->ptr, type->n);
+	v = LLVMAddGlobal(e->m, t, m->name);
+	if (defined)
+		LLVMSetInitializer(v, LLVMConstNull(t));
+	LLVMSetSection(v, ".maps");
+	LLVMSetAlignment(v, 8);
+	gv = LLVMDIBuilderCreateGlobalVariableExpression(e->di, e->unit, m->name,
+		strlen(m->name), "", 0, e->file, 1, type->type, 0,
+		LLVMDIBuilderCreateExpression(e->di, NULL, 0), NULL, 0);
+	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(e->c, "dbg", 3), gv);
+	vec_push(&e->maps, (struct named){.name = strdup(m->name), .value = v});
+	return IR(v);
+}
+
+struct ir *emit_map(struct emit *e, const struct emit_map *m)
+{
+	return add_map(e, m, true);
+}
+
+struct ir *emit_map_extern(struct emit *e, const struct emit_map *m)
+{
+	return add_map(e, m, false);
+}
+
+/* ---- out ---------------------------------------------------------------- */
+
+static int complain(const char *stage, char *why)
+{
+	fprintf(stderr, "strata: internal error: %s: %s\n", stage, why ? why : "");
+	LLVMDisposeMessage(why);
+	return -EINVAL;
+}
+
+int emit_optimize(struct emit *e)
+{
+	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	LLVMErrorRef err;
+	char *why = NULL;
+
+	LLVMDIBuilderFinalize(e->di);
+	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(e->m, LLVMReturnStatusAction, &why))
+		return complain("LLVM refuses the module", why);
+	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+		e->machine, options);
+	LLVMDisposePassBuilderOptions(options);
+	return err ? complain("LLVM's passes", LLVMGetErrorMessage(err)) : 0;
+}
+
+/* An address, or a number of more than 32 bits, is loaded by an instruction of double size. */
+static unsigned constant_size(LLVMValueRef v)
+{
+	if (!LLVMIsAConstant(v))
+		return 0;
+	if (LLVMIsAConstantInt(v))
+		return LLVMConstIntGetSExtValue(v) == (int32_t)LLVMConstIntGetSExtValue(v) ? 1 : 2;
+	return 2;
+}
+
+static unsigned instruction_size(LLVMValueRef i)
+{
+	LLVMOpcode op = LLVMGetInstructionOpcode(i);
+	unsigned size = 0;
+
+	if (op == LLVMAlloca)
+		return 0;
+	if (op == LLVMBr)
+		return LLVMGetNumSuccessors(i);
+	for (int k = LLVMGetNumOperands(i); k-- > 0;) {
+		LLVMValueRef v = LLVMGetOperand(i, k);
+
+		size += op == LLVMCall ? !LLVMIsAConstant(v) + constant_size(v) : constant_size(v);
+	}
+	if (op == LLVMSelect || op == LLVMSExt || op == LLVMPHI)
+		return size + 2;
+	return size + 1;
+}
+
+unsigned emit_function_size(struct emit *e, const char *name)
+{
+	LLVMValueRef fn = LLVMGetNamedFunction(e->m, name);
+	unsigned size = 0;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			size += instruction_size(i);
+	return size - size / 6; /* it was 1.3 to 2 times what came out, of all kinds of scripts */
+}
+
+int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
+{
+	LLVMMemoryBufferRef buf;
+	char *why = NULL;
+
+	if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->m, LLVMObjectFile, &why, &buf))
+		return complain("LLVM's code generation", why);
+	if (e->refused) {
+		LLVMDisposeMemoryBuffer(buf);
+		return -E2BIG;
+	}
+	*ret_size = LLVMGetBufferSize(buf);
+	*ret_elf = malloc(*ret_size);
+	if (!*ret_elf)
+		abort();
+	memcpy(*ret_elf, LLVMGetBufferStart(buf), *ret_size);
+	LLVMDisposeMemoryBuffer(buf);
+	return 0;
+}
+
+const char *emit_refused(const struct emit *e)
+{
+	return e->refused;
+}
+
+void emit_dump(struct emit *e, FILE *out)
+{
+	char *text = LLVMPrintModuleToString(e->m);
+
+	fputs(text, out);
+	LLVMDisposeMessage(text);
+}

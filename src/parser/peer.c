@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* peer.c - names that bpftrace has and this language does not yet: a script that uses one is
+ * told so. A name leaves its list when it is built. */
+#include "names.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/diag.h"
+
+static const char *const functions[] = {
+	"assert", "bswap", "buf", "cat", "cgroup_path", "cgroupid", "container_of", "cpid", "curtask",
+	"debugf", "dw_ustack", "errorf", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
+	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
+	"kfunc_allowed", "kfunc_exist", "kptr", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
+	"numaid", "offsetof", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
+	"reg", "signal", "signal_name", "signal_thread", "sizeof", "skboutput", "socket_cookie",
+	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
+	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "typeof", "uaddr",
+	"unwatch", "uptr", "usermode", "username", "warnf", "write_user",
+};
+
+static const char *const probes[] = {
+	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "U", "usdt", "w",
+	"watchpoint", "asyncwatchpoint",
+};
+
+static const char *const settings[] = {
+	"cache_user_symbols", "cpp_demangle", "lazy_symbolication", "license", "log_size",
+	"max_bpf_progs", "max_cat_bytes", "max_type_res_iterations", "on_stack_limit", "show_debug_info",
+	"str_trunc_trailer", "symbol_source", "unstable_addr", "unstable_dw_ustack", "unstable_import",
+	"unstable_import_statement", "unstable_macro", "unstable_map_decl", "unstable_tseries",
+	"unstable_typeinfo", "use_blazesym",
+};
+
+/* Words that begin what the grammar does not have. */
+static const char *const words[] = {"comptime", "enum", "fn", "import", "macro", "struct", "union"};
+
+static bool among(const char *name, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+#define AMONG(name, list) among(name, list, sizeof(list) / sizeof((list)[0]))
+
+bool peer_has(enum peer_kind kind, const char *name)
+{
+	switch (kind) {
+	case PEER_FUNCTION:
+		return AMONG(name, functions);
+	case PEER_PROBE:
+		return AMONG(name, probes);
+	case PEER_SETTING:
+		return AMONG(name, settings);
+	case PEER_WORD:
+		return AMONG(name, words);
+	}
+	return false;
+}
