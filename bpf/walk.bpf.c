@@ -7,6 +7,7 @@
  * sent counts as seen. */
 #include "lookup.bpf.h"
 #include "seen.bpf.h"
+#include "who.bpf.h"
 
 #define PLAIN_FRAMES 8
 #define FRAMES_MASK_DEFAULT 1023
@@ -688,7 +689,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
 {
 	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
 	struct walk_record *h;
-	__u64 ids = bpf_get_current_pid_tgid(), id;
+	__u64 ids = current_ids(), id;
 	__u32 size;
 
 	if (!c || !w)
@@ -759,10 +760,12 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 /* A fresh state: the window, signal[] and the table's head may stay as they are. */
 static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
 {
+	__u64 ids = current_ids();
+
 	w->window_at = WINDOW_NONE;
 	w->switches = 0;
-	w->tid = bpf_get_current_pid_tgid();
-	w->pid = bpf_get_current_pid_tgid() >> 32;
+	w->tid = ids;
+	w->pid = ids >> 32;
 	w->map.start = w->map.end = 0;
 	w->before.start = w->before.end = 0;
 	w->cached_span = 0;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "info.h"
 #include "list.h"
 #include "runtime/child.h"
+#include "runtime/output.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -98,6 +100,19 @@ static void help(FILE *out)
 	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
 	      "str(args.filename)); }'\n"
 	      "      who opens which files\n", out);
+}
+
+/* All modes but running a script print by stdio's stdout. */
+static int check_stdout(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	if (errno == EPIPE)
+		return 128 + SIGPIPE;
+	log_error("cannot write to the standard output: %s",
+		errno ? why_errno(-errno) : "a write failed");
+	return 1;
 }
 
 static bool usage(const char *what, const char *arg)
@@ -189,10 +204,10 @@ static bool set_option(struct main *m, int c)
 		return no_feature(m, optarg);
 	case 'V':
 		puts("strata " STRATA_VERSION);
-		exit(0);
+		exit(check_stdout(0));
 	case 'h':
 		help(stdout);
-		exit(0);
+		exit(check_stdout(0));
 	}
 	return false;
 }
@@ -365,8 +380,8 @@ static bool compile_script(struct main *m)
 		.listing = m->list,
 	};
 	c->codegen = (struct codegen_options){
-		.pid = m->child.pid ? m->child.pid : m->pid,
 		.pid_tree = m->child.pid > 0,
+		.pid_ns = target_pid_ns(m->target)->inode != 0,
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
@@ -379,27 +394,30 @@ static bool compile_script(struct main *m)
 
 static int run(struct main *m)
 {
-	_cleanup_(fclosep) FILE *output = NULL;
 	struct session_options opt = {
 		.pid = m->pid,
 		.child = m->child.pid ? &m->child : NULL,
-		.out = stdout,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 	};
+	int r, code;
 
 	if (!compile_script(m))
 		return 1;
 	if (!m->compile.image)
 		return 0;
-	if (m->output) {
-		opt.out = output = fopen(m->output, "we");
-		if (!output) {
-			log_error("cannot write %s: %s", m->output, why_errno(-errno));
-			return 1;
-		}
+	if (!m->compile.image->nprogs) {
+		log_error("no probes to attach: no attach point of the script exists here");
+		return 1;
 	}
-	return session_run(m->compile.image, m->target, &opt);
+	r = output_open(m->output, &opt.out);
+	if (r) {
+		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
+		return 1;
+	}
+	code = session_run(m->compile.image, m->target, &opt);
+	r = output_close(opt.out);
+	return r ? r : code;
 }
 
 static int list(struct main *m)
@@ -444,7 +462,7 @@ int main(int argc, char **argv)
 
 	m.compile.arena = arena_new();
 	if (m.target && parse_options(&m, argc, argv))
-		code = mode(&m);
+		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
 	target_close(m.target);

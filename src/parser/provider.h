@@ -102,6 +102,7 @@ struct provider {
 	bool has_retval;
 	bool has_fields;      /* args.x */
 	bool any_process;     /* fires in whatever process: -p and -c do not filter it */
+	bool newest_first;    /* of the programs of one place the kernel runs the last attached first */
 	enum provider_run run; /* run by the runtime itself, attached nowhere */
 	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
 	 * Nothing found is a complaint unless env->listing. */

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/vec.h"
 #include "codegen/image.h"
@@ -17,7 +18,12 @@ struct target;
 struct links {
 	VEC(struct bpf_link *) list;
 	unsigned skipped; /* places the kernel refused, told by their providers */
+	pid_t detaching;  /* the process that detaches; 0: none */
 };
+/* Detaching hundreds of probes takes the kernel up to minutes (tracepoints: 70 ms each): a
+ * process that is forked for it closes them last. The programs still run until then. */
+void links_detach(struct links *l);
+/* Waits for that, but not for long. */
 void links_done(struct links *l);
 
 struct loaded_probe {

@@ -18,6 +18,7 @@
 #include "bpf/record.h"
 #include "parser/provider.h"
 #include "runtime/attach.h"
+#include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/rodata.h"
@@ -190,15 +191,16 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
-static int prepare(const struct image *img, struct target *t, struct bpf_object *obj,
-	struct unwind_sink **ret)
+static int prepare(const struct image *img, struct target *t, struct load *l)
 {
+	struct bpf_object *obj = l->obj;
+
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "ring", 0, ring_size(img));
 	if (img->user_stacks && lacks_stacks(t))
 		return -EOPNOTSUPP;
 	if (img->user_stacks) {
-		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, ret);
+		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, &l->sink);
 
 		if (r == -ENOENT)
 			log_error("internal error: the unwinder is not in the linked object");
@@ -208,6 +210,7 @@ static int prepare(const struct image *img, struct target *t, struct bpf_object 
 			return r;
 	}
 	prepare_tree(t, obj);
+	who_prepare(t, obj, l->only_pid);
 	return prepare_progs(img, t, obj);
 }
 
@@ -233,7 +236,7 @@ int load_start(const struct image *img, struct target *t, struct load *l)
 			str_text(&said));
 		return r;
 	}
-	r = prepare(img, t, l->obj, &l->sink); /* has told why not */
+	r = prepare(img, t, l); /* has told why not */
 	if (r)
 		return r;
 	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);

@@ -15,6 +15,8 @@ struct target {
 	size_t ld_cache_size;
 	const char *tracefs; /* NULL: not looked for yet */
 	bool no_tracefs;
+	struct pid_ns pid_ns;
+	bool pid_ns_asked;
 	struct ksyms *ksyms;
 	struct btf *btf; /* parsed when something is not in the cache */
 	bool no_btf;

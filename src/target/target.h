@@ -122,6 +122,14 @@ bool proc_running(struct target *t, int pid); /* a thread of it is on a CPU, or 
 /* The process ids of all that run, our own left out; the count. free(*ret). */
 size_t proc_list(struct target *t, int **ret);
 
+/* ---- PID namespace (pidns.c) ---- */
+struct pid_ns {
+	uint64_t dev, inode; /* 0: it is the first, whose ids the kernel uses itself */
+	bool foreign_proc;   /* /proc shows the processes of another namespace */
+	bool no_proc;        /* /proc is not mounted */
+};
+const struct pid_ns *target_pid_ns(struct target *t);
+
 /* ---- cache directory (cache.c) ---- */
 /* An fd of the directory, made if need be with mode 0700 and checked to be ours
  * alone; -errno where none can be had (then nothing is cached). */
