@@ -14,12 +14,14 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "driver.h"
 #include "info.h"
 #include "list.h"
+#include "parser/provider.h"
 #include "runtime/child.h"
 #include "runtime/output.h"
 #include "runtime/session.h"
@@ -39,7 +41,8 @@ static const struct {
 		"start a command, trace it and what it starts, end with it"},
 	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end with it"},
 	{{"list", no_argument, NULL, 'l'}, NULL,
-		"list probes: strata -l 'tracepoint:sched:*', -lv with arguments"},
+		"list probes: strata -l 'tracepoint:sched:*', or those of a script; -lv with "
+		"arguments"},
 	{{"output", required_argument, NULL, 'o'}, "FILE", "write there instead of stdout"},
 	{{"verbose", no_argument, NULL, 'v'}, NULL,
 		"say what is done (-vv: what the verifier says, too)"},
@@ -377,7 +380,6 @@ static bool compile_script(struct main *m)
 		.pid = m->child.pid ? m->child.pid : m->pid,
 		.find_exe = find_exe,
 		.find_arg = m,
-		.listing = m->list,
 	};
 	c->codegen = (struct codegen_options){
 		.pid_tree = m->child.pid > 0,
@@ -391,6 +393,34 @@ static bool compile_script(struct main *m)
 }
 
 /* ---- modes -------------------------------------------------------------- */
+
+/* Some programs look at processes other than those that -p and -c name. */
+static bool is_system_wide(const struct main *m)
+{
+	const struct image *img = m->compile.image;
+
+	for (unsigned i = 0; i < img->nprogs && !m->pid && !m->child.pid; i++)
+		if (img->progs[i].provider->run == RUN_ATTACHED &&
+			!img->progs[i].provider->any_process)
+			return true;
+	return false;
+}
+
+/* What does not work within a container. */
+static void say_namespace(const struct main *m)
+{
+	const struct pid_ns *ns = target_pid_ns(m->target);
+
+	if (ns->no_proc || ns->foreign_proc) {
+		log_warn(ns->no_proc ? "/proc is not mounted: nothing is known of processes" :
+			"/proc is that of another PID namespace: names and stacks of processes will "
+			"be missing or wrong");
+		log_hint("mount -t proc proc /proc");
+	} else if (ns->inode && is_system_wide(m)) {
+		log_warn("strata is in a PID namespace (a container): processes outside of it have "
+			 "pid 0 and no user stacks");
+	}
+}
 
 static int run(struct main *m)
 {
@@ -410,6 +440,7 @@ static int run(struct main *m)
 		log_error("no probes to attach: no attach point of the script exists here");
 		return 1;
 	}
+	say_namespace(m);
 	r = output_open(m->output, &opt.out);
 	if (r) {
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
@@ -436,6 +467,24 @@ static int list(struct main *m)
 	return list_probes(&env, pattern, log_level >= 1, stdout);
 }
 
+/* -l FILE: a pattern is no file. */
+static bool has_script(const struct main *m)
+{
+	struct stat st;
+
+	return m->eval || (m->file && (!strcmp(m->file, "-") ||
+					      (!stat(m->file, &st) && !S_ISDIR(st.st_mode))));
+}
+
+static int list_of_script(struct main *m)
+{
+	m->compile.names_only = true;
+	if (!compile_script(m))
+		return 1;
+	list_script(m->compile.arena, m->compile.script, log_level >= 1, stdout);
+	return 0;
+}
+
 static int mode(struct main *m)
 {
 	if (m->info) {
@@ -446,10 +495,12 @@ static int mode(struct main *m)
 		return unwind_core(m->core, m->core_exe, m->sysroot, stdout);
 	if (m->unwind)
 		return unwind_process(m->target, m->pid, stdout);
-	if (m->list && !m->eval)
+	if (m->list && !has_script(m))
 		return list(m);
 	if (!load_source(m))
 		return 1;
+	if (m->list)
+		return list_of_script(m);
 	if (m->command && child_start(m->target, m->command, &m->child))
 		return 1;
 	return run(m);
@@ -460,6 +511,7 @@ int main(int argc, char **argv)
 	struct main m = {.target = target_open("/")};
 	int code = 1;
 
+	files_raise();
 	m.compile.arena = arena_new();
 	if (m.target && parse_options(&m, argc, argv))
 		code = check_stdout(mode(&m));

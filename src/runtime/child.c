@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
@@ -73,6 +74,7 @@ static void run_child(struct child *c, int go, int result)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	files_restore();
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* a strata that dies takes it along */
 	while ((r = read(go, &byte, 1)) < 0 && errno == EINTR)
 		;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/source.h"
@@ -69,8 +70,10 @@ static void tell_verifier(const struct image *img, int r)
 	const struct image_prog *p = refused_prog(img);
 	char reason[256];
 
+	if (strstr(str_text(&said), "(-24)")) /* "failed to create: Too many open files(-24)" */
+		r = -EMFILE;
 	verifier_reason(reason, sizeof(reason));
-	if (!p || !*reason) {
+	if (!p || !*reason || r == -EMFILE) {
 		why_no_bpf(r);
 		return;
 	}
@@ -214,6 +217,17 @@ static int prepare(const struct image *img, struct target *t, struct load *l)
 	return prepare_progs(img, t, obj);
 }
 
+/* A file each, and some more for what is read meanwhile. (libbpf has opened one for each map.) */
+static int check_files(struct bpf_object *obj)
+{
+	unsigned n = 4;
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, obj)
+		n++;
+	return files_suffice(n);
+}
+
 static void *verify(void *arg)
 {
 	struct load *l = arg;
@@ -232,11 +246,15 @@ int load_start(const struct image *img, struct target *t, struct load *l)
 	l->obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
 	if (!l->obj) {
 		r = -errno;
-		log_error("internal error: libbpf refuses the object: %s",
-			str_text(&said));
+		if (r == -EMFILE || r == -ENFILE)
+			log_error("cannot load the script: %s", why_errno(r));
+		else
+			log_error("internal error: libbpf refuses the object: %s", str_text(&said));
 		return r;
 	}
-	r = prepare(img, t, l); /* has told why not */
+	r = check_files(l->obj);
+	if (!r)
+		r = prepare(img, t, l); /* has told why not */
 	if (r)
 		return r;
 	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);

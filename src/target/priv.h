@@ -14,7 +14,7 @@ struct target {
 	char *ld_cache;  /* ld.so.cache, once read; "" when there is none */
 	size_t ld_cache_size;
 	const char *tracefs; /* NULL: not looked for yet */
-	bool no_tracefs;
+	int no_tracefs;      /* -errno: it was looked for, and why it is not there */
 	struct pid_ns pid_ns;
 	bool pid_ns_asked;
 	struct ksyms *ksyms;

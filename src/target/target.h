@@ -32,6 +32,8 @@ const char *const *target_closure(struct target *t, const char *path);
 /* ---- tracefs (tracefs.c) ---- */
 /* Mounts tracefs when it is nowhere mounted and we may; its directory or NULL. */
 const char *target_tracefs(struct target *t);
+/* It may be mounted, but we may not read it. */
+bool target_tracefs_is_closed(struct target *t);
 struct trace_field {
 	const char *type; /* "const char *", "__data_loc char[]", "unsigned long" */
 	const char *name;
