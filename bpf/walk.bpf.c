@@ -940,6 +940,11 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	start(w, r, index);
+	if (is_outside(w->pid)) {
+		r->end = UNWIND_OUTSIDE;
+		r->id = STACK_EMPTY(UNWIND_OUTSIDE);
+		return 0;
+	}
 	run(w, out);
 	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
 		r->end = UNWIND_NO_USER;

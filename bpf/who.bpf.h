@@ -8,6 +8,11 @@ static __always_inline __u64 current_ids(void)
 {
 	return bpf_get_current_pid_tgid();
 }
+
+static __always_inline int is_outside(__u32 tgid)
+{
+	return 0;
+}
 #else
 /* The inode of strata's PID namespace; 0: it is the first one, whose ids the kernel has at
  * hand. The verifier knows the value: it drops the branch that is not taken. */
@@ -19,6 +24,12 @@ __u64 ns_ids(void);
 static __always_inline __u64 current_ids(void)
 {
 	return pid_ns_inode ? ns_ids() : bpf_get_current_pid_tgid();
+}
+
+/* A process that strata's namespace has no number for: it cannot be looked at. */
+static __always_inline int is_outside(__u32 tgid)
+{
+	return pid_ns_inode && !tgid;
 }
 
 /* Of another task: a kernel address. */
