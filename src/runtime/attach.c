@@ -102,6 +102,16 @@ bool probe_is_multi(struct target *t, const struct image *img, const struct imag
 		!img->places[prog->first_place].place->alone;
 }
 
+/* Entries are kept newest first; returns on a stack of the thread, so that the order turns
+ * once more, until multi links came to the function graph, too. */
+bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog)
+{
+	unsigned since = prog->provider->multi_newest_first;
+
+	return prog->provider->newest_first || (since && target_kernel_version(t) >= since &&
+						       probe_is_multi(t, img, prog));
+}
+
 /* What the kernel says of a place that it cannot probe; -524: its own ENOTSUPP. */
 static bool place_refused(int r)
 {

@@ -44,6 +44,8 @@ int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_lin
 
 /* Whether the program's places hang on one link. */
 bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
+/* Whether the kernel runs the program attached last first. */
+bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Links n places from the one numbered `from` by link(batch, from, n). A place that the
  * kernel cannot probe refuses the whole link, so a refused range is halved until the
  * culprits are found; they are skipped and counted. 0 or -errno, told. */

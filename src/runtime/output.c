@@ -170,6 +170,11 @@ bool output_flush(struct output *o)
 	return !o->error;
 }
 
+bool output_has_reader(const struct output *o)
+{
+	return o->error != -EPIPE;
+}
+
 void output_last(struct output *o)
 {
 	fflush(o->file);

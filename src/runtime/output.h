@@ -22,6 +22,8 @@ void output_skip(struct output *o);
 bool output_has_time(const struct output *o);
 /* false: what was printed could not be written, and nothing will be any more. */
 bool output_flush(struct output *o);
+/* Whether there is somebody to tell more: the reader of the pipe has not gone. */
+bool output_has_reader(const struct output *o);
 /* What is printed from now on, maps and the text of `end`, comes after the records:
  * it is given up only where nothing is read any more. */
 void output_last(struct output *o);

@@ -411,7 +411,7 @@ static int attach_all(struct session *s, unsigned *ret_places)
 	for (unsigned i = 0; i < 2 * n && !r && !stop_asked(); i++) {
 		const struct image_prog *p = &s->img->progs[i < n ? i : 2 * n - 1 - i];
 
-		if (p->provider->newest_first == (i < n))
+		if (probe_is_newest_first(s->target, s->img, p) == (i < n))
 			continue;
 		r = attach(s, p);
 		*ret_places += p->nplaces;
@@ -548,6 +548,8 @@ static void finish(struct session *s)
 	if (s->img->print_maps)
 		print_maps(s);
 	output_flush(s->opt->out);
+	if (!output_has_reader(s->opt->out))
+		return;
 	report_lost(s);
 	if (!s->seen && s->img->print_maps && !s->opt->quiet)
 		log_hint("nothing was seen: no probe fired, or their predicates let nothing "
@@ -574,14 +576,15 @@ static int load(struct session *s)
 static int start(struct session *s)
 {
 	unsigned places = 0;
-	int r = open_signals(s);
+	int r = 0;
 
 	priority_raise(); /* what -c runs was forked before */
-
-	if (!r && !s->opt->dry_run)
+	if (!s->opt->dry_run)
 		r = open_process(s);
 	if (!r)
-		r = load(s);
+		r = load(s); /* until then a signal ends strata: there is nothing to print */
+	if (!r && !s->opt->dry_run)
+		r = open_signals(s);
 	if (r || s->opt->dry_run)
 		return r;
 	forget_programs(s);

@@ -45,7 +45,6 @@ const char *target_realpath(struct target *t, const char *path);
 /* A whole file, NUL-terminated, at most max bytes; NULL and errno. free() it. */
 char *target_read(const struct target *t, const char *path, size_t max, size_t *ret_size);
 char *read_fd(int fd, size_t max, size_t *ret_size);
-unsigned target_kernel_version(struct target *t);
 
 void ksyms_free(struct ksyms *k);
 void btf_done(struct target *t);

@@ -145,6 +145,8 @@ enum feature {
 	FEATURE_MAX
 };
 bool target_feature(struct target *t, enum feature f);
+/* 6 << 16 | 6 << 8; 0: unknown. */
+unsigned target_kernel_version(struct target *t);
 /* Bits of an address in userspace; arm64 signs pointers in those above. */
 unsigned target_address_bits(void);
 const char *feature_name(enum feature f);

@@ -208,7 +208,6 @@ const struct provider fexit_by_kretprobe = {
 	.ctx = CTX_PT_REGS,
 	.prog_type = BPF_PROG_TYPE_KPROBE,
 	.section = "kretprobe",
-	.newest_first = true,
 	.kernel = true,
 	.has_retval = true,
 	.expand = fentry_expand,
