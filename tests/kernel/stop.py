@@ -98,6 +98,23 @@ def flood_unread():
                 'which is said', code, said)
 
 
+def flood_unread_both():
+    """Standard error goes to the same pipe."""
+    pipe = os.pipe()
+    tracer = subprocess.Popen([STRATA, '-e', FLOOD], stdout=pipe[1], stderr=pipe[1])
+    os.close(pipe[1])
+    time.sleep(1.5)
+    begin = time.monotonic()
+    tracer.send_signal(signal.SIGINT)
+    try:
+        tracer.wait(10)
+    except subprocess.TimeoutExpired:
+        tracer.kill()
+    took = time.monotonic() - begin
+    cases.check(took < SOON, 'nor standard error: ends soon', took)
+    os.close(pipe[0])
+
+
 def flood_slow():
     tracer = start(FLOOD, stdout=(pipe := os.pipe())[1])
     os.close(pipe[1])
@@ -230,6 +247,7 @@ def main():
         try:
             flood_to_file(dir)
             flood_unread()
+            flood_unread_both()
             flood_slow()
             flood_exit()
         finally:
