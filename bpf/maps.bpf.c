@@ -2,6 +2,7 @@
 /* maps.bpf.c - the maps that every object may use, and the count of what was lost. */
 #define MAP
 #include "maps.bpf.h"
+#include "who.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

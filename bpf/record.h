@@ -27,7 +27,7 @@ ABI_SIZE(record, 8);
 /* What usym() and an address of userspace become: named by userspace. */
 struct usym {
 	__u64 addr;
-	__u32 pid; /* tgid in the initial namespace */
+	__u32 pid; /* tgid in strata's PID namespace */
 	__u32 pad;
 };
 ABI_SIZE(usym, 16);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* tree.bpf.c - follows the descendants of the command of -c: a child of a process
  * in map `tree` joins it before it runs. Linked only with -c. */
-#include "kernel.bpf.h"
+#include "who.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -18,11 +18,13 @@ const volatile __u32 task_tgid_offset = 0;
 SEC("raw_tp/sched_process_fork")
 int tree_fork(__u64 *ctx)
 {
-	__u32 parent = bpf_get_current_pid_tgid() >> 32, child = 0, one = 1;
+	__u32 parent = current_ids() >> 32, child = 0, one = 1;
 
 	if (!bpf_map_lookup_elem(&tree, &parent))
 		return 0;
-	if (bpf_probe_read_kernel(&child, sizeof(child), (void *)(ctx[1] + task_tgid_offset)))
+	if (pid_ns_inode)
+		child = ns_tgid_of(ctx[1]);
+	else if (bpf_probe_read_kernel(&child, sizeof(child), (void *)(ctx[1] + task_tgid_offset)))
 		return 0;
 	if (child && child != parent)
 		bpf_map_update_elem(&tree, &child, &one, BPF_ANY);
@@ -31,7 +33,7 @@ int tree_fork(__u64 *ctx)
 
 __global int in_tree(void)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_ids() >> 32;
 
-	return bpf_map_lookup_elem(&tree, &tgid) != NULL;
+	return is_running() && bpf_map_lookup_elem(&tree, &tgid) != NULL;
 }

@@ -13,7 +13,7 @@
 SEC("raw_tp/task_rename")
 int forget_program(void *ctx)
 {
-	struct mapping_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+	struct mapping_key key = {.pid = current_ids() >> 32};
 
 	if (!in_exec())
 		return 0;

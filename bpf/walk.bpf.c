@@ -7,6 +7,7 @@
  * sent counts as seen. */
 #include "lookup.bpf.h"
 #include "seen.bpf.h"
+#include "who.bpf.h"
 
 #define PLAIN_FRAMES 8
 #define FRAMES_MASK_DEFAULT 1023
@@ -689,7 +690,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
 {
 	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
 	struct walk_record *h;
-	__u64 ids = bpf_get_current_pid_tgid(), id;
+	__u64 ids = current_ids(), id;
 	__u32 size;
 
 	if (!c || !w)
@@ -760,10 +761,12 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 /* A fresh state: the window, signal[] and the table's head may stay as they are. */
 static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
 {
+	__u64 ids = current_ids();
+
 	w->window_at = WINDOW_NONE;
 	w->switches = 0;
-	w->tid = bpf_get_current_pid_tgid();
-	w->pid = bpf_get_current_pid_tgid() >> 32;
+	w->tid = ids;
+	w->pid = ids >> 32;
 	w->map.start = w->map.end = 0;
 	w->before.start = w->before.end = 0;
 	w->cached_span = 0;
@@ -938,6 +941,11 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	start(w, r, index);
+	if (is_outside(w->pid)) {
+		r->end = UNWIND_OUTSIDE;
+		r->id = STACK_EMPTY(UNWIND_OUTSIDE);
+		return 0;
+	}
 	run(w, out);
 	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
 		r->end = UNWIND_NO_USER;

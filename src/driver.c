@@ -103,7 +103,7 @@ static bool pass_codegen(struct compile *c)
 /* The last stage whose print-out is wanted; past it there is nothing to do. */
 static int last_stage(const struct compile *c)
 {
-	int last = -1;
+	int last = c->names_only ? STAGE_NAMES : -1;
 
 	for (int i = 0; i < STAGE_MAX; i++)
 		if (c->dump[i])

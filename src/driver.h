@@ -20,6 +20,7 @@ struct compile {
 	struct resolve_env env;
 	struct codegen_options codegen;
 	bool dump[STAGE_MAX];
+	bool names_only;      /* -l: stop when the probes are known */
 	bool colour;
 	struct script *script;
 	struct image *image; /* the result */

@@ -37,14 +37,17 @@ static const struct provider *find_provider(const char *name, size_t n)
 	return NULL;
 }
 
+static void print_one(struct arena *a, const struct place *p, bool with_args, FILE *out)
+{
+	fprintf(out, "%s\n", p->name);
+	for (const struct field *f = with_args ? p->fields : NULL; f; f = f->next)
+		fprintf(out, "    %s %s\n", type_name(a, f->type), f->name);
+}
+
 static void print_place(struct listing *l, const struct place *p)
 {
-	fprintf(l->out, "%s\n", p->name);
+	print_one(l->env->arena, p, l->with_args, l->out);
 	l->found++;
-	if (!l->with_args)
-		return;
-	for (const struct field *f = p->fields; f; f = f->next)
-		fprintf(l->out, "    %s %s\n", type_name(l->env->arena, f->type), f->name);
 }
 
 static unsigned split(struct arena *a, const char *pattern, const char **parts,
@@ -127,6 +130,26 @@ int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FI
 		search(&l, pattern);
 	}
 	if (!l.found)
-		log_warn("no probe matches %s", pattern);
-	return 0;
+		log_error("no probe matches %s", pattern);
+	return !l.found;
+}
+
+/* A function's several returns are one probe. */
+static bool is_same(const struct place *a, const struct place *b)
+{
+	return a && a->at_return && b->at_return && !strcmp(a->name, b->name);
+}
+
+void list_script(struct arena *a, const struct script *s, bool with_args, FILE *out)
+{
+	for (const struct probe *p = s->probes; p; p = p->next)
+		for (const struct attach_point *ap = p->points; ap; ap = ap->next) {
+			const struct place *before = NULL;
+
+			if (ap->provider->run != RUN_ATTACHED)
+				continue;
+			for (const struct place *at = ap->places; at; before = at, at = at->next)
+				if (!is_same(before, at))
+					print_one(a, at, with_args, out);
+		}
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,13 +14,16 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "driver.h"
 #include "info.h"
 #include "list.h"
+#include "parser/provider.h"
 #include "runtime/child.h"
+#include "runtime/output.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -37,7 +41,8 @@ static const struct {
 		"start a command, trace it and what it starts, end with it"},
 	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end with it"},
 	{{"list", no_argument, NULL, 'l'}, NULL,
-		"list probes: strata -l 'tracepoint:sched:*', -lv with arguments"},
+		"list probes: strata -l 'tracepoint:sched:*', or those of a script; -lv with "
+		"arguments"},
 	{{"top", required_argument, NULL, 'n'}, "N", "print the N largest entries of each map"},
 	{{"output", required_argument, NULL, 'o'}, "FILE", "write there instead of stdout"},
 	{{"verbose", no_argument, NULL, 'v'}, NULL,
@@ -99,6 +104,19 @@ static void help(FILE *out)
 	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
 	      "str(args.filename)); }'\n"
 	      "      who opens which files\n", out);
+}
+
+/* All modes but running a script print by stdio's stdout. */
+static int check_stdout(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	if (errno == EPIPE)
+		return 128 + SIGPIPE;
+	log_error("cannot write to the standard output: %s",
+		errno ? why_errno(-errno) : "a write failed");
+	return 1;
 }
 
 static bool usage(const char *what, const char *arg)
@@ -203,10 +221,10 @@ static bool set_option(struct main *m, int c)
 		return no_feature(m, optarg);
 	case 'V':
 		puts("strata " STRATA_VERSION);
-		exit(0);
+		exit(check_stdout(0));
 	case 'h':
 		help(stdout);
-		exit(0);
+		exit(check_stdout(0));
 	}
 	return false;
 }
@@ -376,11 +394,10 @@ static bool compile_script(struct main *m)
 		.pid = m->child.pid ? m->child.pid : m->pid,
 		.find_exe = find_exe,
 		.find_arg = m,
-		.listing = m->list,
 	};
 	c->codegen = (struct codegen_options){
-		.pid = m->child.pid ? m->child.pid : m->pid,
 		.pid_tree = m->child.pid > 0,
+		.pid_ns = target_pid_ns(m->target)->inode != 0,
 		.start_ns = boot_ns(),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
@@ -391,30 +408,62 @@ static bool compile_script(struct main *m)
 
 /* ---- modes -------------------------------------------------------------- */
 
+/* Some programs look at processes other than those that -p and -c name. */
+static bool is_system_wide(const struct main *m)
+{
+	const struct image *img = m->compile.image;
+
+	for (unsigned i = 0; i < img->nprogs && !m->pid && !m->child.pid; i++)
+		if (img->progs[i].provider->run == RUN_ATTACHED &&
+			!img->progs[i].provider->any_process)
+			return true;
+	return false;
+}
+
+/* What does not work within a container. */
+static void say_namespace(const struct main *m)
+{
+	const struct pid_ns *ns = target_pid_ns(m->target);
+
+	if (ns->no_proc || ns->foreign_proc) {
+		log_warn(ns->no_proc ? "/proc is not mounted: nothing is known of processes" :
+			"/proc is that of another PID namespace: names and stacks of processes will "
+			"be missing or wrong");
+		log_hint("mount -t proc proc /proc");
+	} else if (ns->inode && is_system_wide(m)) {
+		log_warn("strata is in a PID namespace (a container): processes outside of it have "
+			 "pid 0 and no user stacks");
+	}
+}
+
 static int run(struct main *m)
 {
-	_cleanup_(fclosep) FILE *output = NULL;
 	struct session_options opt = {
 		.pid = m->pid,
 		.child = m->child.pid ? &m->child : NULL,
-		.out = stdout,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 		.top = m->top,
 	};
+	int r, code;
 
 	if (!compile_script(m))
 		return 1;
 	if (!m->compile.image)
 		return 0;
-	if (m->output) {
-		opt.out = output = fopen(m->output, "we");
-		if (!output) {
-			log_error("cannot write %s: %s", m->output, why_errno(-errno));
-			return 1;
-		}
+	if (!m->compile.image->nprogs) {
+		log_error("no probes to attach: no attach point of the script exists here");
+		return 1;
 	}
-	return session_run(m->compile.image, m->target, &opt);
+	say_namespace(m);
+	r = output_open(m->output, &opt.out);
+	if (r) {
+		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
+		return 1;
+	}
+	code = session_run(m->compile.image, m->target, &opt);
+	r = output_close(opt.out);
+	return r ? r : code;
 }
 
 static int list(struct main *m)
@@ -433,6 +482,24 @@ static int list(struct main *m)
 	return list_probes(&env, pattern, log_level >= 1, stdout);
 }
 
+/* -l FILE: a pattern is no file. */
+static bool has_script(const struct main *m)
+{
+	struct stat st;
+
+	return m->eval || (m->file && (!strcmp(m->file, "-") ||
+					      (!stat(m->file, &st) && !S_ISDIR(st.st_mode))));
+}
+
+static int list_of_script(struct main *m)
+{
+	m->compile.names_only = true;
+	if (!compile_script(m))
+		return 1;
+	list_script(m->compile.arena, m->compile.script, log_level >= 1, stdout);
+	return 0;
+}
+
 static int mode(struct main *m)
 {
 	if (m->info) {
@@ -443,10 +510,12 @@ static int mode(struct main *m)
 		return unwind_core(m->core, m->core_exe, m->sysroot, stdout);
 	if (m->unwind)
 		return unwind_process(m->target, m->pid, stdout);
-	if (m->list && !m->eval)
+	if (m->list && !has_script(m))
 		return list(m);
 	if (!load_source(m))
 		return 1;
+	if (m->list)
+		return list_of_script(m);
 	if (m->command && child_start(m->target, m->command, &m->child))
 		return 1;
 	return run(m);
@@ -457,9 +526,10 @@ int main(int argc, char **argv)
 	struct main m = {.target = target_open("/")};
 	int code = 1;
 
+	files_raise();
 	m.compile.arena = arena_new();
 	if (m.target && parse_options(&m, argc, argv))
-		code = mode(&m);
+		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
 	target_close(m.target);

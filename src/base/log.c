@@ -5,15 +5,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/str.h"
+
 int log_level;
 
 static void log_line(const char *kind, const char *fmt, va_list ap)
 {
-	flockfile(stderr);
-	fputs(kind, stderr);
-	vfprintf(stderr, fmt, ap);
-	putc('\n', stderr);
-	funlockfile(stderr);
+	struct str line = {};
+
+	str_add(&line, kind);
+	str_addvf(&line, fmt, ap);
+	str_addc(&line, '\n');
+	fwrite(str_text(&line), 1, line.len, stderr); /* in one: others may write there, too */
+	str_done(&line);
 }
 
 #define LOG(name, kind, level)                                                           \

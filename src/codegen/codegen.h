@@ -10,8 +10,8 @@ struct image;
 struct script;
 
 struct codegen_options {
-	int pid;            /* -p or the child of -c: programs look at nobody else; 0: all */
-	bool pid_tree;      /* its descendants too: the library's map `tree` says who */
+	bool pid_tree;      /* -c: the library's map `tree` has the processes that are traced */
+	bool pid_ns;        /* strata's PID namespace is not the first */
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
 	unsigned ncpus;     /* possible CPUs */
 	bool no_cookies;    /* the kernel gives programs none */

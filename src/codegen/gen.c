@@ -271,23 +271,18 @@ static void make_vars(struct gen *g)
 	}
 }
 
-static void filter_pid(struct gen *g)
+/* bpf/who.bpf.c: not after the end, and of the processes that -p, -c or neither mean. */
+static void filter_event(struct gen *g, struct ir_block *out)
 {
-	struct ir_block *ours;
-	struct ir *tgid, *same;
+	const char *filter = g->provider->any_process ? "is_running" :
+		g->opt->pid_tree ? "in_tree" : "is_wanted";
+	struct ir_block *wanted;
 
-	if (!g->opt->pid || g->provider->run != RUN_ATTACHED || g->provider->any_process)
+	if (g->provider->run != RUN_ATTACHED)
 		return;
-	if (g->opt->pid_tree) {
-		same = gen_library(g, "in_tree", NULL, NULL, NULL, 0);
-	} else {
-		tgid = gen_call(g, BPF_FUNC_get_current_pid_tgid, 0);
-		tgid = emit_binary(g->e, EMIT_LSHR, tgid, emit_int(g->e, 32));
-		same = emit_compare(g->e, EMIT_EQ, tgid, emit_int(g->e, g->opt->pid));
-	}
-	ours = emit_block(g->e, "ours");
-	emit_branch(g->e, same, ours, g->fn.leave);
-	emit_at(g->e, ours);
+	wanted = emit_block(g->e, "wanted");
+	emit_branch(g->e, gen_library(g, filter, NULL, NULL, NULL, 0), wanted, out);
+	emit_at(g->e, wanted);
 }
 
 static void gen_predicate(struct gen *g)
@@ -359,9 +354,9 @@ static void gen_program(struct gen *g, const char *name)
 	prologue = emit_block(g->e, "prologue");
 	body = emit_block(g->e, "body");
 	out = emit_block(g->e, "out");
+	filter_event(g, out);
 	emit_jump(g->e, prologue);
 	emit_at(g->e, body);
-	filter_pid(g);
 	make_vars(g);
 	gen_predicate(g);
 	gen_stmts(g, g->probe->body);

@@ -102,6 +102,8 @@ struct provider {
 	bool has_retval;
 	bool has_fields;      /* args.x */
 	bool any_process;     /* fires in whatever process: -p and -c do not filter it */
+	bool newest_first;    /* of the programs of one place the kernel runs the last attached first */
+	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
 	enum provider_run run; /* run by the runtime itself, attached nowhere */
 	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
 	 * Nothing found is a complaint unless env->listing. */

@@ -4,21 +4,74 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base/log.h"
 #include "base/owner.h"
 #include "runtime/why.h"
 #include "target/target.h"
 
-void links_done(struct links *l)
+enum { DETACH_MS = 100 }; /* what is waited for it */
+
+/* ---- detaching ---------------------------------------------------------- */
+
+static void destroy(struct links *l)
 {
 	for (size_t i = 0; i < l->list.len; i++)
 		bpf_link__destroy(l->list.data[i]);
 	vec_done(&l->list);
 }
+
+/* Ends, and with it the last reference to each link, when the other end of the pipe is
+ * closed. Who reads what strata prints sees its end before. */
+static void hold_links(int until)
+{
+	char byte;
+
+	prctl(PR_SET_NAME, "strata-detach");
+	close_range(0, 2, 0);
+	while (read(until, &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+void links_detach(struct links *l)
+{
+	int until[2];
+
+	if (!l->list.len)
+		return;
+	if (!pipe2(until, O_CLOEXEC)) {
+		l->detaching = fork();
+		if (!l->detaching) {
+			close(until[1]);
+			hold_links(until[0]);
+		}
+		close(until[0]);
+		destroy(l);
+		close(until[1]);
+	}
+	destroy(l);
+}
+
+void links_done(struct links *l)
+{
+	links_detach(l);
+	for (int i = 0; l->detaching > 0 && i < DETACH_MS; i++) {
+		if (waitpid(l->detaching, NULL, WNOHANG))
+			return;
+		usleep(1000);
+	}
+	if (l->detaching > 0)
+		log_info("the kernel is still detaching the probes, in the background");
+}
+
+/* ---- attaching ---------------------------------------------------------- */
 
 const struct place *probe_place(const struct loaded_probe *p, uint32_t i)
 {
@@ -47,6 +100,16 @@ bool probe_is_multi(struct target *t, const struct image *img, const struct imag
 {
 	return prog->provider->multi_type && target_feature(t, prog->provider->multi_feature) &&
 		!img->places[prog->first_place].place->alone;
+}
+
+/* Entries are kept newest first; returns on a stack of the thread, so that the order turns
+ * once more, until multi links came to the function graph, too. */
+bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog)
+{
+	unsigned since = prog->provider->multi_newest_first;
+
+	return prog->provider->newest_first || (since && target_kernel_version(t) >= since &&
+						       probe_is_multi(t, img, prog));
 }
 
 /* What the kernel says of a place that it cannot probe; -524: its own ENOTSUPP. */

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/vec.h"
 #include "codegen/image.h"
@@ -17,7 +18,12 @@ struct target;
 struct links {
 	VEC(struct bpf_link *) list;
 	unsigned skipped; /* places the kernel refused, told by their providers */
+	pid_t detaching;  /* the process that detaches; 0: none */
 };
+/* Detaching hundreds of probes takes the kernel up to minutes (tracepoints: 70 ms each): a
+ * process that is forked for it closes them last. The programs still run until then. */
+void links_detach(struct links *l);
+/* Waits for that, but not for long. */
 void links_done(struct links *l);
 
 struct loaded_probe {
@@ -38,6 +44,8 @@ int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_lin
 
 /* Whether the program's places hang on one link. */
 bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
+/* Whether the kernel runs the program attached last first. */
+bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Links n places from the one numbered `from` by link(batch, from, n). A place that the
  * kernel cannot probe refuses the whole link, so a refused range is halved until the
  * culprits are found; they are skipped and counted. 0 or -errno, told. */

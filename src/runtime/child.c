@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* child.c - the command of -c.
  *
- * It is forked before the script is compiled, so that its pid is known, and waits on
- * a pipe until the probes are attached. */
+ * It is forked before the script is compiled, so that its pid is known, and waits for a
+ * byte on a pipe until the probes are attached. */
 #include "child.h"
 
 #include <errno.h>
@@ -15,12 +15,16 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "runtime/stop.h"
 #include "runtime/why.h"
 #include "target/target.h"
+
+enum { TERM_MS = 1000, KILL_MS = 1000 }; /* to end in */
 
 /* ---- words -------------------------------------------------------------- */
 
@@ -70,9 +74,12 @@ static void run_child(struct child *c, int go, int result)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	files_restore();
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* a strata that dies takes it along */
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
+	while ((r = read(go, &byte, 1)) < 0 && errno == EINTR)
 		;
+	if (r <= 0) /* strata has gone */
+		_exit(126);
 	execvp(c->argv[0], c->argv);
 	r = errno;
 	if (write(result, &r, sizeof(r)) < 0)
@@ -111,6 +118,14 @@ int child_start(struct target *t, const char *command, struct child *ret)
 	ret->go = go[1];
 	ret->result = result[0];
 	return 0;
+}
+
+static void let_go(struct child *c)
+{
+	if (c->go >= 0 && write(c->go, "", 1) < 0)
+		log_info("%s has ended before it began: %s", c->argv[0], why_errno(-errno));
+	closep(&c->go);
+	c->go = -1;
 }
 
 static int exec_result(struct child *c)
@@ -205,8 +220,7 @@ char *child_run_to_exec(struct child *c, const char *name)
 	ptrace(PTRACE_INTERRUPT, c->pid, NULL, NULL);
 	if (waitpid(c->pid, &status, 0) < 0)
 		return NULL;
-	close(c->go);
-	c->go = -1;
+	let_go(c);
 	path = follow_execs(c, name);
 	c->traced = path != NULL;
 	if (!path)
@@ -220,26 +234,61 @@ int child_release(struct child *c)
 {
 	if (!c->pid)
 		return 0;
-	if (c->go >= 0)
-		close(c->go);
-	c->go = -1;
+	let_go(c);
 	if (c->traced)
 		ptrace(PTRACE_DETACH, c->pid, NULL, NULL);
 	c->traced = false;
 	return exec_result(c);
 }
 
+/* Waits for its end, but not for ever: it may ignore signals, or hang in the kernel. */
+static bool ended_within(pid_t pid, unsigned ms, int *ret_status)
+{
+	for (unsigned i = 0; i <= ms / 2; i++) {
+		pid_t r = waitpid(pid, ret_status, WNOHANG);
+
+		if (r == pid || (r < 0 && errno == ECHILD))
+			return true;
+		usleep(2000);
+	}
+	return false;
+}
+
+/* By SIGTERM, or else by SIGKILL. */
+static void end_process(struct child *c, int *ret_status)
+{
+	kill(c->pid, SIGTERM);
+	kill(c->pid, SIGCONT);
+	if (c->traced)
+		ptrace(PTRACE_DETACH, c->pid, NULL, (void *)SIGTERM);
+	if (ended_within(c->pid, TERM_MS, ret_status))
+		return;
+	log_warn("%s does not end on SIGTERM: killing it", c->argv[0]);
+	kill(c->pid, SIGKILL);
+	if (!ended_within(c->pid, KILL_MS, ret_status))
+		log_warn("%s, process %d, does not end on SIGKILL either: it hangs in the kernel",
+			c->argv[0], c->pid);
+}
+
+/* It is not strata's: scripts written for bpftrace go by that. */
+static void say_status(const struct child *c, int status)
+{
+	if (WIFSIGNALED(status))
+		log_warn("%s was ended by signal %d (%s)", c->argv[0], WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		log_warn("%s ended with status %d", c->argv[0], WEXITSTATUS(status));
+}
+
 void child_stop(struct child *c)
 {
-	int status;
+	int status = 0;
 
-	if (c->pid > 0 && waitpid(c->pid, &status, WNOHANG) == 0) {
-		kill(c->pid, SIGTERM);
-		kill(c->pid, SIGCONT);
-		if (c->traced)
-			ptrace(PTRACE_DETACH, c->pid, NULL, (void *)SIGTERM);
-		waitpid(c->pid, &status, 0);
-	}
+	if (c->pid > 0 && waitpid(c->pid, &status, WNOHANG) == 0)
+		end_process(c, &status);
+	else if (c->pid > 0)
+		say_status(c, status);
+	stop_kills(0);
 	c->pid = 0;
 	for (char **p = c->argv; p && *p; p++)
 		free(*p);

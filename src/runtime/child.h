@@ -9,7 +9,7 @@ struct target;
 struct child {
 	pid_t pid;     /* 0: none */
 	char **argv;   /* owned */
-	int go;        /* write end: closing it lets the command run */
+	int go;        /* write end: a byte lets the command run */
 	int result;    /* read end: errno of a failed exec, or end of file */
 	bool traced;   /* held by ptrace at the exec of its real program */
 };
@@ -23,5 +23,5 @@ int child_start(struct target *t, const char *command, struct child *ret);
 char *child_run_to_exec(struct child *c, const char *name);
 /* Lets it run: 0, or -errno when it could not be executed, told. */
 int child_release(struct child *c);
-/* SIGTERM and wait, if it still runs. */
+/* SIGTERM, if it still runs, SIGKILL where that does not end it, and wait. */
 void child_stop(struct child *c);

@@ -144,6 +144,8 @@ const int *follow_fds(const struct follow *f)
 
 static bool ours(const struct follow *f, uint32_t pid)
 {
+	if (pid == 0 || pid == UINT32_MAX) /* of another PID namespace */
+		return false;
 	if (!f->pid)
 		return true;
 	for (size_t i = 0; i < f->tree.len; i++)

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/source.h"
@@ -20,6 +21,7 @@
 #include "bpf/record.h"
 #include "parser/provider.h"
 #include "runtime/attach.h"
+#include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/rodata.h"
@@ -102,8 +104,10 @@ static void tell_verifier(const struct image *img, int r)
 	const struct image_prog *p = refused_prog(img);
 	char reason[256];
 
+	if (strstr(str_text(&said), "(-24)")) /* "failed to create: Too many open files(-24)" */
+		r = -EMFILE;
 	verifier_reason(reason, sizeof(reason));
-	if (!p || !*reason) {
+	if (!p || !*reason || r == -EMFILE) {
 		why_no_bpf(r);
 		return;
 	}
@@ -223,15 +227,16 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
-static int prepare(const struct image *img, struct target *t, struct bpf_object *obj,
-	struct unwind_sink **ret)
+static int prepare(const struct image *img, struct target *t, struct load *l)
 {
+	struct bpf_object *obj = l->obj;
+
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "ring", 0, ring_size(img));
 	if (img->user_stacks && lacks_stacks(t))
 		return -EOPNOTSUPP;
 	if (img->user_stacks) {
-		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, ret);
+		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, &l->sink);
 
 		if (r == -ENOENT)
 			log_error("internal error: the unwinder is not in the linked object");
@@ -241,7 +246,19 @@ static int prepare(const struct image *img, struct target *t, struct bpf_object 
 			return r;
 	}
 	prepare_tree(t, obj);
+	who_prepare(t, obj, l->only_pid);
 	return prepare_progs(img, t, obj);
+}
+
+/* A file each, and some more for what is read meanwhile. (libbpf has opened one for each map.) */
+static int check_files(struct bpf_object *obj)
+{
+	unsigned n = 4;
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, obj)
+		n++;
+	return files_suffice(n);
 }
 
 static void *verify(void *arg)
@@ -262,11 +279,15 @@ int load_start(const struct image *img, struct target *t, struct load *l)
 	l->obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
 	if (!l->obj) {
 		r = -errno;
-		log_error("internal error: libbpf refuses the object: %s",
-			str_text(&said));
+		if (r == -EMFILE || r == -ENFILE)
+			log_error("cannot load the script: %s", why_errno(r));
+		else
+			log_error("internal error: libbpf refuses the object: %s", str_text(&said));
 		return r;
 	}
-	r = prepare(img, t, l->obj, &l->sink); /* has told why not */
+	r = check_files(l->obj);
+	if (!r)
+		r = prepare(img, t, l); /* has told why not */
 	if (r)
 		return r;
 	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);

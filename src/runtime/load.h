@@ -12,6 +12,7 @@ struct unwind_sink;
 
 /* Verifying takes long: a thread waits for it. */
 struct load {
+	int only_pid;             /* in: see who_prepare() */
 	struct bpf_object *obj;   /* to be bpf_object__close()d.. */
 	struct unwind_sink *sink; /* ..after this was freed; where user stacks are walked. Writes
 				   * from the start */

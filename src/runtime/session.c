@@ -8,10 +8,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,14 +26,18 @@
 #include "runtime/forget.h"
 #include "runtime/load.h"
 #include "runtime/maps.h"
+#include "runtime/output.h"
 #include "runtime/show.h"
+#include "runtime/stop.h"
+#include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/unwinder.h"
 
 #define READ_RUNNING_NS 1000000000ull
+#define SLICE_NS        50000000ull /* of reading records, before other events are looked at */
 
-enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS };
+enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS, FROM_OUTPUT };
 
 struct session {
 	const struct image *img;
@@ -49,7 +51,10 @@ struct session {
 	struct links links;
 	struct show show;
 	struct forget forget;
-	int epoll, signals, process;
+	FILE *out;        /* opt->out's */
+	int epoll, process;
+	uint64_t slice_end; /* when the reading of records is to be interrupted; 0: never */
+	unsigned records; /* read so far; may wrap */
 	unsigned long seen; /* records of the script, elements of maps: what there was to show */
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
@@ -71,7 +76,7 @@ static void on_join(struct session *s, const struct image_record *r, const uint8
 			str_addn(&line, r->text, r->text_len);
 		show_text((const uint8_t *)j->text[i], JOIN_LENGTH, &line);
 	}
-	fprintf(s->opt->out, "%s\n", str_text(&line));
+	fprintf(s->out, "%s\n", str_text(&line));
 	str_done(&line);
 }
 
@@ -79,7 +84,7 @@ static void print_text(struct session *s, struct str *text, bool newline)
 {
 	if (newline)
 		str_addc(text, '\n');
-	fwrite(str_text(text), 1, text->len, s->opt->out);
+	fwrite(str_text(text), 1, text->len, s->out);
 	str_done(text);
 }
 
@@ -92,7 +97,12 @@ static int print_map(struct session *s, const struct image_map *m, int64_t top, 
 		.shares = s->terminal,
 	};
 
-	return map_print(&s->show, s->obj, m, &how, s->opt->out);
+	return map_print(&s->show, s->obj, m, &how, s->out);
+}
+
+static bool prints(const struct image_record *r)
+{
+	return r->op != RECORD_CLEAR && r->op != RECORD_ZERO && r->op != RECORD_EXIT;
 }
 
 static void on_script(struct session *s, const struct image_record *r, const uint8_t *data)
@@ -101,6 +111,10 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	struct str text = {};
 
 	s->seen++;
+	if (prints(r) && !output_has_time(s->opt->out)) {
+		output_skip(s->opt->out);
+		return;
+	}
 	switch (r->op) {
 	case RECORD_PRINTF:
 		show_format(&s->show, r, data, &text);
@@ -128,6 +142,7 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 			s->code = show_int(r->args[0].type, data + r->args[0].offset);
 		break;
 	}
+	output_record(s->opt->out);
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
@@ -146,6 +161,22 @@ static void catch_up(struct session *s, const struct record *head, size_t size)
 		follow_drain(s->follow, v8->time);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Records may come faster than they are printed: the ring is never empty then. */
+static bool is_interrupted(struct session *s)
+{
+	if (!s->slice_end)
+		return false;
+	return s->ended || stop_asked() || (!(++s->records % 64) && now_ns() >= s->slice_end);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct record *head = data;
@@ -162,16 +193,19 @@ static int on_record(void *ctx, void *data, size_t size)
 		!s->exit_called) {
 		on_script(s, &s->img->records[head->id], data);
 	}
-	return 0;
+	return is_interrupted(s) ? -EINTR : 0;
 }
 
-static void drain(struct session *s)
+/* What is in the ring, all of it where slice_ns is 0. */
+static void drain(struct session *s, uint64_t slice_ns)
 {
+	s->slice_end = slice_ns ? now_ns() + slice_ns : 0;
 	if (s->ring)
 		ring_buffer__consume(s->ring);
 	if (s->follow)
 		follow_drain(s->follow, FOLLOW_NOW);
-	fflush(s->opt->out);
+	if (!output_flush(s->opt->out))
+		s->ended = true;
 	forget_step(&s->forget);
 }
 
@@ -186,15 +220,19 @@ static int watch(struct session *s, int fd, enum event_from from)
 
 static int open_signals(struct session *s)
 {
-	sigset_t set;
+	int fd = stop_open();
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signals < 0 ? -errno : watch(s, s->signals, FROM_SIGNAL);
+	if (s->opt->child)
+		stop_kills(s->opt->child->pid);
+	return fd < 0 ? fd : watch(s, fd, FROM_SIGNAL);
+}
+
+/* The end of who reads a pipe is heard of; of other files there is nothing to hear. */
+static void watch_output(struct session *s)
+{
+	struct epoll_event e = {.data.u32 = FROM_OUTPUT};
+
+	epoll_ctl(s->epoll, EPOLL_CTL_ADD, output_fd(s->opt->out), &e);
 }
 
 static int open_process(struct session *s)
@@ -360,30 +398,49 @@ static int run_programs(struct session *s, enum provider_run when)
 			log_error("cannot run %s: %s", p->provider->name, why_errno(r));
 			return r;
 		}
-		drain(s);
+		drain(s, 0);
 	}
 	return 0;
 }
 
+static int attach(struct session *s, const struct image_prog *p)
+{
+	struct loaded_probe lp = {
+		.image = s->img,
+		.prog = p,
+		.bpf = find_program(s, p),
+		.target = s->target,
+		.pid = s->opt->pid,
+		.links = &s->links,
+	};
+
+	return p->provider->attach ? p->provider->attach(&lp) : 0;
+}
+
+/* In such an order that the kernel runs programs of one place in that of the script. */
 static int attach_all(struct session *s, unsigned *ret_places)
 {
-	for (unsigned i = 0; i < s->img->nprogs; i++) {
-		const struct image_prog *p = &s->img->progs[i];
-		struct loaded_probe lp = {
-			.image = s->img,
-			.prog = p,
-			.bpf = find_program(s, p),
-			.target = s->target,
-			.pid = s->opt->pid,
-			.links = &s->links,
-		};
-		int r = p->provider->attach ? p->provider->attach(&lp) : 0;
+	unsigned n = s->img->nprogs;
+	int r = 0;
 
-		if (r)
-			return r;
+	for (unsigned i = 0; i < 2 * n && !r && !stop_asked(); i++) {
+		const struct image_prog *p = &s->img->progs[i < n ? i : 2 * n - 1 - i];
+
+		if (probe_is_newest_first(s->target, s->img, p) == (i < n))
+			continue;
+		r = attach(s, p);
 		*ret_places += p->nplaces;
 	}
-	return 0;
+	return r;
+}
+
+/* Of begin and end alone there is nothing to wait for. */
+static bool has_attached(const struct session *s)
+{
+	for (unsigned i = 0; i < s->img->nprogs; i++)
+		if (s->img->progs[i].provider->attach)
+			return true;
+	return false;
 }
 
 static void say_attached(struct session *s, unsigned places)
@@ -403,18 +460,14 @@ static void say_attached(struct session *s, unsigned places)
 
 static void on_event(struct session *s, enum event_from from)
 {
-	struct signalfd_siginfo info;
-
 	switch (from) {
 	case FROM_RING:
 	case FROM_FOLLOW:
-		drain(s);
+		drain(s, SLICE_NS);
 		break;
 	case FROM_SIGNAL:
-		if (read(s->signals, &info, sizeof(info)) == sizeof(info))
-			s->ended = true;
-		break;
 	case FROM_PROCESS:
+	case FROM_OUTPUT:
 		s->ended = true;
 		break;
 	}
@@ -509,29 +562,34 @@ static void stats(struct session *s)
 
 static void finish(struct session *s)
 {
-	links_done(&s->links);
-	drain(s);
+	who_stop(s->obj);
+	links_detach(&s->links);
+	drain(s, 0);
+	output_last(s->opt->out);
 	s->exit_called = false;
 	run_programs(s, RUN_END);
-	drain(s);
+	drain(s, 0);
 	priority_normal();
 	if (!only_folded(s->img))
-		fputs("\n\n", s->opt->out);
+		fputs("\n\n", s->out);
 	if (s->img->print_maps)
 		print_maps(s);
-	fflush(s->opt->out);
+	output_flush(s->opt->out);
+	if (!output_has_reader(s->opt->out))
+		return;
 	report_lost(s);
 	if (!s->seen && s->img->print_maps && !s->opt->quiet)
-		log_hint("nothing was seen: no probe fired, or their predicates let nothing "
-			 "through");
+		log_hint("no events: no probe fired, or every event was filtered out");
 	stats(s);
 }
 
 /* Processes are read while the kernel verifies. */
 static int load(struct session *s)
 {
-	int r = load_start(s->img, s->target, &s->load), verified;
+	int r, verified;
 
+	s->load.only_pid = s->opt->child ? 0 : s->opt->pid;
+	r = load_start(s->img, s->target, &s->load);
 	if (!r && !s->opt->dry_run)
 		r = open_unwinders(s);
 	verified = s->load.obj ? load_wait(s->img, &s->load) : 0;
@@ -544,17 +602,19 @@ static int load(struct session *s)
 static int start(struct session *s)
 {
 	unsigned places = 0;
-	int r = open_signals(s);
+	int r = 0;
 
 	priority_raise(); /* what -c runs was forked before */
-
-	if (!r && !s->opt->dry_run)
+	if (!s->opt->dry_run)
 		r = open_process(s);
 	if (!r)
-		r = load(s);
+		r = load(s); /* until then a signal ends strata: there is nothing to print */
+	if (!r && !s->opt->dry_run)
+		r = open_signals(s);
 	if (r || s->opt->dry_run)
 		return r;
 	forget_programs(s);
+	watch_output(s);
 	r = open_ring(s);
 	s->forget = (struct forget){ s->img, s->obj, s->ring, s->unwinders };
 	if (!r)
@@ -565,6 +625,8 @@ static int start(struct session *s)
 		r = attach_all(s, &places);
 	if (!r && !s->ended)
 		say_attached(s, places);
+	if (!has_attached(s))
+		s->ended = true;
 	if (!r && s->opt->child && !s->ended)
 		r = child_release(s->opt->child);
 	return r;
@@ -581,7 +643,6 @@ static void session_done(struct session *s)
 	bpf_object__close(s->load.obj);
 	free(s->unread);
 	closep(&s->process);
-	closep(&s->signals);
 	closep(&s->epoll);
 }
 
@@ -592,9 +653,9 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		.target = t,
 		.opt = opt,
 		.show = {.image = img, .target = t},
-		.terminal = isatty(fileno(opt->out)),
+		.terminal = isatty(output_fd(opt->out)),
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
-		.signals = -1,
+		.out = output_file(opt->out),
 		.process = -1,
 	};
 	int r = s.epoll < 0 ? -errno : start(&s);

@@ -2,17 +2,17 @@
 /* session.h - a script running: image -> kernel -> text, until it ends. */
 #pragma once
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "codegen/image.h"
 #include "runtime/child.h"
 
+struct output;
 struct target;
 
 struct session_options {
 	int pid;              /* -p: only this process, and end with it */
 	struct child *child;  /* -c, or NULL */
-	FILE *out;
+	struct output *out;
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */

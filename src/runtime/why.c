@@ -39,6 +39,11 @@ const char *why_errno(int r)
 		return "there is no such process";
 	case EEXIST:
 		return "it is there already";
+	case ENOSPC:
+	case EDQUOT:
+		return "no space is left on the device";
+	case EPIPE:
+		return "its reader has gone";
 	case EBUSY:
 		return "it is in use";
 	case EILSEQ:

@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "target/priv.h"
@@ -152,7 +154,7 @@ static struct btf_cache *cache_of(struct target *t)
 		t->btf_cache->name[0] = '\0';
 	if (!t->btf_cache->name[0])
 		return t->btf_cache;
-	fd = openat(dir, t->btf_cache->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = regular_open(dir, t->btf_cache->name, O_NOFOLLOW);
 	if (fd >= 0) {
 		t->btf_cache->text = read_fd(fd, CACHE_MAX, NULL);
 		close(fd);
@@ -167,9 +169,16 @@ static int cache_find(struct target *t, const char *strct, const char *member)
 	const char *key = arena_printf(t->arena, "%s %s ", strct, member);
 	const char *line = c ? c->text : NULL;
 
-	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-		if (!strncmp(line, key, strlen(key)))
-			return atoi(line + strlen(key));
+	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		char *end;
+		long at;
+
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		at = strtol(line + strlen(key), &end, 10);
+		if (*end == '\n') /* else it was cut: the disk was full */
+			return (int)at;
+	}
 	return -EAGAIN;
 }
 
@@ -179,13 +188,14 @@ static void cache_add(struct target *t, const char *strct, const char *member, i
 	struct btf_cache *c = cache_of(t);
 	_cleanup_(closep) int fd = -1;
 	const char *line;
+	struct stat st;
 
 	if (!c || !c->name[0])
 		return;
 	line = arena_printf(t->arena, "%s %s %d\n", strct, member, offset);
 	fd = openat(target_cache_dir(t), c->name,
-		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && write(fd, line, strlen(line)) < 0)
+		O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && write(fd, line, strlen(line)) < 0)
 		return;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "filemap.h"
@@ -179,10 +180,9 @@ int elf_open_fd(int fd, struct elf **ret)
 
 int elf_open(const char *path, struct elf **ret)
 {
-	/* O_NONBLOCK: a fifo must not hold us up. */
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_(closep) int fd = regular_open(AT_FDCWD, path, 0);
 
-	return fd < 0 ? -errno : elf_open_fd(fd, ret);
+	return fd < 0 ? fd : elf_open_fd(fd, ret);
 }
 
 void elf_close(struct elf *e)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "target/elf.h"
@@ -37,12 +38,10 @@ static const char *const library_dirs[] = {
 
 bool target_is_elf(struct target *t, const char *path)
 {
-	_cleanup_(closep) int fd = target_openat(t, path, O_RDONLY | O_NONBLOCK);
+	_cleanup_(closep) int fd = regular_reopen(target_openat(t, path, O_PATH));
 	char magic[SELFMAG];
-	struct stat st;
 
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+	return fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
 static bool is_program(struct target *t, const char *path)

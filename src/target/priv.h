@@ -14,7 +14,9 @@ struct target {
 	char *ld_cache;  /* ld.so.cache, once read; "" when there is none */
 	size_t ld_cache_size;
 	const char *tracefs; /* NULL: not looked for yet */
-	bool no_tracefs;
+	int no_tracefs;      /* -errno: it was looked for, and why it is not there */
+	struct pid_ns pid_ns;
+	bool pid_ns_asked;
 	struct ksyms *ksyms;
 	struct btf *btf; /* parsed when something is not in the cache */
 	bool no_btf;
@@ -43,7 +45,6 @@ const char *target_realpath(struct target *t, const char *path);
 /* A whole file, NUL-terminated, at most max bytes; NULL and errno. free() it. */
 char *target_read(const struct target *t, const char *path, size_t max, size_t *ret_size);
 char *read_fd(int fd, size_t max, size_t *ret_size);
-unsigned target_kernel_version(struct target *t);
 
 void ksyms_free(struct ksyms *k);
 void btf_done(struct target *t);

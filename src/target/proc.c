@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "target/priv.h"
 
@@ -100,38 +101,43 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret)
 	return (ssize_t)n;
 }
 
-static int open_regular(int fd, uint64_t inode)
+/* Of an O_PATH. */
+static int open_regular(int at, uint64_t inode)
 {
+	int fd = regular_reopen(at);
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode)) {
+		return fd;
+	if (fstat(fd, &st) || (inode && st.st_ino != inode)) {
 		close(fd);
 		return -ENOENT;
 	}
 	return fd;
 }
 
-/* Within the root of the process: its links must not lead into ours. */
+/* Within the root of the process: its links must not lead into ours. An O_PATH. */
 static int open_in_root(struct target *t, int pid, const char *path)
 {
 	char root[96];
 	struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	_cleanup_(closep) int dir = target_openat(t, proc_path(root, pid, "root"), O_PATH | O_DIRECTORY);
 
+	int fd;
+
 	if (dir < 0)
 		return dir;
-	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
 }
 
 /* By name in our own root, when it is the same file: for processes that are gone. */
 static int open_here(struct target *t, const struct proc_map *m)
 {
-	int fd = open_regular(target_openat(t, m->path, O_RDONLY | O_NONBLOCK), m->inode);
+	int fd = open_regular(target_openat(t, m->path, O_PATH), m->inode);
 	struct stat st;
 
 	if (fd < 0 || (!fstat(fd, &st) && major(st.st_dev) == m->dev_major &&
@@ -148,7 +154,7 @@ int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		(unsigned long long)m->start, (unsigned long long)m->end);
-	fd = target_openat(t, path, O_RDONLY | O_NONBLOCK);
+	fd = target_openat(t, path, O_PATH);
 	if (fd >= 0)
 		return open_regular(fd, 0);
 	if (m->path[0] != '/')
@@ -175,7 +181,7 @@ int proc_open_file(struct target *t, int pid, const char *path)
 	int fd = open_in_root(t, pid, path);
 
 	if (fd < 0 && kill(pid, 0) && errno == ESRCH)
-		fd = target_openat(t, path, O_RDONLY | O_NONBLOCK);
+		fd = target_openat(t, path, O_PATH);
 	return open_regular(fd, 0);
 }
 

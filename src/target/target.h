@@ -32,6 +32,8 @@ const char *const *target_closure(struct target *t, const char *path);
 /* ---- tracefs (tracefs.c) ---- */
 /* Mounts tracefs when it is nowhere mounted and we may; its directory or NULL. */
 const char *target_tracefs(struct target *t);
+/* It may be mounted, but we may not read it. */
+bool target_tracefs_is_closed(struct target *t);
 struct trace_field {
 	const char *type; /* "const char *", "__data_loc char[]", "unsigned long" */
 	const char *name;
@@ -122,6 +124,14 @@ bool proc_running(struct target *t, int pid); /* a thread of it is on a CPU, or 
 /* The process ids of all that run, our own left out; the count. free(*ret). */
 size_t proc_list(struct target *t, int **ret);
 
+/* ---- PID namespace (pidns.c) ---- */
+struct pid_ns {
+	uint64_t dev, inode; /* 0: it is the first, whose ids the kernel uses itself */
+	bool foreign_proc;   /* /proc shows the processes of another namespace */
+	bool no_proc;        /* /proc is not mounted */
+};
+const struct pid_ns *target_pid_ns(struct target *t);
+
 /* ---- cache directory (cache.c) ---- */
 /* An fd of the directory, made if need be with mode 0700 and checked to be ours
  * alone; -errno where none can be had (then nothing is cached). */
@@ -135,6 +145,8 @@ enum feature {
 	FEATURE_MAX
 };
 bool target_feature(struct target *t, enum feature f);
+/* 6 << 16 | 6 << 8; 0: unknown. */
+unsigned target_kernel_version(struct target *t);
 /* Bits of an address in userspace; arm64 signs pointers in those above. */
 unsigned target_address_bits(void);
 const char *feature_name(enum feature f);

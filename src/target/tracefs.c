@@ -16,27 +16,35 @@
 #define TRACEFS "/sys/kernel/tracing"
 #define DEBUGFS "/sys/kernel/debug/tracing"
 
-static bool has_events(struct target *t, const char *dir)
+/* 0 or -errno: -EACCES where it is mounted and closed to us. */
+static int look_for_events(struct target *t, const char *dir)
 {
-	_cleanup_(closep) int fd =
-		target_openat(t, arena_printf(t->arena, "%s/events", dir), O_PATH);
+	_cleanup_(closep) int fd = target_openat(t, arena_printf(t->arena, "%s/events", dir),
+		O_RDONLY | O_DIRECTORY);
 
-	return fd >= 0;
+	return fd < 0 ? fd : 0;
 }
 
 const char *target_tracefs(struct target *t)
 {
+	int r, debug = 0;
+
 	if (t->tracefs || t->no_tracefs)
 		return t->tracefs;
-	if (has_events(t, TRACEFS))
-		t->tracefs = TRACEFS;
-	else if (has_events(t, DEBUGFS))
-		t->tracefs = DEBUGFS;
-	else if (target_is_live(t) && !mount("tracefs", TRACEFS, "tracefs", 0, NULL))
-		t->tracefs = TRACEFS;
-	else
-		t->no_tracefs = true;
-	return t->tracefs;
+	r = look_for_events(t, TRACEFS);
+	if (r && !(debug = look_for_events(t, DEBUGFS)))
+		return t->tracefs = DEBUGFS;
+	if (r == -ENOENT && target_is_live(t) && !mount("tracefs", TRACEFS, "tracefs", 0, NULL))
+		r = 0;
+	if (!r)
+		return t->tracefs = TRACEFS;
+	t->no_tracefs = r == -EACCES || debug == -EACCES ? -EACCES : -ENOENT;
+	return NULL;
+}
+
+bool target_tracefs_is_closed(struct target *t)
+{
+	return !target_tracefs(t) && t->no_tracefs == -EACCES;
 }
 
 static DIR *open_dir(struct target *t, const char *path)

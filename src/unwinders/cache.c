@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "target/elf.h"
 #include "unwinder_row.h"
@@ -119,10 +120,10 @@ static int map_file(int dir, const char *name, struct head **ret, size_t *ret_si
 	struct stat st;
 	void *map;
 
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = regular_open(dir, name, O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head))
+		return fd < 0 ? fd : -errno;
+	if (st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head))
 		return -EINVAL;
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)

@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cache.h"
@@ -453,7 +454,7 @@ struct file *files_of_path(struct files *fs, const char *path)
 
 	if (fs->stand_in && !strcmp(fs->stand_in_path, path))
 		return fs->stand_in;
-	fd = open(target_path(fs->target, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = regular_open(AT_FDCWD, target_path(fs->target, path), 0);
 	return files_of_fd(fs, fd, path);
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "target/target.h"
 
@@ -84,18 +85,20 @@ static int inner_pid(struct target *t, int pid, uid_t *ret_uid)
 static int open_in_root(struct target *t, int pid, int inner)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	char path[64];
 	_cleanup_(closep) int root = -1;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	root = open(target_path(t, path), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) /* gone: most processes share our own */
 		root = open(target_root(t), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return regular_reopen(fd < 0 ? -errno : fd);
 }
 
 static void open_map(struct perfmap *m, struct target *t)
@@ -105,7 +108,7 @@ static void open_map(struct perfmap *m, struct target *t)
 	_cleanup_(closep) int fd = open_in_root(t, m->pid, inner);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st))
 		return;
 	if (st.st_uid != 0 && uid != (uid_t)-1 && st.st_uid != uid)
 		return;

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "core.h"
 #include "file.h"
@@ -493,9 +494,9 @@ int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe)
 	_cleanup_(closep) int fd = -1;
 
 	if (exe) {
-		fd = open(exe, O_RDONLY | O_CLOEXEC);
+		fd = regular_open(AT_FDCWD, exe, 0);
 		if (fd < 0)
-			return -errno;
+			return fd;
 		if (program)
 			files_stand_in(u->files, program, fd);
 	}

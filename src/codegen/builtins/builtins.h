@@ -17,3 +17,6 @@ extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];
 extern const struct builtin builtins_task[];
+
+/* task.c: the process id, in strata's PID namespace. */
+struct ir *gen_pid(struct gen *g);

@@ -16,8 +16,7 @@ static struct ir *emit_usym(struct gen *g, struct node *call, struct ir *into)
 	struct ir *addr = gen_value(g, call_arg(call, 0));
 	struct ir *dst = into ? into : gen_tmp(g, sizeof(struct usym)), *pid;
 
-	pid = gen_call(g, BPF_FUNC_get_current_pid_tgid, 0);
-	pid = emit_binary(g->e, EMIT_LSHR, pid, emit_int(g->e, 32));
+	pid = gen_pid(g);
 	emit_store(g->e, dst, offsetof(struct usym, addr), 8, addr);
 	emit_store(g->e, dst, offsetof(struct usym, pid), 8, pid);
 	g->img->user_symbols = true;

@@ -16,13 +16,22 @@ static struct ir *low_half(struct gen *g, struct ir *v)
 
 /* bpf_get_current_pid_tgid() packs what userspace calls pid into the high half and
  * what it calls tid into the low half; bpf_get_current_uid_gid() gid, then uid. */
+struct ir *gen_pid(struct gen *g)
+{
+	if (g->opt->pid_ns)
+		return low_half(g, emit_library(g->e, "ns_pid", NULL, NULL, NULL, 0));
+	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
+}
+
 static struct ir *emit_pid(struct gen *g, struct node *call, struct ir *into)
 {
-	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
+	return gen_pid(g);
 }
 
 static struct ir *emit_tid(struct gen *g, struct node *call, struct ir *into)
 {
+	if (g->opt->pid_ns)
+		return low_half(g, emit_library(g->e, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 

@@ -78,14 +78,31 @@ static void suggest_event(const struct resolve_env *env, const struct attach_poi
 		diag_hint(env->diags, "strata -l 'tracepoint:*' lists what this kernel has");
 }
 
+static const char *no_tracefs(const struct resolve_env *env)
+{
+	return target_tracefs_is_closed(env->target) ?
+		"tracepoints cannot be read: /sys/kernel/tracing is closed to this user" :
+		"tracepoints cannot be read: tracefs is not mounted";
+}
+
+static const char *tracefs_hint(const struct resolve_env *env)
+{
+	return target_tracefs_is_closed(env->target) ?
+		"run strata as root (sudo strata ...), or give it CAP_DAC_READ_SEARCH beside "
+		"CAP_BPF and CAP_PERFMON; rawtracepoint:EVENT does without" :
+		"sudo mount -t tracefs tracefs /sys/kernel/tracing; rawtracepoint:EVENT does "
+		"without";
+}
+
 static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap)
 {
 	if (!target_tracefs(env->target)) {
-		diag(env->diags, ap->span, DIAG_NO_PLACE,
-			"tracepoints cannot be read: tracefs is not mounted");
-		diag_hint(env->diags, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+		diag(env->diags, ap->span, DIAG_NO_PLACE, "%s", no_tracefs(env));
+		diag_hint(env->diags, "%s", tracefs_hint(env));
 		return false;
 	}
+	if (env->listing)
+		return true;
 	if (missing_place(env, ap->span, "no tracepoint matches %s:%s", ap->parts[1],
 		ap->parts[2]))
 		suggest_event(env, ap);
@@ -119,7 +136,7 @@ static bool tracepoint_expand(const struct resolve_env *env, struct attach_point
 	names = target_events(env->target, ap->parts[1], ap->parts[2]);
 	for (; names && *names; names++)
 		add_event(env, ap, *names);
-	return ap->places || env->listing || nothing_found(env, ap);
+	return ap->places || nothing_found(env, ap);
 }
 
 /* ---- attach ------------------------------------------------------------- */
@@ -143,6 +160,10 @@ static int tracepoint_list(const struct resolve_env *env, const char *pattern,
 {
 	const char *const *names = target_events(env->target, "*", "*");
 
+	if (!target_tracefs(env->target)) {
+		log_warn("%s", no_tracefs(env));
+		log_hint("%s", tracefs_hint(env));
+	}
 	for (; names && *names; names++) {
 		const char *full = arena_printf(env->arena, "tracepoint:%s", *names);
 

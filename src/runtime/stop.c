@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stop.c - a flag, an eventfd for epoll, and a timer against writes that block. */
+#include "stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* timeout(1) and terminals may send a signal twice: to the process and to its group. */
+enum { SAME_SIGNAL_MS = 100, ALARM_US = 50000 };
+
+static volatile sig_atomic_t asked;
+static volatile pid_t killed;
+static uint64_t asked_at; /* written before `asked` */
+static int event = -1;
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static void on_first(void)
+{
+	const struct itimerval every = {{0, ALARM_US}, {0, ALARM_US}};
+	const uint64_t one = 1;
+
+	asked_at = now_ms();
+	asked = 1;
+	setitimer(ITIMER_REAL, &every, NULL);
+	if (write(event, &one, sizeof(one)) < 0)
+		return; /* the flag is looked at, too */
+}
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+
+	if (!asked) {
+		on_first();
+	} else if (now_ms() - asked_at >= SAME_SIGNAL_MS) {
+		if (killed > 0)
+			kill(killed, SIGKILL);
+		signal(sig, SIG_DFL);
+		kill(getpid(), sig); /* is taken when this handler returns */
+	}
+	errno = saved;
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig; /* to interrupt what blocks is all that it is for */
+}
+
+static bool is_ignored(int sig)
+{
+	struct sigaction old;
+
+	return !sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN;
+}
+
+int stop_open(void)
+{
+	struct sigaction stop = {.sa_handler = on_signal}, alarm = {.sa_handler = on_alarm};
+
+	if (event < 0)
+		event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (event < 0)
+		return -errno;
+	sigaction(SIGALRM, &alarm, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	if (!is_ignored(SIGHUP)) /* nohup */
+		sigaction(SIGHUP, &stop, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return event;
+}
+
+bool stop_asked(void)
+{
+	return asked;
+}
+
+unsigned stop_age(void)
+{
+	return asked ? now_ms() - asked_at : 0;
+}
+
+void stop_kills(pid_t pid)
+{
+	killed = pid;
+}

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""stop.py STRATA - how a script ends: by signals under a flood of events, with output that
+nobody reads or that cannot be written, with a command that does not want to end."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+
+STRATA = sys.argv[1]
+SOON = 1.0  # seconds; 0.5 are promised, the machine is shared
+FLOOD = 'tracepoint:syscalls:sys_enter_read /comm == "dd"/ { @ = count(); printf("%s!\\n", comm); }'
+cases = tap.Cases()
+
+
+def start(script, *options, stdout=subprocess.PIPE):
+    """strata with its probes attached."""
+    tracer = subprocess.Popen([STRATA, *options, '-e', script], stdout=stdout, stderr=subprocess.PIPE)
+    said = tracer.stderr.readline()
+    if not said.startswith(b'Attached'):
+        sys.exit(f'strata said: {said.decode()}')
+    return tracer
+
+
+def stop(tracer, signals=(signal.SIGINT,)):
+    """(seconds until its end, or None; the exit status; what it said)."""
+    begin = time.monotonic()
+    for which in signals:
+        tracer.send_signal(which)
+    try:
+        tracer.wait(10)
+    except subprocess.TimeoutExpired:
+        tracer.kill()
+        tracer.wait()
+        return None, None, tracer.stderr.read().decode()
+    return time.monotonic() - begin, tracer.returncode, tracer.stderr.read().decode()
+
+
+def run(*args, **more):
+    return subprocess.run([STRATA, *args], stderr=subprocess.PIPE, text=True, timeout=60, **more)
+
+
+def is_alive(pid):
+    try:
+        return open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[0] not in 'ZX'
+    except FileNotFoundError:
+        return False
+
+
+def numbers(pattern, text):
+    return sum(map(int, re.findall(pattern, text, re.M)))
+
+
+def accounted(name, out, said):
+    """Each event that was counted was printed, or is said to be lost."""
+    printed, lost = out.count('dd!\n'), numbers(r'warning: (\d+) (?:events|record)', said)
+    counted = numbers(r'^@: (\d+)$', '\n'.join(out.splitlines()[-5:])) if '@: ' in out else None
+    cases.check(counted and printed + lost == counted, f'{name}: what was counted is accounted for',
+                f'{printed} printed, {lost} lost, {counted} counted', said)
+
+
+def own_events():
+    tracer = start('uprobe:libc:malloc { printf("%s %d\\n", comm, pid); }')
+    time.sleep(0.5)
+    took, code, said = stop(tracer)
+    mine = tracer.stdout.read().decode().split('\n')
+    cases.check(took is not None and took < SOON, 'a probe on what strata itself does: ends soon', took, said)
+    cases.check(f'strata {tracer.pid}' not in mine, 'strata does not trace itself', mine[:5])
+
+
+def flood_to_file(dir):
+    for signals in [signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT]:
+        with open(dir / 'out', 'w+b') as out:
+            tracer = start(FLOOD, stdout=out)
+            time.sleep(0.5)
+            took, code, said = stop(tracer, signals)
+            out.seek(0)
+            text = out.read().decode()
+        name = 'flood, ' + ' '.join(s.name for s in signals)
+        cases.check(took is not None and took < SOON and code == 0, f'{name}: ends soon', took, code, said)
+        accounted(name, text, said)
+
+
+def flood_unread():
+    tracer = start(FLOOD)
+    time.sleep(0.5)
+    took, code, said = stop(tracer)
+    cases.check(took is not None and took < SOON, 'flood into a pipe that nobody reads: ends soon', took, said)
+    cases.check(code == 1 and re.search(r'\d+ records of the script were not', said),
+                'which is said', code, said)
+
+
+def flood_unread_both():
+    """Standard error goes to the same pipe."""
+    pipe = os.pipe()
+    tracer = subprocess.Popen([STRATA, '-e', FLOOD], stdout=pipe[1], stderr=pipe[1])
+    os.close(pipe[1])
+    time.sleep(1.5)
+    begin = time.monotonic()
+    tracer.send_signal(signal.SIGINT)
+    try:
+        tracer.wait(10)
+    except subprocess.TimeoutExpired:
+        tracer.kill()
+    took = time.monotonic() - begin
+    cases.check(took < SOON, 'nor standard error: ends soon', took)
+    os.close(pipe[0])
+
+
+def flood_slow():
+    tracer = start(FLOOD, stdout=(pipe := os.pipe())[1])
+    os.close(pipe[1])
+    slow = subprocess.Popen([sys.executable, '-c', 'import os, sys, time\n'
+                             'while text := os.read(0, 4096):\n'
+                             '    sys.stdout.buffer.write(text)\n'
+                             '    time.sleep(0.01)'], stdin=pipe[0], stdout=subprocess.PIPE)
+    os.close(pipe[0])
+    text = []
+    reader = threading.Thread(target=lambda: text.append(slow.stdout.read().decode()))
+    reader.start()
+    time.sleep(0.7)
+    took, code, said = stop(tracer)
+    reader.join()
+    cases.check(took is not None and took < SOON, 'flood into a slow pipe: ends soon', took, said)
+    accounted('flood into a slow pipe', text[0], said)
+
+
+def flood_exit():
+    begin = time.monotonic()
+    done = run('-e', FLOOD + ' interval:ms:300 { exit(3); }', stdout=subprocess.DEVNULL)
+    cases.check(done.returncode == 3 and time.monotonic() - begin < 3, 'exit() ends a flood', done)
+
+
+def many_probes():
+    tracer = start('tracepoint:syscalls:* { @ = count(); }')
+    took, code, said = stop(tracer)
+    cases.check(took is not None and took < SOON and code == 0, 'hundreds of tracepoints: ends soon', took, said)
+    cases.check(b'@: ' in tracer.stdout.read(), 'and the map is printed')
+
+
+STUBBORN = 'sh -c "trap : TERM INT; echo $$; while :; do sleep 0.1; done"'
+
+
+def stubborn():
+    tracer = start('interval:s:100 { }', '-c', STUBBORN.replace('$$', '\\$\\$'))
+    pid = int(tracer.stdout.readline())
+    time.sleep(0.2)
+    took, code, said = stop(tracer)
+    cases.check(took is not None and took < 3 and 'killing it' in said, 'a command that ignores SIGTERM is killed',
+                took, said)
+    cases.check(not is_alive(pid), 'it is gone')
+
+
+def stubborn_twice():
+    tracer = start('interval:s:100 { }', '-c', STUBBORN.replace('$$', '\\$\\$'))
+    pid = int(tracer.stdout.readline())
+    time.sleep(0.2)
+    tracer.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    took, code, said = stop(tracer)
+    time.sleep(0.1)
+    cases.check(took is not None and took < 0.5 and code == -signal.SIGINT, 'a second signal ends at once', took, code)
+    cases.check(not is_alive(pid), 'the command, too')
+
+
+def command_status():
+    done = run('-e', 'interval:s:100 { }', '-c', 'sh -c "exit 3"', stdout=subprocess.DEVNULL)
+    cases.check(done.returncode == 0 and 'sh ended with status 3' in done.stderr, "the command's status is said", done)
+
+
+def full_disk(dir):
+    with open('/dev/full', 'w') as full:
+        done = run('-e', 'interval:ms:10 { printf("x\\n"); }', stdout=full)
+    cases.check(done.returncode == 1 and done.stderr.count('error:') == 1 and 'no space' in done.stderr and
+                'record' in done.stderr, 'stdout is full', done)
+    done = run('-o', '/dev/full', '-e', 'begin { @ = 1; }')
+    cases.check(done.returncode == 1 and '/dev/full: no space' in done.stderr, '-o is full', done)
+    for name, args in ('-l', ['-l', 'rawtracepoint:*']), ('-d', ['-d', 'ast', '-e', 'begin { }']), ('--info', ['--info']), \
+            ('--unwind', ['--unwind', str(os.getpid())]), ('--help', ['--help']), ('--version', ['--version']):
+        with open('/dev/full', 'w') as full:
+            done = run(*args, stdout=full)
+        cases.check(done.returncode == 1 and 'cannot write' in done.stderr, f'{name}: stdout is full', done)
+
+
+def closed_pipe():
+    for args in (['-e', 'interval:ms:10 { printf("x\\n"); }'], ['-e', 'interval:s:100 { printf("x\\n"); }'],
+                 ['-l', '*']):
+        pipe = os.pipe()
+        tracer = subprocess.Popen([STRATA, '-q', *args], stdout=pipe[1], stderr=subprocess.PIPE)
+        os.close(pipe[1])
+        time.sleep(0.3)
+        os.close(pipe[0])
+        try:
+            _, said = tracer.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            tracer.kill()
+            said = b'(killed)'
+        cases.check(tracer.returncode in (128 + signal.SIGPIPE, -signal.SIGPIPE) and not said,
+                    f'{args[1]}: the reader has gone', tracer.returncode, said.decode())
+
+
+def nothing_to_wait_for():
+    sleep = subprocess.Popen(['sleep', '100'])
+    for options in [], ['-p', str(sleep.pid)], ['-c', 'sleep 100']:
+        done = run(*options, '-e', 'begin { printf("b\\n"); } end { printf("e\\n"); }', stdout=subprocess.PIPE)
+        cases.check(done.returncode == 0 and done.stdout.split() == ['b', 'e'],
+                    f'begin and end alone {" ".join(options[:1])}: ends by itself', done)
+    sleep.kill()
+    sleep.wait()
+    for mode in 'warn', 'ignore':
+        done = run('-e', f'config = {{ missing_probes = "{mode}" }} uprobe:libc:no_such {{ @++; }}',
+                   stdout=subprocess.PIPE)
+        cases.check(done.returncode == 1 and 'no probes to attach' in done.stderr,
+                    f'missing_probes = {mode}: nothing is left', done)
+
+
+def order():
+    sites = {
+        'uprobe': ['uprobe:libc:getppid'] * 3,
+        'uprobe, wildcard': ['uprobe:libc:getppid', 'uprobe:libc:getpp*', 'uprobe:libc:getppid'],
+        'uretprobe': ['uretprobe:libc:getppid'] * 3,
+        'tracepoint': ['tracepoint:syscalls:sys_enter_getppid'] * 3,
+        'rawtracepoint': ['rawtracepoint:sched_process_exit'] * 3,
+        'mixed': ['uprobe:libc:getppid', 'tracepoint:syscalls:sys_enter_getppid', 'uretprobe:libc:getppid'],
+    }
+    command = f"'{sys.executable}' -c 'import os; os.getppid()'"
+    for name, probes in sites.items():
+        script = ' '.join(f'{probe} {{ printf("{i}"); }}' for i, probe in enumerate(probes))
+        done = run('-q', '-c', command, '-e', script, stdout=subprocess.PIPE)
+        text = done.stdout.strip()
+        cases.check(text and not text.replace('012', ''), f'{name}: blocks run in the order of the script', done)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        dir = pathlib.Path(name)
+        own_events()
+        flood = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1'], stderr=subprocess.DEVNULL)
+        try:
+            flood_to_file(dir)
+            flood_unread()
+            flood_unread_both()
+            flood_slow()
+            flood_exit()
+        finally:
+            flood.kill()
+            flood.wait()
+        full_disk(dir)
+    many_probes()
+    stubborn()
+    stubborn_twice()
+    command_status()
+    closed_pipe()
+    nothing_to_wait_for()
+    order()
+    sys.exit(cases.done())
+
+
+main()
