@@ -550,14 +550,6 @@ static int uretprobe_attach(struct loaded_probe *p)
 	return attach_all(p, true);
 }
 
-/* ---- list --------------------------------------------------------------- */
-
-static int uprobe_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
-{
-	return 0; /* there is no end of files; -l 'uprobe:PATH:*' expands like a probe */
-}
-
 const struct provider provider_uprobe = {
 	.name = "uprobe",
 	.short_name = "u",
@@ -571,7 +563,6 @@ const struct provider provider_uprobe = {
 	.has_args = true,
 	.expand = uprobe_expand,
 	.attach = uprobe_attach,
-	.list = uprobe_list,
 };
 
 const struct provider provider_uretprobe = {
@@ -587,5 +578,4 @@ const struct provider provider_uretprobe = {
 	.has_retval = true,
 	.expand = uprobe_expand,
 	.attach = uretprobe_attach,
-	.list = uprobe_list,
 };
