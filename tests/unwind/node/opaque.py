@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import binaries
-from absent import Missing, all_fail
+from absent import Missing, all_fail, as_root
 from tap import Cases
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -81,4 +81,4 @@ def main(strata):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))
