@@ -24,6 +24,7 @@
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwind.h"
+#include "version.h"
 
 enum { OPT_DRY_RUN = 256, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
 
@@ -188,7 +189,7 @@ static bool set_option(struct main *m, int c)
 	case OPT_NO_FEATURE:
 		return no_feature(m, optarg);
 	case 'V':
-		puts("strata " STRATA_VERSION);
+		printf("strata %s\n", version());
 		exit(0);
 	case 'h':
 		help(stdout);
