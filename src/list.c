@@ -30,11 +30,19 @@ static bool is_called(const char *own, const char *name, size_t n)
 	return own && !strncasecmp(own, name, n) && !own[n];
 }
 
-/* NAME as a script writes it, or a pattern. */
+/* NAME as a script writes it. */
 static bool is_of_type(const struct provider *p, const char *name, size_t n)
 {
 	return is_called(p->name, name, n) || is_called(p->short_name, name, n) ||
 	       is_called(p->alias, name, n);
+}
+
+const struct provider *list_type(const char *name, size_t n)
+{
+	for (const struct provider *const *p = providers; *p; p++)
+		if (is_of_type(*p, name, n))
+			return *p;
+	return NULL;
 }
 
 static bool matches_type(struct listing *l, const struct provider *p, const char *name, size_t n)
@@ -72,7 +80,8 @@ static unsigned split(struct arena *a, const char *pattern, const char **parts,
 }
 
 /* As a probe's attach point. */
-static bool expand(struct listing *l, const struct provider *p, const char *pattern, bool quiet)
+bool list_places(struct resolve_env *env, const struct provider *p, const char *pattern, bool quiet,
+	const struct place **ret)
 {
 	struct source src = {.name = "-l", .text = pattern, .len = strlen(pattern)};
 	const char *parts[8];
@@ -82,17 +91,26 @@ static bool expand(struct listing *l, const struct provider *p, const char *patt
 		.text = pattern,
 		.parts = parts,
 		.part_spans = spans,
-		.nparts = split(l->env->arena, pattern, parts, spans),
+		.nparts = split(env->arena, pattern, parts, spans),
 		.provider = p,
 	};
 	bool ok;
 
 	parts[0] = p->name;
-	l->env->diags = diags_new(l->env->arena, &src);
-	ok = p->expand(l->env, &ap);
+	env->diags = diags_new(env->arena, &src);
+	ok = p->expand(env, &ap);
 	if (!ok && !quiet)
-		diags_print(l->env->diags, stderr, false);
-	for (const struct place *at = ap.places; at; at = at->next)
+		diags_print(env->diags, stderr, false);
+	*ret = ap.places;
+	return ok;
+}
+
+static bool expand(struct listing *l, const struct provider *p, const char *pattern, bool quiet)
+{
+	const struct place *at;
+	bool ok = list_places(l->env, p, pattern, quiet, &at);
+
+	for (; at; at = at->next)
 		print_place(l, at);
 	return ok;
 }
@@ -141,7 +159,7 @@ static void search(struct listing *l, const char *pattern)
 
 /* A type that is named is listed also where this kernel cannot have it, for scripts that
  * are to run elsewhere. */
-static bool list_type(struct listing *l, const struct provider *p, const char *pattern)
+static bool list_named(struct listing *l, const struct provider *p, const char *pattern)
 {
 	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
 
@@ -156,7 +174,7 @@ static bool list_types(struct listing *l, const char *pattern, size_t n, bool *r
 	for (const struct provider *const *p = providers; *p; p++) {
 		if (is_of_type(*p, pattern, n)) {
 			*ret_known = true;
-			return list_type(l, *p, pattern);
+			return list_named(l, *p, pattern);
 		}
 		if (matches_type(l, *p, pattern, n)) {
 			*ret_known = true;

@@ -2,11 +2,19 @@
 /* list.h - -l: the probes that match a pattern. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
+struct place;
+struct provider;
 struct resolve_env;
 
 /* "tracepoint:sched:*", "uprobe:/bin/bash:*", or a bare word that is searched for
  * everywhere. with_args: the names and types of their arguments, too. 0, or 1 after
  * a complaint. */
 int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out);
+/* The provider of a type, as a script writes it ("tracepoint", "t"); NULL: there is none. */
+const struct provider *list_type(const char *name, size_t n);
+/* The places that a pattern of that type stands for; false: it is not of the type's form. */
+bool list_places(struct resolve_env *env, const struct provider *p, const char *pattern, bool quiet,
+	const struct place **ret);
