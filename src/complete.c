@@ -37,11 +37,6 @@ static void complete_path(struct resolve_env *env, const char *head, const char 
 	globfree(&g);
 }
 
-static bool is_file(const struct provider *p)
-{
-	return p == &provider_uprobe || p == &provider_uretprobe;
-}
-
 /* Of the names' words the one that is typed: of tracepoints the category, then the event; of others
  * the function, whose module may be left out. */
 static void complete_place(struct resolve_env *env, const struct provider *p, const char *text, FILE *out)
@@ -69,9 +64,9 @@ static void complete_probe(struct resolve_env *env, const char *text, FILE *out)
 	env->names_only = true;
 	if (!colon)
 		complete_type(text, out);
-	else if (p && is_file(p) && !strchr(colon + 1, ':'))
+	else if (p && p->file && !strchr(colon + 1, ':'))
 		complete_path(env, arena_strndup(env->arena, text, colon + 1 - text), colon + 1, out);
-	else if (p && (p->finite || is_file(p)))
+	else if (p && (p->finite || p->file))
 		complete_place(env, p, text, out);
 }
 

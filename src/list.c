@@ -45,9 +45,13 @@ const struct provider *list_type(const char *name, size_t n)
 	return NULL;
 }
 
-static bool matches_type(struct listing *l, const struct provider *p, const char *name, size_t n)
+/* TYPE is a pattern: of what follows it there is an end. */
+static bool matches_type(struct listing *l, const struct provider *p, const char *pattern, size_t n)
 {
-	return p->finite && glob_match(arena_strndup(l->env->arena, name, n), p->name);
+	const char *rest = pattern + n + 1;
+
+	return (p->finite || (p->file && *rest != '*' && strchr(rest, ':'))) &&
+	       glob_match(arena_strndup(l->env->arena, pattern, n), p->name);
 }
 
 static void print_place(struct listing *l, const struct place *p)
@@ -101,7 +105,7 @@ bool list_places(struct resolve_env *env, const struct provider *p, const char *
 	ok = p->expand(env, &ap);
 	if (!ok && !quiet)
 		diags_print(env->diags, stderr, false);
-	*ret = ap.places;
+	*ret = ok ? ap.places : NULL;
 	return ok;
 }
 

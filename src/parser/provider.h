@@ -114,6 +114,7 @@ struct provider {
 	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct resolve_env *env, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
+	bool file;            /* its second word is a program or library */
 	bool finite;          /* all its places can be listed: -l '*:NAME' is about it, too */
 	/* Why nothing can be attached on this kernel; NULL: it can, or it is not known. */
 	const char *(*lacks)(struct target *target);

@@ -66,6 +66,9 @@ if has('kprobe'):
     lists('vfs_re*', 'kprobe:vfs_read', only='kprobe:vfs_re')
 lists('uprobe:libc:mallo*', only='uprobe:/')
 lists('sched:*switch', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
+lists('uprobe:libc', only='uprobe:/')
+names, _ = lists('u*:libc:mallo*', only='u')
+cases.check({name.split(':')[0] for name in names} == {'uprobe', 'uretprobe'}, 'both types of functions of files', *names)
 lists('openat', 'tracepoint:syscalls:sys_enter_openat')
 
 # What this kernel cannot attach to: listed by its type alone, and said.
@@ -89,6 +92,8 @@ cases.check(any('file' in name for name in names[1:]), '-lv shows the arguments 
 # A type without a list says its form.
 names, said, code = run('-l', 'interval:*')
 cases.check('interval:(hz|s|ms|us):N' in said, 'interval has a form, no list', said)
+
+cases.check(not names, 'and nothing is listed', *names)
 
 # Time: seconds, on whatever machine runs this.
 for limit, *args in ((1, '-l', 'fentry:*'), (1, '-l', 'kprobe:*'), (1, '-l', 'tracepoint:*'), (1, '-l'),

@@ -429,14 +429,21 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	return true;
 }
 
+/* -l uprobe:libc: all its functions. */
+static bool is_file_alone(const struct resolve_env *env, const struct attach_point *ap)
+{
+	return env->listing && ap->nparts == 2 && (!strchr(ap->parts[1], '*') || strchr(ap->parts[1], '/'));
+}
+
 static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	const char *what = ap->parts[ap->nparts - 1], *first = NULL;
+	bool alone = is_file_alone(env, ap);
+	const char *what = alone ? "*" : ap->parts[ap->nparts - 1], *first = NULL;
 	const char *const *files;
 
 	if (ap->nparts == 4 && !strcmp(ap->parts[2], "cpp"))
 		return form_error(env, ap, "C++ names are not looked up yet");
-	if (ap->nparts != 3)
+	if (ap->nparts != 3 && !alone)
 		return form_error(env, ap, "a uprobe has a file and a function");
 	files = find_files(env, ap->parts[1]);
 	if (!files || !*files)
@@ -561,6 +568,7 @@ const struct provider provider_uprobe = {
 	.multi_feature = FEATURE_UPROBE_MULTI,
 	.section = "uprobe",
 	.has_args = true,
+	.file = true,
 	.expand = uprobe_expand,
 	.attach = uprobe_attach,
 };
@@ -576,6 +584,7 @@ const struct provider provider_uretprobe = {
 	.multi_feature = FEATURE_UPROBE_MULTI,
 	.section = "uretprobe",
 	.has_retval = true,
+	.file = true,
 	.expand = uprobe_expand,
 	.attach = uretprobe_attach,
 };
