@@ -42,6 +42,8 @@ def wrong(n, file, stacks):
 
 
 def look(strata, node, count, file):
+    # Made and kept: on a busy machine the tables of node's file take longer than several programs.
+    subprocess.run([strata, '-q', '-e', SCRIPT, '-c', f'{node} -e 0'], capture_output=True, check=True)
     tracer = subprocess.Popen([strata, '-e', SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     attached(tracer)
     for n in range(count):
