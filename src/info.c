@@ -10,6 +10,7 @@
 #include "parser/builtin.h"
 #include "parser/provider.h"
 #include "target/target.h"
+#include "version.h"
 
 static void print_builtins(FILE *out)
 {
@@ -24,7 +25,7 @@ void info_print(struct target *t, FILE *out)
 	struct utsname u;
 
 	uname(&u);
-	fprintf(out, "strata %s\n\nSystem\n", STRATA_VERSION);
+	fprintf(out, "strata %s\n\nSystem\n", version());
 	fprintf(out, "  %-16s %s %s\n", "kernel", u.release, u.machine);
 	fprintf(out, "  %-16s %s\n", "libbpf", libbpf_version_string());
 	fprintf(out, "  %-16s %s\n", "BTF", target_has_btf(t) ? "yes" : "no");

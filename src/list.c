@@ -21,6 +21,8 @@ struct listing {
 	bool with_args;
 	FILE *out;
 	unsigned found;
+	const struct provider *provider; /* of what a search has found */
+	const char *why; /* a type was left out, the last one */
 };
 
 static bool is_called(const char *own, const char *name, size_t n)
@@ -28,13 +30,28 @@ static bool is_called(const char *own, const char *name, size_t n)
 	return own && !strncasecmp(own, name, n) && !own[n];
 }
 
-static const struct provider *find_provider(const char *name, size_t n)
+/* NAME as a script writes it. */
+static bool is_of_type(const struct provider *p, const char *name, size_t n)
+{
+	return is_called(p->name, name, n) || is_called(p->short_name, name, n) ||
+	       is_called(p->alias, name, n);
+}
+
+const struct provider *list_type(const char *name, size_t n)
 {
 	for (const struct provider *const *p = providers; *p; p++)
-		if (is_called((*p)->name, name, n) || is_called((*p)->short_name, name, n) ||
-			is_called((*p)->alias, name, n))
+		if (is_of_type(*p, name, n))
 			return *p;
 	return NULL;
+}
+
+/* TYPE is a pattern: of what follows it there is an end. */
+static bool matches_type(struct listing *l, const struct provider *p, const char *pattern, size_t n)
+{
+	const char *rest = pattern + n + 1;
+
+	return (p->finite || (p->file && *rest != '*' && strchr(rest, ':'))) &&
+	       glob_match(arena_strndup(l->env->arena, pattern, n), p->name);
 }
 
 static void print_one(struct arena *a, const struct place *p, bool with_args, FILE *out)
@@ -70,7 +87,8 @@ static unsigned split(struct arena *a, const char *pattern, const char **parts,
 }
 
 /* As a probe's attach point. */
-static bool expand(struct listing *l, const struct provider *p, const char *pattern)
+bool list_places(struct resolve_env *env, const struct provider *p, const char *pattern, bool quiet,
+	const struct place **ret)
 {
 	struct source src = {.name = "-l", .text = pattern, .len = strlen(pattern)};
 	const char *parts[8];
@@ -80,55 +98,111 @@ static bool expand(struct listing *l, const struct provider *p, const char *patt
 		.text = pattern,
 		.parts = parts,
 		.part_spans = spans,
-		.nparts = split(l->env->arena, pattern, parts, spans),
+		.nparts = split(env->arena, pattern, parts, spans),
 		.provider = p,
 	};
 	bool ok;
 
 	parts[0] = p->name;
-	l->env->diags = diags_new(l->env->arena, &src);
-	ok = p->expand(l->env, &ap);
-	if (!ok)
-		diags_print(l->env->diags, stderr, false);
-	for (const struct place *at = ap.places; at; at = at->next)
+	env->diags = diags_new(env->arena, &src);
+	ok = p->expand(env, &ap);
+	if (!ok && !quiet)
+		diags_print(env->diags, stderr, false);
+	*ret = ok ? ap.places : NULL;
+	return ok;
+}
+
+static bool expand(struct listing *l, const struct provider *p, const char *pattern, bool quiet)
+{
+	const struct place *at;
+	bool ok = list_places(l->env, p, pattern, quiet, &at);
+
+	for (; at; at = at->next)
 		print_place(l, at);
 	return ok;
+}
+
+/* Said once for all types that lack the same. */
+static bool left_out(struct listing *l, const struct provider *p)
+{
+	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
+
+	if (why && (!l->why || strcmp(why, l->why)))
+		log_warn("%s is left out: %s", p->name, why);
+	l->why = why ? why : l->why;
+	return why;
 }
 
 static void found_name(const char *name, void *arg)
 {
 	struct listing *l = arg;
 
-	if (!l->with_args) {
-		fprintf(l->out, "%s\n", name);
-		l->found++;
+	if (l->with_args && l->provider->has_fields) {
+		expand(l, l->provider, name, false);
 		return;
 	}
-	expand(l, find_provider(name, strchr(name, ':') - name), name);
+	fprintf(l->out, "%s\n", name);
+	l->found++;
 }
 
+static void search_as(struct listing *l, const char *pattern)
+{
+	for (const struct provider *const *p = providers; *p; p++) {
+		l->provider = *p;
+		if ((*p)->list && !left_out(l, *p))
+			(*p)->list(l->env, pattern, found_name, l);
+	}
+}
+
+/* Anywhere in a name; with wildcards from its beginning, or from a part's. */
 static void search(struct listing *l, const char *pattern)
 {
-	const char *anywhere = strchr(pattern, '*') ? pattern :
-		arena_printf(l->env->arena, "*%s*", pattern);
+	bool wild = strchr(pattern, '*');
 
-	for (const struct provider *const *p = providers; *p; p++)
-		if ((*p)->list)
-			(*p)->list(l->env, anywhere, found_name, l);
+	search_as(l, wild ? pattern : arena_printf(l->env->arena, "*%s*", pattern));
+	if (wild && !l->found)
+		search_as(l, arena_printf(l->env->arena, "*:%s", pattern));
+}
+
+/* A type that is named is listed also where this kernel cannot have it, for scripts that
+ * are to run elsewhere. */
+static bool list_named(struct listing *l, const struct provider *p, const char *pattern)
+{
+	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
+
+	if (why)
+		log_warn("nothing of this can be attached here: %s", why);
+	return expand(l, p, pattern, false);
+}
+
+/* TYPE:..; false: no type is called that, or what follows is not of its form. */
+static bool list_types(struct listing *l, const char *pattern, size_t n, bool *ret_known)
+{
+	for (const struct provider *const *p = providers; *p; p++) {
+		if (is_of_type(*p, pattern, n)) {
+			*ret_known = true;
+			return list_named(l, *p, pattern);
+		}
+		if (matches_type(l, *p, pattern, n)) {
+			*ret_known = true;
+			if (!left_out(l, *p))
+				expand(l, *p, pattern, true);
+		}
+	}
+	return true;
 }
 
 int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out)
 {
 	struct listing l = {.env = env, .with_args = with_args, .out = out};
 	const char *colon = strchr(pattern, ':');
-	const struct provider *p = colon ? find_provider(pattern, colon - pattern) : NULL;
+	bool known = false;
 
-	if (p) {
-		if (!expand(&l, p, pattern))
-			return 1;
-	} else {
+	env->names_only = !with_args;
+	if (colon && !list_types(&l, pattern, colon - pattern, &known))
+		return 1;
+	if (!known)
 		search(&l, pattern);
-	}
 	if (!l.found)
 		log_error("no probe matches %s", pattern);
 	return !l.found;

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "complete.h"
 #include "driver.h"
 #include "info.h"
 #include "list.h"
@@ -28,13 +29,14 @@
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwind.h"
+#include "version.h"
 
-enum { OPT_DRY_RUN = 256, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
+enum { OPT_COMPLETE = 256, OPT_DRY_RUN, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
 
 static const struct {
 	struct option o;
 	const char *arg;  /* its name in the help */
-	const char *help;
+	const char *help; /* NULL: for the shells' completion, not for people */
 } options[] = {
 	{{"eval", required_argument, NULL, 'e'}, "PROGRAM", "run this one-liner"},
 	{{"cmd", required_argument, NULL, 'c'}, "COMMAND",
@@ -61,10 +63,12 @@ static const struct {
 		"where the files are that the core names"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
 	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+	{{"complete", required_argument, NULL, OPT_COMPLETE}, "OPTION", NULL},
 };
 
 struct main {
 	const char *eval, *file, *output, *command;
+	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unwind;
@@ -83,7 +87,7 @@ static void help(FILE *out)
 	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
 	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
 	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n\n", out);
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
 		struct str name = {};
 
 		if (options[i].o.val < 256)
@@ -211,6 +215,9 @@ static bool set_option(struct main *m, int c)
 		return true;
 	case 'd':
 		return set_dump(m, optarg);
+	case OPT_COMPLETE:
+		m->complete = optarg;
+		return true;
 	case OPT_DRY_RUN:
 		m->dry_run = true;
 		return true;
@@ -220,7 +227,7 @@ static bool set_option(struct main *m, int c)
 	case OPT_NO_FEATURE:
 		return no_feature(m, optarg);
 	case 'V':
-		puts("strata " STRATA_VERSION);
+		printf("strata %s\n", version());
 		exit(check_stdout(0));
 	case 'h':
 		help(stdout);
@@ -500,8 +507,34 @@ static int list_of_script(struct main *m)
 	return 0;
 }
 
+/* --complete=OPTION -- TEXT */
+static int complete(struct main *m)
+{
+	struct resolve_env env = {
+		.arena = m->compile.arena,
+		.target = m->target,
+		.settings = settings_default(),
+		.listing = true,
+	};
+	const char *text = m->file ? m->file : "";
+
+	if (*text != '-') {
+		complete_argument(&env, m->complete, text, stdout);
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
+		char *name = arena_printf(env.arena, "--%s", options[i].o.name);
+
+		if (!strncmp(name, text, strlen(text)))
+			printf("%s\t%s\n", name, options[i].help);
+	}
+	return 0;
+}
+
 static int mode(struct main *m)
 {
+	if (m->complete)
+		return complete(m);
 	if (m->info) {
 		info_print(m->target, stdout);
 		return 0;

@@ -83,6 +83,7 @@ struct resolve_env {
 	void *find_arg;
 	struct settings settings; /* config */
 	bool listing;     /* -l: nothing found is no error */
+	bool names_only;  /* -l without -v: arguments are not asked for */
 };
 
 struct provider {
@@ -111,9 +112,14 @@ struct provider {
 	/* Programs of one body -> links; see runtime/attach.h. 0 or -errno, having
 	 * told what was attempted. */
 	int (*attach)(struct loaded_probe *p);
-	/* For -l: every probe matching the pattern is passed on as its full name. */
+	/* For -l without a type: every probe matching the pattern is passed on as its full name.
+	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct resolve_env *env, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
+	bool file;            /* its second word is a program or library */
+	bool finite;          /* all its places can be listed: -l '*:NAME' is about it, too */
+	/* Why nothing can be attached on this kernel; NULL: it can, or it is not known. */
+	const char *(*lacks)(struct target *target);
 };
 
 /* All of them, alphabetical, ends with NULL. In runtime/probes.c. */

@@ -5,6 +5,7 @@
  * file named by the kernel's build id: lines "struct member offset". */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,9 +29,16 @@ struct btf_cache {
 	char name[64]; /* of the file; "" when the kernel has no build id */
 };
 
+/* Functions by name: libbpf's own search goes through all types for each. */
+struct func_index {
+	uint32_t *ids; /* open addressing; 0: free */
+	uint32_t mask;
+};
+
 struct module_btf {
 	const char *name;
 	struct btf *btf;
+	struct func_index funcs;
 	struct module_btf *next;
 };
 
@@ -52,8 +60,11 @@ static struct btf *vmlinux(struct target *t)
 
 void btf_done(struct target *t)
 {
-	for (struct module_btf *m = t->modules; m; m = m->next)
-		btf__free(m->btf);
+	for (struct module_btf *m = t->modules; m; m = m->next) {
+		free(m->funcs.ids);
+		if (m->btf != t->btf)
+			btf__free(m->btf);
+	}
 	btf__free(t->btf);
 	if (t->btf_cache)
 		free(t->btf_cache->text);
@@ -236,25 +247,40 @@ const char *const *target_raw_tracepoints(struct target *t, const char *pattern)
 
 /* ---- functions ---- */
 
-/* A module's types build on the kernel's. */
-static struct btf *btf_of(struct target *t, const char *module)
+/* A module's types build on the kernel's. NULL: there are none. */
+static struct module_btf *module_of(struct target *t, const char *module)
 {
 	struct btf *base = vmlinux(t);
 	struct module_btf **last = &t->modules, *m;
+	bool kernel = !*module || !strcmp(module, "vmlinux");
 
-	if (!base || !*module || !strcmp(module, "vmlinux"))
-		return base;
-	if (strchr(module, '/'))
+	if (!base || strchr(module, '/'))
 		return NULL;
 	for (; *last; last = &(*last)->next)
-		if (!strcmp((*last)->name, module))
-			return (*last)->btf;
+		if (!strcmp((*last)->name, kernel ? "vmlinux" : module))
+			return (*last)->btf ? *last : NULL;
 	m = arena_new_obj(t->arena, struct module_btf);
-	m->name = arena_strdup(t->arena, module);
-	m->btf = btf__parse_split(
+	m->name = kernel ? "vmlinux" : arena_strdup(t->arena, module);
+	m->btf = kernel ? base : btf__parse_split(
 		target_path(t, arena_printf(t->arena, "/sys/kernel/btf/%s", module)), base);
 	*last = m;
-	return m->btf;
+	return m->btf ? m : NULL;
+}
+
+static struct btf *btf_of(struct target *t, const char *module)
+{
+	struct module_btf *m = module_of(t, module);
+
+	return m ? m->btf : NULL;
+}
+
+const char *const *target_btf_modules(struct target *t, const char *pattern)
+{
+	struct strings found = {};
+
+	target_list(t, "/sys/kernel/btf", DT_REG, pattern, &found);
+	strings_sort(&found);
+	return strings_done(t, &found);
 }
 
 /* Where a module's own types begin. */
@@ -316,17 +342,67 @@ static struct btf_value value_of(struct target *t, const struct btf *btf, uint32
 	return v;
 }
 
+static uint32_t hash_name(const char *name)
+{
+	uint32_t h = 0x811c9dc5;
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * 0x01000193;
+	return h;
+}
+
+static const char *func_name(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+
+	return btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
+}
+
+/* Where the name is, or the free place where it would be. */
+static uint32_t *func_slot(const struct module_btf *m, const char *name)
+{
+	uint32_t at = hash_name(name) & m->funcs.mask;
+
+	while (m->funcs.ids[at] && strcmp(func_name(m->btf, m->funcs.ids[at]), name))
+		at = (at + 1) & m->funcs.mask;
+	return &m->funcs.ids[at];
+}
+
+/* Of functions with one name the first, as libbpf has it. */
+static bool index_functions(struct target *t, struct module_btf *m)
+{
+	uint32_t first = first_type(t, m->btf), n = btf__type_cnt(m->btf), count = 0, size = 16;
+
+	if (m->funcs.ids)
+		return true;
+	for (uint32_t i = first; i < n; i++)
+		count += func_name(m->btf, i) != NULL;
+	while (size < 2 * count)
+		size *= 2;
+	m->funcs.ids = calloc(size, sizeof(*m->funcs.ids));
+	m->funcs.mask = size - 1;
+	for (uint32_t i = first; m->funcs.ids && i < n; i++) {
+		const char *name = func_name(m->btf, i);
+		uint32_t *slot = name ? func_slot(m, name) : NULL;
+
+		if (slot && !*slot)
+			*slot = i;
+	}
+	return m->funcs.ids;
+}
+
 int target_btf_function(struct target *t, const char *module, const char *name,
 	struct btf_function *ret)
 {
-	struct btf *btf = btf_of(t, module);
-	int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : -ENOENT;
+	struct module_btf *m = module_of(t, module);
+	uint32_t id = m && index_functions(t, m) ? *func_slot(m, name) : 0;
+	struct btf *btf = m ? m->btf : NULL;
 	const struct btf_type *proto;
 	struct btf_value *params;
 
-	if (id < 0)
+	if (!id)
 		return -ENOENT;
-	proto = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type);
+	proto = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
 	if (!proto || !btf_is_func_proto(proto))
 		return -ENOENT;
 	params = arena_new_array(t->arena, struct btf_value, btf_vlen(proto) + 1);

@@ -4,11 +4,12 @@
 #include "code.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/library.h"
 
 /* Structures differ between major versions: the one whose header we were built with. */
 #define SONAME_OF(major) "libcapstone.so." #major
@@ -28,7 +29,7 @@ struct code {
 
 static void *symbol(void *library, const char *name, bool *missing)
 {
-	void *p = dlsym(library, name);
+	void *p = library_symbol(library, name);
 
 	*missing |= !p;
 	return p;
@@ -65,7 +66,7 @@ int code_open(uint16_t machine, bool operands, struct code **ret)
 		return -ENOMEM;
 	c->arm = machine == EM_AARCH64;
 	c->operands = operands;
-	c->library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+	c->library = library_open(SONAME(CS_API_MAJOR));
 	err = c->library ? open_handle(c) : -ENOTSUP;
 	if (err) {
 		code_close(c);
@@ -84,7 +85,7 @@ void code_close(struct code *c)
 	if (c->handle)
 		c->close(&c->handle);
 	if (c->library)
-		dlclose(c->library);
+		library_close(c->library);
 	free(c);
 }
 

@@ -28,7 +28,9 @@ static struct opcode opcode_of(uint8_t op, uint8_t rex)
 		return (op & 4) ? (struct opcode){ (op & 6) == 4 ? ALONE : NOT_PLAIN, op & 1 ? 4 : 1 } :
 			(struct opcode){ op & 1 ? MODRM : MODRM_BYTES };
 	switch (op) {
-	case 0x63: case 0x85: case 0x87: case 0x89: case 0x8b: return (struct opcode){ MODRM };
+	/* Without REX.W compilers do not write movsxd, and decoders differ: capstone 5.0.7 has none there. */
+	case 0x63: return (struct opcode){ rex & REX_W ? MODRM : NOT_PLAIN };
+	case 0x85: case 0x87: case 0x89: case 0x8b: return (struct opcode){ MODRM };
 	case 0x8d: return (struct opcode){ MEMORY };
 	case 0x84: case 0x86: case 0x88: case 0x8a: return (struct opcode){ MODRM_BYTES };
 	case 0x69: return (struct opcode){ MODRM, 4 };

@@ -31,6 +31,9 @@ struct strings { /* a NULL-terminated list being made */
 	char **list;
 	size_t len, cap;
 };
+/* Names in a directory of one kind (DT_DIR..) that match, but hidden ones. */
+void target_list(struct target *t, const char *dir, unsigned char kind, const char *pattern,
+	struct strings *found);
 void strings_add(struct target *t, struct strings *s, const char *text);
 bool strings_have(const struct strings *s, const char *text);
 void strings_sort(struct strings *s);

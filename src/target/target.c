@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* target.c - the root of the machine, and how files under it are opened. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "target/priv.h"
 
@@ -151,6 +153,24 @@ char *target_read(const struct target *t, const char *path, size_t max, size_t *
 		return NULL;
 	}
 	return read_fd(fd, max, ret_size);
+}
+
+static void closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+void target_list(struct target *t, const char *dir, unsigned char kind, const char *pattern,
+	struct strings *found)
+{
+	int fd = target_openat(t, dir, O_RDONLY | O_DIRECTORY);
+	_cleanup_(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.' && e->d_type == kind && glob_match(pattern, e->d_name))
+			strings_add(t, found, e->d_name);
 }
 
 void strings_add(struct target *t, struct strings *s, const char *text)

@@ -73,6 +73,8 @@ int target_btf_offset(struct target *t, const char *strct, const char *member);
 /* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
 const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
 bool target_has_btf(struct target *t);
+/* Modules of the kernel that tell their types, "vmlinux" among them, by a pattern. */
+const char *const *target_btf_modules(struct target *t, const char *pattern);
 /* Names of functions in BTF matching a pattern; the module's, or those of "vmlinux". */
 const char *const *target_btf_functions(struct target *t, const char *module,
 	const char *pattern);

@@ -25,6 +25,14 @@ static int look_for_events(struct target *t, const char *dir)
 	return fd < 0 ? fd : 0;
 }
 
+static bool has(struct target *t, const char *dir, const char *name)
+{
+	_cleanup_(closep) int fd = strchr(name, '/') ? -1 :
+		target_openat(t, arena_printf(t->arena, "%s/%s", dir, name), O_PATH | O_DIRECTORY);
+
+	return fd >= 0;
+}
+
 const char *target_tracefs(struct target *t)
 {
 	int r, debug = 0;
@@ -47,42 +55,32 @@ bool target_tracefs_is_closed(struct target *t)
 	return !target_tracefs(t) && t->no_tracefs == -EACCES;
 }
 
-static DIR *open_dir(struct target *t, const char *path)
+/* A name without '*' is looked up, not searched for. */
+static const char *const *matching(struct target *t, const char *dir, const char *pattern)
 {
-	int fd = target_openat(t, path, O_RDONLY | O_DIRECTORY);
+	struct strings found = {};
 
-	return fd < 0 ? NULL : fdopendir(fd);
-}
-
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
-static void add_events(struct target *t, struct strings *found, const char *dir,
-	const char *category, const char *name)
-{
-	_cleanup_(closedirp) DIR *d = open_dir(t, arena_printf(t->arena, "%s/%s", dir, category));
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.' && e->d_type == DT_DIR && glob_match(name, e->d_name))
-			strings_add(t, found,
-				arena_printf(t->arena, "%s:%s", category, e->d_name));
+	if (strchr(pattern, '*'))
+		target_list(t, dir, DT_DIR, pattern, &found);
+	else if (has(t, dir, pattern))
+		strings_add(t, &found, pattern);
+	return strings_done(t, &found);
 }
 
 const char *const *target_events(struct target *t, const char *category, const char *name)
 {
 	const char *tracefs = target_tracefs(t);
 	const char *dir = tracefs ? arena_printf(t->arena, "%s/events", tracefs) : NULL;
-	_cleanup_(closedirp) DIR *d = dir ? open_dir(t, dir) : NULL;
+	const char *const *categories = dir ? matching(t, dir, category) : (const char *const[]){NULL};
 	struct strings found = {};
-	struct dirent *e;
 
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.' && e->d_type == DT_DIR && glob_match(category, e->d_name))
-			add_events(t, &found, dir, e->d_name, name);
+	for (; *categories; categories++) {
+		const char *const *names = matching(t,
+			arena_printf(t->arena, "%s/%s", dir, *categories), name);
+
+		for (; *names; names++)
+			strings_add(t, &found, arena_printf(t->arena, "%s:%s", *categories, *names));
+	}
 	strings_sort(&found);
 	return strings_done(t, &found);
 }

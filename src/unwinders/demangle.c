@@ -6,11 +6,12 @@
  * with a hash at the end. */
 #include "demangle.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/library.h"
 
 #define NAME_MAX_MANGLED 4096 /* the demangler recurses: hostile names stay mangled */
 #define RUST_HASH        "::h0123456789abcdef"
@@ -26,11 +27,11 @@ static demangle_fn cxa_demangle(void)
 	if (tried)
 		return fn;
 	tried = true;
-	lib = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+	lib = library_open("libstdc++.so.6");
 	if (!lib)
-		lib = dlopen("libc++abi.so.1", RTLD_LAZY | RTLD_LOCAL);
+		lib = library_open("libc++abi.so.1");
 	if (lib)
-		fn = (demangle_fn)(uintptr_t)dlsym(lib, "__cxa_demangle");
+		fn = (demangle_fn)(uintptr_t)library_symbol(lib, "__cxa_demangle");
 	return fn;
 }
 

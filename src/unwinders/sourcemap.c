@@ -10,13 +10,13 @@
  * ones first, bit 5: more follow, the lowest bit of all: the sign. */
 #include "sourcemap.h"
 
-#include <dlfcn.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/library.h"
 #include "base/owner.h"
 #include "base/str.h"
 
@@ -85,12 +85,12 @@ static bool json_open(void)
 	if (json.tried)
 		return json.library;
 	json.tried = true;
-	json.library = dlopen("libjson-c.so.5", RTLD_NOW | RTLD_LOCAL);
+	json.library = library_open("libjson-c.so.5");
 	for (size_t i = 0; json.library && i < ARRAY_SIZE(symbols); i++) {
-		void *p = dlsym(json.library, symbols[i].name);
+		void *p = library_symbol(json.library, symbols[i].name);
 
 		if (!p) {
-			dlclose(json.library);
+			library_close(json.library);
 			json.library = NULL;
 			break;
 		}

@@ -26,3 +26,11 @@ def tap_fails(n, name, why):
     bad = 'CI' in os.environ
     print(f'not ok {n} - {name}\n# {why}' if bad else f'ok {n} - {name} # SKIP {why}', flush=True)
     return bad
+
+
+def as_root(main):
+    """For tests of TAP: main's status; skipped, with the reason, where the user is not root."""
+    if os.geteuid():
+        print('1..0 # SKIP needs root')
+        return 0
+    return main()

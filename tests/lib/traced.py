@@ -11,15 +11,29 @@ def start(*command, cwd=None):
                             cwd=cwd)
 
 
+def attached(tracer):
+    """Waits for strata's probes. What it says before, as a warning of any process of the machine,
+    is no concern of the test's; what it said where it ended without them is shown, and ends the test."""
+    said = []
+    for line in tracer.stderr:
+        text = line if isinstance(line, str) else line.decode(errors='replace')
+        if text.startswith('Attached'):
+            return line
+        said.append(text)
+    tracer.kill()
+    sys.exit(f'strata said: {"".join(said)}')
+
+
 def beside(traced, strata, script):
     """Lets it go on with strata attached: the lines that it told, those that strata printed, and
     what strata said beside them, as bytes."""
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', script], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
-    attached = tracer.stderr.readline()
-    if not attached.startswith(b'Attached'):
+    try:
+        attached(tracer)
+    except SystemExit:
         traced.kill()
-        sys.exit(f'strata said: {attached.decode()}')
+        raise
     told = []
     reader = threading.Thread(target=lambda: told.extend(traced.stdout))
     reader.start()

@@ -258,14 +258,13 @@ class Loop:
 
 def run(strata, seconds, python):
     """(what strata printed, what the Python said of itself)"""
+    from traced import attached  # not in the programs: other Pythons
     traced = subprocess.Popen([python, __file__, '--program'], stdout=subprocess.PIPE, text=True)
     port = traced.stdout.readline().strip()
     asking = subprocess.Popen([python, __file__, '--client', port])
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT % (HZ, seconds)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    attached = tracer.stderr.readline()
-    if not attached.startswith('Attached'):
-        sys.exit(f'strata said: {attached}')
+    attached(tracer)
     traced.send_signal(signal.SIGUSR1)
     printed = tracer.stdout.read().splitlines()
     traced.send_signal(signal.SIGUSR2)
@@ -335,6 +334,7 @@ if __name__ == '__main__':
     elif sys.argv[1] == '--client':
         client(int(sys.argv[2]))
     elif os.geteuid():
-        sys.exit(77) # skipped
+        print('needs root')
+        sys.exit(77)  # skipped
     else:
         sys.exit(main(*sys.argv[1:4], sys.argv[4:]))

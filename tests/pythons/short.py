@@ -15,6 +15,7 @@ import time
 
 import pythons
 from absent import fails
+from traced import attached
 
 STRATA, COUNT, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 FIRST = 5
@@ -53,9 +54,7 @@ def below(name, python):
 
 def everywhere(name, python):
     tracer = subprocess.Popen([STRATA, '-e', SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    attached = tracer.stderr.readline()
-    if not attached.startswith('Attached'):
-        sys.exit(f'strata said: {attached}')
+    attached(tracer)
     for command in scripts(name, python):
         subprocess.run(['sh', '-c', command], check=True)
     time.sleep(0.2)
@@ -64,6 +63,7 @@ def everywhere(name, python):
 
 
 if os.geteuid():
+    print('needs root')
     sys.exit(77) # skipped
 pythons.CACHE.mkdir(parents=True, exist_ok=True)
 failed = 0

@@ -15,12 +15,6 @@ static bool once_expand(const struct resolve_env *env, struct attach_point *ap)
 	return true;
 }
 
-static int once_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
-{
-	return 0;
-}
-
 const struct provider provider_begin = {
 	.name = "begin",
 	.form = "begin",
@@ -30,7 +24,6 @@ const struct provider provider_begin = {
 	.section = "raw_tp",
 	.run = RUN_BEGIN,
 	.expand = once_expand,
-	.list = once_list,
 };
 
 const struct provider provider_end = {
@@ -42,5 +35,4 @@ const struct provider provider_end = {
 	.section = "raw_tp",
 	.run = RUN_END,
 	.expand = once_expand,
-	.list = once_list,
 };

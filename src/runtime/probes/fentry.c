@@ -65,6 +65,8 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 	p = place_add(env, ap);
 	p->func = arena_strdup(env->arena, name);
 	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, module, name);
+	if (env->names_only)
+		return;
 	p->fields = make_fields(env, ap->provider->ctx, &f);
 	p->ret = value_type(env, &f.ret);
 }
@@ -121,19 +123,29 @@ static const struct provider *stand_in(const struct resolve_env *env,
 	return provider->has_retval ? &fexit_by_kretprobe : &fentry_by_kprobe;
 }
 
-static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap)
+static void add_functions(const struct resolve_env *env, struct attach_point *ap, const char *module,
+	const char *what)
 {
-	const char *what = ap->parts[ap->nparts - 1];
-	const char *module = ap->nparts == 3 ? ap->parts[1] : "vmlinux";
-
-	if (ap->nparts != 2 && ap->nparts != 3)
-		return form_error(env, ap, "a kernel function is missing");
-	ap->provider = stand_in(env, ap->provider);
 	if (strchr(what, '*'))
 		add_common(env, ap, module, target_btf_functions(env->target, module, what),
 			target_kernel_functions(env->target, module, what, true));
 	else
 		add_place(env, ap, module, what);
+}
+
+static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char *what = ap->parts[ap->nparts - 1];
+	const char *module = ap->nparts == 3 ? ap->parts[1] : "vmlinux";
+	const char *const *modules;
+
+	if (ap->nparts != 2 && ap->nparts != 3)
+		return form_error(env, ap, "a kernel function is missing");
+	ap->provider = stand_in(env, ap->provider);
+	modules = strchr(module, '*') ? target_btf_modules(env->target, module) :
+					(const char *const[]){module, NULL};
+	for (; *modules; modules++)
+		add_functions(env, ap, *modules, what);
 	return ap->places || env->listing || no_function(env, ap, module, what);
 }
 
@@ -144,10 +156,11 @@ static int fentry_attach(struct loaded_probe *p)
 	return probe_link(p, probe_place(p, 0), bpf_program__attach_trace(p->bpf));
 }
 
-static int fentry_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
+/* Kprobes may stand in. */
+static const char *fentry_lacks(struct target *t)
 {
-	return 0; /* kprobe lists the same functions */
+	return target_feature(t, FEATURE_KPROBE) || target_feature(t, FEATURE_FENTRY) ? NULL :
+		"this kernel has neither trampolines nor kprobes (CONFIG_DYNAMIC_FTRACE, CONFIG_KPROBES)";
 }
 
 const struct provider provider_fentry = {
@@ -165,7 +178,8 @@ const struct provider provider_fentry = {
 	.has_fields = true,
 	.expand = fentry_expand,
 	.attach = fentry_attach,
-	.list = fentry_list,
+	.finite = true,
+	.lacks = fentry_lacks,
 };
 
 const struct provider provider_fexit = {
@@ -184,7 +198,8 @@ const struct provider provider_fexit = {
 	.has_retval = true,
 	.expand = fentry_expand,
 	.attach = fentry_attach,
-	.list = fentry_list,
+	.finite = true,
+	.lacks = fentry_lacks,
 };
 
 /* Not in the list of providers: only stand_in() gives them. */

@@ -34,12 +34,6 @@ static int interval_attach(struct loaded_probe *p)
 	return 0;
 }
 
-static int interval_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
-{
-	return 0;
-}
-
 const struct provider provider_interval = {
 	.name = "interval",
 	.short_name = "i",
@@ -51,5 +45,4 @@ const struct provider provider_interval = {
 	.any_process = true,
 	.expand = interval_expand,
 	.attach = interval_attach,
-	.list = interval_list,
 };

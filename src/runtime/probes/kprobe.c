@@ -38,7 +38,8 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 	uint64_t offset)
 {
 	struct place *p = place_add(env, ap);
-	const char *module = ap->nparts == 3 ? arena_printf(env->arena, "%s:", ap->parts[1]) : "";
+	const char *module = ap->nparts == 3 && !strchr(ap->parts[1], '*') ?
+		arena_printf(env->arena, "%s:", ap->parts[1]) : "";
 
 	p->func = arena_strdup(env->arena, name);
 	p->offset = offset;
@@ -184,10 +185,10 @@ static int kprobe_list(const struct resolve_env *env, const char *pattern,
 		target_kernel_functions(env->target, "", "*", true), pattern, found, arg);
 }
 
-static int kretprobe_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
+static const char *kprobe_lacks(struct target *t)
 {
-	return 0; /* the same functions once more */
+	return target_feature(t, FEATURE_KPROBE) ? NULL :
+		"this kernel has no kprobes: it was built without CONFIG_KPROBES";
 }
 
 const struct provider provider_kprobe = {
@@ -206,6 +207,8 @@ const struct provider provider_kprobe = {
 	.expand = kprobe_expand,
 	.attach = kprobe_attach,
 	.list = kprobe_list,
+	.finite = true,
+	.lacks = kprobe_lacks,
 };
 
 const struct provider provider_kretprobe = {
@@ -223,5 +226,6 @@ const struct provider provider_kretprobe = {
 	.has_retval = true,
 	.expand = kprobe_expand,
 	.attach = kretprobe_attach,
-	.list = kretprobe_list,
+	.finite = true,
+	.lacks = kprobe_lacks,
 };

@@ -34,12 +34,6 @@ static int profile_attach(struct loaded_probe *p)
 	return 0;
 }
 
-static int profile_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
-{
-	return 0;
-}
-
 const struct provider provider_profile = {
 	.name = "profile",
 	.short_name = "p",
@@ -50,5 +44,4 @@ const struct provider provider_profile = {
 	.section = "perf_event",
 	.expand = profile_expand,
 	.attach = profile_attach,
-	.list = profile_list,
 };

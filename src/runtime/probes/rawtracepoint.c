@@ -93,4 +93,5 @@ const struct provider provider_rawtracepoint = {
 	.expand = raw_expand,
 	.attach = raw_attach,
 	.list = raw_list,
+	.finite = true,
 };

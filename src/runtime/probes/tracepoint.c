@@ -113,10 +113,10 @@ static bool add_event(const struct resolve_env *env, struct attach_point *ap, co
 {
 	const char *event = strchr(name, ':') + 1;
 	char *category = arena_strndup(env->arena, name, event - 1 - name);
-	struct trace_event e;
+	struct trace_event e = {};
 	struct place *p;
 
-	if (target_event(env->target, category, event, &e))
+	if (!env->names_only && target_event(env->target, category, event, &e))
 		return false;
 	p = place_add(env, ap);
 	p->name = arena_printf(env->arena, "tracepoint:%s", name);
@@ -131,9 +131,9 @@ static bool tracepoint_expand(const struct resolve_env *env, struct attach_point
 {
 	const char *const *names;
 
-	if (ap->nparts != 3)
+	if (ap->nparts != 3 && !(ap->nparts == 2 && env->listing))
 		return form_error(env, ap, "a tracepoint needs a category and a name");
-	names = target_events(env->target, ap->parts[1], ap->parts[2]);
+	names = target_events(env->target, ap->parts[1], ap->nparts == 3 ? ap->parts[2] : "*");
 	for (; names && *names; names++)
 		add_event(env, ap, *names);
 	return ap->places || nothing_found(env, ap);
@@ -185,4 +185,5 @@ const struct provider provider_tracepoint = {
 	.expand = tracepoint_expand,
 	.attach = tracepoint_attach,
 	.list = tracepoint_list,
+	.finite = true,
 };

@@ -429,14 +429,21 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	return true;
 }
 
+/* -l uprobe:libc: all its functions. */
+static bool is_file_alone(const struct resolve_env *env, const struct attach_point *ap)
+{
+	return env->listing && ap->nparts == 2 && (!strchr(ap->parts[1], '*') || strchr(ap->parts[1], '/'));
+}
+
 static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	const char *what = ap->parts[ap->nparts - 1], *first = NULL;
+	bool alone = is_file_alone(env, ap);
+	const char *what = alone ? "*" : ap->parts[ap->nparts - 1], *first = NULL;
 	const char *const *files;
 
 	if (ap->nparts == 4 && !strcmp(ap->parts[2], "cpp"))
 		return form_error(env, ap, "bpftrace has C++ names here; strata does not yet");
-	if (ap->nparts != 3)
+	if (ap->nparts != 3 && !alone)
 		return form_error(env, ap, "a uprobe needs a file and a function");
 	files = find_files(env, ap->parts[1]);
 	if (!files || !*files)
@@ -550,14 +557,6 @@ static int uretprobe_attach(struct loaded_probe *p)
 	return attach_all(p, true);
 }
 
-/* ---- list --------------------------------------------------------------- */
-
-static int uprobe_list(const struct resolve_env *env, const char *pattern,
-	void (*found)(const char *name, void *arg), void *arg)
-{
-	return 0; /* there is no end of files; -l 'uprobe:PATH:*' expands like a probe */
-}
-
 const struct provider provider_uprobe = {
 	.name = "uprobe",
 	.short_name = "u",
@@ -570,9 +569,9 @@ const struct provider provider_uprobe = {
 	.section = "uprobe",
 	.newest_first = true,
 	.has_args = true,
+	.file = true,
 	.expand = uprobe_expand,
 	.attach = uprobe_attach,
-	.list = uprobe_list,
 };
 
 const struct provider provider_uretprobe = {
@@ -587,7 +586,7 @@ const struct provider provider_uretprobe = {
 	.section = "uretprobe",
 	.newest_first = true,
 	.has_retval = true,
+	.file = true,
 	.expand = uprobe_expand,
 	.attach = uretprobe_attach,
-	.list = uprobe_list,
 };

@@ -5,13 +5,12 @@ Go versions, with cgo and without, stripped, position independent.
 
     goid.py STRATA      root
     goid.py --build ARCH      builds the programs only, for a machine without a toolchain"""
-import os
 import pathlib
 import platform
 import sys
 
 import toolchains
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 import traced
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -71,4 +70,4 @@ if __name__ == '__main__':
         for _, built in programs(sys.argv[2]):
             print(built)
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

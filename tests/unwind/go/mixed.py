@@ -7,7 +7,6 @@ each is the number of its frames.
     mixed.py STRATA [CALLS [DEEPEST]]      root; pkg-config's python3-embed
     mixed.py --build ARCH      builds them only, for a machine without a toolchain"""
 import json
-import os
 import pathlib
 import re
 import platform
@@ -15,7 +14,7 @@ import shutil
 import sys
 
 import toolchains
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 import packages
 import traced
 
@@ -119,4 +118,4 @@ if __name__ == '__main__':
         for wanted in VERSIONS:
             print(program(wanted, sys.argv[2], other=True))
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

@@ -5,14 +5,13 @@ of functions whose stacks move: every one is seen, and the program computes what
 
     returns.py STRATA [GOROUTINES]      root; each returns 1,000 times
     returns.py --build ARCH      builds the programs only, for a machine without a toolchain"""
-import os
 import pathlib
 import platform
 import subprocess
 import sys
 
 import toolchains
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'returns' / 'main.go']
 SCRIPT = '''uretprobe:{0}:main.gr* {{ @returns[func, retval] = count(); }}
@@ -69,4 +68,4 @@ if __name__ == '__main__':
         for _, built, _ in programs(sys.argv[2]):
             print(built)
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

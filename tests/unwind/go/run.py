@@ -5,14 +5,13 @@ position independent:
 
     run.py STRATA [CALLS [DEEPEST]]      root
     run.py --build ARCH      builds them only, for a machine without a toolchain"""
-import os
 import pathlib
 import platform
 import sys
 
 import account
 import toolchains
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN, CGO = [HERE / 'program.go'], [HERE / 'program.go', HERE / 'cgo.go']
@@ -57,4 +56,4 @@ if __name__ == '__main__':
         for _, built in programs(sys.argv[2]):
             print(built)
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import toolchains
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'signals' / 'main.go']
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
@@ -77,4 +77,4 @@ if __name__ == '__main__':
         for _, built in programs(sys.argv[2]):
             print(built)
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 from tap import Cases
+from traced import attached
 
 STRATA, FIRST, SECOND, MODULE, V8, *PYTHONS = sys.argv[1:]
 CALLS = 200
@@ -38,10 +39,7 @@ def hold_up(tracer, meanwhile):
 def start(condition, *options):
     """With its probes attached."""
     tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    said = tracer.stderr.readline()
-    if not said.startswith(b'Attached'):
-        tracer.kill()
-        sys.exit(f'strata said: {said.decode()}')
+    attached(tracer)
     return tracer
 
 

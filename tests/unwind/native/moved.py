@@ -6,11 +6,15 @@ runs on (deep.c): each is right, or says that it is not whole. Root.
     moved.py STRATA DEEP [CALLS]"""
 import collections
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from traced import attached
 
 SCRIPT = 'tracepoint:syscalls:sys_enter_getppid /comm == "%s"/ { printf("stack%%s\\n", ustack); }'
 ROUNDS = 5
@@ -24,9 +28,7 @@ def look(strata, deep, calls):
         program = shutil.copy(deep, f'{directory}/deep{os.getpid() % 10000}')
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        attached = tracer.stderr.readline()
-        if not attached.startswith('Attached'):
-            sys.exit(f'strata said: {attached}')
+        attached(tracer)
         told = subprocess.run([program, str(calls)], check=True, capture_output=True, text=True).stdout.split()
         tracer.terminate()
         out = tracer.communicate()[0]
@@ -55,4 +57,7 @@ def main(strata, deep, calls=CALLS):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    if os.geteuid():
+        print('needs root')
+        sys.exit(77)  # skipped
+    sys.exit(main(*sys.argv[1:]))

@@ -23,11 +23,20 @@ from absent import Missing
 VERSIONS = ['12', '14', '16', '18', '20', '22', '24', '26']
 
 
+BUNDLES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt']
+
+
+def trusting():
+    """npm's environment: it trusts whom the system trusts, not only whom node was built with."""
+    bundle = next((path for path in BUNDLES if os.path.exists(path)), None)
+    return {'NODE_EXTRA_CA_CERTS': bundle, **os.environ} if bundle else None
+
+
 def fetch(package, new):
     if not shutil.which('npm'):
         raise Missing('there is no npm to fetch it with')
     packages.run(['npm', 'pack', '--loglevel=error', '--fetch-retry-mintimeout=1000',
-                  '--fetch-retry-maxtimeout=4000', package], cwd=new, stdout=sys.stderr)
+                  '--fetch-retry-maxtimeout=4000', package], cwd=new, stdout=sys.stderr, env=trusting())
 
 
 missing = {}  # what could not be fetched, and why: asked for once

@@ -4,7 +4,6 @@
 name of one that was there before.
 
     collected.py STRATA [COUNT [VERSION...]]      root"""
-import os
 import pathlib
 import re
 import subprocess
@@ -12,8 +11,9 @@ import sys
 import threading
 
 import binaries
-from absent import Missing, all_fail
+from absent import Missing, all_fail, as_root
 from tap import Cases
+from traced import attached
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMELESS = 0.02 # of the calls: the function had gone before its name was read
@@ -25,7 +25,7 @@ def names(strata, node, count):
     traced = subprocess.Popen([node, '--expose-gc', HERE / 'collected.js', str(count)], stdin=subprocess.PIPE)
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
-    tracer.stderr.readline()
+    attached(tracer)
     said = []
     reader = threading.Thread(target=lambda: said.extend(tracer.stderr))
     reader.start()
@@ -57,4 +57,4 @@ def main(strata, count='1500', *versions):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

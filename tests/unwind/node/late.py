@@ -15,8 +15,9 @@ import tempfile
 import time
 
 import binaries
-from absent import Missing, all_fail
+from absent import Missing, all_fail, as_root
 from tap import Cases
+from traced import attached
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = r'''tracepoint:syscalls:sys_enter_umask /comm != "sh"/ { @[jsstack] = count(); }'''
@@ -30,9 +31,7 @@ MOST = 0.9  # are whole: another thread of node's may hold the lock that the ker
 def look(strata, command):
     """{stack's lines: count}, and all that was printed."""
     tracer = subprocess.Popen([strata, '-e', SCRIPT, '-c', command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    attached = tracer.stderr.readline()
-    if not attached.startswith('Attached'):
-        sys.exit(f'strata said: {attached}')
+    attached(tracer)
     os.kill(tracer.pid, signal.SIGSTOP)
     time.sleep(STOPPED)
     os.kill(tracer.pid, signal.SIGCONT)
@@ -82,4 +81,4 @@ def main(strata, *versions):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

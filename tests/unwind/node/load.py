@@ -26,6 +26,7 @@ import binaries
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
 import packages  # noqa: E402
+from traced import attached  # noqa: E402
 CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or HERE.parents[2] / 'build' / 'packages')
 WHOLE = 99.0   # % of stacks
 POINTS = 3.0   # % of samples, between the two
@@ -139,7 +140,7 @@ def run(strata, node, seconds, *options):
         port = server.stdout.readline().strip()
         tracer = subprocess.Popen([strata, '-p', str(server.pid), '-e', SCRIPT % server.pid], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True)
-        tracer.stderr.readline()
+        attached(tracer)
         load = subprocess.run([*wrk(), '-t1', '-c8', f'-d{seconds}', '-s', HERE / 'load.lua', f'http://127.0.0.1:{port}/'],
                               capture_output=True, text=True, check=True).stdout
         server.stdin.close()

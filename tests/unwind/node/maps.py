@@ -5,7 +5,6 @@ account of it (--enable-source-maps), and one whose map is made here, of two par
 
     maps.py STRATA [VERSION...]      root"""
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +12,7 @@ import sys
 import tempfile
 
 import binaries
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 import traced
 
@@ -133,4 +132,4 @@ def main(strata, *versions):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

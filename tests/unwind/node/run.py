@@ -10,7 +10,7 @@ import sys
 
 import account
 import binaries
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 # Each with what older versions call it.
 OPTIONS = [[()], [('--no-opt', '--no-sparkplug'), ('--no-opt',)], [('--always-sparkplug',)], [('--maglev',)],
@@ -56,4 +56,4 @@ if __name__ == '__main__':
         for wanted in IN_MACHINES[sys.argv[2]]:
             print(binaries.node(wanted, {'arm64': 'aarch64', 'amd64': 'x86_64'}[sys.argv[2]]))
         sys.exit(0)
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

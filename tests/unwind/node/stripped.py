@@ -4,7 +4,6 @@
 Debian's, whose V8 is in a library of its own (run in its own root).
 
     stripped.py STRATA [STACKS [DEEPEST]]      root"""
-import os
 import pathlib
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ import time
 import account
 import binaries
 import traced
-from absent import Missing, tap_fails
+from absent import Missing, as_root, tap_fails
 
 HERE = pathlib.Path(__file__).resolve().parent
 STRIPPED = ('22', '26')
@@ -67,4 +66,4 @@ def main(strata, count=60, deepest=200):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

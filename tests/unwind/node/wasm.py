@@ -4,7 +4,6 @@
 show it.
 
     wasm.py STRATA [VERSION...]      root"""
-import os
 import pathlib
 import re
 import subprocess
@@ -12,7 +11,7 @@ import sys
 import tempfile
 
 import binaries
-from absent import Missing, all_fail
+from absent import Missing, all_fail, as_root
 from tap import Cases
 from addon import ask, in_order, names
 
@@ -74,4 +73,4 @@ def main(strata, *versions):
 
 
 if __name__ == '__main__':
-    sys.exit(77 if os.geteuid() else main(*sys.argv[1:]))
+    sys.exit(as_root(lambda: main(*sys.argv[1:])))

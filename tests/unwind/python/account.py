@@ -423,6 +423,7 @@ if __name__ == '__main__':
     if sys.argv[1] == '--program':
         program(int(sys.argv[2]))
     elif os.geteuid():
+        print('needs root')
         sys.exit(77)  # skipped
     else:
         sys.exit(main(*sys.argv[1:]))

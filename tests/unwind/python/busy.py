@@ -103,6 +103,7 @@ if __name__ == '__main__':
         print('ready', flush=True)
         outer()
     elif os.geteuid():
+        print('needs root')
         sys.exit(77)  # skipped
     else:
         sys.exit(main(*sys.argv[1:]))

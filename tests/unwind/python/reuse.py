@@ -77,6 +77,7 @@ if __name__ == '__main__':
     if sys.argv[1] == '--program':
         program()
     elif os.geteuid():
+        print('needs root')
         sys.exit(77)  # skipped
     else:
         sys.exit(main(*sys.argv[1:]))

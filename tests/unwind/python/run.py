@@ -225,6 +225,7 @@ def run_strata(strata, python):
 def main(argv):
     run, argv = (run_strata, argv[1:]) if argv[0] == "--strata" else (run_walk, argv)
     if run is run_strata and os.geteuid() != 0:
+        print("needs root")
         return 77  # skipped
     total = tested = 0
     for python in argv[1:] or pythons():

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* search.c - what Debian 13's libelf.a (elfutils 0.192) refers to and does not have: its search trees,
+ * lib/eu-search.c of elfutils. A tree begins with its root; the lock behind it is not for us, of one
+ * thread at a time. */
+#include <search.h>
+#include <stddef.h>
+
+struct tree {
+	void *root;
+};
+
+void *eu_tsearch(const void *key, struct tree *t, int (*compare)(const void *, const void *));
+void *eu_tfind(const void *key, struct tree *t, int (*compare)(const void *, const void *));
+void *eu_tdelete(const void *key, struct tree *t, int (*compare)(const void *, const void *));
+void eu_search_tree_init(struct tree *t);
+void eu_search_tree_fini(struct tree *t, void (*free_node)(void *));
+
+void *eu_tsearch(const void *key, struct tree *t, int (*compare)(const void *, const void *))
+{
+	return tsearch(key, &t->root, compare);
+}
+
+void *eu_tfind(const void *key, struct tree *t, int (*compare)(const void *, const void *))
+{
+	return tfind(key, &t->root, compare);
+}
+
+void *eu_tdelete(const void *key, struct tree *t, int (*compare)(const void *, const void *))
+{
+	return tdelete(key, &t->root, compare);
+}
+
+void eu_search_tree_init(struct tree *t)
+{
+	t->root = NULL;
+}
+
+void eu_search_tree_fini(struct tree *t, void (*free_node)(void *))
+{
+	tdestroy(t->root, free_node);
+}

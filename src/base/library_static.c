@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* library_static.c - the libraries that are linked into the program: all in one, whatever they
+ * are called. A statically linked program must not load others: their C library would be
+ * another one than its own. */
+#include "library.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SYMBOLS(X)                                                                           \
+	X(cs_open) X(cs_close) X(cs_option) X(cs_malloc) X(cs_free) X(cs_disasm_iter)        \
+	X(json_tokener_new) X(json_tokener_free) X(json_tokener_parse_ex)                    \
+	X(json_object_object_get_ex) X(json_object_is_type) X(json_object_get_string)        \
+	X(json_object_get_string_len) X(json_object_get_int64) X(json_object_array_length)   \
+	X(json_object_array_get_idx) X(json_object_put)                                      \
+	X(__cxa_demangle)
+
+/* Their types are for those who call them. */
+#define DECLARE(name) extern char name[];
+SYMBOLS(DECLARE)
+
+static const struct {
+	const char *name;
+	void *at;
+} symbols[] = {
+#define ROW(name) { #name, name },
+	SYMBOLS(ROW)
+};
+
+void *library_open(const char *soname)
+{
+	return (void *)symbols;
+}
+
+void *library_symbol(void *library, const char *name)
+{
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		if (!strcmp(symbols[i].name, name))
+			return symbols[i].at;
+	return NULL;
+}
+
+void library_close(void *library)
+{
+}

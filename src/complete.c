@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* complete.c - what TAB offers in a probe: types, then one word of an attach point at a time, as
+ * far as the next colon. */
+#include "complete.h"
+
+#include <glob.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "driver.h"
+#include "list.h"
+#include "parser/provider.h"
+#include "runtime/probes/probes.h"
+#include "target/target.h"
+
+static void complete_type(const char *text, FILE *out)
+{
+	for (const struct provider *const *p = providers; *p; p++)
+		if (!strncmp((*p)->name, text, strlen(text)))
+			fprintf(out, "%s%s\t%s\n", (*p)->name, strchr((*p)->form, ':') ? ":" : "", (*p)->help);
+}
+
+/* Programs and libraries: HEAD is what stands before the path. */
+static void complete_path(struct resolve_env *env, const char *head, const char *path, FILE *out)
+{
+	glob_t g = {};
+
+	if (*path != '/' && *path != '.' && *path != '~')
+		return;
+	glob(arena_printf(env->arena, "%s*", path), GLOB_MARK | GLOB_TILDE, NULL, &g);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		size_t n = strlen(g.gl_pathv[i]);
+
+		fprintf(out, "%s%s%s\t\n", head, g.gl_pathv[i], n && g.gl_pathv[i][n - 1] == '/' ? "" : ":");
+	}
+	globfree(&g);
+}
+
+/* Of the names' words the one that is typed: of tracepoints the category, then the event; of others
+ * the function, whose module may be left out. */
+static void complete_place(struct resolve_env *env, const struct provider *p, const char *text, FILE *out)
+{
+	bool category = p == &provider_tracepoint && strchr(text, ':') == strrchr(text, ':');
+	const char *tail = category ? strchr(text, ':') : strrchr(text, ':');
+	const char *head = arena_strndup(env->arena, text, tail + 1 - text), *last = "";
+	const struct place *at;
+
+	list_places(env, p, arena_printf(env->arena, "%s*", text), true, &at);
+	for (; at; at = at->next) {
+		const char *word = category ? at->path : at->func;
+
+		if (strcmp(word, last))
+			fprintf(out, "%s%s%s\t\n", head, word, category ? ":" : "");
+		last = word;
+	}
+}
+
+static void complete_probe(struct resolve_env *env, const char *text, FILE *out)
+{
+	const char *colon = strchr(text, ':');
+	const struct provider *p = colon ? list_type(text, colon - text) : NULL;
+
+	env->names_only = true;
+	if (!colon)
+		complete_type(text, out);
+	else if (p && p->file && !strchr(colon + 1, ':'))
+		complete_path(env, arena_strndup(env->arena, text, colon + 1 - text), colon + 1, out);
+	else if (p && (p->finite || p->file))
+		complete_place(env, p, text, out);
+}
+
+static void complete_stage(const char *text, FILE *out)
+{
+	for (const char *name = stage_names(); *name; name += strspn(name, ", ")) {
+		size_t n = strcspn(name, ",");
+
+		if (!strncmp(name, text, strlen(text)))
+			fprintf(out, "%.*s\t\n", (int)n, name);
+		name += n;
+	}
+}
+
+static void complete_feature(const char *text, FILE *out)
+{
+	for (int f = 0; f < FEATURE_MAX; f++)
+		if (!strncmp(feature_name(f), text, strlen(text)))
+			fprintf(out, "%s\t%s\n", feature_name(f), feature_help(f));
+}
+
+static bool is_one_of(const char *option, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(option, *names))
+			return true;
+	return false;
+}
+
+void complete_argument(struct resolve_env *env, const char *option, const char *text, FILE *out)
+{
+	static const char *const probes[] = {"-l", "-lv", "-vl", "--list", "-e", "--eval", NULL};
+
+	if (is_one_of(option, probes))
+		complete_probe(env, text, out);
+	else if (is_one_of(option, (const char *const[]){"-d", "--dump", NULL}))
+		complete_stage(text, out);
+	else if (!strcmp(option, "--no-feature"))
+		complete_feature(text, out);
+}

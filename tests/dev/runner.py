@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""runner.py - what the tests themselves rest on: the table of what was skipped, and waiting for a tracer
+that has something to say of another process first."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / 'tests' / 'lib'), str(TOP / 'tests' / 'unwind' / 'node')]
+import binaries
+import traced
+from tap import Cases
+
+LOG = [
+    {'name': 'strata:kernel / whole', 'result': 'SKIP', 'stdout': '1..0 # SKIP needs root\n'},
+    {'name': 'strata:golden / some', 'result': 'OK',
+     'stdout': 'ok 1 - a.bt # SKIP needs feature:kprobe\nok 2 - b.bt # SKIP needs feature:kprobe\nok 3 - c.bt\n'},
+    {'name': 'strata:kernel / text', 'result': 'SKIP', 'stdout': 'looking\nneeds root\n'},
+    {'name': 'strata:kernel / absent', 'result': 'OK', 'stdout': 'debian-3.13 is not to be had: no mirror\n'},
+    {'name': 'strata:kernel / silent', 'result': 'SKIP', 'stdout': ''},
+    {'name': 'strata:kernel / passed', 'result': 'OK', 'stdout': 'ok 1 - a # of two\n1..1\n'},
+]
+TABLE = '''
+Skipped:
+  whole   needs root
+  some    2 cases: needs feature:kprobe
+  text    needs root
+  absent  1 case: no mirror
+  silent  it did not say why
+'''
+
+
+def tracer(words):
+    return subprocess.Popen(['sh', '-c', words], stderr=subprocess.PIPE, text=True)
+
+
+def ends(words):
+    """What the test that waits for it ends with."""
+    try:
+        traced.attached(tracer(words))
+    except SystemExit as end:
+        return str(end)
+    return None
+
+
+cases = Cases()
+with tempfile.NamedTemporaryFile('w', suffix='.json') as log:
+    log.write(''.join(json.dumps(test) + '\n' for test in LOG))
+    log.flush()
+    seen = subprocess.run([TOP / 'tests/runner/skipped', log.name], capture_output=True, text=True).stdout
+cases.check(seen == TABLE, 'a table of what was skipped, with reasons', seen)
+cases.check(traced.attached(tracer('echo warning: /usr/bin/chromium: >&2; echo Attached 1 probe >&2')) ==
+            'Attached 1 probe\n', "another process's warning comes first")
+cases.check(ends('echo error: no root >&2') == 'strata said: error: no root\n', 'a tracer that ends ends the test')
+os.environ.pop('NODE_EXTRA_CA_CERTS', None)
+trust = (binaries.trusting() or {}).get('NODE_EXTRA_CA_CERTS')
+there = [path for path in binaries.BUNDLES if os.path.exists(path)]
+cases.check(trust == (there[0] if there else None), 'npm trusts whom the system trusts', trust)
+sys.exit(cases.done())

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py STRATA - -l on this kernel: wildcards in every part, each type of probe, arguments, time."""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+
+STRATA = sys.argv[1]
+if os.geteuid():
+    print('1..0 # SKIP needs root')
+    sys.exit()
+cases = tap.Cases()
+INFO = subprocess.run([STRATA, '--info'], capture_output=True, text=True).stdout
+
+
+def has(feature):
+    return any(line.split()[:2] == [feature, 'yes'] for line in INFO.splitlines())
+
+
+def run(*args):
+    """(lines, what was said, exit code)"""
+    done = subprocess.run([STRATA, *args], capture_output=True, text=True, timeout=20)
+    return done.stdout.splitlines(), done.stderr, done.returncode
+
+
+def seconds(*args):
+    """Of CPU, the least of three runs: other processes do not count."""
+    took = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run(*args)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(took)
+
+
+def lists(pattern, *wanted, only=''):
+    """Each of the names is listed, and nothing that does not begin with ONLY."""
+    names, said, code = run('-l', pattern)
+    missing = [name for name in wanted if name not in names]
+    others = [name for name in names if not name.startswith(only)]
+    cases.check(code == 0 and names and not missing and not others, f'-l {pattern}',
+                f'missing: {missing}', f'others: {others[:5]}', said, f'exit {code}')
+    return names, said
+
+
+events, _ = lists('tracepoint:*', 'tracepoint:sched:sched_switch', 'tracepoint:syscalls:sys_enter_openat',
+                  only='tracepoint:')
+lists('t:*', *events[:3], only='tracepoint:')
+lists('tracepoint:sched', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
+lists('tracepoint:sch*:*swit*', 'tracepoint:sched:sched_switch', only='tracepoint:sch')
+lists('tracepoint:*:*openat', 'tracepoint:syscalls:sys_exit_openat', only='tracepoint:')
+lists('trace*:sched:*', 'tracepoint:sched:sched_switch', only='tracepoint:')
+lists('rawtracepoint:sched_s*', 'rawtracepoint:sched_switch', only='rawtracepoint:sched_s')
+lists('*:sched_switch', 'rawtracepoint:sched_switch')
+lists('kprobe:vfs_re*', 'kprobe:vfs_read', only='kprobe:vfs_re')
+lists('kretprobe:vfs_re*', 'kretprobe:vfs_read', only='kretprobe:vfs_re')
+lists('fentry:vfs_re*', 'fentry:vmlinux:vfs_read', only='fentry:vmlinux:vfs_re')
+lists('fexit:vmlin*:vfs_re*', 'fexit:vmlinux:vfs_read', only='fexit:vmlinux:vfs_re')
+if has('kprobe'):
+    lists('k*:vfs_read', 'kprobe:vfs_read', 'kretprobe:vfs_read')
+    lists('vfs_re*', 'kprobe:vfs_read', only='kprobe:vfs_re')
+lists('uprobe:libc:mallo*', only='uprobe:/')
+lists('sched:*switch', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
+lists('uprobe:libc', only='uprobe:/')
+names, _ = lists('u*:libc:mallo*', only='u')
+cases.check({name.split(':')[0] for name in names} == {'uprobe', 'uretprobe'}, 'both types of functions of files', *names)
+lists('openat', 'tracepoint:syscalls:sys_enter_openat')
+
+# What this kernel cannot attach to: listed by its type alone, and said.
+names, said, code = run('-l', 'kprobe:vfs_read')
+cases.check(('no kprobes' in said) != has('kprobe'), 'kprobes are said to be missing where they are', said)
+names, said, code = run('-l', 'vfs_read')
+cases.check(('kprobe:vfs_read' in names) == has('kprobe'), 'a search lists what can be attached to', *names)
+names, said, code = run('-l', '--no-feature', 'kprobe', 'kprobe:vfs_read')
+cases.check(names == ['kprobe:vfs_read'] and 'no kprobes' in said, 'as without kprobes', *names, said)
+names, said, code = run('-l', '--no-feature', 'kprobe', '--no-feature', 'fentry', 'fentry:vfs_read')
+cases.check(names == ['fentry:vmlinux:vfs_read'] and 'trampolines' in said, 'as without trampolines',
+            *names, said)
+
+# Arguments.
+names, said, code = run('-lv', 'tracepoint:sched:sched_switch')
+cases.check('    int32 prev_pid' in names or any('prev_pid' in name for name in names),
+            '-lv shows the arguments of a tracepoint', *names, said)
+names, said, code = run('-lv', 'fentry:vfs_read')
+cases.check(any('file' in name for name in names[1:]), '-lv shows the arguments of a function', *names, said)
+
+# A type without a list says its form.
+names, said, code = run('-l', 'interval:*')
+cases.check('interval:(hz|s|ms|us):N' in said, 'interval has a form, no list', said)
+
+cases.check(not names, 'and nothing is listed', *names)
+
+# Time: seconds of CPU, on whatever machine runs this.
+for limit, *args in ((1, '-l', 'fentry:*'), (1, '-l', 'kprobe:*'), (1, '-l', 'tracepoint:*'), (1, '-l'),
+                     (5, '-lv', 'fentry:*'), (10, '-lv')):
+    took = seconds(*args)
+    cases.check(took < limit, f"{' '.join(args)} takes less than {limit} s of CPU", f'{took:.2f} s')
+sys.exit(cases.done())

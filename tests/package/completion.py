@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""completion.py STRATA - what TAB offers: every option and type of probe, attach points of this kernel;
+and bash typed at, in a terminal. zsh and fish where they are installed."""
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'tests' / 'lib'))
+from tap import Cases
+
+STRATA = os.path.abspath(sys.argv[1])
+FILES = TOP / 'packaging' / 'completion'
+cases = Cases()
+
+
+def offered(option, text):
+    out = subprocess.run([STRATA, f'--complete={option}', '--', text], capture_output=True, text=True).stdout
+    return [line.split('\t')[0] for line in out.splitlines()]
+
+
+def skip(what, why):
+    cases.count += 1
+    print(f'ok {cases.count} - {what} # SKIP {why}')
+
+
+help_text = subprocess.run([STRATA, '-h'], capture_output=True, text=True).stdout
+options = re.findall(r'^  (?:-\w, |    )(--[\w-]+)', help_text, re.M)
+cases.check(len(options) > 10 and offered('', '-') == options, 'every option is offered, nothing else',
+            options, offered('', '-'))
+info = subprocess.run([STRATA, '--info'], capture_output=True, text=True).stdout
+types = re.findall(r'^  (\w+) ', info[info.index('\nProbes'):info.index('\nBuiltins')], re.M)
+cases.check(len(types) > 10 and [t.rstrip(':') for t in offered('-l', '')] == types, 'every type of probe is offered',
+            types, offered('-l', ''))
+features = re.findall(r'^  (\w+) +(?:yes|no) ', info[info.index('Kernel features'):info.index('\nProbes')], re.M)
+cases.check(offered('--no-feature', '') == features, 'every feature', features, offered('--no-feature', ''))
+cases.check('image' in offered('-d', ''), 'the stages of -d')
+cases.check('uprobe:libc:malloc' in offered('-e', 'uprobe:libc:mallo'), "a library's functions")
+cases.check('uprobe:/usr/bin/' in offered('-e', 'uprobe:/usr/b'), 'paths')
+cases.check('fentry:vfs_read' in offered('-l', 'fentry:vfs_rea'), "the kernel's functions")
+if os.geteuid() == 0:
+    cases.check(offered('-l', 'tracepoint:sche') == ['tracepoint:sched:'], 'categories of tracepoints',
+                offered('-l', 'tracepoint:sche'))
+    cases.check('tracepoint:sched:sched_switch' in offered('-e', 'tracepoint:sched:sched_sw'), 'tracepoints')
+else:
+    skip('tracepoints', 'needs root')
+
+
+def typed(shell, start, keys):
+    """What a terminal shows after the keys."""
+    with tempfile.TemporaryDirectory() as home:
+        os.symlink(STRATA, f'{home}/strata')
+        pid, fd = pty.fork()
+        if not pid:
+            os.environ.update(HOME=home, PATH=f'{home}:/usr/bin:/bin', PS1='$ ', TERM='dumb', INPUTRC='/dev/null',
+                              ZDOTDIR=home)
+            os.execvp(shell[0], shell)
+        shown = ''
+
+        def wait(until, seconds=10):
+            nonlocal shown
+            end = time.monotonic() + seconds
+            while until not in shown and time.monotonic() < end:
+                if select.select([fd], [], [], 0.1)[0]:
+                    try:
+                        shown += os.read(fd, 65536).decode(errors='replace')
+                    except OSError:
+                        break
+        for line in start:
+            os.write(fd, (line + '\n').encode())
+        os.write(fd, b'echo rea""dy\n')
+        wait('ready')
+        shown = ''
+        os.write(fd, keys.encode())
+        time.sleep(2)
+        os.write(fd, b'\necho do""ne\n')
+        wait('done')
+        os.close(fd)
+        os.waitpid(pid, 0)
+    return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]|\r|\x07', '', shown)
+
+
+SHELLS = {
+    'bash': (['bash', '--norc', '-i'], [f'source {FILES}/strata.bash']),
+    'zsh': (['zsh', '-f', '-i'], [f'fpath=({FILES} $fpath)', 'autoload -U compinit && compinit -u -D']),
+    'fish': (['fish', '-N', '-i'], [f'source {FILES}/strata.fish']),
+}
+for name, (command, start) in SHELLS.items():
+    if not shutil.which(name):
+        skip(f'{name}: TAB', f'{name} is not installed')
+        continue
+    for keys, wanted in (('strata --dry\t', 'strata --dry-run '),
+                         ("strata -l 'uprobe:libc:malloc_tri\t", "uprobe:libc:malloc_trim"),
+                         ('strata -l uprobe:libc:malloc_tri\t', 'uprobe:libc:malloc_trim'),
+                         ('strata -l rawtra\t', 'strata -l rawtracepoint:'),
+                         ('strata --no-feature attach_c\t', 'attach_cookie')):
+        shown = typed(command, start, keys)
+        cases.check(wanted in shown, f'{name}: {keys.strip()} and TAB', f'wanted {wanted}', shown)
+sys.exit(cases.done())
