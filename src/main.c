@@ -40,29 +40,28 @@ static const struct {
 } options[] = {
 	{{"eval", required_argument, NULL, 'e'}, "PROGRAM", "run this one-liner"},
 	{{"cmd", required_argument, NULL, 'c'}, "COMMAND",
-		"start a command, trace it and what it starts, end with it"},
-	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end with it"},
+		"run a command, trace it and its children, end when it ends"},
+	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end when it ends"},
 	{{"list", no_argument, NULL, 'l'}, NULL,
-		"list probes: strata -l 'tracepoint:sched:*', or those of a script; -lv with "
-		"arguments"},
+		"list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments"},
 	{{"top", required_argument, NULL, 'n'}, "N", "print the N largest entries of each map"},
-	{{"output", required_argument, NULL, 'o'}, "FILE", "write there instead of stdout"},
+	{{"output", required_argument, NULL, 'o'}, "FILE", "write to FILE, not to stdout"},
 	{{"verbose", no_argument, NULL, 'v'}, NULL,
-		"say what is done (-vv: what the verifier says, too)"},
-	{{"quiet", no_argument, NULL, 'q'}, NULL, "nothing but what the script prints"},
+		"print what strata does; -vv: the verifier's log, too"},
+	{{"quiet", no_argument, NULL, 'q'}, NULL, "print only what the script prints"},
 	{{"dump", required_argument, NULL, 'd'}, "STAGE",
 		"print a stage: lex, ast, names, types, llvm, elf, image"},
-	{{"dry-run", no_argument, NULL, OPT_DRY_RUN}, NULL, "load, attach nothing"},
-	{{"info", no_argument, NULL, OPT_INFO}, NULL, "what this kernel and this build can do"},
+	{{"dry-run", no_argument, NULL, OPT_DRY_RUN}, NULL, "load the script, attach nothing"},
+	{{"info", no_argument, NULL, OPT_INFO}, NULL, "print what this kernel and this build can do"},
 	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
-		"as if the kernel lacked a feature"},
+		"pretend the kernel lacks NAME (see --info)"},
 	{{"unwind", required_argument, NULL, OPT_UNWIND}, "PID|CORE",
-		"print the stacks of a process as it stands, or of a core file, without BPF or root"},
-	{{"exe", required_argument, NULL, OPT_EXE}, "FILE", "the program of that core"},
+		"print all stacks of a process or a core file; needs neither BPF nor root"},
+	{{"exe", required_argument, NULL, OPT_EXE}, "FILE", "the program that made the core file"},
 	{{"sysroot", required_argument, NULL, OPT_SYSROOT}, "DIR",
-		"where the files are that the core names"},
+		"directory where the files that the core names are"},
 	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
-	{{"help", no_argument, NULL, 'h'}, NULL, "print this"},
+	{{"help", no_argument, NULL, 'h'}, NULL, "print this help"},
 	{{"complete", required_argument, NULL, OPT_COMPLETE}, "OPTION", NULL},
 };
 
@@ -135,7 +134,7 @@ static bool set_dump(struct main *m, const char *name)
 	enum stage stage;
 
 	if (!stage_by_name(name, &stage)) {
-		log_error("there is no stage %s", name);
+		log_error("unknown stage: %s", name);
 		log_hint("the stages are %s", stage_names());
 		return false;
 	}
@@ -149,9 +148,9 @@ static bool set_pid(struct main *m, const char *text)
 	long pid = strtol(text, &end, 10);
 
 	if (*end || pid <= 0)
-		return usage("this is no process id:", text);
+		return usage("not a process ID:", text);
 	if (pid > INT_MAX || !proc_alive(m->target, pid)) {
-		log_error("there is no process %s", text);
+		log_error("no process has the ID %s", text);
 		return false;
 	}
 	m->pid = pid;
@@ -173,7 +172,7 @@ static bool no_feature(struct main *m, const char *name)
 {
 	if (target_disable(m->target, name))
 		return true;
-	log_error("there is no feature %s to do without", name);
+	log_error("unknown feature: %s", name);
 	log_hint("strata --info lists them");
 	return false;
 }
@@ -241,8 +240,8 @@ static bool bad_option(char **argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (optopt && options[i].o.val == optopt)
-			return usage("an argument is missing after", argv[optind - 1]);
-	return usage("there is no option", argv[optind - 1]);
+			return usage("this option needs an argument:", argv[optind - 1]);
+	return usage("unknown option:", argv[optind - 1]);
 }
 
 static bool parse_options(struct main *m, int argc, char **argv)
@@ -268,9 +267,9 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	m->params = (const char *const *)argv + optind;
 	m->nparams = argc - optind;
 	if (m->command && m->pid)
-		return usage("-c and -p exclude one another", NULL);
+		return usage("-c and -p cannot be used together", NULL);
 	if ((m->core_exe || m->sysroot) && !m->core)
-		return usage("--exe and --sysroot are for --unwind with a core file", NULL);
+		return usage("--exe and --sysroot need --unwind with a core file", NULL);
 	return true;
 }
 
@@ -286,7 +285,7 @@ static bool load_source(struct main *m)
 		return true;
 	}
 	if (!m->file)
-		return usage("no script was given", NULL);
+		return usage("no script: give -e PROGRAM or a file", NULL);
 	r = source_read(m->compile.arena, m->file, s);
 	if (r)
 		log_error("cannot read %s: %s", m->file, why_errno(r));

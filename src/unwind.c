@@ -116,7 +116,7 @@ static struct core *open_core(const char *path)
 		r = core_open(e, &c);
 	}
 	if (r == -ENOEXEC)
-		log_error("%s is neither a process' number nor a core file", path);
+		log_error("%s is neither a process ID nor a core file", path);
 	else if (r)
 		log_error("cannot read %s: %s", path, why_errno(r));
 	return c;

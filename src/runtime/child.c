@@ -60,7 +60,7 @@ static char **split(const char *command)
 	vec_push(&words, NULL);
 	if (p && words.len > 1)
 		return words.data;
-	log_error(p ? "-c wants a command" : "a quote in the command of -c is not closed");
+	log_error(p ? "-c needs a command" : "a quote is not closed in the command of -c");
 	return NULL;
 }
 
@@ -96,7 +96,7 @@ int child_start(struct target *t, const char *command, struct child *ret)
 	if (!ret->argv)
 		return -EINVAL;
 	if (!strchr(ret->argv[0], '/') && !target_which(t, ret->argv[0])) {
-		log_error("there is no command %s", ret->argv[0]);
+		log_error("command not found: %s", ret->argv[0]);
 		return -ENOENT;
 	}
 	if (pipe2(go, O_CLOEXEC) || pipe2(result, O_CLOEXEC))
