@@ -25,9 +25,9 @@
 #include "runtime/stop.h"
 #include "runtime/why.h"
 
-/* After a signal: as long as records are printed, and as many in any case (naming the frames
- * of a few new stacks may take longer); how long nothing may be read then. */
-enum { RECORDS_MS = 200, RECORDS_MIN = 1000, STALLED_MS = 100, POLL_MS = 50, BUFFER = 64 * 1024 };
+/* After a signal: as long as records are printed; as many are even where naming the frames of
+ * new stacks takes longer, up to NAMING_MS; how long nothing may be read then. */
+enum { RECORDS_MS = 200, RECORDS_MIN = 200, NAMING_MS = 2000, STALLED_MS = 150, POLL_MS = 50, BUFFER = 64 * 1024 };
 
 struct output {
 	const char *path;
@@ -47,15 +47,19 @@ struct output {
 
 bool output_has_time(const struct output *o)
 {
-	return o->last || stop_age() < RECORDS_MS || (!o->slow && o->after < RECORDS_MIN);
+	return o->last || stop_age() < RECORDS_MS ||
+		(!o->slow && o->after < RECORDS_MIN && stop_age() < NAMING_MS);
 }
 
+/* Nothing is read; or too slowly for many records. */
 static bool is_given_up(const struct output *o)
 {
 	unsigned age = stop_age();
+	bool stalled = age - o->moved_at >= STALLED_MS;
 
-	return o->last ? age >= RECORDS_MS + STALLED_MS && age - o->moved_at >= STALLED_MS :
-			 age >= RECORDS_MS;
+	if (o->last)
+		return stalled;
+	return age >= RECORDS_MS && (stalled || (o->after >= RECORDS_MIN && age >= 2 * RECORDS_MS));
 }
 
 /* After a write that failed: whether to try again. */
@@ -150,11 +154,11 @@ int output_fd(const struct output *o)
 	return o->fd;
 }
 
-void output_record(struct output *o)
+void output_record(struct output *o, unsigned weight)
 {
 	uint64_t end = o->taken + __fpending(o->file);
 
-	o->after += stop_asked();
+	o->after += stop_asked() ? weight : 0;
 	if (end > o->taken)
 		vec_push(&o->ends, end);
 }

@@ -14,8 +14,9 @@ struct output;
 int output_open(const char *path, struct output **ret);
 FILE *output_file(struct output *o);
 int output_fd(const struct output *o);
-/* The text of a record ends here: printed by output_file() since the last. */
-void output_record(struct output *o);
+/* The text of a record ends here: printed by output_file() since the last. weight: how many
+ * it counts for when there is little time. */
+void output_record(struct output *o, unsigned weight);
 /* A record that there was no time to print. */
 void output_skip(struct output *o);
 /* Whether records are still to be printed: not for long after a signal. */

@@ -21,6 +21,7 @@
 #include "bpf/record.h"
 #include "bpf/v8.h"
 #include "parser/provider.h"
+#include "parser/type.h"
 #include "runtime/attach.h"
 #include "runtime/follow.h"
 #include "runtime/forget.h"
@@ -35,6 +36,7 @@
 #include "unwinders/unwinder.h"
 
 #define READ_RUNNING_NS 1000000000ull
+#define MAP_WEIGHT      20
 #define SLICE_NS        50000000ull /* of reading records, before other events are looked at */
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS, FROM_OUTPUT };
@@ -142,7 +144,7 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 			s->code = show_int(r->args[0].type, data + r->args[0].offset);
 		break;
 	}
-	output_record(s->opt->out);
+	output_record(s->opt->out, r->op == RECORD_PRINT_MAP ? MAP_WEIGHT : 1);
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
@@ -177,6 +179,30 @@ static bool is_interrupted(struct session *s)
 	return s->ended || stop_asked() || (!(++s->records % 64) && now_ns() >= s->slice_end);
 }
 
+static bool has_stack(const struct type *t)
+{
+	bool has = t && (t->kind == TYPE_STACK || t->kind == TYPE_USYM);
+
+	for (unsigned i = 0; t && t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		has |= has_stack(t->tuple.members[i]);
+	return has;
+}
+
+static bool maps_have_stacks(const struct image *img)
+{
+	bool have = false;
+
+	for (unsigned i = 0; i < img->nmaps; i++)
+		have |= has_stack(img->maps[i].key) || has_stack(img->maps[i].value);
+	return have;
+}
+
+/* What is known of stacks is of no use where none will be printed any more. */
+static bool names_matter(const struct session *s)
+{
+	return output_has_time(s->opt->out) || maps_have_stacks(s->img);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct record *head = data;
@@ -185,9 +211,9 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (size < sizeof(*head))
 		return 0;
 	if (head->kind != RECORD_SCRIPT) {
-		if (s->follow)
+		if (s->follow && names_matter(s))
 			catch_up(s, head, size);
-		if (s->unwinders)
+		if (s->unwinders && names_matter(s))
 			unwinders_record(s->unwinders, head, size);
 	} else if (head->id < s->img->nrecords && size >= s->img->records[head->id].size &&
 		!s->exit_called) {

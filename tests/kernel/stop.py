@@ -24,9 +24,12 @@ cases = tap.Cases()
 def start(script, *options, stdout=subprocess.PIPE):
     """strata with its probes attached."""
     tracer = subprocess.Popen([STRATA, *options, '-e', script], stdout=stdout, stderr=subprocess.PIPE)
-    said = tracer.stderr.readline()
-    if not said.startswith(b'Attached'):
-        sys.exit(f'strata said: {said.decode()}')
+    said = b''
+    while b'Attached' not in said:  # warnings of what else runs may come before
+        line = tracer.stderr.readline()
+        if not line:
+            sys.exit(f'strata said: {said.decode()}')
+        said += line
     return tracer
 
 
@@ -131,6 +134,16 @@ def flood_slow():
     reader.join()
     cases.check(took is not None and took < SOON, 'flood into a slow pipe: ends soon', took, said)
     accounted('flood into a slow pipe', text[0], said)
+
+
+def flood_maps():
+    """A map of many elements for each event."""
+    tracer = start('tracepoint:syscalls:sys_enter_read /comm == "dd"/ { @[rand % 4000] = count(); print(@); }',
+                   stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    took, code, said = stop(tracer)
+    cases.check(took is not None and took < SOON and 'records of the script' in said, 'a flood of maps: ends soon',
+                took, said)
 
 
 def flood_exit():
@@ -250,6 +263,7 @@ def main():
             flood_unread_both()
             flood_slow()
             flood_exit()
+            flood_maps()
         finally:
             flood.kill()
             flood.wait()
