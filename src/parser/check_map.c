@@ -146,6 +146,13 @@ void check_map_is_known(struct check *c, struct map *m)
 		check_fail(c, n->span, DIAG_MAP, "the type of @%s is unknown: it is only assigned from itself", m->name);
 }
 
+void check_var_is_known(struct check *c, const struct var *v)
+{
+	if (!v->type && c->vars[v->probe->index][v->index].written)
+		check_fail(c, v->first, DIAG_VARIABLE,
+			"the type of $%s is unknown: it is only assigned from itself", v->name);
+}
+
 const struct type *check_element(struct check *c, struct node *n)
 {
 	check_key(c, n, n->map.keys);
