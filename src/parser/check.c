@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "checker.h"
 
 /* ---- complaining ---- */
@@ -321,5 +322,8 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	check_round(&c);
 	for (struct map *m = s->maps; c.ok && m; m = m->next)
 		check_map_is_known(&c, m);
+	for (struct probe *p = s->probes; c.ok && !diags_failed(env->diags) && p; p = p->next)
+		for (const struct var *v = p->vars; v; v = v->next)
+			check_var_is_known(&c, v);
 	return c.ok;
 }

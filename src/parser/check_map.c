@@ -146,6 +146,13 @@ void check_map_is_known(struct check *c, struct map *m)
 		check_fail(c, n->span, DIAG_MAP, "the type of @%s is unknown: it is only assigned from itself", m->name);
 }
 
+void check_var_is_known(struct check *c, const struct var *v)
+{
+	if (!v->type && c->vars[v->probe->index][v->index].written)
+		check_fail(c, v->first, DIAG_VARIABLE,
+			"the type of $%s is unknown: it is only assigned from itself", v->name);
+}
+
 const struct type *check_element(struct check *c, struct node *n)
 {
 	check_key(c, n, n->map.keys);
@@ -303,12 +310,26 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
+static void check_fits(struct check *c, const struct node *value, const struct type *t)
+{
+	int64_t v, max;
+
+	if (t->kind != TYPE_INT || t->size == 8 || !node_is_const(value, &v))
+		return;
+	max = (int64_t)1 << (8 * t->size - t->is_signed);
+	if (v >= max || v < (t->is_signed ? -max : 0))
+		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
+			(long long)v, check_type_name(c, t));
+}
+
 static void assign_var(struct check *c, struct node *n)
 {
 	struct node *value = n->op.right;
 	const struct type *t = check_value(c, value);
 
 	check_var_write(c, n->op.left, value->span, t, node_is_weak(value));
+	if (n->op.left->type)
+		check_fits(c, value, n->op.left->type);
 }
 
 /* ---- assignments ---- */
@@ -377,18 +398,6 @@ const struct type *check_counted(struct check *c, struct node *target)
 }
 
 /* ---- let ---- */
-
-static void check_fits(struct check *c, const struct node *value, const struct type *t)
-{
-	int64_t v, max;
-
-	if (t->kind != TYPE_INT || t->size == 8 || !node_is_const(value, &v))
-		return;
-	max = (int64_t)1 << (8 * t->size - t->is_signed);
-	if (v >= max || v < (t->is_signed ? -max : 0))
-		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
-			(long long)v, check_type_name(c, t));
-}
 
 static void declare(struct check *c, struct node *n)
 {

@@ -88,6 +88,7 @@ const struct type *check_map_read(struct check *c, struct node *n);
 const struct type *check_whole_map(struct check *c, struct node *n);
 /* After all: a map whose type nothing tells is an error. */
 void check_map_is_known(struct check *c, struct map *m);
+void check_var_is_known(struct check *c, const struct var *v);
 /* The keys of a use of the map; NULL: used as a scalar. */
 void check_key(struct check *c, struct node *map, struct node *keys);
 void check_assign(struct check *c, struct node *n);

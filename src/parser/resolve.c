@@ -64,6 +64,8 @@ static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
 	if (text[0] == '0' && (text[1] | 32) == 'x') {
 		base = 16;
 		text += 2;
+	} else if (text[0] == '0' && text[1]) {
+		base = 8;
 	}
 	if (!*text)
 		return false;
