@@ -604,7 +604,7 @@ static void finish(struct session *s)
 	if (!output_has_reader(s->opt->out))
 		return;
 	report_lost(s);
-	if (!s->seen && s->img->print_maps && !s->opt->quiet)
+	if (!s->seen && has_attached(s) && s->img->print_maps && !s->opt->quiet)
 		log_hint("no events: no probe fired, or every event was filtered out");
 	stats(s);
 }

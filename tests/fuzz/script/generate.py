@@ -45,6 +45,7 @@ class Maker:
         self.r = random.Random(seed)
         self.maps = []
         self.next_var = 0
+        self.typed = {}  # variables that a let gave a type
         self.budget = 0
         self.level = 0 # of elements within keys
 
@@ -304,7 +305,8 @@ class Maker:
         value = self.value(t, 1)
         self.scopes[-1].append((name, t))
         if t == 'int' and self.chance(25):
-            return f'let {name}: {self.one("int64", "uint64", "int32", "uint8")} = {self.small()}'
+            self.typed[name] = self.one('int64', 'uint64', 'int32', 'uint8')
+            return f'let {name}: {self.typed[name]} = {self.small()}'
         if t == 'bool' and self.chance(20):
             return f'let {name}: bool = {value}'
         return f'{self.one("", "let ")}{name} = {value}'
@@ -314,6 +316,8 @@ class Maker:
         if not known:
             return self.new_variable()
         name, t = self.r.choice(known)
+        if name in self.typed:  # a literal that does not fit is refused
+            return self.one(f'{name}++', f'{name} = ({self.typed[name]}){self.paren(1)}')
         if t == 'int' and self.chance(50):
             return self.one(f'{name}++', f'{name} {self.one("+=", "-=", "*=", "|=")} {self.int(1)}')
         return f'{name} = {self.value(t, 1)}'
