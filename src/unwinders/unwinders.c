@@ -356,7 +356,10 @@ static bool has_moved(struct host_memory *process, const struct walk_record *r, 
 	return false;
 }
 
-static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
+/* refuse: nothing outside of the copy is read. *ret_beyond: something was. -EAGAIN: it may be another
+ * stack by now. */
+static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refuse,
+	struct host_stack *ret, bool *ret_beyond)
 {
 	struct host_process process;
 	struct rest_memory rest = {
@@ -365,6 +368,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 		.files = u->files,
 		.mapped = processes_find(u->processes, r->pid),
 		.stack = r->sp + r->size,
+		.refuse = refuse,
 	};
 	struct host_copy copy;
 	struct host_regs regs;
@@ -378,13 +382,28 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	regs.address_bits = target_address_bits();
 	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
 		r->language, ret);
-	if (err || !rest.beyond || !has_moved(&process.memory, r, rest.go))
+	*ret_beyond = !err && rest.beyond && !refuse;
+	return *ret_beyond && has_moved(&process.memory, r, rest.go) ? -EAGAIN : err;
+}
+
+/* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
+ * still there: a process that has gone on may be back at its place by the time that is looked at. */
+static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
+{
+	struct host_stack again = {};
+	bool beyond;
+	int err = walk_copy(u, r, false, ret, &beyond);
+
+	if (!err && beyond) {
+		err = walk_copy(u, r, false, &again, &beyond);
+		err = !err && again.id != ret->id ? -EAGAIN : err;
+		free(again.frames);
+	}
+	if (err != -EAGAIN)
 		return err;
 	free(ret->frames);
 	*ret = (struct host_stack){};
-	rest.refuse = true;
-	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
-		r->language, ret);
+	err = walk_copy(u, r, true, ret, &beyond);
 	if (!err && ret->end != UNWIND_COMPLETE && ret->end != UNWIND_LIMIT)
 		ret->end = UNWIND_MOVED;
 	return err;
