@@ -50,10 +50,12 @@ static struct ir *emit_cpu(struct gen *g, struct node *call, struct ir *into)
 	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
 }
 
+/* Linux 6.0 to 6.4 write nothing behind the NUL: strscpy() in bpf_get_current_comm(), kernel/bpf/helpers.c. */
 static struct ir *emit_comm(struct gen *g, struct node *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);
 
+	gen_zero(g, dst, call->type->size);
 	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, emit_int(g->e, call->type->size));
 	return dst;
 }
