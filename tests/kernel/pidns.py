@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+from absent import Missing, all_fail
 
 STRATA, PYTHON = os.path.realpath(sys.argv[1]), os.path.realpath(sys.executable)
 INSIDE = ['unshare', '--pid', '--fork', '--mount-proc']
@@ -108,6 +109,9 @@ def own_events():
 
 
 def main():
+    made = subprocess.run([*INSIDE, 'true'], capture_output=True, text=True)
+    if made.returncode:  # as in a root directory that is no mount point
+        sys.exit(all_fail(Missing(f'no PID namespace can be made here: {made.stderr.strip()}')))
     with tempfile.TemporaryDirectory() as dir:
         program = pathlib.Path(dir, 'program.py')
         program.write_text(PROGRAM)
