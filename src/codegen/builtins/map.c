@@ -36,12 +36,13 @@ static struct ir *emit_delete(struct gen *g, struct node *call, struct ir *into)
 	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
 }
 
+/* Opaque: of two of them LLVM would make an OR of the pointers, which the verifier refuses. */
 static struct ir *emit_has_key(struct gen *g, struct node *call, struct ir *into)
 {
 	struct map *m = call_arg(call, 0)->map.map;
 	struct ir *p = gen_lookup(g, m->slot, gen_key(g, m, key_of(call)));
 
-	return emit_compare(g->e, EMIT_EQ, emit_is_null(g->e, p), emit_int(g->e, 0));
+	return emit_opaque(g->e, emit_compare(g->e, EMIT_EQ, emit_is_null(g->e, p), emit_int(g->e, 0)));
 }
 
 const struct builtin builtins_map[] = {
