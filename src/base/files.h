@@ -6,5 +6,5 @@
 void files_raise(void);
 /* The limit as it was: for a command that strata runs, and may count on it. */
 void files_restore(void);
-/* Whether n more can be opened; else it is told. */
+/* Whether n more can be opened; if not, an error says so. */
 int files_suffice(unsigned n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* forget.h - stacks that no map has and no record mentions are forgotten, so that a script that
- * runs for days does not keep all it has met. */
+ * runs for days does not keep every stack it saw. */
 #pragma once
 #include <stdint.h>
 

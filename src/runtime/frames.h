@@ -29,7 +29,7 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 void frames_done(struct frame_list *l);
 
 /* Equal for stacks that are one where a map aggregates by them, as the mode of t says; 128 bits,
- * so that others do not meet. */
+ * so that others do not collide. */
 struct frames_key {
 	uint64_t a, b;
 };

@@ -287,7 +287,7 @@ int load_start(const struct image *img, struct target *t, struct load *l)
 	}
 	r = check_files(l->obj);
 	if (!r)
-		r = prepare(img, t, l); /* has told why not */
+		r = prepare(img, t, l); /* it has said why not */
 	if (r)
 		return r;
 	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);

@@ -547,8 +547,8 @@ static int least_used_first(const void *pa, const void *pb)
 	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
 }
 
-/* V8's layout has parts of the file; the vDSO has no inode. What was met just now is about to be
- * mapped, or its process has gone and its records are on their way. */
+/* V8's layout has parts of the file; the vDSO has no inode. A file that was opened just now is about
+ * to be mapped, or its process has gone and its records are on their way. */
 static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 {
 	return !f || !f->elf || f->v8 || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
