@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "driver.h"
 #include "list.h"
-#include "parser/provider.h"
+#include "model/provider.h"
 #include "runtime/probes/probes.h"
 #include "target/target.h"
 

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "codegen/image.h"
+#include "model/builtin.h"
+#include "model/image.h"
 #include "parser/ast.h"
-#include "parser/builtin.h"
 #include "parser/parser.h"
+#include "parser/settings.h"
 
 static const char *const names[STAGE_MAX] = {
 	[STAGE_LEX] = "lex",     [STAGE_AST] = "ast",   [STAGE_NAMES] = "names",

@@ -5,7 +5,7 @@
 
 #include "base/source.h"
 #include "codegen/codegen.h"
-#include "parser/provider.h"
+#include "model/provider.h"
 
 struct arena;
 struct image;

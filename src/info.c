@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "parser/builtin.h"
-#include "parser/provider.h"
+#include "model/builtin.h"
+#include "model/provider.h"
 #include "target/target.h"
 #include "version.h"
 

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "parser/ast.h"
-#include "parser/provider.h"
-#include "parser/type.h"
 
 struct listing {
 	struct resolve_env *env;

@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "runtime/show.h"
 #include "runtime/why.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/core.h"
-#include "unwinders/stopped.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/procs/core.h"
+#include "unwinders/procs/stopped.h"
+#include "unwinders/unwinders.h"
 
 struct walked { /* one thread */
 	int tid;

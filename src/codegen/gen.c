@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "base/owner.h"
 #include "bpf/objects.h"
-#include "bpf/unwind.h"
+#include "bpf/walk/unwind.h"
 #include "codegen/link.h"
 
 /* ---- temporaries -------------------------------------------------------- */
@@ -271,7 +271,7 @@ static void make_vars(struct gen *g)
 	}
 }
 
-/* bpf/who.bpf.c: not after the end, and of the processes that -p, -c or neither mean. */
+/* bpf/lib/who.bpf.c: not after the end, and of the processes that -p, -c or neither mean. */
 static void filter_event(struct gen *g, struct ir_block *out)
 {
 	const char *filter = g->provider->any_process ? "is_running" :

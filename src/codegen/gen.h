@@ -7,7 +7,7 @@
  * asks with gen_into().
  *
  * Memory that a program needs comes from its scratch slot (one slot per nesting
- * level and CPU, see bpf/lib.bpf.c); small things from the BPF stack. Both are
+ * level and CPU, see bpf/lib/lib.bpf.c); small things from the BPF stack. Both are
  * given back when the statement ends. */
 #pragma once
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 
 #include "codegen/codegen.h"
 #include "codegen/emit.h"
-#include "codegen/image.h"
+#include "model/image.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "parser/ast.h"
-#include "parser/provider.h"
-#include "parser/type.h"
 
 enum { GEN_POOL_CLASSES = 3, GEN_POOL_MAX = 64 };
 

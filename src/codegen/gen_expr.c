@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "bpf/record.h"
-#include "parser/builtin.h"
+#include "bpf/lib/record.h"
+#include "model/builtin.h"
 
 /* ---- memory ------------------------------------------------------------- */
 

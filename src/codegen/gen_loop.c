@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 #include "parser/check.h"
 
 enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_SIZE = 24 };

@@ -9,8 +9,8 @@
 #include <linux/bpf.h>
 
 #include "base/arena.h"
-#include "bpf/record.h"
-#include "parser/builtin.h"
+#include "bpf/lib/record.h"
+#include "model/builtin.h"
 
 bool map_is_per_cpu(const struct map *m)
 {

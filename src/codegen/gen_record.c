@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 
 struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span)
 {

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "type.h"
+#include "model/type.h"
 
 static const char *const kind_names[] = {
 #define N(id, name) [N_##id] = name,

@@ -5,11 +5,11 @@
  * once more to complain. What it learns only grows: see type_join(). */
 #pragma once
 #include "ast.h"
-#include "builtin.h"
 #include "check.h"
+#include "model/builtin.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "parser.h"
-#include "provider.h"
-#include "type.h"
 
 struct map_state {
 	const struct node *unknown; /* where it was read before its type was known */

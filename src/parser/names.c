@@ -6,9 +6,9 @@
 
 #include "ast.h"
 #include "base/arena.h"
-#include "builtin.h"
+#include "model/builtin.h"
+#include "model/provider.h"
 #include "parser.h"
-#include "provider.h"
 
 const struct builtin *builtin_find(const struct language *l, const char *name)
 {

@@ -8,11 +8,11 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
-#include "builtin.h"
+#include "model/builtin.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "names.h"
 #include "parser.h"
-#include "provider.h"
-#include "type.h"
 
 /* A variable that can be seen; the newest first. */
 struct scope {

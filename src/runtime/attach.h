@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
-#include "codegen/image.h"
-#include "parser/provider.h"
+#include "model/image.h"
+#include "model/provider.h"
 
 struct bpf_link;
 struct bpf_program;

@@ -21,7 +21,7 @@
 #include "base/owner.h"
 #include "base/vec.h"
 #include "runtime/why.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 enum { RING_PAGES = 64 };
 

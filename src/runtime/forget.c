@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "base/owner.h"
-#include "codegen/image.h"
+#include "model/image.h"
 #include "runtime/maps.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 #define SETTLED_NS 1000000000ull
 

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "show.h"
 #include "target/target.h"
 

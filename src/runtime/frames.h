@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 struct show;
 struct type;

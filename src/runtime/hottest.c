@@ -8,7 +8,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "bpf/unwind.h"
+#include "bpf/walk/unwind.h"
 #include "frames.h"
 #include "show.h"
 

@@ -18,14 +18,14 @@
 #include "base/owner.h"
 #include "base/source.h"
 #include "base/str.h"
-#include "bpf/record.h"
-#include "parser/provider.h"
+#include "bpf/lib/record.h"
+#include "model/provider.h"
 #include "runtime/attach.h"
 #include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
-#include "unwinders/rodata.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/maps/rodata.h"
+#include "unwinders/unwinders.h"
 
 enum { RING_SMALL = 256 * 1024, RING_STACKS = 8 * 1024 * 1024 };
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "codegen/image.h"
+#include "model/image.h"
 
 struct bpf_object;
 struct target;

@@ -14,12 +14,12 @@
 
 #include "base/owner.h"
 #include "base/str.h"
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 #include "frames.h"
 #include "hottest.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "show.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 enum {
 	HOTTEST = 10,   /* functions in a table */

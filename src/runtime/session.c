@@ -18,10 +18,10 @@
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/str.h"
-#include "bpf/record.h"
-#include "bpf/v8.h"
-#include "parser/provider.h"
-#include "parser/type.h"
+#include "bpf/lang/v8.h"
+#include "bpf/lib/record.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "runtime/attach.h"
 #include "runtime/follow.h"
 #include "runtime/forget.h"
@@ -33,7 +33,7 @@
 #include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull
 #define MAP_WEIGHT      20

@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "codegen/image.h"
+#include "model/image.h"
 #include "runtime/child.h"
 
 struct output;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "parser/provider.h"
-#include "parser/type.h"
+#include "model/provider.h"
+#include "model/type.h"
 
 int64_t show_int(const struct type *t, const uint8_t *data)
 {

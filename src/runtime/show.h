@@ -4,7 +4,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "codegen/image.h"
+#include "model/image.h"
 
 struct str;
 struct target;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* show_hist.c - histograms: a line a bucket, from the first that counted to the
- * last, bars relative to the largest. Buckets: bpf/record.h. */
+ * last, bars relative to the largest. Buckets: bpf/lib/record.h. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "bpf/record.h"
-#include "parser/type.h"
+#include "bpf/lib/record.h"
+#include "model/type.h"
 #include "show.h"
 
 enum { BAR = 52, INTERVAL = 16 };

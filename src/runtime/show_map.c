@@ -7,10 +7,10 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 #include "frames.h"
 #include "maps.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "show.h"
 
 /* ---- values ------------------------------------------------------------- */

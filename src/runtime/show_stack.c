@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 #include "frames.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "show.h"
 #include "target/target.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 /* ---- names -------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* who.c - constants of bpf/who.bpf.c, and its switch. */
+/* who.c - constants of bpf/lib/who.bpf.c, and its switch. */
 #include "who.h"
 
 #include <bpf/bpf.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "target/target.h"
-#include "unwinders/rodata.h"
+#include "unwinders/maps/rodata.h"
 
 static void set32(struct bpf_object *obj, const char *name, uint32_t value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* who.h - whose events the programs look at: userspace's half of bpf/who.bpf.c. */
+/* who.h - whose events the programs look at: userspace's half of bpf/lib/who.bpf.c. */
 #pragma once
 
 struct bpf_object;

@@ -8,13 +8,13 @@
 
 #include "base/arena.h"
 #include "demangle.h"
-#include "file.h"
 #include "idmap.h"
-#include "pclntab.h"
-#include "perfmap.h"
-#include "python.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "unwinders/go/pclntab.h"
+#include "unwinders/procs/file.h"
+#include "unwinders/procs/perfmap.h"
+#include "unwinders/python/python.h"
 
 struct names {
 	struct target *target;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* names.h - frames in words. */
 #pragma once
-#include "unwinder.h"
+#include "unwinders.h"
 
 struct files;
 struct names;

@@ -3,7 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
-#include "unwinder.h"
+#include "unwinders.h"
 
 struct stacks;
 

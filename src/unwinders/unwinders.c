@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* unwinders.c - the room's front: processes are followed, walks finished, frames
  * named. See unwinder.h for what each is for. */
-#include "unwinder.h"
+#include "unwinders.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,16 +14,16 @@
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/str.h"
-#include "core.h"
-#include "file.h"
-#include "host_walk.h"
 #include "names.h"
-#include "process.h"
-#include "python.h"
-#include "sourcemap.h"
 #include "stacks.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "unwinders/host/walk.h"
+#include "unwinders/procs/core.h"
+#include "unwinders/procs/file.h"
+#include "unwinders/procs/process.h"
+#include "unwinders/python/python.h"
+#include "unwinders/v8/sourcemap.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64
@@ -54,7 +54,7 @@ const char *unwind_end_text(enum unwind_end e)
 {
 	static const char *const text[] = {
 #define E(end, text) [UNWIND_##end] = text,
-#include "../../bpf/unwind_end.def"
+#include "bpf/walk/unwind_end.def"
 #undef E
 	};
 

@@ -8,8 +8,9 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "language.h"
+#include "model/provider.h"
 #include "parser/ast.h"
-#include "parser/provider.h"
+#include "parser/settings.h"
 
 static bool is(const char *stage, const char *name)
 {

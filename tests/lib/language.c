@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "model/builtin.h"
+#include "model/provider.h"
+#include "model/type.h"
 #include "parser/ast.h"
-#include "parser/builtin.h"
 #include "parser/check.h"
-#include "parser/provider.h"
-#include "parser/type.h"
 
 /* ---- builtins ---- */
 

@@ -9,9 +9,9 @@
 #include "base/owner.h"
 #include "target/target.h"
 #include "unwinders/demangle.h"
-#include "unwinders/perfmap.h"
-#include "unwinders/process.h"
-#include "unwinders/python.h"
+#include "unwinders/procs/perfmap.h"
+#include "unwinders/procs/process.h"
+#include "unwinders/python/python.h"
 #include "unwinders/stacks.h"
 
 static int failed;

@@ -13,8 +13,8 @@
 
 #include "base/str.h"
 #include "target/target.h"
-#include "unwinders/stopped.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/procs/stopped.h"
+#include "unwinders/unwinders.h"
 
 static void print_safe(const char *text)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* agg.c - values of maps that many events add to: count(), hist().. Emitted with
- * `into` the element of this CPU, zero when new. Layouts: bpf/record.h. */
+ * `into` the element of this CPU, zero when new. Layouts: bpf/lib/record.h. */
 #include "builtins.h"
 
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 
 /* A program may be interrupted by another that adds to the same element of the same
  * CPU: hence atomic. */

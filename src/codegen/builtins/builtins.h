@@ -3,9 +3,9 @@
 #pragma once
 #include "base/arena.h"
 #include "codegen/gen.h"
-#include "parser/builtin.h"
+#include "model/builtin.h"
+#include "model/type.h"
 #include "parser/check.h"
-#include "parser/type.h"
 
 #define BUILTINS_END {.name = NULL}
 

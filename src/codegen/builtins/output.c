@@ -5,7 +5,7 @@
 
 #include "builtins.h"
 
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 
 /* ---- printf ------------------------------------------------------------- */
 

@@ -8,8 +8,9 @@
 #include "builtins.h"
 
 #include "base/str.h"
-#include "bpf/kstack.h"
-#include "parser/provider.h"
+#include "bpf/lib/kstack.h"
+#include "model/provider.h"
+#include "parser/settings.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "builtins.h"
 
-#include "bpf/record.h"
+#include "bpf/lib/record.h"
 
 static struct ir *emit_ksym(struct gen *g, struct node *call, struct ir *into)
 {

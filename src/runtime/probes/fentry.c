@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "codegen/regs.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "target/target.h"
 
 extern const struct provider fentry_by_kprobe, fexit_by_kretprobe;

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "parser/type.h"
+#include "model/type.h"
 #include "target/target.h"
 
 enum { DATA_LOC_STRING = 256 }; /* bytes of a string of unknown length */

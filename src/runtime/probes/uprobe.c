@@ -22,7 +22,7 @@
 #include "target/code.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/pclntab.h"
+#include "unwinders/go/pclntab.h"
 
 /* enum bpf_attach_type of Linux 6.6; older headers lack it. */
 enum { TRACE_UPROBE_MULTI = 48 };

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "target/elf.h"
-#include "unwinders/pclntab.h"
-#include "unwinders/table.h"
+#include "unwinders/go/pclntab.h"
+#include "unwinders/native/table.h"
 
 #define ROUNDS 9
 

@@ -6,7 +6,7 @@
 
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/core.h"
+#include "unwinders/procs/core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

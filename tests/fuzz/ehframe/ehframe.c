@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "target/elf.h"
-#include "unwinders/ehframe.h"
-#include "unwinders/table.h"
+#include "unwinders/native/ehframe.h"
+#include "unwinders/native/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

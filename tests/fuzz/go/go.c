@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "target/elf.h"
-#include "unwinders/ehframe.h"
-#include "unwinders/go.h"
-#include "unwinders/pclntab.h"
-#include "unwinders/table.h"
+#include "unwinders/go/go.h"
+#include "unwinders/go/pclntab.h"
+#include "unwinders/native/ehframe.h"
+#include "unwinders/native/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

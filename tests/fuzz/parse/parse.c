@@ -7,8 +7,9 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "language.h"
+#include "model/provider.h"
 #include "parser/ast.h"
-#include "parser/provider.h"
+#include "parser/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "target/elf.h"
-#include "unwinders/parts.h"
+#include "unwinders/native/fragments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

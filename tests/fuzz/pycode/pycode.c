@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwinders/python.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/python/python.h"
+#include "unwinders/unwinders.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwinders/python.h"
+#include "unwinders/python/python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct python_layout *at)
 {
-	/* WINDOW's FRAME_BYTES and the scratch's code and str of bpf/python.bpf.c */
+	/* WINDOW's FRAME_BYTES and the scratch's code and str of bpf/lang/python.bpf.c */
 	if (at->frame_previous > 120 || at->frame_code > 120 || at->frame_instr > 120 ||
 		at->frame_boundary > 127 || at->frame_tlbc > 124)
 		abort();

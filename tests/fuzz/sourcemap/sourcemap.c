@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwinders/sourcemap.h"
+#include "unwinders/v8/sourcemap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwinders/unwinder.h"
-#include "unwinders/v8.h"
+#include "unwinders/unwinders.h"
+#include "unwinders/v8/v8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

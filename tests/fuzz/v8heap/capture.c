@@ -19,10 +19,10 @@
 #include "heapfile.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/core.h"
-#include "unwinders/sourcemap.h"
-#include "unwinders/stopped.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/procs/core.h"
+#include "unwinders/procs/stopped.h"
+#include "unwinders/unwinders.h"
+#include "unwinders/v8/sourcemap.h"
 
 void __real_v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
 void __wrap_v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);

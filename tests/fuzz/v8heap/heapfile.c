@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 bool heapfile_open(struct heapfile *f, uint8_t *data, size_t size)
 {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwinders/v8.h"
+#include "unwinders/v8/v8.h"
 
 struct frame_name;
 struct str;

@@ -9,8 +9,8 @@
 
 #include "base/str.h"
 #include "heapfile.h"
-#include "unwinders/sourcemap.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
+#include "unwinders/v8/sourcemap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);

@@ -21,10 +21,10 @@
 #include "base/vec.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/core.h"
-#include "unwinders/pclntab.h"
-#include "unwinders/unwinder.h"
-#include "unwinders/v8.h"
+#include "unwinders/go/pclntab.h"
+#include "unwinders/procs/core.h"
+#include "unwinders/unwinders.h"
+#include "unwinders/v8/v8.h"
 
 #define LINE 64ull /* what is kept of memory begins and ends at such bytes */
 

@@ -9,8 +9,8 @@
 
 #include "child.h"
 #include "target/elf.h"
-#include "unwinders/cache.h"
-#include "unwinders/native.h"
+#include "unwinders/native/cache.h"
+#include "unwinders/native/native.h"
 
 static void flip(int dir, const char *name, off_t at)
 {

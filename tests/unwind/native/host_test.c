@@ -11,7 +11,7 @@
 
 #include "child.h"
 #include "target/target.h"
-#include "unwinders/stopped.h"
+#include "unwinders/procs/stopped.h"
 
 #define STEPS 30000
 

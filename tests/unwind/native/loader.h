@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "process.h"
-#include "unwinders/unwinder.h"
+#include "unwinders/unwinders.h"
 
 struct bpf_link;
 struct bpf_object;

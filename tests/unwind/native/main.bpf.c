@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* main.bpf.c - the least program that walks, for kernel_test.c and tests/bench/walk. */
-#include "maps.bpf.h"
-#include "unwind.h"
+#include "bpf/lib/maps.bpf.h"
+#include "bpf/walk/unwind.h"
 
 int stack_user(struct stack_req *r);
 

@@ -3,9 +3,9 @@
 #pragma once
 #include <stddef.h>
 
-#include "unwinders/host_walk.h"
-#include "unwinders/table.h"
-#include "unwinders/v8.h"
+#include "unwinders/host/walk.h"
+#include "unwinders/native/table.h"
+#include "unwinders/v8/v8.h"
 
 struct target;
 struct elf;

@@ -35,7 +35,7 @@
 #include "child.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/stopped.h"
+#include "unwinders/procs/stopped.h"
 
 enum { SHOWN = 25, STACKS = 4 };
 

@@ -14,7 +14,7 @@
 
 #include "base/owner.h"
 #include "target/elf.h"
-#include "unwinders/parts.h"
+#include "unwinders/native/fragments.h"
 
 static const char *names[2] = {"_PyEval_EvalFrameDefault"};
 static unsigned want = TABLE_BY_JUMPS | TABLE_BY_NAMES | TABLE_BY_SIZE;

@@ -1,0 +1,821 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* python.bpf.c - the kernel half of src/unwinders/python/python.c: CPython's frames.
+ *
+ * thread state -> list of frames, newest first. Frames lie one below the other in a
+ * stack of Python's own, so a kilobyte that ends at a frame usually holds the next
+ * ones too, and one read serves several.
+ *
+ * A frame names a code object by its address, which may be freed and used again. The
+ * id that is sent on is a hash of what the code object says (name, file, lines): alike
+ * in all processes. From address to id leads the map python_seen, and its entry counts
+ * only while the cookie is the same: a hash of words of the object that never change
+ * and, where these may repeat when the memory is used again, of its name's hash. It is
+ * read once for each code object in each walk: struct python_memo holds the answer for
+ * the rest of the walk, and for later walks saves the map's lookup. */
+#include "bpf/lib/maps.bpf.h"
+#include "python.h"
+
+#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
+#define FRAME_BYTES 128 /* as much of a frame as any version needs */
+#define STATE_BYTES 192 /* ..and of a thread state */
+#define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
+#define COOKIE_MAX  8
+#define KEYS_MAX    1024
+#define NEAR        4096
+#define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
+#define LASTI_MAX   0xfffff
+#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks leave out */
+#define MODULES_MAX 4096
+#define STATES_MAX  512 /* looked at: of all interpreters and their threads */
+#define TLS_MAX     (4 << 20) /* a thread's variables; the lowest address of a program */
+
+/* What the id depends on: name, file, the first 512 bytes of the line table. */
+#define NAME_WORDS (PYTHON_NAME_MAX / 8)
+#define FILE_WORDS (PYTHON_FILE_MAX / 8)
+#define HASH_WORDS 256
+_Static_assert(HASH_WORDS == NAME_WORDS + FILE_WORDS + 512 / 8, "a power of 2");
+
+struct python_memo {
+	__u64 addr;
+	__u64 cookie;
+	__u64 id;
+	__u32 pid;
+	__u32 walk; /* in which it was last compared */
+};
+
+struct python_scratch {
+	__u64 window[WINDOW / 8];
+	__u64 code[256 / 8];
+	__u64 str[64 / 8];
+	__u32 walk, main_pid;
+	__u64 main_interp;       /* of that process: the first, which nothing runs around */
+	struct python_proc proc; /* of this walk */
+	struct python_memo memo[MEMO];
+	struct python_code_record out;
+} __attribute__((aligned(64)));
+
+struct python_key {
+	__u64 addr;
+	__u32 pid;
+	__u32 pad;
+};
+
+struct python_value {
+	__u64 id;
+	__u64 cookie;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct python_proc);
+} python_procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct python_proc);
+} python_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct python_key);
+	__type(value, struct python_value);
+} python_seen SEC(".maps");
+
+/* By CPU and slot, as `walks` is; mmapable only to begin at a page: copies to the window
+ * are then aligned, and faster. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct python_scratch);
+} python_scratch SEC(".maps");
+
+/* ---- reading ---- */
+
+/* The field at a byte of a buffer of mask + 1 bytes, as the low bits of what is
+ * returned. No field straddles two words. */
+static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
+{
+	__u64 i = (at & mask) >> 3;
+
+	FORGET(i);
+	return buf[i & mask >> 3] >> ((at & 7) * 8);
+}
+
+static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
+{
+	at >>= 3;
+	FORGET(at);
+	return buf[at & mask >> 3];
+}
+
+#define frame_load(s, at) load((s)->window, at, WINDOW - 1)
+/* Whole words of the window, at a multiple of 8: the quick way. */
+#define window_word(s, at) load_word((s)->window, at, WINDOW - 1)
+#define code_load(s, at)  load((s)->code, at, 255)
+#define str_load(s, at)   load((s)->str, at, 63)
+
+static __always_inline int read_word(__u64 addr, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr);
+}
+
+static __always_inline struct python_scratch *scratch_of(const struct python_cursor *c)
+{
+	__u32 index = c->slot;
+
+	return bpf_map_lookup_elem(&python_scratch, &index);
+}
+
+/* ---- the thread's state ---- */
+
+__u64 thread_pointer(void); /* walk.bpf.c */
+
+/* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
+ * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
+ * another thread's is a stack's size away. */
+static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 tstate)
+{
+	__u64 id = 0;
+
+	return tstate && !read_word(tstate + p->at.tstate_thread_id, &id) &&
+	       tp - id + NEAR <= 2 * NEAR;
+}
+
+/* The same, and then what matters of the state is in s->code. */
+static __always_inline int take_own(struct python_scratch *s, __u64 tp, __u64 tstate)
+{
+	return tstate && !bpf_probe_read_user(s->code, STATE_BYTES, (const void *)tstate) &&
+	       tp - code_load(s, s->proc.at.tstate_thread_id) + NEAR <= 2 * NEAR;
+}
+
+/* pthread_getspecific(), on the thread's memory. */
+static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 tp)
+{
+	__u64 word = 0, block = tp + (__u64)(__s64)p->at.tsd_first, key;
+
+	if (!p->tss_key || read_word(p->tss_key, &word) || (!p->at.tss_bare && !(__u32)word))
+		return 0;
+	key = p->at.tss_bare ? (__u32)word : word >> 32;
+	if (key >= KEYS_MAX)
+		return 0;
+	if (key >= p->at.tsd_inline) {
+		__u64 at = tp + (__u64)(__s64)p->at.tsd_blocks;
+		__u32 shift = p->at.tsd_block_shift & 31;
+
+		if (read_word(at + 8 * (key >> shift), &block) || !block)
+			return 0;
+		key &= (1ULL << shift) - 1;
+	}
+	word = 0;
+	read_word(block + (key << (p->at.tsd_entry_shift & 7)) + p->at.tsd_value, &word);
+	return word;
+}
+
+/* The block of a module that a program opened, or that was compiled as if so. */
+static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp, __u64 module)
+{
+	__u64 at = tp + (__u64)(__s64)p->at.dtv, block = 0;
+
+	if (module >= MODULES_MAX || read_word(at, &at) ||
+		read_word(at + (module << (p->at.dtv_shift & 7)), &block))
+		return 0;
+	return block;
+}
+
+__global __u64 python_thread_local(struct python_cursor *c, __u32 own)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 pair[2] = {}, base = c ? c->tp : 0, at, value = 0;
+	const struct python_proc *p;
+	struct python_tls *tls;
+
+	if (!s)
+		return 0;
+	p = &s->proc;
+	tls = own ? &s->proc.own : &s->proc.attached;
+	at = tls->at;
+	if (tls->kind == PYTHON_TLS_NONE)
+		return 0;
+	if (tls->kind != PYTHON_TLS_OFFSET) {
+		if (bpf_probe_read_user(pair, tls->kind == PYTHON_TLS_SLOT ? 8 : 16, (void *)at))
+			return 0;
+		at = pair[tls->kind == PYTHON_TLS_DESC];
+	}
+	/* A descriptor's argument is the offset itself, or the address of a pair. */
+	if (tls->kind == PYTHON_TLS_PAIR || (tls->kind == PYTHON_TLS_DESC && at + TLS_MAX >= 2 * TLS_MAX)) {
+		if (tls->kind == PYTHON_TLS_DESC && bpf_probe_read_user(pair, 16, (void *)at))
+			return 0;
+		base = module_block(p, base, pair[0]);
+		at = pair[1];
+		if (!base)
+			return 0;
+	}
+	read_word(base + at + (__u64)(__s64)tls->add, &value);
+	return value;
+}
+
+/* 0: none, or not readable. */
+static __always_inline __u64 newest_frame(const struct python_layout *at, __u64 tstate)
+{
+	__u64 frame = 0;
+
+	if (at->tstate_cframe && read_word(tstate + at->tstate_cframe, &tstate))
+		return 0;
+	read_word(tstate + at->current_frame, &frame);
+	return frame;
+}
+
+struct state_search {
+	const struct python_proc *p;
+	__u64 tp, interp, tstate, found;
+};
+
+static long look_at_state(__u32 i, void *data)
+{
+	struct state_search *s = data;
+	const struct python_layout *at = &s->p->at;
+
+	if (s->tstate && is_own(s->p, s->tp, s->tstate) && newest_frame(at, s->tstate)) {
+		s->found = s->tstate;
+		return 1;
+	}
+	if (s->tstate)
+		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
+	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
+		read_word(s->interp + at->interp_next, &s->interp))
+		return 1;
+	return 0;
+}
+
+/* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
+ * sub-interpreter. Interpreters are listed newest first, and the one that is run has
+ * frames in this thread. */
+__global __u64 python_with_frames(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct state_search search = {};
+	__u64 second = 0;
+
+	if (!s)
+		return 0;
+	search.p = &s->proc;
+	search.tp = c->tp;
+	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
+		read_word(search.interp, &second) || !second)
+		return 0;
+	bpf_loop(STATES_MAX, look_at_state, &search, 0);
+	return search.found;
+}
+
+/* It is in s->code then; 0 or -1. */
+static __always_inline int thread_state(struct python_cursor *c, struct python_scratch *s)
+{
+	const struct python_proc *p = &s->proc;
+	__u64 tp = c->tp, tstate;
+
+	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 0)))
+		return 0;
+	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 1)))
+		return 0;
+	if (p->tstate_current && !read_word(p->tstate_current, &tstate) && take_own(s, tp, tstate))
+		return 0;
+	tstate = python_with_frames(c);
+	if (!tstate)
+		tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
+	return take_own(s, tp, tstate) ? 0 : -1;
+}
+
+/* ---- the process ---- */
+
+__global int python_is_file(__u32 file)
+{
+	return !!bpf_map_lookup_elem(&python_files, &file);
+}
+
+#ifndef STRATA_HOST
+__global int python_forget(__u32 pid)
+{
+	bpf_map_delete_elem(&python_procs, &pid);
+	return 0;
+}
+#endif
+
+static __always_inline void move_tls(struct python_tls *t, __u64 bias)
+{
+	if (t->kind != PYTHON_TLS_NONE && t->kind != PYTHON_TLS_OFFSET)
+		t->at += bias;
+}
+
+/* As userspace will tell of it: what is not there stays 0. */
+static __always_inline void move_proc(struct python_proc *p, __u64 bias)
+{
+	p->tstate_current += p->tstate_current ? bias : 0;
+	p->tss_key += p->tss_key ? bias : 0;
+	p->interpreters += p->interpreters ? bias : 0;
+	p->code_type += p->code_type ? bias : 0;
+	move_tls(&p->attached, bias);
+	move_tls(&p->own, bias);
+}
+
+static __always_inline int find_proc(struct python_cursor *c, struct python_scratch *s)
+{
+	__u32 pid = c->pid, file = c->file;
+	struct python_proc *p = bpf_map_lookup_elem(&python_procs, &pid);
+
+	if (p) {
+		s->proc = *p;
+		return 0;
+	}
+	p = file ? bpf_map_lookup_elem(&python_files, &file) : NULL;
+	if (!p)
+		return -1;
+	s->proc = *p;
+	move_proc(&s->proc, c->bias);
+	return 0;
+}
+
+/* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
+ * set. What is there is of an older call, if anything: the loop before knows better, see
+ * python_step(). */
+__global int python_by_cframe(struct python_cursor *c, __u64 cframe)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 words[4] = {};
+
+	if (!s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
+		return -1;
+	c->frame = words[s->proc.at.current_frame >> 3 & 3];
+	c->before = words[s->proc.at.cframe_previous >> 3 & 3];
+	return 0;
+}
+
+/* The frames of the thread state that is in s->code. 0 or -1. */
+static __always_inline int take_list(struct python_cursor *c, struct python_scratch *s)
+{
+	const struct python_layout *at = &s->proc.at;
+
+	if (at->tstate_interp)
+		c->interp = code_load(s, at->tstate_interp);
+	if (at->tstate_entry)
+		c->newest = code_load(s, at->tstate_entry);
+	if (at->tstate_cframe)
+		return python_by_cframe(c, code_load(s, at->tstate_cframe));
+	c->frame = code_load(s, at->current_frame);
+	return 0;
+}
+
+__global int python_begin(struct python_cursor *c)
+{
+	const struct python_layout *at;
+	struct python_scratch *s;
+
+	if (!c)
+		return -1;
+	c->begun = 1;
+	c->frame = c->newest = c->before = c->interp = c->window_size = 0;
+	s = scratch_of(c);
+	if (!s || find_proc(c, s))
+		return -1;
+	c->begun = 2;
+	at = &s->proc.at;
+	s->walk++;
+	if (!c->tp)
+		c->tp = thread_pointer();
+	c->told = at->boundary_min > 0;
+	return thread_state(c, s) ? -1 : take_list(c, s);
+}
+
+/* Interpreters are listed newest first: those that ran before the one whose list has ended are
+ * behind it. */
+__global int python_outer(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct state_search search = {};
+	__u64 from = c ? c->interp : 0;
+
+	if (!s || !from || (s->main_interp == from && s->main_pid == c->pid))
+		return -1;
+	c->interp = 0;
+	search.p = &s->proc;
+	search.tp = c->tp;
+	if (read_word(from + s->proc.at.interp_next, &search.interp))
+		return -1;
+	if (!search.interp) {
+		s->main_interp = from;
+		s->main_pid = c->pid;
+		return -1;
+	}
+	bpf_loop(STATES_MAX, look_at_state, &search, 0);
+	return take_own(s, c->tp, search.found) ? take_list(c, s) : -1;
+}
+
+/* ---- code objects ---- */
+
+static __always_inline __u64 mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0xff51afd7ed558ccdULL;
+	return h ^ (h >> 32);
+}
+
+struct python_hash {
+	struct python_code_record *r;
+	__u64 h;
+};
+
+/* One word of name, file and line table, which lie one behind the other; what lies
+ * behind the end of each is stale. */
+static long hash_word(__u32 i, void *data)
+{
+	struct python_hash *hash = data;
+	struct python_code_record *r = hash->r;
+	__u64 left, word;
+
+	if (i < NAME_WORDS)
+		left = r->name_size - 8ULL * i;
+	else if (i < NAME_WORDS + FILE_WORDS)
+		left = r->file_size - 8ULL * (i - NAME_WORDS);
+	else
+		left = r->linetable_size - 8ULL * (i - NAME_WORDS - FILE_WORDS);
+	if ((__s64)left <= 0)
+		return 0;
+	word = load(r->name, 8 * i, 8 * HASH_WORDS - 1);
+	if (left < 8)
+		word &= (1ULL << (left * 8)) - 1;
+	hash->h = mix(hash->h, word);
+	return 0;
+}
+
+static __always_inline __u64 code_hash(struct python_code_record *r)
+{
+	struct python_hash hash = { .r = r };
+
+	hash.h = mix(r->firstlineno, r->linetable_size);
+	hash.h = mix(hash.h, r->name_kind | r->file_kind << 8);
+	hash.h = mix(hash.h, (__u64)r->name_size << 32 | r->file_size);
+	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
+	return (hash.h & CODE_MASK) > CODE_HIDDEN ? hash.h & CODE_MASK : CODE_HIDDEN + 1;
+}
+
+/* A str's characters, as they are; 0 or -1. */
+static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *out,
+	__u32 max, __u32 *ret_size, __u8 *ret_kind)
+{
+	const struct python_layout *at = &s->proc.at;
+	__u64 chars, state, kind, data;
+	__u32 size;
+
+	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)str))
+		return -1;
+	chars = str_load(s, at->str_length);
+	state = (__u32)str_load(s, at->str_state) >> (at->str_kind_shift & 31);
+	kind = state & 7;
+	if (!(state & 8) || (kind != 1 && kind != 2 && kind != 4))
+		return -1; /* not compact: no code object has such a name */
+	data = str + (state & 16 ? at->str_ascii : at->str_data);
+	if (chars > max)
+		chars = max;
+	chars = chars << (kind >> 1);
+	size = chars > max ? max : (__u32)chars;
+	*ret_size = size;
+	*ret_kind = (__u8)kind;
+	return bpf_probe_read_user(out, size, (const void *)data) ? -1 : 0;
+}
+
+static __always_inline int read_linetable(struct python_scratch *s, __u64 bytes)
+{
+	const struct python_layout *at = &s->proc.at;
+	__u64 size;
+
+	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)bytes))
+		return -1;
+	size = str_load(s, at->bytes_size);
+	s->out.linetable_size = size > 0xffffffff ? 0 : (__u32)size;
+	if (size > PYTHON_LINETABLE_MAX)
+		size = PYTHON_LINETABLE_MAX;
+	return bpf_probe_read_user(s->out.linetable, (__u32)size,
+		       (const void *)(bytes + at->bytes_data)) ? -1 : 0;
+}
+
+static __always_inline int send(struct python_scratch *s, __u32 linetable)
+{
+	if (linetable > PYTHON_LINETABLE_MAX)
+		linetable = PYTHON_LINETABLE_MAX;
+	linetable += __builtin_offsetof(struct python_code_record, linetable);
+	return ring_output(&s->out, linetable) ? -1 : 0;
+}
+
+/* Read all that names the code object whose head is in s->code. */
+__global int python_read_code(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	const struct python_layout *at;
+	struct python_code_record *r;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	at = &s->proc.at;
+	r->firstlineno = (__u32)code_load(s, at->code_firstlineno);
+	if (read_str(s, code_load(s, at->code_name), r->name, PYTHON_NAME_MAX, &r->name_size,
+		    &r->name_kind))
+		return -1;
+	if (read_str(s, code_load(s, at->code_filename), r->file, PYTHON_FILE_MAX, &r->file_size,
+		    &r->file_kind))
+		return -1;
+	return read_linetable(s, code_load(s, at->code_linetable));
+}
+
+/* Tell userspace of a code object. Pages that are not resident cannot be read here:
+ * then its id is a makeshift, userspace reads the process instead (which brings the
+ * pages in), and the next walk tries again. Returns the id; *seen: for good. */
+static __always_inline __u64 first_sight(struct python_cursor *c, struct python_scratch *s,
+	__u64 addr, __u64 cookie, int readable, int *seen)
+{
+	struct python_code_record *r = &s->out;
+	__u32 linetable = 0;
+
+	r->head.kind = RECORD_PYTHON;
+	r->head.id = 0;
+	r->addr = addr;
+	r->pid = c->pid;
+	r->lines = s->proc.at.lines;
+	if (readable && !python_read_code(c)) {
+		r->flags = 0;
+		r->code = code_hash(r);
+		linetable = r->linetable_size;
+		*seen = 1;
+	} else {
+		r->flags = PYTHON_UNREADABLE;
+		r->name_size = r->file_size = r->linetable_size = 0;
+		r->code = mix(mix(cookie, addr), c->pid) & CODE_MASK;
+		*seen = 0;
+	}
+	if (send(s, linetable))
+		*seen = 0;
+	return r->code;
+}
+
+/* See the top of this file. */
+static __always_inline __u64 cookie_of(struct python_scratch *s)
+{
+	const struct python_layout *at = &s->proc.at;
+	__u64 h = mix(code_load(s, at->cookie_head), code_load(s, at->code_firstlineno & ~7));
+	__u64 name = 0;
+
+	for (__u32 i = 0; i < COOKIE_MAX; i++) {
+		if (i >= at->cookie_words)
+			break;
+		h = mix(h, code_load(s, at->cookie + 8 * i));
+	}
+	if (at->name_hash)
+		read_word(code_load(s, at->code_name) + at->name_hash, &name);
+	return mix(h, name);
+}
+
+/* What python_seen says, or first sight. *seen: the id is for good. */
+static __always_inline __u64 find_code(struct python_cursor *c, struct python_scratch *s,
+	__u64 addr, __u64 cookie, int readable, int *seen)
+{
+	struct python_key key = { .addr = addr, .pid = c->pid };
+	struct python_value value = { .cookie = cookie }, *known;
+
+	known = readable ? bpf_map_lookup_elem(&python_seen, &key) : NULL;
+	if (known && known->cookie == cookie) {
+		*seen = 1;
+		return known->id;
+	}
+	value.id = first_sight(c, s, addr, cookie, readable, seen);
+	if (*seen)
+		bpf_map_update_elem(&python_seen, &key, &value, BPF_ANY);
+	return value.id;
+}
+
+static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u64 addr)
+{
+	__u64 i = addr >> 4 ^ addr >> 12;
+
+	FORGET(i);
+	return &s->memo[i & (MEMO - 1)];
+}
+
+/* The id of the code object at addr; 0: there is none. */
+__global __u64 python_code(struct python_cursor *c, __u64 addr)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_memo *m;
+	int readable, seen = 0;
+	__u64 cookie = 0, id;
+
+	if (!s)
+		return 0;
+	m = memo_of(s, addr);
+	readable = !bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr);
+	if (readable) {
+		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
+			return 0;
+		cookie = cookie_of(s);
+		if (m->addr == addr && m->pid == c->pid && m->cookie == cookie) {
+			m->walk = s->walk;
+			return m->id;
+		}
+	}
+	/* The interpreter's own, which stand for a call from C: no file is called as the
+	 * function in it, and the same object. */
+	seen = readable && s->proc.at.boundary_min > 1 &&
+	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
+	id = seen ? CODE_HIDDEN : find_code(c, s, addr, cookie, readable, &seen);
+	if (seen)
+		*m = (struct python_memo){ addr, cookie, id, c->pid, s->walk };
+	return id;
+}
+
+/* It was a code object, this walk. */
+static __always_inline int is_remembered(struct python_scratch *s, __u64 addr)
+{
+	struct python_memo *m = memo_of(s, addr);
+
+	return m->addr == addr && m->walk == s->walk;
+}
+
+static __always_inline __u64 code_id(struct python_cursor *c, struct python_scratch *s, __u64 addr)
+{
+	struct python_memo *m = memo_of(s, addr);
+
+	if (m->addr == addr && m->walk == s->walk)
+		return m->id & CODE_MASK;
+	return python_code(c, addr) & CODE_MASK;
+}
+
+/* ---- frames ---- */
+
+/* Reads the frame into the window, and the next ones with it, which lie before: from its
+ * page's start on, for what lies before that may not be there, and a read that faults costs
+ * as much as ten others. 0 or -1. */
+__global int python_window(struct python_cursor *c, __u64 frame)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
+
+	if (!s)
+		return -1;
+	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
+		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
+		size = WINDOW;
+	}
+	if (bpf_probe_read_user(s->window, size & (2 * WINDOW - 1), (const void *)start)) {
+		start = frame & ~(WINDOW - 1ULL);
+		if (size != WINDOW || bpf_probe_read_user(s->window, WINDOW, (const void *)start))
+			return -1;
+		size = 0; /* good for this frame alone */
+	}
+	c->window = start;
+	c->window_size = size;
+	return 0;
+}
+
+/* Where the frame is in s->window; -1: not readable. */
+static __always_inline __s64 frame_at(struct python_cursor *c, __u64 frame)
+{
+	if ((frame - c->window > c->window_size - (__u64)FRAME_BYTES || !c->window_size) &&
+		python_window(c, frame))
+		return -1;
+	return (__s64)(frame - c->window);
+}
+
+/* Without a GIL each thread but the first runs a copy of its own of the bytecode. */
+__global __u64 thread_bytecode(__u64 at, __u32 index)
+{
+	__u64 array = 0, copy = 0;
+
+	if (index >= MODULES_MAX || read_word(at, &array) ||
+		read_word(array + 8 + 8ULL * index, &copy))
+		return 0;
+	return copy;
+}
+
+static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 instr, __u64 code,
+	__u32 copy)
+{
+	__u64 start = at->frame_tlbc && copy ? thread_bytecode(code + at->code_tlbc, copy) : code + at->code_code;
+	__s64 lasti = at->instr_is_index ? (__s32)instr : (__s64)(instr - start);
+
+	lasti >>= at->instr_shift & 7;
+	return lasti < 0 || lasti > LASTI_MAX ? 0 : (__u64)lasti;
+}
+
+__global int python_step(struct python_cursor *c, __u64 *frame)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	const struct python_layout *at;
+	__u64 code, id, previous, before;
+	int boundary;
+	__s64 o;
+
+	if (!s || !frame)
+		return -1;
+	c->entry = 0;
+	if (c->ended || !c->frame) {
+		c->ended = c->shown = 0;
+		c->entry = c->newest;
+		c->newest = 0;
+		return 0;
+	}
+	at = &s->proc.at;
+	before = c->before;
+	c->before = 0;
+	o = c->frame & 7 ? -1 : frame_at(c, c->frame);
+	if (o < 0)
+		goto broken;
+	boundary = (__u8)frame_load(s, o + at->frame_boundary) >= at->boundary_min;
+	previous = frame_load(s, o + at->frame_previous);
+	if (boundary && !at->boundary_shown) {
+		c->entry = c->frame;
+		c->frame = previous;
+		/* 3.15's list ends in one that stands for no activation. */
+		if (!previous && !c->shown && !python_outer(c)) {
+			*frame = 0;
+			return 1;
+		}
+		c->shown = 0;
+		return 0;
+	}
+	code = frame_load(s, o + at->frame_code) & ~(__u64)at->code_tag;
+	id = code_id(c, s, code);
+	if (!id || (before && !is_remembered(s, code)))
+		goto broken;
+	*frame = id == CODE_HIDDEN ? 0 : FRAME_PYTHON(id,
+		frame_lasti(at, frame_load(s, o + at->frame_instr), code,
+			(__u32)frame_load(s, o + at->frame_tlbc)));
+	c->frame = previous;
+	c->ended = boundary;
+	c->shown = 1;
+	return 1;
+broken:
+	c->frame = 0;
+	if (!before || python_by_cframe(c, before) || !c->frame)
+		return -1;
+	c->before = 0;
+	c->newest = c->newest ? before : 0;
+	*frame = 0;
+	return 1;
+}
+
+/* Most frames: in the window, not their activation's last, of code that this walk has
+ * seen. */
+__global int python_plain(struct python_cursor *c)
+{
+	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	__u64 frame, window, last, code_at, instr_at, previous_at, owner_at, owner_shift;
+	__u64 pointer, wide, code_code, shift;
+	const struct python_layout *at;
+	int n = 0;
+
+	if (!s || c->ended || !c->frame || s->proc.at.frame_tlbc)
+		return 0;
+	at = &s->proc.at;
+	frame = c->frame;
+	if (frame_at(c, frame) < 0 || !c->window_size)
+		return 0;
+	window = c->window;
+	last = c->window_size - FRAME_BYTES;
+	code_at = at->frame_code;
+	instr_at = at->frame_instr;
+	previous_at = at->frame_previous;
+	owner_at = at->frame_boundary & ~7;
+	owner_shift = (at->frame_boundary & 7) * 8;
+	/* As frame_lasti(), without its branches. */
+	pointer = at->instr_is_index ? 0 : ~0ULL;
+	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
+	code_code = at->code_code & pointer;
+	shift = at->instr_shift & 7;
+	for (; n < PYTHON_BATCH; n++) {
+		__u64 o = frame - window, code, lasti, fits;
+		struct python_memo *m;
+
+		if (o > last || (o & 7) ||
+			(__u8)(window_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
+			break;
+		code = window_word(s, o + code_at) & ~(__u64)at->code_tag;
+		m = memo_of(s, code);
+		if (m->addr != code || m->walk != s->walk || m->id <= CODE_HIDDEN)
+			break;
+		lasti = ((window_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
+		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */
+		fits = ((LASTI_MAX - lasti) >> 63) - 1;
+		FORGET(fits);
+		c->batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
+		frame = window_word(s, o + previous_at);
+	}
+	c->frame = frame;
+	c->shown |= n > 0;
+	return n;
+}

@@ -1,0 +1,949 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* v8.bpf.c - the kernel half of src/unwinders/v8/v8.c: JavaScript's frames.
+ *
+ *     fp+8   return address
+ *     fp     the caller's fp
+ *     fp-8   context: a tagged pointer; or a Smi: the kind of a frame that is no function's
+ *     fp-16  JSFunction
+ *     ..     argument count (V8 9 on), BytecodeArray, offset in it
+ *
+ * The JSFunction moves when it is young; its SharedFunctionInfo seldom does, and names a
+ * function here, with the process. Nothing is taken for an object before its map says so. */
+#include "bpf/lib/seen.bpf.h"
+#include "v8.h"
+#include "bpf/walk/walk.bpf.h"
+
+#define V8_OFFSET_MAX 0xfffff
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct v8_proc);
+} v8_procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct v8_proc);
+} v8_files SEC(".maps");
+
+/* Places that were sent, by frame. */
+#define V8_SEEN_BUCKETS 8192
+SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
+
+#define V8_MEMO    1024 /* two halves: a memo has one place in each */
+#define V8_PLAIN   3
+#define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
+#define V8_WORDS   16
+#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
+#define CODE_CHUNK 512  /* bytes of code that are read at once */
+/* Of code that are looked at for where it begins; in a walk twice that. */
+#ifdef PLAIN_LOOPS
+#define CODE_WORDS 256
+#else
+#define CODE_WORDS 8192
+#endif
+#define V8_AHEAD   48   /* bytes of code that an interrupted one is told by */
+
+/* A place in a function that was met. Objects move and die, others come to lie where they
+ * were: in each walk, or each round of walks, it is looked at once whether it still is that
+ * place. */
+struct v8_memo {
+	__u64 function; /* JSFunction; 0: the memo is free */
+	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
+	__u64 frame;    /* 0: none is shown */
+	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
+	__u64 print;    /* of that: read_shared(), read_stream() */
+	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
+	__u32 born;     /* v8_proc */
+	__u32 round;    /* that it was looked at in */
+	__u32 sent;     /* to userspace */
+	__u32 in_stream; /* what object is */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
+
+/* What a frame says that may be a function's. */
+struct v8_place {
+	__u64 function, bytecode, offset;
+	__u64 where;     /* as in a memo */
+	__u64 shared;    /* 0: it was not read */
+	__s64 at;        /* in the bytecode; -1 */
+	__s64 words;     /* the same, as the frame's words have it, whatever code runs */
+	__u32 k, compiled;
+};
+
+struct v8_scratch {
+	struct v8_memo memo[V8_MEMO]; /* first: aligned */
+	struct v8_record out;
+	struct v8_place place; /* not on the stack, which is short there */
+	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
+	__u64 code_start, code_span;
+	__u64 blob_start, blob_span, blob_bias;
+	__u64 interpreter;    /* what is looked up of an interpreted function */
+	__u32 blob_file;
+	__u32 round;
+	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
+	__u64 words[V8_WORDS];
+	__u64 chunk[CODE_CHUNK / 8];
+} __attribute__((aligned(64)));
+
+/* By CPU and slot, as `walks` is, and mmapable as that is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct v8_scratch);
+} v8_scratch SEC(".maps");
+
+static __always_inline struct v8_scratch *scratch_of(struct walk *w)
+{
+	__u32 index = w->py.slot;
+
+	return bpf_map_lookup_elem(&v8_scratch, &index);
+}
+
+#ifndef STRATA_HOST
+__global int v8_meet(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	struct v8_proc *of;
+	__u32 pid, file;
+
+	if (!s)
+		return -1;
+	pid = w->pid;
+	file = w->map.file;
+	if (bpf_map_lookup_elem(&v8_procs, &pid))
+		return 0;
+	of = bpf_map_lookup_elem(&v8_files, &file);
+	if (!of)
+		return -1;
+	s->proc = *of;
+	s->epoch = 0; /* what is remembered is of another process */
+	s->proc.born = V8_BORN_HERE | (__u32)(bpf_ktime_get_ns() >> 8);
+	/* Not by the builtins' second mapping, as in process.c. */
+	if (s->proc.epoch)
+		s->proc.epoch = w->map.start - w->map.bias < s->proc.builtins ?
+			s->proc.epoch + w->map.bias : 0;
+	bpf_map_update_elem(&v8_procs, &pid, &s->proc, BPF_NOEXIST);
+	return 0;
+}
+
+static __always_inline void v8_forget(__u32 pid)
+{
+	bpf_map_delete_elem(&v8_procs, &pid);
+}
+#endif
+
+/* Tagged pointers end in 01. */
+static __always_inline int is_object(__u64 tagged)
+{
+	return (tagged & 3) == 1;
+}
+
+static __always_inline int is_smi(__u64 tagged)
+{
+	return !(__u32)tagged;
+}
+
+/* -1: it is none. A function of the program, as the next one: verified once. */
+static __always_inline int read_type(__u64 tagged, __u32 map_type)
+{
+	__u64 map = 0;
+	__u16 type = 0;
+
+	if (!is_object(tagged) || read_user(tagged - 1, &map) || !is_object(map) ||
+		bpf_probe_read_user(&type, sizeof(type), (void *)(map - 1 + map_type)))
+		return -1;
+	return type;
+}
+
+/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
+ * the host.) */
+__global int v8_type_of(__u64 tagged, __u32 map_type)
+{
+	return read_type(tagged, map_type);
+}
+
+/* A word of the frame; 0, a Smi, when it cannot be read. */
+__global __u64 v8_slot(struct walk *w, __s32 offset)
+{
+	__u64 v = 0;
+
+	return w && !walk_word(w, w->fp + offset, &v) ? v : 0;
+}
+
+static __always_inline int instance_type(const struct v8_proc *p, __u64 tagged)
+{
+	return v8_type_of(tagged, p->map_type);
+}
+
+static __always_inline __u64 v8_mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0xff51afd7ed558ccdULL;
+	return h ^ (h >> 32);
+}
+
+/* Whether interrupted code that V8 compiled has not made its frame yet, by what it does next:
+ * stp x29, x30, ..; mov x29, sp; or, when it is done with it, after ldp x29, x30, .., ret. */
+static __always_inline int starts_arm(const __u32 *op)
+{
+	for (int i = 0; i < V8_AHEAD / 4; i++) {
+		if ((op[i] & 0xff8003ff) == 0x910003fd || op[i] == 0xd65f03c0)
+			return 1;
+		if ((op[i] & 0xfec07fff) == 0xa8c07bfd || op[i] >> 26 == 0x25 || (op[i] & 0xfffffc1f) == 0xd63f0000)
+			return 0;
+	}
+	return 0;
+}
+
+/* Whether push %rbp; mov %rsp,%rbp is among them. Without branches: the verifier would follow each. */
+static __always_inline int makes_frame(const __u8 *b, int from, int to)
+{
+	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;
+
+	for (int i = from; i < to; i++) {
+		v = v >> 8 | (__u64)b[i + 3] << 24;
+		found |= ((v ^ 0xe5894855) - 1) >> 63;
+		FORGET(found);
+	}
+	return found;
+}
+
+/* push %rbp; mov %rsp,%rbp, up to three instructions behind, which look whether the code is still
+ * good; or Sparkplug's mov $,%ebx; mov $,%r12; call of what makes its frame. When it is done:
+ * pop %rbp; cmp $,%..; jg; ret $; or pop %r..; lea ..,%rsp. */
+static __always_inline int starts_x86(const __u8 *b)
+{
+	if ((b[-1] == 0x5d && b[1] == 0x83) || (b[0] == 0x7f && b[2] == 0xc2) ||
+		(b[0] == 0x0f && b[1] == 0x8f && b[6] == 0xc2) || (b[0] == 0x41 && b[3] == 0x8d && b[4] == 0x24))
+		return 1;
+	if (makes_frame(b, 4, 17))
+		return 1;
+	if (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8)
+		return 1;
+	return (b[0] == 0x49 && b[1] == 0xbc && b[10] == 0xe8) || (b[0] == 0xe8 && b[-10] == 0x49 && b[-9] == 0xbc);
+}
+
+enum { V8_FRAMELESS = 1, V8_BEGINS = 2 };
+
+/* What the instructions around an interrupted pc in compiled code tell: that there is no frame; that
+ * it is about to be made, or has just been, so that the function is in the register that it was
+ * called with. */
+__global int v8_around(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 begins = 0;
+	const __u32 *op;
+	const __u8 *b;
+
+	if (!s || !(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
+		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
+		return 0;
+	op = (const __u32 *)s->chunk + 4;
+	b = (const __u8 *)s->chunk + 16;
+	if (WALK_ARM64(w)) {
+		for (int i = -2; i < V8_AHEAD / 4; i++) { /* as makes_frame() */
+			begins |= ((__u64)((op[i] & 0xff8003ff) ^ 0x910003fd) - 1) >> 63;
+			FORGET(begins);
+		}
+		return starts_arm(op) * V8_FRAMELESS | begins * V8_BEGINS;
+	}
+	begins = makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8);
+	return starts_x86(b) * V8_FRAMELESS | begins * V8_BEGINS;
+}
+
+/* Whether the slots below fp are there: an interrupted frame may not have them yet. */
+static __always_inline int is_established(struct walk *w, struct v8_scratch *s, int around)
+{
+	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
+		return 0;
+	return !(w->flags & WALK_EXACT) || w->rule >> 32 == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
+}
+
+/* The place in the bytecode, from its first one on; -1: it is none. */
+static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
+{
+	if (!is_object(bytecode) || !is_smi(offset))
+		return -1;
+	offset = (offset >> 32) - (p->bytecode_first - 1);
+	return offset > V8_OFFSET_MAX ? -1 : (__s64)offset;
+}
+
+/* The JSFunction whose frame it is; 0: it is no function's. One that is C++ has it among its
+ * arguments: above the return address new.target, then the function. */
+static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p)
+{
+	__u64 context = v8_slot(w, p->frame_context), kind = 2ULL * p->builtin_exit;
+
+	if (is_object(context))
+		return v8_slot(w, p->frame_function);
+	return kind && context == kind ? v8_slot(w, 24) : 0;
+}
+
+/* Of a V8 whose objects are not known: what it compiled, and what its interpreter runs, whose place in
+ * the bytecode is a Smi of 32 or of 64 bits. */
+static __always_inline __u64 opaque_function(struct walk *w, const struct v8_proc *p, int established)
+{
+	__u64 offset, bytecode;
+
+	if (!established)
+		return w->map.flags & MAPPING_V8 ? V8_OPAQUE : 0;
+	offset = v8_slot(w, p->frame_offset);
+	bytecode = v8_slot(w, p->frame_bytecode);
+	if (!is_object(function_of(w, p)))
+		return 0;
+	if (w->map.flags & MAPPING_V8)
+		return V8_OPAQUE;
+	if (is_smi(offset))
+		offset >>= 31;
+	return is_object(bytecode) && offset && !(offset & 1) && offset >> 1 <= V8_OFFSET_MAX ? V8_OPAQUE : 0;
+}
+
+static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
+{
+	return p->wasm && context == 2ULL * p->wasm;
+}
+
+/* A builtin that programs cannot name: not in V8's own stacks either. */
+#define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: behind 5 bits of kind */
+
+/* ---- first sight ---- */
+
+/* ORDER of V8's objects/instance-type.h: the low bits of a string's type */
+enum {
+	V8_SEQUENTIAL = 0, V8_CONS = 1, V8_EXTERNAL = 2, V8_THIN = 5, V8_SHAPE = 7, V8_ONE_BYTE = 8,
+	V8_UNCACHED = 16,
+	V8_STRINGS = 128,
+};
+
+/* The string that a cons whose second part is empty, or a thin one, stands for; 0. */
+static __always_inline __u64 string_behind(__u64 string, int shape)
+{
+	__u64 first = 0, second = 0;
+	__u32 length = 0;
+
+	if (read_user(string - 1 + 16, &first))
+		return 0;
+	if (shape == V8_CONS && (read_user(string - 1 + 24, &second) ||
+		bpf_probe_read_user(&length, 4, (void *)(second - 1 + 12)) || length))
+		return 0;
+	return first;
+}
+
+/* The string's beginning; 0, or -1: it is none, or empty. What is in many parts is left to
+ * userspace. */
+__global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
+{
+	int type = read_type(string, map_type);
+	__u32 length = 0;
+	__u64 chars;
+
+	if (!out)
+		return -1;
+	out->size = 0;
+	if (type < 0 || type >= V8_STRINGS)
+		return -1;
+	if ((type & V8_SHAPE) == V8_CONS || (type & V8_SHAPE) == V8_THIN) {
+		string = string_behind(string, type & V8_SHAPE);
+		type = read_type(string, map_type);
+		if (type < 0 || type >= V8_STRINGS)
+			return -1;
+	}
+	chars = string - 1 + 16;
+	if ((type & V8_SHAPE) == V8_EXTERNAL && !(type & V8_UNCACHED)) {
+		if (read_user(string - 1 + 24, &chars))
+			return -1;
+	} else if ((type & V8_SHAPE) != V8_SEQUENTIAL) {
+		return -1;
+	}
+	if (bpf_probe_read_user(&length, 4, (void *)(string - 1 + 12)) || !length)
+		return -1;
+	out->wide = !(type & V8_ONE_BYTE);
+	length = length > V8_TEXT_MAX ? V8_TEXT_MAX : length << out->wide;
+	if (length > V8_TEXT_MAX)
+		length = V8_TEXT_MAX;
+	if (bpf_probe_read_user(out->chars, length, (void *)chars))
+		return -1;
+	out->size = length;
+	return 0;
+}
+
+/* Behind the variables and what is told of each: a class' variable, the name. */
+#define SCOPE_TAIL 4
+
+__global int v8_read_name(struct v8_record *r)
+{
+	__u64 name = 0, count = 0, at, slot = 0;
+	struct v8_proc *p;
+	__u32 pid;
+	int hashed;
+
+	if (!r)
+		return -1;
+	pid = r->pid;
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
+	if (!p || read_user(r->shared - 1 + p->shared_name, &name))
+		return -1;
+	if (instance_type(p, name) != p->scope_type)
+		return v8_read_text(name, p->map_type, &r->name);
+	if (read_user(name - 1 + p->scope_count, &count))
+		return -1;
+	count >>= 32;
+	at = name - 1 + p->scope_locals;
+	hashed = count >= V8_SCOPE_HASHED && !read_user(at, &slot) && instance_type(p, slot) >= V8_STRINGS;
+	at += 8 * (hashed ? count + 1 : 2 * count);
+	for (int i = 0; i < SCOPE_TAIL; i++, at += 8)
+		if (!read_user(at, &slot) && is_object(slot) && !v8_read_text(slot, p->map_type, &r->name))
+			return 0;
+	return -1;
+}
+
+/* 0: userspace knows of it. */
+__global int v8_first_sight(struct v8_record *r)
+{
+	__u64 at = 0; /* the script, then its name */
+	struct seen_bucket *b;
+	struct v8_proc *p;
+	__u32 pid;
+
+	if (!r)
+		return -1;
+	b = seen_bucket(&v8_seen, V8_SEEN_BUCKETS, r->frame);
+	if (seen_has(b, r->frame))
+		return 0;
+	pid = r->pid; /* Linux 6.1: no key in memory that was passed here */
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
+	if (!p)
+		return -1;
+	r->head.kind = RECORD_V8;
+	r->head.id = 0;
+	r->name.size = r->file.size = 0;
+	v8_read_name(r);
+	if (!read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
+		!read_user(at - 1 + p->script_name, &at))
+		v8_read_text(at, p->map_type, &r->file);
+	if (ring_output(r, sizeof(*r)))
+		return -1;
+	seen_add(b, r->frame);
+	return 0;
+}
+
+/* ---- a frame ---- */
+
+/* Of other bits of it each half has the place: memos that share one seldom share both. */
+static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
+{
+	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
+}
+
+#define MEMO_FIRST(hash)  ((__u32)((hash) >> 55))
+#define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
+_Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
+
+static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 function, __u64 where,
+	__u64 offset)
+{
+	return m->function == function && m->where == where && m->offset == offset >> 32 &&
+	       m->born == born;
+}
+
+/* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
+ * collection of garbage has begun; one that began before may still end, which takes longer
+ * than a round lasts. */
+__global int v8_begin(struct walk *w)
+{
+	struct v8_scratch *s;
+	__u64 epoch = 0, now;
+	struct v8_proc *p;
+	__u32 pid;
+
+	if (!w)
+		return -1;
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
+	s = scratch_of(w);
+	if (!p || !s)
+		return -1;
+	w->v8_walk = 1;
+	w->v8_budget = 2 * CODE_WORDS;
+	now = bpf_ktime_get_ns();
+	if (p->epoch && !read_user(p->epoch, &epoch))
+		epoch++; /* 0: not known */
+	if (epoch && epoch == s->epoch &&
+		p->born == s->proc.born && now - s->began < V8_TRUST)
+		return 0;
+	s->epoch = epoch;
+	s->began = now;
+	s->proc = *p;
+	s->code_start = s->code_span = 0;
+	s->blob_start = s->blob_span = 0;
+	s->interpreter = 0;
+	s->round++;
+	return 0;
+}
+
+/* A word of what was read of a SharedFunctionInfo, from shared_data on. */
+static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
+{
+	__u64 i = (offset - s->proc.shared_data) >> 3;
+
+	FORGET(i);
+	return s->words[i & (V8_WORDS - 1)];
+}
+
+/* What says that a SharedFunctionInfo is the same as before, with the same code; 0: it
+ * could not be read. What never comes again is a number of its own, or its script's. */
+static __always_inline __u64 read_shared(struct v8_scratch *s, __u64 shared)
+{
+	__u32 last = s->proc.shared_unique ? s->proc.shared_unique : s->proc.shared_flags;
+	__u32 size = last + 8 - s->proc.shared_data;
+	__u64 id = 0, script;
+
+	if (size > sizeof(s->words) || bpf_probe_read_user(s->words, size,
+		(void *)(shared - 1 + s->proc.shared_data)))
+		return 0;
+	if (s->proc.shared_unique) {
+		id = (__u32)shared_word(s, s->proc.shared_unique);
+	} else {
+		script = shared_word(s, s->proc.shared_script);
+		if (read_user(script - 1 + s->proc.script_id, &id))
+			return 0;
+	}
+	s->words[V8_WORDS - 1] = id;
+	return v8_mix(v8_mix(v8_mix(0, s->words[0]), shared_word(s, s->proc.shared_flags)), id) | 1;
+}
+
+/* The same of compiled code: its map and what follows that, which are other objects then. */
+static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
+{
+	if (bpf_probe_read_user(s->words, 24, (void *)stream))
+		return 0;
+	return v8_mix(v8_mix(v8_mix(0, s->words[0]), s->words[1]), s->words[2]) | 1;
+}
+
+/* 0: the memo still is true. */
+__global int v8_verify(struct walk *w, __u32 k)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	struct v8_memo *m;
+	__u64 shared = 0;
+
+	if (!s)
+		return -1;
+	m = &s->memo[k & (V8_MEMO - 1)];
+	/* What died keeps its looks for a while, so that the function is asked first. */
+	if (!m->in_stream && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
+		shared != m->object))
+		goto not;
+	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+		goto not;
+	m->round = s->round;
+	return 0;
+not:
+	m->function = 0;
+	return -1;
+}
+
+/* ---- what compiled code lies in ---- */
+
+struct stream_search {
+	struct v8_scratch *s;
+	__u64 top, found;
+};
+
+static long stream_word(__u32 i, void *data)
+{
+	struct stream_search *c = data;
+	struct v8_scratch *s = c->s;
+	__u64 at = c->top - 8ULL * i, k = at >> 3 & (CODE_CHUNK / 8 - 1), v;
+	__u16 type = 0;
+
+	if ((!i || k == CODE_CHUNK / 8 - 1) &&
+		bpf_probe_read_user(s->chunk, CODE_CHUNK, (void *)(at & ~(CODE_CHUNK - 1ULL))))
+		return 1;
+	FORGET(k);
+	v = s->chunk[k & (CODE_CHUNK / 8 - 1)];
+	if (!is_object(v) || v >> V8_ADDRESS_BITS ||
+		bpf_probe_read_user(&type, sizeof(type), (void *)(v - 1 + s->proc.map_type)) ||
+		type != s->proc.stream_type)
+		return 0;
+	c->found = at;
+	return 1;
+}
+
+/* What the instructions at w->lookup lie in, by looking back for its map; 0. */
+__global __u64 v8_stream(struct walk *w)
+{
+	struct stream_search c = {};
+	long n;
+
+	if (!w)
+		return 0;
+	c.s = scratch_of(w);
+	c.top = w->lookup & ~7ULL;
+	if (!c.s || w->v8_budget < CODE_WORDS)
+		return 0;
+	n = bpf_loop(CODE_WORDS, stream_word, &c, 0);
+	w->v8_budget -= n < 0 ? 0 : n & (2 * CODE_WORDS - 1);
+	return c.found;
+}
+
+/* ---- a place that is not known ---- */
+
+/* 0: it is a JSFunction, and m is of it, but for its code. */
+__global int v8_learn(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 shared = 0, flags, id;
+	const struct v8_proc *p;
+	struct v8_place *f;
+	struct v8_memo *m;
+	int type;
+
+	if (!s)
+		return -1;
+	p = &s->proc;
+	f = &s->place;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	m->function = 0;
+	type = instance_type(p, f->function);
+	if (type < p->function_first || type > p->function_last ||
+		read_user(f->function - 1 + p->function_shared, &shared) ||
+		instance_type(p, shared) != p->shared_type)
+		return -1;
+	m->print = read_shared(s, shared);
+	if (!m->print)
+		return -1;
+	flags = shared_word(s, p->shared_flags);
+	/* Numbers are those of an isolate: a worker's thread has its own. */
+	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32 | (__u64)w->tid << 32);
+	if ((__s64)flags >> 32 == -1) /* no script's */
+		id = v8_mix(id, shared);
+	m->object = f->shared = shared;
+	m->in_stream = 0;
+	m->frame = f->at < 0 && !(flags & SHARED_NATIVE) && is_smi(s->words[0]) ? 0 : id | 1;
+	return 0;
+}
+
+static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
+{
+	__u64 offset = f->at < 0 ? 0 : f->offset, hash = memo_hash(f->function, f->where, offset);
+	__u32 k = MEMO_FIRST(hash);
+
+	f->k = k;
+	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+		return 0;
+	f->k = MEMO_SECOND(hash);
+	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+		return 0;
+	/* What this round has not met makes room. */
+	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
+		f->k = k;
+	return -1;
+}
+
+/* Whether the code that lies in a stream (0: it was not found) is optimised. */
+static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
+{
+	__u64 code = stream + 1;
+	__u32 flags;
+
+	if (!stream || !p->code_mask || (p->code_apart && read_user(stream + 8, &code)) ||
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)(code - 1 + p->code_flags)))
+		return 0;
+	flags &= p->code_mask;
+	return flags >= p->code_first && flags <= p->code_last;
+}
+
+/* Sets the memo place.k, where what it had is no more wanted. 0 or -1. */
+__global int v8_learn_place(struct walk *w)
+{
+	struct v8_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 stream, code = 0;
+	struct v8_place *f;
+	struct v8_memo *m;
+
+	if (!s)
+		return -1;
+	f = &s->place;
+	stream = f->compiled ? v8_stream(w) : 0;
+	if (f->compiled && f->words >= 0 && !is_optimized(&s->proc, stream)) {
+		f->at = f->words;
+		f->where = f->bytecode;
+		if (!find_memo(s, f) && !v8_verify(w, f->k))
+			return 0;
+	}
+	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
+		f->at = -1;
+		f->where = w->lookup;
+		if (!find_memo(s, f) && !v8_verify(w, f->k))
+			return 0;
+	}
+	if (v8_learn(w))
+		return -1;
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	if (f->compiled && f->at < 0 && m->frame) {
+		code = stream ? read_stream(s, stream) : 0;
+		if (code) {
+			m->object = stream;
+			m->print = code;
+			m->in_stream = 1;
+		}
+	}
+	if (m->frame && f->at < 0)
+		m->frame = FRAME_JS(v8_mix(v8_mix(m->frame, f->where), code), 0);
+	else if (m->frame)
+		m->frame = FRAME_JS(v8_mix(m->frame, 0), f->at);
+	m->function = f->function;
+	m->where = f->where;
+	m->offset = f->at < 0 ? 0 : f->offset >> 32;
+	m->born = s->proc.born;
+	m->round = s->round;
+	m->sent = !m->frame;
+	return 0;
+}
+
+static __always_inline void send_place(struct walk *w, struct v8_scratch *s, struct v8_memo *m,
+	struct v8_place *f)
+{
+	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
+		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
+
+	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
+		return;
+	if (!read_shared(s, f->shared))
+		return;
+	s->out.frame = m->frame;
+	s->out.shared = f->shared;
+	s->out.flags = shared_word(s, s->proc.shared_flags);
+	s->out.unique = s->words[V8_WORDS - 1];
+	s->out.bytecode = has_bytecode ? f->bytecode : 0;
+	s->out.pc = f->at < 0 ? f->where : 0;
+	s->out.pid = w->pid;
+	s->out.time = bpf_ktime_get_ns();
+	s->out.compiled = !!f->compiled;
+	m->sent = !v8_first_sight(&s->out);
+}
+
+/* Where the code of a frame lies, for those that follow. */
+static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
+{
+	if (w->map.flags & MAPPING_V8) {
+		s->code_start = w->map.start;
+		s->code_span = w->map.end - w->map.start;
+		return;
+	}
+	s->blob_start = w->map.bias + s->proc.builtins;
+	s->blob_span = s->proc.builtins_size;
+	s->blob_bias = w->map.bias;
+	s->blob_file = w->map.file;
+}
+
+/* The frame of the function that runs; 0: it is no function's. */
+__global __u64 v8_function(struct walk *w)
+{
+	struct v8_scratch *s;
+	struct v8_place *f;
+	struct v8_memo *m;
+	int around;
+
+	if (!w || (!w->v8_walk && v8_begin(w)))
+		return 0;
+	s = scratch_of(w);
+	if (!s)
+		return 0;
+	f = &s->place;
+	note_code(w, s);
+	around = (w->flags & WALK_EXACT) ? v8_around(w) : 0;
+	if (s->proc.opaque)
+		return opaque_function(w, &s->proc, is_established(w, s, around));
+	if (!is_established(w, s, around)) {
+		f->offset = f->bytecode = 0;
+		f->function = around & V8_BEGINS ? w->regs[WALK_ARM64(w) ? RULE_REG_X1 : RULE_REG_RDI] : 0;
+	} else {
+		/* The lowest one first: the window is filled from there upwards. */
+		f->offset = v8_slot(w, s->proc.frame_offset);
+		f->bytecode = v8_slot(w, s->proc.frame_bytecode);
+		f->function = function_of(w, &s->proc);
+		if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
+			return V8_WASM;
+	}
+	if (!is_object(f->function))
+		return 0;
+	f->shared = 0;
+	f->compiled = w->map.flags & MAPPING_V8;
+	f->words = bytecode_offset(&s->proc, f->offset, f->bytecode);
+	/* A frame that V8 went over to compiled code in keeps what its interpreter had there; what is
+	 * compiled may also be a copy of the interpreter (--interpreted-frames-native-stack). */
+	f->at = f->compiled ? -1 : f->words;
+	f->where = f->at < 0 ? w->lookup : f->bytecode;
+	if (find_memo(s, f))
+		f->k |= V8_MEMO;
+	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
+		f->k |= V8_MEMO;
+	if ((f->k & V8_MEMO) && v8_learn_place(w)) {
+		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
+			w->trouble = UNWIND_MOVED;
+		return 0;
+	}
+	m = &s->memo[f->k & (V8_MEMO - 1)];
+	if (f->at >= 0 && !f->compiled)
+		s->interpreter = w->lookup;
+	if (m->frame && w->store && !m->sent)
+		send_place(w, s, m, f);
+	return m->frame;
+}
+
+/* What frames of functions and of builtins are mostly: in code that was met before, with
+ * all that tells of them in the window, at places that are known. */
+__global __u64 v8_plain(struct walk *w)
+{
+	__u32 index;
+	__u64 pc, sp, fp, hash, wanted = 0, gone = 0;
+	struct stack_record *out;
+	struct v8_scratch *s;
+	__u32 nr, on = 1;
+
+	if (!w)
+		return 0;
+	index = w->py.slot;
+	out = bpf_map_lookup_elem(&frames, &index);
+	s = bpf_map_lookup_elem(&v8_scratch, &index);
+	if (!out || !s || !w->v8_walk)
+		return 0;
+	pc = w->pc;
+	sp = w->sp;
+	fp = w->fp;
+	nr = w->nr;
+	hash = w->hash;
+	for (int i = 0; i < V8_PLAIN; i++) {
+		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra;
+		int compiled = lookup - s->code_start < s->code_span;
+
+		if (!compiled && lookup - s->blob_start >= s->blob_span) {
+			on = 0;
+			break;
+		}
+		if ((fp & 7) || fp - 16 < sp || nr >= w->limit)
+			break;
+		if (o - V8_BELOW > WINDOW_BYTES - V8_BELOW - 16) {
+			wanted = w->v8_asked == fp ? 0 : fp - V8_BELOW;
+			w->v8_asked = fp;
+			break;
+		}
+		context = window_word(w, o + s->proc.frame_context);
+		if (is_object(context)) {
+			__u64 function = window_word(w, o + s->proc.frame_function);
+			__u64 where = lookup, offset = 0;
+			struct v8_memo *m;
+			__u64 h;
+			__u32 k;
+
+			if (lookup == s->interpreter) {
+				where = window_word(w, o + s->proc.frame_bytecode);
+				offset = window_word(w, o + s->proc.frame_offset);
+			}
+			h = memo_hash(function, where, offset);
+			k = MEMO_FIRST(h);
+			FORGET(k);
+			m = &s->memo[k & (V8_MEMO - 1)];
+			if (!is_of(m, s->proc.born, function, where, offset)) {
+				k = MEMO_SECOND(h);
+				FORGET(k);
+				m = &s->memo[k & (V8_MEMO - 1)];
+				if (!is_of(m, s->proc.born, function, where, offset))
+					break;
+			}
+			if (m->sent < w->store)
+				break;
+			if (m->round != s->round && v8_verify(w, k))
+				break;
+			frame = m->frame;
+		} else if (is_wasm(&s->proc, context)) {
+			frame = V8_WASM;
+		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||
+			   (WALK_ARM64(w) && (context == 2ULL * s->proc.entry ||
+				context == 2ULL * s->proc.construct_entry))) {
+			break;
+		}
+		if (!frame && w->want == WANT_ALL) {
+			if (compiled)
+				break;
+			frame = FRAME_NATIVE(s->blob_file, lookup - s->blob_bias);
+		}
+		ra = strip(w, window_word(w, o + 8));
+		if (!ra)
+			break;
+		if (frame) {
+			store_frame(w, out, nr++, frame);
+			hash = STACK_HASH(hash, frame);
+		}
+		sp = fp + 16;
+		fp = window_word(w, o);
+		pc = ra;
+		gone = WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
+	}
+	w->flags &= ~gone;
+	w->v8_on = on;
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->nr = nr;
+	w->hash = hash;
+	return wanted;
+}
+
+/* arm64: the process, where it is a frame that C++ entered by, which has callee-saved
+ * registers above its record, or around it; NULL. */
+static __always_inline struct v8_proc *entry_of(struct walk *w)
+{
+	struct v8_proc *p;
+	__u64 kind = 0;
+	__u32 pid = w->pid;
+
+	if (!WALK_ARM64(w))
+		return NULL;
+	p = bpf_map_lookup_elem(&v8_procs, &pid);
+	if (!p || walk_word(w, w->fp + p->frame_context, &kind))
+		return NULL;
+	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? p : NULL;
+}
+
+/* What is called has no frame: RA is where the call has put it. */
+static __always_inline int by_call(struct walk *w)
+{
+	__u64 ra = w->lr;
+
+	if (!WALK_ARM64(w) && walk_word(w, w->sp, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, strip(w, ra), WALK_ARM64(w) ? w->sp : w->sp + 8, w->fp, 1);
+}
+
+__global int native_v8(struct walk *w)
+{
+	__u64 ra = 0, fp = 0, at, sp;
+	struct v8_proc *entry;
+	int err = 0;
+
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	if ((w->flags & WALK_EXACT) && (v8_around(w) & V8_FRAMELESS))
+		return by_call(w);
+	if ((w->flags & WALK_EXACT) && w->rule >> 32 != V8_FRAME && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+		return err;
+	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
+		return stop(UNWIND_NO_TABLE);
+	entry = entry_of(w);
+	at = w->fp + (entry ? entry->entry_record : 0);
+	sp = w->fp + (entry ? entry->entry_size : 16);
+	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, sp, fp, 0);
+}

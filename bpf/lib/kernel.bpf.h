@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* kernel.bpf.h - the machine a kernel half runs on: libbpf's helpers, or, with
+ * STRATA_HOST, their stand-ins in userspace (src/unwinders/host/kernel.h).
+ *
+ * Every function that another object calls is __global: weak, so that clang assumes
+ * nothing about it across the call (the verifier checks each alone), and noinline. */
+#pragma once
+
+#ifdef STRATA_HOST
+#include "unwinders/host/kernel.h"
+#else
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+
+/* vmlinux.h is not included: one CO-RE relocation costs 9 ms at each start. The
+ * layouts of struct pt_regs are ABI. */
+struct task_struct;
+struct pt_regs;
+
+/* Before Linux 5.17 there is no bpf_loop(). The verifier then looks at each time round, so
+ * that loops end early; a stack is marked with that. */
+#ifdef PLAIN_LOOPS
+#define LOOP_ROUNDS 2048 /* of a walk, see walk_round() */
+#define LOOP_MAX    256  /* of others */
+#define bpf_loop(n, f, data, flags)                                                      \
+	({                                                                               \
+		__u32 i_;                                                                \
+		for (i_ = 0; i_ < LOOP_MAX && i_ < (n); i_++)                            \
+			if (f(i_, data)) {                                               \
+				i_++;                                                    \
+				break;                                                   \
+			}                                                                \
+		(long)i_;                                                                \
+	})
+#endif
+#endif
+
+#define __global __weak __attribute__((noinline))
+
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
+/* Verifier workaround: clang drops `x & (N - 1)` where it knows x < N from a test
+ * which the verifier has lost through a spill. This makes clang forget too. */
+#ifdef STRATA_HOST
+#define FORGET(x) ((void)(x))
+#else
+#define FORGET(x) asm volatile("" : "+r"(x))
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* kstack.h - the treaty of kernel stacks: codegen's stack.c and kstack.bpf.c. */
+#pragma once
+#include "bpf/walk/unwind.h"
+
+/* kernel.perf_event_max_stack is 127 unless raised: bpf_get_stack() gives no more. */
+#define KSTACK_MAX 127
+
+/* Filled by the caller: nr and ips; laid out as a struct stack_record, so that it is
+ * sent as it stands. In its scratch memory. */
+struct kstack_req {
+	struct record head;
+	__u64 id; /* out: 0: the empty stack */
+	__u32 nr; /* in: frames in ips */
+	__u32 end;
+	__u64 ips[KSTACK_MAX + 1]; /* in: addresses; out: frames */
+};
+ABI_SIZE(kstack_req, 24 + 8 * 128);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* image.c - -d image: what the runtime is told, in lines. */
+#include "image.h"
+
+#include <inttypes.h>
+
+#include "base/arena.h"
+#include "provider.h"
+#include "type.h"
+
+static const char *const ops[] = {
+	[RECORD_PRINTF] = "printf",     [RECORD_PRINT_VALUE] = "print",
+	[RECORD_PRINT_MAP] = "print-map", [RECORD_CLEAR] = "clear",
+	[RECORD_ZERO] = "zero",         [RECORD_EXIT] = "exit",
+	[RECORD_JOIN] = "join",
+};
+
+static void dump_progs(const struct image *img, FILE *out)
+{
+	for (unsigned i = 0; i < img->nprogs; i++) {
+		const struct image_prog *p = &img->progs[i];
+
+		fprintf(out, "program %s section %s, %u place%s\n", p->name, p->section,
+			p->nplaces, p->nplaces == 1 ? "" : "s");
+		for (uint32_t k = 0; k < p->nplaces; k++)
+			fprintf(out, "  %u %s\n", p->first_place + k,
+				img->places[p->first_place + k].place->name);
+	}
+}
+
+static void dump_maps(struct arena *a, const struct image *img, FILE *out)
+{
+	for (unsigned i = 0; i < img->nmaps; i++) {
+		const struct image_map *m = &img->maps[i];
+
+		fprintf(out, "map @%s", m->name);
+		if (m->key)
+			fprintf(out, "[%s]", type_name(a, m->key));
+		fprintf(out, ": %s%s\n", type_name(a, m->value),
+			m->per_cpu ? ", per CPU" : "");
+	}
+}
+
+static void dump_records(struct arena *a, const struct image *img, FILE *out)
+{
+	for (unsigned i = 0; i < img->nrecords; i++) {
+		const struct image_record *r = &img->records[i];
+
+		fprintf(out, "record %u %s, %u bytes\n", i, ops[r->op], r->size);
+		for (unsigned k = 0; k < r->nargs; k++)
+			fprintf(out, "  at %u %s\n", r->args[k].offset,
+				type_name(a, r->args[k].type));
+	}
+}
+
+void image_dump(const struct image *img, FILE *out)
+{
+	struct arena *a = arena_new();
+
+	dump_progs(img, out);
+	dump_maps(a, img, out);
+	dump_records(a, img, out);
+	fprintf(out, "scratch %u bytes%s%s%s\n", img->scratch_size,
+		img->kernel_stacks ? ", kernel stacks" : "",
+		img->user_stacks ? ", user stacks" : "",
+		img->user_symbols ? ", user symbols" : "");
+	arena_free(a);
+}

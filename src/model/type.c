@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/* type.c - what a value is, and how it lies in memory. */
+#include "type.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "bpf/lib/record.h"
+
+#define PREDEFINED(name, ...)                                                            \
+	static const struct type name##_ = {__VA_ARGS__};                                \
+	const struct type *const type_##name = &name##_;
+#define PREDEFINED_INT(bits)                                                             \
+	PREDEFINED(int##bits, .kind = TYPE_INT, .size = (bits) / 8, .is_signed = true)   \
+	PREDEFINED(uint##bits, .kind = TYPE_INT, .size = (bits) / 8)
+
+PREDEFINED(bad, .kind = TYPE_BAD)
+PREDEFINED(none, .kind = TYPE_NONE)
+PREDEFINED(bool, .kind = TYPE_BOOL, .size = 1)
+PREDEFINED_INT(8)
+PREDEFINED_INT(16)
+PREDEFINED_INT(32)
+PREDEFINED_INT(64)
+PREDEFINED(ksym, .kind = TYPE_KSYM, .size = 8)
+PREDEFINED(usym, .kind = TYPE_USYM, .size = sizeof(struct usym))
+PREDEFINED(probe, .kind = TYPE_PLACE, .size = 8)
+PREDEFINED(func, .kind = TYPE_PLACE, .size = 8, .place.func = true)
+PREDEFINED(args, .kind = TYPE_ARGS)
+
+static struct type *type_new(struct arena *a, enum type_kind kind, uint32_t size)
+{
+	struct type *t = arena_new_obj(a, struct type);
+
+	t->kind = kind;
+	t->size = size;
+	return t;
+}
+
+const struct type *type_string(struct arena *a, uint32_t size)
+{
+	return type_new(a, TYPE_STRING, size);
+}
+
+const struct type *type_int(uint32_t size, bool is_signed)
+{
+	switch (size) {
+	case 1:
+		return is_signed ? type_int8 : type_uint8;
+	case 2:
+		return is_signed ? type_int16 : type_uint16;
+	case 4:
+		return is_signed ? type_int32 : type_uint32;
+	default:
+		return is_signed ? type_int64 : type_uint64;
+	}
+}
+
+const struct type *type_pointer(struct arena *a, const char *pointee, bool user)
+{
+	struct type *t = type_new(a, TYPE_POINTER, 8);
+
+	t->pointer.pointee = pointee;
+	t->pointer.user = user;
+	return t;
+}
+
+/* Text is stored and compared in words, which the BPF stack wants aligned. */
+static uint32_t alignment(const struct type *t)
+{
+	switch (t->kind) {
+	case TYPE_INT:
+		return t->size;
+	case TYPE_BAD:
+	case TYPE_NONE:
+	case TYPE_BOOL:
+		return 1;
+	case TYPE_STRING:
+	case TYPE_POINTER:
+	case TYPE_TUPLE:
+	case TYPE_STACK:
+	case TYPE_KSYM:
+	case TYPE_USYM:
+	case TYPE_PLACE:
+	case TYPE_ARGS:
+	case TYPE_AGG:
+		return 8;
+	}
+	return 8;
+}
+
+const struct type *type_tuple(
+	struct arena *a, const struct type *const *members, unsigned n)
+{
+	struct type *t = type_new(a, TYPE_TUPLE, 0);
+	const struct type **types = arena_new_array(a, const struct type *, n + 1);
+	uint32_t *offsets = arena_new_array(a, uint32_t, n + 1), at = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t align = alignment(members[i]);
+
+		at = (at + align - 1) / align * align;
+		types[i] = members[i];
+		offsets[i] = at;
+		at += members[i]->size;
+	}
+	t->size = (at + 7) / 8 * 8;
+	t->tuple.n = n;
+	t->tuple.members = types;
+	t->tuple.offsets = offsets;
+	return t;
+}
+
+const struct type *type_stack(
+	struct arena *a, enum stack_lang lang, enum stack_mode mode, uint32_t limit, bool limited)
+{
+	struct type *t = type_new(a, TYPE_STACK, 8);
+
+	t->stack.lang = lang;
+	t->stack.mode = mode;
+	t->stack.limit = limit;
+	t->stack.limited = limited;
+	return t;
+}
+
+const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed)
+{
+	bool wide = kind != AGG_COUNT && kind != AGG_SUM;
+	struct type *t = type_new(a, TYPE_AGG, wide ? sizeof(struct agg_stats) : 8);
+
+	t->is_signed = is_signed;
+	t->agg.kind = kind;
+	return t;
+}
+
+const struct type *type_hist(struct arena *a, uint32_t bits)
+{
+	uint32_t buckets = HIST_BUCKETS(bits);
+	struct type *t = type_new(a, TYPE_AGG, 8 * buckets);
+
+	t->is_signed = true;
+	t->agg.kind = AGG_HIST;
+	t->agg.bits = bits;
+	t->agg.buckets = buckets;
+	return t;
+}
+
+/* One bucket below min, one from max on; a last step that is cut short is a
+ * bucket too. */
+const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step)
+{
+	uint64_t range = (uint64_t)max - (uint64_t)min;
+	uint32_t buckets =
+		(uint32_t)(range / (uint64_t)step + (range % (uint64_t)step != 0)) + 2;
+	struct type *t = type_new(a, TYPE_AGG, 8 * buckets);
+
+	t->is_signed = true;
+	t->agg.kind = AGG_LHIST;
+	t->agg.min = min;
+	t->agg.max = max;
+	t->agg.step = step;
+	t->agg.buckets = buckets;
+	return t;
+}
+
+static bool agg_eq(const struct type *a, const struct type *b)
+{
+	return a->is_signed == b->is_signed && a->agg.kind == b->agg.kind &&
+	       a->agg.bits == b->agg.bits && a->agg.min == b->agg.min &&
+	       a->agg.max == b->agg.max && a->agg.step == b->agg.step;
+}
+
+static bool tuple_eq(const struct type *a, const struct type *b)
+{
+	if (a->tuple.n != b->tuple.n)
+		return false;
+	for (unsigned i = 0; i < a->tuple.n; i++)
+		if (!type_eq(a->tuple.members[i], b->tuple.members[i]))
+			return false;
+	return true;
+}
+
+bool type_eq(const struct type *a, const struct type *b)
+{
+	if (a == b)
+		return true;
+	if (a->kind != b->kind || a->size != b->size)
+		return false;
+	switch (a->kind) {
+	case TYPE_BAD:
+	case TYPE_NONE:
+	case TYPE_BOOL:
+	case TYPE_STRING:
+	case TYPE_KSYM:
+	case TYPE_USYM:
+	case TYPE_ARGS:
+		return true;
+	case TYPE_INT:
+		return a->is_signed == b->is_signed;
+	case TYPE_POINTER:
+		return a->pointer.user == b->pointer.user &&
+		       !strcmp(a->pointer.pointee, b->pointer.pointee);
+	case TYPE_TUPLE:
+		return tuple_eq(a, b);
+	case TYPE_STACK:
+		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
+		       a->stack.limit == b->stack.limit &&
+		       a->stack.limited == b->stack.limited;
+	case TYPE_PLACE:
+		return a->place.func == b->place.func;
+	case TYPE_AGG:
+		return agg_eq(a, b);
+	}
+	return false;
+}
+
+static const char *const agg_names[] = {
+	[AGG_COUNT] = "count",
+	[AGG_SUM] = "sum",
+	[AGG_MIN] = "min",
+	[AGG_MAX] = "max",
+	[AGG_AVG] = "avg",
+	[AGG_STATS] = "stats",
+	[AGG_HIST] = "hist",
+	[AGG_LHIST] = "lhist",
+};
+
+static const char *const stack_names[] = {
+	[STACK_KERNEL] = "kstack",
+	[STACK_USER] = "ustack",
+	[STACK_PYTHON] = "pystack",
+	[STACK_JS] = "jsstack",
+	[STACK_GO] = "gostack",
+};
+
+const char *const stack_mode_names[STACK_MODE_MAX] = {
+#define M(id, name) name,
+	STACK_MODES(M)
+#undef M
+};
+
+static const char *stack_name(struct arena *a, const struct type *t)
+{
+	if (t->stack.mode == STACK_FUNC)
+		return stack_names[t->stack.lang];
+	return arena_printf(
+		a, "%s(%s)", stack_names[t->stack.lang], stack_mode_names[t->stack.mode]);
+}
+
+static const char *tuple_name(struct arena *a, const struct type *t)
+{
+	struct str s = {};
+	const char *text;
+
+	str_addc(&s, '(');
+	for (unsigned i = 0; i < t->tuple.n; i++)
+		str_addf(&s, "%s%s", i ? ", " : "", type_name(a, t->tuple.members[i]));
+	str_add(&s, t->tuple.n == 1 ? ",)" : ")");
+	text = arena_strdup(a, str_text(&s));
+	str_done(&s);
+	return text;
+}
+
+static const char *agg_name(struct arena *a, const struct type *t)
+{
+	if (t->agg.kind == AGG_HIST && t->agg.bits)
+		return arena_printf(a, "hist(%u)", t->agg.bits);
+	if (t->agg.kind == AGG_LHIST)
+		return arena_printf(a, "lhist(%lld, %lld, %lld)", (long long)t->agg.min,
+			(long long)t->agg.max, (long long)t->agg.step);
+	return agg_names[t->agg.kind];
+}
+
+const char *type_name(struct arena *a, const struct type *t)
+{
+	switch (t->kind) {
+	case TYPE_BAD:
+		return "nothing known";
+	case TYPE_NONE:
+		return "none";
+	case TYPE_INT:
+		return arena_printf(a, "%sint%u", t->is_signed ? "" : "u", 8 * t->size);
+	case TYPE_BOOL:
+		return "bool";
+	case TYPE_POINTER:
+		return arena_printf(a, "%s *", t->pointer.pointee);
+	case TYPE_STRING:
+		return arena_printf(a, "string[%u]", t->size);
+	case TYPE_TUPLE:
+		return tuple_name(a, t);
+	case TYPE_STACK:
+		return stack_name(a, t);
+	case TYPE_KSYM:
+		return "ksym";
+	case TYPE_USYM:
+		return "usym";
+	case TYPE_PLACE:
+		return t->place.func ? "func" : "probe";
+	case TYPE_ARGS:
+		return "args";
+	case TYPE_AGG:
+		return agg_name(a, t);
+	}
+	return "";
+}
+
+/* ---- by name ---- */
+
+static const struct {
+	const char *name;
+	const struct type *type;
+} named[] = {
+	{"bool", &bool_},
+	{"func", &func_},
+	{"int16", &int16_},
+	{"int32", &int32_},
+	{"int64", &int64_},
+	{"int8", &int8_},
+	{"ksym", &ksym_},
+	{"none", &none_},
+	{"probe", &probe_},
+	{"uint16", &uint16_},
+	{"uint32", &uint32_},
+	{"uint64", &uint64_},
+	{"uint8", &uint8_},
+	{"usym", &usym_},
+};
+
+const struct type *type_by_name(struct arena *a, const char *name)
+{
+	size_t len = strlen(name);
+	unsigned long size;
+	char *end;
+
+	/* The kernel's spelling: uint64_t */
+	if (len > 2 && strstr(name, "int") && !strcmp(name + len - 2, "_t"))
+		len -= 2;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		if (strlen(named[i].name) == len && !strncmp(named[i].name, name, len))
+			return named[i].type;
+	if (strncmp(name, "string[", 7) != 0 || name[7] < '0' || name[7] > '9')
+		return NULL;
+	size = strtoul(name + 7, &end, 10);
+	if (strcmp(end, "]") != 0 || size < 1 || size > TYPE_STRING_MAX)
+		return NULL;
+	return type_string(a, (uint32_t)size);
+}

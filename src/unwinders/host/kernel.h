@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_bpf.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
+ * the kernel halves only, in host_walk.c. */
+#pragma once
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stddef.h>
+
+#define SEC(name)
+#define __uint(name, val)  int (*name)[(unsigned long)(val) ? 1 : 1]
+#define __type(name, val)  __typeof__(val) *name
+#define __array(name, val) __typeof__(val) *name[1]
+#define __weak             __attribute__((weak))
+#define __noinline         __attribute__((noinline))
+#undef __always_inline
+#define __always_inline    inline __attribute__((always_inline))
+
+/* Maps are told apart by address. */
+void *host_map_lookup(void *map, const void *key);
+long host_map_update(void *map, const void *key, const void *value);
+long host_read(void *dst, __u32 size, const void *addr);
+long host_output(const void *data, __u64 size);
+__u64 host_pid_tgid(void);
+__u64 host_time(void);
+__u64 host_ring_size(void); /* 0: there is none */
+
+/* python.bpf.c has its own file, for its names; these are its maps. */
+extern void *const host_python_seen, *const host_python_procs, *const host_python_scratch;
+extern const size_t host_python_scratch_size;
+
+#define bpf_map_lookup_elem(map, key)              host_map_lookup((void *)(map), key)
+#define bpf_map_update_elem(map, key, value, flag) host_map_update(map, key, value)
+#define bpf_probe_read_user(dst, size, addr)       host_read(dst, size, (const void *)(addr))
+#define bpf_ringbuf_output(map, data, size, flags) host_output(data, size)
+#define bpf_ringbuf_query(map, what)               host_ring_size()
+#define bpf_get_current_pid_tgid()                 host_pid_tgid()
+#define bpf_get_smp_processor_id()                 0
+#define bpf_get_current_task()                     0ULL
+#define bpf_ktime_get_ns()                         host_time()
+
+/* There is no kernel. */
+static inline long bpf_probe_read_kernel(void *dst, __u32 size, const void *addr)
+{
+	return -1;
+}
+
+static inline long bpf_loop(__u32 n, long (*f)(__u32, void *), void *ctx, __u64 flags)
+{
+	for (__u32 i = 0; i < n; i++)
+		if (f(i, ctx))
+			return i + 1;
+	return n;
+}

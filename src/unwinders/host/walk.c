@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_walk.c - the kernel's walk, run here: its sources, over maps that are plain
+ * memory. Each walk has its own; the thread's current one is all that is global. */
+#include "walk.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "kernel.h"
+
+/* clang's and gcc's opinions differ on the kernel halves; theirs are compiled with
+ * their own warnings. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wint-to-pointer-cast"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+
+#define STRATA_HOST
+#define MAP
+#include "bpf/lib/maps.bpf.h"
+#define python_begin host_python_begin
+#define python_step  host_python_step
+#define python_plain host_python_plain
+#include "bpf/walk/unwind.bpf.c"
+#undef python_begin
+#undef python_step
+#undef python_plain
+
+int python_begin(struct python_cursor *c);
+int python_step(struct python_cursor *c, __u64 *frame);
+int python_plain(struct python_cursor *c);
+
+/* An array of the tables map: bounds are the host's to know. */
+struct host_table {
+	const void *data;
+	size_t size;
+	uint64_t word;
+};
+
+struct host {
+	struct host_memory *memory;
+	const struct host_regs *regs;
+	struct host_tables *given;
+	uint32_t pid;
+	struct walk *walk;
+	struct stack_record *out;
+	void *python; /* struct python_scratch */
+	struct v8_scratch v8;
+	struct rule_cache cache;
+	struct host_table table;
+};
+
+static _Thread_local struct host *host;
+
+/* ---- stand-ins --------------------------------------------------------- */
+
+static void *table_of(uint32_t file)
+{
+	struct host_table *t = &host->table;
+
+	t->data = file ? host->given->table(host->given, file, &t->size) : NULL;
+	return t->data ? t : NULL;
+}
+
+static void *word_of(struct host_table *t, uint32_t i)
+{
+	if (i >= t->size / 8)
+		return NULL;
+	memcpy(&t->word, (const char *)t->data + 8ull * i, 8);
+	return &t->word;
+}
+
+void *host_map_lookup(void *map, const void *key)
+{
+	const struct mapping_key *mk = key;
+	uint32_t k;
+
+	if (map == &seen || map == host_python_seen || map == &lost || map == &strangers ||
+		map == &v8_seen)
+		return NULL;
+	if (map == &walks)
+		return host->walk;
+	if (map == &frames)
+		return host->out;
+	if (map == &rule_cache)
+		return &host->cache;
+	if (map == host_python_scratch)
+		return host->python;
+	if (map == &mappings)
+		return host->given->chunk(host->given, mk->pid, mk->chunk);
+	memcpy(&k, key, sizeof(k));
+	if (map == &tables)
+		return table_of(k);
+	if (map == host_python_procs)
+		return host->given->python ? (void *)host->given->python(host->given, k) : NULL;
+	if (map == &v8_scratch)
+		return &host->v8;
+	if (map == &v8_procs)
+		return host->given->v8 ? (void *)host->given->v8(host->given, k) : NULL;
+	return map == &host->table ? word_of(map, k) : NULL;
+}
+
+long host_map_update(void *map, const void *key, const void *value)
+{
+	return 0;
+}
+
+long host_read(void *dst, __u32 size, const void *addr)
+{
+	return host->memory->read(host->memory, (uint64_t)addr, dst, size);
+}
+
+long host_output(const void *data, __u64 size)
+{
+	const struct record *r = data;
+
+	if ((r->kind == RECORD_PYTHON || r->kind == RECORD_V8) && host->given->record)
+		host->given->record(host->given, r, size);
+	return 0;
+}
+
+__u64 host_pid_tgid(void)
+{
+	return (uint64_t)host->pid << 32 | (host->regs->tid ? host->regs->tid : host->pid);
+}
+
+__u64 host_ring_size(void)
+{
+	return 0;
+}
+
+__u64 host_time(void)
+{
+	return 0;
+}
+
+static int user_registers(struct walk *w)
+{
+	const struct host_regs *r = host->regs;
+
+	w->pc = r->pc;
+	w->sp = r->sp;
+	w->fp = r->fp;
+	w->lr = r->lr;
+	w->machine = r->machine;
+	w->pc_mask = (1ULL << (r->address_bits ? r->address_bits : 48)) - 1;
+	w->g = r->other[RULE_REG_X28];
+	memcpy(w->regs, r->other, sizeof(w->regs));
+	w->flags = WALK_EXACT | WALK_LR | WALK_BLIND | (r->has_other ? WALK_REGS | WALK_RBX : 0) |
+		(host->given->is_late ? WALK_LATE : 0);
+	return 0;
+}
+
+__u64 thread_pointer(void)
+{
+	return host->regs->tp;
+}
+
+/* ---- frames of the language, as the kernel saw them --------------------- */
+
+int host_python_begin(struct python_cursor *c)
+{
+	if (!host->given->language)
+		return python_begin(c);
+	c->begun = c->told = 1;
+	c->frame = host->given->nlanguage;
+	return c->frame ? 0 : -1;
+}
+
+int host_python_step(struct python_cursor *c, __u64 *frame)
+{
+	const struct host_tables *t = host->given;
+
+	if (!t->language)
+		return python_step(c, frame);
+	c->entry = 0;
+	if (!c->frame)
+		return 0;
+	*frame = t->language[t->nlanguage - c->frame--];
+	if (*frame >> FRAME_LANG_SHIFT)
+		return 1;
+	c->entry = *frame;
+	return 0;
+}
+
+int host_python_plain(struct python_cursor *c)
+{
+	return host->given->language ? 0 : python_plain(c);
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+static int process_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_process *p = (struct host_process *)m;
+	struct iovec to = {buf, size}, from = {(void *)addr, size};
+	ssize_t n = process_vm_readv(p->pid, &to, 1, &from, 1, 0);
+
+	return n == (ssize_t)size ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+void host_process_init(struct host_process *m, int pid)
+{
+	*m = (struct host_process){{process_read}, pid};
+}
+
+static const uint8_t *page_of(struct host_pages *p, uint64_t number)
+{
+	size_t k = number % HOST_PAGES;
+
+	if (p->page[k] == number + 1)
+		return p->data[k];
+	p->page[k] = 0;
+	if (p->of->read(p->of, number << 12, p->data[k], sizeof(p->data[k])))
+		return NULL;
+	p->page[k] = number + 1;
+	return p->data[k];
+}
+
+/* What has no whole page, as a core's end, is read as it is. */
+static int pages_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_pages *p = (struct host_pages *)m;
+	const uint8_t *data;
+
+	for (size_t done = 0, n; done < size; done += n) {
+		size_t at = (addr + done) & 4095;
+
+		n = size - done < 4096 - at ? size - done : 4096 - at;
+		data = page_of(p, (addr + done) >> 12);
+		if (!data)
+			return p->of->read(p->of, addr, buf, size);
+		memcpy((char *)buf + done, data + at, n);
+	}
+	return 0;
+}
+
+void host_pages_init(struct host_pages *m, struct host_memory *of)
+{
+	m->memory.read = pages_read;
+	m->of = of;
+	memset(m->page, 0, sizeof(m->page));
+}
+
+/* The copy is the truth for its bytes: the process has gone on since. A window also
+ * reaches below sp, which says nothing, and behind the copy's end. */
+static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
+{
+	struct host_copy *c = (struct host_copy *)m;
+	uint64_t end = addr + size, copy_end = c->start + c->size;
+	uint64_t from = addr > c->start ? addr : c->start, to = end < copy_end ? end : copy_end;
+
+	if (from >= to)
+		return c->rest ? c->rest->read(c->rest, addr, buf, size) : -EFAULT;
+	if (end > copy_end && (!c->rest || c->rest->read(c->rest, addr, buf, size)))
+		return -EFAULT;
+	if (addr < c->start)
+		memset(buf, 0, from - addr);
+	memcpy((char *)buf + (from - addr), (const char *)c->data + (from - c->start), to - from);
+	return 0;
+}
+
+void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest)
+{
+	*m = (struct host_copy){{copy_read}, r->stack, r->sp, r->size, rest};
+}
+
+void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret)
+{
+	*ret = (struct host_regs){.pc = r->pc, .sp = r->sp, .fp = r->fp, .lr = r->lr, .tp = r->tp,
+		.tid = r->tid, .machine = machine};
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+static struct host *host_new(uint32_t limit)
+{
+	struct host *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->walk = aligned_alloc(64, sizeof(*h->walk));
+	h->out = malloc(sizeof(*h->out) + 8ull * limit);
+	h->python = calloc(1, host_python_scratch_size);
+	if (h->walk)
+		memset(h->walk, 0, sizeof(*h->walk));
+	return h;
+}
+
+static void host_free(struct host *h)
+{
+	free(h->walk);
+	free(h->out);
+	free(h->python);
+	free(h);
+}
+
+static int take_frames(const struct host *h, const struct stack_req *r, struct host_stack *ret)
+{
+	uint64_t *frames = malloc(8ull * r->nr + 1);
+
+	if (!frames)
+		return -ENOMEM;
+	memcpy(frames, h->out->frames, 8ull * r->nr);
+	*ret = (struct host_stack){r->id, frames, r->nr, r->end};
+	return 0;
+}
+
+/* What a walk on the host needs, set up for one that is made by run(). */
+static int with_host(struct host *h, struct host_memory *mem, const struct host_regs *regs,
+	struct host_tables *tables, uint32_t pid, int (*run)(struct host *h, void *arg), void *arg)
+{
+	struct host *before = host;
+	int err = -ENOMEM;
+
+	if (!h)
+		return -ENOMEM;
+	h->memory = mem;
+	h->regs = regs;
+	h->given = tables;
+	h->pid = pid;
+	host = h;
+	if (h->walk && h->out && h->python)
+		err = run(h, arg);
+	host = before;
+	host_free(h);
+	return err;
+}
+
+struct whole {
+	struct stack_req req;
+	struct host_stack *ret;
+};
+
+static int run_whole(struct host *h, void *arg)
+{
+	struct whole *w = arg;
+
+	stack_user(&w->req);
+	return take_frames(h, &w->req, w->ret);
+}
+
+int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+{
+	struct whole w = {{.want = want, .limit = limit}, ret};
+
+	if (!limit || limit > UNWIND_LIMIT_MAX)
+		return -EINVAL;
+	return with_host(host_new(limit), mem, regs, tables, pid, run_whole, &w);
+}
+
+static int run_step(struct host *h, void *arg)
+{
+	struct stack_req r = {.limit = 1};
+	struct host_regs *up = arg;
+	struct walk *w = h->walk;
+	int end = user_registers(w);
+
+	if (!end) {
+		start(w, &r, 0);
+		end = locate(w);
+	}
+	if (!end) {
+		walk_lr(w);
+		end = native_step(w);
+	}
+	*up = (struct host_regs){.pc = w->pc, .sp = w->sp, .fp = w->fp, .lr = w->lr,
+		.machine = w->machine};
+	return end;
+}
+
+int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, struct host_regs *ret)
+{
+	return with_host(host_new(1), mem, regs, tables, pid, run_step, ret);
+}

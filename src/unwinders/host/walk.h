@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/* host_walk.h - the kernel's walk, run here: on a stopped process, on a copy of a
+ * stack, on a core. The same bpf sources, see bpf/lib/kernel.bpf.h. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/walk/unwind.h"
+
+struct python_proc;
+struct v8_proc;
+
+struct host_memory {
+	/* All of size bytes at addr: 0 or -errno. */
+	int (*read)(struct host_memory *m, uint64_t addr, void *buf, size_t size);
+};
+
+/* A process, by process_vm_readv. */
+struct host_process {
+	struct host_memory memory;
+	int pid;
+};
+void host_process_init(struct host_process *m, int pid);
+
+/* Another memory's pages, each read once: for one walk, which reads the same ones a thousand
+ * times. */
+#define HOST_PAGES 64
+struct host_pages {
+	struct host_memory memory;
+	struct host_memory *of;
+	uint64_t page[HOST_PAGES]; /* its number + 1; 0: none */
+	uint8_t data[HOST_PAGES][4096];
+};
+void host_pages_init(struct host_pages *m, struct host_memory *of);
+
+/* The stack of a walk_record, then another memory (or NULL). The record stays the
+ * caller's, checked: size bytes are there. */
+struct host_copy {
+	struct host_memory memory;
+	const void *data;
+	uint64_t start;
+	size_t size;
+	struct host_memory *rest;
+};
+void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest);
+
+struct host_regs {
+	uint64_t pc, sp, fp, lr;
+	uint64_t tp;        /* 0: not known: no Python frames */
+	uint64_t other[16]; /* by enum rule_reg */
+	int has_other;
+	uint32_t tid;       /* 0: the process' first thread */
+	uint16_t machine;   /* EM_X86_64, EM_AARCH64 */
+	uint8_t address_bits; /* arm64: see struct unwind_config; 0: 48 */
+};
+void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret);
+
+/* What the kernel's maps would hold. chunk, table: NULL: not there. */
+struct host_tables {
+	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
+	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
+	const struct python_proc *(*python)(struct host_tables *t, uint32_t pid); /* or NULL */
+	const struct v8_proc *(*v8)(struct host_tables *t, uint32_t pid); /* or NULL */
+	/* The frames of walk_record.language; NULL: the process is read. */
+	const uint64_t *language;
+	size_t nlanguage;
+	bool is_late; /* the process has gone on since the stack was copied */
+	/* What the ring buffer would carry: RECORD_PYTHON, RECORD_V8; or NULL. */
+	void (*record)(struct host_tables *t, const struct record *r, size_t size);
+};
+
+struct host_stack {
+	uint64_t id;
+	uint64_t *frames; /* free()d by the caller */
+	uint32_t nr;
+	enum unwind_end end;
+};
+
+/* What no table knows is walked by frame pointer; nothing is asked for. 0 or -errno:
+ * a walk that ends early is none, see ret->end. */
+int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret);
+/* The walk's first step alone: the caller's registers, as far as they are followed. 0,
+ * enum unwind_end + 1, or -errno. */
+int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
+	uint32_t pid, struct host_regs *ret);

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sink_bpf.c - tables and mappings in the kernel's maps.
+ *
+ * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
+ * element by element takes 50. Putting it into the array of tables makes the kernel
+ * wait for an RCU grace period, 10 ms: so there are empty ones there, rooms, which tables are
+ * written to: a library that a process has just mapped is known before it runs. Rooms are made
+ * by a thread, which waits alone: the first ones while programs are verified. Tables that have
+ * no room are gathered, and go there all at once before the first mapping that may refer to
+ * them.
+ *
+ * The maps that are written to are made here and not with the object's others, so that tables
+ * and processes are there when the programs are: reading them takes as long as verifying. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "bpf/lang/python.h"
+#include "bpf/lang/v8.h"
+#include "rodata.h"
+#include "target/target.h"
+#include "unwinders/unwinders.h"
+
+#define PENDING_MAX 256
+
+/* Of every size some; half of all tables are under 4 KiB. */
+static const struct {
+	uint32_t size, n;
+} room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
+
+enum { ROOM_SIZES = 4, ROOMS_MAX = 64, DROPS_MAX = 64 };
+
+struct room {
+	uint32_t file;
+	int fd;
+};
+
+struct inode_entry {
+	struct inode_key key;
+	struct inode_file value;
+};
+
+/* Tables to be given back. */
+struct drops {
+	uint32_t file[DROPS_MAX];
+	uint32_t n;
+};
+
+/* Rooms of one size that nobody has taken. */
+struct rooms {
+	struct room room[ROOMS_MAX];
+	uint32_t n;
+};
+
+struct sink_bpf {
+	struct unwind_sink sink;
+	/* fds; -1: the object has none */
+	int tables, mappings, strangers, pythons, python_files, v8s, v8_files, inodes;
+	uint32_t ntables;
+	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
+	int fd[PENDING_MAX];
+	uint32_t pending;
+	int empty;                  /* a table of nothing; -1: not made yet */
+	struct drops drops;         /* tables to be replaced by it.. */
+	struct drops dropping;      /* ..by the thread */
+	VEC(struct inode_entry) entries; /* of files whose tables are pending */
+
+	struct rooms rooms[ROOM_SIZES];
+	struct room taken;             /* by the file whose table comes next */
+	uint32_t given;                /* numbers, to rooms */
+	bool has_rooms;                /* the kernel takes them, as far as is known */
+	struct rooms made[ROOM_SIZES]; /* by the thread, until it is done */
+	pthread_t thread;
+	bool has_thread, is_first;     /* the first: who wants a room waits for it */
+	atomic_bool done;
+};
+
+static const struct {
+	const char *name;
+	size_t fd; /* in struct sink_bpf */
+} maps[] = {
+	{ "tables", offsetof(struct sink_bpf, tables) },
+	{ "mappings", offsetof(struct sink_bpf, mappings) },
+	{ "strangers", offsetof(struct sink_bpf, strangers) },
+	{ "python_procs", offsetof(struct sink_bpf, pythons) },
+	{ "python_files", offsetof(struct sink_bpf, python_files) },
+	{ "v8_procs", offsetof(struct sink_bpf, v8s) },
+	{ "v8_files", offsetof(struct sink_bpf, v8_files) },
+	{ "files_by_inode", offsetof(struct sink_bpf, inodes) },
+};
+
+static int *map_fd(struct sink_bpf *s, size_t i)
+{
+	return (int *)((char *)s + maps[i].fd);
+}
+
+/* ---- before the object is loaded ---- */
+
+static void set_entries(struct bpf_object *obj, const char *name, uint32_t n)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	if (m)
+		bpf_map__set_max_entries(m, n);
+}
+
+static uint32_t offset_of(struct target *t, const char *strct, const char *member)
+{
+	int at = target_btf_offset(t, strct, member);
+
+	return at < 0 ? 0 : (uint32_t)at;
+}
+
+/* All or none. bpf_find_vma() is as old as bpf_loop(): 5.17. */
+static void set_vma_offsets(struct target *t, struct unwind_config *c)
+{
+	if (!target_feature(t, FEATURE_BPF_LOOP))
+		return;
+	c->vma_end = offset_of(t, "vm_area_struct", "vm_end");
+	c->vma_pgoff = offset_of(t, "vm_area_struct", "vm_pgoff");
+	c->vma_file = offset_of(t, "vm_area_struct", "vm_file");
+	c->vma_flags = offset_of(t, "vm_area_struct", "vm_flags");
+	c->file_inode = offset_of(t, "file", "f_inode");
+	c->inode_ino = offset_of(t, "inode", "i_ino");
+	c->inode_sb = offset_of(t, "inode", "i_sb");
+	c->sb_dev = offset_of(t, "super_block", "s_dev");
+	c->vma_lookup = c->vma_end && c->vma_pgoff && c->vma_file && c->file_inode &&
+		c->inode_ino && c->inode_sb && c->sb_dev;
+}
+
+static void set_offsets(struct target *t, struct unwind_config *c)
+{
+	c->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	c->address_bits = target_address_bits();
+#ifdef __aarch64__
+	c->task_tp = offset_of(t, "task_struct", "thread.uw.tp_value");
+#else
+	c->task_tp = offset_of(t, "task_struct", "thread.fsbase");
+#endif
+	c->task_mm = offset_of(t, "task_struct", "mm");
+	c->mm_exec_vm = offset_of(t, "mm_struct", "exec_vm");
+	c->task_utask = offset_of(t, "task_struct", "utask");
+	c->utask_returns = offset_of(t, "uprobe_task", "return_instances");
+	c->return_stack = offset_of(t, "return_instance", "stack");
+	c->return_addr = offset_of(t, "return_instance", "orig_ret_vaddr");
+	c->return_next = offset_of(t, "return_instance", "next");
+	set_vma_offsets(t, c);
+}
+
+static int set_up(struct target *t, struct bpf_object *obj, uint32_t limit)
+{
+	struct unwind_config *c = rodata_find(obj, "unwind_config", sizeof(*c));
+	struct bpf_map *frames = bpf_object__find_map_by_name(obj, "frames");
+	uint32_t slots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
+
+	if (!c || !frames)
+		return -ENOENT;
+	if (!limit || limit > UNWIND_LIMIT_MAX)
+		limit = limit ? UNWIND_LIMIT_MAX : UNWIND_LIMIT_DEFAULT;
+	c->max_frames = limit;
+	for (c->frames_mask = 1; c->frames_mask < limit - 1;)
+		c->frames_mask = 2 * c->frames_mask + 1;
+	set_offsets(t, c);
+	set_entries(obj, "walks", slots);
+	set_entries(obj, "frames", slots);
+	set_entries(obj, "walk_copies", slots);
+	set_entries(obj, "python_scratch", slots);
+	set_entries(obj, "v8_scratch", slots);
+	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * (c->frames_mask + 1));
+}
+
+/* ---- tables' maps ---- */
+
+static int fill_table(int fd, const void *table, size_t size)
+{
+	size_t room = (size + 4095) & ~4095UL;
+	void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	memcpy(p, table, size);
+	munmap(p, room);
+	return 0;
+}
+
+static int make_table(size_t size)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* One wait for all; before 5.16 there are no batches. */
+static int put_batch(int tables, const uint32_t *file, const int *fd, uint32_t n)
+{
+	return bpf_map_update_batch(tables, file, fd, &n, NULL) ? -errno : 0;
+}
+
+static int put_singly(int tables, const uint32_t *file, const int *fd, uint32_t n)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (bpf_map_update_elem(tables, &file[i], &fd[i], BPF_ANY))
+			err = -errno;
+	return err;
+}
+
+/* ---- rooms ---- */
+
+/* Numbers for what is missing, in s->made, without a map yet. */
+static uint32_t want_rooms(struct sink_bpf *s)
+{
+	uint32_t wanted = 0;
+
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (s->made[i].n = 0; s->rooms[i].n + s->made[i].n < room_sizes[i].n; wanted++) {
+			if (s->given >= ROOM_FILES - 1)
+				return wanted;
+			s->made[i].room[s->made[i].n++] = (struct room){ ROOM_FILES - ++s->given, -1 };
+		}
+	return wanted;
+}
+
+static uint32_t make_rooms(struct rooms *made, uint32_t *file, int *fd)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (uint32_t k = 0; k < made[i].n; k++) {
+			struct room *r = &made[i].room[k];
+
+			r->fd = make_table(room_sizes[i].size);
+			if (r->fd < 0)
+				continue;
+			file[n] = r->file;
+			fd[n++] = r->fd;
+		}
+	return n;
+}
+
+static void close_rooms(struct rooms *rooms)
+{
+	for (int i = 0; i < ROOM_SIZES; i++)
+		for (; rooms[i].n; rooms[i].n--)
+			if (rooms[i].room[rooms[i].n - 1].fd >= 0)
+				close(rooms[i].room[rooms[i].n - 1].fd);
+}
+
+static void accept_rooms(struct sink_bpf *s)
+{
+	for (int i = 0; i < ROOM_SIZES; i++) {
+		for (uint32_t k = 0; k < s->made[i].n; k++)
+			if (s->made[i].room[k].fd >= 0)
+				s->rooms[i].room[s->rooms[i].n++] = s->made[i].room[k];
+		s->made[i].n = 0;
+	}
+}
+
+/* An empty table takes the place of each. */
+static void add_drops(const struct sink_bpf *s, uint32_t *file, int *fd, uint32_t n)
+{
+	for (uint32_t i = 0; i < s->dropping.n; i++) {
+		file[n + i] = s->dropping.file[i];
+		fd[n + i] = s->empty;
+	}
+}
+
+static void *rooms_thread(void *arg)
+{
+	struct sink_bpf *s = arg;
+	uint32_t file[ROOMS_MAX + DROPS_MAX];
+	int fd[ROOMS_MAX + DROPS_MAX];
+	uint32_t n = make_rooms(s->made, file, fd);
+
+	add_drops(s, file, fd, n);
+	if (!(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n))
+		close_rooms(s->made);
+	atomic_store(&s->done, true);
+	return NULL;
+}
+
+static void join_thread(struct sink_bpf *s)
+{
+	if (!s->has_thread)
+		return;
+	pthread_join(s->thread, NULL);
+	s->has_thread = false;
+	s->has_rooms &= s->made[0].n || s->dropping.n; /* before 5.16 there are no batches */
+	s->dropping.n = 0;
+	accept_rooms(s);
+}
+
+static void start_thread(struct sink_bpf *s)
+{
+	if (!want_rooms(s) && !s->drops.n)
+		return;
+	s->dropping = s->drops;
+	s->drops.n = 0;
+	atomic_store(&s->done, false);
+	if (pthread_create(&s->thread, NULL, rooms_thread, s))
+		for (int i = 0; i < ROOM_SIZES; i++)
+			s->made[i].n = 0;
+	else
+		s->has_thread = true;
+}
+
+/* When half of a size are taken. */
+static void refill_rooms(struct sink_bpf *s)
+{
+	bool low = false;
+
+	if (s->has_thread && (s->is_first || atomic_load(&s->done)))
+		join_thread(s);
+	s->is_first = false;
+	for (int i = 0; i < ROOM_SIZES; i++)
+		low |= s->rooms[i].n * 2 < room_sizes[i].n;
+	if (low && !s->has_thread && s->has_rooms)
+		start_thread(s);
+}
+
+static uint32_t take_room(struct unwind_sink *sink, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (s->tables < 0 || !size || s->taken.file)
+		return 0;
+	refill_rooms(s);
+	for (int i = 0; i < ROOM_SIZES; i++)
+		if (size <= room_sizes[i].size && s->rooms[i].n) {
+			s->taken = s->rooms[i].room[--s->rooms[i].n];
+			return s->taken.file;
+		}
+	return 0;
+}
+
+/* ---- tables ---- */
+
+static int set_or_delete(int map, const void *key, const void *value)
+{
+	int err = 0;
+
+	if (map < 0)
+		return 0;
+	if (value)
+		err = bpf_map_update_elem(map, key, value, BPF_ANY);
+	else
+		bpf_map_delete_elem(map, key);
+	return err ? -errno : 0;
+}
+
+static int flush(struct sink_bpf *s)
+{
+	uint32_t n = s->pending;
+	int err;
+
+	if (!n)
+		return 0;
+	err = put_batch(s->tables, s->file, s->fd, n);
+	if (err)
+		err = put_singly(s->tables, s->file, s->fd, n);
+	for (uint32_t i = 0; i < n; i++)
+		close(s->fd[i]);
+	s->pending = 0;
+	for (size_t i = 0; i < s->entries.len && !err; i++)
+		set_or_delete(s->inodes, &s->entries.data[i].key, &s->entries.data[i].value);
+	s->entries.len = 0;
+	return err;
+}
+
+static int sink_flush(struct unwind_sink *sink)
+{
+	return flush((struct sink_bpf *)sink);
+}
+
+static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
+{
+	for (*ret_at = 0; *ret_at < d->n; ++*ret_at)
+		if (d->file[*ret_at] == file)
+			return true;
+	return false;
+}
+
+/* A file is back before its table was given back. */
+static void keep_table(struct sink_bpf *s, uint32_t file)
+{
+	uint32_t at;
+
+	if (s->has_thread && is_dropped(&s->dropping, file, &at))
+		join_thread(s);
+	if (is_dropped(&s->drops, file, &at))
+		s->drops.file[at] = s->drops.file[--s->drops.n];
+}
+
+static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	_cleanup_(closep) int fd = -1;
+	int err;
+
+	if (s->tables < 0)
+		return 0;
+	if (file >= s->ntables || !size || size / 8 > UINT32_MAX)
+		return -E2BIG;
+	keep_table(s, file);
+	if (file == s->taken.file) {
+		fd = s->taken.fd;
+		s->taken = (struct room){};
+		return fill_table(fd, table, size);
+	}
+	fd = make_table(size);
+	if (fd < 0)
+		return fd;
+	err = fill_table(fd, table, size);
+	if (err)
+		return err;
+	s->file[s->pending] = file;
+	s->fd[s->pending++] = TAKE_FD(fd);
+	return s->pending == PENDING_MAX ? flush(s) : 0;
+}
+
+/* By the thread, for the kernel waits 10 ms, once for all that are put there together. */
+static void drop_table(struct unwind_sink *sink, uint32_t file)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (s->tables < 0 || file >= s->ntables)
+		return;
+	if (s->empty < 0)
+		s->empty = make_table(8);
+	if (s->drops.n == DROPS_MAX) {
+		join_thread(s);
+		start_thread(s);
+	}
+	if (s->empty >= 0)
+		s->drops.file[s->drops.n++] = file;
+}
+
+static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
+	const struct mapping_chunk *value)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct mapping_key key = { pid, chunk };
+	int err = value ? flush(s) : 0;
+
+	if (!chunk)
+		set_or_delete(s->strangers, &pid, NULL);
+	return err ? err : set_or_delete(s->mappings, &key, value);
+}
+
+static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (value && size != sizeof(struct python_proc))
+		return -EINVAL;
+	return set_or_delete(s->pythons, &pid, value);
+}
+
+static int set_v8(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (value && size != sizeof(struct v8_proc))
+		return -EINVAL;
+	return set_or_delete(s->v8s, &pid, value);
+}
+
+static int set_python_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (size != sizeof(struct python_proc))
+		return -EINVAL;
+	return set_or_delete(s->python_files, &file, value);
+}
+
+static uint32_t v8_born(struct unwind_sink *sink, uint32_t pid)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct v8_proc v8;
+
+	if (s->v8s < 0 || bpf_map_lookup_elem(s->v8s, &pid, &v8))
+		return 0;
+	return v8.born & V8_BORN_HERE ? v8.born : 0;
+}
+
+static int set_v8_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (size != sizeof(struct v8_proc))
+		return -EINVAL;
+	return set_or_delete(s->v8_files, &file, value);
+}
+
+/* Not before its table: a walk would find none. */
+static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
+	const struct inode_file *value)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	if (!value && s->entries.len)
+		flush(s); /* it may be among them */
+	if (!s->pending || !value)
+		return set_or_delete(s->inodes, key, value);
+	vec_push(&s->entries, (struct inode_entry){ *key, *value });
+	return 0;
+}
+
+static void sink_free(struct unwind_sink *sink)
+{
+	struct sink_bpf *s = (struct sink_bpf *)sink;
+
+	flush(s);
+	join_thread(s);
+	close_rooms(s->rooms);
+	vec_done(&s->entries);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		closep(map_fd(s, i));
+	closep(&s->empty);
+	free(s);
+}
+
+static int make_map(struct bpf_map *m)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = bpf_map__map_flags(m));
+	_cleanup_(closep) int inner = -1, fd = -1;
+	int err;
+
+	if (bpf_map__type(m) == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
+		inner = make_table(8);
+		if (inner < 0)
+			return inner;
+		opts.inner_map_fd = (uint32_t)inner;
+	}
+	fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m), bpf_map__value_size(m),
+		bpf_map__max_entries(m), &opts);
+	if (fd < 0)
+		return -errno;
+	err = bpf_map__reuse_fd(m, fd);
+	return err ? err : TAKE_FD(fd);
+}
+
+static int make_maps(struct sink_bpf *s, struct bpf_object *obj)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		struct bpf_map *m = bpf_object__find_map_by_name(obj, maps[i].name);
+		int fd = m ? make_map(m) : -1;
+
+		if (m && fd < 0)
+			return fd;
+		*map_fd(s, i) = fd;
+		if (m && map_fd(s, i) == &s->tables)
+			s->ntables = bpf_map__max_entries(m);
+	}
+	return 0;
+}
+
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
+	struct unwind_sink **ret)
+{
+	int err = set_up(t, obj, limit);
+	struct sink_bpf *s;
+
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->sink = (struct unwind_sink){ set_table, drop_table, take_room, set_chunk, set_python,
+		set_v8, v8_born, set_python_file, set_v8_file, set_inode,
+		sink_flush, sink_free };
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		*map_fd(s, i) = -1;
+	s->empty = -1;
+	err = make_maps(s, obj);
+	if (err) {
+		sink_free(&s->sink);
+		return err;
+	}
+	s->has_rooms = s->is_first = s->tables >= 0;
+	if (s->has_rooms)
+		start_thread(s);
+	*ret = &s->sink;
+	return 0;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* native.c - the userspace half of bpf/walk/native.bpf.c: tables of native code. */
+#include "native.h"
+
+#include "base/priority.h"
+#include "cache.h"
+
+int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached)
+{
+	bool cached = dir >= 0 && cache_load(dir, key, ret) == 0;
+	int err;
+
+	if (ret_cached)
+		*ret_cached = cached;
+	if (cached)
+		return 0;
+	priority_normal();
+	err = table_make(e, ret);
+	priority_high();
+	if (!err && dir >= 0)
+		cache_store(dir, key, ret); /* a cache that fails only costs time */
+	return err;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* table.h - the paged table of rules that the walk reads, see bpf/walk/unwind.h. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/walk/unwind.h"
+
+struct elf;
+
+struct table {
+	const void *data; /* struct table_header and what follows; a multiple of 8 */
+	size_t size;
+	void *map;        /* of the cache file that holds it, else NULL: malloc()ed */
+	size_t map_size;
+};
+
+/* A file without any rule has a table too, one without pages. 0 or -errno. */
+int table_make(struct elf *e, struct table *ret);
+void table_done(struct table *t);
+
+/* Whether the walk may read it: magic, version, every offset. */
+bool table_valid(const void *data, size_t size);
+/* The rule at vaddr; 0: none. For tests and -v. */
+uint64_t table_rule(const void *table, uint64_t vaddr);

@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: Apache-2.0
+/* file.c - files that processes run code from, by number.
+ *
+ * Found by (device, inode) as /proc/PID/maps prints them: no system call for a file
+ * that is known. That the inode means the same file is sure, for a known file is kept
+ * mapped. A file met by another name or in another container is known by what names
+ * its table: build id, owner and size. */
+#include "file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/regular.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "target/elf.h"
+#include "target/target.h"
+#include "unwinders/go/pclntab.h"
+#include "unwinders/idmap.h"
+#include "unwinders/native/cache.h"
+#include "unwinders/native/native.h"
+#include "unwinders/python/python.h"
+#include "unwinders/unwinders.h"
+
+#define FRESH_MIN  (4 << 20) /* looking takes a millisecond, in which a process may come and go */
+#define KEPT_NS    2000000000ull
+#define VDSO_MAX   65536
+#define FILE_BYTES (64 << 10) /* of a file beside its table, as measured: names, symbols, pages */
+
+struct file_name { /* of a table, to find the same file elsewhere */
+	struct file_name *next;
+	char key[sizeof(((struct cache_key *)0)->name)];
+	struct file *file;
+};
+
+struct files {
+	struct target *target;
+	struct unwind_sink *sink; /* not owned */
+	struct arena *arena;
+	VEC(struct file *) files; /* NULL: no file, as number 0, and rooms not taken */
+	struct idmap by_inode;
+	struct idmap by_name;     /* hash -> struct file_name * */
+	struct file *vdso;
+	struct file *libc;         /* the first one met */
+	struct file *stand_in;     /* what a path means, see files_stand_in() */
+	const char *stand_in_path;
+	struct files_stats stats;
+	uint64_t cache_limit, memory_limit; /* 0: none */
+	uint64_t fresh;            /* bytes since the memory was looked at.. */
+	uint64_t stored;           /* ..and since the cache's directory was */
+	uint64_t kernel;           /* of tables there */
+};
+
+struct files *files_new(struct target *t, struct unwind_sink *sink)
+{
+	struct files *fs = calloc(1, sizeof(*fs));
+
+	if (!fs)
+		return NULL;
+	fs->target = t;
+	fs->sink = sink;
+	fs->arena = arena_new();
+	while (fs->files.len < ROOM_FILES)
+		vec_push(&fs->files, NULL);
+	return fs;
+}
+
+static void close_file(struct file *f)
+{
+	if (f->table.data)
+		table_done(&f->table);
+	eh_ranges_done(&f->functions);
+	f->functions = (struct eh_ranges){};
+	f->functions_read = false;
+	pclntab_close(f->go);
+	f->go = NULL;
+	elf_close(f->elf);
+	f->elf = NULL;
+}
+
+void files_free(struct files *fs)
+{
+	if (!fs)
+		return;
+	if (fs->stored && fs->cache_limit)
+		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+	for (size_t i = 1; i < fs->files.len; i++)
+		if (fs->files.data[i])
+			close_file(fs->files.data[i]);
+	vec_done(&fs->files);
+	idmap_done(&fs->by_inode);
+	idmap_done(&fs->by_name);
+	arena_free(fs->arena);
+	free(fs);
+}
+
+struct file *files_get(const struct files *fs, uint32_t id)
+{
+	return id < fs->files.len ? fs->files.data[id] : NULL;
+}
+
+const struct files_stats *files_stats(const struct files *fs)
+{
+	return &fs->stats;
+}
+
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* table_size: as far as known, for a number whose table is there at once. */
+static struct file *new_file(struct files *fs, const char *path, size_t table_size)
+{
+	uint32_t id = table_size ? fs->sink->take_room(fs->sink, table_size) : 0;
+	struct file *f;
+
+	if (!id && fs->files.len >= FILES_MAX)
+		return NULL;
+	f = arena_new_obj(fs->arena, struct file);
+	f->id = id ? id : (uint32_t)fs->files.len;
+	f->path = arena_strdup(fs->arena, path);
+	if (id)
+		fs->files.data[id] = f;
+	else
+		vec_push(&fs->files, f);
+	fs->stats.files++;
+	return f;
+}
+
+/* ---- tables ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void tell_loop(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+	struct str sizes = {};
+
+	for (uint32_t i = 0; i < h->nranges; i++)
+		str_addf(&sizes, "%s%u", i ? " + " : "", h->range[i].end - h->range[i].start);
+	log_info("%s: the interpreter's loop has %s bytes%s%s%s%s", f->path, sizes.data,
+		h->flags & TABLE_BY_JUMPS ? ", found by jumps" : "",
+		h->flags & TABLE_BY_NAMES ? ", found by names" : "",
+		h->flags & TABLE_BY_SIZE ? ", found by size" : "",
+		h->flags & TABLE_DISPATCHES ? "" : "; no dispatch jumps are known in it");
+	str_done(&sizes);
+}
+
+static void read_v8(struct files *fs, struct file *f, const struct cache_key *key)
+{
+	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
+	int err = v8_layout(target_cache_dir(fs->target), f->elf, key, l);
+
+	if (err) {
+		log_info("%s: cannot read the layout of its V8", f->path);
+		return;
+	}
+	f->v8 = l;
+	if (l->compressed)
+		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript functions are <js>",
+			f->path);
+	else if (l->proc.opaque)
+		log_warn("%s: its V8 was built without constants for debuggers, as node's are: JavaScript functions are <js>",
+			f->path);
+}
+
+/* Of which the kernel gets a copy. */
+static uint64_t memory_of(const struct file *f)
+{
+	return FILE_BYTES + 2 * f->table.size;
+}
+
+/* The first that is stored says that the directory was not looked at yet. */
+static void count_stored(struct files *fs, uint64_t size)
+{
+	bool due = !fs->stored || fs->stored > fs->cache_limit / 8;
+
+	fs->stored = due ? size : fs->stored + size;
+	if (due && fs->cache_limit)
+		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+}
+
+/* Takes the elf. */
+static void fill_file(struct files *fs, struct file *f, struct elf *elf, const struct table *table)
+{
+	size_t pages;
+
+	f->elf = elf;
+	f->table = *table;
+	if (!table->data || fs->sink->set_table(fs->sink, f->id, table->data, table->size))
+		fs->stats.failed++;
+	elf_data(elf, &pages);
+	fs->fresh += memory_of(f) + pages;
+	fs->kernel += table->size;
+}
+
+static void get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
+{
+	bool cached = false;
+
+	*ret = (struct table){};
+	if (native_table(target_cache_dir(fs->target), elf, key, ret, &cached)) {
+		*ret = (struct table){};
+		return;
+	}
+	if (!cached)
+		count_stored(fs, ret->size);
+	fs->stats.bytes += ret->size;
+	fs->stats.tables++;
+	fs->stats.cached += cached;
+}
+
+/* Takes the elf. The table comes first: its size decides on the file's number. */
+static struct file *file_with_table(struct files *fs, struct elf *elf, const char *path,
+	const struct cache_key *key)
+{
+	uint64_t start = now_ns();
+	struct table table;
+	struct file *f;
+
+	get_table(fs, elf, key, &table);
+	f = new_file(fs, path, table.size);
+	if (!f) {
+		if (table.data)
+			table_done(&table);
+		elf_close(elf);
+		return NULL;
+	}
+	fill_file(fs, f, elf, &table);
+	f->libc = python_libc(elf, &(struct python_layout){});
+	if (file_has_v8(f))
+		read_v8(fs, f, key);
+	fs->stats.ns += now_ns() - start;
+	if (table.data && ((const struct table_header *)table.data)->nranges)
+		tell_loop(f);
+	return f;
+}
+
+/* Takes the elf. What languages say of the file is still known. */
+static void revive(struct files *fs, struct file *f, struct elf *elf, const struct cache_key *key)
+{
+	struct table table;
+
+	get_table(fs, elf, key, &table);
+	f->evicted = false;
+	fill_file(fs, f, elf, &table);
+}
+
+/* ---- by what is in it ---- */
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	while (*s)
+		h = (h ^ (uint8_t)*s++) * 0x100000001b3ULL;
+	return h | 1;
+}
+
+static struct file *find_name(const struct files *fs, const char *key)
+{
+	struct file_name *n = idmap_pointer(&fs->by_name, hash_text(key));
+
+	while (n && strcmp(n->key, key))
+		n = n->next;
+	return n ? n->file : NULL;
+}
+
+static void add_name(struct files *fs, const char *key, struct file *f)
+{
+	struct file_name *n = arena_new_obj(fs->arena, struct file_name);
+
+	n->next = idmap_pointer(&fs->by_name, hash_text(key));
+	n->file = f;
+	strcpy(n->key, key);
+	idmap_set(&fs->by_name, hash_text(key), (uintptr_t)n);
+}
+
+/* Takes the elf. */
+static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const char *path)
+{
+	struct cache_key key;
+	struct file *f;
+
+	cache_key(elf, fd, &key);
+	f = key.name[0] ? find_name(fs, key.name) : NULL;
+	if (f && f->evicted) {
+		revive(fs, f, elf, &key);
+		return f;
+	}
+	if (f) {
+		elf_close(elf);
+		return f;
+	}
+	f = file_with_table(fs, elf, path, &key);
+	if (f && key.name[0])
+		add_name(fs, key.name, f);
+	return f;
+}
+
+/* A file that is not ELF may still hold code: a JIT's memory file. */
+static struct file *add_fd(struct files *fs, int fd, const char *path)
+{
+	struct elf *elf = NULL;
+
+	if (elf_open_fd(fd, &elf))
+		return new_file(fs, path, 0);
+	return add_elf(fs, elf, fd, path);
+}
+
+/* ---- by where it is ---- */
+
+static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
+{
+	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
+}
+
+/* What a process that is not known yet has of Python, by this file alone; its C library is
+ * taken for the first that was met. */
+static bool tell_python(struct files *fs, const struct file *f)
+{
+	struct python_proc at;
+
+	if (python_attach(f->elf, 0, &at))
+		return false;
+	if (fs->libc)
+		python_libc(fs->libc->elf, &at.at);
+	return !fs->sink->set_python_file(fs->sink, f->id, &at, sizeof(at));
+}
+
+static bool tell_v8(struct files *fs, const struct file *f)
+{
+	struct v8_proc at;
+
+	if (!f->v8)
+		return false;
+	at = f->v8->proc;
+	at.epoch = f->v8->epoch;
+	return !fs->sink->set_v8_file(fs->sink, f->id, &at, sizeof(at));
+}
+
+static void first_libc(struct files *fs, struct file *libc)
+{
+	fs->libc = libc;
+	for (size_t i = 0; i < fs->files.len; i++)
+		if (fs->files.data[i] && file_has_python(fs->files.data[i]))
+			tell_python(fs, fs->files.data[i]);
+}
+
+/* A file with a language that the kernel cannot be told of is left out: its walk would take
+ * the language's code for native code. */
+static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
+	uint64_t inode)
+{
+	const struct inode_key key = { .inode = inode, .dev = major << 20 | minor };
+	struct inode_file value = { .file = f->id,
+		.has_v8 = file_has_v8(f) };
+	const struct elf_segment *s;
+	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
+
+	if (!f->table.data || (file_has_v8(f) && !tell_v8(fs, f)) || (file_has_python(f) && !tell_python(fs, f)))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (!s[i].exec)
+			continue;
+		if (value.n == INODE_SEGMENTS)
+			return;
+		value.segment[value.n].offset = s[i].offset & ~4095ULL;
+		value.segment[value.n].end = s[i].offset + s[i].filesz;
+		value.segment[value.n++].delta = s[i].vaddr - s[i].offset;
+	}
+	fs->sink->set_inode(fs->sink, &key, &value);
+}
+
+/* Known from now on by where it is. */
+static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
+	uint64_t inode)
+{
+	struct file_inode *at = arena_new_obj(fs->arena, struct file_inode);
+
+	*at = (struct file_inode){ f->inodes, inode, major, minor };
+	f->inodes = at;
+	f->used = coarse_ns();
+	idmap_set(&fs->by_inode, inode_key(major, minor, inode), (uintptr_t)f);
+	if (f->libc && !fs->libc)
+		first_libc(fs, f);
+	publish_inode(fs, f, major, minor, inode);
+}
+
+struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m)
+{
+	uint64_t key = inode_key(m->dev_major, m->dev_minor, m->inode);
+	struct file *f = m->inode ? idmap_pointer(&fs->by_inode, key) : NULL;
+	_cleanup_(closep) int fd = -1;
+
+	if (f) {
+		f->used = coarse_ns();
+		return f;
+	}
+	fd = proc_open_mapping(fs->target, pid, m);
+	if (fd < 0)
+		return NULL;
+	f = add_fd(fs, fd, m->path);
+	if (f && m->inode)
+		known_by_inode(fs, f, m->dev_major, m->dev_minor, m->inode);
+	return f;
+}
+
+static struct file *files_of_fd(struct files *fs, int fd, const char *path)
+{
+	struct file *f;
+	struct stat st;
+	uint64_t key;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	key = inode_key(major(st.st_dev), minor(st.st_dev), st.st_ino);
+	f = idmap_pointer(&fs->by_inode, key);
+	if (f)
+		return f;
+	f = add_fd(fs, fd, path);
+	if (f)
+		known_by_inode(fs, f, major(st.st_dev), minor(st.st_dev), st.st_ino);
+	return f;
+}
+
+struct file *files_of_path(struct files *fs, const char *path)
+{
+	_cleanup_(closep) int fd = -1;
+
+	if (fs->stand_in && !strcmp(fs->stand_in_path, path))
+		return fs->stand_in;
+	fd = regular_open(AT_FDCWD, target_path(fs->target, path), 0);
+	return files_of_fd(fs, fd, path);
+}
+
+void files_stand_in(struct files *fs, const char *path, int fd)
+{
+	fs->stand_in = files_of_fd(fs, fd, path);
+	fs->stand_in_path = path;
+}
+
+/* The kernel gives all processes the same one: ours. Its size is that of its segments
+ * and headers, all within two pages or so. */
+struct file *files_vdso(struct files *fs)
+{
+	const Elf64_Ehdr *h = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct elf *elf = NULL;
+	size_t size;
+
+	if (fs->vdso || !h)
+		return fs->vdso;
+	size = h->e_shoff + (size_t)h->e_shentsize * h->e_shnum;
+	if (size > VDSO_MAX || elf_open_memory(h, size, &elf))
+		return NULL;
+	fs->vdso = add_elf(fs, elf, -1, "[vdso]");
+	return fs->vdso;
+}
+
+struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base)
+{
+	struct file *f = new_file(fs, "[anon]", 0);
+
+	if (f) {
+		f->jit = jit;
+		f->jit_base = base;
+	}
+	return f;
+}
+
+/* ---- memory ---- */
+
+void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
+{
+	fs->cache_limit = cache;
+	fs->memory_limit = memory;
+}
+
+bool files_due(const struct files *fs)
+{
+	return fs->memory_limit && fs->fresh > FRESH_MIN + fs->memory_limit / 16;
+}
+
+/* Of this process, in RAM. */
+static uint64_t resident(void)
+{
+	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long size, pages;
+
+	return f && fscanf(f, "%llu %llu", &size, &pages) == 2 ?
+		pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void release_pages(struct files *fs)
+{
+	for (size_t i = 1; i < fs->files.len; i++) {
+		const struct file *f = fs->files.data[i];
+
+		if (f && f->elf)
+			elf_release(f->elf);
+		if (f && f->table.map)
+			madvise(f->table.map, f->table.map_size, MADV_DONTNEED);
+	}
+}
+
+uint64_t files_excess(struct files *fs)
+{
+	uint64_t in_use = resident() + fs->kernel;
+
+	fs->fresh = 0;
+	if (in_use > fs->memory_limit) {
+		release_pages(fs);
+		malloc_trim(0);
+		in_use = resident() + fs->kernel;
+	}
+	return in_use > fs->memory_limit ? in_use - fs->memory_limit / 4 * 3 : 0;
+}
+
+static int least_used_first(const void *pa, const void *pb)
+{
+	const struct file *const *a = pa, *const *b = pb;
+
+	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
+}
+
+/* V8's layout has parts of the file; the vDSO has no inode. A file that was opened just now is about
+ * to be mapped, or its process has gone and its records are on their way. */
+static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
+{
+	return !f || !f->elf || f->v8 || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
+		now - f->used < KEPT_NS;
+}
+
+size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret)
+{
+	struct file **list = calloc(fs->files.len + 1, sizeof(*list));
+	uint64_t bytes = 0, now = coarse_ns();
+	size_t n = 0, chosen = 0;
+
+	for (size_t i = 1; list && i < fs->files.len; i++) {
+		struct file *f = fs->files.data[i];
+
+		if (!is_kept(fs, f, now))
+			list[n++] = f;
+		if (f)
+			f->mapped = false;
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), least_used_first);
+	while (chosen < n && bytes < excess)
+		bytes += memory_of(list[chosen++]);
+	*ret = list;
+	return chosen;
+}
+
+void files_evict(struct files *fs, struct file *f)
+{
+	for (const struct file_inode *at = f->inodes; at; at = at->next) {
+		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
+
+		idmap_set(&fs->by_inode, inode_key(at->major, at->minor, at->inode), 0);
+		fs->sink->set_inode(fs->sink, &key, NULL);
+	}
+	f->inodes = NULL;
+	fs->sink->drop_table(fs->sink, f->id);
+	fs->kernel -= f->table.size;
+	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
+	close_file(f);
+	f->table = (struct table){};
+	f->leaving = false;
+	f->evicted = true;
+	fs->stats.evicted++;
+}
+
+/* ---- questions ---- */
+
+bool file_has_python(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_PYTHON);
+}
+
+bool file_has_go(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_GO);
+}
+
+bool file_has_v8(const struct file *f)
+{
+	const struct table_header *h = f->table.data;
+
+	return h && (h->flags & TABLE_V8);
+}
+
+const struct pclntab *file_pclntab(struct file *f)
+{
+	if (!f->go && file_has_go(f) && f->elf)
+		pclntab_open(f->elf, &f->go);
+	return f->go;
+}
+
+bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	const struct eh_range *r;
+	size_t lo = 0, hi;
+
+	if (!f->functions_read && f->elf)
+		ehframe_ranges(f->elf, &f->functions);
+	f->functions_read = true;
+	for (hi = f->functions.len; lo < hi;) {
+		size_t mid = (lo + hi) / 2;
+
+		if (f->functions.data[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	r = lo ? &f->functions.data[lo - 1] : NULL;
+	if (!r || vaddr >= r->end)
+		return false;
+	*ret_start = r->start;
+	return true;
+}
+
+/* By the segment that the mapping's bytes belong to: segments may lie at different
+ * distances from their place in the file. */
+bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(f->elf, &s);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t first = s[i].offset & ~4095ULL;
+
+		if (!s[i].exec || offset < first || offset >= s[i].offset + s[i].filesz)
+			continue;
+		*ret = start - (s[i].vaddr + (offset - s[i].offset));
+		return true;
+	}
+	return false;
+}

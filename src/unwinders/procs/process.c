@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.c - what is mapped where in which process, as the walk needs it.
+ *
+ * A process' mappings are a sorted array; the kernel's half gets it in chunks, after
+ * the tables and the language's offsets that it refers to. Mappings come from
+ * /proc/PID/maps once, then from mmap events; what unmaps without an event is found
+ * when something else is mapped there. */
+#include "process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/owner.h"
+#include "base/vec.h"
+#include "perfmap.h"
+#include "target/target.h"
+#include "unwinders/idmap.h"
+
+#define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
+#define DEAD_MAX     16384
+#define REPORTED_SECONDS 5
+
+struct processes {
+	struct target *target;
+	struct files *files;
+	struct unwind_sink *sink;
+	struct idmap by_pid;          /* struct process *; NULL: forgotten */
+	VEC(struct perfmap *) perfmaps;
+	VEC(uint32_t) graves;         /* dead ones, oldest first */
+	size_t forgotten;             /* of graves */
+	struct mapping_chunk chunk;   /* being written */
+	uint32_t v8_born;             /* processes with V8 so far */
+};
+
+struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink)
+{
+	struct processes *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return NULL;
+	ps->target = t;
+	ps->files = fs;
+	ps->sink = sink;
+	return ps;
+}
+
+static void process_free(struct process *p)
+{
+	if (p)
+		free(p->maps);
+	free(p);
+}
+
+void processes_free(struct processes *ps)
+{
+	if (!ps)
+		return;
+	for (size_t i = 0; i < ps->by_pid.cap; i++)
+		if (ps->by_pid.slot[i].key)
+			process_free((void *)(uintptr_t)ps->by_pid.slot[i].value);
+	for (size_t i = 0; i < ps->perfmaps.len; i++)
+		perfmap_free(ps->perfmaps.data[i]);
+	vec_done(&ps->perfmaps);
+	vec_done(&ps->graves);
+	idmap_done(&ps->by_pid);
+	free(ps);
+}
+
+struct process *processes_find(const struct processes *ps, uint32_t pid)
+{
+	return idmap_pointer(&ps->by_pid, pid);
+}
+
+size_t processes_count(const struct processes *ps)
+{
+	return ps->by_pid.n;
+}
+
+/* ---- the array of mappings ---- */
+
+/* Index of the first mapping that ends behind addr. */
+static size_t first_behind(const struct process *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->nmaps;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->maps[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct mapping *process_mapping(const struct process *p, uint64_t addr)
+{
+	size_t i = first_behind(p, addr);
+
+	return i < p->nmaps && p->maps[i].start <= addr ? &p->maps[i] : NULL;
+}
+
+static void insert_at(struct process *p, size_t at, const struct mapping *m)
+{
+	if (p->nmaps >= MAPPINGS_MAX)
+		return;
+	p->maps = vec_grow(p->maps, &p->cap, p->nmaps, sizeof(*p->maps));
+	memmove(p->maps + at + 1, p->maps + at, (p->nmaps - at) * sizeof(*p->maps));
+	p->maps[at] = *m;
+	p->nmaps++;
+}
+
+/* A new mapping takes the place of what was there. Biases are by process, so what is
+ * left of a cut mapping needs no change. */
+static void cut(struct process *p, uint64_t start, uint64_t end)
+{
+	size_t i = first_behind(p, start);
+
+	while (i < p->nmaps && p->maps[i].start < end) {
+		struct mapping *m = &p->maps[i], rest = *m;
+
+		if (m->start < start) {
+			m->end = start;
+			rest.start = end;
+			i++;
+			if (rest.end > end)
+				insert_at(p, i, &rest);
+		} else if (m->end > end) {
+			m->start = end;
+		} else {
+			memmove(m, m + 1, (p->nmaps - i - 1) * sizeof(*m));
+			p->nmaps--;
+		}
+	}
+}
+
+static void insert(struct process *p, const struct mapping *m)
+{
+	cut(p, m->start, m->end);
+	insert_at(p, first_behind(p, m->start), m);
+}
+
+/* ---- what a mapping holds ---- */
+
+static struct file *anonymous_file(struct processes *ps, struct process *p, uint64_t base)
+{
+	struct file *f;
+
+	for (unsigned i = 0; i < p->nanonymous; i++)
+		if (p->anonymous[i]->jit_base == base)
+			return p->anonymous[i];
+	if (p->nanonymous == ARRAY_SIZE(p->anonymous))
+		return NULL;
+	if (!p->jit) {
+		p->jit = perfmap_new((int)p->pid);
+		if (!p->jit)
+			return NULL;
+		vec_push(&ps->perfmaps, p->jit);
+	}
+	f = files_anonymous(ps->files, p->jit, base);
+	if (f)
+		p->anonymous[p->nanonymous++] = f;
+	return f;
+}
+
+static void fill_anonymous(struct processes *ps, struct process *p, struct mapping *m)
+{
+	struct file *f = anonymous_file(ps, p, m->start & ~FRAME_VADDR_MASK);
+
+	m->flags = MAPPING_ANON;
+	m->bias = m->start & ~FRAME_VADDR_MASK;
+	m->file = f ? f->id : 0;
+}
+
+static void attach_python(struct process *p, const struct file *f, struct mapping *m)
+{
+	if (!p->has_python) {
+		p->has_python = !python_attach(f->elf, m->bias, &p->python);
+		if (p->libc)
+			python_libc(p->libc->elf, &p->python.at);
+	}
+	if (p->has_python)
+		m->flags |= MAPPING_PYTHON;
+}
+
+static void fill_file(struct processes *ps, struct process *p, struct file *f, uint64_t offset,
+	struct mapping *m)
+{
+	uint64_t bias;
+
+	if (!f) { /* cannot be had: the process is gone */
+		m->bias = m->start - offset;
+		m->flags = MAPPING_NO_TABLE;
+		return;
+	}
+	if (!f->elf || !file_bias(f, m->start, offset, &bias)) {
+		fill_anonymous(ps, p, m); /* a JIT's memory file */
+		return;
+	}
+	m->bias = bias;
+	m->file = f->id;
+	m->flags |= f->table.data ? 0 : MAPPING_NO_TABLE;
+	if (f->libc && !p->libc) {
+		p->libc = f;
+		if (p->has_python)
+			python_libc(f->elf, &p->python.at);
+	}
+	if (file_has_python(f))
+		attach_python(p, f, m);
+	if (file_has_v8(f) && !p->v8) {
+		p->v8 = f->v8;
+		p->v8_born = ++ps->v8_born;
+	}
+	/* Not by the builtins' second mapping, which is elsewhere than the rest of the file. */
+	if (p->v8 && file_has_v8(f) && p->v8->epoch && m->start - bias < p->v8->proc.builtins)
+		p->v8_epoch = bias + p->v8->epoch;
+	if (p->v8)
+		p->languages |= 1u << FRAME_LANG_JS;
+	if (file_has_go(f)) {
+		p->languages |= 1u << FRAME_LANG_GO;
+		p->go_file = p->go_file ? p->go_file : f->id;
+	}
+}
+
+static struct file *file_of(struct processes *ps, const struct process *p,
+	const struct proc_map *pm)
+{
+	return p->recorded ? files_of_path(ps->files, pm->path) :
+		files_of_mapping(ps->files, (int)p->pid, pm);
+}
+
+static bool is_code(const struct file *f, const struct proc_map *pm)
+{
+	uint64_t bias;
+
+	return f && f->elf && file_bias(f, pm->start, pm->offset, &bias);
+}
+
+/* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. */
+static void add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
+{
+	struct mapping m = { .start = pm->start, .end = pm->end };
+	struct file *f;
+
+	if (!strcmp(pm->path, "[vsyscall]"))
+		return;
+	if (!strcmp(pm->path, "[uprobes]")) {
+		m.flags = MAPPING_UPROBES;
+	} else if (!strcmp(pm->path, "[vdso]")) {
+		f = files_vdso(ps->files);
+		fill_file(ps, p, f, 0, &m);
+		m.flags |= MAPPING_VDSO;
+	} else if ((!pm->inode && !p->recorded) || pm->path[0] != '/') {
+		fill_anonymous(ps, p, &m);
+	} else {
+		f = file_of(ps, p, pm);
+		if (p->recorded && !is_code(f, pm))
+			return;
+		fill_file(ps, p, f, pm->offset, &m);
+	}
+	m.flags |= pm->write ? MAPPING_WRITE : 0;
+	insert(p, &m);
+}
+
+/* ---- publishing ---- */
+
+/* As the kernel counts it: mm_struct.exec_vm. */
+static uint32_t code_kb(const struct process *p)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < p->nmaps; i++)
+		if (!(p->maps[i].flags & MAPPING_WRITE))
+			size += p->maps[i].end - p->maps[i].start;
+	return (uint32_t)(size >> 10);
+}
+
+static uint32_t count_chunks(const struct process *p)
+{
+	uint32_t n = (uint32_t)(p->nmaps + MAPPINGS_PER_CHUNK - 1) / MAPPINGS_PER_CHUNK;
+
+	return n ? n : 1; /* known, and empty */
+}
+
+bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret)
+{
+	size_t first = (size_t)i * MAPPINGS_PER_CHUNK, n = p->nmaps - first;
+
+	if (i >= count_chunks(p))
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
+	ret->chunks = count_chunks(p);
+	ret->languages = p->languages;
+	ret->go_file = p->go_file;
+	ret->code_kb = i ? 0 : code_kb(p);
+	if (ret->n)
+		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
+	for (uint32_t k = 0; p->v8 && k < ret->n; k++)
+		if (ret->map[k].flags & MAPPING_ANON)
+			ret->map[k].flags |= MAPPING_V8;
+	for (uint32_t k = 0; !i && p->nmaps && k < ret->chunks; k++)
+		ret->chunk_start[k] = p->maps[(size_t)k * MAPPINGS_PER_CHUNK].start;
+	return true;
+}
+
+/* Chunk 0 comes last: it says that the others are there. */
+static int publish(const struct process *p, struct unwind_sink *sink, struct mapping_chunk *c)
+{
+	struct v8_proc v8;
+	int err = 0;
+
+	if (p->has_python)
+		err = sink->set_python(sink, p->pid, &p->python, sizeof(p->python));
+	if (p->v8 && !err) {
+		v8 = p->v8->proc;
+		v8.born = p->v8_born;
+		v8.epoch = p->v8_epoch;
+		err = sink->set_v8(sink, p->pid, &v8, sizeof(v8));
+	}
+	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
+		if (process_chunk(p, i, c))
+			err = sink->set_chunk(sink, p->pid, i, c);
+	return err;
+}
+
+static int publish_own(struct processes *ps, struct process *p)
+{
+	uint32_t met = p->v8 ? ps->sink->v8_born(ps->sink, p->pid) : 0;
+
+	p->published = true;
+	p->v8_born = met ? met : p->v8_born;
+	return publish(p, ps->sink, &ps->chunk);
+}
+
+static void withdraw(struct processes *ps, struct process *p)
+{
+	if (!p->published)
+		return;
+	for (uint32_t i = 0; i < count_chunks(p); i++)
+		ps->sink->set_chunk(ps->sink, p->pid, i, NULL);
+	if (p->has_python)
+		ps->sink->set_python(ps->sink, p->pid, NULL, 0);
+	if (p->v8)
+		ps->sink->set_v8(ps->sink, p->pid, NULL, 0);
+	p->published = false;
+}
+
+/* ---- events ---- */
+
+static struct process *new_process(struct processes *ps, uint32_t pid)
+{
+	struct process *old = processes_find(ps, pid), *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	if (old)
+		withdraw(ps, old);
+	process_free(old);
+	p->pid = pid;
+	idmap_set(&ps->by_pid, pid, (uintptr_t)p);
+	return p;
+}
+
+static bool same_maps(const struct process *p, const struct mapping *old, size_t n)
+{
+	return p->nmaps == n && (!n || !memcmp(p->maps, old, n * sizeof(*old)));
+}
+
+/* Anonymous files go on: their numbers are in frames already seen. When nothing has
+ * changed nothing is written, so that the kernel's count of misses stays. */
+static int read_maps(struct processes *ps, struct process *p)
+{
+	_cleanup_(freep) struct proc_map *maps = NULL;
+	_cleanup_(freep) struct mapping *old = NULL;
+	ssize_t n = proc_maps(ps->target, (int)p->pid, &maps);
+	size_t nold = p->nmaps;
+
+	if (n < 0)
+		return (int)n;
+	if (!n)
+		return -ESRCH; /* a zombie, or a thread of the kernel */
+	old = TAKE(p->maps);
+	p->nmaps = p->cap = 0;
+	for (ssize_t i = 0; i < n; i++)
+		if (maps[i].exec)
+			add_mapping(ps, p, &maps[i]);
+	if (p->published && same_maps(p, old, nold))
+		return 0;
+	return publish_own(ps, p);
+}
+
+int processes_add(struct processes *ps, uint32_t pid)
+{
+	struct process *p = processes_find(ps, pid);
+
+	if (!p || p->dead)
+		p = proc_alive(ps->target, (int)pid) ? new_process(ps, pid) : NULL;
+	return p ? read_maps(ps, p) : -ESRCH;
+}
+
+int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
+	size_t n)
+{
+	struct process *p = new_process(ps, pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->recorded = true;
+	for (size_t i = 0; i < n; i++)
+		add_mapping(ps, p, &maps[i]);
+	return publish_own(ps, p);
+}
+
+void processes_mmap(struct processes *ps, const struct process_mmap *m)
+{
+	struct process *p = processes_find(ps, m->pid);
+	struct proc_map pm = {
+		.start = m->start, .end = m->start + m->len, .offset = m->offset,
+		.inode = m->inode, .dev_major = m->dev_major, .dev_minor = m->dev_minor,
+		.exec = m->exec, .write = m->write, .path = m->path,
+	};
+
+	if (!p || p->dead) {
+		processes_add(ps, m->pid);
+		return;
+	}
+	if (m->exec)
+		add_mapping(ps, p, &pm);
+	else
+		cut(p, pm.start, pm.end);
+	publish_own(ps, p);
+}
+
+void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
+{
+	const struct process *from = processes_find(ps, parent);
+	struct process *p;
+
+	if (!from || from->dead)
+		return; /* the child's first miss will tell */
+	p = new_process(ps, child);
+	if (!p)
+		return;
+	from = processes_find(ps, parent);
+	p->has_python = from->has_python;
+	p->languages = from->languages;
+	p->go_file = from->go_file;
+	p->python = from->python;
+	p->libc = from->libc;
+	p->v8 = from->v8;
+	p->v8_born = p->v8 ? ++ps->v8_born : 0;
+	p->v8_epoch = from->v8_epoch;
+	p->jit = from->jit;
+	p->nanonymous = from->nanonymous;
+	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));
+	for (size_t i = 0; i < from->nmaps; i++)
+		insert_at(p, p->nmaps, &from->maps[i]);
+	publish_own(ps, p);
+}
+
+void processes_exec(struct processes *ps, uint32_t pid)
+{
+	struct process *p = new_process(ps, pid);
+
+	if (p)
+		read_maps(ps, p);
+}
+
+/* Of the dead all but the last n; those are kept for usym(). A number may be used again. */
+static void forget_dead(struct processes *ps, size_t n)
+{
+	while (ps->graves.len - ps->forgotten > n) {
+		uint32_t old = ps->graves.data[ps->forgotten++];
+		struct process *p = processes_find(ps, old);
+
+		if (!p || !p->dead)
+			continue;
+		process_free(p);
+		idmap_set(&ps->by_pid, old, 0);
+	}
+	if (ps->forgotten < DEAD_MAX)
+		return;
+	ps->graves.len -= ps->forgotten;
+	memmove(ps->graves.data, ps->graves.data + ps->forgotten, ps->graves.len * sizeof(*ps->graves.data));
+	ps->forgotten = 0;
+}
+
+static void bury(struct processes *ps, uint32_t pid)
+{
+	vec_push(&ps->graves, pid);
+	forget_dead(ps, DEAD_MAX);
+}
+
+void processes_exit(struct processes *ps, uint32_t pid)
+{
+	struct process *p = processes_find(ps, pid);
+
+	if (!p || !p->v8) /* the kernel's half may have met it */
+		ps->sink->set_v8(ps->sink, pid, NULL, 0);
+	if (!p || p->dead)
+		return;
+	if (p->jit)
+		perfmap_read(p->jit, ps->target);
+	withdraw(ps, p);
+	p->dead = true;
+	bury(ps, pid);
+}
+
+static struct process *nth_process(const struct processes *ps, size_t i)
+{
+	return ps->by_pid.slot[i].key ? (void *)(uintptr_t)ps->by_pid.slot[i].value : NULL;
+}
+
+/* An end that nobody reported, or whose report is still on its way: then so is what the process
+ * did before. */
+static bool has_ended(const struct processes *ps, struct process *p)
+{
+	if (p->dead || p->recorded || proc_alive(ps->target, (int)p->pid))
+		return false;
+	if (!p->gone)
+		p->gone = time(NULL);
+	return time(NULL) - p->gone > REPORTED_SECONDS;
+}
+
+void processes_forget(struct processes *ps, size_t n)
+{
+	for (size_t i = 0; i < ps->by_pid.cap; i++) {
+		struct process *p = nth_process(ps, i);
+
+		if (p && has_ended(ps, p))
+			processes_exit(ps, p->pid);
+	}
+	forget_dead(ps, n);
+}
+
+void processes_mark_files(const struct processes *ps)
+{
+	for (size_t i = 0; i < ps->by_pid.cap; i++) {
+		const struct process *p = nth_process(ps, i);
+
+		for (size_t k = 0; p && !p->dead && k < p->nmaps; k++) {
+			struct file *f = files_get(ps->files, p->maps[k].file);
+
+			if (f)
+				f->mapped = true;
+		}
+		if (p && !p->dead && p->libc)
+			files_get(ps->files, p->libc->id)->mapped = true;
+	}
+}

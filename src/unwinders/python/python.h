@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* python.h - the userspace half of bpf/lang/python.bpf.c, in parts: where a file's eval loop
+ * is (python_load.c), where things are in a process (python.c) by what CPython says
+ * (python_offsets.c) and does (python_tls.c), names of code objects (python_code.c). */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/lang/python.h"
+#include "unwinders/lang.h"
+
+struct elf;
+struct frame_name;
+struct python_codes;
+
+/* The row of rows.c: finds the eval loop. */
+extern const struct unwinder unwinder_python;
+
+/* Where CPython is in a process that has mapped e at bias. 0 or -errno: -ENOTSUP: a
+ * version nobody has described. */
+int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret);
+/* Where the C library keeps a thread's specific values, by what it tells debuggers: glibc's
+ * struct pthread grows with its versions, and on arm64 lies below the thread pointer. false:
+ * it is not glibc, or tells nothing. */
+bool python_libc(struct elf *libc, struct python_layout *at);
+/* 0x030b for 3.11; 0: not to be found. */
+unsigned python_version(struct elf *e);
+
+/* The start of _PyRuntime, as far as it is there; changes in at what it tells. 0, 1: by
+ * the rules of an older version, or -errno: -ENOENT: it tells nothing; -EINVAL: nonsense. */
+#define PYTHON_OFFSETS_SIZE 1024
+int python_offsets(const void *data, size_t size, unsigned version, struct python_layout *at);
+/* The thread-local variable that a function returns, by the file's addresses. */
+bool python_tls(struct elf *e, const char *function, struct python_tls *ret);
+/* The static int that a function has the C library look up. */
+bool python_tss_key(struct elf *e, const char *function, uint64_t *ret);
+
+/* Reads memory of a process: bytes read or -errno. */
+typedef ssize_t (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
+
+struct python_codes *python_codes_new(void);
+void python_codes_free(struct python_codes *c);
+/* A RECORD_PYTHON of size bytes; untrusted. */
+void python_codes_record(struct python_codes *c, const struct python_code_record *r, size_t size);
+/* For a record that the kernel could not read, or not whole: at is of the process. */
+void python_codes_read(struct python_codes *c, const struct python_code_record *r,
+	const struct python_layout *at, python_read_fn read, void *arg);
+/* false: a code object nobody has told of. Strings live as long as c. */
+bool python_codes_name(const struct python_codes *c, uint64_t frame, struct frame_name *ret);

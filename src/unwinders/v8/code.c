@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8_code.c - places in JavaScript by frame: function, script, line, what was inlined.
+ *
+ * A place is read from the process when the kernel half first meets it; of one that is
+ * gone by then, function and file are what came with the record. V8 makes
+ * the table of a function's lines only when something has asked for a line in it (an
+ * error's stack, a debugger, a profiler): where there is none, the line is the one where
+ * the function begins. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "sourcemap.h"
+#include "unwinders/idmap.h"
+#include "unwinders/unwinders.h"
+#include "v8.h"
+#include "vlq.h"
+
+#define PLACES_MAX  64      /* a function, and those that it was inlined into */
+#define FRAMES_MAX  (1 << 20)
+#define SCRIPTS_MAX 65536
+#define SCRIPT_TRIES 8
+#define ENDS_MAX    (64 << 20) /* of lines, in all scripts */
+#define CANDIDATES_MAX 4096
+#define MAP_URL_MAX (64 << 20) /* one may have the map within */
+#define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
+#define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
+
+struct v8_script {
+	const char *name; /* NULL: it has none */
+	int32_t *ends;    /* NULL: not to be had */
+	size_t nends;
+	int32_t first_line, first_column; /* where it begins in what it is a part of */
+	const struct sourcemap *map; /* NULL: it has none, or nobody asked */
+	unsigned tries;
+};
+
+struct v8_codes {
+	struct arena *arena;
+	struct idmap frames;  /* frame -> struct frame_name * */
+	struct idmap scripts; /* by process and address -> struct v8_script * */
+	size_t nends;         /* of scripts' lines */
+	struct idmap streams; /* process -> the map of its InstructionStreams */
+	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	size_t maps_read;     /* bytes */
+	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
+};
+
+struct v8_codes *v8_codes_new(void)
+{
+	struct v8_codes *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->arena = arena_new();
+	return c;
+}
+
+void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files)
+{
+	c->files = *files;
+}
+
+void v8_codes_free(struct v8_codes *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->scripts.cap; i++)
+		if (c->scripts.slot[i].key)
+			free(((struct v8_script *)(uintptr_t)c->scripts.slot[i].value)->ends);
+	for (size_t i = 0; i < c->maps.cap; i++)
+		if (c->maps.slot[i].key)
+			sourcemap_free((struct sourcemap *)(uintptr_t)c->maps.slot[i].value);
+	idmap_done(&c->maps);
+	idmap_done(&c->frames);
+	idmap_done(&c->scripts);
+	idmap_done(&c->streams);
+	arena_free(c->arena);
+	free(c);
+}
+
+/* ---- scripts ---- */
+
+/* "file:///x.mjs" is a path. */
+static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint64_t script)
+{
+	struct str s = {};
+	const char *name = NULL;
+	uint64_t word;
+
+	if (v8_word(h, script, h->at->script_name, &word) && v8_string(h, word, 4096, &s) && s.len)
+		name = arena_strdup(c->arena, strncmp(s.data, "file:///", 8) ? s.data : s.data + 7);
+	str_done(&s);
+	return name;
+}
+
+/* Processes that run the same program, and workers, share what was read. */
+static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size,
+	const char *base)
+{
+	uint64_t key = 1, *known;
+	struct sourcemap *map;
+
+	for (size_t i = 0; i < size; i++)
+		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
+	for (const char *p = base; *p; p++)
+		key = (key ^ (uint8_t)*p) * 0x100000001b3ULL;
+	key |= 1;
+	known = idmap_find(&c->maps, key);
+	if (known)
+		return (const struct sourcemap *)(uintptr_t)*known;
+	map = sourcemap_new(text, size, base);
+	idmap_set(&c->maps, key, (uintptr_t)map);
+	return map;
+}
+
+static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
+	uint64_t script, const char *name)
+{
+	_cleanup_(freep) char *text = NULL, *base = NULL;
+	const struct sourcemap *map = NULL;
+	struct str url = {};
+	uint64_t word;
+	size_t size;
+
+	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) &&
+		v8_string(h, word, MAP_URL_MAX, &url) && url.len)
+		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
+	c->maps_read += text ? size : 0;
+	if (text && base)
+		map = shared_map(c, text, size, base);
+	str_done(&url);
+	return map;
+}
+
+/* A text that is just being moved cannot be read: it can be later. */
+static void read_script(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t script,
+	struct v8_script *s)
+{
+	if (!s->name)
+		s->name = script_name(c, h, script);
+	if (!s->ends && c->nends < ENDS_MAX) {
+		s->ends = v8_line_ends(h, script, &s->nends);
+		c->nends += s->ends ? s->nends : 0;
+	}
+	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
+	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
+	if (c->files.open && !s->map)
+		s->map = source_map(c, h, pid, script, s->name);
+}
+
+/* A script lives as long as its functions; another may come to lie where it was, with
+ * another name or length. */
+static const struct v8_script *script_of(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
+	uint64_t script)
+{
+	uint64_t source = 0, name = 0, key;
+	struct v8_script *s;
+
+	if (v8_type(h, script) != h->at->script_type)
+		return NULL;
+	v8_word(h, script, h->at->script_source, &source);
+	v8_word(h, script, h->at->script_name, &name);
+	key = idmap_hash(idmap_hash(script, pid), idmap_hash(source, name)) | 1;
+	s = idmap_pointer(&c->scripts, key);
+	if (!s) {
+		if (c->scripts.n >= SCRIPTS_MAX)
+			return NULL;
+		s = arena_new_obj(c->arena, struct v8_script);
+		idmap_set(&c->scripts, key, (uintptr_t)s);
+	}
+	if ((!s->ends || !s->name) && s->tries++ < SCRIPT_TRIES)
+		read_script(c, h, pid, script, s);
+	return s;
+}
+
+/* A column counts units of UTF-16, as V8's own do. */
+static void set_line(const struct v8_script *s, int32_t position, struct frame_name *ret)
+{
+	size_t lo = 0, hi = s->nends;
+	int64_t line, column;
+
+	if (position < 0)
+		return;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->ends[mid] < position)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo >= s->nends)
+		return;
+	line = (int64_t)lo + s->first_line;
+	column = lo ? (int64_t)position - s->ends[lo - 1] - 1 : (int64_t)position + s->first_column;
+	if (line < 0)
+		return;
+	ret->line = (uint32_t)line + 1;
+	ret->column = column < 0 ? 0 : (uint32_t)column + 1;
+}
+
+/* ---- positions ---- */
+
+static int64_t zigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+/* The last position at or before an offset in the code. Each entry: how much further the
+ * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is
+ * negative for what is no statement; later its two low bits tell. */
+static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
+{
+	_cleanup_(freep) uint8_t *data = NULL;
+	int64_t at = h->at->version < V8_VERSION(8, 0) ? 0 : -1, position = 0;
+	uint64_t code, delta;
+	bool found = false;
+	struct bytes b;
+	size_t size;
+
+	data = v8_bytes(h, table, &size);
+	if (!data)
+		return false;
+	b = (struct bytes){ data, data + size };
+	while (read_vlq(&b, &code) && read_vlq(&b, &delta)) {
+		if (h->at->version >= V8_VERSION(14, 1))
+			at += (int64_t)(code >> 2);
+		else
+			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
+		position = (int64_t)((uint64_t)position + (uint64_t)zigzag(delta));
+		if (at > offset)
+			break;
+		*ret = position;
+		found = true;
+	}
+	return found;
+}
+
+/* bit 0: not in a script; 30 bits: 1 + where in it; 16 bits: 1 + which inlining */
+static int32_t script_offset(int64_t position)
+{
+	return position & 1 ? -1 : (int32_t)(position >> 1 & 0x3fffffff) - 1;
+}
+
+static int32_t inlining(int64_t position)
+{
+	return (int32_t)(position >> 31 & 0xffff) - 1;
+}
+
+/* ---- functions ---- */
+
+/* What a function was called before: the map has that where its name is, right before its
+ * parameters, or "=" or " = " before an arrow function's; not where it is called, which is
+ * another function's line. */
+static const char *name_before(const struct v8_script *script, int32_t start, uint32_t name_len)
+{
+	static const uint32_t between[] = { 0, 1, 3 };
+	struct frame_name at = {};
+	struct source_place source;
+
+	set_line(script, start, &at);
+	for (size_t i = 0; name_len && i < ARRAY_SIZE(between); i++)
+		if (at.column > name_len + between[i] &&
+			sourcemap_find(script->map, at.line, at.column - name_len - between[i], &source) &&
+			source.exact && source.name && *source.name)
+			return source.name;
+	return NULL;
+}
+
+static void map_place(struct v8_codes *c, const struct v8_script *script, int32_t start, size_t name_len,
+	struct frame_name *ret)
+{
+	const char *name = name_before(script, start, (uint32_t)name_len);
+	struct source_place source;
+
+	if (name)
+		ret->name = arena_strdup(c->arena, name);
+	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
+		return;
+	ret->file = arena_strdup(c->arena, source.file);
+	ret->line = source.line;
+	ret->column = source.column;
+}
+
+/* As the kernel half has read it, while the function ran: by now its string may lie elsewhere.
+ * One that is cut is read again. */
+static void function_name(const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
+	struct str *name, int32_t *start)
+{
+	struct str kept = {};
+
+	v8_function_name(h, shared, name, start);
+	if (shared == r->shared && r->name.size < V8_TEXT_MAX)
+		v8_text(&r->name, &kept);
+	if (kept.len) {
+		str_clear(name);
+		str_addn(name, kept.data, kept.len);
+	}
+	str_done(&kept);
+}
+
+/* What has no name is called as V8 does in errors. position -1: not known. */
+static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	uint64_t shared, int32_t position, struct frame_name *ret)
+{
+	const struct v8_script *script;
+	struct str name = {};
+	uint64_t word;
+	int32_t start;
+
+	function_name(h, r, shared, &name, &start);
+	ret->lang = FRAME_LANG_JS;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->pid, word) : NULL;
+	if (name.len)
+		ret->name = arena_strdup(c->arena, name.data);
+	else
+		ret->name = script && !script->name ? "eval" : "<anonymous>";
+	if (script) { /* else a builtin */
+		ret->file = script->name ? script->name : "<anonymous>";
+		set_line(script, position >= 0 ? position : start, ret);
+		if (script->map)
+			map_place(c, script, start, name.len, ret);
+	}
+	str_done(&name);
+}
+
+/* ---- compiled code ---- */
+
+/* The Code of a pc, by looking back for the map of what instructions lie in; the map is
+ * known by its instances' type once, then by its address. */
+struct stream {
+	struct v8_code found;
+	uint64_t map;        /* as it is known; 0: it is not */
+	unsigned candidates; /* looked at */
+};
+
+static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64_t pc,
+	struct stream *ret)
+{
+	uint64_t code, start;
+	int32_t size, flags, table;
+
+	if ((map & 3) != 1 || map >> V8_ADDRESS_BITS || (ret->map && map != ret->map) ||
+		ret->candidates++ >= CANDIDATES_MAX)
+		return false;
+	if (!ret->map && v8_type(h, at + 1) != h->at->stream_type)
+		return false;
+	code = at + 1;
+	start = at + (uint64_t)h->at->stream_first;
+	if (h->at->code_start && (!v8_word(h, at + 1, 8, &code) ||
+					 !v8_word(h, code, h->at->code_start, &start)))
+		return false;
+	if (v8_type(h, code) != h->at->code_type ||
+		!v8_int(h, code, h->at->code_size, &size) ||
+		!v8_int(h, code, h->at->code_flags, &flags))
+		return false;
+	if (start != at + (uint64_t)h->at->stream_first || size < 0 || pc - start >= (uint64_t)size)
+		return false;
+	table = size;
+	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
+		table = size;
+	/* before 9 it is TurboFan's */
+	flags = h->at->version < V8_VERSION(9, 0) ? 0 : flags & 15;
+	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags }, map, 0 };
+	return true;
+}
+
+static bool look_back(const struct v8_heap *h, uint64_t pc, struct stream *ret)
+{
+	uint64_t words[512], top = (pc & ~7ULL) + 8;
+
+	for (uint64_t back = 0; back < CODE_MAX && top > sizeof(words); back += sizeof(words)) {
+		top = back ? top & ~4095ULL : top;
+		uint64_t low = back ? top - sizeof(words) : (top - 1) & ~4095ULL;
+		size_t n = (top - low) / 8;
+
+		if (h->read(h->arg, low, words, n * 8))
+			return false;
+		while (n--)
+			if (is_stream(h, low + 8 * n, words[n], pc, ret))
+				return true;
+		top = low;
+	}
+	return false;
+}
+
+static bool find_code(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t pc,
+	struct v8_code *ret)
+{
+	uint64_t *known = idmap_find(&c->streams, pid);
+	struct stream s = { .map = known ? *known : 0 };
+
+	if (look_back(h, pc, &s))
+		goto found;
+	if (!known)
+		return false;
+	s = (struct stream){}; /* another program, another isolate */
+	if (!look_back(h, pc, &s))
+		return false;
+found:
+	idmap_set(&c->streams, pid, s.map);
+	*ret = s.found;
+	return true;
+}
+
+/* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
+ * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
+ * next one's operands wide, or twice as wide (with a breakpoint, too). */
+static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
+{
+	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
+	size_t ndeltas, ncode, at = 0;
+	uint64_t delta;
+	int64_t here = 0;
+	struct bytes b;
+	int32_t length;
+
+	deltas = v8_bytes(h, table, &ndeltas);
+	if (!deltas || !h->at->bytecode_sizes || v8_type(h, bytecode) != h->at->proc.bytecode_type ||
+		!v8_smi(h, bytecode, 8, &length) || length <= 0 || length > CODE_MAX)
+		return -1;
+	ncode = (size_t)length;
+	code = malloc(ncode);
+	if (!code || h->read(h->arg, bytecode - 1 + h->at->proc.bytecode_first, code, ncode))
+		return -1;
+	b = (struct bytes){ deltas, deltas + ndeltas };
+	if (!read_vlq(&b, &delta)) /* the prologue */
+		return -1;
+	here = (int64_t)delta;
+	while (at < ncode && pc >= here) {
+		unsigned scale = code[at] > 3 ? 0 : 1 + (code[at] & 1);
+		size_t op = at + !!scale, size;
+
+		if (op >= ncode || code[op] >= h->at->bytecodes || !read_vlq(&b, &delta))
+			return -1;
+		here = (int64_t)((uint64_t)here + delta);
+		if (pc < here)
+			return (int64_t)at;
+		size = h->at->bytecode_sizes[scale * h->at->bytecodes + code[op]];
+		if (!size)
+			return -1;
+		at = op + size;
+	}
+	return 0;
+}
+
+static int64_t baseline_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s)
+{
+	uint64_t table, positions;
+	int64_t offset, position;
+
+	if (!v8_word(h, s->code, h->at->code_positions, &table))
+		return -1;
+	offset = baseline_offset(h, r->bytecode, table, (int64_t)(r->pc - s->start));
+	if (offset < 0 || !v8_word(h, r->bytecode, h->at->bytecode_positions, &positions) ||
+		!position_at(h, positions, offset, &position))
+		return -1;
+	return position;
+}
+
+/* ---- inlined functions ---- */
+
+/* Of the deoptimisation data, an array: inlined functions are its literals, where each was
+ * inlined is in items of {position of the call, function, -}. */
+static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint64_t *shared,
+	int64_t *position)
+{
+	uint64_t table, literals;
+	int32_t function, n;
+	uint64_t at;
+
+	if (!v8_word(h, deopt, 16 + 8 * h->at->deopt_inlined, &table) ||
+		!v8_word(h, deopt, 16 + 8 * h->at->deopt_literals, &literals) ||
+		!v8_smi(h, table, 8, &n) || id >= n / 16 ||
+		!v8_word(h, table, 16 + 16 * id, &at) || !v8_int(h, table, 24 + 16 * id, &function) ||
+		!v8_smi(h, literals, 8, &n) || function < 0 || function >= n ||
+		!v8_word(h, literals, 16 + 8ll * function, shared) ||
+		v8_type(h, *shared) != h->at->proc.shared_type)
+		return false;
+	*position = (int64_t)at;
+	return true;
+}
+
+/* A function and where in its script; position -1: in no script, a builtin. */
+struct place {
+	uint64_t shared;
+	int32_t position;
+};
+
+/* From the innermost inlined function to the one that was compiled, by the positions of calls
+ * in the code. pc: of the call, or behind it. */
+static size_t places_by_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, uint64_t pc, struct place places[PLACES_MAX])
+{
+	uint64_t table, deopt;
+	int64_t position, call;
+	size_t n = 0;
+
+	if (!v8_word(h, s->code, h->at->code_positions, &table) ||
+		!v8_word(h, s->code, h->at->code_deopt, &deopt) ||
+		!position_at(h, table, (int64_t)(pc - s->start), &position))
+		return 0;
+	while (n < PLACES_MAX - 1 && inlining(position) >= 0 &&
+		inlined_at(h, deopt, inlining(position), &places[n].shared, &call)) {
+		places[n++].position = script_offset(position);
+		position = call;
+	}
+	places[n++] = (struct place){ r->shared, script_offset(position) };
+	return n;
+}
+
+/* What a function's code is kept in: a BytecodeArray, or what has one as its first field, or
+ * Sparkplug's Code, which has one of those. */
+static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
+{
+	if (!v8_word(h, shared, h->at->shared_data, ret))
+		return false;
+	for (size_t i = 0; v8_type(h, *ret) != h->at->proc.bytecode_type; i++) {
+		int32_t field = v8_type(h, *ret) == h->at->code_type ? h->at->code_deopt : 8;
+
+		if (i == 2 || !v8_word(h, *ret, field, ret))
+			return false;
+	}
+	return true;
+}
+
+/* Where in its script a place in a function's bytecode is; -1. */
+static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32_t offset)
+{
+	uint64_t bytecode, table;
+	int64_t position;
+
+	if (!bytecode_of(h, shared, &bytecode) ||
+		!v8_word(h, bytecode, h->at->bytecode_positions, &table) ||
+		!position_at(h, table, offset, &position))
+		return -1;
+	return script_offset(position);
+}
+
+/* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
+ * inlined. Where a function's table of positions is not there the code's own is as good. */
+static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
+	size_t nframes, struct place *places, size_t n)
+{
+	struct place own[PLACES_MAX];
+	size_t from = 0;
+
+	for (size_t i = 0; i < nframes; i++) {
+		bool builtin = frames[i].offset < 0;
+
+		own[i] = (struct place){ frames[i].shared, -1 };
+		if (!builtin)
+			own[i].position = bytecode_position(h, frames[i].shared, frames[i].offset);
+		if (!builtin && from < n && places[from].shared == frames[i].shared && own[i].position < 0)
+			own[i].position = places[from].position;
+		from += !builtin;
+	}
+	if (!nframes)
+		return n;
+	memcpy(places, own, nframes * sizeof(*own));
+	return nframes;
+}
+
+static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, struct frame_name *ret)
+{
+	struct v8_virtual frames[PLACES_MAX];
+	struct place places[PLACES_MAX];
+	uint64_t back = r->pc + 1; /* a return address is looked up at the call before it */
+	size_t nframes = v8_deopt_frames(h, s, &back, frames, PLACES_MAX);
+	size_t n = places_by_position(h, r, s, nframes ? back - 1 : r->pc, places);
+
+	n = places_by_deopt(h, frames, nframes, places, n);
+	if (!n)
+		places[n++] = (struct place){ r->shared, -1 };
+	for (size_t i = 0; i < n; i++) {
+		struct frame_name *caller;
+
+		name_place(c, h, r, places[i].shared, places[i].position, ret);
+		if (i + 1 == n)
+			break;
+		caller = arena_new_obj(c->arena, struct frame_name);
+		ret->caller = caller;
+		ret = caller;
+	}
+}
+
+static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	struct frame_name *ret)
+{
+	struct v8_code s;
+	int64_t position;
+
+	if (!r->compiled || !find_code(c, h, r->pid, r->pc, &s)) {
+		name_place(c, h, r, r->shared, -1, ret);
+	} else if ((int32_t)s.kind == h->at->kind_baseline) {
+		position = baseline_position(h, r, &s);
+		name_place(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
+	} else {
+		name_optimized(c, h, r, &s, ret);
+	}
+}
+
+static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+	struct frame_name *ret)
+{
+	uint64_t table;
+	int64_t position;
+	int32_t at = -1;
+
+	if (v8_type(h, r->bytecode) == h->at->proc.bytecode_type &&
+		v8_word(h, r->bytecode, h->at->bytecode_positions, &table) &&
+		position_at(h, table, (int64_t)(r->frame & 0xfffff), &position))
+		at = script_offset(position);
+	name_place(c, h, r, r->shared, at, ret);
+}
+
+/* The process has gone: what the kernel half has read of it. */
+static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct frame_name *ret)
+{
+	struct str name = {}, file = {};
+
+	v8_text(&r->name, &name);
+	v8_text(&r->file, &file);
+	*ret = (struct frame_name){ .lang = FRAME_LANG_JS };
+	ret->name = name.len ? arena_strdup(c->arena, name.data) : "<anonymous>";
+	if (file.len)
+		ret->file = arena_strdup(c->arena, strncmp(file.data, "file:///", 8) ? file.data : file.data + 7);
+	str_done(&name);
+	str_done(&file);
+}
+
+/* Whether the function is the one that was met: since then it may have been collected, and
+ * another be where it was. */
+static bool is_same(const struct v8_heap *h, const struct v8_record *r)
+{
+	const struct v8_proc *p = &h->at->proc;
+	uint64_t flags, script, id;
+	int32_t unique;
+
+	if (v8_type(h, r->shared) != p->shared_type || !v8_word(h, r->shared, p->shared_flags, &flags) ||
+		flags >> 32 != r->flags >> 32)
+		return false;
+	if (p->shared_unique)
+		return v8_int(h, r->shared, p->shared_unique, &unique) && (uint32_t)unique == r->unique;
+	return v8_word(h, r->shared, p->shared_script, &script) && v8_word(h, script, p->script_id, &id) &&
+		id == r->unique;
+}
+
+/* ---- the store ---- */
+
+void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
+{
+	struct frame_name *name;
+
+	if (idmap_find(&c->frames, r->frame) || c->frames.n >= FRAMES_MAX)
+		return;
+	name = arena_new_obj(c->arena, struct frame_name);
+	if (h && r->pc)
+		name_compiled(c, h, r, name);
+	else if (h)
+		name_interpreted(c, h, r, name);
+	if (!h || !is_same(h, r)) {
+		*name = (struct frame_name){};
+		name_by_record(c, r, name);
+	}
+	idmap_set(&c->frames, r->frame, (uintptr_t)name);
+}
+
+bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret)
+{
+	const struct frame_name *known = idmap_pointer(&c->frames, frame);
+
+	if (frame == V8_WASM || frame == V8_OPAQUE) {
+		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = frame == V8_WASM ? "<wasm>" : "<js>" };
+		return true;
+	}
+	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
+	return known;
+}

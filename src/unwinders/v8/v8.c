@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+/* v8.c - what a file says of its V8.
+ *
+ * V8 puts constants for debuggers into every build, v8dbg_*: offsets, instance types, kinds
+ * of frames. They are taken from there; rows tell what they leave out. The builtins, which
+ * are compiled ahead and embedded, have no .eh_frame; they keep frame pointers. */
+#include "v8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "target/elf.h"
+#include "unwinders/native/cache.h"
+#include "unwinders/native/cfi.h"
+#include "unwinders/native/ehframe.h"
+
+#define SYMBOLS_MAX 2048
+#define PREFIX      "v8dbg_"
+#define BYTECODES_MAX 256
+
+/* ---- the builtins ---- */
+
+/* Found in one go: a file has hundreds of thousands of symbols. */
+const char *const v8_symbols[] = { PREFIX, "v8_Default_embedded_blob_",
+	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
+	"_ZN2v88internal12_GLOBAL__N_112global_epochE", NULL };
+
+struct constants {
+	struct elf *e;
+	struct elf_symbol *sym;
+	size_t n;
+};
+
+static int constants_open(struct elf *e, struct constants *c)
+{
+	*c = (struct constants){ e, calloc(SYMBOLS_MAX, sizeof(*c->sym)), 0 };
+	if (!c->sym)
+		return -ENOMEM;
+	c->n = elf_symbols_starting(e, v8_symbols, ARRAY_SIZE(v8_symbols) - 1, c->sym, SYMBOLS_MAX);
+	return 0;
+}
+
+static const struct elf_symbol *named(const struct constants *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!strcmp(c->sym[i].name, name))
+			return &c->sym[i];
+	return NULL;
+}
+
+/* As V8 10, 11 and 8 (where one blob holds code and data) call them. */
+static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
+{
+	static const char *const names[][2] = {
+		{ "v8_Default_embedded_blob_code_data_", "v8_Default_embedded_blob_code_size_" },
+		{ "v8_Default_embedded_blob_code_", "v8_Default_embedded_blob_code_size_" },
+		{ "v8_Default_embedded_blob_data_", "v8_Default_embedded_blob_size_" },
+	};
+	const struct elf_symbol *code, *bytes;
+	const uint8_t *p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		code = named(c, names[i][0]);
+		bytes = named(c, names[i][1]);
+		p = code && bytes ? elf_at(c->e, bytes->vaddr, sizeof(*size)) : NULL;
+		if (!p)
+			continue;
+		memcpy(size, p, sizeof(*size));
+		*start = code->vaddr;
+		return elf_at(c->e, *start, *size) && *size;
+	}
+	return false;
+}
+
+/* Code without call frame information, in a file that was stripped: what no FDE covers, and is
+ * larger than what hand-written code leaves. (1.1 to 2.2 MB; else some 10 KB.) */
+#define GAP_MIN (512u << 10)
+#define GAP_MAX (16u << 20)
+
+#define V8_RODATA_MIN (4u << 20)
+
+static bool in_one_segment(const struct elf *e, uint64_t start, uint64_t end)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].exec && start >= s[i].vaddr && end <= s[i].vaddr + s[i].filesz)
+			return true;
+	return false;
+}
+
+/* Without any such information all code is as the builtins are: it keeps frame pointers, or else
+ * nothing could walk it. */
+static bool all_code(const struct elf *e, uint64_t *start, uint32_t *size)
+{
+	struct elf_section s;
+
+	if (!elf_section(e, ".text", &s) || s.size > UINT32_MAX)
+		return false;
+	*start = s.vaddr;
+	*size = (uint32_t)s.size;
+	return s.size && in_one_segment(e, s.vaddr, s.vaddr + s.size);
+}
+
+static bool builtins_by_gap(struct elf *e, uint64_t *start, uint32_t *size)
+{
+	struct eh_ranges r;
+	uint64_t end = 0;
+
+	*size = 0;
+	if (ehframe_ranges(e, &r))
+		return false;
+	if (!r.len) {
+		eh_ranges_done(&r);
+		return all_code(e, start, size);
+	}
+	for (size_t i = 0; i < r.len; i++) {
+		uint64_t gap = end && r.data[i].start > end ? r.data[i].start - end : 0;
+
+		if (gap >= GAP_MIN && gap <= GAP_MAX && gap > *size && in_one_segment(e, end, r.data[i].start)) {
+			*start = end;
+			*size = (uint32_t)gap;
+		}
+		end = r.data[i].end > end ? r.data[i].end : end;
+	}
+	eh_ranges_done(&r);
+	return *size;
+}
+
+static bool find_builtins(const struct constants *c, uint64_t *start, uint32_t *size)
+{
+	return builtins(c, start, size) || builtins_by_gap(c->e, start, size);
+}
+
+/* In a file that was stripped: the names of builtins are there, in the order of their numbers. */
+static bool has_builtins_names(const struct elf *e)
+{
+	static const char name[] = "\0InterpreterEntryTrampoline";
+	struct elf_section s;
+
+	return elf_section(e, ".rodata", &s) && s.data && memmem(s.data, s.size, name, sizeof(name));
+}
+
+/* Node's V8 has constants for debuggers; others, as Deno's, have not even symbols. Files below some
+ * MB have no V8 in them. */
+static bool has_v8(struct elf *e)
+{
+	static const char *const names[] = { PREFIX "frametype_EntryFrame", "v8_Default_embedded_blob_size_",
+		"v8_Default_embedded_blob_code_size_" };
+	struct elf_symbol sym;
+	struct elf_section s;
+	uint64_t start;
+	uint32_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (elf_symbol_named(e, names[i], &sym))
+			return true;
+	return elf_section(e, ".rodata", &s) && s.size >= V8_RODATA_MIN && has_builtins_names(e) &&
+		builtins_by_gap(e, &start, &size);
+}
+
+static int v8_rows(struct elf *e, struct eh_rows *rows)
+{
+	struct eh_rows of_builtins = {};
+	struct constants c;
+	uint64_t start;
+	uint32_t size;
+	bool found;
+
+	if (!has_v8(e) || constants_open(e, &c))
+		return -ENOENT;
+	found = find_builtins(&c, &start, &size);
+	free(c.sym);
+	if (!found)
+		return -ENOENT;
+	if (size > GAP_MAX) { /* all_code() */
+		eh_rows_fill(rows, start, start + size, RULE(RULE_V8, 0, 0, 0, 0));
+		return 0;
+	}
+	v8_builtin_rows(e, start, size, &of_builtins);
+	eh_rows_replace(rows, &of_builtins);
+	eh_rows_done(&of_builtins);
+	return 0;
+}
+
+static int v8_load(struct elf *e, struct table_header *hdr)
+{
+	if (!has_v8(e))
+		return -ENOENT;
+	hdr->flags |= TABLE_V8;
+	return 0;
+}
+
+const struct unwinder unwinder_v8 = { .name = "v8", .version = 16, .load = v8_load, .rows = v8_rows };
+
+/* ---- the constants ---- */
+
+/* What does not have 16 bits is no offset, type or index: it is as if it was not there. */
+static bool constant(const struct constants *c, const char *name, int32_t *ret)
+{
+	const uint8_t *p;
+	int32_t v;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (strncmp(c->sym[i].name, PREFIX, sizeof(PREFIX) - 1) ||
+			strcmp(c->sym[i].name + sizeof(PREFIX) - 1, name))
+			continue;
+		p = elf_at(c->e, c->sym[i].vaddr, sizeof(*ret));
+		if (!p)
+			return false;
+		memcpy(&v, p, sizeof(v));
+		if (v != (int16_t)v)
+			return false;
+		*ret = v;
+		return true;
+	}
+	return false;
+}
+
+/* Of names that versions have given to one thing; the first of them that is there. */
+static int32_t any_of(const struct constants *c, const char *const *names, int32_t otherwise)
+{
+	int32_t v = otherwise;
+
+	while (*names && !constant(c, *names, &v))
+		names++;
+	return v;
+}
+
+#define ANY(otherwise, ...) any_of(c, (const char *const[]){ __VA_ARGS__, NULL }, otherwise)
+
+static uint32_t version_of(const struct constants *c)
+{
+	static const char *const names[] = { "_ZN2v88internal7Version6major_E",
+		"_ZN2v88internal7Version6minor_E" };
+	uint32_t v[2] = {};
+	const struct elf_symbol *sym;
+	const uint8_t *p;
+
+	for (int i = 0; i < 2; i++) {
+		sym = named(c, names[i]);
+		p = sym ? elf_at(c->e, sym->vaddr, 4) : NULL;
+		if (p)
+			memcpy(&v[i], p, 4);
+	}
+	return V8_VERSION(v[0], v[1] & 255);
+}
+
+/* Before 8.9 a frame has no argument count. Before 9.0.14 there is but one type of
+ * JSFunction, before 9.6.138 none says which is the last of them. */
+static void set_proc(const struct constants *c, uint32_t version, struct v8_proc *p)
+{
+	int32_t shift = version < V8_VERSION(8, 9) ? 8 : 0;
+	int32_t function = ANY(0, "type_JSFunction__JS_FUNCTION_TYPE");
+
+	p->frame_context = (int16_t)ANY(-8, "off_fp_context");
+	p->frame_function = (int16_t)ANY(-16, "off_fp_function");
+	p->frame_bytecode = (int16_t)ANY(-32 + shift, "off_fp_bytecode_array");
+	p->frame_offset = (int16_t)ANY(-40 + shift, "off_fp_bytecode_offset");
+	p->map_type = (uint16_t)ANY(12, "class_Map__instance_type__uint16_t");
+	p->function_first = (uint16_t)ANY(function, "FirstJSFunctionType");
+	p->function_last = (uint16_t)ANY(function + (version < V8_VERSION(9, 0) ? 0 : 15),
+		"LastJSFunctionType");
+	p->shared_type = (uint16_t)ANY(0, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE");
+	p->bytecode_type = (uint16_t)ANY(0, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
+	p->function_shared = (uint16_t)ANY(24, "class_JSFunction__shared__SharedFunctionInfo");
+	p->bytecode_first = (uint16_t)ANY(54, "class_BytecodeArray__data__uintptr_t");
+	p->entry_record = version < V8_VERSION(9, 0) ? 88 : 0;
+	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
+	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
+	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
+	p->wasm = (uint16_t)ANY(0, "frametype_WasmFrame");
+	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
+}
+
+static void set_objects(const struct constants *c, struct v8_layout *l)
+{
+	bool trusted = l->version >= V8_VERSION(12, 4); /* has a wrapper in front of the rest */
+	int32_t first, last;
+
+	l->shared_data = ANY(8, "class_SharedFunctionInfo__function_data__Object");
+	l->shared_name = ANY(16, "class_SharedFunctionInfo__name_or_scope_info__Object",
+		"class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+		"class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_");
+	l->shared_script = ANY(32, "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
+		"class_SharedFunctionInfo__script_or_debug_info__Object",
+		"class_SharedFunctionInfo__script__Tagged_HeapObject_",
+		"class_SharedFunctionInfo__script__Object");
+	l->shared_flags = ANY(48, "class_SharedFunctionInfo__flags__int");
+	l->proc.shared_flags = (uint16_t)l->shared_flags; /* and then function_literal_id */
+	l->proc.shared_data = (uint16_t)l->shared_data;
+	l->script_source = ANY(8, "class_Script__source__Object");
+	l->script_name = ANY(16, "class_Script__name__Object");
+	l->script_line_ends = ANY(56, "class_Script__line_ends__Object");
+	l->proc.shared_name = (uint16_t)l->shared_name;
+	l->proc.shared_script = (uint16_t)l->shared_script;
+	l->proc.script_name = (uint16_t)l->script_name;
+	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
+	l->script_map_url = ANY(l->version < V8_VERSION(11, 0) ? 112 : 120,
+		"class_Script__source_mapping_url__Object");
+	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
+	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
+	l->bytecode_positions = trusted ? 24 : 32;
+	l->inferred_name = ANY(8, "class_UncompiledData__inferred_name__String");
+	l->start_position = ANY(16, "class_UncompiledData__start_position__int32_t");
+	l->scope_type = ANY(-2, "type_ScopeInfo__SCOPE_INFO_TYPE");
+	/* Until 9.0 it is a FixedArray, whose length comes first. */
+	l->scope_slots = l->version < V8_VERSION(9, 1) ? 16 : 8;
+	l->proc.scope_type = (uint16_t)l->scope_type;
+	l->proc.scope_count = (uint16_t)(l->scope_slots + 16);
+	l->proc.scope_locals = (uint16_t)(l->scope_slots + 8 * l->first_vars);
+	l->proc.shared_unique = trusted ? (uint16_t)(l->shared_flags + 8) : 0;
+	l->proc.script_id = (uint16_t)ANY(64, "class_Script__id__SMI");
+	l->script_type = ANY(-2, "type_Script__SCRIPT_TYPE");
+	l->proc.script_type = (uint16_t)l->script_type;
+	first = ANY(-2, "type_UncompiledDataWithPreparseData__UNCOMPILED_DATA_WITH_PREPARSE_DATA_TYPE");
+	last = ANY(first, "type_UncompiledDataWithoutPreparseDataWithJob__UNCOMPILED_DATA_WITHOUT_PREPARSE_DATA_WITH_JOB_TYPE",
+		"type_UncompiledDataWithoutPreparseData__UNCOMPILED_DATA_WITHOUT_PREPARSE_DATA_TYPE");
+	l->uncompiled_first = first < last ? first : last;
+	l->uncompiled_last = first < last ? last : first;
+}
+
+/* Until 9 there is one kind of optimised code, the first, and bit 0 is something else. */
+static void set_kinds(struct v8_layout *l)
+{
+	bool old = l->version < V8_VERSION(9, 0);
+
+	l->proc.code_flags = (uint16_t)l->code_flags;
+	l->proc.code_apart = l->code_start != 0;
+	l->proc.code_mask = old ? 0x3e : 15;
+	l->proc.code_first = old ? 0 : (uint16_t)(l->kind_baseline + 1);
+	l->proc.code_last = old ? 0 : 15;
+}
+
+/* Code: until 10 its instructions are behind it; later they lie apart, in an
+ * InstructionStream. Dispatch handles came with 13. */
+static void set_code(const struct constants *c, struct v8_layout *l)
+{
+	bool trusted = l->version >= V8_VERSION(12, 4), handle = l->version >= V8_VERSION(13, 0);
+	bool inner = l->version < V8_VERSION(11, 0);
+
+	l->code_type = ANY(-2, "type_Code__CODE_TYPE");
+	l->stream_type = inner ? l->code_type :
+		ANY(-2, "type_InstructionStream__INSTRUCTION_STREAM_TYPE");
+	l->proc.stream_type = (uint16_t)l->stream_type;
+	l->code_deopt = trusted ? 8 : 16;
+	l->code_positions = trusted ? 16 : 24;
+	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
+	l->code_flags = ANY(handle ? 52 : l->version < V8_VERSION(9, 0) ? 44 : 48, "class_Code__flags__uint32_t");
+	l->code_size = ANY(inner ? 40 : trusted ? 52 : 56, "class_Code__instruction_size__int");
+	l->stream_first = inner ? ANY(96, "class_Code__instruction_start__uintptr_t") : trusted ? 32 : 16;
+	l->kind_baseline = ANY(11, "CodeKindBaseline");
+	set_kinds(l);
+	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
+	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
+	l->code_safepoints = l->version < V8_VERSION(9, 0) ? 48 : 0;
+	/* Behind that: where the code is that undoes its work, and how often; from 8 and 9 on. */
+	l->deopt_first = l->deopt_inlined +
+		(l->version < V8_VERSION(8, 0) ? 2 : l->version < V8_VERSION(9, 0) ? 3 : 4);
+}
+
+/* How long bytecodes are: a row for each operand scale, 1, 2, and 4. Where no symbol tells, by
+ * how the rows have begun from 10 to 14: the prefixes, five for debuggers, then the first ones. */
+static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
+{
+	static const uint8_t begins[3][14] = {
+		{ 1, 1, 1, 1, 1, 2, 3, 4, 5, 5, 6, 2, 1, 2 },
+		{ 1, 1, 1, 1, 1, 3, 5, 7, 9, 7, 9, 3, 1, 3 },
+		{ 1, 1, 1, 1, 1, 5, 9, 13, 17, 11, 15, 5, 1, 5 },
+	};
+	const struct elf_symbol *sym = named(c, "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE");
+	const uint8_t *p, *next, *end;
+	struct elf_section s;
+
+	if (sym && sym->size / 3 <= BYTECODES_MAX) {
+		l->bytecodes = (uint32_t)sym->size / 3;
+		l->sizes_at = sym->vaddr;
+	}
+	if (sym || !elf_section(c->e, ".rodata", &s) || !s.data)
+		return;
+	end = s.data + s.size;
+	for (p = s.data; (p = memmem(p, (size_t)(end - p), begins[0], sizeof(begins[0]))); p++) {
+		size_t left = (size_t)(end - p), n;
+
+		next = memmem(p, left < 2 * BYTECODES_MAX ? left : 2 * BYTECODES_MAX, begins[1], sizeof(begins[1]));
+		n = next ? (size_t)(next - p) : 0;
+		if (!n || n > BYTECODES_MAX || 3 * n > left || memcmp(p + 2 * n, begins[2], sizeof(begins[2])))
+			continue;
+		l->bytecodes = (uint32_t)n;
+		l->sizes_at = s.vaddr + (uint64_t)(p - s.data);
+		return;
+	}
+}
+
+static int read_layout(struct elf *e, struct v8_layout *ret)
+{
+	const struct elf_symbol *epoch;
+	struct constants all, *c = &all;
+	uint64_t start;
+
+	if (constants_open(e, c))
+		return -ENOMEM;
+	*ret = (struct v8_layout){ .version = version_of(c) };
+	set_proc(c, ret->version ? ret->version : UINT32_MAX, &ret->proc); /* frames have not changed since 8.9 */
+	if (c->n) {
+		set_objects(c, ret);
+		set_code(c, ret);
+	}
+	if (find_builtins(c, &start, &ret->proc.builtins_size))
+		ret->proc.builtins = start;
+	set_bytecode_sizes(c, ret);
+	ret->compressed = ANY(32, "SmiValueShift") == 31;
+	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
+	if (epoch)
+		ret->epoch = epoch->vaddr;
+	free(c->sym);
+	ret->proc.opaque = ret->compressed || !ret->proc.function_first || !ret->proc.shared_type;
+	return 0;
+}
+
+int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret)
+{
+	int err = dir < 0 ? -ENOENT : cache_load_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
+
+	if (err) {
+		err = read_layout(e, ret);
+		if (err)
+			return err;
+		if (dir >= 0)
+			cache_store_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
+	}
+	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
+	return 0;
+}
