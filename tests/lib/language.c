@@ -79,7 +79,7 @@ static const struct type *check_arg0(struct check *c, struct node *call)
 static const struct type *check_stack(struct check *c, struct node *call)
 {
 	struct node *mode = call_arg(call, 0);
-	enum stack_lang lang = call->call.name[0] == 'k' ? STACK_KERNEL : STACK_USER;
+	enum frame_lang lang = call->call.name[0] == 'k' ? FRAME_LANG_KERNEL : FRAME_LANG_NATIVE;
 	enum stack_mode m = STACK_FUNC;
 
 	if (mode && mode->kind == N_WORD) {
