@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -379,14 +379,6 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	return find_loaded(m, exe, name);
 }
 
-static uint64_t boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static bool compile_script(struct main *m)
 {
 	struct compile *c = &m->compile;
@@ -405,7 +397,7 @@ static bool compile_script(struct main *m)
 	c->codegen = (struct codegen_options){
 		.pid_tree = m->child.pid > 0,
 		.pid_ns = target_pid_ns(m->target)->inode != 0,
-		.start_ns = boot_ns(),
+		.start_ns = clock_ns(CLOCK_BOOTTIME),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),

@@ -10,22 +10,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/owner.h"
 #include "model/image.h"
 #include "runtime/maps.h"
 #include "unwinders/unwinders.h"
 
 #define SETTLED_NS 1000000000ull
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* Zeros: free places. */
 static void clear_array(struct bpf_object *obj, const char *name)
@@ -51,7 +43,7 @@ static void keep(void *arg, uint64_t id)
 static void enter(struct forget *f, int state)
 {
 	f->state = state;
-	f->since = now_ns();
+	f->since = clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 static void renew(struct forget *f)
@@ -82,7 +74,7 @@ void forget_step(struct forget *f)
 			renew(f);
 		break;
 	case FORGET_RENEWED:
-		if (now_ns() - f->since < SETTLED_NS)
+		if (clock_ns(CLOCK_MONOTONIC_COARSE) - f->since < SETTLED_NS)
 			break;
 		f->until = ring__producer_pos(ring);
 		enter(f, FORGET_DRAINING);

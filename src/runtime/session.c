@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
@@ -163,20 +163,12 @@ static void catch_up(struct session *s, const struct record *head, size_t size)
 		follow_drain(s->follow, v8->time);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* Records may come faster than they are printed: the ring is never empty then. */
 static bool is_interrupted(struct session *s)
 {
 	if (!s->slice_end)
 		return false;
-	return s->ended || stop_asked() || (!(++s->records % 64) && now_ns() >= s->slice_end);
+	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
 }
 
 static bool has_stack(const struct type *t)
@@ -225,7 +217,7 @@ static int on_record(void *ctx, void *data, size_t size)
 /* What is in the ring, all of it where slice_ns is 0. */
 static void drain(struct session *s, uint64_t slice_ns)
 {
-	s->slice_end = slice_ns ? now_ns() + slice_ns : 0;
+	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
 	if (s->ring)
 		ring_buffer__consume(s->ring);
 	if (s->follow)
@@ -310,24 +302,16 @@ static void preload(struct session *s)
 		preload_command(s, s->opt->child);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* What runs now is seen in the first samples, and finishing those later goes without what is
  * not on the stack: it is read before there are any, but for what takes too long. */
 static void read_running(struct session *s)
 {
-	uint64_t end = cpu_ns() + READ_RUNNING_NS;
+	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + READ_RUNNING_NS;
 	size_t n = s->nunread;
 
 	s->nunread = 0;
 	for (size_t i = 0; i < n; i++)
-		if (cpu_ns() < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
+		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
 			unwinders_add_process(s->unwinders, s->unread[i]);
 		else
 			s->unread[s->nunread++] = s->unread[i];
