@@ -106,6 +106,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
 bool type_eq(const struct type *a, const struct type *b);
+/* t is of that kind, or a tuple with such a member at any depth. t may be NULL. */
+bool type_has(const struct type *t, enum type_kind kind);
 /* "int64", "string[16]", "(int64, string[4])", "count", "ustack": as shown in
  * messages. Text lives in the arena. */
 const char *type_name(struct arena *a, const struct type *t);

@@ -84,15 +84,6 @@ static void real_ids(const struct show *s, const struct type *t, uint8_t *data)
 	}
 }
 
-static bool has_stack(const struct type *t)
-{
-	if (t->kind == TYPE_TUPLE)
-		for (unsigned i = 0; i < t->tuple.n; i++)
-			if (has_stack(t->tuple.members[i]))
-				return true;
-	return t->kind == TYPE_STACK;
-}
-
 static bool scalar_is_set(const struct image_map *m, const uint8_t *value, int ncpus)
 {
 	uint64_t set = 0;
@@ -309,7 +300,7 @@ static void merge_equal(struct entries *e)
 	struct map_entry *merged;
 	size_t n = 0;
 
-	if (!e->n || !e->map->key || !has_stack(e->map->key))
+	if (!e->n || !type_has(e->map->key, TYPE_STACK))
 		return;
 	keyed = calloc(e->n, sizeof(*keyed));
 	merged = calloc(e->n, sizeof(*merged));
@@ -341,7 +332,7 @@ static double total_of(const struct entries *e)
 	const struct type *t = e->map->value;
 	double sum = 0;
 
-	if (!e->map->key || !has_stack(e->map->key) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
+	if (!type_has(e->map->key, TYPE_STACK) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
 		return 0;
 	for (size_t i = 0; i < e->n; i++) {
 		uint64_t v = *(const uint64_t *)e->list[i].value;
@@ -436,7 +427,7 @@ static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void
 void map_each_stack(struct bpf_object *obj, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)
 {
-	bool keys = m->key && has_stack(m->key), values = has_stack(m->value);
+	bool keys = type_has(m->key, TYPE_STACK), values = type_has(m->value, TYPE_STACK);
 	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
 	void *last = NULL;
 	int fd = map_fd(obj, m);

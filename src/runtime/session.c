@@ -171,13 +171,10 @@ static bool is_interrupted(struct session *s)
 	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
 }
 
-static bool has_stack(const struct type *t)
+/* What the unwinders name. */
+static bool has_names(const struct type *t)
 {
-	bool has = t && (t->kind == TYPE_STACK || t->kind == TYPE_USYM);
-
-	for (unsigned i = 0; t && t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
-		has |= has_stack(t->tuple.members[i]);
-	return has;
+	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
 }
 
 static bool maps_have_stacks(const struct image *img)
@@ -185,7 +182,7 @@ static bool maps_have_stacks(const struct image *img)
 	bool have = false;
 
 	for (unsigned i = 0; i < img->nmaps; i++)
-		have |= has_stack(img->maps[i].key) || has_stack(img->maps[i].value);
+		have |= has_names(img->maps[i].key) || has_names(img->maps[i].value);
 	return have;
 }
 
