@@ -25,7 +25,7 @@
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "runtime/child.h"
-#include "runtime/output.h"
+#include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -455,13 +455,13 @@ static int run(struct main *m)
 		return 1;
 	}
 	say_namespace(m);
-	r = output_open(m->output, &opt.out);
+	r = stream_open(m->output, &opt.out);
 	if (r) {
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
 		return 1;
 	}
 	code = session_run(m->compile.image, m->target, &opt);
-	r = output_close(opt.out);
+	r = stream_close(opt.out);
 	return r ? r : code;
 }
 

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
-#include "hottest.h"
+#include "output/hottest.h"
 #include "model/type.h"
 #include "show.h"
 #include "unwinders/unwinders.h"

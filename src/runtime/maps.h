@@ -41,7 +41,7 @@ void map_each_stack(struct bpf_object *obj, const struct image_map *m,
 int map_clear(struct bpf_object *obj, const struct image_map *m);
 int map_zero(struct bpf_object *obj, const struct image_map *m);
 
-/* show_map.c: an entry as it is printed, with its "\n". share: of the total, in percent, or
+/* output/text.c: an entry as it is printed, with its "\n". share: of the total, in percent, or
  * negative: not shown. */
 void show_entry(const struct show *s, const struct image_map *m, const struct map_entry *e,
 	const struct map_print *how, double share, struct str *out);

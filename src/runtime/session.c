@@ -27,7 +27,7 @@
 #include "runtime/forget.h"
 #include "runtime/load.h"
 #include "runtime/maps.h"
-#include "runtime/output.h"
+#include "runtime/output/stream.h"
 #include "runtime/show.h"
 #include "runtime/stop.h"
 #include "runtime/who.h"
@@ -113,8 +113,8 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 	struct str text = {};
 
 	s->seen++;
-	if (prints(r) && !output_has_time(s->opt->out)) {
-		output_skip(s->opt->out);
+	if (prints(r) && !stream_has_time(s->opt->out)) {
+		stream_skip(s->opt->out);
 		return;
 	}
 	switch (r->op) {
@@ -144,7 +144,7 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 			s->code = show_int(r->args[0].type, data + r->args[0].offset);
 		break;
 	}
-	output_record(s->opt->out, r->op == RECORD_PRINT_MAP ? MAP_WEIGHT : 1);
+	stream_record(s->opt->out, r->op == RECORD_PRINT_MAP ? MAP_WEIGHT : 1);
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
@@ -189,7 +189,7 @@ static bool maps_have_stacks(const struct image *img)
 /* What is known of stacks is of no use where none will be printed any more. */
 static bool names_matter(const struct session *s)
 {
-	return output_has_time(s->opt->out) || maps_have_stacks(s->img);
+	return stream_has_time(s->opt->out) || maps_have_stacks(s->img);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -219,7 +219,7 @@ static void drain(struct session *s, uint64_t slice_ns)
 		ring_buffer__consume(s->ring);
 	if (s->follow)
 		follow_drain(s->follow, FOLLOW_NOW);
-	if (!output_flush(s->opt->out))
+	if (!stream_flush(s->opt->out))
 		s->ended = true;
 	forget_step(&s->forget);
 }
@@ -247,7 +247,7 @@ static void watch_output(struct session *s)
 {
 	struct epoll_event e = {.data.u32 = FROM_OUTPUT};
 
-	epoll_ctl(s->epoll, EPOLL_CTL_ADD, output_fd(s->opt->out), &e);
+	epoll_ctl(s->epoll, EPOLL_CTL_ADD, stream_fd(s->opt->out), &e);
 }
 
 static int open_process(struct session *s)
@@ -572,7 +572,7 @@ static void finish(struct session *s)
 	who_stop(s->obj);
 	links_detach(&s->links);
 	drain(s, 0);
-	output_last(s->opt->out);
+	stream_last(s->opt->out);
 	s->exit_called = false;
 	run_programs(s, RUN_END);
 	drain(s, 0);
@@ -581,8 +581,8 @@ static void finish(struct session *s)
 		fputs("\n\n", s->out);
 	if (s->img->print_maps)
 		print_maps(s);
-	output_flush(s->opt->out);
-	if (!output_has_reader(s->opt->out))
+	stream_flush(s->opt->out);
+	if (!stream_has_reader(s->opt->out))
 		return;
 	report_lost(s);
 	if (!s->seen && has_attached(s) && s->img->print_maps && !s->opt->quiet)
@@ -660,9 +660,9 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		.target = t,
 		.opt = opt,
 		.show = {.image = img, .target = t},
-		.terminal = isatty(output_fd(opt->out)),
+		.terminal = isatty(stream_fd(opt->out)),
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
-		.out = output_file(opt->out),
+		.out = stream_file(opt->out),
 		.process = -1,
 	};
 	int r = s.epoll < 0 ? -errno : start(&s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_map.c - an entry of a map as text: "@name[key]: value" as bpftrace prints it, or, of
+/* text.c - an entry of a map as text: "@name[key]: value" as bpftrace prints it, or, of
  * folded stacks, "outermost;...;innermost value", which is a flame graph's input. */
 #include <inttypes.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bpf/lib/record.h"
-#include "frames.h"
-#include "maps.h"
 #include "model/type.h"
-#include "show.h"
+#include "runtime/frames.h"
+#include "runtime/maps.h"
+#include "runtime/show.h"
 
 /* ---- values ------------------------------------------------------------- */
 
