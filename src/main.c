@@ -25,6 +25,7 @@
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "runtime/child.h"
+#include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
@@ -443,6 +444,7 @@ static int run(struct main *m)
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 		.top = m->top,
+		.output = &output_text,
 	};
 	int r, code;
 
@@ -455,13 +457,13 @@ static int run(struct main *m)
 		return 1;
 	}
 	say_namespace(m);
-	r = stream_open(m->output, &opt.out);
+	r = stream_open(m->output, &opt.stream);
 	if (r) {
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
 		return 1;
 	}
 	code = session_run(m->compile.image, m->target, &opt);
-	r = stream_close(opt.out);
+	r = stream_close(opt.stream);
 	return r ? r : code;
 }
 

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "bpf/lib/record.h"
 
-struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span)
+struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span)
 {
 	struct image *img = g->img;
 
@@ -23,7 +23,7 @@ struct image_record *gen_record_new(struct gen *g, enum record_op op, struct spa
 			memcpy(more, img->records, sizeof(*more) * img->nrecords);
 		img->records = more;
 	}
-	img->records[img->nrecords] = (struct image_record){.op = op, .span = span};
+	img->records[img->nrecords] = (struct image_record){.kind = kind, .span = span};
 	return &img->records[img->nrecords++];
 }
 

@@ -8,13 +8,6 @@
 #include "provider.h"
 #include "type.h"
 
-static const char *const ops[] = {
-	[RECORD_PRINTF] = "printf",     [RECORD_PRINT_VALUE] = "print",
-	[RECORD_PRINT_MAP] = "print-map", [RECORD_CLEAR] = "clear",
-	[RECORD_ZERO] = "zero",         [RECORD_EXIT] = "exit",
-	[RECORD_JOIN] = "join",
-};
-
 static void dump_progs(const struct image *img, FILE *out)
 {
 	for (unsigned i = 0; i < img->nprogs; i++) {
@@ -46,7 +39,7 @@ static void dump_records(struct arena *a, const struct image *img, FILE *out)
 	for (unsigned i = 0; i < img->nrecords; i++) {
 		const struct image_record *r = &img->records[i];
 
-		fprintf(out, "record %u %s, %u bytes\n", i, ops[r->op], r->size);
+		fprintf(out, "record %u %s, %u bytes\n", i, r->kind, r->size);
 		for (unsigned k = 0; k < r->nargs; k++)
 			fprintf(out, "  at %u %s\n", r->args[k].offset,
 				type_name(a, r->args[k].type));

@@ -37,28 +37,17 @@ struct image_map {
 	bool per_cpu;
 };
 
-/* How a record's arguments are shown. */
-enum record_op {
-	RECORD_PRINTF,
-	RECORD_PRINT_VALUE, /* print(expr) */
-	RECORD_PRINT_MAP,   /* print(@m[, top[, div]]) */
-	RECORD_CLEAR,
-	RECORD_ZERO,
-	RECORD_EXIT,        /* args: code */
-	RECORD_JOIN,        /* args: strings */
-};
-
 struct image_arg {
 	const struct type *type;
 	uint32_t offset; /* from the start of the record */
 };
 
 struct image_record {
-	enum record_op op;
+	const char *kind;     /* "printf": a row of runtime/records.c */
 	const char *text;     /* format, separator; NULL */
 	uint32_t text_len;
 	uint32_t map;         /* index of image.maps */
-	int64_t top, div;     /* PRINT_MAP; 0: absent */
+	int64_t top, div;     /* of print-map; 0: absent */
 	const struct image_arg *args;
 	unsigned nargs;
 	uint32_t size;        /* bytes of the whole record */

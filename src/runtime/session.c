@@ -27,7 +27,9 @@
 #include "runtime/forget.h"
 #include "runtime/load.h"
 #include "runtime/maps.h"
+#include "runtime/output/output.h"
 #include "runtime/output/stream.h"
+#include "runtime/records.h"
 #include "runtime/show.h"
 #include "runtime/stop.h"
 #include "runtime/who.h"
@@ -36,7 +38,6 @@
 #include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull
-#define MAP_WEIGHT      20
 #define SLICE_NS        50000000ull /* of reading records, before other events are looked at */
 
 enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS, FROM_OUTPUT };
@@ -53,7 +54,9 @@ struct session {
 	struct links links;
 	struct show show;
 	struct forget forget;
-	FILE *out;        /* opt->out's */
+	struct out out;
+	struct record_env env;
+	const struct record_row **rows; /* by record */
 	int epoll, process;
 	uint64_t slice_end; /* when the reading of records is to be interrupted; 0: never */
 	unsigned records; /* read so far; may wrap */
@@ -61,90 +64,15 @@ struct session {
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
 	bool ended;       /* exit(), a signal, or the process' end */
-	bool exit_called;
-	bool terminal;    /* a person reads what is printed */
-	int code;
 };
 
 /* ---- records ------------------------------------------------------------ */
 
-static void on_join(struct session *s, const struct image_record *r, const uint8_t *data)
+static void on_script(struct session *s, uint32_t id, const uint8_t *data)
 {
-	const struct join_record *j = (const struct join_record *)data;
-	struct str line = {};
-
-	for (uint64_t i = 0; i < j->n && i < JOIN_STRINGS; i++) {
-		if (i)
-			str_addn(&line, r->text, r->text_len);
-		show_text((const uint8_t *)j->text[i], JOIN_LENGTH, &line);
-	}
-	fprintf(s->out, "%s\n", str_text(&line));
-	str_done(&line);
-}
-
-static void print_text(struct session *s, struct str *text, bool newline)
-{
-	if (newline)
-		str_addc(text, '\n');
-	fwrite(str_text(text), 1, text->len, s->out);
-	str_done(text);
-}
-
-static int print_map(struct session *s, const struct image_map *m, int64_t top, int64_t div, bool unset)
-{
-	struct map_print how = {
-		.top = top ? top : s->opt->top,
-		.div = div,
-		.unset = unset,
-		.shares = s->terminal,
-	};
-
-	return map_print(&s->show, s->obj, m, &how, s->out);
-}
-
-static bool prints(const struct image_record *r)
-{
-	return r->op != RECORD_CLEAR && r->op != RECORD_ZERO && r->op != RECORD_EXIT;
-}
-
-static void on_script(struct session *s, const struct image_record *r, const uint8_t *data)
-{
-	const struct image_map *map = &s->img->maps[r->map];
-	struct str text = {};
-
 	s->seen++;
-	if (prints(r) && !stream_has_time(s->opt->out)) {
-		stream_skip(s->opt->out);
-		return;
-	}
-	switch (r->op) {
-	case RECORD_PRINTF:
-		show_format(&s->show, r, data, &text);
-		print_text(s, &text, false);
-		break;
-	case RECORD_PRINT_VALUE:
-		show_value(&s->show, r->args[0].type, data + r->args[0].offset, &text);
-		print_text(s, &text, true);
-		break;
-	case RECORD_PRINT_MAP:
-		print_map(s, map, r->top, r->div, true);
-		break;
-	case RECORD_CLEAR:
-		map_clear(s->obj, map);
-		break;
-	case RECORD_ZERO:
-		map_zero(s->obj, map);
-		break;
-	case RECORD_JOIN:
-		on_join(s, r, data);
-		break;
-	case RECORD_EXIT:
-		s->ended = s->exit_called = true;
-		if (r->nargs)
-			s->code = show_int(r->args[0].type, data + r->args[0].offset);
-		break;
-	}
-	stream_record(s->opt->out, r->op == RECORD_PRINT_MAP ? MAP_WEIGHT : 1);
+	record_run(s->rows[id], &s->env, &s->img->records[id], data);
+	s->ended |= s->env.exit_called;
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
@@ -189,7 +117,7 @@ static bool maps_have_stacks(const struct image *img)
 /* What is known of stacks is of no use where none will be printed any more. */
 static bool names_matter(const struct session *s)
 {
-	return stream_has_time(s->opt->out) || maps_have_stacks(s->img);
+	return stream_has_time(s->opt->stream) || maps_have_stacks(s->img);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -205,8 +133,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		if (s->unwinders && names_matter(s))
 			unwinders_record(s->unwinders, head, size);
 	} else if (head->id < s->img->nrecords && size >= s->img->records[head->id].size &&
-		!s->exit_called) {
-		on_script(s, &s->img->records[head->id], data);
+		!s->env.exit_called) {
+		on_script(s, head->id, data);
 	}
 	return is_interrupted(s) ? -EINTR : 0;
 }
@@ -219,7 +147,7 @@ static void drain(struct session *s, uint64_t slice_ns)
 		ring_buffer__consume(s->ring);
 	if (s->follow)
 		follow_drain(s->follow, FOLLOW_NOW);
-	if (!stream_flush(s->opt->out))
+	if (!stream_flush(s->opt->stream))
 		s->ended = true;
 	forget_step(&s->forget);
 }
@@ -247,7 +175,7 @@ static void watch_output(struct session *s)
 {
 	struct epoll_event e = {.data.u32 = FROM_OUTPUT};
 
-	epoll_ctl(s->epoll, EPOLL_CTL_ADD, stream_fd(s->opt->out), &e);
+	epoll_ctl(s->epoll, EPOLL_CTL_ADD, stream_fd(s->opt->stream), &e);
 }
 
 static int open_process(struct session *s)
@@ -453,12 +381,10 @@ static bool has_attached(const struct session *s)
 static void say_attached(struct session *s, unsigned places)
 {
 	unsigned skipped = s->links.skipped;
+	struct output_event e = {.kind = OUTPUT_ATTACHED, .n = places - skipped};
 
-	if (s->opt->quiet)
-		return;
-	fprintf(stderr, "Attached %u probe%s\n", places - skipped,
-		places - skipped == 1 ? "" : "s");
-	if (skipped)
+	s->out.output->event(&s->out, &e);
+	if (skipped && !s->opt->quiet)
 		log_warn("%u place%s skipped: the kernel cannot probe the instruction there "
 			 "(-v lists them)", skipped, skipped == 1 ? " was" : "s were");
 }
@@ -524,36 +450,37 @@ static void report_lost(struct session *s)
 		for (int i = 0; i < ncpus; i++)
 			sum += v[i];
 		if (sum)
-			log_warn("%" PRIu64 " %s", sum, what[k]);
+			s->out.output->event(&s->out,
+				&(struct output_event){.kind = OUTPUT_LOST, .n = sum, .what = what[k]});
 	}
 }
 
-static void print_maps(struct session *s)
+/* By name; none where they are not to be printed. To be free()d. */
+static const struct image_map **maps_to_print(const struct session *s, unsigned *ret_n)
 {
-	_cleanup_(freep) const struct image_map **sorted = calloc(s->img->nmaps + 1,
-		sizeof(*sorted));
-	unsigned n = 0;
+	const struct image_map **sorted = calloc(s->img->nmaps + 1, sizeof(*sorted));
 
-	for (unsigned i = 0; sorted && i < s->img->nmaps; i++) {
-		unsigned at = n++;
+	*ret_n = 0;
+	for (unsigned i = 0; sorted && s->img->print_maps && i < s->img->nmaps; i++) {
+		unsigned at = (*ret_n)++;
 
 		for (; at && strcmp(sorted[at - 1]->name, s->img->maps[i].name) > 0; at--)
 			sorted[at] = sorted[at - 1];
 		sorted[at] = &s->img->maps[i];
 	}
-	for (unsigned i = 0; i < n; i++)
-		if (print_map(s, sorted[i], 0, 0, false) > 0)
-			s->seen++;
+	return sorted;
 }
 
-/* What reads a flame graph's input reads all of it. */
-static bool only_folded(const struct image *img)
+static void print_maps(struct session *s)
 {
-	bool all = img->print_maps && img->nmaps;
+	unsigned n;
+	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
 
-	for (unsigned i = 0; i < img->nmaps; i++)
-		all &= map_is_folded(&img->maps[i]);
-	return all;
+	if (s->out.output->end)
+		s->out.output->end(&s->out, maps, n);
+	for (unsigned i = 0; i < n; i++)
+		if (record_print_map(&s->env, maps[i], 0, 0, false) > 0)
+			s->seen++;
 }
 
 static void stats(struct session *s)
@@ -572,22 +499,34 @@ static void finish(struct session *s)
 	who_stop(s->obj);
 	links_detach(&s->links);
 	drain(s, 0);
-	stream_last(s->opt->out);
-	s->exit_called = false;
+	stream_last(s->opt->stream);
+	s->env.exit_called = false;
 	run_programs(s, RUN_END);
 	drain(s, 0);
 	priority_normal();
-	if (!only_folded(s->img))
-		fputs("\n\n", s->out);
-	if (s->img->print_maps)
-		print_maps(s);
-	stream_flush(s->opt->out);
-	if (!stream_has_reader(s->opt->out))
+	print_maps(s);
+	stream_flush(s->opt->stream);
+	if (!stream_has_reader(s->opt->stream))
 		return;
 	report_lost(s);
 	if (!s->seen && has_attached(s) && s->img->print_maps && !s->opt->quiet)
 		log_hint("no events: no probe fired, or every event was filtered out");
 	stats(s);
+}
+
+static int find_rows(struct session *s)
+{
+	s->rows = calloc(s->img->nrecords + 1, sizeof(*s->rows));
+	if (!s->rows)
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->img->nrecords; i++) {
+		s->rows[i] = record_row_by_name(s->img->records[i].kind);
+		if (!s->rows[i]) {
+			log_error("internal error: no kind of record is called %s", s->img->records[i].kind);
+			return -EINVAL;
+		}
+	}
+	return 0;
 }
 
 /* Processes are read while the kernel verifies. */
@@ -602,8 +541,8 @@ static int load(struct session *s)
 	verified = s->load.obj ? load_wait(s->img, &s->load) : 0;
 	if (r || verified)
 		return r ? r : verified;
-	s->obj = s->load.obj;
-	return 0;
+	s->obj = s->env.obj = s->load.obj;
+	return find_rows(s);
 }
 
 static int start(struct session *s)
@@ -622,6 +561,8 @@ static int start(struct session *s)
 		return r;
 	forget_programs(s);
 	watch_output(s);
+	if (s->out.output->begin)
+		s->out.output->begin(&s->out, s->img);
 	r = open_ring(s);
 	s->forget = (struct forget){ s->img, s->obj, s->ring, s->unwinders };
 	if (!r)
@@ -649,6 +590,7 @@ static void session_done(struct session *s)
 		s->load.sink->free(s->load.sink);
 	bpf_object__close(s->load.obj);
 	free(s->unread);
+	free(s->rows);
 	closep(&s->process);
 	closep(&s->epoll);
 }
@@ -660,9 +602,16 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		.target = t,
 		.opt = opt,
 		.show = {.image = img, .target = t},
-		.terminal = isatty(stream_fd(opt->out)),
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
-		.out = stream_file(opt->out),
+		.out = {
+			.output = opt->output,
+			.stream = opt->stream,
+			.file = stream_file(opt->stream),
+			.show = &s.show,
+			.terminal = isatty(stream_fd(opt->stream)),
+			.quiet = opt->quiet,
+		},
+		.env = {.out = &s.out, .image = img, .top = opt->top},
 		.process = -1,
 	};
 	int r = s.epoll < 0 ? -errno : start(&s);
@@ -672,5 +621,5 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		finish(&s);
 	}
 	session_done(&s);
-	return r ? 1 : s.code;
+	return r ? 1 : s.env.code;
 }

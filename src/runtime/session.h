@@ -6,13 +6,15 @@
 #include "model/image.h"
 #include "runtime/child.h"
 
+struct output;
 struct stream;
 struct target;
 
 struct session_options {
 	int pid;              /* -p: only this process, and end with it */
 	struct child *child;  /* -c, or NULL */
-	struct stream *out;
+	const struct output *output; /* -f */
+	struct stream *stream;
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* text.c - an entry of a map as text: "@name[key]: value" as bpftrace prints it, or, of
- * folded stacks, "outermost;...;innermost value", which is a flame graph's input. */
+/* text.c - -f text: what bpftrace prints. A map is "@name[key]: value" a line, or, keyed by stacks
+ * of the mode folded, "outermost;...;innermost value"; a person at a terminal gets shares and the
+ * hottest functions beside. */
+#include "output.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/owner.h"
 #include "base/str.h"
-#include "base/vec.h"
-#include "bpf/lib/record.h"
+#include "hottest.h"
 #include "model/type.h"
 #include "runtime/frames.h"
 #include "runtime/maps.h"
 #include "runtime/show.h"
+#include "text.h"
+
+enum {
+	HOTTEST = 10,   /* functions in a table */
+	FEW_STACKS = 5, /* are looked at as they stand */
+};
 
 /* ---- values ------------------------------------------------------------- */
 
@@ -75,26 +82,12 @@ static void add_value(const struct show *s, const struct type *t, const struct m
 
 /* ---- keys --------------------------------------------------------------- */
 
-/* The stacks at that offset of all keys that are one, as one. */
-static void get_frames(const struct show *s, const struct type *t, const struct map_entry *e,
-	uint32_t at, struct frame_list *ret)
-{
-	struct frame_list other;
-
-	frames_get(s, t, show_int(t, e->key + at), ret);
-	for (const struct map_alike *a = e->alike; a; a = a->next) {
-		frames_get(s, t, show_int(t, a->key + at), &other);
-		frames_widen(ret, &other);
-		frames_done(&other);
-	}
-}
-
 static void add_stack(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, struct str *out)
 {
 	struct frame_list l;
 
-	get_frames(s, t, e, at, &l);
+	frames_of_entry(s, t, e, at, &l);
 	show_frames(s, t, &l, out);
 	frames_done(&l);
 }
@@ -130,47 +123,7 @@ static void add_key(const struct show *s, const struct type *t, const struct map
 	str_addc(out, ']');
 }
 
-enum key_part { PART_OTHER, PART_USER, PART_KERNEL };
-
-static enum key_part part_of(const struct type *t)
-{
-	if (t->kind != TYPE_STACK)
-		return PART_OTHER;
-	return t->stack.lang == STACK_KERNEL ? PART_KERNEL : PART_USER;
-}
-
 /* ---- folded ------------------------------------------------------------- */
-
-static void add_folded(const struct show *s, const struct type *t, const struct map_entry *e,
-	uint32_t at, struct str *out)
-{
-	struct str text = {};
-
-	add_part(s, t, e, at, &text);
-	for (size_t i = 0; i < text.len && t->kind != TYPE_STACK; i++)
-		if (text.data[i] == ';')
-			text.data[i] = ':';
-	if (text.len)
-		str_addf(out, "%s%s", out->len ? ";" : "", text.data);
-	str_done(&text);
-}
-
-/* What else is in the key is the outermost frame; the kernel's stack is entered from the
- * user's, whatever stands first in the key. */
-static void add_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
-	struct str *out)
-{
-	static const enum key_part order[] = { PART_OTHER, PART_USER, PART_KERNEL };
-
-	if (t->kind != TYPE_TUPLE) {
-		add_folded(s, t, e, 0, out);
-		return;
-	}
-	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
-		for (unsigned i = 0; i < t->tuple.n; i++)
-			if (part_of(t->tuple.members[i]) == order[k])
-				add_folded(s, t->tuple.members[i], e, t->tuple.offsets[i], out);
-}
 
 static bool is_number(const struct type *t)
 {
@@ -178,7 +131,8 @@ static bool is_number(const struct type *t)
 		(t->kind == TYPE_AGG && t->agg.kind <= AGG_AVG);
 }
 
-bool map_is_folded(const struct image_map *m)
+/* By the mode of a stack in its key: a line a stack, and nothing else. */
+static bool is_folded(const struct image_map *m)
 {
 	const struct type *t = m->key;
 
@@ -193,44 +147,16 @@ bool map_is_folded(const struct image_map *m)
 	return false;
 }
 
-/* ---- frames ------------------------------------------------------------- */
-
-static void append_frames(const struct show *s, const struct type *t, const struct map_entry *e,
-	uint32_t at, struct frame_list *l)
-{
-	struct frame_list more;
-
-	frames_get(s, t, show_int(t, e->key + at), &more);
-	for (size_t i = 0; i < more.len; i++)
-		vec_push(l, more.data[i]);
-	frames_done(&more);
-}
-
-static void append_part(const struct show *s, const struct type *t, const struct map_entry *e,
-	uint32_t at, enum key_part part, struct frame_list *l)
-{
-	if (t->kind == TYPE_TUPLE)
-		for (unsigned i = 0; i < t->tuple.n; i++)
-			append_part(s, t->tuple.members[i], e, at + t->tuple.offsets[i], part, l);
-	else if (part_of(t) == part)
-		append_frames(s, t, e, at, l);
-}
-
-void show_entry_frames(const struct show *s, const struct image_map *m, const struct map_entry *e,
-	struct frame_list *ret)
-{
-	*ret = (struct frame_list){};
-	append_part(s, m->key, e, 0, PART_KERNEL, ret);
-	append_part(s, m->key, e, 0, PART_USER, ret);
-}
-
 /* ---- entries ------------------------------------------------------------ */
 
-void show_entry(const struct show *s, const struct image_map *m, const struct map_entry *e,
-	const struct map_print *how, double share, struct str *out)
+/* With its "\n". share: of the total, in percent, or negative: not shown. */
+static void add_entry(const struct show *s, const struct map_content *c, const struct map_entry *e,
+	double share, struct str *out)
 {
-	if (map_is_folded(m)) {
-		add_folded_key(s, m->key, e, out);
+	const struct image_map *m = c->map;
+
+	if (is_folded(m)) {
+		show_folded_key(s, m->key, e, out);
 		str_add(out, out->len ? " " : "[no stack] ");
 	} else {
 		str_addf(out, "@%s", m->name);
@@ -238,8 +164,132 @@ void show_entry(const struct show *s, const struct image_map *m, const struct ma
 			add_key(s, m->key, e, out);
 		str_add(out, is_hist(m->value) ? ":\n" : ": ");
 	}
-	add_value(s, m->value, e, how->div, out);
+	add_value(s, m->value, e, c->div, out);
 	if (share >= 0)
 		str_addf(out, "  %.1f %%", share);
 	str_addc(out, '\n');
 }
+
+/* ---- shares, for a person ----------------------------------------------- */
+
+/* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
+static double total_of(const struct map_content *c)
+{
+	const struct type *t = c->map->value;
+	double sum = 0;
+
+	if (!type_has(c->map->key, TYPE_STACK) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
+		return 0;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t v = *(const uint64_t *)c->list[i].value;
+
+		sum += t->is_signed ? (double)(int64_t)v : (double)v;
+	}
+	return sum > 0 ? sum : 0;
+}
+
+static double share_of(const struct map_content *c, size_t i, double total)
+{
+	uint64_t v = *(const uint64_t *)c->list[i].value;
+
+	return 100 * (c->map->value->is_signed ? (double)(int64_t)v : (double)v) / total;
+}
+
+static void print_total(const struct map_content *c, double total, FILE *out)
+{
+	double left_out = 0;
+
+	for (size_t i = 0; i < c->first; i++)
+		left_out += share_of(c, i, total);
+	fprintf(out, "\n@%s: %.0f in %zu stack%s", c->map->name, total / (c->div > 1 ? c->div : 1), c->n,
+		c->n == 1 ? "" : "s");
+	if (c->first)
+		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", c->first, left_out);
+	fputc('\n', out);
+}
+
+static void print_hottest(const struct show *s, const struct map_content *c, double total, FILE *out)
+{
+	struct hottest *h = hottest_new();
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct frame_list l;
+
+		frames_of_key(s, c->map, &c->list[i], &l);
+		hottest_add(h, &l, share_of(c, i, total));
+		frames_done(&l);
+	}
+	hottest_print(h, HOTTEST, out);
+	hottest_free(h);
+}
+
+/* ---- the row ------------------------------------------------------------ */
+
+void text_map(const struct show *s, const struct map_content *c, bool shares, FILE *out)
+{
+	double total = shares && !is_folded(c->map) ? total_of(c) : 0;
+
+	for (size_t i = c->first; i < c->n; i++) {
+		struct str text = {};
+
+		add_entry(s, c, &c->list[i], total ? share_of(c, i, total) : -1, &text);
+		fwrite(text.data, 1, text.len, out);
+		str_done(&text);
+	}
+	if (!total)
+		return;
+	print_total(c, total, out);
+	if (c->n > FEW_STACKS)
+		print_hottest(s, c, total, out);
+}
+
+static void print_text(struct out *o, const char *kind, const char *text, size_t size)
+{
+	fwrite(text, 1, size, o->file);
+}
+
+void text_value(const struct show *s, const struct type *t, const uint8_t *data, FILE *out)
+{
+	struct str text = {};
+
+	show_value(s, t, data, &text);
+	str_addc(&text, '\n');
+	fwrite(text.data, 1, text.len, out);
+	str_done(&text);
+}
+
+static void print_value(struct out *o, const struct type *t, const uint8_t *data)
+{
+	text_value(o->show, t, data, o->file);
+}
+
+static void print_map(struct out *o, const struct map_content *c)
+{
+	text_map(o->show, c, o->terminal, o->file);
+}
+
+/* What reads a flame graph's input reads all of it. */
+static bool only_folded(const struct image_map *const *maps, size_t n)
+{
+	bool all = n;
+
+	for (size_t i = 0; i < n; i++)
+		all &= is_folded(maps[i]);
+	return all;
+}
+
+static void print_end(struct out *o, const struct image_map *const *maps, size_t n)
+{
+	if (!only_folded(maps, n))
+		fputs("\n\n", o->file);
+}
+
+const struct output output_text = {
+	.name = "text",
+	.help = "as bpftrace prints it",
+	.text = print_text,
+	.value = print_value,
+	.map = print_map,
+	.event = output_event_log,
+	.end = print_end,
+};

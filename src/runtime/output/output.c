@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* output.c - the list of formats. See output.h. */
+#include "output.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+
+const struct output *const outputs[] = {
+	&output_text,
+	NULL,
+};
+
+const struct output *output_by_name(const char *name)
+{
+	for (const struct output *const *o = outputs; *o; o++)
+		if (!strcmp((*o)->name, name))
+			return *o;
+	return NULL;
+}
+
+void output_event_log(struct out *o, const struct output_event *e)
+{
+	switch (e->kind) {
+	case OUTPUT_ATTACHED:
+		if (!o->quiet)
+			fprintf(stderr, "Attached %" PRIu64 " probe%s\n", e->n, e->n == 1 ? "" : "s");
+		break;
+	case OUTPUT_LOST:
+		log_warn("%" PRIu64 " %s", e->n, e->what);
+		break;
+	}
+}
