@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/log.h"
+#include "base/owner.h"
 
 const struct output *const outputs[] = {
 	&output_text,
@@ -18,6 +20,16 @@ const struct output *output_by_name(const char *name)
 		if (!strcmp((*o)->name, name))
 			return *o;
 	return NULL;
+}
+
+const char *output_nearest(const char *written)
+{
+	const char *names[ARRAY_SIZE(outputs)];
+	size_t n = 0;
+
+	for (; outputs[n]; n++)
+		names[n] = outputs[n]->name;
+	return nearest(written, names, n);
 }
 
 void output_event_log(struct out *o, const struct output_event *e)

@@ -59,5 +59,7 @@ extern const struct output output_text;
 
 /* NULL: there is none. */
 const struct output *output_by_name(const char *name);
+/* The name nearest to what was written; NULL: none is near. */
+const char *output_nearest(const char *written);
 /* For formats that have no place for events: as text to stderr. */
 void output_event_log(struct out *o, const struct output_event *e);
