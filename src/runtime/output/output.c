@@ -10,7 +10,9 @@
 #include "base/owner.h"
 
 const struct output *const outputs[] = {
-	&output_text,
+#define O(name) &output_##name,
+#include "outputs.def"
+#undef O
 	NULL,
 };
 

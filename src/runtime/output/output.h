@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* output.h - how what a script prints is written: a row a format, chosen by -f.
  *
- * A row is a file of this directory and a line in output.c. It gets values, maps that were read
+ * A row is a file of this directory and a line in outputs.def. It gets values, maps that were read
  * and sorted, and, by frames.h, the named frames of a stack; what it makes of them goes to the
  * stream, whose writes are checked (stream.h), or, where the format has no use for it, to
  * stderr. */
@@ -53,9 +53,12 @@ struct output {
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
 };
 
+#define O(name) extern const struct output output_##name;
+#include "outputs.def"
+#undef O
+
 /* Ends with NULL; the first is the default. */
 extern const struct output *const outputs[];
-extern const struct output output_text;
 
 /* NULL: there is none. */
 const struct output *output_by_name(const char *name);
