@@ -576,10 +576,14 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 	if (!g.e)
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
+	g.img->number = opt->image;
 	g.img->source = s->source;
 	define_maps(&g);
 	if (!diags_failed(opt->diags))
 		gen_all(&g);
+	if (g.img->nrecords > IMAGE_RECORDS_MAX)
+		diag(opt->diags, g.img->records[IMAGE_RECORDS_MAX].span, DIAG_TOO_LARGE,
+			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
 	ok = !diags_failed(opt->diags) && finish(&g);
 	emit_free(g.e);
 	if (ok)

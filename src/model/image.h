@@ -13,8 +13,23 @@ struct place;
 struct provider;
 struct type;
 
-/* One BPF program: a body, and the places it is attached to. The attach cookie
- * of a place is its index in image.places. */
+/* Images of one session have numbers, from 0 on. What the kernel hands back names the image, too. */
+#define IMAGES_MAX        (1u << 12)
+#define IMAGE_RECORDS_MAX (1u << 20)
+
+/* struct record's id: of the n-th record of the image. */
+static inline uint32_t image_record_id(uint32_t image, uint32_t n)
+{
+	return image << 20 | n;
+}
+
+/* A TYPE_PLACE value and attach cookie: of the n-th place of the image. */
+static inline uint64_t image_place_id(uint32_t image, uint32_t n)
+{
+	return (uint64_t)image << 32 | n;
+}
+
+/* One BPF program: a body, and the places it is attached to. */
 struct image_prog {
 	const char *name;    /* of the ELF symbol */
 	const char *section;
@@ -55,6 +70,7 @@ struct image_record {
 };
 
 struct image {
+	uint32_t number;       /* in its session */
 	const struct source *source;
 	const void *elf;
 	size_t elf_size;

@@ -22,7 +22,7 @@ enum type_kind {
 	TYPE_STACK,   /* 8 bytes: a stack's id, see bpf/walk/unwind.h */
 	TYPE_KSYM,    /* 8 bytes: a kernel address */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
-	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: index into image.places */
+	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
 	TYPE_ARGS,    /* `args`: no value of its own, only fields */
 	TYPE_AGG,     /* a map value made by count(), hist()..; lives in maps only */
 };

@@ -601,7 +601,7 @@ int session_run(const struct image *img, struct target *t, const struct session_
 		.img = img,
 		.target = t,
 		.opt = opt,
-		.show = {.image = img, .target = t},
+		.show = {.images = &img, .nimages = 1, .target = t},
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.out = {
 			.output = opt->output,

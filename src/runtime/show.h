@@ -2,6 +2,7 @@
 /* show.h - values as text, the way bpftrace prints them. What comes from a traced
  * process is escaped (str_add_safe). */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/image.h"
@@ -12,7 +13,8 @@ struct type;
 struct unwinders;
 
 struct show {
-	const struct image *image;
+	const struct image *const *images; /* by number */
+	size_t nimages;
 	struct target *target;
 	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
 };

@@ -110,7 +110,7 @@ static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
 	static const uint32_t sizes[] = {sizeof(struct join_record), 0};
 	struct image_record *r = gen_record_new(g, "join", call->span);
 	struct node *sep = call_arg(call, 1);
-	uint32_t id = r - g->img->records;
+	uint32_t id = gen_record_id(g, r);
 	struct ir *mem = gen_mem(g, sizeof(struct join_record));
 
 	r->text = sep ? sep->string.text : " ";
