@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.c - -d image: what the runtime is told, in lines. */
+/* image.c - -d image: what the runtime is told, in lines; and the names that images share. */
 #include "image.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "provider.h"
@@ -44,6 +45,15 @@ static void dump_records(struct arena *a, const struct image *img, FILE *out)
 			fprintf(out, "  at %u %s\n", r->args[k].offset,
 				type_name(a, r->args[k].type));
 	}
+}
+
+const struct image_map *symbols_map(const struct symbols *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned k = 0; k < s->images[i]->nmaps; k++)
+			if (!strcmp(s->images[i]->maps[k].name, name))
+				return &s->images[i]->maps[k];
+	return NULL;
 }
 
 void image_dump(const struct image *img, FILE *out)

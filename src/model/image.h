@@ -94,4 +94,12 @@ struct image {
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
 
+/* What a script may use that earlier ones of its session made: their maps. */
+struct symbols {
+	const struct image *const *images;
+	size_t n;
+};
+/* The first of that name, without the @; NULL: there is none. */
+const struct image_map *symbols_map(const struct symbols *s, const char *name);
+
 void image_dump(const struct image *img, FILE *out);
