@@ -25,7 +25,7 @@
 #include "runtime/attach.h"
 #include "runtime/follow.h"
 #include "runtime/forget.h"
-#include "runtime/load.h"
+#include "runtime/image_object.h"
 #include "runtime/maps.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"

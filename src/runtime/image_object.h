@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* load.h - image -> kernel: maps are made, programs verified. */
+/* image_object.h - image -> kernel: maps are made, programs verified. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* load.c - image -> kernel. libbpf speaks through a callback: its words are kept,
+/* image_object.c - image -> kernel. libbpf speaks through a callback: its words are kept,
  * and shown with -vv, or where a refusal has to be explained. */
-#include "load.h"
+#include "image_object.h"
 
 #include <bpf/libbpf.h>
 #include <ctype.h>
