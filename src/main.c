@@ -464,6 +464,22 @@ static void say_namespace(const struct main *m)
 	}
 }
 
+/* One image, until it ends. */
+static int run_session(const struct main *m, const struct session_options *opt)
+{
+	struct session *s = NULL;
+	int code = 1, r = session_open(m->target, opt, &s);
+
+	if (!r)
+		r = session_add(s, m->compile.image);
+	while (!r && session_poll(s, -1))
+		;
+	if (!r)
+		code = session_finish(s);
+	session_close(s);
+	return code;
+}
+
 static int run(struct main *m)
 {
 	struct session_options opt = {
@@ -472,6 +488,7 @@ static int run(struct main *m)
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 		.top = m->top,
+		.settings = &m->compile.env.settings,
 		.output = m->format ? m->format : outputs[0],
 	};
 	int r, code;
@@ -490,7 +507,7 @@ static int run(struct main *m)
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
 		return 1;
 	}
-	code = session_run(m->compile.image, m->target, &opt);
+	code = run_session(m, &opt);
 	r = stream_close(opt.stream);
 	return r ? r : code;
 }

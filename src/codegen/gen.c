@@ -504,12 +504,12 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 	blobs[n++] = (struct bpf_blob){"lib", bpf_obj_lib, bpf_obj_lib_size};
 	if (g->opt->pid_tree)
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
-	if (g->img->kernel_stacks)
+	if (g->img->kernel_stacks || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->user_stacks && g->opt->no_loops) {
+	if (g->img->unwinder && g->opt->no_loops) {
 		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind_plain, bpf_obj_unwind_plain_size};
 		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python_plain, bpf_obj_python_plain_size};
-	} else if (g->img->user_stacks) {
+	} else if (g->img->unwinder) {
 		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind, bpf_obj_unwind_size};
 		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python, bpf_obj_python_size};
 	}
@@ -577,6 +577,8 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->number = opt->image;
+	g.img->grows = g.img->unwinder = g.img->ring = opt->grows;
+	g.img->stack_limit = opt->grows ? UNWIND_LIMIT_DEFAULT : 0;
 	g.img->source = s->source;
 	define_maps(&g);
 	if (!diags_failed(opt->diags))

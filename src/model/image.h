@@ -71,6 +71,7 @@ struct image_record {
 
 struct image {
 	uint32_t number;       /* in its session */
+	bool grows;            /* it has all that later images may share */
 	const struct source *source;
 	const void *elf;
 	size_t elf_size;
@@ -83,13 +84,11 @@ struct image {
 	struct image_record *records;
 	unsigned nrecords;
 	bool print_maps;       /* at the end */
-	bool js_source_maps;   /* are read for JavaScript's frames */
-	uint64_t cache_limit, memory_limit; /* bytes, see unwinders_limit() */
-	uint64_t ring_pages;   /* of the ring buffer; 0: by what is sent */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
-	bool user_stacks;     /* the unwinder is linked: processes must be followed */
+	bool unwinder;        /* is linked */
+	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };

@@ -25,11 +25,6 @@ struct reading {
 	bool unset; /* a scalar is wanted though it was never set */
 };
 
-static int map_fd(struct bpf_object *obj, const struct image_map *m)
-{
-	return bpf_object__find_map_fd_by_name(obj, m->bpf_name);
-}
-
 /* ---- merging ------------------------------------------------------------ */
 
 static void merge_minmax(const struct type *t, struct agg_minmax *to,
@@ -111,12 +106,11 @@ static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *valu
 		merge(m->value, to->value, value + (size_t)i * m->value_size);
 }
 
-static int read_all(struct bpf_object *obj, struct reading *e)
+static int read_all(int fd, struct reading *e)
 {
 	const struct image_map *m = e->content->map;
 	int ncpus = m->per_cpu ? libbpf_num_possible_cpus() : 1;
 	_cleanup_(freep) uint8_t *value = NULL, *key = NULL;
-	int fd = map_fd(obj, m);
 	void *last = NULL;
 
 	value = malloc((size_t)m->value_size * ncpus);
@@ -311,14 +305,14 @@ static void merge_equal(const struct show *s, struct map_content *c)
 
 /* ---- a whole map -------------------------------------------------------- */
 
-int map_read(const struct show *s, struct bpf_object *obj, const struct image_map *m,
+int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret)
 {
 	struct reading e = {.content = ret, .show = s, .unset = wanted->unset};
 	int r;
 
 	*ret = (struct map_content){.map = m, .div = wanted->div};
-	r = read_all(obj, &e);
+	r = read_all(fd, &e);
 	if (r)
 		return r;
 	merge_equal(s, ret);
@@ -346,13 +340,12 @@ static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void
 		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
 }
 
-void map_each_stack(struct bpf_object *obj, const struct image_map *m,
+void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)
 {
 	bool keys = type_has(m->key, TYPE_STACK), values = type_has(m->value, TYPE_STACK);
 	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
 	void *last = NULL;
-	int fd = map_fd(obj, m);
 
 	if (!value || !key || (!keys && !values))
 		return;
@@ -367,13 +360,13 @@ void map_each_stack(struct bpf_object *obj, const struct image_map *m,
 
 /* ---- clear, zero -------------------------------------------------------- */
 
-static int for_all_keys(struct bpf_object *obj, const struct image_map *m, bool remove)
+static int for_all_keys(int fd, const struct image_map *m, bool remove)
 {
 	struct show nobody = {};
 	struct map_content c = {.map = m};
 	struct reading e = {.content = &c, .show = &nobody};
 	_cleanup_(freep) uint8_t *zeros = NULL;
-	int fd = map_fd(obj, m), r = read_all(obj, &e);
+	int r = read_all(fd, &e);
 
 	zeros = calloc(libbpf_num_possible_cpus(), m->value_size);
 	if (!zeros)
@@ -390,12 +383,12 @@ static int for_all_keys(struct bpf_object *obj, const struct image_map *m, bool 
 	return r;
 }
 
-int map_clear(struct bpf_object *obj, const struct image_map *m)
+int map_clear(int fd, const struct image_map *m)
 {
-	return for_all_keys(obj, m, true);
+	return for_all_keys(fd, m, true);
 }
 
-int map_zero(struct bpf_object *obj, const struct image_map *m)
+int map_zero(int fd, const struct image_map *m)
 {
-	return for_all_keys(obj, m, false);
+	return for_all_keys(fd, m, false);
 }

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bpf_object;
 struct image_map;
 struct show;
 
@@ -37,12 +36,12 @@ struct map_wanted {
 	bool unset;  /* a scalar that was never set, too */
 };
 
-/* 0 or -errno; in both cases to be map_content_done(). */
-int map_read(const struct show *s, struct bpf_object *obj, const struct image_map *m,
+/* fd: of the map in the kernel. 0 or -errno; in both cases to be map_content_done(). */
+int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);
 /* Each stack's id that is in a key or a value. */
-void map_each_stack(struct bpf_object *obj, const struct image_map *m,
+void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg);
-int map_clear(struct bpf_object *obj, const struct image_map *m);
-int map_zero(struct bpf_object *obj, const struct image_map *m);
+int map_clear(int fd, const struct image_map *m);
+int map_zero(int fd, const struct image_map *m);

@@ -10,6 +10,7 @@
 #include "maps.h"
 #include "output/output.h"
 #include "output/stream.h"
+#include "shared.h"
 #include "show.h"
 
 #define MAP_WEIGHT 20
@@ -58,7 +59,7 @@ int record_print_map(struct record_env *env, const struct image_map *m, int64_t 
 {
 	struct map_wanted wanted = {.top = top ? top : env->top, .div = div, .unset = unset};
 	struct map_content content;
-	int r = map_read(env->out->show, env->obj, m, &wanted, &content);
+	int r = map_read(env->out->show, shared_fd(env->shared, m->bpf_name), m, &wanted, &content);
 
 	if (!r)
 		env->out->output->map(env->out, &content);
@@ -72,14 +73,19 @@ static void run_print_map(struct record_env *env, const struct image_record *r, 
 	record_print_map(env, &env->image->maps[r->map], r->top, r->div, true);
 }
 
+static int map_fd(const struct record_env *env, const struct image_record *r)
+{
+	return shared_fd(env->shared, env->image->maps[r->map].bpf_name);
+}
+
 static void run_clear(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	map_clear(env->obj, &env->image->maps[r->map]);
+	map_clear(map_fd(env, r), &env->image->maps[r->map]);
 }
 
 static void run_zero(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	map_zero(env->obj, &env->image->maps[r->map]);
+	map_zero(map_fd(env, r), &env->image->maps[r->map]);
 }
 
 static void run_exit(struct record_env *env, const struct image_record *r, const uint8_t *data)

@@ -6,15 +6,15 @@
 
 #include "model/image.h"
 
-struct bpf_object;
 struct out;
 struct record_row;
+struct shared;
 
 /* What the rows work on. */
 struct record_env {
 	struct out *out;
 	const struct image *image;
-	struct bpf_object *obj; /* of the image: its maps */
+	const struct shared *shared; /* maps */
 	int64_t top;            /* --top; 0: all */
 	bool exit_called;       /* set by exit().. */
 	int code;               /* ..with this code */

@@ -55,6 +55,8 @@ struct unwind_sink {
  * unwinder is not in the object; else the kernel makes no such map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct unwind_sink **ret);
+/* The same of another object, but for those maps: it is to share the first one's. */
+int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 int unwind_sink_memory(struct unwind_sink **ret);
 
 /* Takes the sink. */
