@@ -360,7 +360,8 @@ static struct ir *place_equals(struct gen *g, struct node *place, struct node *l
 	for (const struct place *p = g->place; p; p = p->next, i++)
 		if (!strcmp(func ? p->func : p->name, lit->string.text))
 			any = emit_binary(g->e, EMIT_OR, any,
-				emit_compare(g->e, EMIT_EQ, v, emit_int(g->e, i)));
+				emit_compare(g->e, EMIT_EQ, v,
+					emit_int(g->e, image_place_id(g->img->number, i))));
 	return any;
 }
 

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/regular.h"
@@ -122,14 +122,6 @@ void unwinders_use_source_maps(struct unwinders *u)
 				&(struct sourcemap_files){ open_of_process, u->target });
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- memory ---- */
 
 enum { DEAD_KEPT = 512 }; /* processes, where memory is short: names of usym() are asked for soon */
@@ -199,11 +191,11 @@ void unwinders_preload_done(struct unwinders *u)
 
 static int add_process(struct unwinders *u, int pid)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = processes_add(u->processes, (uint32_t)pid);
 
 	u->stats.processes++;
-	u->stats.add_ns += now_ns() - start;
+	u->stats.add_ns += clock_ns(CLOCK_MONOTONIC) - start;
 	return err;
 }
 
@@ -455,7 +447,7 @@ static void add_alone(struct unwinders *u, const struct walk_record *r, enum unw
 static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
 {
 	struct host_stack stack = {};
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int failed = 0;
 
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
@@ -477,7 +469,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		u->stats.unfinished++;
 	}
 	free(stack.frames);
-	u->stats.walk_ns += now_ns() - start;
+	u->stats.walk_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
 static int walk_stopped(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,

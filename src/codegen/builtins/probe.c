@@ -187,7 +187,7 @@ static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
 	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
 		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
 		g->bound_to_place = true;
-		return emit_int(g->e, g->named_place);
+		return emit_int(g->e, image_place_id(g->img->number, g->named_place));
 	}
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 }

@@ -112,7 +112,7 @@ static struct ir *ask_library(struct gen *g, const char *function, uint32_t filt
 	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
 	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
 	gen_library(g, function, params, sizes, &req, 1);
-	g->img->user_stacks = true;
+	g->img->user_stacks = g->img->unwinder = true;
 	g->img->ring = true;
 	return req;
 }
