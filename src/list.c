@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "model/attach_point.h"
 #include "model/provider.h"
 #include "model/type.h"
 #include "parser/ast.h"

@@ -15,6 +15,7 @@
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
 #include "codegen/link.h"
+#include "model/attach_point.h"
 
 /* ---- temporaries -------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "model/attach_point.h"
 #include "model/type.h"
 
 static const char *const kind_names[] = {

@@ -9,9 +9,8 @@
 #include "base/source.h"
 
 struct arena;
+struct attach_point;
 struct builtin;
-struct provider;
-struct place;
 struct type;
 
 #define AST_KINDS(N)                                                                     \
@@ -168,20 +167,6 @@ struct map {
 	unsigned index;            /* order of first appearance */
 	struct map *next;
 	void *slot;                /* codegen's */
-};
-
-/* One attach point as written; expanded to places by its provider. */
-struct attach_point {
-	struct span span;
-	struct attach_point *next;
-	const char *text;      /* as written */
-	const char **parts;    /* split at ':' outside quotes, quotes taken off, $N put in */
-	struct span *part_spans;
-	unsigned nparts;
-	const struct provider *provider; /* by resolve */
-	struct place *places;            /* by resolve; list */
-	unsigned nplaces;
-	void *data;                      /* the provider's */
 };
 
 struct probe {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "checker.h"
+#include "model/attach_point.h"
 
 /* ---- args.x, $t.0, $t[0], $s[i] ---- */
 

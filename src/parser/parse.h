@@ -4,6 +4,7 @@
 #include "ast.h"
 #include "base/diag.h"
 #include "base/vec.h"
+#include "model/attach_point.h"
 
 struct list {
 	struct node *first, *last;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
+#include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "model/type.h"

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "model/type.h"

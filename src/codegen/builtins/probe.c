@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "codegen/regs.h"
+#include "model/attach_point.h"
 
 /* ---- for every provider of the probe ------------------------------------- */
 
