@@ -198,7 +198,8 @@ const char *token_name(int token)
 
 static void yyerror(const struct span *at, void *scanner, struct parse *p, const char *text)
 {
-	diag(p->diags, *at, DIAG_NESTING, "this is nested too deep");
+	diag(p->diags, *at, DIAG_NESTING, "this is nested too deep: the parser has %d levels",
+		YYMAXDEPTH);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner, struct parse *p)

@@ -20,24 +20,24 @@ static const struct row {
 	size_t at;                /* in struct settings */
 	uint64_t value, min, max; /* default, range */
 	const char *const *words; /* WORD: by value, 0..max */
-	const char *told;         /* what the value is, for complaints */
+	const char *wanted;       /* what the value is, for complaints */
 } rows[] = {
 	{"js_source_maps", N_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
 		"true or false"},
 	{"max_cache_mb", N_INT, offsetof(struct settings, max_cache_mb), 256, 1, 1 << 20, NULL,
-		"a number of MB, 1 or more"},
+		"a number of MB"},
 	{"max_map_keys", N_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
-		"a number, 1 or more"},
+		"a number"},
 	{"max_memory_mb", N_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,
-		"a number of MB, 1 or more"},
+		"a number of MB"},
 	{"max_probes", N_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,
-		"a number, 1 or more"},
+		"a number"},
 	{"max_strlen", N_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL,
-		"a number from 1 to 16384"},
+		"a number"},
 	{"missing_probes", N_WORD, offsetof(struct settings, missing_probes), MISSING_ERROR, 0, 2,
 		missing_names, "error, warn or ignore"},
 	{"perf_rb_pages", N_INT, offsetof(struct settings, perf_rb_pages), 0, 1, 1 << 18, NULL,
-		"a number, 1 or more"},
+		"a number"},
 	{"print_maps_on_exit", N_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1,
 		NULL, "true or false"},
 	{"stack_mode", N_WORD, offsetof(struct settings, stack_mode), STACK_FUNC, 0,
@@ -104,9 +104,20 @@ static bool text_value(const struct row *row, const char *text, uint64_t *ret)
 	return true;
 }
 
+/* "a number from 1 to 16384", "true or false" */
+static const char *wanted_text(const struct row *row, char *buf, size_t size)
+{
+	if (row->kind != N_INT)
+		return row->wanted;
+	snprintf(buf, size, "%s from %llu to %llu", row->wanted, (unsigned long long)row->min,
+		(unsigned long long)row->max);
+	return buf;
+}
+
 static bool read_setting(const struct setting *set, struct diags *d, struct settings *ret)
 {
 	const char *names[NROWS], *near;
+	char wanted[64];
 
 	for (size_t i = 0; i < NROWS; i++) {
 		names[i] = rows[i].name;
@@ -114,7 +125,7 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 			continue;
 		if (!node_value(&rows[i], set->value, place(ret, &rows[i])))
 			return diag(d, set->value->span, DIAG_CONFIG, "%s must be %s", set->name,
-				rows[i].told);
+				wanted_text(&rows[i], wanted, sizeof(wanted)));
 		return true;
 	}
 	if (peer_has(PEER_SETTING, set->name)) {
@@ -131,7 +142,7 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 
 static bool read_environment(const struct row *row, struct diags *d, struct settings *ret)
 {
-	char name[64] = "BPFTRACE_";
+	char name[64] = "BPFTRACE_", wanted[64];
 	const char *text;
 	size_t n = strlen(name);
 
@@ -142,7 +153,7 @@ static bool read_environment(const struct row *row, struct diags *d, struct sett
 	if (!text || text_value(row, text, place(ret, row)))
 		return true;
 	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment must be %s, not %s",
-		name, row->told, text);
+		name, wanted_text(row, wanted, sizeof(wanted)), text);
 }
 
 bool settings_read(const struct script *s, struct diags *d, struct settings *ret)
