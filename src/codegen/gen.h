@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "codegen/codegen.h"
-#include "codegen/emit.h"
+#include "codegen/ir.h"
 #include "model/image.h"
 #include "model/provider.h"
 #include "model/type.h"
@@ -45,7 +45,7 @@ struct gen_function {
 };
 
 struct gen {
-	struct emit *e;
+	struct ir_builder *ir;
 	struct arena *arena;
 	struct script *script;
 	const struct codegen_options *opt;
@@ -89,7 +89,7 @@ struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * 
 uint32_t gen_mem_take(struct gen *g, uint32_t size);
 struct ir *gen_mem_at(struct gen *g, uint32_t at);
 struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
-	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as emit_library() */
+	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as ir_library() */
 void gen_check_calls(struct gen *g, unsigned calls); /* so many from here, or complains */
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);

@@ -29,14 +29,14 @@ struct image_record *gen_record_new(struct gen *g, enum record_op op, struct spa
 
 struct ir *gen_ring(struct gen *g)
 {
-	const struct emit_map m = {
+	const struct ir_map m = {
 		.name = "ring",
 		.type = BPF_MAP_TYPE_RINGBUF,
 		.max_entries = RING_BYTES,
 	};
 
 	if (!g->ring)
-		g->ring = emit_map_extern(g->e, &m);
+		g->ring = ir_map_extern(g->ir, &m);
 	g->img->ring = true;
 	return g->ring;
 }
@@ -44,7 +44,7 @@ struct ir *gen_ring(struct gen *g)
 void gen_lost(struct gen *g, uint32_t kind)
 {
 	static const char *const params[] = {"int"};
-	struct ir *arg = emit_int(g->e, kind);
+	struct ir *arg = ir_int(g->ir, kind);
 
 	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
@@ -71,7 +71,7 @@ static void describe_args(struct gen *g, struct image_record *r, struct node *ar
 
 void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
 {
-	struct ir_block *lost = emit_block(g->e, "lost"), *sent = emit_block(g->e, "sent");
+	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
 	uint32_t id = r - g->img->records, i = 0;
 	const struct image_arg *list;
 	struct ir *mem, *result;
@@ -81,18 +81,18 @@ void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
 	list = r->args;
 	size = r->size;
 	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
-	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
+	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
 	for (struct node *n = args; n; n = n->next, i++) {
 		if (arg_size(list[i].type) != list[i].type->size)
-			gen_zero(g, emit_offset(g->e, mem, list[i].offset),
+			gen_zero(g, ir_offset(g->ir, mem, list[i].offset),
 				arg_size(list[i].type));
 		gen_into(g, n, list[i].type, mem, list[i].offset);
 	}
 	result = gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem,
-		emit_int(g->e, size), emit_int(g->e, 0));
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, result, emit_int(g->e, 0)), sent, lost);
-	emit_at(g->e, lost);
+		ir_int(g->ir, size), ir_int(g->ir, 0));
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, lost);
+	ir_at(g->ir, lost);
 	gen_lost(g, LOST_RING);
-	emit_jump(g->e, sent);
-	emit_at(g->e, sent);
+	ir_jump(g->ir, sent);
+	ir_at(g->ir, sent);
 }

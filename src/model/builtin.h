@@ -44,7 +44,7 @@ struct builtin {
 	 * otherwise. Called again each time the checker goes round. */
 	const struct type *(*check)(struct check *c, struct node *call);
 	/* The value in registers, or written to `into` (see codegen/gen.h). */
-	struct ir *(*emit)(struct gen *g, struct node *call, struct ir *into);
+	struct ir *(*gen)(struct gen *g, struct node *call, struct ir *into);
 };
 
 /* Rows end with a NULL name; families with NULL. */

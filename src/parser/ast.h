@@ -109,7 +109,7 @@ struct node {
 			unsigned nargs;
 			bool parens;
 			const struct builtin *builtin; /* by resolve */
-			void *data; /* by the builtin's check: what its emit wants to know */
+			void *data; /* by the builtin's check: for the builtin's gen */
 		} call;
 		struct { /* FIELD: object.name, object->name, tuple.0 */
 			struct node *object;

@@ -16,7 +16,7 @@ static const struct type *check_printf(struct check *c, struct node *call)
 	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
 }
 
-static struct ir *emit_printf(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_printf(struct gen *g, struct node *call, struct ir *into)
 {
 	struct image_record *r = gen_record_new(g, RECORD_PRINTF, call->span);
 	struct node *fmt = call_arg(call, 0);
@@ -81,7 +81,7 @@ static struct ir *print_map(struct gen *g, struct node *call)
 	return NULL;
 }
 
-static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_print(struct gen *g, struct node *call, struct ir *into)
 {
 	struct node *what = call_arg(call, 0);
 
@@ -93,7 +93,7 @@ static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- exit --------------------------------------------------------------- */
 
-static struct ir *emit_exit(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_exit(struct gen *g, struct node *call, struct ir *into)
 {
 	gen_record_send(g, gen_record_new(g, RECORD_EXIT, call->span), call_arg(call, 0));
 	gen_stop(g);
@@ -104,7 +104,7 @@ static struct ir *emit_exit(struct gen *g, struct node *call, struct ir *into)
 
 /* argv: pointers to strings, up to a NULL. The library reads them into the record
  * and sends what there is. */
-static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_join(struct gen *g, struct node *call, struct ir *into)
 {
 	static const char *const params[] = {"join_record", "u64"};
 	static const uint32_t sizes[] = {sizeof(struct join_record), 0};
@@ -117,7 +117,7 @@ static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
 	r->text_len = sep ? sep->string.len : 1;
 	r->size = sizeof(struct join_record);
 	gen_ring(g);
-	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
+	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
 	gen_library(g, "join_strings", params, sizes,
 		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
 	return NULL;
@@ -129,14 +129,14 @@ const struct builtin builtins_output[] = {
 		.sig = "[int] -> none",
 		.help = "end the script, with an exit code if given",
 		.flags = BUILTIN_STMT,
-		.emit = emit_exit,
+		.gen = gen_exit,
 	},
 	{
 		.name = "join",
 		.sig = "int [format] -> none",
 		.help = "print an array of strings (char *[]) with a separator",
 		.flags = BUILTIN_STMT,
-		.emit = emit_join,
+		.gen = gen_join,
 	},
 	{
 		.name = "print",
@@ -144,7 +144,7 @@ const struct builtin builtins_output[] = {
 		.help = "print a value, or a map: at most TOP elements, divided by DIV",
 		.flags = BUILTIN_STMT,
 		.check = check_print,
-		.emit = emit_print,
+		.gen = gen_print,
 	},
 	{
 		.name = "printf",
@@ -152,7 +152,7 @@ const struct builtin builtins_output[] = {
 		.help = "print by a format",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
-		.emit = emit_printf,
+		.gen = gen_printf,
 	},
 	BUILTINS_END,
 };

@@ -130,14 +130,14 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
 
-	slot = emit_binary(g->e, EMIT_AND, slot, emit_int(g->e, SCRATCH_SLOTS - 1));
-	emit_store(g->e, req, offsetof(struct stack_req, want), 4, emit_int(g->e, want));
-	emit_store(g->e, req, offsetof(struct stack_req, limit), 4, emit_int(g->e, limit));
-	emit_store(g->e, req, offsetof(struct stack_req, slot), 4, slot);
-	emit_store(g->e, req, offsetof(struct stack_req, len_only), 4,
-		emit_int(g->e, len_only));
-	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
-	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
+	slot = ir_binary(g->ir, IR_AND, slot, ir_int(g->ir, SCRATCH_SLOTS - 1));
+	ir_store(g->ir, req, offsetof(struct stack_req, want), 4, ir_int(g->ir, want));
+	ir_store(g->ir, req, offsetof(struct stack_req, limit), 4, ir_int(g->ir, limit));
+	ir_store(g->ir, req, offsetof(struct stack_req, slot), 4, slot);
+	ir_store(g->ir, req, offsetof(struct stack_req, len_only), 4,
+		ir_int(g->ir, len_only));
+	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
+	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
 	gen_library(g, function, params, sizes, &req, 1);
 	g->img->user_stacks = true;
 	g->img->ring = true;
@@ -163,40 +163,40 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	struct ir *req = gen_mem(g, sizeof(struct kstack_req)), *n;
 
 	n = gen_call(g, BPF_FUNC_get_stack, 4, gen_ctx(g),
-		emit_offset(g->e, req, offsetof(struct kstack_req, ips)),
-		emit_int(g->e, limit * 8), emit_int(g->e, 0));
-	n = emit_select(g->e, emit_compare(g->e, EMIT_SLT, n, emit_int(g->e, 0)),
-		emit_int(g->e, 0), n);
-	n = emit_binary(g->e, EMIT_LSHR, n, emit_int(g->e, 3));
-	emit_store(g->e, req, offsetof(struct kstack_req, nr), 4, n);
+		ir_offset(g->ir, req, offsetof(struct kstack_req, ips)),
+		ir_int(g->ir, limit * 8), ir_int(g->ir, 0));
+	n = ir_select(g->ir, ir_compare(g->ir, IR_SLT, n, ir_int(g->ir, 0)),
+		ir_int(g->ir, 0), n);
+	n = ir_binary(g->ir, IR_LSHR, n, ir_int(g->ir, 3));
+	ir_store(g->ir, req, offsetof(struct kstack_req, nr), 4, n);
 	if (len_only)
 		return req;
-	emit_store(g->e, req, offsetof(struct kstack_req, id), 8, emit_int(g->e, 0));
+	ir_store(g->ir, req, offsetof(struct kstack_req, id), 8, ir_int(g->ir, 0));
 	gen_library(g, "stack_kernel", params, sizes, &req, 1);
 	g->img->kernel_stacks = true;
 	g->img->ring = true;
 	return req;
 }
 
-static struct ir *emit_kstack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_kstack(struct gen *g, struct node *call, struct ir *into)
 {
 	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
 
-	return emit_load(g->e, req, offsetof(struct kstack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
 }
 
-static struct ir *emit_ustack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ustack(struct gen *g, struct node *call, struct ir *into)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
 
-	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
-static struct ir *emit_goid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_goid(struct gen *g, struct node *call, struct ir *into)
 {
 	struct ir *req = ask_library(g, "go_id", WANT_GO, 1, true);
 
-	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
 /* ---- len ---------------------------------------------------------------- */
@@ -232,20 +232,20 @@ static struct ir *stack_len(struct gen *g, struct node *n)
 
 	if (t->stack.lang == STACK_KERNEL) {
 		req = walk_kernel(g, t->stack.limit, true);
-		return emit_load(g->e, req, offsetof(struct kstack_req, nr), 4, false);
+		return ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false);
 	}
 	req = walk_user(g, t, limited ? t->stack.limit : UNWIND_LIMIT_MAX, true);
-	return emit_load(g->e, req, offsetof(struct stack_req, nr), 4, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false);
 }
 
 static struct ir *map_len(struct gen *g, struct node *n)
 {
-	struct ir *zero = emit_int(g->e, 0);
+	struct ir *zero = ir_int(g->ir, 0);
 
 	if (!n->map.map->key)
-		return emit_int(g->e, 1);
+		return ir_int(g->ir, 1);
 	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, n->map.map->slot,
-		emit_callback_zero(g->e), zero, zero);
+		ir_callback_zero(g->ir), zero, zero);
 }
 
 /* A helper counts while it copies the string, onto itself. */
@@ -253,12 +253,12 @@ static struct ir *string_len(struct gen *g, struct node *n)
 {
 	struct ir *s = gen_value(g, n);
 
-	return emit_binary(g->e, EMIT_SUB,
-		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, emit_int(g->e, n->type->size), s),
-		emit_int(g->e, 1));
+	return ir_binary(g->ir, IR_SUB,
+		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, ir_int(g->ir, n->type->size), s),
+		ir_int(g->ir, 1));
 }
 
-static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_len(struct gen *g, struct node *call, struct ir *into)
 {
 	struct node *what = call_arg(call, 0);
 
@@ -276,7 +276,7 @@ const struct builtin builtins_stack[] = {
 		.sig = " -> uint64",
 		.help = "number of the goroutine that runs; 0: none does",
 		.flags = BUILTIN_VAR,
-		.emit = emit_goid,
+		.gen = gen_goid,
 	},
 	{
 		.name = "gostack",
@@ -284,7 +284,7 @@ const struct builtin builtins_stack[] = {
 		.help = "the Go frames of the stack: gostack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_gostack,
-		.emit = emit_ustack,
+		.gen = gen_ustack,
 	},
 	{
 		.name = "jsstack",
@@ -292,7 +292,7 @@ const struct builtin builtins_stack[] = {
 		.help = "the JavaScript frames of the stack: jsstack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_jsstack,
-		.emit = emit_ustack,
+		.gen = gen_ustack,
 	},
 	{
 		.name = "kstack",
@@ -300,14 +300,14 @@ const struct builtin builtins_stack[] = {
 		.help = "the kernel's stack: kstack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_kstack,
-		.emit = emit_kstack,
+		.gen = gen_kstack,
 	},
 	{
 		.name = "len",
 		.sig = "any -> special",
 		.help = "frames of a stack, elements of a map, bytes of a string",
 		.check = check_len,
-		.emit = emit_len,
+		.gen = gen_len,
 	},
 	{
 		.name = "pystack",
@@ -315,7 +315,7 @@ const struct builtin builtins_stack[] = {
 		.help = "the Python frames of the stack: pystack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_pystack,
-		.emit = emit_ustack,
+		.gen = gen_ustack,
 	},
 	{
 		.name = "ustack",
@@ -323,7 +323,7 @@ const struct builtin builtins_stack[] = {
 		.help = "the user stack, all languages: ustack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_ustack,
-		.emit = emit_ustack,
+		.gen = gen_ustack,
 	},
 	BUILTINS_END,
 };
