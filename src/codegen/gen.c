@@ -123,7 +123,7 @@ void gen_stop(struct gen *g)
 	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
-static void gen_if(struct gen *g, struct node *n)
+static void gen_if(struct gen *g, struct stmt *n)
 {
 	struct ir_block *then = ir_block(g->ir, "then");
 	struct ir_block *els = ir_block(g->ir, "else");
@@ -145,22 +145,22 @@ static void var_store(struct gen *g, struct var *v, struct ir *value, const stru
 	gen_put(g, value, from, v->type, gen_var_slot(g, v), 0);
 }
 
-static void gen_assign_var(struct gen *g, struct node *n)
+static void gen_assign_var(struct gen *g, struct stmt *n)
 {
-	struct var *v = n->op.left->var.var;
+	struct var *v = n->assign.left->var.var;
 	struct ir *value;
 
-	if (n->op.op == OP_NONE) {
-		gen_into(g, n->op.right, v->type, gen_var_slot(g, v), 0);
+	if (n->assign.op == OP_NONE) {
+		gen_into(g, n->assign.right, v->type, gen_var_slot(g, v), 0);
 		return;
 	}
-	value = gen_value(g, n->op.right);
-	value = gen_binary(g, n->op.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
-		n->op.right->type, value);
+	value = gen_value(g, n->assign.right);
+	value = gen_binary(g, n->assign.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
+		n->assign.right->type, value);
 	var_store(g, v, value, v->type);
 }
 
-static void gen_let(struct gen *g, struct node *n)
+static void gen_let(struct gen *g, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
 
@@ -179,70 +179,53 @@ static void gen_jump_to(struct gen *g, struct ir_block *to)
 	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
-static void gen_stmt(struct gen *g, struct node *n)
+static void gen_stmt(struct gen *g, struct stmt *n)
 {
 	switch (n->kind) {
-	case N_ASSIGN:
-		if (n->op.left->kind == N_VAR)
+	case STMT_ASSIGN:
+		if (n->assign.left->kind == EXPR_VAR)
 			gen_assign_var(g, n);
 		else
 			gen_map_assign(g, n);
 		break;
-	case N_LET:
+	case STMT_LET:
 		gen_let(g, n);
 		break;
-	case N_EXPR:
+	case STMT_EXPR:
 		gen_value(g, n->expr);
 		break;
-	case N_IF:
+	case STMT_IF:
 		gen_if(g, n);
 		break;
-	case N_BLOCK:
+	case STMT_BLOCK:
 		gen_stmts(g, n->stmts);
 		break;
-	case N_UNROLL:
+	case STMT_UNROLL:
 		gen_unroll(g, n);
 		break;
-	case N_WHILE:
+	case STMT_WHILE:
 		gen_while(g, n);
 		break;
-	case N_FOR_RANGE:
+	case STMT_FOR_RANGE:
 		gen_for_range(g, n);
 		break;
-	case N_RETURN:
+	case STMT_RETURN:
 		gen_stop(g);
 		break;
-	case N_BREAK:
+	case STMT_BREAK:
 		gen_jump_to(g, g->fn.loop_end);
 		break;
-	case N_CONTINUE:
+	case STMT_CONTINUE:
 		gen_jump_to(g, g->fn.loop_next);
 		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_MAP:
-	case N_CALL:
-	case N_FIELD:
-	case N_INDEX:
-	case N_UNOP:
-	case N_BINOP:
-	case N_TERNARY:
-	case N_CAST:
-	case N_TUPLE:
-	case N_MAX:
-		gen_value(g, n);
 	}
 }
 
-void gen_stmts(struct gen *g, struct node *first)
+void gen_stmts(struct gen *g, struct stmt *first)
 {
-	if (first && first->kind == N_BLOCK && !first->next)
+	if (first && first->kind == STMT_BLOCK && !first->next)
 		first = first->stmts;
-	for (struct node *n = first; n; n = n->next) {
+	for (struct stmt *n = first; n; n = n->next) {
 		struct gen_mark mark = gen_mark(g);
 		unsigned line, col;
 

@@ -161,26 +161,26 @@ struct ir *gen_get(struct gen *g, const struct type *t, struct ir *src, uint32_t
 	return ir_load(g->ir, src, offset, scalar_size(t), t->is_signed);
 }
 
-static void tuple_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst)
+static void tuple_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst)
 {
 	unsigned i = 0;
 
 	gen_zero(g, dst, t->size);
-	for (struct node *m = n->members; m; m = m->next, i++)
+	for (struct expr *m = n->members; m; m = m->next, i++)
 		gen_into(g, m, t->tuple.members[i], dst, t->tuple.offsets[i]);
 }
 
-void gen_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst,
+void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
 	uint32_t offset)
 {
 	struct ir *at = ir_offset(g->ir, dst, offset);
 
-	if (n->kind == N_STRING && t->kind == TYPE_STRING)
+	if (n->kind == EXPR_STRING && t->kind == TYPE_STRING)
 		put_text(g, n->string.text, n->string.len < t->size ? n->string.len : t->size - 1,
 			at, t->size);
-	else if (n->kind == N_TUPLE)
+	else if (n->kind == EXPR_TUPLE)
 		tuple_into(g, n, t, at);
-	else if (n->kind == N_CALL && n->call.builtin->gen && type_in_memory(t) &&
+	else if (n->kind == EXPR_CALL && n->call.builtin->gen && type_in_memory(t) &&
 		type_eq(n->type, t))
 		n->call.builtin->gen(g, n, at);
 	else
@@ -267,7 +267,7 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 /* ---- comparing memory --------------------------------------------------- */
 
 /* Equal bytes, a chunk at a time; the text of a literal is in the instructions. */
-static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct node *lit)
+static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct expr *lit)
 {
 	uint32_t n = lit->string.len + 1;
 	struct ir *differ = ir_int(g->ir, 0);
@@ -351,7 +351,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 }
 
 /* `probe == "..."`: a place is a number; the names are known here. */
-static struct ir *place_equals(struct gen *g, struct node *place, struct node *lit)
+static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *lit)
 {
 	struct ir *v = gen_value(g, place), *any = ir_int(g->ir, 0);
 	bool func = place->type->place.func;
@@ -364,18 +364,18 @@ static struct ir *place_equals(struct gen *g, struct node *place, struct node *l
 	return any;
 }
 
-static struct ir *gen_equality(struct gen *g, struct node *n)
+static struct ir *gen_equality(struct gen *g, struct expr *n)
 {
-	struct node *a = n->op.left, *b = n->op.right;
+	struct expr *a = n->op.left, *b = n->op.right;
 	struct ir *v;
 
-	if (a->kind == N_STRING) {
+	if (a->kind == EXPR_STRING) {
 		a = n->op.right;
 		b = n->op.left;
 	}
-	if (a->type->kind == TYPE_PLACE && b->kind == N_STRING)
+	if (a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING)
 		v = place_equals(g, a, b);
-	else if (a->type->kind == TYPE_STRING && b->kind == N_STRING)
+	else if (a->type->kind == TYPE_STRING && b->kind == EXPR_STRING)
 		v = text_equal(g, gen_value(g, a), a->type->size, b);
 	else {
 		v = gen_value(g, a);
@@ -386,7 +386,7 @@ static struct ir *gen_equality(struct gen *g, struct node *n)
 
 /* ---- operators ---------------------------------------------------------- */
 
-struct ir *gen_truth(struct gen *g, struct node *n)
+struct ir *gen_truth(struct gen *g, struct expr *n)
 {
 	struct ir *v = gen_value(g, n);
 
@@ -395,7 +395,7 @@ struct ir *gen_truth(struct gen *g, struct node *n)
 	return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
 }
 
-static struct ir *gen_logical(struct gen *g, struct node *n)
+static struct ir *gen_logical(struct gen *g, struct expr *n)
 {
 	struct ir_block *second = ir_block(g->ir, "second"), *end = ir_block(g->ir, "decided");
 	struct ir *left = gen_truth(g, n->op.left), *right;
@@ -413,7 +413,7 @@ static struct ir *gen_logical(struct gen *g, struct node *n)
 	return ir_phi(g->ir, left, from_left, right, from_right);
 }
 
-static struct ir *gen_binop(struct gen *g, struct node *n)
+static struct ir *gen_binop(struct gen *g, struct expr *n)
 {
 	struct ir *a, *b;
 
@@ -426,7 +426,7 @@ static struct ir *gen_binop(struct gen *g, struct node *n)
 	return gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
 }
 
-static struct ir *gen_var_incdec(struct gen *g, struct node *n)
+static struct ir *gen_var_incdec(struct gen *g, struct expr *n)
 {
 	struct var *v = n->op.left->var.var;
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
@@ -438,7 +438,7 @@ static struct ir *gen_var_incdec(struct gen *g, struct node *n)
 	return post ? old : new;
 }
 
-static struct ir *gen_unop(struct gen *g, struct node *n)
+static struct ir *gen_unop(struct gen *g, struct expr *n)
 {
 	struct ir *v;
 
@@ -447,7 +447,7 @@ static struct ir *gen_unop(struct gen *g, struct node *n)
 	case OP_PREDEC:
 	case OP_POSTINC:
 	case OP_POSTDEC:
-		return n->op.left->kind == N_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
+		return n->op.left->kind == EXPR_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
 	case OP_NOT:
 		v = gen_truth(g, n->op.left);
 		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
@@ -461,7 +461,7 @@ static struct ir *gen_unop(struct gen *g, struct node *n)
 	}
 }
 
-static struct ir *gen_ternary(struct gen *g, struct node *n)
+static struct ir *gen_ternary(struct gen *g, struct expr *n)
 {
 	struct ir_block *then = ir_block(g->ir, "yes"), *els = ir_block(g->ir, "no");
 	struct ir_block *end = ir_block(g->ir, "chosen");
@@ -491,9 +491,9 @@ static struct ir *gen_ternary(struct gen *g, struct node *n)
 	return none ? NULL : gen_get(g, n->type, room, 0);
 }
 
-static struct ir *gen_cast(struct gen *g, struct node *n)
+static struct ir *gen_cast(struct gen *g, struct expr *n)
 {
-	struct node *from = n->cast.value;
+	struct expr *from = n->cast.value;
 	struct ir *v = gen_value(g, from);
 
 	if (n->type->kind == TYPE_BOOL)
@@ -543,7 +543,7 @@ static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 	return ir_load(g->ir, room, 0, f->size, f->type->is_signed);
 }
 
-static struct ir *gen_args_field(struct gen *g, struct node *n)
+static struct ir *gen_args_field(struct gen *g, struct expr *n)
 {
 	const struct field *f = field_here(g, n->field.name);
 
@@ -558,7 +558,7 @@ static struct ir *gen_args_field(struct gen *g, struct node *n)
 	return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 }
 
-static struct ir *gen_field(struct gen *g, struct node *n)
+static struct ir *gen_field(struct gen *g, struct expr *n)
 {
 	struct ir *object;
 
@@ -570,7 +570,7 @@ static struct ir *gen_field(struct gen *g, struct node *n)
 }
 
 /* $s[i], $t[0] */
-static struct ir *gen_index(struct gen *g, struct node *n)
+static struct ir *gen_index(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->index.object->type;
 	struct ir *object = gen_value(g, n->index.object), *i;
@@ -582,7 +582,7 @@ static struct ir *gen_index(struct gen *g, struct node *n)
 	return ir_load(g->ir, ir_index(g->ir, object, gen_below(g, i, t->size)), 0, 1, true);
 }
 
-static struct ir *in_memory(struct gen *g, struct node *n)
+static struct ir *in_memory(struct gen *g, struct expr *n)
 {
 	struct ir *dst = gen_mem(g, n->type->size);
 
@@ -590,50 +590,38 @@ static struct ir *in_memory(struct gen *g, struct node *n)
 	return dst;
 }
 
-struct ir *gen_value(struct gen *g, struct node *n)
+struct ir *gen_value(struct gen *g, struct expr *n)
 {
 	switch (n->kind) {
-	case N_INT:
+	case EXPR_INT:
 		return ir_int(g->ir, n->integer.value);
-	case N_BOOL:
+	case EXPR_BOOL:
 		return ir_int(g->ir, n->boolean);
-	case N_STRING:
-	case N_TUPLE:
+	case EXPR_STRING:
+	case EXPR_TUPLE:
 		return in_memory(g, n);
-	case N_VAR:
+	case EXPR_VAR:
 		return gen_get(g, n->var.var->type, gen_var_slot(g, n->var.var), 0);
-	case N_MAP:
+	case EXPR_MAP:
 		return gen_map_read(g, n);
-	case N_CALL:
+	case EXPR_CALL:
 		return n->call.builtin->gen(g, n, NULL);
-	case N_FIELD:
+	case EXPR_FIELD:
 		return gen_field(g, n);
-	case N_INDEX:
+	case EXPR_INDEX:
 		return gen_index(g, n);
-	case N_UNOP:
+	case EXPR_UNOP:
 		return gen_unop(g, n);
-	case N_BINOP:
+	case EXPR_BINOP:
 		return gen_binop(g, n);
-	case N_TERNARY:
+	case EXPR_TERNARY:
 		return gen_ternary(g, n);
-	case N_CAST:
+	case EXPR_CAST:
 		return gen_cast(g, n);
-	case N_PARAM:
-	case N_WORD:
-	case N_ASSIGN:
-	case N_LET:
-	case N_EXPR:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_PARAM:
+	case EXPR_WORD:
 		break;
 	}
-	assert(!"a statement has no value");
+	assert(!"resolve and check leave none of these");
 	return NULL;
 }

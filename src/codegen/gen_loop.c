@@ -36,81 +36,81 @@ enum { BOUNDED_ROUNDS = 256 };
 /* ---- which kind of loop ------------------------------------------------- */
 
 /* How often the body runs; UINT64_MAX: not known before. */
-static uint64_t rounds_of(const struct node *n)
+static uint64_t rounds_of(const struct stmt *n)
 {
 	int64_t from = 0, to;
 
-	if (n->kind == N_WHILE)
+	if (n->kind == STMT_WHILE)
 		return UINT64_MAX;
-	if (n->kind == N_UNROLL)
+	if (n->kind == STMT_UNROLL)
 		return n->loop.from->integer.value;
-	if (!node_is_const(n->loop.from, &from) || !node_is_const(n->loop.to, &to))
+	if (!expr_is_const(n->loop.from, &from) || !expr_is_const(n->loop.to, &to))
 		return UINT64_MAX;
 	return from < to ? (uint64_t)to - (uint64_t)from : 0;
 }
 
-static uint64_t weigh(const struct node *first);
+static uint64_t weigh(const struct stmt *first);
 
 static uint64_t times(uint64_t rounds, uint64_t weight)
 {
 	return rounds > WEIGHT_MAX / (weight + 1) ? WEIGHT_MAX : rounds * weight;
 }
 
-static uint64_t weigh_one(const struct node *n)
+static uint64_t weigh_one(const struct stmt *n)
 {
-	if (n->kind == N_IF)
+	if (n->kind == STMT_IF)
 		return weigh(n->cond.then) + weigh(n->cond.els);
-	if (n->kind == N_BLOCK)
+	if (n->kind == STMT_BLOCK)
 		return weigh(n->stmts);
-	if (n->kind == N_UNROLL || n->kind == N_FOR_RANGE)
+	if (n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE)
 		return times(rounds_of(n), weigh(n->loop.body));
 	return n->span.end - n->span.start;
 }
 
 /* How much code statements become: bytes of their text, those of a loop for each round. */
-static uint64_t weigh(const struct node *first)
+static uint64_t weigh(const struct stmt *first)
 {
 	uint64_t all = 0;
 
-	for (const struct node *n = first; n && all < WEIGHT_MAX; n = n->next)
+	for (const struct stmt *n = first; n && all < WEIGHT_MAX; n = n->next)
 		all += weigh_one(n);
 	return all;
 }
 
-static bool is_small(struct gen *g, const struct node *n)
+static bool is_small(struct gen *g, const struct stmt *n)
 {
 	return !g->is_long && times(rounds_of(n), weigh(n->loop.body)) <= INLINE_WEIGHT;
 }
 
-static bool has_body(struct gen *g, const struct node *n)
+static bool has_body(struct gen *g, const struct stmt *n)
 {
 	if (g->opt->no_loops)
 		return false;
-	if (n->kind == N_UNROLL)
+	if (n->kind == STMT_UNROLL)
 		return !is_small(g, n);
-	return n->kind == N_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(g, n);
+	return n->kind == STMT_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(g, n);
 }
 
-static bool has_bodies(struct gen *g, const struct node *first)
+static bool has_bodies(struct gen *g, const struct stmt *first)
 {
-	for (const struct node *n = first; n; n = n->next) {
-		bool is_loop = n->kind == N_UNROLL || n->kind == N_FOR_RANGE || n->kind == N_WHILE;
+	for (const struct stmt *n = first; n; n = n->next) {
+		bool is_loop = n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE || n->kind == STMT_WHILE;
 
 		if (is_loop && has_body(g, n))
 			return true;
-		if (is_loop && n->kind != N_WHILE && has_bodies(g, n->loop.body))
+		if (is_loop && n->kind != STMT_WHILE && has_bodies(g, n->loop.body))
 			return true;
-		if ((n->kind == N_IF || n->kind == N_WHILE) && has_bodies(g, n->cond.then))
+		if ((n->kind == STMT_IF || n->kind == STMT_WHILE) && has_bodies(g, n->cond.then))
 			return true;
-		if (n->kind == N_IF && has_bodies(g, n->cond.els))
+		if (n->kind == STMT_IF && has_bodies(g, n->cond.els))
 			return true;
-		if (n->kind == N_BLOCK && has_bodies(g, n->stmts))
+		if (n->kind == STMT_BLOCK && has_bodies(g, n->stmts))
 			return true;
 	}
 	return false;
 }
 
-void gen_find_loops(struct gen *g, const struct node *first)
+void gen_find_loops(struct gen *g, const struct stmt *first)
 {
 	g->is_long = weigh(first) > PROGRAM_WEIGHT;
 	g->has_bodies = has_bodies(g, first);
@@ -224,7 +224,7 @@ static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct i
 
 /* ---- the body within the program ---------------------------------------- */
 
-static void inline_body(struct gen *g, struct node *body, struct ir_block *next,
+static void inline_body(struct gen *g, struct stmt *body, struct ir_block *next,
 	struct ir_block *end)
 {
 	struct ir_block *outer_next = g->fn.loop_next, *outer_end = g->fn.loop_end;
@@ -275,7 +275,7 @@ static void inline_end(struct gen *g, struct inline_loop *l)
 	ir_at(g->ir, l->end);
 }
 
-static void unroll_copies(struct gen *g, struct node *n)
+static void unroll_copies(struct gen *g, struct stmt *n)
 {
 	struct ir_block *end = ir_block(g->ir, "endunroll");
 
@@ -292,7 +292,7 @@ static void unroll_copies(struct gen *g, struct node *n)
 
 /* ---- statements --------------------------------------------------------- */
 
-void gen_unroll(struct gen *g, struct node *n)
+void gen_unroll(struct gen *g, struct stmt *n)
 {
 	uint64_t rounds = rounds_of(n);
 	struct inline_loop l;
@@ -311,7 +311,7 @@ void gen_unroll(struct gen *g, struct node *n)
 	}
 }
 
-static void while_body(struct gen *g, struct node *n, struct ir_block *end)
+static void while_body(struct gen *g, struct stmt *n, struct ir_block *end)
 {
 	struct ir_block *body = ir_block(g->ir, "while");
 
@@ -319,7 +319,7 @@ static void while_body(struct gen *g, struct node *n, struct ir_block *end)
 	ir_at(g->ir, body);
 }
 
-void gen_while(struct gen *g, struct node *n)
+void gen_while(struct gen *g, struct stmt *n)
 {
 	struct inline_loop l;
 	struct body b;
@@ -338,7 +338,7 @@ void gen_while(struct gen *g, struct node *n)
 	}
 }
 
-static void set_var(struct gen *g, struct node *var, struct ir *first, struct ir *round)
+static void set_var(struct gen *g, struct expr *var, struct ir *first, struct ir *round)
 {
 	struct var *v = var->var.var;
 
@@ -347,7 +347,7 @@ static void set_var(struct gen *g, struct node *var, struct ir *first, struct ir
 }
 
 /* A body reads where the range begins from scratch memory. */
-static void range_body(struct gen *g, struct node *n, struct ir *from, struct ir *rounds)
+static void range_body(struct gen *g, struct stmt *n, struct ir *from, struct ir *rounds)
 {
 	struct ir *most = ir_int(g->ir, LOOP_ROUNDS_MAX), *round, *cut;
 	uint32_t at = gen_mem_take(g, 8);
@@ -362,7 +362,7 @@ static void range_body(struct gen *g, struct node *n, struct ir *from, struct ir
 	run_body(g, body_end(g, &b), rounds, cut);
 }
 
-void gen_for_range(struct gen *g, struct node *n)
+void gen_for_range(struct gen *g, struct stmt *n)
 {
 	struct ir *from = gen_value(g, n->loop.from), *to = gen_value(g, n->loop.to), *rounds;
 	uint64_t known = rounds_of(n);

@@ -66,7 +66,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 	};
 }
 
-struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
+struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys)
 {
 	const struct type *t = m->key;
 	struct ir *key;
@@ -83,7 +83,7 @@ struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
 		return key;
 	}
 	gen_zero(g, key, t->size);
-	for (struct node *k = keys; k; k = k->next, i++)
+	for (struct expr *k = keys; k; k = k->next, i++)
 		gen_into(g, k, t->tuple.members[i], key, t->tuple.offsets[i]);
 	return key;
 }
@@ -224,7 +224,7 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 		type_int64, ir_load(g->ir, whole, offsetof(struct agg_whole, n), 8, false));
 }
 
-struct ir *gen_map_read(struct gen *g, struct node *n)
+struct ir *gen_map_read(struct gen *g, struct expr *n)
 {
 	struct map *m = n->map.map;
 	struct ir *key = gen_key(g, m, n->map.keys);
@@ -237,36 +237,36 @@ struct ir *gen_map_read(struct gen *g, struct node *n)
 /* ---- writing ------------------------------------------------------------ */
 
 /* @m[k] = count(): the builtin changes the element in place. */
-static void assign_agg(struct gen *g, struct node *n)
+static void assign_agg(struct gen *g, struct stmt *n)
 {
-	struct map *m = n->op.left->map.map;
+	struct map *m = n->assign.left->map.map;
 	struct ir_block *end = ir_block(g->ir, "counted"), *full;
-	struct ir *key = gen_key(g, m, n->op.left->map.keys);
+	struct ir *key = gen_key(g, m, n->assign.left->map.keys);
 	struct ir *p = lookup_or_make(g, m, key, end, &full);
 
-	n->op.right->call.builtin->gen(g, n->op.right, p);
+	n->assign.right->call.builtin->gen(g, n->assign.right, p);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
 }
 
-static void assign_plain(struct gen *g, struct node *n)
+static void assign_plain(struct gen *g, struct stmt *n)
 {
-	struct map *m = n->op.left->map.map;
+	struct map *m = n->assign.left->map.map;
 	bool memory = type_in_memory(m->value);
 	struct ir *value = memory ? gen_mem(g, slot_size(m)) : gen_tmp(g, slot_size(m));
 	struct ir *key;
 
 	if (!memory)
 		ir_store(g->ir, value, 0, 8, ir_int(g->ir, 0));
-	gen_into(g, n->op.right, m->value, value, 0);
+	gen_into(g, n->assign.right, m->value, value, 0);
 	mark_set(g, m, value);
-	key = gen_key(g, m, n->op.left->map.keys);
+	key = gen_key(g, m, n->assign.left->map.keys);
 	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
 		ir_int(g->ir, BPF_ANY)));
 }
 
 /* Read, change, write: += and -= in one atomic instruction. */
-static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum op op,
+static struct ir *change(struct gen *g, struct map *m, struct expr *keys, enum op op,
 	const struct type *t, struct ir *operand, bool want_old)
 {
 	struct ir_block *end = ir_block(g->ir, "changed"), *full, *here;
@@ -287,13 +287,13 @@ static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum o
 	return ir_phi(g->ir, want_old ? old : new, here, ir_int(g->ir, 0), full);
 }
 
-void gen_map_assign(struct gen *g, struct node *n)
+void gen_map_assign(struct gen *g, struct stmt *n)
 {
-	struct node *right = n->op.right;
-	struct map *m = n->op.left->map.map;
+	struct expr *right = n->assign.right;
+	struct map *m = n->assign.left->map.map;
 
-	if (n->op.op != OP_NONE)
-		change(g, m, n->op.left->map.keys, n->op.op, right->type, gen_value(g, right),
+	if (n->assign.op != OP_NONE)
+		change(g, m, n->assign.left->map.keys, n->assign.op, right->type, gen_value(g, right),
 			false);
 	else if (map_is_per_cpu(m))
 		assign_agg(g, n);
@@ -301,7 +301,7 @@ void gen_map_assign(struct gen *g, struct node *n)
 		assign_plain(g, n);
 }
 
-struct ir *gen_map_incdec(struct gen *g, struct node *n)
+struct ir *gen_map_incdec(struct gen *g, struct expr *n)
 {
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
@@ -310,7 +310,7 @@ struct ir *gen_map_incdec(struct gen *g, struct node *n)
 		type_int64, ir_int(g->ir, 1), post);
 }
 
-struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys)
+struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)
 {
 	struct ir *key = gen_key(g, m, keys);
 

@@ -54,22 +54,22 @@ static uint32_t arg_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
-static void describe_args(struct gen *g, struct image_record *r, struct node *args)
+static void describe_args(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct image_arg *list;
 	uint32_t at = sizeof(struct record);
 
-	for (struct node *n = args; n; n = n->next)
+	for (struct expr *n = args; n; n = n->next)
 		r->nargs++;
 	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
-	for (struct node *n = args; n; n = n->next, list++) {
+	for (struct expr *n = args; n; n = n->next, list++) {
 		*list = (struct image_arg){.type = n->type, .offset = at};
 		at += arg_size(n->type);
 	}
 	r->size = at;
 }
 
-void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
+void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
 	uint32_t id = r - g->img->records, i = 0;
@@ -82,7 +82,7 @@ void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
 	size = r->size;
 	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
-	for (struct node *n = args; n; n = n->next, i++) {
+	for (struct expr *n = args; n; n = n->next, i++) {
 		if (arg_size(list[i].type) != list[i].type->size)
 			gen_zero(g, ir_offset(g->ir, mem, list[i].offset),
 				arg_size(list[i].type));

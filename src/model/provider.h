@@ -14,7 +14,7 @@ struct attach_point;
 struct check;
 struct diags;
 struct loaded_probe;
-struct node;
+struct expr;
 struct probe;
 struct str;
 struct target;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ast.c - the tree as text: `-d ast` and `-d types`, one node a line. */
+/* ast.c - the tree as text: `-d ast` and `-d types`, one expression or statement a line. */
 #include "ast.h"
 
 #include "base/arena.h"
@@ -7,10 +7,16 @@
 #include "model/attach_point.h"
 #include "model/type.h"
 
-static const char *const kind_names[] = {
-#define N(id, name) [N_##id] = name,
-	AST_KINDS(N)
-#undef N
+static const char *const expr_names[] = {
+#define E(id, name) [EXPR_##id] = name,
+	EXPR_KINDS(E)
+#undef E
+};
+
+static const char *const stmt_names[] = {
+#define S(id, name) [STMT_##id] = name,
+	STMT_KINDS(S)
+#undef S
 };
 
 static const char *const op_texts[] = {
@@ -19,9 +25,9 @@ static const char *const op_texts[] = {
 #undef O
 };
 
-const char *node_kind_name(enum node_kind k)
+const char *stmt_kind_name(enum stmt_kind k)
 {
-	return kind_names[k];
+	return stmt_names[k];
 }
 
 const char *op_text(enum op op)
@@ -35,14 +41,14 @@ struct dump {
 	FILE *out;
 };
 
-static void dump_nodes(const struct dump *d, const struct node *n, int level);
+static void dump_exprs(const struct dump *d, const struct expr *n, int level);
 
 static void dump_line(const struct dump *d, int level, const char *text)
 {
 	fprintf(d->out, "%*s%s\n", 2 * level, "", text);
 }
 
-static void dump_string(const struct dump *d, const struct node *n)
+static void dump_string(const struct dump *d, const struct expr *n)
 {
 	struct str s = {};
 
@@ -51,152 +57,171 @@ static void dump_string(const struct dump *d, const struct node *n)
 	str_done(&s);
 }
 
+static void dump_unop(const struct dump *d, enum op op)
+{
+	bool after = op == OP_POSTINC || op == OP_POSTDEC;
+
+	fprintf(d->out, " %s%s", op_texts[op], after ? " (after)" : "");
+}
+
 /* What stands behind the kind. */
-static void dump_detail(const struct dump *d, const struct node *n)
+static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
 	switch (n->kind) {
-	case N_INT:
-		if (n->integer.is_unsigned)
-			fprintf(d->out, " %llu", (unsigned long long)n->integer.value);
-		else
-			fprintf(d->out, " %lld", (long long)n->integer.value);
+	case EXPR_INT:
+		fprintf(d->out, n->integer.is_unsigned ? " %llu" : " %lld",
+			(unsigned long long)n->integer.value);
 		break;
-	case N_STRING:
+	case EXPR_STRING:
 		dump_string(d, n);
 		break;
-	case N_BOOL:
+	case EXPR_BOOL:
 		fprintf(d->out, " %s", n->boolean ? "true" : "false");
 		break;
-	case N_PARAM:
+	case EXPR_PARAM:
 		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
 		break;
-	case N_WORD:
+	case EXPR_WORD:
 		fprintf(d->out, " %s", n->word);
 		break;
-	case N_VAR:
+	case EXPR_VAR:
 		fprintf(d->out, " $%s", n->var.name);
 		break;
-	case N_MAP:
+	case EXPR_MAP:
 		fprintf(d->out, " @%s", n->map.name);
 		break;
-	case N_CALL:
+	case EXPR_CALL:
 		fprintf(d->out, " %s%s", n->call.name, n->call.parens ? "()" : "");
 		break;
-	case N_FIELD:
+	case EXPR_FIELD:
 		fprintf(d->out, " .%s", n->field.name);
 		break;
-	case N_UNOP:
-		fprintf(d->out, " %s%s", op_texts[n->op.op],
-			n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC ? " (after)"
-									 : "");
+	case EXPR_UNOP:
+		dump_unop(d, n->op.op);
 		break;
-	case N_BINOP:
+	case EXPR_BINOP:
 		fprintf(d->out, " %s", op_texts[n->op.op]);
 		break;
-	case N_ASSIGN:
-		fprintf(d->out, " %s=", n->op.op ? op_texts[n->op.op] : "");
-		break;
-	case N_CAST:
+	case EXPR_CAST:
 		fprintf(d->out, " %s", n->cast.to);
 		break;
-	case N_LET:
-		if (n->let.to)
-			fprintf(d->out, " %s", n->let.to);
-		break;
-	case N_EXPR:
-		fputs(n->discard ? " _" : "", d->out);
-		break;
-	case N_INDEX:
-	case N_TERNARY:
-	case N_TUPLE:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_INDEX:
+	case EXPR_TERNARY:
+	case EXPR_TUPLE:
 		break;
 	}
 }
 
-static void dump_children(const struct dump *d, const struct node *n, int level)
+static void dump_expr_children(const struct dump *d, const struct expr *n, int level)
 {
 	switch (n->kind) {
-	case N_MAP:
-		dump_nodes(d, n->map.keys, level);
+	case EXPR_MAP:
+		dump_exprs(d, n->map.keys, level);
 		break;
-	case N_CALL:
-		dump_nodes(d, n->call.args, level);
+	case EXPR_CALL:
+		dump_exprs(d, n->call.args, level);
 		break;
-	case N_FIELD:
-		dump_nodes(d, n->field.object, level);
+	case EXPR_FIELD:
+		dump_exprs(d, n->field.object, level);
 		break;
-	case N_INDEX:
-		dump_nodes(d, n->index.object, level);
-		dump_nodes(d, n->index.index, level);
+	case EXPR_INDEX:
+		dump_exprs(d, n->index.object, level);
+		dump_exprs(d, n->index.index, level);
 		break;
-	case N_UNOP:
-	case N_BINOP:
-	case N_ASSIGN:
-		dump_nodes(d, n->op.left, level);
-		dump_nodes(d, n->op.right, level);
+	case EXPR_UNOP:
+	case EXPR_BINOP:
+		dump_exprs(d, n->op.left, level);
+		dump_exprs(d, n->op.right, level);
 		break;
-	case N_TERNARY:
-	case N_IF:
-	case N_WHILE:
-		dump_nodes(d, n->cond.test, level);
-		dump_nodes(d, n->cond.then, level);
-		dump_nodes(d, n->cond.els, level);
+	case EXPR_TERNARY:
+		dump_exprs(d, n->cond.test, level);
+		dump_exprs(d, n->cond.then, level);
+		dump_exprs(d, n->cond.els, level);
 		break;
-	case N_CAST:
-		dump_nodes(d, n->cast.value, level);
+	case EXPR_CAST:
+		dump_exprs(d, n->cast.value, level);
 		break;
-	case N_TUPLE:
-		dump_nodes(d, n->members, level);
+	case EXPR_TUPLE:
+		dump_exprs(d, n->members, level);
 		break;
-	case N_LET:
-		dump_nodes(d, n->let.var, level);
-		dump_nodes(d, n->let.value, level);
-		break;
-	case N_EXPR:
-	case N_RETURN:
-		dump_nodes(d, n->expr, level);
-		break;
-	case N_BLOCK:
-		dump_nodes(d, n->stmts, level);
-		break;
-	case N_UNROLL:
-	case N_FOR_RANGE:
-		dump_nodes(d, n->loop.var, level);
-		dump_nodes(d, n->loop.from, level);
-		dump_nodes(d, n->loop.to, level);
-		dump_nodes(d, n->loop.body, level);
-		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_INT:
+	case EXPR_STRING:
+	case EXPR_BOOL:
+	case EXPR_PARAM:
+	case EXPR_WORD:
+	case EXPR_VAR:
 		break;
 	}
 }
 
-static void dump_nodes(const struct dump *d, const struct node *n, int level)
+static void dump_exprs(const struct dump *d, const struct expr *n, int level)
 {
 	for (; n; n = n->next) {
-		fprintf(d->out, "%*s%s", 2 * level, "", kind_names[n->kind]);
-		dump_detail(d, n);
+		fprintf(d->out, "%*s%s", 2 * level, "", expr_names[n->kind]);
+		dump_expr_detail(d, n);
 		if (d->with_types && n->type)
 			fprintf(d->out, " : %s", type_name(d->arena, n->type));
 		putc('\n', d->out);
-		dump_children(d, n, level + 1);
+		dump_expr_children(d, n, level + 1);
+	}
+}
+
+static void dump_stmts(const struct dump *d, const struct stmt *n, int level);
+
+static void dump_stmt_detail(const struct dump *d, const struct stmt *n)
+{
+	if (n->kind == STMT_ASSIGN)
+		fprintf(d->out, " %s=", n->assign.op ? op_texts[n->assign.op] : "");
+	else if (n->kind == STMT_LET && n->let.to)
+		fprintf(d->out, " %s", n->let.to);
+	else if (n->kind == STMT_EXPR && n->discard)
+		fputs(" _", d->out);
+}
+
+static void dump_stmt_children(const struct dump *d, const struct stmt *n, int level)
+{
+	switch (n->kind) {
+	case STMT_ASSIGN:
+		dump_exprs(d, n->assign.left, level);
+		dump_exprs(d, n->assign.right, level);
+		break;
+	case STMT_LET:
+		dump_exprs(d, n->let.var, level);
+		dump_exprs(d, n->let.value, level);
+		break;
+	case STMT_EXPR:
+	case STMT_RETURN:
+		dump_exprs(d, n->expr, level);
+		break;
+	case STMT_IF:
+	case STMT_WHILE:
+		dump_exprs(d, n->cond.test, level);
+		dump_stmts(d, n->cond.then, level);
+		dump_stmts(d, n->cond.els, level);
+		break;
+	case STMT_BLOCK:
+		dump_stmts(d, n->stmts, level);
+		break;
+	case STMT_UNROLL:
+	case STMT_FOR_RANGE:
+		dump_exprs(d, n->loop.var, level);
+		dump_exprs(d, n->loop.from, level);
+		dump_exprs(d, n->loop.to, level);
+		dump_stmts(d, n->loop.body, level);
+		break;
+	case STMT_BREAK:
+	case STMT_CONTINUE:
+		break;
+	}
+}
+
+static void dump_stmts(const struct dump *d, const struct stmt *n, int level)
+{
+	for (; n; n = n->next) {
+		fprintf(d->out, "%*s%s", 2 * level, "", stmt_names[n->kind]);
+		dump_stmt_detail(d, n);
+		fputs(d->with_types ? " : none\n" : "\n", d->out);
+		dump_stmt_children(d, n, level + 1);
 	}
 }
 
@@ -223,7 +248,7 @@ void ast_dump(const struct script *s, bool with_types, FILE *out)
 		dump_line(&d, 0, "config");
 	for (const struct setting *c = s->settings; c; c = c->next) {
 		dump_line(&d, 1, c->name);
-		dump_nodes(&d, c->value, 2);
+		dump_exprs(&d, c->value, 2);
 	}
 	for (const struct probe *p = s->probes; p; p = p->next) {
 		dump_line(&d, 0, "probe");
@@ -231,9 +256,9 @@ void ast_dump(const struct script *s, bool with_types, FILE *out)
 			fprintf(out, "  point %s\n", ap->text);
 		if (p->predicate) {
 			dump_line(&d, 1, "predicate");
-			dump_nodes(&d, p->predicate, 2);
+			dump_exprs(&d, p->predicate, 2);
 		}
-		dump_nodes(&d, p->body, 1);
+		dump_stmts(&d, p->body, 1);
 		if (with_types)
 			dump_vars(&d, p);
 	}

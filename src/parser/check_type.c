@@ -10,9 +10,9 @@ bool type_is_number(const struct type *t)
 	return t->kind == TYPE_INT || t->kind == TYPE_BOOL || t->kind == TYPE_POINTER;
 }
 
-bool node_is_weak(const struct node *n)
+bool expr_is_weak(const struct expr *n)
 {
-	return n->kind == N_INT && !n->integer.is_unsigned &&
+	return n->kind == EXPR_INT && !n->integer.is_unsigned &&
 	       (int64_t)n->integer.value >= 0;
 }
 

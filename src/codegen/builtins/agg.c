@@ -12,48 +12,48 @@ static void add(struct gen *g, struct ir *p, uint64_t offset, struct ir *v)
 	ir_atomic_add(g->ir, ir_offset(g->ir, p, offset), v);
 }
 
-static const struct type *agg_type(struct check *c, struct node *call, enum agg_kind kind)
+static const struct type *agg_type(struct check *c, struct expr *call, enum agg_kind kind)
 {
-	struct node *arg = call_arg(call, 0);
+	struct expr *arg = call_arg(call, 0);
 
 	return type_agg(check_arena(c), kind, !arg || arg->type->is_signed);
 }
 
 /* ---- count, sum, avg, stats --------------------------------------------- */
 
-static const struct type *check_count(struct check *c, struct node *call)
+static const struct type *check_count(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_COUNT);
 }
 
-static struct ir *gen_count(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_count(struct gen *g, struct expr *call, struct ir *into)
 {
 	add(g, into, 0, ir_int(g->ir, 1));
 	return NULL;
 }
 
-static const struct type *check_sum(struct check *c, struct node *call)
+static const struct type *check_sum(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_SUM);
 }
 
-static struct ir *gen_sum(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_sum(struct gen *g, struct expr *call, struct ir *into)
 {
 	add(g, into, 0, gen_value(g, call_arg(call, 0)));
 	return NULL;
 }
 
-static const struct type *check_avg(struct check *c, struct node *call)
+static const struct type *check_avg(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_AVG);
 }
 
-static const struct type *check_stats(struct check *c, struct node *call)
+static const struct type *check_stats(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_STATS);
 }
 
-static struct ir *gen_stats(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_stats(struct gen *g, struct expr *call, struct ir *into)
 {
 	add(g, into, offsetof(struct agg_stats, total), gen_value(g, call_arg(call, 0)));
 	add(g, into, offsetof(struct agg_stats, count), ir_int(g->ir, 1));
@@ -62,17 +62,17 @@ static struct ir *gen_stats(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- min, max ----------------------------------------------------------- */
 
-static const struct type *check_min(struct check *c, struct node *call)
+static const struct type *check_min(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_MIN);
 }
 
-static const struct type *check_max(struct check *c, struct node *call)
+static const struct type *check_max(struct check *c, struct expr *call)
 {
 	return agg_type(c, call, AGG_MAX);
 }
 
-static struct ir *gen_minmax(struct gen *g, struct node *call, struct ir *p, bool min)
+static struct ir *gen_minmax(struct gen *g, struct expr *call, struct ir *p, bool min)
 {
 	struct ir_block *store = ir_block(g->ir, "better"), *end = ir_block(g->ir, "kept");
 	bool s = call_arg(call, 0)->type->is_signed;
@@ -93,12 +93,12 @@ static struct ir *gen_minmax(struct gen *g, struct node *call, struct ir *p, boo
 	return NULL;
 }
 
-static struct ir *gen_min(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_min(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_minmax(g, call, into, true);
 }
 
-static struct ir *gen_max(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_max(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_minmax(g, call, into, false);
 }
@@ -112,19 +112,19 @@ static void add_bucket(struct gen *g, struct ir *p, struct ir *bucket, uint32_t 
 	ir_atomic_add(g->ir, ir_index(g->ir, p, bucket), ir_int(g->ir, 1));
 }
 
-static const struct type *check_hist(struct check *c, struct node *call)
+static const struct type *check_hist(struct check *c, struct expr *call)
 {
-	struct node *arg = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 1);
 	int64_t bits = 0;
 
-	if (arg && node_is_const(arg, &bits) && (bits < 0 || bits > HIST_BITS_MAX))
+	if (arg && expr_is_const(arg, &bits) && (bits < 0 || bits > HIST_BITS_MAX))
 		return check_fail(c, arg->span, DIAG_RANGE,
 			"the second argument of hist() is 0 to %d, not %lld", HIST_BITS_MAX,
 			(long long)bits);
 	return type_hist(check_arena(c), bits);
 }
 
-static struct ir *gen_hist(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_hist(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"u64", "u64", "int"};
 	const struct type *t = call->type;
@@ -139,12 +139,12 @@ static struct ir *gen_hist(struct gen *g, struct node *call, struct ir *into)
 	return NULL;
 }
 
-static const struct type *check_lhist(struct check *c, struct node *call)
+static const struct type *check_lhist(struct check *c, struct expr *call)
 {
 	int64_t min = 0, max = 0, step = 1;
 
-	if (!node_is_const(call_arg(call, 1), &min) || !node_is_const(call_arg(call, 2), &max) ||
-		!node_is_const(call_arg(call, 3), &step))
+	if (!expr_is_const(call_arg(call, 1), &min) || !expr_is_const(call_arg(call, 2), &max) ||
+		!expr_is_const(call_arg(call, 3), &step))
 		return type_bad; /* said already */
 	if (step <= 0)
 		return check_fail(c, call_arg(call, 3)->span, DIAG_RANGE,
@@ -159,7 +159,7 @@ static const struct type *check_lhist(struct check *c, struct node *call)
 	return type_lhist(check_arena(c), min, max, step);
 }
 
-static struct ir *gen_lhist(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_lhist(struct gen *g, struct expr *call, struct ir *into)
 {
 	const struct type *t = call->type;
 	struct ir *v = gen_value(g, call_arg(call, 0)), *bucket, *low, *high;

@@ -4,7 +4,7 @@
 
 #include "builtins.h"
 
-static struct ir *send_map(struct gen *g, struct node *call, enum record_op op)
+static struct ir *send_map(struct gen *g, struct expr *call, enum record_op op)
 {
 	struct image_record *r = gen_record_new(g, op, call->span);
 
@@ -13,31 +13,31 @@ static struct ir *send_map(struct gen *g, struct node *call, enum record_op op)
 	return NULL;
 }
 
-static struct ir *gen_clear_map(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_clear_map(struct gen *g, struct expr *call, struct ir *into)
 {
 	return send_map(g, call, RECORD_CLEAR);
 }
 
-static struct ir *gen_zero_map(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_zero_map(struct gen *g, struct expr *call, struct ir *into)
 {
 	return send_map(g, call, RECORD_ZERO);
 }
 
 /* delete(@m, key), or delete(@m[key]) as scripts before 0.22 have it. */
-static struct node *key_of(struct node *call)
+static struct expr *key_of(struct expr *call)
 {
-	struct node *map = call_arg(call, 0), *key = call_arg(call, 1);
+	struct expr *map = call_arg(call, 0), *key = call_arg(call, 1);
 
 	return map->map.keys ? map->map.keys : key;
 }
 
-static struct ir *gen_delete(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_delete(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
 }
 
 /* Opaque: of two of them LLVM would make an OR of the pointers, which the verifier refuses. */
-static struct ir *gen_has_key(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_has_key(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct map *m = call_arg(call, 0)->map.map;
 	struct ir *p = gen_lookup(g, m->slot, gen_key(g, m, key_of(call)));

@@ -52,7 +52,7 @@ static const struct place *unsure_place(struct check *c)
 	return NULL;
 }
 
-static const struct type *check_arg(struct check *c, struct node *call)
+static const struct type *check_arg(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_args);
 	const struct place *unsure = unsure_place(c);
@@ -96,7 +96,7 @@ static enum place_abi abi_of(struct gen *g)
 	return g->place->abi;
 }
 
-static struct ir *gen_arg(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_arg(struct gen *g, struct expr *call, struct ir *into)
 {
 	unsigned i = atoi(call->call.name + 3), held;
 	enum place_abi abi;
@@ -114,7 +114,7 @@ static struct ir *gen_arg(struct gen *g, struct node *call, struct ir *into)
 	return ir_load_ctx(g->ir, gen_ctx(g), reg, 8, false);
 }
 
-static const struct type *check_args(struct check *c, struct node *call)
+static const struct type *check_args(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_fields);
 
@@ -126,7 +126,7 @@ static const struct type *check_args(struct check *c, struct node *call)
 	return type_bad;
 }
 
-static struct ir *gen_args(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_args(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_ctx(g); /* only its fields are values */
 }
@@ -145,7 +145,7 @@ static const struct type *retval_type(struct check *c)
 	return t ? t : type_int64;
 }
 
-static const struct type *check_retval(struct check *c, struct node *call)
+static const struct type *check_retval(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_retval);
 
@@ -161,7 +161,7 @@ static const struct type *check_retval(struct check *c, struct node *call)
 	return type_bad;
 }
 
-static struct ir *gen_retval(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *v;
 
@@ -183,7 +183,7 @@ static struct ir *gen_retval(struct gen *g, struct node *call, struct ir *into)
 
 /* The index of the place: its attach cookie. Programs that the kernel gives no
  * cookie are made once a place. */
-static struct ir *gen_place(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
 	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
 		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
@@ -193,7 +193,7 @@ static struct ir *gen_place(struct gen *g, struct node *call, struct ir *into)
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 }
 
-static const struct type *check_func(struct check *c, struct node *call)
+static const struct type *check_func(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_func);
 

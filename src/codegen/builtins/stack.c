@@ -24,13 +24,13 @@ static void hint_modes(struct check *c)
 	str_done(&names);
 }
 
-static bool read_mode(struct check *c, const struct node *n, enum stack_mode *ret)
+static bool read_mode(struct check *c, const struct expr *n, enum stack_mode *ret)
 {
 	const char *near;
 
-	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
+	if (n->kind == EXPR_WORD && stack_mode_by_name(n->word, ret))
 		return true;
-	if (n->kind != N_WORD) {
+	if (n->kind != EXPR_WORD) {
 		check_fail(c, n->span, DIAG_STACK, "this is not a stack mode");
 		hint_modes(c);
 		return false;
@@ -44,11 +44,11 @@ static bool read_mode(struct check *c, const struct node *n, enum stack_mode *re
 	return false;
 }
 
-static bool read_limit(struct check *c, const struct node *n, int64_t max, uint32_t *ret)
+static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint32_t *ret)
 {
 	int64_t v = 0;
 
-	if (!node_is_const(n, &v)) {
+	if (!expr_is_const(n, &v)) {
 		check_fail(c, n->span, DIAG_STACK, "the limit of a stack must be a constant");
 		return false;
 	}
@@ -61,14 +61,14 @@ static bool read_limit(struct check *c, const struct node *n, int64_t max, uint3
 	return true;
 }
 
-static const struct type *check_stack(struct check *c, struct node *call,
+static const struct type *check_stack(struct check *c, struct expr *call,
 	enum stack_lang lang, uint32_t limit, uint32_t max)
 {
-	struct node *a = call_arg(call, 0), *b = call_arg(call, 1);
+	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
 	enum stack_mode mode = check_env(c)->settings.stack_mode;
-	bool limited = b || (a && a->kind != N_WORD);
+	bool limited = b || (a && a->kind != EXPR_WORD);
 
-	if (a && !b && a->kind != N_WORD) {
+	if (a && !b && a->kind != EXPR_WORD) {
 		if (!read_limit(c, a, max, &limit))
 			return type_bad;
 	} else if (a && !read_mode(c, a, &mode)) {
@@ -79,27 +79,27 @@ static const struct type *check_stack(struct check *c, struct node *call,
 	return type_stack(check_arena(c), lang, mode, limit, limited);
 }
 
-static const struct type *check_kstack(struct check *c, struct node *call)
+static const struct type *check_kstack(struct check *c, struct expr *call)
 {
 	return check_stack(c, call, STACK_KERNEL, KSTACK_MAX, KSTACK_MAX);
 }
 
-static const struct type *check_ustack(struct check *c, struct node *call)
+static const struct type *check_ustack(struct check *c, struct expr *call)
 {
 	return check_stack(c, call, STACK_USER, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
-static const struct type *check_pystack(struct check *c, struct node *call)
+static const struct type *check_pystack(struct check *c, struct expr *call)
 {
 	return check_stack(c, call, STACK_PYTHON, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
-static const struct type *check_gostack(struct check *c, struct node *call)
+static const struct type *check_gostack(struct check *c, struct expr *call)
 {
 	return check_stack(c, call, STACK_GO, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
-static const struct type *check_jsstack(struct check *c, struct node *call)
+static const struct type *check_jsstack(struct check *c, struct expr *call)
 {
 	return check_stack(c, call, STACK_JS, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
@@ -178,21 +178,21 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	return req;
 }
 
-static struct ir *gen_kstack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
 
 	return ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
 }
 
-static struct ir *gen_ustack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
 
 	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
-static struct ir *gen_goid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = ask_library(g, "go_id", WANT_GO, 1, true);
 
@@ -201,16 +201,16 @@ static struct ir *gen_goid(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- len ---------------------------------------------------------------- */
 
-static bool is_stack_call(const struct node *n)
+static bool is_stack_call(const struct expr *n)
 {
-	return n->kind == N_CALL && n->type && n->type->kind == TYPE_STACK;
+	return n->kind == EXPR_CALL && n->type && n->type->kind == TYPE_STACK;
 }
 
-static const struct type *check_len(struct check *c, struct node *call)
+static const struct type *check_len(struct check *c, struct expr *call)
 {
-	struct node *what = call_arg(call, 0);
+	struct expr *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys)
+	if (what->kind == EXPR_MAP && !what->map.keys)
 		return type_int64;
 	if (is_stack_call(what) || what->type->kind == TYPE_STRING ||
 		what->type->kind == TYPE_BAD)
@@ -224,7 +224,7 @@ static const struct type *check_len(struct check *c, struct node *call)
 }
 
 /* Without a limit of its own a stack is counted to its end: nothing is stored. */
-static struct ir *stack_len(struct gen *g, struct node *n)
+static struct ir *stack_len(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->type;
 	bool limited = n->call.args != NULL;
@@ -238,7 +238,7 @@ static struct ir *stack_len(struct gen *g, struct node *n)
 	return ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false);
 }
 
-static struct ir *map_len(struct gen *g, struct node *n)
+static struct ir *map_len(struct gen *g, struct expr *n)
 {
 	struct ir *zero = ir_int(g->ir, 0);
 
@@ -249,7 +249,7 @@ static struct ir *map_len(struct gen *g, struct node *n)
 }
 
 /* A helper counts while it copies the string, onto itself. */
-static struct ir *string_len(struct gen *g, struct node *n)
+static struct ir *string_len(struct gen *g, struct expr *n)
 {
 	struct ir *s = gen_value(g, n);
 
@@ -258,11 +258,11 @@ static struct ir *string_len(struct gen *g, struct node *n)
 		ir_int(g->ir, 1));
 }
 
-static struct ir *gen_len(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct node *what = call_arg(call, 0);
+	struct expr *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys &&
+	if (what->kind == EXPR_MAP && !what->map.keys &&
 		(what->map.map->key || what->map.map->value->kind != TYPE_STRING))
 		return map_len(g, what);
 	if (is_stack_call(what))

@@ -7,17 +7,17 @@
 /* A string that max_strlen cut ends in "..": two bytes more than it keeps. */
 enum { TRAILER = 2 };
 
-static const struct type *check_str(struct check *c, struct node *call)
+static const struct type *check_str(struct check *c, struct expr *call)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	uint32_t max = check_env(c)->settings.max_strlen, size;
 	int64_t n = max;
 
-	if (len && node_is_const(len, &n) && n < 1)
+	if (len && expr_is_const(len, &n) && n < 1)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 1 byte, not %lld", (long long)n);
 	size = n < max ? n + 1 : max + TRAILER + 1;
-	node_param_as_string(c, arg);
+	expr_param_as_string(c, arg);
 	if (arg->type->kind == TYPE_STRING)
 		return arg->type->size <= size ? arg->type : type_string(check_arena(c), size);
 	return type_string(check_arena(c), size);
@@ -44,7 +44,7 @@ static struct ir *read_string(struct gen *g, struct ir *dst, struct ir *size, st
 }
 
 /* A length known only at run time, with the NUL; at most the whole. */
-static struct ir *length(struct gen *g, struct node *len, uint32_t max)
+static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
 	struct ir *n = ir_binary(g->ir, IR_ADD, gen_value(g, len), ir_int(g->ir, 1));
 
@@ -52,12 +52,12 @@ static struct ir *length(struct gen *g, struct node *len, uint32_t max)
 }
 
 /* A string made shorter. What is behind its end is zero, as keys are compared. */
-static struct ir *shorten(struct gen *g, struct node *call, struct ir *dst)
+static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	struct ir *n, *from;
 
-	if (!len || len->kind == N_INT) {
+	if (!len || len->kind == EXPR_INT) {
 		gen_into(g, arg, call->type, dst, 0);
 		return dst;
 	}
@@ -82,23 +82,23 @@ static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept)
 	ir_at(g->ir, end);
 }
 
-static struct ir *gen_str(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	uint32_t size = call->type->size;
 	struct ir *dst = into ? into : gen_mem(g, size), *addr, *n;
-	bool limited = len && len->kind == N_INT && len->integer.value + 1 == size;
+	bool limited = len && len->kind == EXPR_INT && len->integer.value + 1 == size;
 
 	if (arg->type->kind == TYPE_STRING)
 		return shorten(g, call, dst);
 	addr = gen_value(g, arg);
-	if (len && len->kind != N_INT)
+	if (len && len->kind != EXPR_INT)
 		n = length(g, len, size - TRAILER);
 	else
 		n = ir_int(g->ir, limited ? size : size - 1);
 	gen_zero(g, dst, size);
 	n = read_string(g, dst, n, addr);
-	if (!len || (len->kind == N_INT && !limited))
+	if (!len || (len->kind == EXPR_INT && !limited))
 		mark_cut(g, dst, n, size - TRAILER - 1);
 	return dst;
 }

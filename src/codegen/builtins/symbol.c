@@ -6,12 +6,12 @@
 
 #include "bpf/lib/record.h"
 
-static struct ir *gen_ksym(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ksym(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_value(g, call_arg(call, 0));
 }
 
-static struct ir *gen_usym(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_usym(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *addr = gen_value(g, call_arg(call, 0));
 	struct ir *dst = into ? into : gen_tmp(g, sizeof(struct usym)), *pid;

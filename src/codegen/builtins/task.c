@@ -23,35 +23,35 @@ struct ir *gen_current_pid(struct gen *g)
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
-static struct ir *gen_pid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_pid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_current_pid(g);
 }
 
-static struct ir *gen_tid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_tid(struct gen *g, struct expr *call, struct ir *into)
 {
 	if (g->opt->pid_ns)
 		return low_half(g, ir_library(g->ir, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
-static struct ir *gen_gid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_gid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
 }
 
-static struct ir *gen_uid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_uid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
 }
 
-static struct ir *gen_cpu(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_cpu(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
 }
 
 /* Linux 6.0 to 6.4 write nothing behind the NUL: strscpy() in bpf_get_current_comm(), kernel/bpf/helpers.c. */
-static struct ir *gen_comm(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);
 
@@ -60,29 +60,29 @@ static struct ir *gen_comm(struct gen *g, struct node *call, struct ir *into)
 	return dst;
 }
 
-static struct ir *gen_nsecs(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_nsecs(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
 }
 
-static struct ir *gen_elapsed(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_elapsed(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
 
 	return ir_binary(g->ir, IR_SUB, now, ir_int(g->ir, g->opt->start_ns));
 }
 
-static struct ir *gen_rand(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_rand(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_prandom_u32, 0));
 }
 
-static struct ir *gen_ncpus(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 {
 	return ir_int(g->ir, g->opt->ncpus);
 }
 
-static struct ir *gen_cgroup(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
 }
