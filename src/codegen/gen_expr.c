@@ -620,6 +620,7 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 		return gen_cast(g, n);
 	case EXPR_PARAM:
 	case EXPR_WORD:
+	case EXPR_SIZEOF:
 		break;
 	}
 	assert(!"resolve and check leave none of these");

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "model/attach_point.h"
 #include "model/type.h"
+#include "type_name.h"
 
 static const char *const expr_names[] = {
 #define E(id, name) [EXPR_##id] = name,
@@ -103,7 +104,10 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		fprintf(d->out, " %s", op_texts[n->op.op]);
 		break;
 	case EXPR_CAST:
-		fprintf(d->out, " %s", n->cast.to);
+		fprintf(d->out, " %s", n->cast.to->text);
+		break;
+	case EXPR_SIZEOF:
+		fprintf(d->out, n->size.type ? " %s" : "", n->size.type ? n->size.type->text : "");
 		break;
 	case EXPR_INDEX:
 	case EXPR_TERNARY:
@@ -141,6 +145,9 @@ static void dump_expr_children(const struct dump *d, const struct expr *n, int l
 	case EXPR_CAST:
 		dump_exprs(d, n->cast.value, level);
 		break;
+	case EXPR_SIZEOF:
+		dump_exprs(d, n->size.value, level);
+		break;
 	case EXPR_TUPLE:
 		dump_exprs(d, n->members, level);
 		break;
@@ -173,7 +180,7 @@ static void dump_stmt_detail(const struct dump *d, const struct stmt *n)
 	if (n->kind == STMT_ASSIGN)
 		fprintf(d->out, " %s=", n->assign.op ? op_texts[n->assign.op] : "");
 	else if (n->kind == STMT_LET && n->let.to)
-		fprintf(d->out, " %s", n->let.to);
+		fprintf(d->out, " %s", n->let.to->text);
 	else if (n->kind == STMT_EXPR && n->discard)
 		fputs(" _", d->out);
 }

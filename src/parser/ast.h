@@ -12,6 +12,7 @@ struct arena;
 struct attach_point;
 struct builtin;
 struct type;
+struct type_name;
 
 /* E(id, name in dumps) */
 #define EXPR_KINDS(E)                                                                    \
@@ -29,6 +30,7 @@ struct type;
 	E(BINOP, "binop")                                                                \
 	E(TERNARY, "ternary")                                                            \
 	E(CAST, "cast")                                                                  \
+	E(SIZEOF, "sizeof")                                                              \
 	E(TUPLE, "tuple")
 
 enum expr_kind {
@@ -135,10 +137,15 @@ struct expr {
 		struct { /* TERNARY; then is NULL in `a ?: b`: the test's own value */
 			struct expr *test, *then, *els;
 		} cond;
-		struct { /* CAST: to is given by its text; the type is in expr.type */
-			const char *to;
+		struct { /* CAST: what `to` means is in expr.type */
+			struct type_name *to;
 			struct expr *value;
 		} cast;
+		struct { /* SIZEOF: of either one; replaced by INT in the last round of check */
+			struct type_name *type;
+			struct expr *value;
+			uint32_t bytes; /* 0: not known yet */
+		} size;
 		struct expr *members; /* TUPLE */
 	};
 };
@@ -156,7 +163,7 @@ struct stmt {
 		} assign;
 		struct { /* LET: let $x [: type] [= value] */
 			struct expr *var;
-			const char *to; /* type name or NULL */
+			struct type_name *to; /* or NULL */
 			struct expr *value; /* or NULL */
 		} let;
 		struct expr *expr; /* EXPR; RETURN: the value, or NULL */

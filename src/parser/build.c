@@ -186,24 +186,47 @@ struct expr *ast_field(
 	return n;
 }
 
-/* "( uint8 )" -> "uint8", "( struct task  *)" -> "struct task  *" */
-static const char *inside(struct parse *p, const char *parens)
+/* typeof(e) has an expression below it. */
+static void type_below(struct parse *p, uint16_t *depth, struct span at, const struct type_name *t)
 {
-	size_t len;
-
-	parens += strspn(parens, "( \t\r\n");
-	len = strcspn(parens, ")");
-	while (len && strchr(" \t\r\n", parens[len - 1]))
-		len--;
-	return arena_strndup(p->arena, parens, len);
+	if (t && t->of)
+		deepen(p, depth, at, t->of->depth);
 }
 
-struct expr *ast_cast(struct parse *p, struct span at, const char *to, struct expr *value)
+struct expr *ast_cast(
+	struct parse *p, struct span at, struct type_name *to, struct expr *value)
 {
 	struct expr *n = ast_expr(p, at, EXPR_CAST);
 
-	n->cast.to = inside(p, to);
+	n->cast.to = to;
 	n->cast.value = value;
+	type_below(p, &n->depth, at, to);
+	expr_below(p, n, value);
+	return n;
+}
+
+struct expr *ast_cast_pointer(struct parse *p, struct span at, const struct expr *name,
+	struct span stars, struct expr *value)
+{
+	struct span type = {name->span.start, stars.end};
+
+	if (name->kind != EXPR_CALL || name->call.parens) {
+		diag(p->diags, stars, DIAG_SYNTAX,
+			"unexpected '%s' before ')', expected a type in front of it",
+			span_text(p, stars));
+		return value;
+	}
+	return ast_cast(p, at, type_name_pointer(p, type), value);
+}
+
+struct expr *ast_sizeof(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value)
+{
+	struct expr *n = ast_expr(p, at, EXPR_SIZEOF);
+
+	n->size.type = type;
+	n->size.value = value;
+	type_below(p, &n->depth, at, type);
 	expr_below(p, n, value);
 	return n;
 }
@@ -305,7 +328,7 @@ struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr
 	return n;
 }
 
-struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, const char *to,
+struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, struct type_name *to,
 	struct expr *value)
 {
 	struct stmt *n = ast_stmt(p, at, STMT_LET);
@@ -313,6 +336,7 @@ struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, const ch
 	n->let.var = var;
 	n->let.to = to;
 	n->let.value = value;
+	type_below(p, &n->depth, at, to);
 	expr_below_stmt(p, n, value);
 	return n;
 }

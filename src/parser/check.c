@@ -85,9 +85,12 @@ struct expr *call_arg(const struct expr *call, unsigned i)
 
 bool expr_is_const(const struct expr *n, int64_t *ret_value)
 {
-	if (n->kind != EXPR_INT)
+	if (n->kind == EXPR_SIZEOF)
+		*ret_value = n->size.bytes;
+	else if (n->kind == EXPR_INT)
+		*ret_value = (int64_t)n->integer.value;
+	else
 		return false;
-	*ret_value = (int64_t)n->integer.value;
 	return true;
 }
 

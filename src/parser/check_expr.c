@@ -217,6 +217,8 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 		return check_ternary(c, n);
 	case EXPR_CAST:
 		return check_cast(c, n);
+	case EXPR_SIZEOF:
+		return check_sizeof(c, n);
 	case EXPR_TUPLE:
 		return check_members(c, n->span, n->members);
 	case EXPR_PARAM: /* resolve put a literal in its place */

@@ -402,16 +402,14 @@ const struct type *check_counted(struct check *c, struct expr *target)
 static void declare(struct check *c, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
-	const struct type *t = type_by_name(c->arena, n->let.to);
+	const struct type *t = check_type(c, n->let.to);
 
-	if (!t || t->kind == TYPE_NONE) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s", n->let.to);
-		check_hint(c,
-			"types are int8 to int64, uint8 to uint64, bool and string[N]");
+	if (t->kind == TYPE_BAD) {
+		v->type = v->type ? v->type : type_bad;
 		return;
 	}
 	c->vars[v->probe->index][v->index].fixed = true;
-	if (!v->type)
+	if (!v->type || n->let.to->form == TYPE_FORM_TYPEOF) /* whose type may still grow */
 		learn(c, &v->type, t);
 }
 

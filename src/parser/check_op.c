@@ -237,22 +237,28 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 
 const struct type *check_cast(struct check *c, struct expr *n)
 {
-	const struct type *to = type_by_name(c->arena, n->cast.to);
+	const struct type *to = check_type(c, n->cast.to);
 	const struct type *from = check_value(c, n->cast.value);
 
-	if (!to) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s",
-			n->cast.to);
-		check_hint(c, strpbrk(n->cast.to, " *") ?
-			"bpftrace has structs, pointers and enums; strata does not yet" :
-			"types are int8 to int64, uint8 to uint64 and bool");
-		return type_bad;
-	}
-	if (from->kind == TYPE_BAD)
+	if (to->kind == TYPE_BAD || from->kind == TYPE_BAD)
 		return to;
 	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL) ||
 		(!type_is_number(from) && from->kind != TYPE_KSYM))
 		return check_fail(c, n->span, DIAG_CAST, "%s cannot be cast to %s",
-			check_type_name(c, from), n->cast.to);
+			check_type_name(c, from), n->cast.to->text);
 	return to;
+}
+
+/* Types grow from round to round: it becomes a constant in the last one. */
+const struct type *check_sizeof(struct check *c, struct expr *n)
+{
+	const struct type *t =
+		n->size.type ? check_type(c, n->size.type) : check_value(c, n->size.value);
+
+	if (t->kind == TYPE_BAD)
+		return t;
+	n->size.bytes = t->size;
+	if (c->final)
+		fold_sizeof(n);
+	return type_int64;
 }

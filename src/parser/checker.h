@@ -10,6 +10,7 @@
 #include "model/provider.h"
 #include "model/type.h"
 #include "parser.h"
+#include "type_name.h"
 
 struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
@@ -54,6 +55,8 @@ bool type_is_number(const struct type *t);
 /* Was it written as a number that any integer type may be? */
 bool expr_is_weak(const struct expr *n);
 const char *check_type_name(struct check *c, const struct type *t);
+/* The type that a name of the script means; type_bad after a complaint. */
+const struct type *check_type(struct check *c, const struct type_name *t);
 
 /* ---- check_expr.c ---- */
 /* Any expression, type_none too. Sets n->type. */
@@ -72,6 +75,7 @@ const struct type *check_unop(struct check *c, struct expr *n);
 const struct type *check_binop(struct check *c, struct expr *n);
 const struct type *check_ternary(struct check *c, struct expr *n);
 const struct type *check_cast(struct check *c, struct expr *n);
+const struct type *check_sizeof(struct check *c, struct expr *n);
 /* Result of `left op right` for integers; complains of what they cannot do. */
 const struct type *check_arith(struct check *c, struct span at, enum op op,
 	struct expr *left, struct expr *right);
@@ -103,3 +107,4 @@ const struct type *check_var_read(struct check *c, struct expr *n);
 /* An operator on two constants becomes one. */
 void fold_unop(struct expr *n);
 void fold_binop(struct expr *n);
+void fold_sizeof(struct expr *n);

@@ -29,6 +29,11 @@ void fold_unop(struct expr *n)
 		become_int(n, ~arg->integer.value, arg->integer.is_unsigned);
 }
 
+void fold_sizeof(struct expr *n)
+{
+	become_int(n, n->size.bytes, false);
+}
+
 static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
 {
 	int64_t x = (int64_t)a, y = (int64_t)b;

@@ -25,7 +25,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 
 %token YYEOF 0 "the end"
 %token <const char *> ATTACH_POINT "a probe" NAME "a name" VARIABLE "a $variable"
-%token <const char *> MAP "a @map" CAST "a cast"
+%token <const char *> MAP "a @map" TYPE "a type"
 %token <unsigned> PARAM "a parameter"
 %token <bool> BOOLEAN "true or false"
 %token <struct expr *> INTEGER "a number" STRING "a string"
@@ -34,6 +34,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
+%token SIZEOF "'sizeof'" TYPEOF "'typeof'" TAG "struct, union or enum"
 %token ARROW "'->'" DOTDOT "'..'"
 %token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
 %token SHL "'<<'" SHR "'>>'" INC "'++'" DEC "'--'"
@@ -55,7 +56,8 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %nterm <struct stmt *> body block stmt compound branch range
 %nterm <struct expr_list> args
 %nterm <struct stmt_list> list stmts
-%nterm <const char *> member type
+%nterm <struct type_name *> type named known words
+%nterm <const char *> member
 
 %%
 script	: %empty
@@ -114,8 +116,24 @@ stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 init	: %empty			{ $$ = NULL; }
 	| '=' expr			{ $$ = $2; }
 	;
-type	: NAME				{ $$ = $1; }
-	| NAME '[' INTEGER ']'		{ $$ = span_text(p, @$); }
+type	: known
+	| named
+	;
+named	: NAME				{ $$ = type_name_word(p, @$, $1); }
+	| named '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
+	| named '*'			{ $$ = type_name_pointer(p, @$); }
+	;
+/* What no expression begins with. */
+known	: words
+	| TAG NAME			{ $$ = type_name_tag(p, @$); }
+	| TYPEOF '(' expr ')'		{ $$ = type_name_of(p, @$, $3); }
+	| TYPEOF '(' known ')'		{ $$ = $3; }
+	| known '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
+	| known '[' ']'			{ $$ = type_name_array(p, @$, $1, NULL); }
+	| known '*'			{ $$ = type_name_pointer(p, @$); }
+	;
+words	: TYPE				{ $$ = type_name_word(p, @$, $1); }
+	| words TYPE			{ $$ = type_name_more(p, @$, $1); }
 	;
 compound : branch
 	| block
@@ -160,7 +178,11 @@ unary	: postfix
 	| '*' unary			{ $$ = ast_unop(p, @$, OP_DEREF, $2); }
 	| INC unary			{ $$ = ast_unop(p, @$, OP_PREINC, $2); }
 	| DEC unary			{ $$ = ast_unop(p, @$, OP_PREDEC, $2); }
-	| CAST unary			{ $$ = ast_cast(p, @$, $1, $2); }
+	| '(' known ')' unary		{ $$ = ast_cast(p, @$, $2, $4); }
+	| '(' expr stars ')' unary	{ $$ = ast_cast_pointer(p, @$, $2, @3, $5); }
+	;
+stars	: '*'
+	| '*' stars
 	;
 postfix	: primary
 	| postfix '.' member		{ $$ = ast_field(p, @$, $1, $3); }
@@ -178,6 +200,8 @@ primary	: INTEGER
 	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
 	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct expr_list){}, true); }
 	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
+	| SIZEOF '(' expr ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
+	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
 	| '(' expr ')'			{ $$ = $2; }
 	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, expr_add((struct expr_list){}, $2)); }
 	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, expr_push($2, $4)); }
@@ -186,10 +210,12 @@ args	: expr				{ $$ = expr_add((struct expr_list){}, $1); }
 	| args ',' expr			{ $$ = expr_add($1, $3); }
 	;
 member	: NAME
+	| TYPE
 	| INTEGER			{ $$ = span_text(p, @$); }
 	| keyword			{ $$ = span_text(p, @$); }
 	;
-keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN ;
+keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
+	| SIZEOF | TYPEOF | TAG ;
 %%
 
 const char *token_name(int token)

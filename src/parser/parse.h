@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/vec.h"
 #include "model/attach_point.h"
+#include "type_name.h"
 
 struct expr_list {
 	struct expr *first, *last;
@@ -66,7 +67,13 @@ struct expr *ast_index(
 struct expr *ast_field(
 	struct parse *p, struct span at, struct expr *object, const char *name);
 struct expr *ast_cast(
-	struct parse *p, struct span at, const char *to, struct expr *value);
+	struct parse *p, struct span at, struct type_name *to, struct expr *value);
+/* `(NAME *) value`: what is in front of the stars must be a name. */
+struct expr *ast_cast_pointer(struct parse *p, struct span at, const struct expr *name,
+	struct span stars, struct expr *value);
+/* Of a type or of a value; the other is NULL. */
+struct expr *ast_sizeof(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members);
 struct expr *ast_bool(struct parse *p, struct span at, bool value);
 struct expr *ast_param(struct parse *p, struct span at, unsigned number);
@@ -81,7 +88,7 @@ struct stmt *ast_expr_stmt(
 	struct parse *p, struct span at, enum stmt_kind kind, struct expr *expr);
 struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr *left,
 	struct expr *right);
-struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, const char *to,
+struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, struct type_name *to,
 	struct expr *value);
 /* IF, WHILE */
 struct stmt *ast_cond(struct parse *p, struct span at, enum stmt_kind kind,

@@ -14,6 +14,7 @@
 #include "model/type.h"
 #include "names.h"
 #include "parser.h"
+#include "type_name.h"
 
 /* A variable that can be seen; the newest first. */
 struct scope {
@@ -378,7 +379,11 @@ static void resolve_expr(struct resolve *r, struct expr *n)
 		resolve_expr(r, n->cond.els);
 		break;
 	case EXPR_CAST:
+		resolve_expr(r, n->cast.to->of);
 		resolve_expr(r, n->cast.value);
+		break;
+	case EXPR_SIZEOF:
+		resolve_expr(r, n->size.type ? n->size.type->of : n->size.value);
 		break;
 	case EXPR_TUPLE:
 		resolve_list(r, n->members);
@@ -411,8 +416,9 @@ static void resolve_let(struct resolve *r, struct stmt *n)
 	struct expr *name = n->let.var;
 	struct var *v = var_find(r, name->var.name);
 
-	if (n->let.value)
-		resolve_expr(r, n->let.value);
+	if (n->let.to)
+		resolve_expr(r, n->let.to->of);
+	resolve_expr(r, n->let.value);
 	if (v) {
 		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,
 			"$%s is already in use here", v->name);
