@@ -124,3 +124,8 @@ struct provider {
 
 /* All of them, alphabetical, ends with NULL. In runtime/probes.c. */
 extern const struct provider *const providers[];
+
+/* That of a list as providers whose name, short name or alias the first len bytes are, whatever
+ * their case; NULL: none. */
+const struct provider *provider_by_name(
+	const struct provider *const *list, const char *name, size_t len);

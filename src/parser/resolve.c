@@ -156,7 +156,8 @@ static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
 	for (unsigned i = 0; i < ap->nparts; i++)
 		ap->parts[i] = part_text(r, ap->parts[i], ap->part_spans[i]);
-	ap->provider = provider_find(r->lang, ap->parts[0]);
+	ap->provider = provider_by_name(r->lang->providers, ap->parts[0],
+		strlen(ap->parts[0]));
 	if (!ap->provider) {
 		unknown_provider(r, ap);
 		return false;

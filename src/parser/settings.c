@@ -10,6 +10,7 @@
 
 #include "ast.h"
 #include "base/diag.h"
+#include "model/type.h"
 #include "names.h"
 
 static const char *const missing_names[] = {"error", "warn", "ignore"};
@@ -166,14 +167,4 @@ bool settings_read(const struct script *s, struct diags *d, struct settings *ret
 	for (size_t i = 0; i < NROWS; i++)
 		ok &= read_environment(&rows[i], d, ret);
 	return ok;
-}
-
-bool stack_mode_by_name(const char *name, enum stack_mode *ret)
-{
-	for (int i = 0; i < STACK_MODE_MAX; i++)
-		if (!strcmp(stack_mode_names[i], name)) {
-			*ret = (enum stack_mode)i;
-			return true;
-		}
-	return false;
 }

@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "bpf/lib/kstack.h"
 #include "model/provider.h"
-#include "parser/settings.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 
