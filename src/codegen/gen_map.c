@@ -266,11 +266,12 @@ static void assign_plain(struct gen *g, struct stmt *n)
 }
 
 /* Read, change, write: += and -= in one atomic instruction. */
-static struct ir *change(struct gen *g, struct map *m, struct expr *keys, enum op op,
-	const struct type *t, struct ir *operand, bool want_old)
+static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
+	struct ir *operand, bool want_old)
 {
 	struct ir_block *end = ir_block(g->ir, "changed"), *full, *here;
-	struct ir *key = gen_key(g, m, keys), *p, *old, *new;
+	struct map *m = target->map.map;
+	struct ir *key = gen_key(g, m, target->map.keys), *p, *old, *new;
 
 	p = lookup_or_make(g, m, key, end, &full);
 	old = ir_load(g->ir, p, 0, 8, m->value->is_signed);
@@ -293,8 +294,7 @@ void gen_map_assign(struct gen *g, struct stmt *n)
 	struct map *m = n->assign.left->map.map;
 
 	if (n->assign.op != OP_NONE)
-		change(g, m, n->assign.left->map.keys, n->assign.op, right->type, gen_value(g, right),
-			false);
+		change(g, n->assign.left, n->assign.op, right->type, gen_value(g, right), false);
 	else if (map_is_per_cpu(m))
 		assign_agg(g, n);
 	else
@@ -306,8 +306,7 @@ struct ir *gen_map_incdec(struct gen *g, struct expr *n)
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
 
-	return change(g, n->op.left->map.map, n->op.left->map.keys, up ? OP_ADD : OP_SUB,
-		type_int64, ir_int(g->ir, 1), post);
+	return change(g, n->op.left, up ? OP_ADD : OP_SUB, type_int64, ir_int(g->ir, 1), post);
 }
 
 struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)

@@ -168,9 +168,12 @@ static void set_nounwind(struct ir_builder *ir, LLVMValueRef fn)
 		LLVMCreateEnumAttribute(ir->c, kind, 0));
 }
 
+enum subprogram_kind { SUBPROGRAM_GLOBAL, SUBPROGRAM_STATIC, SUBPROGRAM_DECLARED };
+
 static LLVMMetadataRef subprogram(struct ir_builder *ir, const char *name, LLVMMetadataRef *types,
-	unsigned n, bool local, bool definition, unsigned line)
+	unsigned n, enum subprogram_kind kind, unsigned line)
 {
+	bool local = kind == SUBPROGRAM_STATIC, definition = kind != SUBPROGRAM_DECLARED;
 	LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(ir->di, ir->file, types, n,
 		LLVMDIFlagZero);
 	LLVMMetadataRef sp = LLVMDIBuilderCreateFunction(ir->di, ir->file, name, strlen(name),
@@ -198,7 +201,7 @@ void ir_prog_begin(struct ir_builder *ir, const char *name, const char *section,
 	ir->fn = LLVMAddFunction(ir->m, name, type);
 	LLVMSetSection(ir->fn, section);
 	set_nounwind(ir, ir->fn);
-	ir->fn_scope = subprogram(ir, name, types, 2, false, true, line);
+	ir->fn_scope = subprogram(ir, name, types, 2, SUBPROGRAM_GLOBAL, line);
 	LLVMSetSubprogram(ir->fn, ir->fn_scope);
 	name_param(ir, ir->fn_scope, "ctx", 1, line, ir->di_ptr);
 	ir->entry = LLVMAppendBasicBlockInContext(ir->c, ir->fn, "entry");
@@ -239,7 +242,7 @@ static LLVMValueRef callback(struct ir_builder *ir, const char *name, const char
 	LLVMSetLinkage(fn, LLVMInternalLinkage);
 	LLVMSetSection(fn, ".text");
 	set_nounwind(ir, fn);
-	*ret_scope = subprogram(ir, name, di, n + 1, true, true, 1);
+	*ret_scope = subprogram(ir, name, di, n + 1, SUBPROGRAM_STATIC, 1);
 	LLVMSetSubprogram(fn, *ret_scope);
 	for (unsigned i = 0; i < n; i++)
 		name_param(ir, *ret_scope, params[i], i + 1, 1, di[i + 1]);
@@ -615,7 +618,7 @@ static struct named *library_function(struct ir_builder *ir, const char *name,
 	f->type = LLVMFunctionType(ir->i32, types, n, 0);
 	f->value = LLVMAddFunction(ir->m, name, f->type);
 	set_nounwind(ir, f->value);
-	LLVMSetSubprogram(f->value, subprogram(ir, name, di, n + 1, false, false, 1));
+	LLVMSetSubprogram(f->value, subprogram(ir, name, di, n + 1, SUBPROGRAM_DECLARED, 1));
 	return f;
 }
 

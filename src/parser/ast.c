@@ -36,6 +36,55 @@ const char *op_text(enum op op)
 	return op_texts[op];
 }
 
+static unsigned put_operands(
+	struct expr *ret[EXPR_OPERANDS_MAX], struct expr *a, struct expr *b, struct expr *c)
+{
+	unsigned n = 0;
+
+	if (a)
+		ret[n++] = a;
+	if (b)
+		ret[n++] = b;
+	if (c)
+		ret[n++] = c;
+	return n;
+}
+
+unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX])
+{
+	switch (n->kind) {
+	case EXPR_MAP:
+		return put_operands(ret, n->map.keys, NULL, NULL);
+	case EXPR_CALL:
+		return put_operands(ret, n->call.args, NULL, NULL);
+	case EXPR_FIELD:
+		return put_operands(ret, n->field.object, NULL, NULL);
+	case EXPR_INDEX:
+		return put_operands(ret, n->index.object, n->index.index, NULL);
+	case EXPR_UNOP:
+	case EXPR_BINOP:
+		return put_operands(ret, n->op.left, n->op.right, NULL);
+	case EXPR_TERNARY:
+		return put_operands(ret, n->cond.test, n->cond.then, n->cond.els);
+	case EXPR_CAST:
+		return put_operands(ret, n->cast.to->of, n->cast.value, NULL);
+	case EXPR_SIZEOF:
+		return put_operands(ret, n->size.type ? n->size.type->of : NULL, n->size.value, NULL);
+	case EXPR_TUPLE:
+		return put_operands(ret, n->members, NULL, NULL);
+	case EXPR_INT:
+	case EXPR_STRING:
+	case EXPR_BOOL:
+	case EXPR_PARAM:
+	case EXPR_WORD:
+	case EXPR_VAR:
+		break;
+	}
+	return 0;
+}
+
+/* ---- as text ---- */
+
 struct dump {
 	struct arena *arena;
 	bool with_types;
@@ -58,11 +107,22 @@ static void dump_string(const struct dump *d, const struct expr *n)
 	str_done(&s);
 }
 
-static void dump_unop(const struct dump *d, enum op op)
+static void dump_op(const struct dump *d, enum op op)
 {
 	bool after = op == OP_POSTINC || op == OP_POSTDEC;
 
 	fprintf(d->out, " %s%s", op_texts[op], after ? " (after)" : "");
+}
+
+static void dump_literal(const struct dump *d, const struct expr *n)
+{
+	if (n->kind == EXPR_INT)
+		fprintf(d->out, n->integer.is_unsigned ? " %llu" : " %lld",
+			(unsigned long long)n->integer.value);
+	else if (n->kind == EXPR_STRING)
+		dump_string(d, n);
+	else
+		fprintf(d->out, " %s", n->boolean ? "true" : "false");
 }
 
 /* What stands behind the kind. */
@@ -70,14 +130,9 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
 	switch (n->kind) {
 	case EXPR_INT:
-		fprintf(d->out, n->integer.is_unsigned ? " %llu" : " %lld",
-			(unsigned long long)n->integer.value);
-		break;
 	case EXPR_STRING:
-		dump_string(d, n);
-		break;
 	case EXPR_BOOL:
-		fprintf(d->out, " %s", n->boolean ? "true" : "false");
+		dump_literal(d, n);
 		break;
 	case EXPR_PARAM:
 		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
@@ -98,10 +153,8 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		fprintf(d->out, " .%s", n->field.name);
 		break;
 	case EXPR_UNOP:
-		dump_unop(d, n->op.op);
-		break;
 	case EXPR_BINOP:
-		fprintf(d->out, " %s", op_texts[n->op.op]);
+		dump_op(d, n->op.op);
 		break;
 	case EXPR_CAST:
 		fprintf(d->out, " %s", n->cast.to->text);
@@ -116,60 +169,18 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 	}
 }
 
-static void dump_expr_children(const struct dump *d, const struct expr *n, int level)
-{
-	switch (n->kind) {
-	case EXPR_MAP:
-		dump_exprs(d, n->map.keys, level);
-		break;
-	case EXPR_CALL:
-		dump_exprs(d, n->call.args, level);
-		break;
-	case EXPR_FIELD:
-		dump_exprs(d, n->field.object, level);
-		break;
-	case EXPR_INDEX:
-		dump_exprs(d, n->index.object, level);
-		dump_exprs(d, n->index.index, level);
-		break;
-	case EXPR_UNOP:
-	case EXPR_BINOP:
-		dump_exprs(d, n->op.left, level);
-		dump_exprs(d, n->op.right, level);
-		break;
-	case EXPR_TERNARY:
-		dump_exprs(d, n->cond.test, level);
-		dump_exprs(d, n->cond.then, level);
-		dump_exprs(d, n->cond.els, level);
-		break;
-	case EXPR_CAST:
-		dump_exprs(d, n->cast.value, level);
-		break;
-	case EXPR_SIZEOF:
-		dump_exprs(d, n->size.value, level);
-		break;
-	case EXPR_TUPLE:
-		dump_exprs(d, n->members, level);
-		break;
-	case EXPR_INT:
-	case EXPR_STRING:
-	case EXPR_BOOL:
-	case EXPR_PARAM:
-	case EXPR_WORD:
-	case EXPR_VAR:
-		break;
-	}
-}
-
 static void dump_exprs(const struct dump *d, const struct expr *n, int level)
 {
+	struct expr *operands[EXPR_OPERANDS_MAX];
+
 	for (; n; n = n->next) {
 		fprintf(d->out, "%*s%s", 2 * level, "", expr_names[n->kind]);
 		dump_expr_detail(d, n);
 		if (d->with_types && n->type)
 			fprintf(d->out, " : %s", type_name(d->arena, n->type));
 		putc('\n', d->out);
-		dump_expr_children(d, n, level + 1);
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			dump_exprs(d, operands[i], level + 1);
 	}
 }
 

@@ -231,6 +231,10 @@ struct script {
 	unsigned nmaps;
 };
 
+enum { EXPR_OPERANDS_MAX = 3 };
+
+/* The expressions that one is made of, in the order of the script, a list by its first: how many. */
+unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);
 /* The tree, one expression or statement a line, two spaces a level; with types once checked. */

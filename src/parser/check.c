@@ -2,6 +2,8 @@
 /* check.c - expressions get their types. Types flow against the order of reading (a
  * map may be read above where it is written), so the script is gone through silently
  * until nothing new is learnt, and then once more to complain. */
+#include "check.h"
+
 #include <stdarg.h>
 
 #include "base/arena.h"

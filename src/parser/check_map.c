@@ -143,7 +143,8 @@ void check_map_is_known(struct check *c, struct map *m)
 	const struct expr *n = state(c, m)->unknown;
 
 	if (!m->value && n)
-		check_fail(c, n->span, DIAG_MAP, "the type of @%s is unknown: it is only assigned from itself", m->name);
+		check_fail(c, n->span, DIAG_MAP,
+			"the type of @%s is unknown: it is only assigned from itself", m->name);
 }
 
 void check_var_is_known(struct check *c, const struct var *v)

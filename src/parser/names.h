@@ -28,4 +28,3 @@ void hint_provider(
 	struct diags *d, struct arena *a, const struct language *l, const char *written);
 void hint_nearest(struct diags *d, const char *prefix, const char *written,
 	const char *const *names, size_t n);
-

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* parse.c - text -> tree: runs the grammar, and says what it met instead of what it
  * wanted. */
-#include "parser.h"
+#include "parse.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "grammar.h"
 #include "names.h"
-#include "parse.h"
+#include "parser.h"
 
 /* flex's, which has no header of its own here */
 int yylex_init_extra(struct parse *p, void **scanner);

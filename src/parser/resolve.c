@@ -347,54 +347,21 @@ static void resolve_call(struct resolve *r, struct expr *n)
 
 static void resolve_expr(struct resolve *r, struct expr *n)
 {
+	struct expr *operands[EXPR_OPERANDS_MAX];
+
 	if (!n)
 		return;
-	switch (n->kind) {
-	case EXPR_PARAM:
+	if (n->kind == EXPR_PARAM)
 		resolve_param(r, n);
-		break;
-	case EXPR_VAR:
+	else if (n->kind == EXPR_VAR)
 		resolve_var(r, n);
-		break;
-	case EXPR_MAP:
+	else if (n->kind == EXPR_MAP)
 		resolve_map(r, n);
-		break;
-	case EXPR_CALL:
+	else if (n->kind == EXPR_CALL)
 		resolve_call(r, n);
-		break;
-	case EXPR_FIELD:
-		resolve_expr(r, n->field.object);
-		break;
-	case EXPR_INDEX:
-		resolve_expr(r, n->index.object);
-		resolve_expr(r, n->index.index);
-		break;
-	case EXPR_UNOP:
-	case EXPR_BINOP:
-		resolve_expr(r, n->op.left);
-		resolve_expr(r, n->op.right);
-		break;
-	case EXPR_TERNARY:
-		resolve_expr(r, n->cond.test);
-		resolve_expr(r, n->cond.then);
-		resolve_expr(r, n->cond.els);
-		break;
-	case EXPR_CAST:
-		resolve_expr(r, n->cast.to->of);
-		resolve_expr(r, n->cast.value);
-		break;
-	case EXPR_SIZEOF:
-		resolve_expr(r, n->size.type ? n->size.type->of : n->size.value);
-		break;
-	case EXPR_TUPLE:
-		resolve_list(r, n->members);
-		break;
-	case EXPR_INT:
-	case EXPR_STRING:
-	case EXPR_BOOL:
-	case EXPR_WORD:
-		break;
-	}
+	else
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			resolve_list(r, operands[i]);
 }
 
 /* ---- statements ---- */
