@@ -13,9 +13,9 @@
 #include "parser/settings.h"
 
 static const char *const names[STAGE_MAX] = {
-	[STAGE_LEX] = "lex",     [STAGE_AST] = "ast",   [STAGE_NAMES] = "names",
-	[STAGE_TYPES] = "types", [STAGE_LLVM] = "llvm", [STAGE_ELF] = "elf",
-	[STAGE_IMAGE] = "image",
+#define S(id, name) name,
+	STAGES(S)
+#undef S
 };
 
 static const struct language language = {
@@ -35,7 +35,9 @@ bool stage_by_name(const char *name, enum stage *ret)
 
 const char *stage_names(void)
 {
-	return "lex, ast, names, types, llvm, elf, image";
+#define S(id, name) ", " name
+	return &(STAGES(S))[2];
+#undef S
 }
 
 static bool pass_parse(struct compile *c)

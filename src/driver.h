@@ -10,9 +10,23 @@
 struct arena;
 struct image;
 
-/* The stages that -d prints; the compilation stops after the last one asked for. */
-enum stage { STAGE_LEX, STAGE_AST, STAGE_NAMES, STAGE_TYPES, STAGE_LLVM, STAGE_ELF,
-	STAGE_IMAGE, STAGE_MAX };
+/* S(ID, name of -d): the stages whose results are printed; the compilation stops after the last one
+ * asked for. */
+#define STAGES(S)                                                                        \
+	S(LEX, "lex")                                                                    \
+	S(AST, "ast")                                                                    \
+	S(NAMES, "names")                                                                \
+	S(TYPES, "types")                                                                \
+	S(LLVM, "llvm")                                                                  \
+	S(ELF, "elf")                                                                    \
+	S(IMAGE, "image")
+
+enum stage {
+#define S(id, name) STAGE_##id,
+	STAGES(S)
+#undef S
+	STAGE_MAX
+};
 
 struct compile {
 	struct arena *arena;
@@ -27,7 +41,7 @@ struct compile {
 };
 
 bool stage_by_name(const char *name, enum stage *ret);
-/* "lex ast names ...": for messages. */
+/* "lex, ast, names, ..." */
 const char *stage_names(void);
 
 /* False: complaints have been printed to stderr. c->image stays NULL when a dump was

@@ -41,6 +41,7 @@ static const struct {
 	struct option o;
 	const char *arg;  /* its name in the help */
 	const char *help; /* NULL: for the shells' completion, not for people */
+	const char *(*values)(void); /* what the argument can be, behind the help */
 } options[] = {
 	{{"eval", required_argument, NULL, 'e'}, "PROGRAM", "run this one-liner"},
 	{{"cmd", required_argument, NULL, 'c'}, "COMMAND",
@@ -55,7 +56,7 @@ static const struct {
 		"print what strata does; -vv: the verifier's log, too"},
 	{{"quiet", no_argument, NULL, 'q'}, NULL, "print only what the script prints"},
 	{{"dump", required_argument, NULL, 'd'}, "STAGE",
-		"print a stage: lex, ast, names, types, llvm, elf, image"},
+		"print a stage: ", stage_names},
 	{{"dry-run", no_argument, NULL, OPT_DRY_RUN}, NULL, "load the script, attach nothing"},
 	{{"info", no_argument, NULL, OPT_INFO}, NULL, "print what this kernel and this build can do"},
 	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
@@ -102,7 +103,8 @@ static void help(FILE *out)
 		str_addf(&name, "--%s", options[i].o.name);
 		if (options[i].arg)
 			str_addf(&name, " %s", options[i].arg);
-		fprintf(out, "  %-24s %s\n", str_text(&name), options[i].help);
+		fprintf(out, "  %-24s %s%s\n", str_text(&name), options[i].help,
+			options[i].values ? options[i].values() : "");
 		str_done(&name);
 	}
 	fputs("\nFormats (-f):\n", out);
@@ -275,25 +277,37 @@ static bool bad_option(char **argv)
 	return usage("unknown option:", argv[optind - 1]);
 }
 
-static bool parse_options(struct main *m, int argc, char **argv)
+/* Up to the first argument that is no option. */
+static bool read_options(struct main *m, int argc, char **argv)
 {
 	struct option longs[ARRAY_SIZE(options) + 1] = {};
+	char shorts[2 * ARRAY_SIZE(options) + 2] = "+", *s = shorts + 1; /* '+': in their order */
 	int c;
 
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		longs[i] = options[i].o;
-	opterr = 0; /* the complaint is ours */
-	while ((c = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1)
+		if (options[i].o.val < 256)
+			*s++ = (char)options[i].o.val;
+		if (options[i].o.val < 256 && options[i].o.has_arg)
+			*s++ = ':';
+	}
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
 		if (c == '?' ? !bad_option(argv) : !set_option(m, c))
 			return false;
+	return true;
+}
+
+static bool parse_options(struct main *m, int argc, char **argv)
+{
+	opterr = 0; /* the complaint is ours */
+	if (!read_options(m, argc, argv))
+		return false;
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
 	/* Options may also follow the file, as bpftrace's users write them. */
-	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-') {
-		while ((c = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1)
-			if (c == '?' ? !bad_option(argv) : !set_option(m, c))
-				return false;
-	}
+	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-' &&
+		!read_options(m, argc, argv))
+		return false;
 	m->params = (const char *const *)argv + optind;
 	m->nparams = argc - optind;
 	if (m->command && m->pid)

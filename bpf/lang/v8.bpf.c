@@ -779,6 +779,35 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
+/* The memo of the function's frame at an offset in the window; NULL: its place is not known, or not
+ * sent yet. */
+static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
+{
+	__u64 function = window_word(w, o + s->proc.frame_function);
+	__u64 where = lookup, offset = 0, h;
+	struct v8_memo *m;
+	__u32 k;
+
+	if (lookup == s->interpreter) {
+		where = window_word(w, o + s->proc.frame_bytecode);
+		offset = window_word(w, o + s->proc.frame_offset);
+	}
+	h = memo_hash(function, where, offset);
+	k = MEMO_FIRST(h);
+	FORGET(k);
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if (!is_of(m, s->proc.generation, function, where, offset)) {
+		k = MEMO_SECOND(h);
+		FORGET(k);
+		m = &s->memo[k & (V8_MEMO - 1)];
+		if (!is_of(m, s->proc.generation, function, where, offset))
+			return NULL;
+	}
+	if (m->sent < w->store || (m->round != s->round && v8_verify(w, k)))
+		return NULL;
+	return m;
+}
+
 /* What frames of functions and of builtins are mostly: in code that was met before, with
  * all that tells of them in the window, at places that are known. */
 __global __u64 v8_frames(struct walk *w)
@@ -818,30 +847,9 @@ __global __u64 v8_frames(struct walk *w)
 		}
 		context = window_word(w, o + s->proc.frame_context);
 		if (is_object(context)) {
-			__u64 function = window_word(w, o + s->proc.frame_function);
-			__u64 where = lookup, offset = 0;
-			struct v8_memo *m;
-			__u64 h;
-			__u32 k;
+			struct v8_memo *m = known_place(w, s, o, lookup);
 
-			if (lookup == s->interpreter) {
-				where = window_word(w, o + s->proc.frame_bytecode);
-				offset = window_word(w, o + s->proc.frame_offset);
-			}
-			h = memo_hash(function, where, offset);
-			k = MEMO_FIRST(h);
-			FORGET(k);
-			m = &s->memo[k & (V8_MEMO - 1)];
-			if (!is_of(m, s->proc.generation, function, where, offset)) {
-				k = MEMO_SECOND(h);
-				FORGET(k);
-				m = &s->memo[k & (V8_MEMO - 1)];
-				if (!is_of(m, s->proc.generation, function, where, offset))
-					break;
-			}
-			if (m->sent < w->store)
-				break;
-			if (m->round != s->round && v8_verify(w, k))
+			if (!m)
 				break;
 			frame = m->frame;
 		} else if (is_wasm(&s->proc, context)) {

@@ -77,7 +77,6 @@ static __always_inline int user_registers(struct walk *w)
 }
 #endif
 
-
 /* A fresh state: the window, signal[] and the table's header may stay as they are. */
 static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
 {

@@ -251,6 +251,16 @@ bool stack_lang_by_name(const char *name, enum frame_lang *ret)
 	return false;
 }
 
+bool stack_mode_by_name(const char *name, enum stack_mode *ret)
+{
+	for (int i = 0; i < STACK_MODE_MAX; i++)
+		if (!strcmp(stack_mode_names[i], name)) {
+			*ret = (enum stack_mode)i;
+			return true;
+		}
+	return false;
+}
+
 static const char *stack_name(struct arena *a, const struct type *t)
 {
 	if (t->stack.mode == STACK_FUNC)

@@ -51,6 +51,7 @@ enum stack_mode {
 	STACK_MODE_MAX
 };
 extern const char *const stack_mode_names[STACK_MODE_MAX];
+bool stack_mode_by_name(const char *name, enum stack_mode *ret);
 
 struct type {
 	enum type_kind kind;

@@ -181,7 +181,6 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 	return 0;
 }
 
-
 /* Of tree.bpf.c, which is linked with -c only. */
 static void prepare_tree(struct target *t, struct bpf_object *obj)
 {
