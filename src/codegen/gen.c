@@ -479,9 +479,22 @@ static void gen_all(struct gen *g)
 
 /* ---- out ---------------------------------------------------------------- */
 
+static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
+{
+	size_t n = 0;
+
+#define BLOB(name) (struct bpf_blob){#name, bpf_obj_##name, bpf_obj_##name##_size}
+	blobs[n++] = no_loops ? BLOB(unwind_noloop) : BLOB(unwind);
+#define L(id, stem, builtin, kind, name) blobs[n++] = no_loops ? BLOB(stem##_noloop) : BLOB(stem);
+#include "bpf/languages.def"
+#undef L
+#undef BLOB
+	return n;
+}
+
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[8];
+	struct bpf_blob blobs[6 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -490,13 +503,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->user_stacks && g->opt->no_loops) {
-		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind_plain, bpf_obj_unwind_plain_size};
-		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python_plain, bpf_obj_python_plain_size};
-	} else if (g->img->user_stacks) {
-		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind, bpf_obj_unwind_size};
-		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python, bpf_obj_python_size};
-	}
+	if (g->img->user_stacks)
+		n += add_unwinder(blobs + n, g->opt->no_loops);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
 	return link_bpf(blobs, n, ret, ret_size);
 }

@@ -235,7 +235,7 @@ static int prepare(const struct image *img, struct target *t, struct load *l)
 	if (img->user_stacks && lacks_stacks(t))
 		return -EOPNOTSUPP;
 	if (img->user_stacks) {
-		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, &l->sink);
+		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, &l->maps);
 
 		if (r == -ENOENT)
 			log_error("internal error: the unwinder is not in the linked object");

@@ -8,13 +8,13 @@
 
 struct bpf_object;
 struct target;
-struct unwind_sink;
+struct walk_maps;
 
 /* Verifying takes long: a thread waits for it. */
 struct load {
 	int only_pid;             /* in: see who_prepare() */
 	struct bpf_object *obj;   /* to be bpf_object__close()d.. */
-	struct unwind_sink *sink; /* ..after this was freed; where user stacks are walked. Writes
+	struct walk_maps *maps; /* ..after this was freed; where user stacks are walked. Writes
 				   * from the start */
 	pthread_t thread;
 	bool is_under_way;

@@ -18,7 +18,6 @@
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/str.h"
-#include "bpf/lang/v8.h"
 #include "bpf/lib/record.h"
 #include "model/provider.h"
 #include "model/type.h"
@@ -33,6 +32,7 @@
 #include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull
@@ -148,19 +148,19 @@ static void on_script(struct session *s, const struct image_record *r, const uin
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
- * JavaScript named: not by an exec or an exit that came after. */
+ * a language's frames are named: not by an exec or an exit that came after. */
 static void catch_up(struct session *s, const struct record *head, size_t size)
 {
 	const struct walk_record *walk = (const struct walk_record *)head;
 	const struct miss_record *miss = (const struct miss_record *)head;
-	const struct v8_record *v8 = (const struct v8_record *)head;
+	const struct lang_record *lang = (const struct lang_record *)head;
 
 	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
 		follow_drain(s->follow, walk->time);
 	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
 		follow_drain(s->follow, miss->time);
-	else if (head->kind == RECORD_V8 && size >= sizeof(*v8))
-		follow_drain(s->follow, v8->time);
+	else if (head->kind == RECORD_LANG && size >= sizeof(*lang) && lang->time)
+		follow_drain(s->follow, lang->time);
 }
 
 static uint64_t now_ns(void)
@@ -353,12 +353,12 @@ static int open_unwinders(struct session *s)
 
 	if (!s->img->user_stacks && !s->img->user_symbols && !s->img->kernel_stacks)
 		return 0;
-	if (!s->load.sink)
-		r = unwind_sink_memory(&s->load.sink);
+	if (!s->load.maps)
+		r = walk_maps_memory(&s->load.maps);
 	if (r)
 		return r;
-	r = unwinders_new(s->target, s->load.sink, &s->unwinders);
-	s->load.sink = NULL; /* taken */
+	r = unwinders_new(s->target, s->load.maps, &s->unwinders);
+	s->load.maps = NULL; /* taken */
 	if (r)
 		return r;
 	unwinders_limit(s->unwinders, s->img->cache_limit, s->img->memory_limit);
@@ -664,8 +664,8 @@ static void session_done(struct session *s)
 	follow_close(s->follow);
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
-	if (s->load.sink)
-		s->load.sink->free(s->load.sink);
+	if (s->load.maps)
+		s->load.maps->free(s->load.maps);
 	bpf_object__close(s->load.obj);
 	free(s->unread);
 	closep(&s->process);

@@ -136,7 +136,7 @@ static enum key_part part_of(const struct type *t)
 {
 	if (t->kind != TYPE_STACK)
 		return PART_OTHER;
-	return t->stack.lang == STACK_KERNEL ? PART_KERNEL : PART_USER;
+	return t->stack.lang == FRAME_LANG_KERNEL ? PART_KERNEL : PART_USER;
 }
 
 /* ---- folded ------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static const struct type *check_arg0(struct check *c, struct expr *call)
 static const struct type *check_stack(struct check *c, struct expr *call)
 {
 	struct expr *mode = call_arg(call, 0);
-	enum stack_lang lang = call->call.name[0] == 'k' ? STACK_KERNEL : STACK_USER;
+	enum frame_lang lang = call->call.name[0] == 'k' ? FRAME_LANG_KERNEL : FRAME_LANG_NATIVE;
 	enum stack_mode m = STACK_FUNC;
 
 	if (mode && mode->kind == EXPR_WORD) {

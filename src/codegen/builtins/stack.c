@@ -61,7 +61,7 @@ static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint3
 }
 
 static const struct type *check_stack(struct check *c, struct expr *call,
-	enum stack_lang lang, uint32_t limit, uint32_t max)
+	enum frame_lang lang, uint32_t limit, uint32_t max)
 {
 	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
 	enum stack_mode mode = check_env(c)->settings.stack_mode;
@@ -80,49 +80,22 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 
 static const struct type *check_kstack(struct check *c, struct expr *call)
 {
-	return check_stack(c, call, STACK_KERNEL, KSTACK_MAX, KSTACK_MAX);
+	return check_stack(c, call, FRAME_LANG_KERNEL, KSTACK_MAX, KSTACK_MAX);
 }
 
+/* ustack, and those of languages.def. */
 static const struct type *check_ustack(struct check *c, struct expr *call)
 {
-	return check_stack(c, call, STACK_USER, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
+	enum frame_lang lang = FRAME_LANG_NATIVE;
 
-static const struct type *check_pystack(struct check *c, struct expr *call)
-{
-	return check_stack(c, call, STACK_PYTHON, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static const struct type *check_gostack(struct check *c, struct expr *call)
-{
-	return check_stack(c, call, STACK_GO, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static const struct type *check_jsstack(struct check *c, struct expr *call)
-{
-	return check_stack(c, call, STACK_JS, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static enum unwind_want want_of(enum stack_lang lang)
-{
-	switch (lang) {
-	case STACK_PYTHON:
-		return WANT_PYTHON;
-	case STACK_GO:
-		return WANT_GO;
-	case STACK_JS:
-		return WANT_JS;
-	case STACK_KERNEL:
-	case STACK_USER:
-		break;
-	}
-	return WANT_ALL;
+	stack_lang_by_name(call->call.name, &lang);
+	return check_stack(c, call, lang, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
 /* ---- walking ------------------------------------------------------------ */
 
 /* Fills a struct stack_req, calls that function of the library, and gives its address. */
-static struct ir *ask_library(struct gen *g, const char *function, enum unwind_want want, uint32_t limit,
+static struct ir *ask_library(struct gen *g, const char *function, uint32_t filter, uint32_t limit,
 	bool len_only)
 {
 	static const char *const params[] = {"stack_req"};
@@ -130,7 +103,7 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
 
 	slot = ir_binary(g->ir, IR_AND, slot, ir_int(g->ir, SCRATCH_SLOTS - 1));
-	ir_store(g->ir, req, offsetof(struct stack_req, want), 4, ir_int(g->ir, want));
+	ir_store(g->ir, req, offsetof(struct stack_req, filter), 4, ir_int(g->ir, filter));
 	ir_store(g->ir, req, offsetof(struct stack_req, limit), 4, ir_int(g->ir, limit));
 	ir_store(g->ir, req, offsetof(struct stack_req, slot), 4, slot);
 	ir_store(g->ir, req, offsetof(struct stack_req, len_only), 4,
@@ -145,8 +118,8 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 
 static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
 {
-	enum unwind_want want = want_of((enum stack_lang)t->stack.lang);
-	struct ir *req = ask_library(g, "stack_user", want, limit, len_only);
+	enum frame_lang lang = (enum frame_lang)t->stack.lang;
+	struct ir *req = ask_library(g, "stack_user", lang == FRAME_LANG_NATIVE ? 0 : 1U << lang, limit, len_only);
 
 	if (!len_only && g->img->stack_limit < limit)
 		g->img->stack_limit = limit;
@@ -193,7 +166,7 @@ static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct ir *req = ask_library(g, "go_id", WANT_GO, 1, true);
+	struct ir *req = ask_library(g, "go_id", 0, 1, true);
 
 	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
@@ -229,7 +202,7 @@ static struct ir *stack_len(struct gen *g, struct expr *n)
 	bool limited = n->call.args != NULL;
 	struct ir *req;
 
-	if (t->stack.lang == STACK_KERNEL) {
+	if (t->stack.lang == FRAME_LANG_KERNEL) {
 		req = walk_kernel(g, t->stack.limit, true);
 		return ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false);
 	}
@@ -278,22 +251,6 @@ const struct builtin builtins_stack[] = {
 		.gen = gen_goid,
 	},
 	{
-		.name = "gostack",
-		.sig = "[any] [literal] -> special",
-		.help = "the Go frames of the stack: gostack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_gostack,
-		.gen = gen_ustack,
-	},
-	{
-		.name = "jsstack",
-		.sig = "[any] [literal] -> special",
-		.help = "the JavaScript frames of the stack: jsstack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_jsstack,
-		.gen = gen_ustack,
-	},
-	{
 		.name = "kstack",
 		.sig = "[any] [literal] -> special",
 		.help = "the kernel's stack: kstack([MODE,] [LIMIT])",
@@ -309,14 +266,6 @@ const struct builtin builtins_stack[] = {
 		.gen = gen_len,
 	},
 	{
-		.name = "pystack",
-		.sig = "[any] [literal] -> special",
-		.help = "the Python frames of the stack: pystack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_pystack,
-		.gen = gen_ustack,
-	},
-	{
 		.name = "ustack",
 		.sig = "[any] [literal] -> special",
 		.help = "the user stack, all languages: ustack([MODE,] [LIMIT])",
@@ -324,5 +273,16 @@ const struct builtin builtins_stack[] = {
 		.check = check_ustack,
 		.gen = gen_ustack,
 	},
+#define L(id, stem, builtin, kind, lang)                                                 \
+	{                                                                                \
+		.name = #builtin,                                                        \
+		.sig = "[any] [literal] -> special",                                     \
+		.help = "the " lang " frames of the stack: " #builtin "([MODE,] [LIMIT])", \
+		.flags = BUILTIN_VAR,                                                    \
+		.check = check_ustack,                                                   \
+		.gen = gen_ustack,                                                     \
+	},
+#include "bpf/languages.def"
+#undef L
 	BUILTINS_END,
 };

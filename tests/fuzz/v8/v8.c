@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct v8_layout at = layout(versions[i], sizes);
 		struct v8_heap heap = { &at, read_memory, &m };
 		struct v8_codes *c = v8_codes_new();
-		struct v8_record r = { .frame = FRAME_JS(1, 7), .pid = 1 };
+		struct v8_record r = { .frame = FRAME_JS(1, 7), .head.pid = 1 };
 
 		if (size >= 4) {
 			r.shared = ((data[0] | data[1] << 8) & ~3u) | 1;
