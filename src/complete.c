@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "list.h"
 #include "model/provider.h"
+#include "runtime/output/output.h"
 #include "runtime/probes/probes.h"
 #include "target/target.h"
 
@@ -88,6 +89,13 @@ static void complete_feature(const char *text, FILE *out)
 			fprintf(out, "%s\t%s\n", feature_name(f), feature_help(f));
 }
 
+static void complete_format(const char *text, FILE *out)
+{
+	for (const struct output *const *o = outputs; *o; o++)
+		if (!strncmp((*o)->name, text, strlen(text)))
+			fprintf(out, "%s\t%s\n", (*o)->name, (*o)->help);
+}
+
 static bool is_one_of(const char *option, const char *const *names)
 {
 	for (; *names; names++)
@@ -104,6 +112,8 @@ void complete_argument(struct resolve_env *env, const char *option, const char *
 		complete_probe(env, text, out);
 	else if (is_one_of(option, (const char *const[]){"-d", "--dump", NULL}))
 		complete_stage(text, out);
+	else if (is_one_of(option, (const char *const[]){"-f", "--format", NULL}))
+		complete_format(text, out);
 	else if (!strcmp(option, "--no-feature"))
 		complete_feature(text, out);
 }

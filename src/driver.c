@@ -92,10 +92,6 @@ static bool pass_codegen(struct compile *c)
 	if (!codegen(c->script, &c->codegen, &c->image))
 		return false;
 	c->image->print_maps = c->env.settings.print_maps_on_exit;
-	c->image->js_source_maps = c->env.settings.js_source_maps;
-	c->image->cache_limit = c->env.settings.max_cache_mb << 20;
-	c->image->memory_limit = c->env.settings.max_memory_mb << 20;
-	c->image->ring_pages = c->env.settings.perf_rb_pages;
 	if (c->dump[STAGE_ELF])
 		fwrite(c->image->elf, 1, c->image->elf_size, stdout);
 	if (c->dump[STAGE_IMAGE])

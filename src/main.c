@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -25,7 +25,8 @@
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "runtime/child.h"
-#include "runtime/output.h"
+#include "runtime/output/output.h"
+#include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -47,6 +48,7 @@ static const struct {
 	{{"list", no_argument, NULL, 'l'}, NULL,
 		"list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments"},
 	{{"top", required_argument, NULL, 'n'}, "N", "print the N largest entries of each map"},
+	{{"format", required_argument, NULL, 'f'}, "FORMAT", "write in this format, see below"},
 	{{"output", required_argument, NULL, 'o'}, "FILE", "write to FILE, not to stdout"},
 	{{"verbose", no_argument, NULL, 'v'}, NULL,
 		"print what strata does; -vv: the verifier's log, too"},
@@ -69,6 +71,7 @@ static const struct {
 
 struct main {
 	const char *eval, *file, *output, *command;
+	const struct output *format;
 	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
@@ -102,6 +105,9 @@ static void help(FILE *out)
 			options[i].values ? options[i].values() : "");
 		str_done(&name);
 	}
+	fputs("\nFormats (-f):\n", out);
+	for (const struct output *const *o = outputs; *o; o++)
+		fprintf(out, "  %-24s %s\n", (*o)->name, (*o)->help);
 	fputs("\nExamples:\n"
 	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
 	      "      whole user stacks of everything that runs, all languages\n"
@@ -143,6 +149,26 @@ static bool set_dump(struct main *m, const char *name)
 	}
 	m->compile.dump[stage] = true;
 	return true;
+}
+
+static bool set_format(struct main *m, const char *name)
+{
+	struct str names = {};
+	const char *near;
+
+	m->format = output_by_name(name);
+	if (m->format)
+		return true;
+	near = output_nearest(name);
+	log_error("unknown format: %s", name);
+	for (const struct output *const *o = outputs; *o; o++)
+		str_addf(&names, "%s%s", o == outputs ? "" : ", ", (*o)->name);
+	if (near)
+		log_hint("did you mean %s? the formats are %s", near, str_text(&names));
+	else
+		log_hint("the formats are %s", str_text(&names));
+	str_done(&names);
+	return false;
 }
 
 static bool set_pid(struct main *m, const char *text)
@@ -206,6 +232,8 @@ static bool set_option(struct main *m, int c)
 		return true;
 	case 'n':
 		return set_top(m, optarg);
+	case 'f':
+		return set_format(m, optarg);
 	case 'o':
 		m->output = optarg;
 		return true;
@@ -392,14 +420,6 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	return find_loaded(m, exe, name);
 }
 
-static uint64_t boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static bool compile_script(struct main *m)
 {
 	struct compile *c = &m->compile;
@@ -418,7 +438,7 @@ static bool compile_script(struct main *m)
 	c->codegen = (struct codegen_options){
 		.pid_tree = m->child.pid > 0,
 		.pid_ns = target_pid_ns(m->target)->inode != 0,
-		.start_ns = boot_ns(),
+		.start_ns = clock_ns(CLOCK_BOOTTIME),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),
@@ -456,6 +476,22 @@ static void say_namespace(const struct main *m)
 	}
 }
 
+/* One image, until it ends. */
+static int run_session(const struct main *m, const struct session_options *opt)
+{
+	struct session *s = NULL;
+	int code = 1, r = session_open(m->target, opt, &s);
+
+	if (!r)
+		r = session_add(s, m->compile.image);
+	while (!r && session_poll(s, -1))
+		;
+	if (!r)
+		code = session_finish(s);
+	session_close(s);
+	return code;
+}
+
 static int run(struct main *m)
 {
 	struct session_options opt = {
@@ -464,6 +500,8 @@ static int run(struct main *m)
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 		.top = m->top,
+		.settings = &m->compile.env.settings,
+		.output = m->format ? m->format : outputs[0],
 	};
 	int r, code;
 
@@ -476,13 +514,13 @@ static int run(struct main *m)
 		return 1;
 	}
 	say_namespace(m);
-	r = output_open(m->output, &opt.out);
+	r = stream_open(m->output, &opt.stream);
 	if (r) {
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
 		return 1;
 	}
-	code = session_run(m->compile.image, m->target, &opt);
-	r = output_close(opt.out);
+	code = run_session(m, &opt);
+	r = stream_close(opt.stream);
 	return r ? r : code;
 }
 

@@ -10,6 +10,8 @@ struct image;
 struct script;
 
 struct codegen_options {
+	uint32_t image;     /* its number in the session */
+	bool grows;         /* it is the first of several: all that they may share is in it */
 	bool pid_tree;      /* -c: the library's map `tree` has the processes that are traced */
 	bool pid_ns;        /* strata's PID namespace is not the first */
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */

@@ -501,9 +501,9 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 	blobs[n++] = (struct bpf_blob){"lib", bpf_obj_lib, bpf_obj_lib_size};
 	if (g->opt->pid_tree)
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
-	if (g->img->kernel_stacks)
+	if (g->img->kernel_stacks || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->user_stacks)
+	if (g->img->unwinder)
 		n += add_unwinder(blobs + n, g->opt->no_loops);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
 	return link_bpf(blobs, n, ret, ret_size);
@@ -568,10 +568,16 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 	if (!g.ir)
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
+	g.img->number = opt->image;
+	g.img->grows = g.img->unwinder = g.img->ring = opt->grows;
+	g.img->stack_limit = opt->grows ? UNWIND_LIMIT_DEFAULT : 0;
 	g.img->source = s->source;
 	define_maps(&g);
 	if (!diags_failed(opt->diags))
 		gen_all(&g);
+	if (g.img->nrecords > IMAGE_RECORDS_MAX)
+		diag(opt->diags, g.img->records[IMAGE_RECORDS_MAX].span, DIAG_TOO_LARGE,
+			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
 	ok = !diags_failed(opt->diags) && finish(&g);
 	ir_free(g.ir);
 	if (ok)

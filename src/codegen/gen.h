@@ -134,7 +134,9 @@ bool map_is_per_cpu(const struct map *m);
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret);
 
 /* gen_record.c */
-struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span);
+struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span);
+/* What its struct record has as id. */
+uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */

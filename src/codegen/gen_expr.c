@@ -360,7 +360,8 @@ static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *l
 	for (const struct place *p = g->place; p; p = p->next, i++)
 		if (!strcmp(func ? p->func : p->name, lit->string.text))
 			any = ir_binary(g->ir, IR_OR, any,
-				ir_compare(g->ir, IR_EQ, v, ir_int(g->ir, i)));
+				ir_compare(g->ir, IR_EQ, v,
+					ir_int(g->ir, image_place_id(g->img->number, i))));
 	return any;
 }
 

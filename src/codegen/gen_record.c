@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "bpf/lib/record.h"
 
-struct image_record *gen_record_new(struct gen *g, enum record_op op, struct span span)
+struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span)
 {
 	struct image *img = g->img;
 
@@ -23,8 +23,13 @@ struct image_record *gen_record_new(struct gen *g, enum record_op op, struct spa
 			memcpy(more, img->records, sizeof(*more) * img->nrecords);
 		img->records = more;
 	}
-	img->records[img->nrecords] = (struct image_record){.op = op, .span = span};
+	img->records[img->nrecords] = (struct image_record){.kind = kind, .span = span};
 	return &img->records[img->nrecords++];
+}
+
+uint32_t gen_record_id(const struct gen *g, const struct image_record *r)
+{
+	return image_record_id(g->img->number, (uint32_t)(r - g->img->records));
 }
 
 struct ir *gen_ring(struct gen *g)
@@ -72,7 +77,7 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
-	uint32_t id = r - g->img->records, i = 0;
+	uint32_t id = gen_record_id(g, r), i = 0;
 	const struct image_arg *list;
 	struct ir *mem, *result;
 	uint32_t size;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.c - -d image: what the runtime is told, in lines. */
+/* image.c - -d image: what the runtime is told, in lines; and the names that images share. */
 #include "image.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "provider.h"
 #include "type.h"
-
-static const char *const ops[] = {
-	[RECORD_PRINTF] = "printf",     [RECORD_PRINT_VALUE] = "print",
-	[RECORD_PRINT_MAP] = "print-map", [RECORD_CLEAR] = "clear",
-	[RECORD_ZERO] = "zero",         [RECORD_EXIT] = "exit",
-	[RECORD_JOIN] = "join",
-};
 
 static void dump_progs(const struct image *img, FILE *out)
 {
@@ -46,11 +40,20 @@ static void dump_records(struct arena *a, const struct image *img, FILE *out)
 	for (unsigned i = 0; i < img->nrecords; i++) {
 		const struct image_record *r = &img->records[i];
 
-		fprintf(out, "record %u %s, %u bytes\n", i, ops[r->op], r->size);
+		fprintf(out, "record %u %s, %u bytes\n", i, r->kind, r->size);
 		for (unsigned k = 0; k < r->nargs; k++)
 			fprintf(out, "  at %u %s\n", r->args[k].offset,
 				type_name(a, r->args[k].type));
 	}
+}
+
+const struct image_map *symbols_map(const struct symbols *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned k = 0; k < s->images[i]->nmaps; k++)
+			if (!strcmp(s->images[i]->maps[k].name, name))
+				return &s->images[i]->maps[k];
+	return NULL;
 }
 
 void image_dump(const struct image *img, FILE *out)

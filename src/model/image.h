@@ -13,8 +13,23 @@ struct place;
 struct provider;
 struct type;
 
-/* One BPF program: a body, and the places it is attached to. The attach cookie
- * of a place is its index in image.places. */
+/* Images of one session have numbers, from 0 on. What the kernel hands back names the image, too. */
+#define IMAGES_MAX        (1u << 12)
+#define IMAGE_RECORDS_MAX (1u << 20)
+
+/* struct record's id: of the n-th record of the image. */
+static inline uint32_t image_record_id(uint32_t image, uint32_t n)
+{
+	return image << 20 | n;
+}
+
+/* A TYPE_PLACE value and attach cookie: of the n-th place of the image. */
+static inline uint64_t image_place_id(uint32_t image, uint32_t n)
+{
+	return (uint64_t)image << 32 | n;
+}
+
+/* One BPF program: a body, and the places it is attached to. */
 struct image_prog {
 	const char *name;    /* of the ELF symbol */
 	const char *section;
@@ -37,28 +52,17 @@ struct image_map {
 	bool per_cpu;
 };
 
-/* How a record's arguments are shown. */
-enum record_op {
-	RECORD_PRINTF,
-	RECORD_PRINT_VALUE, /* print(expr) */
-	RECORD_PRINT_MAP,   /* print(@m[, top[, div]]) */
-	RECORD_CLEAR,
-	RECORD_ZERO,
-	RECORD_EXIT,        /* args: code */
-	RECORD_JOIN,        /* args: strings */
-};
-
 struct image_arg {
 	const struct type *type;
 	uint32_t offset; /* from the start of the record */
 };
 
 struct image_record {
-	enum record_op op;
+	const char *kind;     /* "printf": a row of runtime/records.c */
 	const char *text;     /* format, separator; NULL */
 	uint32_t text_len;
 	uint32_t map;         /* index of image.maps */
-	int64_t top, div;     /* PRINT_MAP; 0: absent */
+	int64_t top, div;     /* of print-map; 0: absent */
 	const struct image_arg *args;
 	unsigned nargs;
 	uint32_t size;        /* bytes of the whole record */
@@ -66,6 +70,8 @@ struct image_record {
 };
 
 struct image {
+	uint32_t number;       /* in its session */
+	bool grows;            /* it has all that later images may share */
 	const struct source *source;
 	const void *elf;
 	size_t elf_size;
@@ -78,15 +84,21 @@ struct image {
 	struct image_record *records;
 	unsigned nrecords;
 	bool print_maps;       /* at the end */
-	bool js_source_maps;   /* are read for JavaScript's frames */
-	uint64_t cache_limit, memory_limit; /* bytes, see unwinders_limit() */
-	uint64_t ring_pages;   /* of the ring buffer; 0: by what is sent */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
-	bool user_stacks;     /* the unwinder is linked: processes must be followed */
+	bool unwinder;        /* is linked */
+	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
+
+/* What a script may use that earlier ones of its session made: their maps. */
+struct symbols {
+	const struct image *const *images;
+	size_t n;
+};
+/* The first of that name, without the @; NULL: there is none. */
+const struct image_map *symbols_map(const struct symbols *s, const char *name);
 
 void image_dump(const struct image *img, FILE *out);

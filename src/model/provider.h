@@ -17,6 +17,7 @@ struct loaded_probe;
 struct expr;
 struct probe;
 struct str;
+struct symbols;
 struct target;
 struct type;
 
@@ -82,6 +83,7 @@ struct resolve_env {
 	const char *(*find_exe)(const struct resolve_env *env, const char *name);
 	void *find_arg;
 	struct settings settings; /* config */
+	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
 	bool listing;     /* -l: nothing found is no error */
 	bool names_only;  /* -l without -v: arguments are not asked for */
 };

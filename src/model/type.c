@@ -367,3 +367,12 @@ const struct type *type_by_name(struct arena *a, const char *name)
 		return NULL;
 	return type_string(a, (uint32_t)size);
 }
+
+bool type_has(const struct type *t, enum type_kind kind)
+{
+	bool has = t && t->kind == kind;
+
+	for (unsigned i = 0; t && t->kind == TYPE_TUPLE && i < t->tuple.n && !has; i++)
+		has = type_has(t->tuple.members[i], kind);
+	return has;
+}

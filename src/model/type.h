@@ -24,7 +24,7 @@ enum type_kind {
 	TYPE_STACK,   /* 8 bytes: a stack's id, see bpf/walk/unwind.h */
 	TYPE_KSYM,    /* 8 bytes: a kernel address */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
-	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: index into image.places */
+	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
 	TYPE_ARGS,    /* `args`: no value of its own, only fields */
 	TYPE_AGG,     /* a map value made by count(), hist()..; lives in maps only */
 };
@@ -110,6 +110,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
 bool type_eq(const struct type *a, const struct type *b);
+/* t is of that kind, or a tuple with such a member at any depth. t may be NULL. */
+bool type_has(const struct type *t, enum type_kind kind);
 /* "int64", "string[16]", "(int64, string[4])", "count", "ustack": as shown in
  * messages. Text lives in the arena. */
 const char *type_name(struct arena *a, const struct type *t);

@@ -270,6 +270,7 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	unsigned left = rounds_max(&c);
 
 	new_state(&c);
+	check_known_maps(&c);
 	do {
 		check_round(&c);
 		if (!c.changed && c.unknown && !c.guessing)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "checker.h"
+#include "model/image.h"
 
 static struct map_state *state(struct check *c, const struct map *m)
 {
@@ -35,6 +36,40 @@ static void learn(struct check *c, const struct type **known, const struct type 
 		return;
 	*known = t;
 	c->changed = true;
+}
+
+/* An earlier script's map is as it is: integers of any sign fit in, and strings that are no longer.
+ * both: what would hold old and the new one; NULL: nothing does. */
+static bool fits(const struct type *old, const struct type *both)
+{
+	bool fit = both && both->kind == old->kind && both->size == old->size;
+
+	for (unsigned i = 0; fit && old->kind == TYPE_TUPLE && i < old->tuple.n; i++)
+		fit = fits(old->tuple.members[i], both->tuple.members[i]);
+	return fit;
+}
+
+void check_known_maps(struct check *c)
+{
+	for (struct map *m = c->script->maps; c->env->symbols && m; m = m->next) {
+		const struct image_map *known = symbols_map(c->env->symbols, m->name);
+		struct map_state *s = state(c, m);
+
+		if (!known)
+			continue;
+		m->key = known->key;
+		m->value = known->value;
+		s->fixed = s->written = true;
+		s->keyed = known->key;
+		s->scalar = !known->key;
+	}
+}
+
+/* Where a map got its type. */
+static void note_first(struct check *c, const struct map *m, struct span at, const char *what)
+{
+	if (!state(c, m)->fixed)
+		check_note(c, at, "%s", what);
 }
 
 /* ---- keys ---- */
@@ -76,7 +111,7 @@ static bool mixed_use(struct check *c, struct expr *n, bool keyed)
 	}
 	check_fail(c, n->span, DIAG_MAP_KEY, keyed ? "@%s has no key" : "@%s needs a key",
 		m->name);
-	check_note(c, m->first_key, keyed ? "used without here" : "used with one here");
+	note_first(c, m, m->first_key, keyed ? "used without here" : "used with one here");
 	return true;
 }
 
@@ -95,13 +130,15 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 		return;
 	}
 	both = grow(c, m->key, &weak, t, !keys->next && expr_is_weak(keys));
-	if (both) {
+	if (state(c, m)->fixed && fits(m->key, both))
+		return;
+	if (both && !state(c, m)->fixed) {
 		learn(c, &m->key, both);
 		return;
 	}
 	check_fail(c, keys_span(keys), DIAG_MAP_KEY, "the key of @%s is %s, not %s",
 		m->name, check_type_name(c, m->key), check_type_name(c, t));
-	check_note(c, m->first_key, "first used here");
+	note_first(c, m, m->first_key, "first used here");
 }
 
 /* ---- reading maps ---- */
@@ -184,7 +221,7 @@ static const struct type *agg_as_int(
 	check_fail(c, n->span, DIAG_AGGREGATION,
 		"@%s holds %s, which can be printed but not read", n->map.name,
 		check_type_name(c, t));
-	check_note(c, n->map.map->first_value, "first written here");
+	note_first(c, n->map.map, n->map.map->first_value, "first written here");
 	return type_bad;
 }
 
@@ -220,13 +257,15 @@ static void check_map_write(
 		return;
 	}
 	both = grow(c, m->value, &s->weak, t, weak);
-	if (both) {
+	if (s->fixed && fits(m->value, both))
+		return;
+	if (both && !s->fixed) {
 		learn(c, &m->value, both);
 		return;
 	}
 	check_fail(c, at, DIAG_MAP_TYPE, "@%s holds %s, not %s", m->name,
 		check_type_name(c, m->value), check_type_name(c, t));
-	check_note(c, m->first_value, "first written here");
+	note_first(c, m, m->first_value, "first written here");
 }
 
 static bool is_agg_call(const struct expr *n)
@@ -372,7 +411,7 @@ static const struct type *counted_map(struct check *c, struct expr *n)
 			check_fail(c, n->span, DIAG_AGGREGATION,
 				"@%s holds %s, which only that function can change", m->name,
 				check_type_name(c, m->value));
-			check_note(c, m->first_value, "first written here");
+			note_first(c, m, m->first_value, "first written here");
 			return n->type = type_bad;
 		}
 		check_map_write(c, n, n->span, type_int64, true);

@@ -18,6 +18,7 @@ struct map_state {
 	bool weak;	    /* an integer known from literals alone: any sign will do */
 	bool written;	    /* perhaps with something wrong */
 	bool told;	    /* that nobody writes it */
+	bool fixed;	    /* an earlier script of the session made it: it does not grow */
 };
 
 struct var_state {
@@ -90,6 +91,8 @@ const struct type *check_element(struct check *c, struct expr *n);
 const struct type *check_map_read(struct check *c, struct expr *n);
 /* A map written without key that means the whole of it. */
 const struct type *check_whole_map(struct check *c, struct expr *n);
+/* Maps that earlier scripts of the session made have their types from there. */
+void check_known_maps(struct check *c);
 /* After all: a map whose type nothing tells is an error. */
 void check_map_is_known(struct check *c, struct map *m);
 void check_var_is_known(struct check *c, const struct var *v);

@@ -10,37 +10,29 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/owner.h"
-#include "model/image.h"
 #include "runtime/maps.h"
+#include "runtime/shared.h"
 #include "unwinders/unwinders.h"
 
 #define SETTLED_NS 1000000000ull
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* Zeros: free places. */
-static void clear_array(struct bpf_object *obj, const char *name)
+static void clear_array(const struct shared *s, const char *name)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
-	uint32_t n = m ? bpf_map__max_entries(m) : 0;
-	_cleanup_(freep) uint8_t *zeros = m ? calloc(n, bpf_map__value_size(m)) : NULL;
+	const struct shared_map *m = shared_find(s, name);
+	uint32_t n = m ? m->max_entries : 0;
+	_cleanup_(freep) uint8_t *zeros = m ? calloc(n, m->value_size) : NULL;
 	_cleanup_(freep) uint32_t *keys = calloc(n + 1, sizeof(*keys));
 
 	for (uint32_t i = 0; keys && i < n; i++)
 		keys[i] = i;
-	if (!m || !zeros || !keys || !bpf_map_update_batch(bpf_map__fd(m), keys, zeros, &n, NULL))
+	if (!m || !zeros || !keys || !bpf_map_update_batch(m->fd, keys, zeros, &n, NULL))
 		return;
-	for (uint32_t i = 0; i < bpf_map__max_entries(m); i++) /* before 5.6 */
-		bpf_map_update_elem(bpf_map__fd(m), &i, zeros, BPF_ANY);
+	for (uint32_t i = 0; i < m->max_entries; i++) /* before 5.6 */
+		bpf_map_update_elem(m->fd, &i, zeros, BPF_ANY);
 }
 
 static void keep(void *arg, uint64_t id)
@@ -51,21 +43,25 @@ static void keep(void *arg, uint64_t id)
 static void enter(struct forget *f, int state)
 {
 	f->state = state;
-	f->since = now_ns();
+	f->since = clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 static void renew(struct forget *f)
 {
 	unwinders_renew_stacks(f->unwinders);
-	clear_array(f->obj, "seen");
-	clear_array(f->obj, "kstacks_seen");
+	clear_array(f->shared, "seen");
+	clear_array(f->shared, "kstacks_seen");
 	enter(f, FORGET_RENEWED);
 }
 
 static void drop(struct forget *f)
 {
-	for (unsigned i = 0; i < f->img->nmaps; i++)
-		map_each_stack(f->obj, &f->img->maps[i], keep, f->unwinders);
+	for (size_t i = 0; i < f->shared->maps.len; i++) {
+		const struct shared_map *m = &f->shared->maps.data[i];
+
+		if (m->script)
+			map_each_stack(m->fd, m->script, keep, f->unwinders);
+	}
 	unwinders_forget_stacks(f->unwinders);
 	enter(f, FORGET_IDLE);
 }
@@ -82,7 +78,7 @@ void forget_step(struct forget *f)
 			renew(f);
 		break;
 	case FORGET_RENEWED:
-		if (now_ns() - f->since < SETTLED_NS)
+		if (clock_ns(CLOCK_MONOTONIC_COARSE) - f->since < SETTLED_NS)
 			break;
 		f->until = ring__producer_pos(ring);
 		enter(f, FORGET_DRAINING);

@@ -4,14 +4,12 @@
 #pragma once
 #include <stdint.h>
 
-struct bpf_object;
-struct image;
 struct ring_buffer;
+struct shared;
 struct unwinders;
 
 struct forget { /* zeroed, then */
-	const struct image *img;
-	struct bpf_object *obj;
+	const struct shared *shared;
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
 	enum { FORGET_IDLE, FORGET_RENEWED, FORGET_DRAINING } state;

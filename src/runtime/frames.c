@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "maps.h"
 #include "model/type.h"
 #include "show.h"
 #include "target/target.h"
@@ -163,4 +164,55 @@ void frames_widen(struct frame_list *l, const struct frame_list *other)
 			from->name.column != to->name.column;
 		widen_lines(to, from);
 	}
+}
+
+/* ---- of a map's key ----------------------------------------------------- */
+
+void frames_of_entry(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, struct frame_list *ret)
+{
+	struct frame_list other;
+
+	frames_get(s, t, show_int(t, e->key + at), ret);
+	for (const struct map_alike *a = e->alike; a; a = a->next) {
+		frames_get(s, t, show_int(t, a->key + at), &other);
+		frames_widen(ret, &other);
+		frames_done(&other);
+	}
+}
+
+enum key_part key_part(const struct type *t)
+{
+	if (t->kind != TYPE_STACK)
+		return PART_OTHER;
+	return t->stack.lang == FRAME_LANG_KERNEL ? PART_KERNEL : PART_USER;
+}
+
+static void append_frames(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, struct frame_list *l)
+{
+	struct frame_list more;
+
+	frames_get(s, t, show_int(t, e->key + at), &more);
+	for (size_t i = 0; i < more.len; i++)
+		vec_push(l, more.data[i]);
+	frames_done(&more);
+}
+
+static void append_part(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, enum key_part part, struct frame_list *l)
+{
+	if (t->kind == TYPE_TUPLE)
+		for (unsigned i = 0; i < t->tuple.n; i++)
+			append_part(s, t->tuple.members[i], e, at + t->tuple.offsets[i], part, l);
+	else if (key_part(t) == part)
+		append_frames(s, t, e, at, l);
+}
+
+void frames_of_key(const struct show *s, const struct image_map *m, const struct map_entry *e,
+	struct frame_list *ret)
+{
+	*ret = (struct frame_list){};
+	append_part(s, m->key, e, 0, PART_KERNEL, ret);
+	append_part(s, m->key, e, 0, PART_USER, ret);
 }

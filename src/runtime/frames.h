@@ -8,6 +8,8 @@
 
 #include "unwinders/unwinders.h"
 
+struct image_map;
+struct map_entry;
 struct show;
 struct type;
 
@@ -27,6 +29,17 @@ struct frame_list {
 /* Of a TYPE_STACK value. To be frames_done(). */
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret);
 void frames_done(struct frame_list *l);
+
+/* Of the stack at that offset of a map entry's key: of all keys that are one, as one. */
+void frames_of_entry(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, struct frame_list *ret);
+/* All stacks of the key as one list: a kernel's is called from the user's. */
+void frames_of_key(const struct show *s, const struct image_map *m, const struct map_entry *e,
+	struct frame_list *ret);
+
+/* What a part of a key is to a stack. */
+enum key_part { PART_OTHER, PART_USER, PART_KERNEL };
+enum key_part key_part(const struct type *t);
 
 /* Equal for stacks that are one where a map aggregates by them, as the mode of t says; 128 bits,
  * so that others do not collide. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* maps.c - the script's maps: read, printed, cleared.
+/* maps.c - the script's maps: read, cleared.
  *
  * A map is read whole, the values of all CPUs merged, then entries whose stacks are one
  * (frames.h), and sorted. */
@@ -13,31 +13,17 @@
 #include <string.h>
 
 #include "base/owner.h"
-#include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
-#include "hottest.h"
 #include "model/type.h"
 #include "show.h"
 #include "unwinders/unwinders.h"
 
-enum {
-	HOTTEST = 10,   /* functions in a table */
-	FEW_STACKS = 5, /* are looked at as they stand */
-};
-
-struct entries {
-	struct map_entry *list;
-	size_t n, cap;
-	const struct image_map *map;
+struct reading {
+	struct map_content *content;
 	const struct show *show;
 	bool unset; /* a scalar is wanted though it was never set */
 };
-
-static int map_fd(struct bpf_object *obj, const struct image_map *m)
-{
-	return bpf_object__find_map_fd_by_name(obj, m->bpf_name);
-}
 
 /* ---- merging ------------------------------------------------------------ */
 
@@ -84,15 +70,6 @@ static void real_ids(const struct show *s, const struct type *t, uint8_t *data)
 	}
 }
 
-static bool has_stack(const struct type *t)
-{
-	if (t->kind == TYPE_TUPLE)
-		for (unsigned i = 0; i < t->tuple.n; i++)
-			if (has_stack(t->tuple.members[i]))
-				return true;
-	return t->kind == TYPE_STACK;
-}
-
 static bool scalar_is_set(const struct image_map *m, const uint8_t *value, int ncpus)
 {
 	uint64_t set = 0;
@@ -102,42 +79,42 @@ static bool scalar_is_set(const struct image_map *m, const uint8_t *value, int n
 	return set;
 }
 
-static void add_entry(struct entries *e, const uint8_t *key, const uint8_t *value, int ncpus)
+static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *value, int ncpus)
 {
-	const struct image_map *m = e->map;
-	const struct type *t = m->value;
+	struct map_content *c = e->content;
+	const struct image_map *m = c->map;
 	struct map_entry *to;
 
 	if (!m->key && !e->unset && !scalar_is_set(m, value, ncpus))
 		return;
-	if (e->n == e->cap) {
-		e->cap = e->cap ? e->cap * 2 : 64;
-		e->list = reallocarray(e->list, e->cap, sizeof(*e->list));
-		if (!e->list)
+	if (c->n == c->cap) {
+		c->cap = c->cap ? c->cap * 2 : 64;
+		c->list = reallocarray(c->list, c->cap, sizeof(*c->list));
+		if (!c->list)
 			abort();
 	}
-	to = &e->list[e->n++];
+	to = &c->list[c->n++];
 	to->alike = NULL;
 	to->key = malloc(m->key_size);
 	to->value = calloc(1, m->value_size);
 	if (!to->key || !to->value)
 		abort();
 	memcpy(to->key, key, m->key_size);
-	if (e->map->key)
-		real_ids(e->show, e->map->key, to->key);
+	if (m->key)
+		real_ids(e->show, m->key, to->key);
 	for (int i = 0; i < ncpus; i++)
-		merge(t, to->value, value + (size_t)i * m->value_size);
+		merge(m->value, to->value, value + (size_t)i * m->value_size);
 }
 
-static int read_all(struct bpf_object *obj, struct entries *e)
+static int read_all(int fd, struct reading *e)
 {
-	int ncpus = e->map->per_cpu ? libbpf_num_possible_cpus() : 1;
+	const struct image_map *m = e->content->map;
+	int ncpus = m->per_cpu ? libbpf_num_possible_cpus() : 1;
 	_cleanup_(freep) uint8_t *value = NULL, *key = NULL;
-	int fd = map_fd(obj, e->map);
 	void *last = NULL;
 
-	value = malloc((size_t)e->map->value_size * ncpus);
-	key = malloc(e->map->key_size);
+	value = malloc((size_t)m->value_size * ncpus);
+	key = malloc(m->key_size);
 	if (!value || !key)
 		return -ENOMEM;
 	while (!bpf_map_get_next_key(fd, last, key)) {
@@ -156,13 +133,6 @@ static void entry_done(struct map_entry *entry)
 	}
 	free(entry->key);
 	free(entry->value);
-}
-
-static void entries_done(struct entries *e)
-{
-	for (size_t i = 0; i < e->n; i++)
-		entry_done(&e->list[i]);
-	free(e->list);
 }
 
 /* ---- order -------------------------------------------------------------- */
@@ -225,8 +195,8 @@ static int64_t rank(const struct type *t, const uint8_t *value)
 static int compare_entries(const void *pa, const void *pb, void *arg)
 {
 	const struct map_entry *a = pa, *b = pb;
-	const struct entries *e = arg;
-	const struct type *t = e->map->value;
+	const struct map_content *c = arg;
+	const struct type *t = c->map->value;
 	int64_t x, y;
 	int r;
 
@@ -238,8 +208,8 @@ static int compare_entries(const void *pa, const void *pb, void *arg)
 	} else {
 		r = compare_values(t, a->value, b->value);
 	}
-	if (!r && e->map->key)
-		r = compare_values(e->map->key, a->key, b->key);
+	if (!r && c->map->key)
+		r = compare_values(c->map->key, a->key, b->key);
 	return r;
 }
 
@@ -290,136 +260,73 @@ static void join_key(const struct image_map *m, struct map_entry *to, const stru
 
 /* Of plain values, whose sum may mean nothing, only the same stack's are one: two ids, one of
  * which userspace gave when it finished the walk. */
-static void find_keys(const struct entries *e, struct keyed *keyed)
+static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
-	bool is_agg = e->map->value->kind == TYPE_AGG;
+	bool is_agg = c->map->value->kind == TYPE_AGG;
 
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = 0; i < c->n; i++) {
 		keyed[i] = (struct keyed){ .at = i };
 		if (is_agg)
-			key_of(e->show, e->map->key, e->list[i].key, &keyed[i].by);
+			key_of(s, c->map->key, c->list[i].key, &keyed[i].by);
 		else
-			frames_key_add(&keyed[i].by, e->list[i].key, e->map->key_size);
+			frames_key_add(&keyed[i].by, c->list[i].key, c->map->key_size);
 	}
 }
 
-static void merge_equal(struct entries *e)
+static void merge_equal(const struct show *s, struct map_content *c)
 {
 	_cleanup_(freep) struct keyed *keyed = NULL;
 	struct map_entry *merged;
 	size_t n = 0;
 
-	if (!e->n || !e->map->key || !has_stack(e->map->key))
+	if (!c->n || !type_has(c->map->key, TYPE_STACK))
 		return;
-	keyed = calloc(e->n, sizeof(*keyed));
-	merged = calloc(e->n, sizeof(*merged));
+	keyed = calloc(c->n, sizeof(*keyed));
+	merged = calloc(c->n, sizeof(*merged));
 	if (!keyed || !merged)
 		abort();
-	find_keys(e, keyed);
-	qsort(keyed, e->n, sizeof(*keyed), compare_keyed);
-	for (size_t i = 0; i < e->n; i++) {
-		struct map_entry *from = &e->list[keyed[i].at];
+	find_keys(s, c, keyed);
+	qsort(keyed, c->n, sizeof(*keyed), compare_keyed);
+	for (size_t i = 0; i < c->n; i++) {
+		struct map_entry *from = &c->list[keyed[i].at];
 
 		if (!i || memcmp(&keyed[i].by, &keyed[i - 1].by, sizeof(keyed[i].by))) {
 			merged[n++] = *from;
 			continue;
 		}
-		merge(e->map->value, merged[n - 1].value, from->value);
-		join_key(e->map, &merged[n - 1], from);
+		merge(c->map->value, merged[n - 1].value, from->value);
+		join_key(c->map, &merged[n - 1], from);
 		entry_done(from);
 	}
-	free(e->list);
-	e->list = merged;
-	e->n = n;
+	free(c->list);
+	c->list = merged;
+	c->n = n;
 }
 
-/* ---- printing ----------------------------------------------------------- */
+/* ---- a whole map -------------------------------------------------------- */
 
-/* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
-static double total_of(const struct entries *e)
+int map_read(const struct show *s, int fd, const struct image_map *m,
+	const struct map_wanted *wanted, struct map_content *ret)
 {
-	const struct type *t = e->map->value;
-	double sum = 0;
+	struct reading e = {.content = ret, .show = s, .unset = wanted->unset};
+	int r;
 
-	if (!e->map->key || !has_stack(e->map->key) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
-		return 0;
-	for (size_t i = 0; i < e->n; i++) {
-		uint64_t v = *(const uint64_t *)e->list[i].value;
-
-		sum += t->is_signed ? (double)(int64_t)v : (double)v;
-	}
-	return sum > 0 ? sum : 0;
+	*ret = (struct map_content){.map = m, .div = wanted->div};
+	r = read_all(fd, &e);
+	if (r)
+		return r;
+	merge_equal(s, ret);
+	qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
+	if (wanted->top > 0 && (uint64_t)wanted->top < ret->n)
+		ret->first = ret->n - (size_t)wanted->top;
+	return 0;
 }
 
-static double share_of(const struct entries *e, size_t i, double total)
+void map_content_done(struct map_content *c)
 {
-	uint64_t v = *(const uint64_t *)e->list[i].value;
-
-	return 100 * (e->map->value->is_signed ? (double)(int64_t)v : (double)v) / total;
-}
-
-/* from: so many were left out. */
-static void print_total(const struct entries *e, size_t from, double total, int64_t div, FILE *out)
-{
-	double left_out = 0;
-
-	for (size_t i = 0; i < from; i++)
-		left_out += share_of(e, i, total);
-	fprintf(out, "\n@%s: %.0f in %zu stack%s", e->map->name, total / (div > 1 ? div : 1), e->n,
-		e->n == 1 ? "" : "s");
-	if (from)
-		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", from, left_out);
-	fputc('\n', out);
-}
-
-static void print_hottest(const struct entries *e, double total, FILE *out)
-{
-	struct hottest *h = hottest_new();
-
-	for (size_t i = 0; i < e->n; i++) {
-		struct frame_list l;
-
-		show_entry_frames(e->show, e->map, &e->list[i], &l);
-		hottest_add(h, &l, share_of(e, i, total));
-		frames_done(&l);
-	}
-	hottest_print(h, HOTTEST, out);
-	hottest_free(h);
-}
-
-static void print_all(const struct entries *e, const struct map_print *how, FILE *out)
-{
-	size_t from = how->top > 0 && (uint64_t)how->top < e->n ? e->n - how->top : 0;
-	double total = how->shares && !map_is_folded(e->map) ? total_of(e) : 0;
-
-	for (size_t i = from; i < e->n; i++) {
-		struct str text = {};
-
-		show_entry(e->show, e->map, &e->list[i], how, total ? share_of(e, i, total) : -1, &text);
-		fwrite(text.data, 1, text.len, out);
-		str_done(&text);
-	}
-	if (!total)
-		return;
-	print_total(e, from, total, how->div, out);
-	if (e->n > FEW_STACKS)
-		print_hottest(e, total, out);
-}
-
-int map_print(const struct show *s, struct bpf_object *obj, const struct image_map *m,
-	const struct map_print *how, FILE *out)
-{
-	struct entries e = {.map = m, .show = s, .unset = how->unset};
-	int r = read_all(obj, &e), n;
-
-	if (!r) {
-		merge_equal(&e);
-		qsort_r(e.list, e.n, sizeof(*e.list), compare_entries, &e);
-		print_all(&e, how, out);
-	}
-	n = e.n;
-	entries_done(&e);
-	return r ? r : n;
+	for (size_t i = 0; i < c->n; i++)
+		entry_done(&c->list[i]);
+	free(c->list);
 }
 
 /* ---- stacks ------------------------------------------------------------- */
@@ -433,13 +340,12 @@ static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void
 		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
 }
 
-void map_each_stack(struct bpf_object *obj, const struct image_map *m,
+void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)
 {
-	bool keys = m->key && has_stack(m->key), values = has_stack(m->value);
+	bool keys = type_has(m->key, TYPE_STACK), values = type_has(m->value, TYPE_STACK);
 	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
 	void *last = NULL;
-	int fd = map_fd(obj, m);
 
 	if (!value || !key || (!keys && !values))
 		return;
@@ -454,34 +360,35 @@ void map_each_stack(struct bpf_object *obj, const struct image_map *m,
 
 /* ---- clear, zero -------------------------------------------------------- */
 
-static int for_all_keys(struct bpf_object *obj, const struct image_map *m, bool remove)
+static int for_all_keys(int fd, const struct image_map *m, bool remove)
 {
 	struct show nobody = {};
-	struct entries e = {.map = m, .show = &nobody};
+	struct map_content c = {.map = m};
+	struct reading e = {.content = &c, .show = &nobody};
 	_cleanup_(freep) uint8_t *zeros = NULL;
-	int fd = map_fd(obj, m), r = read_all(obj, &e);
+	int r = read_all(fd, &e);
 
 	zeros = calloc(libbpf_num_possible_cpus(), m->value_size);
 	if (!zeros)
 		r = -ENOMEM;
 	if (zeros && !remove && !m->key) /* zero, but set */
 		memset(zeros + m->value_size - 8, 1, 1);
-	for (size_t i = 0; i < e.n && !r; i++) {
+	for (size_t i = 0; i < c.n && !r; i++) {
 		if (remove && m->key)
-			bpf_map_delete_elem(fd, e.list[i].key);
+			bpf_map_delete_elem(fd, c.list[i].key);
 		else
-			bpf_map_update_elem(fd, e.list[i].key, zeros, BPF_EXIST);
+			bpf_map_update_elem(fd, c.list[i].key, zeros, BPF_EXIST);
 	}
-	entries_done(&e);
+	map_content_done(&c);
 	return r;
 }
 
-int map_clear(struct bpf_object *obj, const struct image_map *m)
+int map_clear(int fd, const struct image_map *m)
 {
-	return for_all_keys(obj, m, true);
+	return for_all_keys(fd, m, true);
 }
 
-int map_zero(struct bpf_object *obj, const struct image_map *m)
+int map_zero(int fd, const struct image_map *m)
 {
-	return for_all_keys(obj, m, false);
+	return for_all_keys(fd, m, false);
 }

@@ -1,22 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session.h - a script running: image -> kernel -> text, until it ends. */
+/* session.h - scripts running: images -> kernel -> what they print, until they end.
+ *
+ * A one-liner opens a session, adds its image, polls until that says that it has ended, finishes and
+ * closes. A session that grows takes more images while the first run, and drops some: a map is one
+ * map for all that name it, and lives as long as the session. */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "model/image.h"
+#include "model/settings.h"
 #include "runtime/child.h"
 
 struct output;
+struct session;
+struct stream;
 struct target;
 
 struct session_options {
 	int pid;              /* -p: only this process, and end with it */
 	struct child *child;  /* -c, or NULL */
-	struct output *out;
+	const struct output *output; /* -f */
+	struct stream *stream;
+	const struct settings *settings; /* what is made once: ring buffer, caches, source maps */
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
+	bool grows;           /* images may follow the first, which codegen made for that
+			       * (codegen_options.grows); the session does not end for want of probes */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
 };
 
-/* The exit code: exit()'s, 0, or 1 after a failure that was told. */
-int session_run(const struct image *img, struct target *t, const struct session_options *opt);
+/* All that is pointed to stays the caller's, and is there until session_close(), images too. Those that
+ * give int give 0 or -errno, told; session_close() is called in both cases. */
+int session_open(struct target *t, const struct session_options *opt, struct session **ret);
+/* The number that the next image must have. */
+uint32_t session_next(const struct session *s);
+/* Loads it, runs its begin and attaches its probes. What fails leaves nothing of it behind but its
+ * number, which is used up. */
+int session_add(struct session *s, const struct image *img);
+/* Waits for what happens, timeout_ms at most (-1: any time), and deals with it. false: the session has
+ * ended: exit(), a signal, the end of the process or of who reads the output; or there is nothing to
+ * wait for. */
+bool session_poll(struct session *s, int timeout_ms);
+/* Detaches the image's probes and runs its end. Its maps stay. -ENOENT: there is no such image. */
+int session_drop(struct session *s, uint32_t image);
+/* Ends all images, prints the maps, says what was lost. exit()'s code, or 0. */
+int session_finish(struct session *s);
+void session_close(struct session *s);

@@ -41,15 +41,17 @@ void show_text(const uint8_t *data, uint32_t size, struct str *out)
 	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
 }
 
+/* i: image_place_id() */
 static void show_place(const struct show *s, const struct type *t, uint64_t i, struct str *out)
 {
+	const struct image *img = i >> 32 < s->nimages ? s->images[i >> 32] : NULL;
 	const struct place *p;
 
-	if (i >= s->image->nplaces) {
+	if (!img || (uint32_t)i >= img->nplaces) {
 		str_add(out, "?");
 		return;
 	}
-	p = s->image->places[i].place;
+	p = img->places[(uint32_t)i].place;
 	str_add(out, t->place.func ? p->func : p->name);
 }
 

@@ -2,6 +2,7 @@
 /* show.h - values as text, the way bpftrace prints them. What comes from a traced
  * process is escaped (str_add_safe). */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/image.h"
@@ -12,7 +13,8 @@ struct type;
 struct unwinders;
 
 struct show {
-	const struct image *image;
+	const struct image *const *images; /* by number */
+	size_t nimages;
 	struct target *target;
 	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
 };
@@ -34,11 +36,21 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);
+/* Why a list of frames is not a whole stack, or why it is empty; NULL: nothing to say. */
+const char *show_end(const struct type *t, const struct frame_list *l);
 /* A function alone, with its file where a language has one. */
 struct shown_frame;
 void show_function(const struct shown_frame *f, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
+
+/* show_folded.c: "outermost;...;innermost", after the reason where the stack is not whole. */
+void show_folded(const struct type *t, const struct frame_list *l, struct str *out);
+/* A map's key as one such line: the rest of the key, then the user's stacks, then the kernel's, which
+ * are called from there. "" where nothing is in it. */
+struct map_entry;
+void show_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
+	struct str *out);
 
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

@@ -191,63 +191,29 @@ static const char *nothing(enum frame_lang lang)
 	return lang < FRAME_LANGS ? text[lang] : NULL;
 }
 
-/* ---- folded ------------------------------------------------------------- */
-
-/* What the colours of a flame graph go by: a kernel's function, one that was inlined, one of
- * an interpreter or a JIT compiler. */
-static const char *annotation(const struct shown_frame *f)
-{
-	if (f->name.lang == FRAME_LANG_KERNEL)
-		return "_[k]";
-	if (f->name.caller)
-		return "_[i]";
-	return is_native(&f->name) || LANGS_NATIVE >> f->name.lang & 1 ? "" : "_[j]";
-}
-
-static void folded_frame(const struct shown_frame *f, struct str *out)
-{
-	size_t from = out->len;
-
-	show_function(f, out);
-	for (size_t i = from; i < out->len; i++)
-		if (out->data[i] == ';') /* it separates frames */
-			out->data[i] = ':';
-	str_add(out, annotation(f));
-}
-
-/* outermost;...;innermost on one line, by function. */
-static void folded(const struct type *t, const struct frame_list *l, struct str *out)
-{
-	const char *sep = "";
-
-	if (l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER) {
-		str_addf(out, "[%s]", unwind_end_text(l->end));
-		sep = ";";
-	} else if (!l->len && nothing(t->stack.lang)) {
-		str_addf(out, "[%s]", nothing(t->stack.lang));
-	}
-	for (size_t i = l->len; i-- > 0; sep = ";") {
-		str_add(out, sep);
-		folded_frame(&l->data[i], out);
-	}
-}
-
 /* ---- a stack ------------------------------------------------------------ */
+
+const char *show_end(const struct type *t, const struct frame_list *l)
+{
+	if (l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER)
+		return unwind_end_text(l->end);
+	return l->len ? NULL : nothing(t->stack.lang);
+}
 
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out)
 {
+	const char *why = show_end(t, l);
+
 	if (t->stack.mode == STACK_FOLDED) {
-		folded(t, l, out);
+		show_folded(t, l, out);
 		return;
 	}
 	str_addc(out, '\n');
 	for (size_t i = 0; i < l->len; i++)
 		add_line(s, t->stack.mode, &l->data[i], out);
-	if (l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER)
-		str_addf(out, "        [%s]\n", unwind_end_text(l->end));
-	else if (!l->len && nothing(t->stack.lang))
-		str_addf(out, "        [%s]\n", nothing(t->stack.lang));
+	if (why)
+		str_addf(out, "        [%s]\n", why);
 }
 
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out)

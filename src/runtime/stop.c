@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* timeout(1) and terminals may send a signal twice: to the process and to its group. */
 enum { SAME_SIGNAL_MS = 100, ALARM_US = 50000 };
@@ -19,10 +20,7 @@ static int event = -1;
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static void on_first(void)

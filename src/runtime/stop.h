@@ -4,7 +4,7 @@
  * The first asks the script to end. From then on SIGALRM comes every 50 ms, so that a
  * write that blocks returns with EINTR. The second ends strata at once, as the signal
  * does by default, and kills the command of -c. SIGPIPE is ignored: writing fails with
- * EPIPE, see output.h. */
+ * EPIPE, see output/stream.h. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/regular.h"
@@ -122,14 +122,6 @@ void unwinders_use_source_maps(struct unwinders *u)
 				&(struct sourcemap_files){ open_of_process, u->target });
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- memory ---- */
 
 enum { DEAD_KEPT = 512 }; /* processes, where memory is short: names of usym() are asked for soon */
@@ -199,11 +191,11 @@ void unwinders_preload_done(struct unwinders *u)
 
 static int add_process(struct unwinders *u, int pid)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err = processes_add(u->processes, (uint32_t)pid);
 
 	u->stats.processes++;
-	u->stats.add_ns += now_ns() - start;
+	u->stats.add_ns += clock_ns(CLOCK_MONOTONIC) - start;
 	return err;
 }
 
@@ -265,7 +257,7 @@ static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 	const struct file *f;
 	const uint8_t *data;
 
-	if (r->stack && !map && (r->anywhere || (addr >= r->stack && addr - r->stack < STACK_MAX))) {
+	if (r->stack && !map && (r->anywhere || (addr + size > r->stack && addr + size - r->stack < STACK_MAX))) {
 		r->beyond = true;
 		if (r->refuse)
 			return -EFAULT;
@@ -350,11 +342,15 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 /* Whether the stack outside of the copy may be another one by now: the end of the copy, where
  * it is deepest, has changed. From a thread's own stack Go goes on to whatever goroutine it
  * runs: for that nothing may have changed. */
-static bool has_moved(struct host_memory *process, const struct walk_record *r, bool anywhere)
+static bool has_moved(struct unwinders *u, struct host_memory *process, const struct walk_record *r,
+	bool anywhere)
 {
 	uint8_t now[4096];
+	uint64_t sp;
 	size_t n = r->size < sizeof(now) ? r->size : sizeof(now);
 
+	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= r->sp + r->size)
+		return true; /* what it returned from is still there, and more lies on it by now */
 	for (size_t end = r->size; end >= n && n; end -= n) {
 		if (process->read(process, r->sp + end - n, now, n) || memcmp(now, r->stack + end - n, n))
 			return true;
@@ -390,7 +386,9 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	regs.address_bits = target_address_bits();
 	err = walk_here(u, &copy.memory, &regs, r->pid, r->filter, r->limit, r, ret);
 	*ret_beyond = !err && rest.beyond && !refuse;
-	return *ret_beyond && has_moved(&process.memory, r, rest.anywhere) ? -EAGAIN : err;
+	if (*ret_beyond && ret->by_zero) /* few stacks end so, and much of what is no stack would */
+		return -EAGAIN;
+	return *ret_beyond && has_moved(u, &process.memory, r, rest.anywhere) ? -EAGAIN : err;
 }
 
 /* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
@@ -449,7 +447,7 @@ static void add_alone(struct unwinders *u, const struct walk_record *r, enum unw
 static void take_walk(struct unwinders *u, const struct walk_record *r, size_t size)
 {
 	struct host_stack stack = {};
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int failed = 0;
 
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
@@ -471,7 +469,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		u->stats.unfinished++;
 	}
 	free(stack.frames);
-	u->stats.walk_ns += now_ns() - start;
+	u->stats.walk_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
 static int walk_stopped(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,

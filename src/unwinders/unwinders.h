@@ -23,6 +23,8 @@ struct str;
  * unwinder is not in the object; else the kernel makes no such map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
+/* The same of another object, but for those maps: it is to share the first one's. */
+int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 /* For walks on the host alone: nothing is written anywhere. 0 or -ENOMEM. */
 int walk_maps_memory(struct walk_maps **ret);
 

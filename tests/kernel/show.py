@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'lib'))
@@ -100,6 +101,37 @@ cases.check('    100.0 %  <module> calls.py\n' not in seen and re.search(
     r'^     self  the innermost function of a stack\n  100\.0 %  call calls\.py\n\n'
     r'    total  a function with what it calls\n  100\.0 %  <module> calls\.py\n   50\.0 %  other calls\.py\n\Z', seen, re.M),
             'the hottest functions', seen)
+
+
+
+def folded(statements, loud=False):
+    """-f folded: (lines of the flame graph's input, what a person gets)"""
+    line = [arg for arg in options(statements, '-f', 'folded') if not loud or arg != '-q']
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    return sorted(done.stdout.replace(str(CALLS), 'calls.py').splitlines()), done.stderr
+
+
+LINES = sorted(want.splitlines())
+seen = folded('@[pystack] = count(); @n = count(); printf("a;b 1\\n"); print((7, 8));')
+cases.check(seen[0] == LINES, '-f folded: stacks of any mode, and nothing else', *seen)
+cases.check('a;b 1\n(7, 8)\n' in seen[1] and seen[1].endswith('@n: 6\n'), '..the rest goes to stderr', seen[1])
+seen, _ = folded('@[comm, pystack(line), 5] = count();')
+cases.check(len(seen) == 4 and all(re.fullmatch(r'python3(\.\d+)?;5;<module> calls.py_\[j\];.* [12]', line) for line in seen),
+            '..the rest of the key stands first', *seen)
+seen, _ = folded('@[kstack, ustack(perf, 1)] = count();')
+cases.check(len(seen) == 1 and re.fullmatch(r'getppid(;[^;]+_\[k\])* 6', seen[0]), '..the kernel is called from the user', *seen)
+for value, times in ('avg(4)', 4), ('stats(4)', 4), ('hist(4)', 1), ('lhist(4, 0, 9, 1)', 1), ('sum(4)', 4):
+    seen, _ = folded(f'@[pystack] = {value};')
+    cases.check(seen == [line.replace(' 3', f' {3 * times}') for line in LINES], f'..{value}', *seen)
+seen, said = folded('@[pystack] = sum(-1);', loud=True)
+cases.check(not seen and 'warning: @: 2 stacks are left out: a value below 0 has no width\n' in said, '..values below 0', seen, said)
+seen, _ = folded('@[jsstack] = max(3);')
+cases.check(seen == ['[no JavaScript frames] 3'], '..why a stack is not whole', *seen)
+with tempfile.TemporaryDirectory() as home:
+    subprocess.run(options('@[pystack] = count(); print(1)', '-f', 'folded', '-o', f'{home}/out'), stderr=subprocess.DEVNULL,
+                   timeout=60)
+    seen = sorted(pathlib.Path(home, 'out').read_text().replace(str(CALLS), 'calls.py').splitlines())
+cases.check(seen == LINES, '..to a file', *seen)
 
 seen = text('@[comm] = count(); @[str("b")] = count();', '--top', '1')
 cases.check(seen.count('@[') == 1, '--top of other maps', seen)

@@ -43,6 +43,8 @@ cases.check(len(types) > 10 and [t.rstrip(':') for t in offered('-l', '')] == ty
 features = re.findall(r'^  (\w+) +(?:yes|no) ', info[info.index('Kernel features'):info.index('\nProbes')], re.M)
 cases.check(offered('--no-feature', '') == features, 'every feature', features, offered('--no-feature', ''))
 cases.check('image' in offered('-d', ''), 'the stages of -d')
+formats = re.findall(r'^  (\w+) ', help_text[help_text.index('\nFormats'):help_text.index('\nExamples')], re.M)
+cases.check('text' in formats and offered('-f', '') == formats, 'the formats of -f', formats, offered('-f', ''))
 cases.check('uprobe:libc:malloc' in offered('-e', 'uprobe:libc:mallo'), "a library's functions")
 cases.check('uprobe:/usr/bin/' in offered('-e', 'uprobe:/usr/b'), 'paths')
 cases.check('fentry:vfs_read' in offered('-l', 'fentry:vfs_rea'), "the kernel's functions")

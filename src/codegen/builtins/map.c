@@ -4,9 +4,9 @@
 
 #include "builtins.h"
 
-static struct ir *send_map(struct gen *g, struct expr *call, enum record_op op)
+static struct ir *send_map(struct gen *g, struct expr *call, const char *kind)
 {
-	struct image_record *r = gen_record_new(g, op, call->span);
+	struct image_record *r = gen_record_new(g, kind, call->span);
 
 	r->map = call_arg(call, 0)->map.map->index;
 	gen_record_send(g, r, NULL);
@@ -15,12 +15,12 @@ static struct ir *send_map(struct gen *g, struct expr *call, enum record_op op)
 
 static struct ir *gen_clear_map(struct gen *g, struct expr *call, struct ir *into)
 {
-	return send_map(g, call, RECORD_CLEAR);
+	return send_map(g, call, "clear");
 }
 
 static struct ir *gen_zero_map(struct gen *g, struct expr *call, struct ir *into)
 {
-	return send_map(g, call, RECORD_ZERO);
+	return send_map(g, call, "zero");
 }
 
 /* delete(@m, key), or delete(@m[key]) as scripts before 0.22 have it. */

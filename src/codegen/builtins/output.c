@@ -18,7 +18,7 @@ static const struct type *check_printf(struct check *c, struct expr *call)
 
 static struct ir *gen_printf(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct image_record *r = gen_record_new(g, RECORD_PRINTF, call->span);
+	struct image_record *r = gen_record_new(g, "printf", call->span);
 	struct expr *fmt = call_arg(call, 0);
 
 	r->text = fmt->string.text;
@@ -70,7 +70,7 @@ static const struct type *check_print(struct check *c, struct expr *call)
 
 static struct ir *print_map(struct gen *g, struct expr *call)
 {
-	struct image_record *r = gen_record_new(g, RECORD_PRINT_MAP, call->span);
+	struct image_record *r = gen_record_new(g, "print-map", call->span);
 
 	r->map = call_arg(call, 0)->map.map->index;
 	if (call_arg(call, 1))
@@ -87,7 +87,7 @@ static struct ir *gen_print(struct gen *g, struct expr *call, struct ir *into)
 
 	if (is_whole_map(what))
 		return print_map(g, call);
-	gen_record_send(g, gen_record_new(g, RECORD_PRINT_VALUE, call->span), what);
+	gen_record_send(g, gen_record_new(g, "print", call->span), what);
 	return NULL;
 }
 
@@ -95,7 +95,7 @@ static struct ir *gen_print(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_exit(struct gen *g, struct expr *call, struct ir *into)
 {
-	gen_record_send(g, gen_record_new(g, RECORD_EXIT, call->span), call_arg(call, 0));
+	gen_record_send(g, gen_record_new(g, "exit", call->span), call_arg(call, 0));
 	gen_stop(g);
 	return NULL;
 }
@@ -108,9 +108,9 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"join_record", "u64"};
 	static const uint32_t sizes[] = {sizeof(struct join_record), 0};
-	struct image_record *r = gen_record_new(g, RECORD_JOIN, call->span);
+	struct image_record *r = gen_record_new(g, "join", call->span);
 	struct expr *sep = call_arg(call, 1);
-	uint32_t id = r - g->img->records;
+	uint32_t id = gen_record_id(g, r);
 	struct ir *mem = gen_mem(g, sizeof(struct join_record));
 
 	r->text = sep ? sep->string.text : " ";

@@ -188,7 +188,7 @@ static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
 		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
 		g->bound_to_place = true;
-		return ir_int(g->ir, g->named_place);
+		return ir_int(g->ir, image_place_id(g->img->number, g->named_place));
 	}
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 }

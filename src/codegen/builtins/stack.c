@@ -111,7 +111,7 @@ static struct ir *ask_library(struct gen *g, const char *function, uint32_t filt
 	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
 	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
 	gen_library(g, function, params, sizes, &req, 1);
-	g->img->user_stacks = true;
+	g->img->user_stacks = g->img->unwinder = true;
 	g->img->ring = true;
 	return req;
 }

@@ -319,7 +319,7 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 	if (!frames)
 		return -ENOMEM;
 	memcpy(frames, h->out->frames, 8ull * r->nr);
-	*ret = (struct host_stack){r->id, frames, r->nr, r->end};
+	*ret = (struct host_stack){r->id, frames, r->nr, r->end, r->end == UNWIND_COMPLETE && !h->walk->pc};
 	return 0;
 }
 

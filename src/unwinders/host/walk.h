@@ -73,6 +73,7 @@ struct host_stack {
 	uint64_t *frames; /* free()d by the caller */
 	uint32_t nr;
 	enum unwind_end end;
+	bool by_zero;     /* it is complete by a return address of 0 */
 };
 
 /* What no table knows is walked by frame pointer; nothing is asked for. 0 or -errno:

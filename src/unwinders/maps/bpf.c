@@ -159,7 +159,7 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 	set_vma_offsets(t, c);
 }
 
-static int set_up(struct target *t, struct bpf_object *obj, uint32_t limit)
+int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit)
 {
 	struct unwind_config *c = rodata_find(obj, "unwind_config", sizeof(*c));
 	struct bpf_map *frames = bpf_object__find_map_by_name(obj, "frames");
@@ -550,7 +550,7 @@ static int make_maps(struct maps_bpf *s, struct bpf_object *obj)
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret)
 {
-	int err = set_up(t, obj, limit);
+	int err = unwinders_configure(t, obj, limit);
 	struct maps_bpf *s;
 
 	if (err)

@@ -18,10 +18,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/regular.h"
@@ -120,14 +120,6 @@ const struct files_stats *files_stats(const struct files *fs)
 	return &fs->stats;
 }
 
-static uint64_t coarse_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* table_size: as far as known, for a number whose table is there at once. */
 static struct file *new_file(struct files *fs, const char *path, size_t table_size)
 {
@@ -148,14 +140,6 @@ static struct file *new_file(struct files *fs, const char *path, size_t table_si
 }
 
 /* ---- tables ---- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 static void log_loop(const struct file *f)
 {
@@ -249,7 +233,7 @@ static void get_table(struct files *fs, struct elf *elf, const struct cache_key 
 static struct file *file_with_table(struct files *fs, struct elf *elf, const char *path,
 	const struct cache_key *key)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	struct table table;
 	struct file *f;
 
@@ -264,7 +248,7 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 	fill_file(fs, f, elf, &table);
 	f->libc = is_libc(elf);
 	open_langs(fs, f, key);
-	fs->stats.ns += now_ns() - start;
+	fs->stats.ns += clock_ns(CLOCK_MONOTONIC) - start;
 	if (table.data && ((const struct table_header *)table.data)->nranges)
 		log_loop(f);
 	return f;
@@ -406,7 +390,7 @@ static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uin
 
 	*at = (struct file_inode){ f->inodes, inode, major, minor };
 	f->inodes = at;
-	f->used = coarse_ns();
+	f->used = clock_ns(CLOCK_MONOTONIC_COARSE);
 	idmap_set(&fs->by_inode, inode_key(major, minor, inode), (uintptr_t)f);
 	if (f->libc && !fs->libc)
 		first_libc(fs, f);
@@ -420,7 +404,7 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 	_cleanup_(closep) int fd = -1;
 
 	if (f) {
-		f->used = coarse_ns();
+		f->used = clock_ns(CLOCK_MONOTONIC_COARSE);
 		return f;
 	}
 	fd = proc_open_mapping(fs->target, pid, m);
@@ -561,7 +545,7 @@ static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret)
 {
 	struct file **list = calloc(fs->files.len + 1, sizeof(*list));
-	uint64_t bytes = 0, now = coarse_ns();
+	uint64_t bytes = 0, now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	size_t n = 0, chosen = 0;
 
 	for (size_t i = 1; list && i < fs->files.len; i++) {

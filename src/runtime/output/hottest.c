@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bpf/walk/unwind.h"
-#include "frames.h"
-#include "show.h"
+#include "runtime/frames.h"
+#include "runtime/show.h"
 
 struct function {
 	struct frames_key key;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* load.c - image -> kernel. libbpf speaks through a callback: its words are kept,
+/* image_object.c - image -> kernel, and back. libbpf speaks through a callback: its words are kept,
  * and shown with -vv, or where a refusal has to be explained. */
-#include "load.h"
+#include "image_object.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
 #include <errno.h>
@@ -18,9 +19,8 @@
 #include "base/owner.h"
 #include "base/source.h"
 #include "base/str.h"
-#include "bpf/lib/record.h"
-#include "model/provider.h"
-#include "runtime/attach.h"
+#include "runtime/shared.h"
+#include "runtime/stop.h"
 #include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -198,15 +198,15 @@ static void prepare_tree(struct target *t, struct bpf_object *obj)
 }
 
 /* A power of two of pages, as the kernel wants it. */
-static uint32_t ring_size(const struct image *img)
+static uint32_t ring_size(const struct image *img, uint64_t wanted)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), pages = 1;
 
 	if (!img->ring)
 		return page;
-	if (!img->ring_pages)
-		return img->user_stacks || img->kernel_stacks ? RING_STACKS : RING_SMALL;
-	while (pages < img->ring_pages)
+	if (!wanted)
+		return img->unwinder || img->kernel_stacks ? RING_STACKS : RING_SMALL;
+	while (pages < wanted)
 		pages *= 2;
 	return pages * page;
 }
@@ -226,83 +226,220 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
-static int prepare(const struct image *img, struct target *t, struct load *l)
+/* The walk's maps are made with the first image that has it. */
+static int prepare_unwinder(const struct image *img, struct bpf_object *obj, struct load_env *env)
 {
-	struct bpf_object *obj = l->obj;
+	uint32_t limit = img->stack_limit ? img->stack_limit : 1;
+	int r;
+
+	if (img->user_stacks && lacks_stacks(env->target))
+		return -EOPNOTSUPP;
+	r = shared_find(env->shared, "tables") ? unwinders_configure(env->target, obj, limit) :
+		unwinders_prepare(env->target, obj, limit, &env->maps);
+	if (r == -ENOENT)
+		log_error("internal error: the unwinder is not in the linked object");
+	else if (r)
+		why_no_bpf(r);
+	return r;
+}
+
+static int prepare(const struct image *img, struct bpf_object *obj, struct load_env *env)
+{
+	int r = 0;
 
 	size_map(obj, "scratch", img->scratch_size, 0);
-	size_map(obj, "ring", 0, ring_size(img));
-	if (img->user_stacks && lacks_stacks(t))
-		return -EOPNOTSUPP;
-	if (img->user_stacks) {
-		int r = unwinders_prepare(t, obj, img->stack_limit ? img->stack_limit : 1, &l->maps);
-
-		if (r == -ENOENT)
-			log_error("internal error: the unwinder is not in the linked object");
-		else if (r)
-			why_no_bpf(r);
-		if (r)
-			return r;
+	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
+	if (img->unwinder)
+		r = prepare_unwinder(img, obj, env);
+	if (r)
+		return r;
+	r = shared_use(env->shared, obj);
+	if (r) {
+		why_no_bpf(r);
+		return r;
 	}
-	prepare_tree(t, obj);
-	who_prepare(t, obj, l->only_pid);
-	return prepare_progs(img, t, obj);
+	prepare_tree(env->target, obj);
+	who_prepare(env->target, obj, env->only_pid);
+	return prepare_progs(img, env->target, obj);
 }
 
 /* A file each, and some more for what is read meanwhile. (libbpf has opened one for each map.) */
 static int check_files(struct bpf_object *obj)
 {
-	unsigned n = 4;
 	struct bpf_program *p;
+	unsigned n = 4;
+	struct bpf_map *m;
 
 	bpf_object__for_each_program(p, obj)
+		n++;
+	bpf_object__for_each_map(m, obj) /* shared_add() */
 		n++;
 	return files_suffice(n);
 }
 
 static void *verify(void *arg)
 {
-	struct load *l = arg;
+	struct image_object *o = arg;
 
-	l->result = bpf_object__load(l->obj);
+	o->result = bpf_object__load(o->obj);
 	return NULL;
 }
 
-int load_start(const struct image *img, struct target *t, struct load *l)
+static int open_object(struct image_object *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "strata");
 	int r;
 
 	libbpf_set_print(listen);
 	str_clear(&said);
-	l->obj = bpf_object__open_mem(img->elf, img->elf_size, &opts);
-	if (!l->obj) {
-		r = -errno;
-		if (r == -EMFILE || r == -ENFILE)
-			log_error("cannot load the script: %s", why_errno(r));
-		else
-			log_error("internal error: libbpf refuses the object: %s", str_text(&said));
-		return r;
+	o->obj = bpf_object__open_mem(o->img->elf, o->img->elf_size, &opts);
+	if (o->obj)
+		return 0;
+	r = -errno;
+	if (r == -EMFILE || r == -ENFILE)
+		log_error("cannot load the script: %s", why_errno(r));
+	else
+		log_error("internal error: libbpf refuses the object: %s", str_text(&said));
+	return r;
+}
+
+static int find_rows(struct image_object *o)
+{
+	o->rows = calloc(o->img->nrecords + 1, sizeof(*o->rows));
+	if (!o->rows)
+		return -ENOMEM;
+	for (unsigned i = 0; i < o->img->nrecords; i++) {
+		o->rows[i] = record_row_by_name(o->img->records[i].kind);
+		if (!o->rows[i]) {
+			log_error("internal error: no kind of record is called %s", o->img->records[i].kind);
+			return -EINVAL;
+		}
 	}
-	r = check_files(l->obj);
-	if (!r)
-		r = prepare(img, t, l); /* it has said why not */
-	if (r)
-		return r;
-	l->is_under_way = !pthread_create(&l->thread, NULL, verify, l);
-	if (!l->is_under_way)
-		verify(l);
 	return 0;
 }
 
-int load_wait(const struct image *img, struct load *l)
+int image_object_start(struct image_object *o, const struct image *img, struct load_env *env)
 {
-	if (l->is_under_way)
-		pthread_join(l->thread, NULL);
-	l->is_under_way = false;
-	if (l->result)
-		return refuse(img, l->result);
+	int r;
+
+	o->img = img;
+	r = shared_check(env->shared, img);
+	if (!r)
+		r = find_rows(o);
+	if (!r)
+		r = open_object(o);
+	if (!r)
+		r = check_files(o->obj);
+	if (!r)
+		r = prepare(img, o->obj, env); /* it has said why not */
+	if (r)
+		return r;
+	o->is_under_way = !pthread_create(&o->thread, NULL, verify, o);
+	if (!o->is_under_way)
+		verify(o);
+	return 0;
+}
+
+static void join(struct image_object *o)
+{
+	if (o->is_under_way)
+		pthread_join(o->thread, NULL);
+	o->is_under_way = false;
+}
+
+int image_object_wait(struct image_object *o, struct load_env *env)
+{
+	int r;
+
+	join(o);
+	if (o->result)
+		return refuse(o->img, o->result);
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
+	r = shared_add(env->shared, o->obj, o->img);
+	if (r)
+		log_error("cannot load the script: %s", why_errno(r));
+	return r;
+}
+
+/* ---- programs ----------------------------------------------------------- */
+
+static struct bpf_program *find_program(const struct image_object *o, const struct image_prog *p)
+{
+	return bpf_object__find_program_by_name(o->obj, p->name);
+}
+
+int image_object_run(struct image_object *o, enum provider_run when, void (*done)(void *arg),
+	void *arg)
+{
+	for (unsigned i = 0; i < o->img->nprogs; i++) {
+		const struct image_prog *p = &o->img->progs[i];
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+		int r;
+
+		if (p->provider->run != when)
+			continue;
+		r = bpf_prog_test_run_opts(bpf_program__fd(find_program(o, p)), &opts);
+		if (r) {
+			log_error("cannot run %s: %s", p->provider->name, why_errno(r));
+			return r;
+		}
+		done(arg);
+	}
 	return 0;
+}
+
+bool image_object_has_probes(const struct image_object *o)
+{
+	for (unsigned i = 0; i < o->img->nprogs; i++)
+		if (o->img->progs[i].provider->attach)
+			return true;
+	return false;
+}
+
+static int attach(struct image_object *o, const struct load_env *env, const struct image_prog *p)
+{
+	struct loaded_probe lp = {
+		.image = o->img,
+		.prog = p,
+		.bpf = find_program(o, p),
+		.target = env->target,
+		.pid = env->pid,
+		.links = &o->links,
+	};
+
+	return p->provider->attach ? p->provider->attach(&lp) : 0;
+}
+
+/* In such an order that the kernel runs programs of one place in that of the script. */
+int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places)
+{
+	unsigned n = o->img->nprogs;
+	int r = 0;
+
+	*ret_places = 0;
+	for (unsigned i = 0; i < 2 * n && !r && !stop_asked(); i++) {
+		const struct image_prog *p = &o->img->progs[i < n ? i : 2 * n - 1 - i];
+
+		if (probe_is_newest_first(env->target, o->img, p) == (i < n))
+			continue;
+		r = attach(o, env, p);
+		*ret_places += p->nplaces;
+	}
+	return r;
+}
+
+void image_object_stop(struct image_object *o)
+{
+	who_stop(o->obj);
+}
+
+void image_object_done(struct image_object *o)
+{
+	join(o);
+	links_done(&o->links);
+	bpf_object__close(o->obj);
+	o->obj = NULL;
+	free(o->rows);
+	o->rows = NULL;
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* image_object.h - an image in the kernel: its maps are made or found, its programs verified,
+ * attached, run, stopped. */
+#pragma once
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach.h"
+#include "model/image.h"
+#include "model/provider.h"
+#include "records.h"
+
+struct bpf_object;
+struct out;
+struct shared;
+struct target;
+struct walk_maps;
+
+/* What all images of a session are loaded with. */
+struct load_env {
+	struct target *target;
+	struct shared *shared;
+	int pid;                  /* -p; 0: none.. */
+	int only_pid;             /* ..see who_prepare() */
+	uint64_t ring_pages;      /* of the ring buffer; 0: by what the first image sends */
+	struct walk_maps *maps; /* out: made with the first image that has the unwinder; owned by
+				   * whoever takes it. Writes from the start */
+};
+
+struct image_object {
+	const struct image *img;
+	struct bpf_object *obj;   /* NULL: it was dropped, or not loaded */
+	struct links links;
+	struct record_env env;
+	const struct record_row **rows; /* by record */
+	pthread_t thread;         /* verifies, which takes long */
+	bool is_under_way;
+	int result;
+};
+
+/* 0 or -errno, told in the script's terms. After it image_object_wait() must be called, before obj
+ * is used, or image_object_done(). */
+int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
+/* Its maps are in env->shared then. 0 or -errno, told in the script's terms. */
+int image_object_wait(struct image_object *o, struct load_env *env);
+
+/* Its begin or end: the kernel runs them here and now. done is called after each. */
+int image_object_run(struct image_object *o, enum provider_run when, void (*done)(void *arg),
+	void *arg);
+/* Of begin and end alone there is nothing to wait for. */
+bool image_object_has_probes(const struct image_object *o);
+/* Probes, counted in *ret_places; until a signal comes. 0 or -errno, told. */
+int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
+/* Programs that begin from now on do nothing, and those that had begun have ended. */
+void image_object_stop(struct image_object *o);
+/* Detaches and frees; img stays. */
+void image_object_done(struct image_object *o);

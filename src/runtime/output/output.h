@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* output.h - how what a script prints is written: a row a format, chosen by -f.
+ *
+ * A row is a file of this directory and a line in outputs.def. It gets values, maps that were read
+ * and sorted, and, by frames.h, the named frames of a stack; what it makes of them goes to the
+ * stream, whose writes are checked (stream.h), or, where the format has no use for it, to
+ * stderr. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct image;
+struct image_map;
+struct map_content;
+struct output;
+struct show;
+struct stream;
+struct type;
+
+/* What a row works on. Nothing here is owned. */
+struct out {
+	const struct output *output;
+	struct stream *stream;
+	FILE *file;              /* the stream's */
+	const struct show *show; /* for names */
+	bool terminal;           /* a person reads what is written */
+	bool quiet;              /* -q */
+};
+
+/* What happened beside what the script prints. */
+struct output_event {
+	enum { OUTPUT_ATTACHED, OUTPUT_LOST } kind;
+	uint64_t n;       /* probes; events, updates.. */
+	const char *what; /* LOST: which, and why */
+};
+
+struct output {
+	const char *name; /* of -f */
+	const char *help; /* one line, no full stop */
+	/* A script was added; before anything of it is printed. NULL: nothing to do. */
+	void (*begin)(struct out *o, const struct image *img);
+	/* Text that is whole as it stands, of a record of that kind: "printf", "join".. */
+	void (*text)(struct out *o, const char *kind, const char *text, size_t size);
+	/* print(value), not of an aggregation. */
+	void (*value)(struct out *o, const struct type *t, const uint8_t *data);
+	/* print(@map), and each map at the end. */
+	void (*map)(struct out *o, const struct map_content *m);
+	void (*event)(struct out *o, const struct output_event *e);
+	/* The scripts have ended: these maps come next, n of them, and then nothing. NULL: nothing
+	 * to do. */
+	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
+};
+
+#define O(name) extern const struct output output_##name;
+#include "outputs.def"
+#undef O
+
+/* Ends with NULL; the first is the default. */
+extern const struct output *const outputs[];
+
+/* NULL: there is none. */
+const struct output *output_by_name(const char *name);
+/* The name nearest to what was written; NULL: none is near. */
+const char *output_nearest(const char *written);
+/* For formats that have no place for events: as text to stderr. */
+void output_event_log(struct out *o, const struct output_event *e);

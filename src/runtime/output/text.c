@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/* text.c - -f text: what bpftrace prints. A map is "@name[key]: value" a line, or, keyed by stacks
+ * of the mode folded, "outermost;...;innermost value"; a person at a terminal gets shares and the
+ * hottest functions beside. */
+#include "output.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "hottest.h"
+#include "model/type.h"
+#include "runtime/frames.h"
+#include "runtime/maps.h"
+#include "runtime/show.h"
+#include "text.h"
+
+enum {
+	HOTTEST = 10,   /* functions in a table */
+	FEW_STACKS = 5, /* are looked at as they stand */
+};
+
+/* ---- values ------------------------------------------------------------- */
+
+static void add_int(struct str *out, bool is_signed, uint64_t v, int64_t div)
+{
+	if (div > 1)
+		v = is_signed ? (uint64_t)((int64_t)v / div) : v / (uint64_t)div;
+	if (is_signed)
+		str_addf(out, "%" PRId64, (int64_t)v);
+	else
+		str_addf(out, "%" PRIu64, v);
+}
+
+static void show_agg(const struct type *t, const uint8_t *value, int64_t div, struct str *out)
+{
+	const uint64_t *v = (const uint64_t *)value;
+	int64_t average;
+
+	switch (t->agg.kind) {
+	case AGG_COUNT:
+	case AGG_SUM:
+	case AGG_MIN:
+	case AGG_MAX:
+		add_int(out, t->is_signed && t->agg.kind != AGG_COUNT, v[0], div);
+		break;
+	case AGG_AVG:
+	case AGG_STATS:
+		average = !v[0] ? 0 : t->is_signed ? (int64_t)v[1] / (int64_t)v[0] :
+						     (int64_t)(v[1] / v[0]);
+		if (t->agg.kind == AGG_AVG) {
+			add_int(out, t->is_signed, average, div);
+			break;
+		}
+		str_addf(out, "{ .count = %" PRIu64 ", .average = ", v[0]);
+		add_int(out, t->is_signed, average, div);
+		str_add(out, ", .total = ");
+		add_int(out, t->is_signed, v[1], 1);
+		str_add(out, " }");
+		break;
+	case AGG_HIST:
+	case AGG_LHIST:
+		show_hist(t, v, div, out);
+	}
+}
+
+static bool is_hist(const struct type *t)
+{
+	return t->kind == TYPE_AGG && t->agg.kind >= AGG_HIST;
+}
+
+static void add_value(const struct show *s, const struct type *t, const struct map_entry *e,
+	int64_t div, struct str *out)
+{
+	if (t->kind == TYPE_AGG)
+		show_agg(t, e->value, div, out);
+	else if (t->kind == TYPE_INT && div > 1)
+		add_int(out, t->is_signed, show_int(t, e->value), div);
+	else
+		show_value(s, t, e->value, out);
+}
+
+/* ---- keys --------------------------------------------------------------- */
+
+static void add_stack(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, struct str *out)
+{
+	struct frame_list l;
+
+	frames_of_entry(s, t, e, at, &l);
+	show_frames(s, t, &l, out);
+	frames_done(&l);
+}
+
+/* at: where the part is in the key. */
+static void add_part(const struct show *s, const struct type *t, const struct map_entry *e,
+	uint32_t at, struct str *out)
+{
+	if (t->kind == TYPE_STACK) {
+		add_stack(s, t, e, at, out);
+	} else if (t->kind == TYPE_TUPLE) {
+		str_addc(out, '(');
+		for (unsigned i = 0; i < t->tuple.n; i++) {
+			str_add(out, i ? ", " : "");
+			add_part(s, t->tuple.members[i], e, at + t->tuple.offsets[i], out);
+		}
+		str_addc(out, ')');
+	} else {
+		show_value(s, t, e->key + at, out);
+	}
+}
+
+static void add_key(const struct show *s, const struct type *t, const struct map_entry *e,
+	struct str *out)
+{
+	str_addc(out, '[');
+	if (t->kind != TYPE_TUPLE)
+		add_part(s, t, e, 0, out);
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++) {
+		str_add(out, i ? ", " : "");
+		add_part(s, t->tuple.members[i], e, t->tuple.offsets[i], out);
+	}
+	str_addc(out, ']');
+}
+
+/* ---- folded ------------------------------------------------------------- */
+
+static bool is_number(const struct type *t)
+{
+	return t->kind == TYPE_INT ||
+		(t->kind == TYPE_AGG && t->agg.kind <= AGG_AVG);
+}
+
+/* By the mode of a stack in its key: a line a stack, and nothing else. */
+static bool is_folded(const struct image_map *m)
+{
+	const struct type *t = m->key;
+
+	if (!t || !is_number(m->value))
+		return false;
+	if (t->kind != TYPE_TUPLE)
+		return t->kind == TYPE_STACK && t->stack.mode == STACK_FOLDED;
+	for (unsigned i = 0; i < t->tuple.n; i++)
+		if (t->tuple.members[i]->kind == TYPE_STACK &&
+			t->tuple.members[i]->stack.mode == STACK_FOLDED)
+			return true;
+	return false;
+}
+
+/* ---- entries ------------------------------------------------------------ */
+
+/* With its "\n". share: of the total, in percent, or negative: not shown. */
+static void add_entry(const struct show *s, const struct map_content *c, const struct map_entry *e,
+	double share, struct str *out)
+{
+	const struct image_map *m = c->map;
+
+	if (is_folded(m)) {
+		show_folded_key(s, m->key, e, out);
+		str_add(out, out->len ? " " : "[no stack] ");
+	} else {
+		str_addf(out, "@%s", m->name);
+		if (m->key)
+			add_key(s, m->key, e, out);
+		str_add(out, is_hist(m->value) ? ":\n" : ": ");
+	}
+	add_value(s, m->value, e, c->div, out);
+	if (share >= 0)
+		str_addf(out, "  %.1f %%", share);
+	str_addc(out, '\n');
+}
+
+/* ---- shares, for a person ----------------------------------------------- */
+
+/* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
+static double total_of(const struct map_content *c)
+{
+	const struct type *t = c->map->value;
+	double sum = 0;
+
+	if (!type_has(c->map->key, TYPE_STACK) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
+		return 0;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t v = *(const uint64_t *)c->list[i].value;
+
+		sum += t->is_signed ? (double)(int64_t)v : (double)v;
+	}
+	return sum > 0 ? sum : 0;
+}
+
+static double share_of(const struct map_content *c, size_t i, double total)
+{
+	uint64_t v = *(const uint64_t *)c->list[i].value;
+
+	return 100 * (c->map->value->is_signed ? (double)(int64_t)v : (double)v) / total;
+}
+
+static void print_total(const struct map_content *c, double total, FILE *out)
+{
+	double left_out = 0;
+
+	for (size_t i = 0; i < c->first; i++)
+		left_out += share_of(c, i, total);
+	fprintf(out, "\n@%s: %.0f in %zu stack%s", c->map->name, total / (c->div > 1 ? c->div : 1), c->n,
+		c->n == 1 ? "" : "s");
+	if (c->first)
+		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", c->first, left_out);
+	fputc('\n', out);
+}
+
+static void print_hottest(const struct show *s, const struct map_content *c, double total, FILE *out)
+{
+	struct hottest *h = hottest_new();
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct frame_list l;
+
+		frames_of_key(s, c->map, &c->list[i], &l);
+		hottest_add(h, &l, share_of(c, i, total));
+		frames_done(&l);
+	}
+	hottest_print(h, HOTTEST, out);
+	hottest_free(h);
+}
+
+/* ---- the row ------------------------------------------------------------ */
+
+void text_map(const struct show *s, const struct map_content *c, bool shares, FILE *out)
+{
+	double total = shares && !is_folded(c->map) ? total_of(c) : 0;
+
+	for (size_t i = c->first; i < c->n; i++) {
+		struct str text = {};
+
+		add_entry(s, c, &c->list[i], total ? share_of(c, i, total) : -1, &text);
+		fwrite(text.data, 1, text.len, out);
+		str_done(&text);
+	}
+	if (!total)
+		return;
+	print_total(c, total, out);
+	if (c->n > FEW_STACKS)
+		print_hottest(s, c, total, out);
+}
+
+static void print_text(struct out *o, const char *kind, const char *text, size_t size)
+{
+	fwrite(text, 1, size, o->file);
+}
+
+void text_value(const struct show *s, const struct type *t, const uint8_t *data, FILE *out)
+{
+	struct str text = {};
+
+	show_value(s, t, data, &text);
+	str_addc(&text, '\n');
+	fwrite(text.data, 1, text.len, out);
+	str_done(&text);
+}
+
+static void print_value(struct out *o, const struct type *t, const uint8_t *data)
+{
+	text_value(o->show, t, data, o->file);
+}
+
+static void print_map(struct out *o, const struct map_content *c)
+{
+	text_map(o->show, c, o->terminal, o->file);
+}
+
+/* What reads a flame graph's input reads all of it. */
+static bool only_folded(const struct image_map *const *maps, size_t n)
+{
+	bool all = n;
+
+	for (size_t i = 0; i < n; i++)
+		all &= is_folded(maps[i]);
+	return all;
+}
+
+static void print_end(struct out *o, const struct image_map *const *maps, size_t n)
+{
+	if (!only_folded(maps, n))
+		fputs("\n\n", o->file);
+}
+
+const struct output output_text = {
+	.name = "text",
+	.help = "as bpftrace prints it",
+	.text = print_text,
+	.value = print_value,
+	.map = print_map,
+	.event = output_event_log,
+	.end = print_end,
+};

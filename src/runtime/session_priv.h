@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* session_priv.h - what the files of the session share; private to them. */
+#pragma once
+#include "base/vec.h"
+#include "runtime/forget.h"
+#include "runtime/image_object.h"
+#include "runtime/output/output.h"
+#include "runtime/session.h"
+#include "runtime/shared.h"
+#include "runtime/show.h"
+
+struct follow;
+struct ring_buffer;
+struct unwinders;
+
+enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS, FROM_OUTPUT };
+
+struct session {
+	struct target *target;
+	struct session_options opt;
+	struct load_env load;
+	struct shared shared;
+	VEC(struct image_object *) objects; /* by number; of dropped ones obj is NULL */
+	VEC(const struct image *) images;   /* theirs */
+	struct ring_buffer *ring;
+	struct unwinders *unwinders;
+	bool on_bpf;      /* they write to the kernel's maps */
+	struct follow *follow;
+	bool forgets;     /* follow's records of execs are preceded by the kernel's half */
+	struct links links; /* of programs that serve all images */
+	struct show show;
+	struct out out;
+	struct forget forget;
+	int epoll, process;
+	uint64_t slice_end; /* when the reading of records is to be interrupted; 0: never */
+	unsigned records; /* read so far; may wrap */
+	unsigned long seen; /* records of the script, elements of maps: what there was to show */
+	int *unread;      /* processes that ran before: read in the background */
+	size_t nunread;
+	bool is_set_up;   /* for what the first image makes possible */
+	bool is_released; /* the command of -c runs */
+	bool ended;       /* exit(), a signal, or the process' end */
+	int code;         /* of exit() */
+};
+
+/* 0 or -errno. */
+int session_watch(struct session *s, int fd, enum event_from from);
+/* A program that serves all images. 0 or -errno; -ENOENT: the object has it not. */
+int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
+	const char *tracepoint);
+
+/* session_stacks.c: what stacks of the image need: the unwinders, processes followed, those that run
+ * read. While the kernel verifies. 0 or -errno, told. */
+int session_open_unwinders(struct session *s, const struct image *img);
+/* Once the object is loaded. */
+void session_forget_programs(struct session *s, const struct image_object *o);
+/* Between events, one at a time: a script that asks for the stacks of the whole machine
+ * does not wait for all of its processes to be read. */
+void session_read_one_process(struct session *s);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* session_stacks.c - what a session does for stacks: unwinders, processes followed and read. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "runtime/child.h"
+#include "runtime/follow.h"
+#include "runtime/session_priv.h"
+#include "target/target.h"
+#include "unwinders/unwinders.h"
+
+#define READ_RUNNING_NS 1000000000ull
+
+/* The command's tables are made before it runs: it may live 5 ms. */
+static void preload_command(struct session *s, struct child *c)
+{
+	char *exe = c->traced ? proc_exe(s->target, c->pid) : NULL;
+	const char *path = c->traced ? exe : target_which(s->target, c->argv[0]);
+	const char *const *files = path ? target_closure(s->target, path) : NULL;
+
+	for (; files && *files; files++)
+		unwinders_preload_file(s->unwinders, *files);
+	if (c->traced)
+		unwinders_add_process(s->unwinders, c->pid);
+	unwinders_preload_done(s->unwinders);
+	free(exe);
+}
+
+static void preload(struct session *s)
+{
+	if (s->opt.pid)
+		unwinders_add_process(s->unwinders, s->opt.pid);
+	if (s->opt.child)
+		preload_command(s, s->opt.child);
+}
+
+/* What runs now is seen in the first samples, and finishing those later goes without what is
+ * not on the stack: it is read before there are any, but for what takes too long. */
+static void read_running(struct session *s)
+{
+	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + READ_RUNNING_NS;
+	size_t n = s->nunread;
+
+	s->nunread = 0;
+	for (size_t i = 0; i < n; i++)
+		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
+			unwinders_add_process(s->unwinders, s->unread[i]);
+		else
+			s->unread[s->nunread++] = s->unread[i];
+	if (s->nunread < n)
+		unwinders_preload_done(s->unwinders);
+}
+
+/* Names of stacks and addresses, and what the kernel's half walks by. */
+static int make_unwinders(struct session *s)
+{
+	int r = 0;
+
+	s->on_bpf = s->load.maps;
+	if (!s->load.maps)
+		r = walk_maps_memory(&s->load.maps);
+	if (r)
+		return r;
+	r = unwinders_new(s->target, s->load.maps, &s->unwinders);
+	s->load.maps = NULL; /* taken */
+	if (r)
+		return r;
+	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20,
+		s->opt.settings->max_memory_mb << 20);
+	if (s->opt.settings->js_source_maps)
+		unwinders_use_source_maps(s->unwinders);
+	s->show.unwinders = s->unwinders;
+	return 0;
+}
+
+static int follow_processes(struct session *s)
+{
+	int pid = s->opt.child ? s->opt.child->pid : s->opt.pid;
+	int r = follow_open(s->unwinders, pid, &s->follow);
+
+	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
+		session_watch(s, *fd, FROM_FOLLOW);
+	if (!r)
+		preload(s);
+	return r;
+}
+
+static void read_all_running(struct session *s)
+{
+	s->nunread = proc_list(s->target, &s->unread);
+	read_running(s);
+}
+
+int session_open_unwinders(struct session *s, const struct image *img)
+{
+	bool names = img->user_stacks || img->user_symbols;
+	int r = 0;
+
+	if (!names && !img->kernel_stacks)
+		return 0;
+	if (!s->unwinders)
+		r = make_unwinders(s);
+	if (!r && img->user_stacks && !s->on_bpf) {
+		log_error("internal error: the session was not opened for stacks");
+		r = -EINVAL;
+	}
+	if (!r && names && !s->follow)
+		r = follow_processes(s);
+	if (!r && img->user_stacks && !s->opt.pid && !s->opt.child && !s->unread)
+		read_all_running(s);
+	return r;
+}
+
+/* What was told of a process before an exec is forgotten at once; of those until now, here. */
+void session_forget_programs(struct session *s, const struct image_object *o)
+{
+	int r;
+
+	if (!s->follow)
+		return;
+	r = s->forgets ? 0 : session_attach_raw(s, o, "forget_program", "task_rename");
+	s->forgets = !r;
+	if (r && r != -ENOENT)
+		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
+	follow_drain(s->follow, FOLLOW_NOW);
+}
+
+void session_read_one_process(struct session *s)
+{
+	unwinders_add_process(s->unwinders, s->unread[--s->nunread]);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* shared.c - maps by name. See shared.h. */
+#include "shared.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "model/image.h"
+#include "model/type.h"
+
+static void done(struct shared_map *m)
+{
+	free(m->name);
+	closep(&m->fd);
+}
+
+void shared_done(struct shared *s)
+{
+	for (size_t i = 0; i < s->maps.len; i++)
+		done(&s->maps.data[i]);
+	vec_done(&s->maps);
+}
+
+static struct shared_map *find(const struct shared *s, const char *name)
+{
+	for (size_t i = 0; i < s->maps.len; i++)
+		if (!strcmp(s->maps.data[i].name, name))
+			return &s->maps.data[i];
+	return NULL;
+}
+
+const struct shared_map *shared_find(const struct shared *s, const char *name)
+{
+	return find(s, name);
+}
+
+int shared_fd(const struct shared *s, const char *name)
+{
+	const struct shared_map *m = find(s, name);
+
+	return m ? m->fd : -1;
+}
+
+/* ---- before loading ----------------------------------------------------- */
+
+static bool is_same(const struct type *a, const struct type *b)
+{
+	return a == b || (a && b && type_eq(a, b));
+}
+
+static void complain(const struct image_map *old, const struct image_map *m)
+{
+	bool key = !is_same(old->key, m->key);
+	const struct type *was = key ? old->key : old->value, *is = key ? m->key : m->value;
+	struct arena *a = arena_new();
+
+	log_error("the %s of @%s is %s in an earlier script, not %s", key ? "key" : "value", m->name,
+		was ? type_name(a, was) : "none", is ? type_name(a, is) : "none");
+	arena_free(a);
+}
+
+int shared_check(const struct shared *s, const struct image *img)
+{
+	for (unsigned i = 0; i < img->nmaps; i++) {
+		const struct shared_map *old = find(s, img->maps[i].bpf_name);
+
+		if (!old || (is_same(old->script->key, img->maps[i].key) &&
+				    is_same(old->script->value, img->maps[i].value)))
+			continue;
+		complain(old->script, &img->maps[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* .rodata and the like are an object's own. */
+static bool can_be_shared(const struct bpf_map *m)
+{
+	return !bpf_map__is_internal(m);
+}
+
+int shared_use(const struct shared *s, struct bpf_object *obj)
+{
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, obj) {
+		const struct shared_map *old = can_be_shared(m) ? find(s, bpf_map__name(m)) : NULL;
+		int r;
+
+		if (!old || old->key_size != bpf_map__key_size(m) || old->value_size != bpf_map__value_size(m))
+			continue;
+		r = bpf_map__reuse_fd(m, old->fd);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- after loading ------------------------------------------------------ */
+
+static const struct image_map *of_script(const struct image *img, const char *name)
+{
+	for (unsigned i = 0; i < img->nmaps; i++)
+		if (!strcmp(img->maps[i].bpf_name, name))
+			return &img->maps[i];
+	return NULL;
+}
+
+void shared_forget(struct shared *s, const struct image *img)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->maps.len; i++) {
+		struct shared_map *m = &s->maps.data[i];
+
+		if (m->script && m->script >= img->maps && m->script < img->maps + img->nmaps)
+			done(m);
+		else
+			s->maps.data[kept++] = *m;
+	}
+	s->maps.len = kept;
+}
+
+static int add(struct shared *s, const struct bpf_map *m, const struct image *img)
+{
+	struct shared_map new = {
+		.name = strdup(bpf_map__name(m)),
+		.fd = fcntl(bpf_map__fd(m), F_DUPFD_CLOEXEC, 0),
+		.key_size = bpf_map__key_size(m),
+		.value_size = bpf_map__value_size(m),
+		.max_entries = bpf_map__max_entries(m),
+		.script = of_script(img, bpf_map__name(m)),
+		.print = img->print_maps,
+	};
+
+	if (!new.name || new.fd < 0) {
+		int r = new.name ? -errno : -ENOMEM;
+
+		done(&new);
+		return r;
+	}
+	vec_push(&s->maps, new);
+	return 0;
+}
+
+int shared_add(struct shared *s, struct bpf_object *obj, const struct image *img)
+{
+	struct bpf_map *m;
+	int r = 0;
+
+	bpf_object__for_each_map(m, obj) {
+		struct shared_map *old = find(s, bpf_map__name(m));
+
+		if (old)
+			old->print |= img->print_maps && of_script(img, bpf_map__name(m));
+		else if (can_be_shared(m))
+			r = add(s, m, img);
+		if (r)
+			return r;
+	}
+	return 0;
+}
