@@ -33,8 +33,6 @@
 #include "unwind.h"
 #include "version.h"
 
-#define SHORT_OPTIONS "+e:c:p:lf:n:o:vqd:Vh" /* '+': what follows the script is the script's */
-
 enum { OPT_COMPLETE = 256, OPT_DRY_RUN, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
 
 static const struct {
