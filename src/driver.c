@@ -12,11 +12,9 @@
 #include "parser/parser.h"
 #include "parser/settings.h"
 
-static const char *const names[STAGE_MAX] = {
-	[STAGE_LEX] = "lex",     [STAGE_AST] = "ast",   [STAGE_NAMES] = "names",
-	[STAGE_TYPES] = "types", [STAGE_LLVM] = "llvm", [STAGE_ELF] = "elf",
-	[STAGE_IMAGE] = "image",
-};
+#define S(id, name) name,
+static const char *const names[STAGE_MAX] = { STAGES(S, S) };
+#undef S
 
 static const struct language language = {
 	.builtins = builtin_families,
@@ -31,11 +29,6 @@ bool stage_by_name(const char *name, enum stage *ret)
 			return true;
 		}
 	return false;
-}
-
-const char *stage_names(void)
-{
-	return "lex, ast, names, types, llvm, elf, image";
 }
 
 static bool pass_parse(struct compile *c)
