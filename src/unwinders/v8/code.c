@@ -540,7 +540,7 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 	return script_offset(position);
 }
 
-/* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
+/* V8 itself describes an optimised frame by what undoes it: only that has the builtins that were
  * inlined. Where a function's table of positions is not there the code's own is as good. */
 static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
 	size_t nframes, struct place *places, size_t n)

@@ -22,8 +22,9 @@
  *     24     13.6    dispatch handles; a safepoint table begins with the frame's slots
  *     26     14.6    positions with two bits of what they are
  *
- * From V8's sources, at the tags 7.8.279, 8.4.371, 8.9.255, 9.0.257, 9.1.269, 9.4.146, 9.6.180, 10.2.154,
- * 11.3.244, 12.4.254, 13.0.245, 13.6.233, 14.1.146: src/execution/frame-constants.h and
+ * From V8's sources at the tags of those nodes (7.8.279, 8.4.371, 9.4.146, 10.2.154, 11.3.244, 12.4.254,
+ * 13.6.233, 14.6.202; a row between begins with the version where upstream changed it):
+ * src/execution/frame-constants.h and
  * src/execution/arm64/frame-constants-arm64.h (frames), src/objects/shared-function-info.tq, script.tq,
  * scope-info.tq, code.h, instruction-stream.h, deoptimization-data.h, instance-type.h,
  * src/codegen/safepoint-table.h, src/codegen/source-position-table.cc. */

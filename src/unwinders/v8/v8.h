@@ -136,7 +136,7 @@ struct v8_virtual {
 };
 
 /* The frames of the interpreter, and of builtins, that the optimised frame that returns to *pc
- * stands for, innermost first; how many. 0: nothing tells, or more than max. *pc becomes where
+ * stands for, innermost first; how many. 0: not known, or more than max. *pc becomes where
  * it returned to before V8 gave the code up. */
 size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
 	struct v8_virtual *frames, size_t max);
@@ -147,7 +147,7 @@ size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size
 /* ---- places ---- */
 
 struct v8_codes *v8_codes_new(void);
-/* Later places are told as source maps tell them. files is copied. */
+/* From now on lines are those of source maps. files is copied. */
 struct sourcemap_files;
 void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files);
 void v8_codes_free(struct v8_codes *c);
