@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,40 +36,6 @@
 
 enum { OPT_COMPLETE = 256, OPT_DRY_RUN, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
 
-static const struct {
-	struct option o;
-	const char *arg;  /* its name in the help */
-	const char *help; /* NULL: for the shells' completion, not for people */
-	const char *(*values)(void); /* what the argument can be, behind the help */
-} options[] = {
-	{{"eval", required_argument, NULL, 'e'}, "PROGRAM", "run this one-liner"},
-	{{"cmd", required_argument, NULL, 'c'}, "COMMAND",
-		"run a command, trace it and its children, end when it ends"},
-	{{"pid", required_argument, NULL, 'p'}, "PID", "trace this process, end when it ends"},
-	{{"list", no_argument, NULL, 'l'}, NULL,
-		"list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments"},
-	{{"top", required_argument, NULL, 'n'}, "N", "print the N largest entries of each map"},
-	{{"format", required_argument, NULL, 'f'}, "FORMAT", "write in this format, see below"},
-	{{"output", required_argument, NULL, 'o'}, "FILE", "write to FILE, not to stdout"},
-	{{"verbose", no_argument, NULL, 'v'}, NULL,
-		"print what strata does; -vv: the verifier's log, too"},
-	{{"quiet", no_argument, NULL, 'q'}, NULL, "print only what the script prints"},
-	{{"dump", required_argument, NULL, 'd'}, "STAGE",
-		"print a stage: ", stage_names},
-	{{"dry-run", no_argument, NULL, OPT_DRY_RUN}, NULL, "load the script, attach nothing"},
-	{{"info", no_argument, NULL, OPT_INFO}, NULL, "print what this kernel and this build can do"},
-	{{"no-feature", required_argument, NULL, OPT_NO_FEATURE}, "NAME",
-		"pretend the kernel lacks NAME (see --info)"},
-	{{"unwind", required_argument, NULL, OPT_UNWIND}, "PID|CORE",
-		"print all stacks of a process or a core file; needs neither BPF nor root"},
-	{{"exe", required_argument, NULL, OPT_EXE}, "FILE", "the program that made the core file"},
-	{{"sysroot", required_argument, NULL, OPT_SYSROOT}, "DIR",
-		"directory where the files that the core names are"},
-	{{"version", no_argument, NULL, 'V'}, NULL, "print the version"},
-	{{"help", no_argument, NULL, 'h'}, NULL, "print this help"},
-	{{"complete", required_argument, NULL, OPT_COMPLETE}, "OPTION", NULL},
-};
-
 struct main {
 	const char *eval, *file, *output, *command;
 	const struct output *format;
@@ -84,39 +51,17 @@ struct main {
 	char *exe; /* what the command of -c was found to run */
 };
 
+/* An option: what it is called, and what it sets. */
+struct option_row {
+	const char *name;
+	int val;          /* the short one's letter, or OPT_.. */
+	const char *arg;  /* its name in the help; NULL: it takes none */
+	const char *help; /* NULL: for the shells' completion, not for people */
+	bool (*set)(struct main *m, const struct option_row *row, const char *arg);
+	size_t at;        /* in struct main: of what set_text() and set_flag() set */
+};
+
 /* ---- the command line --------------------------------------------------- */
-
-static void help(FILE *out)
-{
-	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
-	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
-	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n\n", out);
-	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
-		struct str name = {};
-
-		if (options[i].o.val < 256)
-			str_addf(&name, "-%c, ", options[i].o.val);
-		else
-			str_add(&name, "    ");
-		str_addf(&name, "--%s", options[i].o.name);
-		if (options[i].arg)
-			str_addf(&name, " %s", options[i].arg);
-		fprintf(out, "  %-24s %s%s\n", str_text(&name), options[i].help,
-			options[i].values ? options[i].values() : "");
-		str_done(&name);
-	}
-	fputs("\nFormats (-f):\n", out);
-	for (const struct output *const *o = outputs; *o; o++)
-		fprintf(out, "  %-24s %s\n", (*o)->name, (*o)->help);
-	fputs("\nExamples:\n"
-	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
-	      "      whole user stacks of everything that runs, all languages\n"
-	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
-	      "      which Python allocates how much\n"
-	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
-	      "str(args.filename)); }'\n"
-	      "      who opens which files\n", out);
-}
 
 /* All modes but running a script print by stdio's stdout. */
 static int check_stdout(int code)
@@ -138,20 +83,20 @@ static bool usage(const char *what, const char *arg)
 	return false;
 }
 
-static bool set_dump(struct main *m, const char *name)
+static bool set_dump(struct main *m, const struct option_row *row, const char *name)
 {
 	enum stage stage;
 
 	if (!stage_by_name(name, &stage)) {
 		log_error("unknown stage: %s", name);
-		log_hint("the stages are %s", stage_names());
+		log_hint("the stages are %s", STAGE_LIST);
 		return false;
 	}
 	m->compile.dump[stage] = true;
 	return true;
 }
 
-static bool set_format(struct main *m, const char *name)
+static bool set_format(struct main *m, const struct option_row *row, const char *name)
 {
 	struct str names = {};
 	const char *near;
@@ -171,7 +116,7 @@ static bool set_format(struct main *m, const char *name)
 	return false;
 }
 
-static bool set_pid(struct main *m, const char *text)
+static bool set_pid(struct main *m, const struct option_row *row, const char *text)
 {
 	char *end;
 	long pid = strtol(text, &end, 10);
@@ -186,7 +131,7 @@ static bool set_pid(struct main *m, const char *text)
 	return true;
 }
 
-static bool set_top(struct main *m, const char *text)
+static bool set_top(struct main *m, const struct option_row *row, const char *text)
 {
 	char *end;
 	long n = strtol(text, &end, 10);
@@ -197,7 +142,7 @@ static bool set_top(struct main *m, const char *text)
 	return true;
 }
 
-static bool no_feature(struct main *m, const char *name)
+static bool set_no_feature(struct main *m, const struct option_row *row, const char *name)
 {
 	if (target_disable(m->target, name))
 		return true;
@@ -206,98 +151,159 @@ static bool no_feature(struct main *m, const char *name)
 	return false;
 }
 
-static bool set_option(struct main *m, int c)
+static bool set_core(struct main *m, const struct option_row *row, const char *arg)
 {
-	switch (c) {
-	case 'e':
-		m->eval = optarg;
-		return true;
-	case 'c':
-		m->command = optarg;
-		return true;
-	case OPT_UNWIND:
-		m->unwind = true;
-		m->core = optarg[strspn(optarg, "0123456789")] ? optarg : NULL;
-		return m->core || set_pid(m, optarg);
-	case OPT_EXE:
-		m->core_exe = optarg;
-		return true;
-	case OPT_SYSROOT:
-		m->sysroot = optarg;
-		return true;
-	case 'p':
-		return set_pid(m, optarg);
-	case 'l':
-		m->list = true;
-		return true;
-	case 'n':
-		return set_top(m, optarg);
-	case 'f':
-		return set_format(m, optarg);
-	case 'o':
-		m->output = optarg;
-		return true;
-	case 'v':
-		log_level++;
-		return true;
-	case 'q':
-		log_level = -1;
-		return true;
-	case 'd':
-		return set_dump(m, optarg);
-	case OPT_COMPLETE:
-		m->complete = optarg;
-		return true;
-	case OPT_DRY_RUN:
-		m->dry_run = true;
-		return true;
-	case OPT_INFO:
-		m->info = true;
-		return true;
-	case OPT_NO_FEATURE:
-		return no_feature(m, optarg);
-	case 'V':
-		printf("strata %s\n", version());
-		exit(check_stdout(0));
-	case 'h':
-		help(stdout);
-		exit(check_stdout(0));
+	m->unwind = true;
+	m->core = arg[strspn(arg, "0123456789")] ? arg : NULL;
+	return m->core || set_pid(m, row, arg);
+}
+
+static bool set_verbose(struct main *m, const struct option_row *row, const char *arg)
+{
+	log_level++;
+	return true;
+}
+
+static bool set_quiet(struct main *m, const struct option_row *row, const char *arg)
+{
+	log_level = -1;
+	return true;
+}
+
+static void help(FILE *out);
+
+static bool print_help(struct main *m, const struct option_row *row, const char *arg)
+{
+	help(stdout);
+	exit(check_stdout(0));
+}
+
+static bool print_version(struct main *m, const struct option_row *row, const char *arg)
+{
+	printf("strata %s\n", version());
+	exit(check_stdout(0));
+}
+
+static bool set_text(struct main *m, const struct option_row *row, const char *arg)
+{
+	*(const char **)((char *)m + row->at) = arg;
+	return true;
+}
+
+static bool set_flag(struct main *m, const struct option_row *row, const char *arg)
+{
+	*(bool *)((char *)m + row->at) = true;
+	return true;
+}
+
+#define TEXT(field) set_text, offsetof(struct main, field)
+#define FLAG(field) set_flag, offsetof(struct main, field)
+
+static const struct option_row options[] = {
+	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
+	{"cmd", 'c', "COMMAND", "run a command, trace it and its children, end when it ends", TEXT(command)},
+	{"pid", 'p', "PID", "trace this process, end when it ends", set_pid},
+	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
+		FLAG(list)},
+	{"top", 'n', "N", "print the N largest entries of each map", set_top},
+	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
+	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
+	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
+	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
+	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
+	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
+	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
+	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unwind", OPT_UNWIND, "PID|CORE",
+		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
+	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
+	{"sysroot", OPT_SYSROOT, "DIR", "directory where the files that the core names are", TEXT(sysroot)},
+	{"version", 'V', NULL, "print the version", print_version},
+	{"help", 'h', NULL, "print this help", print_help},
+	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
+};
+
+static const struct option_row *find_option(int val)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].val == val)
+			return &options[i];
+	return NULL;
+}
+
+static void help(FILE *out)
+{
+	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
+	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
+	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
+		struct str name = {};
+
+		if (options[i].val < 256)
+			str_addf(&name, "-%c, ", options[i].val);
+		else
+			str_add(&name, "    ");
+		str_addf(&name, "--%s", options[i].name);
+		if (options[i].arg)
+			str_addf(&name, " %s", options[i].arg);
+		fprintf(out, "  %-24s %s\n", str_text(&name), options[i].help);
+		str_done(&name);
 	}
-	return false;
+	fputs("\nFormats (-f):\n", out);
+	for (const struct output *const *o = outputs; *o; o++)
+		fprintf(out, "  %-24s %s\n", (*o)->name, (*o)->help);
+	fputs("\nExamples:\n"
+	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
+	      "      whole user stacks of everything that runs, all languages\n"
+	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
+	      "      which Python allocates how much\n"
+	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	      "str(args.filename)); }'\n"
+	      "      who opens which files\n", out);
 }
 
 /* getopt's '?': an option that is none, or one without its argument. */
 static bool bad_option(char **argv)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (optopt && options[i].o.val == optopt)
-			return usage("this option needs an argument:", argv[optind - 1]);
-	return usage("unknown option:", argv[optind - 1]);
+	return usage(optopt && find_option(optopt) ? "this option needs an argument:" : "unknown option:",
+		argv[optind - 1]);
 }
 
-/* Up to the first argument that is no option. */
+/* '+': what follows the script is the script's. */
+static void make_getopt(char shorts[2 * ARRAY_SIZE(options) + 2], struct option *longs)
+{
+	*shorts++ = '+';
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct option_row *row = &options[i];
+
+		longs[i] = (struct option){row->name, row->arg ? required_argument : no_argument, NULL, row->val};
+		if (row->val < 256)
+			*shorts++ = (char)row->val;
+		if (row->val < 256 && row->arg)
+			*shorts++ = ':';
+	}
+	*shorts = 0;
+}
+
 static bool read_options(struct main *m, int argc, char **argv)
 {
 	struct option longs[ARRAY_SIZE(options) + 1] = {};
-	char shorts[2 * ARRAY_SIZE(options) + 2] = "+", *s = shorts + 1; /* '+': in their order */
+	char shorts[2 * ARRAY_SIZE(options) + 2];
 	int c;
 
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		longs[i] = options[i].o;
-		if (options[i].o.val < 256)
-			*s++ = (char)options[i].o.val;
-		if (options[i].o.val < 256 && options[i].o.has_arg)
-			*s++ = ':';
-	}
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-		if (c == '?' ? !bad_option(argv) : !set_option(m, c))
+	make_getopt(shorts, longs);
+	opterr = 0; /* the complaint is ours */
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = find_option(c);
+
+		if (c == '?' ? !bad_option(argv) : !row || !row->set(m, row, optarg))
 			return false;
+	}
 	return true;
 }
 
 static bool parse_options(struct main *m, int argc, char **argv)
 {
-	opterr = 0; /* the complaint is ours */
 	if (!read_options(m, argc, argv))
 		return false;
 	if (!m->eval && optind < argc)
@@ -574,7 +580,7 @@ static int complete(struct main *m)
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
-		char *name = arena_printf(env.arena, "--%s", options[i].o.name);
+		char *name = arena_printf(env.arena, "--%s", options[i].name);
 
 		if (!strncmp(name, text, strlen(text)))
 			printf("%s\t%s\n", name, options[i].help);

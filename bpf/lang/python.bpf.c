@@ -649,10 +649,11 @@ __global int python_window(struct walk *w, __u64 frame)
 /* Where the frame is in s->window; -1: not readable. */
 static __always_inline __s64 frame_at(struct walk *w, __u64 frame)
 {
-	if ((frame - place_of(w)->window > place_of(w)->window_size - (__u64)FRAME_BYTES || !place_of(w)->window_size) &&
-		python_window(w, frame))
+	const struct python_place *at = place_of(w);
+
+	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && python_window(w, frame))
 		return -1;
-	return (__s64)(frame - place_of(w)->window);
+	return (__s64)(frame - at->window);
 }
 
 /* Without a GIL each thread but the first runs a copy of its own of the bytecode. */

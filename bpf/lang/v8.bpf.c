@@ -243,7 +243,7 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 {
 	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
 		return 0;
-	return !(w->flags & WALK_EXACT) || w->rule >> 32 == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
+	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
 /* The place in the bytecode, from its first one on; -1: it is none. */
@@ -779,6 +779,35 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
+/* The memo of the function's frame at an offset in the window; NULL: its place is not known, or not
+ * sent yet. */
+static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
+{
+	__u64 function = window_word(w, o + s->proc.frame_function);
+	__u64 where = lookup, offset = 0, h;
+	struct v8_memo *m;
+	__u32 k;
+
+	if (lookup == s->interpreter) {
+		where = window_word(w, o + s->proc.frame_bytecode);
+		offset = window_word(w, o + s->proc.frame_offset);
+	}
+	h = memo_hash(function, where, offset);
+	k = MEMO_FIRST(h);
+	FORGET(k);
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if (!is_of(m, s->proc.generation, function, where, offset)) {
+		k = MEMO_SECOND(h);
+		FORGET(k);
+		m = &s->memo[k & (V8_MEMO - 1)];
+		if (!is_of(m, s->proc.generation, function, where, offset))
+			return NULL;
+	}
+	if (m->sent < w->store || (m->round != s->round && v8_verify(w, k)))
+		return NULL;
+	return m;
+}
+
 /* What frames of functions and of builtins are mostly: in code that was met before, with
  * all that tells of them in the window, at places that are known. */
 __global __u64 v8_frames(struct walk *w)
@@ -818,30 +847,9 @@ __global __u64 v8_frames(struct walk *w)
 		}
 		context = window_word(w, o + s->proc.frame_context);
 		if (is_object(context)) {
-			__u64 function = window_word(w, o + s->proc.frame_function);
-			__u64 where = lookup, offset = 0;
-			struct v8_memo *m;
-			__u64 h;
-			__u32 k;
+			struct v8_memo *m = known_place(w, s, o, lookup);
 
-			if (lookup == s->interpreter) {
-				where = window_word(w, o + s->proc.frame_bytecode);
-				offset = window_word(w, o + s->proc.frame_offset);
-			}
-			h = memo_hash(function, where, offset);
-			k = MEMO_FIRST(h);
-			FORGET(k);
-			m = &s->memo[k & (V8_MEMO - 1)];
-			if (!is_of(m, s->proc.generation, function, where, offset)) {
-				k = MEMO_SECOND(h);
-				FORGET(k);
-				m = &s->memo[k & (V8_MEMO - 1)];
-				if (!is_of(m, s->proc.generation, function, where, offset))
-					break;
-			}
-			if (m->sent < w->store)
-				break;
-			if (m->round != s->round && v8_verify(w, k))
+			if (!m)
 				break;
 			frame = m->frame;
 		} else if (is_wasm(&s->proc, context)) {
@@ -914,7 +922,8 @@ __global int v8_unwind(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	if ((w->flags & WALK_EXACT) && (v8_around(w) & V8_FRAMELESS))
 		return by_call(w);
-	if ((w->flags & WALK_EXACT) && w->rule >> 32 != V8_FRAME && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+	if ((w->flags & WALK_EXACT) && RULE_OFFSET(w->rule) != V8_FRAME &&
+		(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);

@@ -204,7 +204,8 @@ static __always_inline __u64 lang_frame(struct walk *w)
 	__u32 flags = w->map.flags;
 
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id) && (!w->filter || w->filter & 1u << FRAME_LANG_##id)) return stem##_frame(w);)
+	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id) &&                         \
+		(!w->filter || w->filter & 1u << FRAME_LANG_##id)) return stem##_frame(w);)
 #include "bpf/languages.def"
 #undef L
 	return 0;

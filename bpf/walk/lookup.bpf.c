@@ -3,8 +3,9 @@
  *
  * Bisection without branches: each step halves n whatever it finds, so that the
  * verifier sees one path. Operands of the comparison lie below 2^63. */
-#include "lang.bpf.h"
 #include "lookup.bpf.h"
+
+#include "lang.bpf.h"
 
 /* Processes that are not in `mappings`: bytes that were sent to ask for them. */
 struct {

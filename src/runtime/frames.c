@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
 #include "base/vec.h"
 #include "maps.h"
 #include "model/type.h"
@@ -120,25 +119,68 @@ void frames_key_function(struct frames_key *k, const struct frame_name *f)
 		frames_key_add(k, &start, sizeof(start));
 }
 
+/* Where in its function: as bpftrace's text has it. */
+static void add_position(struct frames_key *k, const struct frame_name *f)
+{
+	bool native = f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
+	uint64_t at = native ? f->offset : (uint64_t)f->line << 32 | f->column;
+
+	frames_key_add(k, &at, sizeof(at));
+}
+
+static void add_build_id(const struct show *s, struct frames_key *k, uint64_t frame)
+{
+	uint8_t id[64];
+
+	frames_key_add(k, id, s->unwinders ? unwinders_build_id(s->unwinders, frame, id) : 0);
+}
+
+/* What the mode shows of a frame. */
+static void add_frame_key(const struct show *s, enum stack_mode mode, const struct shown_frame *f,
+	struct frames_key *k)
+{
+	const struct frame_name *n = &f->name;
+
+	switch (mode) {
+	case STACK_FUNC:
+	case STACK_FOLDED:
+		frames_key_function(k, n);
+		break;
+	case STACK_LINE:
+		frames_key_function(k, n);
+		frames_key_add(k, &n->line, sizeof(n->line));
+		break;
+	case STACK_ADDR:
+	case STACK_BPFTRACE:
+		frames_key_function(k, n);
+		add_position(k, n);
+		break;
+	case STACK_FULL:
+	case STACK_PERF:
+		frames_key_function(k, n);
+		add_position(k, n);
+		add_text(k, n->module);
+		frames_key_add(k, &n->vaddr, sizeof(n->vaddr));
+		break;
+	case STACK_BUILD_ID:
+		add_build_id(s, k, f->frame);
+		frames_key_add(k, &n->vaddr, sizeof(n->vaddr));
+		break;
+	case STACK_RAW:
+	case STACK_MODE_MAX:
+		frames_key_add(k, &n->vaddr, sizeof(n->vaddr));
+		break;
+	}
+}
+
 void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
 	struct frames_key *k)
 {
-	bool by_function = t->stack.mode == STACK_FUNC || t->stack.mode == STACK_FOLDED;
 	struct frame_list l;
-	struct str text = {};
 
-	if (!by_function && t->stack.mode != STACK_LINE) {
-		show_stack(s, t, id, &text);
-		frames_key_add(k, str_text(&text), text.len);
-		str_done(&text);
-		return;
-	}
 	frames_get(s, t, id, &l);
-	for (size_t i = 0; i < l.len; i++) {
-		frames_key_function(k, &l.data[i].name);
-		if (!by_function)
-			frames_key_add(k, &l.data[i].name.line, sizeof(l.data[i].name.line));
-	}
+	for (size_t i = 0; i < l.len; i++)
+		add_frame_key(s, t->stack.mode, &l.data[i], k);
 	frames_key_add(k, &l.end, sizeof(l.end));
 	frames_done(&l);
 }

@@ -47,7 +47,8 @@ static void read_running(struct session *s)
 
 	s->nunread = 0;
 	for (size_t i = 0; i < n; i++)
-		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
+		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() &&
+			proc_running(s->target, s->unread[i]))
 			unwinders_add_process(s->unwinders, s->unread[i]);
 		else
 			s->unread[s->nunread++] = s->unread[i];

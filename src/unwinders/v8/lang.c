@@ -21,8 +21,8 @@ static int open_layout(const struct lang_file *f, void **ret)
 		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript functions are <js>",
 			f->path);
 	else if (l->proc.opaque)
-		log_warn("%s: its V8 was built without constants for debuggers, as node's are: JavaScript functions are <js>",
-			f->path);
+		log_warn("%s: its V8 was built without constants for debuggers, as node's are: "
+			"JavaScript functions are <js>", f->path);
 	*ret = l;
 	return 0;
 }
