@@ -139,9 +139,9 @@ struct printer {
 	const char *bold, *red, *yellow, *cyan, *off;
 };
 
-enum { SHOWN = 160 }; /* of a long line, bytes around the place */
+enum { SHOWN = 160 }; /* bytes shown of a long line, around the span */
 
-/* The line of a byte, or what is shown of it. */
+/* The line that the byte is in, as far as it is shown. */
 static void line_around(const struct source *s, size_t at, size_t *start, size_t *end)
 {
 	for (*start = at; *start > 0 && s->text[*start - 1] != '\n';)
@@ -208,7 +208,7 @@ static void print_diag(const struct printer *p, const struct diag *g)
 		fprintf(p->out, "%shint:%s %s\n", p->cyan, p->off, g->hint);
 }
 
-/* By place, then as they were made; they nearly are in order already. */
+/* By position, then in the order they were made; they nearly are in order already. */
 static struct diag **sorted(const struct diags *d)
 {
 	struct diag **all = arena_new_array(d->arena, struct diag *, d->count + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* diag.h - what is wrong with the script: place, tag, often a second place and
- * a hint. Complaints are collected in order and printed once, so that the
- * checker can learn silently. Reporting returns false: failing is one line. */
+/* diag.h - errors and warnings about a script: position, tag, often a second position and a hint.
+ * They are collected and printed once, at the end. Reporting an error returns false, so that
+ * `return diag(..)` reports and fails. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ enum diag_tag {
 	DIAG_MAX
 };
 
-struct diag;  /* one complaint */
-struct diags; /* all of one source */
+struct diag;  /* one error or warning */
+struct diags; /* those of one source */
 
 struct diags *diags_new(struct arena *a, const struct source *src);
 
@@ -28,7 +28,7 @@ bool diag(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, .
 /* A warning: printed, but the script runs. */
 void diag_warn(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* A second place, or a hint, for the complaint just made. */
+/* A second position, or a hint, for the error or warning just made. */
 void diag_note(struct diags *d, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void diag_hint(struct diags *d, const char *fmt, ...)
@@ -36,10 +36,10 @@ void diag_hint(struct diags *d, const char *fmt, ...)
 
 bool diags_failed(const struct diags *d);
 unsigned diags_count(const struct diags *d);
-/* Prints in the order of the source, one mistake once. colour: ANSI escapes. */
+/* Prints in the order of the source, equal ones once. colour: with ANSI escapes. */
 void diags_print(const struct diags *d, FILE *out, bool colour);
 
 const char *diag_tag_name(enum diag_tag tag);
 
-/* The nearest of the names to what was written, or NULL: for "did you mean". */
+/* The name most like what was written, for "did you mean"; NULL: none is like it. */
 const char *nearest(const char *written, const char *const *names, size_t n);

@@ -27,7 +27,7 @@ void files_restore(void)
 		setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* Files are numbered from the lowest that is free. */
+/* The kernel gives out the lowest free number: if that and n more are below the limit, they fit. */
 int files_suffice(unsigned n)
 {
 	int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* files.h - how many files may be open: a probe and a map are one each. */
+/* files.h - the limit on open files (RLIMIT_NOFILE): each probe and each map needs one. */
 #pragma once
 
-/* As many as the system permits. */
+/* Raises the limit as far as the system permits. */
 void files_raise(void);
-/* The limit as it was: for a command that strata runs, and may count on it. */
+/* Sets it back, for a command that strata runs: some programs close all files up to the limit. */
 void files_restore(void);
-/* Whether n more can be opened; if not, an error says so. */
+/* Can n more be opened? 0 or -errno, after an error message. */
 int files_suffice(unsigned n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library.h - libraries that are opened when first needed: library.c by dlopen(); where all is
- * linked into the program (-Dstatic=true), library_static.c has what is in it. */
+/* library.h - libraries that are loaded when first needed: library.c uses dlopen(). With
+ * -Dstatic=true they are linked in, and library_static.c has a table of their functions. */
 #pragma once
 
 void *library_open(const char *soname); /* NULL: it is not there */

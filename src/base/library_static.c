@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* library_static.c - the libraries that are linked into the program: all in one, whatever they
- * are called. A statically linked program must not load others: their C library would be
- * another one than its own. */
+/* library_static.c - the functions of the libraries that are linked into the program, in one table
+ * whatever the library. A statically linked program must not load shared libraries: they would
+ * bring a second C library with them. */
 #include "library.h"
 
 #include <stddef.h>
@@ -15,7 +15,7 @@
 	X(json_object_array_get_idx) X(json_object_put)                                      \
 	X(__cxa_demangle)
 
-/* Their types are for those who call them. */
+/* Only addresses are needed here; the caller knows the types. */
 #define DECLARE(name) extern char name[];
 SYMBOLS(DECLARE)
 

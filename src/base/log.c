@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* log.c - one line on stderr for each thing the system says. */
+/* log.c - messages on stderr. */
 #include "log.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static void log_line(const char *kind, const char *fmt, va_list ap)
 	str_add(&line, kind);
 	str_addvf(&line, fmt, ap);
 	str_addc(&line, '\n');
-	fwrite(str_text(&line), 1, line.len, stderr); /* in one: others may write there, too */
+	fwrite(str_text(&line), 1, line.len, stderr); /* one write: other processes may write there, too */
 	str_done(&line);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* log.h - what the system says, told to the user once, in the user's words. On
- * stderr, each line beginning with its kind. Level is set by -v and -q. */
+/* log.h - messages for the user that are not about the script: a line on stderr that begins with
+ * its kind ("error: "). -v and -q set the level. */
 #pragma once
 #include <stdbool.h>
 

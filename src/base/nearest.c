@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* nearest.c - "did you mean": the edit distance with swaps of neighbours, case
- * counting little. */
+/* nearest.c - "did you mean": the edit distance, where swapping two neighbours is one edit and a
+ * change of case half an edit. */
 #include "diag.h"
 
 #include <ctype.h>
@@ -15,8 +15,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return least < c ? least : c;
 }
 
-/* Half steps: an edit is 2, a change of case 1, and a swap 1: of two names as near, the one
- * whose letters were swapped is likelier. */
+/* In halves: an edit is 2, a change of case 1. A swap is 1, too, for it is the likelier mistake of
+ * two that are as near. */
 static unsigned cost(char a, char b)
 {
 	if (a == b)
@@ -51,7 +51,7 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 const char *nearest(const char *written, const char *const *names, size_t n)
 {
 	size_t len = strlen(written);
-	/* An edit in three letters, one at least; a one-letter name has no neighbours. */
+	/* One edit for each three letters, at least one; a name of one letter is like no other. */
 	unsigned best = len < 2 ? 1 : len < 6 ? 2 : 2 * (unsigned)(len / 3);
 	const char *found = NULL;
 

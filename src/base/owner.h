@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* owner.h - who gives a thing back: cleanup at the end of a scope, TAKE() to
- * hand it on. A local that owns something is tagged where it is declared. */
+/* owner.h - ownership: _cleanup_(f) on a local variable calls f when its scope ends; TAKE()
+ * hands the value on and leaves the variable empty. */
 #pragma once
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
-/* Hand over: the value, leaving the variable empty. */
+/* The value; the variable is NULL afterwards. */
 #define TAKE(p)                                                                          \
 	({                                                                               \
 		__typeof__(p) take_ = (p);                                               \

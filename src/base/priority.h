@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* priority.h - a moment soon, not much of it: a process that has begun is to be told of before it
- * runs far, and the ring buffer to be read before it is full, also where more wants to run than
- * can. What takes long is done as everyone else's work is. */
+/* priority.h - the nice value. strata needs little time, but soon: it must publish a new process
+ * before that has run far, and read the ring buffer before it is full, also on a busy machine.
+ * Long work is done at the usual priority. */
 #pragma once
 
-/* From here on before others (nice -10), where the system lets it; a nice value that somebody
- * chose is kept. */
+/* From here on nice -10, if the system permits; a nice value other than 0 is kept. */
 void priority_raise(void);
-/* What follows takes long (making a table, printing); until priority_high(). */
+/* The usual priority for work that takes long (making a table, printing), until priority_high(). */
 void priority_normal(void);
 void priority_high(void);

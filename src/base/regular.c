@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regular.c - what a name stands for is looked at by O_PATH, which opens nothing. */
+/* regular.c - the kind of a file is found by O_PATH, which does not open it. */
 #include "base/regular.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source.c - the text of a script, and places in it. */
+/* source.c - the text of a script, and positions in it. */
 #include "source.h"
 
 #include <errno.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* source.h - the text of a script, and places in it. */
+/* source.h - the text of a script, and positions in it. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-/* Half open, in bytes from the start of the source. Line and column are worked
- * out when a message is printed. */
+/* From start up to, not including, end; in bytes from the start of the source. Line and column are
+ * computed when a message is printed. */
 struct span {
 	uint32_t start, end;
 };
 
 struct arena;
 
-/* More is no script, and offsets are 32 bits. */
+/* The largest script that is read. */
 #define SOURCE_MAX (16u << 20)
 
 struct source {
@@ -24,5 +24,5 @@ struct source {
 /* Line and column of a byte, both from 1. */
 void source_position(const struct source *s, uint32_t at, unsigned *line, unsigned *col);
 
-/* A file's text, "-" for stdin; 0 or -errno. */
+/* Reads a file, "-" for stdin, into the arena; 0 or -errno, -EFBIG beyond SOURCE_MAX. */
 int source_read(struct arena *a, const char *path, struct source *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* str.c - a string that grows by doubling; and the one pattern language. */
+/* str.c - a string that grows by doubling; and patterns with *. */
 #include "str.h"
 
 #include <stdint.h>
@@ -143,8 +143,8 @@ void str_add_safe(struct str *s, const char *text, size_t n)
 	}
 }
 
-/* A star that fails takes one more character; only the last one needs another
- * try, hence no recursion. */
+/* Where the match fails behind a star, the star takes one more character. Only the last star needs
+ * to be tried again, so there is no recursion. */
 bool glob_match(const char *pattern, const char *text)
 {
 	const char *star = NULL, *retry = NULL;

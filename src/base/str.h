@@ -18,18 +18,18 @@ void str_clear(struct str *s);
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
-/* One of Unicode's, as UTF-8; what is none becomes U+FFFD. */
+/* A Unicode character as UTF-8; an invalid one becomes U+FFFD. */
 void str_add_char(struct str *s, uint32_t c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0), nonnull(2)));
 
-/* Bytes of a traced process as a terminal may see them: control characters and
- * broken UTF-8 as \xNN. */
+/* Bytes of a traced process, safe for a terminal: control characters and invalid UTF-8 become
+ * \xNN. */
 void str_add_safe(struct str *s, const char *text, size_t n);
 
 /* The text, "" when empty; owned by s. */
 const char *str_text(const struct str *s);
 
-/* '*' matches anything, as in attach points. */
+/* '*' matches any text, as in attach points; the rest is literal. */
 bool glob_match(const char *pattern, const char *text);

@@ -10,7 +10,7 @@
 		size_t len, cap;                                                         \
 	}
 
-/* Room for one more; running out of memory ends the program. */
+/* Makes the array large enough for one more; running out of memory ends the program. */
 static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 {
 	if (len < *cap)

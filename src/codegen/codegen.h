@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* codegen.h - typed tree -> image. */
+/* codegen.h - makes an image of a typed tree. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,17 +12,17 @@ struct script;
 struct codegen_options {
 	uint32_t image;     /* its number in the session */
 	bool grows;         /* it is the first of several: all that they may share is in it */
-	bool pid_tree;      /* -c: the library's map `tree` has the processes that are traced */
+	bool pid_tree;      /* -c: trace the processes in the map `tree` of the BPF library */
 	bool pid_ns;        /* strata's PID namespace is not the first */
-	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
+	uint64_t start_ns;  /* when `elapsed` was 0, by CLOCK_BOOTTIME */
 	unsigned ncpus;     /* possible CPUs */
-	bool no_cookies;    /* the kernel gives programs none */
+	bool no_cookies;    /* the kernel has no attach cookies */
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
-	struct diags *diags; /* what the script has too much of for one program */
+	struct diags *diags; /* for errors: the script is too large for BPF */
 };
 
-/* Generates, links with the precompiled BPF library, describes. The image lives in
- * the script's arena. false: complained. */
+/* Generates BPF, links it with the precompiled BPF library, and describes the result in an image, which
+ * lives in the script's arena. False after an error. */
 bool codegen(struct script *s, const struct codegen_options *opt, struct image **ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen.c - the typed tree, probe by probe, to programs: prologue, statements,
- * epilogue. Expressions, maps and records have files of their own. */
+/* gen.c - makes programs of probes: prologue, statements, epilogue. Expressions, loops, maps and
+ * records are in gen_expr.c, gen_loop.c, gen_map.c and gen_record.c. */
 #include "gen.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ struct ir *gen_tmp(struct gen *g, uint32_t size)
 	for (int i = 0; i < GEN_POOL_CLASSES; i++) {
 		unsigned n = g->fn.pool[i].used;
 
-		/* A program's own stack is small: the unwinder needs the rest of 512. */
+		/* Few temporaries are on the BPF stack: the unwinder needs most of its 512 bytes. */
 		if (size > pool_size[i] || n >= 4 || g->fn.is_body)
 			continue;
 		if (n == g->fn.pool[i].made)
@@ -86,7 +86,7 @@ struct ir *gen_var_slot(struct gen *g, const struct var *v)
 
 /* ---- calls -------------------------------------------------------------- */
 
-enum { CALLS_MAX = 8 }; /* of the kernel: functions under way, the program too */
+enum { CALLS_MAX = 8 }; /* nested calls that the kernel allows, the program included */
 
 void gen_check_calls(struct gen *g, unsigned calls)
 {
@@ -104,7 +104,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 {
 	static const struct {
 		const char *name;
-		unsigned calls; /* of the deepest chain, see tests/verifier/depth.py */
+		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
 	} deep[] = {{"go_id", 4}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
 	unsigned calls = 1;
 
@@ -164,7 +164,7 @@ static void gen_let(struct gen *g, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
 
-	if (!v->type) /* nobody uses it */
+	if (!v->type) /* it is never used */
 		return;
 	if (n->let.value)
 		gen_into(g, n->let.value, v->type, gen_var_slot(g, v), 0);
@@ -255,7 +255,8 @@ static void make_vars(struct gen *g)
 	}
 }
 
-/* bpf/lib/who.bpf.c: not after the end, and of the processes that -p, -c or neither mean. */
+/* Leaves the program after the end of the script, and for processes that -p or -c leaves out: see
+ * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
 {
 	const char *filter = g->provider->any_process ? "is_running" :
@@ -282,8 +283,8 @@ static void gen_predicate(struct gen *g)
 	gen_release(g, mark);
 }
 
-/* Where the scratch slot is taken is written last: only then is it known whether
- * the program needs one. */
+/* The prologue takes the scratch slot. It is generated last, since only then it is known whether the
+ * program needs one. */
 static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_block *out)
 {
 	struct ir_block *taken, *ready;
@@ -411,15 +412,14 @@ static struct image_prog *make_program(struct gen *g)
 		.nplaces = 1,
 		.span = g->probe->points->span,
 	};
-	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* is loaded for its function */
+	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* the kernel loads it for one function */
 	gen_program(g, name);
 	gen_function_add(g, name, g->probe->points->span);
 	return &g->img->progs[g->img->nprogs - 1];
 }
 
-/* One program serves all places of an attach point, unless what was generated holds
- * for its place only: arguments that lie elsewhere in another, or the place's own
- * name where the kernel gives no attach cookie. */
+/* One program serves all places of an attach point, unless its code is valid for one place only:
+ * arguments lie elsewhere in another, or without attach cookies it contains the place's name. */
 static void make_point(struct gen *g, struct attach_point *ap)
 {
 	struct image_prog *shared = NULL;
@@ -443,7 +443,7 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	}
 }
 
-/* LLVM looks at each of them for each program, through all names. */
+/* LLVM goes through all maps for each program. */
 enum { MAPS_MAX = 512 };
 
 static void define_maps(struct gen *g)
@@ -509,7 +509,7 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 	return link_bpf(blobs, n, ret, ret_size);
 }
 
-/* BPF jumps over at most 32,767 instructions, and a program's first jump goes to its end. */
+/* A jump spans at most 32,767 instructions, and a program's first jump goes to its end. */
 enum { FUNCTION_MAX = 32000, UNOPTIMIZED_MAX = 3 * FUNCTION_MAX };
 
 static bool sizes_fit(struct gen *g, unsigned most)

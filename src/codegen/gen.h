@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen.h - shared by gen*.c and the builtin rows: the state of generation, and how
- * a value is made.
+/* gen.h - what gen*.c and the builtins share: the state of the generator.
  *
- * A value of a scalar type is a 64-bit integer. A value of a type that lies in
- * memory (type_in_memory()) is a pointer to its bytes: whoever wants it elsewhere
- * asks with gen_into().
+ * A value of a scalar type is a 64-bit integer. A value of a type that lies in memory
+ * (type_in_memory()) is a pointer to its bytes; gen_into() makes it at a given address.
  *
- * Memory that a program needs comes from its scratch slot (one slot per nesting
- * level and CPU, see bpf/lib/lib.bpf.c); small things from the BPF stack. Both are
- * given back when the statement ends. */
+ * Temporary memory is in the program's scratch slot (a CPU has one for each level of nesting, see
+ * bpf/lib/lib.bpf.c); if small, on the BPF stack. Both are free again when the statement ends. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,13 +19,13 @@
 
 enum { GEN_POOL_CLASSES = 3, GEN_POOL_MAX = 64 };
 
-/* The function being written: a program, or the body of a loop that bpf_loop() calls. */
+/* The function that is being generated: a program, or the body of a loop for bpf_loop(). */
 struct gen_fn {
-	struct ir_block *leave;     /* ends the program: to its epilogue, or out of the loop */
+	struct ir_block *leave;     /* leaves the program: its epilogue, or in a body the end of the loop */
 	struct ir_block *loop_next, *loop_end;
 	struct ir *mem_ptr;         /* stack slot: pointer to the scratch slot's memory */
 	struct ir *slot_index;      /* stack slot: the scratch slot's index */
-	struct ir *frame;           /* struct loop_frame of gen_loop.c, once there is one */
+	struct ir *frame;           /* what a body is passed, see gen_loop.c; NULL: nothing yet */
 	bool is_body;               /* of a loop */
 
 	struct { /* small temporaries on the BPF stack, by size: 8, 16, 32 */
@@ -37,7 +34,7 @@ struct gen_fn {
 	} pool[GEN_POOL_CLASSES];
 };
 
-/* A function that was written, and what of the script it is. */
+/* A function that was generated, and its text in the script. */
 struct gen_function {
 	const char *name;
 	struct span span;
@@ -51,30 +48,30 @@ struct gen {
 	const struct codegen_options *opt;
 	struct image *img;
 
-	/* The program being made. */
+	/* The program that is being generated. */
 	struct probe *probe;
 	const struct provider *provider;
 	const struct place *place;  /* the first of those it serves, */
 	uint32_t first_place;       /* and its index in the image; */
-	uint32_t named_place;       /* that of the first of its name: a function's returns are one */
-	bool bound_to_place;        /* what was generated holds for this place alone */
+	uint32_t named_place;       /* the first with its name: the returns of a function have one name */
+	bool bound_to_place;        /* the code is valid for this place only */
 	struct gen_fn fn;
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	bool mem_used;
 	struct span at;             /* of the statement */
-	unsigned depth;             /* bodies of loops around it */
-	bool is_long;               /* no loop is repeated in it as copies */
-	bool has_bodies;            /* loops of the program are functions: see gen_loop.c */
-	uint32_t stop_at;           /* then, in scratch: a word that is set to leave the program */
-	unsigned nbodies;           /* of all programs */
+	unsigned depth;             /* loop bodies around it */
+	bool is_long;               /* too long for copies of loops' bodies */
+	bool has_bodies;            /* some loops' bodies are functions: see gen_loop.c */
+	uint32_t stop_at;           /* then, in scratch memory: a word that is set to leave the program */
+	unsigned nbodies;           /* in all programs */
 	struct gen_function *functions;
 	struct ir *ring;            /* the map, once used */
 	unsigned records_cap, progs_cap, places_cap;
 };
 
 /* gen.c */
-struct gen_mark { /* temporaries in use */
+struct gen_mark { /* the temporaries in use */
 	uint32_t mem_top;
 	unsigned used[GEN_POOL_CLASSES];
 };
@@ -82,20 +79,20 @@ struct gen_mark gen_mark(struct gen *g);
 void gen_release(struct gen *g, struct gen_mark m);
 struct ir *gen_mem(struct gen *g, uint32_t size);  /* scratch, 8-aligned */
 struct ir *gen_tmp(struct gen *g, uint32_t size);  /* stack if small (at most 32), or scratch */
-/* 8 bytes whose address goes nowhere: LLVM makes a register of it. */
+/* 8 bytes whose address is not passed on: LLVM puts them in a register. */
 struct ir *gen_local(struct gen *g);
 struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * SCRATCH_SLOTS + n */
-/* The same by its offset, which holds in a loop's body, too. */
+/* As gen_mem(), by offset, which is valid in loop bodies, too. */
 uint32_t gen_mem_take(struct gen *g, uint32_t size);
 struct ir *gen_mem_at(struct gen *g, uint32_t at);
 struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as ir_library() */
-void gen_check_calls(struct gen *g, unsigned calls); /* so many from here, or complains */
+void gen_check_calls(struct gen *g, unsigned calls); /* error if so many nested calls are too many here */
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct stmt *first);
-void gen_stop(struct gen *g); /* leave the program; what follows is not reached */
+void gen_stop(struct gen *g); /* leaves the program; code behind it is unreachable */
 
 /* gen_loop.c */
 /* Sets is_long and has_bodies for a program. */
@@ -108,7 +105,7 @@ void gen_for_range(struct gen *g, struct stmt *n);
 bool type_in_memory(const struct type *t);
 struct ir *gen_value(struct gen *g, struct expr *n);
 struct ir *gen_truth(struct gen *g, struct expr *n); /* 0 or 1 */
-/* The value at dst + offset, as type t has it (ints cut, strings cut or padded). */
+/* Makes the value of n at dst + offset, as type t (integers cut, strings cut or padded). */
 void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
 	uint32_t offset);
 void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct type *to,
@@ -118,11 +115,11 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	const struct type *tb, struct ir *b);
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
 void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
-/* v, or n - 1 where it is not below n: an index that the verifier believes. */
+/* min(v, n - 1): an index that the verifier accepts. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 /* BPF helpers; the arguments are struct ir *. */
 struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
-struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL: not there */
+struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* a pointer, NULL: no element */
 
 /* gen_map.c */
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);

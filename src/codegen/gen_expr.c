@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_expr.c - expressions to values. */
+/* gen_expr.c - the values of expressions. */
 #include "gen.h"
 
 #include <assert.h>
@@ -43,7 +43,7 @@ static uint32_t chunk(uint32_t left)
 	return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
-enum { INLINE_BYTES = 64 }; /* longer copies are a helper's */
+enum { INLINE_BYTES = 64 }; /* longer copies are made by a helper */
 
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 {
@@ -57,8 +57,7 @@ void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 	}
 }
 
-/* Reading from address 0 fails, and a failed read zeroes its destination: the
- * kernel's memset. */
+/* Zeros memory by reading from address 0: the read fails, and then the kernel zeros the destination. */
 static void gen_zero_from(struct gen *g, struct ir *dst, uint32_t at, uint32_t size)
 {
 	if (size - at > INLINE_BYTES) {
@@ -79,8 +78,7 @@ void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
 	gen_zero_from(g, dst, 0, size);
 }
 
-/* LLVM may know the range of v from how it came about and drop the test; the verifier does
- * not know it. */
+/* v is opaque to LLVM: it may know the range of v, and would drop the test that the verifier needs. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n)
 {
 	v = ir_opaque(g->ir, v);
@@ -110,7 +108,7 @@ static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *
 {
 	if (from >= to) {
 		gen_copy(g, dst, src, to);
-		if (from > to) /* cut: keep the NUL */
+		if (from > to) /* cut: its last byte is the NUL */
 			ir_store(g->ir, dst, to - 1, 1, ir_int(g->ir, 0));
 		return;
 	}
@@ -130,7 +128,7 @@ static void put_tuple(struct gen *g, struct ir *src, const struct type *from,
 	}
 }
 
-/* A scalar's own size: pointers, ids and addresses are 8 bytes. */
+/* Bytes of a scalar in memory: pointers, ids and addresses have 8. */
 static uint32_t scalar_size(const struct type *t)
 {
 	return t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
@@ -201,7 +199,7 @@ static struct ir *absolute(struct gen *g, struct ir *v, struct ir **ret_negative
 		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
-/* BPF divides unsigned only (until v4); the sign is worked out by hand. */
+/* BPF before v4 has only unsigned division: divide absolute values, then set the sign. */
 static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b)
 {
 	struct ir *na, *nb, *v;
@@ -266,7 +264,7 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 
 /* ---- comparing memory --------------------------------------------------- */
 
-/* Equal bytes, a chunk at a time; the text of a literal is in the instructions. */
+/* Compares with a literal in chunks of up to 8 bytes, which are constants in the code. */
 static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct expr *lit)
 {
 	uint32_t n = lit->string.len + 1;
@@ -287,7 +285,7 @@ static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct 
 	return ir_compare(g->ir, IR_EQ, differ, ir_int(g->ir, 0));
 }
 
-/* What differs in up to INLINE_BYTES, from `at` on. */
+/* 1 if bytes at to end differ, at most INLINE_BYTES. */
 static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t at, uint32_t end)
 {
 	struct ir *differ = ir_int(g->ir, 0);
@@ -301,7 +299,7 @@ static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32
 	return ir_compare(g->ir, IR_NE, differ, ir_int(g->ir, 0));
 }
 
-/* All of the shorter one is compared: its NUL too, and behind a NUL there are zeros. */
+/* Compares as many bytes as the shorter one has: with its NUL, and zeros behind it. */
 static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
 	uint32_t nb)
 {
@@ -350,7 +348,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 	return all;
 }
 
-/* `probe == "..."`: a place is a number; the names are known here. */
+/* `probe == "..."`: the value is the number of a place, whose name is known here. */
 static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *lit)
 {
 	struct ir *v = gen_value(g, place), *any = ir_int(g->ir, 0);
@@ -470,7 +468,7 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 	struct ir *result = none ? NULL :
 		memory ? gen_mem(g, n->type->size) : gen_local(g);
 
-	if (!n->cond.then) { /* a ?: b: the test's own value, evaluated once */
+	if (!n->cond.then) { /* a ?: b: a is evaluated once */
 		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, result, 0);
 		ir_branch(g->ir, gen_get(g, n->type, result, 0), then, els);
 	} else {
@@ -514,8 +512,8 @@ static const struct field *field_here(struct gen *g, const char *name)
 	return NULL;
 }
 
-/* A string of the record: the context cannot be read at a computed offset, but a
- * helper takes its address. */
+/* A string in the record. The verifier allows no read of the context at a computed offset, but a helper
+ * may be passed its address. */
 static struct ir *field_string(struct gen *g, const struct field *f, const struct type *t)
 {
 	struct ir *dst = gen_mem(g, t->size), *src, *at;
@@ -533,8 +531,8 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	return dst;
 }
 
-/* By the helper: a load from the context would give a pointer that the verifier follows,
- * and forbids to do sums with. */
+/* By a helper: what is loaded from the context is a pointer of a known type to the verifier, with which
+ * it forbids arithmetic. */
 static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 {
 	struct ir *slot = gen_tmp(g, 8);
@@ -550,7 +548,7 @@ static struct ir *gen_args_field(struct gen *g, struct expr *n)
 
 	if (g->provider->ctx != CTX_RAW)
 		g->bound_to_place = true;
-	if (!f) /* another place of the attach point has it, this one does not */
+	if (!f) /* another place of the probe has the field, this one has not */
 		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : ir_int(g->ir, 0);
 	if (n->type->kind == TYPE_STRING)
 		return field_string(g, f, n->type);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gen_loop.c - loops.
  *
- * A loop of few rounds is made of jumps within the program: the verifier looks at each
- * round. The body of any other becomes a function that bpf_loop() calls (Linux 5.17): the
- * verifier looks at it once, however often it runs.
+ * A loop of few rounds is made of jumps within the program: the verifier checks each round. The body
+ * of any other loop becomes a function that bpf_loop() calls (Linux 5.17): the verifier checks it
+ * once, however often it runs.
  *
- * Such a body shares the program's scratch memory. All variables of the program lie there,
- * none in registers, and the body finds it, and the context, by a struct on the program's
- * stack whose address bpf_loop() hands to it:
+ * Such a body shares the program's scratch memory, in which all variables of such a program lie. It
+ * finds that and the context in a struct on the program's stack, whose address bpf_loop() passes:
  *
  *     0  context of the program
  *     8  scratch memory
  *    16  index of the scratch slot
  *
- * A body returns 0: on to the next round; or 1: no more rounds. Where the program is to be
- * left (return, exit()), the body sets the word at stop_at first. */
+ * A body returns 0 for the next round, 1 to end the loop. To leave the program (return, exit()), it
+ * sets the word at stop_at and returns 1. */
 #include "gen.h"
 
 #include <linux/bpf.h>
@@ -26,16 +25,16 @@
 
 enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_SIZE = 24 };
 
-/* Copies of a body, or rounds that the verifier looks at; and what their text may come to:
- * of one loop; of a program, beyond which it has none. */
+/* Most rounds of a loop that is made of jumps; and most bytes of script text, times rounds, of such a
+ * loop, and of a program that may have any. */
 enum { INLINE_ROUNDS = 8, INLINE_WEIGHT = 512, PROGRAM_WEIGHT = 8192 };
-/* Rounds of a loop on kernels without bpf_loop(), where they are not known before. */
+/* Most rounds on kernels without bpf_loop(), of a loop whose number of rounds is not a constant. */
 enum { BOUNDED_ROUNDS = 256 };
 #define WEIGHT_MAX ((uint64_t)1 << 32)
 
 /* ---- which kind of loop ------------------------------------------------- */
 
-/* How often the body runs; UINT64_MAX: not known before. */
+/* How often the body runs; UINT64_MAX: that is not a constant. */
 static uint64_t rounds_of(const struct stmt *n)
 {
 	int64_t from = 0, to;
@@ -67,7 +66,7 @@ static uint64_t weigh_one(const struct stmt *n)
 	return n->span.end - n->span.start;
 }
 
-/* How much code statements become: bytes of their text, those of a loop for each round. */
+/* Estimates the code of statements by the bytes of their text, those of a loop once a round. */
 static uint64_t weigh(const struct stmt *first)
 {
 	uint64_t all = 0;
@@ -123,7 +122,7 @@ struct body {
 	struct ir_outer *outside;
 };
 
-/* Writes its head; gives the number of the round. */
+/* Begins the function; gives the number of the round. */
 static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 {
 	const char *name = arena_printf(g->arena, "loop_%u", g->nbodies++);
@@ -148,7 +147,7 @@ static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 	return ir_param(g->ir, 0);
 }
 
-/* Its end; gives its address. */
+/* Ends the function; gives its address. */
 static struct ir *body_end(struct gen *g, struct body *b)
 {
 	struct ir *body;
@@ -182,7 +181,7 @@ struct ir *gen_slot(struct gen *g)
 	return ir_load(g->ir, g->fn.slot_index, 0, 8, false);
 }
 
-/* What a body is handed; a body hands on what it got. */
+/* The struct that a body is passed; an inner body is passed the same one. */
 static struct ir *frame_for_body(struct gen *g)
 {
 	if (g->fn.is_body)
@@ -196,9 +195,9 @@ static struct ir *frame_for_body(struct gen *g)
 	return g->fn.frame;
 }
 
-/* Calls the body so many times; `cut`: were more wanted than the kernel does? The number goes
- * through memory: where the verifier knows that it is 0, Linux 6.18 removes the body, and then
- * misses it ("verifier bug: No program to jit"). */
+/* Calls the body `rounds` times; cut: 1 if the script asked for more than the kernel allows. The number
+ * is stored and loaded again so that the verifier does not know it: where it is 0, Linux 6.18 removes
+ * the body as dead code, and then fails ("verifier bug: No program to jit"). */
 static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct ir *cut)
 {
 	struct ir *at = gen_mem(g, 8);
@@ -241,7 +240,8 @@ struct inline_loop {
 	struct ir_block *test, *next, *end;
 };
 
-/* Up to the body: runs while i is below n, and below `most`, which the verifier knows. */
+/* The code in front of the body: loops while i is below n, and below the constant `most`, which the
+ * verifier needs. */
 static void inline_begin(struct gen *g, struct inline_loop *l, struct ir *n, uint64_t most)
 {
 	struct ir_block *bound = ir_block(g->ir, "bound"), *lost = ir_block(g->ir, "lost");
@@ -346,7 +346,7 @@ static void set_var(struct gen *g, struct expr *var, struct ir *first, struct ir
 		gen_var_slot(g, v), 0);
 }
 
-/* A body reads where the range begins from scratch memory. */
+/* The body reads the start of the range from scratch memory. */
 static void range_body(struct gen *g, struct stmt *n, struct ir *from, struct ir *rounds)
 {
 	struct ir *most = ir_int(g->ir, LOOP_ROUNDS_MAX), *round, *cut;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gen_map.c - reading and writing the script's maps.
  *
- * A scalar map (no key) is an array of one element, so it is always there; others
- * are hashes. Aggregations are per CPU and are summed when read. */
+ * A scalar map (without key) is an array of one element, which always exists; others are hashes.
+ * Aggregations are per CPU and are merged when read. */
 #include "gen.h"
 
 #include <assert.h>
@@ -17,13 +17,13 @@ bool map_is_per_cpu(const struct map *m)
 	return m->value->kind == TYPE_AGG;
 }
 
-/* Integers lie in maps as 8 bytes; the rest in its own size. */
+/* Integers in maps have 8 bytes; other types their size, in words. */
 static uint32_t value_size(const struct type *t)
 {
 	return (t->size + 7) & ~7u;
 }
 
-/* An array's element is always there: a word behind it says whether it was ever set. */
+/* The element of an array always exists: a word behind the value is 1 once it was set. */
 static uint32_t slot_size(const struct map *m)
 {
 	return value_size(m->value) + (m->key ? 0 : 8);
@@ -99,8 +99,9 @@ static void check_update(struct gen *g, struct ir *result)
 	ir_at(g->ir, done);
 }
 
-/* The element, made with zeros when it was not there; what follows is written where it is at
- * hand. Where it is not, the map being full, it goes on at `end`: gives that block. */
+/* A pointer to the element, which is made, zeroed, if it does not exist; code behind the call is for
+ * when there is one. If the map is full, execution goes on at `end`; *ret_full: the block it comes
+ * from. */
 static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	struct ir_block *end, struct ir_block **ret_full)
 {
@@ -111,7 +112,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	ir_branch(g->ir, ir_is_null(g->ir, p), m->key ? make : full, found);
 	ir_at(g->ir, make);
 	if (m->key) {
-		/* NOEXIST: another CPU may have made it meanwhile. */
+		/* NOEXIST: do not overwrite one that another CPU has made meanwhile. */
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
 			ir_zeros(g->ir, slot_size(m)), ir_int(g->ir, BPF_NOEXIST));
 		made = gen_lookup(g, m->slot, key);
@@ -132,7 +133,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* What a map's element is to a program: 0 where it is not there. */
+/* The value of an element; 0 if it does not exist. */
 static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read");
@@ -265,7 +266,7 @@ static void assign_plain(struct gen *g, struct stmt *n)
 		ir_int(g->ir, BPF_ANY)));
 }
 
-/* Read, change, write: += and -= in one atomic instruction. */
+/* @m += v and the like. += and -= are one atomic instruction. */
 static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
 	struct ir *operand, bool want_old)
 {
@@ -313,7 +314,7 @@ struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)
 {
 	struct ir *key = gen_key(g, m, keys);
 
-	if (!m->key) { /* an array's element cannot go: it becomes zero */
+	if (!m->key) { /* an array's element cannot be removed: it is zeroed */
 		struct ir *zeros = ir_zeros(g->ir, slot_size(m));
 
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_record.c - what a script tells userspace: built in scratch memory, sent
+/* gen_record.c - records for userspace: built in scratch memory, sent
  * through the ring buffer, counted when it does not fit. */
 #include "gen.h"
 

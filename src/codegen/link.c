@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* link.c - libbpf's static linker over memfds: it takes file names only (before
- * libbpf 1.6), and /proc/self/fd gives memory one. */
+/* link.c - libbpf's static linker. Before libbpf 1.6 it takes file names only: /proc/self/fd/N is the
+ * name of a memfd. */
 #include "link.h"
 
 #include <bpf/libbpf.h>

@@ -10,5 +10,5 @@ struct bpf_blob {
 	size_t size;
 };
 
-/* A new buffer, to be free()d; 0 or -errno, having told what libbpf said. */
+/* *ret: a new buffer, to be free()d. 0 or -errno, after a message with libbpf's own. */
 int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size);

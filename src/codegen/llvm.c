@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm.c - ir.h by LLVM's C API (18 to 21). Maps, and what comes after the last program, are in
- * llvm_out.c; no other file knows LLVM.
+/* llvm.c - implements ir.h with LLVM's C API (18 to 21). Maps and the output are in llvm_out.c.
  *
- * Three conditions of BPF on what is made here: every function, externs too, has a
- * debug-info subprogram (hence BTF: bpf_linker joins by it); every function is
- * nounwind (else LLVM writes .eh_frame, which the linker refuses); every parameter
- * is named and preserved (else the verifier refuses the BTF of bpf_loop's users). */
+ * BPF has three conditions: every function, externs too, has a debug-info subprogram (which becomes
+ * BTF, by which bpf_linker joins functions); every function is nounwind (else LLVM writes .eh_frame,
+ * which the linker refuses); every parameter is named and preserved (else the verifier refuses the
+ * BTF of programs that call bpf_loop). */
 #include "llvm.h"
 
 #include <assert.h>
@@ -47,7 +46,7 @@ static void init_types(struct ir_builder *ir)
 	ir->di_ptr = LLVMDIBuilderCreatePointerType(ir->di, NULL, 64, 0, 0, "", 0);
 }
 
-/* LLVM would end the process where a function needs too much stack. Its words for that:
+/* Without a handler LLVM ends the process where a function needs too much stack. Its message:
  * "FILE:LINE:COL: in function NAME TYPE: Looks like the BPF stack limit is exceeded". */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 {
@@ -64,7 +63,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 	LLVMDisposeMessage(text);
 }
 
-/* LLVM would abort(). What a script can bring about is refused before: this is the net. */
+/* Without a handler LLVM calls abort(). Scripts that lead here are refused before, so far as they are
+ * known: this is for the others. */
 static void on_fatal_error(const char *why)
 {
 	fprintf(stderr, "error: LLVM cannot compile this script: %s\n"
@@ -72,9 +72,9 @@ static void on_fatal_error(const char *why)
 	exit(1);
 }
 
-/* Blocks stay in the order they are made in, a loop's head before what it repeats: Linux 6.1
- * refuses a loop that is closed by running on into its head, not by a jump. Instructions, too:
- * the usual scheduler's time grows with the square of a block's length. */
+/* LLVM must not reorder blocks: the head of a loop stays in front of its body, since Linux 6.1 refuses a
+ * loop whose body falls through into its head. Nor instructions: the time of the usual scheduler grows
+ * with the square of a block's length. */
 static void init_library(void)
 {
 	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold",
@@ -185,7 +185,7 @@ static LLVMMetadataRef subprogram(struct ir_builder *ir, const char *name, LLVMM
 	return sp;
 }
 
-/* An always-preserved variable is what names the FUNC_PROTO's parameter in BTF. */
+/* BTF's FUNC_PROTO has the parameter's name only if its variable is always preserved. */
 static void name_param(struct ir_builder *ir, LLVMMetadataRef sp, const char *name, unsigned i,
 	unsigned line, LLVMMetadataRef type)
 {
@@ -226,7 +226,7 @@ void ir_prog_end(struct ir_builder *ir)
 
 enum { CALLBACK_PARAMS = 4 };
 
-/* A static function of the program's file, whose parameters are numbers or pointers. */
+/* A static function whose parameters are integers or pointers. */
 static LLVMValueRef callback(struct ir_builder *ir, const char *name, const char *const *params,
 	LLVMTypeRef first, unsigned n, LLVMMetadataRef *ret_scope)
 {
@@ -496,16 +496,16 @@ struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint
 	LLVMValueRef v = LLVMBuildLoad2(ir->b, int_of(ir, size), V(ir_offset(ir, base, offset)),
 		"");
 
-	/* Volatile: LLVM must not narrow, merge or speculate an access to the context
-	 * or to a map's value: the verifier allows them only as they were written. */
+	/* Volatile: the verifier may refuse an access to the context or to a map's value that LLVM
+	 * has narrowed, merged or speculated. */
 	if (!LLVMIsAAllocaInst(V(base)))
 		LLVMSetVolatile(v, 1);
 	LLVMSetAlignment(v, size);
 	return size == 8 ? IR(v) : IR(extend(ir, v, is_signed));
 }
 
-/* LLVM would compute an address once for several loads, or make one load of two from different
- * memory; the verifier wants the context's pointer as it is, and a constant offset. */
+/* An assembler text, since the verifier allows only loads from the unchanged context pointer plus a
+ * constant: of ordinary loads LLVM computes a common address, or makes one load of two. */
 struct ir *ir_load_ctx(struct ir_builder *ir, struct ir *ctx, uint32_t offset, uint32_t size,
 	bool is_signed)
 {
@@ -582,8 +582,8 @@ struct ir *ir_helper_ptr(struct ir_builder *ir, unsigned helper, struct ir *cons
 	return IR(call_helper(ir, ir->ptr, helper, args, n));
 }
 
-/* The parameters as the library's C has them; a struct only by name and size: BTF
- * of a declaration and of a definition are compared by the shape of the prototype. */
+/* The type of a parameter, as in the library's C source; a struct has name and size only, which is enough
+ * for the linker to match the BTF of declaration and definition. */
 static LLVMMetadataRef di_param(struct ir_builder *ir, const char *param, uint32_t size)
 {
 	LLVMMetadataRef st;

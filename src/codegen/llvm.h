@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llvm.h - what llvm.c and llvm_out.c share: they alone know LLVM. */
+/* llvm.h - what llvm.c and llvm_out.c share; no other file uses LLVM. */
 #pragma once
 #include "ir.h"
 
@@ -17,7 +17,7 @@ struct named {
 	LLVMTypeRef type;
 };
 
-/* Equal maps share a type: LLVM looks through all names for each member of a new one. */
+/* Equal maps share a type: for each member of a new type LLVM goes through all names. */
 struct map_type {
 	struct ir_map shape;
 	LLVMMetadataRef type;

@@ -4,13 +4,13 @@
 #pragma once
 #include <stdint.h>
 
-/* Offset of argument i, or -1: it lies on the stack. */
+/* Offset of the register of argument i; -1: it lies on the stack. */
 int regs_arg(unsigned i);
 int regs_return(void);
 int regs_sp(void);
 /* Bytes from sp, at the function's first instruction, to its first argument there. */
 unsigned regs_stack_args(void);
-/* How many arguments registers hold. */
+/* Number of arguments in registers. */
 unsigned regs_args(void);
 
 /* The same of Go's ABIInternal (src/cmd/compile/abi-internal.md), from Go 1.17, on arm64

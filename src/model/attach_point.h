@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach_point.h - one attach point of a script: made by the parser, expanded to places by its
- * provider. */
+/* attach_point.h - one attach point of a script. The parser makes it, its provider expands it to
+ * places. */
 #pragma once
 #include "base/source.h"
 
@@ -12,7 +12,7 @@ struct attach_point {
 	struct span span;
 	struct attach_point *next; /* of the same probe */
 	const char *text;      /* as written */
-	const char **words;    /* split at ':' outside quotes, quotes taken off, $N put in */
+	const char **words;    /* of the text, between ':' outside quotes; without quotes, $N replaced */
 	struct span *word_spans;
 	unsigned nwords;
 	const struct provider *provider; /* by resolve */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* builtin.h - a builtin variable or function: one row, its functions above it in
- * the same file. check.c knows no builtin by name. */
+/* builtin.h - a builtin variable or function is one row, with its functions above it in the same
+ * file. Parser and generator know no builtin by name. */
 #pragma once
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@ struct ir;
 enum builtin_flags {
 	BUILTIN_VAR = 1,    /* may be written without () */
 	BUILTIN_AGG = 2,    /* only as @m = f() or @m[k] = f() */
-	BUILTIN_STMT = 4,   /* gives nothing: a statement of its own */
+	BUILTIN_STMT = 4,   /* has no value: a statement of its own */
 };
 
 /* .sig is what the help prints and what check.c parses before .check runs:
@@ -26,8 +26,8 @@ enum builtin_flags {
  *     word      a bare word               mapkey    @m or @m[k]
  *     key       a key of the map that is the argument before
  *
- * `any` takes a map without key too: .check says where that is not meant. An optional
- * word is passed over when something else is given. A builtin variable whose first
+ * `any` takes a map without key, too; .check refuses that where it makes no sense. An optional
+ * word may be left out in front of other arguments. A builtin variable whose first
  * argument is optional takes a word for `any`.
  *
  *     TYPE: none int32 uint32 int64 uint64 bool string[16] ksym usym probe func,
@@ -39,11 +39,12 @@ struct builtin {
 	const char *sig;
 	const char *help; /* one line, no full stop */
 	unsigned flags;
-	/* After the signature agreed: further checks (complains itself and gives
-	 * type_bad), and the type where the signature says `special`. May be NULL
-	 * otherwise. Called again each time the checker goes round. */
+	/* Further checks, once the arguments agree with the signature: gives the type if the
+	 * signature says `special`, type_bad after an error of its own, else NULL. May be NULL.
+	 * Called in each round of the checker. */
 	const struct type *(*check)(struct check *c, struct expr *call);
-	/* The value in registers, or written to `into` (see codegen/gen.h). */
+	/* Generates code: the value, in registers or in memory; or, if into is not NULL and the type
+	 * lies in memory, written there (see codegen/gen.h). */
 	struct ir *(*gen)(struct gen *g, struct expr *call, struct ir *into);
 };
 

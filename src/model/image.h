@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.h - the waist: all that the runtime is told of a script. It sees no
- * tree; codegen holds no fd. Everything lives in the arena it was made in. */
+/* image.h - a compiled script: all that the runtime knows of it. The runtime sees no tree, code
+ * generation holds no file descriptor. Everything lives in the arena that it was made in. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* provider.h - a probe type: one row, in src/runtime/probes/NAME.c. The parser
- * looks it up and asks it; code generation knows only how an argument is read. */
+/* provider.h - a probe type is one row, in src/runtime/probes/NAME.c. The parser expands attach
+ * points with it; code generation knows only how its arguments are read (enum ctx_kind). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@ struct symbols;
 struct target;
 struct type;
 
-/* What the program's context is, hence how arguments are read. */
+/* What a program's context points to. */
 enum ctx_kind {
 	CTX_NONE,       /* begin, end, interval */
 	CTX_PERF,       /* struct bpf_perf_event_data */
 	CTX_PT_REGS,    /* uprobe, kprobe */
-	CTX_TRACEPOINT, /* the record of tracefs' format file: fields at offsets */
+	CTX_TRACEPOINT, /* the record: fields at the offsets of tracefs' format file */
 	CTX_RAW,        /* u64[] */
-	CTX_TRAMPOLINE, /* fentry, fexit: the function's arguments and result, by helpers */
+	CTX_TRAMPOLINE, /* fentry, fexit: arguments and result are read by helpers */
 };
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
@@ -48,10 +48,11 @@ enum place_abi {
 	ABI_C,
 	ABI_GO,       /* in Go's registers */
 	ABI_GO_STACK, /* Go's assembler: words from sp + 8 on */
-	ABI_GO_EITHER /* Go's assembler, of a file without symbols: one of both */
+	ABI_GO_EITHER /* Go's assembler, in a file without symbols: one of the two */
 };
 
-/* One place in the kernel or in a file that an attach point stands for. */
+/* A place in the kernel or in a file that a program is attached to: an attach point with wildcards
+ * stands for many. */
 struct place {
 	const char *name; /* the full probe name: "uprobe:/bin/bash:readline" */
 	const char *func; /* or "" */
@@ -60,7 +61,7 @@ struct place {
 	uint64_t period;  /* timers: ns, or Hz when freq; software: count */
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
-	bool alone;       /* kprobes with an offset: not on a multi link */
+	bool alone;       /* kprobe with an offset: cannot be on a multi link */
 	enum place_abi abi;
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
@@ -68,7 +69,7 @@ struct place {
 	struct place *next;
 };
 
-/* What the command line and the machine say, for expanding. */
+/* What attach points are expanded with: command line, settings, machine. */
 struct resolve_env {
 	struct arena *arena;
 	struct diags *diags;
@@ -97,37 +98,36 @@ struct provider {
 	enum ctx_kind ctx;
 	uint32_t prog_type;   /* BPF_PROG_TYPE_* */
 	uint32_t attach_type; /* BPF_TRACE_FENTRY.. or 0 */
-	uint32_t multi_type;  /* the same for one link of many places, BPF_TRACE_UPROBE_MULTI.., */
-	int multi_feature;    /* enum feature: where the kernel has it */
+	uint32_t multi_type;  /* for one link to many places: BPF_TRACE_UPROBE_MULTI.. */
+	int multi_feature;    /* enum feature: the kernel has such links */
 	const char *section;  /* ELF section of its programs */
-	bool kernel;          /* arguments on the stack are on the kernel's */
+	bool kernel;          /* arguments that lie on a stack are on the kernel's */
 	bool has_args;        /* argN */
 	bool has_retval;
 	bool has_fields;      /* args.x */
-	bool any_process;     /* fires in whatever process: -p and -c do not filter it */
-	bool newest_first;    /* of the programs of one place the kernel runs the last attached first */
+	bool any_process;     /* fires in unrelated processes: -p and -c do not filter it */
+	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */
 	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
 	enum provider_run run; /* run by the runtime itself, attached nowhere */
-	/* Parts -> ap->places, in the arena; complains at ap's spans and gives false.
-	 * Nothing found is a complaint unless env->listing. */
+	/* Fills ap->places from ap->words, in the arena. False after an error at ap's spans; that
+	 * nothing was found is one unless env->listing. */
 	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);
-	/* Programs of one body -> links; see runtime/attach.h. 0 or -errno, having
-	 * told what was attempted. */
+	/* Attaches the programs of one body, see runtime/attach.h. 0 or -errno, after a message. */
 	int (*attach)(struct loaded_probe *p);
 	/* For -l without a type: every probe matching the pattern is passed on as its full name.
 	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct resolve_env *env, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
 	bool file;            /* its second word is a program or library */
-	bool finite;          /* all its places can be listed: -l '*:NAME' is about it, too */
-	/* Why nothing can be attached on this kernel; NULL: it can, or it is not known. */
+	bool finite;          /* all its places can be listed, so that -l '*:NAME' looks here, too */
+	/* Why nothing can be attached on this kernel; NULL: it can be, or that is unknown. */
 	const char *(*lacks)(struct target *target);
 };
 
 /* All of them, alphabetical, ends with NULL. In runtime/probes.c. */
 extern const struct provider *const providers[];
 
-/* That of a list as providers whose name, short name or alias the first len bytes are, whatever
- * their case; NULL: none. */
+/* The provider whose name, short name or alias is name[0..len), in any case; NULL: there is none.
+ * list: as providers. */
 const struct provider *provider_by_name(
 	const struct provider *const *list, const char *name, size_t len);

@@ -67,7 +67,7 @@ const struct type *type_pointer(struct arena *a, const char *pointee, bool user)
 	return t;
 }
 
-/* Text is stored and compared in words, which the BPF stack wants aligned. */
+/* Text is stored and compared in words of 8 bytes, which must be aligned on the BPF stack. */
 static uint32_t alignment(const struct type *t)
 {
 	switch (t->kind) {
@@ -147,8 +147,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits)
 	return t;
 }
 
-/* One bucket below min, one from max on; a last step that is cut short is a
- * bucket too. */
+/* One bucket for values below min, one for those from max on, one for each step between; a last
+ * step that max cuts short has one, too. */
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step)
 {
 	uint64_t range = (uint64_t)max - (uint64_t)min;
@@ -354,9 +354,6 @@ const struct type *type_by_name(struct arena *a, const char *name)
 	unsigned long size;
 	char *end;
 
-	/* The kernel's spelling: uint64_t */
-	if (len > 2 && strstr(name, "int") && !strcmp(name + len - 2, "_t"))
-		len -= 2;
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		if (strlen(named[i].name) == len && !strncmp(named[i].name, name, len))
 			return named[i].type;

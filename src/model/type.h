@@ -14,7 +14,7 @@ struct arena;
 struct str;
 
 enum type_kind {
-	TYPE_BAD,     /* of a wrong expression: agrees with everything */
+	TYPE_BAD,     /* of a wrong expression: goes with every type, so that one mistake is one error */
 	TYPE_NONE,    /* a statement's: no value */
 	TYPE_INT,     /* size 1, 2, 4, 8; in registers always extended to 64 bits */
 	TYPE_BOOL,    /* 1 byte */
@@ -31,18 +31,18 @@ enum type_kind {
 
 enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST };
 
-/* M(id, name in scripts). How a stack is printed, and which stacks are one where a map
- * aggregates by them. */
+/* M(id, name in scripts): how a stack is printed, and which stacks share an entry where a map is
+ * keyed by stacks. */
 #define STACK_MODES(M)                                                                   \
-	M(FUNC, "func")         /* bpftrace's text; one: of the same functions */        \
-	M(LINE, "line")         /* bpftrace's text; one: of the same lines */            \
-	M(ADDR, "addr")         /* bpftrace's text; one: of the same text */             \
+	M(FUNC, "func")         /* bpftrace's text; shared by stacks of the same functions */        \
+	M(LINE, "line")         /* bpftrace's text; by stacks of the same lines */            \
+	M(ADDR, "addr")         /* bpftrace's text; by stacks of the same text */             \
 	M(BPFTRACE, "bpftrace") /* the same as addr */                                   \
 	M(FULL, "full")                                                                  \
 	M(PERF, "perf")                                                                  \
 	M(RAW, "raw")                                                                    \
 	M(BUILD_ID, "build_id")                                                          \
-	M(FOLDED, "folded")     /* a line, outermost first; one: of the same functions */
+	M(FOLDED, "folded")     /* one line, outermost first; by stacks of the same functions */
 
 enum stack_mode {
 #define M(id, name) STACK_##id,
@@ -71,7 +71,7 @@ struct type {
 			enum frame_lang lang; /* of its frames: FRAME_LANG_KERNEL: kstack; _NATIVE: ustack, all */
 			enum stack_mode mode;
 			uint32_t limit; /* frames at most */
-			bool limited;   /* the script said so: a stack that ends there is whole */
+			bool limited;   /* the script gave the limit: a stack cut there needs no mark */
 		} stack;
 		struct { /* PLACE */
 			bool func; /* printed as the function's name, not the probe's */
@@ -93,6 +93,7 @@ extern const struct type *const type_ksym, *const type_usym, *const type_probe, 
 	*const type_args;
 
 /* Sizes in bytes; a string's with its NUL. */
+#define TYPE_STRING_MAX 16384
 const struct type *type_string(struct arena *a, uint32_t size);
 const struct type *type_int(uint32_t size, bool is_signed);
 const struct type *type_pointer(struct arena *a, const char *pointee, bool user);
@@ -102,10 +103,10 @@ const struct type *type_tuple(struct arena *a, const struct type *const *members
 bool stack_lang_by_name(const char *name, enum frame_lang *ret);
 const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
 	uint32_t limit, bool limited);
-/* size of an AGG value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (see
- * struct agg_* in bpf/lib/record.h); HIST, LHIST 8 x buckets. */
+/* Size of a value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (struct agg_* in bpf/lib/record.h);
+ * HIST, LHIST 8 x buckets. */
 const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed);
-/* buckets and size are worked out here: HIST see hist_buckets() in bpf/lib/record.h. */
+/* These compute buckets and size; for HIST see HIST_BUCKETS in bpf/lib/record.h. */
 const struct type *type_hist(struct arena *a, uint32_t bits);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
@@ -116,7 +117,6 @@ bool type_has(const struct type *t, enum type_kind kind);
  * messages. Text lives in the arena. */
 const char *type_name(struct arena *a, const struct type *t);
 
-/* "uint64", "uint64_t", "string[16]", "bool", and what signatures of builtin.h say
- * besides: "none", "ksym"..; NULL when it is no type. */
-#define TYPE_STRING_MAX 16384
+/* The types of signatures, see builtin.h: "uint64", "string[16]", "none", "ksym"..; NULL: none of
+ * them. Types in scripts are parser/type_name.h's. */
 const struct type *type_by_name(struct arena *a, const char *name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ast.h - the tree: made by the grammar, named by resolve, typed by check, read
- * by codegen. Everything lives in the compilation's arena. */
+/* ast.h - the tree of a script: the grammar makes it, resolve finds what names mean, check adds types,
+ * codegen reads it. Everything lives in the script's arena. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ enum stmt_kind {
 };
 
 #define AST_OPS(O)                                                                       \
-	O(NONE, "=") /* of an assignment: plain */                                              \
+	O(NONE, "=") /* of an assignment without operator */                                              \
 	O(LOR, "||") O(LAND, "&&") O(OR, "|") O(XOR, "^") O(AND, "&")                    \
 	O(EQ, "==") O(NE, "!=") O(LT, "<") O(GT, ">") O(LE, "<=") O(GE, ">=")            \
 	O(SHL, "<<") O(SHR, ">>") O(ADD, "+") O(SUB, "-") O(MUL, "*") O(DIV, "/")        \
@@ -75,20 +75,20 @@ enum op {
 	OP_MAX
 };
 
-/* Passes walk the tree recursively; the grammar refuses what is deeper. */
+/* The passes walk the tree recursively; the parser refuses a deeper one. */
 #define AST_DEPTH_MAX 400
 
 struct expr {
 	enum expr_kind kind;
-	uint16_t depth;          /* of the tree below, this one too: AST_DEPTH_MAX at most */
+	uint16_t depth;          /* of this tree, 1 for a leaf; at most AST_DEPTH_MAX */
 	struct span span;
 	struct expr *next;       /* next argument, key or tuple member */
-	const struct type *type; /* once check.c has been here */
+	const struct type *type; /* by check */
 	union {
-		struct { /* INT; a negative literal is UNOP NEG until folded */
+		struct { /* INT; -1 is UNOP NEG of 1 until it is folded */
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
-			const char *param; /* was $N: its text ("" when missing), else NULL */
+			const char *param; /* the text of $N, if it was one ("" when not given); else NULL */
 		} integer;
 		struct { /* STRING: bytes after escapes, may hold NUL */
 			const char *text;
@@ -103,11 +103,10 @@ struct expr {
 			const char *name; /* without the $ */
 			struct var *var;  /* by resolve */
 		} var;
-		/* MAP: @m or @m[k, ..]. Its type is what the map holds; but where the map
-		 * holds a count, sum, min, max or avg and the script wants a number, map->value
-		 * is AGG and the expression's type INT. As an argument of print() and other takers
-		 * of `any` it stays AGG. Several keys are expressions of their own types; what lies
-		 * in the map is map->key, a tuple. */
+		/* MAP: @m or @m[k, ..]. Its type is that of the map's values, with one exception: a
+		 * count, sum, min, max or avg (map->value is AGG) that is used as a number has type
+		 * INT; as an argument of print() and other functions that take `any` it has type AGG.
+		 * Keys have types of their own; in the map they are one value of type map->key. */
 		struct {
 			const char *name; /* without the @; "" for @ */
 			struct expr *keys; /* NULL: scalar use */
@@ -137,11 +136,11 @@ struct expr {
 		struct { /* TERNARY; then is NULL in `a ?: b`: the test's own value */
 			struct expr *test, *then, *els;
 		} cond;
-		struct { /* CAST: what `to` means is in expr.type */
+		struct { /* CAST: the type that `to` names is expr.type */
 			struct type_name *to;
 			struct expr *value;
 		} cast;
-		struct { /* SIZEOF: of either one; replaced by INT in the last round of check */
+		struct { /* SIZEOF a type or an expression, the other is NULL. Check replaces it by INT */
 			struct type_name *type;
 			struct expr *value;
 			uint32_t bytes; /* 0: not known yet */
@@ -153,7 +152,7 @@ struct expr {
 struct stmt {
 	enum stmt_kind kind;
 	uint16_t depth;    /* as an expression's */
-	bool discard;      /* EXPR of `_ = e`: that nobody uses it is meant */
+	bool discard;      /* EXPR of `_ = e`: do not warn that the value is unused */
 	struct span span;
 	struct stmt *next; /* of the same block */
 	union {
@@ -179,27 +178,27 @@ struct stmt {
 	};
 };
 
-/* A scratch variable: one per name and block of definition. */
+/* A variable $x of a probe, known in the block where it is first set. */
 struct var {
 	const char *name;
-	const struct type *type; /* grown by check */
+	const struct type *type; /* by check, which may make it larger in each round */
 	struct span first;       /* where first written */
 	struct probe *probe;
 	struct var *next;        /* all variables of the probe */
 	unsigned index;          /* within the probe */
-	void *slot;              /* codegen's: on the stack, or NULL: */
-	uint32_t at;             /* in scratch memory */
+	void *slot;              /* by codegen: on the BPF stack; NULL: in scratch memory, */
+	uint32_t at;             /* at this offset */
 };
 
-/* A map. Whatever the script writes, integers lie in it as 8 bytes. */
+/* A map. Integers in it have 8 bytes, whatever their type in the script. */
 struct map {
 	const char *name;          /* without the @ */
-	const struct type *key;    /* NULL: scalar. One part: that type, several: a tuple */
+	const struct type *key;    /* NULL: scalar; several keys: a tuple */
 	const struct type *value;
-	struct span first_key, first_value; /* where it got them */
+	struct span first_key, first_value; /* that gave it these types */
 	unsigned index;            /* order of first appearance */
 	struct map *next;
-	void *slot;                /* codegen's */
+	void *slot;                /* by codegen */
 };
 
 struct probe {
@@ -210,7 +209,7 @@ struct probe {
 	struct stmt *body;      /* BLOCK */
 	struct var *vars;       /* by resolve */
 	unsigned nvars;
-	const struct field *fields; /* what args.x may name: the provider's list; by resolve */
+	const struct field *fields; /* what args.x may name, of all places; by resolve */
 	unsigned index;
 };
 
@@ -233,7 +232,7 @@ struct script {
 
 enum { EXPR_OPERANDS_MAX = 3 };
 
-/* The expressions that one is made of, in the order of the script, a list by its first: how many. */
+/* The expressions directly below one, in the order of the script; of a list its first. The count. */
 unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach.c - attach points: raw text, where it ends and its words.
+/* attach.c - attach points: where their text ends, and its words.
  *
  *     uprobe:/bin/bash:readline/pid == 1/ {
  *            '-- a path --'    '- a predicate
  *
- * Only the second word can be a path, and it looks like one from its start; any other
- * slash begins a predicate. */
+ * Only the second word can be a path; whether it is one shows in its first character. Any other slash
+ * begins a predicate. */
 #include "parse.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Past the quoted piece that begins at i. */
+/* The index behind the quoted text that begins at i. */
 static size_t skip_quoted(const char *text, size_t len, size_t i)
 {
 	for (i++; i < len && text[i] != '"'; i++)
@@ -40,7 +40,7 @@ size_t attach_len(const char *run, size_t len)
 	return len;
 }
 
-/* `name=` in front of an attach point: a label that nothing uses. */
+/* Length of a label, `name=`, in front of an attach point; it has no meaning. */
 static size_t label_len(const char *text)
 {
 	size_t n = strspn(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* build.c - the tree's expressions and statements, for the grammar. Each knows how deep the tree below it
- * is, so that a script cannot make a later pass run out of stack. */
+/* build.c - makes expressions and statements, for the grammar. Each has the depth of its tree, which
+ * has a limit, so that no later pass runs out of stack. */
 #include "parse.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ struct stmt_list stmt_add(struct stmt_list l, struct stmt *n)
 
 /* ---- depth ---- */
 
-/* *depth is that of a tree at `at`, which has one of depth `child` below it. */
+/* *depth is the depth of a tree that gets a tree of depth `child` below it. */
 static void deepen(struct parse *p, uint16_t *depth, struct span at, uint16_t child)
 {
 	if (child < *depth)
@@ -60,7 +60,7 @@ static void deepen(struct parse *p, uint16_t *depth, struct span at, uint16_t ch
 	}
 }
 
-/* The child, and what follows it in its list, is below n; NULL: nothing is. */
+/* n gets the child, and what follows it in its list, below it; NULL: nothing. */
 static void expr_below(struct parse *p, struct expr *n, const struct expr *child)
 {
 	for (; child; child = child->next)
@@ -186,7 +186,7 @@ struct expr *ast_field(
 	return n;
 }
 
-/* typeof(e) has an expression below it. */
+/* typeof(e) gets the expression e below it. */
 static void type_below(struct parse *p, uint16_t *depth, struct span at, const struct type_name *t)
 {
 	if (t && t->of)
@@ -302,7 +302,7 @@ struct stmt *ast_expr_stmt(
 	return n;
 }
 
-/* `_ = e` says that the value is not wanted. */
+/* `_ = e` discards the value. */
 struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr *left,
 	struct expr *right)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check.c - expressions get their types. Types flow against the order of reading (a
- * map may be read above where it is written), so the script is gone through silently
- * until nothing new is learnt, and then once more to complain. */
+/* check.c - gives expressions their types. A map may be read above the line that gives it its type, so
+ * the script is checked in rounds, without errors, until nothing new is learnt; a last round reports
+ * them. */
 #include "check.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "checker.h"
 
-/* ---- complaining ---- */
+/* ---- errors ---- */
 
 const struct type *check_fail(
 	struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
@@ -115,7 +115,7 @@ bool expr_param_as_string(struct check *c, struct expr *n)
 
 static void check_stmts(struct check *c, struct stmt *n);
 
-/* An expression is a statement for what it does; one that does nothing is a slip. */
+/* Has the expression an effect, as a statement must? */
 static bool does_something(const struct expr *n)
 {
 	if (n->kind == EXPR_CALL)
@@ -252,8 +252,8 @@ static void new_state(struct check *c)
 			arena_new_array(c->arena, struct var_state, p->nvars + 1);
 }
 
-/* Each round learns at least one thing, or is the last: strings and signs grow a few
- * times, so the bound is never met; it is for us being wrong. */
+/* Each round but the last learns something, and a type can grow only a few times. The limit is above
+ * what can happen: it ends the rounds if the checker has a bug. */
 static unsigned rounds_max(const struct check *c)
 {
 	unsigned n = 100 + 8 * c->script->nmaps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_call.c - a call against its row's signature, see builtin.h. */
+/* check_call.c - compares a call with the signature of the builtin, see builtin.h. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -20,7 +20,7 @@ enum param_kind {
 
 static const struct {
 	const char *name;
-	const char *wants; /* told when something else is given */
+	const char *wants; /* for the error when something else is given */
 } kinds[] = {
 	[PARAM_ANY] = {"any", "a value"},
 	[PARAM_FORMAT] = {"format", "a string in quotes"},
@@ -113,7 +113,7 @@ static bool is_whole_map(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
-/* A map is taken as what it holds, an aggregation too; one with keys as the whole. */
+/* A map, or an element, is taken as its values' type, also an aggregation. */
 static const struct type *check_any(struct check *c, struct expr *call, struct expr *arg)
 {
 	if (arg->kind == EXPR_WORD && (call->call.builtin->flags & BUILTIN_VAR))
@@ -210,7 +210,7 @@ static bool wrong_count(
 	return false;
 }
 
-/* An optional word that was left out: ustack(5). */
+/* Skips optional words that were left out, as in ustack(5). */
 static unsigned skip_words(const struct sig *sig, unsigned i, const struct expr *arg)
 {
 	while (i < sig->n && sig->params[i].optional &&
@@ -228,7 +228,7 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct expr *ar
 	       (i + 1 < sig->n && sig->params[i + 1].kind == PARAM_KEY);
 }
 
-/* The argument after a map that is written without key. */
+/* The key, as the argument behind a map. */
 static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 {
 	bool several = key->kind == EXPR_TUPLE && key->members->next;
@@ -239,7 +239,7 @@ static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 
 static bool check_args(struct check *c, struct expr *call, const struct sig *sig)
 {
-	struct expr *map = NULL; /* the argument before, when the key follows */
+	struct expr *map = NULL; /* the argument before, if this one is its key */
 	unsigned i = 0;
 	bool ok = true;
 
@@ -305,8 +305,7 @@ const struct type *check_call(struct check *c, struct expr *n, bool into_map)
 		return type_bad;
 	sig_read(b->sig, &sig);
 	if (!check_args(c, n, &sig)) {
-		/* what it gives is known all the same, where it does not depend on them
-		 */
+		/* the type of the result is known, unless it depends on the arguments */
 		t = type_by_name(c->arena, sig.type);
 		return t ? t : type_bad;
 	}

@@ -10,7 +10,7 @@
 
 /* ---- args.x, $t.0, $t[0], $s[i] ---- */
 
-/* Places of one probe may have the field with different types. */
+/* The places of one probe may have the field with different types: one that holds all. */
 static const struct type *field_type(
 	struct check *c, struct expr *n, const struct field *f)
 {
@@ -70,7 +70,7 @@ static const struct type *check_args_field(struct check *c, struct expr *n)
 	if (f)
 		return field_type(c, n, f);
 	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next)
-		if (!ap->places) /* it was told already why */
+		if (!ap->places) /* resolve has reported why */
 			return type_bad;
 	check_fail(c, n->span, DIAG_FIELD, "args has no field %s", n->field.name);
 	hint_field(c, n->field.name);
@@ -145,7 +145,7 @@ static unsigned tuple_depth(const struct type *t)
 	return deepest + 1;
 }
 
-/* Tuples of tuples double with each line of a script: there must be an end. */
+/* A script can double a tuple with each line ($a = ($a, $a)), so size and depth have limits. */
 const struct type *check_members(struct check *c, struct span at, struct expr *first)
 {
 	const struct type **members, *t;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_map.c - what maps and variables hold, learnt from their uses. The first use
- * says what it is, later ones may make it grow, the one that does not agree is told
- * with the first as its note. */
+/* check_map.c - the types of maps and variables, from their uses. The first use gives the type, later
+ * ones can make it larger; the error about one that does not agree names the first in a note. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,7 +14,7 @@ static struct map_state *state(struct check *c, const struct map *m)
 
 /* ---- growing ---- */
 
-/* What holds old (of weak sign perhaps) and t; NULL when nothing does. */
+/* The type that holds old and t; NULL: there is none. weak, *old_weak: an integer of either sign. */
 static const struct type *grow(struct check *c, const struct type *old, bool *old_weak,
 	const struct type *t, bool weak)
 {
@@ -274,7 +273,7 @@ static bool is_agg_call(const struct expr *n)
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
-/* `@a = @b` where @b counts: what would it be afterwards? */
+/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. */
 static bool copies_agg(struct check *c, struct expr *n)
 {
 	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
@@ -374,7 +373,7 @@ static void assign_var(struct check *c, struct stmt *n)
 
 /* ---- assignments ---- */
 
-/* @x += e: both are numbers, and the result is written. */
+/* @x += e: both must be numbers; @x is written. */
 static void assign_op(struct check *c, struct stmt *n)
 {
 	struct expr *left = n->assign.left, *right = n->assign.right;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_op.c - what operators take and give.
+/* check_op.c - the types of operands and results.
  *
- * Arithmetic is of 64 bits. It is unsigned where one side is uint64 and neither a
- * plain number; a difference is int64. Comparisons give bool. */
+ * Arithmetic has 64 bits. It is unsigned if one side is uint64 or a pointer; a difference is int64.
+ * Comparisons give bool. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -136,7 +136,7 @@ static void warn_sign(struct check *c, struct expr *n)
 		check_type_name(c, l->type), check_type_name(c, r->type));
 }
 
-/* `probe` and `func` are compared with what they are called. */
+/* `probe` and `func` can be compared with text: their names. */
 static bool place_and_text(const struct expr *a, const struct expr *b)
 {
 	return a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING;
@@ -174,7 +174,7 @@ static bool not_yet_known(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.map->value;
 }
 
-/* Of `@x = @x + 1` alone @x is known to be a number. */
+/* `@x = @x + 1` is all that is known of @x: it is a number. */
 static bool counts_itself(const struct expr *l, const struct expr *r)
 {
 	return (not_yet_known(l) && (not_yet_known(r) || type_is_number(r->type))) ||
@@ -249,7 +249,7 @@ const struct type *check_cast(struct check *c, struct expr *n)
 	return to;
 }
 
-/* Types grow from round to round: it becomes a constant in the last one. */
+/* The size may grow from round to round: it becomes a constant in the last one. */
 const struct type *check_sizeof(struct check *c, struct expr *n)
 {
 	const struct type *t =

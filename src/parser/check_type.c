@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_type.c - how types agree. */
+/* check_type.c - which type holds the values of two, and the types that scripts name. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -21,7 +21,7 @@ const char *check_type_name(struct check *c, const struct type *t)
 	return type_name(c->arena, t);
 }
 
-/* An unsigned 32 bits fit in int64. */
+/* All integers of less than 64 bits fit in int64. */
 static const struct type *stored_int(const struct type *t)
 {
 	return t->size == 8 ? type_int(8, t->is_signed) : type_int64;
@@ -46,7 +46,7 @@ const struct type *type_stored(struct arena *a, const struct type *t)
 	return t;
 }
 
-/* A sign is kept: a small negative number is worth more than a number beyond 2^63. */
+/* int64 and uint64 become int64: small negative numbers are more frequent than those beyond 2^63. */
 static const struct type *join_int(const struct type *x, const struct type *y)
 {
 	if (x->size == y->size && x->is_signed == y->is_signed)
@@ -98,7 +98,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 		return x;
 	if (x->kind == TYPE_INT && y->kind == TYPE_POINTER)
 		return y;
-	/* Before there was bool, comparisons gave 0 and 1. */
+	/* A bool counts as 0 or 1: comparisons gave those before there was bool. */
 	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
 		return stored_int(y);
 	if (x->kind == TYPE_INT && y->kind == TYPE_BOOL)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* checker.h - what the files of the checker share; private to this room.
+/* checker.h - what the files of the checker share; only they include it.
  *
- * The checker goes round the script silently until nothing it learns is new, then
- * once more to complain. What it learns only grows: see type_join(). */
+ * The checker goes through the script in rounds, without errors, until it learns nothing new; a last
+ * round reports errors. Types only grow: see type_join(). */
 #pragma once
 #include "ast.h"
 #include "check.h"
@@ -14,9 +14,9 @@
 
 struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
-	bool scalar, keyed; /* used so */
-	bool weak;	    /* an integer known from literals alone: any sign will do */
-	bool written;	    /* perhaps with something wrong */
+	bool scalar, keyed; /* it was used in this way */
+	bool weak;	    /* an integer, known from literals only: may become signed or unsigned */
+	bool written;	    /* perhaps with an error */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
 };
@@ -37,8 +37,8 @@ struct check {
 	struct var_state **vars; /* by probe's index, by variable's */
 	unsigned loops;		 /* around the statement */
 	bool unknown;		 /* a map was read whose type is not known yet */
-	bool guessing;		 /* all that is plain was learnt */
-	bool final;		 /* complaining */
+	bool guessing;		 /* rounds without guesses learn nothing more */
+	bool final;		 /* the last round: errors are reported */
 	bool changed;		 /* something new was learnt */
 	bool ok;
 };
@@ -53,10 +53,10 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 const struct type *type_stored(struct arena *a, const struct type *t);
 /* Numbers, bool, pointers: what arithmetic takes. */
 bool type_is_number(const struct type *t);
-/* Was it written as a number that any integer type may be? */
+/* Is it a literal that fits integers of either sign? */
 bool expr_is_weak(const struct expr *n);
 const char *check_type_name(struct check *c, const struct type *t);
-/* The type that a name of the script means; type_bad after a complaint. */
+/* The type that a script names; type_bad after an error. */
 const struct type *check_type(struct check *c, const struct type_name *t);
 
 /* ---- check_expr.c ---- */
@@ -93,7 +93,7 @@ const struct type *check_map_read(struct check *c, struct expr *n);
 const struct type *check_whole_map(struct check *c, struct expr *n);
 /* Maps that earlier scripts of the session made have their types from there. */
 void check_known_maps(struct check *c);
-/* After all: a map whose type nothing tells is an error. */
+/* After the last round: a map or variable without a type is an error. */
 void check_map_is_known(struct check *c, struct map *m);
 void check_var_is_known(struct check *c, const struct var *v);
 /* The keys of a use of the map; NULL: used as a scalar. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* format.c - the conversions of a format string against what they are given.
+/* format.c - compares the conversions of a format string with their arguments.
  *
  *     % flags width .precision length conversion:  %-10.3lld
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grammar.y - the language. Rules only build; what a name means is resolve's. */
+/* grammar.y - the grammar. Its rules only build the tree; resolve.c finds what names mean. */
 %define api.pure full
 %define api.location.type {struct span}
 %define api.value.type union
@@ -123,7 +123,7 @@ named	: NAME				{ $$ = type_name_word(p, @$, $1); }
 	| named '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
 	| named '*'			{ $$ = type_name_pointer(p, @$); }
 	;
-/* What no expression begins with. */
+/* Types that begin with a word which begins no expression. */
 known	: words
 	| TAG NAME			{ $$ = type_name_tag(p, @$); }
 	| TYPEOF '(' expr ')'		{ $$ = type_name_of(p, @$, $3); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* literal.c - the text of a number or string -> its value.
+/* literal.c - the values of numbers and strings.
  *
  *     12  1_000  0x1f  017  5e3  10u 10ull  1ns 1us 1ms 1s 1m 1h 1d
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.c - looking up what the language has beside its grammar. */
+/* names.c - finds builtins by name. */
 #include "names.h"
 
 #include <string.h>

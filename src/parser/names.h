@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.h - looking up what the language has; private to this room. */
+/* names.h - finds builtins by name, and suggests names; only the parser includes it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ const struct builtin *builtin_find(const struct language *l, const char *name);
 /* May a bare name that is no builtin be an argument of this one? */
 bool builtin_takes_words(const struct builtin *b);
 
-/* Does bpftrace have such a thing, which is not here yet? */
+/* Is it a name of bpftrace that strata does not have yet? */
 enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_SETTING, PEER_WORD };
 bool peer_has(enum peer_kind kind, const char *name);
 

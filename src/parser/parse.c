@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parse.c - text -> tree: runs the grammar, and says what it met instead of what it
- * wanted. */
+/* parse.c - runs the grammar, and words its syntax errors: "unexpected X, expected Y". */
 #include "parse.h"
 
 #include <ctype.h>
@@ -13,7 +12,7 @@
 #include "names.h"
 #include "parser.h"
 
-/* flex's, which has no header of its own here */
+/* flex's: it writes no header here */
 int yylex_init_extra(struct parse *p, void **scanner);
 int yylex_destroy(void *scanner);
 void *yy_scan_bytes(const char *text, int len, void *scanner);
@@ -80,7 +79,7 @@ void lex_dump(const struct source *src, FILE *out)
 
 /* ---- what was expected ---- */
 
-/* Any of these begins an expression: hidden as one. */
+/* Tokens that begin an expression: an error names "an expression" instead. */
 static const char *const starters[] = {
 	"a name",
 	"a $variable",
@@ -100,7 +99,7 @@ static const char *const starters[] = {
 	"'('",
 	"'++'",
 	"'--'",
-	/* and these a statement */
+	/* and those that begin a statement */
 	"'if'",
 	"'for'",
 	"'while'",
@@ -113,7 +112,7 @@ static const char *const starters[] = {
 	"';'",
 };
 
-/* These go on with one: seldom what was meant, hidden only when there is nothing else. */
+/* Tokens that continue an expression: named only if nothing else is expected. */
 static const char *const operators[] = {
 	"'?'",
 	"'?:'",
@@ -159,7 +158,7 @@ static void add_expected(struct str *s, const char *name, unsigned *n)
 	++*n;
 }
 
-/* "\1" stands between the names: ", " but " or " before the last. */
+/* names: separated by \1. Gives ", expected a, b or c". */
 static void expected_text(struct str *out, const char *names)
 {
 	const char *sep = ", expected ", *end;
@@ -185,7 +184,7 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 		add_expected(&names,
 			among("'let'", expected, n) ? "a statement" : "an expression",
 			&count);
-	if (field) /* its name may be a keyword too */
+	if (field) /* a field, whose name may be a keyword, too */
 		add_expected(&names, "a name", &count);
 	for (unsigned i = 0; !field && i < n; i++)
 		if (!among(expected[i], hidden, nhidden))
@@ -221,7 +220,7 @@ static bool word_before(const struct source *s, uint32_t at, char *ret, size_t s
 	return at > from;
 }
 
-/* Of the token, or in front of it: a word of bpftrace's that strata lacks. */
+/* Is the token, or the word in front of it, a word of bpftrace that strata lacks? */
 static bool peer_word(const struct parse *p, struct span at, char *ret, size_t size)
 {
 	snprintf(ret, size, "%.*s", (int)(at.end - at.start), p->source->text + at.start);
@@ -231,7 +230,7 @@ static bool peer_word(const struct parse *p, struct span at, char *ret, size_t s
 	       (peer_has(PEER_WORD, ret) || peer_has(PEER_FUNCTION, ret));
 }
 
-/* What is probably meant. */
+/* A hint at what is probably meant. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {
@@ -274,7 +273,7 @@ void complain_unexpected(
 			(int)(len < line ? len : line), text, str_text(&wanted));
 		hint_unexpected(p, at, expected, n);
 	}
-	/* An unclosed bracket is noticed at the end or at a bracket of another kind. */
+	/* At the end, or at a bracket of another kind: an unclosed bracket may be the cause. */
 	if (p->innermost.c && (!len || (p->innermost.c != '{' && strchr("{})];", *text))))
 		diag_note(
 			p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);

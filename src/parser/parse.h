@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parse.h - what lexer, grammar and tree building share; private to this room. */
+/* parse.h - what lexer, grammar and build.c share; only the parser includes it. */
 #pragma once
 #include "ast.h"
 #include "base/diag.h"
@@ -29,7 +29,7 @@ struct parse {
 	struct script *script;
 	struct probe **probes_end;
 	struct setting **settings_end;
-	struct probe *this_probe; /* being put together */
+	struct probe *this_probe; /* being built */
 	bool too_deep;		  /* reported once */
 
 	/* the lexer's */
@@ -41,14 +41,13 @@ struct parse {
 	struct opener innermost; /* before the last token; c is 0: none */
 };
 
-/* ---- literal.c: the text of a token -> its value; complains and gives 0 or "" ---- */
+/* ---- literal.c: the value of a token; 0 or "" after an error ---- */
 struct expr *literal_int(struct parse *p, struct span at, const char *text, size_t len);
 struct expr *literal_string(
 	struct parse *p, struct span at, const char *text, size_t len);
 
 /* ---- attach.c ---- */
-/* How much of a run of characters is an attach point: up to the slash that begins a
- * predicate. */
+/* How many of the bytes are an attach point: up to the slash that begins a predicate. */
 size_t attach_len(const char *run, size_t len);
 struct attach_point *attach_point_new(struct parse *p, struct span at, const char *text);
 
@@ -115,6 +114,6 @@ void setting_add(struct parse *p, struct span at, const char *name, struct expr 
 const char *token_name(int token);
 
 /* ---- parse.c ---- */
-/* "unexpected X, expected Y": from the names of all tokens that could stand here. */
+/* Reports "unexpected X, expected Y". expected: the names of the tokens that could follow. */
 void complain_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parser.h - the passes of this room, in their order. Each returns false after
- * having complained to the diags. */
+/* parser.h - the passes of the parser, in their order. Each reports errors to the diags and returns
+ * false after one. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct resolve_env;
 struct script;
 struct source;
 
-/* What the language has beside its grammar. */
+/* The rows that belong to the language. */
 struct language {
 	const struct builtin *const *builtins;   /* families, as builtin_families */
 	const struct provider *const *providers; /* as providers */
@@ -22,18 +22,16 @@ struct language {
 /* -d lex: one token a line: LINE:COL KIND TEXT. */
 void lex_dump(const struct source *src, FILE *out);
 
-/* text -> tree. NULL after a complaint. */
+/* Text to tree. NULL after an error. */
 struct script *parse(struct arena *a, const struct source *src, struct diags *d);
 
-/* names -> builtins, providers, variables, maps, parameters; attach points ->
- * places. */
+/* Finds builtins, providers, variables, maps and parameters by name, and the places of attach
+ * points. */
 bool resolve(struct script *s, const struct language *lang, const struct resolve_env *env);
 
 /* -d names: probes with their places, maps, variables. */
 void names_dump(const struct script *s, FILE *out);
 
-/* May be called after resolve() gave false: what is not known is silently bad, and
- * what else is wrong with the script is told in the same go.
- * expressions -> types: learns silently until nothing changes, then complains
- * once. Constants are folded on the way. */
+/* Gives expressions their types, and folds constants. May be called after resolve() gave false, too,
+ * to report all errors at once: names that are unknown cause no further ones. */
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env);

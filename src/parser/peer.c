@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* peer.c - names that bpftrace has and this language does not yet: a script that uses one is
- * told so. A name leaves its list when it is built. */
+/* peer.c - names that bpftrace has and strata does not have yet: errors about them say so. A name is
+ * removed here when it is added to strata. */
 #include "names.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *const settings[] = {
 	"unstable_typeinfo", "use_blazesym",
 };
 
-/* Words that begin what the grammar does not have. */
+/* Keywords of what the grammar does not have. */
 static const char *const words[] = {"comptime", "enum", "fn", "import", "macro", "struct", "union"};
 
 static bool among(const char *name, const char *const *list, size_t n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* resolve.c - what each name means: builtins, maps, variables and the blocks they
- * live in, positional parameters; and the places an attach point stands for. */
+/* resolve.c - finds what each name means: builtins, maps, variables of a block, positional parameters;
+ * and the places of attach points. */
 #include <ctype.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "parser.h"
 #include "type_name.h"
 
-/* A variable that can be seen; the newest first. */
+/* The variables that are known at this point of the script, the newest first. */
 struct scope {
 	struct var *var;
 	struct scope *outer;
@@ -55,7 +55,7 @@ static const char *param_text(struct resolve *r, struct span at, unsigned number
 	return "";
 }
 
-/* Is the whole text one number, as the language writes them without suffix? */
+/* Is the whole text a number, as in a script, but without suffix? */
 static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
 {
 	int base = 10;
@@ -106,7 +106,7 @@ static void resolve_param(struct resolve *r, struct expr *n)
 
 /* ---- attach points ---- */
 
-/* $N inside a word, even quoted, gives way to its text. */
+/* Replaces $N in a word, also in quotes, by its text. */
 static const char *word_text(struct resolve *r, const char *word, struct span at)
 {
 	struct str s = {};
@@ -178,7 +178,7 @@ static bool has_field(const struct field *list, const char *name)
 	return false;
 }
 
-/* args.x may name what any of the places has; see check_field() for differences. */
+/* args.x may name a field of any of the places; field_type() handles different types. */
 static void merge_fields(
 	struct resolve *r, struct probe *probe, const struct place *place)
 {
@@ -253,7 +253,7 @@ static void hint_var(struct resolve *r, const char *written)
 	hint_nearest(r->diags, "$", written, names, n);
 }
 
-/* Was it set in a block that has ended? */
+/* A variable of that name in a block that has ended, or NULL. */
 static const struct var *var_elsewhere(struct resolve *r, const char *name)
 {
 	for (struct var *v = r->probe->vars; v; v = v->next)
@@ -262,7 +262,7 @@ static const struct var *var_elsewhere(struct resolve *r, const char *name)
 	return NULL;
 }
 
-/* A name that nobody set is told once a block: from then on it is known, and bad. */
+/* An unknown variable is reported once in a block: then it is made, with type_bad. */
 static void resolve_var(struct resolve *r, struct expr *n)
 {
 	const struct var *elsewhere;

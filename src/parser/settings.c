@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* settings.c - a setting is a row: name, kind, place, default, range. */
+/* settings.c - a setting is a row: name, kind, field of struct settings, default, range. */
 #include "settings.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static const struct row {
 	size_t at;                /* in struct settings */
 	uint64_t value, min, max; /* default, range */
 	const char *const *words; /* WORD: by value, 0..max */
-	const char *wanted;       /* what the value is, for complaints */
+	const char *wanted;       /* what the value must be, for errors */
 } rows[] = {
 	{"js_source_maps", EXPR_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
 		"true or false"},
@@ -71,7 +71,7 @@ static bool word_value(const struct row *row, const char *word, uint64_t *ret)
 	return false;
 }
 
-/* 0 and 1 are as good as false and true, a word may stand in quotes. */
+/* 0 and 1 may stand for false and true; a word may be in quotes. */
 static bool expr_value(const struct row *row, const struct expr *n, uint64_t *ret)
 {
 	if (row->kind == EXPR_WORD)

@@ -9,8 +9,8 @@
 struct diags;
 struct script;
 
-/* All settings, their defaults where the script and the environment are silent. False
- * after a complaint. */
+/* The settings of the script and of the environment, defaults for the others. False after an
+ * error. */
 bool settings_read(const struct script *s, struct diags *d, struct settings *ret);
 /* The defaults alone. */
 struct settings settings_default(void);

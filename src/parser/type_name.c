@@ -8,7 +8,7 @@
 #include "model/type.h"
 #include "parse.h"
 
-/* type: NULL for one of C's, which bpftrace knows from the kernel's BTF. */
+/* type: NULL for types of C, which bpftrace finds in the kernel's BTF. */
 static const struct {
 	const char *name;
 	const struct type *const *type;
@@ -59,7 +59,7 @@ static const struct {
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-/* uint9, int128_t: nothing but a slip. */
+/* uint9, int128_t: a mistake, but surely meant as a type. */
 static bool is_int_of_any_size(const char *word)
 {
 	size_t digits;
@@ -123,7 +123,7 @@ struct type_name *type_name_more(struct parse *p, struct span at, struct type_na
 	return new_name(p, at, t->form == TYPE_FORM_C ? TYPE_FORM_C : TYPE_FORM_UNKNOWN);
 }
 
-/* size: a number; NULL in T[] */
+/* size: an INT; NULL in T[] */
 struct type_name *type_name_array(
 	struct parse *p, struct span at, struct type_name *t, const struct expr *size)
 {

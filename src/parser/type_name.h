@@ -32,12 +32,12 @@ struct type_name {
 	struct expr *of;         /* TYPEOF */
 };
 
-/* Is the word a type's name, known or not, and so nothing else? The words of C, those
- * with the ending _t, and int and uint with any number. */
+/* Can the word only be a type's name, known or not? Those of the table, all that end in _t, int and
+ * uint with any number. */
 bool type_name_is(const char *word);
 
-/* For the grammar: a type that is one word; with another word, [N], [] or * behind it;
- * struct NAME; typeof(expression). All live in the parse's arena. */
+/* For the grammar: a type of one word; t with another word behind it; t[N], t[]; t *; struct NAME;
+ * typeof(expression). `at` is the whole. They live in the parse's arena. */
 struct type_name *type_name_word(struct parse *p, struct span at, const char *word);
 struct type_name *type_name_more(struct parse *p, struct span at, struct type_name *t);
 struct type_name *type_name_array(

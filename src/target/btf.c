@@ -26,10 +26,10 @@
 
 struct btf_cache {
 	char *text;
-	char name[64]; /* of the file; "" when the kernel has no build id */
+	char name[64]; /* of the cache file; "" when the kernel has no build id */
 };
 
-/* Functions by name: libbpf's own search goes through all types for each. */
+/* Functions by name: for each search libbpf would go through all types. */
 struct func_index {
 	uint32_t *ids; /* open addressing; 0: free */
 	uint32_t mask;
@@ -73,7 +73,7 @@ void btf_done(struct target *t)
 
 /* ---- members ---- */
 
-/* A member that is looked for, and once it is found its type. */
+/* A member to be found; type: set when it is. */
 struct member {
 	const char *name;
 	size_t len;
@@ -137,7 +137,7 @@ static int member_offset(struct target *t, const char *strct, const char *member
 
 /* ---- the cache ---- */
 
-/* Name: the build id of /sys/kernel/notes, all of which is as good as unique. */
+/* The name is a hash of /sys/kernel/notes, which holds the build id. */
 static void name_cache(struct target *t, char name[64])
 {
 	size_t size = 0;
@@ -177,7 +177,7 @@ static struct btf_cache *cache_of(struct target *t)
 	return t->btf_cache;
 }
 
-/* The offset, or -EAGAIN when it was not asked before. */
+/* The offset or -ENOENT as cached; -EAGAIN when it is not in the cache. */
 static int cache_find(struct target *t, const char *strct, const char *member)
 {
 	struct btf_cache *c = cache_of(t);
@@ -191,13 +191,13 @@ static int cache_find(struct target *t, const char *strct, const char *member)
 		if (strncmp(line, key, strlen(key)))
 			continue;
 		at = strtol(line + strlen(key), &end, 10);
-		if (*end == '\n') /* else it was cut: the disk was full */
+		if (*end == '\n') /* a line without it was cut: the disk was full */
 			return (int)at;
 	}
 	return -EAGAIN;
 }
 
-/* One write of one line: two strata at once at worst repeat it. */
+/* A line is one write: two processes at once can repeat a line, not mix two. */
 static void cache_add(struct target *t, const char *strct, const char *member, int offset)
 {
 	struct btf_cache *c = cache_of(t);
@@ -362,7 +362,7 @@ static const char *func_name(const struct btf *btf, uint32_t id)
 	return btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
 }
 
-/* Where the name is, or the free place where it would be. */
+/* The slot of the name in the hash table: its own, or the free one where it belongs. */
 static uint32_t *func_slot(const struct module_btf *m, const char *name)
 {
 	uint32_t at = hash_name(name) & m->funcs.mask;
@@ -372,7 +372,7 @@ static uint32_t *func_slot(const struct module_btf *m, const char *name)
 	return &m->funcs.ids[at];
 }
 
-/* Of functions with one name the first, as libbpf has it. */
+/* Of several functions with one name the first is kept, as libbpf finds it. */
 static bool index_functions(struct target *t, struct module_btf *m)
 {
 	uint32_t first = first_type(t, m->btf), n = btf__type_cnt(m->btf), count = 0, size = 16;

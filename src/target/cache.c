@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache.c - the directory of what was worked out before. What lies there is
- * trusted later, so it must be ours alone. */
+/* cache.c - the directory of cached results. strata believes what is in it, so nobody else may be
+ * able to write there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* code.c - the only user of capstone. The library is opened when first needed, which is
- * seldom (once per interpreter and machine): loading it takes longer than a script does. */
+/* code.c - the only user of capstone. The library is loaded when first needed, which is seldom
+ * (once per interpreter and machine): loading takes longer than compiling a script. */
 #include "code.h"
 
 #include <capstone/capstone.h>
@@ -11,7 +11,7 @@
 
 #include "base/library.h"
 
-/* Structures differ between major versions: the one whose header we were built with. */
+/* Structures differ between major versions: load the one whose header was compiled in. */
 #define SONAME_OF(major) "libcapstone.so." #major
 #define SONAME(major)    SONAME_OF(major)
 
@@ -94,7 +94,7 @@ size_t code_skip(const struct code *c)
 	return c->arm ? 4 : 1;
 }
 
-/* ---- where it goes on ---- */
+/* ---- control flow ---- */
 
 static bool is_conditional(unsigned id)
 {
@@ -110,8 +110,8 @@ static bool is_conditional(unsigned id)
 	}
 }
 
-/* Whether the operand is an address, and which: the text has it also where operands
- * are not asked for. arm64's is the last operand, and written with a #. */
+/* Is the operand an address, and which one? It is read from the text, which exists without decoding
+ * operands, too. On arm64 it is the last operand, and begins with #. */
 static bool direct(const cs_insn *i, uint64_t *ret)
 {
 	const char *comma = strrchr(i->op_str, ','), *p = comma ? comma + 1 : i->op_str;
@@ -144,7 +144,7 @@ static enum code_flow flow_x86(const cs_insn *i, uint64_t *target)
 	}
 }
 
-/* Those with pointer authentication that capstone 4 knows by no number. */
+/* Instructions with pointer authentication, for which capstone 4 has no numbers. */
 static enum code_flow flow_arm_auth(const cs_insn *i)
 {
 	if (!strncmp(i->mnemonic, "reta", 4))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf.c - an ELF file mapped into memory, read with suspicion.
+/* elf.c - an ELF file mapped into memory; nothing in it is trusted.
  *
  * Only <elf.h>'s structs are needed, so they are read here, by memcpy (offsets of
  * a hostile file are not aligned) and behind one check: file_bytes(). A string
@@ -31,7 +31,7 @@
 #define NT_GNU_BUILD_ID 3
 #endif
 
-struct strings { /* a string table; size ends behind a NUL */
+struct strings { /* a string table; its last byte is a NUL */
 	const char *data;
 	size_t size;
 };
@@ -39,7 +39,7 @@ struct strings { /* a string table; size ends behind a NUL */
 struct elf {
 	const uint8_t *data;
 	size_t size;
-	bool mapped; /* by us */
+	bool mapped; /* by elf_open(), to be unmapped */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;
 	VEC(struct elf_segment) segments;
@@ -471,7 +471,7 @@ static bool symbol_at(const struct symtab *t, size_t i, struct elf_symbol *ret)
 	memcpy(&s, t->data + i * sizeof(s), sizeof(s));
 	*ret = (struct elf_symbol){string(t->names, s.st_name), s.st_value, s.st_size,
 		ELF64_ST_BIND(s.st_info), ELF64_ST_TYPE(s.st_info)};
-	/* Absolute ones are no places: versions, sizes. */
+	/* Absolute symbols are no addresses, but versions and sizes. */
 	return s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS && ret->name && ret->name[0];
 }
 
@@ -480,7 +480,7 @@ static bool is_function(const struct elf_symbol *s)
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC || s->type == STT_NOTYPE;
 }
 
-/* Assembler forgets types; what has none is a function where code is. */
+/* Assembler often gives no type: such a symbol is a function if it lies in code. */
 static bool wanted(const struct elf *e, const struct elf_symbol *s)
 {
 	if (s->type == STT_NOTYPE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf.h - an ELF file as the other rooms see it. The only user of libelf. The
- * file is untrusted: every offset is checked, sizes are capped. */
+/* elf.h - reading ELF files, without a library. Files are untrusted: every offset is checked, sizes
+ * have limits. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,10 +30,10 @@ struct elf_symbol {
  * of another class or byte order. */
 int elf_open(const char *path, struct elf **ret);
 int elf_open_fd(int fd, struct elf **ret); /* fd stays the caller's */
-/* An image in memory, as the vDSO's; data must outlive the object. */
+/* An image in memory, such as the vDSO; data must outlive the object. */
 int elf_open_memory(const void *data, size_t size, struct elf **ret);
 void elf_close(struct elf *e);
-/* Gives back the memory that the file's pages take; they are read again where they are needed. */
+/* Frees the memory of the file's pages; those that are needed again are read again. */
 void elf_release(struct elf *e);
 static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
@@ -67,8 +67,8 @@ size_t elf_symbols(struct elf *e, const struct elf_symbol **ret);
 const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr);
 /* By name, first definition. Looks in .dynsym and .symtab; does not sort all. */
 bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret);
-/* Those whose names begin with one of n prefixes, at most max, likewise; the same one may be there
- * twice. How many. */
+/* At most max of those whose names begin with one of n prefixes; the count. One symbol may be there
+ * twice. */
 size_t elf_symbols_starting(struct elf *e, const char *const *prefixes, size_t n,
 	struct elf_symbol *ret, size_t max);
 

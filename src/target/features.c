@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* features.c - what this kernel can do.
  *
- * A version says yes at no cost. Distributions carry features back to older
- * kernels, so an old version is asked, where there is something to ask. */
+ * A kernel new enough has the feature, which costs nothing to find out. Distributions carry features
+ * back to older kernels, so an older one is tried, where there is a way to. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static int load_empty(enum bpf_prog_type type, uint32_t attach_type, int btf_id)
 	return bpf_prog_load(type, "feature", "GPL", code, ARRAY_SIZE(code), &opts);
 }
 
-/* perf's event source of that name is how a kprobe is made. */
+/* A kprobe is made by perf's event source of that name. */
 static bool ask_kprobe(struct target *t)
 {
 	_cleanup_(closep) int fd = target_openat(t, "/sys/bus/event_source/devices/kprobe", O_PATH);
@@ -48,7 +48,7 @@ static bool ask_kprobe(struct target *t)
 	return fd >= 0;
 }
 
-/* A link to no function at all: what is refused first says whether there are such links. */
+/* A link to no function at all: the error shows whether the kernel has such links. */
 static bool ask_kprobe_multi(struct target *t)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 0);
@@ -57,8 +57,8 @@ static bool ask_kprobe_multi(struct target *t)
 	return prog >= 0 && bpf_link_create(prog, 0, (enum bpf_attach_type)TRACE_KPROBE_MULTI, &opts) == -EINVAL;
 }
 
-/* Attached to a function that is there to be tested with: arm64 could load before it
- * could attach. */
+/* Attaches to a function of the kernel that exists for tests: arm64 could load such programs before
+ * it could attach them. */
 static bool ask_fentry(struct target *t)
 {
 	int id = libbpf_find_vmlinux_btf_id("bpf_fentry_test1", BPF_TRACE_FENTRY);
@@ -144,8 +144,8 @@ bool target_disable(struct target *t, const char *name)
 	return false;
 }
 
-/* With 52 bits the kernel gives out only 48 but where it is asked for more; it asks itself,
- * for the page that uretprobes return through. */
+/* With 52 bits the kernel gives a process addresses of 48 bits unless it asks for more; the kernel
+ * itself asks for more for the page that uretprobes return through. */
 unsigned target_address_bits(void)
 {
 #ifdef __aarch64__

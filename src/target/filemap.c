@@ -18,7 +18,7 @@ struct range {
 	struct range *next;
 };
 
-/* Only ever longer: the handler may walk it at any time. */
+/* Ranges are never taken from the list: the signal handler may walk it at any time. */
 static _Atomic(struct range *) ranges;
 static uintptr_t page_size;
 

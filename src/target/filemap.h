@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The file's bytes, read-only, or NULL with errno. Pages that the file no longer has when
- * they are read are zeros: no SIGBUS. */
+/* The file's bytes, read-only, or NULL and errno. Where the file was shortened since, zeros are read,
+ * instead of a SIGBUS. */
 const uint8_t *filemap(int fd, size_t size);
 void filemap_done(const uint8_t *data, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kfuncs.c - names of the kernel's functions.
  *
- * What ftrace can trace is a list in tracefs, and only that can be probed by the
- * thousand; a kernel without ftrace is asked for all its symbols. */
+ * tracefs has a list of what ftrace can trace; only those functions can be probed by the thousand.
+ * Without ftrace the names come from kallsyms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define LIST_MAX (256u << 20)
 
-/* "vfs_read" or "nft_do_chain [nf_tables]": cut in two. */
+/* Cuts "nft_do_chain [nf_tables]" in two; the module, "" for "vfs_read". */
 static const char *cut_module(char *line)
 {
 	char *space = strpbrk(line, " \t"), *module;
@@ -28,7 +28,7 @@ static const char *cut_module(char *line)
 	return module + 1;
 }
 
-/* Of kallsyms: past the address and the kind, or NULL: no code. */
+/* The name in a line of kallsyms; NULL: it is no code. */
 static char *symbol_name(char *line)
 {
 	char *kind = strchr(line, ' ');
@@ -36,7 +36,7 @@ static char *symbol_name(char *line)
 	return kind && kind[1] && kind[2] == ' ' && strchr("tTwW", kind[1]) ? kind + 3 : NULL;
 }
 
-/* Made by the compiler and the linker; no function that a script means. */
+/* Is it a symbol made by the compiler or linker, which no script means? */
 static bool is_internal(const char *name)
 {
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6) || strchr(name, '$');
@@ -47,7 +47,7 @@ static int cmp_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Several functions may have one name; the kernel would not know which is meant. */
+/* Sorts the names and removes repeated ones. */
 static void sort_unique(struct strings *s)
 {
 	size_t n = 0;

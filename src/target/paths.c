@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* paths.c - from the name of a program or a library to files, as execvp() and
- * ld.so would find them. */
+/* paths.c - finds programs and libraries by name, as execvp() and ld.so do. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +51,7 @@ static bool is_program(struct target *t, const char *path)
 	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-/* The first file of PATH that wanted() accepts; *ret_skipped: the first it did not. */
+/* The first file in PATH that wanted() accepts; *ret_skipped: the first that it refused. */
 static const char *search_path(struct target *t, const char *name,
 	bool (*wanted)(struct target *, const char *), const char **ret_skipped)
 {
@@ -132,7 +131,7 @@ static const char *ld_cache(struct target *t, size_t *ret_size)
 	return t->ld_cache;
 }
 
-/* An older format may come first: the magic is searched for. */
+/* The file may begin with an older format: search for the magic. */
 static void find_in_cache(struct target *t, const char *name, bool exact,
 	struct strings *found)
 {
@@ -235,7 +234,7 @@ static bool add_existing(struct target *t, struct strings *found, const char *pa
 	return true;
 }
 
-/* $ORIGIN is where the library that has the path lies. */
+/* $ORIGIN is the directory of the file that has the path. */
 static const char *expand_origin(struct target *t, const char *dir, const char *origin)
 {
 	const char *token = strstr(dir, "$ORIGIN");

@@ -7,11 +7,11 @@
 
 #include "target/priv.h"
 
-/* Of the namespace that the kernel makes at boot (PROC_PID_INIT_INO of Linux'
+/* Inode of the namespace that the kernel makes at boot (PROC_PID_INIT_INO of Linux'
  * include/linux/proc_ns.h, since 3.8). */
 #define FIRST_INODE 0xEFFFFFFC
 
-/* /proc was mounted in another namespace: what it calls us is not what we are. */
+/* Was /proc mounted in another namespace? Then our id in it is not getpid(). */
 static bool proc_is_foreign(void)
 {
 	char self[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* priv.h - what the files of this room share. */
+/* priv.h - what the files of src/target share. */
 #pragma once
 #include "base/arena.h"
 #include "target/target.h"
@@ -10,11 +10,11 @@ struct target {
 	struct arena *arena;
 	char *root;      /* real path, "" for "/" */
 	int root_fd;
-	int cache_fd;    /* -1: not asked yet; else an fd or -errno - 1 */
-	char *ld_cache;  /* ld.so.cache, once read; "" when there is none */
+	int cache_fd;    /* -1: unknown so far; else an fd or -errno - 1 */
+	char *ld_cache;  /* the text of ld.so.cache, "" when there is none; NULL: not read yet */
 	size_t ld_cache_size;
 	const char *tracefs; /* NULL: not looked for yet */
-	int no_tracefs;      /* -errno: it was looked for, and why it is not there */
+	int no_tracefs;      /* why there is none: -errno */
 	struct pid_ns pid_ns;
 	bool pid_ns_asked;
 	struct ksyms *ksyms;
@@ -31,7 +31,7 @@ struct strings { /* a NULL-terminated list being made */
 	char **list;
 	size_t len, cap;
 };
-/* Names in a directory of one kind (DT_DIR..) that match, but hidden ones. */
+/* Adds the names of a directory that match and are of a kind (DT_DIR..), hidden ones left out. */
 void target_list(struct target *t, const char *dir, unsigned char kind, const char *pattern,
 	struct strings *found);
 void strings_add(struct target *t, struct strings *s, const char *text);
@@ -41,7 +41,7 @@ void strings_sort(struct strings *s);
 const char *const *strings_done(struct target *t, struct strings *s);
 
 bool target_is_live(const struct target *t); /* root is "/" */
-/* Opens within the root: no symbolic link leads out of it. An fd or -errno. */
+/* Opens a path within the root, which no symbolic link leads out of. An fd or -errno. */
 int target_openat(const struct target *t, const char *path, int flags);
 /* The path with all links resolved, within the target; NULL when not there. */
 const char *target_realpath(struct target *t, const char *path);

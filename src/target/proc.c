@@ -102,7 +102,7 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret)
 	return (ssize_t)n;
 }
 
-/* Of an O_PATH. */
+/* Opens a regular file of that inode by an fd of O_PATH or -errno, which it closes. */
 static int open_regular(int at, uint64_t inode)
 {
 	int fd = regular_reopen(at);
@@ -117,7 +117,7 @@ static int open_regular(int at, uint64_t inode)
 	return fd;
 }
 
-/* Within the root of the process: its links must not lead into ours. An O_PATH. */
+/* Opens by O_PATH within the root of the process: its links must not lead into our root. */
 static int open_in_root(struct target *t, int pid, const char *path)
 {
 	char root[96];
@@ -135,7 +135,7 @@ static int open_in_root(struct target *t, int pid, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* By name in our own root, when it is the same file: for processes that are gone. */
+/* Opens by O_PATH in our own root, if it is the same file: for processes that have ended. */
 static int open_here(struct target *t, const struct proc_map *m)
 {
 	int fd = open_regular(target_openat(t, m->path, O_PATH), m->inode);
@@ -216,7 +216,7 @@ const char *proc_find_mapped(struct target *t, int pid, const char *name)
 
 		if (fd >= 0)
 			return arena_printf(t->arena, "/proc/%d/root%s", pid, maps[i].path);
-		/* Its name is another one there: through the mapping. */
+		/* it has another name there: open it through the mapping */
 		return arena_printf(t->arena, "/proc/%d/map_files/%llx-%llx", pid,
 			(unsigned long long)maps[i].start, (unsigned long long)maps[i].end);
 	}
@@ -286,7 +286,7 @@ char *proc_comm(struct target *t, int pid)
 }
 
 /* A zombie has a directory, but nothing in it is its own any more. */
-/* The letter of /proc/PID/FILE, a stat; 0: there is none. */
+/* The state ("R", "S", "Z"..) in /proc/PID/FILE, a stat file; 0: there is none. */
 static char state_of(struct target *t, int pid, const char *file)
 {
 	char path[96];
@@ -319,7 +319,7 @@ bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret)
 	return at && at > text && sscanf(at, "%" SCNx64, ret) == 1;
 }
 
-/* The first threads of Go and others sleep while others work. */
+/* The first thread may sleep while others work, as in Go. */
 bool proc_running(struct target *t, int pid)
 {
 	_cleanup_(freep) int *tids = NULL;

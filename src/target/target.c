@@ -107,13 +107,13 @@ const char *target_realpath(struct target *t, const char *path)
 	if (n <= 0 || (size_t)n >= sizeof(real) || (size_t)n <= root)
 		return NULL;
 	real[n] = '\0';
-	/* A file of another mount namespace (/proc/PID/root/...) is not what its name there is here. */
+	/* A file of another mount namespace (/proc/PID/root/...): here its name means another file. */
 	if (!is_same_file(t, real + root, fd))
 		return arena_strdup(t->arena, path);
 	return arena_strdup(t->arena, real + root);
 }
 
-/* Files of /proc say no size: read until the end. */
+/* Files of /proc have no size: read until the end. */
 char *read_fd(int fd, size_t max, size_t *ret_size)
 {
 	size_t len = 0, cap = 4096;

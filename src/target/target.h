@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* target.h - the machine as a directory: `/` in life, a recorded tree in tests.
- * Nothing here runs anything or needs BPF. Strings live in the target. */
+/* target.h - the machine as a directory tree: `/`, or a recorded one in tests. Nothing here runs a
+ * program or needs BPF. Strings live in the target. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ struct target;
 struct target *target_open(const char *root); /* "/" */
 void target_close(struct target *t);
 const char *target_root(const struct target *t);
-/* root + path, in a buffer of the target's that lives until target_close(). */
+/* root + path, valid until target_close(). */
 const char *target_path(struct target *t, const char *path);
 
 /* ---- programs and libraries (paths.c) ---- */
@@ -32,7 +32,7 @@ const char *const *target_closure(struct target *t, const char *path);
 /* ---- tracefs (tracefs.c) ---- */
 /* Mounts tracefs when it is nowhere mounted and we may; its directory or NULL. */
 const char *target_tracefs(struct target *t);
-/* It may be mounted, but we may not read it. */
+/* Is there one that we may not read? */
 bool target_tracefs_is_closed(struct target *t);
 struct trace_field {
 	const char *type; /* "const char *", "__data_loc char[]", "unsigned long" */
@@ -55,13 +55,13 @@ int target_event(struct target *t, const char *category, const char *name,
 
 /* ---- kernel symbols (ksyms.c) ---- */
 /* Name and offset of a kernel address; module "" for the kernel's own. false when
- * kallsyms is hidden or has none. */
+ * kallsyms is hidden or has no such symbol. */
 bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_t *ret_offset,
 	const char **ret_module);
 
 /* ---- kernel functions (kfuncs.c) ---- */
-/* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux":
- * the kernel proper), "": of all. traceable: only what ftrace lists, where it does. */
+/* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux": the kernel
+ * without modules), "": of all. traceable: only those that ftrace lists, if it does. */
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable);
 
@@ -73,7 +73,7 @@ int target_btf_offset(struct target *t, const char *strct, const char *member);
 /* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
 const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
 bool target_has_btf(struct target *t);
-/* Modules of the kernel that tell their types, "vmlinux" among them, by a pattern. */
+/* Modules of the kernel with BTF that match a pattern, "vmlinux" among them. */
 const char *const *target_btf_modules(struct target *t, const char *pattern);
 /* Names of functions in BTF matching a pattern; the module's, or those of "vmlinux". */
 const char *const *target_btf_functions(struct target *t, const char *module,
@@ -108,14 +108,14 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret);
  * work (map_files, then /proc/PID/root): an fd or -errno. */
 int proc_open_mapping(struct target *t, int pid, const struct proc_map *m);
 /* Thread ids; -errno. free(*ret). */
-/* Whether it has another root directory than the target's, as in a container. */
+/* Has it another root directory than the target's, as in a container? */
 bool proc_has_other_root(struct target *t, int pid);
-/* A regular file of its root by name, or of our own when it has gone; an fd or -errno. */
+/* Opens a regular file in its root, or in ours when the process has ended; an fd or -errno. */
 int proc_open_file(struct target *t, int pid, const char *path);
-/* By what name that file of its root can be opened from here while it runs; NULL: there is
- * none. */
+/* A path by which that file of its root can be opened from here while it runs; NULL: there is no
+ * such file. */
 const char *proc_path_in_root(struct target *t, int pid, const char *path);
-/* The same for the code it has mapped of a file NAME or NAME.*. */
+/* The same for a file NAME or NAME.* that the process has mapped as code. */
 const char *proc_find_mapped(struct target *t, int pid, const char *name);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
@@ -124,21 +124,21 @@ char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
 /* The stack pointer of a thread that is blocked in a system call; false: it runs, or has gone. */
 bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret);
-bool proc_running(struct target *t, int pid); /* a thread of it is on a CPU, or would be */
-/* The process ids of all that run, our own left out; the count. free(*ret). */
+bool proc_running(struct target *t, int pid); /* is a thread of it runnable? */
+/* The ids of all other processes; the count. free(*ret). */
 size_t proc_list(struct target *t, int **ret);
 
 /* ---- PID namespace (pidns.c) ---- */
 struct pid_ns {
-	uint64_t dev, inode; /* 0: it is the first, whose ids the kernel uses itself */
+	uint64_t dev, inode; /* 0: it is the first namespace, whose ids the kernel uses itself */
 	bool foreign_proc;   /* /proc shows the processes of another namespace */
 	bool no_proc;        /* /proc is not mounted */
 };
 const struct pid_ns *target_pid_ns(struct target *t);
 
 /* ---- cache directory (cache.c) ---- */
-/* An fd of the directory, made if need be with mode 0700 and checked to be ours
- * alone; -errno where none can be had (then nothing is cached). */
+/* An fd of the directory, which is made with mode 0700 where there is none; -errno: there can be
+ * none, or others can write to it. Then nothing is cached. */
 int target_cache_dir(struct target *t);
 
 /* ---- what the kernel can do (features.c) ---- */
@@ -155,5 +155,5 @@ unsigned target_kernel_version(struct target *t);
 unsigned target_address_bits(void);
 const char *feature_name(enum feature f);
 const char *feature_help(enum feature f);
-/* --no-feature NAME: as if the kernel lacked it; false: no such name. */
+/* --no-feature NAME: target_feature() says no from then on; false: there is no such name. */
 bool target_disable(struct target *t, const char *name);

@@ -55,7 +55,7 @@ bool target_tracefs_is_closed(struct target *t)
 	return !target_tracefs(t) && t->no_tracefs == -EACCES;
 }
 
-/* A name without '*' is looked up, not searched for. */
+/* A name without '*' needs no search: it is there or not. */
 static const char *const *matching(struct target *t, const char *dir, const char *pattern)
 {
 	struct strings found = {};
@@ -113,7 +113,7 @@ static bool parse_field(struct target *t, char *line, struct trace_field *f)
 	return true;
 }
 
-/* An array's length may be a name ("comm[TASK_COMM_LEN]"): by the size, then. */
+/* The length of an array may be a name ("comm[TASK_COMM_LEN]"): it follows from the size. */
 static void count_elements(struct trace_field *f)
 {
 	static const struct {

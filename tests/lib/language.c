@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* language.c - builtins and probe types that nothing stands behind. Their messages
- * are not the product's: what is tested with them is the parser room. */
+ * are not the product's: they test the parser alone. */
 #include "language.h"
 
 #include <string.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* agg.c - values of maps that many events add to: count(), hist().. Emitted with
- * `into` the element of this CPU, zero when new. Layouts: bpf/lib/record.h. */
+/* agg.c - aggregations: count(), hist().. Their .gen gets the element of this CPU in `into`, zeros if it
+ * is new. Layouts: bpf/lib/record.h. */
 #include "builtins.h"
 
 #include "bpf/lib/record.h"
 
-/* A program may be interrupted by another that adds to the same element of the same
- * CPU: hence atomic. */
+/* Atomic: another program may interrupt this one and add to the same element of the same CPU. */
 static void add(struct gen *g, struct ir *p, uint64_t offset, struct ir *v)
 {
 	ir_atomic_add(g->ir, ir_offset(g->ir, p, offset), v);
@@ -145,7 +144,7 @@ static const struct type *check_lhist(struct check *c, struct expr *call)
 
 	if (!expr_is_const(call_arg(call, 1), &min) || !expr_is_const(call_arg(call, 2), &max) ||
 		!expr_is_const(call_arg(call, 3), &step))
-		return type_bad; /* said already */
+		return type_bad; /* reported already */
 	if (step <= 0)
 		return check_fail(c, call_arg(call, 3)->span, DIAG_RANGE,
 			"the step of lhist() must be greater than 0, not %lld", (long long)step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* builtins.c - the families. */
+/* builtins.c - the list of the families. */
 #include "builtins.h"
 
 const struct builtin *const builtin_families[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* builtins.h - what the rows' functions are written with, and the families. */
+/* builtins.h - what the files of builtins share, and the families. */
 #pragma once
 #include "base/arena.h"
 #include "codegen/gen.h"

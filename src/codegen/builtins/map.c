@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* map.c - what is done with maps: clear, delete, has_key, zero. */
+/* map.c - functions on maps: clear, delete, has_key, zero. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -23,7 +23,7 @@ static struct ir *gen_zero_map(struct gen *g, struct expr *call, struct ir *into
 	return send_map(g, call, "zero");
 }
 
-/* delete(@m, key), or delete(@m[key]) as scripts before 0.22 have it. */
+/* The key of delete(@m, key), or of delete(@m[key]) as scripts for bpftrace before 0.22 have it. */
 static struct expr *key_of(struct expr *call)
 {
 	struct expr *map = call_arg(call, 0), *key = call_arg(call, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* output.c - what a script shows: printf, print, join, exit. Each call site is a
- * record of the image; userspace does the rest. */
+/* output.c - functions that send records: printf, print, join, exit. The image describes the record of
+ * each call; the runtime prints it. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -34,7 +34,7 @@ static bool is_whole_map(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
-/* An element of an aggregation is read here and printed as a number. */
+/* print(@m[k]) of a count, sum and the like: read here, printed as a number. */
 static bool check_element_read(struct check *c, struct expr *what)
 {
 	const struct type *t = what->type;

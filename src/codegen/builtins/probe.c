@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* probe.c - what the probe itself gives: arguments, return value, its names. */
+/* probe.c - builtins of the probe: arguments, return value, names. */
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static bool has_func(const struct provider *p)
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* The first place whose arguments cannot be told, or NULL. */
+/* The first place where it is unknown how arguments are passed, or NULL. */
 static const struct place *unsure_place(struct check *c)
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
@@ -73,7 +73,7 @@ static const struct type *check_arg(struct check *c, struct expr *call)
 	return type_bad;
 }
 
-/* The i-th of those that are on the stack, from sp + at. */
+/* The i-th argument on the stack; the first one lies at sp + at. */
 static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 {
 	struct ir *sp = ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false);
@@ -87,7 +87,7 @@ static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
-/* Where places differ in it, each has a program of its own. */
+/* How arguments are passed. If places differ in it, each gets a program of its own. */
 static enum place_abi abi_of(struct gen *g)
 {
 	for (const struct place *p = g->place; p; p = p->next)
@@ -128,10 +128,10 @@ static const struct type *check_args(struct check *c, struct expr *call)
 
 static struct ir *gen_args(struct gen *g, struct expr *call, struct ir *into)
 {
-	return gen_ctx(g); /* only its fields are values */
+	return gen_ctx(g); /* never used: only fields of args are values */
 }
 
-/* What BTF says of it, where that holds for all places. */
+/* The type in BTF, if all places have the same one. */
 static const struct type *retval_type(struct check *c)
 {
 	const struct type *t = NULL;
@@ -181,8 +181,7 @@ static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- names -------------------------------------------------------------- */
 
-/* The index of the place: its attach cookie. Programs that the kernel gives no
- * cookie are made once a place. */
+/* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
 static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
 	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* stack.c - kstack, ustack, the language stacks, goid, and len(), which counts
- * frames. A stack's value is its id; the frames went ahead through the ring buffer
- * when the id was first seen. */
+ * frames. The value of a stack is its id; its frames were sent through the ring buffer when
+ * the id was first seen. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static const struct type *check_ustack(struct check *c, struct expr *call)
 
 /* ---- walking ------------------------------------------------------------ */
 
-/* Fills a struct stack_req, calls that function of the library, and gives its address. */
+/* Calls a function of the library with a struct stack_req; gives the address of the struct. */
 static struct ir *ask_library(struct gen *g, const char *function, uint32_t filter, uint32_t limit,
 	bool len_only)
 {
@@ -126,8 +126,8 @@ static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit,
 	return req;
 }
 
-/* bpf_get_stack() wants the program's own context, so it is called here; the
- * library folds the addresses into an id. */
+/* bpf_get_stack() needs the program's own context, so it is called here; the library makes an id of the
+ * addresses. */
 static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 {
 	static const char *const params[] = {"kstack_req"};
@@ -195,7 +195,7 @@ static const struct type *check_len(struct check *c, struct expr *call)
 	return type_bad;
 }
 
-/* Without a limit of its own a stack is counted to its end: nothing is stored. */
+/* len(ustack): a stack without a limit of its own is counted to its end, since nothing is stored. */
 static struct ir *stack_len(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->type;
@@ -220,7 +220,7 @@ static struct ir *map_len(struct gen *g, struct expr *n)
 		ir_callback_zero(g->ir), zero, zero);
 }
 
-/* A helper counts while it copies the string, onto itself. */
+/* The length, by a helper that copies the string onto itself. */
 static struct ir *string_len(struct gen *g, struct expr *n)
 {
 	struct ir *s = gen_value(g, n);

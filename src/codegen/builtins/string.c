@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* string.c - strings out of memory. */
+/* string.c - str(). */
 #include <linux/bpf.h>
 
 #include "builtins.h"
 
-/* A string that max_strlen cut ends in "..": two bytes more than it keeps. */
+/* A string that max_strlen has cut ends in "..", two bytes beyond max_strlen. */
 enum { TRAILER = 2 };
 
 static const struct type *check_str(struct check *c, struct expr *call)
@@ -23,8 +23,8 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	return type_string(check_arena(c), size);
 }
 
-/* Addresses of the kernel have the highest bit set, on x86_64 and arm64. The length
- * read, with its NUL. */
+/* Reads from the kernel or the process: addresses of the kernel have the highest bit set, on x86_64 and
+ * arm64. The length read, with its NUL. */
 static struct ir *read_string(struct gen *g, struct ir *dst, struct ir *size, struct ir *addr)
 {
 	struct ir_block *kernel = ir_block(g->ir, "kernel"), *user = ir_block(g->ir, "user");
@@ -43,7 +43,7 @@ static struct ir *read_string(struct gen *g, struct ir *dst, struct ir *size, st
 	return ir_load(g->ir, n, 0, 8, true);
 }
 
-/* A length known only at run time, with the NUL; at most the whole. */
+/* A length that is not a constant, with the NUL; at most max. */
 static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
 	struct ir *n = ir_binary(g->ir, IR_ADD, gen_value(g, len), ir_int(g->ir, 1));
@@ -51,7 +51,7 @@ static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 	return gen_below(g, n, max + 1);
 }
 
-/* A string made shorter. What is behind its end is zero, as keys are compared. */
+/* str() of a string: cuts it. The bytes behind its end are zero, since whole keys are compared. */
 static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
@@ -68,7 +68,7 @@ static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 	return dst;
 }
 
-/* One byte more than is kept was asked for: where it came, something was cut. */
+/* n: the length read, of one byte more than is kept; if all were read, the string is cut. */
 static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept)
 {
 	struct ir_block *cut = ir_block(g->ir, "cut"), *end = ir_block(g->ir, "whole");

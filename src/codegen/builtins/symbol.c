@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* symbol.c - addresses that are shown as names. */
+/* symbol.c - addresses that are printed as names of functions. */
 #include <linux/bpf.h>
 
 #include "builtins.h"

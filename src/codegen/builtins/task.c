@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* task.c - who and where: pid, comm, cpu, the time. */
+/* task.c - the process, the CPU, the time. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -50,7 +50,8 @@ static struct ir *gen_cpu(struct gen *g, struct expr *call, struct ir *into)
 	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
 }
 
-/* Linux 6.0 to 6.4 write nothing behind the NUL: strscpy() in bpf_get_current_comm(), kernel/bpf/helpers.c. */
+/* Zeroed first: Linux 6.0 to 6.4 write nothing behind the NUL (strscpy() in bpf_get_current_comm(),
+ * kernel/bpf/helpers.c). */
 static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);

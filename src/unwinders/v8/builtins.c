@@ -193,9 +193,9 @@ static void follow_x86(const struct code_insn *i, struct state *s)
 /* Of what most of the code is the frame needs to know little. */
 static bool step_plain(const struct follow *f, uint64_t at, struct state *s, struct step *ret)
 {
-	struct code_plain p;
+	struct code_fast p;
 
-	if (!code_plain_x86(f->bytes + at, f->size - at, &p) || (p.mov && s->kind == NO_FRAME))
+	if (!code_x86_fast(f->bytes + at, f->size - at, &p) || (p.mov && s->kind == NO_FRAME))
 		return false;
 	s->young &= p.mov;
 	if (s->kind == FRAME && p.flow == CODE_CALL)

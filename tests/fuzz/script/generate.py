@@ -151,6 +151,7 @@ class Maker:
                 lambda: f'(({self.one("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "uint64_t")}){self.paren(d)})',
                 lambda: f'({self.bool(d)} ? {self.int(d)} : {self.int(d)})',
                 lambda: f'({self.int(d)} ?: {self.int(d)})',
+                lambda: self.size(d),
                 lambda: self.len(d),
                 lambda: self.changed(),
                 lambda: self.char(d),
@@ -167,6 +168,10 @@ class Maker:
         if self.chance(9) and self.bodies < 3 and self.user_stacks:
             choices.append(lambda: 'goid')
         return self.r.choice(choices)()
+
+    def size(self, depth):
+        of = self.one('uint8', 'int32', 'bool', 'string[9]', 'typeof(comm)', self.int(depth), self.value('str', depth))
+        return self.one(f'sizeof({of})', f'((typeof({self.int(depth)})){self.paren(depth)})')
 
     def paren(self, depth):
         text = self.int(depth)

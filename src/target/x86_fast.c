@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* plain.c - the most frequent instructions of x86_64, by the tables of Intel's manual, volume 2,
- * appendix A: a decoder that knows all of them takes twenty times as long, most of it for text. */
+/* x86_fast.c - the most frequent instructions of x86_64, by the opcode maps of Intel's manual (SDM
+ * volume 2, appendix A). capstone takes twenty times as long, most of it to write text. */
 #include <string.h>
 
 #include "code.h"
 
 enum form {
-	NOT_PLAIN,
+	NOT_FAST,
 	ALONE,
 	MODRM,       /* two operands: registers, or a register and memory */
 	MODRM_BYTES, /* of one byte each, where 4 and 5 are ah and ch */
@@ -25,11 +25,11 @@ enum { REX_B = 1, REX_R = 4, REX_W = 8 };
 static struct opcode opcode_of(uint8_t op, uint8_t rex)
 {
 	if (op < 0x40) /* add, or, adc, sbb, and, sub, xor, cmp */
-		return (op & 4) ? (struct opcode){ (op & 6) == 4 ? ALONE : NOT_PLAIN, op & 1 ? 4 : 1 } :
+		return (op & 4) ? (struct opcode){ (op & 6) == 4 ? ALONE : NOT_FAST, op & 1 ? 4 : 1 } :
 			(struct opcode){ op & 1 ? MODRM : MODRM_BYTES };
 	switch (op) {
-	/* Without REX.W compilers do not write movsxd, and decoders differ: capstone 5.0.7 has none there. */
-	case 0x63: return (struct opcode){ rex & REX_W ? MODRM : NOT_PLAIN };
+	/* Compilers write no movsxd without REX.W, and decoders disagree on it: capstone 5.0.7 has none. */
+	case 0x63: return (struct opcode){ rex & REX_W ? MODRM : NOT_FAST };
 	case 0x85: case 0x87: case 0x89: case 0x8b: return (struct opcode){ MODRM };
 	case 0x8d: return (struct opcode){ MEMORY };
 	case 0x84: case 0x86: case 0x88: case 0x8a: return (struct opcode){ MODRM_BYTES };
@@ -49,10 +49,10 @@ static struct opcode opcode_of(uint8_t op, uint8_t rex)
 		return (struct opcode){ ALONE, 1 };
 	if (op >= 0xb8 && op < 0xc0 && (rex & REX_B || (op != 0xbc && op != 0xbd)))
 		return (struct opcode){ ALONE, rex & REX_W ? 8 : 4 };
-	return (struct opcode){ NOT_PLAIN };
+	return (struct opcode){ NOT_FAST };
 }
 
-/* Those that begin with 0f. */
+/* Opcodes of two bytes, the first of which is 0f. */
 static struct opcode opcode_0f(uint8_t op)
 {
 	if (op >= 0x80 && op < 0x90)
@@ -65,10 +65,10 @@ static struct opcode opcode_0f(uint8_t op)
 		return (struct opcode){ GROUP_0 };
 	if (op == 0x10 || op == 0x11 || op == 0x28 || op == 0x29 || (op >= 0x54 && op < 0x60)) /* SSE, SSE2 */
 		return (struct opcode){ MODRM };
-	return (struct opcode){ NOT_PLAIN };
+	return (struct opcode){ NOT_FAST };
 }
 
-/* Bytes of ModRM, SIB and displacement; 0: they are not all there. */
+/* Size of ModRM, SIB and displacement; 0: beyond the end. */
 static size_t modrm_size(const uint8_t *p, const uint8_t *end)
 {
 	unsigned mod, rm;
@@ -95,7 +95,7 @@ static bool is_stack(unsigned reg, bool extended)
 	return !extended && (reg == 4 || reg == 5);
 }
 
-/* No operand is rsp or rbp itself, or may be. */
+/* Is no operand rsp or rbp? */
 static bool fits(uint8_t modrm, uint8_t rex, uint8_t form)
 {
 	unsigned reg = modrm >> 3 & 7;
@@ -128,7 +128,7 @@ static bool is_mov(bool two, uint8_t op, uint8_t rex)
 		(op >= 0xb8 && !(rex & REX_W) && op < 0xc0));
 }
 
-bool code_plain_x86(const uint8_t *bytes, size_t size, struct code_plain *ret)
+bool code_x86_fast(const uint8_t *bytes, size_t size, struct code_fast *ret)
 {
 	const uint8_t *p = bytes, *end = bytes + size;
 	uint8_t rex = 0, prefix = 0, op;
@@ -145,7 +145,7 @@ bool code_plain_x86(const uint8_t *bytes, size_t size, struct code_plain *ret)
 		return false;
 	op = *p++;
 	o = two ? opcode_0f(op) : opcode_of(op, rex);
-	if (o.form == NOT_PLAIN || (prefix && (o.form == ALONE || o.imm > 1 || (!two && prefix != 0x66))))
+	if (o.form == NOT_FAST || (prefix && (o.form == ALONE || o.imm > 1 || (!two && prefix != 0x66))))
 		return false;
 	if (o.form != ALONE) {
 		size_t n = modrm_size(p, end);
@@ -156,7 +156,7 @@ bool code_plain_x86(const uint8_t *bytes, size_t size, struct code_plain *ret)
 	}
 	if ((size_t)(p - bytes) + o.imm > size)
 		return false;
-	*ret = (struct code_plain){
+	*ret = (struct code_fast){
 		.size = (uint8_t)(p - bytes + o.imm),
 		.flow = flow_of(two, op),
 		.mov = is_mov(two, op, rex),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_plain.c - code_plain_x86() beside code_decode() over a program's code, and over any
- * bytes: what it tells is the same. */
+/* test_x86_fast.c - code_x86_fast() beside code_decode() over a program's code, and over any
+ * bytes: both must agree. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { RSP = 4, RBP = 5 };
 
 #define TEXT_MAX (4u << 20)
 
-static unsigned plain, all, wrong;
+static unsigned fast, all, wrong;
 
 static bool has_stack_register(const struct code_insn *i)
 {
@@ -23,7 +23,7 @@ static bool has_stack_register(const struct code_insn *i)
 	return false;
 }
 
-static bool agree(const struct code_plain *p, const struct code_insn *i)
+static bool agree(const struct code_fast *p, const struct code_insn *i)
 {
 	bool jumps = i->flow == CODE_JUMP || i->flow == CODE_BRANCH || i->flow == CODE_CALL;
 
@@ -35,18 +35,18 @@ static bool agree(const struct code_plain *p, const struct code_insn *i)
 /* The size of the instruction there. */
 static size_t compare(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr)
 {
-	struct code_plain p;
+	struct code_fast p;
 	struct code_insn i;
 	bool known = code_decode(c, bytes, size, vaddr, &i);
 
 	all++;
-	if (!code_plain_x86(bytes, size, &p))
+	if (!code_x86_fast(bytes, size, &p))
 		return known ? i.size : 1;
-	plain++;
+	fast++;
 	if (known && agree(&p, &i))
 		return i.size;
 	if (wrong++ < 10) {
-		fprintf(stderr, "%s %u bytes, plain %u, flow %d %d:", known ? i.mnemonic : "(bad)", known ? i.size : 0,
+		fprintf(stderr, "%s %u bytes, fast %u, flow %d %d:", known ? i.mnemonic : "(bad)", known ? i.size : 0,
 			p.size, known ? (int)i.flow : -1, (int)p.flow);
 		for (size_t k = 0; k < 15 && k < size; k++)
 			fprintf(stderr, " %02x", bytes[k]);
@@ -71,12 +71,12 @@ static void compare_text(struct code *c, struct elf *e)
 /* An instruction that is not there in whole is none. */
 static void cut(const uint8_t *bytes, size_t size)
 {
-	struct code_plain p, q;
+	struct code_fast p, q;
 
-	if (!code_plain_x86(bytes, size, &p))
+	if (!code_x86_fast(bytes, size, &p))
 		return;
 	for (size_t n = 0; n < p.size; n++)
-		wrong += code_plain_x86(bytes, n, &q);
+		wrong += code_x86_fast(bytes, n, &q);
 }
 
 static void compare_any(struct code *c)
@@ -96,10 +96,10 @@ static void compare_any(struct code *c)
 static void movsxd(void)
 {
 	static const uint8_t wide[] = { 0x48, 0x63, 0xc2 }, narrow[] = { 0x63, 0xc2 };
-	struct code_plain p;
+	struct code_fast p;
 
-	wrong += !code_plain_x86(wide, sizeof(wide), &p) || p.size != sizeof(wide);
-	wrong += code_plain_x86(narrow, sizeof(narrow), &p);
+	wrong += !code_x86_fast(wide, sizeof(wide), &p) || p.size != sizeof(wide);
+	wrong += code_x86_fast(narrow, sizeof(narrow), &p);
 }
 
 int main(int argc, char **argv)
@@ -110,8 +110,8 @@ int main(int argc, char **argv)
 	if (argc != 2 || code_open(EM_X86_64, true, &c) || elf_open(argv[1], &e))
 		return 1;
 	compare_text(c, e);
-	printf("%u of %u instructions are plain, %u are not as capstone's\n", plain, all, wrong);
-	if (plain < all / 2)
+	printf("%u of %u instructions are decoded without capstone, %u differ from capstone\n", fast, all, wrong);
+	if (fast < all / 2)
 		wrong++;
 	compare_any(c);
 	movsxd();
