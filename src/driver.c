@@ -12,9 +12,11 @@
 #include "parser/parser.h"
 #include "parser/settings.h"
 
+static const char *const names[STAGE_MAX] = {
 #define S(id, name) name,
-static const char *const names[STAGE_MAX] = { STAGES(S, S) };
+	STAGES(S)
 #undef S
+};
 
 static const struct language language = {
 	.builtins = builtin_families,
@@ -29,6 +31,13 @@ bool stage_by_name(const char *name, enum stage *ret)
 			return true;
 		}
 	return false;
+}
+
+const char *stage_names(void)
+{
+#define S(id, name) ", " name
+	return &(STAGES(S))[2];
+#undef S
 }
 
 static bool pass_parse(struct compile *c)

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "model/attach_point.h"
 #include "model/provider.h"
 #include "model/type.h"
 #include "parser/ast.h"
@@ -24,26 +24,6 @@ struct listing {
 	const struct provider *provider; /* of what a search has found */
 	const char *why; /* a type was left out, the last one */
 };
-
-static bool is_called(const char *own, const char *name, size_t n)
-{
-	return own && !strncasecmp(own, name, n) && !own[n];
-}
-
-/* NAME as a script writes it. */
-static bool is_of_type(const struct provider *p, const char *name, size_t n)
-{
-	return is_called(p->name, name, n) || is_called(p->short_name, name, n) ||
-	       is_called(p->alias, name, n);
-}
-
-const struct provider *list_type(const char *name, size_t n)
-{
-	for (const struct provider *const *p = providers; *p; p++)
-		if (is_of_type(*p, name, n))
-			return *p;
-	return NULL;
-}
 
 /* TYPE is a pattern: of what follows it there is an end. */
 static bool matches_type(struct listing *l, const struct provider *p, const char *pattern, size_t n)
@@ -178,11 +158,13 @@ static bool list_named(struct listing *l, const struct provider *p, const char *
 /* TYPE:..; false: no type is called that, or what follows is not of its form. */
 static bool list_types(struct listing *l, const char *pattern, size_t n, bool *ret_known)
 {
+	const struct provider *named = provider_by_name(providers, pattern, n);
+
+	if (named) {
+		*ret_known = true;
+		return list_named(l, named, pattern);
+	}
 	for (const struct provider *const *p = providers; *p; p++) {
-		if (is_of_type(*p, pattern, n)) {
-			*ret_known = true;
-			return list_named(l, *p, pattern);
-		}
 		if (matches_type(l, *p, pattern, n)) {
 			*ret_known = true;
 			if (!left_out(l, *p))

@@ -17,8 +17,6 @@ struct script;
 int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out);
 /* The probes that a script attaches to, in its order; without begin and end. */
 void list_script(struct arena *a, const struct script *s, bool with_args, FILE *out);
-/* The provider of a type, as a script writes it ("tracepoint", "t"); NULL: there is none. */
-const struct provider *list_type(const char *name, size_t n);
 /* The places that a pattern of that type stands for; false: it is not of the type's form. */
 bool list_places(struct resolve_env *env, const struct provider *p, const char *pattern, bool quiet,
 	const struct place **ret);

@@ -32,7 +32,7 @@ static size_t walk_threads(struct unwinders *u, int pid, const struct stopped *s
 	for (size_t i = 0; i < s->n; i++) {
 		ret[n] = (struct walked){.tid = s->tids[i]};
 		if (!stopped_regs(s->tids[i], &regs) &&
-			!unwinders_walk(u, pid, &regs, WANT_ALL, UNWIND_LIMIT_MAX, &ret[n].stack))
+			!unwinders_walk(u, pid, &regs, 0, UNWIND_LIMIT_MAX, &ret[n].stack))
 			n++;
 	}
 	return n;
@@ -45,7 +45,7 @@ static void print_threads(struct target *t, struct unwinders *u, const struct wa
 	const struct type type = {
 		.kind = TYPE_STACK,
 		.size = 8,
-		.stack = {.lang = STACK_USER, .mode = STACK_BPFTRACE, .limit = UNWIND_LIMIT_MAX},
+		.stack = {.lang = FRAME_LANG_NATIVE, .mode = STACK_BPFTRACE, .limit = UNWIND_LIMIT_MAX},
 	};
 
 	for (size_t i = 0; i < n; i++) {
@@ -81,12 +81,12 @@ static int walk_process(struct target *t, struct unwinders *u, int pid, FILE *ou
 
 static struct unwinders *set_up(struct target *t)
 {
-	struct unwind_sink *sink = NULL;
+	struct walk_maps *maps = NULL;
 	struct unwinders *u = NULL;
-	int r = unwind_sink_memory(&sink);
+	int r = walk_maps_memory(&maps);
 
 	if (!r)
-		r = unwinders_new(t, sink, &u);
+		r = unwinders_new(t, maps, &u);
 	if (r)
 		log_error("cannot set up the unwinder: %s", why_errno(r));
 	return u;
@@ -134,7 +134,7 @@ static int walk_core(struct target *t, struct unwinders *u, struct core *c, cons
 	}
 	for (size_t i = 0; threads && i < core_threads(c); i++) {
 		threads[n] = (struct walked){.tid = core_tid(c, i)};
-		if (!unwinders_walk_core(u, c, i, WANT_ALL, UNWIND_LIMIT_MAX, &threads[n].stack))
+		if (!unwinders_walk_core(u, c, i, 0, UNWIND_LIMIT_MAX, &threads[n].stack))
 			n++;
 	}
 	print_threads(t, u, threads, n, out);

@@ -1,28 +1,156 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* go.bpf.c - the number of the goroutine that a thread runs: the kernel half of
- * src/unwinders/go/goid.c, by what that says of the process' file.
+/* go.bpf.c - Go's stacks, where the runtime moves from one to another: the kernel half of
+ * src/unwinders/go/go.c; and the number of the goroutine that a thread runs: of goid.c.
  *
  * A thread has a g: a goroutine's, or its own for the scheduler, signals or C; the g's m
- * tells the goroutine. */
+ * has the goroutine. */
+#include "go.h"
+
+#include "bpf/walk/lang.bpf.h"
 #include "bpf/walk/lookup.bpf.h"
+#include "bpf/walk/start.bpf.h"
+#include "bpf/walk/step.bpf.h"
 
-/* The word of a table's header with go_tls, go_curg, go_goid. */
-#define GO_WORD (offsetof(struct table_header, go_tls) / 8)
+/* struct g, struct m and struct gobuf of Go's runtime/runtime2.go: the same in all
+ * versions that are in use, but for those that rules carry. */
+#define G_STACK_HI 8
+#define G_M        48
+#define G_SCHED_SP 56
+#define G_SCHED_PC 64
 
-/* The file that has Go's runtime; 0: none is known. A process that userspace has not told
- * of yet is taken for what its pc is in. */
+/* ---- Go's stacks ------------------------------------------------------- */
+
+/* The goroutine's stack, from g0's. */
+static __always_inline int by_gobuf(struct walk *w, __u64 rule)
+{
+	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = rule >> 16 & 0xffff;
+
+	if (!(__u16)(rule >> 32)) {
+		g = w->g;
+	} else {
+		tp = walk_tp(w);
+		if (!tp || read_user(tp + (__s64)(__s16)(rule >> 32), &g))
+			return stop(UNWIND_UNREADABLE);
+	}
+	if (read_user(g + G_M, &m) || read_user(m + (rule >> 48), &g))
+		return stop(UNWIND_UNREADABLE);
+	if (!g) /* the scheduler has put it aside */
+		return stop(UNWIND_COMPLETE);
+	if (read_user(g + G_SCHED_SP, &sp))
+		return stop(UNWIND_UNREADABLE);
+	if (bp) {
+		if (read_user(g + G_SCHED_PC, &pc) || read_user(g + bp, &fp) ||
+			read_user(g + bp - 8, &w->lr))
+			return stop(UNWIND_UNREADABLE);
+		tp = arrive(w, pc, sp, fp, 1);
+		w->flags |= WALK_ARM64(w) && w->lr ? WALK_LR : 0; /* the function has no frame yet */
+		return tp;
+	}
+	if (read_user(sp, &pc) || (WALK_ARM64(w) && read_user(sp - 8, &fp)))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, pc, sp + (WALK_ARM64(w) ? 16 : 8), fp, 1);
+}
+
+static __always_inline int by_cgocall(struct walk *w, __u64 rule)
+{
+	__u64 g = 0, old = 0, hi = 0, pc = 0, fp = w->fp, at;
+
+	if (read_user(w->sp + (rule >> 32 & 0xffff), &g) || read_user(w->sp + (rule >> 48), &old))
+		return stop(UNWIND_UNREADABLE);
+	if (g) {
+		if (read_user(g + G_STACK_HI, &hi))
+			return stop(UNWIND_UNREADABLE);
+		old = hi - old;
+	}
+	at = old;
+	if (rule >> 8 & RULE_RA_SLOT) {
+		at += (__s64)(__s16)(rule >> 16) * 8 + 8;
+		old += 8;
+		if (read_user(at - 8, &fp))
+			return stop(UNWIND_UNREADABLE);
+	}
+	if (read_user(at, &pc))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, pc, old + 8, fp, 1);
+}
+
+/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it; the
+ * thread's or the goroutine's first frame has none below it. size: of the function's frame. */
+static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
+{
+	__u64 fp = 0, ra = 0;
+
+	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, fp ? fp + 8 : at + 8 + size, fp, 1);
+}
+
+/* A frame that a panic or preemption left in the middle of its body has all that it will have
+ * on the stack. Its record's fp may be of a place where the stack was once: before 1.27 that is
+ * not set right when the stack moves. */
+static __always_inline int by_go_frame(struct walk *w, __u64 size)
+{
+	__u64 ra = w->lr;
+
+	if (size && walk_word(w, w->sp, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, w->sp + size, w->sp + size - 8, 1);
+}
+
+/* A frame that runs may not have its record yet, or no more; LR in the same function says
+ * that it called something, and then RA is at sp; as it is there when LR is the same, which
+ * was stored and not used since. fp may be the caller's already, or still. */
+static __always_inline int by_go_rule(struct walk *w)
+{
+	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = w->rule >> 32;
+
+	if (!(w->flags & WALK_LR))
+		return by_record(w, fp, size);
+	if (w->flags & WALK_BODY)
+		return by_go_frame(w, size);
+	ra = strip(w, w->lr);
+	if (size && walk_word(w, sp, &saved))
+		return stop(UNWIND_UNREADABLE);
+	saved = strip(w, saved);
+	if (!size || (!w->own && saved != ra))
+		return arrive(w, ra, sp, fp, 1);
+	if (fp == sp - 8 && walk_word(w, fp, &fp))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, saved, sp + size, fp, 1);
+}
+
+__global int go_unwind(struct walk *w)
+{
+	if (!w)
+		return stop(UNWIND_UNREADABLE);
+	switch (w->rule & 15) {
+	case RULE_GOBUF:
+		return by_gobuf(w, w->rule);
+	case RULE_CGOCALL:
+		return by_cgocall(w, w->rule);
+	}
+	return WALK_ARM64(w) ? by_go_rule(w) : stop(UNWIND_NO_RULE);
+}
+
+/* ---- the goroutine's number ---------------------------------------------- */
+
+/* The word of a table's header with struct go_table. */
+#define GO_WORD (offsetof(struct table_header, own) / 8)
+
+/* The file that has Go's runtime; 0: none is known. A process that userspace has not published
+ * yet is taken for what its pc is in. */
 static __always_inline __u32 go_file(struct walk *w)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);
 
 	if (c)
-		return c->go_file;
+		return c->native_file;
 	w->lookup = w->pc;
 	if (walk_mapping(w)) {
-		tell_miss(w);
+		walk_send_miss(w);
 		return 0;
 	}
-	return is_go(w) ? w->map.file : 0;
+	return in_native_code(w) ? w->map.file : 0;
 }
 
 /* arm64: Go's own code keeps g in x28; C's, which may use that, is called only after it was
@@ -33,7 +161,7 @@ static __always_inline __u64 go_g(struct walk *w, __s32 tls)
 
 	if (WALK_ARM64(w)) {
 		w->lookup = w->pc;
-		if (!tls || (!walk_mapping(w) && is_go(w)))
+		if (!tls || (!walk_mapping(w) && in_native_code(w)))
 			return w->g;
 	}
 	tp = tls ? thread_pointer() : 0;

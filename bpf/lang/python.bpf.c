@@ -12,8 +12,8 @@
  * and, where these may repeat when the memory is used again, of its name's hash. It is
  * read once for each code object in each walk: struct python_memo holds the answer for
  * the rest of the walk, and for later walks saves the map's lookup. */
-#include "bpf/lib/maps.bpf.h"
 #include "python.h"
+#include "bpf/walk/langmaps.bpf.h"
 
 #define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
 #define FRAME_BYTES 128 /* as much of a frame as any version needs */
@@ -66,37 +66,27 @@ struct python_value {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct python_proc);
-} python_procs SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, struct python_proc);
-} python_files SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct python_key);
 	__type(value, struct python_value);
 } python_seen SEC(".maps");
 
-/* By CPU and slot, as `walks` is; mmapable only to begin at a page: copies to the window
- * are then aligned, and faster. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SCRATCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct python_scratch);
-} python_scratch SEC(".maps");
+LANG_MAPS(python)
+
+/* The walk's place, beside struct list_cursor: its own[]. */
+struct python_place {
+	__u64 window; /* address of the stack copied to the scratch.. */
+	__u64 window_size; /* ..bytes of it; frames begin at most FRAME_BYTES before its end; 0: none */
+	__u64 before; /* the cframe before the one that list.frame is of, as long as that is not sure */
+	__u64 interp; /* whose list it is; 0: not known, or there is no outer one */
+};
+_Static_assert(sizeof(struct python_place) <= 8 * LIST_OWN, "list.own");
+
+static __always_inline struct python_place *place_of(struct walk *w)
+{
+	return (struct python_place *)w->list.own;
+}
 
 /* ---- reading ---- */
 
@@ -119,7 +109,7 @@ static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
 
 #define frame_load(s, at) load((s)->window, at, WINDOW - 1)
 /* Whole words of the window, at a multiple of 8: the quick way. */
-#define window_word(s, at) load_word((s)->window, at, WINDOW - 1)
+#define list_word(s, at) load_word((s)->window, at, WINDOW - 1)
 #define code_load(s, at)  load((s)->code, at, 255)
 #define str_load(s, at)   load((s)->str, at, 63)
 
@@ -128,16 +118,7 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr);
 }
 
-static __always_inline struct python_scratch *scratch_of(const struct python_cursor *c)
-{
-	__u32 index = c->slot;
-
-	return bpf_map_lookup_elem(&python_scratch, &index);
-}
-
 /* ---- the thread's state ---- */
-
-__u64 thread_pointer(void); /* walk.bpf.c */
 
 /* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
  * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
@@ -191,10 +172,10 @@ static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp,
 	return block;
 }
 
-__global __u64 python_thread_local(struct python_cursor *c, __u32 own)
+__global __u64 python_thread_local(struct walk *w, __u32 own)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
-	__u64 pair[2] = {}, base = c ? c->tp : 0, at, value = 0;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 pair[2] = {}, base = w ? w->tp : 0, at, value = 0;
 	const struct python_proc *p;
 	struct python_tls *tls;
 
@@ -259,16 +240,16 @@ static long look_at_state(__u32 i, void *data)
 /* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
  * sub-interpreter. Interpreters are listed newest first, and the one that is run has
  * frames in this thread. */
-__global __u64 python_with_frames(struct python_cursor *c)
+__global __u64 python_with_frames(struct walk *w)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct state_search search = {};
 	__u64 second = 0;
 
 	if (!s)
 		return 0;
 	search.p = &s->proc;
-	search.tp = c->tp;
+	search.tp = w->tp;
 	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
 		read_word(search.interp, &second) || !second)
 		return 0;
@@ -277,18 +258,18 @@ __global __u64 python_with_frames(struct python_cursor *c)
 }
 
 /* It is in s->code then; 0 or -1. */
-static __always_inline int thread_state(struct python_cursor *c, struct python_scratch *s)
+static __always_inline int thread_state(struct walk *w, struct python_scratch *s)
 {
 	const struct python_proc *p = &s->proc;
-	__u64 tp = c->tp, tstate;
+	__u64 tp = w->tp, tstate;
 
-	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 0)))
+	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 0)))
 		return 0;
-	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(c, 1)))
+	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 1)))
 		return 0;
 	if (p->tstate_current && !read_word(p->tstate_current, &tstate) && take_own(s, tp, tstate))
 		return 0;
-	tstate = python_with_frames(c);
+	tstate = python_with_frames(w);
 	if (!tstate)
 		tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
 	return take_own(s, tp, tstate) ? 0 : -1;
@@ -296,26 +277,13 @@ static __always_inline int thread_state(struct python_cursor *c, struct python_s
 
 /* ---- the process ---- */
 
-__global int python_is_file(__u32 file)
-{
-	return !!bpf_map_lookup_elem(&python_files, &file);
-}
-
-#ifndef STRATA_HOST
-__global int python_forget(__u32 pid)
-{
-	bpf_map_delete_elem(&python_procs, &pid);
-	return 0;
-}
-#endif
-
 static __always_inline void move_tls(struct python_tls *t, __u64 bias)
 {
 	if (t->kind != PYTHON_TLS_NONE && t->kind != PYTHON_TLS_OFFSET)
 		t->at += bias;
 }
 
-/* As userspace will tell of it: what is not there stays 0. */
+/* As userspace will publish it: what is not there stays 0. */
 static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 {
 	p->tstate_current += p->tstate_current ? bias : 0;
@@ -326,9 +294,9 @@ static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 	move_tls(&p->own, bias);
 }
 
-static __always_inline int find_proc(struct python_cursor *c, struct python_scratch *s)
+static __always_inline int find_proc(struct walk *w, struct python_scratch *s)
 {
-	__u32 pid = c->pid, file = c->file;
+	__u32 pid = w->pid, file = w->list.file;
 	struct python_proc *p = bpf_map_lookup_elem(&python_procs, &pid);
 
 	if (p) {
@@ -339,83 +307,79 @@ static __always_inline int find_proc(struct python_cursor *c, struct python_scra
 	if (!p)
 		return -1;
 	s->proc = *p;
-	move_proc(&s->proc, c->bias);
+	move_proc(&s->proc, w->list.bias);
 	return 0;
 }
 
 /* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
  * set. What is there is of an older call, if anything: the loop before knows better, see
- * python_step(). */
-__global int python_by_cframe(struct python_cursor *c, __u64 cframe)
+ * python_next(). */
+__global int python_by_cframe(struct walk *w, __u64 cframe)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 words[4] = {};
 
 	if (!s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
 		return -1;
-	c->frame = words[s->proc.at.current_frame >> 3 & 3];
-	c->before = words[s->proc.at.cframe_previous >> 3 & 3];
+	w->list.frame = words[s->proc.at.current_frame >> 3 & 3];
+	place_of(w)->before = words[s->proc.at.cframe_previous >> 3 & 3];
 	return 0;
 }
 
 /* The frames of the thread state that is in s->code. 0 or -1. */
-static __always_inline int take_list(struct python_cursor *c, struct python_scratch *s)
+static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
 
 	if (at->tstate_interp)
-		c->interp = code_load(s, at->tstate_interp);
+		place_of(w)->interp = code_load(s, at->tstate_interp);
 	if (at->tstate_entry)
-		c->newest = code_load(s, at->tstate_entry);
+		w->list.newest = code_load(s, at->tstate_entry);
 	if (at->tstate_cframe)
-		return python_by_cframe(c, code_load(s, at->tstate_cframe));
-	c->frame = code_load(s, at->current_frame);
+		return python_by_cframe(w, code_load(s, at->tstate_cframe));
+	w->list.frame = code_load(s, at->current_frame);
 	return 0;
 }
 
-__global int python_begin(struct python_cursor *c)
+__global int python_begin(struct walk *w)
 {
-	const struct python_layout *at;
 	struct python_scratch *s;
 
-	if (!c)
+	if (!w)
 		return -1;
-	c->begun = 1;
-	c->frame = c->newest = c->before = c->interp = c->window_size = 0;
-	s = scratch_of(c);
-	if (!s || find_proc(c, s))
+	w->list.begun = 1;
+	w->list.frame = w->list.newest = place_of(w)->before = place_of(w)->interp = place_of(w)->window_size = 0;
+	s = scratch_of(w);
+	if (!s || find_proc(w, s))
 		return -1;
-	c->begun = 2;
-	at = &s->proc.at;
+	w->list.begun = LIST_HAS_LANG;
 	s->walk++;
-	if (!c->tp)
-		c->tp = thread_pointer();
-	c->told = at->boundary_min > 0;
-	return thread_state(c, s) ? -1 : take_list(c, s);
+	walk_tp(w);
+	return thread_state(w, s) ? -1 : take_list(w, s);
 }
 
 /* Interpreters are listed newest first: those that ran before the one whose list has ended are
  * behind it. */
-__global int python_outer(struct python_cursor *c)
+__global int python_outer(struct walk *w)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct state_search search = {};
-	__u64 from = c ? c->interp : 0;
+	__u64 from = w ? place_of(w)->interp : 0;
 
-	if (!s || !from || (s->main_interp == from && s->main_pid == c->pid))
+	if (!s || !from || (s->main_interp == from && s->main_pid == w->pid))
 		return -1;
-	c->interp = 0;
+	place_of(w)->interp = 0;
 	search.p = &s->proc;
-	search.tp = c->tp;
+	search.tp = w->tp;
 	if (read_word(from + s->proc.at.interp_next, &search.interp))
 		return -1;
 	if (!search.interp) {
 		s->main_interp = from;
-		s->main_pid = c->pid;
+		s->main_pid = w->pid;
 		return -1;
 	}
 	bpf_loop(STATES_MAX, look_at_state, &search, 0);
-	return take_own(s, c->tp, search.found) ? take_list(c, s) : -1;
+	return take_own(s, w->tp, search.found) ? take_list(w, s) : -1;
 }
 
 /* ---- code objects ---- */
@@ -514,9 +478,9 @@ static __always_inline int send(struct python_scratch *s, __u32 linetable)
 }
 
 /* Read all that names the code object whose head is in s->code. */
-__global int python_read_code(struct python_cursor *c)
+__global int python_read_code(struct walk *w)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	const struct python_layout *at;
 	struct python_code_record *r;
 
@@ -537,18 +501,18 @@ __global int python_read_code(struct python_cursor *c)
 /* Tell userspace of a code object. Pages that are not resident cannot be read here:
  * then its id is a makeshift, userspace reads the process instead (which brings the
  * pages in), and the next walk tries again. Returns the id; *seen: for good. */
-static __always_inline __u64 first_sight(struct python_cursor *c, struct python_scratch *s,
+static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
 	struct python_code_record *r = &s->out;
 	__u32 linetable = 0;
 
-	r->head.kind = RECORD_PYTHON;
-	r->head.id = 0;
+	r->head.head = (struct record){RECORD_LANG, FRAME_LANG_PYTHON};
+	r->head.time = 0;
 	r->addr = addr;
-	r->pid = c->pid;
+	r->head.pid = w->pid;
 	r->lines = s->proc.at.lines;
-	if (readable && !python_read_code(c)) {
+	if (readable && !python_read_code(w)) {
 		r->flags = 0;
 		r->code = code_hash(r);
 		linetable = r->linetable_size;
@@ -556,7 +520,7 @@ static __always_inline __u64 first_sight(struct python_cursor *c, struct python_
 	} else {
 		r->flags = PYTHON_UNREADABLE;
 		r->name_size = r->file_size = r->linetable_size = 0;
-		r->code = mix(mix(cookie, addr), c->pid) & CODE_MASK;
+		r->code = mix(mix(cookie, addr), w->pid) & CODE_MASK;
 		*seen = 0;
 	}
 	if (send(s, linetable))
@@ -582,10 +546,10 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 }
 
 /* What python_seen says, or first sight. *seen: the id is for good. */
-static __always_inline __u64 find_code(struct python_cursor *c, struct python_scratch *s,
+static __always_inline __u64 find_code(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
-	struct python_key key = { .addr = addr, .pid = c->pid };
+	struct python_key key = { .addr = addr, .pid = w->pid };
 	struct python_value value = { .cookie = cookie }, *known;
 
 	known = readable ? bpf_map_lookup_elem(&python_seen, &key) : NULL;
@@ -593,7 +557,7 @@ static __always_inline __u64 find_code(struct python_cursor *c, struct python_sc
 		*seen = 1;
 		return known->id;
 	}
-	value.id = first_sight(c, s, addr, cookie, readable, seen);
+	value.id = first_sight(w, s, addr, cookie, readable, seen);
 	if (*seen)
 		bpf_map_update_elem(&python_seen, &key, &value, BPF_ANY);
 	return value.id;
@@ -608,9 +572,9 @@ static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u
 }
 
 /* The id of the code object at addr; 0: there is none. */
-__global __u64 python_code(struct python_cursor *c, __u64 addr)
+__global __u64 python_code(struct walk *w, __u64 addr)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct python_memo *m;
 	int readable, seen = 0;
 	__u64 cookie = 0, id;
@@ -623,7 +587,7 @@ __global __u64 python_code(struct python_cursor *c, __u64 addr)
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
 			return 0;
 		cookie = cookie_of(s);
-		if (m->addr == addr && m->pid == c->pid && m->cookie == cookie) {
+		if (m->addr == addr && m->pid == w->pid && m->cookie == cookie) {
 			m->walk = s->walk;
 			return m->id;
 		}
@@ -632,9 +596,9 @@ __global __u64 python_code(struct python_cursor *c, __u64 addr)
 	 * function in it, and the same object. */
 	seen = readable && s->proc.at.boundary_min > 1 &&
 	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
-	id = seen ? CODE_HIDDEN : find_code(c, s, addr, cookie, readable, &seen);
+	id = seen ? CODE_HIDDEN : find_code(w, s, addr, cookie, readable, &seen);
 	if (seen)
-		*m = (struct python_memo){ addr, cookie, id, c->pid, s->walk };
+		*m = (struct python_memo){ addr, cookie, id, w->pid, s->walk };
 	return id;
 }
 
@@ -646,13 +610,13 @@ static __always_inline int is_remembered(struct python_scratch *s, __u64 addr)
 	return m->addr == addr && m->walk == s->walk;
 }
 
-static __always_inline __u64 code_id(struct python_cursor *c, struct python_scratch *s, __u64 addr)
+static __always_inline __u64 code_id(struct walk *w, struct python_scratch *s, __u64 addr)
 {
 	struct python_memo *m = memo_of(s, addr);
 
 	if (m->addr == addr && m->walk == s->walk)
 		return m->id & CODE_MASK;
-	return python_code(c, addr) & CODE_MASK;
+	return python_code(w, addr) & CODE_MASK;
 }
 
 /* ---- frames ---- */
@@ -660,9 +624,9 @@ static __always_inline __u64 code_id(struct python_cursor *c, struct python_scra
 /* Reads the frame into the window, and the next ones with it, which lie before: from its
  * page's start on, for what lies before that may not be there, and a read that faults costs
  * as much as ten others. 0 or -1. */
-__global int python_window(struct python_cursor *c, __u64 frame)
+__global int python_window(struct walk *w, __u64 frame)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
 	if (!s)
@@ -677,18 +641,19 @@ __global int python_window(struct python_cursor *c, __u64 frame)
 			return -1;
 		size = 0; /* good for this frame alone */
 	}
-	c->window = start;
-	c->window_size = size;
+	place_of(w)->window = start;
+	place_of(w)->window_size = size;
 	return 0;
 }
 
 /* Where the frame is in s->window; -1: not readable. */
-static __always_inline __s64 frame_at(struct python_cursor *c, __u64 frame)
+static __always_inline __s64 frame_at(struct walk *w, __u64 frame)
 {
-	if ((frame - c->window > c->window_size - (__u64)FRAME_BYTES || !c->window_size) &&
-		python_window(c, frame))
+	const struct python_place *at = place_of(w);
+
+	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && python_window(w, frame))
 		return -1;
-	return (__s64)(frame - c->window);
+	return (__s64)(frame - at->window);
 }
 
 /* Without a GIL each thread but the first runs a copy of its own of the bytecode. */
@@ -712,9 +677,9 @@ static __always_inline __u64 frame_lasti(const struct python_layout *at, __u64 i
 	return lasti < 0 || lasti > LASTI_MAX ? 0 : (__u64)lasti;
 }
 
-__global int python_step(struct python_cursor *c, __u64 *frame)
+__global int python_next(struct walk *w, __u64 *frame)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	const struct python_layout *at;
 	__u64 code, id, previous, before;
 	int boundary;
@@ -722,71 +687,71 @@ __global int python_step(struct python_cursor *c, __u64 *frame)
 
 	if (!s || !frame)
 		return -1;
-	c->entry = 0;
-	if (c->ended || !c->frame) {
-		c->ended = c->shown = 0;
-		c->entry = c->newest;
-		c->newest = 0;
+	w->list.entry = 0;
+	if (w->list.ended || !w->list.frame) {
+		w->list.ended = w->list.shown = 0;
+		w->list.entry = w->list.newest;
+		w->list.newest = 0;
 		return 0;
 	}
 	at = &s->proc.at;
-	before = c->before;
-	c->before = 0;
-	o = c->frame & 7 ? -1 : frame_at(c, c->frame);
+	before = place_of(w)->before;
+	place_of(w)->before = 0;
+	o = w->list.frame & 7 ? -1 : frame_at(w, w->list.frame);
 	if (o < 0)
 		goto broken;
 	boundary = (__u8)frame_load(s, o + at->frame_boundary) >= at->boundary_min;
 	previous = frame_load(s, o + at->frame_previous);
 	if (boundary && !at->boundary_shown) {
-		c->entry = c->frame;
-		c->frame = previous;
+		w->list.entry = w->list.frame;
+		w->list.frame = previous;
 		/* 3.15's list ends in one that stands for no activation. */
-		if (!previous && !c->shown && !python_outer(c)) {
+		if (!previous && !w->list.shown && !python_outer(w)) {
 			*frame = 0;
 			return 1;
 		}
-		c->shown = 0;
+		w->list.shown = 0;
 		return 0;
 	}
 	code = frame_load(s, o + at->frame_code) & ~(__u64)at->code_tag;
-	id = code_id(c, s, code);
+	id = code_id(w, s, code);
 	if (!id || (before && !is_remembered(s, code)))
 		goto broken;
 	*frame = id == CODE_HIDDEN ? 0 : FRAME_PYTHON(id,
 		frame_lasti(at, frame_load(s, o + at->frame_instr), code,
 			(__u32)frame_load(s, o + at->frame_tlbc)));
-	c->frame = previous;
-	c->ended = boundary;
-	c->shown = 1;
+	w->list.frame = previous;
+	w->list.ended = boundary;
+	w->list.shown = 1;
 	return 1;
 broken:
-	c->frame = 0;
-	if (!before || python_by_cframe(c, before) || !c->frame)
+	w->list.frame = 0;
+	if (!before || python_by_cframe(w, before) || !w->list.frame)
 		return -1;
-	c->before = 0;
-	c->newest = c->newest ? before : 0;
+	place_of(w)->before = 0;
+	w->list.newest = w->list.newest ? before : 0;
 	*frame = 0;
 	return 1;
 }
 
 /* Most frames: in the window, not their activation's last, of code that this walk has
  * seen. */
-__global int python_plain(struct python_cursor *c)
+__global int python_batch(struct walk *w)
 {
-	struct python_scratch *s = c ? scratch_of(c) : NULL;
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 frame, window, last, code_at, instr_at, previous_at, owner_at, owner_shift;
 	__u64 pointer, wide, code_code, shift;
 	const struct python_layout *at;
 	int n = 0;
 
-	if (!s || c->ended || !c->frame || s->proc.at.frame_tlbc)
+	if (!s || w->list.ended || !w->list.frame || s->proc.at.frame_tlbc)
 		return 0;
 	at = &s->proc.at;
-	frame = c->frame;
-	if (frame_at(c, frame) < 0 || !c->window_size)
+	frame = w->list.frame;
+	if (frame_at(w, frame) < 0 || !place_of(w)->window_size)
 		return 0;
-	window = c->window;
-	last = c->window_size - FRAME_BYTES;
+	window = place_of(w)->window;
+	last = place_of(w)->window_size - FRAME_BYTES;
 	code_at = at->frame_code;
 	instr_at = at->frame_instr;
 	previous_at = at->frame_previous;
@@ -797,25 +762,31 @@ __global int python_plain(struct python_cursor *c)
 	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
 	code_code = at->code_code & pointer;
 	shift = at->instr_shift & 7;
-	for (; n < PYTHON_BATCH; n++) {
+	for (; n < LIST_BATCH; n++) {
 		__u64 o = frame - window, code, lasti, fits;
 		struct python_memo *m;
 
 		if (o > last || (o & 7) ||
-			(__u8)(window_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
+			(__u8)(list_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
 			break;
-		code = window_word(s, o + code_at) & ~(__u64)at->code_tag;
+		code = list_word(s, o + code_at) & ~(__u64)at->code_tag;
 		m = memo_of(s, code);
 		if (m->addr != code || m->walk != s->walk || m->id <= CODE_HIDDEN)
 			break;
-		lasti = ((window_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
+		lasti = ((list_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
 		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */
 		fits = ((LASTI_MAX - lasti) >> 63) - 1;
 		FORGET(fits);
-		c->batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
-		frame = window_word(s, o + previous_at);
+		w->list.batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
+		frame = list_word(s, o + previous_at);
 	}
-	c->frame = frame;
-	c->shown |= n > 0;
+	w->list.frame = frame;
+	w->list.shown |= n > 0;
 	return n;
+}
+
+/* CPython's JIT (3.13 on) has frames of its own, by frame pointer. */
+__global __u64 python_compiled(struct walk *w)
+{
+	return 0;
 }

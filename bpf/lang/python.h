@@ -93,8 +93,8 @@ ABI_SIZE(python_tls, 16);
 /* One process. Map `python_procs`: HASH, key: u32 tgid. Addresses of the process;
  * 0: there is none. Nothing here changes while the process runs.
  *
- * Map `python_files`: HASH, key: u32 file, the same with the addresses of the file. A
- * process that userspace has not told of yet is taken for what its file says. */
+ * Map `python_files`: HASH, key: u32 file, the same with the addresses of the file, for processes
+ * that userspace has not published yet. */
 struct python_proc {
 	__u64 tstate_current; /* the GIL's holder: <= 3.11 */
 	__u64 tss_key;        /* struct { int initialized; unsigned key }; tss_bare: int key */
@@ -106,73 +106,32 @@ struct python_proc {
 };
 ABI_SIZE(python_proc, 152);
 
-/* The walk's place among a thread's Python frames; part of the walk's state. The
- * walk sets the first three and zeroes the rest, then:
- *
- *     int python_begin(struct python_cursor *c)
- *         At the walk's first eval loop frame. 0, or -1: no thread state or not
- *         readable (the steps then say 0: eval frames are native frames).
- *     int python_step(struct python_cursor *c, __u64 *frame)
- *         1: one frame of this activation, innermost first; *frame 0: one that
- *         Python itself does not show. 0: this activation has no more; unwind the
- *         eval loop's C frame natively and ask again at the next eval loop frame.
- *         -1: a frame is not readable, no more Python.
- *     int python_outer(struct python_cursor *c)
- *         The list has ended, and the thread may have another one: an interpreter runs
- *         within another. 0: its frames come next; -1: there is none.
- *     int python_plain(struct python_cursor *c)
- *         The next frames of this activation, in cursor.batch, as far as they need
- *         nothing that is not at hand: so many; 0: python_step() has to look.
- *
- * Who wants Python only needs no native walk: steps until one says 0 or -1 with
- * cursor.frame 0. */
-#define PYTHON_BATCH 8
-struct python_cursor {
-	__u64 tp;     /* thread pointer; 0: python_begin() finds it */
-	__u32 pid;    /* tgid */
-	__u32 slot;   /* scratch slot, held by the caller: its index in the maps of them */
-	__u64 bias;   /* of the file with the eval loop */
-	__u32 file;   /* ..and its number; 0: not known */
-	__u32 window_size; /* bytes of the window; frames begin at most FRAME_BYTES before its end */
-
-	__u64 frame;  /* the next one; 0: none */
-	__u64 window; /* address of the stack copied to the scratch; 0: none */
-	__u64 entry;  /* after a 0: an address in the C frame that ran these frames; 0: not
-	               * known. Elsewhere, they are not that activation's */
-	__u32 begun;  /* python_begin() was called: for the walk's use; 2: the process has Python */
-	__u16 ended;  /* the last frame emitted was its activation's last */
-	__u8 told;    /* this version tells entry */
-	__u8 shown;   /* a frame of this activation was emitted */
-	__u64 newest; /* entry of the first activation, when boundary frames do not tell */
-	__u64 before; /* the cframe before the one that frame is of, as long as frame is not sure */
-	__u64 interp; /* whose list it is; 0: not known, or there is no outer one */
-	__u64 batch[PYTHON_BATCH];
-};
-ABI_SIZE(python_cursor, 88 + 8 * PYTHON_BATCH);
+/* Frames: code id << 20 | place in the bytecode, in code units. */
+#define PYTHON_CODE_BITS 40
+#define FRAME_PYTHON(code, lasti) \
+	FRAME_OF(FRAME_LANG_PYTHON, (__u64)(code) << 20 | ((lasti) & 0xfffff))
 
 /* First sight of a code object, sent before any stack that shows it. */
 #define PYTHON_NAME_MAX      512
 #define PYTHON_FILE_MAX      1024
 #define PYTHON_LINETABLE_MAX 16384
-#define PYTHON_CODE_BITS     40
 
 enum python_code_flags {
 	PYTHON_UNREADABLE = 1, /* only pid, addr and code are set: read it from the process */
 };
 struct python_code_record {
-	struct record head;
+	struct lang_record head; /* time: 0 */
 	__u64 code;       /* id: a hash of all below, or of pid and addr when unreadable */
 	__u64 addr;       /* of the code object */
-	__u32 pid;
 	__u32 flags;      /* enum python_code_flags */
 	__u32 firstlineno;
 	__u32 linetable_size; /* whole; at most PYTHON_LINETABLE_MAX bytes are here */
 	__u32 name_size, file_size; /* bytes, cut at the limits */
 	__u8 name_kind, file_kind;  /* bytes per character: 1 (latin-1 or ASCII), 2, 4 */
 	__u8 lines;                 /* enum python_lines */
-	__u8 pad[5];
+	__u8 pad;
 	__u64 name[PYTHON_NAME_MAX / 8];
 	__u64 file[PYTHON_FILE_MAX / 8];
 	__u64 linetable[PYTHON_LINETABLE_MAX / 8]; /* sent as far as it is filled */
 };
-ABI_SIZE(python_code_record, 56 + 512 + 1024 + 16384);
+ABI_SIZE(python_code_record, 64 + 512 + 1024 + 16384);

@@ -9,40 +9,26 @@
  *
  * The JSFunction moves when it is young; its SharedFunctionInfo seldom does, and names a
  * function here, with the process. Nothing is taken for an object before its map says so. */
-#include "bpf/lib/seen.bpf.h"
 #include "v8.h"
-#include "bpf/walk/walk.bpf.h"
+
+#include "bpf/lib/seen.bpf.h"
+#include "bpf/walk/langmaps.bpf.h"
+#include "bpf/walk/step.bpf.h"
 
 #define V8_OFFSET_MAX 0xfffff
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct v8_proc);
-} v8_procs SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, struct v8_proc);
-} v8_files SEC(".maps");
 
 /* Places that were sent, by frame. */
 #define V8_SEEN_BUCKETS 8192
 SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 
 #define V8_MEMO    1024 /* two halves: a memo has one place in each */
-#define V8_PLAIN   3
+#define V8_FAST   3
 #define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
 #define V8_WORDS   16
 #define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
 #define CODE_CHUNK 512  /* bytes of code that are read at once */
 /* Of code that are looked at for where it begins; in a walk twice that. */
-#ifdef PLAIN_LOOPS
+#ifdef NO_BPF_LOOP
 #define CODE_WORDS 256
 #else
 #define CODE_WORDS 8192
@@ -59,7 +45,7 @@ struct v8_memo {
 	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
 	__u64 print;    /* of that: read_shared(), read_stream() */
 	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
-	__u32 born;     /* v8_proc */
+	__u32 generation; /* v8_proc */
 	__u32 round;    /* that it was looked at in */
 	__u32 sent;     /* to userspace */
 	__u32 in_stream; /* what object is */
@@ -92,20 +78,18 @@ struct v8_scratch {
 	__u64 chunk[CODE_CHUNK / 8];
 } __attribute__((aligned(64)));
 
-/* By CPU and slot, as `walks` is, and mmapable as that is. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SCRATCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct v8_scratch);
-} v8_scratch SEC(".maps");
+LANG_MAPS(v8)
 
-static __always_inline struct v8_scratch *scratch_of(struct walk *w)
+/* Of this walk: struct walk's frame_own[]. */
+struct v8_walk {
+	__u64 asked;  /* fp of the frame that a window was read for */
+	__u64 budget; /* words of code that may be looked at */
+};
+_Static_assert(sizeof(struct v8_walk) <= 8 * FRAME_OWN, "frame_own");
+
+static __always_inline struct v8_walk *own_of(struct walk *w)
 {
-	__u32 index = w->py.slot;
-
-	return bpf_map_lookup_elem(&v8_scratch, &index);
+	return (struct v8_walk *)w->frame_own;
 }
 
 #ifndef STRATA_HOST
@@ -126,18 +110,13 @@ __global int v8_meet(struct walk *w)
 		return -1;
 	s->proc = *of;
 	s->epoch = 0; /* what is remembered is of another process */
-	s->proc.born = V8_BORN_HERE | (__u32)(bpf_ktime_get_ns() >> 8);
+	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
 	/* Not by the builtins' second mapping, as in process.c. */
 	if (s->proc.epoch)
 		s->proc.epoch = w->map.start - w->map.bias < s->proc.builtins ?
 			s->proc.epoch + w->map.bias : 0;
 	bpf_map_update_elem(&v8_procs, &pid, &s->proc, BPF_NOEXIST);
 	return 0;
-}
-
-static __always_inline void v8_forget(__u32 pid)
-{
-	bpf_map_delete_elem(&v8_procs, &pid);
 }
 #endif
 
@@ -243,7 +222,7 @@ __global int v8_around(struct walk *w)
 	const __u32 *op;
 	const __u8 *b;
 
-	if (!s || !(w->map.flags & MAPPING_V8) || !(w->flags & WALK_EXACT) ||
+	if (!s || !(w->map.flags & MAPPING_ANON) || !(w->flags & WALK_EXACT) ||
 		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
 		return 0;
 	op = (const __u32 *)s->chunk + 4;
@@ -294,12 +273,12 @@ static __always_inline __u64 opaque_function(struct walk *w, const struct v8_pro
 	__u64 offset, bytecode;
 
 	if (!established)
-		return w->map.flags & MAPPING_V8 ? V8_OPAQUE : 0;
+		return w->map.flags & MAPPING_ANON ? V8_OPAQUE : 0;
 	offset = v8_slot(w, p->frame_offset);
 	bytecode = v8_slot(w, p->frame_bytecode);
 	if (!is_object(function_of(w, p)))
 		return 0;
-	if (w->map.flags & MAPPING_V8)
+	if (w->map.flags & MAPPING_ANON)
 		return V8_OPAQUE;
 	if (is_smi(offset))
 		offset >>= 31;
@@ -387,7 +366,7 @@ __global int v8_read_name(struct v8_record *r)
 
 	if (!r)
 		return -1;
-	pid = r->pid;
+	pid = r->head.pid;
 	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p || read_user(r->shared - 1 + p->shared_name, &name))
 		return -1;
@@ -418,12 +397,11 @@ __global int v8_first_sight(struct v8_record *r)
 	b = seen_bucket(&v8_seen, V8_SEEN_BUCKETS, r->frame);
 	if (seen_has(b, r->frame))
 		return 0;
-	pid = r->pid; /* Linux 6.1: no key in memory that was passed here */
+	pid = r->head.pid; /* Linux 6.1: no key in memory that was passed here */
 	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p)
 		return -1;
-	r->head.kind = RECORD_V8;
-	r->head.id = 0;
+	r->head.head = (struct record){RECORD_LANG, FRAME_LANG_JS};
 	r->name.size = r->file.size = 0;
 	v8_read_name(r);
 	if (!read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
@@ -447,11 +425,11 @@ static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset
 #define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
 _Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
-static __always_inline int is_of(const struct v8_memo *m, __u32 born, __u64 function, __u64 where,
+static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u64 function, __u64 where,
 	__u64 offset)
 {
 	return m->function == function && m->where == where && m->offset == offset >> 32 &&
-	       m->born == born;
+	       m->generation == generation;
 }
 
 /* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
@@ -471,13 +449,13 @@ __global int v8_begin(struct walk *w)
 	s = scratch_of(w);
 	if (!p || !s)
 		return -1;
-	w->v8_walk = 1;
-	w->v8_budget = 2 * CODE_WORDS;
+	w->frame_begun = FRAME_LANG_JS;
+	own_of(w)->budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
 	if (p->epoch && !read_user(p->epoch, &epoch))
 		epoch++; /* 0: not known */
 	if (epoch && epoch == s->epoch &&
-		p->born == s->proc.born && now - s->began < V8_TRUST)
+		p->generation == s->proc.generation && now - s->began < V8_TRUST)
 		return 0;
 	s->epoch = epoch;
 	s->began = now;
@@ -588,10 +566,10 @@ __global __u64 v8_stream(struct walk *w)
 		return 0;
 	c.s = scratch_of(w);
 	c.top = w->lookup & ~7ULL;
-	if (!c.s || w->v8_budget < CODE_WORDS)
+	if (!c.s || own_of(w)->budget < CODE_WORDS)
 		return 0;
 	n = bpf_loop(CODE_WORDS, stream_word, &c, 0);
-	w->v8_budget -= n < 0 ? 0 : n & (2 * CODE_WORDS - 1);
+	own_of(w)->budget -= n < 0 ? 0 : n & (2 * CODE_WORDS - 1);
 	return c.found;
 }
 
@@ -623,7 +601,7 @@ __global int v8_learn(struct walk *w)
 		return -1;
 	flags = shared_word(s, p->shared_flags);
 	/* Numbers are those of an isolate: a worker's thread has its own. */
-	id = v8_mix(v8_mix(p->born, s->words[V8_WORDS - 1]), flags >> 32 | (__u64)w->tid << 32);
+	id = v8_mix(v8_mix(p->generation, s->words[V8_WORDS - 1]), flags >> 32 | (__u64)w->tid << 32);
 	if ((__s64)flags >> 32 == -1) /* no script's */
 		id = v8_mix(id, shared);
 	m->object = f->shared = shared;
@@ -638,10 +616,10 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	__u32 k = MEMO_FIRST(hash);
 
 	f->k = k;
-	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
 		return 0;
 	f->k = MEMO_SECOND(hash);
-	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.born, f->function, f->where, offset))
+	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
 		return 0;
 	/* What this round has not met makes room. */
 	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
@@ -704,7 +682,7 @@ __global int v8_learn_place(struct walk *w)
 	m->function = f->function;
 	m->where = f->where;
 	m->offset = f->at < 0 ? 0 : f->offset >> 32;
-	m->born = s->proc.born;
+	m->generation = s->proc.generation;
 	m->round = s->round;
 	m->sent = !m->frame;
 	return 0;
@@ -726,8 +704,8 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	s->out.unique = s->words[V8_WORDS - 1];
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
-	s->out.pid = w->pid;
-	s->out.time = bpf_ktime_get_ns();
+	s->out.head.pid = w->pid;
+	s->out.head.time = bpf_ktime_get_ns();
 	s->out.compiled = !!f->compiled;
 	m->sent = !v8_first_sight(&s->out);
 }
@@ -735,7 +713,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 /* Where the code of a frame lies, for those that follow. */
 static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 {
-	if (w->map.flags & MAPPING_V8) {
+	if (w->map.flags & MAPPING_ANON) {
 		s->code_start = w->map.start;
 		s->code_span = w->map.end - w->map.start;
 		return;
@@ -747,14 +725,14 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 }
 
 /* The frame of the function that runs; 0: it is no function's. */
-__global __u64 v8_function(struct walk *w)
+__global __u64 v8_frame(struct walk *w)
 {
 	struct v8_scratch *s;
 	struct v8_place *f;
 	struct v8_memo *m;
 	int around;
 
-	if (!w || (!w->v8_walk && v8_begin(w)))
+	if (!w || (w->frame_begun != FRAME_LANG_JS && v8_begin(w)))
 		return 0;
 	s = scratch_of(w);
 	if (!s)
@@ -778,7 +756,7 @@ __global __u64 v8_function(struct walk *w)
 	if (!is_object(f->function))
 		return 0;
 	f->shared = 0;
-	f->compiled = w->map.flags & MAPPING_V8;
+	f->compiled = w->map.flags & MAPPING_ANON;
 	f->words = bytecode_offset(&s->proc, f->offset, f->bytecode);
 	/* A frame that V8 went over to compiled code in keeps what its interpreter had there; what is
 	 * compiled may also be a copy of the interpreter (--interpreted-frames-native-stack). */
@@ -790,7 +768,7 @@ __global __u64 v8_function(struct walk *w)
 		f->k |= V8_MEMO;
 	if ((f->k & V8_MEMO) && v8_learn_place(w)) {
 		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
-			w->trouble = UNWIND_MOVED;
+			w->cause = UNWIND_MOVED;
 		return 0;
 	}
 	m = &s->memo[f->k & (V8_MEMO - 1)];
@@ -801,9 +779,38 @@ __global __u64 v8_function(struct walk *w)
 	return m->frame;
 }
 
+/* The memo of the function's frame at an offset in the window; NULL: its place is not known, or not
+ * sent yet. */
+static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
+{
+	__u64 function = window_word(w, o + s->proc.frame_function);
+	__u64 where = lookup, offset = 0, h;
+	struct v8_memo *m;
+	__u32 k;
+
+	if (lookup == s->interpreter) {
+		where = window_word(w, o + s->proc.frame_bytecode);
+		offset = window_word(w, o + s->proc.frame_offset);
+	}
+	h = memo_hash(function, where, offset);
+	k = MEMO_FIRST(h);
+	FORGET(k);
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if (!is_of(m, s->proc.generation, function, where, offset)) {
+		k = MEMO_SECOND(h);
+		FORGET(k);
+		m = &s->memo[k & (V8_MEMO - 1)];
+		if (!is_of(m, s->proc.generation, function, where, offset))
+			return NULL;
+	}
+	if (m->sent < w->store || (m->round != s->round && v8_verify(w, k)))
+		return NULL;
+	return m;
+}
+
 /* What frames of functions and of builtins are mostly: in code that was met before, with
  * all that tells of them in the window, at places that are known. */
-__global __u64 v8_plain(struct walk *w)
+__global __u64 v8_frames(struct walk *w)
 {
 	__u32 index;
 	__u64 pc, sp, fp, hash, wanted = 0, gone = 0;
@@ -813,17 +820,17 @@ __global __u64 v8_plain(struct walk *w)
 
 	if (!w)
 		return 0;
-	index = w->py.slot;
+	index = w->slot;
 	out = bpf_map_lookup_elem(&frames, &index);
 	s = bpf_map_lookup_elem(&v8_scratch, &index);
-	if (!out || !s || !w->v8_walk)
+	if (!out || !s || w->frame_begun != FRAME_LANG_JS)
 		return 0;
 	pc = w->pc;
 	sp = w->sp;
 	fp = w->fp;
 	nr = w->nr;
 	hash = w->hash;
-	for (int i = 0; i < V8_PLAIN; i++) {
+	for (int i = 0; i < V8_FAST; i++) {
 		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra;
 		int compiled = lookup - s->code_start < s->code_span;
 
@@ -834,36 +841,15 @@ __global __u64 v8_plain(struct walk *w)
 		if ((fp & 7) || fp - 16 < sp || nr >= w->limit)
 			break;
 		if (o - V8_BELOW > WINDOW_BYTES - V8_BELOW - 16) {
-			wanted = w->v8_asked == fp ? 0 : fp - V8_BELOW;
-			w->v8_asked = fp;
+			wanted = own_of(w)->asked == fp ? 0 : fp - V8_BELOW;
+			own_of(w)->asked = fp;
 			break;
 		}
 		context = window_word(w, o + s->proc.frame_context);
 		if (is_object(context)) {
-			__u64 function = window_word(w, o + s->proc.frame_function);
-			__u64 where = lookup, offset = 0;
-			struct v8_memo *m;
-			__u64 h;
-			__u32 k;
+			struct v8_memo *m = known_place(w, s, o, lookup);
 
-			if (lookup == s->interpreter) {
-				where = window_word(w, o + s->proc.frame_bytecode);
-				offset = window_word(w, o + s->proc.frame_offset);
-			}
-			h = memo_hash(function, where, offset);
-			k = MEMO_FIRST(h);
-			FORGET(k);
-			m = &s->memo[k & (V8_MEMO - 1)];
-			if (!is_of(m, s->proc.born, function, where, offset)) {
-				k = MEMO_SECOND(h);
-				FORGET(k);
-				m = &s->memo[k & (V8_MEMO - 1)];
-				if (!is_of(m, s->proc.born, function, where, offset))
-					break;
-			}
-			if (m->sent < w->store)
-				break;
-			if (m->round != s->round && v8_verify(w, k))
+			if (!m)
 				break;
 			frame = m->frame;
 		} else if (is_wasm(&s->proc, context)) {
@@ -873,7 +859,7 @@ __global __u64 v8_plain(struct walk *w)
 				context == 2ULL * s->proc.construct_entry))) {
 			break;
 		}
-		if (!frame && w->want == WANT_ALL) {
+		if (!frame && !w->filter) {
 			if (compiled)
 				break;
 			frame = FRAME_NATIVE(s->blob_file, lookup - s->blob_bias);
@@ -891,7 +877,7 @@ __global __u64 v8_plain(struct walk *w)
 		gone = WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 	}
 	w->flags &= ~gone;
-	w->v8_on = on;
+	w->frame_lang = on ? FRAME_LANG_JS : 0;
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
@@ -926,7 +912,7 @@ static __always_inline int by_call(struct walk *w)
 	return arrive(w, strip(w, ra), WALK_ARM64(w) ? w->sp : w->sp + 8, w->fp, 1);
 }
 
-__global int native_v8(struct walk *w)
+__global int v8_unwind(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, at, sp;
 	struct v8_proc *entry;

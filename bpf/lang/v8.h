@@ -34,7 +34,7 @@ struct v8_proc {
 	__u16 shared_unique; /* in that, u32: no other one ever has it; 0: there is none */
 	__u16 script_id;    /* in a Script, a Smi: likewise */
 	__u16 stream_type;  /* of what compiled code lies in */
-	__u32 born;         /* tells the process from those that had its number before */
+	__u32 generation;   /* differs from that of a process which had its number before */
 	__u32 builtins_size;
 	/* arm64, of a frame that C++ enters by: from fp to the record, and to the caller's sp */
 	__u16 entry_record, entry_size;
@@ -50,9 +50,9 @@ struct v8_proc {
 ABI_SIZE(v8_proc, 96);
 
 /* Map `v8_files`: HASH, key: u32 file, value struct v8_proc: the same with the file's own
- * addresses. A process that userspace has not told of is put in v8_procs by the kernel half when
- * its walk meets the file; `born` then has this bit, and userspace keeps it. */
-#define V8_BORN_HERE (1U << 31)
+ * addresses. A process that userspace has not published is put in v8_procs by the kernel half
+ * when a walk finds the file; `generation` then has
+ * LANG_BY_KERNEL. */
 
 /* A string's beginning. */
 #define V8_TEXT_MAX 160
@@ -68,7 +68,14 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
  * not yet in 9.6. It lies where the first name would be. */
 #define V8_SCOPE_HASHED 75
 
-/* A frame of WebAssembly, one of JavaScript: nothing tells of them. Others have an odd id. */
+/* RULE_LANG's offset where the frame is known to be there. */
+#define V8_FRAME 16
+
+/* Frames: code id << 20 | offset in the function's bytecode; id odd. */
+#define FRAME_JS(code, offset) \
+	FRAME_OF(FRAME_LANG_JS, (__u64)(code) << 24 >> 4 | ((offset) & 0xfffff))
+
+/* A frame of WebAssembly, one of JavaScript whose function is not known. */
 #define V8_WASM   FRAME_JS(0, 0)
 #define V8_OPAQUE FRAME_JS(0, 1)
 
@@ -77,7 +84,7 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 
 /* First sight of a place in JavaScript, sent before any stack that shows it. */
 struct v8_record {
-	struct record head;
+	struct lang_record head;
 	__u64 frame;    /* FRAME_JS() */
 	__u64 shared;   /* SharedFunctionInfo, as V8 keeps it: with its tag */
 	__u64 bytecode; /* BytecodeArray, likewise; 0: none is in the frame */
@@ -85,9 +92,8 @@ struct v8_record {
 	/* That shared still is what it was: its flags and number in the script, and its own number
 	 * (shared_unique), else its script's (script_id). */
 	__u64 flags, unique;
-	__u64 time;     /* CLOCK_MONOTONIC ns */
-	__u32 pid;
 	__u32 compiled; /* pc is in what V8 compiled, not built in */
+	__u32 pad;
 	struct v8_text name, file;
 };
-ABI_SIZE(v8_record, 72 + 2 * (8 + V8_TEXT_MAX));
+ABI_SIZE(v8_record, 80 + 2 * (8 + V8_TEXT_MAX));

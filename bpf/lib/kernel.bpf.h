@@ -20,7 +20,7 @@ struct pt_regs;
 
 /* Before Linux 5.17 there is no bpf_loop(). The verifier then looks at each time round, so
  * that loops end early; a stack is marked with that. */
-#ifdef PLAIN_LOOPS
+#ifdef NO_BPF_LOOP
 #define LOOP_ROUNDS 2048 /* of a walk, see walk_round() */
 #define LOOP_MAX    256  /* of others */
 #define bpf_loop(n, f, data, flags)                                                      \

@@ -11,8 +11,7 @@ enum record_kind {
 	RECORD_STACK,      /* struct stack_record: first sight of a stack's id */
 	RECORD_WALK,       /* struct walk_record: a walk to be finished in userspace */
 	RECORD_MISS,       /* struct miss_record: a process or a pc nobody knows */
-	RECORD_PYTHON,     /* struct python_code_record of python.h: a code object's names */
-	RECORD_V8,         /* struct v8_record of v8.h: a place in JavaScript */
+	RECORD_LANG,       /* id: enum frame_lang; struct lang_record: what names a language's frames */
 };
 
 /* Declared and defined with this size; userspace gives it another before load. */

@@ -5,36 +5,15 @@
  * verifier sees one path. Operands of the comparison lie below 2^63. */
 #include "lookup.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, struct mapping_key);
-	__type(value, struct mapping_chunk);
-} mappings SEC(".maps");
+#include "lang.bpf.h"
 
-struct table_words {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__array(values, struct table_words);
-} tables SEC(".maps");
-
-/* Processes that are not in `mappings`: bytes that were sent of them. */
+/* Processes that are not in `mappings`: bytes that were sent to ask for them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u32);
 	__type(value, __u32);
-} strangers SEC(".maps");
+} unknown_procs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,13 +34,6 @@ static __always_inline __u32 not_above(__u64 a, __u64 b)
 }
 
 /* ---- process and address -> mapping ------------------------------------ */
-
-static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
-{
-	struct mapping_key key = {.pid = pid, .chunk = chunk};
-
-	return bpf_map_lookup_elem(&mappings, &key);
-}
 
 /* The last of chunk_start[] that is not above addr. */
 static __always_inline __u32 which_chunk(struct mapping_chunk *first, __u64 addr)
@@ -113,16 +85,15 @@ static __always_inline void no_mapping(struct walk *w)
 	w->cached_span = 0;
 }
 
-/* ---- a mapping that nobody has told of ----------------------------------- */
+/* ---- a mapping that userspace has not published ------------------------- */
 
 #ifdef STRATA_HOST
 __global int walk_vma(struct walk *w)
 {
-	return -1; /* the host has been told of all */
+	return -1; /* the host knows all */
 }
 #else
 struct vm_area_struct;
-extern const volatile struct unwind_config unwind_config; /* walk.bpf.c */
 
 #define VM_EXEC 4
 
@@ -161,28 +132,26 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-/* Of a mapping of V8's: what is needed of the process is there. */
-static __always_inline int has_v8(struct walk *w)
-{
-	struct mapping_chunk *c = chunk_of(w->pid, 0);
-
-	return (c && (c->languages & 1u << FRAME_LANG_JS)) || !v8_meet(w);
-}
-
-/* What V8 compiles lies in anonymous mappings, more of them as it goes on. 0 or -1. */
+/* A language's compiled code lies in anonymous mappings, more of them as the process goes on. 0 or
+ * -1. */
 static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
 {
-	if (!(s->flags & VM_EXEC) || !has_v8(w))
+	__u32 lang;
+
+	if (!(s->flags & VM_EXEC))
+		return -1;
+	lang = lang_meet(w, LANGS_FRAME, walk_languages(w));
+	if (!lang)
 		return -1;
 	w->map.start = s->start;
 	w->map.end = s->end;
 	w->map.bias = s->start & ~FRAME_VADDR_MASK;
-	w->map.flags = MAPPING_ANON | MAPPING_V8;
+	w->map.flags = MAPPING_ANON | MAPPING_LANG(lang);
 	return 0;
 }
 
-/* Sets w->map from what is mapped at w->lookup, when its file is known. A process' first
- * events come before userspace has heard of it. In an interrupt it works once: the
+/* Sets w->map from what is mapped at w->lookup, when its file is known: a process' first
+ * events come before userspace has read it. In an interrupt it works once: the
  * kernel can release the lock later for one such caller only. 0 or -1. */
 __global int walk_vma(struct walk *w)
 {
@@ -205,8 +174,8 @@ __global int walk_vma(struct walk *w)
 		w->map.end = s.end;
 		w->map.bias = s.start - s.offset - f->segment[i].delta;
 		w->map.file = f->file;
-		w->map.flags = python_is_file(f->file) ? MAPPING_PYTHON : 0;
-		if (!f->has_v8 || has_v8(w))
+		w->map.flags = MAPPING_LANGS(f->languages);
+		if (!(f->languages & LANGS_FRAME) || lang_meet(w, f->languages, walk_languages(w)))
 			return 0;
 		no_mapping(w);
 		return -1;
@@ -215,7 +184,7 @@ __global int walk_vma(struct walk *w)
 }
 #endif
 
-__global int walk_told(struct walk *w)
+__global int walk_published(struct walk *w)
 {
 	struct mapping_chunk *c;
 	struct mapping *m;
@@ -262,6 +231,13 @@ __global int walk_is_stale(struct walk *w)
 }
 #endif
 
+__global __u32 walk_languages(struct walk *w)
+{
+	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+
+	return c ? c->languages : 0;
+}
+
 __global int walk_may_have(struct walk *w, __u32 languages)
 {
 	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
@@ -282,7 +258,7 @@ __global int walk_mapping(struct walk *w)
 	w->map = found;
 	if (w->lookup - found.start >= found.end - found.start) {
 		no_mapping(w);
-		err = walk_told(w);
+		err = walk_published(w);
 		if (err && walk_vma(w))
 			return err;
 	}
@@ -291,18 +267,6 @@ __global int walk_mapping(struct walk *w)
 }
 
 /* ---- file and address -> rule ------------------------------------------ */
-
-static __always_inline __u64 word_at(void *table, __u32 i)
-{
-	__u64 *p = bpf_map_lookup_elem(table, &i);
-
-	return p ? *p : 0;
-}
-
-static __always_inline __u32 half_at(void *table, __u32 i)
-{
-	return word_at(table, i >> 1) >> ((i & 1) << 5);
-}
 
 __global int walk_table(struct walk *w)
 {
@@ -331,8 +295,8 @@ __global int walk_table(struct walk *w)
 		w->range[i].end = v >> 32;
 	}
 	v = word_at(t, 6 + TABLE_RANGES);
-	w->table_go = (__u32)v;
-	w->table_go_size = (v >> 32) - (__u32)v;
+	w->table_code = (__u32)v;
+	w->table_code_size = (v >> 32) - (__u32)v;
 	return 0;
 }
 
@@ -464,8 +428,8 @@ __global int walk_own(struct walk *w, __u64 addr)
 
 /* ---- what is not known ------------------------------------------------- */
 
-/* A stranger will be told of; until then it may ask as often as there is room for. A quarter of
- * the ring buffer is left to what is not asked. */
+/* An unknown process will be published; until then it may ask as long as the ring buffer has space.
+ * A quarter of that is left to other records. */
 static __always_inline int may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
@@ -476,8 +440,8 @@ static __always_inline int may_ask(__u32 pid)
 		return 0;
 	if (c)
 		return __sync_fetch_and_add(&c->misses, 1) < MAPPING_MISSES_MAX;
-	sent = bpf_map_lookup_elem(&strangers, &pid);
-	return !sent || *sent < STRANGER_BYTES_MAX;
+	sent = bpf_map_lookup_elem(&unknown_procs, &pid);
+	return !sent || *sent < UNKNOWN_BYTES_MAX;
 }
 
 __global int walk_asked(struct walk *w, __u32 size)
@@ -489,11 +453,11 @@ __global int walk_asked(struct walk *w, __u32 size)
 	pid = w->pid;
 	if (chunk_of(pid, 0))
 		return 0;
-	n = bpf_map_lookup_elem(&strangers, &pid);
+	n = bpf_map_lookup_elem(&unknown_procs, &pid);
 	if (n)
 		__sync_fetch_and_add(n, size);
 	else
-		bpf_map_update_elem(&strangers, &pid, &sent, BPF_ANY);
+		bpf_map_update_elem(&unknown_procs, &pid, &sent, BPF_ANY);
 	return 0;
 }
 
@@ -515,6 +479,6 @@ __global int walk_unknown(struct walk *w, __u32 end)
 	if (end == UNWIND_NO_MAPPING && (w->flags & WALK_GUESSED))
 		return UNWIND_NO_TABLE + 1;
 	w->flags |= WALK_BLIND;
-	w->trouble = end; /* wherever frame pointers lead: frames may be missing */
+	w->cause = end; /* wherever frame pointers lead: frames may be missing */
 	return 0;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* unwind.bpf.c - the unwinder, as one object. */
+/* unwind.bpf.c - the unwinder but for its languages, as one object: the list of its files. */
+#define WALK_MAP
+#include "cfi.bpf.c"
 #include "lookup.bpf.c"
-#include "native.bpf.c"
+#include "send.bpf.c"
 #include "walk.bpf.c"
-#include "bpf/lang/go.bpf.c"
-#include "bpf/lang/v8.bpf.c"
 
 #ifndef STRATA_HOST
-/* What was told of a process is of the program that it ran: after an exec the same addresses
- * mean something else. Called before perf's record of the exec is written, so that nothing is
- * taken away which userspace tells on hearing of it. */
+/* What userspace published of a process belongs to the program that it ran: after an exec the same
+ * addresses mean something else. Called before perf's record of the exec is written, so that nothing is
+ * deleted which userspace publishes for that. */
 SEC("raw_tp/task_rename")
 int forget_program(void *ctx)
 {
@@ -18,8 +18,12 @@ int forget_program(void *ctx)
 	if (!in_exec())
 		return 0;
 	bpf_map_delete_elem(&mappings, &key);
-	python_forget(key.pid);
-	v8_forget(key.pid);
+#define LIST_FORGET(stem) stem##_forget(key.pid);
+#define NATIVE_FORGET(stem)
+#define FRAME_FORGET(stem) stem##_forget(key.pid);
+#define L(id, stem, builtin, kind, name) kind##_FORGET(stem)
+#include "bpf/languages.def"
+#undef L
 	return 0;
 }
 #endif

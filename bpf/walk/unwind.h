@@ -22,19 +22,42 @@
 #define FRAME_NATIVE(file, vaddr) \
 	(((__u64)(file) << FRAME_FILE_SHIFT) | ((vaddr) & FRAME_VADDR_MASK))
 
+/* How a language's frames stand among native ones: see languages.def. */
+enum lang_kind { LANG_LIST, LANG_NATIVE, LANG_FRAME };
+
 enum frame_lang {
-	FRAME_LANG_NATIVE = 0,
-	FRAME_LANG_PYTHON = 1, /* code id (40 bits) << 20 | lasti in code units (20) */
-	FRAME_LANG_GO = 2,     /* in names only: Go's frames are native ones */
-	FRAME_LANG_JS = 3,     /* code id (40 bits) << 20 | offset in its bytecode (20) */
+	FRAME_LANG_NATIVE,
+#define L(id, stem, builtin, kind, name) FRAME_LANG_##id,
+#include "bpf/languages.def"
+#undef L
+	FRAME_LANGS,            /* native, and one for each row */
 	FRAME_LANG_KERNEL = 15, /* low 60 bits of a kernel address; restored by sign */
 };
-#define FRAME_PYTHON(code, lasti)                                                        \
-	((1ULL << FRAME_LANG_SHIFT) | ((__u64)(code) << 20) | ((lasti) & 0xfffff))
+_Static_assert(FRAME_LANGS <= FRAME_LANG_KERNEL, "4 bits of a frame");
 
-#define FRAME_JS(code, offset)                                                           \
-	(((__u64)FRAME_LANG_JS << FRAME_LANG_SHIFT) |                                    \
-		((__u64)(code) << 24 >> 4) | ((offset) & 0xfffff))
+/* A language's frame. Most languages use these 60 bits as: id of the code (40 bits) << 20 |
+ * position in that code. A frame of kind LANG_NATIVE is a native frame. */
+#define FRAME_OF(lang, value)                                                            \
+	((__u64)(lang) << FRAME_LANG_SHIFT | ((__u64)(value) & ((1ULL << FRAME_LANG_SHIFT) - 1)))
+
+/* Sets of languages: bits 1 << enum frame_lang. */
+enum lang_sets {
+#define L_OF(id, kind, which) | (LANG_##kind == (which)) << FRAME_LANG_##id
+	LANGS_LIST = 0
+#define L(id, stem, builtin, kind, name) L_OF(id, kind, LANG_LIST)
+#include "bpf/languages.def"
+#undef L
+	,
+	LANGS_NATIVE = 0
+#define L(id, stem, builtin, kind, name) L_OF(id, kind, LANG_NATIVE)
+#include "bpf/languages.def"
+#undef L
+	,
+	LANGS_FRAME = 0
+#define L(id, stem, builtin, kind, name) L_OF(id, kind, LANG_FRAME)
+#include "bpf/languages.def"
+#undef L
+};
 
 enum unwind_end {
 #define E(end, text) UNWIND_##end,
@@ -46,17 +69,10 @@ enum unwind_end {
 #define UNWIND_LIMIT_DEFAULT 1024
 #define UNWIND_LIMIT_MAX     16384
 
-/* Which frames a caller wants. */
-enum unwind_want {
-	WANT_ALL,    /* ustack: native, with language frames in place of the interpreter's */
-	WANT_PYTHON, /* pystack: only those */
-	WANT_GO,     /* gostack: likewise */
-	WANT_JS,     /* jsstack: likewise */
-};
-
 /* Call to stack_user(): in, then out. On the caller's BPF stack. */
 struct stack_req {
-	__u32 want;     /* in: enum unwind_want */
+	__u32 filter;   /* in: 0: all frames (ustack); else of these languages alone, by bits as in
+	                 * enum lang_sets */
 	__u32 limit;    /* in: frames at most, 1..UNWIND_LIMIT_MAX */
 	__u32 slot;     /* in: scratch slot held by the caller */
 	__u32 len_only; /* in: 1: count, store and send nothing */
@@ -73,8 +89,8 @@ ABI_SIZE(stack_req, 32);
 /* First sight of a stack, sent before any use of its id. The id is the fold of
  * frames by STACK_HASH, then of end, bit 63 cleared; 0 becomes 1. Both sides
  * compute it: userspace for the walks it finishes. Without frames it is that of
- * STACK_EMPTY(end), which userspace knows and nobody sends; or 0 when there are none
- * to be told: end is COMPLETE or NO_USER. */
+ * STACK_EMPTY(end), which userspace knows and nobody sends; or 0 when the process has
+ * none: end is COMPLETE or NO_USER. */
 struct stack_record {
 	struct record head;
 	__u64 id;
@@ -95,17 +111,30 @@ struct walk_record {
 	struct record head;
 	__u64 id; /* provisional */
 	__u32 pid, tid;
-	__u32 want, limit;
+	__u32 filter, limit; /* of struct stack_req */
 	__u64 pc, sp, fp, lr;
 	__u64 tp;         /* thread pointer: fsbase, tpidr_el0 */
 	__u64 time;       /* CLOCK_MONOTONIC ns */
-	__u64 language;   /* stack of the language's frames at that time, each activation's
+	__u64 list;       /* stack of the frames of a LANG_LIST language at that time, each activation's
 	                   * ended by an address in its C frame, or 0; 0: none. Later they
 	                   * could not be read again. */
+	__u32 list_lang;  /* enum frame_lang of those */
+	__u32 pad;
 	__u32 size;       /* bytes of stack that follow, from sp */
 	__u32 end;        /* why the kernel's walk gave up */
 	__u64 stack[];
 };
+
+/* First sight of a language's code, sent before any stack that shows it. The rest is the
+ * language's own: see its header. */
+struct lang_record {
+	struct record head; /* id: enum frame_lang */
+	__u64 time;         /* CLOCK_MONOTONIC ns: userspace reads the process' events up to then first;
+	                     * 0: no need to */
+	__u32 pid;          /* tgid */
+	__u32 pad;
+};
+ABI_SIZE(lang_record, 24);
 
 /* Kernel to userspace: pc of pid is in no known mapping (or pid is not known). */
 struct miss_record {
@@ -123,12 +152,16 @@ ABI_SIZE(miss_record, 32);
 enum mapping_flags {
 	MAPPING_NO_TABLE = 1, /* userspace looked: there is none; walk by frame pointer */
 	MAPPING_ANON = 2,     /* no file: JIT or stack code; by frame pointer */
-	MAPPING_PYTHON = 4,   /* holds the eval loop of this process' Python */
 	MAPPING_VDSO = 8,
-	MAPPING_V8 = 32,      /* anonymous, of a process that has V8: what that compiled */
 	MAPPING_UPROBES = 16, /* "[uprobes]": where uretprobes make functions return to */
 	MAPPING_WRITE = 64,   /* can be written, too */
+	/* From here on 1 << enum frame_lang: the code is that language's. A file's: an interpreter's
+	 * loop (LANG_LIST), what the file's table says (others). With MAPPING_ANON: what the language
+	 * compiled. */
+	MAPPING_LANGS_SHIFT = 16,
 };
+#define MAPPING_LANG(lang)   (1U << (MAPPING_LANGS_SHIFT + (lang)))
+#define MAPPING_LANGS(langs) ((__u32)(langs) << MAPPING_LANGS_SHIFT)
 struct mapping {
 	__u64 start, end; /* half open */
 	__u64 bias;
@@ -137,10 +170,10 @@ struct mapping {
 };
 ABI_SIZE(mapping, 32);
 
-/* What the kernel half is told before it is loaded: rodata, `unwind_config`. */
+/* Constants that userspace sets before the load: rodata, `unwind_config`. */
 struct unwind_config {
 	__u32 max_frames;  /* of a stored stack */
-	__u32 frames_mask; /* 2^n - 1, max_frames - 1 or more: `frames` has room for one more than that */
+	__u32 frames_mask; /* 2^n - 1, max_frames - 1 or more: `frames` holds one more than that */
 	/* Offsets of kernel structs, from BTF; 0: not known, done without. */
 	__u32 task_tp;    /* task_struct.thread.fsbase, arm64: thread.uw.tp_value,
 	                   * which is that of the last time the thread was switched */
@@ -158,11 +191,15 @@ struct unwind_config {
 };
 ABI_SIZE(unwind_config, 84);
 
+/* A language's struct STEM_proc may have a generation: a u32 that differs for two processes which
+ * had the same pid. With this bit the kernel half has given it, to a process that userspace has not
+ * published, and userspace keeps it. */
+#define LANG_BY_KERNEL (1U << 31)
+
 /* Map `files_by_inode`: HASH (no prealloc), key struct inode_key, value struct
- * inode_file: files whose tables are there. A walk that meets a mapping which userspace
- * has not told of yet asks the kernel what is mapped (bpf_find_vma) and this what it
- * means; likewise `python_files` and `v8_files` of files with a language. (A process may map
- * V8's builtins anew for each worker.) */
+ * inode_file: files whose tables are in the kernel. A walk that comes to a mapping
+ * which userspace has not published yet looks it up in the kernel (bpf_find_vma), and its file here;
+ * what a language needs of a file is in the map `STEM_files`. */
 #define INODE_SEGMENTS 4
 struct inode_key {
 	__u64 inode;
@@ -171,8 +208,8 @@ struct inode_key {
 };
 struct inode_file {
 	__u32 file;      /* file id */
-	__u16 n;      /* executable segments */
-	__u16 has_v8;
+	__u16 n;         /* executable segments */
+	__u16 languages; /* 1 << enum frame_lang, of the file's table */
 	struct {
 		__u64 offset, end; /* in the file; from its page's start */
 		__u64 delta;       /* vaddr - file offset */
@@ -195,7 +232,8 @@ struct mapping_chunk {
 	__u32 chunks;                       /* of the process; in chunk 0 */
 	__u32 misses;                       /* counted by the kernel since the last write */
 	__u32 languages;                    /* in chunk 0: 1 << enum frame_lang, of its files */
-	__u32 go_file;                      /* in chunk 0: that has Go's runtime; 0: none */
+	__u32 native_file;                  /* in chunk 0: the first with a language of kind
+	                                     * LANG_NATIVE; 0: none */
 	/* In chunk 0: KiB of mappings without MAPPING_WRITE. The kernel counts the same: what
 	 * differs has been mapped since, or the process has run another program, and may have
 	 * a language that is not in languages. */
@@ -206,10 +244,10 @@ struct mapping_chunk {
 /* After this many misses without an answer the kernel walks on by frame pointer
  * and sends no more copies of the stack for this process. */
 #define MAPPING_MISSES_MAX 192
-/* The same of a process that userspace has not told of yet, in bytes of what was sent: map
- * `strangers`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it tells
- * of the process, or of its end. */
-#define STRANGER_BYTES_MAX (6 << 20)
+/* The same for a process that userspace has not published yet, in bytes sent: map
+ * `unknown_procs`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it
+ * publishes the process, or when that ends. */
+#define UNKNOWN_BYTES_MAX (6 << 20)
 
 /* ---- tables ------------------------------------------------------------ */
 
@@ -229,20 +267,22 @@ struct mapping_chunk {
  * The first row of every page has low bits 0: a copy of the rule in force where
  * the page begins; rows of a page ascend. Offsets are in u32 units. */
 #define TABLE_MAGIC      0x74617274u /* "trat" */
-#define TABLE_VERSION    4
+#define TABLE_VERSION    5
 #define TABLE_PAGE_SHIFT 10
 #define TABLE_RANGES     8
 
 enum table_flags {
-	TABLE_PYTHON = 1, /* ranges are the CPython eval loop */
-	TABLE_GO = 2,     /* go_start.. is Go's code */
-	TABLE_V8 = 4,     /* V8 is in the file: its builtins have RULE_V8 */
 	/* How ranges beside the function's own were found. */
 	TABLE_BY_JUMPS = 16,
 	TABLE_BY_NAMES = 32,
 	TABLE_BY_SIZE = 64,
 	TABLE_DISPATCHES = 128, /* an interpreter's dispatch jumps are in them */
+	/* From here on 1 << enum frame_lang: the file has that language: LANG_LIST: range[] is its
+	 * interpreter's loop; LANG_NATIVE: code_start.. is its code; LANG_FRAME: its builtins have
+	 * RULE_LANG. */
+	TABLE_LANGS_SHIFT = 16,
 };
+#define TABLE_LANG(lang) (1U << (TABLE_LANGS_SHIFT + (lang)))
 struct table_header {
 	__u32 magic, version;
 	__u64 base;             /* vaddr where page 0 begins */
@@ -253,11 +293,9 @@ struct table_header {
 	struct {                /* interpreter code, vaddr - base, half open */
 		__u32 start, end;
 	} range[TABLE_RANGES];
-	__u32 go_start, go_end; /* vaddr - base, half open; equal: none */
-	/* The number of a goroutine: the thread's g lies at go_tls from the thread pointer (0:
-	 * not known; arm64: in Go's code it is in x28), it in its m's curg. */
-	__s32 go_tls;
-	__u16 go_curg, go_goid; /* in struct m, in struct g; 0: not known */
+	__u32 code_start, code_end; /* of a language of kind LANG_NATIVE: vaddr - base, half open;
+	                             * equal: none */
+	__u32 own[2];               /* that language's own: see its header */
 };
 ABI_SIZE(table_header, 128);
 
@@ -282,24 +320,13 @@ enum rule_kind {
 	RULE_END,       /* the thread's first frame */
 	RULE_LONGJMP,   /* glibc's: sp, fp, RA are in r8, r9, rdx; arm64: in the jmp_buf at x0, and
 	                 * the latter two already where they belong, or none is yet */
-	RULE_GOBUF,     /* Go: on g0, called from where the goroutine was left, its g.sched. g is
-	                 * at the thread pointer + s16 in bits 32-47, m.curg at bits 48-63; an fp
-	                 * slot is gobuf.bp's offset in g: all is there, also the pc (arm64: and LR).
-	                 * Without, RA is at gobuf.sp (arm64: fp below it, the frame is of 16 bytes). Thread pointer
-	                 * offset 0: g is in x28 */
-	RULE_CGOCALL,   /* Go: on g0 for C; g lies at sp + bits 32-47, and the old sp's distance
-	                 * from g.stack.hi (g 0: it itself) at sp + bits 48-63. RA is at old sp; with
-	                 * RULE_RA_SLOT fp is at the slot from there, RA behind it */
-	RULE_GO,        /* arm64, Go 1.21 on: the frame record lies below sp, at fp == sp - 8. In a
-	                 * frame that runs LR tells: one row is a function, neighbours differ in
-	                 * RULE_GO_ODD. The offset is what the function's body has on the stack */
 	RULE_FP,        /* arm64: a function of known bounds without a rule: by frame pointer.
 	                 * The offset is its size */
-	RULE_V8,        /* V8's builtins, and what it compiles: by frame pointer, and a JavaScript
-	                 * function may be there. The offset is V8_FRAME where the frame is known to
-	                 * be there */
+	RULE_LANG,      /* a frame of the mapping's language of kind LANG_FRAME: that says how it is
+	                 * walked. The offset is the language's own */
+	RULE_OWN,       /* this and all above: kinds of the mapping's language of kind LANG_NATIVE, see
+	                 * that one's header */
 };
-#define V8_FRAME 16
 enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
@@ -322,7 +349,8 @@ enum rule_flags {
 	                    * count a CFA from rbx: ld.so's lazy binding */
 	RULE_EXACT = 32,   /* the caller was interrupted: RA is a pc about to run. arm64: by Go's
 	                    * runtime, which left its LR at the CFA and its sp 16 above */
-	RULE_GO_ODD = 64,
+	RULE_ALTERNATE = 64, /* of tables with a row per function: neighbours that are the same
+	                      * otherwise differ in this */
 };
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \

@@ -5,17 +5,17 @@
  * language says which of its frames stand in its place. The id is folded frame by
  * frame; a stack is sent when its id is seen for the first time, and only what was
  * sent counts as seen. */
-#include "lookup.bpf.h"
 #include "bpf/lib/seen.bpf.h"
-#include "bpf/lib/who.bpf.h"
+#include "lang.bpf.h"
+#include "lookup.bpf.h"
+#include "start.bpf.h"
+#include "step.bpf.h"
 
-#define PLAIN_FRAMES 8
-#define FRAMES_MASK_DEFAULT 1023
-_Static_assert(UNWIND_LIMIT_DEFAULT == FRAMES_MASK_DEFAULT + 1, "room");
+#define FAST_FRAMES 8
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
-	.max_frames = UNWIND_LIMIT_MAX, /* the caller made room for its limit */
+	.max_frames = UNWIND_LIMIT_MAX, /* the caller has allocated for its limit */
 	.frames_mask = ~0U,
 #else
 	.max_frames = UNWIND_LIMIT_DEFAULT,
@@ -23,60 +23,13 @@ const volatile struct unwind_config unwind_config = {
 #endif
 };
 
-/* By CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only to begin at a page:
- * the window in a struct walk is then aligned. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SCRATCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct walk);
-} walks SEC(".maps");
-
-/* Likewise; a struct stack_record with frames_mask + 1 frames. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SCRATCH_SLOTS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct stack_record) + 8 * (FRAMES_MASK_DEFAULT + 1));
-} frames SEC(".maps");
-
-struct walk_copy {
-	__u64 head[sizeof(struct walk_record) / 8];
-	__u64 stack[WALK_STACK_MAX / 8];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SCRATCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct walk_copy);
-} walk_copies SEC(".maps");
-
 /* Ids of stacks that were sent. */
 #define SEEN_BUCKETS 16384
 SEEN_MAP(seen, SEEN_BUCKETS);
 
-/* ---- registers --------------------------------------------------------- */
+/* ---- the thread ----------------------------------------------------------- */
 
-#ifdef STRATA_HOST
-static int user_registers(struct walk *w); /* host_walk.c */
-#else
-#ifdef __TARGET_ARCH_arm64
-struct pt_regs {
-	__u64 regs[31], sp, pc, pstate;
-	__u64 orig_x0;
-	__s32 syscall;
-};
-#else
-struct pt_regs {
-	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	__u64 orig_ax, ip;
-	__u16 cs, pad[3]; /* only these bits are the segment, with FRED */
-	__u64 flags, sp;
-};
-#endif
-
+#ifndef STRATA_HOST
 __global __u64 thread_pointer(void)
 {
 	__u32 offset = unwind_config.task_tp;
@@ -85,58 +38,6 @@ __global __u64 thread_pointer(void)
 	if (offset)
 		bpf_probe_read_kernel(&tp, 8, (void *)(bpf_get_current_task() + offset));
 	return tp;
-}
-
-/* Sets the registers, and flags for which of them are known. 0, or why there is no
- * user stack. */
-static __always_inline int user_registers(struct walk *w)
-{
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-#ifdef __TARGET_ARCH_arm64
-	__u64 state = r->pstate;
-
-	if (state & 15)
-		return UNWIND_NO_USER + 1;
-	if (state & 16)
-		return UNWIND_COMPAT + 1;
-	w->pc = r->pc;
-	w->sp = r->sp;
-	w->fp = r->regs[29];
-	w->lr = r->regs[30];
-	w->pc_mask = (1ULL << (unwind_config.address_bits & 63)) - 1;
-	w->g = r->regs[28];
-	w->regs[RULE_REG_X0] = r->regs[0];
-	w->regs[RULE_REG_X1] = r->regs[1];
-	w->regs[RULE_REG_R13] = r->regs[13];
-#else
-	__u16 cs = r->cs;
-
-	if ((cs & 3) != 3)
-		return UNWIND_NO_USER + 1;
-	if (cs == 0x23)
-		return UNWIND_COMPAT + 1;
-	w->pc = r->ip;
-	w->sp = r->sp;
-	w->fp = r->bp;
-	w->lr = 0;
-	w->regs[RULE_REG_RAX] = r->ax;
-	w->regs[RULE_REG_RDX] = r->dx;
-	w->regs[RULE_REG_RCX] = r->cx;
-	w->regs[RULE_REG_RBX] = r->bx;
-	w->regs[RULE_REG_RSI] = r->si;
-	w->regs[RULE_REG_RDI] = r->di;
-	w->regs[RULE_REG_R8] = r->r8;
-	w->regs[RULE_REG_R9] = r->r9;
-	w->regs[RULE_REG_R10] = r->r10;
-	w->regs[RULE_REG_R11] = r->r11;
-	w->regs[RULE_REG_R12] = r->r12;
-	w->regs[RULE_REG_R13] = r->r13;
-	w->regs[RULE_REG_R14] = r->r14;
-	w->regs[RULE_REG_R15] = r->r15;
-#endif
-	w->flags = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
-	return 0;
 }
 #endif
 
@@ -197,18 +98,9 @@ struct loop {
 /* What is done time and again: a function each, below. */
 enum {
 	WALK_SOME,
-	LANGUAGE_REST,
-	LANGUAGE_MARKED,
+	LIST_REST,
+	LIST_MARKED,
 };
-
-/* Those that are only counted have one place, which nobody reads. Without a branch: the verifier
- * would follow both ways to the end. */
-static __always_inline void store_frame(struct walk *w, struct stack_record *out, __u64 n, __u64 frame)
-{
-	n &= w->places;
-	FORGET(n);
-	out->frames[n & unwind_config.frames_mask] = frame;
-}
 
 static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 frame)
 {
@@ -226,17 +118,25 @@ static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 
 	return 0;
 }
 
+/* Anonymous code: what a language compiled, or nothing is known of it. */
+static __always_inline int compiled_rule(struct walk *w)
+{
+	if (w->map.flags & MAPPING_LANGS(LANGS_FRAME))
+		w->rule = RULE_LANG;
+	else if (w->map.flags & MAPPING_LANGS(LANGS_LIST))
+		w->in_loop = !!(w->rule = list_compiled(w));
+	return 0;
+}
+
 static __always_inline int find_rule(struct walk *w)
 {
 	__u64 vaddr = w->lookup - w->map.bias, *e, v;
 	int err;
 
 	w->rule = 0;
-	if (w->map.flags & MAPPING_V8) {
-		w->rule = RULE_V8;
-		return 0;
-	}
-	if (!w->map.file || (w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON)))
+	if (w->map.flags & MAPPING_ANON)
+		return compiled_rule(w);
+	if (!w->map.file || (w->map.flags & MAPPING_NO_TABLE))
 		return 0;
 	e = cache_entry(w, vaddr);
 	v = e ? *e : 0;
@@ -282,7 +182,7 @@ __global int emit_batch(struct walk *w, int n)
 
 	if (!w)
 		return UNWIND_SCRATCH + 1;
-	index = w->py.slot;
+	index = w->slot;
 	nr = w->nr + n;
 	if (!w->store && nr <= w->limit) { /* only their number matters */
 		w->nr = nr;
@@ -293,8 +193,8 @@ __global int emit_batch(struct walk *w, int n)
 		return UNWIND_SCRATCH + 1;
 	nr = w->nr;
 	hash = w->hash;
-	for (int i = 0; i < PYTHON_BATCH; i++) {
-		__u64 frame = w->py.batch[i];
+	for (int i = 0; i < LIST_BATCH; i++) {
+		__u64 frame = w->list.batch[i];
 		__u32 k = nr;
 
 		if (i >= n)
@@ -313,37 +213,29 @@ __global int emit_batch(struct walk *w, int n)
 	return err;
 }
 
-static __always_inline int language_frame(struct walk *w, struct stack_record *out)
+static __always_inline int list_frame(struct walk *w, struct stack_record *out)
 {
 	__u64 frame = 0;
-	int r = python_plain(&w->py);
+	int r = list_batch(w);
 
 	if (r > 0) {
-		w->py_emitted = 1;
+		w->list_emitted = 1;
 		return emit_batch(w, r);
 	}
-	r = python_step(&w->py, &frame);
+	r = list_next(w, &frame);
 	if (r > 0 && !frame)
 		return 0;
 	if (r > 0) {
-		w->py_emitted = 1;
+		w->list_emitted = 1;
 		return emit(w, out, frame);
 	}
-	w->py_in = 0;
+	w->list_in = 0;
 	if (r < 0)
-		w->trouble = UNWIND_LANGUAGE;
+		w->cause = UNWIND_LANGUAGE;
 	return -1;
 }
 
-/* Whether the frame is Go's code: only the file's table says. */
-static __always_inline int is_go(struct walk *w)
-{
-	if (!w->map.file || (w->table_file != w->map.file && walk_table(w)))
-		return 0;
-	return w->lookup - w->map.bias - w->table_base - w->table_go < w->table_go_size;
-}
-
-/* To the caller of an eval loop whose frames were emitted. At the edge of a call the
+/* To the caller of an interpreter's loop whose frames were emitted. At the edge of a call the
  * loop's C frame is there and the language's are not, or not any more: what was taken
  * for its frames is the caller's, and put back. */
 __global int leave_loop(struct walk *w)
@@ -354,16 +246,16 @@ __global int leave_loop(struct walk *w)
 	if (!w)
 		return UNWIND_SCRATCH + 1;
 	sp = w->sp;
-	entry = w->py.entry;
-	end = native_step(w);
+	entry = w->list.entry;
+	end = walk_step(w);
 	if (end || !entry || entry - sp < w->sp - sp || (w->flags & WALK_GUESSED))
 		return end;
-	w->nr = w->py_nr;
-	w->hash = w->py_hash;
-	w->py.frame = w->py_frame;
-	w->py.newest = entry == w->py_newest ? entry : 0;
-	w->trouble = w->py_trouble;
-	w->py_emitted = 0;
+	w->nr = w->list_nr;
+	w->hash = w->list_hash;
+	w->list.frame = w->list_frame;
+	w->list.newest = entry == w->list_newest ? entry : 0;
+	w->cause = w->list_cause;
+	w->list_emitted = 0;
 	return 0;
 }
 
@@ -371,97 +263,114 @@ __global int enter_loop(struct walk *w)
 {
 	if (!w)
 		return 0;
-	w->py.file = w->map.file;
-	w->py.bias = w->map.bias;
-	if (!w->py.begun) {
-		if (python_begin(&w->py)) /* its state is not known yet: nothing stands in for the loop */
-			w->trouble = UNWIND_LANGUAGE;
-		else
-			w->py_listed = !!w->py.frame;
+	if (!(w->map.flags & MAPPING_ANON)) {
+		w->list.file = w->map.file;
+		w->list.bias = w->map.bias;
 	}
-	/* An eval loop, and no more frames: those of an interpreter that runs this one are next.
-	 * Where there is none, frames are missing; or, up to 3.9, where nothing says whose frames
-	 * are whose, one stands in its caller's place somewhere before. */
-	if (w->py_listed && !w->py.frame && python_outer(&w->py))
-		w->trouble = UNWIND_UNATTACHED;
-	w->py_in = 1;
-	w->py_emitted = 0;
-	w->py_nr = w->nr;
-	w->py_hash = w->hash;
-	w->py_frame = w->py.frame;
-	w->py_newest = w->py.newest;
-	w->py_trouble = w->trouble;
+	if (!w->list.begun) {
+		if (list_begin(w)) /* its state is not known yet: nothing stands in for the loop */
+			w->cause = UNWIND_LANGUAGE;
+		else
+			w->list_any = !!w->list.frame;
+	}
+	/* An interpreter's loop, and no more frames: those of an interpreter that runs this one are next.
+	 * Where there is none, frames are missing; or, where nothing says whose frames are whose (Python
+	 * up to 3.9), one stands in its caller's place somewhere before. */
+	if (w->list_any && !w->list.frame && list_outer(w))
+		w->cause = UNWIND_UNATTACHED;
+	w->list_in = 1;
+	w->list_emitted = 0;
+	w->list_nr = w->nr;
+	w->list_hash = w->hash;
+	w->list_frame = w->list.frame;
+	w->list_newest = w->list.newest;
+	w->list_cause = w->cause;
 	return 0;
 }
 
-/* A process that userspace has not told of, and Python's file in it: from here on the
- * language's list is all that is wanted, as of one that is known. Without a state of the
- * thread the walk goes on: there may be no eval loop. */
-static __always_inline int met_python(struct walk *w)
+/* Whether the frame is in a loop whose frames are wanted. A walk keeps its place in one list only:
+ * another language's loop within it stays as it is, and the stack is marked. */
+static __always_inline int is_loop(struct walk *w)
 {
-	if (w->want != WANT_PYTHON || w->py.file || !(w->map.flags & MAPPING_PYTHON))
+	__u32 lang = list_of_mapping(w);
+
+	if (!lang || (w->filter && !(w->filter & 1U << lang)))
 		return 0;
-	w->py.file = w->map.file;
-	w->py.bias = w->map.bias;
-	if (!python_begin(&w->py))
+	if (w->list.lang && w->list.lang != lang) {
+		w->cause = UNWIND_UNATTACHED;
+		return 0;
+	}
+	w->list.lang = lang;
+	return 1;
+}
+
+/* A process that userspace has not published, and a file of the language in it: from here on the
+ * language's list is all that is wanted, as of one that is known. Without a state of the
+ * thread the walk goes on: there may be no interpreter's loop. */
+static __always_inline int found_list(struct walk *w)
+{
+	if (!(w->filter & LANGS_LIST) || w->list.file || !(w->map.flags & MAPPING_LANGS(w->filter & LANGS_LIST)))
+		return 0;
+	w->list.lang = list_of_mapping(w);
+	w->list.file = w->map.file;
+	w->list.bias = w->map.bias;
+	if (!list_begin(w))
 		return 1;
-	w->py.begun = 0;
+	w->list.begun = 0;
 	return 0;
 }
 
-/* What native_step() wants to know of Go's frames on arm64. Asked for here, as little of the
- * 512 bytes that all calls share is in use. */
+/* What walk_step() wants to know of a row that is a whole function, on arm64. Asked for here, as
+ * little of the 512 bytes that all calls share is in use. */
 static __always_inline void walk_lr(struct walk *w)
 {
-	if (WALK_ARM64(w) && (w->rule & 15) == RULE_GO && (w->flags & WALK_LR))
+	if (WALK_ARM64(w) && (w->rule & 15) >= RULE_OWN && (w->flags & WALK_LR))
 		w->own = walk_own(w, strip(w, w->lr));
 }
 
 static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 {
-	__u64 frame, js;
+	__u64 frame, by_lang;
 	int err, end;
 
-	if (!w->py_in) {
+	if (!w->list_in) {
 		err = locate(w);
 		if (err)
 			return err;
-		if (w->in_loop && (w->map.flags & MAPPING_PYTHON) && w->want != WANT_GO &&
-			w->want != WANT_JS)
+		if (w->in_loop && is_loop(w))
 			enter_loop(w);
 	}
-	if (w->py_in) {
-		err = language_frame(w, out);
+	if (w->list_in) {
+		err = list_frame(w, out);
 		if (err >= 0)
 			return err;
 		frame = native_frame(w);
 		end = leave_loop(w);
-		err = w->py_emitted || w->want != WANT_ALL ? 0 : emit(w, out, frame);
+		err = w->list_emitted || w->filter ? 0 : emit(w, out, frame);
 		return err ? err : end;
 	}
-	if (met_python(w))
+	if (found_list(w))
 		return UNWIND_COMPLETE + 1;
-	js = (w->rule & 15) == RULE_V8 && (w->want == WANT_ALL || w->want == WANT_JS) ?
-		v8_function(w) : 0;
-	if (js) {
-		err = emit(w, out, js);
+	by_lang = (w->rule & 15) == RULE_LANG ? lang_frame(w) : 0;
+	if (by_lang) {
+		err = emit(w, out, by_lang);
 		if (err)
 			return err;
-	} else if (w->want == WANT_ALL || (w->want == WANT_GO && is_go(w))) {
+	} else if (!w->filter || (w->filter & LANGS_NATIVE && in_native_code(w))) {
 		err = emit(w, out, native_frame(w));
 		if (err)
 			return err;
 	}
 	walk_lr(w);
-	w->v8_on = (w->rule & 15) == RULE_V8;
-	return native_step(w);
+	w->frame_lang = (w->rule & 15) == RULE_LANG ? frame_lang_of(w->map.flags) : 0;
+	return walk_step(w);
 }
 
-/* Most frames: in the mapping of the one before, by a plain rule from the cache, with
+/* Most frames: in the mapping of the one before, by a rule from the cache that is no more than CFA and fp, with
  * RA and fp in the window. What is anything else is left to one_frame(); so is what
  * would end the walk. The address of what is to be in the window, or 0. A function of its
  * own, for what it takes of the stack is not there for what one_frame() calls. */
-__global __u64 plain_frames(struct walk *w)
+__global __u64 fast_frames(struct walk *w)
 {
 	__u32 index, zero = 0;
 	__u32 nr, file, gone = 0;
@@ -471,7 +380,7 @@ __global __u64 plain_frames(struct walk *w)
 
 	if (!w)
 		return 0;
-	index = w->py.slot;
+	index = w->slot;
 	out = bpf_map_lookup_elem(&frames, &index);
 	cache = bpf_map_lookup_elem(&rule_cache, &zero);
 	if (!out || !cache)
@@ -482,7 +391,7 @@ __global __u64 plain_frames(struct walk *w)
 	at = w->sp - w->window_at; /* sp, as an offset in the window */
 	nr = w->nr;
 	file = w->map.file;
-	for (int i = 0; i < PLAIN_FRAMES; i++) {
+	for (int i = 0; i < FAST_FRAMES; i++) {
 		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, by_fp;
 		__s64 slot;
 
@@ -537,10 +446,10 @@ static long walk_some(__u32 i, void *data)
 	__u64 wanted = 0;
 	int end;
 
-	if (w->v8_on && !(w->flags & WALK_EXACT))
-		wanted = v8_plain(w);
-	if (!wanted && !w->v8_on && !w->py_in && w->want == WANT_ALL)
-		wanted = plain_frames(w);
+	if (w->frame_lang && !(w->flags & WALK_EXACT))
+		wanted = lang_frames(w);
+	if (!wanted && !w->frame_lang && !w->list_in && !w->filter)
+		wanted = fast_frames(w);
 	if (wanted && !(w->flags & WALK_NO_WINDOW)) {
 		walk_refill(w, wanted, &w->rule);
 		return 0;
@@ -553,11 +462,11 @@ static long walk_some(__u32 i, void *data)
 
 /* A frame of the language's list, with no regard to native frames: what is left of it
  * when the native walk has ended early, or all that is wanted. */
-static long language_rest(__u32 i, void *data)
+static long list_rest(__u32 i, void *data)
 {
 	struct loop *l = data;
 	__u64 frame = 0;
-	int r = python_plain(&l->w->py), err = 0;
+	int r = list_batch(l->w), err = 0;
 
 	if (r > 0) {
 		err = emit_batch(l->w, r);
@@ -565,32 +474,32 @@ static long language_rest(__u32 i, void *data)
 			l->w->end = err;
 		return !!err;
 	}
-	r = python_step(&l->w->py, &frame);
+	r = list_next(l->w, &frame);
 	if (r < 0)
-		l->w->trouble = UNWIND_LANGUAGE;
+		l->w->cause = UNWIND_LANGUAGE;
 	if (r > 0 && frame)
 		err = emit(l->w, l->out, frame);
 	if (err)
 		l->w->end = err;
-	return err || r < 0 || (!r && !l->w->py.frame && python_outer(&l->w->py));
+	return err || r < 0 || (!r && !l->w->list.frame && list_outer(l->w));
 }
 
 /* A frame of what is sent along with a walk that userspace finishes. */
-static long language_marked(__u32 i, void *data)
+static long list_marked(__u32 i, void *data)
 {
 	struct loop *l = data;
 	__u64 frame = 0;
-	int r = python_step(&l->w->py, &frame);
+	int r = list_next(l->w, &frame);
 
 	if (r > 0 && !frame)
 		return 0;
 	/* An address at the end of an activation is the mark. */
-	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->py.entry))
+	if (r < 0 || emit(l->w, l->out, r ? frame : l->w->list.entry))
 		return 1;
-	return !r && !l->w->py.frame && python_outer(&l->w->py);
+	return !r && !l->w->list.frame && list_outer(l->w);
 }
 
-#ifdef PLAIN_LOOPS
+#ifdef NO_BPF_LOOP
 /* One time round, for the verifier to look at once. */
 __global int walk_round(struct walk *w, int what)
 {
@@ -599,17 +508,17 @@ __global int walk_round(struct walk *w, int what)
 
 	if (!w)
 		return 1;
-	index = w->py.slot;
+	index = w->slot;
 	l.out = bpf_map_lookup_elem(&frames, &index);
 	if (!l.out)
 		return 1;
 	switch (what) {
 	case WALK_SOME:
 		return walk_some(0, &l);
-	case LANGUAGE_REST:
-		return language_rest(0, &l);
+	case LIST_REST:
+		return list_rest(0, &l);
 	}
-	return language_marked(0, &l);
+	return list_marked(0, &l);
 }
 
 static __always_inline void rounds(struct loop *l, __u32 n, int what)
@@ -625,116 +534,14 @@ static __always_inline void rounds(struct loop *l, __u32 n, int what)
 	case WALK_SOME:
 		bpf_loop(n, walk_some, l, 0);
 		break;
-	case LANGUAGE_REST:
-		bpf_loop(n, language_rest, l, 0);
+	case LIST_REST:
+		bpf_loop(n, list_rest, l, 0);
 		break;
-	case LANGUAGE_MARKED:
-		bpf_loop(n, language_marked, l, 0);
+	case LIST_MARKED:
+		bpf_loop(n, list_marked, l, 0);
 	}
 }
 #endif
-
-/* ---- to userspace ------------------------------------------------------ */
-
-struct copy {
-	struct walk_copy *c;
-	__u64 sp;
-};
-
-#define COPY_STEP 1024
-
-static long copy_piece(__u32 i, void *data)
-{
-	struct copy *c = data;
-	__u64 at = (__u64)i * COPY_STEP;
-
-	if (at > WALK_STACK_MAX - COPY_STEP)
-		return 1;
-	/* Words: the array is indexed in u64. */
-	if (bpf_probe_read_user(&c->c->stack[at >> 3], COPY_STEP, (void *)c->sp + at))
-		return 1;
-	return 0;
-}
-
-/* Down to the last page of the stack's mapping it goes by COPY_STEP, so the rest of
- * that page is tried by its exact size. */
-static __always_inline __u32 copy_stack(struct walk_copy *c, __u64 sp)
-{
-	struct copy copy = {c, sp};
-	long n = bpf_loop(WALK_STACK_MAX / COPY_STEP, copy_piece, &copy, 0);
-	__u64 size, rest;
-
-	if (n < 1 || n > WALK_STACK_MAX / COPY_STEP)
-		return 0;
-	/* bpf_loop counts the call that stopped it; that one may have copied. */
-	size = (__u64)n * COPY_STEP;
-	if (n == WALK_STACK_MAX / COPY_STEP &&
-		bpf_probe_read_user(&c->stack[(WALK_STACK_MAX - COPY_STEP) / 8], COPY_STEP,
-			(void *)sp + WALK_STACK_MAX - COPY_STEP) == 0)
-		return size;
-	size -= COPY_STEP;
-	rest = -(sp + size) & (PAGE - 1);
-	if (rest > COPY_STEP)
-		rest = COPY_STEP;
-	FORGET(size);
-	size &= WALK_STACK_MAX - 1;
-	if (size > WALK_STACK_MAX - COPY_STEP)
-		return 0;
-	if (bpf_probe_read_user((void *)c->stack + size, rest, (void *)sp + size))
-		rest = 0;
-	return size + rest;
-}
-
-/* The walk's beginning, for userspace to finish it. Its id, or 0: not sent. */
-__global __u64 walk_ask(struct walk *w, __u32 index, __u64 language)
-{
-	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
-	struct walk_record *h;
-	__u64 ids = current_ids(), id;
-	__u32 size;
-
-	if (!c || !w)
-		return 0;
-	h = (struct walk_record *)c->head;
-	h->head.kind = RECORD_WALK;
-	h->language = language;
-	h->head.id = 0;
-	h->pid = ids >> 32;
-	h->tid = ids;
-	h->want = w->want;
-	h->limit = w->limit;
-	h->pc = w->first.pc;
-	h->sp = w->first.sp;
-	h->fp = w->first.fp;
-	h->lr = w->first.lr;
-	h->tp = thread_pointer();
-	h->time = bpf_ktime_get_ns();
-	h->end = w->end - 1;
-	id = STACK_HASH(STACK_HASH(STACK_HASH_SEED, ids), h->time) ^ (__u64)index << 32;
-	h->id = id | STACK_PROVISIONAL;
-	size = copy_stack(c, h->sp);
-	if (size > WALK_STACK_MAX)
-		size = WALK_STACK_MAX;
-	h->size = size;
-	size += sizeof(*h);
-	walk_asked(w, size); /* lost ones, too */
-	return ring_output(c, size) ? 0 : h->id;
-}
-
-/* A walk that only counts has no id to be mended; the next one will know more. */
-__global int tell_miss(struct walk *w)
-{
-	struct miss_record m = {.head = {.kind = RECORD_MISS}};
-
-	if (!w)
-		return 0;
-	m.pid = w->pid;
-	m.pc = w->lookup;
-	m.time = bpf_ktime_get_ns();
-	walk_asked(w, sizeof(m));
-	ring_output(&m, sizeof(m));
-	return 0;
-}
 
 static __always_inline void first_sight(struct walk *w, struct stack_record *out, __u64 id)
 {
@@ -758,91 +565,70 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* A fresh state: the window, signal[] and the table's head may stay as they are. */
-static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
+/* The one LANG_LIST language that is wanted alone; 0: there is none. */
+static __always_inline __u32 list_of_filter(__u32 filter)
 {
-	__u64 ids = current_ids();
-
-	w->window_at = WINDOW_NONE;
-	w->switches = 0;
-	w->tid = ids;
-	w->pid = ids >> 32;
-	w->map.start = w->map.end = 0;
-	w->before.start = w->before.end = 0;
-	w->cached_span = 0;
-	w->table_file = 0;
-	w->hash = STACK_HASH_SEED;
-	w->nr = 0;
-	w->limit = r->limit > UNWIND_LIMIT_MAX ? UNWIND_LIMIT_MAX : r->limit;
-	w->want = r->want;
-	w->store = !r->len_only;
-	w->places = -w->store;
-	if (w->store && w->limit > unwind_config.max_frames)
-		w->limit = unwind_config.max_frames;
-	w->end = w->trouble = 0;
-	w->py_emitted = w->py_in = w->py_listed = 0;
-	w->v8_walk = w->v8_on = w->v8_budget = 0;
-	w->v8_asked = 0;
-	__builtin_memset(&w->py, 0, sizeof(w->py));
-	w->py.pid = w->pid;
-	w->py.slot = index;
-	w->first.pc = w->pc;
-	w->first.sp = w->sp;
-	w->first.fp = w->fp;
-	w->first.lr = w->lr;
+#define LIST_IS(id)   if (filter == 1U << FRAME_LANG_##id) return FRAME_LANG_##id;
+#define NATIVE_IS(id)
+#define FRAME_IS(id)
+#define L(id, stem, builtin, kind, name) kind##_IS(id)
+#include "bpf/languages.def"
+#undef L
+	return 0;
 }
 
 /* The language's list is all that is wanted: no table is needed for it. A process that
  * has none is one without the language; or it, or all of it, is not known yet, which is -1: a
  * walk then finds the file that has the language, and what that says. */
-static __always_inline int run_language(struct walk *w, struct loop *l)
+static __always_inline int run_list(struct walk *w, struct loop *l)
 {
-	if (python_begin(&w->py)) {
+	w->list.lang = list_of_filter(w->filter);
+	if (list_begin(w)) {
 		w->lookup = w->pc;
-		if (walk_told(w) || walk_is_stale(w)) {
-			w->py.begun = 0;
+		if (walk_published(w) || walk_is_stale(w)) {
+			w->list.lang = w->list.begun = 0;
 			return -1;
 		}
 		/* arm64: a thread that was not switched since its exec may have a state. */
-		w->end = (WALK_ARM64(w) && w->py.begun == 2 && !w->py.tp ? UNWIND_LANGUAGE : UNWIND_COMPLETE) + 1;
+		w->end = (WALK_ARM64(w) && w->list.begun == LIST_HAS_LANG && !w->tp ? UNWIND_LANGUAGE :
+			UNWIND_COMPLETE) + 1;
 		return 0;
 	}
-	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);
+	rounds(l, 2 * UNWIND_LIMIT_MAX, LIST_REST);
 	if (!w->end)
-		w->end = (w->trouble ? w->trouble : w->py.frame ? UNWIND_LIMIT : UNWIND_COMPLETE) + 1;
+		w->end = (w->cause ? w->cause : w->list.frame ? UNWIND_LIMIT : UNWIND_COMPLETE) + 1;
 	return 0;
 }
 
-/* Frames that no eval loop was met for; of what stands in for C none are shown (3.15's list
- * ends in one). Where Python's are all that is wanted, they are all there is. */
-static __always_inline void language_tail(struct walk *w, struct loop *l)
+/* Frames that no interpreter's loop was found for; of what stands in for C none are shown (3.15's list
+ * ends in one). Where the list is all that is wanted, they are all there is. */
+static __always_inline void list_tail(struct walk *w, struct loop *l)
 {
 	__u32 nr = w->nr;
 
-	rounds(l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_REST);
-	if (w->want == WANT_PYTHON)
-		w->end = w->py.frame ? UNWIND_LIMIT + 1 : w->end;
-	else if (!w->trouble && w->nr != nr)
-		w->trouble = UNWIND_UNATTACHED;
+	rounds(l, 2 * UNWIND_LIMIT_MAX, LIST_REST);
+	if (w->filter & LANGS_LIST)
+		w->end = w->list.frame ? UNWIND_LIMIT + 1 : w->end;
+	else if (!w->cause && w->nr != nr)
+		w->cause = UNWIND_UNATTACHED;
 }
 
 static __always_inline int has_tail(struct walk *w)
 {
-	if (w->py.begun)
-		return !!w->py.frame;
-	return w->want == WANT_ALL && w->end != UNWIND_COMPLETE + 1 && !python_begin(&w->py);
+	if (w->list.begun)
+		return !!w->list.frame;
+	return !w->filter && w->end != UNWIND_COMPLETE + 1 && !list_begin_any(w);
 }
 
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
 	/* Of one language the limit counts none but its own: many others may come before them. */
-	__u32 most = 4 * (w->want == WANT_ALL ? w->limit : UNWIND_LIMIT_MAX) + 1;
+	__u32 most = 4 * (w->filter ? UNWIND_LIMIT_MAX : w->limit) + 1;
 
-	if (w->want == WANT_PYTHON && !run_language(w, &l))
+	if (list_of_filter(w->filter) && !run_list(w, &l))
 		return;
-	if ((w->want == WANT_GO && !walk_may_have(w, 1 << FRAME_LANG_GO)) ||
-		(w->want == WANT_JS && !walk_may_have(w, 1 << FRAME_LANG_JS))) {
+	if (w->filter && !(w->filter & LANGS_LIST) && !walk_may_have(w, w->filter)) {
 		w->end = UNWIND_COMPLETE + 1;
 		return;
 	}
@@ -854,9 +640,9 @@ static __always_inline void run(struct walk *w, struct stack_record *out)
 	if ((w->flags & WALK_ASK) || w->end == UNWIND_LIMIT + 1)
 		return;
 	if (has_tail(w))
-		language_tail(w, &l);
-	if (w->end == UNWIND_COMPLETE + 1 && w->trouble)
-		w->end = w->trouble + 1;
+		list_tail(w, &l);
+	if (w->end == UNWIND_COMPLETE + 1 && w->cause)
+		w->end = w->cause + 1;
 }
 
 static __always_inline __u64 stack_id(struct walk *w)
@@ -867,19 +653,19 @@ static __always_inline __u64 stack_id(struct walk *w)
 }
 
 /* The language's frames go along with a walk that is to be finished in userspace. */
-static __always_inline __u64 send_language(struct walk *w, struct stack_record *out)
+static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
 	__u32 limit = w->limit;
 	__u64 id;
 
-	if (w->want != WANT_ALL || python_begin(&w->py))
+	if (w->filter || list_begin_any(w))
 		return 0;
-	w->py.ended = 0;
+	w->list.ended = 0;
 	w->hash = STACK_HASH_SEED;
 	w->nr = 0;
 	w->limit = UNWIND_LIMIT_MAX;
-	rounds(&l, 2 * UNWIND_LIMIT_MAX, LANGUAGE_MARKED);
+	rounds(&l, 2 * UNWIND_LIMIT_MAX, LIST_MARKED);
 	w->limit = limit;
 	id = stack_id(w);
 	if (id)
@@ -954,7 +740,7 @@ __global int stack_user(struct stack_req *r)
 	r->nr = w->nr;
 	r->end = w->end - 1;
 	if ((w->flags & WALK_ASK) && w->store) {
-		r->id = walk_ask(w, index, send_language(w, out));
+		r->id = walk_ask(w, index, send_list(w, out));
 		if (!r->id) {
 			count_lost(LOST_STACK);
 			r->id = STACK_EMPTY(UNWIND_LOST);
@@ -962,7 +748,7 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	if (w->flags & WALK_ASK)
-		tell_miss(w);
+		walk_send_miss(w);
 	r->id = stack_id(w);
 	if (w->store && w->nr)
 		first_sight(w, out, r->id);

@@ -6,7 +6,6 @@
  * each function is verified once, in a few hundred instructions. */
 #pragma once
 #include "bpf/lib/maps.bpf.h"
-#include "bpf/lang/python.h"
 #include "unwind.h"
 
 #define WINDOW_BYTES 2048
@@ -19,13 +18,34 @@ enum walk_flags {
 	WALK_REGS = 2,      /* regs[] are this frame's */
 	WALK_NO_WINDOW = 4, /* a window could not be read: word by word */
 	WALK_GUESSED = 8,   /* this frame was found by frame pointer alone */
-	WALK_BLIND = 16,    /* mappings are not known and nobody will tell */
+	WALK_BLIND = 16,    /* mappings are not known, and userspace is not asked any more */
 	WALK_LR = 32,       /* arm64: lr is this frame's */
 	WALK_ASK = 64,      /* userspace shall finish it */
 	WALK_RBX = 128,     /* regs[RULE_REG_RBX] is this frame's */
 	WALK_LATE = 512,    /* host: the process has gone on; its stack is a copy, other memory is not */
 	WALK_BODY = 256,    /* arm64: stopped by Go's runtime: not in a prologue or an epilogue */
 };
+
+/* The place of a walk in a LANG_LIST language's list of frames. */
+#define LIST_BATCH 8
+#define LIST_OWN   8
+struct list_cursor {
+	__u32 lang;   /* enum frame_lang; 0: none was met */
+	__u32 begun;  /* STEM_begin() was called; LIST_HAS_LANG: and the process has the language */
+	__u64 bias;   /* of the file with the interpreter's loop.. */
+	__u32 file;   /* ..and its number; 0: not known */
+	__u16 ended;  /* the last frame was its activation's last */
+	__u16 shown;  /* a frame of this activation was shown */
+	__u64 frame;  /* the next one: an address, or what the language likes; 0: none */
+	__u64 entry;  /* after STEM_next() returned 0: an address in the C frame that ran the frames of
+	               * this activation; 0: not known. Elsewhere, they are not that activation's */
+	__u64 newest; /* entry of the first activation, where boundaries between frames do not say */
+	__u64 own[LIST_OWN]; /* the language's own, zero at the walk's start */
+	__u64 batch[LIST_BATCH];
+};
+#define LIST_HAS_LANG 2
+
+#define FRAME_OWN 4
 
 struct walk {
 	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
@@ -54,34 +74,37 @@ struct walk {
 	__u64 rule;
 	__u32 in_loop, pad;         /* lookup is in an interpreter's loop */
 
-	/* The table's head, of file table_file (0: none) */
+	/* The table's header, of file table_file (0: none) */
 	__u64 table_base;
 	__u32 table_file;
 	__u32 table_npages, table_rules, table_pages, table_rows, table_nranges;
-	__u64 table_go, table_go_size;
+	__u64 table_code, table_code_size; /* of a LANG_NATIVE language */
 	struct {
 		__u32 start, end;
 	} range[TABLE_RANGES];
 
 	__u64 hash;
 	__u32 nr, limit;
-	__u32 want, store;
-	__u32 places;               /* of a frame's number, what says where it is stored: all, or nothing */
+	__u32 filter, store;        /* see struct stack_req; frames are stored, not only counted */
+	__u32 store_mask;           /* for the index into frames[]: ~0 stores, 0 only counts */
 	__u32 end;                  /* enum unwind_end + 1; 0: going on */
-	__u32 trouble;              /* a language's error, or what was not known: enum unwind_end */
-	__u32 py_emitted;           /* of this activation */
-	__u32 py_in;                /* inside an activation */
-	__u32 py_listed;            /* the thread has frames of the language */
-	/* What it was when the activation was entered */
-	__u32 py_nr, py_trouble;
-	__u64 py_hash, py_frame, py_newest;
-	struct python_cursor py;
-
-	__u64 v8_asked;             /* fp of the frame that a window was read for */
-	__u32 v8_walk;              /* v8_begin() was called */
-	__u32 v8_on;                /* the frame before was V8's */
-	__u32 v8_budget;            /* words of code that may be looked at */
+	__u32 cause;                /* a language's error, or what was not known: enum unwind_end */
+	__u32 slot;                 /* index in the maps of scratch memory: CPU and slot */
+	__u64 tp;                   /* thread pointer; 0: walk_tp() finds it */
 	__u32 tid;
+
+	/* ---- a language of kind LANG_LIST ---- */
+	__u32 list_emitted;         /* of this activation */
+	__u32 list_in;              /* inside an activation */
+	__u32 list_any;             /* the thread has frames of the language */
+	__u32 list_nr, list_cause;  /* as they were when the activation was entered.. */
+	__u64 list_hash, list_frame, list_newest; /* ..likewise */
+	struct list_cursor list;
+
+	/* ---- a language of kind LANG_FRAME ---- */
+	__u32 frame_lang;           /* of the frame before: enum frame_lang, or 0 */
+	__u32 frame_begun;          /* whose frame_own[] it is */
+	__u64 frame_own[FRAME_OWN]; /* the language's own, of this walk */
 
 	struct { /* where the walk began, for userspace to finish it */
 		__u64 pc, sp, fp, lr;
@@ -130,14 +153,16 @@ static __always_inline __u64 window_word(struct walk *w, __u64 off)
 
 /* Sets w->map for w->lookup. 0, or enum unwind_end + 1. */
 int walk_mapping(struct walk *w);
-/* The same of what userspace has told alone: whether a process has a language is known
+/* The same from what userspace has published alone: whether a process has a language is known
  * only then. */
-int walk_told(struct walk *w);
-/* Whether more or other code is mapped than userspace has told of. */
+int walk_published(struct walk *w);
+/* Whether more or other code is mapped than userspace has published. */
 int walk_is_stale(struct walk *w);
 /* Whether the process may have one of those (1 << enum frame_lang), as far as is known. */
 int walk_may_have(struct walk *w, __u32 languages);
-/* Loads the head of the mapping's table. 0, or enum unwind_end + 1. */
+/* Of those, the ones that the process is known to have. */
+__u32 walk_languages(struct walk *w);
+/* Loads the header of the mapping's table. 0, or enum unwind_end + 1. */
 int walk_table(struct walk *w);
 /* Sets w->rule for w->lookup (0: none), and in_loop, from the table. 0, or enum unwind_end + 1. */
 int walk_rule(struct walk *w);
@@ -146,28 +171,27 @@ int walk_own(struct walk *w, __u64 addr);
 /* What to do about an address or a table that is not known, by enum unwind_end. 0: go
  * on by frame pointer, or enum unwind_end + 1. */
 int walk_unknown(struct walk *w, __u32 end);
-/* So many bytes were sent to ask of the process. */
+/* So many bytes were sent to ask for the process. */
 int walk_asked(struct walk *w, __u32 size);
+/* Asks for the process; for a walk that has no id which could be mended. */
+int walk_send_miss(struct walk *w);
 /* From this frame to its caller by w->rule (0: by frame pointer). 0, or
  * enum unwind_end + 1. */
-int native_step(struct walk *w);
-/* V8's frames, in v8.bpf.c: that of the function that is at w's frame pointer, or 0; the
- * step of native_step(). */
-__u64 v8_function(struct walk *w);
-int native_v8(struct walk *w);
-/* A process that userspace has not told to have V8, at a mapping of it (w->map): whether it is
- * known to have it, now that its file is met. 0 or -1. */
-int v8_meet(struct walk *w);
-/* Frames of V8's that are all in the window and known. The address of what is to be in it,
- * or 0. */
-__u64 v8_plain(struct walk *w);
+int walk_step(struct walk *w);
 /* fsbase, tpidr_el0 of the thread; 0: not known. */
 __u64 thread_pointer(void);
 
-/* In python.bpf.c, see python.h. */
-int python_is_file(__u32 file);
-int python_forget(__u32 pid);
-int python_begin(struct python_cursor *c);
-int python_outer(struct python_cursor *c);
-int python_step(struct python_cursor *c, __u64 *frame);
-int python_plain(struct python_cursor *c);
+static __always_inline __u64 walk_tp(struct walk *w)
+{
+	if (!w->tp)
+		w->tp = thread_pointer();
+	return w->tp;
+}
+
+/* Whether the frame is code of a LANG_NATIVE language: only the file's table says. */
+static __always_inline int in_native_code(struct walk *w)
+{
+	if (!w->map.file || (w->table_file != w->map.file && walk_table(w)))
+		return 0;
+	return w->lookup - w->map.bias - w->table_base - w->table_code < w->table_code_size;
+}

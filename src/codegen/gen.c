@@ -15,6 +15,7 @@
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
 #include "codegen/link.h"
+#include "model/attach_point.h"
 
 /* ---- temporaries -------------------------------------------------------- */
 
@@ -49,7 +50,7 @@ uint32_t gen_mem_take(struct gen *g, uint32_t size)
 struct ir *gen_mem_at(struct gen *g, uint32_t at)
 {
 	g->mem_used = true;
-	return emit_offset(g->e, emit_get_ptr(g->e, g->fn.mem_ptr), at);
+	return ir_offset(g->ir, ir_get_ptr(g->ir, g->fn.mem_ptr), at);
 }
 
 struct ir *gen_mem(struct gen *g, uint32_t size)
@@ -66,7 +67,7 @@ struct ir *gen_tmp(struct gen *g, uint32_t size)
 		if (size > pool_size[i] || n >= 4 || g->fn.is_body)
 			continue;
 		if (n == g->fn.pool[i].made)
-			g->fn.pool[i].slot[g->fn.pool[i].made++] = emit_alloca(g->e, pool_size[i]);
+			g->fn.pool[i].slot[g->fn.pool[i].made++] = ir_alloca(g->ir, pool_size[i]);
 		g->fn.pool[i].used++;
 		return g->fn.pool[i].slot[n];
 	}
@@ -75,7 +76,7 @@ struct ir *gen_tmp(struct gen *g, uint32_t size)
 
 struct ir *gen_local(struct gen *g)
 {
-	return emit_alloca(g->e, 8);
+	return ir_alloca(g->ir, 8);
 }
 
 struct ir *gen_var_slot(struct gen *g, const struct var *v)
@@ -111,32 +112,32 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 		if (!strcmp(name, deep[i].name))
 			calls = deep[i].calls;
 	gen_check_calls(g, calls);
-	return emit_library(g->e, name, params, sizes, args, n);
+	return ir_library(g->ir, name, params, sizes, args, n);
 }
 
 /* ---- statements --------------------------------------------------------- */
 
 void gen_stop(struct gen *g)
 {
-	emit_jump(g->e, g->fn.leave);
-	emit_at(g->e, emit_block(g->e, "unreached"));
+	ir_jump(g->ir, g->fn.leave);
+	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
-static void gen_if(struct gen *g, struct node *n)
+static void gen_if(struct gen *g, struct stmt *n)
 {
-	struct ir_block *then = emit_block(g->e, "then");
-	struct ir_block *els = emit_block(g->e, "else");
-	struct ir_block *end = emit_block(g->e, "endif");
+	struct ir_block *then = ir_block(g->ir, "then");
+	struct ir_block *els = ir_block(g->ir, "else");
+	struct ir_block *end = ir_block(g->ir, "endif");
 
-	emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
-	emit_at(g->e, then);
+	ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
+	ir_at(g->ir, then);
 	gen_stmts(g, n->cond.then);
-	emit_jump(g->e, end);
-	emit_at(g->e, els);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, els);
 	if (n->cond.els)
 		gen_stmts(g, n->cond.els);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 }
 
 static void var_store(struct gen *g, struct var *v, struct ir *value, const struct type *from)
@@ -144,22 +145,22 @@ static void var_store(struct gen *g, struct var *v, struct ir *value, const stru
 	gen_put(g, value, from, v->type, gen_var_slot(g, v), 0);
 }
 
-static void gen_assign_var(struct gen *g, struct node *n)
+static void gen_assign_var(struct gen *g, struct stmt *n)
 {
-	struct var *v = n->op.left->var.var;
+	struct var *v = n->assign.left->var.var;
 	struct ir *value;
 
-	if (n->op.op == OP_NONE) {
-		gen_into(g, n->op.right, v->type, gen_var_slot(g, v), 0);
+	if (n->assign.op == OP_NONE) {
+		gen_into(g, n->assign.right, v->type, gen_var_slot(g, v), 0);
 		return;
 	}
-	value = gen_value(g, n->op.right);
-	value = gen_binary(g, n->op.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
-		n->op.right->type, value);
+	value = gen_value(g, n->assign.right);
+	value = gen_binary(g, n->assign.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
+		n->assign.right->type, value);
 	var_store(g, v, value, v->type);
 }
 
-static void gen_let(struct gen *g, struct node *n)
+static void gen_let(struct gen *g, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
 
@@ -174,79 +175,62 @@ static void gen_let(struct gen *g, struct node *n)
 static void gen_jump_to(struct gen *g, struct ir_block *to)
 {
 	assert(to);
-	emit_jump(g->e, to);
-	emit_at(g->e, emit_block(g->e, "unreached"));
+	ir_jump(g->ir, to);
+	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
-static void gen_stmt(struct gen *g, struct node *n)
+static void gen_stmt(struct gen *g, struct stmt *n)
 {
 	switch (n->kind) {
-	case N_ASSIGN:
-		if (n->op.left->kind == N_VAR)
+	case STMT_ASSIGN:
+		if (n->assign.left->kind == EXPR_VAR)
 			gen_assign_var(g, n);
 		else
 			gen_map_assign(g, n);
 		break;
-	case N_LET:
+	case STMT_LET:
 		gen_let(g, n);
 		break;
-	case N_EXPR:
+	case STMT_EXPR:
 		gen_value(g, n->expr);
 		break;
-	case N_IF:
+	case STMT_IF:
 		gen_if(g, n);
 		break;
-	case N_BLOCK:
+	case STMT_BLOCK:
 		gen_stmts(g, n->stmts);
 		break;
-	case N_UNROLL:
+	case STMT_UNROLL:
 		gen_unroll(g, n);
 		break;
-	case N_WHILE:
+	case STMT_WHILE:
 		gen_while(g, n);
 		break;
-	case N_FOR_RANGE:
+	case STMT_FOR_RANGE:
 		gen_for_range(g, n);
 		break;
-	case N_RETURN:
+	case STMT_RETURN:
 		gen_stop(g);
 		break;
-	case N_BREAK:
+	case STMT_BREAK:
 		gen_jump_to(g, g->fn.loop_end);
 		break;
-	case N_CONTINUE:
+	case STMT_CONTINUE:
 		gen_jump_to(g, g->fn.loop_next);
 		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_MAP:
-	case N_CALL:
-	case N_FIELD:
-	case N_INDEX:
-	case N_UNOP:
-	case N_BINOP:
-	case N_TERNARY:
-	case N_CAST:
-	case N_TUPLE:
-	case N_MAX:
-		gen_value(g, n);
 	}
 }
 
-void gen_stmts(struct gen *g, struct node *first)
+void gen_stmts(struct gen *g, struct stmt *first)
 {
-	if (first && first->kind == N_BLOCK && !first->next)
+	if (first && first->kind == STMT_BLOCK && !first->next)
 		first = first->stmts;
-	for (struct node *n = first; n; n = n->next) {
+	for (struct stmt *n = first; n; n = n->next) {
 		struct gen_mark mark = gen_mark(g);
 		unsigned line, col;
 
 		source_place(g->script->source, n->span.start, &line, &col);
-		emit_line(g->e, line, col);
+		ir_line(g->ir, line, col);
 		g->at = n->span;
 		gen_stmt(g, n);
 		gen_release(g, mark);
@@ -265,8 +249,8 @@ static void make_vars(struct gen *g)
 			v->at = gen_mem_take(g, v->type->size);
 			gen_zero(g, gen_mem_at(g, v->at), (v->type->size + 7) & ~7u);
 		} else {
-			v->slot = emit_alloca(g->e, 8);
-			emit_store(g->e, v->slot, 0, 8, emit_int(g->e, 0));
+			v->slot = ir_alloca(g->ir, 8);
+			ir_store(g->ir, v->slot, 0, 8, ir_int(g->ir, 0));
 		}
 	}
 }
@@ -280,9 +264,9 @@ static void filter_event(struct gen *g, struct ir_block *out)
 
 	if (g->provider->run != RUN_ATTACHED)
 		return;
-	wanted = emit_block(g->e, "wanted");
-	emit_branch(g->e, gen_library(g, filter, NULL, NULL, NULL, 0), wanted, out);
-	emit_at(g->e, wanted);
+	wanted = ir_block(g->ir, "wanted");
+	ir_branch(g->ir, gen_library(g, filter, NULL, NULL, NULL, 0), wanted, out);
+	ir_at(g->ir, wanted);
 }
 
 static void gen_predicate(struct gen *g)
@@ -292,9 +276,9 @@ static void gen_predicate(struct gen *g)
 
 	if (!g->probe->predicate)
 		return;
-	pass = emit_block(g->e, "pass");
-	emit_branch(g->e, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
-	emit_at(g->e, pass);
+	pass = ir_block(g->ir, "pass");
+	ir_branch(g->ir, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
+	ir_at(g->ir, pass);
 	gen_release(g, mark);
 }
 
@@ -306,22 +290,22 @@ static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_blo
 	struct ir *slot, *mem, *key;
 
 	if (!g->mem_used) {
-		emit_jump(g->e, body);
+		ir_jump(g->ir, body);
 		return;
 	}
-	taken = emit_block(g->e, "taken");
-	ready = emit_block(g->e, "ready");
-	key = emit_alloca(g->e, 8);
+	taken = ir_block(g->ir, "taken");
+	ready = ir_block(g->ir, "ready");
+	key = ir_alloca(g->ir, 8);
 	slot = gen_library(g, "scratch_take", NULL, NULL, NULL, 0);
-	emit_branch(g->e, emit_compare(g->e, EMIT_SLT, slot, emit_int(g->e, 0)), out, taken);
-	emit_at(g->e, taken);
-	emit_store(g->e, g->fn.slot_index, 0, 8, slot);
-	emit_store(g->e, key, 0, 4, slot);
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, slot, ir_int(g->ir, 0)), out, taken);
+	ir_at(g->ir, taken);
+	ir_store(g->ir, g->fn.slot_index, 0, 8, slot);
+	ir_store(g->ir, key, 0, 4, slot);
 	mem = gen_lookup(g, g->scratch, key);
-	emit_branch(g->e, emit_is_null(g->e, mem), out, ready);
-	emit_at(g->e, ready);
-	emit_set_ptr(g->e, g->fn.mem_ptr, mem);
-	emit_jump(g->e, body);
+	ir_branch(g->ir, ir_is_null(g->ir, mem), out, ready);
+	ir_at(g->ir, ready);
+	ir_set_ptr(g->ir, g->fn.mem_ptr, mem);
+	ir_jump(g->ir, body);
 }
 
 static void scratch_epilogue(struct gen *g)
@@ -341,34 +325,34 @@ static void gen_program(struct gen *g, const char *name)
 	unsigned line, col;
 
 	source_place(g->script->source, g->probe->span.start, &line, &col);
-	emit_prog_begin(g->e, name, g->provider->section, line);
+	ir_prog_begin(g->ir, name, g->provider->section, line);
 	g->fn = (struct gen_fn){};
 	g->mem_top = 0;
 	g->mem_used = false;
 	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
 		g->stop_at = gen_mem_take(g, 8);
-	g->fn.mem_ptr = emit_alloca_ptr(g->e);
-	g->fn.slot_index = emit_alloca(g->e, 8);
-	g->fn.leave = emit_block(g->e, "leave");
-	prologue = emit_block(g->e, "prologue");
-	body = emit_block(g->e, "body");
-	out = emit_block(g->e, "out");
+	g->fn.mem_ptr = ir_alloca_ptr(g->ir);
+	g->fn.slot_index = ir_alloca(g->ir, 8);
+	g->fn.leave = ir_block(g->ir, "leave");
+	prologue = ir_block(g->ir, "prologue");
+	body = ir_block(g->ir, "body");
+	out = ir_block(g->ir, "out");
 	filter_event(g, out);
-	emit_jump(g->e, prologue);
-	emit_at(g->e, body);
+	ir_jump(g->ir, prologue);
+	ir_at(g->ir, body);
 	make_vars(g);
 	gen_predicate(g);
 	gen_stmts(g, g->probe->body);
-	emit_jump(g->e, g->fn.leave);
-	emit_at(g->e, g->fn.leave);
+	ir_jump(g->ir, g->fn.leave);
+	ir_at(g->ir, g->fn.leave);
 	scratch_epilogue(g);
-	emit_jump(g->e, out);
-	emit_at(g->e, prologue);
+	ir_jump(g->ir, out);
+	ir_at(g->ir, prologue);
 	scratch_prologue(g, body, out);
-	emit_at(g->e, out);
-	emit_return(g->e, emit_int(g->e, 0));
-	emit_prog_end(g->e);
+	ir_at(g->ir, out);
+	ir_return(g->ir, ir_int(g->ir, 0));
+	ir_prog_end(g->ir);
 }
 
 /* ---- which programs ----------------------------------------------------- */
@@ -476,7 +460,7 @@ static void define_maps(struct gen *g)
 
 static void gen_all(struct gen *g)
 {
-	const struct emit_map scratch = {
+	const struct ir_map scratch = {
 		.name = "scratch",
 		.type = BPF_MAP_TYPE_ARRAY,
 		.key_size = 4,
@@ -484,7 +468,7 @@ static void gen_all(struct gen *g)
 		.max_entries = g->opt->ncpus * SCRATCH_SLOTS,
 	};
 
-	g->scratch = emit_map(g->e, &scratch);
+	g->scratch = ir_map(g->ir, &scratch);
 	for (struct probe *p = g->script->probes; p; p = p->next) {
 		g->probe = p;
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)
@@ -495,9 +479,22 @@ static void gen_all(struct gen *g)
 
 /* ---- out ---------------------------------------------------------------- */
 
+static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
+{
+	size_t n = 0;
+
+#define BLOB(name) (struct bpf_blob){#name, bpf_obj_##name, bpf_obj_##name##_size}
+	blobs[n++] = no_loops ? BLOB(unwind_noloop) : BLOB(unwind);
+#define L(id, stem, builtin, kind, name) blobs[n++] = no_loops ? BLOB(stem##_noloop) : BLOB(stem);
+#include "bpf/languages.def"
+#undef L
+#undef BLOB
+	return n;
+}
+
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[8];
+	struct bpf_blob blobs[6 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -506,13 +503,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->unwinder && g->opt->no_loops) {
-		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind_plain, bpf_obj_unwind_plain_size};
-		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python_plain, bpf_obj_python_plain_size};
-	} else if (g->img->unwinder) {
-		blobs[n++] = (struct bpf_blob){"unwind", bpf_obj_unwind, bpf_obj_unwind_size};
-		blobs[n++] = (struct bpf_blob){"python", bpf_obj_python, bpf_obj_python_size};
-	}
+	if (g->img->unwinder)
+		n += add_unwinder(blobs + n, g->opt->no_loops);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
 	return link_bpf(blobs, n, ret, ret_size);
 }
@@ -523,7 +515,7 @@ enum { FUNCTION_MAX = 32000, UNOPTIMIZED_MAX = 3 * FUNCTION_MAX };
 static bool sizes_fit(struct gen *g, unsigned most)
 {
 	for (const struct gen_function *f = g->functions; f; f = f->next) {
-		if (emit_function_size(g->e, f->name) <= most)
+		if (ir_function_size(g->ir, f->name) <= most)
 			continue;
 		diag(g->opt->diags, f->span, DIAG_TOO_LARGE,
 			"this becomes more than the %d instructions of a BPF function",
@@ -551,15 +543,15 @@ static bool finish(struct gen *g)
 
 	int r;
 
-	if (!sizes_fit(g, UNOPTIMIZED_MAX) || emit_optimize(g->e) || !sizes_fit(g, FUNCTION_MAX))
+	if (!sizes_fit(g, UNOPTIMIZED_MAX) || ir_optimize(g->ir) || !sizes_fit(g, FUNCTION_MAX))
 		return false;
-	r = emit_finish(g->e, &elf, &size);
+	r = ir_finish(g->ir, &elf, &size);
 	if (r == -E2BIG)
-		refuse_stack(g, emit_refused(g->e));
+		refuse_stack(g, ir_refused(g->ir));
 	if (r)
 		return false;
 	if (g->opt->dump_llvm)
-		emit_dump(g->e, g->opt->dump_llvm);
+		ir_dump(g->ir, g->opt->dump_llvm);
 	if (link_image(g, elf, size, &linked, &linked_size))
 		return false;
 	g->img->elf = memcpy(arena_alloc(g->arena, linked_size), linked, linked_size);
@@ -572,8 +564,8 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 	struct gen g = {.arena = s->arena, .script = s, .opt = opt};
 	bool ok;
 
-	g.e = emit_new(s->source->name);
-	if (!g.e)
+	g.ir = ir_new(s->source->name);
+	if (!g.ir)
 		return false;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->number = opt->image;
@@ -587,7 +579,7 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 		diag(opt->diags, g.img->records[IMAGE_RECORDS_MAX].span, DIAG_TOO_LARGE,
 			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
 	ok = !diags_failed(opt->diags) && finish(&g);
-	emit_free(g.e);
+	ir_free(g.ir);
 	if (ok)
 		*ret = g.img;
 	return ok;

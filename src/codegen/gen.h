@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "codegen/codegen.h"
-#include "codegen/emit.h"
+#include "codegen/ir.h"
 #include "model/image.h"
 #include "model/provider.h"
 #include "model/type.h"
@@ -45,7 +45,7 @@ struct gen_function {
 };
 
 struct gen {
-	struct emit *e;
+	struct ir_builder *ir;
 	struct arena *arena;
 	struct script *script;
 	const struct codegen_options *opt;
@@ -89,27 +89,27 @@ struct ir *gen_slot(struct gen *g);                /* scratch slot index: cpu * 
 uint32_t gen_mem_take(struct gen *g, uint32_t size);
 struct ir *gen_mem_at(struct gen *g, uint32_t at);
 struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
-	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as emit_library() */
+	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as ir_library() */
 void gen_check_calls(struct gen *g, unsigned calls); /* so many from here, or complains */
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);
-void gen_stmts(struct gen *g, struct node *first);
+void gen_stmts(struct gen *g, struct stmt *first);
 void gen_stop(struct gen *g); /* leave the program; what follows is not reached */
 
 /* gen_loop.c */
 /* Sets is_long and has_bodies for a program. */
-void gen_find_loops(struct gen *g, const struct node *first);
-void gen_unroll(struct gen *g, struct node *n);
-void gen_while(struct gen *g, struct node *n);
-void gen_for_range(struct gen *g, struct node *n);
+void gen_find_loops(struct gen *g, const struct stmt *first);
+void gen_unroll(struct gen *g, struct stmt *n);
+void gen_while(struct gen *g, struct stmt *n);
+void gen_for_range(struct gen *g, struct stmt *n);
 
 /* gen_expr.c */
 bool type_in_memory(const struct type *t);
-struct ir *gen_value(struct gen *g, struct node *n);
-struct ir *gen_truth(struct gen *g, struct node *n); /* 0 or 1 */
+struct ir *gen_value(struct gen *g, struct expr *n);
+struct ir *gen_truth(struct gen *g, struct expr *n); /* 0 or 1 */
 /* The value at dst + offset, as type t has it (ints cut, strings cut or padded). */
-void gen_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst,
+void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
 	uint32_t offset);
 void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct type *to,
 	struct ir *dst, uint32_t offset);
@@ -125,11 +125,11 @@ struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL: not there */
 
 /* gen_map.c */
-struct ir *gen_key(struct gen *g, struct map *m, struct node *keys);
-struct ir *gen_map_read(struct gen *g, struct node *n);
-void gen_map_assign(struct gen *g, struct node *n);
-struct ir *gen_map_incdec(struct gen *g, struct node *n);
-struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys);
+struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);
+struct ir *gen_map_read(struct gen *g, struct expr *n);
+void gen_map_assign(struct gen *g, struct stmt *n);
+struct ir *gen_map_incdec(struct gen *g, struct expr *n);
+struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys);
 bool map_is_per_cpu(const struct map *m);
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret);
 
@@ -138,6 +138,6 @@ struct image_record *gen_record_new(struct gen *g, const char *kind, struct span
 /* What its struct record has as id. */
 uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 /* Adds an argument list and sends the record. */
-void gen_record_send(struct gen *g, struct image_record *r, struct node *args);
+void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
 struct ir *gen_ring(struct gen *g);

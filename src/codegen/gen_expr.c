@@ -23,14 +23,14 @@ struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...)
 	for (unsigned i = 0; i < n; i++)
 		args[i] = va_arg(ap, struct ir *);
 	va_end(ap);
-	return emit_helper(g->e, helper, args, n);
+	return ir_helper(g->ir, helper, args, n);
 }
 
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key)
 {
 	struct ir *args[] = {map, key};
 
-	return emit_helper_ptr(g->e, BPF_FUNC_map_lookup_elem, args, 2);
+	return ir_helper_ptr(g->ir, BPF_FUNC_map_lookup_elem, args, 2);
 }
 
 bool type_in_memory(const struct type *t)
@@ -48,12 +48,12 @@ enum { INLINE_BYTES = 64 }; /* longer copies are a helper's */
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 {
 	if (size > INLINE_BYTES) {
-		gen_call(g, BPF_FUNC_probe_read_kernel, 3, dst, emit_int(g->e, size), src);
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, dst, ir_int(g->ir, size), src);
 		return;
 	}
 	for (uint32_t at = 0, n; at < size; at += n) {
 		n = chunk(size - at);
-		emit_store(g->e, dst, at, n, emit_load(g->e, src, at, n, false));
+		ir_store(g->ir, dst, at, n, ir_load(g->ir, src, at, n, false));
 	}
 }
 
@@ -62,15 +62,15 @@ void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 static void gen_zero_from(struct gen *g, struct ir *dst, uint32_t at, uint32_t size)
 {
 	if (size - at > INLINE_BYTES) {
-		gen_call(g, BPF_FUNC_probe_read_kernel, 3, emit_offset(g->e, dst, at),
-			emit_int(g->e, size - at), emit_int(g->e, 0));
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_offset(g->ir, dst, at),
+			ir_int(g->ir, size - at), ir_int(g->ir, 0));
 		return;
 	}
 	for (uint32_t n; at < size; at += n) {
 		n = chunk(size - at);
 		while (at % n) /* the BPF stack allows aligned accesses only */
 			n /= 2;
-		emit_store(g->e, dst, at, n, emit_int(g->e, 0));
+		ir_store(g->ir, dst, at, n, ir_int(g->ir, 0));
 	}
 }
 
@@ -83,9 +83,9 @@ void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
  * not know it. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n)
 {
-	v = emit_opaque(g->e, v);
-	return emit_select(g->e, emit_compare(g->e, EMIT_ULT, v, emit_int(g->e, n)), v,
-		emit_int(g->e, n - 1));
+	v = ir_opaque(g->ir, v);
+	return ir_select(g->ir, ir_compare(g->ir, IR_ULT, v, ir_int(g->ir, n)), v,
+		ir_int(g->ir, n - 1));
 }
 
 static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *dst,
@@ -101,7 +101,7 @@ static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *d
 		n = chunk(size - at);
 		if (at < len)
 			memcpy(&v, text + at, len - at < n ? len - at : n);
-		emit_store(g->e, dst, at, n, emit_int(g->e, v));
+		ir_store(g->ir, dst, at, n, ir_int(g->ir, v));
 	}
 }
 
@@ -111,7 +111,7 @@ static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *
 	if (from >= to) {
 		gen_copy(g, dst, src, to);
 		if (from > to) /* cut: keep the NUL */
-			emit_store(g->e, dst, to - 1, 1, emit_int(g->e, 0));
+			ir_store(g->ir, dst, to - 1, 1, ir_int(g->ir, 0));
 		return;
 	}
 	gen_zero_from(g, dst, from, to);
@@ -142,10 +142,10 @@ void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct 
 	struct ir *at;
 
 	if (!type_in_memory(to)) {
-		emit_store(g->e, dst, offset, scalar_size(to), v);
+		ir_store(g->ir, dst, offset, scalar_size(to), v);
 		return;
 	}
-	at = emit_offset(g->e, dst, offset);
+	at = ir_offset(g->ir, dst, offset);
 	if (to->kind == TYPE_STRING)
 		put_string(g, v, from->size, at, to->size);
 	else if (to->kind == TYPE_TUPLE && !type_eq(from, to))
@@ -157,32 +157,32 @@ void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct 
 struct ir *gen_get(struct gen *g, const struct type *t, struct ir *src, uint32_t offset)
 {
 	if (type_in_memory(t))
-		return emit_offset(g->e, src, offset);
-	return emit_load(g->e, src, offset, scalar_size(t), t->is_signed);
+		return ir_offset(g->ir, src, offset);
+	return ir_load(g->ir, src, offset, scalar_size(t), t->is_signed);
 }
 
-static void tuple_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst)
+static void tuple_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst)
 {
 	unsigned i = 0;
 
 	gen_zero(g, dst, t->size);
-	for (struct node *m = n->members; m; m = m->next, i++)
+	for (struct expr *m = n->members; m; m = m->next, i++)
 		gen_into(g, m, t->tuple.members[i], dst, t->tuple.offsets[i]);
 }
 
-void gen_into(struct gen *g, struct node *n, const struct type *t, struct ir *dst,
+void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
 	uint32_t offset)
 {
-	struct ir *at = emit_offset(g->e, dst, offset);
+	struct ir *at = ir_offset(g->ir, dst, offset);
 
-	if (n->kind == N_STRING && t->kind == TYPE_STRING)
+	if (n->kind == EXPR_STRING && t->kind == TYPE_STRING)
 		put_text(g, n->string.text, n->string.len < t->size ? n->string.len : t->size - 1,
 			at, t->size);
-	else if (n->kind == N_TUPLE)
+	else if (n->kind == EXPR_TUPLE)
 		tuple_into(g, n, t, at);
-	else if (n->kind == N_CALL && n->call.builtin->emit && type_in_memory(t) &&
+	else if (n->kind == EXPR_CALL && n->call.builtin->gen && type_in_memory(t) &&
 		type_eq(n->type, t))
-		n->call.builtin->emit(g, n, at);
+		n->call.builtin->gen(g, n, at);
 	else
 		gen_put(g, gen_value(g, n), n->type, t, dst, offset);
 }
@@ -196,9 +196,9 @@ static bool is_unsigned(const struct type *t)
 
 static struct ir *absolute(struct gen *g, struct ir *v, struct ir **ret_negative)
 {
-	*ret_negative = emit_compare(g->e, EMIT_SLT, v, emit_int(g->e, 0));
-	return emit_select(g->e, *ret_negative,
-		emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v), v);
+	*ret_negative = ir_compare(g->ir, IR_SLT, v, ir_int(g->ir, 0));
+	return ir_select(g->ir, *ret_negative,
+		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
 /* BPF divides unsigned only (until v4); the sign is worked out by hand. */
@@ -208,26 +208,26 @@ static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b
 
 	a = absolute(g, a, &na);
 	b = absolute(g, b, &nb);
-	v = emit_binary(g->e, mod ? EMIT_UMOD : EMIT_UDIV, a, b);
-	return emit_select(g->e, mod ? na : emit_binary(g->e, EMIT_XOR, na, nb),
-		emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v), v);
+	v = ir_binary(g->ir, mod ? IR_UMOD : IR_UDIV, a, b);
+	return ir_select(g->ir, mod ? na : ir_binary(g->ir, IR_XOR, na, nb),
+		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
 static struct ir *compare(struct gen *g, enum op op, bool u, struct ir *a, struct ir *b)
 {
 	switch ((int)op) {
 	case OP_EQ:
-		return emit_compare(g->e, EMIT_EQ, a, b);
+		return ir_compare(g->ir, IR_EQ, a, b);
 	case OP_NE:
-		return emit_compare(g->e, EMIT_NE, a, b);
+		return ir_compare(g->ir, IR_NE, a, b);
 	case OP_LT:
-		return emit_compare(g->e, u ? EMIT_ULT : EMIT_SLT, a, b);
+		return ir_compare(g->ir, u ? IR_ULT : IR_SLT, a, b);
 	case OP_LE:
-		return emit_compare(g->e, u ? EMIT_ULE : EMIT_SLE, a, b);
+		return ir_compare(g->ir, u ? IR_ULE : IR_SLE, a, b);
 	case OP_GT:
-		return emit_compare(g->e, u ? EMIT_UGT : EMIT_SGT, a, b);
+		return ir_compare(g->ir, u ? IR_UGT : IR_SGT, a, b);
 	default:
-		return emit_compare(g->e, u ? EMIT_UGE : EMIT_SGE, a, b);
+		return ir_compare(g->ir, u ? IR_UGE : IR_SGE, a, b);
 	}
 }
 
@@ -238,27 +238,27 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 
 	switch ((int)op) {
 	case OP_ADD:
-		return emit_binary(g->e, EMIT_ADD, a, b);
+		return ir_binary(g->ir, IR_ADD, a, b);
 	case OP_SUB:
-		return emit_binary(g->e, EMIT_SUB, a, b);
+		return ir_binary(g->ir, IR_SUB, a, b);
 	case OP_MUL:
-		return emit_binary(g->e, EMIT_MUL, a, b);
+		return ir_binary(g->ir, IR_MUL, a, b);
 	case OP_DIV:
-		return u ? emit_binary(g->e, EMIT_UDIV, a, b) : signed_div(g, false, a, b);
+		return u ? ir_binary(g->ir, IR_UDIV, a, b) : signed_div(g, false, a, b);
 	case OP_MOD:
-		return u ? emit_binary(g->e, EMIT_UMOD, a, b) : signed_div(g, true, a, b);
+		return u ? ir_binary(g->ir, IR_UMOD, a, b) : signed_div(g, true, a, b);
 	case OP_AND:
-		return emit_binary(g->e, EMIT_AND, a, b);
+		return ir_binary(g->ir, IR_AND, a, b);
 	case OP_OR:
-		return emit_binary(g->e, EMIT_OR, a, b);
+		return ir_binary(g->ir, IR_OR, a, b);
 	case OP_XOR:
-		return emit_binary(g->e, EMIT_XOR, a, b);
+		return ir_binary(g->ir, IR_XOR, a, b);
 	case OP_SHL:
-		return emit_binary(g->e, EMIT_SHL, a,
-			emit_binary(g->e, EMIT_AND, b, emit_int(g->e, 63)));
+		return ir_binary(g->ir, IR_SHL, a,
+			ir_binary(g->ir, IR_AND, b, ir_int(g->ir, 63)));
 	case OP_SHR:
-		return emit_binary(g->e, is_unsigned(ta) ? EMIT_LSHR : EMIT_ASHR, a,
-			emit_binary(g->e, EMIT_AND, b, emit_int(g->e, 63)));
+		return ir_binary(g->ir, is_unsigned(ta) ? IR_LSHR : IR_ASHR, a,
+			ir_binary(g->ir, IR_AND, b, ir_int(g->ir, 63)));
 	default:
 		return compare(g, op, u, a, b);
 	}
@@ -267,38 +267,38 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 /* ---- comparing memory --------------------------------------------------- */
 
 /* Equal bytes, a chunk at a time; the text of a literal is in the instructions. */
-static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct node *lit)
+static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct expr *lit)
 {
 	uint32_t n = lit->string.len + 1;
-	struct ir *differ = emit_int(g->e, 0);
+	struct ir *differ = ir_int(g->ir, 0);
 
 	if (n > size)
-		return emit_int(g->e, 0);
+		return ir_int(g->ir, 0);
 	for (uint32_t at = 0, c; at < n; at += c) {
 		uint64_t v = 0;
 		uint32_t left = lit->string.len - at;
 
 		c = chunk(n - at);
 		memcpy(&v, lit->string.text + at, left < c ? left : c);
-		differ = emit_binary(g->e, EMIT_OR, differ,
-			emit_binary(g->e, EMIT_XOR, emit_load(g->e, s, at, c, false),
-				emit_int(g->e, v)));
+		differ = ir_binary(g->ir, IR_OR, differ,
+			ir_binary(g->ir, IR_XOR, ir_load(g->ir, s, at, c, false),
+				ir_int(g->ir, v)));
 	}
-	return emit_compare(g->e, EMIT_EQ, differ, emit_int(g->e, 0));
+	return ir_compare(g->ir, IR_EQ, differ, ir_int(g->ir, 0));
 }
 
 /* What differs in up to INLINE_BYTES, from `at` on. */
 static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t at, uint32_t end)
 {
-	struct ir *differ = emit_int(g->e, 0);
+	struct ir *differ = ir_int(g->ir, 0);
 
 	for (uint32_t c; at < end; at += c) {
 		c = chunk(end - at);
-		differ = emit_binary(g->e, EMIT_OR, differ,
-			emit_binary(g->e, EMIT_XOR, emit_load(g->e, a, at, c, false),
-				emit_load(g->e, b, at, c, false)));
+		differ = ir_binary(g->ir, IR_OR, differ,
+			ir_binary(g->ir, IR_XOR, ir_load(g->ir, a, at, c, false),
+				ir_load(g->ir, b, at, c, false)));
 	}
-	return emit_compare(g->e, EMIT_NE, differ, emit_int(g->e, 0));
+	return ir_compare(g->ir, IR_NE, differ, ir_int(g->ir, 0));
 }
 
 /* All of the shorter one is compared: its NUL too, and behind a NUL there are zeros. */
@@ -310,40 +310,40 @@ static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct
 	struct ir *result, *differ;
 
 	if (size <= INLINE_BYTES)
-		return emit_binary(g->e, EMIT_XOR, words_differ(g, a, b, 0, size),
-			emit_int(g->e, 1));
-	end = emit_block(g->e, "compared");
+		return ir_binary(g->ir, IR_XOR, words_differ(g, a, b, 0, size),
+			ir_int(g->ir, 1));
+	end = ir_block(g->ir, "compared");
 	result = gen_local(g);
-	emit_store(g->e, result, 0, 8, emit_int(g->e, 0));
+	ir_store(g->ir, result, 0, 8, ir_int(g->ir, 0));
 	for (uint32_t at = 0; at < size; at += INLINE_BYTES) {
-		next = emit_block(g->e, "words");
+		next = ir_block(g->ir, "words");
 		differ = words_differ(g, a, b, at,
 			at + INLINE_BYTES < size ? at + INLINE_BYTES : size);
-		emit_branch(g->e, differ, end, next);
-		emit_at(g->e, next);
+		ir_branch(g->ir, differ, end, next);
+		ir_at(g->ir, next);
 	}
-	emit_store(g->e, result, 0, 8, emit_int(g->e, 1));
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
-	return emit_load(g->e, result, 0, 8, false);
+	ir_store(g->ir, result, 0, 8, ir_int(g->ir, 1));
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_load(g->ir, result, 0, 8, false);
 }
 
 static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 	const struct type *tb, struct ir *b)
 {
-	struct ir *all = emit_int(g->e, 1);
+	struct ir *all = ir_int(g->ir, 1);
 
 	if (ta->kind == TYPE_STRING)
 		return strings_equal(g, a, ta->size, b, tb->size);
 	if (ta->kind == TYPE_USYM)
-		return emit_compare(g->e, EMIT_EQ, emit_load(g->e, a, 0, 8, false),
-			emit_load(g->e, b, 0, 8, false));
+		return ir_compare(g->ir, IR_EQ, ir_load(g->ir, a, 0, 8, false),
+			ir_load(g->ir, b, 0, 8, false));
 	if (ta->kind != TYPE_TUPLE)
-		return emit_compare(g->e, EMIT_EQ, a, b);
+		return ir_compare(g->ir, IR_EQ, a, b);
 	for (unsigned i = 0; i < ta->tuple.n; i++) {
 		const struct type *ma = ta->tuple.members[i], *mb = tb->tuple.members[i];
 
-		all = emit_binary(g->e, EMIT_AND, all,
+		all = ir_binary(g->ir, IR_AND, all,
 			equal(g, ma, gen_get(g, ma, a, ta->tuple.offsets[i]), mb,
 				gen_get(g, mb, b, tb->tuple.offsets[i])));
 	}
@@ -351,70 +351,70 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 }
 
 /* `probe == "..."`: a place is a number; the names are known here. */
-static struct ir *place_equals(struct gen *g, struct node *place, struct node *lit)
+static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *lit)
 {
-	struct ir *v = gen_value(g, place), *any = emit_int(g->e, 0);
+	struct ir *v = gen_value(g, place), *any = ir_int(g->ir, 0);
 	bool func = place->type->place.func;
 	uint32_t i = g->first_place;
 
 	for (const struct place *p = g->place; p; p = p->next, i++)
 		if (!strcmp(func ? p->func : p->name, lit->string.text))
-			any = emit_binary(g->e, EMIT_OR, any,
-				emit_compare(g->e, EMIT_EQ, v,
-					emit_int(g->e, image_place_id(g->img->number, i))));
+			any = ir_binary(g->ir, IR_OR, any,
+				ir_compare(g->ir, IR_EQ, v,
+					ir_int(g->ir, image_place_id(g->img->number, i))));
 	return any;
 }
 
-static struct ir *gen_equality(struct gen *g, struct node *n)
+static struct ir *gen_equality(struct gen *g, struct expr *n)
 {
-	struct node *a = n->op.left, *b = n->op.right;
+	struct expr *a = n->op.left, *b = n->op.right;
 	struct ir *v;
 
-	if (a->kind == N_STRING) {
+	if (a->kind == EXPR_STRING) {
 		a = n->op.right;
 		b = n->op.left;
 	}
-	if (a->type->kind == TYPE_PLACE && b->kind == N_STRING)
+	if (a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING)
 		v = place_equals(g, a, b);
-	else if (a->type->kind == TYPE_STRING && b->kind == N_STRING)
+	else if (a->type->kind == TYPE_STRING && b->kind == EXPR_STRING)
 		v = text_equal(g, gen_value(g, a), a->type->size, b);
 	else {
 		v = gen_value(g, a);
 		v = equal(g, a->type, v, b->type, gen_value(g, b));
 	}
-	return n->op.op == OP_EQ ? v : emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, 1));
+	return n->op.op == OP_EQ ? v : ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
 }
 
 /* ---- operators ---------------------------------------------------------- */
 
-struct ir *gen_truth(struct gen *g, struct node *n)
+struct ir *gen_truth(struct gen *g, struct expr *n)
 {
 	struct ir *v = gen_value(g, n);
 
 	if (type_in_memory(n->type))
-		return emit_int(g->e, 1);
-	return emit_compare(g->e, EMIT_NE, v, emit_int(g->e, 0));
+		return ir_int(g->ir, 1);
+	return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
 }
 
-static struct ir *gen_logical(struct gen *g, struct node *n)
+static struct ir *gen_logical(struct gen *g, struct expr *n)
 {
-	struct ir_block *second = emit_block(g->e, "second"), *end = emit_block(g->e, "decided");
+	struct ir_block *second = ir_block(g->ir, "second"), *end = ir_block(g->ir, "decided");
 	struct ir *left = gen_truth(g, n->op.left), *right;
-	struct ir_block *from_left = emit_here(g->e), *from_right;
+	struct ir_block *from_left = ir_here(g->ir), *from_right;
 
 	if (n->op.op == OP_LAND)
-		emit_branch(g->e, left, second, end);
+		ir_branch(g->ir, left, second, end);
 	else
-		emit_branch(g->e, left, end, second);
-	emit_at(g->e, second);
+		ir_branch(g->ir, left, end, second);
+	ir_at(g->ir, second);
 	right = gen_truth(g, n->op.right);
-	from_right = emit_here(g->e);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
-	return emit_phi(g->e, left, from_left, right, from_right);
+	from_right = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, left, from_left, right, from_right);
 }
 
-static struct ir *gen_binop(struct gen *g, struct node *n)
+static struct ir *gen_binop(struct gen *g, struct expr *n)
 {
 	struct ir *a, *b;
 
@@ -427,19 +427,19 @@ static struct ir *gen_binop(struct gen *g, struct node *n)
 	return gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
 }
 
-static struct ir *gen_var_incdec(struct gen *g, struct node *n)
+static struct ir *gen_var_incdec(struct gen *g, struct expr *n)
 {
 	struct var *v = n->op.left->var.var;
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
 	struct ir *old = gen_get(g, v->type, gen_var_slot(g, v), 0);
-	struct ir *new = emit_binary(g->e, up ? EMIT_ADD : EMIT_SUB, old, emit_int(g->e, 1));
+	struct ir *new = ir_binary(g->ir, up ? IR_ADD : IR_SUB, old, ir_int(g->ir, 1));
 
 	gen_put(g, new, v->type, v->type, gen_var_slot(g, v), 0);
 	return post ? old : new;
 }
 
-static struct ir *gen_unop(struct gen *g, struct node *n)
+static struct ir *gen_unop(struct gen *g, struct expr *n)
 {
 	struct ir *v;
 
@@ -448,60 +448,60 @@ static struct ir *gen_unop(struct gen *g, struct node *n)
 	case OP_PREDEC:
 	case OP_POSTINC:
 	case OP_POSTDEC:
-		return n->op.left->kind == N_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
+		return n->op.left->kind == EXPR_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
 	case OP_NOT:
 		v = gen_truth(g, n->op.left);
-		return emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, 1));
+		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
 	case OP_NEG:
 		v = gen_value(g, n->op.left);
-		return emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), v);
+		return ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v);
 	default:
 		assert(n->op.op == OP_BNOT);
 		v = gen_value(g, n->op.left);
-		return emit_binary(g->e, EMIT_XOR, v, emit_int(g->e, UINT64_MAX));
+		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, UINT64_MAX));
 	}
 }
 
-static struct ir *gen_ternary(struct gen *g, struct node *n)
+static struct ir *gen_ternary(struct gen *g, struct expr *n)
 {
-	struct ir_block *then = emit_block(g->e, "yes"), *els = emit_block(g->e, "no");
-	struct ir_block *end = emit_block(g->e, "chosen");
+	struct ir_block *then = ir_block(g->ir, "yes"), *els = ir_block(g->ir, "no");
+	struct ir_block *end = ir_block(g->ir, "chosen");
 	bool none = n->type->kind == TYPE_NONE, memory = !none && type_in_memory(n->type);
 	struct ir *room = none ? NULL :
 		memory ? gen_mem(g, n->type->size) : gen_local(g);
 
 	if (!n->cond.then) { /* a ?: b: the test's own value, evaluated once */
 		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, room, 0);
-		emit_branch(g->e, gen_get(g, n->type, room, 0), then, els);
+		ir_branch(g->ir, gen_get(g, n->type, room, 0), then, els);
 	} else {
-		emit_branch(g->e, gen_truth(g, n->cond.test), then, els);
+		ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
 	}
-	emit_at(g->e, then);
+	ir_at(g->ir, then);
 	if (none && n->cond.then)
 		gen_value(g, n->cond.then);
 	else if (n->cond.then)
 		gen_into(g, n->cond.then, n->type, room, 0);
-	emit_jump(g->e, end);
-	emit_at(g->e, els);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, els);
 	if (none)
 		gen_value(g, n->cond.els);
 	else
 		gen_into(g, n->cond.els, n->type, room, 0);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 	return none ? NULL : gen_get(g, n->type, room, 0);
 }
 
-static struct ir *gen_cast(struct gen *g, struct node *n)
+static struct ir *gen_cast(struct gen *g, struct expr *n)
 {
-	struct node *from = n->cast.value;
+	struct expr *from = n->cast.value;
 	struct ir *v = gen_value(g, from);
 
 	if (n->type->kind == TYPE_BOOL)
-		return emit_compare(g->e, EMIT_NE, v, emit_int(g->e, 0));
+		return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
 	if (type_in_memory(n->type) || n->type->kind != TYPE_INT)
 		return v;
-	return emit_resize(g->e, v, n->type->size, n->type->is_signed);
+	return ir_resize(g->ir, v, n->type->size, n->type->is_signed);
 }
 
 /* ---- arguments ---------------------------------------------------------- */
@@ -521,15 +521,15 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	struct ir *dst = gen_mem(g, t->size), *src, *at;
 
 	if (f->data_loc) {
-		at = emit_load_ctx(g->e, gen_ctx(g), f->offset, 4, false);
-		at = emit_binary(g->e, EMIT_AND, at, emit_int(g->e, 0xffff));
-		src = emit_index(g->e, gen_ctx(g), at);
+		at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 4, false);
+		at = ir_binary(g->ir, IR_AND, at, ir_int(g->ir, 0xffff));
+		src = ir_index(g->ir, gen_ctx(g), at);
 	} else {
-		src = emit_offset(g->e, gen_ctx(g), f->offset);
+		src = ir_offset(g->ir, gen_ctx(g), f->offset);
 	}
 	gen_zero(g, dst, t->size);
 	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
-		emit_int(g->e, !f->data_loc && f->size < t->size ? f->size : t->size), src);
+		ir_int(g->ir, !f->data_loc && f->size < t->size ? f->size : t->size), src);
 	return dst;
 }
 
@@ -539,27 +539,27 @@ static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 {
 	struct ir *room = gen_tmp(g, 8);
 
-	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
-	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), emit_int(g->e, f->offset / 8), room);
-	return emit_load(g->e, room, 0, f->size, f->type->is_signed);
+	ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8), room);
+	return ir_load(g->ir, room, 0, f->size, f->type->is_signed);
 }
 
-static struct ir *gen_args_field(struct gen *g, struct node *n)
+static struct ir *gen_args_field(struct gen *g, struct expr *n)
 {
 	const struct field *f = field_here(g, n->field.name);
 
 	if (g->provider->ctx != CTX_RAW)
 		g->bound_to_place = true;
 	if (!f) /* another place of the attach point has it, this one does not */
-		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : emit_int(g->e, 0);
+		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : ir_int(g->ir, 0);
 	if (n->type->kind == TYPE_STRING)
 		return field_string(g, f, n->type);
 	if (g->provider->ctx == CTX_TRAMPOLINE)
 		return trampoline_arg(g, f);
-	return emit_load_ctx(g->e, gen_ctx(g), f->offset, f->size, f->type->is_signed);
+	return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 }
 
-static struct ir *gen_field(struct gen *g, struct node *n)
+static struct ir *gen_field(struct gen *g, struct expr *n)
 {
 	struct ir *object;
 
@@ -571,7 +571,7 @@ static struct ir *gen_field(struct gen *g, struct node *n)
 }
 
 /* $s[i], $t[0] */
-static struct ir *gen_index(struct gen *g, struct node *n)
+static struct ir *gen_index(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->index.object->type;
 	struct ir *object = gen_value(g, n->index.object), *i;
@@ -580,10 +580,10 @@ static struct ir *gen_index(struct gen *g, struct node *n)
 		return gen_get(g, n->type, object,
 			t->tuple.offsets[n->index.index->integer.value]);
 	i = gen_value(g, n->index.index);
-	return emit_load(g->e, emit_index(g->e, object, gen_below(g, i, t->size)), 0, 1, true);
+	return ir_load(g->ir, ir_index(g->ir, object, gen_below(g, i, t->size)), 0, 1, true);
 }
 
-static struct ir *in_memory(struct gen *g, struct node *n)
+static struct ir *in_memory(struct gen *g, struct expr *n)
 {
 	struct ir *dst = gen_mem(g, n->type->size);
 
@@ -591,50 +591,39 @@ static struct ir *in_memory(struct gen *g, struct node *n)
 	return dst;
 }
 
-struct ir *gen_value(struct gen *g, struct node *n)
+struct ir *gen_value(struct gen *g, struct expr *n)
 {
 	switch (n->kind) {
-	case N_INT:
-		return emit_int(g->e, n->integer.value);
-	case N_BOOL:
-		return emit_int(g->e, n->boolean);
-	case N_STRING:
-	case N_TUPLE:
+	case EXPR_INT:
+		return ir_int(g->ir, n->integer.value);
+	case EXPR_BOOL:
+		return ir_int(g->ir, n->boolean);
+	case EXPR_STRING:
+	case EXPR_TUPLE:
 		return in_memory(g, n);
-	case N_VAR:
+	case EXPR_VAR:
 		return gen_get(g, n->var.var->type, gen_var_slot(g, n->var.var), 0);
-	case N_MAP:
+	case EXPR_MAP:
 		return gen_map_read(g, n);
-	case N_CALL:
-		return n->call.builtin->emit(g, n, NULL);
-	case N_FIELD:
+	case EXPR_CALL:
+		return n->call.builtin->gen(g, n, NULL);
+	case EXPR_FIELD:
 		return gen_field(g, n);
-	case N_INDEX:
+	case EXPR_INDEX:
 		return gen_index(g, n);
-	case N_UNOP:
+	case EXPR_UNOP:
 		return gen_unop(g, n);
-	case N_BINOP:
+	case EXPR_BINOP:
 		return gen_binop(g, n);
-	case N_TERNARY:
+	case EXPR_TERNARY:
 		return gen_ternary(g, n);
-	case N_CAST:
+	case EXPR_CAST:
 		return gen_cast(g, n);
-	case N_PARAM:
-	case N_WORD:
-	case N_ASSIGN:
-	case N_LET:
-	case N_EXPR:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_PARAM:
+	case EXPR_WORD:
+	case EXPR_SIZEOF:
 		break;
 	}
-	assert(!"a statement has no value");
+	assert(!"resolve and check leave none of these");
 	return NULL;
 }

@@ -36,81 +36,81 @@ enum { BOUNDED_ROUNDS = 256 };
 /* ---- which kind of loop ------------------------------------------------- */
 
 /* How often the body runs; UINT64_MAX: not known before. */
-static uint64_t rounds_of(const struct node *n)
+static uint64_t rounds_of(const struct stmt *n)
 {
 	int64_t from = 0, to;
 
-	if (n->kind == N_WHILE)
+	if (n->kind == STMT_WHILE)
 		return UINT64_MAX;
-	if (n->kind == N_UNROLL)
+	if (n->kind == STMT_UNROLL)
 		return n->loop.from->integer.value;
-	if (!node_is_const(n->loop.from, &from) || !node_is_const(n->loop.to, &to))
+	if (!expr_is_const(n->loop.from, &from) || !expr_is_const(n->loop.to, &to))
 		return UINT64_MAX;
 	return from < to ? (uint64_t)to - (uint64_t)from : 0;
 }
 
-static uint64_t weigh(const struct node *first);
+static uint64_t weigh(const struct stmt *first);
 
 static uint64_t times(uint64_t rounds, uint64_t weight)
 {
 	return rounds > WEIGHT_MAX / (weight + 1) ? WEIGHT_MAX : rounds * weight;
 }
 
-static uint64_t weigh_one(const struct node *n)
+static uint64_t weigh_one(const struct stmt *n)
 {
-	if (n->kind == N_IF)
+	if (n->kind == STMT_IF)
 		return weigh(n->cond.then) + weigh(n->cond.els);
-	if (n->kind == N_BLOCK)
+	if (n->kind == STMT_BLOCK)
 		return weigh(n->stmts);
-	if (n->kind == N_UNROLL || n->kind == N_FOR_RANGE)
+	if (n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE)
 		return times(rounds_of(n), weigh(n->loop.body));
 	return n->span.end - n->span.start;
 }
 
 /* How much code statements become: bytes of their text, those of a loop for each round. */
-static uint64_t weigh(const struct node *first)
+static uint64_t weigh(const struct stmt *first)
 {
 	uint64_t all = 0;
 
-	for (const struct node *n = first; n && all < WEIGHT_MAX; n = n->next)
+	for (const struct stmt *n = first; n && all < WEIGHT_MAX; n = n->next)
 		all += weigh_one(n);
 	return all;
 }
 
-static bool is_small(struct gen *g, const struct node *n)
+static bool is_small(struct gen *g, const struct stmt *n)
 {
 	return !g->is_long && times(rounds_of(n), weigh(n->loop.body)) <= INLINE_WEIGHT;
 }
 
-static bool has_body(struct gen *g, const struct node *n)
+static bool has_body(struct gen *g, const struct stmt *n)
 {
 	if (g->opt->no_loops)
 		return false;
-	if (n->kind == N_UNROLL)
+	if (n->kind == STMT_UNROLL)
 		return !is_small(g, n);
-	return n->kind == N_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(g, n);
+	return n->kind == STMT_WHILE || rounds_of(n) > INLINE_ROUNDS || !is_small(g, n);
 }
 
-static bool has_bodies(struct gen *g, const struct node *first)
+static bool has_bodies(struct gen *g, const struct stmt *first)
 {
-	for (const struct node *n = first; n; n = n->next) {
-		bool is_loop = n->kind == N_UNROLL || n->kind == N_FOR_RANGE || n->kind == N_WHILE;
+	for (const struct stmt *n = first; n; n = n->next) {
+		bool is_loop = n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE || n->kind == STMT_WHILE;
 
 		if (is_loop && has_body(g, n))
 			return true;
-		if (is_loop && n->kind != N_WHILE && has_bodies(g, n->loop.body))
+		if (is_loop && n->kind != STMT_WHILE && has_bodies(g, n->loop.body))
 			return true;
-		if ((n->kind == N_IF || n->kind == N_WHILE) && has_bodies(g, n->cond.then))
+		if ((n->kind == STMT_IF || n->kind == STMT_WHILE) && has_bodies(g, n->cond.then))
 			return true;
-		if (n->kind == N_IF && has_bodies(g, n->cond.els))
+		if (n->kind == STMT_IF && has_bodies(g, n->cond.els))
 			return true;
-		if (n->kind == N_BLOCK && has_bodies(g, n->stmts))
+		if (n->kind == STMT_BLOCK && has_bodies(g, n->stmts))
 			return true;
 	}
 	return false;
 }
 
-void gen_find_loops(struct gen *g, const struct node *first)
+void gen_find_loops(struct gen *g, const struct stmt *first)
 {
 	g->is_long = weigh(first) > PROGRAM_WEIGHT;
 	g->has_bodies = has_bodies(g, first);
@@ -120,7 +120,7 @@ void gen_find_loops(struct gen *g, const struct node *first)
 
 struct body {
 	struct gen_fn outer;
-	struct emit_outer *emit;
+	struct ir_outer *outside;
 };
 
 /* Writes its head; gives the number of the round. */
@@ -133,19 +133,19 @@ static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 	gen_function_add(g, name, at);
 	g->depth++;
 	b->outer = g->fn;
-	b->emit = emit_body_begin(g->e, name);
-	frame = emit_param(g->e, 1);
+	b->outside = ir_body_begin(g->ir, name);
+	frame = ir_param(g->ir, 1);
 	g->fn = (struct gen_fn){
-		.leave = emit_block(g->e, "leave"),
-		.loop_next = emit_block(g->e, "next"),
-		.loop_end = emit_block(g->e, "end"),
-		.mem_ptr = emit_alloca_ptr(g->e),
+		.leave = ir_block(g->ir, "leave"),
+		.loop_next = ir_block(g->ir, "next"),
+		.loop_end = ir_block(g->ir, "end"),
+		.mem_ptr = ir_alloca_ptr(g->ir),
 		.frame = frame,
 		.is_body = true,
 	};
-	emit_set_ptr(g->e, g->fn.mem_ptr,
-		emit_get_ptr(g->e, emit_offset(g->e, frame, FRAME_MEM)));
-	return emit_param(g->e, 0);
+	ir_set_ptr(g->ir, g->fn.mem_ptr,
+		ir_get_ptr(g->ir, ir_offset(g->ir, frame, FRAME_MEM)));
+	return ir_param(g->ir, 0);
 }
 
 /* Its end; gives its address. */
@@ -153,15 +153,15 @@ static struct ir *body_end(struct gen *g, struct body *b)
 {
 	struct ir *body;
 
-	emit_jump(g->e, g->fn.loop_next);
-	emit_at(g->e, g->fn.loop_next);
-	emit_return(g->e, emit_int(g->e, 0));
-	emit_at(g->e, g->fn.leave);
-	emit_store(g->e, gen_mem_at(g, g->stop_at), 0, 8, emit_int(g->e, 1));
-	emit_jump(g->e, g->fn.loop_end);
-	emit_at(g->e, g->fn.loop_end);
-	emit_return(g->e, emit_int(g->e, 1));
-	body = emit_body_end(g->e, b->emit);
+	ir_jump(g->ir, g->fn.loop_next);
+	ir_at(g->ir, g->fn.loop_next);
+	ir_return(g->ir, ir_int(g->ir, 0));
+	ir_at(g->ir, g->fn.leave);
+	ir_store(g->ir, gen_mem_at(g, g->stop_at), 0, 8, ir_int(g->ir, 1));
+	ir_jump(g->ir, g->fn.loop_end);
+	ir_at(g->ir, g->fn.loop_end);
+	ir_return(g->ir, ir_int(g->ir, 1));
+	body = ir_body_end(g->ir, b->outside);
 	g->fn = b->outer;
 	g->depth--;
 	return body;
@@ -170,16 +170,16 @@ static struct ir *body_end(struct gen *g, struct body *b)
 struct ir *gen_ctx(struct gen *g)
 {
 	if (!g->fn.is_body)
-		return emit_param(g->e, 0);
-	return emit_get_ptr(g->e, emit_offset(g->e, g->fn.frame, FRAME_CTX));
+		return ir_param(g->ir, 0);
+	return ir_get_ptr(g->ir, ir_offset(g->ir, g->fn.frame, FRAME_CTX));
 }
 
 struct ir *gen_slot(struct gen *g)
 {
 	g->mem_used = true;
 	if (g->fn.is_body)
-		return emit_load(g->e, g->fn.frame, FRAME_SLOT, 8, false);
-	return emit_load(g->e, g->fn.slot_index, 0, 8, false);
+		return ir_load(g->ir, g->fn.frame, FRAME_SLOT, 8, false);
+	return ir_load(g->ir, g->fn.slot_index, 0, 8, false);
 }
 
 /* What a body is handed; a body hands on what it got. */
@@ -188,11 +188,11 @@ static struct ir *frame_for_body(struct gen *g)
 	if (g->fn.is_body)
 		return g->fn.frame;
 	if (!g->fn.frame)
-		g->fn.frame = emit_alloca(g->e, FRAME_SIZE);
-	emit_store(g->e, g->fn.frame, FRAME_CTX, 8, gen_ctx(g));
-	emit_store(g->e, g->fn.frame, FRAME_MEM, 8, gen_mem_at(g, 0));
-	emit_store(g->e, g->fn.frame, FRAME_SLOT, 8, gen_slot(g));
-	emit_store(g->e, gen_mem_at(g, g->stop_at), 0, 8, emit_int(g->e, 0));
+		g->fn.frame = ir_alloca(g->ir, FRAME_SIZE);
+	ir_store(g->ir, g->fn.frame, FRAME_CTX, 8, gen_ctx(g));
+	ir_store(g->ir, g->fn.frame, FRAME_MEM, 8, gen_mem_at(g, 0));
+	ir_store(g->ir, g->fn.frame, FRAME_SLOT, 8, gen_slot(g));
+	ir_store(g->ir, gen_mem_at(g, g->stop_at), 0, 8, ir_int(g->ir, 0));
 	return g->fn.frame;
 }
 
@@ -203,28 +203,28 @@ static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct i
 {
 	struct ir *at = gen_mem(g, 8);
 
-	struct ir_block *lost = emit_block(g->e, "lost"), *done = emit_block(g->e, "done");
-	struct ir_block *end = emit_block(g->e, "endloop");
+	struct ir_block *lost = ir_block(g->ir, "lost"), *done = ir_block(g->ir, "done");
+	struct ir_block *end = ir_block(g->ir, "endloop");
 	struct ir *frame = frame_for_body(g), *ran;
 
-	emit_store(g->e, at, 0, 8, rounds);
-	ran = gen_call(g, BPF_FUNC_loop, 4, emit_load(g->e, at, 0, 8, false), body, frame,
-		emit_int(g->e, 0));
-	cut = emit_binary(g->e, EMIT_AND, cut,
-		emit_compare(g->e, EMIT_EQ, ran, emit_int(g->e, LOOP_ROUNDS_MAX)));
-	emit_branch(g->e, cut, lost, done);
-	emit_at(g->e, lost);
+	ir_store(g->ir, at, 0, 8, rounds);
+	ran = gen_call(g, BPF_FUNC_loop, 4, ir_load(g->ir, at, 0, 8, false), body, frame,
+		ir_int(g->ir, 0));
+	cut = ir_binary(g->ir, IR_AND, cut,
+		ir_compare(g->ir, IR_EQ, ran, ir_int(g->ir, LOOP_ROUNDS_MAX)));
+	ir_branch(g->ir, cut, lost, done);
+	ir_at(g->ir, lost);
 	gen_lost(g, LOST_LOOP);
-	emit_jump(g->e, done);
-	emit_at(g->e, done);
-	emit_branch(g->e, emit_load(g->e, gen_mem_at(g, g->stop_at), 0, 8, false), g->fn.leave,
+	ir_jump(g->ir, done);
+	ir_at(g->ir, done);
+	ir_branch(g->ir, ir_load(g->ir, gen_mem_at(g, g->stop_at), 0, 8, false), g->fn.leave,
 		end);
-	emit_at(g->e, end);
+	ir_at(g->ir, end);
 }
 
 /* ---- the body within the program ---------------------------------------- */
 
-static void inline_body(struct gen *g, struct node *body, struct ir_block *next,
+static void inline_body(struct gen *g, struct stmt *body, struct ir_block *next,
 	struct ir_block *end)
 {
 	struct ir_block *outer_next = g->fn.loop_next, *outer_end = g->fn.loop_end;
@@ -244,55 +244,55 @@ struct inline_loop {
 /* Up to the body: runs while i is below n, and below `most`, which the verifier knows. */
 static void inline_begin(struct gen *g, struct inline_loop *l, struct ir *n, uint64_t most)
 {
-	struct ir_block *bound = emit_block(g->e, "bound"), *lost = emit_block(g->e, "lost");
-	struct ir_block *body = emit_block(g->e, "body");
+	struct ir_block *bound = ir_block(g->ir, "bound"), *lost = ir_block(g->ir, "lost");
+	struct ir_block *body = ir_block(g->ir, "body");
 	struct ir *at;
 
-	*l = (struct inline_loop){gen_local(g), emit_block(g->e, "test"),
-		emit_block(g->e, "next"), emit_block(g->e, "endloop")};
-	emit_store(g->e, l->i, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, l->test);
-	emit_at(g->e, l->test);
-	at = emit_load(g->e, l->i, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, at, n), bound, l->end);
-	emit_at(g->e, bound);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, at, emit_int(g->e, most)), body, lost);
-	emit_at(g->e, lost);
+	*l = (struct inline_loop){gen_local(g), ir_block(g->ir, "test"),
+		ir_block(g->ir, "next"), ir_block(g->ir, "endloop")};
+	ir_store(g->ir, l->i, 0, 8, ir_int(g->ir, 0));
+	ir_jump(g->ir, l->test);
+	ir_at(g->ir, l->test);
+	at = ir_load(g->ir, l->i, 0, 8, false);
+	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, at, n), bound, l->end);
+	ir_at(g->ir, bound);
+	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, at, ir_int(g->ir, most)), body, lost);
+	ir_at(g->ir, lost);
 	gen_lost(g, LOST_LOOP);
-	emit_jump(g->e, l->end);
-	emit_at(g->e, body);
+	ir_jump(g->ir, l->end);
+	ir_at(g->ir, body);
 }
 
 static void inline_end(struct gen *g, struct inline_loop *l)
 {
 	struct ir *at;
 
-	emit_jump(g->e, l->next);
-	emit_at(g->e, l->next);
-	at = emit_load(g->e, l->i, 0, 8, false);
-	emit_store(g->e, l->i, 0, 8, emit_binary(g->e, EMIT_ADD, at, emit_int(g->e, 1)));
-	emit_jump(g->e, l->test);
-	emit_at(g->e, l->end);
+	ir_jump(g->ir, l->next);
+	ir_at(g->ir, l->next);
+	at = ir_load(g->ir, l->i, 0, 8, false);
+	ir_store(g->ir, l->i, 0, 8, ir_binary(g->ir, IR_ADD, at, ir_int(g->ir, 1)));
+	ir_jump(g->ir, l->test);
+	ir_at(g->ir, l->end);
 }
 
-static void unroll_copies(struct gen *g, struct node *n)
+static void unroll_copies(struct gen *g, struct stmt *n)
 {
-	struct ir_block *end = emit_block(g->e, "endunroll");
+	struct ir_block *end = ir_block(g->ir, "endunroll");
 
 	for (uint64_t i = 0; i < n->loop.from->integer.value; i++) {
-		struct ir_block *next = emit_block(g->e, "unroll");
+		struct ir_block *next = ir_block(g->ir, "unroll");
 
 		inline_body(g, n->loop.body, next, end);
-		emit_jump(g->e, next);
-		emit_at(g->e, next);
+		ir_jump(g->ir, next);
+		ir_at(g->ir, next);
 	}
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 }
 
 /* ---- statements --------------------------------------------------------- */
 
-void gen_unroll(struct gen *g, struct node *n)
+void gen_unroll(struct gen *g, struct stmt *n)
 {
 	uint64_t rounds = rounds_of(n);
 	struct inline_loop l;
@@ -303,23 +303,23 @@ void gen_unroll(struct gen *g, struct node *n)
 	} else if (has_body(g, n)) {
 		body_begin(g, &b, n->span);
 		gen_stmts(g, n->loop.body);
-		run_body(g, body_end(g, &b), emit_int(g->e, rounds), emit_int(g->e, 0));
+		run_body(g, body_end(g, &b), ir_int(g->ir, rounds), ir_int(g->ir, 0));
 	} else {
-		inline_begin(g, &l, emit_int(g->e, rounds), rounds);
+		inline_begin(g, &l, ir_int(g->ir, rounds), rounds);
 		inline_body(g, n->loop.body, l.next, l.end);
 		inline_end(g, &l);
 	}
 }
 
-static void while_body(struct gen *g, struct node *n, struct ir_block *end)
+static void while_body(struct gen *g, struct stmt *n, struct ir_block *end)
 {
-	struct ir_block *body = emit_block(g->e, "while");
+	struct ir_block *body = ir_block(g->ir, "while");
 
-	emit_branch(g->e, gen_truth(g, n->cond.test), body, end);
-	emit_at(g->e, body);
+	ir_branch(g->ir, gen_truth(g, n->cond.test), body, end);
+	ir_at(g->ir, body);
 }
 
-void gen_while(struct gen *g, struct node *n)
+void gen_while(struct gen *g, struct stmt *n)
 {
 	struct inline_loop l;
 	struct body b;
@@ -328,54 +328,54 @@ void gen_while(struct gen *g, struct node *n)
 		body_begin(g, &b, n->span);
 		while_body(g, n, g->fn.loop_end);
 		gen_stmts(g, n->cond.then);
-		run_body(g, body_end(g, &b), emit_int(g->e, LOOP_ROUNDS_MAX),
-			emit_int(g->e, 1));
+		run_body(g, body_end(g, &b), ir_int(g->ir, LOOP_ROUNDS_MAX),
+			ir_int(g->ir, 1));
 	} else {
-		inline_begin(g, &l, emit_int(g->e, UINT64_MAX), BOUNDED_ROUNDS);
+		inline_begin(g, &l, ir_int(g->ir, UINT64_MAX), BOUNDED_ROUNDS);
 		while_body(g, n, l.end);
 		inline_body(g, n->cond.then, l.next, l.end);
 		inline_end(g, &l);
 	}
 }
 
-static void set_var(struct gen *g, struct node *var, struct ir *first, struct ir *round)
+static void set_var(struct gen *g, struct expr *var, struct ir *first, struct ir *round)
 {
 	struct var *v = var->var.var;
 
-	gen_put(g, emit_binary(g->e, EMIT_ADD, first, round), v->type, v->type,
+	gen_put(g, ir_binary(g->ir, IR_ADD, first, round), v->type, v->type,
 		gen_var_slot(g, v), 0);
 }
 
 /* A body reads where the range begins from scratch memory. */
-static void range_body(struct gen *g, struct node *n, struct ir *from, struct ir *rounds)
+static void range_body(struct gen *g, struct stmt *n, struct ir *from, struct ir *rounds)
 {
-	struct ir *most = emit_int(g->e, LOOP_ROUNDS_MAX), *round, *cut;
+	struct ir *most = ir_int(g->ir, LOOP_ROUNDS_MAX), *round, *cut;
 	uint32_t at = gen_mem_take(g, 8);
 	struct body b;
 
-	cut = emit_compare(g->e, EMIT_UGT, rounds, most);
-	rounds = emit_select(g->e, cut, most, rounds);
-	emit_store(g->e, gen_mem_at(g, at), 0, 8, from);
+	cut = ir_compare(g->ir, IR_UGT, rounds, most);
+	rounds = ir_select(g->ir, cut, most, rounds);
+	ir_store(g->ir, gen_mem_at(g, at), 0, 8, from);
 	round = body_begin(g, &b, n->span);
-	set_var(g, n->loop.var, emit_load(g->e, gen_mem_at(g, at), 0, 8, true), round);
+	set_var(g, n->loop.var, ir_load(g->ir, gen_mem_at(g, at), 0, 8, true), round);
 	gen_stmts(g, n->loop.body);
 	run_body(g, body_end(g, &b), rounds, cut);
 }
 
-void gen_for_range(struct gen *g, struct node *n)
+void gen_for_range(struct gen *g, struct stmt *n)
 {
 	struct ir *from = gen_value(g, n->loop.from), *to = gen_value(g, n->loop.to), *rounds;
 	uint64_t known = rounds_of(n);
 	struct inline_loop l;
 
-	rounds = emit_select(g->e, emit_compare(g->e, EMIT_SLT, from, to),
-		emit_binary(g->e, EMIT_SUB, to, from), emit_int(g->e, 0));
+	rounds = ir_select(g->ir, ir_compare(g->ir, IR_SLT, from, to),
+		ir_binary(g->ir, IR_SUB, to, from), ir_int(g->ir, 0));
 	if (has_body(g, n)) {
 		range_body(g, n, from, rounds);
 		return;
 	}
 	inline_begin(g, &l, rounds, known == UINT64_MAX ? BOUNDED_ROUNDS : known);
-	set_var(g, n->loop.var, from, emit_load(g->e, l.i, 0, 8, false));
+	set_var(g, n->loop.var, from, ir_load(g->ir, l.i, 0, 8, false));
 	inline_body(g, n->loop.body, l.next, l.end);
 	inline_end(g, &l);
 }

@@ -32,7 +32,7 @@ static uint32_t slot_size(const struct map *m)
 static void mark_set(struct gen *g, const struct map *m, struct ir *slot)
 {
 	if (!m->key)
-		emit_store(g->e, slot, value_size(m->value), 8, emit_int(g->e, 1));
+		ir_store(g->ir, slot, value_size(m->value), 8, ir_int(g->ir, 1));
 }
 
 static uint32_t key_size(const struct map *m)
@@ -43,7 +43,7 @@ static uint32_t key_size(const struct map *m)
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 {
 	bool per_cpu = map_is_per_cpu(m);
-	struct emit_map def = {
+	struct ir_map def = {
 		.name = arena_printf(g->arena, "AT_%s", m->name),
 		.key_size = key_size(m),
 		.value_size = slot_size(m),
@@ -54,7 +54,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
 	else
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
-	m->slot = emit_map(g->e, &def);
+	m->slot = ir_map(g->ir, &def);
 	*ret = (struct image_map){
 		.name = m->name,
 		.bpf_name = def.name,
@@ -66,7 +66,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 	};
 }
 
-struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
+struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys)
 {
 	const struct type *t = m->key;
 	struct ir *key;
@@ -74,7 +74,7 @@ struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
 
 	if (!t) {
 		key = gen_tmp(g, 8);
-		emit_store(g->e, key, 0, 4, emit_int(g->e, 0));
+		ir_store(g->ir, key, 0, 4, ir_int(g->ir, 0));
 		return key;
 	}
 	key = type_in_memory(t) ? gen_mem(g, t->size) : gen_tmp(g, 8);
@@ -83,20 +83,20 @@ struct ir *gen_key(struct gen *g, struct map *m, struct node *keys)
 		return key;
 	}
 	gen_zero(g, key, t->size);
-	for (struct node *k = keys; k; k = k->next, i++)
+	for (struct expr *k = keys; k; k = k->next, i++)
 		gen_into(g, k, t->tuple.members[i], key, t->tuple.offsets[i]);
 	return key;
 }
 
 static void check_update(struct gen *g, struct ir *result)
 {
-	struct ir_block *full = emit_block(g->e, "full"), *done = emit_block(g->e, "stored");
+	struct ir_block *full = ir_block(g->ir, "full"), *done = ir_block(g->ir, "stored");
 
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, result, emit_int(g->e, 0)), done, full);
-	emit_at(g->e, full);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), done, full);
+	ir_at(g->ir, full);
 	gen_lost(g, LOST_MAP);
-	emit_jump(g->e, done);
-	emit_at(g->e, done);
+	ir_jump(g->ir, done);
+	ir_at(g->ir, done);
 }
 
 /* The element, made with zeros when it was not there; what follows is written where it is at
@@ -105,27 +105,27 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	struct ir_block *end, struct ir_block **ret_full)
 {
 	struct ir *p = gen_lookup(g, m->slot, key), *made = NULL;
-	struct ir_block *make = emit_block(g->e, "make"), *found = emit_block(g->e, "found");
-	struct ir_block *full = emit_block(g->e, "full"), *here = emit_here(g->e);
+	struct ir_block *make = ir_block(g->ir, "make"), *found = ir_block(g->ir, "found");
+	struct ir_block *full = ir_block(g->ir, "full"), *here = ir_here(g->ir);
 
-	emit_branch(g->e, emit_is_null(g->e, p), m->key ? make : full, found);
-	emit_at(g->e, make);
+	ir_branch(g->ir, ir_is_null(g->ir, p), m->key ? make : full, found);
+	ir_at(g->ir, make);
 	if (m->key) {
 		/* NOEXIST: another CPU may have made it meanwhile. */
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
-			emit_zeros(g->e, slot_size(m)), emit_int(g->e, BPF_NOEXIST));
+			ir_zeros(g->ir, slot_size(m)), ir_int(g->ir, BPF_NOEXIST));
 		made = gen_lookup(g, m->slot, key);
-		emit_branch(g->e, emit_is_null(g->e, made), full, found);
+		ir_branch(g->ir, ir_is_null(g->ir, made), full, found);
 	} else {
-		emit_jump(g->e, full); /* never reached */
+		ir_jump(g->ir, full); /* never reached */
 	}
-	emit_at(g->e, full);
+	ir_at(g->ir, full);
 	gen_lost(g, LOST_MAP);
-	*ret_full = emit_here(g->e);
-	emit_jump(g->e, end);
-	emit_at(g->e, found);
+	*ret_full = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, found);
 	if (made)
-		p = emit_phi(g->e, p, here, made, make);
+		p = ir_phi(g->ir, p, here, made, make);
 	mark_set(g, m, p);
 	return p;
 }
@@ -135,29 +135,29 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 /* What a map's element is to a program: 0 where it is not there. */
 static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
-	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read");
 	struct ir *p = gen_lookup(g, m->slot, key), *v;
-	struct ir_block *here = emit_here(g->e);
+	struct ir_block *here = ir_here(g->ir);
 
-	emit_branch(g->e, emit_is_null(g->e, p), end, found);
-	emit_at(g->e, found);
+	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
+	ir_at(g->ir, found);
 	v = gen_get(g, m->value, p, 0);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
-	return emit_phi(g->e, emit_int(g->e, 0), here, v, found);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, ir_int(g->ir, 0), here, v, found);
 }
 
 static struct ir *read_memory(struct gen *g, struct map *m, struct ir *key)
 {
-	struct ir_block *found = emit_block(g->e, "found"), *end = emit_block(g->e, "read");
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read");
 	struct ir *copy = gen_mem(g, m->value->size), *p = gen_lookup(g, m->slot, key);
 
 	gen_zero(g, copy, m->value->size);
-	emit_branch(g->e, emit_is_null(g->e, p), end, found);
-	emit_at(g->e, found);
+	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
+	ir_at(g->ir, found);
 	gen_copy(g, copy, p, m->value->size);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 	return copy;
 }
 
@@ -187,9 +187,9 @@ static void merge_part(struct gen *g, const struct type *t, struct ir *part, str
 	bool two = t->size > 8;
 	struct ir *args[] = {
 		whole,
-		emit_load(g->e, part, 0, 8, false),
-		two ? emit_load(g->e, part, 8, 8, false) : emit_int(g->e, 0),
-		emit_int(g->e, merge_of(t)),
+		ir_load(g->ir, part, 0, 8, false),
+		two ? ir_load(g->ir, part, 8, 8, false) : ir_int(g->ir, 0),
+		ir_int(g->ir, merge_of(t)),
 	};
 
 	gen_library(g, "agg_merge", params, sizes, args, 4);
@@ -198,33 +198,33 @@ static void merge_part(struct gen *g, const struct type *t, struct ir *part, str
 static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir *whole = gen_tmp(g, sizeof(struct agg_whole)), *cpu = gen_local(g), *i, *p;
-	struct ir_block *test = emit_block(g->e, "cpus"), *body = emit_block(g->e, "cpu");
-	struct ir_block *part = emit_block(g->e, "part"), *end = emit_block(g->e, "summed");
+	struct ir_block *test = ir_block(g->ir, "cpus"), *body = ir_block(g->ir, "cpu");
+	struct ir_block *part = ir_block(g->ir, "part"), *end = ir_block(g->ir, "summed");
 
 	gen_zero(g, whole, sizeof(struct agg_whole));
-	emit_store(g->e, cpu, 0, 8, emit_int(g->e, 0));
-	emit_jump(g->e, test);
-	emit_at(g->e, test);
-	i = emit_load(g->e, cpu, 0, 8, false);
-	emit_branch(g->e, emit_compare(g->e, EMIT_ULT, i, emit_int(g->e, g->opt->ncpus)), body,
+	ir_store(g->ir, cpu, 0, 8, ir_int(g->ir, 0));
+	ir_jump(g->ir, test);
+	ir_at(g->ir, test);
+	i = ir_load(g->ir, cpu, 0, 8, false);
+	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, i, ir_int(g->ir, g->opt->ncpus)), body,
 		end);
-	emit_at(g->e, body);
-	p = emit_helper_ptr(g->e, BPF_FUNC_map_lookup_percpu_elem,
+	ir_at(g->ir, body);
+	p = ir_helper_ptr(g->ir, BPF_FUNC_map_lookup_percpu_elem,
 		(struct ir *[]){m->slot, key, i}, 3);
-	emit_branch(g->e, emit_is_null(g->e, p), end, part);
-	emit_at(g->e, part);
+	ir_branch(g->ir, ir_is_null(g->ir, p), end, part);
+	ir_at(g->ir, part);
 	merge_part(g, m->value, p, whole);
-	emit_store(g->e, cpu, 0, 8, emit_binary(g->e, EMIT_ADD, i, emit_int(g->e, 1)));
-	emit_jump(g->e, test);
-	emit_at(g->e, end);
-	i = emit_load(g->e, whole, offsetof(struct agg_whole, value), 8, false);
+	ir_store(g->ir, cpu, 0, 8, ir_binary(g->ir, IR_ADD, i, ir_int(g->ir, 1)));
+	ir_jump(g->ir, test);
+	ir_at(g->ir, end);
+	i = ir_load(g->ir, whole, offsetof(struct agg_whole, value), 8, false);
 	if (merge_of(m->value) != MERGE_AVERAGE)
 		return i;
 	return gen_binary(g, OP_DIV, m->value->is_signed ? type_int64 : type_uint64, i,
-		type_int64, emit_load(g->e, whole, offsetof(struct agg_whole, n), 8, false));
+		type_int64, ir_load(g->ir, whole, offsetof(struct agg_whole, n), 8, false));
 }
 
-struct ir *gen_map_read(struct gen *g, struct node *n)
+struct ir *gen_map_read(struct gen *g, struct expr *n)
 {
 	struct map *m = n->map.map;
 	struct ir *key = gen_key(g, m, n->map.keys);
@@ -237,90 +237,89 @@ struct ir *gen_map_read(struct gen *g, struct node *n)
 /* ---- writing ------------------------------------------------------------ */
 
 /* @m[k] = count(): the builtin changes the element in place. */
-static void assign_agg(struct gen *g, struct node *n)
+static void assign_agg(struct gen *g, struct stmt *n)
 {
-	struct map *m = n->op.left->map.map;
-	struct ir_block *end = emit_block(g->e, "counted"), *full;
-	struct ir *key = gen_key(g, m, n->op.left->map.keys);
+	struct map *m = n->assign.left->map.map;
+	struct ir_block *end = ir_block(g->ir, "counted"), *full;
+	struct ir *key = gen_key(g, m, n->assign.left->map.keys);
 	struct ir *p = lookup_or_make(g, m, key, end, &full);
 
-	n->op.right->call.builtin->emit(g, n->op.right, p);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+	n->assign.right->call.builtin->gen(g, n->assign.right, p);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 }
 
-static void assign_plain(struct gen *g, struct node *n)
+static void assign_plain(struct gen *g, struct stmt *n)
 {
-	struct map *m = n->op.left->map.map;
+	struct map *m = n->assign.left->map.map;
 	bool memory = type_in_memory(m->value);
 	struct ir *value = memory ? gen_mem(g, slot_size(m)) : gen_tmp(g, slot_size(m));
 	struct ir *key;
 
 	if (!memory)
-		emit_store(g->e, value, 0, 8, emit_int(g->e, 0));
-	gen_into(g, n->op.right, m->value, value, 0);
+		ir_store(g->ir, value, 0, 8, ir_int(g->ir, 0));
+	gen_into(g, n->assign.right, m->value, value, 0);
 	mark_set(g, m, value);
-	key = gen_key(g, m, n->op.left->map.keys);
+	key = gen_key(g, m, n->assign.left->map.keys);
 	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
-		emit_int(g->e, BPF_ANY)));
+		ir_int(g->ir, BPF_ANY)));
 }
 
 /* Read, change, write: += and -= in one atomic instruction. */
-static struct ir *change(struct gen *g, struct map *m, struct node *keys, enum op op,
-	const struct type *t, struct ir *operand, bool want_old)
+static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
+	struct ir *operand, bool want_old)
 {
-	struct ir_block *end = emit_block(g->e, "changed"), *full, *here;
-	struct ir *key = gen_key(g, m, keys), *p, *old, *new;
+	struct ir_block *end = ir_block(g->ir, "changed"), *full, *here;
+	struct map *m = target->map.map;
+	struct ir *key = gen_key(g, m, target->map.keys), *p, *old, *new;
 
 	p = lookup_or_make(g, m, key, end, &full);
-	old = emit_load(g->e, p, 0, 8, m->value->is_signed);
+	old = ir_load(g->ir, p, 0, 8, m->value->is_signed);
 	new = gen_binary(g, op, m->value, old, t, operand);
 	if (op == OP_ADD)
-		emit_atomic_add(g->e, p, operand);
+		ir_atomic_add(g->ir, p, operand);
 	else if (op == OP_SUB)
-		emit_atomic_add(g->e, p, emit_binary(g->e, EMIT_SUB, emit_int(g->e, 0), operand));
+		ir_atomic_add(g->ir, p, ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), operand));
 	else
-		emit_store(g->e, p, 0, 8, new);
-	here = emit_here(g->e);
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
-	return emit_phi(g->e, want_old ? old : new, here, emit_int(g->e, 0), full);
+		ir_store(g->ir, p, 0, 8, new);
+	here = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, want_old ? old : new, here, ir_int(g->ir, 0), full);
 }
 
-void gen_map_assign(struct gen *g, struct node *n)
+void gen_map_assign(struct gen *g, struct stmt *n)
 {
-	struct node *right = n->op.right;
-	struct map *m = n->op.left->map.map;
+	struct expr *right = n->assign.right;
+	struct map *m = n->assign.left->map.map;
 
-	if (n->op.op != OP_NONE)
-		change(g, m, n->op.left->map.keys, n->op.op, right->type, gen_value(g, right),
-			false);
+	if (n->assign.op != OP_NONE)
+		change(g, n->assign.left, n->assign.op, right->type, gen_value(g, right), false);
 	else if (map_is_per_cpu(m))
 		assign_agg(g, n);
 	else
 		assign_plain(g, n);
 }
 
-struct ir *gen_map_incdec(struct gen *g, struct node *n)
+struct ir *gen_map_incdec(struct gen *g, struct expr *n)
 {
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
 
-	return change(g, n->op.left->map.map, n->op.left->map.keys, up ? OP_ADD : OP_SUB,
-		type_int64, emit_int(g->e, 1), post);
+	return change(g, n->op.left, up ? OP_ADD : OP_SUB, type_int64, ir_int(g->ir, 1), post);
 }
 
-struct ir *gen_map_delete(struct gen *g, struct map *m, struct node *keys)
+struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)
 {
 	struct ir *key = gen_key(g, m, keys);
 
 	if (!m->key) { /* an array's element cannot go: it becomes zero */
-		struct ir *zeros = emit_zeros(g->e, slot_size(m));
+		struct ir *zeros = ir_zeros(g->ir, slot_size(m));
 
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,
-			emit_int(g->e, BPF_ANY));
-		return emit_int(g->e, 1);
+			ir_int(g->ir, BPF_ANY));
+		return ir_int(g->ir, 1);
 	}
-	return emit_compare(g->e, EMIT_EQ,
-		gen_call(g, BPF_FUNC_map_delete_elem, 2, m->slot, key), emit_int(g->e, 0));
+	return ir_compare(g->ir, IR_EQ,
+		gen_call(g, BPF_FUNC_map_delete_elem, 2, m->slot, key), ir_int(g->ir, 0));
 }

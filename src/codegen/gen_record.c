@@ -34,14 +34,14 @@ uint32_t gen_record_id(const struct gen *g, const struct image_record *r)
 
 struct ir *gen_ring(struct gen *g)
 {
-	const struct emit_map m = {
+	const struct ir_map m = {
 		.name = "ring",
 		.type = BPF_MAP_TYPE_RINGBUF,
 		.max_entries = RING_BYTES,
 	};
 
 	if (!g->ring)
-		g->ring = emit_map_extern(g->e, &m);
+		g->ring = ir_map_extern(g->ir, &m);
 	g->img->ring = true;
 	return g->ring;
 }
@@ -49,7 +49,7 @@ struct ir *gen_ring(struct gen *g)
 void gen_lost(struct gen *g, uint32_t kind)
 {
 	static const char *const params[] = {"int"};
-	struct ir *arg = emit_int(g->e, kind);
+	struct ir *arg = ir_int(g->ir, kind);
 
 	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
@@ -59,24 +59,24 @@ static uint32_t arg_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
-static void describe_args(struct gen *g, struct image_record *r, struct node *args)
+static void describe_args(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct image_arg *list;
 	uint32_t at = sizeof(struct record);
 
-	for (struct node *n = args; n; n = n->next)
+	for (struct expr *n = args; n; n = n->next)
 		r->nargs++;
 	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
-	for (struct node *n = args; n; n = n->next, list++) {
+	for (struct expr *n = args; n; n = n->next, list++) {
 		*list = (struct image_arg){.type = n->type, .offset = at};
 		at += arg_size(n->type);
 	}
 	r->size = at;
 }
 
-void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
+void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 {
-	struct ir_block *lost = emit_block(g->e, "lost"), *sent = emit_block(g->e, "sent");
+	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
 	uint32_t id = gen_record_id(g, r), i = 0;
 	const struct image_arg *list;
 	struct ir *mem, *result;
@@ -86,18 +86,18 @@ void gen_record_send(struct gen *g, struct image_record *r, struct node *args)
 	list = r->args;
 	size = r->size;
 	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
-	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
-	for (struct node *n = args; n; n = n->next, i++) {
+	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
+	for (struct expr *n = args; n; n = n->next, i++) {
 		if (arg_size(list[i].type) != list[i].type->size)
-			gen_zero(g, emit_offset(g->e, mem, list[i].offset),
+			gen_zero(g, ir_offset(g->ir, mem, list[i].offset),
 				arg_size(list[i].type));
 		gen_into(g, n, list[i].type, mem, list[i].offset);
 	}
 	result = gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem,
-		emit_int(g->e, size), emit_int(g->e, 0));
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, result, emit_int(g->e, 0)), sent, lost);
-	emit_at(g->e, lost);
+		ir_int(g->ir, size), ir_int(g->ir, 0));
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, lost);
+	ir_at(g->ir, lost);
 	gen_lost(g, LOST_RING);
-	emit_jump(g->e, sent);
-	emit_at(g->e, sent);
+	ir_jump(g->ir, sent);
+	ir_at(g->ir, sent);
 }

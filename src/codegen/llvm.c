@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm.c - emit.h by LLVM's C API (18 to 21). Maps, and what comes after the last program, are in
+/* llvm.c - ir.h by LLVM's C API (18 to 21). Maps, and what comes after the last program, are in
  * llvm_out.c; no other file knows LLVM.
  *
  * Three conditions of BPF on what is made here: every function, externs too, has a
@@ -20,31 +20,31 @@
 
 /* ---- the module --------------------------------------------------------- */
 
-static void add_flag(struct emit *e, const char *name, uint64_t v)
+static void add_flag(struct ir_builder *ir, const char *name, uint64_t v)
 {
-	LLVMAddModuleFlag(e->m, LLVMModuleFlagBehaviorWarning, name, strlen(name),
-		LLVMValueAsMetadata(LLVMConstInt(e->i32, v, 0)));
+	LLVMAddModuleFlag(ir->m, LLVMModuleFlagBehaviorWarning, name, strlen(name),
+		LLVMValueAsMetadata(LLVMConstInt(ir->i32, v, 0)));
 }
 
-static LLVMMetadataRef di_basic(struct emit *e, const char *name, unsigned bits, unsigned enc)
+static LLVMMetadataRef di_basic(struct ir_builder *ir, const char *name, unsigned bits, unsigned enc)
 {
-	return LLVMDIBuilderCreateBasicType(e->di, name, strlen(name), bits, enc,
+	return LLVMDIBuilderCreateBasicType(ir->di, name, strlen(name), bits, enc,
 		LLVMDIFlagZero);
 }
 
-static void init_types(struct emit *e)
+static void init_types(struct ir_builder *ir)
 {
 	enum { DW_ATE_signed = 5, DW_ATE_unsigned = 7 };
 
-	e->i8 = LLVMInt8TypeInContext(e->c);
-	e->i16 = LLVMInt16TypeInContext(e->c);
-	e->i32 = LLVMInt32TypeInContext(e->c);
-	e->i64 = LLVMInt64TypeInContext(e->c);
-	e->ptr = LLVMPointerTypeInContext(e->c, 0);
-	e->di_int = di_basic(e, "int", 32, DW_ATE_signed);
-	e->di_u32 = di_basic(e, "unsigned int", 32, DW_ATE_unsigned);
-	e->di_u64 = di_basic(e, "unsigned long long", 64, DW_ATE_unsigned);
-	e->di_ptr = LLVMDIBuilderCreatePointerType(e->di, NULL, 64, 0, 0, "", 0);
+	ir->i8 = LLVMInt8TypeInContext(ir->c);
+	ir->i16 = LLVMInt16TypeInContext(ir->c);
+	ir->i32 = LLVMInt32TypeInContext(ir->c);
+	ir->i64 = LLVMInt64TypeInContext(ir->c);
+	ir->ptr = LLVMPointerTypeInContext(ir->c, 0);
+	ir->di_int = di_basic(ir, "int", 32, DW_ATE_signed);
+	ir->di_u32 = di_basic(ir, "unsigned int", 32, DW_ATE_unsigned);
+	ir->di_u64 = di_basic(ir, "unsigned long long", 64, DW_ATE_unsigned);
+	ir->di_ptr = LLVMDIBuilderCreatePointerType(ir->di, NULL, 64, 0, 0, "", 0);
 }
 
 /* LLVM would end the process where a function needs too much stack. Its words for that:
@@ -52,15 +52,15 @@ static void init_types(struct emit *e)
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 {
 	static const char before[] = "in function ";
-	struct emit *e = arg;
+	struct ir_builder *ir = arg;
 	char *text, *name;
 
-	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->refused)
+	if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || ir->refused)
 		return;
 	text = LLVMGetDiagInfoDescription(info);
 	name = strstr(text, before);
 	name = name ? name + strlen(before) : text;
-	e->refused = strndup(name, strcspn(name, " "));
+	ir->refused = strndup(name, strcspn(name, " "));
 	LLVMDisposeMessage(text);
 }
 
@@ -88,7 +88,7 @@ static void init_library(void)
 	done = true;
 }
 
-static bool init_machine(struct emit *e)
+static bool init_machine(struct ir_builder *ir)
 {
 	LLVMTargetRef target;
 	char *why = NULL;
@@ -104,119 +104,122 @@ static bool init_machine(struct emit *e)
 		LLVMDisposeMessage(why);
 		return false;
 	}
-	e->machine = LLVMCreateTargetMachine(target, "bpfel", "v3", "",
+	ir->machine = LLVMCreateTargetMachine(target, "bpfel", "v3", "",
 		LLVMCodeGenLevelDefault, LLVMRelocDefault, LLVMCodeModelDefault);
-	return e->machine != NULL;
+	return ir->machine != NULL;
 }
 
-struct emit *emit_new(const char *source_name)
+struct ir_builder *ir_new(const char *source_name)
 {
-	struct emit *e = calloc(1, sizeof(*e));
+	struct ir_builder *ir = calloc(1, sizeof(*ir));
 	LLVMTargetDataRef layout;
 
-	assert(e);
-	e->c = LLVMContextCreate();
-	LLVMContextSetDiagnosticHandler(e->c, on_diagnostic, e);
-	e->m = LLVMModuleCreateWithNameInContext(source_name, e->c);
-	e->b = LLVMCreateBuilderInContext(e->c);
-	e->di = LLVMCreateDIBuilder(e->m);
-	if (!init_machine(e)) {
-		emit_free(e);
+	assert(ir);
+	ir->c = LLVMContextCreate();
+	LLVMContextSetDiagnosticHandler(ir->c, on_diagnostic, ir);
+	ir->m = LLVMModuleCreateWithNameInContext(source_name, ir->c);
+	ir->b = LLVMCreateBuilderInContext(ir->c);
+	ir->di = LLVMCreateDIBuilder(ir->m);
+	if (!init_machine(ir)) {
+		ir_free(ir);
 		return NULL;
 	}
-	LLVMSetTarget(e->m, "bpfel");
-	layout = LLVMCreateTargetDataLayout(e->machine);
-	LLVMSetModuleDataLayout(e->m, layout);
+	LLVMSetTarget(ir->m, "bpfel");
+	layout = LLVMCreateTargetDataLayout(ir->machine);
+	LLVMSetModuleDataLayout(ir->m, layout);
 	LLVMDisposeTargetData(layout);
-	e->file = LLVMDIBuilderCreateFile(e->di, source_name, strlen(source_name), ".", 1);
-	e->unit = LLVMDIBuilderCreateCompileUnit(e->di, LLVMDWARFSourceLanguageC99, e->file,
+	ir->file = LLVMDIBuilderCreateFile(ir->di, source_name, strlen(source_name), ".", 1);
+	ir->unit = LLVMDIBuilderCreateCompileUnit(ir->di, LLVMDWARFSourceLanguageC99, ir->file,
 		"strata", 6, 1, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, 0, 0, "", 0, "", 0);
-	init_types(e);
-	add_flag(e, "Debug Info Version", LLVMDebugMetadataVersion());
-	add_flag(e, "Dwarf Version", 5);
-	return e;
+	init_types(ir);
+	add_flag(ir, "Debug Info Version", LLVMDebugMetadataVersion());
+	add_flag(ir, "Dwarf Version", 5);
+	return ir;
 }
 
-void emit_free(struct emit *e)
+void ir_free(struct ir_builder *ir)
 {
-	if (!e)
+	if (!ir)
 		return;
-	for (unsigned i = 0; i < e->nlibrary; i++)
-		free(e->library[i].name);
-	for (size_t i = 0; i < e->maps.len; i++)
-		free(e->maps.data[i].name);
-	vec_done(&e->maps);
-	vec_done(&e->map_types);
-	free(e->refused);
-	if (e->di)
-		LLVMDisposeDIBuilder(e->di);
-	LLVMDisposeBuilder(e->b);
-	LLVMDisposeModule(e->m);
-	if (e->machine)
-		LLVMDisposeTargetMachine(e->machine);
-	LLVMContextDispose(e->c);
-	free(e);
+	for (unsigned i = 0; i < ir->nlibrary; i++)
+		free(ir->library[i].name);
+	for (size_t i = 0; i < ir->maps.len; i++)
+		free(ir->maps.data[i].name);
+	vec_done(&ir->maps);
+	vec_done(&ir->map_types);
+	free(ir->refused);
+	if (ir->di)
+		LLVMDisposeDIBuilder(ir->di);
+	LLVMDisposeBuilder(ir->b);
+	LLVMDisposeModule(ir->m);
+	if (ir->machine)
+		LLVMDisposeTargetMachine(ir->machine);
+	LLVMContextDispose(ir->c);
+	free(ir);
 }
 
 /* ---- functions ---------------------------------------------------------- */
 
-static void set_nounwind(struct emit *e, LLVMValueRef fn)
+static void set_nounwind(struct ir_builder *ir, LLVMValueRef fn)
 {
 	unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);
 
 	LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
-		LLVMCreateEnumAttribute(e->c, kind, 0));
+		LLVMCreateEnumAttribute(ir->c, kind, 0));
 }
 
-static LLVMMetadataRef subprogram(struct emit *e, const char *name, LLVMMetadataRef *types,
-	unsigned n, bool local, bool definition, unsigned line)
+enum subprogram_kind { SUBPROGRAM_GLOBAL, SUBPROGRAM_STATIC, SUBPROGRAM_DECLARED };
+
+static LLVMMetadataRef subprogram(struct ir_builder *ir, const char *name, LLVMMetadataRef *types,
+	unsigned n, enum subprogram_kind kind, unsigned line)
 {
-	LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(e->di, e->file, types, n,
+	bool local = kind == SUBPROGRAM_STATIC, definition = kind != SUBPROGRAM_DECLARED;
+	LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(ir->di, ir->file, types, n,
 		LLVMDIFlagZero);
-	LLVMMetadataRef sp = LLVMDIBuilderCreateFunction(e->di, e->file, name, strlen(name),
-		name, strlen(name), e->file, line, type, local, definition, line,
+	LLVMMetadataRef sp = LLVMDIBuilderCreateFunction(ir->di, ir->file, name, strlen(name),
+		name, strlen(name), ir->file, line, type, local, definition, line,
 		LLVMDIFlagPrototyped, 1);
 
 	if (!definition)
-		LLVMDIBuilderFinalizeSubprogram(e->di, sp);
+		LLVMDIBuilderFinalizeSubprogram(ir->di, sp);
 	return sp;
 }
 
 /* An always-preserved variable is what names the FUNC_PROTO's parameter in BTF. */
-static void name_param(struct emit *e, LLVMMetadataRef sp, const char *name, unsigned i,
+static void name_param(struct ir_builder *ir, LLVMMetadataRef sp, const char *name, unsigned i,
 	unsigned line, LLVMMetadataRef type)
 {
-	LLVMDIBuilderCreateParameterVariable(e->di, sp, name, strlen(name), i, e->file, line,
+	LLVMDIBuilderCreateParameterVariable(ir->di, sp, name, strlen(name), i, ir->file, line,
 		type, 1, LLVMDIFlagZero);
 }
 
-void emit_prog_begin(struct emit *e, const char *name, const char *section, unsigned line)
+void ir_prog_begin(struct ir_builder *ir, const char *name, const char *section, unsigned line)
 {
-	LLVMTypeRef type = LLVMFunctionType(e->i32, &e->ptr, 1, 0);
-	LLVMMetadataRef types[] = {e->di_int, e->di_ptr};
+	LLVMTypeRef type = LLVMFunctionType(ir->i32, &ir->ptr, 1, 0);
+	LLVMMetadataRef types[] = {ir->di_int, ir->di_ptr};
 
-	e->fn = LLVMAddFunction(e->m, name, type);
-	LLVMSetSection(e->fn, section);
-	set_nounwind(e, e->fn);
-	e->fn_scope = subprogram(e, name, types, 2, false, true, line);
-	LLVMSetSubprogram(e->fn, e->fn_scope);
-	name_param(e, e->fn_scope, "ctx", 1, line, e->di_ptr);
-	e->entry = LLVMAppendBasicBlockInContext(e->c, e->fn, "entry");
-	LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->c, e->fn, "start"));
-	emit_line(e, line, 1);
+	ir->fn = LLVMAddFunction(ir->m, name, type);
+	LLVMSetSection(ir->fn, section);
+	set_nounwind(ir, ir->fn);
+	ir->fn_scope = subprogram(ir, name, types, 2, SUBPROGRAM_GLOBAL, line);
+	LLVMSetSubprogram(ir->fn, ir->fn_scope);
+	name_param(ir, ir->fn_scope, "ctx", 1, line, ir->di_ptr);
+	ir->entry = LLVMAppendBasicBlockInContext(ir->c, ir->fn, "entry");
+	LLVMPositionBuilderAtEnd(ir->b, LLVMAppendBasicBlockInContext(ir->c, ir->fn, "start"));
+	ir_line(ir, line, 1);
 }
 
-struct ir *emit_param(struct emit *e, unsigned i)
+struct ir *ir_param(struct ir_builder *ir, unsigned i)
 {
-	return IR(LLVMGetParam(e->fn, i));
+	return IR(LLVMGetParam(ir->fn, i));
 }
 
-void emit_prog_end(struct emit *e)
+void ir_prog_end(struct ir_builder *ir)
 {
-	assert(emit_ended(e));
-	LLVMPositionBuilderAtEnd(e->b, e->entry);
-	LLVMBuildBr(e->b, LLVMGetNextBasicBlock(e->entry));
-	e->fn = NULL;
+	assert(ir_ended(ir));
+	LLVMPositionBuilderAtEnd(ir->b, ir->entry);
+	LLVMBuildBr(ir->b, LLVMGetNextBasicBlock(ir->entry));
+	ir->fn = NULL;
 }
 
 /* ---- callbacks ---------------------------------------------------------- */
@@ -224,273 +227,273 @@ void emit_prog_end(struct emit *e)
 enum { CALLBACK_PARAMS = 4 };
 
 /* A static function of the program's file, whose parameters are numbers or pointers. */
-static LLVMValueRef callback(struct emit *e, const char *name, const char *const *params,
+static LLVMValueRef callback(struct ir_builder *ir, const char *name, const char *const *params,
 	LLVMTypeRef first, unsigned n, LLVMMetadataRef *ret_scope)
 {
-	LLVMMetadataRef di[CALLBACK_PARAMS + 1] = {e->di_int};
+	LLVMMetadataRef di[CALLBACK_PARAMS + 1] = {ir->di_int};
 	LLVMTypeRef types[CALLBACK_PARAMS];
 	LLVMValueRef fn;
 
 	for (unsigned i = 0; i < n; i++) {
-		types[i] = i ? e->ptr : first;
-		di[i + 1] = types[i] == e->ptr ? e->di_ptr : e->di_u64;
+		types[i] = i ? ir->ptr : first;
+		di[i + 1] = types[i] == ir->ptr ? ir->di_ptr : ir->di_u64;
 	}
-	fn = LLVMAddFunction(e->m, name, LLVMFunctionType(e->i32, types, n, 0));
+	fn = LLVMAddFunction(ir->m, name, LLVMFunctionType(ir->i32, types, n, 0));
 	LLVMSetLinkage(fn, LLVMInternalLinkage);
 	LLVMSetSection(fn, ".text");
-	set_nounwind(e, fn);
-	*ret_scope = subprogram(e, name, di, n + 1, true, true, 1);
+	set_nounwind(ir, fn);
+	*ret_scope = subprogram(ir, name, di, n + 1, SUBPROGRAM_STATIC, 1);
 	LLVMSetSubprogram(fn, *ret_scope);
 	for (unsigned i = 0; i < n; i++)
-		name_param(e, *ret_scope, params[i], i + 1, 1, di[i + 1]);
+		name_param(ir, *ret_scope, params[i], i + 1, 1, di[i + 1]);
 	return fn;
 }
 
-struct ir *emit_callback_zero(struct emit *e)
+struct ir *ir_callback_zero(struct ir_builder *ir)
 {
 	static const char *const names[] = {"map", "key", "value", "ctx"};
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(ir->b);
 	LLVMMetadataRef scope;
 
-	if (e->zero_callback)
-		return IR(e->zero_callback);
-	e->zero_callback = callback(e, "count_element", names, e->ptr, 4, &scope);
-	LLVMSetCurrentDebugLocation2(e->b, NULL);
-	LLVMPositionBuilderAtEnd(e->b,
-		LLVMAppendBasicBlockInContext(e->c, e->zero_callback, "entry"));
-	LLVMBuildRet(e->b, LLVMConstInt(e->i32, 0, 0));
-	LLVMPositionBuilderAtEnd(e->b, here);
-	return IR(e->zero_callback);
+	if (ir->zero_callback)
+		return IR(ir->zero_callback);
+	ir->zero_callback = callback(ir, "count_element", names, ir->ptr, 4, &scope);
+	LLVMSetCurrentDebugLocation2(ir->b, NULL);
+	LLVMPositionBuilderAtEnd(ir->b,
+		LLVMAppendBasicBlockInContext(ir->c, ir->zero_callback, "entry"));
+	LLVMBuildRet(ir->b, LLVMConstInt(ir->i32, 0, 0));
+	LLVMPositionBuilderAtEnd(ir->b, here);
+	return IR(ir->zero_callback);
 }
 
-struct emit_outer {
+struct ir_outer {
 	LLVMValueRef fn;
 	LLVMMetadataRef fn_scope, location;
 	LLVMBasicBlockRef entry, here;
 };
 
-struct emit_outer *emit_body_begin(struct emit *e, const char *name)
+struct ir_outer *ir_body_begin(struct ir_builder *ir, const char *name)
 {
 	static const char *const names[] = {"round", "frame"};
-	struct emit_outer *outer = malloc(sizeof(*outer));
+	struct ir_outer *outer = malloc(sizeof(*outer));
 
 	if (!outer)
 		abort();
-	*outer = (struct emit_outer){e->fn, e->fn_scope, LLVMGetCurrentDebugLocation2(e->b),
-		e->entry, LLVMGetInsertBlock(e->b)};
-	e->fn = callback(e, name, names, e->i64, 2, &e->fn_scope);
-	e->entry = LLVMAppendBasicBlockInContext(e->c, e->fn, "entry");
-	LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->c, e->fn, "start"));
-	emit_line(e, LLVMDISubprogramGetLine(outer->fn_scope), 1);
+	*outer = (struct ir_outer){ir->fn, ir->fn_scope, LLVMGetCurrentDebugLocation2(ir->b),
+		ir->entry, LLVMGetInsertBlock(ir->b)};
+	ir->fn = callback(ir, name, names, ir->i64, 2, &ir->fn_scope);
+	ir->entry = LLVMAppendBasicBlockInContext(ir->c, ir->fn, "entry");
+	LLVMPositionBuilderAtEnd(ir->b, LLVMAppendBasicBlockInContext(ir->c, ir->fn, "start"));
+	ir_line(ir, LLVMDISubprogramGetLine(outer->fn_scope), 1);
 	return outer;
 }
 
-struct ir *emit_body_end(struct emit *e, struct emit_outer *outer)
+struct ir *ir_body_end(struct ir_builder *ir, struct ir_outer *outer)
 {
-	LLVMValueRef body = e->fn;
+	LLVMValueRef body = ir->fn;
 
-	emit_prog_end(e);
-	e->fn = outer->fn;
-	e->fn_scope = outer->fn_scope;
-	e->entry = outer->entry;
-	LLVMPositionBuilderAtEnd(e->b, outer->here);
-	LLVMSetCurrentDebugLocation2(e->b, outer->location);
+	ir_prog_end(ir);
+	ir->fn = outer->fn;
+	ir->fn_scope = outer->fn_scope;
+	ir->entry = outer->entry;
+	LLVMPositionBuilderAtEnd(ir->b, outer->here);
+	LLVMSetCurrentDebugLocation2(ir->b, outer->location);
 	free(outer);
 	return IR(body);
 }
 
-void emit_line(struct emit *e, unsigned line, unsigned col)
+void ir_line(struct ir_builder *ir, unsigned line, unsigned col)
 {
-	LLVMSetCurrentDebugLocation2(e->b,
-		LLVMDIBuilderCreateDebugLocation(e->c, line, col, e->fn_scope, NULL));
+	LLVMSetCurrentDebugLocation2(ir->b,
+		LLVMDIBuilderCreateDebugLocation(ir->c, line, col, ir->fn_scope, NULL));
 }
 
 /* ---- blocks ------------------------------------------------------------- */
 
-struct ir_block *emit_block(struct emit *e, const char *name)
+struct ir_block *ir_block(struct ir_builder *ir, const char *name)
 {
-	return (struct ir_block *)LLVMAppendBasicBlockInContext(e->c, e->fn, name);
+	return (struct ir_block *)LLVMAppendBasicBlockInContext(ir->c, ir->fn, name);
 }
 
-void emit_at(struct emit *e, struct ir_block *b)
+void ir_at(struct ir_builder *ir, struct ir_block *b)
 {
-	LLVMMoveBasicBlockAfter(BB(b), LLVMGetLastBasicBlock(e->fn));
-	LLVMPositionBuilderAtEnd(e->b, BB(b));
+	LLVMMoveBasicBlockAfter(BB(b), LLVMGetLastBasicBlock(ir->fn));
+	LLVMPositionBuilderAtEnd(ir->b, BB(b));
 }
 
-bool emit_ended(struct emit *e)
+bool ir_ended(struct ir_builder *ir)
 {
-	return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) != NULL;
+	return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(ir->b)) != NULL;
 }
 
-void emit_jump(struct emit *e, struct ir_block *to)
+void ir_jump(struct ir_builder *ir, struct ir_block *to)
 {
-	if (!emit_ended(e))
-		LLVMBuildBr(e->b, BB(to));
+	if (!ir_ended(ir))
+		LLVMBuildBr(ir->b, BB(to));
 }
 
-void emit_branch(struct emit *e, struct ir *cond, struct ir_block *yes, struct ir_block *no)
+void ir_branch(struct ir_builder *ir, struct ir *cond, struct ir_block *yes, struct ir_block *no)
 {
-	LLVMValueRef zero = LLVMConstInt(e->i64, 0, 0);
+	LLVMValueRef zero = LLVMConstInt(ir->i64, 0, 0);
 
-	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, V(cond), zero, ""), BB(yes),
+	LLVMBuildCondBr(ir->b, LLVMBuildICmp(ir->b, LLVMIntNE, V(cond), zero, ""), BB(yes),
 		BB(no));
 }
 
-void emit_return(struct emit *e, struct ir *value)
+void ir_return(struct ir_builder *ir, struct ir *value)
 {
-	LLVMBuildRet(e->b, LLVMBuildTrunc(e->b, V(value), e->i32, ""));
+	LLVMBuildRet(ir->b, LLVMBuildTrunc(ir->b, V(value), ir->i32, ""));
 }
 
 /* ---- values ------------------------------------------------------------- */
 
-struct ir *emit_int(struct emit *e, uint64_t v)
+struct ir *ir_int(struct ir_builder *ir, uint64_t v)
 {
-	return IR(LLVMConstInt(e->i64, v, 0));
+	return IR(LLVMConstInt(ir->i64, v, 0));
 }
 
-struct ir *emit_binary(struct emit *e, enum emit_op op, struct ir *a, struct ir *b)
+struct ir *ir_binary(struct ir_builder *ir, enum ir_op op, struct ir *a, struct ir *b)
 {
 	static const LLVMOpcode ops[] = {
-		[EMIT_ADD] = LLVMAdd, [EMIT_SUB] = LLVMSub, [EMIT_MUL] = LLVMMul,
-		[EMIT_UDIV] = LLVMUDiv, [EMIT_SDIV] = LLVMSDiv, [EMIT_UMOD] = LLVMURem,
-		[EMIT_SMOD] = LLVMSRem, [EMIT_AND] = LLVMAnd, [EMIT_OR] = LLVMOr,
-		[EMIT_XOR] = LLVMXor, [EMIT_SHL] = LLVMShl, [EMIT_LSHR] = LLVMLShr,
-		[EMIT_ASHR] = LLVMAShr,
+		[IR_ADD] = LLVMAdd, [IR_SUB] = LLVMSub, [IR_MUL] = LLVMMul,
+		[IR_UDIV] = LLVMUDiv, [IR_SDIV] = LLVMSDiv, [IR_UMOD] = LLVMURem,
+		[IR_SMOD] = LLVMSRem, [IR_AND] = LLVMAnd, [IR_OR] = LLVMOr,
+		[IR_XOR] = LLVMXor, [IR_SHL] = LLVMShl, [IR_LSHR] = LLVMLShr,
+		[IR_ASHR] = LLVMAShr,
 	};
 
-	return IR(LLVMBuildBinOp(e->b, ops[op], V(a), V(b), ""));
+	return IR(LLVMBuildBinOp(ir->b, ops[op], V(a), V(b), ""));
 }
 
-struct ir *emit_compare(struct emit *e, enum emit_cmp op, struct ir *a, struct ir *b)
+struct ir *ir_compare(struct ir_builder *ir, enum ir_cmp op, struct ir *a, struct ir *b)
 {
 	static const LLVMIntPredicate ops[] = {
-		[EMIT_EQ] = LLVMIntEQ, [EMIT_NE] = LLVMIntNE, [EMIT_ULT] = LLVMIntULT,
-		[EMIT_ULE] = LLVMIntULE, [EMIT_UGT] = LLVMIntUGT, [EMIT_UGE] = LLVMIntUGE,
-		[EMIT_SLT] = LLVMIntSLT, [EMIT_SLE] = LLVMIntSLE, [EMIT_SGT] = LLVMIntSGT,
-		[EMIT_SGE] = LLVMIntSGE,
+		[IR_EQ] = LLVMIntEQ, [IR_NE] = LLVMIntNE, [IR_ULT] = LLVMIntULT,
+		[IR_ULE] = LLVMIntULE, [IR_UGT] = LLVMIntUGT, [IR_UGE] = LLVMIntUGE,
+		[IR_SLT] = LLVMIntSLT, [IR_SLE] = LLVMIntSLE, [IR_SGT] = LLVMIntSGT,
+		[IR_SGE] = LLVMIntSGE,
 	};
 
-	return IR(LLVMBuildZExt(e->b, LLVMBuildICmp(e->b, ops[op], V(a), V(b), ""), e->i64,
+	return IR(LLVMBuildZExt(ir->b, LLVMBuildICmp(ir->b, ops[op], V(a), V(b), ""), ir->i64,
 		""));
 }
 
-struct ir *emit_is_null(struct emit *e, struct ir *ptr)
+struct ir *ir_is_null(struct ir_builder *ir, struct ir *ptr)
 {
-	return IR(LLVMBuildZExt(e->b, LLVMBuildIsNull(e->b, V(ptr), ""), e->i64, ""));
+	return IR(LLVMBuildZExt(ir->b, LLVMBuildIsNull(ir->b, V(ptr), ""), ir->i64, ""));
 }
 
-struct ir *emit_select(struct emit *e, struct ir *cond, struct ir *yes, struct ir *no)
+struct ir *ir_select(struct ir_builder *ir, struct ir *cond, struct ir *yes, struct ir *no)
 {
-	LLVMValueRef zero = LLVMConstInt(e->i64, 0, 0);
+	LLVMValueRef zero = LLVMConstInt(ir->i64, 0, 0);
 
-	return IR(LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntNE, V(cond), zero, ""),
+	return IR(LLVMBuildSelect(ir->b, LLVMBuildICmp(ir->b, LLVMIntNE, V(cond), zero, ""),
 		V(yes), V(no), ""));
 }
 
-static LLVMTypeRef int_of(struct emit *e, uint32_t size)
+static LLVMTypeRef int_of(struct ir_builder *ir, uint32_t size)
 {
 	switch (size) {
 	case 1:
-		return e->i8;
+		return ir->i8;
 	case 2:
-		return e->i16;
+		return ir->i16;
 	case 4:
-		return e->i32;
+		return ir->i32;
 	case 8:
-		return e->i64;
+		return ir->i64;
 	}
 	assert(!"integer size");
 	return NULL;
 }
 
-static LLVMValueRef extend(struct emit *e, LLVMValueRef v, bool is_signed)
+static LLVMValueRef extend(struct ir_builder *ir, LLVMValueRef v, bool is_signed)
 {
-	return is_signed ? LLVMBuildSExt(e->b, v, e->i64, "") :
-			   LLVMBuildZExt(e->b, v, e->i64, "");
+	return is_signed ? LLVMBuildSExt(ir->b, v, ir->i64, "") :
+			   LLVMBuildZExt(ir->b, v, ir->i64, "");
 }
 
-struct ir_block *emit_here(struct emit *e)
+struct ir_block *ir_here(struct ir_builder *ir)
 {
-	return (struct ir_block *)LLVMGetInsertBlock(e->b);
+	return (struct ir_block *)LLVMGetInsertBlock(ir->b);
 }
 
-struct ir *emit_phi(struct emit *e, struct ir *a, struct ir_block *from_a, struct ir *b,
+struct ir *ir_phi(struct ir_builder *ir, struct ir *a, struct ir_block *from_a, struct ir *b,
 	struct ir_block *from_b)
 {
-	LLVMValueRef values[] = {V(a), V(b)}, phi = LLVMBuildPhi(e->b, LLVMTypeOf(V(a)), "");
+	LLVMValueRef values[] = {V(a), V(b)}, phi = LLVMBuildPhi(ir->b, LLVMTypeOf(V(a)), "");
 	LLVMBasicBlockRef blocks[] = {BB(from_a), BB(from_b)};
 
 	LLVMAddIncoming(phi, values, blocks, 2);
 	return IR(phi);
 }
 
-struct ir *emit_opaque(struct emit *e, struct ir *v)
+struct ir *ir_opaque(struct ir_builder *ir, struct ir *v)
 {
 	LLVMValueRef value = V(v), nothing;
-	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->i64, 1, 0);
+	LLVMTypeRef type = LLVMFunctionType(ir->i64, &ir->i64, 1, 0);
 
 	nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
-	return IR(LLVMBuildCall2(e->b, type, nothing, &value, 1, ""));
+	return IR(LLVMBuildCall2(ir->b, type, nothing, &value, 1, ""));
 }
 
-struct ir *emit_resize(struct emit *e, struct ir *v, uint32_t size, bool is_signed)
+struct ir *ir_resize(struct ir_builder *ir, struct ir *v, uint32_t size, bool is_signed)
 {
 	if (size == 8)
 		return v;
-	return IR(extend(e, LLVMBuildTrunc(e->b, V(v), int_of(e, size), ""), is_signed));
+	return IR(extend(ir, LLVMBuildTrunc(ir->b, V(v), int_of(ir, size), ""), is_signed));
 }
 
 /* ---- memory ------------------------------------------------------------- */
 
-static struct ir *alloca_of(struct emit *e, LLVMTypeRef type)
+static struct ir *alloca_of(struct ir_builder *ir, LLVMTypeRef type)
 {
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(ir->b);
 	LLVMValueRef v;
 
-	LLVMPositionBuilderAtEnd(e->b, e->entry);
-	v = LLVMBuildAlloca(e->b, type, "");
+	LLVMPositionBuilderAtEnd(ir->b, ir->entry);
+	v = LLVMBuildAlloca(ir->b, type, "");
 	LLVMSetAlignment(v, 8);
-	LLVMPositionBuilderAtEnd(e->b, here);
+	LLVMPositionBuilderAtEnd(ir->b, here);
 	return IR(v);
 }
 
-struct ir *emit_alloca(struct emit *e, uint32_t size)
+struct ir *ir_alloca(struct ir_builder *ir, uint32_t size)
 {
-	return alloca_of(e, LLVMArrayType(e->i64, (size + 7) / 8));
+	return alloca_of(ir, LLVMArrayType(ir->i64, (size + 7) / 8));
 }
 
-struct ir *emit_alloca_ptr(struct emit *e)
+struct ir *ir_alloca_ptr(struct ir_builder *ir)
 {
-	return alloca_of(e, e->ptr);
+	return alloca_of(ir, ir->ptr);
 }
 
-struct ir *emit_get_ptr(struct emit *e, struct ir *room)
+struct ir *ir_get_ptr(struct ir_builder *ir, struct ir *room)
 {
-	return IR(LLVMBuildLoad2(e->b, e->ptr, V(room), ""));
+	return IR(LLVMBuildLoad2(ir->b, ir->ptr, V(room), ""));
 }
 
-void emit_set_ptr(struct emit *e, struct ir *room, struct ir *ptr)
+void ir_set_ptr(struct ir_builder *ir, struct ir *room, struct ir *ptr)
 {
-	LLVMBuildStore(e->b, V(ptr), V(room));
+	LLVMBuildStore(ir->b, V(ptr), V(room));
 }
 
-struct ir *emit_index(struct emit *e, struct ir *base, struct ir *offset)
+struct ir *ir_index(struct ir_builder *ir, struct ir *base, struct ir *offset)
 {
 	LLVMValueRef at = V(offset);
 
-	return IR(LLVMBuildGEP2(e->b, e->i8, V(base), &at, 1, ""));
+	return IR(LLVMBuildGEP2(ir->b, ir->i8, V(base), &at, 1, ""));
 }
 
-struct ir *emit_offset(struct emit *e, struct ir *base, uint64_t offset)
+struct ir *ir_offset(struct ir_builder *ir, struct ir *base, uint64_t offset)
 {
-	return offset ? emit_index(e, base, emit_int(e, offset)) : base;
+	return offset ? ir_index(ir, base, ir_int(ir, offset)) : base;
 }
 
-struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
+struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint32_t size,
 	bool is_signed)
 {
-	LLVMValueRef v = LLVMBuildLoad2(e->b, int_of(e, size), V(emit_offset(e, base, offset)),
+	LLVMValueRef v = LLVMBuildLoad2(ir->b, int_of(ir, size), V(ir_offset(ir, base, offset)),
 		"");
 
 	/* Volatile: LLVM must not narrow, merge or speculate an access to the context
@@ -498,50 +501,50 @@ struct ir *emit_load(struct emit *e, struct ir *base, uint64_t offset, uint32_t 
 	if (!LLVMIsAAllocaInst(V(base)))
 		LLVMSetVolatile(v, 1);
 	LLVMSetAlignment(v, size);
-	return size == 8 ? IR(v) : IR(extend(e, v, is_signed));
+	return size == 8 ? IR(v) : IR(extend(ir, v, is_signed));
 }
 
 /* LLVM would compute an address once for several loads, or make one load of two from different
  * memory; the verifier wants the context's pointer as it is, and a constant offset. */
-struct ir *emit_load_ctx(struct emit *e, struct ir *ctx, uint32_t offset, uint32_t size,
+struct ir *ir_load_ctx(struct ir_builder *ir, struct ir *ctx, uint32_t offset, uint32_t size,
 	bool is_signed)
 {
-	LLVMTypeRef type = LLVMFunctionType(e->i64, &e->ptr, 1, 0);
+	LLVMTypeRef type = LLVMFunctionType(ir->i64, &ir->ptr, 1, 0);
 	LLVMValueRef value = V(ctx), load;
 	char text[64];
 	int len;
 
 	len = snprintf(text, sizeof(text), "$0 = *(u%u *)($1 + %u)", 8 * size, offset);
 	load = LLVMGetInlineAsm(type, text, len, "=r,r", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
-	load = LLVMBuildCall2(e->b, type, load, &value, 1, "");
-	return emit_resize(e, IR(load), size, is_signed);
+	load = LLVMBuildCall2(ir->b, type, load, &value, 1, "");
+	return ir_resize(ir, IR(load), size, is_signed);
 }
 
-void emit_store(struct emit *e, struct ir *base, uint64_t offset, uint32_t size,
+void ir_store(struct ir_builder *ir, struct ir *base, uint64_t offset, uint32_t size,
 	struct ir *value)
 {
 	LLVMValueRef v = V(value);
 
 	if (size != 8)
-		v = LLVMBuildTrunc(e->b, v, int_of(e, size), "");
-	v = LLVMBuildStore(e->b, v, V(emit_offset(e, base, offset)));
+		v = LLVMBuildTrunc(ir->b, v, int_of(ir, size), "");
+	v = LLVMBuildStore(ir->b, v, V(ir_offset(ir, base, offset)));
 	LLVMSetAlignment(v, size);
 }
 
-void emit_atomic_add(struct emit *e, struct ir *ptr, struct ir *v)
+void ir_atomic_add(struct ir_builder *ir, struct ir *ptr, struct ir *v)
 {
-	LLVMBuildAtomicRMW(e->b, LLVMAtomicRMWBinOpAdd, V(ptr), V(v),
+	LLVMBuildAtomicRMW(ir->b, LLVMAtomicRMWBinOpAdd, V(ptr), V(v),
 		LLVMAtomicOrderingMonotonic, 0);
 }
 
-struct ir *emit_zeros(struct emit *e, uint32_t size)
+struct ir *ir_zeros(struct ir_builder *ir, uint32_t size)
 {
-	LLVMTypeRef type = LLVMArrayType(e->i8, (size + 7) & ~7u);
+	LLVMTypeRef type = LLVMArrayType(ir->i8, (size + 7) & ~7u);
 	char name[32];
 	LLVMValueRef v;
 
-	snprintf(name, sizeof(name), "zeros_%u", e->nzeros++);
-	v = LLVMAddGlobal(e->m, type, name);
+	snprintf(name, sizeof(name), "zeros_%u", ir->nzeros++);
+	v = LLVMAddGlobal(ir->m, type, name);
 	LLVMSetInitializer(v, LLVMConstNull(type));
 	LLVMSetGlobalConstant(v, 1);
 	LLVMSetLinkage(v, LLVMInternalLinkage);
@@ -554,81 +557,81 @@ struct ir *emit_zeros(struct emit *e, uint32_t size)
 
 enum { ARGS_MAX = 8 };
 
-static LLVMValueRef call_helper(struct emit *e, LLVMTypeRef ret, unsigned helper,
+static LLVMValueRef call_helper(struct ir_builder *ir, LLVMTypeRef ret, unsigned helper,
 	struct ir *const *args, unsigned n)
 {
 	LLVMTypeRef types[ARGS_MAX];
 	LLVMValueRef values[ARGS_MAX];
-	LLVMValueRef fn = LLVMConstIntToPtr(LLVMConstInt(e->i64, helper, 0), e->ptr);
+	LLVMValueRef fn = LLVMConstIntToPtr(LLVMConstInt(ir->i64, helper, 0), ir->ptr);
 
 	assert(n <= ARGS_MAX);
 	for (unsigned i = 0; i < n; i++) {
 		values[i] = V(args[i]);
 		types[i] = LLVMTypeOf(values[i]);
 	}
-	return LLVMBuildCall2(e->b, LLVMFunctionType(ret, types, n, 0), fn, values, n, "");
+	return LLVMBuildCall2(ir->b, LLVMFunctionType(ret, types, n, 0), fn, values, n, "");
 }
 
-struct ir *emit_helper(struct emit *e, unsigned helper, struct ir *const *args, unsigned n)
+struct ir *ir_helper(struct ir_builder *ir, unsigned helper, struct ir *const *args, unsigned n)
 {
-	return IR(call_helper(e, e->i64, helper, args, n));
+	return IR(call_helper(ir, ir->i64, helper, args, n));
 }
 
-struct ir *emit_helper_ptr(struct emit *e, unsigned helper, struct ir *const *args, unsigned n)
+struct ir *ir_helper_ptr(struct ir_builder *ir, unsigned helper, struct ir *const *args, unsigned n)
 {
-	return IR(call_helper(e, e->ptr, helper, args, n));
+	return IR(call_helper(ir, ir->ptr, helper, args, n));
 }
 
 /* The parameters as the library's C has them; a struct only by name and size: BTF
  * of a declaration and of a definition are compared by the shape of the prototype. */
-static LLVMMetadataRef di_param(struct emit *e, const char *param, uint32_t size)
+static LLVMMetadataRef di_param(struct ir_builder *ir, const char *param, uint32_t size)
 {
 	LLVMMetadataRef st;
 
 	if (!strcmp(param, "int"))
-		return e->di_int;
+		return ir->di_int;
 	if (!strcmp(param, "u64"))
-		return e->di_u64;
-	st = LLVMDIBuilderCreateStructType(e->di, e->file, param, strlen(param), e->file, 1,
+		return ir->di_u64;
+	st = LLVMDIBuilderCreateStructType(ir->di, ir->file, param, strlen(param), ir->file, 1,
 		(uint64_t)size * 8, 64, LLVMDIFlagZero, NULL, NULL, 0, 0, NULL, "", 0);
-	return LLVMDIBuilderCreatePointerType(e->di, st, 64, 0, 0, "", 0);
+	return LLVMDIBuilderCreatePointerType(ir->di, st, 64, 0, 0, "", 0);
 }
 
-static struct named *library_function(struct emit *e, const char *name,
+static struct named *library_function(struct ir_builder *ir, const char *name,
 	const char *const *params, const uint32_t *sizes, unsigned n)
 {
 	LLVMTypeRef types[ARGS_MAX];
-	LLVMMetadataRef di[ARGS_MAX + 1] = {e->di_int};
+	LLVMMetadataRef di[ARGS_MAX + 1] = {ir->di_int};
 	struct named *f;
 
-	for (unsigned i = 0; i < e->nlibrary; i++)
-		if (!strcmp(e->library[i].name, name))
-			return &e->library[i];
-	assert(e->nlibrary < LIBRARY_MAX && n <= ARGS_MAX);
-	f = &e->library[e->nlibrary++];
+	for (unsigned i = 0; i < ir->nlibrary; i++)
+		if (!strcmp(ir->library[i].name, name))
+			return &ir->library[i];
+	assert(ir->nlibrary < LIBRARY_MAX && n <= ARGS_MAX);
+	f = &ir->library[ir->nlibrary++];
 	for (unsigned i = 0; i < n; i++) {
-		di[i + 1] = di_param(e, params[i], sizes ? sizes[i] : 0);
-		types[i] = !strcmp(params[i], "int") ? e->i32 :
-			   !strcmp(params[i], "u64") ? e->i64 : e->ptr;
+		di[i + 1] = di_param(ir, params[i], sizes ? sizes[i] : 0);
+		types[i] = !strcmp(params[i], "int") ? ir->i32 :
+			   !strcmp(params[i], "u64") ? ir->i64 : ir->ptr;
 	}
 	f->name = strdup(name);
-	f->type = LLVMFunctionType(e->i32, types, n, 0);
-	f->value = LLVMAddFunction(e->m, name, f->type);
-	set_nounwind(e, f->value);
-	LLVMSetSubprogram(f->value, subprogram(e, name, di, n + 1, false, false, 1));
+	f->type = LLVMFunctionType(ir->i32, types, n, 0);
+	f->value = LLVMAddFunction(ir->m, name, f->type);
+	set_nounwind(ir, f->value);
+	LLVMSetSubprogram(f->value, subprogram(ir, name, di, n + 1, SUBPROGRAM_DECLARED, 1));
 	return f;
 }
 
-struct ir *emit_library(struct emit *e, const char *name, const char *const *params,
+struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n)
 {
-	struct named *f = library_function(e, name, params, sizes, n);
+	struct named *f = library_function(ir, name, params, sizes, n);
 	LLVMValueRef values[ARGS_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
 		values[i] = V(args[i]);
 		if (!strcmp(params[i], "int"))
-			values[i] = LLVMBuildTrunc(e->b, values[i], e->i32, "");
+			values[i] = LLVMBuildTrunc(ir->b, values[i], ir->i32, "");
 	}
-	return IR(extend(e, LLVMBuildCall2(e->b, f->type, f->value, values, n, ""), true));
+	return IR(extend(ir, LLVMBuildCall2(ir->b, f->type, f->value, values, n, ""), true));
 }

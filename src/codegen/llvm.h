@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* llvm.h - what llvm.c and llvm_out.c share: they alone know LLVM. */
 #pragma once
-#include "emit.h"
+#include "ir.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
@@ -19,12 +19,12 @@ struct named {
 
 /* Equal maps share a type: LLVM looks through all names for each member of a new one. */
 struct map_type {
-	struct emit_map shape;
+	struct ir_map shape;
 	LLVMMetadataRef type;
 	unsigned n;
 };
 
-struct emit {
+struct ir_builder {
 	LLVMContextRef c;
 	LLVMModuleRef m;
 	LLVMBuilderRef b;

@@ -14,18 +14,18 @@
 
 /* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int
  * (*max_entries)[N]; ... } in section .maps. */
-static LLVMMetadataRef di_uint_member(struct emit *e, const char *name, uint32_t v, unsigned i)
+static LLVMMetadataRef di_uint_member(struct ir_builder *ir, const char *name, uint32_t v, unsigned i)
 {
-	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(e->di, 0, v);
-	LLVMMetadataRef array = LLVMDIBuilderCreateArrayType(e->di, (uint64_t)v * 32, 0,
-		e->di_int, &range, 1);
-	LLVMMetadataRef ptr = LLVMDIBuilderCreatePointerType(e->di, array, 64, 0, 0, "", 0);
+	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(ir->di, 0, v);
+	LLVMMetadataRef array = LLVMDIBuilderCreateArrayType(ir->di, (uint64_t)v * 32, 0,
+		ir->di_int, &range, 1);
+	LLVMMetadataRef ptr = LLVMDIBuilderCreatePointerType(ir->di, array, 64, 0, 0, "", 0);
 
-	return LLVMDIBuilderCreateMemberType(e->di, e->file, name, strlen(name), e->file, 1,
+	return LLVMDIBuilderCreateMemberType(ir->di, ir->file, name, strlen(name), ir->file, 1,
 		64, 0, (uint64_t)i * 64, LLVMDIFlagZero, ptr);
 }
 
-static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned *ret_n)
+static LLVMMetadataRef di_map(struct ir_builder *ir, const struct ir_map *m, unsigned *ret_n)
 {
 	const struct {
 		const char *name;
@@ -39,65 +39,65 @@ static LLVMMetadataRef di_map(struct emit *e, const struct emit_map *m, unsigned
 
 	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
 		if (all[i].v) {
-			members[n] = di_uint_member(e, all[i].name, all[i].v, n);
+			members[n] = di_uint_member(ir, all[i].name, all[i].v, n);
 			n++;
 		}
 	*ret_n = n;
-	return LLVMDIBuilderCreateStructType(e->di, e->file, "", 0, e->file, 1,
+	return LLVMDIBuilderCreateStructType(ir->di, ir->file, "", 0, ir->file, 1,
 		(uint64_t)n * 64, 0, LLVMDIFlagZero, NULL, members, n, 0, NULL, "", 0);
 }
 
-static bool same_shape(const struct emit_map *a, const struct emit_map *b)
+static bool same_shape(const struct ir_map *a, const struct ir_map *b)
 {
 	return a->type == b->type && a->key_size == b->key_size && a->value_size == b->value_size &&
 	       a->max_entries == b->max_entries && a->flags == b->flags;
 }
 
-static const struct map_type *map_type(struct emit *e, const struct emit_map *m)
+static const struct map_type *map_type(struct ir_builder *ir, const struct ir_map *m)
 {
 	struct map_type new = {.shape = *m};
 
-	for (size_t i = 0; i < e->map_types.len; i++)
-		if (same_shape(&e->map_types.data[i].shape, m))
-			return &e->map_types.data[i];
-	new.type = di_map(e, m, &new.n);
-	vec_push(&e->map_types, new);
-	return &e->map_types.data[e->map_types.len - 1];
+	for (size_t i = 0; i < ir->map_types.len; i++)
+		if (same_shape(&ir->map_types.data[i].shape, m))
+			return &ir->map_types.data[i];
+	new.type = di_map(ir, m, &new.n);
+	vec_push(&ir->map_types, new);
+	return &ir->map_types.data[ir->map_types.len - 1];
 }
 
-static struct ir *add_map(struct emit *e, const struct emit_map *m, bool defined)
+static struct ir *add_map(struct ir_builder *ir, const struct ir_map *m, bool defined)
 {
 	const struct map_type *type;
 	LLVMMetadataRef gv;
 	LLVMTypeRef t;
 	LLVMValueRef v;
 
-	for (size_t i = 0; i < e->maps.len; i++)
-		if (!strcmp(e->maps.data[i].name, m->name))
-			return IR(e->maps.data[i].value);
-	type = map_type(e, m);
-	t = LLVMArrayType(e->ptr, type->n);
-	v = LLVMAddGlobal(e->m, t, m->name);
+	for (size_t i = 0; i < ir->maps.len; i++)
+		if (!strcmp(ir->maps.data[i].name, m->name))
+			return IR(ir->maps.data[i].value);
+	type = map_type(ir, m);
+	t = LLVMArrayType(ir->ptr, type->n);
+	v = LLVMAddGlobal(ir->m, t, m->name);
 	if (defined)
 		LLVMSetInitializer(v, LLVMConstNull(t));
 	LLVMSetSection(v, ".maps");
 	LLVMSetAlignment(v, 8);
-	gv = LLVMDIBuilderCreateGlobalVariableExpression(e->di, e->unit, m->name,
-		strlen(m->name), "", 0, e->file, 1, type->type, 0,
-		LLVMDIBuilderCreateExpression(e->di, NULL, 0), NULL, 0);
-	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(e->c, "dbg", 3), gv);
-	vec_push(&e->maps, (struct named){.name = strdup(m->name), .value = v});
+	gv = LLVMDIBuilderCreateGlobalVariableExpression(ir->di, ir->unit, m->name,
+		strlen(m->name), "", 0, ir->file, 1, type->type, 0,
+		LLVMDIBuilderCreateExpression(ir->di, NULL, 0), NULL, 0);
+	LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(ir->c, "dbg", 3), gv);
+	vec_push(&ir->maps, (struct named){.name = strdup(m->name), .value = v});
 	return IR(v);
 }
 
-struct ir *emit_map(struct emit *e, const struct emit_map *m)
+struct ir *ir_map(struct ir_builder *ir, const struct ir_map *m)
 {
-	return add_map(e, m, true);
+	return add_map(ir, m, true);
 }
 
-struct ir *emit_map_extern(struct emit *e, const struct emit_map *m)
+struct ir *ir_map_extern(struct ir_builder *ir, const struct ir_map *m)
 {
-	return add_map(e, m, false);
+	return add_map(ir, m, false);
 }
 
 /* ---- out ---------------------------------------------------------------- */
@@ -109,17 +109,17 @@ static int complain(const char *stage, char *why)
 	return -EINVAL;
 }
 
-int emit_optimize(struct emit *e)
+int ir_optimize(struct ir_builder *ir)
 {
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
 	LLVMErrorRef err;
 	char *why = NULL;
 
-	LLVMDIBuilderFinalize(e->di);
-	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(e->m, LLVMReturnStatusAction, &why))
+	LLVMDIBuilderFinalize(ir->di);
+	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(ir->m, LLVMReturnStatusAction, &why))
 		return complain("LLVM refuses the module", why);
-	err = LLVMRunPasses(e->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-		e->machine, options);
+	err = LLVMRunPasses(ir->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+		ir->machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	return err ? complain("LLVM's passes", LLVMGetErrorMessage(err)) : 0;
 }
@@ -153,9 +153,9 @@ static unsigned instruction_size(LLVMValueRef i)
 	return size + 1;
 }
 
-unsigned emit_function_size(struct emit *e, const char *name)
+unsigned ir_function_size(struct ir_builder *ir, const char *name)
 {
-	LLVMValueRef fn = LLVMGetNamedFunction(e->m, name);
+	LLVMValueRef fn = LLVMGetNamedFunction(ir->m, name);
 	unsigned size = 0;
 
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b; b = LLVMGetNextBasicBlock(b))
@@ -164,14 +164,14 @@ unsigned emit_function_size(struct emit *e, const char *name)
 	return size - size / 6; /* it was 1.3 to 2 times what came out, of all kinds of scripts */
 }
 
-int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
+int ir_finish(struct ir_builder *ir, void **ret_elf, size_t *ret_size)
 {
 	LLVMMemoryBufferRef buf;
 	char *why = NULL;
 
-	if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->m, LLVMObjectFile, &why, &buf))
+	if (LLVMTargetMachineEmitToMemoryBuffer(ir->machine, ir->m, LLVMObjectFile, &why, &buf))
 		return complain("LLVM's code generation", why);
-	if (e->refused) {
+	if (ir->refused) {
 		LLVMDisposeMemoryBuffer(buf);
 		return -E2BIG;
 	}
@@ -184,14 +184,14 @@ int emit_finish(struct emit *e, void **ret_elf, size_t *ret_size)
 	return 0;
 }
 
-const char *emit_refused(const struct emit *e)
+const char *ir_refused(const struct ir_builder *ir)
 {
-	return e->refused;
+	return ir->refused;
 }
 
-void emit_dump(struct emit *e, FILE *out)
+void ir_dump(struct ir_builder *ir, FILE *out)
 {
-	char *text = LLVMPrintModuleToString(e->m);
+	char *text = LLVMPrintModuleToString(ir->m);
 
 	fputs(text, out);
 	LLVMDisposeMessage(text);

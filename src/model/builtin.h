@@ -6,7 +6,7 @@
 
 struct check;
 struct gen;
-struct node;
+struct expr;
 struct type;
 struct ir;
 
@@ -42,9 +42,9 @@ struct builtin {
 	/* After the signature agreed: further checks (complains itself and gives
 	 * type_bad), and the type where the signature says `special`. May be NULL
 	 * otherwise. Called again each time the checker goes round. */
-	const struct type *(*check)(struct check *c, struct node *call);
+	const struct type *(*check)(struct check *c, struct expr *call);
 	/* The value in registers, or written to `into` (see codegen/gen.h). */
-	struct ir *(*emit)(struct gen *g, struct node *call, struct ir *into);
+	struct ir *(*gen)(struct gen *g, struct expr *call, struct ir *into);
 };
 
 /* Rows end with a NULL name; families with NULL. */

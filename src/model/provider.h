@@ -14,7 +14,7 @@ struct attach_point;
 struct check;
 struct diags;
 struct loaded_probe;
-struct node;
+struct expr;
 struct probe;
 struct str;
 struct symbols;
@@ -126,3 +126,8 @@ struct provider {
 
 /* All of them, alphabetical, ends with NULL. In runtime/probes.c. */
 extern const struct provider *const providers[];
+
+/* That of a list as providers whose name, short name or alias the first len bytes are, whatever
+ * their case; NULL: none. */
+const struct provider *provider_by_name(
+	const struct provider *const *list, const char *name, size_t len);

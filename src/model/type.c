@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/owner.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
 
@@ -113,7 +114,7 @@ const struct type *type_tuple(
 }
 
 const struct type *type_stack(
-	struct arena *a, enum stack_lang lang, enum stack_mode mode, uint32_t limit, bool limited)
+	struct arena *a, enum frame_lang lang, enum stack_mode mode, uint32_t limit, bool limited)
 {
 	struct type *t = type_new(a, TYPE_STACK, 8);
 
@@ -227,11 +228,11 @@ static const char *const agg_names[] = {
 };
 
 static const char *const stack_names[] = {
-	[STACK_KERNEL] = "kstack",
-	[STACK_USER] = "ustack",
-	[STACK_PYTHON] = "pystack",
-	[STACK_JS] = "jsstack",
-	[STACK_GO] = "gostack",
+	[FRAME_LANG_KERNEL] = "kstack",
+	[FRAME_LANG_NATIVE] = "ustack",
+#define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = #builtin,
+#include "bpf/languages.def"
+#undef L
 };
 
 const char *const stack_mode_names[STACK_MODE_MAX] = {
@@ -239,6 +240,26 @@ const char *const stack_mode_names[STACK_MODE_MAX] = {
 	STACK_MODES(M)
 #undef M
 };
+
+bool stack_lang_by_name(const char *name, enum frame_lang *ret)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(stack_names); i++)
+		if (stack_names[i] && !strcmp(stack_names[i], name)) {
+			*ret = (enum frame_lang)i;
+			return true;
+		}
+	return false;
+}
+
+bool stack_mode_by_name(const char *name, enum stack_mode *ret)
+{
+	for (int i = 0; i < STACK_MODE_MAX; i++)
+		if (!strcmp(stack_mode_names[i], name)) {
+			*ret = (enum stack_mode)i;
+			return true;
+		}
+	return false;
+}
 
 static const char *stack_name(struct arena *a, const struct type *t)
 {

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/walk/unwind.h"
+
 struct arena;
 struct str;
 
@@ -28,7 +30,6 @@ enum type_kind {
 };
 
 enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST };
-enum stack_lang { STACK_KERNEL, STACK_USER, STACK_PYTHON, STACK_JS, STACK_GO };
 
 /* M(id, name in scripts). How a stack is printed, and which stacks are one where a map
  * aggregates by them. */
@@ -50,6 +51,7 @@ enum stack_mode {
 	STACK_MODE_MAX
 };
 extern const char *const stack_mode_names[STACK_MODE_MAX];
+bool stack_mode_by_name(const char *name, enum stack_mode *ret);
 
 struct type {
 	enum type_kind kind;
@@ -66,7 +68,7 @@ struct type {
 			const uint32_t *offsets;
 		} tuple;
 		struct { /* STACK */
-			enum stack_lang lang;
+			enum frame_lang lang; /* of its frames: FRAME_LANG_KERNEL: kstack; _NATIVE: ustack, all */
 			enum stack_mode mode;
 			uint32_t limit; /* frames at most */
 			bool limited;   /* the script said so: a stack that ends there is whole */
@@ -96,7 +98,9 @@ const struct type *type_int(uint32_t size, bool is_signed);
 const struct type *type_pointer(struct arena *a, const char *pointee, bool user);
 /* Members at multiples of their alignment, the whole a multiple of 8. */
 const struct type *type_tuple(struct arena *a, const struct type *const *members, unsigned n);
-const struct type *type_stack(struct arena *a, enum stack_lang lang, enum stack_mode mode,
+/* The language of a stack builtin by its name: "pystack". */
+bool stack_lang_by_name(const char *name, enum frame_lang *ret);
+const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
 	uint32_t limit, bool limited);
 /* size of an AGG value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (see
  * struct agg_* in bpf/lib/record.h); HIST, LHIST 8 x buckets. */

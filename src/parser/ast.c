@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ast.c - the tree as text: `-d ast` and `-d types`, one node a line. */
+/* ast.c - the tree as text: `-d ast` and `-d types`, one expression or statement a line. */
 #include "ast.h"
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "model/attach_point.h"
 #include "model/type.h"
+#include "type_name.h"
 
-static const char *const kind_names[] = {
-#define N(id, name) [N_##id] = name,
-	AST_KINDS(N)
-#undef N
+static const char *const expr_names[] = {
+#define E(id, name) [EXPR_##id] = name,
+	EXPR_KINDS(E)
+#undef E
+};
+
+static const char *const stmt_names[] = {
+#define S(id, name) [STMT_##id] = name,
+	STMT_KINDS(S)
+#undef S
 };
 
 static const char *const op_texts[] = {
@@ -18,9 +26,9 @@ static const char *const op_texts[] = {
 #undef O
 };
 
-const char *node_kind_name(enum node_kind k)
+const char *stmt_kind_name(enum stmt_kind k)
 {
-	return kind_names[k];
+	return stmt_names[k];
 }
 
 const char *op_text(enum op op)
@@ -28,20 +36,69 @@ const char *op_text(enum op op)
 	return op_texts[op];
 }
 
+static unsigned put_operands(
+	struct expr *ret[EXPR_OPERANDS_MAX], struct expr *a, struct expr *b, struct expr *c)
+{
+	unsigned n = 0;
+
+	if (a)
+		ret[n++] = a;
+	if (b)
+		ret[n++] = b;
+	if (c)
+		ret[n++] = c;
+	return n;
+}
+
+unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX])
+{
+	switch (n->kind) {
+	case EXPR_MAP:
+		return put_operands(ret, n->map.keys, NULL, NULL);
+	case EXPR_CALL:
+		return put_operands(ret, n->call.args, NULL, NULL);
+	case EXPR_FIELD:
+		return put_operands(ret, n->field.object, NULL, NULL);
+	case EXPR_INDEX:
+		return put_operands(ret, n->index.object, n->index.index, NULL);
+	case EXPR_UNOP:
+	case EXPR_BINOP:
+		return put_operands(ret, n->op.left, n->op.right, NULL);
+	case EXPR_TERNARY:
+		return put_operands(ret, n->cond.test, n->cond.then, n->cond.els);
+	case EXPR_CAST:
+		return put_operands(ret, n->cast.to->of, n->cast.value, NULL);
+	case EXPR_SIZEOF:
+		return put_operands(ret, n->size.type ? n->size.type->of : NULL, n->size.value, NULL);
+	case EXPR_TUPLE:
+		return put_operands(ret, n->members, NULL, NULL);
+	case EXPR_INT:
+	case EXPR_STRING:
+	case EXPR_BOOL:
+	case EXPR_PARAM:
+	case EXPR_WORD:
+	case EXPR_VAR:
+		break;
+	}
+	return 0;
+}
+
+/* ---- as text ---- */
+
 struct dump {
 	struct arena *arena;
 	bool with_types;
 	FILE *out;
 };
 
-static void dump_nodes(const struct dump *d, const struct node *n, int level);
+static void dump_exprs(const struct dump *d, const struct expr *n, int level);
 
 static void dump_line(const struct dump *d, int level, const char *text)
 {
 	fprintf(d->out, "%*s%s\n", 2 * level, "", text);
 }
 
-static void dump_string(const struct dump *d, const struct node *n)
+static void dump_string(const struct dump *d, const struct expr *n)
 {
 	struct str s = {};
 
@@ -50,152 +107,139 @@ static void dump_string(const struct dump *d, const struct node *n)
 	str_done(&s);
 }
 
+static void dump_op(const struct dump *d, enum op op)
+{
+	bool after = op == OP_POSTINC || op == OP_POSTDEC;
+
+	fprintf(d->out, " %s%s", op_texts[op], after ? " (after)" : "");
+}
+
+static void dump_literal(const struct dump *d, const struct expr *n)
+{
+	if (n->kind == EXPR_INT)
+		fprintf(d->out, n->integer.is_unsigned ? " %llu" : " %lld",
+			(unsigned long long)n->integer.value);
+	else if (n->kind == EXPR_STRING)
+		dump_string(d, n);
+	else
+		fprintf(d->out, " %s", n->boolean ? "true" : "false");
+}
+
 /* What stands behind the kind. */
-static void dump_detail(const struct dump *d, const struct node *n)
+static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
 	switch (n->kind) {
-	case N_INT:
-		if (n->integer.is_unsigned)
-			fprintf(d->out, " %llu", (unsigned long long)n->integer.value);
-		else
-			fprintf(d->out, " %lld", (long long)n->integer.value);
+	case EXPR_INT:
+	case EXPR_STRING:
+	case EXPR_BOOL:
+		dump_literal(d, n);
 		break;
-	case N_STRING:
-		dump_string(d, n);
-		break;
-	case N_BOOL:
-		fprintf(d->out, " %s", n->boolean ? "true" : "false");
-		break;
-	case N_PARAM:
+	case EXPR_PARAM:
 		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
 		break;
-	case N_WORD:
+	case EXPR_WORD:
 		fprintf(d->out, " %s", n->word);
 		break;
-	case N_VAR:
+	case EXPR_VAR:
 		fprintf(d->out, " $%s", n->var.name);
 		break;
-	case N_MAP:
+	case EXPR_MAP:
 		fprintf(d->out, " @%s", n->map.name);
 		break;
-	case N_CALL:
+	case EXPR_CALL:
 		fprintf(d->out, " %s%s", n->call.name, n->call.parens ? "()" : "");
 		break;
-	case N_FIELD:
+	case EXPR_FIELD:
 		fprintf(d->out, " .%s", n->field.name);
 		break;
-	case N_UNOP:
-		fprintf(d->out, " %s%s", op_texts[n->op.op],
-			n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC ? " (after)"
-									 : "");
+	case EXPR_UNOP:
+	case EXPR_BINOP:
+		dump_op(d, n->op.op);
 		break;
-	case N_BINOP:
-		fprintf(d->out, " %s", op_texts[n->op.op]);
+	case EXPR_CAST:
+		fprintf(d->out, " %s", n->cast.to->text);
 		break;
-	case N_ASSIGN:
-		fprintf(d->out, " %s=", n->op.op ? op_texts[n->op.op] : "");
+	case EXPR_SIZEOF:
+		fprintf(d->out, n->size.type ? " %s" : "", n->size.type ? n->size.type->text : "");
 		break;
-	case N_CAST:
-		fprintf(d->out, " %s", n->cast.to);
-		break;
-	case N_LET:
-		if (n->let.to)
-			fprintf(d->out, " %s", n->let.to);
-		break;
-	case N_EXPR:
-		fputs(n->discard ? " _" : "", d->out);
-		break;
-	case N_INDEX:
-	case N_TERNARY:
-	case N_TUPLE:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_INDEX:
+	case EXPR_TERNARY:
+	case EXPR_TUPLE:
 		break;
 	}
 }
 
-static void dump_children(const struct dump *d, const struct node *n, int level)
+static void dump_exprs(const struct dump *d, const struct expr *n, int level)
 {
-	switch (n->kind) {
-	case N_MAP:
-		dump_nodes(d, n->map.keys, level);
-		break;
-	case N_CALL:
-		dump_nodes(d, n->call.args, level);
-		break;
-	case N_FIELD:
-		dump_nodes(d, n->field.object, level);
-		break;
-	case N_INDEX:
-		dump_nodes(d, n->index.object, level);
-		dump_nodes(d, n->index.index, level);
-		break;
-	case N_UNOP:
-	case N_BINOP:
-	case N_ASSIGN:
-		dump_nodes(d, n->op.left, level);
-		dump_nodes(d, n->op.right, level);
-		break;
-	case N_TERNARY:
-	case N_IF:
-	case N_WHILE:
-		dump_nodes(d, n->cond.test, level);
-		dump_nodes(d, n->cond.then, level);
-		dump_nodes(d, n->cond.els, level);
-		break;
-	case N_CAST:
-		dump_nodes(d, n->cast.value, level);
-		break;
-	case N_TUPLE:
-		dump_nodes(d, n->members, level);
-		break;
-	case N_LET:
-		dump_nodes(d, n->let.var, level);
-		dump_nodes(d, n->let.value, level);
-		break;
-	case N_EXPR:
-	case N_RETURN:
-		dump_nodes(d, n->expr, level);
-		break;
-	case N_BLOCK:
-		dump_nodes(d, n->stmts, level);
-		break;
-	case N_UNROLL:
-	case N_FOR_RANGE:
-		dump_nodes(d, n->loop.var, level);
-		dump_nodes(d, n->loop.from, level);
-		dump_nodes(d, n->loop.to, level);
-		dump_nodes(d, n->loop.body, level);
-		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
-		break;
-	}
-}
+	struct expr *operands[EXPR_OPERANDS_MAX];
 
-static void dump_nodes(const struct dump *d, const struct node *n, int level)
-{
 	for (; n; n = n->next) {
-		fprintf(d->out, "%*s%s", 2 * level, "", kind_names[n->kind]);
-		dump_detail(d, n);
+		fprintf(d->out, "%*s%s", 2 * level, "", expr_names[n->kind]);
+		dump_expr_detail(d, n);
 		if (d->with_types && n->type)
 			fprintf(d->out, " : %s", type_name(d->arena, n->type));
 		putc('\n', d->out);
-		dump_children(d, n, level + 1);
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			dump_exprs(d, operands[i], level + 1);
+	}
+}
+
+static void dump_stmts(const struct dump *d, const struct stmt *n, int level);
+
+static void dump_stmt_detail(const struct dump *d, const struct stmt *n)
+{
+	if (n->kind == STMT_ASSIGN)
+		fprintf(d->out, " %s=", n->assign.op ? op_texts[n->assign.op] : "");
+	else if (n->kind == STMT_LET && n->let.to)
+		fprintf(d->out, " %s", n->let.to->text);
+	else if (n->kind == STMT_EXPR && n->discard)
+		fputs(" _", d->out);
+}
+
+static void dump_stmt_children(const struct dump *d, const struct stmt *n, int level)
+{
+	switch (n->kind) {
+	case STMT_ASSIGN:
+		dump_exprs(d, n->assign.left, level);
+		dump_exprs(d, n->assign.right, level);
+		break;
+	case STMT_LET:
+		dump_exprs(d, n->let.var, level);
+		dump_exprs(d, n->let.value, level);
+		break;
+	case STMT_EXPR:
+	case STMT_RETURN:
+		dump_exprs(d, n->expr, level);
+		break;
+	case STMT_IF:
+	case STMT_WHILE:
+		dump_exprs(d, n->cond.test, level);
+		dump_stmts(d, n->cond.then, level);
+		dump_stmts(d, n->cond.els, level);
+		break;
+	case STMT_BLOCK:
+		dump_stmts(d, n->stmts, level);
+		break;
+	case STMT_UNROLL:
+	case STMT_FOR_RANGE:
+		dump_exprs(d, n->loop.var, level);
+		dump_exprs(d, n->loop.from, level);
+		dump_exprs(d, n->loop.to, level);
+		dump_stmts(d, n->loop.body, level);
+		break;
+	case STMT_BREAK:
+	case STMT_CONTINUE:
+		break;
+	}
+}
+
+static void dump_stmts(const struct dump *d, const struct stmt *n, int level)
+{
+	for (; n; n = n->next) {
+		fprintf(d->out, "%*s%s", 2 * level, "", stmt_names[n->kind]);
+		dump_stmt_detail(d, n);
+		fputs(d->with_types ? " : none\n" : "\n", d->out);
+		dump_stmt_children(d, n, level + 1);
 	}
 }
 
@@ -222,7 +266,7 @@ void ast_dump(const struct script *s, bool with_types, FILE *out)
 		dump_line(&d, 0, "config");
 	for (const struct setting *c = s->settings; c; c = c->next) {
 		dump_line(&d, 1, c->name);
-		dump_nodes(&d, c->value, 2);
+		dump_exprs(&d, c->value, 2);
 	}
 	for (const struct probe *p = s->probes; p; p = p->next) {
 		dump_line(&d, 0, "probe");
@@ -230,9 +274,9 @@ void ast_dump(const struct script *s, bool with_types, FILE *out)
 			fprintf(out, "  point %s\n", ap->text);
 		if (p->predicate) {
 			dump_line(&d, 1, "predicate");
-			dump_nodes(&d, p->predicate, 2);
+			dump_exprs(&d, p->predicate, 2);
 		}
-		dump_nodes(&d, p->body, 1);
+		dump_stmts(&d, p->body, 1);
 		if (with_types)
 			dump_vars(&d, p);
 	}

@@ -9,48 +9,58 @@
 #include "base/source.h"
 
 struct arena;
+struct attach_point;
 struct builtin;
-struct provider;
-struct place;
 struct type;
+struct type_name;
 
-#define AST_KINDS(N)                                                                     \
-	N(INT, "int")                                                                    \
-	N(STRING, "string")                                                              \
-	N(BOOL, "bool")                                                                  \
-	N(PARAM, "param")                                                                \
-	N(WORD, "word")                                                                  \
-	N(VAR, "var")                                                                    \
-	N(MAP, "map")                                                                    \
-	N(CALL, "call")                                                                  \
-	N(FIELD, "field")                                                                \
-	N(INDEX, "index")                                                                \
-	N(UNOP, "unop")                                                                  \
-	N(BINOP, "binop")                                                                \
-	N(TERNARY, "ternary")                                                            \
-	N(CAST, "cast")                                                                  \
-	N(TUPLE, "tuple")                                                                \
-	N(ASSIGN, "assign")                                                              \
-	N(LET, "let")                                                                    \
-	N(EXPR, "expr")                                                                  \
-	N(IF, "if")                                                                      \
-	N(BLOCK, "block")                                                                \
-	N(UNROLL, "unroll")                                                              \
-	N(WHILE, "while")                                                                \
-	N(FOR_RANGE, "for_range")                                                        \
-	N(RETURN, "return")                                                              \
-	N(BREAK, "break")                                                                \
-	N(CONTINUE, "continue")
+/* E(id, name in dumps) */
+#define EXPR_KINDS(E)                                                                    \
+	E(INT, "int")                                                                    \
+	E(STRING, "string")                                                              \
+	E(BOOL, "bool")                                                                  \
+	E(PARAM, "param")                                                                \
+	E(WORD, "word")                                                                  \
+	E(VAR, "var")                                                                    \
+	E(MAP, "map")                                                                    \
+	E(CALL, "call")                                                                  \
+	E(FIELD, "field")                                                                \
+	E(INDEX, "index")                                                                \
+	E(UNOP, "unop")                                                                  \
+	E(BINOP, "binop")                                                                \
+	E(TERNARY, "ternary")                                                            \
+	E(CAST, "cast")                                                                  \
+	E(SIZEOF, "sizeof")                                                              \
+	E(TUPLE, "tuple")
 
-enum node_kind {
-#define N(id, name) N_##id,
-	AST_KINDS(N)
-#undef N
-	N_MAX
+enum expr_kind {
+#define E(id, name) EXPR_##id,
+	EXPR_KINDS(E)
+#undef E
+};
+
+/* S(id, name in dumps) */
+#define STMT_KINDS(S)                                                                    \
+	S(ASSIGN, "assign")                                                              \
+	S(LET, "let")                                                                    \
+	S(EXPR, "expr")                                                                  \
+	S(IF, "if")                                                                      \
+	S(BLOCK, "block")                                                                \
+	S(UNROLL, "unroll")                                                              \
+	S(WHILE, "while")                                                                \
+	S(FOR_RANGE, "for_range")                                                        \
+	S(RETURN, "return")                                                              \
+	S(BREAK, "break")                                                                \
+	S(CONTINUE, "continue")
+
+enum stmt_kind {
+#define S(id, name) STMT_##id,
+	STMT_KINDS(S)
+#undef S
 };
 
 #define AST_OPS(O)                                                                       \
-	O(NONE, "=") /* of ASSIGN: plain */                                              \
+	O(NONE, "=") /* of an assignment: plain */                                              \
 	O(LOR, "||") O(LAND, "&&") O(OR, "|") O(XOR, "^") O(AND, "&")                    \
 	O(EQ, "==") O(NE, "!=") O(LT, "<") O(GT, ">") O(LE, "<=") O(GE, ">=")            \
 	O(SHL, "<<") O(SHR, ">>") O(ADD, "+") O(SUB, "-") O(MUL, "*") O(DIV, "/")        \
@@ -68,13 +78,12 @@ enum op {
 /* Passes walk the tree recursively; the grammar refuses what is deeper. */
 #define AST_DEPTH_MAX 400
 
-struct node {
-	enum node_kind kind;
-	uint16_t depth;          /* of the tree below, this node too: AST_DEPTH_MAX at most */
-	bool discard;            /* EXPR of `_ = e`: that nobody uses it is meant */
+struct expr {
+	enum expr_kind kind;
+	uint16_t depth;          /* of the tree below, this one too: AST_DEPTH_MAX at most */
 	struct span span;
-	struct node *next;       /* next statement, argument, key part or tuple member */
-	const struct type *type; /* expressions, once check.c has been here */
+	struct expr *next;       /* next argument, key or tuple member */
+	const struct type *type; /* once check.c has been here */
 	union {
 		struct { /* INT; a negative literal is UNOP NEG until folded */
 			uint64_t value;
@@ -96,53 +105,76 @@ struct node {
 		} var;
 		/* MAP: @m or @m[k, ..]. Its type is what the map holds; but where the map
 		 * holds a count, sum, min, max or avg and the script wants a number, map->value
-		 * is AGG and the node's type INT. As an argument of print() and other takers
-		 * of `any` it stays AGG. Several keys are nodes of their own types; what lies
+		 * is AGG and the expression's type INT. As an argument of print() and other takers
+		 * of `any` it stays AGG. Several keys are expressions of their own types; what lies
 		 * in the map is map->key, a tuple. */
 		struct {
 			const char *name; /* without the @; "" for @ */
-			struct node *keys; /* NULL: scalar use */
+			struct expr *keys; /* NULL: scalar use */
 			struct map *map;   /* by resolve */
 		} map;
 		struct { /* CALL: f(args), or a builtin variable */
 			const char *name;
-			struct node *args;
+			struct expr *args;
 			unsigned nargs;
 			bool parens;
 			const struct builtin *builtin; /* by resolve */
-			void *data; /* by the builtin's check: what its emit wants to know */
+			void *data; /* by the builtin's check, for its gen */
 		} call;
 		struct { /* FIELD: object.name, object->name, tuple.0 */
-			struct node *object;
+			struct expr *object;
 			const char *name;
 			const struct field *field; /* of `args`, by check */
 			unsigned index;            /* of a tuple, by check */
 		} field;
 		struct { /* INDEX */
-			struct node *object, *index;
+			struct expr *object, *index;
 		} index;
-		struct { /* UNOP (left only), BINOP, ASSIGN (left: VAR or MAP; op: NONE, ADD..) */
+		struct { /* UNOP (left only), BINOP */
 			enum op op;
-			struct node *left, *right;
+			struct expr *left, *right;
 		} op;
-		struct { /* TERNARY (then is NULL in `a ?: b`: the test's own value),
-			    IF (els may be NULL), WHILE (then = body) */
-			struct node *test, *then, *els;
+		struct { /* TERNARY; then is NULL in `a ?: b`: the test's own value */
+			struct expr *test, *then, *els;
 		} cond;
-		struct { /* CAST: to is given by its text; type is in node.type */
-			const char *to;
-			struct node *value;
+		struct { /* CAST: what `to` means is in expr.type */
+			struct type_name *to;
+			struct expr *value;
 		} cast;
-		struct node *members; /* TUPLE */
+		struct { /* SIZEOF: of either one; replaced by INT in the last round of check */
+			struct type_name *type;
+			struct expr *value;
+			uint32_t bytes; /* 0: not known yet */
+		} size;
+		struct expr *members; /* TUPLE */
+	};
+};
+
+struct stmt {
+	enum stmt_kind kind;
+	uint16_t depth;    /* as an expression's */
+	bool discard;      /* EXPR of `_ = e`: that nobody uses it is meant */
+	struct span span;
+	struct stmt *next; /* of the same block */
+	union {
+		struct { /* ASSIGN; left: VAR or MAP; op: NONE, ADD.. */
+			enum op op;
+			struct expr *left, *right;
+		} assign;
 		struct { /* LET: let $x [: type] [= value] */
-			struct node *var;
-			const char *to; /* type name or NULL */
-			struct node *value; /* or NULL */
+			struct expr *var;
+			struct type_name *to; /* or NULL */
+			struct expr *value; /* or NULL */
 		} let;
-		struct node *expr;  /* EXPR statement; RETURN's value, or NULL */
-		struct node *stmts; /* BLOCK */
-		struct { /* UNROLL (from = count), FOR_RANGE: for $i : from..to */
-			struct node *var, *from, *to, *body;
+		struct expr *expr; /* EXPR; RETURN: the value, or NULL */
+		struct { /* IF: els is a BLOCK, an IF or NULL; WHILE: then is the body */
+			struct expr *test;
+			struct stmt *then, *els;
+		} cond;
+		struct stmt *stmts; /* BLOCK */
+		struct { /* UNROLL (from: the count), FOR_RANGE: for $i : from..to */
+			struct expr *var, *from, *to;
+			struct stmt *body;
 		} loop;
 	};
 };
@@ -170,26 +202,12 @@ struct map {
 	void *slot;                /* codegen's */
 };
 
-/* One attach point as written; expanded to places by its provider. */
-struct attach_point {
-	struct span span;
-	struct attach_point *next;
-	const char *text;      /* as written */
-	const char **parts;    /* split at ':' outside quotes, quotes taken off, $N put in */
-	struct span *part_spans;
-	unsigned nparts;
-	const struct provider *provider; /* by resolve */
-	struct place *places;            /* by resolve; list */
-	unsigned nplaces;
-	void *data;                      /* the provider's */
-};
-
 struct probe {
 	struct span span;
 	struct probe *next;
 	struct attach_point *points;
-	struct node *predicate; /* or NULL */
-	struct node *body;      /* BLOCK */
+	struct expr *predicate; /* or NULL */
+	struct stmt *body;      /* BLOCK */
 	struct var *vars;       /* by resolve */
 	unsigned nvars;
 	const struct field *fields; /* what args.x may name: the provider's list; by resolve */
@@ -200,7 +218,7 @@ struct probe {
 struct setting {
 	const char *name;
 	struct span span;
-	struct node *value; /* INT, STRING, BOOL or WORD */
+	struct expr *value; /* INT, STRING, BOOL or WORD */
 	struct setting *next;
 };
 
@@ -213,7 +231,11 @@ struct script {
 	unsigned nmaps;
 };
 
-const char *node_kind_name(enum node_kind k);
+enum { EXPR_OPERANDS_MAX = 3 };
+
+/* The expressions that one is made of, in the order of the script, a list by its first: how many. */
+unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
+const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);
-/* The tree, one node a line, two spaces a level; with types once checked. */
+/* The tree, one expression or statement a line, two spaces a level; with types once checked. */
 void ast_dump(const struct script *s, bool with_types, FILE *out);

@@ -2,6 +2,8 @@
 /* check.c - expressions get their types. Types flow against the order of reading (a
  * map may be read above where it is written), so the script is gone through silently
  * until nothing new is learnt, and then once more to complain. */
+#include "check.h"
+
 #include <stdarg.h>
 
 #include "base/arena.h"
@@ -74,30 +76,33 @@ const struct resolve_env *check_env(struct check *c)
 	return c->env;
 }
 
-struct node *call_arg(const struct node *call, unsigned i)
+struct expr *call_arg(const struct expr *call, unsigned i)
 {
-	struct node *arg = call->call.args;
+	struct expr *arg = call->call.args;
 
 	while (arg && i--)
 		arg = arg->next;
 	return arg;
 }
 
-bool node_is_const(const struct node *n, int64_t *ret_value)
+bool expr_is_const(const struct expr *n, int64_t *ret_value)
 {
-	if (n->kind != N_INT)
+	if (n->kind == EXPR_SIZEOF)
+		*ret_value = n->size.bytes;
+	else if (n->kind == EXPR_INT)
+		*ret_value = (int64_t)n->integer.value;
+	else
 		return false;
-	*ret_value = (int64_t)n->integer.value;
 	return true;
 }
 
-bool node_param_as_string(struct check *c, struct node *n)
+bool expr_param_as_string(struct check *c, struct expr *n)
 {
-	const char *text = n->kind == N_INT ? n->integer.param : NULL;
+	const char *text = n->kind == EXPR_INT ? n->integer.param : NULL;
 
 	if (!text)
-		return n->kind == N_STRING;
-	n->kind = N_STRING;
+		return n->kind == EXPR_STRING;
+	n->kind = EXPR_STRING;
 	n->string.text = text;
 	n->string.len = 0;
 	while (text[n->string.len])
@@ -108,74 +113,45 @@ bool node_param_as_string(struct check *c, struct node *n)
 
 /* ---- statements ---- */
 
-static void check_stmts(struct check *c, struct node *n);
+static void check_stmts(struct check *c, struct stmt *n);
 
 /* An expression is a statement for what it does; one that does nothing is a slip. */
-static bool does_something(const struct node *n)
+static bool does_something(const struct expr *n)
 {
-	switch (n->kind) {
-	case N_CALL:
+	if (n->kind == EXPR_CALL)
 		return !n->call.builtin || !(n->call.builtin->flags & BUILTIN_VAR);
-	case N_UNOP:
+	if (n->kind == EXPR_UNOP)
 		return n->op.op >= OP_PREINC;
-	case N_TERNARY:
-		return (n->cond.then && does_something(n->cond.then)) ||
-		       does_something(n->cond.els);
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_MAP:
-	case N_FIELD:
-	case N_INDEX:
-	case N_BINOP:
-	case N_CAST:
-	case N_TUPLE:
-	case N_ASSIGN:
-	case N_LET:
-	case N_EXPR:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
-		break;
-	}
-	return false;
+	return n->kind == EXPR_TERNARY &&
+	       ((n->cond.then && does_something(n->cond.then)) || does_something(n->cond.els));
 }
 
-static void check_expr_stmt(struct check *c, struct node *n)
+static void check_expr_stmt(struct check *c, struct stmt *n)
 {
 	const struct type *t = check_expr(c, n->expr);
 
 	if (t->kind != TYPE_BAD && !n->discard && !does_something(n->expr)) {
 		check_warn(c, n->span, DIAG_UNUSED, "this value is not used");
-		if (n->expr->kind == N_BINOP && n->expr->op.op == OP_EQ)
+		if (n->expr->kind == EXPR_BINOP && n->expr->op.op == OP_EQ)
 			check_hint(c, "= assigns, == compares");
 	}
 }
 
-static void check_body(struct check *c, struct node *body)
+static void check_body(struct check *c, struct stmt *body)
 {
 	c->loops++;
 	check_stmts(c, body);
 	c->loops--;
 }
 
-static void check_unroll(struct check *c, struct node *n)
+static void check_unroll(struct check *c, struct stmt *n)
 {
 	const struct type *t = check_value(c, n->loop.from);
 	int64_t count;
 
 	if (t->kind == TYPE_BAD)
 		;
-	else if (!node_is_const(n->loop.from, &count))
+	else if (!expr_is_const(n->loop.from, &count))
 		check_fail(c, n->loop.from->span, DIAG_LOOP,
 			"unroll needs a constant number of rounds");
 	else if (count < 1 || count > 100)
@@ -184,7 +160,7 @@ static void check_unroll(struct check *c, struct node *n)
 	check_body(c, n->loop.body);
 }
 
-static void check_bound(struct check *c, struct node *n)
+static void check_bound(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n);
 
@@ -194,7 +170,7 @@ static void check_bound(struct check *c, struct node *n)
 			check_type_name(c, t));
 }
 
-static void check_for(struct check *c, struct node *n)
+static void check_for(struct check *c, struct stmt *n)
 {
 	check_bound(c, n->loop.from);
 	check_bound(c, n->loop.to);
@@ -202,69 +178,50 @@ static void check_for(struct check *c, struct node *n)
 	check_body(c, n->loop.body);
 }
 
-static void check_stmt(struct check *c, struct node *n)
+static void check_stmt(struct check *c, struct stmt *n)
 {
-	n->type = type_none;
 	switch (n->kind) {
-	case N_ASSIGN:
+	case STMT_ASSIGN:
 		check_assign(c, n);
 		break;
-	case N_LET:
+	case STMT_LET:
 		check_let(c, n);
 		break;
-	case N_EXPR:
+	case STMT_EXPR:
 		check_expr_stmt(c, n);
 		break;
-	case N_IF:
+	case STMT_IF:
 		check_truth(c, n->cond.test);
 		check_stmts(c, n->cond.then);
 		check_stmts(c, n->cond.els);
 		break;
-	case N_BLOCK:
+	case STMT_BLOCK:
 		check_stmts(c, n->stmts);
 		break;
-	case N_UNROLL:
+	case STMT_UNROLL:
 		check_unroll(c, n);
 		break;
-	case N_WHILE:
+	case STMT_WHILE:
 		check_truth(c, n->cond.test);
 		check_body(c, n->cond.then);
 		break;
-	case N_FOR_RANGE:
+	case STMT_FOR_RANGE:
 		check_for(c, n);
 		break;
-	case N_RETURN:
+	case STMT_RETURN:
 		if (n->expr)
 			check_value(c, n->expr);
 		break;
-	case N_BREAK:
-	case N_CONTINUE:
+	case STMT_BREAK:
+	case STMT_CONTINUE:
 		if (!c->loops)
 			check_fail(c, n->span, DIAG_LOOP, "%s is outside of a loop",
-				node_kind_name(n->kind));
-		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_PARAM:
-	case N_WORD:
-	case N_VAR:
-	case N_MAP:
-	case N_CALL:
-	case N_FIELD:
-	case N_INDEX:
-	case N_UNOP:
-	case N_BINOP:
-	case N_TERNARY:
-	case N_CAST:
-	case N_TUPLE:
-	case N_MAX:
-		check_expr(c, n);
+				stmt_kind_name(n->kind));
 		break;
 	}
 }
 
-static void check_stmts(struct check *c, struct node *n)
+static void check_stmts(struct check *c, struct stmt *n)
 {
 	for (; n; n = n->next)
 		check_stmt(c, n);

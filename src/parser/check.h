@@ -7,7 +7,7 @@
 #include "base/diag.h"
 
 struct check;
-struct node;
+struct expr;
 struct probe;
 struct type;
 
@@ -25,14 +25,14 @@ void check_hint(struct check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The i-th argument, or NULL. */
-struct node *call_arg(const struct node *call, unsigned i);
+struct expr *call_arg(const struct expr *call, unsigned i);
 /* A constant integer (folded)? */
-bool node_is_const(const struct node *n, int64_t *ret_value);
+bool expr_is_const(const struct expr *n, int64_t *ret_value);
 
 /* The conversions of a literal format and the arguments after it, by count and kind;
  * complains itself. For rows such as printf(). */
-bool check_format(struct check *c, struct node *fmt, struct node *first_arg);
+bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg);
 
 /* `$1` that holds a number becomes the text that was given, where a string is wanted;
  * true if it is one now. */
-bool node_param_as_string(struct check *c, struct node *n);
+bool expr_param_as_string(struct check *c, struct expr *n);

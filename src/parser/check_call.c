@@ -99,7 +99,7 @@ static void hint_usage(struct check *c, const struct builtin *b)
 
 /* ---- one argument ---- */
 
-static bool wrong_arg(struct check *c, struct node *call, struct node *arg,
+static bool wrong_arg(struct check *c, struct expr *call, struct expr *arg,
 	enum param_kind kind, const struct type *t)
 {
 	check_fail(c, arg->span, DIAG_ARG_TYPE, "%s() takes %s here%s%s", call->call.name,
@@ -108,29 +108,29 @@ static bool wrong_arg(struct check *c, struct node *call, struct node *arg,
 	return false;
 }
 
-static bool is_whole_map(const struct node *n)
+static bool is_whole_map(const struct expr *n)
 {
-	return n->kind == N_MAP && !n->map.keys;
+	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
 /* A map is taken as what it holds, an aggregation too; one with keys as the whole. */
-static const struct type *check_any(struct check *c, struct node *call, struct node *arg)
+static const struct type *check_any(struct check *c, struct expr *call, struct expr *arg)
 {
-	if (arg->kind == N_WORD && (call->call.builtin->flags & BUILTIN_VAR))
+	if (arg->kind == EXPR_WORD && (call->call.builtin->flags & BUILTIN_VAR))
 		return arg->type = type_none;
 	if (is_whole_map(arg))
 		return check_whole_map(c, arg);
-	if (arg->kind == N_MAP)
+	if (arg->kind == EXPR_MAP)
 		return check_element(c, arg);
 	return check_value(c, arg);
 }
 
 static bool check_map_arg(
-	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
+	struct check *c, struct expr *call, struct expr *arg, enum param_kind kind)
 {
-	bool keyed = arg->kind == N_MAP && arg->map.keys;
+	bool keyed = arg->kind == EXPR_MAP && arg->map.keys;
 
-	if (arg->kind != N_MAP || (keyed && kind == PARAM_MAP)) {
+	if (arg->kind != EXPR_MAP || (keyed && kind == PARAM_MAP)) {
 		const struct type *t = keyed ? NULL : check_value(c, arg);
 
 		if (t && t->kind == TYPE_BAD)
@@ -143,13 +143,13 @@ static bool check_map_arg(
 }
 
 static bool check_plain_arg(
-	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
+	struct check *c, struct expr *call, struct expr *arg, enum param_kind kind)
 {
 	const struct type *t;
 	int64_t v;
 
 	if (kind == PARAM_STRING)
-		node_param_as_string(c, arg);
+		expr_param_as_string(c, arg);
 	t = kind == PARAM_ANY ? check_any(c, call, arg) : check_value(c, arg);
 	if (t->kind == TYPE_BAD)
 		return false;
@@ -157,22 +157,22 @@ static bool check_plain_arg(
 		return wrong_arg(c, call, arg, kind, t);
 	if (kind == PARAM_STRING && t->kind != TYPE_STRING)
 		return wrong_arg(c, call, arg, kind, t);
-	if (kind == PARAM_FORMAT && arg->kind != N_STRING)
+	if (kind == PARAM_FORMAT && arg->kind != EXPR_STRING)
 		return wrong_arg(c, call, arg, kind, NULL);
-	if (kind == PARAM_LITERAL && !node_is_const(arg, &v))
+	if (kind == PARAM_LITERAL && !expr_is_const(arg, &v))
 		return wrong_arg(c, call, arg, kind, NULL);
 	return true;
 }
 
 static bool check_arg(
-	struct check *c, struct node *call, struct node *arg, enum param_kind kind)
+	struct check *c, struct expr *call, struct expr *arg, enum param_kind kind)
 {
 	switch (kind) {
 	case PARAM_MAP:
 	case PARAM_MAPKEY:
 		return check_map_arg(c, call, arg, kind);
 	case PARAM_WORD:
-		if (arg->kind != N_WORD)
+		if (arg->kind != EXPR_WORD)
 			return wrong_arg(c, call, arg, kind, NULL);
 		arg->type = type_none;
 		return true;
@@ -190,7 +190,7 @@ static bool check_arg(
 /* ---- all arguments ---- */
 
 static bool wrong_count(
-	struct check *c, struct node *call, const struct sig *sig, struct span at)
+	struct check *c, struct expr *call, const struct sig *sig, struct span at)
 {
 	const char *name = call->call.name;
 	unsigned n = call->call.nargs;
@@ -211,16 +211,16 @@ static bool wrong_count(
 }
 
 /* An optional word that was left out: ustack(5). */
-static unsigned skip_words(const struct sig *sig, unsigned i, const struct node *arg)
+static unsigned skip_words(const struct sig *sig, unsigned i, const struct expr *arg)
 {
 	while (i < sig->n && sig->params[i].optional &&
-		sig->params[i].kind == PARAM_WORD && arg->kind != N_WORD)
+		sig->params[i].kind == PARAM_WORD && arg->kind != EXPR_WORD)
 		i++;
 	return i;
 }
 
 /* delete(@m, key), has_key(@m, key) */
-static bool key_follows(const struct sig *sig, unsigned i, const struct node *arg)
+static bool key_follows(const struct sig *sig, unsigned i, const struct expr *arg)
 {
 	if (!arg->next || !is_whole_map(arg))
 		return false;
@@ -229,23 +229,23 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct node *ar
 }
 
 /* The argument after a map that is written without key. */
-static bool check_next_key(struct check *c, struct node *map, struct node *key)
+static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 {
-	bool parts = key->kind == N_TUPLE && key->members->next;
+	bool parts = key->kind == EXPR_TUPLE && key->members->next;
 
 	check_key(c, map, parts ? key->members : key);
 	return (parts ? check_expr(c, key) : key->type)->kind != TYPE_BAD;
 }
 
-static bool check_args(struct check *c, struct node *call, const struct sig *sig)
+static bool check_args(struct check *c, struct expr *call, const struct sig *sig)
 {
-	struct node *map = NULL; /* the argument before, when the key follows */
+	struct expr *map = NULL; /* the argument before, when the key follows */
 	unsigned i = 0;
 	bool ok = true;
 
 	if (call->call.nargs < sig->least)
 		return wrong_count(c, call, sig, call->span);
-	for (struct node *arg = call->call.args; arg; arg = arg->next) {
+	for (struct expr *arg = call->call.args; arg; arg = arg->next) {
 		i = skip_words(sig, i, arg);
 		if (i >= sig->n && !sig->more)
 			return wrong_count(c, call, sig, arg->span);
@@ -265,7 +265,7 @@ static bool check_args(struct check *c, struct node *call, const struct sig *sig
 
 /* ---- the call ---- */
 
-static bool right_place(struct check *c, struct node *n, bool into_map)
+static bool right_place(struct check *c, struct expr *n, bool into_map)
 {
 	const struct builtin *b = n->call.builtin;
 
@@ -284,14 +284,14 @@ static bool right_place(struct check *c, struct node *n, bool into_map)
 	return true;
 }
 
-static void check_args_alone(struct check *c, struct node *call)
+static void check_args_alone(struct check *c, struct expr *call)
 {
-	for (struct node *arg = call->call.args; arg; arg = arg->next)
-		if (arg->kind != N_WORD && !is_whole_map(arg))
+	for (struct expr *arg = call->call.args; arg; arg = arg->next)
+		if (arg->kind != EXPR_WORD && !is_whole_map(arg))
 			check_expr(c, arg);
 }
 
-const struct type *check_call(struct check *c, struct node *n, bool into_map)
+const struct type *check_call(struct check *c, struct expr *n, bool into_map)
 {
 	const struct builtin *b = n->call.builtin;
 	const struct type *t;

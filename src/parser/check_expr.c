@@ -6,12 +6,13 @@
 
 #include "base/arena.h"
 #include "checker.h"
+#include "model/attach_point.h"
 
 /* ---- args.x, $t.0, $t[0], $s[i] ---- */
 
 /* Places of one probe may have the field with different types. */
 static const struct type *field_type(
-	struct check *c, struct node *n, const struct field *f)
+	struct check *c, struct expr *n, const struct field *f)
 {
 	const struct type *t = f->type;
 
@@ -59,7 +60,7 @@ static void hint_field(struct check *c, const char *written)
 		check_hint(c, "there is args.%s", names[0]);
 }
 
-static const struct type *check_args_field(struct check *c, struct node *n)
+static const struct type *check_args_field(struct check *c, struct expr *n)
 {
 	const struct field *f = c->probe->fields;
 
@@ -77,7 +78,7 @@ static const struct type *check_args_field(struct check *c, struct node *n)
 }
 
 static const struct type *tuple_member(
-	struct check *c, struct node *n, const struct type *t, uint64_t i)
+	struct check *c, struct expr *n, const struct type *t, uint64_t i)
 {
 	if (i < t->tuple.n)
 		return t->tuple.members[i];
@@ -86,7 +87,7 @@ static const struct type *tuple_member(
 	return type_bad;
 }
 
-static const struct type *check_field(struct check *c, struct node *n)
+static const struct type *check_field(struct check *c, struct expr *n)
 {
 	const struct type *t = check_expr(c, n->field.object);
 	const char *name = n->field.name;
@@ -105,7 +106,7 @@ static const struct type *check_field(struct check *c, struct node *n)
 	return tuple_member(c, n, t, n->field.index);
 }
 
-static const struct type *check_index(struct check *c, struct node *n)
+static const struct type *check_index(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n->index.object);
 	const struct type *index = check_value(c, n->index.index);
@@ -121,7 +122,7 @@ static const struct type *check_index(struct check *c, struct node *n)
 	if (t->kind != TYPE_TUPLE)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s has no elements",
 			check_type_name(c, t));
-	if (!node_is_const(n->index.index, &i))
+	if (!expr_is_const(n->index.index, &i))
 		return check_fail(c, n->index.index->span, DIAG_OPERAND,
 			"the index of a tuple is a constant");
 	return tuple_member(c, n, t, (uint64_t)i);
@@ -145,18 +146,18 @@ static unsigned tuple_depth(const struct type *t)
 }
 
 /* Tuples of tuples double with each line of a script: there must be an end. */
-const struct type *check_members(struct check *c, struct span at, struct node *first)
+const struct type *check_members(struct check *c, struct span at, struct expr *first)
 {
 	const struct type **members, *t;
 	unsigned count = 0;
 	uint64_t size = 0;
 	bool bad = false, deep = false;
 
-	for (struct node *m = first; m; m = m->next)
+	for (struct expr *m = first; m; m = m->next)
 		count++;
 	members = arena_new_array(c->arena, const struct type *, count + 1);
 	count = 0;
-	for (struct node *m = first; m; m = m->next) {
+	for (struct expr *m = first; m; m = m->next) {
 		t = check_value(c, m);
 		bad |= t->kind == TYPE_BAD;
 		members[count++] = type_stored(c->arena, t);
@@ -173,7 +174,7 @@ const struct type *check_members(struct check *c, struct span at, struct node *f
 	return bad ? type_bad : type_tuple(c->arena, members, count);
 }
 
-static const struct type *check_string(struct check *c, struct node *n)
+static const struct type *check_string(struct check *c, struct expr *n)
 {
 	if (n->string.len < TYPE_STRING_MAX)
 		return type_string(c->arena, n->string.len + 1);
@@ -181,75 +182,65 @@ static const struct type *check_string(struct check *c, struct node *n)
 		TYPE_STRING_MAX - 1);
 }
 
-static const struct type *check_word(struct check *c, struct node *n)
+static const struct type *check_word(struct check *c, struct expr *n)
 {
 	return check_fail(c, n->span, DIAG_NAME,
 		"unknown variable or function: %s", n->word);
 }
 
-static const struct type *expr_type(struct check *c, struct node *n)
+static const struct type *expr_type(struct check *c, struct expr *n)
 {
 	switch (n->kind) {
-	case N_INT:
+	case EXPR_INT:
 		return n->integer.is_unsigned ? type_uint64 : type_int64;
-	case N_STRING:
+	case EXPR_STRING:
 		return check_string(c, n);
-	case N_BOOL:
+	case EXPR_BOOL:
 		return type_bool;
-	case N_WORD:
+	case EXPR_WORD:
 		return check_word(c, n);
-	case N_VAR:
+	case EXPR_VAR:
 		return check_var_read(c, n);
-	case N_MAP:
+	case EXPR_MAP:
 		return check_map_read(c, n);
-	case N_CALL:
+	case EXPR_CALL:
 		return check_call(c, n, false);
-	case N_FIELD:
+	case EXPR_FIELD:
 		return check_field(c, n);
-	case N_INDEX:
+	case EXPR_INDEX:
 		return check_index(c, n);
-	case N_UNOP:
+	case EXPR_UNOP:
 		return check_unop(c, n);
-	case N_BINOP:
+	case EXPR_BINOP:
 		return check_binop(c, n);
-	case N_TERNARY:
+	case EXPR_TERNARY:
 		return check_ternary(c, n);
-	case N_CAST:
+	case EXPR_CAST:
 		return check_cast(c, n);
-	case N_TUPLE:
+	case EXPR_SIZEOF:
+		return check_sizeof(c, n);
+	case EXPR_TUPLE:
 		return check_members(c, n->span, n->members);
-	case N_PARAM: /* resolve put a literal in its place */
-	case N_ASSIGN:
-	case N_LET:
-	case N_EXPR:
-	case N_IF:
-	case N_BLOCK:
-	case N_UNROLL:
-	case N_WHILE:
-	case N_FOR_RANGE:
-	case N_RETURN:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case EXPR_PARAM: /* resolve put a literal in its place */
 		break;
 	}
 	return type_bad;
 }
 
-const struct type *check_expr(struct check *c, struct node *n)
+const struct type *check_expr(struct check *c, struct expr *n)
 {
 	return n->type = expr_type(c, n);
 }
 
-const struct type *check_value(struct check *c, struct node *n)
+const struct type *check_value(struct check *c, struct expr *n)
 {
 	const struct type *t = check_expr(c, n);
 
 	if (t->kind == TYPE_NONE)
 		return n->type = check_fail(c, n->span, DIAG_NO_VALUE,
-			       n->kind == N_CALL ? "%s() gives no value"
+			       n->kind == EXPR_CALL ? "%s() gives no value"
 						 : "this gives no value",
-			       n->kind == N_CALL ? n->call.name : "");
+			       n->kind == EXPR_CALL ? n->call.name : "");
 	if (t->kind == TYPE_ARGS) {
 		check_fail(c, n->span, DIAG_FIELD,
 			"args is not a value: only its fields are");
@@ -259,7 +250,7 @@ const struct type *check_value(struct check *c, struct node *n)
 	return t;
 }
 
-bool check_truth(struct check *c, struct node *n)
+bool check_truth(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n);
 

@@ -74,7 +74,7 @@ static void note_first(struct check *c, const struct map *m, struct span at, con
 
 /* ---- keys ---- */
 
-static const struct type *key_type(struct check *c, struct node *keys, struct span at)
+static const struct type *key_type(struct check *c, struct expr *keys, struct span at)
 {
 	const struct type *t;
 
@@ -88,7 +88,7 @@ static const struct type *key_type(struct check *c, struct node *keys, struct sp
 	return t;
 }
 
-static struct span keys_span(const struct node *keys)
+static struct span keys_span(const struct expr *keys)
 {
 	struct span at = keys->span;
 
@@ -97,7 +97,7 @@ static struct span keys_span(const struct node *keys)
 	return at;
 }
 
-static bool mixed_use(struct check *c, struct node *n, bool keyed)
+static bool mixed_use(struct check *c, struct expr *n, bool keyed)
 {
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
@@ -115,7 +115,7 @@ static bool mixed_use(struct check *c, struct node *n, bool keyed)
 	return true;
 }
 
-void check_key(struct check *c, struct node *n, struct node *keys)
+void check_key(struct check *c, struct expr *n, struct expr *keys)
 {
 	struct map *m = n->map.map;
 	const struct type *t, *both;
@@ -129,7 +129,7 @@ void check_key(struct check *c, struct node *n, struct node *keys)
 		learn(c, &m->key, t);
 		return;
 	}
-	both = grow(c, m->key, &weak, t, !keys->next && node_is_weak(keys));
+	both = grow(c, m->key, &weak, t, !keys->next && expr_is_weak(keys));
 	if (state(c, m)->fixed && fits(m->key, both))
 		return;
 	if (both && !state(c, m)->fixed) {
@@ -157,7 +157,7 @@ static void hint_map(struct check *c, const char *written)
 		check_hint(c, "did you mean @%s?", near);
 }
 
-static const struct type *map_value(struct check *c, struct node *n)
+static const struct type *map_value(struct check *c, struct expr *n)
 {
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
@@ -177,10 +177,11 @@ static const struct type *map_value(struct check *c, struct node *n)
 
 void check_map_is_known(struct check *c, struct map *m)
 {
-	const struct node *n = state(c, m)->unknown;
+	const struct expr *n = state(c, m)->unknown;
 
 	if (!m->value && n)
-		check_fail(c, n->span, DIAG_MAP, "the type of @%s is unknown: it is only assigned from itself", m->name);
+		check_fail(c, n->span, DIAG_MAP,
+			"the type of @%s is unknown: it is only assigned from itself", m->name);
 }
 
 void check_var_is_known(struct check *c, const struct var *v)
@@ -190,19 +191,19 @@ void check_var_is_known(struct check *c, const struct var *v)
 			"the type of $%s is unknown: it is only assigned from itself", v->name);
 }
 
-const struct type *check_element(struct check *c, struct node *n)
+const struct type *check_element(struct check *c, struct expr *n)
 {
 	check_key(c, n, n->map.keys);
 	return n->type = map_value(c, n);
 }
 
-const struct type *check_whole_map(struct check *c, struct node *n)
+const struct type *check_whole_map(struct check *c, struct expr *n)
 {
 	return n->type = map_value(c, n);
 }
 
 static const struct type *agg_as_int(
-	struct check *c, struct node *n, const struct type *t)
+	struct check *c, struct expr *n, const struct type *t)
 {
 	switch (t->agg.kind) {
 	case AGG_COUNT:
@@ -224,7 +225,7 @@ static const struct type *agg_as_int(
 	return type_bad;
 }
 
-const struct type *check_map_read(struct check *c, struct node *n)
+const struct type *check_map_read(struct check *c, struct expr *n)
 {
 	const struct type *t = check_element(c, n);
 
@@ -239,7 +240,7 @@ static bool can_be_stored(const struct type *t)
 }
 
 static void check_map_write(
-	struct check *c, struct node *n, struct span at, const struct type *t, bool weak)
+	struct check *c, struct expr *n, struct span at, const struct type *t, bool weak)
 {
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
@@ -267,16 +268,16 @@ static void check_map_write(
 	note_first(c, m, m->first_value, "first written here");
 }
 
-static bool is_agg_call(const struct node *n)
+static bool is_agg_call(const struct expr *n)
 {
-	return n->kind == N_CALL && n->call.builtin &&
+	return n->kind == EXPR_CALL && n->call.builtin &&
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
 /* `@a = @b` where @b counts: what would it be afterwards? */
-static bool copies_agg(struct check *c, struct node *n)
+static bool copies_agg(struct check *c, struct expr *n)
 {
-	struct map *m = n->kind == N_MAP ? n->map.map : NULL;
+	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
 
 	if (!m || !m->value || m->value->kind != TYPE_AGG)
 		return false;
@@ -287,25 +288,25 @@ static bool copies_agg(struct check *c, struct node *n)
 	return true;
 }
 
-static void assign_map(struct check *c, struct node *n)
+static void assign_map(struct check *c, struct stmt *n)
 {
-	struct node *map = n->op.left, *value = n->op.right;
+	struct expr *map = n->assign.left, *value = n->assign.right;
 	const struct type *t;
 
 	check_key(c, map, map->map.keys);
-	if (is_agg_call(value) && n->op.op == OP_NONE)
+	if (is_agg_call(value) && n->assign.op == OP_NONE)
 		t = value->type = check_call(c, value, true);
-	else if (copies_agg(c, value) && n->op.op == OP_NONE)
+	else if (copies_agg(c, value) && n->assign.op == OP_NONE)
 		t = type_bad;
 	else
 		t = check_value(c, value);
-	check_map_write(c, map, value->span, t, node_is_weak(value));
+	check_map_write(c, map, value->span, t, expr_is_weak(value));
 	map->type = map->map.map->value ? map->map.map->value : type_bad;
 }
 
 /* ---- variables ---- */
 
-const struct type *check_var_read(struct check *c, struct node *n)
+const struct type *check_var_read(struct check *c, struct expr *n)
 {
 	struct var *v = n->var.var;
 	struct var_state *s = &c->vars[v->probe->index][v->index];
@@ -321,7 +322,7 @@ const struct type *check_var_read(struct check *c, struct node *n)
 }
 
 const struct type *check_var_write(
-	struct check *c, struct node *n, struct span at, const struct type *t, bool weak)
+	struct check *c, struct expr *n, struct span at, const struct type *t, bool weak)
 {
 	struct var *v = n->var.var;
 	struct var_state *s = &c->vars[v->probe->index][v->index];
@@ -349,11 +350,11 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
-static void check_fits(struct check *c, const struct node *value, const struct type *t)
+static void check_fits(struct check *c, const struct expr *value, const struct type *t)
 {
 	int64_t v, max;
 
-	if (t->kind != TYPE_INT || t->size == 8 || !node_is_const(value, &v))
+	if (t->kind != TYPE_INT || t->size == 8 || !expr_is_const(value, &v))
 		return;
 	max = (int64_t)1 << (8 * t->size - t->is_signed);
 	if (v >= max || v < (t->is_signed ? -max : 0))
@@ -361,46 +362,46 @@ static void check_fits(struct check *c, const struct node *value, const struct t
 			(long long)v, check_type_name(c, t));
 }
 
-static void assign_var(struct check *c, struct node *n)
+static void assign_var(struct check *c, struct stmt *n)
 {
-	struct node *value = n->op.right;
+	struct expr *value = n->assign.right;
 	const struct type *t = check_value(c, value);
 
-	check_var_write(c, n->op.left, value->span, t, node_is_weak(value));
-	if (n->op.left->type)
-		check_fits(c, value, n->op.left->type);
+	check_var_write(c, n->assign.left, value->span, t, expr_is_weak(value));
+	if (n->assign.left->type)
+		check_fits(c, value, n->assign.left->type);
 }
 
 /* ---- assignments ---- */
 
 /* @x += e: both are numbers, and the result is written. */
-static void assign_op(struct check *c, struct node *n)
+static void assign_op(struct check *c, struct stmt *n)
 {
-	struct node *left = n->op.left, *right = n->op.right;
+	struct expr *left = n->assign.left, *right = n->assign.right;
 	const struct type *t = check_counted(c, left);
 
 	check_value(c, right);
 	if (t->kind == TYPE_BAD || right->type->kind == TYPE_BAD)
 		return;
-	if (check_arith(c, n->span, n->op.op, left, right)->kind == TYPE_BAD)
+	if (check_arith(c, n->span, n->assign.op, left, right)->kind == TYPE_BAD)
 		return;
-	if (left->kind == N_VAR)
-		check_var_write(c, left, right->span, right->type, node_is_weak(right));
+	if (left->kind == EXPR_VAR)
+		check_var_write(c, left, right->span, right->type, expr_is_weak(right));
 	else
-		check_map_write(c, left, right->span, right->type, node_is_weak(right));
+		check_map_write(c, left, right->span, right->type, expr_is_weak(right));
 }
 
-void check_assign(struct check *c, struct node *n)
+void check_assign(struct check *c, struct stmt *n)
 {
-	if (n->op.op != OP_NONE)
+	if (n->assign.op != OP_NONE)
 		assign_op(c, n);
-	else if (n->op.left->kind == N_VAR)
+	else if (n->assign.left->kind == EXPR_VAR)
 		assign_var(c, n);
 	else
 		assign_map(c, n);
 }
 
-static const struct type *counted_map(struct check *c, struct node *n)
+static const struct type *counted_map(struct check *c, struct expr *n)
 {
 	struct map *m = n->map.map;
 
@@ -419,14 +420,14 @@ static const struct type *counted_map(struct check *c, struct node *n)
 	return n->type = m->value && type_is_number(m->value) ? m->value : type_bad;
 }
 
-const struct type *check_counted(struct check *c, struct node *target)
+const struct type *check_counted(struct check *c, struct expr *target)
 {
 	const struct type *t;
 
-	if (target->kind == N_MAP)
+	if (target->kind == EXPR_MAP)
 		return counted_map(c, target);
 	t = check_expr(c, target);
-	if (target->kind != N_VAR)
+	if (target->kind != EXPR_VAR)
 		return check_fail(c, target->span, DIAG_OPERAND,
 			"++ and -- change a $variable or a @map");
 	if (t->kind != TYPE_BAD && !type_is_number(t))
@@ -438,25 +439,23 @@ const struct type *check_counted(struct check *c, struct node *target)
 
 /* ---- let ---- */
 
-static void declare(struct check *c, struct node *n)
+static void declare(struct check *c, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
-	const struct type *t = type_by_name(c->arena, n->let.to);
+	const struct type *t = check_type(c, n->let.to);
 
-	if (!t || t->kind == TYPE_NONE) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s", n->let.to);
-		check_hint(c,
-			"types are int8 to int64, uint8 to uint64, bool and string[N]");
+	if (t->kind == TYPE_BAD) {
+		v->type = v->type ? v->type : type_bad;
 		return;
 	}
 	c->vars[v->probe->index][v->index].fixed = true;
-	if (!v->type)
+	if (!v->type || n->let.to->form == TYPE_FORM_TYPEOF) /* whose type may still grow */
 		learn(c, &v->type, t);
 }
 
-void check_let(struct check *c, struct node *n)
+void check_let(struct check *c, struct stmt *n)
 {
-	struct node *value = n->let.value;
+	struct expr *value = n->let.value;
 	const struct type *t;
 
 	if (n->let.to)
@@ -464,7 +463,7 @@ void check_let(struct check *c, struct node *n)
 	if (!value)
 		return;
 	t = check_value(c, value);
-	check_var_write(c, n->let.var, value->span, t, node_is_weak(value));
+	check_var_write(c, n->let.var, value->span, t, expr_is_weak(value));
 	if (n->let.to && n->let.var->type)
 		check_fits(c, value, n->let.var->type);
 }

@@ -15,7 +15,7 @@ static const struct type *wrong_operand(
 		check_type_name(c, t));
 }
 
-static bool unsigned64(const struct node *n)
+static bool unsigned64(const struct expr *n)
 {
 	return n->type->kind == TYPE_POINTER ||
 	       (n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed);
@@ -28,11 +28,11 @@ static bool is_step(enum op op)
 	return op == OP_PREINC || op == OP_PREDEC || op == OP_POSTINC || op == OP_POSTDEC;
 }
 
-static const struct type *check_neg(struct check *c, struct node *n)
+static const struct type *check_neg(struct check *c, struct expr *n)
 {
-	const struct node *arg = n->op.left;
+	const struct expr *arg = n->op.left;
 
-	if (arg->kind == N_INT && arg->integer.is_unsigned &&
+	if (arg->kind == EXPR_INT && arg->integer.is_unsigned &&
 		-arg->integer.value != arg->integer.value)
 		return check_fail(c, n->span, DIAG_LITERAL,
 			"-%llu does not fit in 64 bits",
@@ -41,9 +41,9 @@ static const struct type *check_neg(struct check *c, struct node *n)
 	return type_int64;
 }
 
-const struct type *check_unop(struct check *c, struct node *n)
+const struct type *check_unop(struct check *c, struct expr *n)
 {
-	struct node *arg = n->op.left;
+	struct expr *arg = n->op.left;
 	const struct type *t;
 
 	if (is_step(n->op.op))
@@ -68,21 +68,21 @@ const struct type *check_unop(struct check *c, struct node *n)
 
 /* ---- arithmetic ---- */
 
-static bool divides(struct check *c, const struct node *right)
+static bool divides(struct check *c, const struct expr *right)
 {
 	int64_t v;
 
-	if (!node_is_const(right, &v) || v != 0)
+	if (!expr_is_const(right, &v) || v != 0)
 		return true;
 	check_fail(c, right->span, DIAG_DIVISION, "division by zero");
 	return false;
 }
 
-static void check_shift(struct check *c, const struct node *right)
+static void check_shift(struct check *c, const struct expr *right)
 {
 	int64_t v;
 
-	if (node_is_const(right, &v) && (v < 0 || v > 63)) {
+	if (expr_is_const(right, &v) && (v < 0 || v > 63)) {
 		check_warn(c, right->span, DIAG_SHIFT,
 			"a shift by %lld: there are 64 bits", (long long)v);
 		check_hint(c, "only the lowest six bits of the count are used");
@@ -90,7 +90,7 @@ static void check_shift(struct check *c, const struct node *right)
 }
 
 const struct type *check_arith(struct check *c, struct span at, enum op op,
-	struct node *left, struct node *right)
+	struct expr *left, struct expr *right)
 {
 	const struct type *l = left->type, *r = right->type;
 
@@ -116,19 +116,19 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 
 /* ---- comparison ---- */
 
-static const struct type *not_comparable(struct check *c, struct node *n)
+static const struct type *not_comparable(struct check *c, struct expr *n)
 {
 	return check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
 		check_type_name(c, n->op.left->type),
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
 }
 
-static void warn_sign(struct check *c, struct node *n)
+static void warn_sign(struct check *c, struct expr *n)
 {
-	struct node *l = n->op.left, *r = n->op.right, *s = unsigned64(l) ? r : l;
+	struct expr *l = n->op.left, *r = n->op.right, *s = unsigned64(l) ? r : l;
 
 	if (unsigned64(l) == unsigned64(r) || s->type->kind != TYPE_INT ||
-		s->type->size != 8 || node_is_weak(s))
+		s->type->size != 8 || expr_is_weak(s))
 		return;
 	check_warn(c, n->span, DIAG_SIGN,
 		"%s is compared with %s: a negative number counts "
@@ -137,12 +137,12 @@ static void warn_sign(struct check *c, struct node *n)
 }
 
 /* `probe` and `func` are compared with what they are called. */
-static bool place_and_text(const struct node *a, const struct node *b)
+static bool place_and_text(const struct expr *a, const struct expr *b)
 {
-	return a->type->kind == TYPE_PLACE && b->kind == N_STRING;
+	return a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING;
 }
 
-static bool equality_fits(struct check *c, const struct node *l, const struct node *r)
+static bool equality_fits(struct check *c, const struct expr *l, const struct expr *r)
 {
 	if (place_and_text(l, r) || place_and_text(r, l))
 		return true;
@@ -153,9 +153,9 @@ static bool equality_fits(struct check *c, const struct node *l, const struct no
 	return type_join(c->arena, l->type, r->type) != NULL;
 }
 
-static const struct type *check_compare(struct check *c, struct node *n)
+static const struct type *check_compare(struct check *c, struct expr *n)
 {
-	struct node *l = n->op.left, *r = n->op.right;
+	struct expr *l = n->op.left, *r = n->op.right;
 	bool numbers = type_is_number(l->type) && type_is_number(r->type);
 
 	if (n->op.op == OP_EQ || n->op.op == OP_NE) {
@@ -169,19 +169,19 @@ static const struct type *check_compare(struct check *c, struct node *n)
 	return type_bool;
 }
 
-static bool not_yet_known(const struct node *n)
+static bool not_yet_known(const struct expr *n)
 {
-	return n->kind == N_MAP && !n->map.map->value;
+	return n->kind == EXPR_MAP && !n->map.map->value;
 }
 
 /* Of `@x = @x + 1` alone @x is known to be a number. */
-static bool counts_itself(const struct node *l, const struct node *r)
+static bool counts_itself(const struct expr *l, const struct expr *r)
 {
 	return (not_yet_known(l) && (not_yet_known(r) || type_is_number(r->type))) ||
 	       (not_yet_known(r) && type_is_number(l->type));
 }
 
-const struct type *check_binop(struct check *c, struct node *n)
+const struct type *check_binop(struct check *c, struct expr *n)
 {
 	enum op op = n->op.op;
 	bool compares = op >= OP_EQ && op <= OP_GE;
@@ -204,14 +204,14 @@ const struct type *check_binop(struct check *c, struct node *n)
 		t = check_arith(c, n->span, op, n->op.left, n->op.right);
 	if (t->kind != TYPE_BAD)
 		fold_binop(n);
-	return n->kind == N_INT ? (n->integer.is_unsigned ? type_uint64 : type_int64) : t;
+	return n->kind == EXPR_INT ? (n->integer.is_unsigned ? type_uint64 : type_int64) : t;
 }
 
 /* ---- ?: and casts ---- */
 
-const struct type *check_ternary(struct check *c, struct node *n)
+const struct type *check_ternary(struct check *c, struct expr *n)
 {
-	struct node *then = n->cond.then ? n->cond.then : n->cond.test,
+	struct expr *then = n->cond.then ? n->cond.then : n->cond.test,
 		    *els = n->cond.els;
 	const struct type *a, *b, *t;
 
@@ -222,9 +222,9 @@ const struct type *check_ternary(struct check *c, struct node *n)
 		return type_bad;
 	if (a->kind == TYPE_NONE && b->kind == TYPE_NONE)
 		return type_none;
-	if (node_is_weak(then) && b->kind == TYPE_INT)
+	if (expr_is_weak(then) && b->kind == TYPE_INT)
 		t = type_stored(c->arena, b);
-	else if (node_is_weak(els) && a->kind == TYPE_INT)
+	else if (expr_is_weak(els) && a->kind == TYPE_INT)
 		t = type_stored(c->arena, a);
 	else
 		t = type_join(c->arena, a, b);
@@ -235,24 +235,30 @@ const struct type *check_ternary(struct check *c, struct node *n)
 	return t;
 }
 
-const struct type *check_cast(struct check *c, struct node *n)
+const struct type *check_cast(struct check *c, struct expr *n)
 {
-	const struct type *to = type_by_name(c->arena, n->cast.to);
+	const struct type *to = check_type(c, n->cast.to);
 	const struct type *from = check_value(c, n->cast.value);
 
-	if (!to) {
-		check_fail(c, n->span, DIAG_TYPE_NAME, "unknown type: %s",
-			n->cast.to);
-		check_hint(c, strpbrk(n->cast.to, " *") ?
-			"bpftrace has structs, pointers and enums; strata does not yet" :
-			"types are int8 to int64, uint8 to uint64 and bool");
-		return type_bad;
-	}
-	if (from->kind == TYPE_BAD)
+	if (to->kind == TYPE_BAD || from->kind == TYPE_BAD)
 		return to;
 	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL) ||
 		(!type_is_number(from) && from->kind != TYPE_KSYM))
 		return check_fail(c, n->span, DIAG_CAST, "%s cannot be cast to %s",
-			check_type_name(c, from), n->cast.to);
+			check_type_name(c, from), n->cast.to->text);
 	return to;
+}
+
+/* Types grow from round to round: it becomes a constant in the last one. */
+const struct type *check_sizeof(struct check *c, struct expr *n)
+{
+	const struct type *t =
+		n->size.type ? check_type(c, n->size.type) : check_value(c, n->size.value);
+
+	if (t->kind == TYPE_BAD)
+		return t;
+	n->size.bytes = t->size;
+	if (c->final)
+		fold_sizeof(n);
+	return type_int64;
 }

@@ -10,9 +10,9 @@ bool type_is_number(const struct type *t)
 	return t->kind == TYPE_INT || t->kind == TYPE_BOOL || t->kind == TYPE_POINTER;
 }
 
-bool node_is_weak(const struct node *n)
+bool expr_is_weak(const struct expr *n)
 {
-	return n->kind == N_INT && !n->integer.is_unsigned &&
+	return n->kind == EXPR_INT && !n->integer.is_unsigned &&
 	       (int64_t)n->integer.value >= 0;
 }
 
@@ -127,4 +127,44 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 		return NULL;
 	}
 	return NULL;
+}
+
+/* ---- types that the script names ---- */
+
+static const struct type *bpftrace_has(struct check *c, const struct type_name *t, const char *what)
+{
+	return check_fail(c, t->span, DIAG_TYPE_NAME, "bpftrace has %s types; strata does not yet: %s",
+		what, t->text);
+}
+
+static const struct type *unknown_type(struct check *c, const struct type_name *t)
+{
+	check_fail(c, t->span, DIAG_TYPE_NAME, "unknown type: %s", t->text);
+	check_hint(c, "types are int8 to int64, uint8 to uint64, bool and string[N]");
+	return type_bad;
+}
+
+const struct type *check_type(struct check *c, const struct type_name *t)
+{
+	switch (t->form) {
+	case TYPE_FORM_KNOWN:
+		return t->type;
+	case TYPE_FORM_TYPEOF:
+		return check_value(c, t->of);
+	case TYPE_FORM_SIZE:
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "a string has 1 to %u bytes",
+			TYPE_STRING_MAX);
+	case TYPE_FORM_C:
+		return bpftrace_has(c, t, "C's");
+	case TYPE_FORM_TAG:
+		return bpftrace_has(c, t, "struct, union and enum");
+	case TYPE_FORM_POINTER:
+		return bpftrace_has(c, t, "pointer");
+	case TYPE_FORM_ARRAY:
+		return bpftrace_has(c, t, "array");
+	case TYPE_FORM_STRING:
+	case TYPE_FORM_UNKNOWN:
+		break;
+	}
+	return unknown_type(c, t);
 }

@@ -10,9 +10,10 @@
 #include "model/provider.h"
 #include "model/type.h"
 #include "parser.h"
+#include "type_name.h"
 
 struct map_state {
-	const struct node *unknown; /* where it was read before its type was known */
+	const struct expr *unknown; /* where it was read before its type was known */
 	bool scalar, keyed; /* used so */
 	bool weak;	    /* an integer known from literals alone: any sign will do */
 	bool written;	    /* perhaps with something wrong */
@@ -53,56 +54,60 @@ const struct type *type_stored(struct arena *a, const struct type *t);
 /* Numbers, bool, pointers: what arithmetic takes. */
 bool type_is_number(const struct type *t);
 /* Was it written as a number that any integer type may be? */
-bool node_is_weak(const struct node *n);
+bool expr_is_weak(const struct expr *n);
 const char *check_type_name(struct check *c, const struct type *t);
+/* The type that a name of the script means; type_bad after a complaint. */
+const struct type *check_type(struct check *c, const struct type_name *t);
 
 /* ---- check_expr.c ---- */
 /* Any expression, type_none too. Sets n->type. */
-const struct type *check_expr(struct check *c, struct node *n);
+const struct type *check_expr(struct check *c, struct expr *n);
 /* One that must have a value. */
-const struct type *check_value(struct check *c, struct node *n);
+const struct type *check_value(struct check *c, struct expr *n);
 /* The tuple of a list of expressions. */
 #define TUPLE_MAX	8192
 #define TUPLE_DEPTH_MAX 16
-const struct type *check_members(struct check *c, struct span at, struct node *first);
+const struct type *check_members(struct check *c, struct span at, struct expr *first);
 /* One that is true or false; false when it is neither. */
-bool check_truth(struct check *c, struct node *n);
+bool check_truth(struct check *c, struct expr *n);
 
 /* ---- check_op.c ---- */
-const struct type *check_unop(struct check *c, struct node *n);
-const struct type *check_binop(struct check *c, struct node *n);
-const struct type *check_ternary(struct check *c, struct node *n);
-const struct type *check_cast(struct check *c, struct node *n);
+const struct type *check_unop(struct check *c, struct expr *n);
+const struct type *check_binop(struct check *c, struct expr *n);
+const struct type *check_ternary(struct check *c, struct expr *n);
+const struct type *check_cast(struct check *c, struct expr *n);
+const struct type *check_sizeof(struct check *c, struct expr *n);
 /* Result of `left op right` for integers; complains of what they cannot do. */
 const struct type *check_arith(struct check *c, struct span at, enum op op,
-	struct node *left, struct node *right);
+	struct expr *left, struct expr *right);
 
 /* ---- check_call.c ---- */
-const struct type *check_call(struct check *c, struct node *n, bool into_map);
+const struct type *check_call(struct check *c, struct expr *n, bool into_map);
 
 /* ---- check_map.c ---- */
 /* An element (or a scalar map): its value's type as it lies in the map. */
-const struct type *check_element(struct check *c, struct node *n);
+const struct type *check_element(struct check *c, struct expr *n);
 /* The same, for an expression: count(), sum().. are int64. */
-const struct type *check_map_read(struct check *c, struct node *n);
+const struct type *check_map_read(struct check *c, struct expr *n);
 /* A map written without key that means the whole of it. */
-const struct type *check_whole_map(struct check *c, struct node *n);
+const struct type *check_whole_map(struct check *c, struct expr *n);
 /* Maps that earlier scripts of the session made have their types from there. */
 void check_known_maps(struct check *c);
 /* After all: a map whose type nothing tells is an error. */
 void check_map_is_known(struct check *c, struct map *m);
 void check_var_is_known(struct check *c, const struct var *v);
 /* The keys of a use of the map; NULL: used as a scalar. */
-void check_key(struct check *c, struct node *map, struct node *keys);
-void check_assign(struct check *c, struct node *n);
-void check_let(struct check *c, struct node *n);
+void check_key(struct check *c, struct expr *map, struct expr *keys);
+void check_assign(struct check *c, struct stmt *n);
+void check_let(struct check *c, struct stmt *n);
 /* ++ and --: what it is applied to is a number from then on. */
-const struct type *check_counted(struct check *c, struct node *target);
-const struct type *check_var_write(struct check *c, struct node *var, struct span at,
+const struct type *check_counted(struct check *c, struct expr *target);
+const struct type *check_var_write(struct check *c, struct expr *var, struct span at,
 	const struct type *t, bool weak);
-const struct type *check_var_read(struct check *c, struct node *n);
+const struct type *check_var_read(struct check *c, struct expr *n);
 
 /* ---- fold.c ---- */
 /* An operator on two constants becomes one. */
-void fold_unop(struct node *n);
-void fold_binop(struct node *n);
+void fold_unop(struct expr *n);
+void fold_binop(struct expr *n);
+void fold_sizeof(struct expr *n);

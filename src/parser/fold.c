@@ -3,30 +3,35 @@
  * out: 64 bits, wrapping. */
 #include "checker.h"
 
-static void become_int(struct node *n, uint64_t value, bool is_unsigned)
+static void become_int(struct expr *n, uint64_t value, bool is_unsigned)
 {
-	n->kind = N_INT;
+	n->kind = EXPR_INT;
 	n->integer.value = value;
 	n->integer.is_unsigned = is_unsigned && value > INT64_MAX;
 	n->integer.param = NULL;
 }
 
-static void become_bool(struct node *n, bool value)
+static void become_bool(struct expr *n, bool value)
 {
-	n->kind = N_BOOL;
+	n->kind = EXPR_BOOL;
 	n->boolean = value;
 }
 
-void fold_unop(struct node *n)
+void fold_unop(struct expr *n)
 {
-	struct node *arg = n->op.left;
+	struct expr *arg = n->op.left;
 
-	if (arg->kind != N_INT)
+	if (arg->kind != EXPR_INT)
 		return;
 	if (n->op.op == OP_NEG)
 		become_int(n, -arg->integer.value, false);
 	else if (n->op.op == OP_BNOT)
 		become_int(n, ~arg->integer.value, arg->integer.is_unsigned);
+}
+
+void fold_sizeof(struct expr *n)
+{
+	become_int(n, n->size.bytes, false);
 }
 
 static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
@@ -106,14 +111,14 @@ static bool arith(enum op op, uint64_t a, uint64_t b, bool u, uint64_t *ret)
 	}
 }
 
-void fold_binop(struct node *n)
+void fold_binop(struct expr *n)
 {
-	struct node *a = n->op.left, *b = n->op.right;
+	struct expr *a = n->op.left, *b = n->op.right;
 	enum op op = n->op.op;
 	uint64_t value;
 	bool u, truth;
 
-	if (a->kind != N_INT || b->kind != N_INT)
+	if (a->kind != EXPR_INT || b->kind != EXPR_INT)
 		return;
 	u = a->integer.is_unsigned || (op != OP_SHR && b->integer.is_unsigned);
 	if (compare(op, a->integer.value, b->integer.value, u, &truth))

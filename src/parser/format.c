@@ -34,7 +34,7 @@ static bool takes_number(char kind)
 }
 
 static bool check_conversion(
-	struct check *c, const struct conversion *v, struct node *arg, struct node *fmt)
+	struct check *c, const struct conversion *v, struct expr *arg, struct expr *fmt)
 {
 	const struct type *t = arg->type;
 
@@ -49,7 +49,7 @@ static bool check_conversion(
 }
 
 static bool wrong_conversion(
-	struct check *c, const struct conversion *v, struct node *fmt)
+	struct check *c, const struct conversion *v, struct expr *fmt)
 {
 	check_fail(c, fmt->span, DIAG_FORMAT,
 		v->kind ? "unknown conversion: %.*s"
@@ -61,11 +61,11 @@ static bool wrong_conversion(
 	return false;
 }
 
-bool check_format(struct check *c, struct node *fmt, struct node *first_arg)
+bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg)
 {
 	const char *end = fmt->string.text + fmt->string.len;
 	struct conversion v = {.end = fmt->string.text};
-	struct node *arg = first_arg;
+	struct expr *arg = first_arg;
 	unsigned wanted = 0, given = 0;
 	bool ok = true;
 

@@ -25,15 +25,16 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 
 %token YYEOF 0 "the end"
 %token <const char *> ATTACH_POINT "a probe" NAME "a name" VARIABLE "a $variable"
-%token <const char *> MAP "a @map" CAST "a cast"
+%token <const char *> MAP "a @map" TYPE "a type"
 %token <unsigned> PARAM "a parameter"
 %token <bool> BOOLEAN "true or false"
-%token <struct node *> INTEGER "a number" STRING "a string"
+%token <struct expr *> INTEGER "a number" STRING "a string"
 %token <enum op> ASSIGN "an assignment"
 %token CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
+%token SIZEOF "'sizeof'" TYPEOF "'typeof'" TAG "struct, union or enum"
 %token ARROW "'->'" DOTDOT "'..'"
 %token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
 %token SHL "'<<'" SHR "'>>'" INC "'++'" DEC "'--'"
@@ -51,10 +52,12 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %left '*' '/' '%'
 
 %nterm <struct attach_point *> points
-%nterm <struct node *> predicate body block stmt compound branch expr unary postfix primary range
-%nterm <struct node *> init value
-%nterm <struct list> list stmts args
-%nterm <const char *> member type
+%nterm <struct expr *> predicate expr unary postfix primary init value
+%nterm <struct stmt *> body block stmt compound branch range
+%nterm <struct expr_list> args
+%nterm <struct stmt_list> list stmts
+%nterm <struct type_name *> type named known words
+%nterm <const char *> member
 
 %%
 script	: %empty
@@ -86,109 +89,133 @@ setting	: NAME '=' value			{ setting_add(p, @$, $1, $3); }
 	;
 value	: INTEGER
 	| STRING
-	| BOOLEAN		{ $$ = ast_node(p, @$, N_BOOL); $$->boolean = $1; }
-	| NAME			{ $$ = ast_named(p, @$, N_WORD, $1); }
+	| BOOLEAN		{ $$ = ast_bool(p, @$, $1); }
+	| NAME			{ $$ = ast_word(p, @$, $1); }
 	;
 
 block	: '{' stmts '}'				{ $$ = ast_block(p, @$, $2); }
 	;
 stmts	: list
-	| list stmt				{ $$ = list_add($1, $2); }
+	| list stmt				{ $$ = stmt_add($1, $2); }
 	;
-list	: %empty				{ $$ = (struct list){}; }
+list	: %empty				{ $$ = (struct stmt_list){}; }
 	| list ';'
-	| list stmt ';'				{ $$ = list_add($1, $2); }
-	| list compound				{ $$ = list_add($1, $2); }
+	| list stmt ';'				{ $$ = stmt_add($1, $2); }
+	| list compound				{ $$ = stmt_add($1, $2); }
 	;
-stmt	: expr				{ $$ = ast_expr(p, @$, N_EXPR, $1); }
+stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 	| postfix '=' expr		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
 	| postfix ASSIGN expr		{ $$ = ast_assign(p, @$, $2, $1, $3); }
-	| LET VARIABLE init		{ $$ = ast_let(p, @$, ast_named(p, @2, N_VAR, $2), NULL, $3); }
-	| LET VARIABLE ':' type init	{ $$ = ast_let(p, @$, ast_named(p, @2, N_VAR, $2), $4, $5); }
-	| RETURN			{ $$ = ast_node(p, @$, N_RETURN); }
-	| RETURN expr			{ $$ = ast_expr(p, @$, N_RETURN, $2); }
-	| BREAK				{ $$ = ast_node(p, @$, N_BREAK); }
-	| CONTINUE			{ $$ = ast_node(p, @$, N_CONTINUE); }
+	| LET VARIABLE init		{ $$ = ast_let(p, @$, ast_var(p, @2, $2), NULL, $3); }
+	| LET VARIABLE ':' type init	{ $$ = ast_let(p, @$, ast_var(p, @2, $2), $4, $5); }
+	| RETURN			{ $$ = ast_stmt(p, @$, STMT_RETURN); }
+	| RETURN expr			{ $$ = ast_expr_stmt(p, @$, STMT_RETURN, $2); }
+	| BREAK				{ $$ = ast_stmt(p, @$, STMT_BREAK); }
+	| CONTINUE			{ $$ = ast_stmt(p, @$, STMT_CONTINUE); }
 	;
 init	: %empty			{ $$ = NULL; }
 	| '=' expr			{ $$ = $2; }
 	;
-type	: NAME				{ $$ = $1; }
-	| NAME '[' INTEGER ']'		{ $$ = span_text(p, @$); }
+type	: known
+	| named
+	;
+named	: NAME				{ $$ = type_name_word(p, @$, $1); }
+	| named '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
+	| named '*'			{ $$ = type_name_pointer(p, @$); }
+	;
+/* What no expression begins with. */
+known	: words
+	| TAG NAME			{ $$ = type_name_tag(p, @$); }
+	| TYPEOF '(' expr ')'		{ $$ = type_name_of(p, @$, $3); }
+	| TYPEOF '(' known ')'		{ $$ = $3; }
+	| known '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
+	| known '[' ']'			{ $$ = type_name_array(p, @$, $1, NULL); }
+	| known '*'			{ $$ = type_name_pointer(p, @$); }
+	;
+words	: TYPE				{ $$ = type_name_word(p, @$, $1); }
+	| words TYPE			{ $$ = type_name_more(p, @$, $1); }
 	;
 compound : branch
 	| block
-	| WHILE expr block		{ $$ = ast_cond(p, @$, N_WHILE, $2, $3, NULL); }
-	| UNROLL expr block		{ $$ = ast_loop(p, @$, N_UNROLL, $2, $3); }
-	| FOR range block		{ $$ = ast_loop(p, @$, N_FOR_RANGE, $2, $3); }
-	| FOR '(' range ')' block	{ $$ = ast_loop(p, @$, N_FOR_RANGE, $3, $5); }
+	| WHILE expr block		{ $$ = ast_cond(p, @$, STMT_WHILE, $2, $3, NULL); }
+	| UNROLL expr block		{ $$ = ast_unroll(p, @$, $2, $3); }
+	| FOR range block		{ $$ = ast_for(p, @$, $2, $3); }
+	| FOR '(' range ')' block	{ $$ = ast_for(p, @$, $3, $5); }
 	;
-branch	: IF expr block			{ $$ = ast_cond(p, @$, N_IF, $2, $3, NULL); }
-	| IF expr block ELSE block	{ $$ = ast_cond(p, @$, N_IF, $2, $3, $5); }
-	| IF expr block ELSE branch	{ $$ = ast_cond(p, @$, N_IF, $2, $3, $5); }
+branch	: IF expr block			{ $$ = ast_cond(p, @$, STMT_IF, $2, $3, NULL); }
+	| IF expr block ELSE block	{ $$ = ast_cond(p, @$, STMT_IF, $2, $3, $5); }
+	| IF expr block ELSE branch	{ $$ = ast_cond(p, @$, STMT_IF, $2, $3, $5); }
 	;
-range	: VARIABLE ':' expr DOTDOT expr	{ $$ = ast_range(p, @$, ast_named(p, @1, N_VAR, $1), $3, $5); }
+range	: VARIABLE ':' expr DOTDOT expr	{ $$ = ast_range(p, @$, ast_var(p, @1, $1), $3, $5); }
 	;
 
 expr	: unary
-	| expr '?' expr ':' expr	{ $$ = ast_cond(p, @$, N_TERNARY, $1, $3, $5); }
-	| expr ELVIS expr		{ $$ = ast_cond(p, @$, N_TERNARY, $1, NULL, $3); }
-	| expr LOR expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LOR, $1, $3); }
-	| expr LAND expr		{ $$ = ast_op(p, @$, N_BINOP, OP_LAND, $1, $3); }
-	| expr '|' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_OR, $1, $3); }
-	| expr '^' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_XOR, $1, $3); }
-	| expr '&' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_AND, $1, $3); }
-	| expr EQ expr			{ $$ = ast_op(p, @$, N_BINOP, OP_EQ, $1, $3); }
-	| expr NE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_NE, $1, $3); }
-	| expr '<' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LT, $1, $3); }
-	| expr '>' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_GT, $1, $3); }
-	| expr LE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_LE, $1, $3); }
-	| expr GE expr			{ $$ = ast_op(p, @$, N_BINOP, OP_GE, $1, $3); }
-	| expr SHL expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SHL, $1, $3); }
-	| expr SHR expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SHR, $1, $3); }
-	| expr '+' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_ADD, $1, $3); }
-	| expr '-' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_SUB, $1, $3); }
-	| expr '*' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_MUL, $1, $3); }
-	| expr '/' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_DIV, $1, $3); }
-	| expr '%' expr			{ $$ = ast_op(p, @$, N_BINOP, OP_MOD, $1, $3); }
+	| expr '?' expr ':' expr	{ $$ = ast_ternary(p, @$, $1, $3, $5); }
+	| expr ELVIS expr		{ $$ = ast_ternary(p, @$, $1, NULL, $3); }
+	| expr LOR expr			{ $$ = ast_binop(p, @$, OP_LOR, $1, $3); }
+	| expr LAND expr		{ $$ = ast_binop(p, @$, OP_LAND, $1, $3); }
+	| expr '|' expr			{ $$ = ast_binop(p, @$, OP_OR, $1, $3); }
+	| expr '^' expr			{ $$ = ast_binop(p, @$, OP_XOR, $1, $3); }
+	| expr '&' expr			{ $$ = ast_binop(p, @$, OP_AND, $1, $3); }
+	| expr EQ expr			{ $$ = ast_binop(p, @$, OP_EQ, $1, $3); }
+	| expr NE expr			{ $$ = ast_binop(p, @$, OP_NE, $1, $3); }
+	| expr '<' expr			{ $$ = ast_binop(p, @$, OP_LT, $1, $3); }
+	| expr '>' expr			{ $$ = ast_binop(p, @$, OP_GT, $1, $3); }
+	| expr LE expr			{ $$ = ast_binop(p, @$, OP_LE, $1, $3); }
+	| expr GE expr			{ $$ = ast_binop(p, @$, OP_GE, $1, $3); }
+	| expr SHL expr			{ $$ = ast_binop(p, @$, OP_SHL, $1, $3); }
+	| expr SHR expr			{ $$ = ast_binop(p, @$, OP_SHR, $1, $3); }
+	| expr '+' expr			{ $$ = ast_binop(p, @$, OP_ADD, $1, $3); }
+	| expr '-' expr			{ $$ = ast_binop(p, @$, OP_SUB, $1, $3); }
+	| expr '*' expr			{ $$ = ast_binop(p, @$, OP_MUL, $1, $3); }
+	| expr '/' expr			{ $$ = ast_binop(p, @$, OP_DIV, $1, $3); }
+	| expr '%' expr			{ $$ = ast_binop(p, @$, OP_MOD, $1, $3); }
 	;
 unary	: postfix
-	| '!' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_NOT, $2, NULL); }
-	| '~' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_BNOT, $2, NULL); }
-	| '-' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_NEG, $2, NULL); }
-	| '*' unary			{ $$ = ast_op(p, @$, N_UNOP, OP_DEREF, $2, NULL); }
-	| INC unary			{ $$ = ast_op(p, @$, N_UNOP, OP_PREINC, $2, NULL); }
-	| DEC unary			{ $$ = ast_op(p, @$, N_UNOP, OP_PREDEC, $2, NULL); }
-	| CAST unary			{ $$ = ast_cast(p, @$, $1, $2); }
+	| '!' unary			{ $$ = ast_unop(p, @$, OP_NOT, $2); }
+	| '~' unary			{ $$ = ast_unop(p, @$, OP_BNOT, $2); }
+	| '-' unary			{ $$ = ast_unop(p, @$, OP_NEG, $2); }
+	| '*' unary			{ $$ = ast_unop(p, @$, OP_DEREF, $2); }
+	| INC unary			{ $$ = ast_unop(p, @$, OP_PREINC, $2); }
+	| DEC unary			{ $$ = ast_unop(p, @$, OP_PREDEC, $2); }
+	| '(' known ')' unary		{ $$ = ast_cast(p, @$, $2, $4); }
+	| '(' expr stars ')' unary	{ $$ = ast_cast_pointer(p, @$, $2, @3, $5); }
+	;
+stars	: '*'
+	| '*' stars
 	;
 postfix	: primary
 	| postfix '.' member		{ $$ = ast_field(p, @$, $1, $3); }
 	| postfix ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
 	| postfix '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
-	| postfix INC			{ $$ = ast_op(p, @$, N_UNOP, OP_POSTINC, $1, NULL); }
-	| postfix DEC			{ $$ = ast_op(p, @$, N_UNOP, OP_POSTDEC, $1, NULL); }
+	| postfix INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
+	| postfix DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
 	;
 primary	: INTEGER
 	| STRING
-	| BOOLEAN			{ $$ = ast_node(p, @$, N_BOOL); $$->boolean = $1; }
-	| PARAM				{ $$ = ast_node(p, @$, N_PARAM); $$->param.number = $1; }
-	| VARIABLE			{ $$ = ast_named(p, @$, N_VAR, $1); }
-	| MAP				{ $$ = ast_named(p, @$, N_MAP, $1); }
-	| NAME				{ $$ = ast_call(p, @$, $1, (struct list){}, false); }
-	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct list){}, true); }
+	| BOOLEAN			{ $$ = ast_bool(p, @$, $1); }
+	| PARAM				{ $$ = ast_param(p, @$, $1); }
+	| VARIABLE			{ $$ = ast_var(p, @$, $1); }
+	| MAP				{ $$ = ast_map(p, @$, $1); }
+	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
+	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct expr_list){}, true); }
 	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
+	| SIZEOF '(' expr ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
+	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
 	| '(' expr ')'			{ $$ = $2; }
-	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, list_add((struct list){}, $2)); }
-	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, list_push($2, $4)); }
+	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, expr_add((struct expr_list){}, $2)); }
+	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, expr_push($2, $4)); }
 	;
-args	: expr				{ $$ = list_add((struct list){}, $1); }
-	| args ',' expr			{ $$ = list_add($1, $3); }
+args	: expr				{ $$ = expr_add((struct expr_list){}, $1); }
+	| args ',' expr			{ $$ = expr_add($1, $3); }
 	;
 member	: NAME
+	| TYPE
 	| INTEGER			{ $$ = span_text(p, @$); }
 	| keyword			{ $$ = span_text(p, @$); }
 	;
-keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN ;
+keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
+	| SIZEOF | TYPEOF | TAG ;
 %%
 
 const char *token_name(int token)
@@ -198,7 +225,8 @@ const char *token_name(int token)
 
 static void yyerror(const struct span *at, void *scanner, struct parse *p, const char *text)
 {
-	diag(p->diags, *at, DIAG_NESTING, "this is nested too deep");
+	diag(p->diags, *at, DIAG_NESTING, "this is nested too deep: the parser has %d levels",
+		YYMAXDEPTH);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *ctx, void *scanner, struct parse *p)

@@ -114,9 +114,9 @@ static enum reading read_int(const char *text, size_t len, uint64_t *ret)
 	return r.overflow ? READ_TOO_LARGE : READ_OK;
 }
 
-struct node *literal_int(struct parse *p, struct span at, const char *text, size_t len)
+struct expr *literal_int(struct parse *p, struct span at, const char *text, size_t len)
 {
-	struct node *n = ast_node(p, at, N_INT);
+	struct expr *n = ast_expr(p, at, EXPR_INT);
 	uint64_t value = 0;
 
 	switch (read_int(text, len, &value)) {
@@ -171,9 +171,9 @@ static bool read_escape(const char **at, char *ret)
 	return found;
 }
 
-struct node *literal_string(struct parse *p, struct span at, const char *text, size_t len)
+struct expr *literal_string(struct parse *p, struct span at, const char *text, size_t len)
 {
-	struct node *n = ast_node(p, at, N_STRING);
+	struct expr *n = ast_expr(p, at, EXPR_STRING);
 	const char *c = text + 1, *end = text + len - 1;
 	char *out = arena_alloc(p->arena, len);
 	uint32_t size = 0;

@@ -19,16 +19,6 @@ const struct builtin *builtin_find(const struct language *l, const char *name)
 	return NULL;
 }
 
-const struct provider *provider_find(const struct language *l, const char *name)
-{
-	for (const struct provider *const *p = l->providers; *p; p++)
-		if (!strcasecmp((*p)->name, name) ||
-			((*p)->short_name && !strcasecmp((*p)->short_name, name)) ||
-			((*p)->alias && !strcasecmp((*p)->alias, name)))
-			return *p;
-	return NULL;
-}
-
 bool builtin_takes_words(const struct builtin *b)
 {
 	return strstr(b->sig, "word") || ((b->flags & BUILTIN_VAR) && b->sig[0] == '[');

@@ -13,8 +13,6 @@ struct provider;
 struct script;
 
 const struct builtin *builtin_find(const struct language *l, const char *name);
-/* By name or short name, whatever the case. */
-const struct provider *provider_find(const struct language *l, const char *name);
 
 /* May a bare name that is no builtin be an argument of this one? */
 bool builtin_takes_words(const struct builtin *b);
@@ -30,4 +28,3 @@ void hint_provider(
 	struct diags *d, struct arena *a, const struct language *l, const char *written);
 void hint_nearest(struct diags *d, const char *prefix, const char *written,
 	const char *const *names, size_t n);
-

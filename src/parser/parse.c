@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* parse.c - text -> tree: runs the grammar, and says what it met instead of what it
  * wanted. */
-#include "parser.h"
+#include "parse.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "grammar.h"
 #include "names.h"
-#include "parse.h"
+#include "parser.h"
 
 /* flex's, which has no header of its own here */
 int yylex_init_extra(struct parse *p, void **scanner);
@@ -85,7 +85,10 @@ static const char *const starters[] = {
 	"a name",
 	"a $variable",
 	"a @map",
-	"a cast",
+	"a type",
+	"'sizeof'",
+	"'typeof'",
+	"struct, union or enum",
 	"a parameter",
 	"true or false",
 	"a number",
@@ -218,6 +221,16 @@ static bool word_before(const struct source *s, uint32_t at, char *ret, size_t s
 	return at > from;
 }
 
+/* Of the token, or in front of it: a word of bpftrace's that strata lacks. */
+static bool peer_word(const struct parse *p, struct span at, char *ret, size_t size)
+{
+	snprintf(ret, size, "%.*s", (int)(at.end - at.start), p->source->text + at.start);
+	if (peer_has(PEER_WORD, ret))
+		return true;
+	return word_before(p->source, at.start, ret, size) &&
+	       (peer_has(PEER_WORD, ret) || peer_has(PEER_FUNCTION, ret));
+}
+
 /* What is probably meant. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
@@ -233,8 +246,7 @@ static void hint_unexpected(
 	else if (among("'..'", expected, n))
 		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }; bpftrace has loops over "
 			"maps, strata does not yet");
-	else if (word_before(p->source, at.start, word, sizeof(word)) &&
-		(peer_has(PEER_WORD, word) || peer_has(PEER_FUNCTION, word)))
+	else if (peer_word(p, at, word, sizeof(word)))
 		diag_hint(p->diags, "bpftrace has `%s`; strata does not yet", word);
 	else if (*text == '@' && !strcmp(word, "let"))
 		diag_hint(p->diags, "bpftrace has declared maps; strata does not yet");

@@ -4,10 +4,16 @@
 #include "ast.h"
 #include "base/diag.h"
 #include "base/vec.h"
+#include "model/attach_point.h"
+#include "type_name.h"
 
-struct list {
-	struct node *first, *last;
+struct expr_list {
+	struct expr *first, *last;
 	unsigned n;
+};
+
+struct stmt_list {
+	struct stmt *first, *last;
 };
 
 /* A bracket not yet closed. */
@@ -24,7 +30,7 @@ struct parse {
 	struct probe **probes_end;
 	struct setting **settings_end;
 	struct probe *this_probe; /* being put together */
-	bool too_deep;		  /* told once */
+	bool too_deep;		  /* reported once */
 
 	/* the lexer's */
 	uint32_t at; /* bytes read */
@@ -36,8 +42,8 @@ struct parse {
 };
 
 /* ---- literal.c: the text of a token -> its value; complains and gives 0 or "" ---- */
-struct node *literal_int(struct parse *p, struct span at, const char *text, size_t len);
-struct node *literal_string(
+struct expr *literal_int(struct parse *p, struct span at, const char *text, size_t len);
+struct expr *literal_string(
 	struct parse *p, struct span at, const char *text, size_t len);
 
 /* ---- attach.c ---- */
@@ -46,45 +52,64 @@ struct node *literal_string(
 size_t attach_len(const char *run, size_t len);
 struct attach_point *attach_point_new(struct parse *p, struct span at, const char *text);
 
-/* ---- build.c: nodes, each with its depth ---- */
-struct node *ast_node(struct parse *p, struct span at, enum node_kind kind);
-struct node *ast_op(struct parse *p, struct span at, enum node_kind kind, enum op op,
-	struct node *left, struct node *right);
-struct node *ast_cond(struct parse *p, struct span at, enum node_kind kind,
-	struct node *test, struct node *then, struct node *els);
-struct node *ast_call(
-	struct parse *p, struct span at, const char *name, struct list args, bool parens);
-struct node *ast_index(
-	struct parse *p, struct span at, struct node *object, struct list keys);
-struct node *ast_field(
-	struct parse *p, struct span at, struct node *object, const char *name);
-struct node *ast_cast(
-	struct parse *p, struct span at, const char *to, struct node *value);
-struct node *ast_tuple(struct parse *p, struct span at, struct list members);
-struct node *ast_assign(struct parse *p, struct span at, enum op op, struct node *left,
-	struct node *right);
-struct node *ast_let(struct parse *p, struct span at, struct node *var, const char *to,
-	struct node *value);
-struct node *ast_expr(
-	struct parse *p, struct span at, enum node_kind kind, struct node *expr);
-struct node *ast_block(struct parse *p, struct span at, struct list stmts);
-struct node *ast_loop(struct parse *p, struct span at, enum node_kind kind,
-	struct node *head, struct node *body);
-/* The head of a `for`: var, from and to of a FOR_RANGE without its body. */
-struct node *ast_range(struct parse *p, struct span at, struct node *var,
-	struct node *from, struct node *to);
-struct node *ast_named(
-	struct parse *p, struct span at, enum node_kind kind, const char *name);
+/* ---- build.c: expressions and statements, each with its depth ---- */
+struct expr *ast_expr(struct parse *p, struct span at, enum expr_kind kind);
+struct expr *ast_unop(struct parse *p, struct span at, enum op op, struct expr *operand);
+struct expr *ast_binop(
+	struct parse *p, struct span at, enum op op, struct expr *left, struct expr *right);
+/* then: NULL in `test ?: els` */
+struct expr *ast_ternary(struct parse *p, struct span at, struct expr *test,
+	struct expr *then, struct expr *els);
+struct expr *ast_call(
+	struct parse *p, struct span at, const char *name, struct expr_list args, bool parens);
+struct expr *ast_index(
+	struct parse *p, struct span at, struct expr *object, struct expr_list keys);
+struct expr *ast_field(
+	struct parse *p, struct span at, struct expr *object, const char *name);
+struct expr *ast_cast(
+	struct parse *p, struct span at, struct type_name *to, struct expr *value);
+/* `(NAME *) value`: what is in front of the stars must be a name. */
+struct expr *ast_cast_pointer(struct parse *p, struct span at, const struct expr *name,
+	struct span stars, struct expr *value);
+/* Of a type or of a value; the other is NULL. */
+struct expr *ast_sizeof(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value);
+struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members);
+struct expr *ast_bool(struct parse *p, struct span at, bool value);
+struct expr *ast_param(struct parse *p, struct span at, unsigned number);
+struct expr *ast_var(struct parse *p, struct span at, const char *name);
+struct expr *ast_map(struct parse *p, struct span at, const char *name);
+struct expr *ast_word(struct parse *p, struct span at, const char *word);
 
-struct list list_add(struct list l, struct node *n);
-struct list list_push(struct node *first, struct list rest);
+/* A statement without operands: BREAK, CONTINUE, RETURN. */
+struct stmt *ast_stmt(struct parse *p, struct span at, enum stmt_kind kind);
+/* EXPR, RETURN */
+struct stmt *ast_expr_stmt(
+	struct parse *p, struct span at, enum stmt_kind kind, struct expr *expr);
+struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr *left,
+	struct expr *right);
+struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, struct type_name *to,
+	struct expr *value);
+/* IF, WHILE */
+struct stmt *ast_cond(struct parse *p, struct span at, enum stmt_kind kind,
+	struct expr *test, struct stmt *then, struct stmt *els);
+struct stmt *ast_block(struct parse *p, struct span at, struct stmt_list stmts);
+struct stmt *ast_unroll(struct parse *p, struct span at, struct expr *count, struct stmt *body);
+/* The head of a `for`: a FOR_RANGE without its body. */
+struct stmt *ast_range(struct parse *p, struct span at, struct expr *var,
+	struct expr *from, struct expr *to);
+struct stmt *ast_for(struct parse *p, struct span at, struct stmt *range, struct stmt *body);
+
+struct expr_list expr_add(struct expr_list l, struct expr *n);
+struct expr_list expr_push(struct expr *first, struct expr_list rest);
+struct stmt_list stmt_add(struct stmt_list l, struct stmt *n);
 /* The script's text of a span, in the arena. */
 const char *span_text(struct parse *p, struct span at);
 
 void probe_begin(struct parse *p, struct attach_point *first);
 void probe_end(
-	struct parse *p, struct span at, struct node *predicate, struct node *body);
-void setting_add(struct parse *p, struct span at, const char *name, struct node *value);
+	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
+void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
 /* ---- grammar.y ---- */
 const char *token_name(int token);

@@ -14,9 +14,9 @@ static const char *const functions[] = {
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
 	"kfunc_allowed", "kfunc_exist", "kptr", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
 	"numaid", "offsetof", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
-	"reg", "signal", "signal_name", "signal_thread", "sizeof", "skboutput", "socket_cookie",
+	"reg", "signal", "signal_name", "signal_thread", "skboutput", "socket_cookie",
 	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
-	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "typeof", "uaddr",
+	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "uaddr",
 	"unwatch", "uptr", "usermode", "username", "warnf", "write_user",
 };
 

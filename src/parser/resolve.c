@@ -8,11 +8,13 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
+#include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "model/type.h"
 #include "names.h"
 #include "parser.h"
+#include "type_name.h"
 
 /* A variable that can be seen; the newest first. */
 struct scope {
@@ -33,12 +35,12 @@ struct resolve {
 	bool ok;
 };
 
-static void resolve_node(struct resolve *r, struct node *n);
+static void resolve_expr(struct resolve *r, struct expr *n);
 
-static void resolve_list(struct resolve *r, struct node *n)
+static void resolve_list(struct resolve *r, struct expr *n)
 {
 	for (; n; n = n->next)
-		resolve_node(r, n);
+		resolve_expr(r, n);
 }
 
 /* ---- positional parameters ---- */
@@ -81,18 +83,18 @@ static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
 	return !*ret_negative || *ret <= INT64_MAX;
 }
 
-static void resolve_param(struct resolve *r, struct node *n)
+static void resolve_param(struct resolve *r, struct expr *n)
 {
 	unsigned number = n->param.number;
 	const char *text = number ? param_text(r, n->span, number) : "";
 	uint64_t value = 0;
 	bool negative = false;
 
-	n->kind = N_INT;
+	n->kind = EXPR_INT;
 	if (number == 0) {
 		value = r->env->nparams;
 	} else if (*text && !read_number(text, &value, &negative)) {
-		n->kind = N_STRING;
+		n->kind = EXPR_STRING;
 		n->string.text = arena_strdup(r->arena, text);
 		n->string.len = (uint32_t)strlen(text);
 		return;
@@ -154,7 +156,8 @@ static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
 	for (unsigned i = 0; i < ap->nparts; i++)
 		ap->parts[i] = part_text(r, ap->parts[i], ap->part_spans[i]);
-	ap->provider = provider_find(r->lang, ap->parts[0]);
+	ap->provider = provider_by_name(r->lang->providers, ap->parts[0],
+		strlen(ap->parts[0]));
 	if (!ap->provider) {
 		unknown_provider(r, ap);
 		return false;
@@ -218,7 +221,7 @@ static struct var *var_find(struct resolve *r, const char *name)
 	return NULL;
 }
 
-static struct var *var_new(struct resolve *r, struct node *n)
+static struct var *var_new(struct resolve *r, struct expr *n)
 {
 	struct var *v = arena_new_obj(r->arena, struct var);
 	struct scope *s = arena_new_obj(r->arena, struct scope);
@@ -260,7 +263,7 @@ static const struct var *var_elsewhere(struct resolve *r, const char *name)
 }
 
 /* A name that nobody set is told once a block: from then on it is known, and bad. */
-static void resolve_var(struct resolve *r, struct node *n)
+static void resolve_var(struct resolve *r, struct expr *n)
 {
 	const struct var *elsewhere;
 
@@ -281,7 +284,7 @@ static void resolve_var(struct resolve *r, struct node *n)
 	var_new(r, n)->type = type_bad;
 }
 
-static void resolve_map(struct resolve *r, struct node *n)
+static void resolve_map(struct resolve *r, struct expr *n)
 {
 	struct map *m;
 
@@ -300,76 +303,29 @@ static void resolve_map(struct resolve *r, struct node *n)
 	n->map.map = m;
 }
 
-static void resolve_assign(struct resolve *r, struct node *n)
-{
-	struct node *left = n->op.left;
-
-	resolve_node(r, n->op.right);
-	if (left->kind == N_VAR && n->op.op == OP_NONE && !var_find(r, left->var.name))
-		var_new(r, left);
-	else
-		resolve_node(r, left);
-}
-
-static void resolve_let(struct resolve *r, struct node *n)
-{
-	struct node *name = n->let.var;
-	struct var *v = var_find(r, name->var.name);
-
-	if (n->let.value)
-		resolve_node(r, n->let.value);
-	if (v) {
-		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,
-			"$%s is already in use here", v->name);
-		diag_note(r->diags, v->first, "first used here");
-		name->var.var = v;
-		return;
-	}
-	var_new(r, name);
-}
-
-static void resolve_block(struct resolve *r, struct node *block)
-{
-	struct scope *outer = r->scope;
-
-	resolve_list(r, block->stmts);
-	r->scope = outer;
-}
-
-static void resolve_for(struct resolve *r, struct node *n)
-{
-	struct scope *outer = r->scope;
-
-	resolve_node(r, n->loop.from);
-	resolve_node(r, n->loop.to);
-	var_new(r, n->loop.var);
-	resolve_block(r, n->loop.body);
-	r->scope = outer;
-}
-
 /* ---- calls ---- */
 
-static bool bare_name(const struct node *n)
+static bool bare_name(const struct expr *n)
 {
-	return n->kind == N_CALL && !n->call.parens;
+	return n->kind == EXPR_CALL && !n->call.parens;
 }
 
-static void resolve_args(struct resolve *r, struct node *call, const struct builtin *b)
+static void resolve_args(struct resolve *r, struct expr *call, const struct builtin *b)
 {
-	for (struct node *arg = call->call.args; arg; arg = arg->next) {
+	for (struct expr *arg = call->call.args; arg; arg = arg->next) {
 		if (b && bare_name(arg) && builtin_takes_words(b) &&
 			!builtin_find(r->lang, arg->call.name)) {
 			const char *word = arg->call.name;
 
-			arg->kind = N_WORD;
+			arg->kind = EXPR_WORD;
 			arg->word = word;
 			continue;
 		}
-		resolve_node(r, arg);
+		resolve_expr(r, arg);
 	}
 }
 
-static void resolve_call(struct resolve *r, struct node *n)
+static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
@@ -389,78 +345,115 @@ static void resolve_call(struct resolve *r, struct node *n)
 	resolve_args(r, n, b);
 }
 
-static void resolve_node(struct resolve *r, struct node *n)
+static void resolve_expr(struct resolve *r, struct expr *n)
 {
+	struct expr *operands[EXPR_OPERANDS_MAX];
+
 	if (!n)
 		return;
-	switch (n->kind) {
-	case N_PARAM:
+	if (n->kind == EXPR_PARAM)
 		resolve_param(r, n);
-		break;
-	case N_VAR:
+	else if (n->kind == EXPR_VAR)
 		resolve_var(r, n);
-		break;
-	case N_MAP:
+	else if (n->kind == EXPR_MAP)
 		resolve_map(r, n);
-		break;
-	case N_CALL:
+	else if (n->kind == EXPR_CALL)
 		resolve_call(r, n);
-		break;
-	case N_FIELD:
-		resolve_node(r, n->field.object);
-		break;
-	case N_INDEX:
-		resolve_node(r, n->index.object);
-		resolve_node(r, n->index.index);
-		break;
-	case N_UNOP:
-	case N_BINOP:
-		resolve_node(r, n->op.left);
-		resolve_node(r, n->op.right);
-		break;
-	case N_TERNARY:
-	case N_IF:
-	case N_WHILE:
-		resolve_node(r, n->cond.test);
-		resolve_node(r, n->cond.then);
-		resolve_node(r, n->cond.els);
-		break;
-	case N_CAST:
-		resolve_node(r, n->cast.value);
-		break;
-	case N_TUPLE:
-		resolve_list(r, n->members);
-		break;
-	case N_ASSIGN:
+	else
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			resolve_list(r, operands[i]);
+}
+
+/* ---- statements ---- */
+
+static void resolve_stmt(struct resolve *r, struct stmt *n);
+
+static void resolve_assign(struct resolve *r, struct stmt *n)
+{
+	struct expr *left = n->assign.left;
+
+	resolve_expr(r, n->assign.right);
+	if (left->kind == EXPR_VAR && n->assign.op == OP_NONE && !var_find(r, left->var.name))
+		var_new(r, left);
+	else
+		resolve_expr(r, left);
+}
+
+static void resolve_let(struct resolve *r, struct stmt *n)
+{
+	struct expr *name = n->let.var;
+	struct var *v = var_find(r, name->var.name);
+
+	if (n->let.to)
+		resolve_expr(r, n->let.to->of);
+	resolve_expr(r, n->let.value);
+	if (v) {
+		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,
+			"$%s is already in use here", v->name);
+		diag_note(r->diags, v->first, "first used here");
+		name->var.var = v;
+		return;
+	}
+	var_new(r, name);
+}
+
+static void resolve_block(struct resolve *r, struct stmt *block)
+{
+	struct scope *outer = r->scope;
+
+	for (struct stmt *n = block->stmts; n; n = n->next)
+		resolve_stmt(r, n);
+	r->scope = outer;
+}
+
+static void resolve_for(struct resolve *r, struct stmt *n)
+{
+	struct scope *outer = r->scope;
+
+	resolve_expr(r, n->loop.from);
+	resolve_expr(r, n->loop.to);
+	var_new(r, n->loop.var);
+	resolve_block(r, n->loop.body);
+	r->scope = outer;
+}
+
+static void resolve_stmt(struct resolve *r, struct stmt *n)
+{
+	switch (n->kind) {
+	case STMT_ASSIGN:
 		resolve_assign(r, n);
 		break;
-	case N_LET:
+	case STMT_LET:
 		resolve_let(r, n);
 		break;
-	case N_EXPR:
-	case N_RETURN:
-		resolve_node(r, n->expr);
+	case STMT_EXPR:
+	case STMT_RETURN:
+		resolve_expr(r, n->expr);
 		break;
-	case N_BLOCK:
+	case STMT_IF:
+	case STMT_WHILE:
+		resolve_expr(r, n->cond.test);
+		resolve_stmt(r, n->cond.then);
+		if (n->cond.els)
+			resolve_stmt(r, n->cond.els);
+		break;
+	case STMT_BLOCK:
 		resolve_block(r, n);
 		break;
-	case N_UNROLL:
-		resolve_node(r, n->loop.from);
+	case STMT_UNROLL:
+		resolve_expr(r, n->loop.from);
 		resolve_block(r, n->loop.body);
 		break;
-	case N_FOR_RANGE:
+	case STMT_FOR_RANGE:
 		resolve_for(r, n);
 		break;
-	case N_INT:
-	case N_STRING:
-	case N_BOOL:
-	case N_WORD:
-	case N_BREAK:
-	case N_CONTINUE:
-	case N_MAX:
+	case STMT_BREAK:
+	case STMT_CONTINUE:
 		break;
 	}
 }
+
+/* ---- the script ---- */
 
 static unsigned count_places(const struct probe *p)
 {
@@ -495,8 +488,8 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 			r.ok = diag(env->diags, p->span, DIAG_CONFIG,
 				"this script has %u attach targets or more; max_probes is %llu", places,
 				(unsigned long long)env->settings.max_probes);
-		resolve_node(&r, p->predicate);
-		resolve_node(&r, p->body);
+		resolve_expr(&r, p->predicate);
+		resolve_stmt(&r, p->body);
 	}
 	return r.ok;
 }

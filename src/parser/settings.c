@@ -10,37 +10,38 @@
 
 #include "ast.h"
 #include "base/diag.h"
+#include "model/type.h"
 #include "names.h"
 
 static const char *const missing_names[] = {"error", "warn", "ignore"};
 
 static const struct row {
 	const char *name;
-	enum node_kind kind;      /* of its value */
+	enum expr_kind kind;      /* of its value */
 	size_t at;                /* in struct settings */
 	uint64_t value, min, max; /* default, range */
 	const char *const *words; /* WORD: by value, 0..max */
-	const char *told;         /* what the value is, for complaints */
+	const char *wanted;       /* what the value is, for complaints */
 } rows[] = {
-	{"js_source_maps", N_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
+	{"js_source_maps", EXPR_BOOL, offsetof(struct settings, js_source_maps), false, 0, 1, NULL,
 		"true or false"},
-	{"max_cache_mb", N_INT, offsetof(struct settings, max_cache_mb), 256, 1, 1 << 20, NULL,
-		"a number of MB, 1 or more"},
-	{"max_map_keys", N_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
-		"a number, 1 or more"},
-	{"max_memory_mb", N_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,
-		"a number of MB, 1 or more"},
-	{"max_probes", N_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,
-		"a number, 1 or more"},
-	{"max_strlen", N_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL,
-		"a number from 1 to 16384"},
-	{"missing_probes", N_WORD, offsetof(struct settings, missing_probes), MISSING_ERROR, 0, 2,
+	{"max_cache_mb", EXPR_INT, offsetof(struct settings, max_cache_mb), 256, 1, 1 << 20, NULL,
+		"a number of MB"},
+	{"max_map_keys", EXPR_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
+		"a number"},
+	{"max_memory_mb", EXPR_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,
+		"a number of MB"},
+	{"max_probes", EXPR_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL,
+		"a number"},
+	{"max_strlen", EXPR_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL,
+		"a number"},
+	{"missing_probes", EXPR_WORD, offsetof(struct settings, missing_probes), MISSING_ERROR, 0, 2,
 		missing_names, "error, warn or ignore"},
-	{"perf_rb_pages", N_INT, offsetof(struct settings, perf_rb_pages), 0, 1, 1 << 18, NULL,
-		"a number, 1 or more"},
-	{"print_maps_on_exit", N_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1,
+	{"perf_rb_pages", EXPR_INT, offsetof(struct settings, perf_rb_pages), 0, 1, 1 << 18, NULL,
+		"a number"},
+	{"print_maps_on_exit", EXPR_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1,
 		NULL, "true or false"},
-	{"stack_mode", N_WORD, offsetof(struct settings, stack_mode), STACK_FUNC, 0,
+	{"stack_mode", EXPR_WORD, offsetof(struct settings, stack_mode), STACK_FUNC, 0,
 		STACK_MODE_MAX - 1, stack_mode_names, "the mode of a stack"},
 };
 
@@ -71,16 +72,16 @@ static bool word_value(const struct row *row, const char *word, uint64_t *ret)
 }
 
 /* 0 and 1 are as good as false and true, a word may stand in quotes. */
-static bool node_value(const struct row *row, const struct node *n, uint64_t *ret)
+static bool expr_value(const struct row *row, const struct expr *n, uint64_t *ret)
 {
-	if (row->kind == N_WORD)
-		return (n->kind == N_WORD && word_value(row, n->word, ret)) ||
-			(n->kind == N_STRING && word_value(row, n->string.text, ret));
-	if (row->kind == N_BOOL && n->kind == N_BOOL) {
+	if (row->kind == EXPR_WORD)
+		return (n->kind == EXPR_WORD && word_value(row, n->word, ret)) ||
+			(n->kind == EXPR_STRING && word_value(row, n->string.text, ret));
+	if (row->kind == EXPR_BOOL && n->kind == EXPR_BOOL) {
 		*ret = n->boolean;
 		return true;
 	}
-	if (n->kind != N_INT || n->integer.value < row->min || n->integer.value > row->max)
+	if (n->kind != EXPR_INT || n->integer.value < row->min || n->integer.value > row->max)
 		return false;
 	*ret = n->integer.value;
 	return true;
@@ -91,9 +92,9 @@ static bool text_value(const struct row *row, const char *text, uint64_t *ret)
 	char *end;
 	uint64_t v;
 
-	if (row->kind == N_WORD)
+	if (row->kind == EXPR_WORD)
 		return word_value(row, text, ret);
-	if (row->kind == N_BOOL && (!strcmp(text, "true") || !strcmp(text, "false"))) {
+	if (row->kind == EXPR_BOOL && (!strcmp(text, "true") || !strcmp(text, "false"))) {
 		*ret = *text == 't';
 		return true;
 	}
@@ -104,17 +105,28 @@ static bool text_value(const struct row *row, const char *text, uint64_t *ret)
 	return true;
 }
 
+/* "a number from 1 to 16384", "true or false" */
+static const char *wanted_text(const struct row *row, char *buf, size_t size)
+{
+	if (row->kind != EXPR_INT)
+		return row->wanted;
+	snprintf(buf, size, "%s from %llu to %llu", row->wanted, (unsigned long long)row->min,
+		(unsigned long long)row->max);
+	return buf;
+}
+
 static bool read_setting(const struct setting *set, struct diags *d, struct settings *ret)
 {
 	const char *names[NROWS], *near;
+	char wanted[64];
 
 	for (size_t i = 0; i < NROWS; i++) {
 		names[i] = rows[i].name;
 		if (strcmp(set->name, rows[i].name))
 			continue;
-		if (!node_value(&rows[i], set->value, place(ret, &rows[i])))
+		if (!expr_value(&rows[i], set->value, place(ret, &rows[i])))
 			return diag(d, set->value->span, DIAG_CONFIG, "%s must be %s", set->name,
-				rows[i].told);
+				wanted_text(&rows[i], wanted, sizeof(wanted)));
 		return true;
 	}
 	if (peer_has(PEER_SETTING, set->name)) {
@@ -131,7 +143,7 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 
 static bool read_environment(const struct row *row, struct diags *d, struct settings *ret)
 {
-	char name[64] = "BPFTRACE_";
+	char name[64] = "BPFTRACE_", wanted[64];
 	const char *text;
 	size_t n = strlen(name);
 
@@ -142,7 +154,7 @@ static bool read_environment(const struct row *row, struct diags *d, struct sett
 	if (!text || text_value(row, text, place(ret, row)))
 		return true;
 	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment must be %s, not %s",
-		name, row->told, text);
+		name, wanted_text(row, wanted, sizeof(wanted)), text);
 }
 
 bool settings_read(const struct script *s, struct diags *d, struct settings *ret)
@@ -155,14 +167,4 @@ bool settings_read(const struct script *s, struct diags *d, struct settings *ret
 	for (size_t i = 0; i < NROWS; i++)
 		ok &= read_environment(&rows[i], d, ret);
 	return ok;
-}
-
-bool stack_mode_by_name(const char *name, enum stack_mode *ret)
-{
-	for (int i = 0; i < STACK_MODE_MAX; i++)
-		if (!strcmp(stack_mode_names[i], name)) {
-			*ret = (enum stack_mode)i;
-			return true;
-		}
-	return false;
 }

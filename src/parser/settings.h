@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "model/settings.h"
-#include "model/type.h"
 
 struct diags;
 struct script;
@@ -15,6 +14,3 @@ struct script;
 bool settings_read(const struct script *s, struct diags *d, struct settings *ret);
 /* The defaults alone. */
 struct settings settings_default(void);
-
-/* The mode of a stack by its name; see stack_mode_names, too. */
-bool stack_mode_by_name(const char *name, enum stack_mode *ret);

@@ -61,7 +61,7 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 /* A stack is not whole either when what a language says of a frame cannot be read. */
 static bool is_unreadable(const struct shown_frame *f)
 {
-	return f->frame >> FRAME_LANG_SHIFT == FRAME_LANG_PYTHON && !f->name.name;
+	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;
 }
 
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret)
@@ -227,7 +227,7 @@ enum key_part key_part(const struct type *t)
 {
 	if (t->kind != TYPE_STACK)
 		return PART_OTHER;
-	return t->stack.lang == STACK_KERNEL ? PART_KERNEL : PART_USER;
+	return t->stack.lang == FRAME_LANG_KERNEL ? PART_KERNEL : PART_USER;
 }
 
 static void append_frames(const struct show *s, const struct type *t, const struct map_entry *e,

@@ -181,7 +181,6 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 	return 0;
 }
 
-
 /* Of tree.bpf.c, which is linked with -c only. */
 static void prepare_tree(struct target *t, struct bpf_object *obj)
 {
@@ -236,7 +235,7 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	if (img->user_stacks && lacks_stacks(env->target))
 		return -EOPNOTSUPP;
 	r = shared_find(env->shared, "tables") ? unwinders_configure(env->target, obj, limit) :
-		unwinders_prepare(env->target, obj, limit, &env->sink);
+		unwinders_prepare(env->target, obj, limit, &env->maps);
 	if (r == -ENOENT)
 		log_error("internal error: the unwinder is not in the linked object");
 	else if (r)

@@ -15,7 +15,7 @@ struct bpf_object;
 struct out;
 struct shared;
 struct target;
-struct unwind_sink;
+struct walk_maps;
 
 /* What all images of a session are loaded with. */
 struct load_env {
@@ -24,7 +24,7 @@ struct load_env {
 	int pid;                  /* -p; 0: none.. */
 	int only_pid;             /* ..see who_prepare() */
 	uint64_t ring_pages;      /* of the ring buffer; 0: by what the first image sends */
-	struct unwind_sink *sink; /* out: made with the first image that has the unwinder; owned by
+	struct walk_maps *maps; /* out: made with the first image that has the unwinder; owned by
 				   * whoever takes it. Writes from the start */
 };
 

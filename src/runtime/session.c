@@ -17,7 +17,6 @@
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/str.h"
-#include "bpf/lang/v8.h"
 #include "bpf/lib/record.h"
 #include "model/type.h"
 #include "runtime/follow.h"
@@ -25,6 +24,7 @@
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
 #include "runtime/why.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
 #define SLICE_NS 50000000ull /* of reading records, before other events are looked at */
@@ -55,19 +55,19 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 }
 
 /* A walk that was given up is finished by what was known of its process at that time, and
- * JavaScript named: not by an exec or an exit that came after. */
+ * a language's frames are named: not by an exec or an exit that came after. */
 static void catch_up(struct session *s, const struct record *head, size_t size)
 {
 	const struct walk_record *walk = (const struct walk_record *)head;
 	const struct miss_record *miss = (const struct miss_record *)head;
-	const struct v8_record *v8 = (const struct v8_record *)head;
+	const struct lang_record *lang = (const struct lang_record *)head;
 
 	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
 		follow_drain(s->follow, walk->time);
 	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
 		follow_drain(s->follow, miss->time);
-	else if (head->kind == RECORD_V8 && size >= sizeof(*v8))
-		follow_drain(s->follow, v8->time);
+	else if (head->kind == RECORD_LANG && size >= sizeof(*lang) && lang->time)
+		follow_drain(s->follow, lang->time);
 }
 
 /* Records may come faster than they are printed: the ring is never empty then. */
@@ -559,8 +559,8 @@ void session_close(struct session *s)
 	follow_close(s->follow);
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
-	if (s->load.sink)
-		s->load.sink->free(s->load.sink);
+	if (s->load.maps)
+		s->load.maps->free(s->load.maps);
 	shared_done(&s->shared);
 	vec_done(&s->objects);
 	vec_done(&s->images);

@@ -47,7 +47,8 @@ static void read_running(struct session *s)
 
 	s->nunread = 0;
 	for (size_t i = 0; i < n; i++)
-		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() && proc_running(s->target, s->unread[i]))
+		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() &&
+			proc_running(s->target, s->unread[i]))
 			unwinders_add_process(s->unwinders, s->unread[i]);
 		else
 			s->unread[s->nunread++] = s->unread[i];
@@ -60,13 +61,13 @@ static int make_unwinders(struct session *s)
 {
 	int r = 0;
 
-	s->on_bpf = s->load.sink;
-	if (!s->load.sink)
-		r = unwind_sink_memory(&s->load.sink);
+	s->on_bpf = s->load.maps;
+	if (!s->load.maps)
+		r = walk_maps_memory(&s->load.maps);
 	if (r)
 		return r;
-	r = unwinders_new(s->target, s->load.sink, &s->unwinders);
-	s->load.sink = NULL; /* taken */
+	r = unwinders_new(s->target, s->load.maps, &s->unwinders);
+	s->load.maps = NULL; /* taken */
 	if (r)
 		return r;
 	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20,

@@ -18,7 +18,7 @@ static const char *annotation(const struct shown_frame *f)
 		return "_[k]";
 	if (f->name.caller)
 		return "_[i]";
-	return f->name.lang == FRAME_LANG_NATIVE || f->name.lang == FRAME_LANG_GO ? "" : "_[j]";
+	return f->name.lang == FRAME_LANG_NATIVE || LANGS_NATIVE >> f->name.lang & 1 ? "" : "_[j]";
 }
 
 /* It separates frames. */

@@ -180,20 +180,15 @@ static void add_line(const struct show *s, enum stack_mode mode, const struct sh
 	}
 }
 
-static const char *nothing(enum stack_lang lang)
+static const char *nothing(enum frame_lang lang)
 {
-	switch (lang) {
-	case STACK_PYTHON:
-		return "no Python frames";
-	case STACK_JS:
-		return "no JavaScript frames";
-	case STACK_GO:
-		return "no Go frames";
-	case STACK_USER:
-	case STACK_KERNEL:
-		break;
-	}
-	return NULL;
+	static const char *const text[FRAME_LANGS] = {
+#define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = "no " name " frames",
+#include "bpf/languages.def"
+#undef L
+	};
+
+	return lang < FRAME_LANGS ? text[lang] : NULL;
 }
 
 /* ---- a stack ------------------------------------------------------------ */

@@ -73,29 +73,34 @@ void btf_done(struct target *t)
 
 /* ---- members ---- */
 
-static int find_member(const struct btf *btf, uint32_t id, const char *name, size_t len,
-	unsigned depth, uint32_t *ret_type);
+/* A member that is looked for, and once it is found its type. */
+struct member {
+	const char *name;
+	size_t len;
+	uint32_t type;
+};
 
-/* Members of an unnamed struct or union are its holder's. */
+static int find_member(const struct btf *btf, uint32_t id, struct member *m, unsigned depth);
+
+/* Members of an unnamed struct or union are its holder's. Offset in bytes, or -ENOENT. */
 static int try_member(const struct btf *btf, const struct btf_type *t, uint32_t i,
-	const char *name, size_t len, unsigned depth, uint32_t *ret_type)
+	struct member *wanted, unsigned depth)
 {
 	const struct btf_member *m = &btf_members(t)[i];
 	const char *own = btf__name_by_offset(btf, m->name_off);
 	int bits = (int)btf_member_bit_offset(t, i), inner;
 
-	if (own && strlen(own) == len && !memcmp(own, name, len)) {
-		*ret_type = m->type;
+	if (own && strlen(own) == wanted->len && !memcmp(own, wanted->name, wanted->len)) {
+		wanted->type = m->type;
 		return bits / 8;
 	}
 	if (own && *own)
 		return -ENOENT;
-	inner = find_member(btf, m->type, name, len, depth + 1, ret_type);
+	inner = find_member(btf, m->type, wanted, depth + 1);
 	return inner < 0 ? inner : bits / 8 + inner;
 }
 
-static int find_member(const struct btf *btf, uint32_t id, const char *name, size_t len,
-	unsigned depth, uint32_t *ret_type)
+static int find_member(const struct btf *btf, uint32_t id, struct member *m, unsigned depth)
 {
 	int type = btf__resolve_type(btf, id);
 	const struct btf_type *t = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type);
@@ -103,7 +108,7 @@ static int find_member(const struct btf *btf, uint32_t id, const char *name, siz
 	if (!t || !btf_is_composite(t) || depth > NESTING_MAX)
 		return -ENOENT;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		int at = try_member(btf, t, i, name, len, depth, ret_type);
+		int at = try_member(btf, t, i, m, depth);
 
 		if (at >= 0)
 			return at;
@@ -118,15 +123,14 @@ static int member_offset(struct target *t, const char *strct, const char *member
 	int total = 0;
 
 	while (id >= 0 && *member) {
-		size_t len = strcspn(member, ".");
-		uint32_t type = 0;
-		int at = find_member(btf, (uint32_t)id, member, len, 0, &type);
+		struct member m = {.name = member, .len = strcspn(member, ".")};
+		int at = find_member(btf, (uint32_t)id, &m, 0);
 
 		if (at < 0)
 			return at;
 		total += at;
-		id = (int)type;
-		member += len + (member[len] == '.');
+		id = (int)m.type;
+		member += m.len + (member[m.len] == '.');
 	}
 	return id < 0 ? -ENOENT : total;
 }

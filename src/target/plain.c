@@ -124,7 +124,8 @@ static enum code_flow flow_of(bool two, uint8_t op)
 
 static bool is_mov(bool two, uint8_t op, uint8_t rex)
 {
-	return !two && ((op >= 0x88 && op <= 0x8b) || op == 0xc6 || op == 0xc7 || (op >= 0xb8 && !(rex & REX_W) && op < 0xc0));
+	return !two && ((op >= 0x88 && op <= 0x8b) || op == 0xc6 || op == 0xc7 ||
+		(op >= 0xb8 && !(rex & REX_W) && op < 0xc0));
 }
 
 bool code_plain_x86(const uint8_t *bytes, size_t size, struct code_plain *ret)
@@ -155,7 +156,11 @@ bool code_plain_x86(const uint8_t *bytes, size_t size, struct code_plain *ret)
 	}
 	if ((size_t)(p - bytes) + o.imm > size)
 		return false;
-	*ret = (struct code_plain){ .size = (uint8_t)(p - bytes + o.imm), .flow = flow_of(two, op), .mov = is_mov(two, op, rex) };
+	*ret = (struct code_plain){
+		.size = (uint8_t)(p - bytes + o.imm),
+		.flow = flow_of(two, op),
+		.mov = is_mov(two, op, rex),
+	};
 	if (ret->flow == CODE_BRANCH || ret->flow == CODE_JUMP || ret->flow == CODE_CALL) {
 		int32_t by = 0;
 

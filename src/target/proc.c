@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
@@ -301,6 +302,21 @@ bool proc_alive(struct target *t, int pid)
 	char state = state_of(t, pid, "stat");
 
 	return state && state != 'Z' && state != 'X';
+}
+
+/* "0 0x1 0x2 .. SP PC"; "-1 SP PC" where it is blocked otherwise; or "running". */
+bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	char path[96], file[64];
+	const char *at;
+
+	snprintf(file, sizeof(file), "task/%d/syscall", tid);
+	text = target_read(t, proc_path(path, pid, file), 512, NULL);
+	at = text ? strrchr(text, ' ') : NULL;
+	while (at && at > text && at[-1] != ' ')
+		at--;
+	return at && at > text && sscanf(at, "%" SCNx64, ret) == 1;
 }
 
 /* The first threads of Go and others sleep while others work. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* target.c - the root of the machine, and how files under it are opened. */
+#include "target/target.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -122,6 +122,8 @@ ssize_t proc_threads(struct target *t, int pid, int **ret);
 char *proc_exe(struct target *t, int pid);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
+/* The stack pointer of a thread that is blocked in a system call; false: it runs, or has gone. */
+bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret);
 bool proc_running(struct target *t, int pid); /* a thread of it is on a CPU, or would be */
 /* The process ids of all that run, our own left out; the count. free(*ret). */
 size_t proc_list(struct target *t, int **ret);

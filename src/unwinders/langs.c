@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rows.c - the languages. */
+/* langs.c - the languages, from their list. */
 #include "lang.h"
 
-#include <stddef.h>
-
-#include "unwinders/go/go.h"
-#include "unwinders/python/python.h"
-#include "unwinders/v8/v8.h"
-
-const struct unwinder *const unwinder_rows[] = {
-	&unwinder_python,
-	&unwinder_go,
-	&unwinder_v8,
-	NULL,
+const struct lang *const langs[FRAME_LANGS] = {
+#define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = &lang_##stem,
+#include "bpf/languages.def"
+#undef L
 };

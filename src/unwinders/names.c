@@ -11,16 +11,14 @@
 #include "idmap.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/go/pclntab.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/perfmap.h"
-#include "unwinders/python/python.h"
 
 struct names {
+	struct name_store store; /* first: for languages */
 	struct target *target;
 	const struct files *files;
-	const struct python_codes *codes;
-	const struct v8_codes *v8;
+	void *const *lang_names; /* by enum frame_lang */
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name * */
 	struct idmap texts;     /* hash -> struct text *: what names are made of, each once */
@@ -31,32 +29,6 @@ struct text {
 	struct text *next; /* of the same hash */
 	char text[];
 };
-
-struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes,
-	const struct v8_codes *v8)
-{
-	struct names *n = calloc(1, sizeof(*n));
-
-	if (!n)
-		return NULL;
-	n->target = t;
-	n->files = fs;
-	n->codes = codes;
-	n->v8 = v8;
-	n->arena = arena_new();
-	return n;
-}
-
-void names_free(struct names *n)
-{
-	if (!n)
-		return;
-	idmap_done(&n->known);
-	idmap_done(&n->texts);
-	idmap_done(&n->demangled);
-	arena_free(n->arena);
-	free(n);
-}
 
 /* A name outlives the file that it was read from. */
 static const char *keep(struct names *n, const char *text)
@@ -76,6 +48,41 @@ static const char *keep(struct names *n, const char *text)
 	memcpy(t->text, text, len + 1);
 	idmap_set(&n->texts, h | 1, (uintptr_t)t);
 	return t->text;
+}
+
+static const char *store_keep(struct name_store *s, const char *text)
+{
+	return keep((struct names *)s, text);
+}
+
+static struct frame_name *store_more(struct name_store *s)
+{
+	return arena_new_obj(((struct names *)s)->arena, struct frame_name);
+}
+
+struct names *names_new(struct target *t, const struct files *fs, void *const *lang_names)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->target = t;
+	n->files = fs;
+	n->lang_names = lang_names;
+	n->store = (struct name_store){ store_keep, store_more };
+	n->arena = arena_new();
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	idmap_done(&n->known);
+	idmap_done(&n->texts);
+	idmap_done(&n->demangled);
+	arena_free(n->arena);
+	free(n);
 }
 
 static const char *readable(struct names *n, const char *name)
@@ -107,39 +114,21 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		ret->name = keep(n, name);
 }
 
-/* main.Map[go.shape.int,go.shape.string] is main.Map[...], as Go itself prints it. */
-static const char *go_name(struct names *n, const char *name)
+/* By a LANG_NATIVE language whose code it is. */
+static bool name_by_lang(struct names *n, struct file *f, struct frame_name *ret)
 {
-	const char *open = strchr(name, '['), *close = strrchr(name, ']');
+	uint32_t languages = file_languages(f) & LANGS_NATIVE;
 
-	if (!open || !close || close < open || !strncmp(open, "[...]", 5))
-		return keep(n, name);
-	return arena_printf(n->arena, "%.*s[...]%s", (int)(open - name), name, close + 1);
-}
+	for (unsigned i = 1; languages >> i; i++) {
+		struct lang_file of;
 
-/* With the functions that were inlined there. */
-static bool name_go(struct names *n, struct file *f, struct frame_name *ret)
-{
-	const struct pclntab *tab = file_pclntab(f);
-	struct pcln_place places[PCLN_PLACES_MAX];
-	size_t count = tab ? pclntab_places(tab, ret->vaddr, places) : 0;
-	struct frame_name *to = ret, *next;
-
-	for (size_t i = 0; i < count; i++) {
-		to->lang = FRAME_LANG_GO;
-		to->name = go_name(n, places[i].function);
-		to->file = places[i].file ? keep(n, places[i].file) : NULL;
-		to->line = places[i].line;
-		to->wrapper = places[i].wrapper;
-		if (i + 1 == count)
-			break;
-		next = arena_new_obj(n->arena, struct frame_name);
-		next->module = ret->module;
-		next->vaddr = ret->vaddr;
-		to->caller = next;
-		to = next;
+		if (!(languages >> i & 1))
+			continue;
+		of = file_of_lang(f, i);
+		if (of.opened && langs[i]->name_code(of.opened, &n->store, ret))
+			return true;
 	}
-	return count > 0;
+	return false;
 }
 
 static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
@@ -155,7 +144,7 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 	ret->module = f->path;
 	if (f->jit)
 		name_jit(n, f, ret);
-	if (name_go(n, f, ret))
+	if (name_by_lang(n, f, ret))
 		return;
 	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
 	if (!sym) {
@@ -178,23 +167,17 @@ static void name_kernel(struct names *n, uint64_t frame, struct frame_name *ret)
 
 static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 {
+	unsigned lang = (unsigned)(frame >> FRAME_LANG_SHIFT);
+
 	*ret = (struct frame_name){};
-	switch (frame >> FRAME_LANG_SHIFT) {
-	case FRAME_LANG_NATIVE:
+	if (lang == FRAME_LANG_NATIVE)
 		name_native(n, frame, ret);
-		break;
-	case FRAME_LANG_PYTHON:
-		python_codes_name(n->codes, frame, ret);
-		break;
-	case FRAME_LANG_JS:
-		v8_codes_name(n->v8, frame, ret);
-		break;
-	case FRAME_LANG_KERNEL:
+	else if (lang == FRAME_LANG_KERNEL)
 		name_kernel(n, frame, ret);
-		break;
-	default:
-		ret->lang = (enum frame_lang)(frame >> FRAME_LANG_SHIFT);
-	}
+	else if (lang < FRAME_LANGS && n->lang_names[lang])
+		langs[lang]->name_frame(n->lang_names[lang], frame, ret);
+	else
+		ret->lang = (enum frame_lang)lang;
 	return ret->name != NULL;
 }
 

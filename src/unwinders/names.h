@@ -5,12 +5,10 @@
 
 struct files;
 struct names;
-struct python_codes;
-struct v8_codes;
 struct target;
 
-struct names *names_new(struct target *t, const struct files *fs, const struct python_codes *codes,
-	const struct v8_codes *v8);
+/* lang_names: by enum frame_lang, what lang.names_new() made; NULL: the language has none. */
+struct names *names_new(struct target *t, const struct files *fs, void *const *lang_names);
 void names_free(struct names *n);
 
 /* Strings live as long as n and what it was made from. */

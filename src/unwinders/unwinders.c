@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwinders.c - the room's front: processes are followed, walks finished, frames
- * named. See unwinder.h for what each is for. */
+/* unwinders.c - the front of the unwinders: processes are followed, walks finished, frames
+ * named. See unwinders.h for what each is for. */
 #include "unwinders.h"
 
 #include <elf.h>
@@ -22,8 +22,7 @@
 #include "unwinders/procs/core.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/process.h"
-#include "unwinders/python/python.h"
-#include "unwinders/v8/sourcemap.h"
+#include "unwinders/maps/maps.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64
@@ -33,12 +32,11 @@
 
 struct unwinders {
 	struct target *target;
-	struct unwind_sink *sink;
+	struct walk_maps *maps;
 	struct files *files;
 	struct processes *processes;
 	struct stacks *stacks;
-	struct python_codes *codes;
-	struct v8_codes *v8;
+	void *lang_names[FRAME_LANGS]; /* what lang.names_new() made */
 	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
 	struct names *names;
 	uint64_t memory_limit, stacks_left; /* bytes: all; of stacks when some were forgotten last */
@@ -61,23 +59,34 @@ const char *unwind_end_text(enum unwind_end e)
 	return e < UNWIND_END_MAX ? text[e] : "?";
 }
 
-int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret)
+static bool new_lang_names(struct unwinders *u)
+{
+	bool ok = true;
+
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		if (!langs[i]->names_new)
+			continue;
+		u->lang_names[i] = langs[i]->names_new();
+		ok &= u->lang_names[i] != NULL;
+	}
+	return ok;
+}
+
+int unwinders_new(struct target *t, struct walk_maps *maps, struct unwinders **ret)
 {
 	struct unwinders *u = calloc(1, sizeof(*u));
 
 	if (!u) {
-		sink->free(sink);
+		maps->free(maps);
 		return -ENOMEM;
 	}
 	u->target = t;
-	u->sink = sink;
-	u->files = files_new(t, sink);
-	u->processes = u->files ? processes_new(t, u->files, sink) : NULL;
+	u->maps = maps;
+	u->files = files_new(t, maps);
+	u->processes = u->files ? processes_new(t, u->files, maps) : NULL;
 	u->stacks = stacks_new();
-	u->codes = python_codes_new();
-	u->v8 = v8_codes_new();
-	u->names = u->files && u->codes && u->v8 ? names_new(t, u->files, u->codes, u->v8) : NULL;
-	if (!u->processes || !u->stacks || !u->names) {
+	u->names = u->files ? names_new(t, u->files, u->lang_names) : NULL;
+	if (!new_lang_names(u) || !u->processes || !u->stacks || !u->names) {
 		unwinders_free(u);
 		return -ENOMEM;
 	}
@@ -90,12 +99,13 @@ void unwinders_free(struct unwinders *u)
 	if (!u)
 		return;
 	names_free(u->names);
-	v8_codes_free(u->v8);
-	python_codes_free(u->codes);
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (u->lang_names[i])
+			langs[i]->names_free(u->lang_names[i]);
 	stacks_free(u->stacks);
 	processes_free(u->processes);
 	files_free(u->files);
-	u->sink->free(u->sink);
+	u->maps->free(u->maps);
 	free(u);
 }
 
@@ -106,7 +116,10 @@ static int open_of_process(void *arg, int pid, const char *path)
 
 void unwinders_use_source_maps(struct unwinders *u)
 {
-	v8_codes_use_source_maps(u->v8, &(struct sourcemap_files){ open_of_process, u->target });
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (langs[i]->use_source_maps)
+			langs[i]->use_source_maps(u->lang_names[i],
+				&(struct sourcemap_files){ open_of_process, u->target });
 }
 
 /* ---- memory ---- */
@@ -173,7 +186,7 @@ void unwinders_preload_file(struct unwinders *u, const char *path)
 
 void unwinders_preload_done(struct unwinders *u)
 {
-	u->sink->flush(u->sink);
+	u->maps->flush(u->maps);
 }
 
 static int add_process(struct unwinders *u, int pid)
@@ -229,7 +242,7 @@ struct rest_memory {
 	const struct files *files;
 	const struct process *mapped;
 	uint64_t stack;  /* from here on it is not in the copy; 0: there is none */
-	bool go;         /* stacks may lie anywhere */
+	bool anywhere;   /* stacks may lie anywhere: a LANG_NATIVE language has its own */
 	bool beyond;     /* one was read outside of the copy.. */
 	bool refuse;     /* ..or shall not be */
 };
@@ -244,7 +257,7 @@ static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 	const struct file *f;
 	const uint8_t *data;
 
-	if (r->stack && !map && (r->go || (addr >= r->stack && addr - r->stack < STACK_MAX))) {
+	if (r->stack && !map && (r->anywhere || (addr + size > r->stack && addr + size - r->stack < STACK_MAX))) {
 		r->beyond = true;
 		if (r->refuse)
 			return -EFAULT;
@@ -282,20 +295,14 @@ static const void *find_table(struct host_tables *t, uint32_t file, size_t *ret_
 	return f ? f->table.data : NULL;
 }
 
-static const struct python_proc *find_python(struct host_tables *t, uint32_t pid)
+static const void *find_proc(struct host_tables *t, unsigned lang, uint32_t pid)
 {
 	struct walk_tables *w = (struct walk_tables *)t;
 	const struct process *p = processes_find(w->u->processes, pid);
 
-	return p && p->has_python ? &p->python : NULL;
-}
-
-static const struct v8_proc *find_v8(struct host_tables *t, uint32_t pid)
-{
-	struct walk_tables *w = (struct walk_tables *)t;
-	const struct process *p = processes_find(w->u->processes, pid);
-
-	return p && p->v8 ? &p->v8->proc : NULL;
+	if (t->is_late && lang_kind(lang) == LANG_LIST)
+		return NULL;
+	return p ? p->lang[lang].proc : NULL;
 }
 
 static void take_record(struct host_tables *t, const struct record *r, size_t size)
@@ -310,10 +317,11 @@ static void catch_up(struct unwinders *u, uint32_t pid)
 		unwinders_exit(u, pid);
 }
 
-/* A language's frames are not in the copy of the stack, and a process that goes on has
- * others by now: they come with the record, or there are none. */
+/* r: of a process that goes on; NULL: it is stopped. The frames of a LANG_LIST language are not in the copy
+ * of the stack, and a process that goes on has others by now: they come with the record, or there are
+ * none. */
 static int walk_here(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
-	uint32_t pid, enum unwind_want want, uint32_t limit, bool is_stopped, uint64_t language,
+	uint32_t pid, uint32_t filter, uint32_t limit, const struct walk_record *r,
 	struct host_stack *ret)
 {
 	_cleanup_(freep) struct walk_tables *w = calloc(1, sizeof(*w));
@@ -323,26 +331,30 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	if (!w)
 		return -ENOMEM;
 	w->tables = (struct host_tables){ .chunk = find_chunk, .table = find_table,
-		.python = is_stopped ? find_python : NULL, .v8 = find_v8, .record = take_record,
-		.is_late = !is_stopped };
+		.proc = find_proc, .record = take_record, .is_late = r != NULL };
 	w->u = u;
-	n = language ? stacks_find(u->stacks, language, &w->tables.language, &end) : 0;
-	w->tables.nlanguage = n > 0 ? (size_t)n : 0;
-	return host_walk(mem, regs, &w->tables, pid, want, limit, ret);
+	n = r && r->list ? stacks_find(u->stacks, r->list, &w->tables.list, &end) : 0;
+	w->tables.nlist = n > 0 ? (size_t)n : 0;
+	w->tables.list_lang = r ? r->list_lang : 0;
+	return host_walk(mem, regs, &w->tables, pid, filter, limit, ret);
 }
 
 /* Whether the stack outside of the copy may be another one by now: the end of the copy, where
  * it is deepest, has changed. From a thread's own stack Go goes on to whatever goroutine it
  * runs: for that nothing may have changed. */
-static bool has_moved(struct host_memory *process, const struct walk_record *r, bool go)
+static bool has_moved(struct unwinders *u, struct host_memory *process, const struct walk_record *r,
+	bool anywhere)
 {
 	uint8_t now[4096];
+	uint64_t sp;
 	size_t n = r->size < sizeof(now) ? r->size : sizeof(now);
 
+	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= r->sp + r->size)
+		return true; /* what it returned from is still there, and more lies on it by now */
 	for (size_t end = r->size; end >= n && n; end -= n) {
 		if (process->read(process, r->sp + end - n, now, n) || memcmp(now, r->stack + end - n, n))
 			return true;
-		if (!go)
+		if (!anywhere)
 			break;
 	}
 	return false;
@@ -366,16 +378,17 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	struct host_regs regs;
 	int err;
 
-	rest.go = rest.mapped && rest.mapped->languages & 1u << FRAME_LANG_GO;
+	rest.anywhere = rest.mapped && rest.mapped->languages & LANGS_NATIVE;
 	host_process_init(&process, (int)r->pid);
 	host_pages_init(&u->pages, &process.memory);
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
-	err = walk_here(u, &copy.memory, &regs, r->pid, (enum unwind_want)r->want, r->limit, false,
-		r->language, ret);
+	err = walk_here(u, &copy.memory, &regs, r->pid, r->filter, r->limit, r, ret);
 	*ret_beyond = !err && rest.beyond && !refuse;
-	return *ret_beyond && has_moved(&process.memory, r, rest.go) ? -EAGAIN : err;
+	if (*ret_beyond && ret->by_zero) /* few stacks end so, and much of what is no stack would */
+		return -EAGAIN;
+	return *ret_beyond && has_moved(u, &process.memory, r, rest.anywhere) ? -EAGAIN : err;
 }
 
 /* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
@@ -406,14 +419,10 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 {
 	const struct process *p = processes_find(u->processes, r->pid);
 
-	if (r->want == WANT_ALL || !p)
-		return true;
-	if (r->want == WANT_PYTHON)
-		return p->has_python;
-	return p->languages & 1u << (r->want == WANT_JS ? FRAME_LANG_JS : FRAME_LANG_GO);
+	return !r->filter || !p || (p->languages & r->filter);
 }
 
-/* For want of a mapping, perhaps: a process may have more than was told. A frame of no
+/* For want of a mapping, perhaps: a process may have more than was read. A frame of no
  * file was passed by its frame pointer, and what follows is a guess. */
 static bool lost_its_way(const struct host_stack *s)
 {
@@ -428,7 +437,7 @@ static void add_alone(struct unwinders *u, const struct walk_record *r, enum unw
 {
 	uint64_t alone = FRAME_NATIVE(0, r->pc), id = STACK_EMPTY(end);
 
-	if (r->want == WANT_ALL) {
+	if (!r->filter) {
 		id = stack_id(&alone, 1, end);
 		stacks_add(u->stacks, id, &alone, 1, end);
 	}
@@ -444,7 +453,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
 		return;
 	u->stats.walks++;
-	/* What has been told of the process is enough as a rule, and all there is when it
+	/* What is known of the process is enough as a rule, and all there is when it
 	 * has gone. */
 	if (finish_walk(u, r, &stack) || lost_its_way(&stack)) {
 		free(stack.frames);
@@ -464,10 +473,10 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 }
 
 static int walk_stopped(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
-	uint32_t pid, enum unwind_want want, uint32_t limit, uint64_t *ret_id)
+	uint32_t pid, uint32_t filter, uint32_t limit, uint64_t *ret_id)
 {
 	struct host_stack stack = {};
-	int err = walk_here(u, mem, regs, pid, want, limit, true, 0, &stack);
+	int err = walk_here(u, mem, regs, pid, filter, limit, NULL, &stack);
 
 	if (err)
 		return err;
@@ -478,7 +487,7 @@ static int walk_stopped(struct unwinders *u, struct host_memory *mem, const stru
 }
 
 int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
-	enum unwind_want want, uint32_t limit, uint64_t *ret_id)
+	uint32_t filter, uint32_t limit, uint64_t *ret_id)
 {
 	struct host_process memory;
 	int err = unwinders_add_process(u, pid);
@@ -486,7 +495,7 @@ int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	if (err)
 		return err;
 	host_process_init(&memory, pid);
-	return walk_stopped(u, &memory.memory, regs, (uint32_t)pid, want, limit, ret_id);
+	return walk_stopped(u, &memory.memory, regs, (uint32_t)pid, filter, limit, ret_id);
 }
 
 /* ---- recorded processes ---- */
@@ -514,7 +523,7 @@ int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe)
 	return processes_add_recorded(u->processes, core_pid(c), maps, n);
 }
 
-int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum unwind_want want,
+int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint32_t filter,
 	uint32_t limit, uint64_t *ret_id)
 {
 	struct rest_memory memory = {
@@ -526,66 +535,48 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum
 	int err;
 
 	u->recorded = &memory.memory;
-	err = walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), want, limit, ret_id);
+	err = walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), filter, limit, ret_id);
 	u->recorded = NULL;
 	return err;
 }
 
 /* ---- records ---- */
 
-static ssize_t read_process(void *arg, uint64_t addr, void *buf, size_t size)
+/* NULL: it has gone, or is a core that is not at hand. */
+static const struct process *process_of_record(struct unwinders *u, const struct lang_record *r)
 {
-	struct host_process *p = arg;
-	int err = p->memory.read(&p->memory, addr, buf, size);
+	const struct process *p = processes_find(u->processes, r->pid);
 
-	return err ? err : (ssize_t)size;
+	if (!p && !add_process(u, (int)r->pid))
+		p = processes_find(u->processes, r->pid);
+	return p && p->lang[r->head.id].proc && (!p->recorded || u->recorded) ? p : NULL;
 }
 
-/* Pages that are not resident, and the longest line tables, are read from the process
- * while it lives. */
-static void take_python(struct unwinders *u, const struct python_code_record *r, size_t size)
-{
-	const struct process *p;
-	struct host_process memory;
-
-	if (size < offsetof(struct python_code_record, linetable))
-		return;
-	u->stats.unreadable += r->flags & PYTHON_UNREADABLE;
-	p = processes_find(u->processes, r->pid);
-	if (p && p->has_python && ((r->flags & PYTHON_UNREADABLE) ||
-					  r->linetable_size > PYTHON_LINETABLE_MAX)) {
-		host_process_init(&memory, (int)r->pid);
-		python_codes_read(u->codes, r, &p->python.at, read_process, &memory);
-	}
-	python_codes_record(u->codes, r, size); /* not when it was just read */
-}
-
-static int read_heap(void *arg, uint64_t addr, void *buf, size_t size)
+static int read_object(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	struct host_memory *m = arg;
 
 	return m->read(m, addr, buf, size);
 }
 
-static void take_v8(struct unwinders *u, const struct v8_record *r, size_t size)
+static void take_lang(struct unwinders *u, const struct lang_record *r, size_t size)
 {
-	const struct process *p;
+	unsigned lang = r->head.id;
+	struct lang_process of = { .read = read_object };
 	struct host_process memory;
-	struct v8_heap heap;
+	const struct process *p;
 
-	if (size < sizeof(*r))
+	if (size < sizeof(*r) || !lang || lang >= FRAME_LANGS || !langs[lang]->record)
 		return;
-	p = processes_find(u->processes, r->pid);
-	if (!p && !add_process(u, (int)r->pid))
-		p = processes_find(u->processes, r->pid);
-	if (!p || !p->v8 || (p->recorded && !u->recorded)) {
-		v8_codes_record(u->v8, r, NULL);
-		return;
+	p = process_of_record(u, r);
+	if (p) {
+		host_process_init(&memory, (int)r->pid);
+		host_pages_init(&u->objects, &memory.memory);
+		of.proc = p->lang[lang].proc;
+		of.opened = p->lang[lang].file->opened[lang];
+		of.arg = p->recorded ? u->recorded : &u->objects.memory;
 	}
-	host_process_init(&memory, (int)r->pid);
-	host_pages_init(&u->objects, &memory.memory);
-	heap = (struct v8_heap){ p->v8, read_heap, p->recorded ? u->recorded : &u->objects.memory };
-	v8_codes_record(u->v8, r, &heap);
+	u->stats.unreadable += langs[lang]->record(u->lang_names[lang], r, size, p ? &of : NULL);
 }
 
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
@@ -606,11 +597,8 @@ void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
 		if (size >= sizeof(*miss))
 			catch_up(u, miss->pid);
 		break;
-	case RECORD_V8:
-		take_v8(u, (const void *)r, size);
-		break;
-	case RECORD_PYTHON:
-		take_python(u, (const void *)r, size);
+	case RECORD_LANG:
+		take_lang(u, (const void *)r, size);
 		break;
 	}
 }
@@ -698,7 +686,7 @@ void unwinders_stats(const struct unwinders *u, struct str *out)
 	str_addf(out, "processes: %zu, read %u times in %.1f ms; misses: %u\n",
 		processes_count(u->processes), u->stats.processes, (double)u->stats.add_ns / 1e6,
 		u->stats.misses);
-	str_addf(out, "python: %u code objects read from the process\n", u->stats.unreadable);
+	str_addf(out, "languages: %u records completed from the process\n", u->stats.unreadable);
 	str_addf(out, "stacks: %zu; walks finished here: %u (%u not) in %.1f ms\n",
 		stacks_count(u->stacks), u->stats.walks - u->stats.unfinished,
 		u->stats.unfinished, (double)u->stats.walk_ns / 1e6);

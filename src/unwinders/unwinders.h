@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwinder.h - what the runtime asks of this room: follow processes so that the
+/* unwinders.h - what the runtime asks of the unwinders: follow processes so that the
  * kernel's walk finds its tables, finish walks it could not, and name frames.
  *
  * Files and processes are remembered until the end: names survive the process. */
@@ -14,60 +14,29 @@
 struct target;
 struct bpf_object;
 struct unwinders;
+struct walk_maps;
 struct str;
-
-/* Numbers of files for which the kernel has room ready. */
-#define ROOM_FILES 1024
-
-/* Where the tables go. In life BPF maps by fd, see unwinders_prepare(); in tests
- * and for --unwind memory. Each: 0 or -errno. */
-struct unwind_sink {
-	int (*set_table)(struct unwind_sink *s, uint32_t file, const void *table, size_t size);
-	/* What the kernel has of it is given back; set_table() may come again. */
-	void (*drop_table)(struct unwind_sink *s, uint32_t file);
-	/* The number, of those below ROOM_FILES, that a file should have whose table is of
-	 * this size, for it to be there at once; 0: there is none. */
-	uint32_t (*take_room)(struct unwind_sink *s, size_t size);
-	int (*set_chunk)(struct unwind_sink *s, uint32_t pid, uint32_t chunk,
-		const struct mapping_chunk *value); /* NULL: delete */
-	int (*set_python)(struct unwind_sink *s, uint32_t pid, const void *value,
-		size_t size); /* struct python_proc; NULL: delete */
-	int (*set_v8)(struct unwind_sink *s, uint32_t pid, const void *value,
-		size_t size); /* struct v8_proc; NULL: delete */
-	/* v8_proc.born that the kernel's half gave the process (V8_BORN_HERE); 0: it has not. */
-	uint32_t (*v8_born)(struct unwind_sink *s, uint32_t pid);
-	/* What a file says of Python and V8: struct python_proc, struct v8_proc with the file's own
-	 * addresses. */
-	int (*set_python_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
-	int (*set_v8_file)(struct unwind_sink *s, uint32_t file, const void *value, size_t size);
-	/* Where the kernel may look a mapping up by itself; of a file that has its table. NULL:
-	 * delete. */
-	int (*set_inode)(struct unwind_sink *s, const struct inode_key *key,
-		const struct inode_file *value);
-	/* What was set is there when this returns. */
-	int (*flush)(struct unwind_sink *s);
-	void (*free)(struct unwind_sink *s);
-};
 
 /* Before the object is loaded: sizes maps, sets constants (offsets in kernel
  * structs), and makes the maps that tables and processes go to, and what writes them, from
  * now on; to be freed. limit: of the stacks that are stored. 0 or -errno: -ENOENT: the
  * unwinder is not in the object; else the kernel makes no such map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
-	struct unwind_sink **ret);
+	struct walk_maps **ret);
 /* The same of another object, but for those maps: it is to share the first one's. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
-int unwind_sink_memory(struct unwind_sink **ret);
+/* For walks on the host alone: nothing is written anywhere. 0 or -ENOMEM. */
+int walk_maps_memory(struct walk_maps **ret);
 
-/* Takes the sink. */
-int unwinders_new(struct target *t, struct unwind_sink *sink, struct unwinders **ret);
+/* Takes the maps. */
+int unwinders_new(struct target *t, struct walk_maps *maps, struct unwinders **ret);
 void unwinders_free(struct unwinders *u);
 
 /* Tables and files that nothing has mapped any more are evicted, those that were not used for
  * longest first, where memory bytes are in use in this process and for tables in the kernel; and
  * from the cache, where that has cache bytes. 0: no limit. */
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
-/* From now on JavaScript's places are told as a script's source map tells them. */
+/* From now on frames are named as the source maps of their scripts say. */
 void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
@@ -91,8 +60,8 @@ void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child);
 void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
 
-/* Records of the ring buffer that are this room's: RECORD_STACK, _WALK, _MISS,
- * _PYTHON, _V8. size: of the whole record; untrusted beyond its head. */
+/* Records of the ring buffer that are the unwinders': RECORD_STACK, _WALK, _MISS, _LANG. size: of the
+ * whole record; untrusted beyond its head. */
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
 
 /* The frames of a stack by its id (provisional ones too): count and end, frames
@@ -130,16 +99,17 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 /* 20 bytes at most; 0: the file has none. For ustack(build_id). */
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
 
-/* A thread that is stopped, walked here, as the kernel would: its stack's id. */
+/* A thread that is stopped, walked here, as the kernel would: its stack's id. filter: of struct
+ * stack_req. */
 struct host_regs;
 int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
-	enum unwind_want want, uint32_t limit, uint64_t *ret_id);
+	uint32_t filter, uint32_t limit, uint64_t *ret_id);
 
 /* A recorded process, and then its threads. exe: a file on this machine that is what the
  * program was, whatever that was called; or NULL. */
 struct core;
 int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe);
-int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, enum unwind_want want,
+int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint32_t filter,
 	uint32_t limit, uint64_t *ret_id);
 
 const char *unwind_end_text(enum unwind_end e);

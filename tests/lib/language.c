@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "model/type.h"
@@ -15,15 +16,15 @@
 
 /* ---- builtins ---- */
 
-static const struct type *agg(struct check *c, struct node *call, enum agg_kind kind)
+static const struct type *agg(struct check *c, struct expr *call, enum agg_kind kind)
 {
-	struct node *arg = call_arg(call, 0);
+	struct expr *arg = call_arg(call, 0);
 
 	return type_agg(check_arena(c), kind, !arg || arg->type->is_signed);
 }
 
 #define AGG(name, kind)                                                                  \
-	static const struct type *check_##name(struct check *c, struct node *call)       \
+	static const struct type *check_##name(struct check *c, struct expr *call)       \
 	{                                                                                \
 		return agg(c, call, kind);                                               \
 	}
@@ -34,31 +35,31 @@ AGG(min, AGG_MIN)
 AGG(stats, AGG_STATS)
 AGG(sum, AGG_SUM)
 
-static const struct type *check_hist(struct check *c, struct node *call)
+static const struct type *check_hist(struct check *c, struct expr *call)
 {
 	int64_t bits = 0;
 
 	if (call_arg(call, 1))
-		node_is_const(call_arg(call, 1), &bits);
+		expr_is_const(call_arg(call, 1), &bits);
 	if (bits < 0 || bits > 5)
 		return check_fail(c, call_arg(call, 1)->span, DIAG_RANGE, "0 to 5");
 	return type_hist(check_arena(c), (uint32_t)bits);
 }
 
-static const struct type *check_lhist(struct check *c, struct node *call)
+static const struct type *check_lhist(struct check *c, struct expr *call)
 {
 	int64_t min, max, step;
 
-	node_is_const(call_arg(call, 1), &min);
-	node_is_const(call_arg(call, 2), &max);
-	node_is_const(call_arg(call, 3), &step);
+	expr_is_const(call_arg(call, 1), &min);
+	expr_is_const(call_arg(call, 2), &max);
+	expr_is_const(call_arg(call, 3), &step);
 	if (min >= max || step < 1 ||
 		((uint64_t)max - (uint64_t)min) / (uint64_t)step > 1000)
 		return check_fail(c, call->span, DIAG_RANGE, "no such buckets");
 	return type_lhist(check_arena(c), min, max, step);
 }
 
-static const struct type *check_args(struct check *c, struct node *call)
+static const struct type *check_args(struct check *c, struct expr *call)
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
 		if (ap->provider && !ap->provider->has_fields)
@@ -67,7 +68,7 @@ static const struct type *check_args(struct check *c, struct node *call)
 	return type_args;
 }
 
-static const struct type *check_arg0(struct check *c, struct node *call)
+static const struct type *check_arg0(struct check *c, struct expr *call)
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
 		if (ap->provider && !ap->provider->has_args)
@@ -76,13 +77,13 @@ static const struct type *check_arg0(struct check *c, struct node *call)
 	return type_int64;
 }
 
-static const struct type *check_stack(struct check *c, struct node *call)
+static const struct type *check_stack(struct check *c, struct expr *call)
 {
-	struct node *mode = call_arg(call, 0);
-	enum stack_lang lang = call->call.name[0] == 'k' ? STACK_KERNEL : STACK_USER;
+	struct expr *mode = call_arg(call, 0);
+	enum frame_lang lang = call->call.name[0] == 'k' ? FRAME_LANG_KERNEL : FRAME_LANG_NATIVE;
 	enum stack_mode m = STACK_FUNC;
 
-	if (mode && mode->kind == N_WORD) {
+	if (mode && mode->kind == EXPR_WORD) {
 		m = mode->word[0] == 'p' ? STACK_PERF : STACK_RAW;
 		if (strcmp(mode->word, "perf") != 0 && strcmp(mode->word, "raw") != 0)
 			return check_fail(
@@ -91,22 +92,22 @@ static const struct type *check_stack(struct check *c, struct node *call)
 	return type_stack(check_arena(c), lang, m, 127, false);
 }
 
-static const struct type *check_str(struct check *c, struct node *call)
+static const struct type *check_str(struct check *c, struct expr *call)
 {
-	node_param_as_string(c, call_arg(call, 0));
+	expr_param_as_string(c, call_arg(call, 0));
 	if (call_arg(call, 0)->type->kind == TYPE_STRING)
 		return call_arg(call, 0)->type;
 	return type_string(check_arena(c), 64);
 }
 
-static const struct type *check_printf(struct check *c, struct node *call)
+static const struct type *check_printf(struct check *c, struct expr *call)
 {
-	struct node *fmt = call_arg(call, 0);
+	struct expr *fmt = call_arg(call, 0);
 
 	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
 }
 
-static const struct type *check_len(struct check *c, struct node *call)
+static const struct type *check_len(struct check *c, struct expr *call)
 {
 	return type_int64;
 }

@@ -153,16 +153,20 @@ static void two_images(void)
 		"an image is dropped once", "");
 }
 
+static bool has_said(const char *text)
+{
+	return strstr(read_file(errors), text);
+}
+
 static void refused(void)
 {
 	uint32_t next = session_next(session);
 
 	check(add("interval:ms:20 { @n = \"text\"; @by = 1 }") == -ENOEXEC && session_next(session) == next &&
-			strstr(read_file(errors), "@n holds count, not string[5] [map-type]") &&
-			strstr(read_file(errors), "@by needs a key [map-key]"),
+			has_said("@n holds count, not string[5] [map-type]") && has_said("@by needs a key [map-key]"),
 		"the checker knows the maps of earlier scripts", read_file(errors));
 	check(add_text("interval:ms:20 { @n = \"text\" }", true) == -EINVAL &&
-			strstr(read_file(errors), "error: the value of @n is count in an earlier script, not string[5]\n"),
+			has_said("error: the value of @n is count in an earlier script, not string[5]\n"),
 		"so does the session", read_file(errors));
 	check(session_next(session) == next + 1, "a number is used up", "");
 	check(add("interval:ms:20 { print(@missing) }") == -ENOEXEC, "a map that nobody writes", "");

@@ -9,6 +9,7 @@
 #include "base/owner.h"
 #include "target/target.h"
 #include "unwinders/demangle.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/procs/process.h"
 #include "unwinders/python/python.h"
@@ -96,7 +97,7 @@ static void test_stacks(void)
 /* A mapping takes the place of what was there: before, behind, within, all of it. */
 static void test_mappings(struct target *t)
 {
-	struct unwind_sink *sink;
+	struct walk_maps *maps;
 	struct files *fs;
 	struct processes *ps;
 	const struct process *p;
@@ -104,9 +105,9 @@ static void test_mappings(struct target *t)
 	struct process_mmap m = { .pid = (uint32_t)getpid(), .start = base, .len = 0x4000,
 		.exec = true, .path = "//anon" };
 
-	CHECK(!unwind_sink_memory(&sink));
-	fs = files_new(t, sink);
-	ps = processes_new(t, fs, sink);
+	CHECK(!walk_maps_memory(&maps));
+	fs = files_new(t, maps);
+	ps = processes_new(t, fs, maps);
 	CHECK(!processes_add(ps, (uint32_t)getpid()));
 	p = processes_find(ps, (uint32_t)getpid());
 	CHECK(process_mapping(p, (uintptr_t)&test_mappings));
@@ -131,7 +132,7 @@ static void test_mappings(struct target *t)
 	CHECK(processes_add(ps, 4000001) == -ESRCH);
 	processes_free(ps);
 	files_free(fs);
-	sink->free(sink);
+	maps->free(maps);
 }
 
 static void test_python_lines(void)

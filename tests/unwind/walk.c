@@ -38,7 +38,7 @@ static void print_frame(struct unwinders *u, uint64_t frame)
 		printf("+%#llx %s\n", (unsigned long long)n.offset, n.module ? n.module : "?");
 }
 
-static int walk_thread(struct unwinders *u, int pid, int tid, enum unwind_want want, uint32_t limit)
+static int walk_thread(struct unwinders *u, int pid, int tid, uint32_t filter, uint32_t limit)
 {
 	struct host_regs regs;
 	const uint64_t *frames;
@@ -46,7 +46,7 @@ static int walk_thread(struct unwinders *u, int pid, int tid, enum unwind_want w
 	uint64_t id = 0;
 	ssize_t n;
 
-	if (stopped_regs(tid, &regs) || unwinders_walk(u, pid, &regs, want, limit, &id))
+	if (stopped_regs(tid, &regs) || unwinders_walk(u, pid, &regs, filter, limit, &id))
 		return 1;
 	n = unwinders_stack(u, id, &frames, &end);
 	printf("thread %d\n", tid);
@@ -56,7 +56,7 @@ static int walk_thread(struct unwinders *u, int pid, int tid, enum unwind_want w
 	return 0;
 }
 
-static int walk_process(struct unwinders *u, int pid, enum unwind_want want, uint32_t limit)
+static int walk_process(struct unwinders *u, int pid, uint32_t filter, uint32_t limit)
 {
 	struct stopped s;
 	int failed;
@@ -65,33 +65,33 @@ static int walk_process(struct unwinders *u, int pid, enum unwind_want want, uin
 		return 1;
 	failed = !s.n;
 	for (size_t i = 0; i < s.n; i++)
-		failed |= walk_thread(u, pid, s.tids[i], want, limit);
+		failed |= walk_thread(u, pid, s.tids[i], filter, limit);
 	stopped_close(&s);
 	return failed;
 }
 
 int main(int argc, char **argv)
 {
-	enum unwind_want want = WANT_ALL;
+	uint32_t filter = 0;
 	uint32_t limit = UNWIND_LIMIT_DEFAULT;
 	struct target *t = target_open("/");
-	struct unwind_sink *sink;
+	struct walk_maps *maps;
 	struct unwinders *u;
 	struct str stats = {};
 	int failed = 0, opt;
 
 	while ((opt = getopt(argc, argv, "pl:")) != -1) {
 		if (opt == 'p')
-			want = WANT_PYTHON;
+			filter = 1U << FRAME_LANG_PYTHON;
 		else if (opt == 'l')
 			limit = (uint32_t)atoi(optarg);
 		else
 			return 2;
 	}
-	if (!t || unwind_sink_memory(&sink) || unwinders_new(t, sink, &u))
+	if (!t || walk_maps_memory(&maps) || unwinders_new(t, maps, &u))
 		return 2;
 	for (; optind < argc; optind++)
-		failed |= walk_process(u, atoi(argv[optind]), want, limit);
+		failed |= walk_process(u, atoi(argv[optind]), filter, limit);
 	unwinders_stats(u, &stats);
 	fputs(str_text(&stats), stderr);
 	str_done(&stats);

@@ -19,4 +19,4 @@ extern const struct builtin builtins_symbol[];
 extern const struct builtin builtins_task[];
 
 /* task.c: the process id, in strata's PID namespace. */
-struct ir *gen_pid(struct gen *g);
+struct ir *gen_current_pid(struct gen *g);

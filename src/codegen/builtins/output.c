@@ -9,17 +9,17 @@
 
 /* ---- printf ------------------------------------------------------------- */
 
-static const struct type *check_printf(struct check *c, struct node *call)
+static const struct type *check_printf(struct check *c, struct expr *call)
 {
-	struct node *fmt = call_arg(call, 0);
+	struct expr *fmt = call_arg(call, 0);
 
 	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
 }
 
-static struct ir *emit_printf(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_printf(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct image_record *r = gen_record_new(g, "printf", call->span);
-	struct node *fmt = call_arg(call, 0);
+	struct expr *fmt = call_arg(call, 0);
 
 	r->text = fmt->string.text;
 	r->text_len = fmt->string.len;
@@ -29,13 +29,13 @@ static struct ir *emit_printf(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- print -------------------------------------------------------------- */
 
-static bool is_whole_map(const struct node *n)
+static bool is_whole_map(const struct expr *n)
 {
-	return n->kind == N_MAP && !n->map.keys;
+	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
 /* An element of an aggregation is read here and printed as a number. */
-static bool check_element_read(struct check *c, struct node *what)
+static bool check_element_read(struct check *c, struct expr *what)
 {
 	const struct type *t = what->type;
 
@@ -47,43 +47,43 @@ static bool check_element_read(struct check *c, struct node *what)
 	return true;
 }
 
-static const struct type *check_print(struct check *c, struct node *call)
+static const struct type *check_print(struct check *c, struct expr *call)
 {
-	struct node *what = call_arg(call, 0), *top = call_arg(call, 1);
-	struct node *div = call_arg(call, 2);
+	struct expr *what = call_arg(call, 0), *top = call_arg(call, 1);
+	struct expr *div = call_arg(call, 2);
 	int64_t v;
 
-	if (what->kind == N_MAP && !is_whole_map(what) && what->type->kind == TYPE_AGG &&
+	if (what->kind == EXPR_MAP && !is_whole_map(what) && what->type->kind == TYPE_AGG &&
 		!check_element_read(c, what))
 		return type_bad;
 	if (top && !is_whole_map(what))
 		return check_fail(c, top->span, DIAG_ARG_COUNT,
 			"only a whole map is printed with a number of elements");
-	if (top && node_is_const(top, &v) && v < 0)
+	if (top && expr_is_const(top, &v) && v < 0)
 		return check_fail(c, top->span, DIAG_RANGE,
 			"the number of elements must not be negative");
-	if (div && node_is_const(div, &v) && v <= 0)
+	if (div && expr_is_const(div, &v) && v <= 0)
 		return check_fail(c, div->span, DIAG_RANGE,
 			"the divisor must be greater than 0");
 	return type_none;
 }
 
-static struct ir *print_map(struct gen *g, struct node *call)
+static struct ir *print_map(struct gen *g, struct expr *call)
 {
 	struct image_record *r = gen_record_new(g, "print-map", call->span);
 
 	r->map = call_arg(call, 0)->map.map->index;
 	if (call_arg(call, 1))
-		node_is_const(call_arg(call, 1), &r->top);
+		expr_is_const(call_arg(call, 1), &r->top);
 	if (call_arg(call, 2))
-		node_is_const(call_arg(call, 2), &r->div);
+		expr_is_const(call_arg(call, 2), &r->div);
 	gen_record_send(g, r, NULL);
 	return NULL;
 }
 
-static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_print(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct node *what = call_arg(call, 0);
+	struct expr *what = call_arg(call, 0);
 
 	if (is_whole_map(what))
 		return print_map(g, call);
@@ -93,7 +93,7 @@ static struct ir *emit_print(struct gen *g, struct node *call, struct ir *into)
 
 /* ---- exit --------------------------------------------------------------- */
 
-static struct ir *emit_exit(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_exit(struct gen *g, struct expr *call, struct ir *into)
 {
 	gen_record_send(g, gen_record_new(g, "exit", call->span), call_arg(call, 0));
 	gen_stop(g);
@@ -104,12 +104,12 @@ static struct ir *emit_exit(struct gen *g, struct node *call, struct ir *into)
 
 /* argv: pointers to strings, up to a NULL. The library reads them into the record
  * and sends what there is. */
-static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"join_record", "u64"};
 	static const uint32_t sizes[] = {sizeof(struct join_record), 0};
 	struct image_record *r = gen_record_new(g, "join", call->span);
-	struct node *sep = call_arg(call, 1);
+	struct expr *sep = call_arg(call, 1);
 	uint32_t id = gen_record_id(g, r);
 	struct ir *mem = gen_mem(g, sizeof(struct join_record));
 
@@ -117,7 +117,7 @@ static struct ir *emit_join(struct gen *g, struct node *call, struct ir *into)
 	r->text_len = sep ? sep->string.len : 1;
 	r->size = sizeof(struct join_record);
 	gen_ring(g);
-	emit_store(g->e, mem, 0, 8, emit_int(g->e, (uint64_t)id << 32 | RECORD_SCRIPT));
+	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
 	gen_library(g, "join_strings", params, sizes,
 		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
 	return NULL;
@@ -129,14 +129,14 @@ const struct builtin builtins_output[] = {
 		.sig = "[int] -> none",
 		.help = "end the script, with an exit code if given",
 		.flags = BUILTIN_STMT,
-		.emit = emit_exit,
+		.gen = gen_exit,
 	},
 	{
 		.name = "join",
 		.sig = "int [format] -> none",
 		.help = "print an array of strings (char *[]) with a separator",
 		.flags = BUILTIN_STMT,
-		.emit = emit_join,
+		.gen = gen_join,
 	},
 	{
 		.name = "print",
@@ -144,7 +144,7 @@ const struct builtin builtins_output[] = {
 		.help = "print a value, or a map: at most TOP elements, divided by DIV",
 		.flags = BUILTIN_STMT,
 		.check = check_print,
-		.emit = emit_print,
+		.gen = gen_print,
 	},
 	{
 		.name = "printf",
@@ -152,7 +152,7 @@ const struct builtin builtins_output[] = {
 		.help = "print by a format",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
-		.emit = emit_printf,
+		.gen = gen_printf,
 	},
 	BUILTINS_END,
 };

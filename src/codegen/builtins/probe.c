@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "codegen/regs.h"
+#include "model/attach_point.h"
 
 /* ---- for every provider of the probe ------------------------------------- */
 
@@ -51,7 +52,7 @@ static const struct place *unsure_place(struct check *c)
 	return NULL;
 }
 
-static const struct type *check_arg(struct check *c, struct node *call)
+static const struct type *check_arg(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_args);
 	const struct place *unsure = unsure_place(c);
@@ -75,15 +76,15 @@ static const struct type *check_arg(struct check *c, struct node *call)
 /* The i-th of those that are on the stack, from sp + at. */
 static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 {
-	struct ir *sp = emit_load_ctx(g->e, gen_ctx(g), regs_sp(), 8, false);
+	struct ir *sp = ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false);
 	struct ir *room = gen_tmp(g, 8);
 
-	sp = emit_binary(g->e, EMIT_ADD, sp,
-		emit_int(g->e, at + 8 * i));
-	emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+	sp = ir_binary(g->ir, IR_ADD, sp,
+		ir_int(g->ir, at + 8 * i));
+	ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
 	gen_call(g, g->provider->kernel ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user, 3,
-		room, emit_int(g->e, 8), sp);
-	return emit_load(g->e, room, 0, 8, false);
+		room, ir_int(g->ir, 8), sp);
+	return ir_load(g->ir, room, 0, 8, false);
 }
 
 /* Where places differ in it, each has a program of its own. */
@@ -95,14 +96,14 @@ static enum place_abi abi_of(struct gen *g)
 	return g->place->abi;
 }
 
-static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_arg(struct gen *g, struct expr *call, struct ir *into)
 {
 	unsigned i = atoi(call->call.name + 3), held;
 	enum place_abi abi;
 	int reg;
 
 	if (g->provider->ctx == CTX_RAW)
-		return emit_load_ctx(g->e, gen_ctx(g), 8 * i, 8, false);
+		return ir_load_ctx(g->ir, gen_ctx(g), 8 * i, 8, false);
 	abi = abi_of(g);
 	if (abi == ABI_GO_STACK)
 		return stack_arg(g, regs_go_stack_args(), i);
@@ -110,10 +111,10 @@ static struct ir *emit_arg(struct gen *g, struct node *call, struct ir *into)
 	held = abi == ABI_GO ? regs_go_args() : regs_args();
 	if (reg < 0)
 		return stack_arg(g, abi == ABI_GO ? regs_go_stack_args() : regs_stack_args(), i - held);
-	return emit_load_ctx(g->e, gen_ctx(g), reg, 8, false);
+	return ir_load_ctx(g->ir, gen_ctx(g), reg, 8, false);
 }
 
-static const struct type *check_args(struct check *c, struct node *call)
+static const struct type *check_args(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_fields);
 
@@ -125,7 +126,7 @@ static const struct type *check_args(struct check *c, struct node *call)
 	return type_bad;
 }
 
-static struct ir *emit_args(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_args(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_ctx(g); /* only its fields are values */
 }
@@ -144,7 +145,7 @@ static const struct type *retval_type(struct check *c)
 	return t ? t : type_int64;
 }
 
-static const struct type *check_retval(struct check *c, struct node *call)
+static const struct type *check_retval(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_retval);
 
@@ -160,21 +161,21 @@ static const struct type *check_retval(struct check *c, struct node *call)
 	return type_bad;
 }
 
-static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *v;
 
 	if (g->provider->ctx == CTX_TRAMPOLINE) {
 		struct ir *room = gen_tmp(g, 8);
 
-		emit_store(g->e, room, 0, 8, emit_int(g->e, 0));
+		ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
 		gen_call(g, BPF_FUNC_get_func_ret, 2, gen_ctx(g), room);
-		v = emit_load(g->e, room, 0, 8, false);
+		v = ir_load(g->ir, room, 0, 8, false);
 	} else {
-		v = emit_load_ctx(g->e, gen_ctx(g), regs_return(), 8, false);
+		v = ir_load_ctx(g->ir, gen_ctx(g), regs_return(), 8, false);
 	}
 	if (call->type->kind == TYPE_INT && call->type->size < 8)
-		v = emit_resize(g->e, v, call->type->size, call->type->is_signed);
+		v = ir_resize(g->ir, v, call->type->size, call->type->is_signed);
 	return v;
 }
 
@@ -182,17 +183,17 @@ static struct ir *emit_retval(struct gen *g, struct node *call, struct ir *into)
 
 /* The index of the place: its attach cookie. Programs that the kernel gives no
  * cookie are made once a place. */
-static struct ir *emit_place(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
 	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
 		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
 		g->bound_to_place = true;
-		return emit_int(g->e, image_place_id(g->img->number, g->named_place));
+		return ir_int(g->ir, image_place_id(g->img->number, g->named_place));
 	}
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 }
 
-static const struct type *check_func(struct check *c, struct node *call)
+static const struct type *check_func(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_func);
 
@@ -206,7 +207,7 @@ static const struct type *check_func(struct check *c, struct node *call)
 	{                                                                                \
 		.name = "arg" #n, .sig = " -> special",                                  \
 		.help = "argument " #n " of the function, from 0", .flags = BUILTIN_VAR,  \
-		.check = check_arg, .emit = emit_arg,                                    \
+		.check = check_arg, .gen = gen_arg,                                    \
 	}
 
 const struct builtin builtins_probe[] = {
@@ -217,7 +218,7 @@ const struct builtin builtins_probe[] = {
 		.help = "the named arguments: args.NAME",
 		.flags = BUILTIN_VAR,
 		.check = check_args,
-		.emit = emit_args,
+		.gen = gen_args,
 	},
 	{
 		.name = "func",
@@ -225,14 +226,14 @@ const struct builtin builtins_probe[] = {
 		.help = "name of the function probed",
 		.flags = BUILTIN_VAR,
 		.check = check_func,
-		.emit = emit_place,
+		.gen = gen_place,
 	},
 	{
 		.name = "probe",
 		.sig = " -> probe",
 		.help = "full name of the probe",
 		.flags = BUILTIN_VAR,
-		.emit = emit_place,
+		.gen = gen_place,
 	},
 	{
 		.name = "retval",
@@ -240,7 +241,7 @@ const struct builtin builtins_probe[] = {
 		.help = "what the function returned",
 		.flags = BUILTIN_VAR,
 		.check = check_retval,
-		.emit = emit_retval,
+		.gen = gen_retval,
 	},
 	BUILTINS_END,
 };

@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "bpf/lib/kstack.h"
 #include "model/provider.h"
-#include "parser/settings.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 
@@ -24,13 +23,13 @@ static void hint_modes(struct check *c)
 	str_done(&names);
 }
 
-static bool read_mode(struct check *c, const struct node *n, enum stack_mode *ret)
+static bool read_mode(struct check *c, const struct expr *n, enum stack_mode *ret)
 {
 	const char *near;
 
-	if (n->kind == N_WORD && stack_mode_by_name(n->word, ret))
+	if (n->kind == EXPR_WORD && stack_mode_by_name(n->word, ret))
 		return true;
-	if (n->kind != N_WORD) {
+	if (n->kind != EXPR_WORD) {
 		check_fail(c, n->span, DIAG_STACK, "this is not a stack mode");
 		hint_modes(c);
 		return false;
@@ -44,11 +43,11 @@ static bool read_mode(struct check *c, const struct node *n, enum stack_mode *re
 	return false;
 }
 
-static bool read_limit(struct check *c, const struct node *n, int64_t max, uint32_t *ret)
+static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint32_t *ret)
 {
 	int64_t v = 0;
 
-	if (!node_is_const(n, &v)) {
+	if (!expr_is_const(n, &v)) {
 		check_fail(c, n->span, DIAG_STACK, "the limit of a stack must be a constant");
 		return false;
 	}
@@ -61,14 +60,14 @@ static bool read_limit(struct check *c, const struct node *n, int64_t max, uint3
 	return true;
 }
 
-static const struct type *check_stack(struct check *c, struct node *call,
-	enum stack_lang lang, uint32_t limit, uint32_t max)
+static const struct type *check_stack(struct check *c, struct expr *call,
+	enum frame_lang lang, uint32_t limit, uint32_t max)
 {
-	struct node *a = call_arg(call, 0), *b = call_arg(call, 1);
+	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
 	enum stack_mode mode = check_env(c)->settings.stack_mode;
-	bool limited = b || (a && a->kind != N_WORD);
+	bool limited = b || (a && a->kind != EXPR_WORD);
 
-	if (a && !b && a->kind != N_WORD) {
+	if (a && !b && a->kind != EXPR_WORD) {
 		if (!read_limit(c, a, max, &limit))
 			return type_bad;
 	} else if (a && !read_mode(c, a, &mode)) {
@@ -79,65 +78,38 @@ static const struct type *check_stack(struct check *c, struct node *call,
 	return type_stack(check_arena(c), lang, mode, limit, limited);
 }
 
-static const struct type *check_kstack(struct check *c, struct node *call)
+static const struct type *check_kstack(struct check *c, struct expr *call)
 {
-	return check_stack(c, call, STACK_KERNEL, KSTACK_MAX, KSTACK_MAX);
+	return check_stack(c, call, FRAME_LANG_KERNEL, KSTACK_MAX, KSTACK_MAX);
 }
 
-static const struct type *check_ustack(struct check *c, struct node *call)
+/* ustack, and those of languages.def. */
+static const struct type *check_ustack(struct check *c, struct expr *call)
 {
-	return check_stack(c, call, STACK_USER, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
+	enum frame_lang lang = FRAME_LANG_NATIVE;
 
-static const struct type *check_pystack(struct check *c, struct node *call)
-{
-	return check_stack(c, call, STACK_PYTHON, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static const struct type *check_gostack(struct check *c, struct node *call)
-{
-	return check_stack(c, call, STACK_GO, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static const struct type *check_jsstack(struct check *c, struct node *call)
-{
-	return check_stack(c, call, STACK_JS, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
-}
-
-static enum unwind_want want_of(enum stack_lang lang)
-{
-	switch (lang) {
-	case STACK_PYTHON:
-		return WANT_PYTHON;
-	case STACK_GO:
-		return WANT_GO;
-	case STACK_JS:
-		return WANT_JS;
-	case STACK_KERNEL:
-	case STACK_USER:
-		break;
-	}
-	return WANT_ALL;
+	stack_lang_by_name(call->call.name, &lang);
+	return check_stack(c, call, lang, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
 /* ---- walking ------------------------------------------------------------ */
 
 /* Fills a struct stack_req, calls that function of the library, and gives its address. */
-static struct ir *ask_library(struct gen *g, const char *function, enum unwind_want want, uint32_t limit,
+static struct ir *ask_library(struct gen *g, const char *function, uint32_t filter, uint32_t limit,
 	bool len_only)
 {
 	static const char *const params[] = {"stack_req"};
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
 
-	slot = emit_binary(g->e, EMIT_AND, slot, emit_int(g->e, SCRATCH_SLOTS - 1));
-	emit_store(g->e, req, offsetof(struct stack_req, want), 4, emit_int(g->e, want));
-	emit_store(g->e, req, offsetof(struct stack_req, limit), 4, emit_int(g->e, limit));
-	emit_store(g->e, req, offsetof(struct stack_req, slot), 4, slot);
-	emit_store(g->e, req, offsetof(struct stack_req, len_only), 4,
-		emit_int(g->e, len_only));
-	emit_store(g->e, req, offsetof(struct stack_req, id), 8, emit_int(g->e, 0));
-	emit_store(g->e, req, offsetof(struct stack_req, nr), 8, emit_int(g->e, 0));
+	slot = ir_binary(g->ir, IR_AND, slot, ir_int(g->ir, SCRATCH_SLOTS - 1));
+	ir_store(g->ir, req, offsetof(struct stack_req, filter), 4, ir_int(g->ir, filter));
+	ir_store(g->ir, req, offsetof(struct stack_req, limit), 4, ir_int(g->ir, limit));
+	ir_store(g->ir, req, offsetof(struct stack_req, slot), 4, slot);
+	ir_store(g->ir, req, offsetof(struct stack_req, len_only), 4,
+		ir_int(g->ir, len_only));
+	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
+	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
 	gen_library(g, function, params, sizes, &req, 1);
 	g->img->user_stacks = g->img->unwinder = true;
 	g->img->ring = true;
@@ -146,8 +118,8 @@ static struct ir *ask_library(struct gen *g, const char *function, enum unwind_w
 
 static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
 {
-	enum unwind_want want = want_of((enum stack_lang)t->stack.lang);
-	struct ir *req = ask_library(g, "stack_user", want, limit, len_only);
+	enum frame_lang lang = (enum frame_lang)t->stack.lang;
+	struct ir *req = ask_library(g, "stack_user", lang == FRAME_LANG_NATIVE ? 0 : 1U << lang, limit, len_only);
 
 	if (!len_only && g->img->stack_limit < limit)
 		g->img->stack_limit = limit;
@@ -163,54 +135,54 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	struct ir *req = gen_mem(g, sizeof(struct kstack_req)), *n;
 
 	n = gen_call(g, BPF_FUNC_get_stack, 4, gen_ctx(g),
-		emit_offset(g->e, req, offsetof(struct kstack_req, ips)),
-		emit_int(g->e, limit * 8), emit_int(g->e, 0));
-	n = emit_select(g->e, emit_compare(g->e, EMIT_SLT, n, emit_int(g->e, 0)),
-		emit_int(g->e, 0), n);
-	n = emit_binary(g->e, EMIT_LSHR, n, emit_int(g->e, 3));
-	emit_store(g->e, req, offsetof(struct kstack_req, nr), 4, n);
+		ir_offset(g->ir, req, offsetof(struct kstack_req, ips)),
+		ir_int(g->ir, limit * 8), ir_int(g->ir, 0));
+	n = ir_select(g->ir, ir_compare(g->ir, IR_SLT, n, ir_int(g->ir, 0)),
+		ir_int(g->ir, 0), n);
+	n = ir_binary(g->ir, IR_LSHR, n, ir_int(g->ir, 3));
+	ir_store(g->ir, req, offsetof(struct kstack_req, nr), 4, n);
 	if (len_only)
 		return req;
-	emit_store(g->e, req, offsetof(struct kstack_req, id), 8, emit_int(g->e, 0));
+	ir_store(g->ir, req, offsetof(struct kstack_req, id), 8, ir_int(g->ir, 0));
 	gen_library(g, "stack_kernel", params, sizes, &req, 1);
 	g->img->kernel_stacks = true;
 	g->img->ring = true;
 	return req;
 }
 
-static struct ir *emit_kstack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
 
-	return emit_load(g->e, req, offsetof(struct kstack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
 }
 
-static struct ir *emit_ustack(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
 
-	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
-static struct ir *emit_goid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct ir *req = ask_library(g, "go_id", WANT_GO, 1, true);
+	struct ir *req = ask_library(g, "go_id", 0, 1, true);
 
-	return emit_load(g->e, req, offsetof(struct stack_req, id), 8, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
 /* ---- len ---------------------------------------------------------------- */
 
-static bool is_stack_call(const struct node *n)
+static bool is_stack_call(const struct expr *n)
 {
-	return n->kind == N_CALL && n->type && n->type->kind == TYPE_STACK;
+	return n->kind == EXPR_CALL && n->type && n->type->kind == TYPE_STACK;
 }
 
-static const struct type *check_len(struct check *c, struct node *call)
+static const struct type *check_len(struct check *c, struct expr *call)
 {
-	struct node *what = call_arg(call, 0);
+	struct expr *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys)
+	if (what->kind == EXPR_MAP && !what->map.keys)
 		return type_int64;
 	if (is_stack_call(what) || what->type->kind == TYPE_STRING ||
 		what->type->kind == TYPE_BAD)
@@ -224,45 +196,45 @@ static const struct type *check_len(struct check *c, struct node *call)
 }
 
 /* Without a limit of its own a stack is counted to its end: nothing is stored. */
-static struct ir *stack_len(struct gen *g, struct node *n)
+static struct ir *stack_len(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->type;
 	bool limited = n->call.args != NULL;
 	struct ir *req;
 
-	if (t->stack.lang == STACK_KERNEL) {
+	if (t->stack.lang == FRAME_LANG_KERNEL) {
 		req = walk_kernel(g, t->stack.limit, true);
-		return emit_load(g->e, req, offsetof(struct kstack_req, nr), 4, false);
+		return ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false);
 	}
 	req = walk_user(g, t, limited ? t->stack.limit : UNWIND_LIMIT_MAX, true);
-	return emit_load(g->e, req, offsetof(struct stack_req, nr), 4, false);
+	return ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false);
 }
 
-static struct ir *map_len(struct gen *g, struct node *n)
+static struct ir *map_len(struct gen *g, struct expr *n)
 {
-	struct ir *zero = emit_int(g->e, 0);
+	struct ir *zero = ir_int(g->ir, 0);
 
 	if (!n->map.map->key)
-		return emit_int(g->e, 1);
+		return ir_int(g->ir, 1);
 	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, n->map.map->slot,
-		emit_callback_zero(g->e), zero, zero);
+		ir_callback_zero(g->ir), zero, zero);
 }
 
 /* A helper counts while it copies the string, onto itself. */
-static struct ir *string_len(struct gen *g, struct node *n)
+static struct ir *string_len(struct gen *g, struct expr *n)
 {
 	struct ir *s = gen_value(g, n);
 
-	return emit_binary(g->e, EMIT_SUB,
-		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, emit_int(g->e, n->type->size), s),
-		emit_int(g->e, 1));
+	return ir_binary(g->ir, IR_SUB,
+		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, ir_int(g->ir, n->type->size), s),
+		ir_int(g->ir, 1));
 }
 
-static struct ir *emit_len(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct node *what = call_arg(call, 0);
+	struct expr *what = call_arg(call, 0);
 
-	if (what->kind == N_MAP && !what->map.keys &&
+	if (what->kind == EXPR_MAP && !what->map.keys &&
 		(what->map.map->key || what->map.map->value->kind != TYPE_STRING))
 		return map_len(g, what);
 	if (is_stack_call(what))
@@ -276,23 +248,7 @@ const struct builtin builtins_stack[] = {
 		.sig = " -> uint64",
 		.help = "number of the goroutine that runs; 0: none does",
 		.flags = BUILTIN_VAR,
-		.emit = emit_goid,
-	},
-	{
-		.name = "gostack",
-		.sig = "[any] [literal] -> special",
-		.help = "the Go frames of the stack: gostack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_gostack,
-		.emit = emit_ustack,
-	},
-	{
-		.name = "jsstack",
-		.sig = "[any] [literal] -> special",
-		.help = "the JavaScript frames of the stack: jsstack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_jsstack,
-		.emit = emit_ustack,
+		.gen = gen_goid,
 	},
 	{
 		.name = "kstack",
@@ -300,22 +256,14 @@ const struct builtin builtins_stack[] = {
 		.help = "the kernel's stack: kstack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_kstack,
-		.emit = emit_kstack,
+		.gen = gen_kstack,
 	},
 	{
 		.name = "len",
 		.sig = "any -> special",
 		.help = "frames of a stack, elements of a map, bytes of a string",
 		.check = check_len,
-		.emit = emit_len,
-	},
-	{
-		.name = "pystack",
-		.sig = "[any] [literal] -> special",
-		.help = "the Python frames of the stack: pystack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
-		.check = check_pystack,
-		.emit = emit_ustack,
+		.gen = gen_len,
 	},
 	{
 		.name = "ustack",
@@ -323,7 +271,18 @@ const struct builtin builtins_stack[] = {
 		.help = "the user stack, all languages: ustack([MODE,] [LIMIT])",
 		.flags = BUILTIN_VAR,
 		.check = check_ustack,
-		.emit = emit_ustack,
+		.gen = gen_ustack,
 	},
+#define L(id, stem, builtin, kind, lang)                                                 \
+	{                                                                                \
+		.name = #builtin,                                                        \
+		.sig = "[any] [literal] -> special",                                     \
+		.help = "the " lang " frames of the stack: " #builtin "([MODE,] [LIMIT])", \
+		.flags = BUILTIN_VAR,                                                    \
+		.check = check_ustack,                                                   \
+		.gen = gen_ustack,                                                     \
+	},
+#include "bpf/languages.def"
+#undef L
 	BUILTINS_END,
 };

@@ -7,17 +7,17 @@
 /* A string that max_strlen cut ends in "..": two bytes more than it keeps. */
 enum { TRAILER = 2 };
 
-static const struct type *check_str(struct check *c, struct node *call)
+static const struct type *check_str(struct check *c, struct expr *call)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	uint32_t max = check_env(c)->settings.max_strlen, size;
 	int64_t n = max;
 
-	if (len && node_is_const(len, &n) && n < 1)
+	if (len && expr_is_const(len, &n) && n < 1)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 1 byte, not %lld", (long long)n);
 	size = n < max ? n + 1 : max + TRAILER + 1;
-	node_param_as_string(c, arg);
+	expr_param_as_string(c, arg);
 	if (arg->type->kind == TYPE_STRING)
 		return arg->type->size <= size ? arg->type : type_string(check_arena(c), size);
 	return type_string(check_arena(c), size);
@@ -27,37 +27,37 @@ static const struct type *check_str(struct check *c, struct node *call)
  * read, with its NUL. */
 static struct ir *read_string(struct gen *g, struct ir *dst, struct ir *size, struct ir *addr)
 {
-	struct ir_block *kernel = emit_block(g->e, "kernel"), *user = emit_block(g->e, "user");
-	struct ir_block *end = emit_block(g->e, "str");
+	struct ir_block *kernel = ir_block(g->ir, "kernel"), *user = ir_block(g->ir, "user");
+	struct ir_block *end = ir_block(g->ir, "str");
 	struct ir *n = gen_local(g);
 
-	emit_branch(g->e, emit_compare(g->e, EMIT_SLT, addr, emit_int(g->e, 0)), kernel, user);
-	emit_at(g->e, kernel);
-	emit_store(g->e, n, 0, 8,
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, addr, ir_int(g->ir, 0)), kernel, user);
+	ir_at(g->ir, kernel);
+	ir_store(g->ir, n, 0, 8,
 		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, size, addr));
-	emit_jump(g->e, end);
-	emit_at(g->e, user);
-	emit_store(g->e, n, 0, 8, gen_call(g, BPF_FUNC_probe_read_user_str, 3, dst, size, addr));
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
-	return emit_load(g->e, n, 0, 8, true);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, user);
+	ir_store(g->ir, n, 0, 8, gen_call(g, BPF_FUNC_probe_read_user_str, 3, dst, size, addr));
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_load(g->ir, n, 0, 8, true);
 }
 
 /* A length known only at run time, with the NUL; at most the whole. */
-static struct ir *length(struct gen *g, struct node *len, uint32_t max)
+static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
-	struct ir *n = emit_binary(g->e, EMIT_ADD, gen_value(g, len), emit_int(g->e, 1));
+	struct ir *n = ir_binary(g->ir, IR_ADD, gen_value(g, len), ir_int(g->ir, 1));
 
 	return gen_below(g, n, max + 1);
 }
 
 /* A string made shorter. What is behind its end is zero, as keys are compared. */
-static struct ir *shorten(struct gen *g, struct node *call, struct ir *dst)
+static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	struct ir *n, *from;
 
-	if (!len || len->kind == N_INT) {
+	if (!len || len->kind == EXPR_INT) {
 		gen_into(g, arg, call->type, dst, 0);
 		return dst;
 	}
@@ -71,34 +71,34 @@ static struct ir *shorten(struct gen *g, struct node *call, struct ir *dst)
 /* One byte more than is kept was asked for: where it came, something was cut. */
 static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept)
 {
-	struct ir_block *cut = emit_block(g->e, "cut"), *end = emit_block(g->e, "whole");
+	struct ir_block *cut = ir_block(g->ir, "cut"), *end = ir_block(g->ir, "whole");
 
-	emit_branch(g->e, emit_compare(g->e, EMIT_EQ, n, emit_int(g->e, kept + 2)), cut, end);
-	emit_at(g->e, cut);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, n, ir_int(g->ir, kept + 2)), cut, end);
+	ir_at(g->ir, cut);
 	for (uint32_t i = 0; i < TRAILER; i++)
-		emit_store(g->e, dst, kept + i, 1, emit_int(g->e, '.'));
-	emit_store(g->e, dst, kept + TRAILER, 1, emit_int(g->e, 0));
-	emit_jump(g->e, end);
-	emit_at(g->e, end);
+		ir_store(g->ir, dst, kept + i, 1, ir_int(g->ir, '.'));
+	ir_store(g->ir, dst, kept + TRAILER, 1, ir_int(g->ir, 0));
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
 }
 
-static struct ir *emit_str(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct node *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	uint32_t size = call->type->size;
 	struct ir *dst = into ? into : gen_mem(g, size), *addr, *n;
-	bool limited = len && len->kind == N_INT && len->integer.value + 1 == size;
+	bool limited = len && len->kind == EXPR_INT && len->integer.value + 1 == size;
 
 	if (arg->type->kind == TYPE_STRING)
 		return shorten(g, call, dst);
 	addr = gen_value(g, arg);
-	if (len && len->kind != N_INT)
+	if (len && len->kind != EXPR_INT)
 		n = length(g, len, size - TRAILER);
 	else
-		n = emit_int(g->e, limited ? size : size - 1);
+		n = ir_int(g->ir, limited ? size : size - 1);
 	gen_zero(g, dst, size);
 	n = read_string(g, dst, n, addr);
-	if (!len || (len->kind == N_INT && !limited))
+	if (!len || (len->kind == EXPR_INT && !limited))
 		mark_cut(g, dst, n, size - TRAILER - 1);
 	return dst;
 }
@@ -109,7 +109,7 @@ const struct builtin builtins_string[] = {
 		.sig = "any [int] -> special",
 		.help = "the string at an address, of LENGTH bytes at most",
 		.check = check_str,
-		.emit = emit_str,
+		.gen = gen_str,
 	},
 	BUILTINS_END,
 };

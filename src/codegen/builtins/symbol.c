@@ -6,19 +6,19 @@
 
 #include "bpf/lib/record.h"
 
-static struct ir *emit_ksym(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ksym(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_value(g, call_arg(call, 0));
 }
 
-static struct ir *emit_usym(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_usym(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *addr = gen_value(g, call_arg(call, 0));
 	struct ir *dst = into ? into : gen_tmp(g, sizeof(struct usym)), *pid;
 
-	pid = gen_pid(g);
-	emit_store(g->e, dst, offsetof(struct usym, addr), 8, addr);
-	emit_store(g->e, dst, offsetof(struct usym, pid), 8, pid);
+	pid = gen_current_pid(g);
+	ir_store(g->ir, dst, offsetof(struct usym, addr), 8, addr);
+	ir_store(g->ir, dst, offsetof(struct usym, pid), 8, pid);
 	g->img->user_symbols = true;
 	return dst;
 }
@@ -28,13 +28,13 @@ const struct builtin builtins_symbol[] = {
 		.name = "ksym",
 		.sig = "int -> ksym",
 		.help = "the kernel function at an address",
-		.emit = emit_ksym,
+		.gen = gen_ksym,
 	},
 	{
 		.name = "usym",
 		.sig = "int -> usym",
 		.help = "the function at an address of the current process",
-		.emit = emit_usym,
+		.gen = gen_usym,
 	},
 	BUILTINS_END,
 };

@@ -6,83 +6,83 @@
 
 static struct ir *high_half(struct gen *g, struct ir *v)
 {
-	return emit_binary(g->e, EMIT_LSHR, v, emit_int(g->e, 32));
+	return ir_binary(g->ir, IR_LSHR, v, ir_int(g->ir, 32));
 }
 
 static struct ir *low_half(struct gen *g, struct ir *v)
 {
-	return emit_binary(g->e, EMIT_AND, v, emit_int(g->e, UINT32_MAX));
+	return ir_binary(g->ir, IR_AND, v, ir_int(g->ir, UINT32_MAX));
 }
 
 /* bpf_get_current_pid_tgid() packs what userspace calls pid into the high half and
  * what it calls tid into the low half; bpf_get_current_uid_gid() gid, then uid. */
-struct ir *gen_pid(struct gen *g)
+struct ir *gen_current_pid(struct gen *g)
 {
 	if (g->opt->pid_ns)
-		return low_half(g, emit_library(g->e, "ns_pid", NULL, NULL, NULL, 0));
+		return low_half(g, ir_library(g->ir, "ns_pid", NULL, NULL, NULL, 0));
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
-static struct ir *emit_pid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_pid(struct gen *g, struct expr *call, struct ir *into)
 {
-	return gen_pid(g);
+	return gen_current_pid(g);
 }
 
-static struct ir *emit_tid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_tid(struct gen *g, struct expr *call, struct ir *into)
 {
 	if (g->opt->pid_ns)
-		return low_half(g, emit_library(g->e, "ns_tid", NULL, NULL, NULL, 0));
+		return low_half(g, ir_library(g->ir, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
-static struct ir *emit_gid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_gid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
 }
 
-static struct ir *emit_uid(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_uid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_uid_gid, 0));
 }
 
-static struct ir *emit_cpu(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_cpu(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
 }
 
 /* Linux 6.0 to 6.4 write nothing behind the NUL: strscpy() in bpf_get_current_comm(), kernel/bpf/helpers.c. */
-static struct ir *emit_comm(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);
 
 	gen_zero(g, dst, call->type->size);
-	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, emit_int(g->e, call->type->size));
+	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, ir_int(g->ir, call->type->size));
 	return dst;
 }
 
-static struct ir *emit_nsecs(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_nsecs(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
 }
 
-static struct ir *emit_elapsed(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_elapsed(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
 
-	return emit_binary(g->e, EMIT_SUB, now, emit_int(g->e, g->opt->start_ns));
+	return ir_binary(g->ir, IR_SUB, now, ir_int(g->ir, g->opt->start_ns));
 }
 
-static struct ir *emit_rand(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_rand(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_prandom_u32, 0));
 }
 
-static struct ir *emit_ncpus(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 {
-	return emit_int(g->e, g->opt->ncpus);
+	return ir_int(g->ir, g->opt->ncpus);
 }
 
-static struct ir *emit_cgroup(struct gen *g, struct node *call, struct ir *into)
+static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
 {
 	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
 }
@@ -93,77 +93,77 @@ const struct builtin builtins_task[] = {
 		.sig = " -> uint64",
 		.help = "id of the current cgroup (v2)",
 		.flags = BUILTIN_VAR,
-		.emit = emit_cgroup,
+		.gen = gen_cgroup,
 	},
 	{
 		.name = "comm",
 		.sig = " -> string[16]",
 		.help = "name of the current thread",
 		.flags = BUILTIN_VAR,
-		.emit = emit_comm,
+		.gen = gen_comm,
 	},
 	{
 		.name = "cpu",
 		.sig = " -> uint32",
 		.help = "number of the current CPU",
 		.flags = BUILTIN_VAR,
-		.emit = emit_cpu,
+		.gen = gen_cpu,
 	},
 	{
 		.name = "elapsed",
 		.sig = " -> uint64",
 		.help = "nanoseconds since strata started",
 		.flags = BUILTIN_VAR,
-		.emit = emit_elapsed,
+		.gen = gen_elapsed,
 	},
 	{
 		.name = "gid",
 		.sig = " -> uint32",
 		.help = "group id of the current process",
 		.flags = BUILTIN_VAR,
-		.emit = emit_gid,
+		.gen = gen_gid,
 	},
 	{
 		.name = "ncpus",
 		.sig = " -> uint32",
 		.help = "number of possible CPUs",
 		.flags = BUILTIN_VAR,
-		.emit = emit_ncpus,
+		.gen = gen_ncpus,
 	},
 	{
 		.name = "nsecs",
 		.sig = " -> uint64",
 		.help = "nanoseconds since boot, time asleep included",
 		.flags = BUILTIN_VAR,
-		.emit = emit_nsecs,
+		.gen = gen_nsecs,
 	},
 	{
 		.name = "pid",
 		.sig = " -> uint32",
 		.help = "process id, as userspace counts them",
 		.flags = BUILTIN_VAR,
-		.emit = emit_pid,
+		.gen = gen_pid,
 	},
 	{
 		.name = "rand",
 		.sig = " -> uint32",
 		.help = "a pseudo-random number",
 		.flags = BUILTIN_VAR,
-		.emit = emit_rand,
+		.gen = gen_rand,
 	},
 	{
 		.name = "tid",
 		.sig = " -> uint32",
 		.help = "thread id, as userspace counts them",
 		.flags = BUILTIN_VAR,
-		.emit = emit_tid,
+		.gen = gen_tid,
 	},
 	{
 		.name = "uid",
 		.sig = " -> uint32",
 		.help = "user id of the current process",
 		.flags = BUILTIN_VAR,
-		.emit = emit_uid,
+		.gen = gen_uid,
 	},
 	BUILTINS_END,
 };

@@ -200,7 +200,8 @@ static int report(const struct stream *s)
 		log_error("gave up writing to %s: nothing reads it", name);
 	if (s->lost)
 		log_warn("%lu record%s of the script %s not written%s", s->lost, s->lost == 1 ? "" : "s",
-			s->lost == 1 ? "was" : "were", s->error ? "" : s->slow ? ": the output is too slow" : ": there were too many to wait for");
+			s->lost == 1 ? "was" : "were", s->error ? "" : s->slow ? ": the output is too slow" :
+			": there were too many to wait for");
 	if (s->error)
 		log_warn("what the script printed last, its maps too, is not complete");
 	return s->error || s->lost ? 1 : 0;

@@ -2,7 +2,7 @@
 /* text.c - -f text: what bpftrace prints. A map is "@name[key]: value" a line, or, keyed by stacks
  * of the mode folded, "outermost;...;innermost value"; a person at a terminal gets shares and the
  * hottest functions beside. */
-#include "output.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "base/str.h"
 #include "hottest.h"
 #include "model/type.h"
+#include "output.h"
 #include "runtime/frames.h"
 #include "runtime/maps.h"
 #include "runtime/show.h"
-#include "text.h"
 
 enum {
 	HOTTEST = 10,   /* functions in a table */

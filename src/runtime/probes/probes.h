@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "base/diag.h"
+#include "model/attach_point.h"
 #include "model/provider.h"
-#include "parser/ast.h"
 #include "runtime/attach.h"
 
 extern const struct provider provider_begin;

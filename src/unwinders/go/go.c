@@ -33,7 +33,7 @@ struct builder {
 	struct eh_rows rows;
 	struct goid where; /* g, for the rules that need it */
 	unsigned version;
-	bool odd; /* see RULE_GO_ODD */
+	bool odd; /* see RULE_ALTERNATE */
 };
 
 static void add_row(struct builder *b, uint64_t vaddr, uint64_t rule)
@@ -531,7 +531,7 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 		add_arm64(b, f, what);
 	} else {
 		b->odd = !b->odd;
-		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_GO_ODD : 0, 0, frame_size(b, f)));
+		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_ALTERNATE : 0, 0, frame_size(b, f)));
 	}
 }
 
@@ -583,7 +583,7 @@ static void add_functions(struct builder *b)
 		add_row(b, end, 0);
 }
 
-static int go_rows(struct elf *e, struct eh_rows *rows)
+int go_rules(struct elf *e, struct eh_rows *rows)
 {
 	_cleanup_(pclntab_closep) struct pclntab *tab = NULL;
 	struct builder b = { .e = e };
@@ -603,11 +603,12 @@ static int go_rows(struct elf *e, struct eh_rows *rows)
 }
 
 /* Its code, from the first function to the end of the last, and where goroutines' numbers are. */
-static int go_load(struct elf *e, struct table_header *hdr)
+int go_table(struct elf *e, struct table_header *hdr)
 {
 	_cleanup_(pclntab_closep) struct pclntab *tab = NULL;
 	struct pcln_function first, last;
 	int err = pclntab_open(e, &tab);
+	struct go_table own;
 	struct goid where;
 
 	if (err)
@@ -616,14 +617,11 @@ static int go_load(struct elf *e, struct table_header *hdr)
 		!pclntab_function(tab, pclntab_functions(tab) - 1, &last) ||
 		first.start < hdr->base || last.end - hdr->base > UINT32_MAX || last.end < first.start)
 		return -ENOEXEC;
-	hdr->go_start = (uint32_t)(first.start - hdr->base);
-	hdr->go_end = (uint32_t)(last.end - hdr->base);
+	hdr->code_start = (uint32_t)(first.start - hdr->base);
+	hdr->code_end = (uint32_t)(last.end - hdr->base);
 	where = goid_find(e, tab);
-	hdr->go_tls = where.tls;
-	hdr->go_curg = where.curg;
-	hdr->go_goid = where.goid;
-	hdr->flags |= TABLE_GO;
+	own = (struct go_table){ where.tls, where.curg, where.goid };
+	memcpy(hdr->own, &own, sizeof(own));
+	hdr->flags |= TABLE_LANG(FRAME_LANG_GO);
 	return 0;
 }
-
-const struct unwinder unwinder_go = { .name = "go", .version = 11, .load = go_load, .rows = go_rows };

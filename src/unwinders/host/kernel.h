@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* host_bpf.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
- * the kernel halves only, in host_walk.c. */
+/* kernel.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
+ * the kernel halves only, which are compiled with -DSTRATA_HOST. */
 #pragma once
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -24,9 +24,11 @@ __u64 host_pid_tgid(void);
 __u64 host_time(void);
 __u64 host_ring_size(void); /* 0: there is none */
 
-/* python.bpf.c has its own file, for its names; these are its maps. */
-extern void *const host_python_seen, *const host_python_procs, *const host_python_scratch;
-extern const size_t host_python_scratch_size;
+/* A language's maps, see bpf/walk/langmaps.bpf.h. */
+struct host_lang {
+	const void *procs, *files, *scratch;
+	size_t scratch_size;
+};
 
 #define bpf_map_lookup_elem(map, key)              host_map_lookup((void *)(map), key)
 #define bpf_map_update_elem(map, key, value, flag) host_map_update(map, key, value)

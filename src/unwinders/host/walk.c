@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* host_walk.c - the kernel's walk, run here: its sources, over maps that are plain
+/* walk.c - the kernel's walk, run here: its sources, over maps that are plain
  * memory. Each walk has its own; the thread's current one is all that is global. */
 #include "walk.h"
 
@@ -17,20 +17,27 @@
 #pragma GCC diagnostic ignored "-Wint-to-pointer-cast"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 
-#define STRATA_HOST
 #define MAP
 #include "bpf/lib/maps.bpf.h"
-#define python_begin host_python_begin
-#define python_step  host_python_step
-#define python_plain host_python_plain
 #include "bpf/walk/unwind.bpf.c"
-#undef python_begin
-#undef python_step
-#undef python_plain
 
-int python_begin(struct python_cursor *c);
-int python_step(struct python_cursor *c, __u64 *frame);
-int python_plain(struct python_cursor *c);
+#define LIST_HOST(stem)   extern const struct host_lang stem##_host;
+#define NATIVE_HOST(stem)
+#define FRAME_HOST(stem)  extern const struct host_lang stem##_host;
+#define L(id, stem, builtin, kind, name) kind##_HOST(stem)
+#include "bpf/languages.def"
+#undef L
+
+#define LIST_ROW(id, stem)   [FRAME_LANG_##id] = &stem##_host,
+#define NATIVE_ROW(id, stem)
+#define FRAME_ROW(id, stem)  [FRAME_LANG_##id] = &stem##_host,
+
+/* The languages' maps; NULL: it has none. */
+static const struct host_lang *const host_langs[FRAME_LANGS] = {
+#define L(id, stem, builtin, kind, name) kind##_ROW(id, stem)
+#include "bpf/languages.def"
+#undef L
+};
 
 /* An array of the tables map: bounds are the host's to know. */
 struct host_table {
@@ -46,8 +53,7 @@ struct host {
 	uint32_t pid;
 	struct walk *walk;
 	struct stack_record *out;
-	void *python; /* struct python_scratch */
-	struct v8_scratch v8;
+	void *scratch[FRAME_LANGS]; /* made when first asked for */
 	struct rule_cache cache;
 	struct host_table table;
 };
@@ -72,34 +78,46 @@ static void *word_of(struct host_table *t, uint32_t i)
 	return &t->word;
 }
 
+static void *scratch_of_lang(unsigned lang)
+{
+	if (!host->scratch[lang])
+		host->scratch[lang] = calloc(1, host_langs[lang]->scratch_size);
+	return host->scratch[lang];
+}
+
+/* A language's map; NULL: there is nothing in it. */
+static void *lookup_lang(const void *map, uint32_t key)
+{
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		const struct host_lang *l = host_langs[i];
+
+		if (l && map == l->scratch)
+			return scratch_of_lang(i);
+		if (l && map == l->procs)
+			return host->given->proc ? (void *)host->given->proc(host->given, i, key) : NULL;
+	}
+	return NULL;
+}
+
 void *host_map_lookup(void *map, const void *key)
 {
 	const struct mapping_key *mk = key;
 	uint32_t k;
 
-	if (map == &seen || map == host_python_seen || map == &lost || map == &strangers ||
-		map == &v8_seen)
-		return NULL;
 	if (map == &walks)
 		return host->walk;
 	if (map == &frames)
 		return host->out;
 	if (map == &rule_cache)
 		return &host->cache;
-	if (map == host_python_scratch)
-		return host->python;
 	if (map == &mappings)
 		return host->given->chunk(host->given, mk->pid, mk->chunk);
 	memcpy(&k, key, sizeof(k));
 	if (map == &tables)
 		return table_of(k);
-	if (map == host_python_procs)
-		return host->given->python ? (void *)host->given->python(host->given, k) : NULL;
-	if (map == &v8_scratch)
-		return &host->v8;
-	if (map == &v8_procs)
-		return host->given->v8 ? (void *)host->given->v8(host->given, k) : NULL;
-	return map == &host->table ? word_of(map, k) : NULL;
+	if (map == &host->table)
+		return word_of(map, k);
+	return lookup_lang(map, k);
 }
 
 long host_map_update(void *map, const void *key, const void *value)
@@ -116,7 +134,7 @@ long host_output(const void *data, __u64 size)
 {
 	const struct record *r = data;
 
-	if ((r->kind == RECORD_PYTHON || r->kind == RECORD_V8) && host->given->record)
+	if (r->kind == RECORD_LANG && host->given->record)
 		host->given->record(host->given, r, size);
 	return 0;
 }
@@ -136,7 +154,7 @@ __u64 host_time(void)
 	return 0;
 }
 
-static int user_registers(struct walk *w)
+int user_registers(struct walk *w)
 {
 	const struct host_regs *r = host->regs;
 
@@ -158,36 +176,33 @@ __u64 thread_pointer(void)
 	return host->regs->tp;
 }
 
-/* ---- frames of the language, as the kernel saw them --------------------- */
+/* ---- a list of frames, as the kernel saw it ------------------------------ */
 
-int host_python_begin(struct python_cursor *c)
+int host_has_list(void)
 {
-	if (!host->given->language)
-		return python_begin(c);
-	c->begun = c->told = 1;
-	c->frame = host->given->nlanguage;
-	return c->frame ? 0 : -1;
+	return host->given->list != NULL;
 }
 
-int host_python_step(struct python_cursor *c, __u64 *frame)
+int host_list_begin(struct walk *w)
+{
+	w->list.lang = host->given->list_lang;
+	w->list.begun = 1;
+	w->list.frame = host->given->nlist;
+	return w->list.frame ? 0 : -1;
+}
+
+int host_list_next(struct walk *w, __u64 *frame)
 {
 	const struct host_tables *t = host->given;
 
-	if (!t->language)
-		return python_step(c, frame);
-	c->entry = 0;
-	if (!c->frame)
+	w->list.entry = 0;
+	if (!w->list.frame)
 		return 0;
-	*frame = t->language[t->nlanguage - c->frame--];
+	*frame = t->list[t->nlist - w->list.frame--];
 	if (*frame >> FRAME_LANG_SHIFT)
 		return 1;
-	c->entry = *frame;
+	w->list.entry = *frame;
 	return 0;
-}
-
-int host_python_plain(struct python_cursor *c)
-{
-	return host->given->language ? 0 : python_plain(c);
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -283,7 +298,6 @@ static struct host *host_new(uint32_t limit)
 		return NULL;
 	h->walk = aligned_alloc(64, sizeof(*h->walk));
 	h->out = malloc(sizeof(*h->out) + 8ull * limit);
-	h->python = calloc(1, host_python_scratch_size);
 	if (h->walk)
 		memset(h->walk, 0, sizeof(*h->walk));
 	return h;
@@ -293,7 +307,8 @@ static void host_free(struct host *h)
 {
 	free(h->walk);
 	free(h->out);
-	free(h->python);
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		free(h->scratch[i]);
 	free(h);
 }
 
@@ -304,7 +319,7 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 	if (!frames)
 		return -ENOMEM;
 	memcpy(frames, h->out->frames, 8ull * r->nr);
-	*ret = (struct host_stack){r->id, frames, r->nr, r->end};
+	*ret = (struct host_stack){r->id, frames, r->nr, r->end, r->end == UNWIND_COMPLETE && !h->walk->pc};
 	return 0;
 }
 
@@ -322,7 +337,7 @@ static int with_host(struct host *h, struct host_memory *mem, const struct host_
 	h->given = tables;
 	h->pid = pid;
 	host = h;
-	if (h->walk && h->out && h->python)
+	if (h->walk && h->out)
 		err = run(h, arg);
 	host = before;
 	host_free(h);
@@ -343,9 +358,9 @@ static int run_whole(struct host *h, void *arg)
 }
 
 int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret)
+	uint32_t pid, uint32_t filter, uint32_t limit, struct host_stack *ret)
 {
-	struct whole w = {{.want = want, .limit = limit}, ret};
+	struct whole w = {{.filter = filter, .limit = limit}, ret};
 
 	if (!limit || limit > UNWIND_LIMIT_MAX)
 		return -EINVAL;
@@ -365,7 +380,7 @@ static int run_step(struct host *h, void *arg)
 	}
 	if (!end) {
 		walk_lr(w);
-		end = native_step(w);
+		end = walk_step(w);
 	}
 	*up = (struct host_regs){.pc = w->pc, .sp = w->sp, .fp = w->fp, .lr = w->lr,
 		.machine = w->machine};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* host_walk.h - the kernel's walk, run here: on a stopped process, on a copy of a
+/* walk.h - the kernel's walk, run here: on a stopped process, on a copy of a
  * stack, on a core. The same bpf sources, see bpf/lib/kernel.bpf.h. */
 #pragma once
 #include <stdbool.h>
@@ -7,9 +7,6 @@
 #include <stdint.h>
 
 #include "bpf/walk/unwind.h"
-
-struct python_proc;
-struct v8_proc;
 
 struct host_memory {
 	/* All of size bytes at addr: 0 or -errno. */
@@ -47,7 +44,7 @@ void host_copy_init(struct host_copy *m, const struct walk_record *r, struct hos
 
 struct host_regs {
 	uint64_t pc, sp, fp, lr;
-	uint64_t tp;        /* 0: not known: no Python frames */
+	uint64_t tp;        /* 0: not known: no frames of LANG_LIST languages */
 	uint64_t other[16]; /* by enum rule_reg */
 	int has_other;
 	uint32_t tid;       /* 0: the process' first thread */
@@ -60,13 +57,14 @@ void host_regs_record(const struct walk_record *r, uint16_t machine, struct host
 struct host_tables {
 	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
 	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
-	const struct python_proc *(*python)(struct host_tables *t, uint32_t pid); /* or NULL */
-	const struct v8_proc *(*v8)(struct host_tables *t, uint32_t pid); /* or NULL */
-	/* The frames of walk_record.language; NULL: the process is read. */
-	const uint64_t *language;
-	size_t nlanguage;
+	/* A language's struct STEM_proc of a process; NULL: it has none. proc NULL: no process has any. */
+	const void *(*proc)(struct host_tables *t, unsigned lang, uint32_t pid);
+	/* The frames of walk_record.list; NULL: the process is read. */
+	const uint64_t *list;
+	size_t nlist;
+	uint32_t list_lang; /* enum frame_lang of those */
 	bool is_late; /* the process has gone on since the stack was copied */
-	/* What the ring buffer would carry: RECORD_PYTHON, RECORD_V8; or NULL. */
+	/* What the ring buffer would carry: RECORD_LANG; or NULL. */
 	void (*record)(struct host_tables *t, const struct record *r, size_t size);
 };
 
@@ -75,12 +73,13 @@ struct host_stack {
 	uint64_t *frames; /* free()d by the caller */
 	uint32_t nr;
 	enum unwind_end end;
+	bool by_zero;     /* it is complete by a return address of 0 */
 };
 
 /* What no table knows is walked by frame pointer; nothing is asked for. 0 or -errno:
  * a walk that ends early is none, see ret->end. */
 int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, enum unwind_want want, uint32_t limit, struct host_stack *ret);
+	uint32_t pid, uint32_t filter, uint32_t limit, struct host_stack *ret);
 /* The walk's first step alone: the caller's registers, as far as they are followed. 0,
  * enum unwind_end + 1, or -errno. */
 int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sink_bpf.c - tables and mappings in the kernel's maps.
+/* bpf.c - tables and mappings in the kernel's maps.
  *
  * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
  * element by element takes 50. Putting it into the array of tables makes the kernel
- * wait for an RCU grace period, 10 ms: so there are empty ones there, rooms, which tables are
- * written to: a library that a process has just mapped is known before it runs. Rooms are made
+ * wait for an RCU grace period, 10 ms: so there are empty ones there, slots, which tables are
+ * written to: a library that a process has just mapped is known before it runs. Slots are made
  * by a thread, which waits alone: the first ones while programs are verified. Tables that have
- * no room are gathered, and go there all at once before the first mapping that may refer to
+ * no slot are gathered, and go there all at once before the first mapping that may refer to
  * them.
  *
  * The maps that are written to are made here and not with the object's others, so that tables
@@ -25,10 +25,10 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
-#include "bpf/lang/python.h"
-#include "bpf/lang/v8.h"
 #include "rodata.h"
 #include "target/target.h"
+#include "maps.h"
+#include "unwinders/lang.h"
 #include "unwinders/unwinders.h"
 
 #define PENDING_MAX 256
@@ -36,11 +36,11 @@
 /* Of every size some; half of all tables are under 4 KiB. */
 static const struct {
 	uint32_t size, n;
-} room_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
+} slot_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { ROOM_SIZES = 4, ROOMS_MAX = 64, DROPS_MAX = 64 };
+enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64 };
 
-struct room {
+struct slot {
 	uint32_t file;
 	int fd;
 };
@@ -57,15 +57,16 @@ struct drops {
 };
 
 /* Rooms of one size that nobody has taken. */
-struct rooms {
-	struct room room[ROOMS_MAX];
+struct slots {
+	struct slot slot[SLOTS_MAX];
 	uint32_t n;
 };
 
-struct sink_bpf {
-	struct unwind_sink sink;
+struct maps_bpf {
+	struct walk_maps maps;
 	/* fds; -1: the object has none */
-	int tables, mappings, strangers, pythons, python_files, v8s, v8_files, inodes;
+	int tables, mappings, unknown, inodes;
+	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files */
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
 	int fd[PENDING_MAX];
@@ -75,33 +76,34 @@ struct sink_bpf {
 	struct drops dropping;      /* ..by the thread */
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 
-	struct rooms rooms[ROOM_SIZES];
-	struct room taken;             /* by the file whose table comes next */
-	uint32_t given;                /* numbers, to rooms */
-	bool has_rooms;                /* the kernel takes them, as far as is known */
-	struct rooms made[ROOM_SIZES]; /* by the thread, until it is done */
+	struct slots slots[SLOT_SIZES];
+	struct slot taken;             /* by the file whose table comes next */
+	uint32_t given;                /* numbers, to slots */
+	bool has_slots;                /* the kernel takes them, as far as is known */
+	struct slots made[SLOT_SIZES]; /* by the thread, until it is done */
 	pthread_t thread;
-	bool has_thread, is_first;     /* the first: who wants a room waits for it */
+	bool has_thread, is_first;     /* the first: who needs a slot waits for it */
 	atomic_bool done;
 };
 
 static const struct {
 	const char *name;
-	size_t fd; /* in struct sink_bpf */
-} maps[] = {
-	{ "tables", offsetof(struct sink_bpf, tables) },
-	{ "mappings", offsetof(struct sink_bpf, mappings) },
-	{ "strangers", offsetof(struct sink_bpf, strangers) },
-	{ "python_procs", offsetof(struct sink_bpf, pythons) },
-	{ "python_files", offsetof(struct sink_bpf, python_files) },
-	{ "v8_procs", offsetof(struct sink_bpf, v8s) },
-	{ "v8_files", offsetof(struct sink_bpf, v8_files) },
-	{ "files_by_inode", offsetof(struct sink_bpf, inodes) },
+	size_t fd; /* in struct maps_bpf */
+} map_rows[] = {
+	{ "tables", offsetof(struct maps_bpf, tables) },
+	{ "mappings", offsetof(struct maps_bpf, mappings) },
+	{ "unknown_procs", offsetof(struct maps_bpf, unknown) },
+	{ "files_by_inode", offsetof(struct maps_bpf, inodes) },
+#define L(id, stem, builtin, kind, name)                                                 \
+	{ #stem "_procs", offsetof(struct maps_bpf, procs[FRAME_LANG_##id]) },           \
+	{ #stem "_files", offsetof(struct maps_bpf, files[FRAME_LANG_##id]) },
+#include "bpf/languages.def"
+#undef L
 };
 
-static int *map_fd(struct sink_bpf *s, size_t i)
+static int *map_fd(struct maps_bpf *s, size_t i)
 {
-	return (int *)((char *)s + maps[i].fd);
+	return (int *)((char *)s + map_rows[i].fd);
 }
 
 /* ---- before the object is loaded ---- */
@@ -174,8 +176,9 @@ int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit
 	set_entries(obj, "walks", slots);
 	set_entries(obj, "frames", slots);
 	set_entries(obj, "walk_copies", slots);
-	set_entries(obj, "python_scratch", slots);
-	set_entries(obj, "v8_scratch", slots);
+#define L(id, stem, builtin, kind, name) set_entries(obj, #stem "_scratch", slots);
+#include "bpf/languages.def"
+#undef L
 	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * (c->frames_mask + 1));
 }
 
@@ -183,13 +186,13 @@ int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit
 
 static int fill_table(int fd, const void *table, size_t size)
 {
-	size_t room = (size + 4095) & ~4095UL;
-	void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	size_t bytes = (size + 4095) & ~4095UL;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	memcpy(p, table, size);
-	munmap(p, room);
+	munmap(p, bytes);
 	return 0;
 }
 
@@ -217,31 +220,31 @@ static int put_singly(int tables, const uint32_t *file, const int *fd, uint32_t 
 	return err;
 }
 
-/* ---- rooms ---- */
+/* ---- slots ---- */
 
 /* Numbers for what is missing, in s->made, without a map yet. */
-static uint32_t want_rooms(struct sink_bpf *s)
+static uint32_t number_slots(struct maps_bpf *s)
 {
 	uint32_t wanted = 0;
 
-	for (int i = 0; i < ROOM_SIZES; i++)
-		for (s->made[i].n = 0; s->rooms[i].n + s->made[i].n < room_sizes[i].n; wanted++) {
-			if (s->given >= ROOM_FILES - 1)
+	for (int i = 0; i < SLOT_SIZES; i++)
+		for (s->made[i].n = 0; s->slots[i].n + s->made[i].n < slot_sizes[i].n; wanted++) {
+			if (s->given >= SLOT_FILES - 1)
 				return wanted;
-			s->made[i].room[s->made[i].n++] = (struct room){ ROOM_FILES - ++s->given, -1 };
+			s->made[i].slot[s->made[i].n++] = (struct slot){ SLOT_FILES - ++s->given, -1 };
 		}
 	return wanted;
 }
 
-static uint32_t make_rooms(struct rooms *made, uint32_t *file, int *fd)
+static uint32_t make_slots(struct slots *made, uint32_t *file, int *fd)
 {
 	uint32_t n = 0;
 
-	for (int i = 0; i < ROOM_SIZES; i++)
+	for (int i = 0; i < SLOT_SIZES; i++)
 		for (uint32_t k = 0; k < made[i].n; k++) {
-			struct room *r = &made[i].room[k];
+			struct slot *r = &made[i].slot[k];
 
-			r->fd = make_table(room_sizes[i].size);
+			r->fd = make_table(slot_sizes[i].size);
 			if (r->fd < 0)
 				continue;
 			file[n] = r->file;
@@ -250,26 +253,26 @@ static uint32_t make_rooms(struct rooms *made, uint32_t *file, int *fd)
 	return n;
 }
 
-static void close_rooms(struct rooms *rooms)
+static void close_slots(struct slots *slots)
 {
-	for (int i = 0; i < ROOM_SIZES; i++)
-		for (; rooms[i].n; rooms[i].n--)
-			if (rooms[i].room[rooms[i].n - 1].fd >= 0)
-				close(rooms[i].room[rooms[i].n - 1].fd);
+	for (int i = 0; i < SLOT_SIZES; i++)
+		for (; slots[i].n; slots[i].n--)
+			if (slots[i].slot[slots[i].n - 1].fd >= 0)
+				close(slots[i].slot[slots[i].n - 1].fd);
 }
 
-static void accept_rooms(struct sink_bpf *s)
+static void accept_slots(struct maps_bpf *s)
 {
-	for (int i = 0; i < ROOM_SIZES; i++) {
+	for (int i = 0; i < SLOT_SIZES; i++) {
 		for (uint32_t k = 0; k < s->made[i].n; k++)
-			if (s->made[i].room[k].fd >= 0)
-				s->rooms[i].room[s->rooms[i].n++] = s->made[i].room[k];
+			if (s->made[i].slot[k].fd >= 0)
+				s->slots[i].slot[s->slots[i].n++] = s->made[i].slot[k];
 		s->made[i].n = 0;
 	}
 }
 
 /* An empty table takes the place of each. */
-static void add_drops(const struct sink_bpf *s, uint32_t *file, int *fd, uint32_t n)
+static void add_drops(const struct maps_bpf *s, uint32_t *file, int *fd, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->dropping.n; i++) {
 		file[n + i] = s->dropping.file[i];
@@ -277,69 +280,69 @@ static void add_drops(const struct sink_bpf *s, uint32_t *file, int *fd, uint32_
 	}
 }
 
-static void *rooms_thread(void *arg)
+static void *slots_thread(void *arg)
 {
-	struct sink_bpf *s = arg;
-	uint32_t file[ROOMS_MAX + DROPS_MAX];
-	int fd[ROOMS_MAX + DROPS_MAX];
-	uint32_t n = make_rooms(s->made, file, fd);
+	struct maps_bpf *s = arg;
+	uint32_t file[SLOTS_MAX + DROPS_MAX];
+	int fd[SLOTS_MAX + DROPS_MAX];
+	uint32_t n = make_slots(s->made, file, fd);
 
 	add_drops(s, file, fd, n);
 	if (!(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n))
-		close_rooms(s->made);
+		close_slots(s->made);
 	atomic_store(&s->done, true);
 	return NULL;
 }
 
-static void join_thread(struct sink_bpf *s)
+static void join_thread(struct maps_bpf *s)
 {
 	if (!s->has_thread)
 		return;
 	pthread_join(s->thread, NULL);
 	s->has_thread = false;
-	s->has_rooms &= s->made[0].n || s->dropping.n; /* before 5.16 there are no batches */
+	s->has_slots &= s->made[0].n || s->dropping.n; /* before 5.16 there are no batches */
 	s->dropping.n = 0;
-	accept_rooms(s);
+	accept_slots(s);
 }
 
-static void start_thread(struct sink_bpf *s)
+static void start_thread(struct maps_bpf *s)
 {
-	if (!want_rooms(s) && !s->drops.n)
+	if (!number_slots(s) && !s->drops.n)
 		return;
 	s->dropping = s->drops;
 	s->drops.n = 0;
 	atomic_store(&s->done, false);
-	if (pthread_create(&s->thread, NULL, rooms_thread, s))
-		for (int i = 0; i < ROOM_SIZES; i++)
+	if (pthread_create(&s->thread, NULL, slots_thread, s))
+		for (int i = 0; i < SLOT_SIZES; i++)
 			s->made[i].n = 0;
 	else
 		s->has_thread = true;
 }
 
 /* When half of a size are taken. */
-static void refill_rooms(struct sink_bpf *s)
+static void refill_slots(struct maps_bpf *s)
 {
 	bool low = false;
 
 	if (s->has_thread && (s->is_first || atomic_load(&s->done)))
 		join_thread(s);
 	s->is_first = false;
-	for (int i = 0; i < ROOM_SIZES; i++)
-		low |= s->rooms[i].n * 2 < room_sizes[i].n;
-	if (low && !s->has_thread && s->has_rooms)
+	for (int i = 0; i < SLOT_SIZES; i++)
+		low |= s->slots[i].n * 2 < slot_sizes[i].n;
+	if (low && !s->has_thread && s->has_slots)
 		start_thread(s);
 }
 
-static uint32_t take_room(struct unwind_sink *sink, size_t size)
+static uint32_t take_slot(struct walk_maps *maps, size_t size)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	if (s->tables < 0 || !size || s->taken.file)
 		return 0;
-	refill_rooms(s);
-	for (int i = 0; i < ROOM_SIZES; i++)
-		if (size <= room_sizes[i].size && s->rooms[i].n) {
-			s->taken = s->rooms[i].room[--s->rooms[i].n];
+	refill_slots(s);
+	for (int i = 0; i < SLOT_SIZES; i++)
+		if (size <= slot_sizes[i].size && s->slots[i].n) {
+			s->taken = s->slots[i].slot[--s->slots[i].n];
 			return s->taken.file;
 		}
 	return 0;
@@ -360,7 +363,7 @@ static int set_or_delete(int map, const void *key, const void *value)
 	return err ? -errno : 0;
 }
 
-static int flush(struct sink_bpf *s)
+static int flush(struct maps_bpf *s)
 {
 	uint32_t n = s->pending;
 	int err;
@@ -379,9 +382,9 @@ static int flush(struct sink_bpf *s)
 	return err;
 }
 
-static int sink_flush(struct unwind_sink *sink)
+static int maps_flush(struct walk_maps *maps)
 {
-	return flush((struct sink_bpf *)sink);
+	return flush((struct maps_bpf *)maps);
 }
 
 static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
@@ -393,7 +396,7 @@ static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
 }
 
 /* A file is back before its table was given back. */
-static void keep_table(struct sink_bpf *s, uint32_t file)
+static void keep_table(struct maps_bpf *s, uint32_t file)
 {
 	uint32_t at;
 
@@ -403,9 +406,9 @@ static void keep_table(struct sink_bpf *s, uint32_t file)
 		s->drops.file[at] = s->drops.file[--s->drops.n];
 }
 
-static int set_table(struct unwind_sink *sink, uint32_t file, const void *table, size_t size)
+static int set_table(struct walk_maps *maps, uint32_t file, const void *table, size_t size)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 	_cleanup_(closep) int fd = -1;
 	int err;
 
@@ -416,7 +419,7 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 	keep_table(s, file);
 	if (file == s->taken.file) {
 		fd = s->taken.fd;
-		s->taken = (struct room){};
+		s->taken = (struct slot){};
 		return fill_table(fd, table, size);
 	}
 	fd = make_table(size);
@@ -431,9 +434,9 @@ static int set_table(struct unwind_sink *sink, uint32_t file, const void *table,
 }
 
 /* By the thread, for the kernel waits 10 ms, once for all that are put there together. */
-static void drop_table(struct unwind_sink *sink, uint32_t file)
+static void drop_table(struct walk_maps *maps, uint32_t file)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	if (s->tables < 0 || file >= s->ntables)
 		return;
@@ -447,69 +450,45 @@ static void drop_table(struct unwind_sink *sink, uint32_t file)
 		s->drops.file[s->drops.n++] = file;
 }
 
-static int set_chunk(struct unwind_sink *sink, uint32_t pid, uint32_t chunk,
+static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 	const struct mapping_chunk *value)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 	struct mapping_key key = { pid, chunk };
 	int err = value ? flush(s) : 0;
 
 	if (!chunk)
-		set_or_delete(s->strangers, &pid, NULL);
+		set_or_delete(s->unknown, &pid, NULL);
 	return err ? err : set_or_delete(s->mappings, &key, value);
 }
 
-static int set_python(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+static int set_proc(struct walk_maps *maps, unsigned lang, uint32_t pid, const void *value)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
-
-	if (value && size != sizeof(struct python_proc))
-		return -EINVAL;
-	return set_or_delete(s->pythons, &pid, value);
+	return set_or_delete(((struct maps_bpf *)maps)->procs[lang], &pid, value);
 }
 
-static int set_v8(struct unwind_sink *sink, uint32_t pid, const void *value, size_t size)
+static int set_file(struct walk_maps *maps, unsigned lang, uint32_t file, const void *value)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
-
-	if (value && size != sizeof(struct v8_proc))
-		return -EINVAL;
-	return set_or_delete(s->v8s, &pid, value);
+	return set_or_delete(((struct maps_bpf *)maps)->files[lang], &file, value);
 }
 
-static int set_python_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
+static uint32_t generation(struct walk_maps *maps, unsigned lang, uint32_t pid)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	const struct lang *l = langs[lang];
+	_cleanup_(freep) char *value = calloc(1, l->proc_size + 1);
+	int fd = ((struct maps_bpf *)maps)->procs[lang];
+	uint32_t ret = 0;
 
-	if (size != sizeof(struct python_proc))
-		return -EINVAL;
-	return set_or_delete(s->python_files, &file, value);
-}
-
-static uint32_t v8_born(struct unwind_sink *sink, uint32_t pid)
-{
-	struct sink_bpf *s = (struct sink_bpf *)sink;
-	struct v8_proc v8;
-
-	if (s->v8s < 0 || bpf_map_lookup_elem(s->v8s, &pid, &v8))
-		return 0;
-	return v8.born & V8_BORN_HERE ? v8.born : 0;
-}
-
-static int set_v8_file(struct unwind_sink *sink, uint32_t file, const void *value, size_t size)
-{
-	struct sink_bpf *s = (struct sink_bpf *)sink;
-
-	if (size != sizeof(struct v8_proc))
-		return -EINVAL;
-	return set_or_delete(s->v8_files, &file, value);
+	if (value && l->generation_at && fd >= 0 && !bpf_map_lookup_elem(fd, &pid, value))
+		memcpy(&ret, value + l->generation_at, sizeof(ret));
+	return ret & LANG_BY_KERNEL ? ret : 0;
 }
 
 /* Not before its table: a walk would find none. */
-static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
+static int set_inode(struct walk_maps *maps, const struct inode_key *key,
 	const struct inode_file *value)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	if (!value && s->entries.len)
 		flush(s); /* it may be among them */
@@ -519,15 +498,15 @@ static int set_inode(struct unwind_sink *sink, const struct inode_key *key,
 	return 0;
 }
 
-static void sink_free(struct unwind_sink *sink)
+static void maps_free(struct walk_maps *maps)
 {
-	struct sink_bpf *s = (struct sink_bpf *)sink;
+	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	flush(s);
 	join_thread(s);
-	close_rooms(s->rooms);
+	close_slots(s->slots);
 	vec_done(&s->entries);
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		closep(map_fd(s, i));
 	closep(&s->empty);
 	free(s);
@@ -553,10 +532,10 @@ static int make_map(struct bpf_map *m)
 	return err ? err : TAKE_FD(fd);
 }
 
-static int make_maps(struct sink_bpf *s, struct bpf_object *obj)
+static int make_maps(struct maps_bpf *s, struct bpf_object *obj)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
-		struct bpf_map *m = bpf_object__find_map_by_name(obj, maps[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++) {
+		struct bpf_map *m = bpf_object__find_map_by_name(obj, map_rows[i].name);
 		int fd = m ? make_map(m) : -1;
 
 		if (m && fd < 0)
@@ -569,30 +548,29 @@ static int make_maps(struct sink_bpf *s, struct bpf_object *obj)
 }
 
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
-	struct unwind_sink **ret)
+	struct walk_maps **ret)
 {
 	int err = unwinders_configure(t, obj, limit);
-	struct sink_bpf *s;
+	struct maps_bpf *s;
 
 	if (err)
 		return err;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->sink = (struct unwind_sink){ set_table, drop_table, take_room, set_chunk, set_python,
-		set_v8, v8_born, set_python_file, set_v8_file, set_inode,
-		sink_flush, sink_free };
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+	s->maps = (struct walk_maps){ set_table, drop_table, take_slot, set_chunk, set_proc, set_file, generation,
+		set_inode, maps_flush, maps_free };
+	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		*map_fd(s, i) = -1;
 	s->empty = -1;
 	err = make_maps(s, obj);
 	if (err) {
-		sink_free(&s->sink);
+		maps_free(&s->maps);
 		return err;
 	}
-	s->has_rooms = s->is_first = s->tables >= 0;
-	if (s->has_rooms)
+	s->has_slots = s->is_first = s->tables >= 0;
+	if (s->has_slots)
 		start_thread(s);
-	*ret = &s->sink;
+	*ret = &s->maps;
 	return 0;
 }

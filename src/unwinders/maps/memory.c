@@ -1,81 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sink_memory.c - for walks on the host, which read files' tables and processes'
+/* memory.c - for walks on the host, which read files' tables and processes'
  * mappings where they are: nothing needs to be written anywhere. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "maps.h"
 #include "unwinders/unwinders.h"
 
-static int set_table(struct unwind_sink *s, uint32_t file, const void *table, size_t size)
+static int set_table(struct walk_maps *m, uint32_t file, const void *table, size_t size)
 {
 	return 0;
 }
 
-static void drop_table(struct unwind_sink *s, uint32_t file)
+static void drop_table(struct walk_maps *m, uint32_t file)
 {
 }
 
-static uint32_t take_room(struct unwind_sink *s, size_t size)
+static uint32_t take_slot(struct walk_maps *m, size_t size)
 {
 	return 0;
 }
 
-static int set_chunk(struct unwind_sink *s, uint32_t pid, uint32_t chunk,
-	const struct mapping_chunk *value)
+static int set_chunk(struct walk_maps *m, uint32_t pid, uint32_t chunk, const struct mapping_chunk *value)
 {
 	return 0;
 }
 
-static int set_python(struct unwind_sink *s, uint32_t pid, const void *value, size_t size)
+static int set_lang(struct walk_maps *m, unsigned lang, uint32_t key, const void *value)
 {
 	return 0;
 }
 
-static int set_v8(struct unwind_sink *s, uint32_t pid, const void *value, size_t size)
+static uint32_t generation(struct walk_maps *m, unsigned lang, uint32_t pid)
 {
 	return 0;
 }
 
-static int set_python_file(struct unwind_sink *s, uint32_t file, const void *value, size_t size)
+static int set_inode(struct walk_maps *m, const struct inode_key *key, const struct inode_file *value)
 {
 	return 0;
 }
 
-static uint32_t v8_born(struct unwind_sink *s, uint32_t pid)
+static int flush(struct walk_maps *m)
 {
 	return 0;
 }
 
-static int set_v8_file(struct unwind_sink *s, uint32_t file, const void *value, size_t size)
+static void maps_free(struct walk_maps *m)
 {
-	return 0;
+	free(m);
 }
 
-static int set_inode(struct unwind_sink *s, const struct inode_key *key,
-	const struct inode_file *value)
+int walk_maps_memory(struct walk_maps **ret)
 {
-	return 0;
-}
+	struct walk_maps *m = calloc(1, sizeof(*m));
 
-static int flush(struct unwind_sink *s)
-{
-	return 0;
-}
-
-static void sink_free(struct unwind_sink *s)
-{
-	free(s);
-}
-
-int unwind_sink_memory(struct unwind_sink **ret)
-{
-	struct unwind_sink *s = calloc(1, sizeof(*s));
-
-	if (!s)
+	if (!m)
 		return -ENOMEM;
-	*s = (struct unwind_sink){ set_table, drop_table, take_room, set_chunk, set_python,
-		set_v8, v8_born, set_python_file, set_v8_file, set_inode, flush,
-		sink_free };
-	*ret = s;
+	*m = (struct walk_maps){ set_table, drop_table, take_slot, set_chunk, set_lang, set_lang, generation,
+		set_inode, flush, maps_free };
+	*ret = m;
 	return 0;
 }

@@ -44,8 +44,8 @@ static uint32_t languages_version(void)
 {
 	uint32_t v = 0;
 
-	for (size_t i = 0; unwinder_rows[i]; i++)
-		v = v * 31 + unwinder_rows[i]->version + 1;
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		v = v * 31 + langs[i]->version + 1;
 	return v;
 }
 

@@ -100,8 +100,8 @@ static int write_table(struct elf *e, const struct rules *rules, const struct pa
 	out = calloc(1, size);
 	if (!out)
 		return -ENOMEM;
-	for (size_t i = 0; unwinder_rows[i]; i++)
-		unwinder_rows[i]->load(e, &h);
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		langs[i]->table(e, &h);
 	if (h.nranges > TABLE_RANGES)
 		h.nranges = TABLE_RANGES;
 	memcpy(out, &h, sizeof(h));
@@ -137,9 +137,9 @@ int table_make(struct elf *e, struct table *ret)
 
 	if (err < 0)
 		return err;
-	for (size_t i = 0; unwinder_rows[i]; i++)
-		if (unwinder_rows[i]->rows)
-			unwinder_rows[i]->rows(e, &rows);
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (langs[i]->rules)
+			langs[i]->rules(e, &rows);
 	rules.buckets = calloc(BUCKETS, sizeof(*rules.buckets));
 	if (rows.len && rows.data[0].vaddr < pages.base)
 		pages.base = rows.data[0].vaddr & ~(PAGE_SIZE - 1);

@@ -29,11 +29,10 @@
 #include "base/vec.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/go/pclntab.h"
 #include "unwinders/idmap.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/native/cache.h"
 #include "unwinders/native/native.h"
-#include "unwinders/python/python.h"
 #include "unwinders/unwinders.h"
 
 #define FRESH_MIN  (4 << 20) /* looking takes a millisecond, in which a process may come and go */
@@ -49,9 +48,9 @@ struct file_name { /* of a table, to find the same file elsewhere */
 
 struct files {
 	struct target *target;
-	struct unwind_sink *sink; /* not owned */
+	struct walk_maps *maps; /* not owned */
 	struct arena *arena;
-	VEC(struct file *) files; /* NULL: no file, as number 0, and rooms not taken */
+	VEC(struct file *) files; /* NULL: no file, as number 0, and slots not taken */
 	struct idmap by_inode;
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
@@ -65,16 +64,16 @@ struct files {
 	uint64_t kernel;           /* of tables there */
 };
 
-struct files *files_new(struct target *t, struct unwind_sink *sink)
+struct files *files_new(struct target *t, struct walk_maps *maps)
 {
 	struct files *fs = calloc(1, sizeof(*fs));
 
 	if (!fs)
 		return NULL;
 	fs->target = t;
-	fs->sink = sink;
+	fs->maps = maps;
 	fs->arena = arena_new();
-	while (fs->files.len < ROOM_FILES)
+	while (fs->files.len < SLOT_FILES)
 		vec_push(&fs->files, NULL);
 	return fs;
 }
@@ -86,8 +85,11 @@ static void close_file(struct file *f)
 	eh_ranges_done(&f->functions);
 	f->functions = (struct eh_ranges){};
 	f->functions_read = false;
-	pclntab_close(f->go);
-	f->go = NULL;
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (f->opened[i])
+			langs[i]->close(f->opened[i]);
+	memset(f->opened, 0, sizeof(f->opened));
+	f->asked = 0;
 	elf_close(f->elf);
 	f->elf = NULL;
 }
@@ -121,7 +123,7 @@ const struct files_stats *files_stats(const struct files *fs)
 /* table_size: as far as known, for a number whose table is there at once. */
 static struct file *new_file(struct files *fs, const char *path, size_t table_size)
 {
-	uint32_t id = table_size ? fs->sink->take_room(fs->sink, table_size) : 0;
+	uint32_t id = table_size ? fs->maps->take_slot(fs->maps, table_size) : 0;
 	struct file *f;
 
 	if (!id && fs->files.len >= FILES_MAX)
@@ -139,7 +141,7 @@ static struct file *new_file(struct files *fs, const char *path, size_t table_si
 
 /* ---- tables ---- */
 
-static void tell_loop(const struct file *f)
+static void log_loop(const struct file *f)
 {
 	const struct table_header *h = f->table.data;
 	struct str sizes = {};
@@ -154,22 +156,31 @@ static void tell_loop(const struct file *f)
 	str_done(&sizes);
 }
 
-static void read_v8(struct files *fs, struct file *f, const struct cache_key *key)
+static void open_langs(struct files *fs, struct file *f, const struct cache_key *key)
 {
-	struct v8_layout *l = arena_new_obj(fs->arena, struct v8_layout);
-	int err = v8_layout(target_cache_dir(fs->target), f->elf, key, l);
+	uint32_t languages = file_languages(f);
 
-	if (err) {
-		log_info("%s: cannot read the layout of its V8", f->path);
-		return;
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		struct lang_file of = { f->elf, f->path, NULL, target_cache_dir(fs->target), key };
+
+		if (!(languages >> i & 1) || lang_kind(i) == LANG_NATIVE || !langs[i]->open)
+			continue;
+		f->asked |= 1U << i;
+		langs[i]->open(&of, &f->opened[i]);
 	}
-	f->v8 = l;
-	if (l->compressed)
-		log_warn("%s: its V8 compresses pointers, as Electron's and Chromium's: JavaScript functions are <js>",
-			f->path);
-	else if (l->proc.opaque)
-		log_warn("%s: its V8 was built without constants for debuggers, as node's are: JavaScript functions are <js>",
-			f->path);
+}
+
+/* Whether it says where a thread's values are. */
+static bool is_libc(struct elf *e)
+{
+	bool ret = false;
+
+	for (unsigned i = 1; !ret && i < FRAME_LANGS; i++) {
+		_cleanup_(freep) void *proc = langs[i]->libc ? calloc(1, langs[i]->proc_size) : NULL;
+
+		ret = proc && langs[i]->libc(e, proc);
+	}
+	return ret;
 }
 
 /* Of which the kernel gets a copy. */
@@ -195,7 +206,7 @@ static void fill_file(struct files *fs, struct file *f, struct elf *elf, const s
 
 	f->elf = elf;
 	f->table = *table;
-	if (!table->data || fs->sink->set_table(fs->sink, f->id, table->data, table->size))
+	if (!table->data || fs->maps->set_table(fs->maps, f->id, table->data, table->size))
 		fs->stats.failed++;
 	elf_data(elf, &pages);
 	fs->fresh += memory_of(f) + pages;
@@ -235,12 +246,11 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 		return NULL;
 	}
 	fill_file(fs, f, elf, &table);
-	f->libc = python_libc(elf, &(struct python_layout){});
-	if (file_has_v8(f))
-		read_v8(fs, f, key);
+	f->libc = is_libc(elf);
+	open_langs(fs, f, key);
 	fs->stats.ns += clock_ns(CLOCK_MONOTONIC) - start;
 	if (table.data && ((const struct table_header *)table.data)->nranges)
-		tell_loop(f);
+		log_loop(f);
 	return f;
 }
 
@@ -323,50 +333,42 @@ static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
 	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
 }
 
-/* What a process that is not known yet has of Python, by this file alone; its C library is
- * taken for the first that was met. */
-static bool tell_python(struct files *fs, const struct file *f)
+/* What a process that is not published yet has of its languages, by this file alone; its C library is
+ * taken for the first that was found. False: the kernel half cannot be given one that it needs. */
+static bool publish_langs(struct files *fs, struct file *f)
 {
-	struct python_proc at;
+	uint32_t languages = file_languages(f);
 
-	if (python_attach(f->elf, 0, &at))
-		return false;
-	if (fs->libc)
-		python_libc(fs->libc->elf, &at.at);
-	return !fs->sink->set_python_file(fs->sink, f->id, &at, sizeof(at));
-}
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		_cleanup_(freep) void *proc = calloc(1, langs[i]->proc_size + 1);
 
-static bool tell_v8(struct files *fs, const struct file *f)
-{
-	struct v8_proc at;
-
-	if (!f->v8)
-		return false;
-	at = f->v8->proc;
-	at.epoch = f->v8->epoch;
-	return !fs->sink->set_v8_file(fs->sink, f->id, &at, sizeof(at));
+		if (!(languages >> i & 1) || !langs[i]->proc_size)
+			continue;
+		if (!proc || !file_lang_proc(f, i, fs->libc, proc) || fs->maps->set_file(fs->maps, i, f->id, proc))
+			return false;
+	}
+	return true;
 }
 
 static void first_libc(struct files *fs, struct file *libc)
 {
 	fs->libc = libc;
 	for (size_t i = 0; i < fs->files.len; i++)
-		if (fs->files.data[i] && file_has_python(fs->files.data[i]))
-			tell_python(fs, fs->files.data[i]);
+		if (fs->files.data[i] && fs->files.data[i]->elf)
+			publish_langs(fs, fs->files.data[i]);
 }
 
-/* A file with a language that the kernel cannot be told of is left out: its walk would take
+/* A file with a language that the kernel half cannot be given is left out: its walk would take
  * the language's code for native code. */
-static void publish_inode(struct files *fs, const struct file *f, uint32_t major, uint32_t minor,
+static void publish_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
 	const struct inode_key key = { .inode = inode, .dev = major << 20 | minor };
-	struct inode_file value = { .file = f->id,
-		.has_v8 = file_has_v8(f) };
+	struct inode_file value = { .file = f->id, .languages = (uint16_t)file_languages(f) };
 	const struct elf_segment *s;
 	size_t n = f->elf ? elf_segments(f->elf, &s) : 0;
 
-	if (!f->table.data || (file_has_v8(f) && !tell_v8(fs, f)) || (file_has_python(f) && !tell_python(fs, f)))
+	if (!f->table.data || !publish_langs(fs, f))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i].exec)
@@ -377,7 +379,7 @@ static void publish_inode(struct files *fs, const struct file *f, uint32_t major
 		value.segment[value.n].end = s[i].offset + s[i].filesz;
 		value.segment[value.n++].delta = s[i].vaddr - s[i].offset;
 	}
-	fs->sink->set_inode(fs->sink, &key, &value);
+	fs->maps->set_inode(fs->maps, &key, &value);
 }
 
 /* Known from now on by where it is. */
@@ -531,11 +533,12 @@ static int least_used_first(const void *pa, const void *pb)
 	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
 }
 
-/* V8's layout has parts of the file; the vDSO has no inode. A file that was opened just now is about
- * to be mapped, or its process has gone and its records are on their way. */
+/* What a language has opened may point into the file, and the frames of a LANG_FRAME language are named
+ * by it; the vDSO has no inode. A file that was opened just now is about to be mapped, or its process has
+ * gone and its records are on their way. */
 static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 {
-	return !f || !f->elf || f->v8 || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
+	return !f || !f->elf || f->asked & ~LANGS_NATIVE || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
 		now - f->used < KEPT_NS;
 }
 
@@ -567,10 +570,10 @@ void files_evict(struct files *fs, struct file *f)
 		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
 
 		idmap_set(&fs->by_inode, inode_key(at->major, at->minor, at->inode), 0);
-		fs->sink->set_inode(fs->sink, &key, NULL);
+		fs->maps->set_inode(fs->maps, &key, NULL);
 	}
 	f->inodes = NULL;
-	fs->sink->drop_table(fs->sink, f->id);
+	fs->maps->drop_table(fs->maps, f->id);
 	fs->kernel -= f->table.size;
 	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
 	close_file(f);
@@ -582,32 +585,38 @@ void files_evict(struct files *fs, struct file *f)
 
 /* ---- questions ---- */
 
-bool file_has_python(const struct file *f)
+uint32_t file_languages(const struct file *f)
 {
 	const struct table_header *h = f->table.data;
 
-	return h && (h->flags & TABLE_PYTHON);
+	return h ? h->flags >> TABLE_LANGS_SHIFT & ((1U << FRAME_LANGS) - 1) : 0;
 }
 
-bool file_has_go(const struct file *f)
+struct lang_file file_of_lang(struct file *f, unsigned lang)
 {
-	const struct table_header *h = f->table.data;
+	struct lang_file ret = { f->elf, f->path, NULL, -1, NULL };
 
-	return h && (h->flags & TABLE_GO);
+	if (!(f->asked >> lang & 1) && f->elf && langs[lang]->open) {
+		f->asked |= 1U << lang;
+		langs[lang]->open(&ret, &f->opened[lang]);
+	}
+	ret.opened = f->opened[lang];
+	return ret;
 }
 
-bool file_has_v8(const struct file *f)
+bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void *ret)
 {
-	const struct table_header *h = f->table.data;
+	const struct lang *l = langs[lang];
+	struct lang_file of;
 
-	return h && (h->flags & TABLE_V8);
-}
-
-const struct pclntab *file_pclntab(struct file *f)
-{
-	if (!f->go && file_has_go(f) && f->elf)
-		pclntab_open(f->elf, &f->go);
-	return f->go;
+	if (!l->attach || !f->elf)
+		return false;
+	of = file_of_lang(f, lang);
+	if (l->attach(&of, NULL, true, ret))
+		return false;
+	if (libc && l->libc)
+		l->libc(libc->elf, ret);
+	return true;
 }
 
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)

@@ -7,16 +7,15 @@
 #include <stdint.h>
 
 #include "unwinders/native/ehframe.h"
+#include "unwinders/lang.h"
 #include "unwinders/native/table.h"
-#include "unwinders/python/python.h"
-#include "unwinders/v8/v8.h"
 
 struct elf;
 struct files;
 struct perfmap;
 struct proc_map;
 struct target;
-struct unwind_sink;
+struct walk_maps;
 
 #define FILES_MAX (1u << 20)
 
@@ -31,10 +30,10 @@ struct file {
 	const char *path;    /* as first seen; "[vdso]", "[anon]" */
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
-	struct pclntab *go;  /* once it was asked for; NULL */
 	struct eh_ranges functions; /* of its FDEs, once they were asked for */
 	bool functions_read;
-	const struct v8_layout *v8; /* NULL: it has none, or one that tells nothing */
+	void *opened[FRAME_LANGS]; /* what lang.open() gave; NULL: nothing, or not asked yet.. */
+	uint32_t asked;      /* ..1 << enum frame_lang */
 	struct perfmap *jit; /* anonymous: names of one process' code.. */
 	uint64_t jit_base;   /* ..and what its vaddrs count from */
 	bool closure_done;   /* what it needs was preloaded */
@@ -44,10 +43,10 @@ struct file {
 	bool mapped;         /* by a living process: see files_choose() */
 	uint64_t used;       /* when it was mapped last, CLOCK_MONOTONIC ns */
 	struct file_inode *inodes;
-	bool libc;           /* it says where a thread's values are, see python_libc() */
+	bool libc;           /* it says where a thread's values are, see lang.libc() */
 };
 
-struct files *files_new(struct target *t, struct unwind_sink *sink);
+struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
 
 /* The file of a mapping of pid, which is opened when it was not seen before; NULL
@@ -62,11 +61,13 @@ struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t bas
 /* NULL: no such number. */
 struct file *files_get(const struct files *fs, uint32_t id);
 
-bool file_has_python(const struct file *f);
-bool file_has_go(const struct file *f);
-bool file_has_v8(const struct file *f);
-/* NULL: it has none. */
-const struct pclntab *file_pclntab(struct file *f);
+/* Of its table: 1 << enum frame_lang. */
+uint32_t file_languages(const struct file *f);
+/* For the language's functions; f has the language. */
+struct lang_file file_of_lang(struct file *f, unsigned lang);
+/* A process' struct STEM_proc as this file alone says it, at its own addresses: proc_size bytes. libc: the
+ * C library that it is taken to have; or NULL. False: the language has none, or cannot say. */
+bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void *ret);
 /* Where the function that holds vaddr begins, as its FDE says; for what has no symbols.
  * false: there is none. */
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);

@@ -17,6 +17,7 @@
 #include "perfmap.h"
 #include "target/target.h"
 #include "unwinders/idmap.h"
+#include "unwinders/maps/maps.h"
 
 #define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
 #define DEAD_MAX     16384
@@ -25,16 +26,16 @@
 struct processes {
 	struct target *target;
 	struct files *files;
-	struct unwind_sink *sink;
+	struct walk_maps *maps;
 	struct idmap by_pid;          /* struct process *; NULL: forgotten */
 	VEC(struct perfmap *) perfmaps;
 	VEC(uint32_t) graves;         /* dead ones, oldest first */
 	size_t forgotten;             /* of graves */
 	struct mapping_chunk chunk;   /* being written */
-	uint32_t v8_born;             /* processes with V8 so far */
+	uint32_t generation;          /* the last that was given, see struct lang */
 };
 
-struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink)
+struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps)
 {
 	struct processes *ps = calloc(1, sizeof(*ps));
 
@@ -42,12 +43,14 @@ struct processes *processes_new(struct target *t, struct files *fs, struct unwin
 		return NULL;
 	ps->target = t;
 	ps->files = fs;
-	ps->sink = sink;
+	ps->maps = maps;
 	return ps;
 }
 
 static void process_free(struct process *p)
 {
+	for (unsigned i = 1; p && i < FRAME_LANGS; i++)
+		free(p->lang[i].proc);
 	if (p)
 		free(p->maps);
 	free(p);
@@ -166,28 +169,83 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 	return f;
 }
 
-static void fill_anonymous(struct processes *ps, struct process *p, struct mapping *m)
+/* May be what a language compiled: which ones the process has is known when it is published. */
+static uint32_t may_be_compiled(const char *path)
+{
+	uint32_t ret = 0;
+
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (langs[i]->compiles && langs[i]->compiles(path))
+			ret |= MAPPING_LANG(i);
+	return ret;
+}
+
+static void fill_anonymous(struct processes *ps, struct process *p, const char *path, struct mapping *m)
 {
 	struct file *f = anonymous_file(ps, p, m->start & ~FRAME_VADDR_MASK);
 
-	m->flags = MAPPING_ANON;
+	m->flags = MAPPING_ANON | may_be_compiled(path);
 	m->bias = m->start & ~FRAME_VADDR_MASK;
 	m->file = f ? f->id : 0;
 }
 
-static void attach_python(struct process *p, const struct file *f, struct mapping *m)
+static void new_generation(struct processes *ps, struct process *p, unsigned lang)
 {
-	if (!p->has_python) {
-		p->has_python = !python_attach(f->elf, m->bias, &p->python);
-		if (p->libc)
-			python_libc(p->libc->elf, &p->python.at);
-	}
-	if (p->has_python)
-		m->flags |= MAPPING_PYTHON;
+	size_t at = langs[lang]->generation_at;
+
+	ps->generation++;
+	if (at && p->lang[lang].proc)
+		memcpy((char *)p->lang[lang].proc + at, &ps->generation, sizeof(ps->generation));
 }
 
-static void fill_file(struct processes *ps, struct process *p, struct file *f, uint64_t offset,
-	struct mapping *m)
+/* False: nothing is read of the language there. */
+static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, struct file *f,
+	const struct mapping *m)
+{
+	const struct lang *l = langs[lang];
+	_cleanup_(freep) void *proc = p->lang[lang].proc ? NULL : calloc(1, l->proc_size + 1);
+	struct lang_file of = file_of_lang(f, lang);
+
+	if (p->lang[lang].proc)
+		return !l->attach(&of, m, false, p->lang[lang].proc);
+	if (!proc || l->attach(&of, m, true, proc))
+		return false;
+	if (p->libc && l->libc)
+		l->libc(p->libc->elf, proc);
+	p->lang[lang].file = f;
+	p->lang[lang].proc = TAKE(proc);
+	new_generation(ps, p, lang);
+	return true;
+}
+
+/* A library of C, or a file with languages. */
+static void fill_langs(struct processes *ps, struct process *p, struct file *f, struct mapping *m)
+{
+	uint32_t languages = file_languages(f);
+
+	if (f->libc && !p->libc) {
+		p->libc = f;
+		for (unsigned i = 1; i < FRAME_LANGS; i++)
+			if (p->lang[i].proc && langs[i]->libc)
+				langs[i]->libc(f->elf, p->lang[i].proc);
+	}
+	for (unsigned i = 1; languages >> i; i++) {
+		bool native = lang_kind(i) == LANG_NATIVE, has;
+
+		if (!(languages >> i & 1))
+			continue;
+		has = native || attach_lang(ps, p, i, f, m);
+		if (has)
+			p->languages |= 1U << i;
+		if (native && !p->native_file)
+			p->native_file = f->id;
+		if (has || lang_kind(i) == LANG_FRAME) /* its rules are in the table */
+			m->flags |= MAPPING_LANG(i);
+	}
+}
+
+static void fill_file(struct processes *ps, struct process *p, struct file *f, const struct proc_map *pm,
+	uint64_t offset, struct mapping *m)
 {
 	uint64_t bias;
 
@@ -197,32 +255,13 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, u
 		return;
 	}
 	if (!f->elf || !file_bias(f, m->start, offset, &bias)) {
-		fill_anonymous(ps, p, m); /* a JIT's memory file */
+		fill_anonymous(ps, p, pm->path, m); /* a JIT's memory file */
 		return;
 	}
 	m->bias = bias;
 	m->file = f->id;
 	m->flags |= f->table.data ? 0 : MAPPING_NO_TABLE;
-	if (f->libc && !p->libc) {
-		p->libc = f;
-		if (p->has_python)
-			python_libc(f->elf, &p->python.at);
-	}
-	if (file_has_python(f))
-		attach_python(p, f, m);
-	if (file_has_v8(f) && !p->v8) {
-		p->v8 = f->v8;
-		p->v8_born = ++ps->v8_born;
-	}
-	/* Not by the builtins' second mapping, which is elsewhere than the rest of the file. */
-	if (p->v8 && file_has_v8(f) && p->v8->epoch && m->start - bias < p->v8->proc.builtins)
-		p->v8_epoch = bias + p->v8->epoch;
-	if (p->v8)
-		p->languages |= 1u << FRAME_LANG_JS;
-	if (file_has_go(f)) {
-		p->languages |= 1u << FRAME_LANG_GO;
-		p->go_file = p->go_file ? p->go_file : f->id;
-	}
+	fill_langs(ps, p, f, m);
 }
 
 static struct file *file_of(struct processes *ps, const struct process *p,
@@ -251,15 +290,15 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 		m.flags = MAPPING_UPROBES;
 	} else if (!strcmp(pm->path, "[vdso]")) {
 		f = files_vdso(ps->files);
-		fill_file(ps, p, f, 0, &m);
+		fill_file(ps, p, f, pm, 0, &m);
 		m.flags |= MAPPING_VDSO;
 	} else if ((!pm->inode && !p->recorded) || pm->path[0] != '/') {
-		fill_anonymous(ps, p, &m);
+		fill_anonymous(ps, p, pm->path, &m);
 	} else {
 		f = file_of(ps, p, pm);
 		if (p->recorded && !is_code(f, pm))
 			return;
-		fill_file(ps, p, f, pm->offset, &m);
+		fill_file(ps, p, f, pm, pm->offset, &m);
 	}
 	m.flags |= pm->write ? MAPPING_WRITE : 0;
 	insert(p, &m);
@@ -295,45 +334,44 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
 	ret->chunks = count_chunks(p);
 	ret->languages = p->languages;
-	ret->go_file = p->go_file;
+	ret->native_file = p->native_file;
 	ret->code_kb = i ? 0 : code_kb(p);
 	if (ret->n)
 		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
-	for (uint32_t k = 0; p->v8 && k < ret->n; k++)
+	for (uint32_t k = 0; k < ret->n; k++)
 		if (ret->map[k].flags & MAPPING_ANON)
-			ret->map[k].flags |= MAPPING_V8;
+			ret->map[k].flags &= MAPPING_LANGS(p->languages) | ((1U << MAPPING_LANGS_SHIFT) - 1);
 	for (uint32_t k = 0; !i && p->nmaps && k < ret->chunks; k++)
 		ret->chunk_start[k] = p->maps[(size_t)k * MAPPINGS_PER_CHUNK].start;
 	return true;
 }
 
 /* Chunk 0 comes last: it says that the others are there. */
-static int publish(const struct process *p, struct unwind_sink *sink, struct mapping_chunk *c)
+static int publish(const struct process *p, struct walk_maps *maps, struct mapping_chunk *c)
 {
-	struct v8_proc v8;
 	int err = 0;
 
-	if (p->has_python)
-		err = sink->set_python(sink, p->pid, &p->python, sizeof(p->python));
-	if (p->v8 && !err) {
-		v8 = p->v8->proc;
-		v8.born = p->v8_born;
-		v8.epoch = p->v8_epoch;
-		err = sink->set_v8(sink, p->pid, &v8, sizeof(v8));
-	}
+	for (unsigned i = 1; !err && i < FRAME_LANGS; i++)
+		if (p->lang[i].proc)
+			err = maps->set_proc(maps, i, p->pid, p->lang[i].proc);
 	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
 		if (process_chunk(p, i, c))
-			err = sink->set_chunk(sink, p->pid, i, c);
+			err = maps->set_chunk(maps, p->pid, i, c);
 	return err;
 }
 
+/* What the kernel half has found of a language before stays as it is there. */
 static int publish_own(struct processes *ps, struct process *p)
 {
-	uint32_t met = p->v8 ? ps->sink->v8_born(ps->sink, p->pid) : 0;
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		size_t at = langs[i]->generation_at;
+		uint32_t found = at && p->lang[i].proc ? ps->maps->generation(ps->maps, i, p->pid) : 0;
 
+		if (found)
+			memcpy((char *)p->lang[i].proc + at, &found, sizeof(found));
+	}
 	p->published = true;
-	p->v8_born = met ? met : p->v8_born;
-	return publish(p, ps->sink, &ps->chunk);
+	return publish(p, ps->maps, &ps->chunk);
 }
 
 static void withdraw(struct processes *ps, struct process *p)
@@ -341,11 +379,10 @@ static void withdraw(struct processes *ps, struct process *p)
 	if (!p->published)
 		return;
 	for (uint32_t i = 0; i < count_chunks(p); i++)
-		ps->sink->set_chunk(ps->sink, p->pid, i, NULL);
-	if (p->has_python)
-		ps->sink->set_python(ps->sink, p->pid, NULL, 0);
-	if (p->v8)
-		ps->sink->set_v8(ps->sink, p->pid, NULL, 0);
+		ps->maps->set_chunk(ps->maps, p->pid, i, NULL);
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (p->lang[i].proc)
+			ps->maps->set_proc(ps->maps, i, p->pid, NULL);
 	p->published = false;
 }
 
@@ -435,25 +472,35 @@ void processes_mmap(struct processes *ps, const struct process_mmap *m)
 	publish_own(ps, p);
 }
 
+static void copy_langs(struct processes *ps, struct process *p, const struct process *from)
+{
+	for (unsigned i = 1; i < FRAME_LANGS; i++) {
+		if (!from->lang[i].proc)
+			continue;
+		p->lang[i].file = from->lang[i].file;
+		p->lang[i].proc = malloc(langs[i]->proc_size);
+		if (!p->lang[i].proc)
+			continue;
+		memcpy(p->lang[i].proc, from->lang[i].proc, langs[i]->proc_size);
+		new_generation(ps, p, i);
+	}
+}
+
 void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 {
 	const struct process *from = processes_find(ps, parent);
 	struct process *p;
 
 	if (!from || from->dead)
-		return; /* the child's first miss will tell */
+		return; /* it is read at the child's first miss */
 	p = new_process(ps, child);
 	if (!p)
 		return;
 	from = processes_find(ps, parent);
-	p->has_python = from->has_python;
 	p->languages = from->languages;
-	p->go_file = from->go_file;
-	p->python = from->python;
+	p->native_file = from->native_file;
 	p->libc = from->libc;
-	p->v8 = from->v8;
-	p->v8_born = p->v8 ? ++ps->v8_born : 0;
-	p->v8_epoch = from->v8_epoch;
+	copy_langs(ps, p, from);
 	p->jit = from->jit;
 	p->nanonymous = from->nanonymous;
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));
@@ -499,8 +546,9 @@ void processes_exit(struct processes *ps, uint32_t pid)
 {
 	struct process *p = processes_find(ps, pid);
 
-	if (!p || !p->v8) /* the kernel's half may have met it */
-		ps->sink->set_v8(ps->sink, pid, NULL, 0);
+	for (unsigned i = 1; i < FRAME_LANGS; i++) /* the kernel half may have found it */
+		if (lang_kind(i) == LANG_FRAME && (!p || !p->lang[i].proc))
+			ps->maps->set_proc(ps->maps, i, pid, NULL);
 	if (!p || p->dead)
 		return;
 	if (p->jit)
@@ -550,5 +598,8 @@ void processes_mark_files(const struct processes *ps)
 		}
 		if (p && !p->dead && p->libc)
 			files_get(ps->files, p->libc->id)->mapped = true;
+		for (unsigned k = 1; p && !p->dead && k < FRAME_LANGS; k++)
+			if (p->lang[k].file)
+				p->lang[k].file->mapped = true;
 	}
 }

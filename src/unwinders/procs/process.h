@@ -14,14 +14,13 @@ struct process {
 	bool recorded;     /* of a core: files are found by path */
 	struct mapping *maps; /* executable ones, sorted, no overlap */
 	size_t nmaps, cap;
-	bool has_python;
-	uint32_t languages;   /* 1 << enum frame_lang, of those that tables tell of */
-	uint32_t go_file;     /* the first that has Go; 0: none */
-	struct python_proc python;
-	const struct file *libc; /* see python_libc(); NULL: none yet */
-	const struct v8_layout *v8; /* its file's; NULL: no V8 */
-	uint32_t v8_born;     /* these: see struct v8_proc */
-	uint64_t v8_epoch;
+	uint32_t languages;   /* 1 << enum frame_lang, of those that it has */
+	uint32_t native_file; /* the first with a language of kind LANG_NATIVE; 0: none */
+	const struct file *libc; /* see lang.libc(); NULL: none yet */
+	struct {
+		struct file *file;
+		void *proc;   /* struct STEM_proc; NULL: it has not the language, or nothing is read of it */
+	} lang[FRAME_LANGS];
 	struct perfmap *jit;  /* owned by processes */
 	struct file *anonymous[8]; /* by terabyte, see files_anonymous() */
 	unsigned nanonymous;
@@ -29,7 +28,7 @@ struct process {
 
 struct processes;
 
-struct processes *processes_new(struct target *t, struct files *fs, struct unwind_sink *sink);
+struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps);
 void processes_free(struct processes *ps);
 
 /* Those that have ended unnoticed end now; of the dead, all but the last n are forgotten. */

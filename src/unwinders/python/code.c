@@ -255,7 +255,7 @@ struct reader {
 
 static bool read_at(const struct reader *r, uint64_t addr, void *buf, size_t size)
 {
-	return r->read(r->arg, addr, buf, size) == (ssize_t)size;
+	return !r->read(r->arg, addr, buf, size);
 }
 
 static bool read_pointer(const struct reader *r, uint64_t object, unsigned offset, uint64_t *ret)

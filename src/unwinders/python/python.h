@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python.h - the userspace half of bpf/lang/python.bpf.c, in parts: where a file's eval loop
- * is (python_load.c), where things are in a process (python.c) by what CPython says
- * (python_offsets.c) and does (python_tls.c), names of code objects (python_code.c). */
+/* python.h - the userspace half of bpf/lang/python.bpf.c: where a file's eval loop is (lang.c),
+ * where things are in a process (python.c) by what CPython says (offsets.c) and does (tls.c),
+ * names of code objects (code.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,14 +9,10 @@
 #include <sys/types.h>
 
 #include "bpf/lang/python.h"
-#include "unwinders/lang.h"
 
 struct elf;
 struct frame_name;
 struct python_codes;
-
-/* The row of rows.c: finds the eval loop. */
-extern const struct unwinder unwinder_python;
 
 /* Where CPython is in a process that has mapped e at bias. 0 or -errno: -ENOTSUP: a
  * version nobody has described. */
@@ -37,8 +33,8 @@ bool python_tls(struct elf *e, const char *function, struct python_tls *ret);
 /* The static int that a function has the C library look up. */
 bool python_tss_key(struct elf *e, const char *function, uint64_t *ret);
 
-/* Reads memory of a process: bytes read or -errno. */
-typedef ssize_t (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
+/* Reads memory of a process: all of size bytes: 0; or -errno. */
+typedef int (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
 
 struct python_codes *python_codes_new(void);
 void python_codes_free(struct python_codes *c);
@@ -47,5 +43,5 @@ void python_codes_record(struct python_codes *c, const struct python_code_record
 /* For a record that the kernel could not read, or not whole: at is of the process. */
 void python_codes_read(struct python_codes *c, const struct python_code_record *r,
 	const struct python_layout *at, python_read_fn read, void *arg);
-/* false: a code object nobody has told of. Strings live as long as c. */
+/* false: unknown code object. Strings live as long as c. */
 bool python_codes_name(const struct python_codes *c, uint64_t frame, struct frame_name *ret);

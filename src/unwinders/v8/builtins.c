@@ -335,13 +335,13 @@ static const uint8_t rule_regs[16] = { RULE_REG_RAX, RULE_REG_RCX, RULE_REG_RDX,
 static uint64_t rule_of(const struct follow *f, const struct state *s)
 {
 	if (s->kind == FRAME)
-		return RULE(RULE_V8, 0, 0, 0, V8_FRAME);
+		return RULE(RULE_LANG, 0, 0, 0, V8_FRAME);
 	if (s->kind == RA_POPPED) /* sp does not matter: the caller has a frame */
 		return RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG | RULE_RA_ONLY, rule_regs[s->reg & 15], 8);
 	if (s->kind == RA_MOVES)
 		return RULE(RULE_CFA, rule_regs[s->reg & 15], 0, 0, 8);
 	if (s->kind != NO_FRAME || (s->lr_lost && !s->lr))
-		return RULE(RULE_V8, 0, 0, 0, 0);
+		return RULE(RULE_LANG, 0, 0, 0, 0);
 	if (!f->arm)
 		return RULE(RULE_CFA, RULE_REG_SP, 0, 0, s->depth);
 	if (s->lr_lost)
@@ -465,7 +465,7 @@ static void add_builtin(struct follow *f, const char *name, uint64_t start, uint
 	f->size = end - start;
 	f->bytes = elf_at(f->e, start, f->size);
 	if (is_handler(name) || (f->arm && is_entry(name)) || !f->bytes || f->size > BUILTIN_MAX) {
-		eh_row_add(f->rows, start, RULE(RULE_V8, 0, 0, 0, is_handler(name) ? V8_FRAME : 0));
+		eh_row_add(f->rows, start, RULE(RULE_LANG, 0, 0, 0, is_handler(name) ? V8_FRAME : 0));
 		return;
 	}
 	memset(f->at, 0, f->size * sizeof(*f->at));
@@ -481,7 +481,7 @@ void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_row
 	uint64_t end = start + size, next;
 	size_t n;
 
-	eh_row_add(rows, start, RULE(RULE_V8, 0, 0, 0, 0));
+	eh_row_add(rows, start, RULE(RULE_LANG, 0, 0, 0, 0));
 	f.at = calloc(BUILTIN_MAX, sizeof(*f.at));
 	if (sym && f.at && (f.arm || !code_open(EM_X86_64, true, &code))) {
 		f.code = code;

@@ -312,7 +312,7 @@ static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct
 
 	function_name(h, r, shared, &name, &start);
 	ret->lang = FRAME_LANG_JS;
-	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->pid, word) : NULL;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->head.pid, word) : NULL;
 	if (name.len)
 		ret->name = arena_strdup(c->arena, name.data);
 	else
@@ -594,7 +594,7 @@ static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const str
 	struct v8_code s;
 	int64_t position;
 
-	if (!r->compiled || !find_code(c, h, r->pid, r->pc, &s)) {
+	if (!r->compiled || !find_code(c, h, r->head.pid, r->pc, &s)) {
 		name_place(c, h, r, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwinders/lang.h"
+
 struct sourcemap;
 
 /* Of a map's text (JSON). base: what its sources' paths are relative to, "/srv/dist/", or "".
@@ -20,12 +22,6 @@ struct source_place {
 	bool exact;              /* what was asked for is where a piece begins */
 };
 bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, struct source_place *ret);
-
-/* Where maps in files are: a file of a process by its path there, or -errno. */
-struct sourcemap_files {
-	int (*open)(void *arg, int pid, const char *path);
-	void *arg;
-};
 
 /* A map's text by its URL: "data:...;base64,...", or a file, relative to the script's. To be
  * free()d, as *ret_base; NULL. */

@@ -12,6 +12,7 @@
 
 #include "base/owner.h"
 #include "target/elf.h"
+#include "unwinders/lang.h"
 #include "unwinders/native/cache.h"
 #include "unwinders/native/cfi.h"
 #include "unwinders/native/ehframe.h"
@@ -162,7 +163,7 @@ static bool has_v8(struct elf *e)
 		builtins_by_gap(e, &start, &size);
 }
 
-static int v8_rows(struct elf *e, struct eh_rows *rows)
+int v8_rules(struct elf *e, struct eh_rows *rows)
 {
 	struct eh_rows of_builtins = {};
 	struct constants c;
@@ -177,7 +178,7 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 	if (!found)
 		return -ENOENT;
 	if (size > GAP_MAX) { /* all_code() */
-		eh_rows_fill(rows, start, start + size, RULE(RULE_V8, 0, 0, 0, 0));
+		eh_rows_fill(rows, start, start + size, RULE(RULE_LANG, 0, 0, 0, 0));
 		return 0;
 	}
 	v8_builtin_rows(e, start, size, &of_builtins);
@@ -186,15 +187,13 @@ static int v8_rows(struct elf *e, struct eh_rows *rows)
 	return 0;
 }
 
-static int v8_load(struct elf *e, struct table_header *hdr)
+int v8_table(struct elf *e, struct table_header *hdr)
 {
 	if (!has_v8(e))
 		return -ENOENT;
-	hdr->flags |= TABLE_V8;
+	hdr->flags |= TABLE_LANG(FRAME_LANG_JS);
 	return 0;
 }
-
-const struct unwinder unwinder_v8 = { .name = "v8", .version = 16, .load = v8_load, .rows = v8_rows };
 
 /* ---- the constants ---- */
 
@@ -423,14 +422,14 @@ static int read_layout(struct elf *e, struct v8_layout *ret)
 
 int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret)
 {
-	int err = dir < 0 ? -ENOENT : cache_load_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
+	int err = dir < 0 ? -ENOENT : cache_load_note(dir, key, lang_v8.name, ret, sizeof(*ret));
 
 	if (err) {
 		err = read_layout(e, ret);
 		if (err)
 			return err;
 		if (dir >= 0)
-			cache_store_note(dir, key, unwinder_v8.name, ret, sizeof(*ret));
+			cache_store_note(dir, key, lang_v8.name, ret, sizeof(*ret));
 	}
 	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
 	return 0;

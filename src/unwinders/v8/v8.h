@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8.h - the userspace half of bpf/lang/v8.bpf.c, in parts: what a file says of its V8 (v8.c),
- * functions and lines of the places that the kernel half met (v8_code.c), from the process'
- * objects (v8_heap.c). */
+/* v8.h - the userspace half of bpf/lang/v8.bpf.c: what a file says of its V8 (v8.c), functions and
+ * lines of the code positions that the kernel half sent (code.c), from the process' objects (heap.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +8,6 @@
 #include <sys/types.h>
 
 #include "bpf/lang/v8.h"
-#include "unwinders/lang.h"
 
 struct eh_rows;
 struct elf;
@@ -17,14 +15,17 @@ struct frame_name;
 struct str;
 struct v8_codes;
 
-/* The row of rows.c: the embedded builtins. */
-extern const struct unwinder unwinder_v8;
+struct table_header;
+
+/* See lang.h: the embedded builtins. */
+int v8_table(struct elf *e, struct table_header *hdr);
+int v8_rules(struct elf *e, struct eh_rows *rows);
 
 #define V8_VERSION(major, minor) ((major) << 8 | (minor))
 
 /* What differs by version; offsets in bytes, instance types as V8 numbers them. Members
  * that symbols give are int32_t, as the symbols are: see v8.c. It is kept in the cache: when
- * what is read changes, unwinder_v8's version goes up. */
+ * what is read changes, lang_v8's version goes up. */
 struct v8_layout {
 	struct v8_proc proc;
 	uint32_t version; /* V8_VERSION() */
@@ -92,7 +93,7 @@ void v8_function_name(const struct v8_heap *h, uint64_t shared, struct str *name
 /* Where each line ends, of a Script; to be free()d. NULL. */
 int32_t *v8_line_ends(const struct v8_heap *h, uint64_t script, size_t *ret_n);
 
-/* ---- what optimised code stands for: v8_deopt.c ---- */
+/* ---- what optimised code stands for: deopt.c ---- */
 
 /* Compiled code: the Code (tagged), where its instructions and its safepoint table begin. */
 struct v8_code {
@@ -124,5 +125,5 @@ void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *
 void v8_codes_free(struct v8_codes *c);
 /* What a record's objects say now; h NULL: the process has gone. */
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
-/* false: nobody has told of it. Strings live as long as c. */
+/* false: unknown frame. Strings live as long as c. */
 bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret);

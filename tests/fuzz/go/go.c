@@ -7,6 +7,7 @@
 #include "target/elf.h"
 #include "unwinders/go/go.h"
 #include "unwinders/go/pclntab.h"
+#include "unwinders/lang.h"
 #include "unwinders/native/ehframe.h"
 #include "unwinders/native/table.h"
 
@@ -50,7 +51,7 @@ static void check_rows(struct elf *e)
 {
 	struct eh_rows rows = {};
 
-	if (!unwinder_go.rows(e, &rows))
+	if (!lang_go.rules(e, &rows))
 		for (size_t i = 1; i < rows.len; i++)
 			if (rows.data[i].vaddr <= rows.data[i - 1].vaddr)
 				abort();
@@ -69,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pclntab_close(t);
 	}
 	check_rows(e);
-	unwinder_go.load(e, &(struct table_header){});
+	lang_go.table(e, &(struct table_header){});
 	elf_close(e);
 	return 0;
 }

@@ -17,7 +17,7 @@ struct memory {
 };
 
 /* Any address leads somewhere into the bytes; the last few are not readable. */
-static ssize_t read_memory(void *arg, uint64_t addr, void *buf, size_t size)
+static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	const struct memory *m = arg;
 
@@ -27,7 +27,7 @@ static ssize_t read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 	if (size > m->size - addr)
 		return -EFAULT;
 	memcpy(buf, m->data + addr, size);
-	return (ssize_t)size;
+	return 0;
 }
 
 static void name_all(struct python_codes *c, uint64_t code)

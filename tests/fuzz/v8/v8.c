@@ -37,7 +37,8 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 		.proc = { .map_type = 12, .shared_type = 0x81, .bytecode_type = 0x82, .bytecode_first = 54 },
 		.version = version,
 		.shared_data = 8, .shared_name = 16, .shared_script = 32,
-		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24, .script_column_offset = 32,
+		.script_source = 8, .script_name = 16, .script_line_ends = 56, .script_line_offset = 24,
+		.script_column_offset = 32,
 		.first_vars = version < V8_VERSION(12, 8) ? 3 : 5,
 		.bytecode_positions = 32, .inferred_name = 8, .start_position = 16,
 		.scope_type = 0x83, .script_type = 0x84, .uncompiled_first = 0x85, .uncompiled_last = 0x86,
@@ -80,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct v8_layout at = layout(versions[i], sizes);
 		struct v8_heap heap = { &at, read_memory, &m };
 		struct v8_codes *c = v8_codes_new();
-		struct v8_record r = { .frame = FRAME_JS(1, 7), .pid = 1 };
+		struct v8_record r = { .frame = FRAME_JS(1, 7), .head.pid = 1 };
 
 		if (size >= 4) {
 			r.shared = ((data[0] | data[1] << 8) & ~3u) | 1;

@@ -213,7 +213,7 @@ static int walk_process(struct unwinders *u, int pid, uint64_t *ret)
 
 	if (!err)
 		err = stopped_regs(pid, &regs);
-	return err ? err : unwinders_walk(u, pid, &regs, WANT_ALL, UNWIND_LIMIT_MAX, ret);
+	return err ? err : unwinders_walk(u, pid, &regs, 0, UNWIND_LIMIT_MAX, ret);
 }
 
 static int walk_core(struct unwinders *u, const char *path, uint64_t *ret)
@@ -226,12 +226,12 @@ static int walk_core(struct unwinders *u, const char *path, uint64_t *ret)
 		err = core_open(e, &c);
 	if (!err)
 		err = unwinders_add_core(u, c, NULL);
-	return err ? err : unwinders_walk_core(u, c, 0, WANT_ALL, UNWIND_LIMIT_MAX, ret);
+	return err ? err : unwinders_walk_core(u, c, 0, 0, UNWIND_LIMIT_MAX, ret);
 }
 
 int main(int argc, char **argv)
 {
-	struct unwind_sink *sink = NULL;
+	struct walk_maps *walk_maps = NULL;
 	struct unwinders *u = NULL;
 	struct target *t;
 	uint64_t id;
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 		die("[-m] NEW PID, or [-m] NEW CORE SYSROOT");
 	new = argv[1];
 	t = target_open(n == 4 ? argv[3] : "/");
-	if (!t || unwind_sink_memory(&sink) || unwinders_new(t, sink, &u))
+	if (!t || walk_maps_memory(&walk_maps) || unwinders_new(t, walk_maps, &u))
 		die("cannot set up the walk");
 	if (maps)
 		unwinders_use_source_maps(u);

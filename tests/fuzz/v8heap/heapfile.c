@@ -105,7 +105,7 @@ void heapfile_set_layout(struct heapfile_head *h, const struct v8_layout *l)
 
 void heapfile_record(const struct heapfile *f, struct v8_record *ret)
 {
-	*ret = (struct v8_record){ .pid = 1 };
+	*ret = (struct v8_record){ .head.pid = 1 };
 #define GET(member) ret->member = f->head.member;
 	HEAPFILE_RECORD(GET)
 #undef GET

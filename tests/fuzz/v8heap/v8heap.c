@@ -19,7 +19,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t asize, const uint8_t *
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak));
 
 #define READS_MAX   2000000 /* of one frame */
-#define PLACES_MAX  64      /* functions in one frame: v8_code.c's */
+#define PLACES_MAX  64      /* functions in one frame: code.c's */
 #define TEXT_MAX    (4 * 4096) /* of a script's name, in bytes */
 #define MAPPED_MAX  (16 << 20) /* what comes from a source map is as long as that */
 

@@ -121,16 +121,16 @@ static void walk_all(struct core *c, const char *exe,
 	int (*read)(struct host_memory *m, uint64_t addr, void *buf, size_t size))
 {
 	struct target *t = target_open("/");
-	struct unwind_sink *sink = NULL;
+	struct walk_maps *maps = NULL;
 	struct unwinders *u = NULL;
 	uint64_t id;
 
-	if (!t || unwind_sink_memory(&sink) || unwinders_new(t, sink, &u) || unwinders_add_core(u, c, exe))
+	if (!t || walk_maps_memory(&maps) || unwinders_new(t, maps, &u) || unwinders_add_core(u, c, exe))
 		die("cannot set up the walk");
 	read_core = core_memory(c)->read;
 	core_memory(c)->read = read;
 	for (size_t i = 0; i < core_threads(c); i++) {
-		if (unwinders_walk_core(u, c, i, WANT_ALL, UNWIND_LIMIT_MAX, &id))
+		if (unwinders_walk_core(u, c, i, 0, UNWIND_LIMIT_MAX, &id))
 			die("a thread cannot be walked");
 		need_code(u, id);
 	}

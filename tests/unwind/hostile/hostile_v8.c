@@ -223,7 +223,8 @@ static void put_inlined_position(uint32_t id)
 static void *flip(void *arg)
 {
 	for (unsigned i = 0;; i++) {
-		struct object *o = (struct object *[]){ &script, &name[i & 3], &shared[i & 3], &ends, &positions, &scope }[i % 6];
+		struct object *o = (struct object *[]){ &script, &name[i & 3], &shared[i & 3], &ends, &positions,
+			&scope }[i % 6];
 		uint64_t was;
 
 		memcpy(&was, o->bytes + 8 * (i / 6 % 8), 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* deep.c - calls whose stack is deeper than the copy that a walk sends to userspace, each
- * time others: CALLS of them, getppid() at the bottom, told there. See moved.py. */
+ * time others: CALLS of them, getppid() at the bottom; printed before. With SECONDS, zeros lie
+ * where the stack was while it sleeps so long. See moved.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,16 +44,29 @@ __attribute__((noinline)) int bottom(void)
 __attribute__((noinline)) int a(int n) { NEXT(n, 1); }
 __attribute__((noinline)) int b(int n) { NEXT(n, 2); }
 
+__attribute__((noinline)) static void wipe(void)
+{
+	char zeros[2000]; /* less than what lies above the copy */
+
+	memset(zeros, 0, sizeof(zeros));
+	KEEP(zeros);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
 
+	sleep(0); /* the loader binds it here, not over the stack that is looked at */
 	for (call = 1; call <= calls; call++) {
 		for (int n = 1; n <= DEPTH; n++)
 			putchar(call * 2654435761u >> n & 1 ? 'a' : 'b');
 		putchar('\n');
 		fflush(stdout);
 		a(DEPTH);
+		if (argc > 2) {
+			wipe();
+			sleep((unsigned)atoi(argv[2]));
+		}
 		usleep(300); /* the first ones are for userspace to finish */
 	}
 	return 0;

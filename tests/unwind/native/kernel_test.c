@@ -19,7 +19,7 @@
 #else
 #define MOST_INSTRUCTIONS 33000
 #endif
-#define MOST_PLAIN 400000 /* of a million that the kernel looks at */
+#define MOST_NOLOOP 400000 /* of a million that the kernel looks at */
 
 static struct target *target;
 
@@ -172,17 +172,17 @@ static void test_all(int argc, char **argv, uint32_t limit)
 }
 
 /* Without bpf_loop(). */
-static void test_plain(const char *program)
+static void test_noloop(const char *program)
 {
 	struct loaded l = {};
 	char what[128];
 
 	if (loader_open(target, UNWIND_LIMIT_MAX, true, &l)) {
-		ok(0, "/unwind_plain.bpf.o", "loads");
+		ok(0, "/unwind_noloop.bpf.o", "loads");
 		return;
 	}
 	snprintf(what, sizeof(what), "loads: %u instructions in %.1f ms", l.instructions, l.load_ms);
-	ok(l.instructions < MOST_PLAIN, "/unwind_plain.bpf.o", what);
+	ok(l.instructions < MOST_NOLOOP, "/unwind_noloop.bpf.o", what);
 	test_stack(&l, program, "10");
 	test_stack(&l, program, "100");
 	test_stranger(&l, program);
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	test_all(argc, argv, UNWIND_LIMIT_MAX);
-	test_plain(argv[1]);
+	test_noloop(argv[1]);
 	target_close(target);
 	return plan();
 }

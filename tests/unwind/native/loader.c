@@ -38,7 +38,7 @@ static void add(struct bpf_linker *l, const void *data, size_t size)
 		abort();
 }
 
-static struct bpf_object *link_and_open(bool plain)
+static struct bpf_object *link_and_open(bool noloop)
 {
 	_cleanup_(closep) int fd = memfd_create("linked", MFD_CLOEXEC);
 	struct bpf_linker *l;
@@ -48,13 +48,17 @@ static struct bpf_object *link_and_open(bool plain)
 	l = bpf_linker__new(path, NULL);
 	add(l, bpf_obj_main, bpf_obj_main_size);
 	add(l, bpf_obj_maps, bpf_obj_maps_size);
-	if (plain) {
-		add(l, bpf_obj_unwind_plain, bpf_obj_unwind_plain_size);
-		add(l, bpf_obj_python_plain, bpf_obj_python_plain_size);
-	} else {
+	if (noloop)
+		add(l, bpf_obj_unwind_noloop, bpf_obj_unwind_noloop_size);
+	else
 		add(l, bpf_obj_unwind, bpf_obj_unwind_size);
-		add(l, bpf_obj_python, bpf_obj_python_size);
-	}
+#define L(id, stem, builtin, kind, name)                                                 \
+	if (noloop)                                                                      \
+		add(l, bpf_obj_##stem##_noloop, bpf_obj_##stem##_noloop_size);           \
+	else                                                                             \
+		add(l, bpf_obj_##stem, bpf_obj_##stem##_size);
+#include "bpf/languages.def"
+#undef L
 	if (bpf_linker__finalize(l))
 		abort();
 	bpf_linker__free(l);
@@ -85,17 +89,17 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret)
+int loader_open(struct target *t, uint32_t limit, bool noloop, struct loaded *ret)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 	int err;
 
 	libbpf_set_print(say);
-	ret->obj = link_and_open(plain);
+	ret->obj = link_and_open(noloop);
 	if (!ret->obj)
 		return -errno;
-	err = unwinders_prepare(t, ret->obj, limit, &ret->sink);
+	err = unwinders_prepare(t, ret->obj, limit, &ret->maps);
 	if (err)
 		return err;
 	set_u32(ret->obj, "test_limit", limit);
@@ -112,19 +116,19 @@ int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret
 
 void loader_close(struct loaded *l)
 {
-	if (l->sink)
-		l->sink->free(l->sink);
+	if (l->maps)
+		l->maps->free(l->maps);
 	bpf_object__close(l->obj);
 }
 
 void loader_add(struct loaded *l, const struct test_process *p)
 {
 	for (size_t i = 1; i < p->nfiles; i++)
-		if (p->files[i].table.data && l->sink->set_table(l->sink, p->first + i, p->files[i].table.data,
+		if (p->files[i].table.data && l->maps->set_table(l->maps, p->first + i, p->files[i].table.data,
 			p->files[i].table.size))
 			abort();
 	for (uint32_t i = 0; i < MAPPING_CHUNKS && p->chunk[i].n; i++)
-		if (l->sink->set_chunk(l->sink, p->pid, i, &p->chunk[i]))
+		if (l->maps->set_chunk(l->maps, p->pid, i, &p->chunk[i]))
 			abort();
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "process.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
 struct bpf_link;
@@ -12,13 +13,13 @@ struct bpf_object;
 
 struct loaded {
 	struct bpf_object *obj;
-	struct unwind_sink *sink;
+	struct walk_maps *maps;
 	double load_ms;
 	uint32_t instructions; /* verified, of test_walk */
 };
 
-/* 0 or -errno. plain: as for kernels without bpf_loop(). */
-int loader_open(struct target *t, uint32_t limit, bool plain, struct loaded *ret);
+/* 0 or -errno. noloop: as for kernels without bpf_loop(). */
+int loader_open(struct target *t, uint32_t limit, bool noloop, struct loaded *ret);
 void loader_close(struct loaded *l);
 /* Tables and mappings of a process. */
 void loader_add(struct loaded *l, const struct test_process *p);

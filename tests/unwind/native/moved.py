@@ -9,9 +9,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 from traced import attached
@@ -29,9 +31,12 @@ def look(strata, deep, calls):
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         attached(tracer)
-        told = subprocess.run([program, str(calls)], check=True, capture_output=True, text=True).stdout.split()
+        printed = subprocess.run([program, str(calls)], check=True, capture_output=True, text=True).stdout.split()
         tracer.terminate()
-        out = tracer.communicate()[0]
+        return judge(tracer.communicate()[0], printed)
+
+
+def judge(out, printed):
     right = wrong = 0
     marks = collections.Counter()
     for stack in out.split('stack\n')[1:]:
@@ -39,7 +44,7 @@ def look(strata, deep, calls):
         names = ''.join(f for f in frames if f in 'ab')
         if frames[-1].startswith('['):
             marks[frames[-1]] += 1
-        elif re.fullmatch('a', names[-1:]) and names[:-1] in told and frames[-1] == '_start':
+        elif re.fullmatch('a', names[-1:]) and names[:-1] in printed and frames[-1] == '_start':
             right += 1
         else:
             wrong += 1
@@ -50,10 +55,28 @@ def look(strata, deep, calls):
     return right, sum(marks.values()), wrong
 
 
+def late(strata, deep):
+    """(right, marked, wrong) of a call that has returned when strata reads what is above the copy."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = shutil.copy(deep, f'{directory}/late{os.getpid() % 10000}')
+        tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        attached(tracer)
+        tracer.send_signal(signal.SIGSTOP)
+        child = subprocess.Popen([program, '1', '3'], stdout=subprocess.PIPE, text=True)
+        time.sleep(1)
+        tracer.send_signal(signal.SIGCONT)
+        printed = child.communicate()[0].split()
+        tracer.terminate()
+        return judge(tracer.communicate()[0], printed)
+
+
 def main(strata, deep, calls=CALLS):
     sums = [sum(column) for column in zip(*(look(strata, deep, calls) for _ in range(ROUNDS)))]
     print('%d stacks are right, %d are marked, %d wrong' % tuple(sums))
-    return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 10
+    gone = late(strata, deep)
+    print('of a call that has returned: %d right, %d marked, %d wrong' % gone)
+    return sums[2] > 0 or sums[0] < ROUNDS * int(calls) // 10 or gone[2] or not gone[0] + gone[1]
 
 
 if __name__ == '__main__':

@@ -28,11 +28,11 @@ static const void *get_table(struct host_tables *t, uint32_t file, size_t *ret_s
 	return p->files[file - p->first].table.data;
 }
 
-static const struct v8_proc *get_v8(struct host_tables *t, uint32_t pid)
+static const void *get_proc(struct host_tables *t, unsigned lang, uint32_t pid)
 {
 	struct test_process *p = (struct test_process *)t;
 
-	return p->v8.born ? &p->v8 : NULL;
+	return lang == FRAME_LANG_JS && p->v8.generation ? &p->v8 : NULL;
 }
 
 static struct test_file *add_file(struct test_process *p, const char *path)
@@ -71,13 +71,13 @@ static uint32_t file_of(struct target *t, struct test_process *p, const struct p
 	}
 	if (f->elf && table_make(f->elf, &f->table) < 0)
 		abort();
-	if (f->elf && ((const struct table_header *)f->table.data)->flags & TABLE_V8) {
+	if (f->elf && ((const struct table_header *)f->table.data)->flags & TABLE_LANG(FRAME_LANG_JS)) {
 		struct v8_layout layout;
 
 		if (v8_layout(-1, f->elf, NULL, &layout))
 			abort();
 		p->v8 = layout.proc;
-		p->v8.born = 1;
+		p->v8.generation = 1;
 	}
 	return p->nfiles - 1;
 }
@@ -101,6 +101,9 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 		if (!e || !elf_offset_to_vaddr(e, m->offset, &vaddr)) {
 			to->file = 0;
 			to->flags = MAPPING_ANON;
+		} else {
+			to->flags |= MAPPING_LANGS(((const struct table_header *)p->files[i].table.data)->flags >>
+				TABLE_LANGS_SHIFT);
 		}
 		to->bias = m->start - vaddr;
 	}
@@ -121,11 +124,11 @@ void test_process_read(struct target *t, struct test_process *p)
 		if (maps[i].exec && strcmp(maps[i].path, "[vsyscall]") != 0)
 			add_mapping(t, p, &maps[i], n++);
 	free(maps);
-	for (size_t i = 0; p->v8.born && i < n; i++) {
+	for (size_t i = 0; p->v8.generation && i < n; i++) {
 		struct mapping *m = &p->chunk[i / MAPPINGS_PER_CHUNK].map[i % MAPPINGS_PER_CHUNK];
 
 		if (m->flags & MAPPING_ANON)
-			m->flags |= MAPPING_V8;
+			m->flags |= MAPPING_LANG(FRAME_LANG_JS);
 	}
 }
 
@@ -135,7 +138,7 @@ struct test_process *test_process_new(struct target *t, int pid)
 	static uint32_t ids;
 
 	p->first = ids;
-	p->tables = (struct host_tables){.chunk = get_chunk, .table = get_table, .v8 = get_v8};
+	p->tables = (struct host_tables){.chunk = get_chunk, .table = get_table, .proc = get_proc};
 	p->pid = pid;
 	add_file(p, "");
 	test_process_read(t, p);
@@ -166,9 +169,9 @@ const struct mapping *test_mapping(const struct test_process *p, uint64_t pc)
 
 bool test_is_v8(const struct test_process *p, uint64_t pc)
 {
-	const struct mapping *m = p->v8.born ? test_mapping(p, pc) : NULL;
+	const struct mapping *m = p->v8.generation ? test_mapping(p, pc) : NULL;
 
-	return m && (m->flags & MAPPING_V8 || pc - m->bias - p->v8.builtins < p->v8.builtins_size);
+	return m && (m->flags & MAPPING_LANG(FRAME_LANG_JS) || pc - m->bias - p->v8.builtins < p->v8.builtins_size);
 }
 
 void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size)

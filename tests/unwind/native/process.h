@@ -26,7 +26,7 @@ struct test_process {
 	size_t nfiles;
 	uint32_t first;
 	struct mapping_chunk chunk[MAPPING_CHUNKS];
-	struct v8_proc v8; /* born 0: there is none */
+	struct v8_proc v8; /* generation 0: there is none */
 };
 
 /* Aborts on failure: tests only. */

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* native.bpf.c - one frame of native code: the kernel half of src/unwinders/native/native.c.
+/* cfi.bpf.c - one frame of native code: the kernel half of src/unwinders/native/cfi.c and ehframe.c.
  *
  * By the rule that was looked up; without one, a signal trampoline is told by its
  * bytes, and anything else is taken to keep a frame pointer, with checks: a wrong
  * frame is worse than a short stack. */
-#include "walk.bpf.h"
-
-#define USER_MAX     (1ULL << 56)
-#define SWITCHES_MAX 1024 /* Go and C that call one another take two a time */
+#include "lang.bpf.h"
+#include "step.bpf.h"
 
 /* ---- the stack --------------------------------------------------------- */
 
@@ -38,30 +36,6 @@ __global int walk_refill(struct walk *w, __u64 addr, __u64 *ret)
 		w->flags |= WALK_NO_WINDOW;
 	}
 	return bpf_probe_read_user(ret, 8, (void *)addr) ? -1 : 0;
-}
-
-/* ---- arriving at the caller -------------------------------------------- */
-
-static __always_inline int stop(enum unwind_end end)
-{
-	return end + 1;
-}
-
-/* The caller's registers; sp must grow. Only code that moved to another stack by its
- * frame pointer may go down, and not often. */
-static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, int may_switch)
-{
-	if (sp <= w->sp) {
-		if (!may_switch || w->switches >= SWITCHES_MAX)
-			return stop(UNWIND_LOOP);
-		w->switches++;
-		w->flags &= ~WALK_NO_WINDOW;
-	}
-	w->pc = strip(w, pc);
-	w->sp = sp;
-	w->fp = fp;
-	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY);
-	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
 /* ---- signal frames ----------------------------------------------------- */
@@ -160,77 +134,6 @@ static __always_inline int after_call(struct walk *w, __u64 pc)
 		((v >> 8) & 0x38ff) == 0x10ff;
 }
 
-/* The same in sub $N,%rsp; call *%r..; add $N,%rsp; ret, see fp_epilogue_x86(). */
-static __always_inline int call_words(struct walk *w, __u64 v)
-{
-	int at_sub = (v & 0xf8ff87ffffffULL) == 0xd0ff00ec8348ULL;
-
-	if (at_sub && bpf_probe_read_user(&v, 8, (void *)(w->pc + 4)))
-		return -1;
-	if ((v & 0xff87fffffff8ffULL) != 0xc300c48348d0ffULL)
-		return -1;
-	return at_sub ? 0 : v >> 43 & 15;
-}
-
-/* Where in its prologue or epilogue an interrupted x86 function stands, by its code:
- * how many words lie between sp and RA; -1: between them, fp is set. */
-static __always_inline int prologue_words(struct walk *w)
-{
-	__u64 v;
-
-	if (bpf_probe_read_user(&v, 8, (void *)(w->pc - 1)))
-		return -1;
-	v >>= 8; /* at pc */
-	if ((v & 0xff) == 0x55 || (v & 0xff) == 0xc3 || (v & 0xff) == 0xc2)
-		return 0; /* push %rbp; ret */
-	if ((v & 0xffffffffffULL) == 0x55fa1e0ff3ULL)
-		return 0; /* endbr64; push %rbp */
-	if ((v & 0xffffff) == 0xe58948 || (v & 0xffffff) == 0xec8b48)
-		return 1; /* mov %rsp,%rbp */
-	if ((v & 0xffffffffffffffULL) == 0xec8348fa1e0ff3ULL)
-		return 0; /* endbr64; sub $N,%rsp */
-	return call_words(w, v);
-}
-
-/* How far a function of unknown bounds may reach. */
-#define FUNCTION_REACH 0x10000ULL
-
-/* Where an interrupted arm64 function stands, by its link register. When that is an address
- * of its own, or what lies in its frame, there is a frame and a call was or will be made;
- * when it is code of another function, there is no frame yet, or none any more. Anything
- * else in it is scratch. 1: done. */
-static __always_inline int fp_top_arm(struct walk *w, int *err)
-{
-	__u64 reach = (w->rule & 15) == RULE_FP ? w->rule >> 32 : FUNCTION_REACH;
-	__u64 lr = strip(w, w->lr), ra = 0;
-
-	if (!(w->flags & WALK_LR) || lr - w->pc + reach < 2 * reach)
-		return 0;
-	if (!(w->fp & 7) && !walk_word(w, w->fp + 8, &ra) && strip(w, ra) == lr)
-		return 0;
-	w->lookup = lr - 1;
-	w->cached_span = 0;
-	if (walk_told(w)) /* walk_mapping() would be one call too deep */
-		return 0;
-	*err = arrive(w, lr, w->sp, w->fp, 1);
-	return 1;
-}
-
-/* The interrupted frame: fp may not be its own yet. 1: done. */
-static __always_inline int fp_top_x86(struct walk *w, int *err)
-{
-	int words = prologue_words(w);
-	__u64 ra = 0, fp = w->fp;
-
-	if (words < 0)
-		return 0;
-	if (walk_word(w, w->sp + words * 8, &ra) || (words && walk_word(w, w->sp, &fp)))
-		*err = stop(UNWIND_UNREADABLE);
-	else
-		*err = arrive(w, ra, w->sp + words * 8 + 8, fp, 0);
-	return 1;
-}
-
 /* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
  * code that CPython's -X perf makes a copy of for each function. 1: done. */
 static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
@@ -284,7 +187,7 @@ static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
 }
 
 /* CFA by a register other than sp and fp, or loaded from memory. */
-static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
+static __always_inline int uncommon_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 {
 	__u32 reg = rule >> 4 & 15;
 	__u64 base;
@@ -307,134 +210,6 @@ static __always_inline int odd_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 		return stop(UNWIND_UNREADABLE);
 	*cfa += (__s64)(__s16)(rule >> 48);
 	return 0;
-}
-
-/* ---- Go's stacks ------------------------------------------------------- */
-
-/* struct g, struct m and struct gobuf of Go's runtime/runtime2.go: the same in all
- * versions that are in use, but for those that rules tell. */
-#define G_STACK_HI 8
-#define G_M        48
-#define G_SCHED_SP 56
-#define G_SCHED_PC 64
-
-static __always_inline int read_user(__u64 addr, __u64 *ret)
-{
-	return bpf_probe_read_user(ret, 8, (void *)addr);
-}
-
-/* The goroutine's stack, from g0's. */
-static __always_inline int by_gobuf(struct walk *w, __u64 rule)
-{
-	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = rule >> 16 & 0xffff;
-
-	if (!(__u16)(rule >> 32)) {
-		g = w->g;
-	} else {
-		if (!w->py.tp)
-			w->py.tp = thread_pointer();
-		tp = w->py.tp;
-		if (!tp || read_user(tp + (__s64)(__s16)(rule >> 32), &g))
-			return stop(UNWIND_UNREADABLE);
-	}
-	if (read_user(g + G_M, &m) || read_user(m + (rule >> 48), &g))
-		return stop(UNWIND_UNREADABLE);
-	if (!g) /* the scheduler has put it aside */
-		return stop(UNWIND_COMPLETE);
-	if (read_user(g + G_SCHED_SP, &sp))
-		return stop(UNWIND_UNREADABLE);
-	if (bp) {
-		if (read_user(g + G_SCHED_PC, &pc) || read_user(g + bp, &fp) ||
-			read_user(g + bp - 8, &w->lr))
-			return stop(UNWIND_UNREADABLE);
-		tp = arrive(w, pc, sp, fp, 1);
-		w->flags |= WALK_ARM64(w) && w->lr ? WALK_LR : 0; /* the function has no frame yet */
-		return tp;
-	}
-	if (read_user(sp, &pc) || (WALK_ARM64(w) && read_user(sp - 8, &fp)))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, pc, sp + (WALK_ARM64(w) ? 16 : 8), fp, 1);
-}
-
-static __always_inline int by_cgocall(struct walk *w, __u64 rule)
-{
-	__u64 g = 0, old = 0, hi = 0, pc = 0, fp = w->fp, at;
-
-	if (read_user(w->sp + (rule >> 32 & 0xffff), &g) || read_user(w->sp + (rule >> 48), &old))
-		return stop(UNWIND_UNREADABLE);
-	if (g) {
-		if (read_user(g + G_STACK_HI, &hi))
-			return stop(UNWIND_UNREADABLE);
-		old = hi - old;
-	}
-	at = old;
-	if (rule >> 8 & RULE_RA_SLOT) {
-		at += (__s64)(__s16)(rule >> 16) * 8 + 8;
-		old += 8;
-		if (read_user(at - 8, &fp))
-			return stop(UNWIND_UNREADABLE);
-	}
-	if (read_user(at, &pc))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, pc, old + 8, fp, 1);
-}
-
-/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it; the
- * thread's or the goroutine's first frame has none below it. size: of the function's frame. */
-static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
-{
-	__u64 fp = 0, ra = 0;
-
-	if (walk_word(w, at, &fp) || walk_word(w, at + 8, &ra))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, fp ? fp + 8 : at + 8 + size, fp, 1);
-}
-
-/* A frame that a panic or preemption left in the middle of its body has all that it will have
- * on the stack. Its record's fp may be of a place where the stack was once: before 1.27 that is
- * not set right when the stack moves. */
-static __always_inline int by_go_frame(struct walk *w, __u64 size)
-{
-	__u64 ra = w->lr;
-
-	if (size && walk_word(w, w->sp, &ra))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, w->sp + size, w->sp + size - 8, 1);
-}
-
-/* A frame that runs may not have its record yet, or no more; LR in the same function says
- * that it called something, and then RA is at sp; as it is there when LR is the same, which
- * was stored and not used since. fp may be the caller's already, or still. */
-static __always_inline int by_go_rule(struct walk *w)
-{
-	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = w->rule >> 32;
-
-	if (!(w->flags & WALK_LR))
-		return by_record(w, fp, size);
-	if (w->flags & WALK_BODY)
-		return by_go_frame(w, size);
-	ra = strip(w, w->lr);
-	if (size && walk_word(w, sp, &saved))
-		return stop(UNWIND_UNREADABLE);
-	saved = strip(w, saved);
-	if (!size || (!w->own && saved != ra))
-		return arrive(w, ra, sp, fp, 1);
-	if (fp == sp - 8 && walk_word(w, fp, &fp))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, saved, sp + size, fp, 1);
-}
-
-__global int native_go(struct walk *w)
-{
-	if (!w)
-		return stop(UNWIND_UNREADABLE);
-	switch (w->rule & 15) {
-	case RULE_GOBUF:
-		return by_gobuf(w, w->rule);
-	case RULE_CGOCALL:
-		return by_cgocall(w, w->rule);
-	}
-	return WALK_ARM64(w) ? by_go_rule(w) : stop(UNWIND_NO_RULE);
 }
 
 /* Whether the caller's rbx is known; it is set, or -1. */
@@ -546,7 +321,7 @@ static __always_inline int by_longjmp(struct walk *w)
 	return arrive(w, lr, b[3] ^ b[1] ^ w->lr, w->fp, 1);
 }
 
-__global int native_odd(struct walk *w)
+__global int native_uncommon(struct walk *w)
 {
 	__u64 rule, cfa = 0;
 	int err;
@@ -560,7 +335,7 @@ __global int native_odd(struct walk *w)
 		return restore(w, rule & 0xff, cfa, 0);
 	case RULE_CFA:
 	case RULE_CFA_DEREF:
-		err = odd_cfa(w, rule, &cfa);
+		err = uncommon_cfa(w, rule, &cfa);
 		return err ? err : restore(w, rule, cfa, 1);
 	case RULE_SIGNAL:
 		return native_signal(w);
@@ -572,7 +347,7 @@ __global int native_odd(struct walk *w)
 	return stop(UNWIND_NO_RULE);
 }
 
-__global int native_step(struct walk *w)
+__global int walk_step(struct walk *w)
 {
 	__u64 rule;
 
@@ -582,10 +357,10 @@ __global int native_step(struct walk *w)
 	/* These are called from here as they call others: the kernel allows eight frames. */
 	if (!rule || (rule & 15) == RULE_FP)
 		return native_fp(w);
-	if ((rule & 15) == RULE_V8)
-		return native_v8(w);
-	if ((rule & 15) >= RULE_GOBUF)
-		return native_go(w);
+	if ((rule & 15) == RULE_LANG)
+		return lang_unwind(w);
+	if ((rule & 15) >= RULE_OWN)
+		return native_lang_unwind(w);
 	/* Nearly all (on x86_64): CFA by sp or fp, RA and fp at slots of it. */
 	if ((rule & ~(1ULL << 4) & 0xffff) == RULE_CFA) {
 		__s64 offset = (__s32)(rule >> 32), slot = (__s64)(__s16)(rule >> 16) * 8;
@@ -599,5 +374,5 @@ __global int native_step(struct walk *w)
 			return stop(UNWIND_UNREADABLE);
 		return arrive(w, ra, cfa, fp, by_fp);
 	}
-	return native_odd(w);
+	return native_uncommon(w);
 }

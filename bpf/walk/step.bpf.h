@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* step.bpf.h - what every step to a caller is made of: reading words, arriving at the caller, and
+ * the frame that was interrupted in its prologue or epilogue. */
+#pragma once
+#include "maps.bpf.h"
+
+#define USER_MAX     (1ULL << 56)
+#define SWITCHES_MAX 1024 /* Go and C that call one another take two a time */
+
+static __always_inline int read_user(__u64 addr, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, 8, (void *)addr);
+}
+
+static __always_inline int stop(enum unwind_end end)
+{
+	return end + 1;
+}
+
+/* The caller's registers; sp must grow. Only code that moved to another stack by its
+ * frame pointer may go down, and not often. */
+static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, int may_switch)
+{
+	if (sp <= w->sp) {
+		if (!may_switch || w->switches >= SWITCHES_MAX)
+			return stop(UNWIND_LOOP);
+		w->switches++;
+		w->flags &= ~WALK_NO_WINDOW;
+	}
+	w->pc = strip(w, pc);
+	w->sp = sp;
+	w->fp = fp;
+	w->flags &= ~(WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY);
+	return w->pc ? 0 : stop(UNWIND_COMPLETE);
+}
+
+/* The same in sub $N,%rsp; call *%r..; add $N,%rsp; ret, see fp_epilogue_x86(). */
+static __always_inline int call_words(struct walk *w, __u64 v)
+{
+	int at_sub = (v & 0xf8ff87ffffffULL) == 0xd0ff00ec8348ULL;
+
+	if (at_sub && bpf_probe_read_user(&v, 8, (void *)(w->pc + 4)))
+		return -1;
+	if ((v & 0xff87fffffff8ffULL) != 0xc300c48348d0ffULL)
+		return -1;
+	return at_sub ? 0 : v >> 43 & 15;
+}
+
+/* Where in its prologue or epilogue an interrupted x86 function stands, by its code:
+ * how many words lie between sp and RA; -1: between them, fp is set. */
+static __always_inline int prologue_words(struct walk *w)
+{
+	__u64 v;
+
+	if (bpf_probe_read_user(&v, 8, (void *)(w->pc - 1)))
+		return -1;
+	v >>= 8; /* at pc */
+	if ((v & 0xff) == 0x55 || (v & 0xff) == 0xc3 || (v & 0xff) == 0xc2)
+		return 0; /* push %rbp; ret */
+	if ((v & 0xffffffffffULL) == 0x55fa1e0ff3ULL)
+		return 0; /* endbr64; push %rbp */
+	if ((v & 0xffffff) == 0xe58948 || (v & 0xffffff) == 0xec8b48)
+		return 1; /* mov %rsp,%rbp */
+	if ((v & 0xffffffffffffffULL) == 0xec8348fa1e0ff3ULL)
+		return 0; /* endbr64; sub $N,%rsp */
+	return call_words(w, v);
+}
+
+/* How far a function of unknown bounds may reach. */
+#define FUNCTION_REACH 0x10000ULL
+
+/* Where an interrupted arm64 function stands, by its link register. When that is an address
+ * of its own, or what lies in its frame, there is a frame and a call was or will be made;
+ * when it is code of another function, there is no frame yet, or none any more. Anything
+ * else in it is scratch. 1: done. */
+static __always_inline int fp_top_arm(struct walk *w, int *err)
+{
+	__u64 reach = (w->rule & 15) == RULE_FP ? w->rule >> 32 : FUNCTION_REACH;
+	__u64 lr = strip(w, w->lr), ra = 0;
+
+	if (!(w->flags & WALK_LR) || lr - w->pc + reach < 2 * reach)
+		return 0;
+	if (!(w->fp & 7) && !walk_word(w, w->fp + 8, &ra) && strip(w, ra) == lr)
+		return 0;
+	w->lookup = lr - 1;
+	w->cached_span = 0;
+	if (walk_published(w)) /* walk_mapping() would be one call too deep */
+		return 0;
+	*err = arrive(w, lr, w->sp, w->fp, 1);
+	return 1;
+}
+
+/* The interrupted frame: fp may not be its own yet. 1: done. */
+static __always_inline int fp_top_x86(struct walk *w, int *err)
+{
+	int words = prologue_words(w);
+	__u64 ra = 0, fp = w->fp;
+
+	if (words < 0)
+		return 0;
+	if (walk_word(w, w->sp + words * 8, &ra) || (words && walk_word(w, w->sp, &fp)))
+		*err = stop(UNWIND_UNREADABLE);
+	else
+		*err = arrive(w, ra, w->sp + words * 8 + 8, fp, 0);
+	return 1;
+}
+
+/* Frames that are only counted are all written to frames[0], which nobody reads. Without a branch:
+ * the verifier would follow both ways to the end. */
+static __always_inline void store_frame(struct walk *w, struct stack_record *out, __u64 n, __u64 frame)
+{
+	n &= w->store_mask;
+	FORGET(n);
+	out->frames[n & unwind_config.frames_mask] = frame;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* lang.c - Python's row, and what a file says of CPython: where its eval loop is.
+ *
+ * A file is CPython's by what it defines, whatever it is called: a program, libpython, or
+ * a program that has CPython built in. With tail calls (3.14 on, --with-tail-call-interp)
+ * each instruction is a function that jumps to the next one's; the loop's function then
+ * only begins, but it stays on the stack, one for each activation: all that is asked. */
+#include <errno.h>
+#include <stddef.h>
+
+#include "python.h"
+#include "unwinders/lang.h"
+#include "unwinders/native/fragments.h"
+
+static int table(struct elf *e, struct table_header *hdr)
+{
+	static const char *const names[] = {"_PyEval_EvalFrameDefault", NULL};
+	int err;
+
+	if (!python_version(e))
+		return -ENOENT;
+	err = parts_load(e, names, hdr);
+	if (!err)
+		hdr->flags |= TABLE_LANG(FRAME_LANG_PYTHON);
+	return err;
+}
+
+static int attach(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc)
+{
+	return is_first ? python_attach(f->elf, m ? m->bias : 0, proc) : 0;
+}
+
+static bool libc(struct elf *libc, void *proc)
+{
+	return python_libc(libc, &((struct python_proc *)proc)->at);
+}
+
+static void *names_new(void)
+{
+	return python_codes_new();
+}
+
+static void names_free(void *names)
+{
+	python_codes_free(names);
+}
+
+/* Pages that are not resident, and the longest line tables, are read from the process
+ * while it lives. */
+static bool record(void *names, const struct lang_record *head, size_t size, const struct lang_process *p)
+{
+	const struct python_code_record *r = (const void *)head;
+	const struct python_proc *proc = p ? p->proc : NULL;
+	bool unreadable;
+
+	if (size < offsetof(struct python_code_record, linetable))
+		return false;
+	unreadable = r->flags & PYTHON_UNREADABLE;
+	if (proc && (unreadable || r->linetable_size > PYTHON_LINETABLE_MAX))
+		python_codes_read(names, r, &proc->at, p->read, p->arg);
+	python_codes_record(names, r, size); /* not when it was just read */
+	return unreadable;
+}
+
+static bool name(const void *names, uint64_t frame, struct frame_name *ret)
+{
+	return python_codes_name(names, frame, ret);
+}
+
+const struct lang lang_python = {
+	.name = "python",
+	.version = 3,
+	.proc_size = sizeof(struct python_proc),
+	.table = table,
+	.attach = attach,
+	.libc = libc,
+	.names_new = names_new,
+	.names_free = names_free,
+	.record = record,
+	.name_frame = name,
+};
