@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* log.h - what the system says, told to the user once, in the user's words. On
+/* log.h - what the system says, printed once, in the user's words. On
  * stderr, each line beginning with its kind. Level is set by -v and -q. */
 #pragma once
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* priority.h - a moment soon, not much of it: a process that has begun is to be told of before it
+/* priority.h - a moment soon, not much of it: a process that has begun is to be known before it
  * runs far, and the ring buffer to be read before it is full, also where more wants to run than
  * can. What takes long is done as everyone else's work is. */
 #pragma once

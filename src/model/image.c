@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.c - -d image: what the runtime is told, in lines; and the names that images share. */
+/* image.c - -d image: an image in lines; and the names that images share. */
 #include "image.h"
 
 #include <inttypes.h>

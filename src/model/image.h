@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.h - the waist: all that the runtime is told of a script. It sees no
+/* image.h - the waist: all that the runtime knows of a script. It sees no
  * tree; codegen holds no fd. Everything lives in the arena it was made in. */
 #pragma once
 #include <stdbool.h>

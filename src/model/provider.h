@@ -112,7 +112,7 @@ struct provider {
 	 * Nothing found is a complaint unless env->listing. */
 	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);
 	/* Programs of one body -> links; see runtime/attach.h. 0 or -errno, having
-	 * told what was attempted. */
+	 * reported what was attempted. */
 	int (*attach)(struct loaded_probe *p);
 	/* For -l without a type: every probe matching the pattern is passed on as its full name.
 	 * NULL: another provider lists the same, or there is no list. */

@@ -6,7 +6,7 @@
 enum missing_probes { MISSING_ERROR, MISSING_WARN, MISSING_IGNORE };
 
 struct settings {
-	uint64_t js_source_maps; /* JavaScript's frames are told as they were before a compiler */
+	uint64_t js_source_maps; /* JavaScript's frames have the positions of the source before a compiler */
 	uint64_t max_cache_mb;  /* 2^20 bytes of the directory of tables */
 	uint64_t max_map_keys;  /* elements of a map */
 	uint64_t max_memory_mb; /* 2^20 bytes of memory for tables and files, see unwinders_limit() */

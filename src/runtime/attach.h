@@ -17,7 +17,7 @@ struct target;
 /* Owns the links: they are destroyed together. */
 struct links {
 	VEC(struct bpf_link *) list;
-	unsigned skipped; /* places the kernel refused, told by their providers */
+	unsigned skipped; /* places the kernel refused, reported by their providers */
 	pid_t detaching;  /* the process that detaches; 0: none */
 };
 /* Detaching hundreds of probes takes the kernel up to minutes (tracepoints: 70 ms each): a
@@ -39,7 +39,7 @@ struct loaded_probe {
 const struct place *probe_place(const struct loaded_probe *p, uint32_t i);
 uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 
-/* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, told. */
+/* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, reported. */
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
 
 /* Whether the program's places hang on one link. */
@@ -48,7 +48,7 @@ bool probe_is_multi(struct target *t, const struct image *img, const struct imag
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Links n places from the one numbered `from` by link(batch, from, n). A place that the
  * kernel cannot probe refuses the whole link, so a refused range is halved until the
- * culprits are found; they are skipped and counted. 0 or -errno, told. */
+ * culprits are found; they are skipped and counted. 0 or -errno, reported. */
 int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
 	struct bpf_link *(*link)(const void *batch, size_t from, size_t n), const void *batch,
 	size_t from, size_t n);

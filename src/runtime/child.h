@@ -15,11 +15,11 @@ struct child {
 };
 
 /* Splits as a shell would (quotes, backslashes; no expansion), forks, holds. 0 or
- * -errno, told. */
+ * -errno, reported. */
 int child_start(struct target *t, const char *command, struct child *ret);
 /* Runs the command as far as the exec of an ELF file called name (its own name or
  * argv[0]) and holds it there: through a version manager's scripts. Its path, to be
- * free()d, or NULL: it ended without (told). */
+ * free()d, or NULL: it ended without (reported). */
 char *child_run_to_exec(struct child *c, const char *name);
 /* Lets it run: 0, or -errno when it could not be executed, told. */
 int child_release(struct child *c);

@@ -8,7 +8,7 @@
 struct follow;
 struct unwinders;
 
-/* pid: only this process and what it forks; 0: all. 0 or -errno, told. */
+/* pid: only this process and what it forks; 0: all. 0 or -errno, reported. */
 int follow_open(struct unwinders *u, int pid, struct follow **ret);
 void follow_close(struct follow *f);
 /* To be polled: fds, ends with -1. */

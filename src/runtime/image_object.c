@@ -99,7 +99,7 @@ static void complain_at(const struct image *img, const struct image_prog *p, con
 	arena_free(a);
 }
 
-static void tell_verifier(const struct image *img, int r)
+static void explain_refusal(const struct image *img, int r)
 {
 	const struct image_prog *p = refused_prog(img);
 	char reason[256];
@@ -125,7 +125,7 @@ static int refuse(const struct image *img, int r)
 {
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
-	tell_verifier(img, r);
+	explain_refusal(img, r);
 	return r;
 }
 
@@ -211,7 +211,7 @@ static uint32_t ring_size(const struct image *img, uint64_t wanted)
 	return pages * page;
 }
 
-/* Told here: the verifier would only say that it knows no such function. */
+/* Reported here: the verifier would only say that it knows no such function. */
 static bool lacks_stacks(struct target *t)
 {
 	if (!target_feature(t, FEATURE_TASK_PT_REGS)) {

@@ -31,7 +31,7 @@ struct session_options {
 };
 
 /* All that is pointed to stays the caller's, and is there until session_close(), images too. Those that
- * give int give 0 or -errno, told; session_close() is called in both cases. */
+ * give int give 0 or -errno, reported; session_close() is called in both cases. */
 int session_open(struct target *t, const struct session_options *opt, struct session **ret);
 /* The number that the next image must have. */
 uint32_t session_next(const struct session *s);

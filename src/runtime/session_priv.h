@@ -50,7 +50,7 @@ int session_attach_raw(struct session *s, const struct image_object *o, const ch
 	const char *tracepoint);
 
 /* session_stacks.c: what stacks of the image need: the unwinders, processes followed, those that run
- * read. While the kernel verifies. 0 or -errno, told. */
+ * read. While the kernel verifies. 0 or -errno, reported. */
 int session_open_unwinders(struct session *s, const struct image *img);
 /* Once the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);

@@ -116,7 +116,7 @@ int session_open_unwinders(struct session *s, const struct image *img)
 	return r;
 }
 
-/* What was told of a process before an exec is forgotten at once; of those until now, here. */
+/* From now on the kernel forgets a process' mappings at its exec; execs until now are read here. */
 void session_forget_programs(struct session *s, const struct image_object *o)
 {
 	int r;

@@ -6,5 +6,5 @@
 const char *why_errno(int r);
 /* Prints a hint where there is something to do about it. */
 void why_hint(int r);
-/* Told once when BPF cannot be used at all: what is missing and how to get it. */
+/* The one message when BPF cannot be used at all: what is missing and how to get it. */
 void why_no_bpf(int r);
