@@ -93,7 +93,7 @@ struct image {
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
 
-/* What a script may use that earlier ones of its session made: their maps. */
+/* What a script may use that earlier ones of its session made, dropped ones too: their maps. */
 struct symbols {
 	const struct image *const *images;
 	size_t n;

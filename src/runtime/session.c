@@ -330,11 +330,15 @@ static int run(struct session *s, struct image_object *o)
 	return r;
 }
 
-/* The first of a session that grows has all that others may share. */
+bool session_next_grows(const struct session *s)
+{
+	return s->opt.grows && !s->shared.maps.len;
+}
+
 static bool is_in_order(const struct session *s, const struct image *img)
 {
 	if (img->number == s->objects.len && img->number < IMAGES_MAX &&
-		(img->number ? s->opt.grows : img->grows == s->opt.grows))
+		img->grows == session_next_grows(s) && (s->opt.grows || !img->number))
 		return true;
 	log_error("internal error: image %u is not the session's next", img->number);
 	return false;

@@ -25,16 +25,18 @@ struct session_options {
 	const struct settings *settings; /* what is made once: ring buffer, caches, source maps */
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
-	bool grows;           /* images may follow the first, which codegen made for that
-			       * (codegen_options.grows); the session does not end for want of probes */
+	bool grows;           /* images may follow the first; the session does not end where no image
+			       * has probes */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
 };
 
 /* All that is pointed to stays the caller's, and is there until session_close(), images too. Those that
  * give int give 0 or -errno, reported; session_close() is called in both cases. */
 int session_open(struct target *t, const struct session_options *opt, struct session **ret);
-/* The number that the next image must have. */
+/* What codegen_options must say of the next image: its number; and whether it has to have all that
+ * later ones may share, as long as none was loaded in a session that grows. */
 uint32_t session_next(const struct session *s);
+bool session_next_grows(const struct session *s);
 /* Loads it, runs its begin and attaches its probes. What fails leaves nothing of it behind but its
  * number, which is used up. */
 int session_add(struct session *s, const struct image *img);
