@@ -73,7 +73,7 @@ static void complete_probe(struct resolve_env *env, const char *text, FILE *out)
 
 static void complete_stage(const char *text, FILE *out)
 {
-	for (const char *name = stage_names(); *name; name += strspn(name, ", ")) {
+	for (const char *name = STAGE_LIST; *name; name += strspn(name, ", ")) {
 		size_t n = strcspn(name, ",");
 
 		if (!strncmp(name, text, strlen(text)))

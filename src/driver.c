@@ -12,11 +12,9 @@
 #include "parser/parser.h"
 #include "parser/settings.h"
 
-static const char *const names[STAGE_MAX] = {
 #define S(id, name) name,
-	STAGES(S)
+static const char *const names[STAGE_MAX] = { STAGES(S, S) };
 #undef S
-};
 
 static const struct language language = {
 	.builtins = builtin_families,
@@ -31,13 +29,6 @@ bool stage_by_name(const char *name, enum stage *ret)
 			return true;
 		}
 	return false;
-}
-
-const char *stage_names(void)
-{
-#define S(id, name) ", " name
-	return &(STAGES(S))[2];
-#undef S
 }
 
 static bool pass_parse(struct compile *c)

@@ -10,23 +10,18 @@
 struct arena;
 struct image;
 
-/* S(ID, name of -d): the stages whose results are printed; the compilation stops after the last one
- * asked for. */
-#define STAGES(S)                                                                        \
-	S(LEX, "lex")                                                                    \
-	S(AST, "ast")                                                                    \
-	S(NAMES, "names")                                                                \
-	S(TYPES, "types")                                                                \
-	S(LLVM, "llvm")                                                                  \
-	S(ELF, "elf")                                                                    \
-	S(IMAGE, "image")
+/* The stages that -d prints, in their order; the compilation stops after the last one asked for. */
+#define STAGES(FIRST, S)                                                                 \
+	FIRST(LEX, "lex") S(AST, "ast") S(NAMES, "names") S(TYPES, "types") S(LLVM, "llvm") \
+	S(ELF, "elf") S(IMAGE, "image")
 
-enum stage {
-#define S(id, name) STAGE_##id,
-	STAGES(S)
-#undef S
-	STAGE_MAX
-};
+#define STAGE_ID(id, name) STAGE_##id,
+enum stage { STAGES(STAGE_ID, STAGE_ID) STAGE_MAX };
+#undef STAGE_ID
+
+#define STAGE_FIRST(id, name) name
+#define STAGE_NEXT(id, name)  ", " name
+#define STAGE_LIST            STAGES(STAGE_FIRST, STAGE_NEXT) /* for messages */
 
 struct compile {
 	struct arena *arena;
@@ -41,8 +36,6 @@ struct compile {
 };
 
 bool stage_by_name(const char *name, enum stage *ret);
-/* "lex, ast, names, ..." */
-const char *stage_names(void);
 
 /* False: complaints have been printed to stderr. c->image stays NULL when a dump was
  * all that was asked for. */

@@ -47,7 +47,7 @@ static void print_place(struct listing *l, const struct place *p)
 	l->found++;
 }
 
-static unsigned split(struct arena *a, const char *pattern, const char **parts,
+static unsigned split(struct arena *a, const char *pattern, const char **words,
 	struct span *spans)
 {
 	unsigned n = 0;
@@ -58,7 +58,7 @@ static unsigned split(struct arena *a, const char *pattern, const char **parts,
 		size_t len = colon ? (size_t)(colon - p) : strlen(p);
 
 		spans[n] = (struct span){p - pattern, p - pattern + len};
-		parts[n++] = arena_strndup(a, p, len);
+		words[n++] = arena_strndup(a, p, len);
 		if (!colon)
 			break;
 		p = colon + 1;
@@ -71,19 +71,19 @@ bool list_places(struct resolve_env *env, const struct provider *p, const char *
 	const struct place **ret)
 {
 	struct source src = {.name = "-l", .text = pattern, .len = strlen(pattern)};
-	const char *parts[8];
+	const char *words[8];
 	struct span spans[8];
 	struct attach_point ap = {
 		.span = {0, src.len},
 		.text = pattern,
-		.parts = parts,
-		.part_spans = spans,
-		.nparts = split(env->arena, pattern, parts, spans),
+		.words = words,
+		.word_spans = spans,
+		.nwords = split(env->arena, pattern, words, spans),
 		.provider = p,
 	};
 	bool ok;
 
-	parts[0] = p->name;
+	words[0] = p->name;
 	env->diags = diags_new(env->arena, &src);
 	ok = p->expand(env, &ap);
 	if (!ok && !quiet)
@@ -134,7 +134,7 @@ static void search_as(struct listing *l, const char *pattern)
 	}
 }
 
-/* Anywhere in a name; with wildcards from its beginning, or from a part's. */
+/* Anywhere in a name; with wildcards from its beginning, or from a word's. */
 static void search(struct listing *l, const char *pattern)
 {
 	bool wild = strchr(pattern, '*');

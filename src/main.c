@@ -59,7 +59,6 @@ struct option_row {
 	const char *help; /* NULL: for the shells' completion, not for people */
 	bool (*set)(struct main *m, const struct option_row *row, const char *arg);
 	size_t at;        /* in struct main: of what set_text() and set_flag() set */
-	const char *(*values)(void); /* what the argument can be, behind the help */
 };
 
 /* ---- the command line --------------------------------------------------- */
@@ -90,7 +89,7 @@ static bool set_dump(struct main *m, const struct option_row *row, const char *n
 
 	if (!stage_by_name(name, &stage)) {
 		log_error("unknown stage: %s", name);
-		log_hint("the stages are %s", stage_names());
+		log_hint("the stages are %s", STAGE_LIST);
 		return false;
 	}
 	m->compile.dump[stage] = true;
@@ -211,7 +210,7 @@ static const struct option_row options[] = {
 	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
 	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
-	{"dump", 'd', "STAGE", "print a stage: ", set_dump, .values = stage_names},
+	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
@@ -247,8 +246,7 @@ static void help(FILE *out)
 		str_addf(&name, "--%s", options[i].name);
 		if (options[i].arg)
 			str_addf(&name, " %s", options[i].arg);
-		fprintf(out, "  %-24s %s%s\n", str_text(&name), options[i].help,
-			options[i].values ? options[i].values() : "");
+		fprintf(out, "  %-24s %s\n", str_text(&name), options[i].help);
 		str_done(&name);
 	}
 	fputs("\nFormats (-f):\n", out);

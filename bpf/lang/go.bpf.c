@@ -23,16 +23,16 @@
 /* The goroutine's stack, from g0's. */
 static __always_inline int by_gobuf(struct walk *w, __u64 rule)
 {
-	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = rule >> 16 & 0xffff;
+	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = RULE_GOBUF_BP(rule);
 
-	if (!(__u16)(rule >> 32)) {
+	if (!RULE_GOBUF_TLS(rule)) {
 		g = w->g;
 	} else {
 		tp = walk_tp(w);
-		if (!tp || read_user(tp + (__s64)(__s16)(rule >> 32), &g))
+		if (!tp || read_user(tp + RULE_GOBUF_TLS(rule), &g))
 			return stop(UNWIND_UNREADABLE);
 	}
-	if (read_user(g + G_M, &m) || read_user(m + (rule >> 48), &g))
+	if (read_user(g + G_M, &m) || read_user(m + RULE_GOBUF_CURG(rule), &g))
 		return stop(UNWIND_UNREADABLE);
 	if (!g) /* the scheduler has put it aside */
 		return stop(UNWIND_COMPLETE);
@@ -55,7 +55,7 @@ static __always_inline int by_cgocall(struct walk *w, __u64 rule)
 {
 	__u64 g = 0, old = 0, hi = 0, pc = 0, fp = w->fp, at;
 
-	if (read_user(w->sp + (rule >> 32 & 0xffff), &g) || read_user(w->sp + (rule >> 48), &old))
+	if (read_user(w->sp + RULE_CGOCALL_G(rule), &g) || read_user(w->sp + RULE_CGOCALL_SP(rule), &old))
 		return stop(UNWIND_UNREADABLE);
 	if (g) {
 		if (read_user(g + G_STACK_HI, &hi))
@@ -63,8 +63,8 @@ static __always_inline int by_cgocall(struct walk *w, __u64 rule)
 		old = hi - old;
 	}
 	at = old;
-	if (rule >> 8 & RULE_RA_SLOT) {
-		at += (__s64)(__s16)(rule >> 16) * 8 + 8;
+	if (RULE_FLAGS(rule) & RULE_RA_SLOT) {
+		at += RULE_SLOT(rule) + 8;
 		old += 8;
 		if (read_user(at - 8, &fp))
 			return stop(UNWIND_UNREADABLE);
@@ -102,7 +102,7 @@ static __always_inline int by_go_frame(struct walk *w, __u64 size)
  * was stored and not used since. fp may be the caller's already, or still. */
 static __always_inline int by_go_rule(struct walk *w)
 {
-	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = w->rule >> 32;
+	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = RULE_OFFSET(w->rule);
 
 	if (!(w->flags & WALK_LR))
 		return by_record(w, fp, size);
@@ -123,7 +123,7 @@ __global int go_unwind(struct walk *w)
 {
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	switch (w->rule & 15) {
+	switch (RULE_KIND(w->rule)) {
 	case RULE_GOBUF:
 		return by_gobuf(w, w->rule);
 	case RULE_CGOCALL:

@@ -18,6 +18,11 @@ enum go_rule {
 	                 * frame that runs LR decides: one row is a function, neighbours differ in
 	                 * RULE_ALTERNATE. The offset is what the function's body has on the stack */
 };
+#define RULE_GOBUF_BP(rule)   ((rule) >> 16 & 0xffff)
+#define RULE_GOBUF_TLS(rule)  RULE_BEFORE(rule)
+#define RULE_GOBUF_CURG(rule) ((rule) >> 48)
+#define RULE_CGOCALL_G(rule)  ((rule) >> 32 & 0xffff)
+#define RULE_CGOCALL_SP(rule) ((rule) >> 48)
 _Static_assert(RULE_GO < 16, "4 bits of a rule");
 
 /* struct table_header's own[]: where the number of a goroutine is. */

@@ -243,7 +243,7 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 {
 	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
 		return 0;
-	return !(w->flags & WALK_EXACT) || w->rule >> 32 == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
+	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
 /* The place in the bytecode, from its first one on; -1: it is none. */
@@ -922,7 +922,8 @@ __global int v8_unwind(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	if ((w->flags & WALK_EXACT) && (v8_around(w) & V8_FRAMELESS))
 		return by_call(w);
-	if ((w->flags & WALK_EXACT) && w->rule >> 32 != V8_FRAME && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+	if ((w->flags & WALK_EXACT) && RULE_OFFSET(w->rule) != V8_FRAME &&
+		(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);

@@ -180,16 +180,16 @@ __global int native_fp(struct walk *w)
  * caller's own record tells, when its rule says where in the frame that lies. */
 static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
 {
-	if ((rule & 15) != RULE_CFA || !(rule >> 8 & RULE_RA_SLOT))
+	if (RULE_KIND(rule) != RULE_CFA || !(RULE_FLAGS(rule) & RULE_RA_SLOT))
 		return stop(UNWIND_NO_RULE);
-	*cfa = w->fp - (__s64)(__s16)(rule >> 16) * 8;
+	*cfa = w->fp - RULE_SLOT(rule);
 	return 0;
 }
 
 /* CFA by a register other than sp and fp, or loaded from memory. */
 static __always_inline int uncommon_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 {
-	__u32 reg = rule >> 4 & 15;
+	__u32 reg = RULE_REG(rule);
 	__u64 base;
 
 	if (reg == RULE_REG_SP && WALK_ARM64(w) && (w->flags & WALK_GUESSED))
@@ -202,22 +202,22 @@ static __always_inline int uncommon_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 		base = w->regs[reg];
 	else
 		return stop(UNWIND_NO_RULE);
-	if ((rule & 15) == RULE_CFA) {
-		*cfa = base + (rule >> 8 & RULE_RBX ? (__s64)(rule << 8) >> 40 : (__s64)rule >> 32);
+	if (RULE_KIND(rule) == RULE_CFA) {
+		*cfa = base + (RULE_FLAGS(rule) & RULE_RBX ? RULE_OFFSET_24(rule) : RULE_OFFSET(rule));
 		return 0;
 	}
-	if (walk_word(w, base + (__s64)(__s16)(rule >> 32), cfa))
+	if (walk_word(w, base + RULE_BEFORE(rule), cfa))
 		return stop(UNWIND_UNREADABLE);
-	*cfa += (__s64)(__s16)(rule >> 48);
+	*cfa += RULE_BEHIND(rule);
 	return 0;
 }
 
 /* Whether the caller's rbx is known; it is set, or -1. */
 static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 {
-	__s64 slot = ((__s64)rule >> 56) * 8;
+	__s64 slot = RULE_RBX_SLOT(rule);
 
-	if (!(rule >> 8 & RULE_RBX))
+	if (!(RULE_FLAGS(rule) & RULE_RBX))
 		return 0;
 	if (!slot)
 		return w->flags & WALK_RBX;
@@ -246,8 +246,8 @@ static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, 
 /* fp and RA at a known CFA, by the rule's flags. */
 static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
 {
-	__s64 slot = (__s64)(__s16)(rule >> 16) * 8;
-	__u32 flags = rule >> 8 & 0xff;
+	__s64 slot = RULE_SLOT(rule);
+	__u32 flags = RULE_FLAGS(rule);
 	__u64 fp = w->fp, ra = 0, ra_at = cfa - 8, at = cfa + slot;
 	__u32 regs = 0;
 	int rbx, err;
@@ -329,9 +329,9 @@ __global int native_uncommon(struct walk *w)
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
 	rule = w->rule;
-	switch (rule & 15) {
+	switch (RULE_KIND(rule)) {
 	case RULE_PLT:
-		cfa = w->sp + 8 + ((w->pc & 15) >= (rule >> 32) ? 8 : 0);
+		cfa = w->sp + 8 + ((w->pc & 15) >= (__u64)RULE_OFFSET(rule) ? 8 : 0);
 		return restore(w, rule & 0xff, cfa, 0);
 	case RULE_CFA:
 	case RULE_CFA_DEREF:
@@ -355,16 +355,16 @@ __global int walk_step(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	rule = w->rule;
 	/* These are called from here as they call others: the kernel allows eight frames. */
-	if (!rule || (rule & 15) == RULE_FP)
+	if (!rule || RULE_KIND(rule) == RULE_FP)
 		return native_fp(w);
-	if ((rule & 15) == RULE_LANG)
+	if (RULE_KIND(rule) == RULE_LANG)
 		return lang_unwind(w);
-	if ((rule & 15) >= RULE_OWN)
+	if (RULE_KIND(rule) >= RULE_OWN)
 		return native_lang_unwind(w);
 	/* Nearly all (on x86_64): CFA by sp or fp, RA and fp at slots of it. */
 	if ((rule & ~(1ULL << 4) & 0xffff) == RULE_CFA) {
-		__s64 offset = (__s32)(rule >> 32), slot = (__s64)(__s16)(rule >> 16) * 8;
-		int by_fp = rule >> 4 & 1;
+		__s64 offset = RULE_OFFSET(rule), slot = RULE_SLOT(rule);
+		int by_fp = RULE_REG(rule) == RULE_REG_FP;
 		__u64 cfa = (by_fp ? w->fp : w->sp) + offset, fp = w->fp;
 		__u64 ra = 0; /* Linux 6.1: no address of what was never set */
 

@@ -54,13 +54,13 @@ static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 	__u64 loop = in_loop ? CACHE_IN_LOOP : 0;
 
 	if (!((rule & 0xffffffff & ~((__u64)RULE_ALTERNATE << 8)) >> 4) &&
-		(!offset || ((rule & 15) >= RULE_LANG && !(offset & ~CACHE_FRAME))))
-		return (1 + (rule & 15)) << 3 | loop | offset << 4;
+		(!offset || (RULE_KIND(rule) >= RULE_LANG && !(offset & ~CACHE_FRAME))))
+		return (1 + RULE_KIND(rule)) << 3 | loop | offset << 4;
 	if ((rule & 0xffff & ~0x10ULL) != RULE_CFA || offset & ~CACHE_OFFSET ||
 		((slot + 0x20) & 0xffff) > 0x3f)
 		return 0;
 	return (in_loop ? loop : CACHE_FAST) | (slot & 0x3f) << 17 | offset | CACHE_CFA |
-	       (rule >> 4 & 1);
+	       (RULE_REG(rule) == RULE_REG_FP);
 }
 
 static __always_inline __u64 cache_unpack(__u64 packed)

@@ -75,7 +75,7 @@ static __always_inline int prologue_words(struct walk *w)
  * else in it is scratch. 1: done. */
 static __always_inline int fp_top_arm(struct walk *w, int *err)
 {
-	__u64 reach = (w->rule & 15) == RULE_FP ? w->rule >> 32 : FUNCTION_REACH;
+	__u64 reach = RULE_KIND(w->rule) == RULE_FP ? RULE_OFFSET(w->rule) : FUNCTION_REACH;
 	__u64 lr = strip(w, w->lr), ra = 0;
 
 	if (!(w->flags & WALK_LR) || lr - w->pc + reach < 2 * reach)

@@ -355,5 +355,16 @@ enum rule_flags {
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \
 		(__u64)(__u16)(slot) << 16 | (__u64)(__u32)(offset) << 32)
+/* Its parts. The two of RULE_CFA_DEREF: before the load, and added to what was loaded. */
+#define RULE_KIND(rule)     ((rule) & 15)
+#define RULE_REG(rule)      ((rule) >> 4 & 15)
+#define RULE_FLAGS(rule)    ((rule) >> 8 & 0xff)
+#define RULE_SLOT(rule)     ((__s64)(__s16)((rule) >> 16) * 8) /* in bytes */
+#define RULE_OFFSET(rule)   ((__s64)(__s32)((rule) >> 32))
+#define RULE_BEFORE(rule)   ((__s64)(__s16)((rule) >> 32))
+#define RULE_BEHIND(rule)   ((__s64)(__s16)((rule) >> 48))
+/* With RULE_RBX: the CFA's offset of 24 bits, rbx' slot in bytes. */
+#define RULE_OFFSET_24(rule) ((__s64)((rule) << 8) >> 40)
+#define RULE_RBX_SLOT(rule)  (((__s64)(rule) >> 56) * 8)
 #define RULE_NONE  0xffff
 #define RULES_MAX  0xffff

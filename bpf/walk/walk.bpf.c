@@ -168,7 +168,7 @@ static __always_inline int locate(struct walk *w)
 /* A signal trampoline is exact: its first byte is returned to, but not from a call. */
 static __always_inline __u64 native_frame(struct walk *w)
 {
-	__u64 at = (w->rule & 15) == RULE_SIGNAL ? w->pc : w->lookup;
+	__u64 at = RULE_KIND(w->rule) == RULE_SIGNAL ? w->pc : w->lookup;
 
 	return FRAME_NATIVE(w->map.file, at - w->map.bias);
 }
@@ -324,7 +324,7 @@ static __always_inline int found_list(struct walk *w)
  * little of the 512 bytes that all calls share is in use. */
 static __always_inline void walk_lr(struct walk *w)
 {
-	if (WALK_ARM64(w) && (w->rule & 15) >= RULE_OWN && (w->flags & WALK_LR))
+	if (WALK_ARM64(w) && RULE_KIND(w->rule) >= RULE_OWN && (w->flags & WALK_LR))
 		w->own = walk_own(w, strip(w, w->lr));
 }
 
@@ -351,7 +351,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	}
 	if (found_list(w))
 		return UNWIND_COMPLETE + 1;
-	by_lang = (w->rule & 15) == RULE_LANG ? lang_frame(w) : 0;
+	by_lang = RULE_KIND(w->rule) == RULE_LANG ? lang_frame(w) : 0;
 	if (by_lang) {
 		err = emit(w, out, by_lang);
 		if (err)
@@ -362,7 +362,7 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 			return err;
 	}
 	walk_lr(w);
-	w->frame_lang = (w->rule & 15) == RULE_LANG ? frame_lang_of(w->map.flags) : 0;
+	w->frame_lang = RULE_KIND(w->rule) == RULE_LANG ? frame_lang_of(w->map.flags) : 0;
 	return walk_step(w);
 }
 

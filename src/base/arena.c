@@ -16,7 +16,7 @@ struct block {
 };
 
 struct arena {
-	struct block *blocks; /* the newest first: only it has room */
+	struct block *blocks; /* the newest first: only it has bytes left */
 };
 
 static void out_of_memory(void)
@@ -55,12 +55,12 @@ void *arena_alloc(struct arena *a, size_t size)
 		out_of_memory();
 	need = (size + 15) & ~(size_t)15;
 	if (!b || b->size - b->used < need) {
-		size_t room = need > BLOCK ? need : BLOCK;
+		size_t capacity = need > BLOCK ? need : BLOCK;
 
-		b = calloc(1, sizeof(*b) + room);
+		b = calloc(1, sizeof(*b) + capacity);
 		if (!b)
 			out_of_memory();
-		b->size = room;
+		b->size = capacity;
 		b->next = a->blocks;
 		a->blocks = b;
 	}

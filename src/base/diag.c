@@ -189,7 +189,7 @@ static void print_head(const struct printer *p, struct span at, const char *kind
 {
 	unsigned line, col;
 
-	source_place(p->source, at.start, &line, &col);
+	source_position(p->source, at.start, &line, &col);
 	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, p->source->name, line, col,
 		colour, kind, p->off, text);
 	if (tag)

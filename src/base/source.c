@@ -9,7 +9,7 @@
 #include "owner.h"
 #include "str.h"
 
-void source_place(const struct source *s, uint32_t at, unsigned *line, unsigned *col)
+void source_position(const struct source *s, uint32_t at, unsigned *line, unsigned *col)
 {
 	size_t end = at < s->len ? at : s->len, start = 0;
 

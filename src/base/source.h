@@ -22,7 +22,7 @@ struct source {
 };
 
 /* Line and column of a byte, both from 1. */
-void source_place(const struct source *s, uint32_t at, unsigned *line, unsigned *col);
+void source_position(const struct source *s, uint32_t at, unsigned *line, unsigned *col);
 
 /* A file's text, "-" for stdin; 0 or -errno. */
 int source_read(struct arena *a, const char *path, struct source *ret);

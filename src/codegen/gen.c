@@ -229,7 +229,7 @@ void gen_stmts(struct gen *g, struct stmt *first)
 		struct gen_mark mark = gen_mark(g);
 		unsigned line, col;
 
-		source_place(g->script->source, n->span.start, &line, &col);
+		source_position(g->script->source, n->span.start, &line, &col);
 		ir_line(g->ir, line, col);
 		g->at = n->span;
 		gen_stmt(g, n);
@@ -324,7 +324,7 @@ static void gen_program(struct gen *g, const char *name)
 	struct ir_block *prologue, *body, *out;
 	unsigned line, col;
 
-	source_place(g->script->source, g->probe->span.start, &line, &col);
+	source_position(g->script->source, g->probe->span.start, &line, &col);
 	ir_prog_begin(g->ir, name, g->provider->section, line);
 	g->fn = (struct gen_fn){};
 	g->mem_top = 0;

@@ -467,12 +467,12 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 	struct ir_block *then = ir_block(g->ir, "yes"), *els = ir_block(g->ir, "no");
 	struct ir_block *end = ir_block(g->ir, "chosen");
 	bool none = n->type->kind == TYPE_NONE, memory = !none && type_in_memory(n->type);
-	struct ir *room = none ? NULL :
+	struct ir *result = none ? NULL :
 		memory ? gen_mem(g, n->type->size) : gen_local(g);
 
 	if (!n->cond.then) { /* a ?: b: the test's own value, evaluated once */
-		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, room, 0);
-		ir_branch(g->ir, gen_get(g, n->type, room, 0), then, els);
+		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, result, 0);
+		ir_branch(g->ir, gen_get(g, n->type, result, 0), then, els);
 	} else {
 		ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
 	}
@@ -480,16 +480,16 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 	if (none && n->cond.then)
 		gen_value(g, n->cond.then);
 	else if (n->cond.then)
-		gen_into(g, n->cond.then, n->type, room, 0);
+		gen_into(g, n->cond.then, n->type, result, 0);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, els);
 	if (none)
 		gen_value(g, n->cond.els);
 	else
-		gen_into(g, n->cond.els, n->type, room, 0);
+		gen_into(g, n->cond.els, n->type, result, 0);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
-	return none ? NULL : gen_get(g, n->type, room, 0);
+	return none ? NULL : gen_get(g, n->type, result, 0);
 }
 
 static struct ir *gen_cast(struct gen *g, struct expr *n)
@@ -537,11 +537,11 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
  * and forbids to do sums with. */
 static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 {
-	struct ir *room = gen_tmp(g, 8);
+	struct ir *slot = gen_tmp(g, 8);
 
-	ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
-	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8), room);
-	return ir_load(g->ir, room, 0, f->size, f->type->is_signed);
+	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8), slot);
+	return ir_load(g->ir, slot, 0, f->size, f->type->is_signed);
 }
 
 static struct ir *gen_args_field(struct gen *g, struct expr *n)

@@ -180,15 +180,15 @@ static enum agg_merge merge_of(const struct type *t)
 	return MERGE_SUM;
 }
 
-static void merge_part(struct gen *g, const struct type *t, struct ir *part, struct ir *whole)
+static void merge_cpu(struct gen *g, const struct type *t, struct ir *one, struct ir *whole)
 {
 	static const char *const params[] = {"agg_whole", "u64", "u64", "int"};
 	static const uint32_t sizes[] = {sizeof(struct agg_whole), 0, 0, 0};
 	bool two = t->size > 8;
 	struct ir *args[] = {
 		whole,
-		ir_load(g->ir, part, 0, 8, false),
-		two ? ir_load(g->ir, part, 8, 8, false) : ir_int(g->ir, 0),
+		ir_load(g->ir, one, 0, 8, false),
+		two ? ir_load(g->ir, one, 8, 8, false) : ir_int(g->ir, 0),
 		ir_int(g->ir, merge_of(t)),
 	};
 
@@ -199,7 +199,7 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir *whole = gen_tmp(g, sizeof(struct agg_whole)), *cpu = gen_local(g), *i, *p;
 	struct ir_block *test = ir_block(g->ir, "cpus"), *body = ir_block(g->ir, "cpu");
-	struct ir_block *part = ir_block(g->ir, "part"), *end = ir_block(g->ir, "summed");
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "summed");
 
 	gen_zero(g, whole, sizeof(struct agg_whole));
 	ir_store(g->ir, cpu, 0, 8, ir_int(g->ir, 0));
@@ -211,9 +211,9 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 	ir_at(g->ir, body);
 	p = ir_helper_ptr(g->ir, BPF_FUNC_map_lookup_percpu_elem,
 		(struct ir *[]){m->slot, key, i}, 3);
-	ir_branch(g->ir, ir_is_null(g->ir, p), end, part);
-	ir_at(g->ir, part);
-	merge_part(g, m->value, p, whole);
+	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
+	ir_at(g->ir, found);
+	merge_cpu(g, m->value, p, whole);
 	ir_store(g->ir, cpu, 0, 8, ir_binary(g->ir, IR_ADD, i, ir_int(g->ir, 1)));
 	ir_jump(g->ir, test);
 	ir_at(g->ir, end);

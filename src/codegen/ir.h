@@ -69,9 +69,9 @@ struct ir *ir_resize(struct ir_builder *ir, struct ir *v, uint32_t size, bool is
 
 /* Memory. */
 struct ir *ir_alloca(struct ir_builder *ir, uint32_t size); /* 8-aligned, of the program */
-struct ir *ir_alloca_ptr(struct ir_builder *ir); /* room for a pointer: ir_{get,set}_ptr */
-struct ir *ir_get_ptr(struct ir_builder *ir, struct ir *room);
-void ir_set_ptr(struct ir_builder *ir, struct ir *room, struct ir *ptr);
+struct ir *ir_alloca_ptr(struct ir_builder *ir); /* slot for a pointer: ir_{get,set}_ptr */
+struct ir *ir_get_ptr(struct ir_builder *ir, struct ir *slot);
+void ir_set_ptr(struct ir_builder *ir, struct ir *slot, struct ir *ptr);
 struct ir *ir_offset(struct ir_builder *ir, struct ir *base, uint64_t offset);
 struct ir *ir_index(struct ir_builder *ir, struct ir *base, struct ir *offset); /* bytes */
 struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint32_t size,

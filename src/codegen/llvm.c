@@ -468,14 +468,14 @@ struct ir *ir_alloca_ptr(struct ir_builder *ir)
 	return alloca_of(ir, ir->ptr);
 }
 
-struct ir *ir_get_ptr(struct ir_builder *ir, struct ir *room)
+struct ir *ir_get_ptr(struct ir_builder *ir, struct ir *slot)
 {
-	return IR(LLVMBuildLoad2(ir->b, ir->ptr, V(room), ""));
+	return IR(LLVMBuildLoad2(ir->b, ir->ptr, V(slot), ""));
 }
 
-void ir_set_ptr(struct ir_builder *ir, struct ir *room, struct ir *ptr)
+void ir_set_ptr(struct ir_builder *ir, struct ir *slot, struct ir *ptr)
 {
-	LLVMBuildStore(ir->b, V(ptr), V(room));
+	LLVMBuildStore(ir->b, V(ptr), V(slot));
 }
 
 struct ir *ir_index(struct ir_builder *ir, struct ir *base, struct ir *offset)

@@ -12,9 +12,9 @@ struct attach_point {
 	struct span span;
 	struct attach_point *next; /* of the same probe */
 	const char *text;      /* as written */
-	const char **parts;    /* split at ':' outside quotes, quotes taken off, $N put in */
-	struct span *part_spans;
-	unsigned nparts;
+	const char **words;    /* split at ':' outside quotes, quotes taken off, $N put in */
+	struct span *word_spans;
+	unsigned nwords;
 	const struct provider *provider; /* by resolve */
 	struct place *places;            /* by resolve; list */
 	unsigned nplaces;

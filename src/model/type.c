@@ -241,21 +241,21 @@ const char *const stack_mode_names[STACK_MODE_MAX] = {
 #undef M
 };
 
-bool stack_lang_by_name(const char *name, enum frame_lang *ret)
-{
-	for (unsigned i = 0; i < ARRAY_SIZE(stack_names); i++)
-		if (stack_names[i] && !strcmp(stack_names[i], name)) {
-			*ret = (enum frame_lang)i;
-			return true;
-		}
-	return false;
-}
-
 bool stack_mode_by_name(const char *name, enum stack_mode *ret)
 {
 	for (int i = 0; i < STACK_MODE_MAX; i++)
 		if (!strcmp(stack_mode_names[i], name)) {
 			*ret = (enum stack_mode)i;
+			return true;
+		}
+	return false;
+}
+
+bool stack_lang_by_name(const char *name, enum frame_lang *ret)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(stack_names); i++)
+		if (stack_names[i] && !strcmp(stack_names[i], name)) {
+			*ret = (enum frame_lang)i;
 			return true;
 		}
 	return false;

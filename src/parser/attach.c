@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach.c - attach points: raw text, where it ends and its parts.
+/* attach.c - attach points: raw text, where it ends and its words.
  *
  *     uprobe:/bin/bash:readline/pid == 1/ {
  *            '-- a path --'    '- a predicate
  *
- * Only the second part can be a path, and it looks like one from its start; any other
+ * Only the second word can be a path, and it looks like one from its start; any other
  * slash begins a predicate. */
 #include "parse.h"
 
@@ -25,14 +25,14 @@ static size_t skip_quoted(const char *text, size_t len, size_t i)
 size_t attach_len(const char *run, size_t len)
 {
 	bool path = false;
-	unsigned part = 0;
+	unsigned word = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (run[i] == '"') {
 			i = skip_quoted(run, len, i) - 1;
 		} else if (run[i] == ':') {
-			part++;
-			path = part == 1 && i + 1 < len && strchr("/.*$~\"", run[i + 1]);
+			word++;
+			path = word == 1 && i + 1 < len && strchr("/.*$~\"", run[i + 1]);
 		} else if (run[i] == '/' && !path) {
 			return i;
 		}
@@ -66,13 +66,13 @@ static const char *unquoted(struct parse *p, const char *text, size_t from, size
 	return out;
 }
 
-static void add_part(struct parse *p, struct attach_point *ap, size_t from, size_t to)
+static void add_word(struct parse *p, struct attach_point *ap, size_t from, size_t to)
 {
-	unsigned i = ap->nparts++;
+	unsigned i = ap->nwords++;
 
-	ap->parts[i] = unquoted(p, ap->text, from, to);
-	ap->part_spans[i].start = ap->span.start + (uint32_t)from;
-	ap->part_spans[i].end = ap->span.start + (uint32_t)to;
+	ap->words[i] = unquoted(p, ap->text, from, to);
+	ap->word_spans[i].start = ap->span.start + (uint32_t)from;
+	ap->word_spans[i].end = ap->span.start + (uint32_t)to;
 }
 
 struct attach_point *attach_point_new(struct parse *p, struct span at, const char *text)
@@ -84,16 +84,16 @@ struct attach_point *attach_point_new(struct parse *p, struct span at, const cha
 		max += text[i] == ':';
 	ap->span = at;
 	ap->text = text;
-	ap->parts = arena_new_array(p->arena, const char *, max);
-	ap->part_spans = arena_new_array(p->arena, struct span, max);
+	ap->words = arena_new_array(p->arena, const char *, max);
+	ap->word_spans = arena_new_array(p->arena, struct span, max);
 	for (size_t i = start; i < len; i++) {
 		if (text[i] == '"') {
 			i = skip_quoted(text, len, i) - 1;
 		} else if (text[i] == ':') {
-			add_part(p, ap, start, i);
+			add_word(p, ap, start, i);
 			start = i + 1;
 		}
 	}
-	add_part(p, ap, start, len);
+	add_word(p, ap, start, len);
 	return ap;
 }

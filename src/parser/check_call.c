@@ -231,10 +231,10 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct expr *ar
 /* The argument after a map that is written without key. */
 static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 {
-	bool parts = key->kind == EXPR_TUPLE && key->members->next;
+	bool several = key->kind == EXPR_TUPLE && key->members->next;
 
-	check_key(c, map, parts ? key->members : key);
-	return (parts ? check_expr(c, key) : key->type)->kind != TYPE_BAD;
+	check_key(c, map, several ? key->members : key);
+	return (several ? check_expr(c, key) : key->type)->kind != TYPE_BAD;
 }
 
 static bool check_args(struct check *c, struct expr *call, const struct sig *sig)

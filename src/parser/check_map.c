@@ -166,8 +166,8 @@ static const struct type *map_value(struct check *c, struct expr *n)
 		return m->value;
 	s->unknown = n;
 	c->unknown = true;
-	if (!s->written && !s->told && c->final) {
-		s->told = true;
+	if (!s->written && !s->reported && c->final) {
+		s->reported = true;
 		check_fail(
 			c, n->span, DIAG_MAP, "@%s is never assigned", m->name);
 		hint_map(c, m->name);

@@ -17,7 +17,7 @@ struct map_state {
 	bool scalar, keyed; /* used so */
 	bool weak;	    /* an integer known from literals alone: any sign will do */
 	bool written;	    /* perhaps with something wrong */
-	bool told;	    /* that nobody writes it */
+	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
 };
 

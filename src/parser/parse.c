@@ -69,7 +69,7 @@ void lex_dump(const struct source *src, FILE *out)
 	while ((token = yylex(&value, &at, scanner)) != 0) {
 		unsigned line, col;
 
-		source_place(src, at.start, &line, &col);
+		source_position(src, at.start, &line, &col);
 		fprintf(out, "%u:%u %s %.*s\n", line, col, token_name(token),
 			(int)(at.end - at.start), src->text + at.start);
 	}
@@ -80,7 +80,7 @@ void lex_dump(const struct source *src, FILE *out)
 
 /* ---- what was expected ---- */
 
-/* Any of these begins an expression: told as one. */
+/* Any of these begins an expression: hidden as one. */
 static const char *const starters[] = {
 	"a name",
 	"a $variable",
@@ -113,7 +113,7 @@ static const char *const starters[] = {
 	"';'",
 };
 
-/* These go on with one: seldom what was meant, told only when there is nothing else. */
+/* These go on with one: seldom what was meant, hidden only when there is nothing else. */
 static const char *const operators[] = {
 	"'?'",
 	"'?:'",
@@ -176,8 +176,8 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 	bool operand = among("a number", expected, n) && among("'('", expected, n);
 	bool field =
 		!operand && among("a name", expected, n) && among("'if'", expected, n);
-	const char *const *told = operand ? starters : operators;
-	size_t ntold = operand ? ARRAY_SIZE(starters) : ARRAY_SIZE(operators);
+	const char *const *hidden = operand ? starters : operators;
+	size_t nhidden = operand ? ARRAY_SIZE(starters) : ARRAY_SIZE(operators);
 	_cleanup_(str_done) struct str names = {};
 	unsigned count = 0;
 
@@ -188,7 +188,7 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 	if (field) /* its name may be a keyword too */
 		add_expected(&names, "a name", &count);
 	for (unsigned i = 0; !field && i < n; i++)
-		if (!among(expected[i], told, ntold))
+		if (!among(expected[i], hidden, nhidden))
 			add_expected(&names, expected[i], &count);
 	for (unsigned i = 0; !count && i < n; i++)
 		add_expected(&names, expected[i], &count);

@@ -106,22 +106,22 @@ static void resolve_param(struct resolve *r, struct expr *n)
 
 /* ---- attach points ---- */
 
-/* $N inside a part, even quoted, gives way to its text. */
-static const char *part_text(struct resolve *r, const char *part, struct span at)
+/* $N inside a word, even quoted, gives way to its text. */
+static const char *word_text(struct resolve *r, const char *word, struct span at)
 {
 	struct str s = {};
 	const char *text;
 
-	for (; *part; part++) {
+	for (; *word; word++) {
 		unsigned number = 0;
 
-		if (part[0] != '$' || !isdigit((unsigned char)part[1]) ||
-			part[1] == '0') {
-			str_addc(&s, *part);
+		if (word[0] != '$' || !isdigit((unsigned char)word[1]) ||
+			word[1] == '0') {
+			str_addc(&s, *word);
 			continue;
 		}
-		for (; isdigit((unsigned char)part[1]); part++)
-			number = number < 9999 ? 10 * number + (unsigned)(part[1] - '0')
+		for (; isdigit((unsigned char)word[1]); word++)
+			number = number < 9999 ? 10 * number + (unsigned)(word[1] - '0')
 					       : 9999;
 		str_add(&s, param_text(r, at, number));
 	}
@@ -132,32 +132,32 @@ static const char *part_text(struct resolve *r, const char *part, struct span at
 
 static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 {
-	const char *name = ap->parts[0];
+	const char *name = ap->words[0];
 
 	if (!*name) {
-		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE, "the probe type is missing");
+		diag(r->diags, ap->word_spans[0], DIAG_PROBE_TYPE, "the probe type is missing");
 		return;
 	}
-	if (ap->nparts > 1 && peer_has(PEER_PROBE, name)) {
-		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
+	if (ap->nwords > 1 && peer_has(PEER_PROBE, name)) {
+		diag(r->diags, ap->word_spans[0], DIAG_PROBE_TYPE,
 			"bpftrace has %s probes; strata does not yet", name);
 		return;
 	}
-	if (ap->nparts == 1 && peer_has(PEER_WORD, name)) {
-		diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE,
+	if (ap->nwords == 1 && peer_has(PEER_WORD, name)) {
+		diag(r->diags, ap->word_spans[0], DIAG_PROBE_TYPE,
 			"bpftrace has `%s`; strata does not yet", name);
 		return;
 	}
-	diag(r->diags, ap->part_spans[0], DIAG_PROBE_TYPE, "unknown probe type: %s", name);
+	diag(r->diags, ap->word_spans[0], DIAG_PROBE_TYPE, "unknown probe type: %s", name);
 	hint_provider(r->diags, r->arena, r->lang, name);
 }
 
 static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
-	for (unsigned i = 0; i < ap->nparts; i++)
-		ap->parts[i] = part_text(r, ap->parts[i], ap->part_spans[i]);
-	ap->provider = provider_by_name(r->lang->providers, ap->parts[0],
-		strlen(ap->parts[0]));
+	for (unsigned i = 0; i < ap->nwords; i++)
+		ap->words[i] = word_text(r, ap->words[i], ap->word_spans[i]);
+	ap->provider = provider_by_name(r->lang->providers, ap->words[0],
+		strlen(ap->words[0]));
 	if (!ap->provider) {
 		unknown_provider(r, ap);
 		return false;

@@ -47,7 +47,7 @@ static const struct row {
 
 enum { NROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static uint64_t *place(struct settings *s, const struct row *row)
+static uint64_t *field(struct settings *s, const struct row *row)
 {
 	return (uint64_t *)((char *)s + row->at);
 }
@@ -57,7 +57,7 @@ struct settings settings_default(void)
 	struct settings s;
 
 	for (size_t i = 0; i < NROWS; i++)
-		*place(&s, &rows[i]) = rows[i].value;
+		*field(&s, &rows[i]) = rows[i].value;
 	return s;
 }
 
@@ -124,7 +124,7 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 		names[i] = rows[i].name;
 		if (strcmp(set->name, rows[i].name))
 			continue;
-		if (!expr_value(&rows[i], set->value, place(ret, &rows[i])))
+		if (!expr_value(&rows[i], set->value, field(ret, &rows[i])))
 			return diag(d, set->value->span, DIAG_CONFIG, "%s must be %s", set->name,
 				wanted_text(&rows[i], wanted, sizeof(wanted)));
 		return true;
@@ -151,7 +151,7 @@ static bool read_environment(const struct row *row, struct diags *d, struct sett
 		name[n++] = (char)toupper((unsigned char)*p);
 	name[n] = 0;
 	text = getenv(name);
-	if (!text || text_value(row, text, place(ret, row)))
+	if (!text || text_value(row, text, field(ret, row)))
 		return true;
 	return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%s in the environment must be %s, not %s",
 		name, wanted_text(row, wanted, sizeof(wanted)), text);

@@ -83,18 +83,18 @@ static size_t count_lines(const char *text)
 ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret)
 {
 	char path[96];
-	size_t size = 0, n = 0, room;
+	size_t size = 0, n = 0, maps_size;
 	_cleanup_(freep) char *text = target_read(t, proc_path(path, pid, "maps"), MAPS_MAX, &size);
 	struct proc_map *maps;
 	char *rest, *line;
 
 	if (!text)
 		return errno == ENOENT ? -ESRCH : -errno;
-	room = (count_lines(text) + 1) * sizeof(*maps);
-	maps = malloc(room + size + 1);
+	maps_size = (count_lines(text) + 1) * sizeof(*maps);
+	maps = malloc(maps_size + size + 1);
 	if (!maps)
 		return -ENOMEM;
-	rest = memcpy((char *)maps + room, text, size + 1);
+	rest = memcpy((char *)maps + maps_size, text, size + 1);
 	while ((line = strsep(&rest, "\n")))
 		if (*line && parse_map(line, &maps[n]))
 			n++;

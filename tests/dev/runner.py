@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / 'tests' / 'lib'), str(TOP / 'tests' / 'unwind' / 'node')]
+sys.path[:0] = [str(TOP / 'tests' / 'lib'), str(TOP / 'tests' / 'unwind' / 'v8')]
 import binaries
 import traced
 from tap import Cases

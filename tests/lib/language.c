@@ -174,9 +174,9 @@ static struct place *place(
 {
 	struct place *p = arena_new_obj(env->arena, struct place);
 
-	p->name = ap->parts[0];
-	for (unsigned i = 1; i < ap->nparts; i++)
-		p->name = arena_printf(env->arena, "%s:%s", p->name, ap->parts[i]);
+	p->name = ap->words[0];
+	for (unsigned i = 1; i < ap->nwords; i++)
+		p->name = arena_printf(env->arena, "%s:%s", p->name, ap->words[i]);
 	p->func = func;
 	p->next = ap->places;
 	ap->places = p;
@@ -185,10 +185,10 @@ static struct place *place(
 
 static bool wants(const struct resolve_env *env, struct attach_point *ap, unsigned parts)
 {
-	if (ap->nparts == parts)
+	if (ap->nwords == parts)
 		return true;
 	return diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s has %u parts, not %u",
-		ap->provider->name, parts, ap->nparts);
+		ap->provider->name, parts, ap->nwords);
 }
 
 static bool expand_alone(const struct resolve_env *env, struct attach_point *ap)
@@ -211,10 +211,10 @@ static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap
 {
 	if (!wants(env, ap, 3))
 		return false;
-	if (strstr(ap->parts[1], "nonexistent"))
-		return diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "no file %s",
-			ap->parts[1]);
-	place(env, ap, ap->parts[2]);
+	if (strstr(ap->words[1], "nonexistent"))
+		return diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "no file %s",
+			ap->words[1]);
+	place(env, ap, ap->words[2]);
 	return true;
 }
 
@@ -227,16 +227,16 @@ static bool expand_tracepoint(const struct resolve_env *env, struct attach_point
 
 	if (!wants(env, ap, 3))
 		return false;
-	if (!strcmp(ap->parts[2], "missing"))
-		return diag(env->diags, ap->part_spans[2], DIAG_NO_PLACE, "no event %s",
-			ap->parts[2]);
+	if (!strcmp(ap->words[2], "missing"))
+		return diag(env->diags, ap->word_spans[2], DIAG_NO_PLACE, "no event %s",
+			ap->words[2]);
 	p = place(env, ap, "");
 	filename = arena_new_obj(env->arena, struct field);
 	rest = arena_new_obj(env->arena, struct field);
 	*rest = flags;
 	rest->type = type_int32;
 	filename->name = "filename";
-	filename->type = strcmp(ap->parts[2], "exec") == 0
+	filename->type = strcmp(ap->words[2], "exec") == 0
 				 ? type_string(env->arena, 64)
 				 : type_pointer(env->arena, "char", true);
 	filename->next = rest;

@@ -88,11 +88,11 @@ static void test_place(void)
 	struct source s = {.name = "x", .text = "ab\n\ncd", .len = 6};
 	unsigned line, col;
 
-	source_place(&s, 1, &line, &col);
+	source_position(&s, 1, &line, &col);
 	CHECK(line == 1 && col == 2);
-	source_place(&s, 3, &line, &col);
+	source_position(&s, 3, &line, &col);
 	CHECK(line == 2 && col == 1);
-	source_place(&s, 99, &line, &col);
+	source_position(&s, 99, &line, &col);
 	CHECK(line == 3 && col == 3);
 }
 

@@ -77,14 +77,14 @@ static const struct type *check_arg(struct check *c, struct expr *call)
 static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 {
 	struct ir *sp = ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false);
-	struct ir *room = gen_tmp(g, 8);
+	struct ir *slot = gen_tmp(g, 8);
 
 	sp = ir_binary(g->ir, IR_ADD, sp,
 		ir_int(g->ir, at + 8 * i));
-	ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
+	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
 	gen_call(g, g->provider->kernel ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user, 3,
-		room, ir_int(g->ir, 8), sp);
-	return ir_load(g->ir, room, 0, 8, false);
+		slot, ir_int(g->ir, 8), sp);
+	return ir_load(g->ir, slot, 0, 8, false);
 }
 
 /* Where places differ in it, each has a program of its own. */
@@ -166,11 +166,11 @@ static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 	struct ir *v;
 
 	if (g->provider->ctx == CTX_TRAMPOLINE) {
-		struct ir *room = gen_tmp(g, 8);
+		struct ir *slot = gen_tmp(g, 8);
 
-		ir_store(g->ir, room, 0, 8, ir_int(g->ir, 0));
-		gen_call(g, BPF_FUNC_get_func_ret, 2, gen_ctx(g), room);
-		v = ir_load(g->ir, room, 0, 8, false);
+		ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
+		gen_call(g, BPF_FUNC_get_func_ret, 2, gen_ctx(g), slot);
+		v = ir_load(g->ir, slot, 0, 8, false);
 	} else {
 		v = ir_load_ctx(g->ir, gen_ctx(g), regs_return(), 8, false);
 	}

@@ -9,7 +9,7 @@
 
 static bool once_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	if (ap->nparts != 1)
+	if (ap->nwords != 1)
 		return form_error(env, ap, "this probe takes no arguments");
 	place_add(env, ap)->name = ap->provider->name;
 	return true;

@@ -97,7 +97,7 @@ static bool no_function(const struct resolve_env *env, const struct attach_point
 			"without, with arg0, arg1..");
 		return false;
 	}
-	if (!missing_place(env, ap->part_spans[ap->nparts - 1], "%s has no function %s", module,
+	if (!missing_place(env, ap->word_spans[ap->nwords - 1], "%s has no function %s", module,
 		what))
 		return true;
 	all = target_btf_functions(env->target, module, "*");
@@ -135,11 +135,11 @@ static void add_functions(const struct resolve_env *env, struct attach_point *ap
 
 static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	const char *what = ap->parts[ap->nparts - 1];
-	const char *module = ap->nparts == 3 ? ap->parts[1] : "vmlinux";
+	const char *what = ap->words[ap->nwords - 1];
+	const char *module = ap->nwords == 3 ? ap->words[1] : "vmlinux";
 	const char *const *modules;
 
-	if (ap->nparts != 2 && ap->nparts != 3)
+	if (ap->nwords != 2 && ap->nwords != 3)
 		return form_error(env, ap, "a kernel function is missing");
 	ap->provider = stand_in(env, ap->provider);
 	modules = strchr(module, '*') ? target_btf_modules(env->target, module) :

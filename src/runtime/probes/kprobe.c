@@ -38,8 +38,8 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 	uint64_t offset)
 {
 	struct place *p = place_add(env, ap);
-	const char *module = ap->nparts == 3 && !strchr(ap->parts[1], '*') ?
-		arena_printf(env->arena, "%s:", ap->parts[1]) : "";
+	const char *module = ap->nwords == 3 && !strchr(ap->words[1], '*') ?
+		arena_printf(env->arena, "%s:", ap->words[1]) : "";
 
 	p->func = arena_strdup(env->arena, name);
 	p->offset = offset;
@@ -55,7 +55,7 @@ static bool no_function(const struct resolve_env *env, const struct attach_point
 	const char *const *all, *near;
 	size_t n = 0;
 
-	if (!missing_place(env, ap->part_spans[ap->nparts - 1], *module ?
+	if (!missing_place(env, ap->word_spans[ap->nwords - 1], *module ?
 		"%s%s has no function %s" : "%s%shas no function %s", *module ? "the module " :
 		"this kernel ", module, what))
 		return true;
@@ -72,12 +72,12 @@ static bool no_function(const struct resolve_env *env, const struct attach_point
 
 static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	const char *what = ap->parts[ap->nparts - 1], *plus;
-	const char *module = ap->nparts == 3 ? ap->parts[1] : "";
+	const char *what = ap->words[ap->nwords - 1], *plus;
+	const char *module = ap->nwords == 3 ? ap->words[1] : "";
 	uint64_t offset = offset_of(what, &plus);
 	const char *const *names;
 
-	if (ap->nparts != 2 && ap->nparts != 3)
+	if (ap->nwords != 2 && ap->nwords != 3)
 		return form_error(env, ap, "a kernel function is missing");
 	if (plus && ap->provider->has_retval)
 		return form_error(env, ap, "a return probe takes no offset");

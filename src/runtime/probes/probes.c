@@ -113,26 +113,26 @@ static bool parse_number(const char *text, uint64_t *ret, const char **ret_rest)
 	return errno == 0;
 }
 
-static bool period_error(const struct resolve_env *env, struct attach_point *ap, unsigned part,
+static bool period_error(const struct resolve_env *env, struct attach_point *ap, unsigned word,
 	const char *what)
 {
-	struct span at = part < ap->nparts ? ap->part_spans[part] : ap->span;
+	struct span at = word < ap->nwords ? ap->word_spans[word] : ap->span;
 
 	diag(env->diags, at, DIAG_ATTACH_POINT, "%s", what);
 	diag_hint(env->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
-static bool set_period(const struct resolve_env *env, struct attach_point *ap, unsigned part,
+static bool set_period(const struct resolve_env *env, struct attach_point *ap, unsigned word,
 	uint64_t n, uint64_t unit, struct place *p)
 {
 	if (!n)
-		return period_error(env, ap, part, "the period must be greater than 0");
+		return period_error(env, ap, word, "the period must be greater than 0");
 	if (n > UINT64_MAX / unit)
-		return period_error(env, ap, part, "the period is too long");
+		return period_error(env, ap, word, "the period is too long");
 	p->period = n * unit;
 	if (p->period < 1000)
-		return period_error(env, ap, part, "the shortest period is 1000 ns");
+		return period_error(env, ap, word, "the shortest period is 1000 ns");
 	return true;
 }
 
@@ -143,13 +143,13 @@ static bool parse_duration(const struct resolve_env *env, struct attach_point *a
 	uint64_t n, unit = 1;
 	const char *rest;
 
-	if (!parse_number(ap->parts[1], &n, &rest) || (*rest && !unit_ns(rest, &unit)))
+	if (!parse_number(ap->words[1], &n, &rest) || (*rest && !unit_ns(rest, &unit)))
 		return period_error(env, ap, 1, "not a period");
 	if (!*rest && n && n < 1000) {
-		diag(env->diags, ap->part_spans[1], DIAG_ATTACH_POINT,
+		diag(env->diags, ap->word_spans[1], DIAG_ATTACH_POINT,
 			"a period without a unit is in nanoseconds: 1000 at least");
 		diag_hint(env->diags, "did you mean %s:%s:%s?", ap->provider->name,
-			ap->provider == &provider_profile ? "hz" : "s", ap->parts[1]);
+			ap->provider == &provider_profile ? "hz" : "s", ap->words[1]);
 		return false;
 	}
 	return set_period(env, ap, 1, n, unit, p);
@@ -160,20 +160,20 @@ bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct
 	uint64_t n, unit;
 	const char *rest;
 
-	if (ap->nparts == 2)
+	if (ap->nwords == 2)
 		return parse_duration(env, ap, p);
-	if (ap->nparts != 3)
+	if (ap->nwords != 3)
 		return form_error(env, ap, "a period is missing");
-	if (!parse_number(ap->parts[2], &n, &rest) || *rest)
+	if (!parse_number(ap->words[2], &n, &rest) || *rest)
 		return period_error(env, ap, 2, "not a number");
-	if (!strcmp(ap->parts[1], "hz")) {
+	if (!strcmp(ap->words[1], "hz")) {
 		if (!n || n > 1000000)
 			return period_error(env, ap, 2, "the frequency must be 1 to 1000000 Hz");
 		p->freq = true;
 		p->period = n;
 		return true;
 	}
-	if (!unit_ns(ap->parts[1], &unit) || unit > 1000000000)
+	if (!unit_ns(ap->words[1], &unit) || unit > 1000000000)
 		return period_error(env, ap, 1, "the unit must be hz, s, ms or us");
 	return set_period(env, ap, 2, n, unit, p);
 }

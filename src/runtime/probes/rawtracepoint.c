@@ -19,9 +19,9 @@ static bool nothing_found(const struct resolve_env *env, const struct attach_poi
 
 	while (all && all[n])
 		n++;
-	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", ap->parts[1]))
+	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", ap->words[1]))
 		return true;
-	near = nearest(ap->parts[1], all, n);
+	near = nearest(ap->words[1], all, n);
 	if (near)
 		diag_hint(env->diags, "did you mean rawtracepoint:%s?", near);
 	else
@@ -41,14 +41,14 @@ static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
 {
 	const char *const *names;
 
-	if (ap->nparts != 2)
+	if (ap->nwords != 2)
 		return form_error(env, ap, "the name of a raw tracepoint is missing");
 	if (!target_has_btf(env->target)) {
 		/* Without BTF nobody knows the names: the kernel will say. */
-		add_event(env, ap, ap->parts[1]);
+		add_event(env, ap, ap->words[1]);
 		return true;
 	}
-	names = target_raw_tracepoints(env->target, ap->parts[1]);
+	names = target_raw_tracepoints(env->target, ap->words[1]);
 	for (; names && *names; names++)
 		add_event(env, ap, *names);
 	return ap->places || env->listing || nothing_found(env, ap);

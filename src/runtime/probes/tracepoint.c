@@ -65,15 +65,15 @@ static const struct field *make_fields(const struct resolve_env *env,
 
 static void suggest_event(const struct resolve_env *env, const struct attach_point *ap)
 {
-	const char *const *all = target_events(env->target, ap->parts[1], "*");
+	const char *const *all = target_events(env->target, ap->words[1], "*");
 	const char *names[4096], *near;
 	size_t n = 0;
 
 	for (; all && all[n] && n < 4096; n++)
 		names[n] = strchr(all[n], ':') + 1;
-	near = nearest(ap->parts[2], names, n);
+	near = nearest(ap->words[2], names, n);
 	if (near)
-		diag_hint(env->diags, "did you mean tracepoint:%s:%s?", ap->parts[1], near);
+		diag_hint(env->diags, "did you mean tracepoint:%s:%s?", ap->words[1], near);
 	else
 		diag_hint(env->diags, "strata -l 'tracepoint:*' lists what this kernel has");
 }
@@ -103,8 +103,8 @@ static bool nothing_found(const struct resolve_env *env, const struct attach_poi
 	}
 	if (env->listing)
 		return true;
-	if (missing_place(env, ap->span, "no tracepoint matches %s:%s", ap->parts[1],
-		ap->parts[2]))
+	if (missing_place(env, ap->span, "no tracepoint matches %s:%s", ap->words[1],
+		ap->words[2]))
 		suggest_event(env, ap);
 	return missing_allowed(env);
 }
@@ -131,9 +131,9 @@ static bool tracepoint_expand(const struct resolve_env *env, struct attach_point
 {
 	const char *const *names;
 
-	if (ap->nparts != 3 && !(ap->nparts == 2 && env->listing))
+	if (ap->nwords != 3 && !(ap->nwords == 2 && env->listing))
 		return form_error(env, ap, "a tracepoint needs a category and a name");
-	names = target_events(env->target, ap->parts[1], ap->nparts == 3 ? ap->parts[2] : "*");
+	names = target_events(env->target, ap->words[1], ap->nwords == 3 ? ap->words[2] : "*");
 	for (; names && *names; names++)
 		add_event(env, ap, *names);
 	return ap->places || nothing_found(env, ap);

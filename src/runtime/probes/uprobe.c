@@ -66,10 +66,10 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 
 static bool no_file(const struct resolve_env *env, const struct attach_point *ap)
 {
-	if (!missing_place(env, ap->part_spans[1], "there is no program or library %s",
-		ap->parts[1]))
+	if (!missing_place(env, ap->word_spans[1], "there is no program or library %s",
+		ap->words[1]))
 		return true;
-	if (strchr(ap->parts[1], '/'))
+	if (strchr(ap->words[1], '/'))
 		diag_hint(env->diags, "is the path right?");
 	else
 		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
@@ -106,7 +106,7 @@ static struct place *add_place(const struct resolve_env *env, struct attach_poin
 	p->func = func;
 	p->offset = offset;
 	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name,
-		as_written(ap->parts[1]) ? ap->parts[1] : path, func);
+		as_written(ap->words[1]) ? ap->words[1] : path, func);
 	return p;
 }
 
@@ -160,7 +160,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t offset;
 
 	if (!bytes || code_open(elf_machine(p->elf), false, &code)) {
-		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"uretprobes on %s need libcapstone, which is not installed", name);
 		return;
 	}
@@ -177,8 +177,8 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 		place->abi = ABI_GO;
 		place->at_return = true;
 	}
-	if (ap->nplaces == before && !strchr(ap->parts[ap->nparts - 1], '*'))
-		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+	if (ap->nplaces == before && !strchr(ap->words[ap->nwords - 1], '*'))
+		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"%s has no return instruction: it never returns", name);
 }
 
@@ -269,7 +269,7 @@ static void add_address(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *text, uint64_t vaddr)
 {
 	if (!can_probe(p->elf, vaddr)) {
-		diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"%s cannot be probed: the kernel would run the instruction there wrongly",
 			text);
 		return;
@@ -310,7 +310,7 @@ static bool find_function(const struct program *p, const char *name, struct elf_
 static void beyond(const struct resolve_env *env, const struct attach_point *ap,
 	const struct elf_symbol *s, uint64_t offset)
 {
-	diag(env->diags, ap->part_spans[ap->nparts - 1], DIAG_NO_PLACE,
+	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 		"+%llu is outside of the function %s", (unsigned long long)offset, s->name);
 	log_info("%s is %llu bytes long", s->name, (unsigned long long)s->size);
 }
@@ -366,7 +366,7 @@ static void suggest_function(const struct resolve_env *env, const char *path,
 static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
 	const char *path, const char *what)
 {
-	if (missing_place(env, ap->part_spans[ap->nparts - 1], "%s has no function %s", path,
+	if (missing_place(env, ap->word_spans[ap->nwords - 1], "%s has no function %s", path,
 		what))
 		suggest_function(env, path, what);
 	return missing_allowed(env);
@@ -416,7 +416,7 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	int r = elf_open(path, &e);
 
 	if (r) {
-		diag(env->diags, ap->part_spans[1], DIAG_NO_PLACE, "cannot read %s: %s", path,
+		diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "cannot read %s: %s", path,
 			r == -ENOEXEC ? "it is not an ELF program or library" : why_errno(r));
 		return false;
 	}
@@ -432,20 +432,20 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 /* -l uprobe:libc: all its functions. */
 static bool is_file_alone(const struct resolve_env *env, const struct attach_point *ap)
 {
-	return env->listing && ap->nparts == 2 && (!strchr(ap->parts[1], '*') || strchr(ap->parts[1], '/'));
+	return env->listing && ap->nwords == 2 && (!strchr(ap->words[1], '*') || strchr(ap->words[1], '/'));
 }
 
 static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
 {
 	bool alone = is_file_alone(env, ap);
-	const char *what = alone ? "*" : ap->parts[ap->nparts - 1], *first = NULL;
+	const char *what = alone ? "*" : ap->words[ap->nwords - 1], *first = NULL;
 	const char *const *files;
 
-	if (ap->nparts == 4 && !strcmp(ap->parts[2], "cpp"))
+	if (ap->nwords == 4 && !strcmp(ap->words[2], "cpp"))
 		return form_error(env, ap, "bpftrace has C++ names here; strata does not yet");
-	if (ap->nparts != 3 && !alone)
+	if (ap->nwords != 3 && !alone)
 		return form_error(env, ap, "a uprobe needs a file and a function");
-	files = find_files(env, ap->parts[1]);
+	files = find_files(env, ap->words[1]);
 	if (!files || !*files)
 		return env->listing || no_file(env, ap);
 	for (; *files; files++) {

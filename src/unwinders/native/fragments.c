@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parts.c - the pieces that compilers cut a function into.
+/* fragments.c - the pieces that compilers cut a function into.
  *
  * A symbol says where a function's main part is. GCC moves blocks that were seldom run
  * in training to a cold part, elsewhere and with an FDE of its own; BOLT and clang's
@@ -38,19 +38,19 @@ struct search {
 	struct elf *elf;
 	struct code *code; /* NULL: not for this machine */
 	struct eh_ranges fdes;
-	struct parts *ret;
+	struct fragments *ret;
 	uint64_t budget;   /* bytes that may still be decoded */
 	bool plt;          /* ..whether it is known where the PLT is */
-	struct part plts[4];
+	struct fragment plts[4];
 };
 
 /* ---- what is known ---- */
 
-static const struct part *part_of(const struct search *s, uint64_t vaddr)
+static const struct fragment *part_of(const struct search *s, uint64_t vaddr)
 {
 	for (unsigned i = 0; i < s->ret->n; i++)
-		if (vaddr >= s->ret->part[i].start && vaddr < s->ret->part[i].end)
-			return &s->ret->part[i];
+		if (vaddr >= s->ret->fragment[i].start && vaddr < s->ret->fragment[i].end)
+			return &s->ret->fragment[i];
 	return NULL;
 }
 
@@ -59,7 +59,7 @@ static bool add_part(struct search *s, uint64_t start, uint64_t end)
 	if (start >= end || end - start > PART_MAX || s->ret->n == TABLE_RANGES ||
 		part_of(s, start) || !elf_at(s->elf, start, end - start))
 		return false;
-	s->ret->part[s->ret->n++] = (struct part){start, end};
+	s->ret->fragment[s->ret->n++] = (struct fragment){start, end};
 	return true;
 }
 
@@ -105,7 +105,7 @@ static int jump_cmp(const void *va, const void *vb)
 }
 
 /* Direct jumps that leave r; returns how many indirect ones there are in it. */
-static unsigned read_jumps(struct search *s, struct part r, struct jumps *ret)
+static unsigned read_jumps(struct search *s, struct fragment r, struct jumps *ret)
 {
 	const uint8_t *code = elf_at(s->elf, r.start, r.end - r.start);
 	struct code_insn insn;
@@ -131,14 +131,14 @@ static unsigned read_jumps(struct search *s, struct part r, struct jumps *ret)
 }
 
 /* Whether a function jumps into the middle of what is known. */
-static bool jumps_back(struct search *s, struct part r)
+static bool jumps_back(struct search *s, struct fragment r)
 {
 	struct jumps jumps = {};
 	bool back = false;
 
 	read_jumps(s, r, &jumps);
 	for (size_t i = 0; i < jumps.len && !back; i++) {
-		const struct part *p = part_of(s, jumps.data[i]);
+		const struct fragment *p = part_of(s, jumps.data[i]);
 
 		back = p && jumps.data[i] != p->start;
 	}
@@ -162,7 +162,7 @@ static void find_plts(struct search *s)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (elf_section(s->elf, names[i], &sec))
-			s->plts[i] = (struct part){sec.vaddr, sec.vaddr + sec.size};
+			s->plts[i] = (struct fragment){sec.vaddr, sec.vaddr + sec.size};
 	s->plt = elf_section(s->elf, ".text", &sec);
 }
 
@@ -172,7 +172,7 @@ static bool believed(struct search *s, const struct eh_range *f, uint64_t first,
 	/* Ascending: the last is in the middle when any is. */
 	bool middle = last != f->start && s->plt && !in_plt(s, first);
 
-	return middle || jumps_back(s, (struct part){f->start, f->end});
+	return middle || jumps_back(s, (struct fragment){f->start, f->end});
 }
 
 static void follow_jumps(struct search *s)
@@ -180,7 +180,7 @@ static void follow_jumps(struct search *s)
 	struct jumps jumps = {};
 
 	for (unsigned done = 0; done < s->ret->n; done++) {
-		s->ret->dispatches += read_jumps(s, s->ret->part[done], &jumps);
+		s->ret->dispatches += read_jumps(s, s->ret->fragment[done], &jumps);
 		for (size_t i = 0, next; i < jumps.len; i = next) {
 			const struct eh_range *f = fde_of(s, jumps.data[i]);
 
@@ -253,10 +253,10 @@ static void add_largest(struct search *s)
 	struct jumps jumps = {};
 	unsigned dispatches = 0;
 
-	if (!best || s->ret->n != 1 || s->ret->part[0].end - s->ret->part[0].start > SMALL_MAIN)
+	if (!best || s->ret->n != 1 || s->ret->fragment[0].end - s->ret->fragment[0].start > SMALL_MAIN)
 		return;
 	if (s->code) {
-		dispatches = read_jumps(s, (struct part){best->start, best->end}, &jumps);
+		dispatches = read_jumps(s, (struct fragment){best->start, best->end}, &jumps);
 		vec_done(&jumps);
 		if (!s->ret->dispatches || dispatches <= DISPATCHES)
 			return;
@@ -269,36 +269,36 @@ static void add_largest(struct search *s)
 
 /* ---- all of it ---- */
 
-static int part_cmp(const void *va, const void *vb)
+static int fragment_cmp(const void *va, const void *vb)
 {
-	const struct part *a = va, *b = vb;
+	const struct fragment *a = va, *b = vb;
 
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
 /* Ascending, and what touches is one. */
-static void merge(struct parts *p)
+static void merge(struct fragments *p)
 {
 	unsigned n = 0;
 
-	qsort(p->part, p->n, sizeof(p->part[0]), part_cmp);
+	qsort(p->fragment, p->n, sizeof(p->fragment[0]), fragment_cmp);
 	for (unsigned i = 0; i < p->n; i++) {
-		if (n && p->part[i].start <= p->part[n - 1].end) {
-			if (p->part[n - 1].end < p->part[i].end)
-				p->part[n - 1].end = p->part[i].end;
+		if (n && p->fragment[i].start <= p->fragment[n - 1].end) {
+			if (p->fragment[n - 1].end < p->fragment[i].end)
+				p->fragment[n - 1].end = p->fragment[i].end;
 			continue;
 		}
-		p->part[n++] = p->part[i];
+		p->fragment[n++] = p->fragment[i];
 	}
 	p->n = n;
 }
 
-int parts_find_by(struct elf *e, const char *const *names, unsigned want, struct parts *ret)
+int fragments_find_by(struct elf *e, const char *const *names, unsigned want, struct fragments *ret)
 {
 	struct search s = {.elf = e, .ret = ret, .budget = BYTES_MAX};
 	int err;
 
-	*ret = (struct parts){};
+	*ret = (struct fragments){};
 	err = ehframe_ranges(e, &s.fdes);
 	if (err)
 		return err;
@@ -319,24 +319,24 @@ int parts_find_by(struct elf *e, const char *const *names, unsigned want, struct
 	return ret->n ? 0 : -ENOENT;
 }
 
-int parts_find(struct elf *e, const char *const *names, struct parts *ret)
+int fragments_find(struct elf *e, const char *const *names, struct fragments *ret)
 {
-	return parts_find_by(e, names, TABLE_BY_JUMPS | TABLE_BY_NAMES | TABLE_BY_SIZE, ret);
+	return fragments_find_by(e, names, TABLE_BY_JUMPS | TABLE_BY_NAMES | TABLE_BY_SIZE, ret);
 }
 
-int parts_load(struct elf *e, const char *const *names, struct table_header *hdr)
+int fragments_load(struct elf *e, const char *const *names, struct table_header *hdr)
 {
-	struct parts p;
-	int err = parts_find(e, names, &p);
+	struct fragments p;
+	int err = fragments_find(e, names, &p);
 
 	if (err)
 		return err;
 	hdr->nranges = 0;
 	for (unsigned i = 0; i < p.n; i++) {
-		if (p.part[i].start < hdr->base || p.part[i].end - hdr->base > UINT32_MAX)
+		if (p.fragment[i].start < hdr->base || p.fragment[i].end - hdr->base > UINT32_MAX)
 			continue;
-		hdr->range[hdr->nranges].start = (uint32_t)(p.part[i].start - hdr->base);
-		hdr->range[hdr->nranges++].end = (uint32_t)(p.part[i].end - hdr->base);
+		hdr->range[hdr->nranges].start = (uint32_t)(p.fragment[i].start - hdr->base);
+		hdr->range[hdr->nranges++].end = (uint32_t)(p.fragment[i].end - hdr->base);
 	}
 	hdr->flags |= p.found | (p.dispatches > DISPATCHES ? TABLE_DISPATCHES : 0);
 	return hdr->nranges ? 0 : -ENOENT;

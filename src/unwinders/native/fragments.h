@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parts.h - where the code of an interpreter's loop is, all of it. */
+/* fragments.h - where the code of an interpreter's loop is, all of it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,12 +8,12 @@
 
 struct elf;
 
-struct part { /* half open */
+struct fragment { /* half open */
 	uint64_t start, end;
 };
 
-struct parts {
-	struct part part[TABLE_RANGES]; /* ascending, apart from one another */
+struct fragments {
+	struct fragment fragment[TABLE_RANGES]; /* ascending, apart from one another */
 	unsigned n;
 	unsigned found;      /* enum table_flags: TABLE_BY_*, how others than the main were */
 	bool decoded;        /* there is a disassembler for this machine */
@@ -22,9 +22,9 @@ struct parts {
 
 /* Of the functions of these names (NULL-terminated) that the file defines. 0, -ENOENT:
  * it defines none of them, or -errno. */
-int parts_find(struct elf *e, const char *const *names, struct parts *ret);
+int fragments_find(struct elf *e, const char *const *names, struct fragments *ret);
 /* Those of another way of looking are left out of want (TABLE_BY_*): for tests. */
-int parts_find_by(struct elf *e, const char *const *names, unsigned want, struct parts *ret);
+int fragments_find_by(struct elf *e, const char *const *names, unsigned want, struct fragments *ret);
 
 /* The same for unwinder_row.h's load(): sets flags, nranges, range[]. */
-int parts_load(struct elf *e, const char *const *names, struct table_header *hdr);
+int fragments_load(struct elf *e, const char *const *names, struct table_header *hdr);

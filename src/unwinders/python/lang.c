@@ -19,7 +19,7 @@ static int table(struct elf *e, struct table_header *hdr)
 
 	if (!python_version(e))
 		return -ENOENT;
-	err = parts_load(e, names, hdr);
+	err = fragments_load(e, names, hdr);
 	if (!err)
 		hdr->flags |= TABLE_LANG(FRAME_LANG_PYTHON);
 	return err;

@@ -23,7 +23,6 @@ enum {
 	SHAPE_MASK = 7,
 	ONE_BYTE = 8,
 	UNCACHED = 16,      /* external: its address is not in the string */
-	STRINGS_MAX = 128,  /* until 9.6: 64 */
 };
 
 static bool is_object(uint64_t tagged)
@@ -73,9 +72,7 @@ static int string_type(const struct v8_heap *h, uint64_t object)
 {
 	int type = v8_type(h, object);
 
-	if (h->at->version < V8_VERSION(9, 6))
-		return type < 64 ? type : -1;
-	return type < STRINGS_MAX ? type : -1;
+	return type < v8_row(h->at->version)->strings ? type : -1;
 }
 
 /* Halves of a pair that stand alone become U+FFFD. */

@@ -21,7 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE / 'corpus'
 CORES = HERE.parents[1] / 'unwind' / 'cores'
-sys.path[:0] = [str(HERE.parents[1] / 'unwind' / 'node'), str(HERE.parents[1] / 'unwind' / 'cores')]
+sys.path[:0] = [str(HERE.parents[1] / 'unwind' / 'v8'), str(HERE.parents[1] / 'unwind' / 'cores')]
 import binaries
 from maps import vlq
 from run import known

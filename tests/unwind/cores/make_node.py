@@ -14,7 +14,7 @@ import tempfile
 
 import make
 
-HERE, NODE = make.HERE, make.HERE.parent / 'node'
+HERE, NODE = make.HERE, make.HERE.parent / 'v8'
 sys.path.insert(0, str(NODE))
 import binaries
 import machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parts.c - any bytes as an ELF file with an interpreter's loop, called "loop", in it. */
+/* fragments.c - any bytes as an ELF file with an interpreter's loop, called "loop", in it. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,16 +11,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(struct elf *e, unsigned want)
 {
 	static const char *const names[] = {"loop", "main", NULL};
-	struct parts p;
+	struct fragments p;
 
-	if (parts_find_by(e, names, want, &p))
+	if (fragments_find_by(e, names, want, &p))
 		return;
 	if (!p.n || p.n > TABLE_RANGES)
 		abort();
 	for (unsigned i = 0; i < p.n; i++) {
-		if (p.part[i].start >= p.part[i].end)
+		if (p.fragment[i].start >= p.fragment[i].end)
 			abort();
-		if (i && p.part[i].start <= p.part[i - 1].end)
+		if (i && p.fragment[i].start <= p.fragment[i - 1].end)
 			abort();
 	}
 }
@@ -30,7 +30,7 @@ static void check_load(struct elf *e)
 	static const char *const names[] = {"loop", NULL};
 	struct table_header h = {.base = 0x1000};
 
-	if (parts_load(e, names, &h))
+	if (fragments_load(e, names, &h))
 		return;
 	for (uint32_t i = 0; i < h.nranges; i++)
 		if (h.range[i].start >= h.range[i].end)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parts.c - prints where the interpreter's loop of each file is:
+/* fragments.c - prints where the interpreter's loop of each file is:
  *
  *     parts [--by jumps|names|size] [--name SYMBOL] FILE...
  *
@@ -33,7 +33,7 @@ static double now_ms(void)
 	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
 }
 
-static int find(const char *path, struct parts *ret, uint16_t *ret_machine, double *ret_ms)
+static int find(const char *path, struct fragments *ret, uint16_t *ret_machine, double *ret_ms)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	double start;
@@ -43,7 +43,7 @@ static int find(const char *path, struct parts *ret, uint16_t *ret_machine, doub
 		return err;
 	*ret_machine = elf_machine(e);
 	start = now_ms();
-	err = parts_find_by(e, names, want, ret);
+	err = fragments_find_by(e, names, want, ret);
 	*ret_ms = now_ms() - start;
 	return err;
 }
@@ -52,7 +52,7 @@ static bool show(const char *path)
 {
 	uint16_t machine;
 	double best = 1e9, ms;
-	struct parts p;
+	struct fragments p;
 
 	for (int i = 0; i < 5; i++) {
 		int err = find(path, &p, &machine, &ms);
@@ -66,9 +66,9 @@ static bool show(const char *path)
 	printf("%s %s ", path, machine == EM_X86_64 ? "x86_64" : machine == EM_AARCH64 ? "arm64" : "?");
 	for (unsigned i = 0; i < p.n; i++)
 		if (ranges)
-			printf("%s%lx-%lx", i ? "," : "", p.part[i].start, p.part[i].end);
+			printf("%s%lx-%lx", i ? "," : "", p.fragment[i].start, p.fragment[i].end);
 		else
-			printf("%s%lu", i ? "+" : "", p.part[i].end - p.part[i].start);
+			printf("%s%lu", i ? "+" : "", p.fragment[i].end - p.fragment[i].start);
 	printf(" %s", p.found ? "" : "whole");
 	for (size_t i = 0, n = 0; i < ARRAY_SIZE(ways); i++)
 		if (p.found & ways[i].flag)

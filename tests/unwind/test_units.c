@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_parts.c - the parts of the room: names, stacks by id, mappings. */
+/* test_units.c - the unwinders, piece by piece: names, stacks by id, mappings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

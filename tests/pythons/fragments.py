@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""parts.py PARTS NAME... - where the eval loops of Pythons are, by the files alone.
+"""fragments.py PARTS NAME... - where the eval loops of Pythons are, by the files alone.
 
 NAME as tests/pythons/get has them; packaged: those that need no building; all: those, the
 built ones, and arm64's. A table: bytes of the parts, what found those beside the main one,
