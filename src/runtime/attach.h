@@ -23,7 +23,7 @@ struct links {
 /* Detaching hundreds of probes takes the kernel up to minutes (tracepoints: 70 ms each): a
  * process that is forked for it closes them last. The programs still run until then. */
 void links_detach(struct links *l);
-/* Waits for that, but not for long. */
+/* Detaches, and waits at most 100 ms for it. */
 void links_done(struct links *l);
 
 struct loaded_probe {
@@ -42,7 +42,7 @@ uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 /* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, reported. */
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
 
-/* Whether the program's places hang on one link. */
+/* Whether one link attaches the program to all of its places. */
 bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Whether the kernel runs the program attached last first. */
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);

@@ -17,7 +17,7 @@ struct shared;
 struct target;
 struct walk_maps;
 
-/* What all images of a session are loaded with. */
+/* What loading needs, the same for all images of a session. */
 struct load_env {
 	struct target *target;
 	struct shared *shared;

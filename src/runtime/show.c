@@ -111,7 +111,7 @@ void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 
 /* ---- printf ------------------------------------------------------------- */
 
-/* Bytes of what a length modifier names: none is an int, as in C. */
+/* The size that a length modifier stands for; without one that of int, as in C. */
 static uint32_t length_size(const char *p, const char *end)
 {
 	if (p == end || !strchr("hljztL", *p))
@@ -125,7 +125,7 @@ static uint32_t length_size(const char *p, const char *end)
 struct conversion {
 	char spec[32]; /* as the C library has it, without length and letter */
 	uint32_t size; /* bytes that the length means */
-	char letter;   /* 0: the format ends within */
+	char letter;   /* 0: the format ends before it */
 };
 
 /* p: behind the %. Gives its end. */

@@ -2,7 +2,7 @@
 /* why.h - what the kernel's refusals mean to a user. */
 #pragma once
 
-/* A sentence part for -errno: never the number alone. */
+/* The reason for -errno in words, as part of a sentence. */
 const char *why_errno(int r);
 /* Prints a hint where there is something to do about it. */
 void why_hint(int r);
