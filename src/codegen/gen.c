@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "base/owner.h"
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
@@ -580,6 +581,7 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
 	ok = !diags_failed(opt->diags) && finish(&g);
 	ir_free(g.ir);
+	INVARIANT(!ok || image_is_whole(g.img));
 	if (ok)
 		*ret = g.img;
 	return ok;

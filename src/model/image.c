@@ -69,3 +69,24 @@ void image_dump(const struct image *img, FILE *out)
 		img->user_symbols ? ", user symbols" : "");
 	arena_free(a);
 }
+
+bool image_is_whole(const struct image *img)
+{
+	for (unsigned i = 0; i < img->nprogs; i++) {
+		const struct image_prog *p = &img->progs[i];
+
+		if (!p->name || !p->provider || p->first_place > img->nplaces ||
+			p->nplaces > img->nplaces - p->first_place)
+			return false;
+	}
+	for (unsigned i = 0; i < img->nrecords; i++) {
+		const struct image_record *r = &img->records[i];
+
+		if (!r->kind || (r->map && r->map >= img->nmaps))
+			return false;
+		for (unsigned k = 0; k < r->nargs; k++)
+			if (!r->args[k].type || (uint64_t)r->args[k].offset + r->args[k].type->size > r->size)
+				return false;
+	}
+	return true;
+}

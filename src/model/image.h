@@ -17,6 +17,10 @@ struct type;
 #define IMAGES_MAX        (1u << 12)
 #define IMAGE_RECORDS_MAX (1u << 20)
 
+/* Whether what its parts refer to by number is there: what codegen guarantees. */
+struct image;
+bool image_is_whole(const struct image *img);
+
 /* struct record's id: of the n-th record of the image. */
 static inline uint32_t image_record_id(uint32_t image, uint32_t n)
 {

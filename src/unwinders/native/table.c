@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/invariant.h"
 #include "base/vec.h"
 #include "ehframe.h"
 #include "target/elf.h"
@@ -111,6 +112,7 @@ static int write_table(struct elf *e, const struct rules *rules, const struct pa
 	if (h.nrows)
 		memcpy(out + h.rows, p->rows.data, h.nrows * 4);
 	*ret = (struct table){out, size, NULL, 0};
+	INVARIANT(table_valid(out, size));
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "base/owner.h"
 #include "base/vec.h"
 #include "perfmap.h"
@@ -140,10 +141,20 @@ static void cut(struct process *p, uint64_t start, uint64_t end)
 	}
 }
 
+/* Sorted, apart from one another, none empty. */
+static bool is_sorted(const struct process *p)
+{
+	for (size_t i = 0; i < p->nmaps; i++)
+		if (p->maps[i].start >= p->maps[i].end || (i && p->maps[i].start < p->maps[i - 1].end))
+			return false;
+	return true;
+}
+
 static void insert(struct process *p, const struct mapping *m)
 {
 	cut(p, m->start, m->end);
 	insert_at(p, first_behind(p, m->start), m);
+	INVARIANT(is_sorted(p));
 }
 
 /* ---- what a mapping holds ---- */
@@ -284,7 +295,7 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 	struct mapping m = { .start = pm->start, .end = pm->end };
 	struct file *f;
 
-	if (!strcmp(pm->path, "[vsyscall]"))
+	if (!strcmp(pm->path, "[vsyscall]") || pm->start >= pm->end)
 		return;
 	if (!strcmp(pm->path, "[uprobes]")) {
 		m.flags = MAPPING_UPROBES;
