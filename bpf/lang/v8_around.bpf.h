@@ -3,6 +3,7 @@
  * instructions: src/compiler/backend/x64/ and arm64/code-generator-*.cc, src/baseline/ and
  * src/maglev/ of V8 7.8 to 14.6. Part of v8.bpf.c. */
 #pragma once
+#include "bpf/lib/insn.h"
 #include "v8_state.bpf.h"
 
 /* Whether interrupted code that V8 compiled has not made its frame yet, by what it does next:
@@ -10,9 +11,9 @@
 static __always_inline int starts_arm(const __u32 *op)
 {
 	for (int i = 0; i < V8_AHEAD / 4; i++) {
-		if ((op[i] & 0xff8003ff) == 0x910003fd || op[i] == 0xd65f03c0)
+		if ((op[i] & A64_MOV_FP_MASK) == A64_MOV_FP_SP || A64_IS_RET(op[i]))
 			return 1;
-		if ((op[i] & 0xfec07fff) == 0xa8c07bfd || op[i] >> 26 == 0x25 || (op[i] & 0xfffffc1f) == 0xd63f0000)
+		if (A64_IS_POP_FP_LR(op[i]) || A64_IS_BL(op[i]) || A64_IS_BLR(op[i]))
 			return 0;
 	}
 	return 0;
@@ -65,7 +66,7 @@ __global int v8_around(struct walk *w)
 	b = (const __u8 *)s->chunk + 16;
 	if (WALK_ARM64(w)) {
 		for (int i = -2; i < V8_AHEAD / 4; i++) { /* as makes_frame() */
-			begins |= ((__u64)((op[i] & 0xff8003ff) ^ 0x910003fd) - 1) >> 63;
+			begins |= ((__u64)((op[i] & A64_MOV_FP_MASK) ^ A64_MOV_FP_SP) - 1) >> 63;
 			FORGET(begins);
 		}
 		return starts_arm(op) * V8_FRAMELESS | begins * V8_BEGINS;

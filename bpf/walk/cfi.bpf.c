@@ -4,6 +4,7 @@
  * By the rule that was looked up; without one, a signal trampoline is recognised by its
  * bytes, and anything else is taken to keep a frame pointer, with checks: a wrong
  * frame is worse than a short stack. */
+#include "bpf/lib/insn.h"
 #include "lang.bpf.h"
 #include "step.bpf.h"
 
@@ -123,15 +124,9 @@ static __always_inline int after_call(struct walk *w, __u64 pc)
 	if (WALK_ARM64(w)) {
 		__u32 op = v >> 32;
 
-		return (op >> 26) == 0x25 || (op & 0xfffffc1f) == 0xd63f0000 ||
-			(op & 0xfefff800) == 0xd63f0800; /* bl, blr, blra* */
+		return A64_IS_BL(op) || A64_IS_BLR(op) || A64_IS_BLRA(op);
 	}
-	if (((v >> 24) & 0xff) == 0xe8)
-		return 1;
-	/* ff /2: 2, 3, 4, 6 or 7 bytes */
-	return ((v >> 48) & 0x38ff) == 0x10ff || ((v >> 40) & 0x38ff) == 0x10ff ||
-		((v >> 32) & 0x38ff) == 0x10ff || ((v >> 16) & 0x38ff) == 0x10ff ||
-		((v >> 8) & 0x38ff) == 0x10ff;
+	return X86_IS_CALL(v);
 }
 
 /* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
@@ -298,9 +293,9 @@ static __always_inline int is_called_from(struct walk *w, __u64 ra)
 {
 	__u32 op = 0;
 
-	if (bpf_probe_read_user(&op, 4, (void *)(ra - 4)) || op >> 26 != 0x25)
+	if (bpf_probe_read_user(&op, 4, (void *)(ra - 4)) || !A64_IS_BL(op))
 		return 0;
-	return w->pc - (ra - 4 + (__s64)((__s32)(op << 6) >> 4)) < LONGJMP_BYTES;
+	return w->pc - (ra - 4 + A64_BL_DISTANCE(op)) < LONGJMP_BYTES;
 }
 
 /* Its frame is its caller's until fp, LR and sp are loaded, in this order. What is in memory of

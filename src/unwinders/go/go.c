@@ -18,6 +18,7 @@
 
 #include "base/owner.h"
 #include "base/vec.h"
+#include "bpf/lib/insn.h"
 #include "goid.h"
 #include "pclntab.h"
 #include "target/elf.h"
@@ -501,9 +502,9 @@ static bool needs_pieces(struct builder *b, const struct pcln_function *f)
 		uint32_t op;
 
 		memcpy(&op, code + at, sizeof(op));
-		if ((op & 0xfffffc1f) == 0xd63f0000) /* blr */
+		if (A64_IS_BLR(op))
 			return true;
-		if (op >> 26 == 0x25 && !((((uint64_t)op << 2) + at) & 0xfffffff)) /* bl */
+		if (A64_IS_BL(op) && !((((uint64_t)op << 2) + at) & 0xfffffff))
 			return true;
 	}
 	pclntab_sp(b->tab, f, &v);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/owner.h"
+#include "bpf/lib/insn.h"
 #include "target/code.h"
 #include "target/elf.h"
 #include "unwinders/native/cfi.h"
@@ -313,11 +314,11 @@ static struct step step_arm(struct follow *f, uint64_t at, struct state *s)
 		return (struct step){ .size = (unsigned)(f->size - at), .ends = true };
 	memcpy(&op, f->bytes + at, 4);
 	follow_arm(op, s);
-	if (op >> 26 == 0x25 || (op & 0xfffffc1f) == 0xd63f0000) /* bl, blr */
+	if (A64_IS_BL(op) || A64_IS_BLR(op))
 		s->lr_lost = true;
-	step.jumps = op >> 26 == 5 || (op & 0xff000010) == 0x54000000 || (op & 0x7c000000) == 0x34000000;
-	step.ends = op >> 26 == 5 || (op & 0xff9ffc1f) == 0xd61f0000 || (op & 0xffe0001f) == 0xd4200000 || !(op >> 16);
-	if (op >> 26 == 5)
+	step.jumps = A64_IS_B(op) || A64_IS_B_COND(op) || A64_IS_CB_TB(op);
+	step.ends = A64_IS_B(op) || A64_IS_BR_RET(op) || A64_IS_BRK(op) || !(op >> 16);
+	if (A64_IS_B(op))
 		step.target = f->start + at + (uint64_t)(sign_extend(op & 0x3ffffff, 26) * 4);
 	else if (step.jumps && (op & 0x7e000000) == 0x36000000) /* tbz, tbnz */
 		step.target = f->start + at + (uint64_t)(sign_extend(op >> 5 & 0x3fff, 14) * 4);
