@@ -274,7 +274,8 @@ static void open_all(void)
 	check(!session_open(target, &opt, &session), "a session", read_file(errors));
 }
 
-int main(void)
+/* Arguments: features that the kernel is to lack. */
+int main(int argc, char **argv)
 {
 	struct ids before, ours;
 
@@ -284,6 +285,8 @@ int main(void)
 	}
 	ids_all(&before);
 	open_all();
+	for (int i = 1; i < argc; i++)
+		target_disable(target, argv[i]);
 	fails_to_attach();
 	two_images();
 	refused();
