@@ -11,7 +11,7 @@
 #include "bpf/walk/start.bpf.h"
 #include "bpf/walk/step.bpf.h"
 
-/* struct g, struct m and struct gobuf of Go's runtime/runtime2.go: the same in all
+/* struct g, struct m and struct gobuf of Go's src/runtime/runtime2.go, go1.17 to go1.27.0: the same in all
  * versions that are in use, but for those that rules carry. */
 #define G_STACK_HI 8
 #define G_M        48
@@ -86,8 +86,8 @@ static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
 }
 
 /* A frame that a panic or preemption left in the middle of its body has all that it will have
- * on the stack. Its record's fp may be of a place where the stack was once: before 1.27 that is
- * not set right when the stack moves. */
+ * on the stack. Its record's fp may point to where the stack was before it moved: before 1.27 that
+ * is not corrected. */
 static __always_inline int by_go_frame(struct walk *w, __u64 size)
 {
 	__u64 ra = w->lr;

@@ -106,7 +106,7 @@ struct python_proc {
 };
 ABI_SIZE(python_proc, 152);
 
-/* Frames: code id << 20 | place in the bytecode, in code units. */
+/* Frames: code id << 20 | offset in the bytecode, in code units. */
 #define PYTHON_CODE_BITS 40
 #define FRAME_PYTHON(code, lasti) \
 	FRAME_OF(FRAME_LANG_PYTHON, (__u64)(code) << 20 | ((lasti) & 0xfffff))

@@ -7,90 +7,17 @@
  *     fp-16  JSFunction
  *     ..     argument count (V8 9 on), BytecodeArray, offset in it
  *
+ * (src/execution/frame-constants.h, src/objects/js-function.tq and shared-function-info.tq of V8 7.8 to 14.6;
+ * what differs between those is data, see src/unwinders/v8/rows.c)
+ *
  * The JSFunction moves when it is young; its SharedFunctionInfo seldom does, and names a
  * function here, with the process. Nothing is taken for an object before its map says so. */
 #include "v8.h"
 
-#include "bpf/lib/seen.bpf.h"
-#include "bpf/walk/langmaps.bpf.h"
 #include "bpf/walk/step.bpf.h"
-
-#define V8_OFFSET_MAX 0xfffff
-
-/* Places that were sent, by frame. */
-#define V8_SEEN_BUCKETS 8192
-SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
-
-#define V8_MEMO    1024 /* two halves: a memo has one place in each */
-#define V8_FAST   3
-#define V8_BELOW   48   /* bytes below fp that a function's frame is told by */
-#define V8_WORDS   16
-#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
-#define CODE_CHUNK 512  /* bytes of code that are read at once */
-/* Of code that are looked at for where it begins; in a walk twice that. */
-#ifdef NO_BPF_LOOP
-#define CODE_WORDS 256
-#else
-#define CODE_WORDS 8192
-#endif
-#define V8_AHEAD   48   /* bytes of code that an interrupted one is told by */
-
-/* A place in a function that was met. Objects move and die, others come to lie where they
- * were: in each walk, or each round of walks, it is looked at once whether it still is that
- * place. */
-struct v8_memo {
-	__u64 function; /* JSFunction; 0: the memo is free */
-	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
-	__u64 frame;    /* 0: none is shown */
-	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
-	__u64 print;    /* of that: read_shared(), read_stream() */
-	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
-	__u32 generation; /* v8_proc */
-	__u32 round;    /* that it was looked at in */
-	__u32 sent;     /* to userspace */
-	__u32 in_stream; /* what object is */
-	__u32 pad;
-};
-_Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
-
-/* What a frame says that may be a function's. */
-struct v8_place {
-	__u64 function, bytecode, offset;
-	__u64 where;     /* as in a memo */
-	__u64 shared;    /* 0: it was not read */
-	__s64 at;        /* in the bytecode; -1 */
-	__s64 words;     /* the same, as the frame's words have it, whatever code runs */
-	__u32 k, compiled;
-};
-
-struct v8_scratch {
-	struct v8_memo memo[V8_MEMO]; /* first: aligned */
-	struct v8_record out;
-	struct v8_place place; /* not on the stack, which is short there */
-	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
-	__u64 code_start, code_span;
-	__u64 blob_start, blob_span, blob_bias;
-	__u64 interpreter;    /* what is looked up of an interpreted function */
-	__u32 blob_file;
-	__u32 round;
-	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
-	__u64 words[V8_WORDS];
-	__u64 chunk[CODE_CHUNK / 8];
-} __attribute__((aligned(64)));
-
-LANG_MAPS(v8)
-
-/* Of this walk: struct walk's frame_own[]. */
-struct v8_walk {
-	__u64 asked;  /* fp of the frame that a window was read for */
-	__u64 budget; /* words of code that may be looked at */
-};
-_Static_assert(sizeof(struct v8_walk) <= 8 * FRAME_OWN, "frame_own");
-
-static __always_inline struct v8_walk *own_of(struct walk *w)
-{
-	return (struct v8_walk *)w->frame_own;
-}
+#include "v8_around.bpf.h"
+#include "v8_names.bpf.h"
+#include "v8_state.bpf.h"
 
 #ifndef STRATA_HOST
 __global int v8_meet(struct walk *w)
@@ -120,124 +47,6 @@ __global int v8_meet(struct walk *w)
 }
 #endif
 
-/* Tagged pointers end in 01. */
-static __always_inline int is_object(__u64 tagged)
-{
-	return (tagged & 3) == 1;
-}
-
-static __always_inline int is_smi(__u64 tagged)
-{
-	return !(__u32)tagged;
-}
-
-/* -1: it is none. A function of the program, as the next one: verified once. */
-static __always_inline int read_type(__u64 tagged, __u32 map_type)
-{
-	__u64 map = 0;
-	__u16 type = 0;
-
-	if (!is_object(tagged) || read_user(tagged - 1, &map) || !is_object(map) ||
-		bpf_probe_read_user(&type, sizeof(type), (void *)(map - 1 + map_type)))
-		return -1;
-	return type;
-}
-
-/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
- * the host.) */
-__global int v8_type_of(__u64 tagged, __u32 map_type)
-{
-	return read_type(tagged, map_type);
-}
-
-/* A word of the frame; 0, a Smi, when it cannot be read. */
-__global __u64 v8_slot(struct walk *w, __s32 offset)
-{
-	__u64 v = 0;
-
-	return w && !walk_word(w, w->fp + offset, &v) ? v : 0;
-}
-
-static __always_inline int instance_type(const struct v8_proc *p, __u64 tagged)
-{
-	return v8_type_of(tagged, p->map_type);
-}
-
-static __always_inline __u64 v8_mix(__u64 h, __u64 x)
-{
-	h = (h ^ x) * 0xff51afd7ed558ccdULL;
-	return h ^ (h >> 32);
-}
-
-/* Whether interrupted code that V8 compiled has not made its frame yet, by what it does next:
- * stp x29, x30, ..; mov x29, sp; or, when it is done with it, after ldp x29, x30, .., ret. */
-static __always_inline int starts_arm(const __u32 *op)
-{
-	for (int i = 0; i < V8_AHEAD / 4; i++) {
-		if ((op[i] & 0xff8003ff) == 0x910003fd || op[i] == 0xd65f03c0)
-			return 1;
-		if ((op[i] & 0xfec07fff) == 0xa8c07bfd || op[i] >> 26 == 0x25 || (op[i] & 0xfffffc1f) == 0xd63f0000)
-			return 0;
-	}
-	return 0;
-}
-
-/* Whether push %rbp; mov %rsp,%rbp is among them. Without branches: the verifier would follow each. */
-static __always_inline int makes_frame(const __u8 *b, int from, int to)
-{
-	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;
-
-	for (int i = from; i < to; i++) {
-		v = v >> 8 | (__u64)b[i + 3] << 24;
-		found |= ((v ^ 0xe5894855) - 1) >> 63;
-		FORGET(found);
-	}
-	return found;
-}
-
-/* push %rbp; mov %rsp,%rbp, up to three instructions behind, which look whether the code is still
- * good; or Sparkplug's mov $,%ebx; mov $,%r12; call of what makes its frame. When it is done:
- * pop %rbp; cmp $,%..; jg; ret $; or pop %r..; lea ..,%rsp. */
-static __always_inline int starts_x86(const __u8 *b)
-{
-	if ((b[-1] == 0x5d && b[1] == 0x83) || (b[0] == 0x7f && b[2] == 0xc2) ||
-		(b[0] == 0x0f && b[1] == 0x8f && b[6] == 0xc2) || (b[0] == 0x41 && b[3] == 0x8d && b[4] == 0x24))
-		return 1;
-	if (makes_frame(b, 4, 17))
-		return 1;
-	if (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8)
-		return 1;
-	return (b[0] == 0x49 && b[1] == 0xbc && b[10] == 0xe8) || (b[0] == 0xe8 && b[-10] == 0x49 && b[-9] == 0xbc);
-}
-
-enum { V8_FRAMELESS = 1, V8_BEGINS = 2 };
-
-/* What the instructions around an interrupted pc in compiled code tell: that there is no frame; that
- * it is about to be made, or has just been, so that the function is in the register that it was
- * called with. */
-__global int v8_around(struct walk *w)
-{
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
-	__u64 begins = 0;
-	const __u32 *op;
-	const __u8 *b;
-
-	if (!s || !(w->map.flags & MAPPING_ANON) || !(w->flags & WALK_EXACT) ||
-		bpf_probe_read_user(s->chunk, 16 + V8_AHEAD, (void *)(w->pc - 16)))
-		return 0;
-	op = (const __u32 *)s->chunk + 4;
-	b = (const __u8 *)s->chunk + 16;
-	if (WALK_ARM64(w)) {
-		for (int i = -2; i < V8_AHEAD / 4; i++) { /* as makes_frame() */
-			begins |= ((__u64)((op[i] & 0xff8003ff) ^ 0x910003fd) - 1) >> 63;
-			FORGET(begins);
-		}
-		return starts_arm(op) * V8_FRAMELESS | begins * V8_BEGINS;
-	}
-	begins = makes_frame(b, -6, 17) || (b[0] == 0xbb && b[5] == 0x49 && b[6] == 0xbc && b[15] == 0xe8);
-	return starts_x86(b) * V8_FRAMELESS | begins * V8_BEGINS;
-}
-
 /* Whether the slots below fp are there: an interrupted frame may not have them yet. */
 static __always_inline int is_established(struct walk *w, struct v8_scratch *s, int around)
 {
@@ -246,7 +55,7 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
-/* The place in the bytecode, from its first one on; -1: it is none. */
+/* The offset in the bytecode, from its first one on; -1: it is none. */
 static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
 {
 	if (!is_object(bytecode) || !is_smi(offset))
@@ -266,7 +75,7 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 	return kind && context == kind ? v8_slot(w, 24) : 0;
 }
 
-/* Of a V8 whose objects are not known: what it compiled, and what its interpreter runs, whose place in
+/* Of a V8 whose objects are not known: what it compiled, and what its interpreter runs, whose offset in
  * the bytecode is a Smi of 32 or of 64 bits. */
 static __always_inline __u64 opaque_function(struct walk *w, const struct v8_proc *p, int established)
 {
@@ -293,129 +102,9 @@ static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
 /* A builtin that programs cannot name: not in V8's own stacks either. */
 #define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: behind 5 bits of kind */
 
-/* ---- first sight ---- */
-
-/* ORDER of V8's objects/instance-type.h: the low bits of a string's type */
-enum {
-	V8_SEQUENTIAL = 0, V8_CONS = 1, V8_EXTERNAL = 2, V8_THIN = 5, V8_SHAPE = 7, V8_ONE_BYTE = 8,
-	V8_UNCACHED = 16,
-	V8_STRINGS = 128,
-};
-
-/* The string that a cons whose second part is empty, or a thin one, stands for; 0. */
-static __always_inline __u64 string_behind(__u64 string, int shape)
-{
-	__u64 first = 0, second = 0;
-	__u32 length = 0;
-
-	if (read_user(string - 1 + 16, &first))
-		return 0;
-	if (shape == V8_CONS && (read_user(string - 1 + 24, &second) ||
-		bpf_probe_read_user(&length, 4, (void *)(second - 1 + 12)) || length))
-		return 0;
-	return first;
-}
-
-/* The string's beginning; 0, or -1: it is none, or empty. What is in many parts is left to
- * userspace. */
-__global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
-{
-	int type = read_type(string, map_type);
-	__u32 length = 0;
-	__u64 chars;
-
-	if (!out)
-		return -1;
-	out->size = 0;
-	if (type < 0 || type >= V8_STRINGS)
-		return -1;
-	if ((type & V8_SHAPE) == V8_CONS || (type & V8_SHAPE) == V8_THIN) {
-		string = string_behind(string, type & V8_SHAPE);
-		type = read_type(string, map_type);
-		if (type < 0 || type >= V8_STRINGS)
-			return -1;
-	}
-	chars = string - 1 + 16;
-	if ((type & V8_SHAPE) == V8_EXTERNAL && !(type & V8_UNCACHED)) {
-		if (read_user(string - 1 + 24, &chars))
-			return -1;
-	} else if ((type & V8_SHAPE) != V8_SEQUENTIAL) {
-		return -1;
-	}
-	if (bpf_probe_read_user(&length, 4, (void *)(string - 1 + 12)) || !length)
-		return -1;
-	out->wide = !(type & V8_ONE_BYTE);
-	length = length > V8_TEXT_MAX ? V8_TEXT_MAX : length << out->wide;
-	if (length > V8_TEXT_MAX)
-		length = V8_TEXT_MAX;
-	if (bpf_probe_read_user(out->chars, length, (void *)chars))
-		return -1;
-	out->size = length;
-	return 0;
-}
-
-/* Behind the variables and what is told of each: a class' variable, the name. */
-#define SCOPE_TAIL 4
-
-__global int v8_read_name(struct v8_record *r)
-{
-	__u64 name = 0, count = 0, at, slot = 0;
-	struct v8_proc *p;
-	__u32 pid;
-	int hashed;
-
-	if (!r)
-		return -1;
-	pid = r->head.pid;
-	p = bpf_map_lookup_elem(&v8_procs, &pid);
-	if (!p || read_user(r->shared - 1 + p->shared_name, &name))
-		return -1;
-	if (instance_type(p, name) != p->scope_type)
-		return v8_read_text(name, p->map_type, &r->name);
-	if (read_user(name - 1 + p->scope_count, &count))
-		return -1;
-	count >>= 32;
-	at = name - 1 + p->scope_locals;
-	hashed = count >= V8_SCOPE_HASHED && !read_user(at, &slot) && instance_type(p, slot) >= V8_STRINGS;
-	at += 8 * (hashed ? count + 1 : 2 * count);
-	for (int i = 0; i < SCOPE_TAIL; i++, at += 8)
-		if (!read_user(at, &slot) && is_object(slot) && !v8_read_text(slot, p->map_type, &r->name))
-			return 0;
-	return -1;
-}
-
-/* 0: userspace knows of it. */
-__global int v8_first_sight(struct v8_record *r)
-{
-	__u64 at = 0; /* the script, then its name */
-	struct seen_bucket *b;
-	struct v8_proc *p;
-	__u32 pid;
-
-	if (!r)
-		return -1;
-	b = seen_bucket(&v8_seen, V8_SEEN_BUCKETS, r->frame);
-	if (seen_has(b, r->frame))
-		return 0;
-	pid = r->head.pid; /* Linux 6.1: no key in memory that was passed here */
-	p = bpf_map_lookup_elem(&v8_procs, &pid);
-	if (!p)
-		return -1;
-	r->head.head = (struct record){RECORD_LANG, FRAME_LANG_JS};
-	r->name.size = r->file.size = 0;
-	v8_read_name(r);
-	if (!read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
-		!read_user(at - 1 + p->script_name, &at))
-		v8_read_text(at, p->map_type, &r->file);
-	if (ring_output(r, sizeof(*r)))
-		return -1;
-	seen_add(b, r->frame);
-	return 0;
-}
-
 /* ---- a frame ---- */
 
-/* Of other bits of it each half has the place: memos that share one seldom share both. */
+/* Each half is indexed by other bits: memos that share a slot in one seldom do in both. */
 static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
 {
 	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
@@ -573,7 +262,7 @@ __global __u64 v8_stream(struct walk *w)
 	return c.found;
 }
 
-/* ---- a place that is not known ---- */
+/* ---- an unknown code position ---- */
 
 /* 0: it is a JSFunction, and m is of it, but for its code. */
 __global int v8_learn(struct walk *w)
@@ -621,7 +310,7 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	f->k = MEMO_SECOND(hash);
 	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
 		return 0;
-	/* What this round has not met makes room. */
+	/* A memo that this round has not used is replaced. */
 	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
 		f->k = k;
 	return -1;
@@ -640,7 +329,7 @@ static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 	return flags >= p->code_first && flags <= p->code_last;
 }
 
-/* Sets the memo place.k, where what it had is no more wanted. 0 or -1. */
+/* Fills the memo number place.k. 0 or -1. */
 __global int v8_learn_place(struct walk *w)
 {
 	struct v8_scratch *s = w ? scratch_of(w) : NULL;
@@ -779,7 +468,7 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
-/* The memo of the function's frame at an offset in the window; NULL: its place is not known, or not
+/* The memo of the function's frame at an offset in the window; NULL: its code position is not known, or not
  * sent yet. */
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {
@@ -808,8 +497,8 @@ static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scr
 	return m;
 }
 
-/* What frames of functions and of builtins are mostly: in code that was met before, with
- * all that tells of them in the window, at places that are known. */
+/* What frames of functions and of builtins are mostly: in code that was seen before, with
+ * all of their words in the window, at known code positions. */
 __global __u64 v8_frames(struct walk *w)
 {
 	__u32 index;

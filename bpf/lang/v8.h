@@ -2,8 +2,8 @@
 /* v8.h - the treaty between src/unwinders/v8/v8.c and bpf/lang/v8.bpf.c.
  *
  * V8's code, built in (the embedded builtins) or compiled as the program runs, keeps a
- * chain of frame pointers; what lies below each tells whose frame it is. The kernel half
- * sends for each place that it sees for the first time which function it is in, and its
+ * chain of frame pointers; the words below each say whose frame it is. The kernel half
+ * sends, for each code position that it sees first, which function it is in, and its
  * name and file; userspace reads the rest, the line and what was inlined, from the process,
  * at once: of a process that has gone by then there are no lines. Where things lie in a
  * version is data, filled in by userspace. */
@@ -21,7 +21,7 @@ struct v8_proc {
 	__u16 function_first, function_last; /* instance types of JSFunction and its like */
 	__u16 shared_type, bytecode_type;
 	__u16 function_shared; /* in a JSFunction: SharedFunctionInfo */
-	__u16 shared_flags;    /* in that, u32; then a number that tells it from others, u32 */
+	__u16 shared_flags;    /* in that, u32; then a number that differs from others', u32 */
 	__u16 bytecode_first;  /* in a BytecodeArray: the first bytecode */
 	__u16 shared_name;     /* a String, or a ScopeInfo that has one */
 	__u16 shared_script, script_name, script_type;
@@ -82,7 +82,7 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 /* No address of an object has more bits: x86_64 gives out 47, arm64 48, and more only to who asks. */
 #define V8_ADDRESS_BITS 48
 
-/* First sight of a place in JavaScript, sent before any stack that shows it. */
+/* First sight of a code position in JavaScript, sent before any stack that shows it. */
 struct v8_record {
 	struct lang_record head;
 	__u64 frame;    /* FRAME_JS() */

@@ -44,7 +44,7 @@ struct agg_stats { /* avg() and stats() */
 };
 ABI_SIZE(agg_stats, 16);
 
-/* What the parts of all CPUs amount to, while a program reads an aggregation. */
+/* An aggregation over all CPUs, as a program reads it. */
 struct agg_whole {
 	__u64 value;
 	__u64 n; /* of AVG: count; of MIN, MAX: is any set */

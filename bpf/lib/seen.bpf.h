@@ -8,7 +8,7 @@
 #define SEEN_WAYS 4
 
 struct seen_bucket {
-	__u64 id[SEEN_WAYS]; /* the youngest first; 0: free */
+	__u64 id[SEEN_WAYS]; /* the newest first; 0: free */
 };
 
 #define SEEN_MAP(name, buckets)                        \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* cfi.bpf.c - one frame of native code: the kernel half of src/unwinders/native/cfi.c and ehframe.c.
  *
- * By the rule that was looked up; without one, a signal trampoline is told by its
+ * By the rule that was looked up; without one, a signal trampoline is recognised by its
  * bytes, and anything else is taken to keep a frame pointer, with checks: a wrong
  * frame is worse than a short stack. */
 #include "lang.bpf.h"
@@ -177,7 +177,7 @@ __global int native_fp(struct walk *w)
 /* ---- by rule ----------------------------------------------------------- */
 
 /* arm64: a step by frame pointer leaves sp unknown, as frames begin at their record. The
- * caller's own record tells, when its rule says where in the frame that lies. */
+ * caller's own record gives it, when its rule says where in the frame that lies. */
 static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
 {
 	if (RULE_KIND(rule) != RULE_CFA || !(RULE_FLAGS(rule) & RULE_RA_SLOT))

@@ -7,7 +7,7 @@
  *     int STEM_forget(__u32 pid)
  *         The process has run another program: what userspace published of it is void. 0.
  *
- * LANG_LIST: the walk's place in the list is w->list. Who wants these frames alone needs no native
+ * LANG_LIST: w->list is where the walk is in the list. Who wants these frames alone needs no native
  * walk: next until it says 0 or -1 with list.frame 0.
  *     int STEM_begin(struct walk *w)
  *         At the walk's first frame in the interpreter's loop, or without one (list.file 0). 0, or
@@ -243,7 +243,7 @@ static __always_inline int lang_unwind(struct walk *w)
 }
 
 #ifndef STRATA_HOST
-/* Of those languages the first that the process has, known (1 << enum frame_lang) or now met; 0:
+/* Of those languages the first that the process has, known (1 << enum frame_lang) or found now; 0:
  * none. */
 static __always_inline __u32 lang_meet(struct walk *w, __u32 languages, __u32 known)
 {

@@ -103,7 +103,7 @@ struct stack_record {
 #define STACK_HASH(h, x) ((((h) ^ (x)) * 0xff51afd7ed558ccdULL) ^ (((h) ^ (x)) >> 29))
 #define STACK_EMPTY(end) (STACK_HASH(STACK_HASH_SEED, (__u64)(end)) & ~STACK_PROVISIONAL)
 
-/* A walk that met what is not known yet: userspace finishes it with the same
+/* A walk that came to an address or file that is not known yet: userspace finishes it with the same
  * code (the kernel half built for the host) on these registers and this copy of
  * the stack, and then id means the finished stack. */
 #define WALK_STACK_MAX 32768
@@ -308,7 +308,7 @@ ABI_SIZE(table_header, 128);
  *     bits 32-63  CFA offset: s32, bytes (RULE_CFA_DEREF: s16 before the load in
  *                 bits 32-47, s16 added to what was loaded in 48-63)
  * An fp slot of 0 means: unchanged; with RULE_FP_AT_FP it counts from the frame
- * pointer, and 0 is a place. RA is at CFA-8 on x86_64; on arm64 where flags say. A
+ * pointer, and 0 is a slot, too. RA is at CFA-8 on x86_64; on arm64 where flags say. A
  * row's index of RULE_NONE means no rule: the frame pointer is tried. Registers other
  * than sp and fp are known in the interrupted frame only; rbx as far as RULE_RBX says. */
 enum rule_kind {
@@ -355,7 +355,7 @@ enum rule_flags {
 #define RULE(kind, reg, flags, slot, offset)                                             \
 	((__u64)(kind) | (__u64)(reg) << 4 | (__u64)(flags) << 8 |                       \
 		(__u64)(__u16)(slot) << 16 | (__u64)(__u32)(offset) << 32)
-/* Its parts. The two of RULE_CFA_DEREF: before the load, and added to what was loaded. */
+/* Its fields. The two of RULE_CFA_DEREF: before the load, and added to what was loaded. */
 #define RULE_KIND(rule)     ((rule) & 15)
 #define RULE_REG(rule)      ((rule) >> 4 & 15)
 #define RULE_FLAGS(rule)    ((rule) >> 8 & 0xff)

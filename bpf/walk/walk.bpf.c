@@ -2,7 +2,7 @@
 /* walk.bpf.c - the walk: from the thread's registers to a stack's id.
  *
  * One bpf_loop iteration is one frame. Where the frame is an interpreter's loop, the
- * language says which of its frames stand in its place. The id is folded frame by
+ * language's frames replace it. The id is folded frame by
  * frame; a stack is sent when its id is seen for the first time, and only what was
  * sent counts as seen. */
 #include "bpf/lib/seen.bpf.h"
@@ -275,7 +275,7 @@ __global int enter_loop(struct walk *w)
 	}
 	/* An interpreter's loop, and no more frames: those of an interpreter that runs this one are next.
 	 * Where there is none, frames are missing; or, where nothing says whose frames are whose (Python
-	 * up to 3.9), one stands in its caller's place somewhere before. */
+	 * up to 3.9), one of its caller's frames was taken for its own before. */
 	if (w->list_any && !w->list.frame && list_outer(w))
 		w->cause = UNWIND_UNATTACHED;
 	w->list_in = 1;
@@ -288,7 +288,7 @@ __global int enter_loop(struct walk *w)
 	return 0;
 }
 
-/* Whether the frame is in a loop whose frames are wanted. A walk keeps its place in one list only:
+/* Whether the frame is in a loop whose frames are wanted. A walk follows one list only:
  * another language's loop within it stays as it is, and the stack is marked. */
 static __always_inline int is_loop(struct walk *w)
 {

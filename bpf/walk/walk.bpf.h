@@ -26,11 +26,11 @@ enum walk_flags {
 	WALK_BODY = 256,    /* arm64: stopped by Go's runtime: not in a prologue or an epilogue */
 };
 
-/* The place of a walk in a LANG_LIST language's list of frames. */
+/* Where a walk is in a LANG_LIST language's list of frames. */
 #define LIST_BATCH 8
 #define LIST_OWN   8
 struct list_cursor {
-	__u32 lang;   /* enum frame_lang; 0: none was met */
+	__u32 lang;   /* enum frame_lang; 0: none yet */
 	__u32 begun;  /* STEM_begin() was called; LIST_HAS_LANG: and the process has the language */
 	__u64 bias;   /* of the file with the interpreter's loop.. */
 	__u32 file;   /* ..and its number; 0: not known */

@@ -16,7 +16,7 @@
 #include "runtime/why.h"
 #include "target/target.h"
 
-enum { DETACH_MS = 100 }; /* what is waited for it */
+enum { DETACH_MS = 100 }; /* links_done() waits so long for detaching */
 
 /* ---- detaching ---------------------------------------------------------- */
 
@@ -27,8 +27,8 @@ static void destroy(struct links *l)
 	vec_done(&l->list);
 }
 
-/* Ends, and with it the last reference to each link, when the other end of the pipe is
- * closed. Who reads what strata prints sees its end before. */
+/* The process ends, and drops the last reference to each link, when the other end of the pipe is
+ * closed. It closes the output first: the reader of a pipe need not wait for it. */
 static void hold_links(int until)
 {
 	char byte;
@@ -103,8 +103,8 @@ bool probe_is_multi(struct target *t, const struct image *img, const struct imag
 		!img->places[prog->first_place].place->alone;
 }
 
-/* Entries are kept newest first; returns on a stack of the thread, so that the order turns
- * once more, until multi links came to the function graph, too. */
+/* The kernel lists entry probes newest first. Return probes are pushed on a stack of the thread, which
+ * reverses the order again; multi links do not since they use the function graph. */
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog)
 {
 	unsigned since = prog->provider->multi_newest_first;
@@ -113,7 +113,7 @@ bool probe_is_newest_first(struct target *t, const struct image *img, const stru
 						       probe_is_multi(t, img, prog));
 }
 
-/* What the kernel says of a place that it cannot probe; -524: its own ENOTSUPP. */
+/* The errors for a place that cannot be probed; -524: the kernel's ENOTSUPP. */
 static bool place_refused(int r)
 {
 	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO ||

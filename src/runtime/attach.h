@@ -17,13 +17,13 @@ struct target;
 /* Owns the links: they are destroyed together. */
 struct links {
 	VEC(struct bpf_link *) list;
-	unsigned skipped; /* places the kernel refused, told by their providers */
+	unsigned skipped; /* places the kernel refused, reported by their providers */
 	pid_t detaching;  /* the process that detaches; 0: none */
 };
 /* Detaching hundreds of probes takes the kernel up to minutes (tracepoints: 70 ms each): a
  * process that is forked for it closes them last. The programs still run until then. */
 void links_detach(struct links *l);
-/* Waits for that, but not for long. */
+/* Detaches, and waits at most 100 ms for it. */
 void links_done(struct links *l);
 
 struct loaded_probe {
@@ -39,16 +39,16 @@ struct loaded_probe {
 const struct place *probe_place(const struct loaded_probe *p, uint32_t i);
 uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 
-/* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, told. */
+/* Keeps the link; r: what libbpf returned (NULL: errno). 0 or -errno, reported. */
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
 
-/* Whether the program's places hang on one link. */
+/* Whether one link attaches the program to all of its places. */
 bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Whether the kernel runs the program attached last first. */
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Links n places from the one numbered `from` by link(batch, from, n). A place that the
  * kernel cannot probe refuses the whole link, so a refused range is halved until the
- * culprits are found; they are skipped and counted. 0 or -errno, told. */
+ * culprits are found; they are skipped and counted. 0 or -errno, reported. */
 int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
 	struct bpf_link *(*link)(const void *batch, size_t from, size_t n), const void *batch,
 	size_t from, size_t n);

@@ -24,7 +24,7 @@
 #include "runtime/why.h"
 #include "target/target.h"
 
-enum { TERM_MS = 1000, KILL_MS = 1000 }; /* to end in */
+enum { TERM_MS = 1000, KILL_MS = 1000 }; /* time to end after each signal */
 
 /* ---- words -------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static void run_child(struct child *c, int go, int result)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	files_restore();
-	prctl(PR_SET_PDEATHSIG, SIGTERM); /* a strata that dies takes it along */
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with strata */
 	while ((r = read(go, &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (r <= 0) /* strata has gone */
@@ -241,7 +241,7 @@ int child_release(struct child *c)
 	return exec_result(c);
 }
 
-/* Waits for its end, but not for ever: it may ignore signals, or hang in the kernel. */
+/* Waits for its end for a limited time: it may ignore signals, or hang in the kernel. */
 static bool ended_within(pid_t pid, unsigned ms, int *ret_status)
 {
 	for (unsigned i = 0; i <= ms / 2; i++) {
@@ -270,7 +270,7 @@ static void end_process(struct child *c, int *ret_status)
 			c->argv[0], c->pid);
 }
 
-/* It is not strata's: scripts written for bpftrace go by that. */
+/* The command's status is not strata's, as in bpftrace. */
 static void say_status(const struct child *c, int status)
 {
 	if (WIFSIGNALED(status))

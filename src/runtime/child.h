@@ -15,13 +15,13 @@ struct child {
 };
 
 /* Splits as a shell would (quotes, backslashes; no expansion), forks, holds. 0 or
- * -errno, told. */
+ * -errno, reported. */
 int child_start(struct target *t, const char *command, struct child *ret);
 /* Runs the command as far as the exec of an ELF file called name (its own name or
  * argv[0]) and holds it there: through a version manager's scripts. Its path, to be
- * free()d, or NULL: it ended without (told). */
+ * free()d, or NULL: it ended without (reported). */
 char *child_run_to_exec(struct child *c, const char *name);
-/* Lets it run: 0, or -errno when it could not be executed, told. */
+/* Lets it run: 0, or -errno when it could not be executed, reported. */
 int child_release(struct child *c);
-/* SIGTERM, if it still runs, SIGKILL where that does not end it, and wait. */
+/* Ends it: SIGTERM, then SIGKILL; waits. */
 void child_stop(struct child *c);

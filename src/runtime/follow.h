@@ -8,10 +8,10 @@
 struct follow;
 struct unwinders;
 
-/* pid: only this process and what it forks; 0: all. 0 or -errno, told. */
+/* pid: only this process and what it forks; 0: all. 0 or -errno, reported. */
 int follow_open(struct unwinders *u, int pid, struct follow **ret);
 void follow_close(struct follow *f);
-/* To be polled: fds, ends with -1. */
+/* File descriptors to poll, ending with -1. */
 const int *follow_fds(const struct follow *f);
 /* Hands what has happened until then (CLOCK_MONOTONIC ns) to the unwinders, in the order
  * of time. FOLLOW_NOW: all. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* forget.c - see forget.h, and unwinder.h for the steps.
+/* forget.c - see forget.h; the steps are unwinders.h's.
  *
- * What the kernel has sent once it does not send again, so it has to forget first. A program
- * that runs meanwhile may have seen that a stack was sent, and store or send its id a moment
- * later: SETTLED_NS is far more than a program takes, and then what is in the ring buffer is read
- * before anything is dropped. */
+ * The kernel sends each stack once, so first its list of sent stacks is cleared. A program that is
+ * running may still store or send the id of a stack that it found in the list: so nothing is dropped
+ * before SETTLED_NS, far longer than a program runs, have passed and the ring buffer has been read up
+ * to where it was then. */
 #include "forget.h"
 
 #include <bpf/bpf.h>
@@ -19,7 +19,7 @@
 
 #define SETTLED_NS 1000000000ull
 
-/* Zeros: free places. */
+/* Zeros mean free entries. */
 static void clear_array(const struct shared *s, const char *name)
 {
 	const struct shared_map *m = shared_find(s, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* forget.h - stacks that no map has and no record mentions are forgotten, so that a script that
- * runs for days does not keep every stack it saw. */
+/* forget.h - drops stacks that no map and no record refers to, so that a script that runs for days does
+ * not keep every stack it saw. */
 #pragma once
 #include <stdint.h>
 
@@ -17,5 +17,5 @@ struct forget { /* zeroed, then */
 	unsigned long until; /* a position in the ring buffer */
 };
 
-/* A step, if it is time for one; to be called when records were read. */
+/* Takes the next step when its time has come; call it after reading records. */
 void forget_step(struct forget *f);

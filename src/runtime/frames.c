@@ -14,7 +14,7 @@
 
 static uint64_t kernel_address(uint64_t frame)
 {
-	return frame | 0xfULL << FRAME_LANG_SHIFT; /* the bits FRAME_LANG_KERNEL took */
+	return frame | 0xfULL << FRAME_LANG_SHIFT; /* the bits that FRAME_LANG_KERNEL overwrote */
 }
 
 static void kernel_name(const struct show *s, uint64_t addr, struct frame_name *ret)
@@ -44,8 +44,7 @@ static bool is_of_addresses(enum stack_mode mode)
 	return mode == STACK_RAW || mode == STACK_BUILD_ID;
 }
 
-/* A frame and those that it was inlined into. What a compiler put between two functions is
- * left out. */
+/* A frame and those that it was inlined into, without wrappers made by the compiler. */
 static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
 	struct frame_list *l)
 {
@@ -58,7 +57,7 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 
-/* A stack is not whole either when what a language says of a frame cannot be read. */
+/* A frame whose data of the language could not be read: the stack is not whole. */
 static bool is_unreadable(const struct shown_frame *f)
 {
 	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;
@@ -108,7 +107,7 @@ static void add_text(struct frames_key *k, const char *text)
 	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* What is shown of a function; of one without a name, where it begins. */
+/* What is shown of a function: name and file, or without a name where it begins. */
 void frames_key_function(struct frames_key *k, const struct frame_name *f)
 {
 	uint64_t start = f->vaddr - f->offset;
@@ -185,7 +184,7 @@ void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
 	frames_done(&l);
 }
 
-/* A line of 0 is not known: what is known stays. */
+/* Line 0 means unknown: the known lines stay. */
 static void widen_lines(struct shown_frame *to, const struct shown_frame *from)
 {
 	if (!from->name.line)

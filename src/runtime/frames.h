@@ -30,19 +30,19 @@ struct frame_list {
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret);
 void frames_done(struct frame_list *l);
 
-/* Of the stack at that offset of a map entry's key: of all keys that are one, as one. */
+/* The stack at that offset of a map entry's key; where several keys are one entry, of all of them. */
 void frames_of_entry(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, struct frame_list *ret);
-/* All stacks of the key as one list: a kernel's is called from the user's. */
+/* All stacks of the key as one list: the kernel's frames first, as called from the user's. */
 void frames_of_key(const struct show *s, const struct image_map *m, const struct map_entry *e,
 	struct frame_list *ret);
 
-/* What a part of a key is to a stack. */
+/* Which member of a key this is. */
 enum key_part { PART_OTHER, PART_USER, PART_KERNEL };
 enum key_part key_part(const struct type *t);
 
-/* Equal for stacks that are one where a map aggregates by them, as the mode of t says; 128 bits,
- * so that others do not collide. */
+/* Equal for stacks that are one entry of a map, by the mode of t; 128 bits, so that different stacks
+ * do not collide. */
 struct frames_key {
 	uint64_t a, b;
 };
@@ -51,5 +51,5 @@ void frames_key_add(struct frames_key *k, const void *data, size_t size);
 void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
 	struct frames_key *k);
 
-/* Another stack of the same key joins the list. */
+/* Merges another stack with the same key: what differs becomes a range or inexact. */
 void frames_widen(struct frame_list *l, const struct frame_list *other);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image_object.c - image -> kernel, and back. libbpf speaks through a callback: its words are kept,
- * and shown with -vv, or where a refusal has to be explained. */
+/* image_object.c - image -> kernel, and back. What libbpf prints is collected by a callback: it is shown
+ * with -vv, and searched for the reason where the kernel refuses a program. */
 #include "image_object.h"
 
 #include <bpf/bpf.h>
@@ -41,7 +41,7 @@ static int listen(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 /* ---- refusals ----------------------------------------------------------- */
 
-/* "libbpf: prog 'probe_3': BPF program load failed" names the culprit. */
+/* "libbpf: prog 'probe_3': BPF program load failed" names the program. */
 static const struct image_prog *refused_prog(const struct image *img)
 {
 	const char *at = strstr(str_text(&said), "prog 'probe_");
@@ -67,7 +67,7 @@ static void verifier_reason(char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(end - from), from);
 }
 
-/* Limits of the kernel that a script may meet, by a word of the verifier's. */
+/* Limits of the kernel that a script may exceed, and the words of the verifier for each. */
 static const struct {
 	const char *word, *text, *hint;
 } limits[] = {
@@ -99,7 +99,7 @@ static void complain_at(const struct image *img, const struct image_prog *p, con
 	arena_free(a);
 }
 
-static void tell_verifier(const struct image *img, int r)
+static void explain_refusal(const struct image *img, int r)
 {
 	const struct image_prog *p = refused_prog(img);
 	char reason[256];
@@ -125,7 +125,7 @@ static int refuse(const struct image *img, int r)
 {
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
-	tell_verifier(img, r);
+	explain_refusal(img, r);
 	return r;
 }
 
@@ -181,7 +181,7 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 	return 0;
 }
 
-/* Of tree.bpf.c, which is linked with -c only. */
+/* For tree.bpf.c, which is linked with -c only. */
 static void prepare_tree(struct target *t, struct bpf_object *obj)
 {
 	uint32_t *offset = rodata_find(obj, "task_tgid_offset", sizeof(*offset));
@@ -197,7 +197,7 @@ static void prepare_tree(struct target *t, struct bpf_object *obj)
 	*offset = at;
 }
 
-/* A power of two of pages, as the kernel wants it. */
+/* In bytes: a power of two of pages, as the kernel requires. */
 static uint32_t ring_size(const struct image *img, uint64_t wanted)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), pages = 1;
@@ -211,7 +211,7 @@ static uint32_t ring_size(const struct image *img, uint64_t wanted)
 	return pages * page;
 }
 
-/* Told here: the verifier would only say that it knows no such function. */
+/* Reported here: the verifier would only name an unknown function. */
 static bool lacks_stacks(struct target *t)
 {
 	if (!target_feature(t, FEATURE_TASK_PT_REGS)) {
@@ -263,7 +263,7 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 	return prepare_progs(img, env->target, obj);
 }
 
-/* A file each, and some more for what is read meanwhile. (libbpf has opened one for each map.) */
+/* One file for each program and shared map, and some for reading. (libbpf has opened one for each map.) */
 static int check_files(struct bpf_object *obj)
 {
 	struct bpf_program *p;
@@ -331,7 +331,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 	if (!r)
 		r = check_files(o->obj);
 	if (!r)
-		r = prepare(img, o->obj, env); /* it has said why not */
+		r = prepare(img, o->obj, env); /* which reports the reason */
 	if (r)
 		return r;
 	o->is_under_way = !pthread_create(&o->thread, NULL, verify, o);
@@ -411,7 +411,7 @@ static int attach(struct image_object *o, const struct load_env *env, const stru
 	return p->provider->attach ? p->provider->attach(&lp) : 0;
 }
 
-/* In such an order that the kernel runs programs of one place in that of the script. */
+/* In an order that makes the kernel run the programs of one place in the order of the script. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places)
 {
 	unsigned n = o->img->nprogs;

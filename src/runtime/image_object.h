@@ -17,7 +17,7 @@ struct shared;
 struct target;
 struct walk_maps;
 
-/* What all images of a session are loaded with. */
+/* What loading needs, the same for all images of a session. */
 struct load_env {
 	struct target *target;
 	struct shared *shared;
@@ -39,10 +39,10 @@ struct image_object {
 	int result;
 };
 
-/* 0 or -errno, told in the script's terms. After it image_object_wait() must be called, before obj
+/* 0 or -errno, reported in the script's terms. After it image_object_wait() must be called, before obj
  * is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
-/* Its maps are in env->shared then. 0 or -errno, told in the script's terms. */
+/* Its maps are in env->shared then. 0 or -errno, reported in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
 /* Its begin or end: the kernel runs them here and now. done is called after each. */
@@ -50,7 +50,7 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 	void *arg);
 /* Of begin and end alone there is nothing to wait for. */
 bool image_object_has_probes(const struct image_object *o);
-/* Probes, counted in *ret_places; until a signal comes. 0 or -errno, told. */
+/* Probes, counted in *ret_places; until a signal comes. 0 or -errno, reported. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
 /* Programs that begin from now on do nothing, and those that had begun have ended. */
 void image_object_stop(struct image_object *o);

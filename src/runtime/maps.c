@@ -39,7 +39,7 @@ static void merge_minmax(const struct type *t, struct agg_minmax *to,
 		*to = *from;
 }
 
-/* One CPU's part, or a stack's other half, into the whole. */
+/* Adds one CPU's value, or that of an equal key. */
 static void merge(const struct type *t, uint8_t *to, const uint8_t *from)
 {
 	uint64_t *a = (uint64_t *)to;
@@ -215,7 +215,7 @@ static int compare_entries(const void *pa, const void *pb, void *arg)
 
 /* ---- equal keys --------------------------------------------------------- */
 
-/* By what are entries one; and where they stood. */
+/* What makes entries one, and an entry's index. */
 struct keyed {
 	struct frames_key by;
 	size_t at;
@@ -258,8 +258,8 @@ static void join_key(const struct image_map *m, struct map_entry *to, const stru
 	to->alike = a;
 }
 
-/* Of plain values, whose sum may mean nothing, only the same stack's are one: two ids, one of
- * which userspace gave when it finished the walk. */
+/* Values that are no aggregations are not added up: only keys with the same stack are one. A stack can
+ * have two ids where userspace finished the walk. */
 static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;

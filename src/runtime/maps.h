@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* maps.h - the script's maps: read, cleared. How they are written is output/'s. */
+/* maps.h - reads and clears the script's maps; output/ writes them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 struct image_map;
 struct show;
 
-/* A key whose stacks are another key's by the mode that they are shown in. */
+/* A further key of an entry: its stacks are the same in the mode they are shown in. */
 struct map_alike {
 	struct map_alike *next;
 	uint8_t key[];
@@ -26,7 +26,7 @@ struct map_content {
 	const struct image_map *map;
 	struct map_entry *list; /* owned */
 	size_t n, cap;
-	size_t first; /* before it are those that are not wanted: see map_wanted.top */
+	size_t first; /* index of the first that is wanted, see map_wanted.top */
 	int64_t div;  /* values are shown divided by it; 0: by 1 */
 };
 
@@ -40,7 +40,7 @@ struct map_wanted {
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);
-/* Each stack's id that is in a key or a value. */
+/* Calls f for the id of each stack in a key or a value. */
 void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg);
 int map_clear(int fd, const struct image_map *m);

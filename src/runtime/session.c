@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session.c - scripts running. One thread: it waits for the ring buffer, the side
- * band of processes, signals and the end of the traced process, whatever comes
- * first; nothing is polled by the clock. */
+/* session.c - running scripts. One thread waits for the ring buffer, the events of processes, signals,
+ * the end of the traced process and of the reader; nothing is polled by the clock. */
 #include "session.h"
 
 #include <bpf/bpf.h>
@@ -27,7 +26,7 @@
 #include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
-#define SLICE_NS 50000000ull /* of reading records, before other events are looked at */
+#define SLICE_NS 50000000ull /* of reading records, before other events are handled */
 
 /* ---- records ------------------------------------------------------------ */
 
@@ -96,7 +95,7 @@ static bool maps_have_stacks(const struct shared *s)
 	return have;
 }
 
-/* What is known of stacks is of no use where none will be printed any more. */
+/* Stacks are of no use where none will be printed any more. */
 static bool names_matter(const struct session *s)
 {
 	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
@@ -120,7 +119,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	return is_interrupted(s) ? -EINTR : 0;
 }
 
-/* What is in the ring, all of it where slice_ns is 0. */
+/* Reads the ring for slice_ns at most; 0: until it is empty. */
 static void drain(struct session *s, uint64_t slice_ns)
 {
 	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
@@ -156,7 +155,7 @@ static int open_signals(struct session *s)
 	return fd < 0 ? fd : session_watch(s, fd, FROM_SIGNAL);
 }
 
-/* The end of who reads a pipe is heard of; of other files there is nothing to hear. */
+/* For a pipe the kernel reports the end of its reader; for other files nothing. */
 static void watch_output(struct session *s)
 {
 	struct epoll_event e = {.data.u32 = FROM_OUTPUT};
@@ -217,7 +216,7 @@ static int open_tree(struct session *s, const struct image_object *o)
 	return session_attach_raw(s, o, "tree_fork", "sched_process_fork");
 }
 
-/* With the first image; until then a signal ends strata: there is nothing to print. */
+/* With the first image. Until then a signal ends strata at once: there is nothing to print. */
 static int set_up(struct session *s, const struct image_object *o)
 {
 	int r;
@@ -330,11 +329,15 @@ static int run(struct session *s, struct image_object *o)
 	return r;
 }
 
-/* The first of a session that grows has all that others may share. */
+bool session_next_grows(const struct session *s)
+{
+	return s->opt.grows && !s->shared.maps.len;
+}
+
 static bool is_in_order(const struct session *s, const struct image *img)
 {
 	if (img->number == s->objects.len && img->number < IMAGES_MAX &&
-		(img->number ? s->opt.grows : img->grows == s->opt.grows))
+		img->grows == session_next_grows(s) && (s->opt.grows || !img->number))
 		return true;
 	log_error("internal error: image %u is not the session's next", img->number);
 	return false;

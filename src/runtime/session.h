@@ -25,22 +25,24 @@ struct session_options {
 	const struct settings *settings; /* what is made once: ring buffer, caches, source maps */
 	bool quiet;           /* -q: nothing but what the script says */
 	bool dry_run;         /* load, attach nothing */
-	bool grows;           /* images may follow the first, which codegen made for that
-			       * (codegen_options.grows); the session does not end for want of probes */
+	bool grows;           /* images may follow the first; the session does not end where no image
+			       * has probes */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
 };
 
-/* All that is pointed to stays the caller's, and is there until session_close(), images too. Those that
- * give int give 0 or -errno, told; session_close() is called in both cases. */
+/* What is pointed to, images too, is the caller's and must live until session_close(). Functions that
+ * give int give 0 or -errno, and have reported an error; session_close() is called in both cases. */
 int session_open(struct target *t, const struct session_options *opt, struct session **ret);
-/* The number that the next image must have. */
+/* What codegen_options must say of the next image: its number; and whether it has to have all that
+ * later ones may share, as long as none was loaded in a session that grows. */
 uint32_t session_next(const struct session *s);
-/* Loads it, runs its begin and attaches its probes. What fails leaves nothing of it behind but its
- * number, which is used up. */
+bool session_next_grows(const struct session *s);
+/* Loads it, runs its begin and attaches its probes. After a failure nothing of it is left, but its
+ * number is used up. */
 int session_add(struct session *s, const struct image *img);
-/* Waits for what happens, timeout_ms at most (-1: any time), and deals with it. false: the session has
- * ended: exit(), a signal, the end of the process or of who reads the output; or there is nothing to
- * wait for. */
+/* Waits for events, timeout_ms at most (-1: without limit), and handles them. false: the session has
+ * ended, by exit(), a signal, the end of the process or of the reader of the output, or because there
+ * is nothing to wait for. */
 bool session_poll(struct session *s, int timeout_ms);
 /* Detaches the image's probes and runs its end. Its maps stay. -ENOENT: there is no such image. */
 int session_drop(struct session *s, uint32_t image);

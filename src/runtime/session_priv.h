@@ -24,9 +24,9 @@ struct session {
 	VEC(const struct image *) images;   /* theirs */
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
-	bool on_bpf;      /* they write to the kernel's maps */
+	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;
-	bool forgets;     /* follow's records of execs are preceded by the kernel's half */
+	bool forgets;     /* forget_program() is attached */
 	struct links links; /* of programs that serve all images */
 	struct show show;
 	struct out out;
@@ -37,7 +37,7 @@ struct session {
 	unsigned long seen; /* records of the script, elements of maps: what there was to show */
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
-	bool is_set_up;   /* for what the first image makes possible */
+	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
 	bool ended;       /* exit(), a signal, or the process' end */
 	int code;         /* of exit() */
@@ -49,8 +49,8 @@ int session_watch(struct session *s, int fd, enum event_from from);
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint);
 
-/* session_stacks.c: what stacks of the image need: the unwinders, processes followed, those that run
- * read. While the kernel verifies. 0 or -errno, told. */
+/* session_stacks.c: makes what the image's stacks need, where it is not there yet: unwinders, followed
+ * processes. Called while the kernel verifies. 0 or -errno, reported. */
 int session_open_unwinders(struct session *s, const struct image *img);
 /* Once the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_stacks.c - what a session does for stacks: unwinders, processes followed and read. */
+/* session_stacks.c - what a session does for stacks: makes the unwinders, follows and reads processes. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static void preload(struct session *s)
 		preload_command(s, s->opt.child);
 }
 
-/* What runs now is seen in the first samples, and finishing those later goes without what is
- * not on the stack: it is read before there are any, but for what takes too long. */
+/* Reads running processes before the first sample, for 1 s of CPU time at most: a walk that is finished
+ * later sees only the copied stack. */
 static void read_running(struct session *s)
 {
 	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + READ_RUNNING_NS;
@@ -56,7 +56,7 @@ static void read_running(struct session *s)
 		unwinders_preload_done(s->unwinders);
 }
 
-/* Names of stacks and addresses, and what the kernel's half walks by. */
+/* They name frames and addresses, and fill the maps that the kernel's half reads. */
 static int make_unwinders(struct session *s)
 {
 	int r = 0;
@@ -116,7 +116,7 @@ int session_open_unwinders(struct session *s, const struct image *img)
 	return r;
 }
 
-/* What was told of a process before an exec is forgotten at once; of those until now, here. */
+/* From now on the kernel forgets a process' mappings at its exec; execs until now are read here. */
 void session_forget_programs(struct session *s, const struct image_object *o)
 {
 	int r;

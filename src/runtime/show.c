@@ -111,7 +111,7 @@ void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 
 /* ---- printf ------------------------------------------------------------- */
 
-/* Bytes of what a length modifier names: none is an int, as in C. */
+/* The size that a length modifier stands for; without one that of int, as in C. */
 static uint32_t length_size(const char *p, const char *end)
 {
 	if (p == end || !strchr("hljztL", *p))
@@ -121,27 +121,34 @@ static uint32_t length_size(const char *p, const char *end)
 	return p + 1 < end && p[1] == 'h' ? sizeof(char) : sizeof(short);
 }
 
-/* One conversion: %[flags][width][.precision][length]letter. Gives its end. */
-static const char *conversion(const char *p, const char *end, char spec[32], uint32_t *ret_size,
-	char *ret_letter)
+/* %[flags][width][.precision][length]letter */
+struct conversion {
+	char spec[32]; /* as the C library has it, without length and letter */
+	uint32_t size; /* bytes that the length means */
+	char letter;   /* 0: the format ends before it */
+};
+
+/* p: behind the %. Gives its end. */
+static const char *read_conversion(const char *p, const char *end, struct conversion *ret)
 {
 	size_t n = 0;
 
-	spec[n++] = '%';
+	ret->spec[n++] = '%';
 	for (; p < end && (strchr("-+ #0.", *p) || isdigit((unsigned char)*p)); p++)
 		if (n < 24)
-			spec[n++] = *p;
-	*ret_size = length_size(p, end);
+			ret->spec[n++] = *p;
+	ret->size = length_size(p, end);
 	while (p < end && strchr("hljztL", *p))
 		p++;
-	spec[n] = 0;
-	*ret_letter = p < end ? *p++ : 0;
+	ret->spec[n] = 0;
+	ret->letter = p < end ? *p++ : 0;
 	return p;
 }
 
-static void add_letter(char spec[32], const char *text)
+static void format_text(struct conversion *c, const struct str *text, struct str *out)
 {
-	strcat(spec, text);
+	strcat(c->spec, "s");
+	str_addf(out, c->spec, str_text(text));
 }
 
 /* The lowest size bytes of v, with their sign or without. */
@@ -153,38 +160,43 @@ static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
 	return is_signed ? v >> off : (int64_t)((uint64_t)v >> off);
 }
 
-static void format_int(char spec[32], uint32_t size, char letter, const struct type *t,
-	const uint8_t *data, struct str *out)
+static void format_char(struct conversion *c, int64_t v, struct str *out)
 {
-	const char with[] = {letter, 0};
-	int64_t v = show_int(t, data);
+	struct str text = {};
 
-	if (letter == 'c') {
-		struct str text = {};
-
-		str_add_safe(&text, (char[]){(char)v}, 1);
-		add_letter(spec, "s");
-		str_addf(out, spec, str_text(&text));
-		str_done(&text);
-		return;
-	}
-	add_letter(spec, "ll");
-	add_letter(spec, with);
-	str_addf(out, spec, (long long)narrowed(v, size, letter == 'd' || letter == 'i'));
+	str_add_safe(&text, (char[]){(char)v}, 1);
+	format_text(c, &text, out);
+	str_done(&text);
 }
 
-static void format_string(const struct show *s, char spec[32], const struct type *t,
+static void format_hex(struct conversion *c, int64_t v, struct str *out)
+{
+	struct str text = {};
+
+	str_addf(&text, "%#" PRIx64, v);
+	format_text(c, &text, out);
+	str_done(&text);
+}
+
+static void format_int(struct conversion *c, int64_t v, struct str *out)
+{
+	const char with[] = {'l', 'l', c->letter, 0};
+
+	strcat(c->spec, with);
+	str_addf(out, c->spec,
+		(long long)narrowed(v, c->size, c->letter == 'd' || c->letter == 'i'));
+}
+
+static void format_value(const struct show *s, struct conversion *c, const struct type *t,
 	const uint8_t *data, struct str *out)
 {
 	struct str text = {};
 
 	show_value(s, t, data, &text);
-	if (!spec[1]) {
+	if (c->spec[1])
+		format_text(c, &text, out);
+	else
 		str_addn(out, str_text(&text), text.len);
-	} else {
-		add_letter(spec, "s");
-		str_addf(out, spec, str_text(&text));
-	}
 	str_done(&text);
 }
 
@@ -194,23 +206,19 @@ static bool is_number(const struct type *t)
 		t->kind == TYPE_KSYM;
 }
 
-static void format_one(const struct show *s, char spec[32], uint32_t size, char letter,
-	const struct image_arg *arg, const uint8_t *record, struct str *out)
+static void format_one(const struct show *s, struct conversion *c, const struct type *t,
+	const uint8_t *data, struct str *out)
 {
-	const uint8_t *data = record + arg->offset;
+	int64_t v = is_number(t) ? show_int(t, data) : 0;
 
-	if (letter == 'p' && is_number(arg->type)) {
-		struct str hex = {};
-
-		str_addf(&hex, "%#" PRIx64, show_int(arg->type, data));
-		add_letter(spec, "s");
-		str_addf(out, spec, str_text(&hex));
-		str_done(&hex);
-	} else if (letter == 's' || !is_number(arg->type)) {
-		format_string(s, spec, arg->type, data, out);
-	} else {
-		format_int(spec, size, letter, arg->type, data, out);
-	}
+	if (c->letter == 's' || !is_number(t))
+		format_value(s, c, t, data, out);
+	else if (c->letter == 'p')
+		format_hex(c, v, out);
+	else if (c->letter == 'c')
+		format_char(c, v, out);
+	else
+		format_int(c, v, out);
 }
 
 void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
@@ -220,17 +228,18 @@ void show_format(const struct show *s, const struct image_record *r, const uint8
 	unsigned arg = 0;
 
 	while (p < end) {
-		char spec[32], letter;
-		uint32_t size;
+		struct conversion c;
 
 		if (*p != '%') {
 			str_addc(out, *p++);
 			continue;
 		}
-		p = conversion(p + 1, end, spec, &size, &letter);
-		if (letter == '%')
+		p = read_conversion(p + 1, end, &c);
+		if (c.letter == '%') {
 			str_addc(out, '%');
-		else if (arg < r->nargs)
-			format_one(s, spec, size, letter, &r->args[arg++], record, out);
+		} else if (arg < r->nargs) {
+			format_one(s, &c, r->args[arg].type, record + r->args[arg].offset, out);
+			arg++;
+		}
 	}
 }

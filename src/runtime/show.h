@@ -32,7 +32,7 @@ void show_format(const struct show *s, const struct image_record *r, const uint8
 
 /* show_stack.c: "\n" and a line a frame, each ending in "\n". */
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out);
-/* The same of frames that were got before. */
+/* The same for frames from frames_get(). */
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);

@@ -32,7 +32,7 @@ static void on_first(void)
 	asked = 1;
 	setitimer(ITIMER_REAL, &every, NULL);
 	if (write(event, &one, sizeof(one)) < 0)
-		return; /* the flag is looked at, too */
+		return; /* stop_asked() works without it */
 }
 
 static void on_signal(int sig)
@@ -45,14 +45,14 @@ static void on_signal(int sig)
 		if (killed > 0)
 			kill(killed, SIGKILL);
 		signal(sig, SIG_DFL);
-		kill(getpid(), sig); /* is taken when this handler returns */
+		kill(getpid(), sig); /* delivered when this handler returns */
 	}
 	errno = saved;
 }
 
 static void on_alarm(int sig)
 {
-	(void)sig; /* to interrupt what blocks is all that it is for */
+	(void)sig; /* it is there to interrupt system calls that block */
 }
 
 static bool is_ignored(int sig)

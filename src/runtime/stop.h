@@ -16,5 +16,5 @@ int stop_open(void);
 bool stop_asked(void);
 /* Milliseconds since then; 0 while there was none. */
 unsigned stop_age(void);
-/* What the second signal kills; 0: nothing. */
+/* The process that the second signal kills; 0: none. */
 void stop_kills(pid_t pid);

@@ -76,7 +76,7 @@ void who_stop(struct bpf_object *obj)
 	bpf_object__for_each_map(m, obj)
 		if (strstr(bpf_map__name(m), ".data.stopped"))
 			bpf_map_update_elem(bpf_map__fd(m), &zero, &one, BPF_ANY);
-	/* Programs run within an RCU section, which this waits for. */
+	/* Programs run within RCU sections: this waits until all of them have ended. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(20000);
 }

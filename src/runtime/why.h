@@ -2,9 +2,9 @@
 /* why.h - what the kernel's refusals mean to a user. */
 #pragma once
 
-/* A sentence part for -errno: never the number alone. */
+/* The reason for -errno in words, as part of a sentence. */
 const char *why_errno(int r);
 /* Prints a hint where there is something to do about it. */
 void why_hint(int r);
-/* Told once when BPF cannot be used at all: what is missing and how to get it. */
+/* The one message when BPF cannot be used at all: what is missing and how to get it. */
 void why_no_bpf(int r);

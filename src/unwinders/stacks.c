@@ -59,7 +59,7 @@ struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, 
 	return stack;
 }
 
-/* A stack without frames that is not the whole truth is told by its mark. */
+/* A stack without frames that is not complete is known by its mark. */
 static void add_empty(struct stacks *s)
 {
 	for (unsigned end = 0; end < UNWIND_END_MAX; end++)

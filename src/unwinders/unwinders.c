@@ -320,9 +320,8 @@ static void catch_up(struct unwinders *u, uint32_t pid)
 /* r: of a process that goes on; NULL: it is stopped. The frames of a LANG_LIST language are not in the copy
  * of the stack, and a process that goes on has others by now: they come with the record, or there are
  * none. */
-static int walk_here(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
-	uint32_t pid, uint32_t filter, uint32_t limit, const struct walk_record *r,
-	struct host_stack *ret)
+static int walk_here(struct unwinders *u, struct host_thread thread, const struct stack_req *req,
+	const struct walk_record *r, struct host_stack *ret)
 {
 	_cleanup_(freep) struct walk_tables *w = calloc(1, sizeof(*w));
 	enum unwind_end end;
@@ -336,7 +335,8 @@ static int walk_here(struct unwinders *u, struct host_memory *mem, const struct 
 	n = r && r->list ? stacks_find(u->stacks, r->list, &w->tables.list, &end) : 0;
 	w->tables.nlist = n > 0 ? (size_t)n : 0;
 	w->tables.list_lang = r ? r->list_lang : 0;
-	return host_walk(mem, regs, &w->tables, pid, filter, limit, ret);
+	thread.tables = &w->tables;
+	return host_walk(&thread, req->filter, req->limit, ret);
 }
 
 /* Whether the stack outside of the copy may be another one by now: the end of the copy, where
@@ -384,7 +384,8 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	host_copy_init(&copy, r, &rest.memory);
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
-	err = walk_here(u, &copy.memory, &regs, r->pid, r->filter, r->limit, r, ret);
+	err = walk_here(u, (struct host_thread){ &copy.memory, &regs, NULL, r->pid },
+		&(struct stack_req){ .filter = r->filter, .limit = r->limit }, r, ret);
 	*ret_beyond = !err && rest.beyond && !refuse;
 	if (*ret_beyond && ret->by_zero) /* few stacks end so, and much of what is no stack would */
 		return -EAGAIN;
@@ -472,11 +473,11 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	u->stats.walk_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-static int walk_stopped(struct unwinders *u, struct host_memory *mem, const struct host_regs *regs,
-	uint32_t pid, uint32_t filter, uint32_t limit, uint64_t *ret_id)
+static int walk_stopped(struct unwinders *u, const struct host_thread *thread, const struct stack_req *req,
+	uint64_t *ret_id)
 {
 	struct host_stack stack = {};
-	int err = walk_here(u, mem, regs, pid, filter, limit, NULL, &stack);
+	int err = walk_here(u, *thread, req, NULL, &stack);
 
 	if (err)
 		return err;
@@ -495,7 +496,8 @@ int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	if (err)
 		return err;
 	host_process_init(&memory, pid);
-	return walk_stopped(u, &memory.memory, regs, (uint32_t)pid, filter, limit, ret_id);
+	return walk_stopped(u, &(struct host_thread){ &memory.memory, regs, NULL, (uint32_t)pid },
+		&(struct stack_req){ .filter = filter, .limit = limit }, ret_id);
 }
 
 /* ---- recorded processes ---- */
@@ -535,7 +537,8 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint
 	int err;
 
 	u->recorded = &memory.memory;
-	err = walk_stopped(u, &memory.memory, core_regs(c, thread), core_pid(c), filter, limit, ret_id);
+	err = walk_stopped(u, &(struct host_thread){ &memory.memory, core_regs(c, thread), NULL, core_pid(c) },
+		&(struct stack_req){ .filter = filter, .limit = limit }, ret_id);
 	u->recorded = NULL;
 	return err;
 }

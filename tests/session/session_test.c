@@ -72,7 +72,7 @@ static struct image *compile_text(const char *text, bool alone)
 	};
 	c->codegen = (struct codegen_options){
 		.image = session_next(session),
-		.grows = !session_next(session),
+		.grows = session_next_grows(session),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(target, FEATURE_COOKIE),
 		.no_loops = !target_feature(target, FEATURE_BPF_LOOP),
@@ -130,12 +130,31 @@ static void poll_ms(unsigned ms)
 
 /* ---- the parts ---------------------------------------------------------- */
 
+/* The file is gone when its probe is attached. */
+static void fails_to_attach(void)
+{
+	char copy[] = "/tmp/strata-session-XXXXXX", text[256];
+	struct image *img;
+
+	close(mkstemp(copy));
+	snprintf(text, sizeof(text), "cp /proc/%d/exe %s", getpid(), copy);
+	if (system(text))
+		abort();
+	snprintf(text, sizeof(text), "begin { @early = 1 } uprobe:%s:burn_cycles { @early++ }", copy);
+	img = compile_text(text, false);
+	unlink(copy);
+	check(img && session_add(session, img) < 0 && session_next(session) == 1 && session_poll(session, 0),
+		"a first image that cannot be attached", read_file(errors));
+	check(!add("begin { @early = \"text\" }"), "..leaves no map behind", read_file(errors));
+}
+
 #define FIRST "interval:ms:10 { @n = count(); @by[probe] = count(); printf(\"first: %d\\n\", @n) } " \
 	      "end { printf(\"end: 1\\n\") }"
 #define SECOND "interval:ms:11 { @n = count(); @by[probe] = count(); printf(\"second: %d\\n\", @n) }"
 
 static void two_images(void)
 {
+	uint32_t first = session_next(session);
 	long before, dropped;
 
 	check(!add(FIRST) && poll_until("first", 3), "the first image counts and prints", read_file(path));
@@ -143,14 +162,19 @@ static void two_images(void)
 	check(!add(SECOND) && poll_until("second", before + 3), "the second goes on with the first's map",
 		read_file(path));
 	poll_until("first", last("second"));
-	check(!session_drop(session, 0) && last("end") == 1, "the first is dropped: its end runs",
+	check(!session_drop(session, first) && last("end") == 1, "the first is dropped: its end runs",
 		read_file(path));
 	before = last("first");
 	dropped = last("second");
 	check(poll_until("second", dropped + 5) && last("first") == before,
 		"the second still counts, the first does not", read_file(path));
-	check(session_drop(session, 0) == -ENOENT && session_drop(session, 7) == -ENOENT,
+	check(session_drop(session, first) == -ENOENT && session_drop(session, 70) == -ENOENT,
 		"an image is dropped once", "");
+}
+
+static bool has_said(const char *text)
+{
+	return strstr(read_file(errors), text);
 }
 
 static void refused(void)
@@ -158,12 +182,10 @@ static void refused(void)
 	uint32_t next = session_next(session);
 
 	check(add("interval:ms:20 { @n = \"text\"; @by = 1 }") == -ENOEXEC && session_next(session) == next &&
-			strstr(read_file(errors), "@n holds count, not string[5] [map-type]") &&
-			strstr(read_file(errors), "@by needs a key [map-key]"),
+			has_said("@n holds count, not string[5] [map-type]") && has_said("@by needs a key [map-key]"),
 		"the checker knows the maps of earlier scripts", read_file(errors));
 	check(add_text("interval:ms:20 { @n = \"text\" }", true) == -EINVAL &&
-			strstr(read_file(errors),
-				"error: the value of @n is count in an earlier script, not string[5]\n"),
+			has_said("error: the value of @n is count in an earlier script, not string[5]\n"),
 		"so does the session", read_file(errors));
 	check(session_next(session) == next + 1, "a number is used up", "");
 	check(add("interval:ms:20 { print(@missing) }") == -ENOEXEC, "a map that nobody writes", "");
@@ -262,6 +284,7 @@ int main(void)
 	}
 	ids_all(&before);
 	open_all();
+	fails_to_attach();
 	two_images();
 	refused();
 	stacks();

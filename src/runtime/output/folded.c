@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* folded.c - -f folded: a flame graph's input. A map keyed by stacks is a line a stack,
+/* folded.c - -f folded: input for flame graph programs. Each entry of a map keyed by stacks is one
+ * line, whatever the mode of the stacks:
  *
  *     first;outermost;...;innermost COUNT
  *
- * whatever the stacks' mode: first is the rest of the key, as comm. The reader takes every line for
- * a stack, so all else that the script prints goes to stderr. */
+ * `first` is the rest of the key, as comm. The reader takes every line for a stack, so all else that
+ * the script prints goes to stderr. */
 #include "output.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ static bool is_signed(const struct type *t)
 	return t->is_signed && !(t->kind == TYPE_AGG && (t->agg.kind == AGG_COUNT || t->agg.kind >= AGG_HIST));
 }
 
-/* How wide a stack is drawn: of an average its sum, of a histogram how many values it has. */
+/* The width of a stack in the graph: the sum of an average, the number of values of a histogram. */
 static uint64_t weight_of(const struct type *t, const uint8_t *value)
 {
 	const uint64_t *v = (const uint64_t *)value;
@@ -105,7 +106,7 @@ static void begin(struct out *o, const struct image *img)
 
 const struct output output_folded = {
 	.name = "folded",
-	.help = "a flame graph's input: maps keyed by stacks, a line a stack",
+	.help = "input for flame graphs: one line for each stack of a map",
 	.begin = begin,
 	.text = print_text,
 	.value = print_value,

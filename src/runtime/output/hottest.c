@@ -136,8 +136,8 @@ static void print_self(const struct function **f, size_t len, size_t n, FILE *ou
 		print_row(f[i]->self, f[i], out);
 }
 
-/* Not what calls nothing, see above; and of functions that are in the same stacks, as those that
- * begin a thread, the one that is called last. */
+/* Without functions that call nothing, which print_self() shows; of functions that are in the same stacks,
+ * as those that begin a thread, only the innermost. */
 static void print_total(const struct function **f, size_t len, size_t n, FILE *out)
 {
 	uint64_t last = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* output.h - how what a script prints is written: a row a format, chosen by -f.
+/* output.h - how what a script prints is written: a row for each format, chosen by -f.
  *
  * A row is a file of this directory and a line in outputs.def. It gets values, maps that were read
  * and sorted, and, by frames.h, the named frames of a stack; what it makes of them goes to the
@@ -29,7 +29,7 @@ struct out {
 	bool quiet;              /* -q */
 };
 
-/* What happened beside what the script prints. */
+/* What strata reports beside what the script prints. */
 struct output_event {
 	enum { OUTPUT_ATTACHED, OUTPUT_LOST } kind;
 	uint64_t n;       /* probes; events, updates.. */
@@ -41,7 +41,7 @@ struct output {
 	const char *help; /* one line, no full stop */
 	/* A script was added; before anything of it is printed. NULL: nothing to do. */
 	void (*begin)(struct out *o, const struct image *img);
-	/* Text that is whole as it stands, of a record of that kind: "printf", "join".. */
+	/* Text of printf(), join().., without anything to be added. kind: of the record. */
 	void (*text)(struct out *o, const char *kind, const char *text, size_t size);
 	/* print(value), not of an aggregation. */
 	void (*value)(struct out *o, const struct type *t, const uint8_t *data);
@@ -64,5 +64,5 @@ extern const struct output *const outputs[];
 const struct output *output_by_name(const char *name);
 /* The name nearest to what was written; NULL: none is near. */
 const char *output_nearest(const char *written);
-/* For formats that have no place for events: as text to stderr. */
+/* For formats without events: prints it to stderr. */
 void output_event_log(struct out *o, const struct output_event *e);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stream.c - a FILE whose writes are checked: stdio itself would forget what it could
- * not write.
+/* stream.c - a FILE whose writes are checked: stdio itself drops what it could not write.
  *
  *     position:  0 ........ written ........ taken ........ taken + pending
  *                           (by the kernel)  (from stdio)   (in stdio's buffer)
@@ -25,9 +24,12 @@
 #include "runtime/stop.h"
 #include "runtime/why.h"
 
-/* After a signal: as long as records are printed; as many are even where naming the frames of
- * new stacks takes longer, up to NAMING_MS; how long nothing may be read then. */
-enum { RECORDS_MS = 200, RECORDS_MIN = 200, NAMING_MS = 2000, STALLED_MS = 150, POLL_MS = 50, BUFFER = 64 * 1024 };
+/* After a signal, records are printed for RECORDS_MS; at least RECORDS_MIN of them, where naming new
+ * stacks takes longer, for NAMING_MS at most. A reader that reads nothing for STALLED_MS is given up. */
+enum {
+	RECORDS_MS = 200, RECORDS_MIN = 200, NAMING_MS = 2000, STALLED_MS = 150, POLL_MS = 50,
+	BUFFER = 64 * 1024
+};
 
 struct stream {
 	const char *path;

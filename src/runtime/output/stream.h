@@ -23,7 +23,7 @@ void stream_skip(struct stream *s);
 bool stream_has_time(const struct stream *s);
 /* false: what was printed could not be written, and nothing will be any more. */
 bool stream_flush(struct stream *s);
-/* Whether there is somebody to tell more: the reader of the pipe has not gone. */
+/* false: the reader of the pipe has gone. */
 bool stream_has_reader(const struct stream *s);
 /* What is printed from now on, maps and the text of `end`, comes after the records:
  * it is given up only where nothing is read any more. */

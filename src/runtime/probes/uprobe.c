@@ -84,7 +84,7 @@ static bool is_function(const struct elf_symbol *s)
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
-/* A path is told as the script has it, a name by what it was found to mean. */
+/* For messages: a path as the script has it, a name by the file it was found to mean. */
 static bool as_written(const char *file)
 {
 	return strchr(file, '/') && !strchr(file, '*');
@@ -183,7 +183,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 }
 
 /* The compiler's functions have their arguments in registers. Those of the assembler on
- * the stack, unless they say else, which only the symbol's name tells: *.abi0. What C calls
+ * the stack, unless they say else, which only the symbol's name shows: *.abi0. What C calls
  * has no package in its name. */
 static enum place_abi abi_of(const struct program *p, const struct pcln_function *f)
 {
@@ -221,7 +221,7 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 		add_place(env, ap, p->path, name, offset)->abi = go ? abi_of(p, &f) : ABI_C;
 }
 
-/* Go's functions where no symbol tells of them. */
+/* Go's functions of files without symbols. */
 static void add_matching_go(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
@@ -398,12 +398,12 @@ static void tell_go(const struct attach_point *ap)
 		[ABI_GO] = GO_REGISTERS " (a string is two of them, a slice three), retval the first of them",
 		[ABI_GO_STACK] = "words on the stack: they are assembler's",
 	};
-	static unsigned told;
+	static unsigned warned; /* bits of place_abi */
 
 	for (const struct place *p = ap->places; p; p = p->next) {
-		if (p->abi >= ARRAY_SIZE(where) || !where[p->abi] || told & 1u << p->abi)
+		if (p->abi >= ARRAY_SIZE(where) || !where[p->abi] || warned & 1u << p->abi)
 			continue;
-		told |= 1u << p->abi;
+		warned |= 1u << p->abi;
 		log_info("%s and others are Go's: their arg0, arg1.. are %s", p->func, where[p->abi]);
 	}
 }

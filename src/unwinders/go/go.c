@@ -5,9 +5,10 @@
  * for every instruction. Whether the caller's rbp is saved, in the word below the return
  * address, is seen in the code: the assembler's and the compiler's prologues are
  * "push %rbp" (Go 1.21 on, first of all) or "mov %rbp,N-8(%rsp)" behind the instruction
- * that makes room. arm64: since 1.21 frame pointers can be relied on, and a row says for a
+ * that moves sp. arm64: since 1.21 frame pointers can be relied on, and a row says for a
  * whole function where to look; before, rows as on x86_64. A few functions of the runtime
- * move to another stack; they are told by flag or by name. */
+ * move to another stack; they are known by flag or by name:
+ * src/runtime/asm_amd64.s, asm_arm64.s, stubs.go and runtime2.go of go1.17 to go1.27.0. */
 #include "go.h"
 
 #include <elf.h>
@@ -470,7 +471,7 @@ static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 
 /* Its caller's frame, until it calls save_g and has no LR any more. mcall has written that
  * down: its goroutine's state is in g.sched, and m.curg is that g until what it calls on g0
- * says otherwise. gogo has not: nothing tells where it was called from, nor will it return. */
+ * says otherwise. gogo has not: nothing says where it was called from, nor will it return. */
 static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -488,7 +489,7 @@ static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 }
 
 /* Whether a row for each piece is needed: of a function that calls itself, or by a register
- * what may be itself, LR tells nothing in its first and last instructions; and one row says one
+ * what may be itself, LR means nothing in its first and last instructions; and one row says one
  * depth. */
 static bool needs_pieces(struct builder *b, const struct pcln_function *f)
 {

@@ -133,7 +133,7 @@ static struct step step_of(const struct code_insn *i, bool arm64)
 }
 
 /* Which offset from a pointer the first argument (rax, x0) of the call behind the last step
- * was loaded from, by way of a slot of the stack; 0: not told. */
+ * was loaded from, by way of a slot of the stack; 0: not known. */
 static uint16_t follow_back(const struct step *s, size_t n, uint8_t sp)
 {
 	uint8_t reg = 0;

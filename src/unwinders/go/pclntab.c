@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pclntab.c - see pclntab.h. Layouts are those of Go's runtime/symtab.go and
- * internal/abi/symtab.go, and of cmd/link/internal/ld/pcln.go that writes them. */
+/* pclntab.c - see pclntab.h. Layouts are those of Go's src/runtime/symtab.go and
+ * src/internal/abi/symtab.go, and of src/cmd/link/internal/ld/pcln.go that writes them, of go1.16 to
+ * go1.27.0. */
 #include "pclntab.h"
 
 #include <elf.h>
@@ -78,7 +79,7 @@ static const char *get_string(struct bytes b, uint64_t at)
 	return left && memchr(b.p + at, 0, left) ? (const char *)b.p + at : NULL;
 }
 
-/* A part of the table that begins at an offset told by its header. */
+/* A section of the table, at an offset that its header gives. */
 static struct bytes part(struct bytes all, uint64_t at)
 {
 	return at < all.size ? (struct bytes){ all.p + at, all.size - at } : (struct bytes){};

@@ -16,7 +16,7 @@ int pclntab_open(struct elf *e, struct pclntab **ret);
 void pclntab_close(struct pclntab *t);
 static inline void pclntab_closep(struct pclntab **t) { pclntab_close(*t); }
 
-/* 100 * major + minor, of .go.buildinfo: 119 for go1.19.8; 0: not told. */
+/* 100 * major + minor, of .go.buildinfo: 119 for go1.19.8; 0: not known. */
 unsigned pclntab_version(const struct pclntab *t);
 
 /* The flags of a function, as in runtime/symtab.go. */

@@ -15,7 +15,7 @@
 #undef __always_inline
 #define __always_inline    inline __attribute__((always_inline))
 
-/* Maps are told apart by address. */
+/* Maps are known by their addresses. */
 void *host_map_lookup(void *map, const void *key);
 long host_map_update(void *map, const void *key, const void *value);
 long host_read(void *dst, __u32 size, const void *addr);

@@ -324,18 +324,18 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 }
 
 /* What a walk on the host needs, set up for one that is made by run(). */
-static int with_host(struct host *h, struct host_memory *mem, const struct host_regs *regs,
-	struct host_tables *tables, uint32_t pid, int (*run)(struct host *h, void *arg), void *arg)
+static int with_host(struct host *h, const struct host_thread *thread, int (*run)(struct host *h, void *arg),
+	void *arg)
 {
 	struct host *before = host;
 	int err = -ENOMEM;
 
 	if (!h)
 		return -ENOMEM;
-	h->memory = mem;
-	h->regs = regs;
-	h->given = tables;
-	h->pid = pid;
+	h->memory = thread->memory;
+	h->regs = thread->regs;
+	h->given = thread->tables;
+	h->pid = thread->pid;
 	host = h;
 	if (h->walk && h->out)
 		err = run(h, arg);
@@ -357,14 +357,13 @@ static int run_whole(struct host *h, void *arg)
 	return take_frames(h, &w->req, w->ret);
 }
 
-int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, uint32_t filter, uint32_t limit, struct host_stack *ret)
+int host_walk(const struct host_thread *thread, uint32_t filter, uint32_t limit, struct host_stack *ret)
 {
 	struct whole w = {{.filter = filter, .limit = limit}, ret};
 
 	if (!limit || limit > UNWIND_LIMIT_MAX)
 		return -EINVAL;
-	return with_host(host_new(limit), mem, regs, tables, pid, run_whole, &w);
+	return with_host(host_new(limit), thread, run_whole, &w);
 }
 
 static int run_step(struct host *h, void *arg)
@@ -387,8 +386,7 @@ static int run_step(struct host *h, void *arg)
 	return end;
 }
 
-int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, struct host_regs *ret)
+int host_step(const struct host_thread *thread, struct host_regs *ret)
 {
-	return with_host(host_new(1), mem, regs, tables, pid, run_step, ret);
+	return with_host(host_new(1), thread, run_step, ret);
 }

@@ -68,6 +68,14 @@ struct host_tables {
 	void (*record)(struct host_tables *t, const struct record *r, size_t size);
 };
 
+/* What is walked. */
+struct host_thread {
+	struct host_memory *memory;
+	const struct host_regs *regs;
+	struct host_tables *tables;
+	uint32_t pid;
+};
+
 struct host_stack {
 	uint64_t id;
 	uint64_t *frames; /* free()d by the caller */
@@ -78,9 +86,7 @@ struct host_stack {
 
 /* What no table knows is walked by frame pointer; nothing is asked for. 0 or -errno:
  * a walk that ends early is none, see ret->end. */
-int host_walk(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, uint32_t filter, uint32_t limit, struct host_stack *ret);
+int host_walk(const struct host_thread *thread, uint32_t filter, uint32_t limit, struct host_stack *ret);
 /* The walk's first step alone: the caller's registers, as far as they are followed. 0,
  * enum unwind_end + 1, or -errno. */
-int host_step(struct host_memory *mem, const struct host_regs *regs, struct host_tables *tables,
-	uint32_t pid, struct host_regs *ret);
+int host_step(const struct host_thread *thread, struct host_regs *ret);

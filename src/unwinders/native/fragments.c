@@ -244,7 +244,7 @@ static const struct eh_range *largest(const struct search *s)
 	return best;
 }
 
-/* A loop whose main part is too small to be one, and which nothing told of, is the largest
+/* A loop whose main part is too small to be one, and which nothing else gives, is the largest
  * function of its file. Where instructions are decoded, its main part has to go on through
  * a table, and that function has to have the dispatch jumps. */
 static void add_largest(struct search *s)

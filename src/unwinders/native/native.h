@@ -8,5 +8,5 @@ struct elf;
 
 /* The table of a file, from the cache (dir: an fd, or negative: there is none) or
  * made and put there. fd: of the file, for its identity, or -1 for an image in
- * memory. *ret_cached tells, when given. 0 or -errno; table_done(ret). */
+ * memory. *ret_cached (or NULL): it was in the cache. 0 or -errno; table_done(ret). */
 int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached);

@@ -18,7 +18,7 @@ size_t core_threads(const struct core *c);
 /* Their ids, and registers; the first is the one that the signal was for. */
 int core_tid(const struct core *c, size_t i);
 const struct host_regs *core_regs(const struct core *c, size_t i);
-/* What was mapped from files (all of it: exec is not told), and what else was executable. */
+/* What was mapped from files (all of it: a core does not say what is executable), and what else was executable. */
 size_t core_maps(const struct core *c, const struct proc_map **ret);
-/* The path of the program, as it was mapped; NULL: not told. */
+/* The path of the program, as it was mapped; NULL: not known. */
 const char *core_exe(const struct core *c);

@@ -263,24 +263,29 @@ static bool read_pointer(const struct reader *r, uint64_t object, unsigned offse
 	return read_at(r, object + offset, ret, sizeof(*ret));
 }
 
-static bool read_str(const struct reader *r, uint64_t code, unsigned offset, void *out,
-	uint32_t max, uint32_t *ret_size, uint8_t *ret_kind)
+struct text {
+	uint32_t size; /* bytes */
+	uint8_t kind;  /* bytes per character */
+};
+
+/* At most max bytes. */
+static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t max, struct text *ret)
 {
 	uint64_t str, chars;
 	uint32_t state;
 
-	if (!read_pointer(r, code, offset, &str) ||
+	if (!read_pointer(r, at, 0, &str) ||
 		!read_pointer(r, str, r->at->str_length, &chars) ||
 		!read_at(r, str + r->at->str_state, &state, sizeof(state)))
 		return false;
 	state >>= r->at->str_kind_shift;
-	*ret_kind = state & 7;
-	if (!kind_ok(*ret_kind) || !(state & 8))
+	ret->kind = state & 7;
+	if (!kind_ok(ret->kind) || !(state & 8))
 		return false;
-	if (chars > max / *ret_kind)
-		chars = max / *ret_kind;
-	*ret_size = (uint32_t)chars * *ret_kind;
-	return read_at(r, str + (state & 16 ? r->at->str_ascii : r->at->str_data), out, *ret_size);
+	if (chars > max / ret->kind)
+		chars = max / ret->kind;
+	ret->size = (uint32_t)chars * ret->kind;
+	return read_at(r, str + (state & 16 ? r->at->str_ascii : r->at->str_data), out, ret->size);
 }
 
 /* To be free()d; NULL when it cannot be read. */
@@ -305,6 +310,7 @@ void python_codes_read(struct python_codes *c, const struct python_code_record *
 	struct reader reader = { at, read, arg };
 	_cleanup_(freep) struct python_code_record *out = calloc(1, sizeof(*out));
 	_cleanup_(freep) void *linetable = NULL;
+	struct text name, file;
 	uint32_t size = 0;
 
 	if (!out || find(c, r->code))
@@ -312,10 +318,13 @@ void python_codes_read(struct python_codes *c, const struct python_code_record *
 	out->code = r->code;
 	out->lines = at->lines;
 	linetable = read_linetable(&reader, r->addr, &size);
-	if (linetable && read_at(&reader, r->addr + at->code_firstlineno, &out->firstlineno, 4) &&
-		read_str(&reader, r->addr, at->code_name, out->name, PYTHON_NAME_MAX,
-			&out->name_size, &out->name_kind) &&
-		read_str(&reader, r->addr, at->code_filename, out->file, PYTHON_FILE_MAX,
-			&out->file_size, &out->file_kind))
-		add(c, out, linetable, size);
+	if (!linetable || !read_at(&reader, r->addr + at->code_firstlineno, &out->firstlineno, 4) ||
+		!read_str(&reader, r->addr + at->code_name, out->name, PYTHON_NAME_MAX, &name) ||
+		!read_str(&reader, r->addr + at->code_filename, out->file, PYTHON_FILE_MAX, &file))
+		return;
+	out->name_size = name.size;
+	out->name_kind = name.kind;
+	out->file_size = file.size;
+	out->file_kind = file.kind;
+	add(c, out, linetable, size);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python_offsets.c - what CPython says of its own layout, from 3.13 on.
+/* offsets.c - what CPython says of its own layout, from 3.13 on.
  *
  * _PyRuntime begins with a struct _Py_DebugOffsets: a cookie, the version, and 64-bit
  * sizes and offsets in groups. Which member is where in it changes with each minor
- * version, so a row says it; a version newer than all rows is tried with the last. The
+ * version, so a row says it: Include/internal/pycore_runtime.h at v3.13.0, pycore_debug_offsets.h at
+ * v3.14.0 and v3.15.0. A version newer than all rows is tried with the last. The
  * values hold for builds without a GIL and for debug builds alike. They come from a
  * file that may say anything: what the kernel half would not read whole is refused. */
 #include <errno.h>

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* python.c - CPython's versions, a row each, and where one is in a process.
  *
- * A row is what `offsetof` says of that version's headers, for builds with the GIL.
+ * A row is what `offsetof` says of that version's headers, for builds with the GIL: at the tags v3.6.0,
+ * v3.7.0, v3.8.0, v3.9.0, v3.10.0, v3.11.0, v3.12.0, v3.13.0, v3.14.0 and v3.15.0 of CPython,
+ * Include/cpython/pystate.h (before 3.8 Include/pystate.h), Include/internal/pycore_runtime.h and
+ * pycore_interp.h, Include/internal/pycore_frame.h (before 3.11 Include/frameobject.h),
+ * Include/cpython/code.h, unicodeobject.h and bytesobject.h.
  * Two versions that differ in nothing but a size share a macro, so that a row shows
  * what is new in it. */
 #include "python.h"

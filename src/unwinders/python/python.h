@@ -17,15 +17,15 @@ struct python_codes;
 /* Where CPython is in a process that has mapped e at bias. 0 or -errno: -ENOTSUP: a
  * version nobody has described. */
 int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret);
-/* Where the C library keeps a thread's specific values, by what it tells debuggers: glibc's
+/* Where the C library keeps a thread's specific values, by its symbols for debuggers: glibc's
  * struct pthread grows with its versions, and on arm64 lies below the thread pointer. false:
- * it is not glibc, or tells nothing. */
+ * it is not glibc, or has no such symbols. */
 bool python_libc(struct elf *libc, struct python_layout *at);
 /* 0x030b for 3.11; 0: not to be found. */
 unsigned python_version(struct elf *e);
 
-/* The start of _PyRuntime, as far as it is there; changes in at what it tells. 0, 1: by
- * the rules of an older version, or -errno: -ENOENT: it tells nothing; -EINVAL: nonsense. */
+/* The start of _PyRuntime, as far as it is there; sets in at what it says. 0; 1: by
+ * the rules of an older version, or -errno: -ENOENT: it says nothing; -EINVAL: nonsense. */
 #define PYTHON_OFFSETS_SIZE 1024
 int python_offsets(const void *data, size_t size, unsigned version, struct python_layout *at);
 /* The thread-local variable that a function returns, by the file's addresses. */

@@ -382,12 +382,12 @@ static struct state at_entry(const struct follow *f, const char *name)
 	return (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = f->arm ? 0 : 8 };
 }
 
-/* Whether a jump backwards has told of code that had been taken for unknown. within: behind a frame
+/* Whether a jump backwards has reached code that was taken for unknown. within: behind a frame
  * of the builtin's own is another one that fp is of. */
 static bool follow_once(struct follow *f, struct state s, bool within)
 {
 	const struct state around = { .kind = FRAME, .depth = -1, .body = -1 };
-	bool reached = true, told = false;
+	bool reached = true, found = false;
 	struct step step;
 
 	for (uint64_t at = 0; at < f->size; at += step.size) {
@@ -408,11 +408,11 @@ static bool follow_once(struct follow *f, struct state s, bool within)
 		if (s.kind == RA_MOVES && step.target <= f->start + at) { /* the loop is done */
 			s = (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = 8 };
 		} else if (s.kind != UNKNOWN) {
-			told |= f->at[step.target - f->start].passed;
+			found |= f->at[step.target - f->start].passed;
 			f->at[step.target - f->start] = s;
 		}
 	}
-	return told;
+	return found;
 }
 
 static void follow_builtin(struct follow *f, const char *name)
@@ -442,7 +442,7 @@ static bool ends_in(const char *s, const char *end)
 }
 
 /* The interpreter's handlers of bytecodes are part of the function whose frame fp is: without a
- * frame of their own they are not told from it. */
+ * frame of their own they look the same. */
 static bool is_handler(const char *name)
 {
 	return ends_in(name, "Handler");

@@ -214,7 +214,8 @@ static int64_t zigzag(uint64_t v)
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	int64_t at = h->at->version < V8_VERSION(8, 0) ? 0 : -1, position = 0;
+	const struct v8_row *row = v8_row(h->at->version);
+	int64_t at = row->position_start, position = 0;
 	uint64_t code, delta;
 	bool found = false;
 	struct bytes b;
@@ -225,7 +226,7 @@ static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset,
 		return false;
 	b = (struct bytes){ data, data + size };
 	while (read_vlq(&b, &code) && read_vlq(&b, &delta)) {
-		if (h->at->version >= V8_VERSION(14, 1))
+		if (row->position_bits)
 			at += (int64_t)(code >> 2);
 		else
 			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
@@ -361,8 +362,7 @@ static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64
 	table = size;
 	if (h->at->code_safepoints && (!v8_int(h, code, h->at->code_safepoints, &table) || table < 0))
 		table = size;
-	/* before 9 it is TurboFan's */
-	flags = h->at->version < V8_VERSION(9, 0) ? 0 : flags & 15;
+	flags = v8_row(h->at->version)->one_optimised ? 0 : flags & 15;
 	*ret = (struct stream){ { code, start, start + (uint64_t)table, (uint32_t)flags }, map, 0 };
 	return true;
 }
@@ -540,7 +540,7 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 	return script_offset(position);
 }
 
-/* V8 itself tells of an optimised frame by what undoes it: only that has the builtins that were
+/* V8 itself describes an optimised frame by what undoes it: only that has the builtins that were
  * inlined. Where a function's table of positions is not there the code's own is as good. */
 static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
 	size_t nframes, struct place *places, size_t n)

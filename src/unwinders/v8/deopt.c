@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8_deopt.c - the frames that V8 would make of an optimised one.
+/* deopt.c - the frames that V8 would make of an optimised one.
  *
  * To undo its work, V8 keeps for each call in optimised code which frames of the interpreter
  * that stands for, and of builtins (map, forEach..) that were inlined: V8's own stacks are
- * told from there. From a return address there by three steps:
+ * made from there. From a return address there by three steps:
  *
  *     safepoint table, behind the instructions    return address -> index
  *     deoptimisation data, an array               index -> where its translation begins
@@ -12,10 +12,11 @@
  * When what optimised code assumed has ceased to be, return addresses into it are moved to the
  * code that undoes it: the safepoint table has those too.
  *
- * Opcodes and their operands are those of V8's translation-opcode.h (translations.h,
- * deoptimizer.h) of each version; tables those of safepoint-table.h and
- * maglev-safepoint-table.h; indices those of deoptimization-data.h (code.h). What does not
- * decode to as many frames as it announces tells of none. */
+ * Opcodes and their operands are those of V8's src/deoptimizer/translation-opcode.h (before 9.4
+ * src/deoptimizer/deoptimizer.h, translation-array.h) at 7.8.279, 9.4.146, 11.3.244, 12.4.254 and 13.6.233;
+ * tables those of src/codegen/safepoint-table.h and maglev-safepoint-table.h; indices those of
+ * src/objects/deoptimization-data.h (code.h). What does not decode to as many frames as it announces is
+ * taken for none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,10 @@ static bool entry_packed(const uint8_t *p, const struct packed *f, struct safepo
 static bool safepoint_at(const struct v8_heap *h, const struct v8_code *code, uint32_t pc,
 	struct safepoint *ret)
 {
-	bool fixed = h->at->version < V8_VERSION(10, 0);
+	const struct v8_row *row = v8_row(h->at->version);
+	bool fixed = !row->packed_safepoints;
 	bool maglev = !fixed && (int32_t)code->kind == h->at->kind_baseline + 1;
-	unsigned skip = h->at->version < V8_VERSION(13, 0) ? 0 : 4; /* how many slots the frame has */
+	unsigned skip = row->safepoint_skip; /* how many slots the frame has */
 	_cleanup_(freep) uint8_t *table = NULL;
 	size_t header = skip + (maglev ? 12 : 8), size;
 	uint8_t head[16];

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8_heap.c - objects of V8, read from a process that goes on: nothing need be what it
+/* heap.c - objects of V8, read from a process that goes on: nothing need be what it
  * was a moment ago, or what it claims to be. Each object's type is asked for before it is
- * taken for one, and what has a length has a limit. */
+ * taken for one, and what has a length has a limit.
+ * Strings and ScopeInfos as src/objects/string.h, scope-info.tq and instance-type.h of V8 7.8.279 to
+ * 14.6.202 have them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,6 @@ enum {
 	SHAPE_MASK = 7,
 	ONE_BYTE = 8,
 	UNCACHED = 16,      /* external: its address is not in the string */
-	STRINGS_MAX = 128,  /* until 9.6: 64 */
 };
 
 static bool is_object(uint64_t tagged)
@@ -73,9 +74,7 @@ static int string_type(const struct v8_heap *h, uint64_t object)
 {
 	int type = v8_type(h, object);
 
-	if (h->at->version < V8_VERSION(9, 6))
-		return type < 64 ? type : -1;
-	return type < STRINGS_MAX ? type : -1;
+	return type < v8_row(h->at->version)->strings ? type : -1;
 }
 
 /* Halves of a pair that stand alone become U+FFFD. */

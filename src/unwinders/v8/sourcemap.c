@@ -5,7 +5,7 @@
  *     {"version": 3, "sources": ["../src/a.ts"], "names": ["add"], "mappings": "AAAA,IAAMA..."}
  *
  * Mappings are lines of the generated file, parted by ';', of pieces parted by ','. A piece is
- * 1, 4 or 5 numbers, each told as the difference from the one before: its column (which begins
+ * 1, 4 or 5 numbers, each the difference from the one before: its column (which begins
  * anew in a line), source, line and column there, name; in base64, 5 bits a character, the low
  * ones first, bit 5: more follow, the lowest bit of all: the sign. */
 #include "sourcemap.h"

@@ -2,7 +2,8 @@
 /* v8.c - what a file says of its V8.
  *
  * V8 puts constants for debuggers into every build, v8dbg_*: offsets, instance types, kinds
- * of frames. They are taken from there; rows tell what they leave out. The builtins, which
+ * of frames. They are taken from there; rows.c has what they leave out
+ * (src/objects/, tools/gen-postmortem-metadata.py at 7.8.279 to 14.6.202). The builtins, which
  * are compiled ahead and embedded, have no .eh_frame; they keep frame pointers. */
 #include "v8.h"
 
@@ -248,11 +249,9 @@ static uint32_t version_of(const struct constants *c)
 	return V8_VERSION(v[0], v[1] & 255);
 }
 
-/* Before 8.9 a frame has no argument count. Before 9.0.14 there is but one type of
- * JSFunction, before 9.6.138 none says which is the last of them. */
-static void set_proc(const struct constants *c, uint32_t version, struct v8_proc *p)
+static void set_proc(const struct constants *c, const struct v8_row *row, struct v8_proc *p)
 {
-	int32_t shift = version < V8_VERSION(8, 9) ? 8 : 0;
+	int32_t shift = row->bytecode_shift;
 	int32_t function = ANY(0, "type_JSFunction__JS_FUNCTION_TYPE");
 
 	p->frame_context = (int16_t)ANY(-8, "off_fp_context");
@@ -261,23 +260,21 @@ static void set_proc(const struct constants *c, uint32_t version, struct v8_proc
 	p->frame_offset = (int16_t)ANY(-40 + shift, "off_fp_bytecode_offset");
 	p->map_type = (uint16_t)ANY(12, "class_Map__instance_type__uint16_t");
 	p->function_first = (uint16_t)ANY(function, "FirstJSFunctionType");
-	p->function_last = (uint16_t)ANY(function + (version < V8_VERSION(9, 0) ? 0 : 15),
-		"LastJSFunctionType");
+	p->function_last = (uint16_t)ANY(function + row->function_types, "LastJSFunctionType");
 	p->shared_type = (uint16_t)ANY(0, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE");
 	p->bytecode_type = (uint16_t)ANY(0, "type_BytecodeArray__BYTECODE_ARRAY_TYPE");
 	p->function_shared = (uint16_t)ANY(24, "class_JSFunction__shared__SharedFunctionInfo");
 	p->bytecode_first = (uint16_t)ANY(54, "class_BytecodeArray__data__uintptr_t");
-	p->entry_record = version < V8_VERSION(9, 0) ? 88 : 0;
-	p->entry_size = version < V8_VERSION(9, 0) ? 168 : 160;
+	p->entry_record = row->entry_record;
+	p->entry_size = row->entry_size;
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
 	p->wasm = (uint16_t)ANY(0, "frametype_WasmFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
 }
 
-static void set_objects(const struct constants *c, struct v8_layout *l)
+static void set_objects(const struct constants *c, const struct v8_row *row, struct v8_layout *l)
 {
-	bool trusted = l->version >= V8_VERSION(12, 4); /* has a wrapper in front of the rest */
 	int32_t first, last;
 
 	l->shared_data = ANY(8, "class_SharedFunctionInfo__function_data__Object");
@@ -298,20 +295,18 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->proc.shared_script = (uint16_t)l->shared_script;
 	l->proc.script_name = (uint16_t)l->script_name;
 	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
-	l->script_map_url = ANY(l->version < V8_VERSION(11, 0) ? 112 : 120,
-		"class_Script__source_mapping_url__Object");
+	l->script_map_url = ANY(row->script_map_url, "class_Script__source_mapping_url__Object");
 	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
 	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");
-	l->bytecode_positions = trusted ? 24 : 32;
+	l->bytecode_positions = row->bytecode_positions;
 	l->inferred_name = ANY(8, "class_UncompiledData__inferred_name__String");
 	l->start_position = ANY(16, "class_UncompiledData__start_position__int32_t");
 	l->scope_type = ANY(-2, "type_ScopeInfo__SCOPE_INFO_TYPE");
-	/* Until 9.0 it is a FixedArray, whose length comes first. */
-	l->scope_slots = l->version < V8_VERSION(9, 1) ? 16 : 8;
+	l->scope_slots = row->scope_slots;
 	l->proc.scope_type = (uint16_t)l->scope_type;
 	l->proc.scope_count = (uint16_t)(l->scope_slots + 16);
 	l->proc.scope_locals = (uint16_t)(l->scope_slots + 8 * l->first_vars);
-	l->proc.shared_unique = trusted ? (uint16_t)(l->shared_flags + 8) : 0;
+	l->proc.shared_unique = row->has_unique ? (uint16_t)(l->shared_flags + 8) : 0;
 	l->proc.script_id = (uint16_t)ANY(64, "class_Script__id__SMI");
 	l->script_type = ANY(-2, "type_Script__SCRIPT_TYPE");
 	l->proc.script_type = (uint16_t)l->script_type;
@@ -322,46 +317,39 @@ static void set_objects(const struct constants *c, struct v8_layout *l)
 	l->uncompiled_last = first < last ? last : first;
 }
 
-/* Until 9 there is one kind of optimised code, the first, and bit 0 is something else. */
-static void set_kinds(struct v8_layout *l)
+static void set_kinds(const struct v8_row *row, struct v8_layout *l)
 {
-	bool old = l->version < V8_VERSION(9, 0);
-
 	l->proc.code_flags = (uint16_t)l->code_flags;
 	l->proc.code_apart = l->code_start != 0;
-	l->proc.code_mask = old ? 0x3e : 15;
-	l->proc.code_first = old ? 0 : (uint16_t)(l->kind_baseline + 1);
-	l->proc.code_last = old ? 0 : 15;
+	l->proc.code_mask = row->code_mask;
+	l->proc.code_first = row->one_optimised ? 0 : (uint16_t)(l->kind_baseline + 1);
+	l->proc.code_last = row->one_optimised ? 0 : 15;
 }
 
-/* Code: until 10 its instructions are behind it; later they lie apart, in an
- * InstructionStream. Dispatch handles came with 13. */
-static void set_code(const struct constants *c, struct v8_layout *l)
+static void set_code(const struct constants *c, const struct v8_row *row, struct v8_layout *l)
 {
-	bool trusted = l->version >= V8_VERSION(12, 4), handle = l->version >= V8_VERSION(13, 0);
-	bool inner = l->version < V8_VERSION(11, 0);
+	bool inner = row->code_is_stream;
 
 	l->code_type = ANY(-2, "type_Code__CODE_TYPE");
 	l->stream_type = inner ? l->code_type :
 		ANY(-2, "type_InstructionStream__INSTRUCTION_STREAM_TYPE");
 	l->proc.stream_type = (uint16_t)l->stream_type;
-	l->code_deopt = trusted ? 8 : 16;
-	l->code_positions = trusted ? 16 : 24;
+	l->code_deopt = row->code_deopt;
+	l->code_positions = row->code_positions;
 	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
-	l->code_flags = ANY(handle ? 52 : l->version < V8_VERSION(9, 0) ? 44 : 48, "class_Code__flags__uint32_t");
-	l->code_size = ANY(inner ? 40 : trusted ? 52 : 56, "class_Code__instruction_size__int");
-	l->stream_first = inner ? ANY(96, "class_Code__instruction_start__uintptr_t") : trusted ? 32 : 16;
+	l->code_flags = ANY(row->code_flags, "class_Code__flags__uint32_t");
+	l->code_size = ANY(row->code_size, "class_Code__instruction_size__int");
+	l->stream_first = inner ? ANY(row->stream_first, "class_Code__instruction_start__uintptr_t") : row->stream_first;
 	l->kind_baseline = ANY(11, "CodeKindBaseline");
-	set_kinds(l);
+	set_kinds(row, l);
 	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
-	l->code_safepoints = l->version < V8_VERSION(9, 0) ? 48 : 0;
+	l->code_safepoints = row->code_safepoints;
 	/* Behind that: where the code is that undoes its work, and how often; from 8 and 9 on. */
-	l->deopt_first = l->deopt_inlined +
-		(l->version < V8_VERSION(8, 0) ? 2 : l->version < V8_VERSION(9, 0) ? 3 : 4);
+	l->deopt_first = l->deopt_inlined + row->deopt_first;
 }
 
-/* How long bytecodes are: a row for each operand scale, 1, 2, and 4. Where no symbol tells, by
+/* How long bytecodes are: a row for each operand scale, 1, 2, and 4. Without a symbol, by
  * how the rows have begun from 10 to 14: the prefixes, five for debuggers, then the first ones. */
 static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 {
@@ -397,16 +385,19 @@ static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 static int read_layout(struct elf *e, struct v8_layout *ret)
 {
 	const struct elf_symbol *epoch;
+	const struct v8_row *row;
 	struct constants all, *c = &all;
 	uint64_t start;
 
 	if (constants_open(e, c))
 		return -ENOMEM;
 	*ret = (struct v8_layout){ .version = version_of(c) };
-	set_proc(c, ret->version ? ret->version : UINT32_MAX, &ret->proc); /* frames have not changed since 8.9 */
+	row = v8_row(ret->version);
+	/* Without a version: frames have not changed since 8.9. */
+	set_proc(c, v8_row(ret->version ? ret->version : UINT32_MAX), &ret->proc);
 	if (c->n) {
-		set_objects(c, ret);
-		set_code(c, ret);
+		set_objects(c, row, ret);
+		set_code(c, row, ret);
 	}
 	if (find_builtins(c, &start, &ret->proc.builtins_size))
 		ret->proc.builtins = start;

@@ -23,6 +23,34 @@ int v8_rules(struct elf *e, struct eh_rows *rows);
 
 #define V8_VERSION(major, minor) ((major) << 8 | (minor))
 
+/* What no constant in a file says, by version: rows.c has the rows, and where upstream they are from.
+ * Offsets in bytes. */
+struct v8_row {
+	uint32_t since;            /* V8_VERSION(): this and all before the next row */
+	int8_t bytecode_shift;     /* of BytecodeArray and offset in a frame, which has no argument count */
+	uint8_t function_types;    /* of JSFunction, behind the first: where no constant says which is last */
+	uint8_t entry_record;      /* arm64, of a frame that C++ enters by: from fp to the record.. */
+	uint8_t entry_size;        /* ..and to the caller's sp */
+	uint8_t script_map_url;
+	uint8_t bytecode_positions;
+	uint8_t scope_slots;       /* in a ScopeInfo; until 9.0 it is a FixedArray, whose length comes first */
+	bool has_unique;           /* SharedFunctionInfo has a number that never comes again */
+	uint8_t code_mask;         /* of a Code's flags: its kind */
+	bool one_optimised;        /* kind 0 is the one optimised kind; else those behind baseline are */
+	uint8_t code_deopt, code_positions, code_flags, code_size; /* in a Code */
+	bool code_is_stream;       /* a Code holds its instructions; else an InstructionStream does */
+	uint8_t stream_first;
+	uint8_t code_safepoints;   /* where its safepoint table is said; 0: behind its instructions */
+	uint8_t deopt_first;       /* words of deoptimisation data behind the last that has a name */
+	bool packed_safepoints;    /* entries of a safepoint table are packed, by a header's bits.. */
+	uint8_t safepoint_skip;    /* ..and so many bytes come before that */
+	uint8_t strings;           /* instance types below are strings' */
+	int8_t position_start;     /* the offset that a table of positions counts from */
+	bool position_bits;        /* its entries have two bits beside the offset, not a sign */
+};
+/* The row of a version, also of one newer than the last row. */
+const struct v8_row *v8_row(uint32_t version);
+
 /* What differs by version; offsets in bytes, instance types as V8 numbers them. Members
  * that symbols give are int32_t, as the symbols are: see v8.c. It is kept in the cache: when
  * what is read changes, lang_v8's version goes up. */
@@ -108,7 +136,7 @@ struct v8_virtual {
 };
 
 /* The frames of the interpreter, and of builtins, that the optimised frame that returns to *pc
- * stands for, innermost first; how many. 0: nothing tells, or more than max. *pc becomes where
+ * stands for, innermost first; how many. 0: not known, or more than max. *pc becomes where
  * it returned to before V8 gave the code up. */
 size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
 	struct v8_virtual *frames, size_t max);
@@ -119,7 +147,7 @@ size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size
 /* ---- places ---- */
 
 struct v8_codes *v8_codes_new(void);
-/* Later places are told as source maps tell them. files is copied. */
+/* From now on lines are those of source maps. files is copied. */
 struct sourcemap_files;
 void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files);
 void v8_codes_free(struct v8_codes *c);

@@ -38,7 +38,7 @@ static struct host_stack walk(struct test_process *p)
 	if (stopped_regs(p->pid, &regs) < 0)
 		abort();
 	host_process_init(&memory, p->pid);
-	if (host_walk(&memory.memory, &regs, &p->tables, p->pid, 0, UNWIND_LIMIT_MAX, &s) < 0)
+	if (host_walk(&(struct host_thread){&memory.memory, &regs, &p->tables, p->pid}, 0, UNWIND_LIMIT_MAX, &s) < 0)
 		abort();
 	return s;
 }

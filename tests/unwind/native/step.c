@@ -381,7 +381,7 @@ static void compare(struct rig *r, const struct host_regs *regs)
 	}
 	if (!test_mapping(r->process, regs->pc))
 		read_process(r);
-	end = host_step(&r->memory.memory, regs, &r->process->tables, r->pid, &up);
+	end = host_step(&(struct host_thread){&r->memory.memory, regs, &r->process->tables, r->pid}, &up);
 	got = (struct call){.ra = up.pc, .sp = up.sp, .fp = up.fp};
 	r->counted++;
 	if (!is_right(r, want, regs->pc, regs->sp, end, &up))

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 			continue;
 		}
 		if (!read_regs(line, &regs) ||
-			host_walk(&memory.memory, &regs, &p->tables, p->pid, 0, 4096, &s))
+			host_walk(&(struct host_thread){&memory.memory, &regs, &p->tables, p->pid}, 0, 4096, &s))
 			break;
 		printf("%d", s.end);
 		for (uint32_t i = 0; i < s.nr; i++) {

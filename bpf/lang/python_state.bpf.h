@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* python_state.bpf.h - what a walk remembers of CPython's frames, and the thread's state that they hang
+ * on. Part of python.bpf.c. */
+#pragma once
+#include "bpf/walk/langmaps.bpf.h"
+#include "python.h"
+
+#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
+#define FRAME_BYTES 128 /* as much of a frame as any version needs */
+#define STATE_BYTES 192 /* ..and of a thread state */
+#define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
+#define COOKIE_MAX  8
+#define KEYS_MAX    1024
+#define NEAR        4096
+#define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
+#define LASTI_MAX   0xfffff
+#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks leave out */
+#define MODULES_MAX 4096
+#define STATES_MAX  512 /* looked at: of all interpreters and their threads */
+#define TLS_MAX     (4 << 20) /* a thread's variables; the lowest address of a program */
+
+/* What the id depends on: name, file, the first 512 bytes of the line table. */
+#define NAME_WORDS (PYTHON_NAME_MAX / 8)
+#define FILE_WORDS (PYTHON_FILE_MAX / 8)
+#define HASH_WORDS 256
+_Static_assert(HASH_WORDS == NAME_WORDS + FILE_WORDS + 512 / 8, "a power of 2");
+
+struct python_memo {
+	__u64 addr;
+	__u64 cookie;
+	__u64 id;
+	__u32 pid;
+	__u32 walk; /* in which it was last compared */
+};
+
+struct python_scratch {
+	__u64 window[WINDOW / 8];
+	__u64 code[256 / 8];
+	__u64 str[64 / 8];
+	__u32 walk, main_pid;
+	__u64 main_interp;       /* of that process: the first, which nothing runs around */
+	struct python_proc proc; /* of this walk */
+	struct python_memo memo[MEMO];
+	struct python_code_record out;
+} __attribute__((aligned(64)));
+
+struct python_key {
+	__u64 addr;
+	__u32 pid;
+	__u32 pad;
+};
+
+struct python_value {
+	__u64 id;
+	__u64 cookie;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct python_key);
+	__type(value, struct python_value);
+} python_seen SEC(".maps");
+
+LANG_MAPS(python)
+
+/* Where the walk is in the list, beside struct list_cursor: its own[]. */
+struct python_place {
+	__u64 window; /* address of the stack copied to the scratch.. */
+	__u64 window_size; /* ..bytes of it; frames begin at most FRAME_BYTES before its end; 0: none */
+	__u64 before; /* the cframe before the one that list.frame is of, as long as that is not sure */
+	__u64 interp; /* whose list it is; 0: not known, or there is no outer one */
+};
+_Static_assert(sizeof(struct python_place) <= 8 * LIST_OWN, "list.own");
+
+static __always_inline struct python_place *place_of(struct walk *w)
+{
+	return (struct python_place *)w->list.own;
+}
+
+/* ---- reading ---- */
+
+/* The field at a byte of a buffer of mask + 1 bytes, as the low bits of what is
+ * returned. No field straddles two words. */
+static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
+{
+	__u64 i = (at & mask) >> 3;
+
+	FORGET(i);
+	return buf[i & mask >> 3] >> ((at & 7) * 8);
+}
+
+static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
+{
+	at >>= 3;
+	FORGET(at);
+	return buf[at & mask >> 3];
+}
+
+#define frame_load(s, at) load((s)->window, at, WINDOW - 1)
+/* Whole words of the window, at a multiple of 8: the quick way. */
+#define list_word(s, at) load_word((s)->window, at, WINDOW - 1)
+#define code_load(s, at)  load((s)->code, at, 255)
+#define str_load(s, at)   load((s)->str, at, 63)
+
+static __always_inline int read_word(__u64 addr, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr);
+}
+
+/* ---- the thread's state ---- */
+
+/* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
+ * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
+ * another thread's is a stack's size away. */
+static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 tstate)
+{
+	__u64 id = 0;
+
+	return tstate && !read_word(tstate + p->at.tstate_thread_id, &id) &&
+	       tp - id + NEAR <= 2 * NEAR;
+}
+
+/* The same, and then what matters of the state is in s->code. */
+static __always_inline int take_own(struct python_scratch *s, __u64 tp, __u64 tstate)
+{
+	return tstate && !bpf_probe_read_user(s->code, STATE_BYTES, (const void *)tstate) &&
+	       tp - code_load(s, s->proc.at.tstate_thread_id) + NEAR <= 2 * NEAR;
+}
+
+/* pthread_getspecific(), on the thread's memory. */
+static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 tp)
+{
+	__u64 word = 0, block = tp + (__u64)(__s64)p->at.tsd_first, key;
+
+	if (!p->tss_key || read_word(p->tss_key, &word) || (!p->at.tss_bare && !(__u32)word))
+		return 0;
+	key = p->at.tss_bare ? (__u32)word : word >> 32;
+	if (key >= KEYS_MAX)
+		return 0;
+	if (key >= p->at.tsd_inline) {
+		__u64 at = tp + (__u64)(__s64)p->at.tsd_blocks;
+		__u32 shift = p->at.tsd_block_shift & 31;
+
+		if (read_word(at + 8 * (key >> shift), &block) || !block)
+			return 0;
+		key &= (1ULL << shift) - 1;
+	}
+	word = 0;
+	read_word(block + (key << (p->at.tsd_entry_shift & 7)) + p->at.tsd_value, &word);
+	return word;
+}
+
+/* The block of a module that a program opened, or that was compiled as if so. */
+static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp, __u64 module)
+{
+	__u64 at = tp + (__u64)(__s64)p->at.dtv, block = 0;
+
+	if (module >= MODULES_MAX || read_word(at, &at) ||
+		read_word(at + (module << (p->at.dtv_shift & 7)), &block))
+		return 0;
+	return block;
+}
+
+__global __u64 python_thread_local(struct walk *w, __u32 own)
+{
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 pair[2] = {}, base = w ? w->tp : 0, at, value = 0;
+	const struct python_proc *p;
+	struct python_tls *tls;
+
+	if (!s)
+		return 0;
+	p = &s->proc;
+	tls = own ? &s->proc.own : &s->proc.attached;
+	at = tls->at;
+	if (tls->kind == PYTHON_TLS_NONE)
+		return 0;
+	if (tls->kind != PYTHON_TLS_OFFSET) {
+		if (bpf_probe_read_user(pair, tls->kind == PYTHON_TLS_SLOT ? 8 : 16, (void *)at))
+			return 0;
+		at = pair[tls->kind == PYTHON_TLS_DESC];
+	}
+	/* A descriptor's argument is the offset itself, or the address of a pair. */
+	if (tls->kind == PYTHON_TLS_PAIR || (tls->kind == PYTHON_TLS_DESC && at + TLS_MAX >= 2 * TLS_MAX)) {
+		if (tls->kind == PYTHON_TLS_DESC && bpf_probe_read_user(pair, 16, (void *)at))
+			return 0;
+		base = module_block(p, base, pair[0]);
+		at = pair[1];
+		if (!base)
+			return 0;
+	}
+	read_word(base + at + (__u64)(__s64)tls->add, &value);
+	return value;
+}
+
+/* 0: none, or not readable. */
+static __always_inline __u64 newest_frame(const struct python_layout *at, __u64 tstate)
+{
+	__u64 frame = 0;
+
+	if (at->tstate_cframe && read_word(tstate + at->tstate_cframe, &tstate))
+		return 0;
+	read_word(tstate + at->current_frame, &frame);
+	return frame;
+}
+
+struct state_search {
+	const struct python_proc *p;
+	__u64 tp, interp, tstate, found;
+};
+
+static long look_at_state(__u32 i, void *data)
+{
+	struct state_search *s = data;
+	const struct python_layout *at = &s->p->at;
+
+	if (s->tstate && is_own(s->p, s->tp, s->tstate) && newest_frame(at, s->tstate)) {
+		s->found = s->tstate;
+		return 1;
+	}
+	if (s->tstate)
+		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
+	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
+		read_word(s->interp + at->interp_next, &s->interp))
+		return 1;
+	return 0;
+}
+
+/* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
+ * sub-interpreter. Interpreters are listed newest first, and the one that is run has
+ * frames in this thread. */
+__global __u64 python_with_frames(struct walk *w)
+{
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
+	struct state_search search = {};
+	__u64 second = 0;
+
+	if (!s)
+		return 0;
+	search.p = &s->proc;
+	search.tp = w->tp;
+	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
+		read_word(search.interp, &second) || !second)
+		return 0;
+	bpf_loop(STATES_MAX, look_at_state, &search, 0);
+	return search.found;
+}
+
+/* It is in s->code then; 0 or -1. */
+static __always_inline int thread_state(struct walk *w, struct python_scratch *s)
+{
+	const struct python_proc *p = &s->proc;
+	__u64 tp = w->tp, tstate;
+
+	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 0)))
+		return 0;
+	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 1)))
+		return 0;
+	if (p->tstate_current && !read_word(p->tstate_current, &tstate) && take_own(s, tp, tstate))
+		return 0;
+	tstate = python_with_frames(w);
+	if (!tstate)
+		tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
+	return take_own(s, tp, tstate) ? 0 : -1;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* v8_state.bpf.h - what a walk remembers of V8's frames, and how it reads V8's objects. Part of
+ * v8.bpf.c. */
+#pragma once
+#include "bpf/lib/seen.bpf.h"
+#include "bpf/walk/langmaps.bpf.h"
+#include "bpf/walk/step.bpf.h"
+#include "v8.h"
+
+#define V8_OFFSET_MAX 0xfffff
+
+/* Places that were sent, by frame. */
+#define V8_SEEN_BUCKETS 8192
+SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
+
+#define V8_MEMO    1024 /* two halves: a code position has one slot in each */
+#define V8_FAST   3
+#define V8_BELOW   48   /* bytes below fp that say whether it is a function's frame */
+#define V8_WORDS   16
+#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
+#define CODE_CHUNK 512  /* bytes of code that are read at once */
+/* Of code that are looked at for where it begins; in a walk twice that. */
+#ifdef NO_BPF_LOOP
+#define CODE_WORDS 256
+#else
+#define CODE_WORDS 8192
+#endif
+#define V8_AHEAD   48   /* bytes of code that say how far an interrupted function is */
+
+/* A code position that a walk has seen. Objects move and die, others come to lie where they
+ * were: in each walk, or each round of walks, it is looked at once whether it is the same
+ * still. */
+struct v8_memo {
+	__u64 function; /* JSFunction; 0: the memo is free */
+	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
+	__u64 frame;    /* 0: none is shown */
+	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
+	__u64 print;    /* of that: read_shared(), read_stream() */
+	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
+	__u32 generation; /* v8_proc */
+	__u32 round;    /* that it was looked at in */
+	__u32 sent;     /* to userspace */
+	__u32 in_stream; /* what object is */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
+
+/* What a frame says that may be a function's. */
+struct v8_place {
+	__u64 function, bytecode, offset;
+	__u64 where;     /* as in a memo */
+	__u64 shared;    /* 0: it was not read */
+	__s64 at;        /* in the bytecode; -1 */
+	__s64 words;     /* the same, as the frame's words have it, whatever code runs */
+	__u32 k, compiled;
+};
+
+struct v8_scratch {
+	struct v8_memo memo[V8_MEMO]; /* first: aligned */
+	struct v8_record out;
+	struct v8_place place; /* not on the stack, which is short there */
+	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
+	__u64 code_start, code_span;
+	__u64 blob_start, blob_span, blob_bias;
+	__u64 interpreter;    /* what is looked up of an interpreted function */
+	__u32 blob_file;
+	__u32 round;
+	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
+	__u64 words[V8_WORDS];
+	__u64 chunk[CODE_CHUNK / 8];
+} __attribute__((aligned(64)));
+
+LANG_MAPS(v8)
+
+/* Of this walk: struct walk's frame_own[]. */
+struct v8_walk {
+	__u64 asked;  /* fp of the frame that a window was read for */
+	__u64 budget; /* words of code that may be looked at */
+};
+_Static_assert(sizeof(struct v8_walk) <= 8 * FRAME_OWN, "frame_own");
+
+static __always_inline struct v8_walk *own_of(struct walk *w)
+{
+	return (struct v8_walk *)w->frame_own;
+}
+
+/* Tagged pointers end in 01. */
+static __always_inline int is_object(__u64 tagged)
+{
+	return (tagged & 3) == 1;
+}
+
+static __always_inline int is_smi(__u64 tagged)
+{
+	return !(__u32)tagged;
+}
+
+/* -1: it is none. A function of the program, as the next one: verified once. */
+static __always_inline int read_type(__u64 tagged, __u32 map_type)
+{
+	__u64 map = 0;
+	__u16 type = 0;
+
+	if (!is_object(tagged) || read_user(tagged - 1, &map) || !is_object(map) ||
+		bpf_probe_read_user(&type, sizeof(type), (void *)(map - 1 + map_type)))
+		return -1;
+	return type;
+}
+
+/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
+ * the host.) */
+__global int v8_type_of(__u64 tagged, __u32 map_type)
+{
+	return read_type(tagged, map_type);
+}
+
+/* A word of the frame; 0, a Smi, when it cannot be read. */
+__global __u64 v8_slot(struct walk *w, __s32 offset)
+{
+	__u64 v = 0;
+
+	return w && !walk_word(w, w->fp + offset, &v) ? v : 0;
+}
+
+static __always_inline int instance_type(const struct v8_proc *p, __u64 tagged)
+{
+	return v8_type_of(tagged, p->map_type);
+}
+
+static __always_inline __u64 v8_mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0xff51afd7ed558ccdULL;
+	return h ^ (h >> 32);
+}
