@@ -34,9 +34,11 @@ struct diags {
 	struct arena *arena;
 	const struct source *source;
 	struct diag *first, **end, *last;
-	unsigned count;
+	unsigned count; /* DIAGS_MAX at most: others are not kept */
 	bool failed;
 };
+
+enum { DIAGS_MAX = 100 }; /* a reader needs no more, and each costs time by its position */
 
 static const char *const tag_names[] = {
 #define D(tag, name, help) [DIAG_##tag] = name,
@@ -64,16 +66,22 @@ bool diags_failed(const struct diags *d)
 	return d->failed;
 }
 
-unsigned diags_count(const struct diags *d)
+bool diags_full(const struct diags *d)
 {
-	return d->count;
+	return d->count == DIAGS_MAX;
 }
 
 static void diag_add(struct diags *d, bool error, struct span at, enum diag_tag tag,
 	const char *fmt, va_list ap)
 {
-	struct diag *g = arena_new_obj(d->arena, struct diag);
+	struct diag *g;
 
+	d->failed |= error;
+	if (d->count == DIAGS_MAX) {
+		d->last = NULL;
+		return;
+	}
+	g = arena_new_obj(d->arena, struct diag);
 	g->error = error;
 	g->tag = tag;
 	g->span = at;
@@ -82,7 +90,6 @@ static void diag_add(struct diags *d, bool error, struct span at, enum diag_tag 
 	*d->end = d->last = g;
 	d->end = &g->next;
 	d->count++;
-	d->failed |= error;
 }
 
 bool diag(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
@@ -243,4 +250,7 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
 			continue;
 		print_diag(&p, all[i]);
 	}
+	if (diags_full(d))
+		fprintf(out, "%shint:%s no more than %d errors and warnings are shown\n", p.cyan, p.off,
+			DIAGS_MAX);
 }

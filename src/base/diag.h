@@ -35,7 +35,8 @@ void diag_hint(struct diags *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool diags_failed(const struct diags *d);
-unsigned diags_count(const struct diags *d);
+/* No more are kept. */
+bool diags_full(const struct diags *d);
 /* Prints in the order of the source, equal ones once. colour: with ANSI escapes. */
 void diags_print(const struct diags *d, FILE *out, bool colour);
 

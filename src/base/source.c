@@ -9,18 +9,30 @@
 #include "owner.h"
 #include "str.h"
 
+void source_move(const struct source *s, struct source_cursor *c, uint32_t at)
+{
+	if (at > s->len)
+		at = (uint32_t)s->len;
+	while (c->at < at)
+		if (s->text[c->at++] == '\n') {
+			c->lines++;
+			c->line_start = c->at;
+		}
+	while (c->at > at)
+		if (s->text[--c->at] == '\n') {
+			c->lines--;
+			for (c->line_start = c->at; c->line_start && s->text[c->line_start - 1] != '\n';)
+				c->line_start--;
+		}
+}
+
 void source_position(const struct source *s, uint32_t at, unsigned *line, unsigned *col)
 {
-	size_t end = at < s->len ? at : s->len, start = 0;
+	struct source_cursor c = {};
 
-	*line = 1;
-	for (size_t i = 0; i < end; i++) {
-		if (s->text[i] == '\n') {
-			++*line;
-			start = i + 1;
-		}
-	}
-	*col = (unsigned)(end - start) + 1;
+	source_move(s, &c, at);
+	*line = c.lines + 1;
+	*col = c.at - c.line_start + 1;
 }
 
 int source_read(struct arena *a, const char *path, struct source *ret)

@@ -21,7 +21,14 @@ struct source {
 	size_t len;
 };
 
-/* Line and column of a byte, both from 1. */
+/* A position in the text, {} at first. To move it takes time by the distance. */
+struct source_cursor {
+	uint32_t at, line_start; /* bytes */
+	unsigned lines;          /* before this one */
+};
+
+void source_move(const struct source *s, struct source_cursor *c, uint32_t at);
+/* Line and column of a byte, both from 1; takes time by its distance from the start. */
 void source_position(const struct source *s, uint32_t at, unsigned *line, unsigned *col);
 
 /* Reads a file, "-" for stdin, into the arena; 0 or -errno, -EFBIG beyond SOURCE_MAX. */

@@ -222,16 +222,20 @@ static void gen_stmt(struct gen *g, struct stmt *n)
 	}
 }
 
+static void set_line(struct gen *g, uint32_t at)
+{
+	source_move(g->script->source, &g->line, at);
+	ir_line(g->ir, g->line.lines + 1, g->line.at - g->line.line_start + 1);
+}
+
 void gen_stmts(struct gen *g, struct stmt *first)
 {
 	if (first && first->kind == STMT_BLOCK && !first->next)
 		first = first->stmts;
 	for (struct stmt *n = first; n; n = n->next) {
 		struct gen_mark mark = gen_mark(g);
-		unsigned line, col;
 
-		source_position(g->script->source, n->span.start, &line, &col);
-		ir_line(g->ir, line, col);
+		set_line(g, n->span.start);
 		g->at = n->span;
 		gen_stmt(g, n);
 		gen_release(g, mark);
@@ -324,10 +328,9 @@ static void scratch_epilogue(struct gen *g)
 static void gen_program(struct gen *g, const char *name)
 {
 	struct ir_block *prologue, *body, *out;
-	unsigned line, col;
 
-	source_position(g->script->source, g->probe->span.start, &line, &col);
-	ir_prog_begin(g->ir, name, g->provider->section, line);
+	source_move(g->script->source, &g->line, g->probe->span.start);
+	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
 	g->mem_top = 0;
 	g->mem_used = false;

@@ -60,6 +60,7 @@ struct gen {
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	bool mem_used;
 	struct span at;             /* of the statement */
+	struct source_cursor line;  /* likewise */
 	unsigned depth;             /* loop bodies around it */
 	bool is_long;               /* too long for copies of loops' bodies */
 	bool has_bodies;            /* some loops' bodies are functions: see gen_loop.c */

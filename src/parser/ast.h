@@ -197,7 +197,7 @@ struct map {
 	const struct type *value;
 	struct span first_key, first_value; /* that gave it these types */
 	unsigned index;            /* order of first appearance */
-	struct map *next;
+	struct map *next, *same_hash; /* see resolve.c */
 	void *slot;                /* by codegen */
 };
 

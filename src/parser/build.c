@@ -186,10 +186,13 @@ struct expr *ast_field(
 	return n;
 }
 
-/* typeof(e) gets the expression e below it. */
-static void type_below(struct parse *p, uint16_t *depth, struct span at, const struct type_name *t)
+/* For a tree that names a type: typeof(e) puts the expression e below it. */
+static void type_below(struct parse *p, uint16_t *depth, struct span at, struct type_name *t)
 {
-	if (t && t->of)
+	if (!t)
+		return;
+	t->text = span_text(p, t->span);
+	if (t->of)
 		deepen(p, depth, at, t->of->depth);
 }
 

@@ -144,10 +144,12 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 
 static void hint_map(struct check *c, const char *written)
 {
-	const char **names = arena_new_array(c->arena, const char *, c->script->nmaps),
-		   *near;
+	const char **names, *near;
 	size_t n = 0;
 
+	if (diags_full(c->env->diags))
+		return;
+	names = arena_new_array(c->arena, const char *, c->script->nmaps);
 	for (struct map *m = c->script->maps; m; m = m->next)
 		if (m->value)
 			names[n++] = m->name;

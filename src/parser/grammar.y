@@ -63,7 +63,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 script	: %empty
 	| script probe
 	| script config
-	| script error PROBE_END		{ yyerrok; }
+	| script error PROBE_END		{ yyerrok; if (diags_full(p->diags)) YYABORT; }
 	;
 
 probe	: points comma predicate body		{ probe_end(p, @$, $3, $4); }

@@ -33,12 +33,20 @@ static void parse_close(struct parse *p, void *scanner)
 struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 {
 	struct parse p = {.arena = a, .source = src, .diags = d};
+	const char *nul;
 	void *scanner;
 	int failed;
 
 	if (src->len > SOURCE_MAX) {
 		diag(d, (struct span){}, DIAG_NESTING, "a script is %u MiB at most",
 			SOURCE_MAX >> 20);
+		return NULL;
+	}
+	nul = memchr(src->text, 0, src->len);
+	if (nul) { /* flex scans a token again from its start for each */
+		uint32_t at = (uint32_t)(nul - src->text);
+
+		diag(d, (struct span){at, at + 1}, DIAG_SYNTAX, "unexpected byte 0x00");
 		return NULL;
 	}
 	p.script = arena_new_obj(a, struct script);
@@ -59,6 +67,7 @@ void lex_dump(const struct source *src, FILE *out)
 	struct arena *a = arena_new();
 	struct diags *d = diags_new(a, src);
 	struct parse p = {.arena = a, .source = src, .diags = d};
+	struct source_cursor c = {};
 	struct span at;
 	void *scanner;
 	YYSTYPE value;
@@ -66,11 +75,9 @@ void lex_dump(const struct source *src, FILE *out)
 
 	parse_open(&p, &scanner);
 	while ((token = yylex(&value, &at, scanner)) != 0) {
-		unsigned line, col;
-
-		source_position(src, at.start, &line, &col);
-		fprintf(out, "%u:%u %s %.*s\n", line, col, token_name(token),
-			(int)(at.end - at.start), src->text + at.start);
+		source_move(src, &c, at.start);
+		fprintf(out, "%u:%u %s %.*s\n", c.lines + 1, c.at - c.line_start + 1,
+			token_name(token), (int)(at.end - at.start), src->text + at.start);
 	}
 	parse_close(&p, scanner);
 	diags_print(d, out, false);

@@ -20,7 +20,10 @@
 struct scope {
 	struct var *var;
 	struct scope *outer;
+	struct scope *older; /* of the same hash */
 };
+
+enum { BUCKETS = 1024 };
 
 struct resolve {
 	struct script *script;
@@ -30,6 +33,8 @@ struct resolve {
 	const struct resolve_env *env;
 	struct probe *probe;
 	struct scope *scope;
+	struct scope *vars[BUCKETS]; /* the same, by hash of the name */
+	struct map *maps[BUCKETS];   /* likewise */
 	struct map **maps_end;
 	struct var **vars_end;
 	bool ok;
@@ -213,16 +218,33 @@ static void resolve_points(struct resolve *r, struct probe *probe)
 
 /* ---- variables and maps ---- */
 
+static unsigned bucket(const char *name)
+{
+	unsigned h = 0;
+
+	for (; *name; name++)
+		h = 31 * h + (unsigned char)*name;
+	return h % BUCKETS;
+}
+
 static struct var *var_find(struct resolve *r, const char *name)
 {
-	for (struct scope *s = r->scope; s; s = s->outer)
+	for (struct scope *s = r->vars[bucket(name)]; s; s = s->older)
 		if (!strcmp(s->var->name, name))
 			return s->var;
 	return NULL;
 }
 
+/* Forgets the variables that are newer than outer's. */
+static void scope_end(struct resolve *r, struct scope *outer)
+{
+	for (; r->scope != outer; r->scope = r->scope->outer)
+		r->vars[bucket(r->scope->var->name)] = r->scope->older;
+}
+
 static struct var *var_new(struct resolve *r, struct expr *n)
 {
+	struct scope **newest = &r->vars[bucket(n->var.name)];
 	struct var *v = arena_new_obj(r->arena, struct var);
 	struct scope *s = arena_new_obj(r->arena, struct scope);
 
@@ -234,7 +256,8 @@ static struct var *var_new(struct resolve *r, struct expr *n)
 	r->vars_end = &v->next;
 	s->var = v;
 	s->outer = r->scope;
-	r->scope = s;
+	s->older = *newest;
+	r->scope = *newest = s;
 	n->var.var = v;
 	return v;
 }
@@ -271,7 +294,7 @@ static void resolve_var(struct resolve *r, struct expr *n)
 	if (n->var.var)
 		return;
 	r->ok = false;
-	elsewhere = var_elsewhere(r, n->var.name);
+	elsewhere = diags_full(r->diags) ? NULL : var_elsewhere(r, n->var.name);
 	diag(r->diags, n->span, DIAG_VARIABLE,
 		elsewhere ? "$%s is not known in this block"
 			  : "$%s is used before anything is assigned to it",
@@ -279,17 +302,17 @@ static void resolve_var(struct resolve *r, struct expr *n)
 	if (elsewhere)
 		diag_note(r->diags, elsewhere->first,
 			"it exists only in the block where it was set");
-	else
+	else if (!diags_full(r->diags))
 		hint_var(r, n->var.name);
 	var_new(r, n)->type = type_bad;
 }
 
 static void resolve_map(struct resolve *r, struct expr *n)
 {
-	struct map *m;
+	struct map **first = &r->maps[bucket(n->map.name)], *m;
 
 	resolve_list(r, n->map.keys);
-	for (m = r->script->maps; m; m = m->next) {
+	for (m = *first; m; m = m->same_hash) {
 		if (!strcmp(m->name, n->map.name)) {
 			n->map.map = m;
 			return;
@@ -297,6 +320,8 @@ static void resolve_map(struct resolve *r, struct expr *n)
 	}
 	m = arena_new_obj(r->arena, struct map);
 	m->name = n->map.name;
+	m->same_hash = *first;
+	*first = m;
 	m->index = r->script->nmaps++;
 	*r->maps_end = m;
 	r->maps_end = &m->next;
@@ -403,7 +428,7 @@ static void resolve_block(struct resolve *r, struct stmt *block)
 
 	for (struct stmt *n = block->stmts; n; n = n->next)
 		resolve_stmt(r, n);
-	r->scope = outer;
+	scope_end(r, outer);
 }
 
 static void resolve_for(struct resolve *r, struct stmt *n)
@@ -414,7 +439,7 @@ static void resolve_for(struct resolve *r, struct stmt *n)
 	resolve_expr(r, n->loop.to);
 	var_new(r, n->loop.var);
 	resolve_block(r, n->loop.body);
-	r->scope = outer;
+	scope_end(r, outer);
 }
 
 static void resolve_stmt(struct resolve *r, struct stmt *n)
@@ -481,7 +506,7 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		p->index = index++;
 		r.probe = p;
 		r.vars_end = &p->vars;
-		r.scope = NULL;
+		scope_end(&r, NULL);
 		resolve_points(&r, p);
 		places += count_places(p);
 		if (places > env->settings.max_probes && r.ok)

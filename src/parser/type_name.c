@@ -93,7 +93,6 @@ static struct type_name *new_name(struct parse *p, struct span at, enum type_for
 
 	t->form = form;
 	t->span = at;
-	t->text = span_text(p, at);
 	return t;
 }
 

@@ -27,7 +27,7 @@ enum type_form {
 struct type_name {
 	enum type_form form;
 	struct span span;
-	const char *text;        /* as written */
+	const char *text;        /* as written; by build.c, once the type is whole */
 	const struct type *type; /* KNOWN */
 	struct expr *of;         /* TYPEOF */
 };

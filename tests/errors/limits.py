@@ -78,6 +78,16 @@ CASES = {
     'bytes of a script': ('begin { @x = 1 }\n//' + 'a' * (16 << 20), r'File too large'),
     'a smallest number divided': (probe('print(-9223372036854775808 / -1); print(-9223372036854775808 % -1)'), None),
     'types of themselves': (probe('@a = (@b, 1); @b = (@a, 1)'), r'\[map\]'),
+    'errors': (probe('#' * 100000), r"unexpected '#' \[syntax\]"),
+    'braces': ('{}' * 50000, r"unexpected '{'"),
+    'stars of a type': (probe('$x = (uint8' + '*' * 100000 + ')1'), r'bpftrace has pointer types'),
+    'stars in a comment': (probe('/*' + '*' * 100000), r'this comment is not closed'),
+    'statements in a line': (' ' * 1000000 + probe('@x = 1; ' * 500), None),
+    'unknown maps': (probe(repeat('print(@v#);', 30000)), r'@v0 is never assigned \[map\]'),
+    'unknown variables': (probe(repeat('print($v#);', 30000)), r'before anything is assigned to it \[variable\]'),
+    'variables of blocks': (probe(repeat('{ $v# = 1; }', 3000) + ' print($v0)'), r'not known in this block \[variable\]'),
+    'maps, far too many': (probe(repeat('@m# = 1;', 30000)), r'at most 512 maps: @m512 is one more \[too-large\]'),
+    'NUL bytes': ('\0' * 100000, r'unexpected byte 0x00 \[syntax\]'),
     'a pattern': ('config = { max_probes = 16777216; missing_probes = ignore } kprobe:' + '*a' * 2000 + ' { }', None),
 }
 

@@ -83,7 +83,7 @@ static void test_nearest(void)
 	CHECK(!nearest("", names, n));
 }
 
-static void test_place(void)
+static void test_position(void)
 {
 	struct source s = {.name = "x", .text = "ab\n\ncd", .len = 6};
 	unsigned line, col;
@@ -121,7 +121,7 @@ static void test_diags(void)
 	diag_note(d, (struct span){1, 3}, "over there");
 	diag_hint(d, "do better");
 	diag(d, (struct span){4, 12}, DIAG_SYNTAX, "first %d", 1);
-	CHECK(diags_failed(d) && diags_count(d) == 3);
+	CHECK(diags_failed(d));
 	text = printed(d, false);
 	CHECK_STR(text,
 		"x:1:5: error: first 1 [syntax]\n    \t\303\244 bad\n    \t  ^^^\n"
@@ -132,7 +132,33 @@ static void test_diags(void)
 	text = printed(d, true);
 	CHECK(strstr(text, "\033[1;31merror:\033[0m"));
 	free(text);
+	for (int i = 3; i < 100; i++) {
+		CHECK(!diags_full(d));
+		diag(d, (struct span){8, 9}, DIAG_SYNTAX, "error %d", i);
+	}
+	CHECK(diags_full(d));
+	diag(d, (struct span){9, 10}, DIAG_SYNTAX, "not kept");
+	diag_note(d, (struct span){9, 10}, "nor its note");
+	text = printed(d, false);
+	CHECK(strstr(text, "error 99") && !strstr(text, "not kept") && !strstr(text, "nor its note"));
+	free(text);
 	arena_free(a);
+}
+
+/* A cursor that goes on, and back, is where one from the start is. */
+static void test_cursor(void)
+{
+	struct source s = {.name = "x", .text = "one\n\ntwo\nthree\n", .len = 15};
+	static const uint32_t stops[] = {0, 3, 4, 5, 14, 15, 99, 9, 5, 4, 3, 8, 0};
+	struct source_cursor c = {};
+
+	for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
+		unsigned line, col;
+
+		source_move(&s, &c, stops[i]);
+		source_position(&s, stops[i], &line, &col);
+		CHECK(c.lines + 1 == line && c.at - c.line_start + 1 == col);
+	}
 }
 
 int main(void)
@@ -141,7 +167,8 @@ int main(void)
 	test_safe();
 	test_glob();
 	test_nearest();
-	test_place();
+	test_position();
 	test_diags();
+	test_cursor();
 	return failed;
 }

@@ -115,8 +115,11 @@ def wait_until_sleeping(pid):
     for _ in range(2000):
         states = []
         for tid in os.listdir("/proc/%d/task" % pid):
-            with open("/proc/%d/task/%s/stat" % (pid, tid)) as f:
-                states.append(f.read().rsplit(")", 1)[1].split()[0])
+            try:
+                with open("/proc/%d/task/%s/stat" % (pid, tid)) as f:
+                    states.append(f.read().rsplit(")", 1)[1].split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread of the case before has ended meanwhile
         if all(s == "S" for s in states):
             return
         time.sleep(0.001)
