@@ -335,11 +335,20 @@ static bool bare_name(const struct expr *n)
 	return n->kind == EXPR_CALL && !n->call.parens;
 }
 
+/* `func` is a mode of a stack before it is a builtin. */
+static bool is_mode(const struct builtin *b, const char *word)
+{
+	enum frame_lang lang;
+	enum stack_mode mode;
+
+	return stack_lang_by_name(b->name, &lang) && stack_mode_by_name(word, &mode);
+}
+
 static void resolve_args(struct resolve *r, struct expr *call, const struct builtin *b)
 {
 	for (struct expr *arg = call->call.args; arg; arg = arg->next) {
 		if (b && bare_name(arg) && builtin_takes_words(b) &&
-			!builtin_find(r->lang, arg->call.name)) {
+			(!builtin_find(r->lang, arg->call.name) || is_mode(b, arg->call.name))) {
 			const char *word = arg->call.name;
 
 			arg->kind = EXPR_WORD;

@@ -316,7 +316,8 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	if (r)
 		return r;
 	merge_equal(s, ret);
-	qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
+	if (ret->n)
+		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
 	if (wanted->top > 0 && (uint64_t)wanted->top < ret->n)
 		ret->first = ret->n - (size_t)wanted->top;
 	return 0;
