@@ -393,7 +393,7 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 }
 
 /* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
- * still there: a process that has gone on may be back at its place by the time that is looked at. */
+ * still there: a process that has gone on may be in the same call again by then. */
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
 {
 	struct host_stack again = {};

@@ -35,7 +35,7 @@ struct builder {
 	struct eh_rows rows;
 	struct goid where; /* g, for the rules that need it */
 	unsigned version;
-	bool odd; /* see RULE_ALTERNATE */
+	bool alternate; /* see RULE_ALTERNATE */
 };
 
 static void add_row(struct builder *b, uint64_t vaddr, uint64_t rule)
@@ -302,7 +302,7 @@ static void add_systemstack(struct builder *b, const struct pcln_function *f)
 	add_row(b, back, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
 }
 
-/* Two places call, from one of g0's stack or the same; g and the distance of the old sp
+/* Two calls in it, from one of g0's stack or the same; g and the distance of the old sp
  * from g's stack.hi lie at sp there. rbp is of no use: the stack that it points to may have
  * moved by the time C has called back, and what C has saved of it is not changed. */
 static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
@@ -344,7 +344,7 @@ static uint32_t op_at(const struct builder *b, uint64_t vaddr)
 	return op;
 }
 
-/* The record {fp, LR} lies just below sp. A piece begins behind what makes room, and LR or
+/* The record {fp, LR} lies just below sp. A piece begins behind what moves sp, and LR or
  * all of the record is written by then; or behind a return within the function, where there
  * is nothing left to do. */
 static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum special what)
@@ -532,8 +532,8 @@ static void add_function_arm64(struct builder *b, const struct pcln_function *f,
 	} else if (what != ORDINARY || old || needs_pieces(b, f)) {
 		add_arm64(b, f, what);
 	} else {
-		b->odd = !b->odd;
-		add_row(b, f->start, RULE(RULE_GO, 0, b->odd ? RULE_ALTERNATE : 0, 0, frame_size(b, f)));
+		b->alternate = !b->alternate;
+		add_row(b, f->start, RULE(RULE_GO, 0, b->alternate ? RULE_ALTERNATE : 0, 0, frame_size(b, f)));
 	}
 }
 

@@ -13,5 +13,5 @@ struct goid {
 	uint16_t goid; /* in struct g; 0: not known */
 };
 
-/* By the code of the runtime's functions; what that does not tell, by the version. */
+/* By the code of the runtime's functions; what that does not give, by the version. */
 struct goid goid_find(struct elf *e, const struct pclntab *t);

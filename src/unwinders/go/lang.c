@@ -39,16 +39,16 @@ static const char *readable(struct name_store *s, const char *name)
 
 static bool name_code(const void *opened, struct name_store *s, struct frame_name *ret)
 {
-	struct pcln_place places[PCLN_PLACES_MAX];
-	size_t n = pclntab_places(opened, ret->vaddr, places);
+	struct pcln_position at[PCLN_POSITIONS_MAX];
+	size_t n = pclntab_positions(opened, ret->vaddr, at);
 	struct frame_name *to = ret, *next;
 
 	for (size_t i = 0; i < n; i++) {
 		to->lang = FRAME_LANG_GO;
-		to->name = readable(s, places[i].function);
-		to->file = places[i].file ? s->keep(s, places[i].file) : NULL;
-		to->line = places[i].line;
-		to->wrapper = places[i].wrapper;
+		to->name = readable(s, at[i].function);
+		to->file = at[i].file ? s->keep(s, at[i].file) : NULL;
+		to->line = at[i].line;
+		to->wrapper = at[i].wrapper;
 		if (i + 1 == n)
 			break;
 		next = s->more(s);

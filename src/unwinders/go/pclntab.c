@@ -423,7 +423,7 @@ static int32_t value_at(const struct pclntab *t, const struct pcln_function *f, 
 	return -1;
 }
 
-/* ---- places ---- */
+/* ---- source positions ---- */
 
 static uint64_t pcdata_at(const struct pclntab *t)
 {
@@ -451,7 +451,7 @@ static uint64_t inline_tree(const struct pclntab *t, const struct pcln_function 
 
 /* struct inlinedCall: 1.20 on {u8 id, pad, s32 name, s32 parentPc, s32 line}, before
  * {s16 parent, u8 id, pad, s32 file, line, name, parentPc}. */
-static bool inlined_call(const struct pclntab *t, uint64_t tree, int32_t i, struct pcln_place *ret,
+static bool inlined_call(const struct pclntab *t, uint64_t tree, int32_t i, struct pcln_position *ret,
 	uint64_t *ret_parent)
 {
 	unsigned size = t->is_118 ? 20 : 16;
@@ -468,7 +468,7 @@ static bool inlined_call(const struct pclntab *t, uint64_t tree, int32_t i, stru
 }
 
 static void set_line(const struct pclntab *t, const struct pcln_function *f, uint64_t vaddr,
-	struct pcln_place *ret)
+	struct pcln_position *ret)
 {
 	int32_t line = value_at(t, f, field(f, FUNC_PCLN), vaddr);
 	int32_t file = value_at(t, f, field(f, FUNC_PCFILE), vaddr);
@@ -480,8 +480,8 @@ static void set_line(const struct pclntab *t, const struct pcln_function *f, uin
 	ret->file = offset != UINT32_MAX ? get_string(t->files, offset) : NULL;
 }
 
-size_t pclntab_places(const struct pclntab *t, uint64_t vaddr,
-	struct pcln_place ret[PCLN_PLACES_MAX])
+size_t pclntab_positions(const struct pclntab *t, uint64_t vaddr,
+	struct pcln_position ret[PCLN_POSITIONS_MAX])
 {
 	struct pcln_function f;
 	uint64_t tree, parent;
@@ -492,14 +492,14 @@ size_t pclntab_places(const struct pclntab *t, uint64_t vaddr,
 		return 0;
 	table = inline_table(t, &f);
 	tree = table ? inline_tree(t, &f) : 0;
-	while (tree && n < PCLN_PLACES_MAX - 1) {
+	while (tree && n < PCLN_POSITIONS_MAX - 1) {
 		if (!inlined_call(t, tree, value_at(t, &f, table, vaddr), &ret[n], &parent) ||
 			parent >= f.end - f.start)
 			break;
 		set_line(t, &f, vaddr, &ret[n++]);
 		vaddr = f.start + parent;
 	}
-	ret[n] = (struct pcln_place){ .function = f.name,
+	ret[n] = (struct pcln_position){ .function = f.name,
 		.wrapper = t->wrapper && f.raw[FUNC_ID(t)] == t->wrapper };
 	set_line(t, &f, vaddr, &ret[n]);
 	return n + 1;

@@ -51,13 +51,13 @@ struct pcln_values {
 void pclntab_sp(const struct pclntab *t, const struct pcln_function *f, struct pcln_values *ret);
 bool pclntab_next(struct pcln_values *v);
 
-struct pcln_place {
+struct pcln_position {
 	const char *function, *file; /* file may be NULL */
 	uint32_t line;
 	bool wrapper; /* made by the compiler; Go shows it nowhere */
 };
-#define PCLN_PLACES_MAX 64
-/* The place of an address: inlined functions innermost first, then the one that holds
+#define PCLN_POSITIONS_MAX 64
+/* The source position of an address: inlined functions innermost first, then the one that holds
  * the code. How many; 0: no function is there. */
-size_t pclntab_places(const struct pclntab *t, uint64_t vaddr,
-	struct pcln_place ret[PCLN_PLACES_MAX]);
+size_t pclntab_positions(const struct pclntab *t, uint64_t vaddr,
+	struct pcln_position ret[PCLN_POSITIONS_MAX]);

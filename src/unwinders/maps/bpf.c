@@ -68,7 +68,7 @@ struct maps_bpf {
 	int tables, mappings, unknown, inodes;
 	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files */
 	uint32_t ntables;
-	uint32_t file[PENDING_MAX]; /* tables to be put in their places */
+	uint32_t file[PENDING_MAX]; /* tables to be put into the array */
 	int fd[PENDING_MAX];
 	uint32_t pending;
 	int empty;                  /* a table of nothing; -1: not made yet */
@@ -271,7 +271,7 @@ static void accept_slots(struct maps_bpf *s)
 	}
 }
 
-/* An empty table takes the place of each. */
+/* Each is replaced by an empty table. */
 static void add_drops(const struct maps_bpf *s, uint32_t *file, int *fd, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->dropping.n; i++) {

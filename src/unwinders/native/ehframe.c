@@ -318,7 +318,7 @@ static void add_plts(struct frames *f)
 	}
 }
 
-/* crti.o's _init and _fini have no CFI: a word is made room for in the first
+/* crti.o's _init and _fini have no CFI: sp is moved by a word in the first
  * instruction, and given back in the last but one. */
 static void add_init(struct frames *f, const char *name)
 {
@@ -373,7 +373,7 @@ static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t v
 	}
 }
 
-/* arm64: functions that have symbols alone, as the vDSO's. Their bounds tell where in its
+/* arm64: functions that have symbols alone, as the vDSO's. Their bounds say where in its
  * function an interrupted pc stands. */
 static void add_functions(struct frames *f)
 {

@@ -3,7 +3,7 @@
  *
  * Found by (device, inode) as /proc/PID/maps prints them: no system call for a file
  * that is known. That the inode means the same file is sure, for a known file is kept
- * mapped. A file met by another name or in another container is known by what names
+ * mapped. A file found by another name or in another container is known by what names
  * its table: build id, owner and size. */
 #include "file.h"
 
@@ -54,7 +54,7 @@ struct files {
 	struct idmap by_inode;
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
-	struct file *libc;         /* the first one met */
+	struct file *libc;         /* the first one found */
 	struct file *stand_in;     /* what a path means, see files_stand_in() */
 	const char *stand_in_path;
 	struct files_stats stats;
@@ -643,7 +643,7 @@ bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 }
 
 /* By the segment that the mapping's bytes belong to: segments may lie at different
- * distances from their place in the file. */
+ * distances from their offsets in the file. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	const struct elf_segment *s;

@@ -117,7 +117,7 @@ static void insert_at(struct process *p, size_t at, const struct mapping *m)
 	p->nmaps++;
 }
 
-/* A new mapping takes the place of what was there. Biases are by process, so what is
+/* A new mapping replaces what was there. Biases are by process, so what is
  * left of a cut mapping needs no change. */
 static void cut(struct process *p, uint64_t start, uint64_t end)
 {

@@ -4,7 +4,7 @@
  * Most set up a frame, and by fp all is known; but many do without one, on some of their paths
  * or on all, and then fp is their caller's. So each is followed instruction by instruction: how
  * far sp is below the CFA as long as there is no frame, and where one begins and ends. What is
- * met by a jump goes on as it was where the jump is; blocks lie in an order in which that comes
+ * reached by a jump goes on as it was where the jump is; blocks lie in an order in which that comes
  * first. Where nothing is known the walk guesses, as it does in compiled code. */
 #include <elf.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 enum kind {
 	UNKNOWN, NO_FRAME, FRAME,
 	RA_POPPED, /* x86_64: RA is in a register, and will be pushed again */
-	RA_MOVES,  /* x86_64: room for arguments is made below it; a loop moves it there from where a
+	RA_MOVES,  /* x86_64: sp is moved below it for arguments; a loop moves it there from where a
 	            * register points */
 };
 
@@ -38,7 +38,7 @@ struct state {
 	bool lr_lost; /* NO_FRAME, arm64: RA is no longer in LR.. */
 	int16_t lr;   /* ..but in the stack, so far below the CFA; 0: it is not */
 	uint8_t copy;  /* NO_FRAME, x86_64: a register that has RA, too, for it to be moved; else 0 */
-	bool young;    /* FRAME, x86_64: its slots are being pushed */
+	bool pushing;    /* FRAME, x86_64: its slots are being pushed */
 	bool sp_is_fp; /* UNKNOWN: which is done with a frame */
 	bool passed;   /* it was taken for unknown */
 	int16_t depth; /* CFA - sp; FRAME: or -1: not known */
@@ -134,7 +134,7 @@ static void set_sp(struct state *s, const struct code_insn *i)
 		set_sp_otherwise(s, i);
 }
 
-/* A tail call's arguments may need more or less room, and then RA is moved. */
+/* A tail call's arguments may need more or less space, and then RA is moved. */
 static void move_ra(struct state *s, const struct code_operand *to, const struct code_operand *from)
 {
 	if (s->kind != NO_FRAME)
@@ -182,10 +182,10 @@ static void follow_x86(const struct code_insn *i, struct state *s)
 	else if (i->noperands == 2 && mov)
 		move_ra(s, to, from);
 	else
-		s->young = false;
+		s->pushing = false;
 	if (s->kind == FRAME && s->kind != before)
-		s->young = true;
-	if (s->young)
+		s->pushing = true;
+	if (s->pushing)
 		s->body = s->depth;
 	if (s->kind == FRAME && (i->flow == CODE_CALL || i->flow == CODE_CALL_INDIRECT))
 		s->depth = s->body;
@@ -198,7 +198,7 @@ static bool step_plain(const struct follow *f, uint64_t at, struct state *s, str
 
 	if (!code_x86_fast(f->bytes + at, f->size - at, &p) || (p.mov && s->kind == NO_FRAME))
 		return false;
-	s->young &= p.mov;
+	s->pushing &= p.mov;
 	if (s->kind == FRAME && p.flow == CODE_CALL)
 		s->depth = s->body;
 	*ret = (struct step){ p.size, p.flow == CODE_JUMP || p.flow == CODE_BRANCH,

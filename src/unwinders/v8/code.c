@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8_code.c - places in JavaScript by frame: function, script, line, what was inlined.
+/* code.c - code positions in JavaScript by frame: function, script, line, what was inlined.
  *
- * A place is read from the process when the kernel half first meets it; of one that is
+ * A code position is read from the process when the kernel half first sends it; of one that is
  * gone by then, function and file are what came with the record. V8 makes
  * the table of a function's lines only when something has asked for a line in it (an
  * error's stack, a debugger, a profiler): where there is none, the line is the one where
@@ -18,7 +18,7 @@
 #include "v8.h"
 #include "vlq.h"
 
-#define PLACES_MAX  64      /* a function, and those that it was inlined into */
+#define POSITIONS_MAX  64      /* a function, and those that it was inlined into */
 #define FRAMES_MAX  (1 << 20)
 #define SCRIPTS_MAX 65536
 #define SCRIPT_TRIES 8
@@ -210,7 +210,7 @@ static int64_t zigzag(uint64_t v)
 
 /* The last position at or before an offset in the code. Each entry: how much further the
  * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is
- * negative for what is no statement; later its two low bits tell. */
+ * negative for what is no statement; later its two low bits say. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
@@ -259,7 +259,7 @@ static const char *name_before(const struct v8_script *script, int32_t start, ui
 {
 	static const uint32_t between[] = { 0, 1, 3 };
 	struct frame_name at = {};
-	struct source_place source;
+	struct mapped_position source;
 
 	set_line(script, start, &at);
 	for (size_t i = 0; name_len && i < ARRAY_SIZE(between); i++)
@@ -274,7 +274,7 @@ static void map_place(struct v8_codes *c, const struct v8_script *script, int32_
 	struct frame_name *ret)
 {
 	const char *name = name_before(script, start, (uint32_t)name_len);
-	struct source_place source;
+	struct mapped_position source;
 
 	if (name)
 		ret->name = arena_strdup(c->arena, name);
@@ -303,7 +303,7 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 }
 
 /* What has no name is called as V8 does in errors. position -1: not known. */
-static void name_place(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
+static void name_position(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	uint64_t shared, int32_t position, struct frame_name *ret)
 {
 	const struct v8_script *script;
@@ -485,15 +485,15 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 }
 
 /* A function and where in its script; position -1: in no script, a builtin. */
-struct place {
+struct code_position {
 	uint64_t shared;
 	int32_t position;
 };
 
 /* From the innermost inlined function to the one that was compiled, by the positions of calls
  * in the code. pc: of the call, or behind it. */
-static size_t places_by_position(const struct v8_heap *h, const struct v8_record *r,
-	const struct v8_code *s, uint64_t pc, struct place places[PLACES_MAX])
+static size_t positions_by_position(const struct v8_heap *h, const struct v8_record *r,
+	const struct v8_code *s, uint64_t pc, struct code_position positions[POSITIONS_MAX])
 {
 	uint64_t table, deopt;
 	int64_t position, call;
@@ -503,12 +503,12 @@ static size_t places_by_position(const struct v8_heap *h, const struct v8_record
 		!v8_word(h, s->code, h->at->code_deopt, &deopt) ||
 		!position_at(h, table, (int64_t)(pc - s->start), &position))
 		return 0;
-	while (n < PLACES_MAX - 1 && inlining(position) >= 0 &&
-		inlined_at(h, deopt, inlining(position), &places[n].shared, &call)) {
-		places[n++].position = script_offset(position);
+	while (n < POSITIONS_MAX - 1 && inlining(position) >= 0 &&
+		inlined_at(h, deopt, inlining(position), &positions[n].shared, &call)) {
+		positions[n++].position = script_offset(position);
 		position = call;
 	}
-	places[n++] = (struct place){ r->shared, script_offset(position) };
+	positions[n++] = (struct code_position){ r->shared, script_offset(position) };
 	return n;
 }
 
@@ -527,7 +527,7 @@ static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
 	return true;
 }
 
-/* Where in its script a place in a function's bytecode is; -1. */
+/* Where in its script an offset in a function's bytecode is; -1. */
 static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32_t offset)
 {
 	uint64_t bytecode, table;
@@ -542,44 +542,44 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 
 /* V8 itself describes an optimised frame by what undoes it: only that has the builtins that were
  * inlined. Where a function's table of positions is not there the code's own is as good. */
-static size_t places_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
-	size_t nframes, struct place *places, size_t n)
+static size_t positions_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
+	size_t nframes, struct code_position *positions, size_t n)
 {
-	struct place own[PLACES_MAX];
+	struct code_position own[POSITIONS_MAX];
 	size_t from = 0;
 
 	for (size_t i = 0; i < nframes; i++) {
 		bool builtin = frames[i].offset < 0;
 
-		own[i] = (struct place){ frames[i].shared, -1 };
+		own[i] = (struct code_position){ frames[i].shared, -1 };
 		if (!builtin)
 			own[i].position = bytecode_position(h, frames[i].shared, frames[i].offset);
-		if (!builtin && from < n && places[from].shared == frames[i].shared && own[i].position < 0)
-			own[i].position = places[from].position;
+		if (!builtin && from < n && positions[from].shared == frames[i].shared && own[i].position < 0)
+			own[i].position = positions[from].position;
 		from += !builtin;
 	}
 	if (!nframes)
 		return n;
-	memcpy(places, own, nframes * sizeof(*own));
+	memcpy(positions, own, nframes * sizeof(*own));
 	return nframes;
 }
 
 static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	const struct v8_code *s, struct frame_name *ret)
 {
-	struct v8_virtual frames[PLACES_MAX];
-	struct place places[PLACES_MAX];
+	struct v8_virtual frames[POSITIONS_MAX];
+	struct code_position positions[POSITIONS_MAX];
 	uint64_t back = r->pc + 1; /* a return address is looked up at the call before it */
-	size_t nframes = v8_deopt_frames(h, s, &back, frames, PLACES_MAX);
-	size_t n = places_by_position(h, r, s, nframes ? back - 1 : r->pc, places);
+	size_t nframes = v8_deopt_frames(h, s, &back, frames, POSITIONS_MAX);
+	size_t n = positions_by_position(h, r, s, nframes ? back - 1 : r->pc, positions);
 
-	n = places_by_deopt(h, frames, nframes, places, n);
+	n = positions_by_deopt(h, frames, nframes, positions, n);
 	if (!n)
-		places[n++] = (struct place){ r->shared, -1 };
+		positions[n++] = (struct code_position){ r->shared, -1 };
 	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 
-		name_place(c, h, r, places[i].shared, places[i].position, ret);
+		name_position(c, h, r, positions[i].shared, positions[i].position, ret);
 		if (i + 1 == n)
 			break;
 		caller = arena_new_obj(c->arena, struct frame_name);
@@ -595,10 +595,10 @@ static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const str
 	int64_t position;
 
 	if (!r->compiled || !find_code(c, h, r->head.pid, r->pc, &s)) {
-		name_place(c, h, r, r->shared, -1, ret);
+		name_position(c, h, r, r->shared, -1, ret);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
-		name_place(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
+		name_position(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
 	} else {
 		name_optimized(c, h, r, &s, ret);
 	}
@@ -615,7 +615,7 @@ static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const 
 		v8_word(h, r->bytecode, h->at->bytecode_positions, &table) &&
 		position_at(h, table, (int64_t)(r->frame & 0xfffff), &position))
 		at = script_offset(position);
-	name_place(c, h, r, r->shared, at, ret);
+	name_position(c, h, r, r->shared, at, ret);
 }
 
 /* The process has gone: what the kernel half has read of it. */
@@ -633,7 +633,7 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	str_done(&file);
 }
 
-/* Whether the function is the one that was met: since then it may have been collected, and
+/* Whether the function is the one that was sent: since then it may have been collected, and
  * another be where it was. */
 static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 {

@@ -26,7 +26,7 @@
 
 #define TABLE_MAX  (1 << 20)
 #define OPS_MAX    (1 << 16) /* of one translation */
-#define ENTRY_SIZE 3         /* of an entry: place in the bytecode, translation, pc */
+#define ENTRY_SIZE 3         /* of an entry: offset in the bytecode, translation, pc */
 #define NONE       0xff
 
 /* ---- safepoints ---- */
@@ -150,7 +150,7 @@ static bool is_one_of(const uint8_t pair[2], unsigned op)
 }
 
 /* A translation, or the one before that it is like: from 11 on, `match` says that the next so
- * many operations are those at the same place there. */
+ * many operations are those at the same offset there. */
 struct translation {
 	const struct opcodes *form;
 	struct bytes own, basis;

@@ -409,7 +409,7 @@ void sourcemap_free(struct sourcemap *m)
 	free(m);
 }
 
-bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, struct source_place *ret)
+bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, struct mapped_position *ret)
 {
 	struct piece wanted = { .line = line - 1, .column = column - 1 };
 	const struct piece *found;
@@ -426,7 +426,7 @@ bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, s
 	found = lo ? &m->pieces[lo - 1] : NULL;
 	if (!line || !column || !found || found->line != wanted.line || found->source < 0)
 		return false;
-	*ret = (struct source_place){
+	*ret = (struct mapped_position){
 		.file = m->sources.at[found->source],
 		.name = found->name < 0 ? NULL : m->names.at[found->name],
 		.line = found->from_line + 1,

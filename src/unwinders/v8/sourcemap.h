@@ -16,12 +16,12 @@ struct sourcemap *sourcemap_new(const char *text, size_t size, const char *base)
 void sourcemap_free(struct sourcemap *m);
 
 /* Lines and columns from 1 on; strings live as long as the map. */
-struct source_place {
+struct mapped_position {
 	const char *file, *name; /* name: what is called so there, or NULL */
 	uint32_t line, column;
 	bool exact;              /* what was asked for is where a piece begins */
 };
-bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, struct source_place *ret);
+bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, struct mapped_position *ret);
 
 /* A map's text by its URL: "data:...;base64,...", or a file, relative to the script's. To be
  * free()d, as *ret_base; NULL. */

@@ -144,7 +144,7 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,
 	struct v8_virtual *frames, size_t max);
 
-/* ---- places ---- */
+/* ---- code positions ---- */
 
 struct v8_codes *v8_codes_new(void);
 /* From now on lines are those of source maps. files is copied. */

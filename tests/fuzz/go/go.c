@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_places(const struct pclntab *t, uint64_t vaddr)
 {
-	struct pcln_place places[PCLN_PLACES_MAX];
-	size_t n = pclntab_places(t, vaddr, places);
+	struct pcln_position places[PCLN_POSITIONS_MAX];
+	size_t n = pclntab_positions(t, vaddr, places);
 
-	if (n > PCLN_PLACES_MAX)
+	if (n > PCLN_POSITIONS_MAX)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		if (strlen(places[i].function) > 1u << 20 ||

@@ -17,7 +17,7 @@ static int no_file(void *arg, int pid, const char *path)
 static void look_up(const char *text, size_t size, const char *base)
 {
 	struct sourcemap *m = sourcemap_new(text, size, base);
-	struct source_place place;
+	struct mapped_position place;
 
 	for (uint32_t line = 0; m && line < 8; line++)
 		for (uint32_t column = 0; column < 64; column += 3)
