@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* php.bpf.c - the kernel half of src/unwinders/php/: PHP's frames.
+ *
+ * current_execute_data -> list of frames, newest first. They lie one above the other in
+ * pages of PHP's own, so what is read up to the end of a frame usually holds the next ones
+ * too.
+ *
+ * A frame names a zend_function by its address, which may be freed and used again. The id
+ * that is sent on is a hash of what the function says of itself (name, class, file): alike in
+ * all processes. From address to id leads the map php_seen; its entry counts only while the
+ * cookie is the same, a hash of the function's pointers and of its strings' own hashes. It is
+ * read once for each function in each walk: struct php_memo has the answer for the rest of
+ * the walk, and for later walks saves the map's lookup.
+ *
+ * Where bytes lie: see php.h. */
+#include "php.h"
+#include "bpf/walk/langmaps.bpf.h"
+
+#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
+#define FRAME_BYTES 56   /* of a zend_execute_data: as many as are read */
+#define CODE_BYTES  256  /* of a zend_op_array: at least as many as are read */
+#define MEMO        256
+#define CODE_MASK   ((1ULL << PHP_CODE_BITS) - 1)
+#define FRAME_UNKNOWN 1  /* no frame's address: php_next() finds it not readable */
+#define FAKES_MAX   4    /* frames without a function between a file and what includes it */
+
+/* zend_execute_data */
+#define FRAME_OPLINE 0
+#define FRAME_RETURN 16 /* return_value: where the function's result goes */
+#define FRAME_FUNC   24
+#define FRAME_FLAGS  40 /* This.u1.type_info */
+#define FRAME_PREV   48 /* prev_execute_data */
+#define CALL_TOP     (1 << 17) /* ZEND_CALL_TOP */
+
+/* zend_op, from byte 16 on: result, extended_value, lineno, opcode */
+#define OP_TAIL          16
+#define OP_INCLUDE       73  /* ZEND_INCLUDE_OR_EVAL */
+#define OP_EXCEPTION     149 /* ZEND_HANDLE_EXCEPTION, executor_globals.exception_op[0] */
+#define BEFORE_EXCEPTION 8   /* before that: opline_before_exception */
+#define OP_FRAMELESS     204 /* ZEND_FRAMELESS_ICALL_0, from 8.4 on.. */
+#define FRAMELESS_KINDS  4   /* ..to _3: zend_flf_functions[extended_value] is called */
+#define OP_LINE(w)       ((__u32)(w)[1])
+#define OP_CODE(w)       ((__u8)((w)[1] >> 32))
+#define OP_EXTENDED(w)   ((__u32)((w)[0] >> 32))
+
+/* zend_function: type, function_name, scope; zend_class_entry: name */
+#define CODE_NAME      8
+#define CODE_SCOPE     16
+#define CLASS_NAME     8
+#define INTERNAL_BYTES 24 /* of zend_internal_function: as many as are read */
+#define TYPE_INTERNAL  1  /* ZEND_INTERNAL_FUNCTION */
+#define TYPE_EVAL      4  /* ZEND_EVAL_CODE */
+
+/* zend_string: h, len, val */
+#define STR_HASH 8
+#define STR_VAL  24
+
+/* What the id depends on: name, class, file. */
+#define NAME_WORDS (PHP_NAME_MAX / 8)
+#define FILE_WORDS (PHP_FILE_MAX / 8)
+#define HASH_WORDS 256
+_Static_assert(HASH_WORDS == 2 * NAME_WORDS + FILE_WORDS, "a power of 2");
+
+struct php_memo {
+	__u64 addr;   /* of the zend_function | enum php_entry */
+	__u64 cookie;
+	__u64 id;     /* 0: it has no name of its own */
+	__u32 pid;
+	__u32 walk;   /* in which it was last compared */
+	__u64 type;
+};
+
+struct php_scratch {
+	__u64 window[WINDOW / 8];
+	__u64 code[CODE_BYTES / 8];
+	struct php_proc proc; /* of this walk */
+	__u32 walk, pad;
+	__u64 op[2];          /* what php_line_of() read */
+	struct php_memo memo[MEMO];
+	struct php_code_record out;
+} __attribute__((aligned(64)));
+
+struct php_key {
+	__u64 addr; /* as php_memo's */
+	__u32 pid;
+	__u32 pad;
+};
+
+struct php_value {
+	__u64 id;
+	__u64 cookie;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct php_key);
+	__type(value, struct php_value);
+} php_seen SEC(".maps");
+
+LANG_MAPS(php)
+
+/* The walk's place, beside struct list_cursor: its own[]. */
+struct php_place {
+	__u64 window; /* address of the stack copied to the scratch.. */
+	__u64 window_size; /* ..bytes of it; 0: none */
+	__u64 inner;  /* a frame was shown before this one */
+	__u64 called; /* the frame whose frameless call was shown */
+};
+_Static_assert(sizeof(struct php_place) <= 8 * LIST_OWN, "list.own");
+
+static __always_inline struct php_place *place_of(struct walk *w)
+{
+	return (struct php_place *)w->list.own;
+}
+
+/* ---- reading ---- */
+
+/* The word at a byte of a buffer of mask + 1 bytes. */
+static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
+{
+	at >>= 3;
+	FORGET(at);
+	return buf[at & mask >> 3];
+}
+
+#define frame_load(s, at) load((s)->window, at, WINDOW - 1)
+#define code_load(s, at)  load((s)->code, at, CODE_BYTES - 1)
+
+static __always_inline int read_word(__u64 addr, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr);
+}
+
+/* ---- the process ---- */
+
+/* opcache's JIT compiler makes code that runs in the C frame of execute_ex(). */
+__global __u64 php_compiled(struct walk *w)
+{
+	__u32 pid = w ? w->pid : 0;
+	struct php_proc *p = bpf_map_lookup_elem(&php_procs, &pid);
+
+	return p ? p->jit_rule : 0;
+}
+
+static __always_inline int find_proc(struct walk *w, struct php_scratch *s)
+{
+	__u32 pid = w->pid, file = w->list.file;
+	struct php_proc *p = bpf_map_lookup_elem(&php_procs, &pid);
+
+	if (p) {
+		s->proc = *p;
+		return 0;
+	}
+	p = file ? bpf_map_lookup_elem(&php_files, &file) : NULL;
+	if (!p)
+		return -1;
+	s->proc = *p;
+	s->proc.globals += s->proc.globals ? w->list.bias : 0;
+	s->proc.frameless += s->proc.frameless ? w->list.bias : 0;
+	return 0;
+}
+
+/* Builds without ZTS, the ones that have executor_globals, run PHP in one thread: the first. */
+__global int php_begin(struct walk *w)
+{
+	struct php_scratch *s;
+
+	if (!w)
+		return -1;
+	w->list.begun = 1;
+	w->list.frame = 0;
+	place_of(w)->window_size = 0;
+	s = scratch_of(w);
+	if (!s || find_proc(w, s))
+		return -1;
+	w->list.begun = LIST_HAS_LANG;
+	s->walk++;
+	place_of(w)->inner = 0;
+	place_of(w)->called = 0;
+	if (!s->proc.globals) { /* a build that is not known: there may be frames */
+		w->list.frame = FRAME_UNKNOWN;
+		return 0;
+	}
+	if (w->tid != w->pid)
+		return 0;
+	return read_word(s->proc.globals + s->proc.at.current, &w->list.frame) ? -1 : 0;
+}
+
+/* ---- functions ---- */
+
+static __always_inline __u64 mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0xff51afd7ed558ccdULL;
+	return h ^ (h >> 32);
+}
+
+struct php_hash {
+	struct php_code_record *r;
+	__u64 h;
+};
+
+/* One word of name, class and file, which lie one behind the other; what lies behind the end
+ * of each is stale. */
+static long hash_word(__u32 i, void *data)
+{
+	struct php_hash *hash = data;
+	struct php_code_record *r = hash->r;
+	__u64 left, word;
+
+	if (i < NAME_WORDS)
+		left = r->name_size - 8ULL * i;
+	else if (i < 2 * NAME_WORDS)
+		left = r->class_size - 8ULL * (i - NAME_WORDS);
+	else
+		left = r->file_size - 8ULL * (i - 2 * NAME_WORDS);
+	if ((__s64)left <= 0)
+		return 0;
+	word = load(r->name, 8 * i, 8 * HASH_WORDS - 1);
+	if (left < 8)
+		word &= (1ULL << (left * 8)) - 1;
+	hash->h = mix(hash->h, word);
+	return 0;
+}
+
+/* Of the function that is in s->out. */
+__global __u64 php_code_hash(struct walk *w)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	struct php_hash hash = {};
+
+	if (!s)
+		return 0;
+	hash.r = &s->out;
+	hash.h = mix((__u64)hash.r->entry << 32 | hash.r->file_size,
+		(__u64)hash.r->name_size << 32 | hash.r->class_size);
+	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
+	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
+}
+
+/* 0 or -1. */
+static __always_inline int read_str(__u64 str, __u64 *out, __u32 max, __u32 *ret_size)
+{
+	__u64 head[3] = {};
+	__u32 size;
+
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)str))
+		return -1;
+	size = head[2] > max ? max : (__u32)head[2];
+	*ret_size = size;
+	return bpf_probe_read_user(out, size, (const void *)(str + STR_VAL)) ? -1 : 0;
+}
+
+/* Read all that names the function whose head is in s->code. */
+__global int php_read_code(struct walk *w)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	struct php_code_record *r;
+	__u64 name, scope;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	r->name_size = r->class_size = r->file_size = 0;
+	name = code_load(s, CODE_NAME);
+	scope = code_load(s, CODE_SCOPE);
+	if (name && read_str(name, r->name, PHP_NAME_MAX, &r->name_size))
+		return -1;
+	if (name && scope && (read_word(scope + CLASS_NAME, &scope) ||
+		read_str(scope, r->class, PHP_NAME_MAX, &r->class_size)))
+		return -1;
+	if ((__u8)code_load(s, 0) == TYPE_INTERNAL)
+		return 0;
+	return read_str(code_load(s, s->proc.at.filename), r->file, PHP_FILE_MAX, &r->file_size);
+}
+
+/* Sends a function's names to userspace. Pages that are not resident cannot be read here: then
+ * the id is provisional, userspace reads the process instead (which brings the pages in), and
+ * the next walk tries again. Returns the id; *seen: for good. */
+static __always_inline __u64 first_sight(struct walk *w, struct php_scratch *s, __u64 addr,
+	__u64 cookie, int readable, int *seen)
+{
+	struct php_code_record *r = &s->out;
+	__u32 size = __builtin_offsetof(struct php_code_record, file), file;
+
+	r->head.head.kind = RECORD_LANG;
+	r->head.head.id = FRAME_LANG_PHP;
+	r->head.time = 0;
+	r->head.pid = w->pid;
+	r->addr = addr & ~7ULL;
+	r->entry = addr & 7;
+	if (readable && !php_read_code(w)) {
+		r->flags = 0;
+		r->code = php_code_hash(w);
+		*seen = 1;
+	} else {
+		r->flags = PHP_UNREADABLE;
+		r->name_size = r->class_size = r->file_size = 0;
+		r->code = mix(mix(cookie, addr), w->pid) & CODE_MASK;
+		*seen = 0;
+	}
+	file = r->file_size;
+	if (file > PHP_FILE_MAX)
+		file = PHP_FILE_MAX;
+	if (ring_output(r, size + file))
+		*seen = 0;
+	return r->code;
+}
+
+/* Of the function whose head is in s->code: see the top of this file. A function of its own, as
+ * stack is short. */
+__global __u64 php_cookie(struct walk *w)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 name, type, file, h, hash = 0;
+
+	if (!s)
+		return 0;
+	name = code_load(s, CODE_NAME);
+	type = (__u8)code_load(s, 0);
+	if (name)
+		read_word(name + STR_HASH, &hash);
+	h = mix(mix(mix(type, code_load(s, CODE_SCOPE)), name), hash);
+	if (type == TYPE_INTERNAL)
+		return h;
+	file = code_load(s, s->proc.at.filename);
+	hash = 0;
+	read_word(file + STR_HASH, &hash);
+	h = mix(mix(h, file), hash);
+	h = mix(h, code_load(s, s->proc.at.opcodes));
+	return mix(h, code_load(s, s->proc.at.filename + 8)); /* line_start, line_end */
+}
+
+/* What php_seen says, or first sight. *seen: the id is for good. */
+static __always_inline __u64 find_code(struct walk *w, struct php_scratch *s, __u64 addr,
+	__u64 cookie, int readable, int *seen)
+{
+	struct php_key key = { .addr = addr, .pid = w->pid };
+	struct php_value value = { .cookie = cookie }, *known;
+
+	known = readable ? bpf_map_lookup_elem(&php_seen, &key) : NULL;
+	if (known && known->cookie == cookie) {
+		*seen = 1;
+		return known->id;
+	}
+	value.id = first_sight(w, s, addr, cookie, readable, seen);
+	if (*seen)
+		bpf_map_update_elem(&php_seen, &key, &value, BPF_ANY);
+	return value.id;
+}
+
+static __always_inline struct php_memo *memo_of(struct php_scratch *s, __u64 addr)
+{
+	__u64 i = addr >> 4 ^ addr >> 12 ^ addr;
+
+	FORGET(i);
+	return &s->memo[i & (MEMO - 1)];
+}
+
+/* An internal function is shorter than what is read of others. 0 or -1. */
+static __always_inline int read_head(struct php_scratch *s, __u64 func)
+{
+	__u32 size = s->proc.at.filename + 16;
+
+	if (!bpf_probe_read_user(s->code, size & (CODE_BYTES - 1), (const void *)func))
+		return 0;
+	return bpf_probe_read_user(s->code, INTERNAL_BYTES, (const void *)func) ||
+		(__u8)s->code[0] != TYPE_INTERNAL ? -1 : 0;
+}
+
+/* Puts the function at addr (| enum php_entry) into the memo. 0 or -1: there is none. */
+__global int php_code(struct walk *w, __u64 addr)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 cookie = 0, type = 0, id = 0;
+	int readable, seen = 0;
+	struct php_memo *m;
+
+	if (!s)
+		return -1;
+	m = memo_of(s, addr);
+	readable = !read_head(s, addr & ~7ULL);
+	if (readable) {
+		type = (__u8)s->code[0];
+		cookie = php_cookie(w);
+		if (m->addr == addr && m->pid == w->pid && m->cookie == cookie) {
+			m->walk = s->walk;
+			return 0;
+		}
+		if (!type || type > TYPE_EVAL)
+			return -1;
+	}
+	if (!readable || (addr & 7) || code_load(s, CODE_NAME))
+		id = find_code(w, s, addr, cookie, readable, &seen);
+	/* What could not be read is looked up again in the next walk. */
+	*m = (struct php_memo){ addr, seen || !id ? cookie : ~cookie, id, w->pid, s->walk, type };
+	return 0;
+}
+
+static __always_inline int remember(struct walk *w, struct php_scratch *s, __u64 addr)
+{
+	struct php_memo *m = memo_of(s, addr);
+
+	return m->addr == addr && m->walk == s->walk ? 0 : php_code(w, addr);
+}
+
+/* ---- frames ---- */
+
+/* Reads the frame into the window, and the next ones with it, which lie before: from its
+ * page's start on, for what lies before that may not be there, and a read that faults costs
+ * as much as ten others. 0 or -1. */
+__global int php_window(struct walk *w, __u64 frame)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
+
+	if (!s)
+		return -1;
+	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
+		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
+		size = WINDOW;
+	}
+	if (bpf_probe_read_user(s->window, size & (2 * WINDOW - 1), (const void *)start)) {
+		start = frame;
+		if (bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame))
+			return -1;
+		size = FRAME_BYTES;
+	}
+	place_of(w)->window = start;
+	place_of(w)->window_size = size;
+	return 0;
+}
+
+/* Where the frame is in s->window; -1: not readable. */
+static __always_inline __s64 frame_at(struct walk *w, __u64 frame)
+{
+	const struct php_place *at = place_of(w);
+
+	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && php_window(w, frame))
+		return -1;
+	return (__s64)(frame - at->window);
+}
+
+/* Which statement entered a file or a string of code: the frame before says. ORDER PHP_ENTRY */
+__global int php_entry_of(__u64 frame)
+{
+	__u64 words[FRAME_BYTES / 8] = {}, op[2] = {};
+
+	if (!frame)
+		return PHP_MAIN;
+	for (int i = 0; i < FAKES_MAX && frame; i++) {
+		if (bpf_probe_read_user(words, sizeof(words), (const void *)frame))
+			return PHP_INCLUDE;
+		if (words[FRAME_FUNC / 8])
+			break;
+		frame = words[FRAME_PREV / 8];
+	}
+	if (bpf_probe_read_user(op, sizeof(op), (const void *)(words[0] + OP_TAIL)) ||
+		OP_CODE(op) != OP_INCLUDE)
+		return PHP_INCLUDE;
+	switch (OP_EXTENDED(op)) { /* ZEND_EVAL, ZEND_INCLUDE_ONCE.. */
+	case 1:
+		return PHP_EVAL;
+	case 4:
+		return PHP_INCLUDE_ONCE;
+	case 8:
+		return PHP_REQUIRE;
+	case 16:
+		return PHP_REQUIRE_ONCE;
+	}
+	return PHP_INCLUDE;
+}
+
+/* Leaves the operation that the frame is at in s->op. Where an exception is on its way, the
+ * frame has left the line that it was at. */
+__global __u32 php_line_of(struct walk *w, __u64 opline)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+
+	if (!s)
+		return 0;
+	s->op[0] = s->op[1] = 0;
+	if (bpf_probe_read_user(s->op, sizeof(s->op), (const void *)(opline + OP_TAIL)))
+		return 0;
+	if (OP_CODE(s->op) == OP_EXCEPTION &&
+		!read_word(opline - BEFORE_EXCEPTION, &opline))
+		bpf_probe_read_user(s->op, sizeof(s->op), (const void *)(opline + OP_TAIL));
+	return OP_LINE(s->op);
+}
+
+/* From 8.4 on some internal functions are called without a frame. What such a function called in
+ * its turn is the frame before. 1: its frame; 0: there is none. */
+static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u64 *frame)
+{
+	__u64 func = 0;
+
+	if (!s->proc.frameless || !place_of(w)->inner || place_of(w)->called == w->list.frame ||
+		OP_CODE(s->op) - (__u32)OP_FRAMELESS >= FRAMELESS_KINDS)
+		return 0;
+	place_of(w)->called = w->list.frame;
+	if (read_word(s->proc.frameless, &func) || read_word(func + 8ULL * OP_EXTENDED(s->op), &func) ||
+		!func || (func & 7) || remember(w, s, func))
+		return 0;
+	*frame = FRAME_PHP(memo_of(s, func)->id & CODE_MASK, 0);
+	return 1;
+}
+
+/* Of the function that a frame is of; NULL: there is none. id 0: the frame is not shown. */
+static __always_inline struct php_memo *code_of(struct walk *w, struct php_scratch *s, __u64 func,
+	__u64 previous)
+{
+	struct php_memo *m = memo_of(s, func);
+
+	if ((func & 7) || remember(w, s, func))
+		return NULL;
+	if (m->id || m->type == TYPE_INTERNAL)
+		return m;
+	func |= m->type == TYPE_EVAL ? PHP_EVAL : php_entry_of(previous);
+	return remember(w, s, func) ? NULL : memo_of(s, func);
+}
+
+/* C has made the frame for a call and has not entered execute_ex() for it yet: what it returns goes
+ * to a variable of a C frame that is newer than this loop's. The frame before is this loop's. */
+static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s64 o)
+{
+	__u64 to = frame_load(s, o + FRAME_RETURN);
+
+	return frame_load(s, o + FRAME_FLAGS) & CALL_TOP && !place_of(w)->inner && to >= w->first.sp && to < w->sp;
+}
+
+/* 0 or -1. */
+static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s64 o, __u64 *frame)
+{
+	__u64 func = frame_load(s, o + FRAME_FUNC), flags = frame_load(s, o + FRAME_FLAGS);
+	__u64 opline = frame_load(s, o + FRAME_OPLINE), previous = frame_load(s, o + FRAME_PREV), id;
+	struct php_memo *m = func ? code_of(w, s, func, previous) : NULL;
+	__u32 line = 0;
+
+	if (func && !m)
+		return -1;
+	/* A stand-in, whose flags say nothing; where a fiber begins; one that does not run yet. */
+	if (!func || !m->id || (m->type != TYPE_INTERNAL && is_pending(w, s, o))) {
+		w->list.frame = previous;
+		*frame = 0;
+		return 0;
+	}
+	id = m->id & CODE_MASK;
+	if (m->type == TYPE_INTERNAL) { /* it may have the flag, and nothing runs it but itself */
+		flags = 0;
+	} else {
+		line = php_line_of(w, opline);
+		if (frameless(w, s, frame))
+			return 0;
+	}
+	*frame = FRAME_PHP(id, line);
+	w->list.frame = previous;
+	w->list.ended = !!(flags & CALL_TOP);
+	place_of(w)->inner = 1;
+	return 0;
+}
+
+/* This loop is about to return: its frame (x86_64: in r14, ZEND_VM_FP_GLOBAL_REG of php-src
+ * Zend/zend_execute.c, also in compiled code) is not in the list any more. */
+static __always_inline int has_left(struct walk *w)
+{
+	__u64 own = w->regs[RULE_REG_R14], flags = 0, previous = 0;
+	__u32 known = WALK_EXACT | WALK_REGS;
+
+	if (WALK_ARM64(w) || place_of(w)->inner || !w->list_in || (w->flags & known) != known ||
+		own == w->list.frame)
+		return 0;
+	return !read_word(own + FRAME_FLAGS, &flags) && flags & CALL_TOP &&
+	       !read_word(own + FRAME_PREV, &previous) && previous == w->list.frame;
+}
+
+__global int php_next(struct walk *w, __u64 *frame)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__s64 o;
+
+	if (!s || !frame)
+		return -1;
+	w->list.entry = 0;
+	if (w->list.ended || !w->list.frame || has_left(w)) {
+		w->list.ended = 0;
+		return 0;
+	}
+	o = w->list.frame & 7 ? -1 : frame_at(w, w->list.frame);
+	if (o >= 0 && !show_frame(w, s, o, frame))
+		return 1;
+	w->list.frame = 0;
+	return -1;
+}
+
+/* Most frames: in the window, not their activation's last, of functions that this walk has seen
+ * and that have a name. */
+__global int php_batch(struct walk *w)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 frame, window, last, op[2] = {};
+	int n = 0;
+
+	if (!s || w->list.ended || !w->list.frame || !place_of(w)->inner)
+		return 0;
+	frame = w->list.frame;
+	if ((frame & 7) || frame_at(w, frame) < 0)
+		return 0;
+	window = place_of(w)->window;
+	last = place_of(w)->window_size - FRAME_BYTES;
+	for (; n < LIST_BATCH; n++) {
+		__u64 o = frame - window, func;
+		struct php_memo *m;
+
+		if (o > last || (o & 7))
+			break;
+		func = frame_load(s, o + FRAME_FUNC);
+		m = memo_of(s, func);
+		if (m->addr != func || m->walk != s->walk || !m->id || m->type == TYPE_INTERNAL ||
+			(frame_load(s, o + FRAME_FLAGS) & CALL_TOP))
+			break;
+		if (bpf_probe_read_user(op, sizeof(op), (const void *)(frame_load(s, o + FRAME_OPLINE) + OP_TAIL)) ||
+			OP_CODE(op) == OP_EXCEPTION || OP_CODE(op) >= OP_FRAMELESS)
+			break;
+		w->list.batch[n] = FRAME_PHP(m->id & CODE_MASK, OP_LINE(op));
+		frame = frame_load(s, o + FRAME_PREV);
+	}
+	w->list.frame = frame;
+	place_of(w)->inner |= n > 0;
+	return n;
+}
+
+/* One interpreter is all that a build without ZTS has. */
+__global int php_outer(struct walk *w)
+{
+	return -1;
+}
