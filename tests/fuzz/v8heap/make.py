@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py - makes the corpus anew: frames of program.js in nodes of all versions here, interpreted
-and compiled, and of the recorded arm64 ones (../../unwind/cores: without columns), each with what
-V8 told of it. A frame that is named otherwise than V8 did is not kept, and told. Files with other
-names than these are what was found, or made by hand.
+"""make.py - makes the corpus anew: frames of program.js in all installed versions of node, interpreted
+and compiled, and of the recorded arm64 cores (../../unwind/cores: without columns), each with V8's own
+account of it. A frame whose name differs from V8's is reported and left out. Files with other names
+than these were found by the fuzzer or made by hand.
 
     make.py CAPTURE [VERSION...]      CAPTURE: build/release/tests/fuzz/v8heap/capture; root, x86_64"""
 import base64
@@ -27,7 +27,7 @@ from maps import vlq
 from run import known
 from replay import unpack
 
-AT = pathlib.Path('/tmp/v8heap')  # files' names are in the captures
+AT = pathlib.Path('/tmp/v8heap')  # fixed, because the captures contain file names
 # The map of mapped.js: where its function's name is, and its call.
 MAP = base64.b64encode(json.dumps({
     'version': 3, 'sources': ['/from/source.ts'], 'names': ['original'],
@@ -37,7 +37,7 @@ MAPPED = 'original', '/from/source.ts', '29', '5'
 OUTERMOST = '<anonymous>', 'internal/main/run_main_module'  # its text is an external string
 STRINGS = ['named_cons', 'named_deep', 'named_thin', 'named_sliced', 'named_wide', 'имя', 'naïve', 'cons_text']
 SHAPES = [*STRINGS, 'a.b.inferred', 'scoped', 'hashed', 'moved', 'evaluates', 'eval', 'map', 'still']
-# What, node's options (with what older versions call them), program.js' arguments, which frames.
+# Name, node's options (with their names in older versions), arguments of program.js, frames to keep.
 RUNS = {
     'interpreted': ([('--no-opt', '--no-sparkplug'), ('--no-opt',)], ('account', 3), ['named_sliced', 'hashed', 'scoped']),
     'baseline': ([('--no-opt', '--no-maglev', '--always-sparkplug'), ('--no-opt', '--always-sparkplug')],
@@ -47,7 +47,7 @@ RUNS = {
     'lines': ([('--no-opt', '--no-sparkplug'), ('--no-opt',)], ('wait', 3), []),
     'mapped': ([()], ('wait', 3), []),
 }
-# Of these versions more.
+# More frames are kept of these versions.
 THOROUGH = {'12', '26'}
 MORE = {'interpreted': SHAPES, 'lines': ['имя', 'cons_text', 'eval', 'naïve', OUTERMOST], 'mapped': ['original']}
 RECORDED = {'23-baseline': ['get got'], '150-spin': ['spin', 'toJSON'], '47-interpreted': ['Derived']}
@@ -67,7 +67,7 @@ def captured(new, capture, *args):
 
 
 def live(capture, node, options, how, new, maps):
-    """What a run told, and its frames."""
+    """V8's own account of a run, and the captured frames."""
     with subprocess.Popen([node, *options, AT / 'program.js', *map(str, how)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, env=dict(os.environ, **({'MAP': MAP} if maps else {}))) as traced:
         told = []
@@ -97,7 +97,7 @@ def agrees(told, found):
 
 
 def right_ones(what, told, frames):
-    """Files all of whose frames are named as V8 told; complains of the others."""
+    """Files all of whose frames have the names that V8 gives; reports the others."""
     start = next(i for i, (_, found) in enumerate(frames) if found[0] == 'probe')
     good, bad = set(), set()
     for (file, found), own in zip(frames[start + 1:], told):
