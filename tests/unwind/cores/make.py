@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py - records what replay.py replays: Go programs of several versions dump core in an
-emulated arm64 machine, in stacks that they have told before; slim takes what matters.
+"""make.py - records the cores for replay.py: Go programs of several versions print a stack and then
+dump core in it, in an emulated arm64 machine; slim removes what walks and names do not need.
 
     make.py SLIM [PROGRAM...]      writes PROGRAM.exe.xz, PROGRAM.WHICH-HOW.core.xz and .account here"""
 import base64
@@ -33,8 +33,7 @@ PROGRAMS = {
 }
 CASES = [(3, 'call'), (25, 'leaf'), (60, 'copy'), (120, 'call'), (200, 'copy'), (280, 'leaf')]
 
-# For what runs in a machine, where only what is printed comes out: a file as its pages that are
-# not zero; what is sent as text.
+# Only printed text leaves the emulated machine: files are sent as text, without their pages of zeros.
 PACK = r'''
 import base64, os, pickle, resource, subprocess, sys, zlib
 resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
@@ -83,13 +82,13 @@ def unpacked(file):
 
 
 def sent(text):
-    """(name, what) of all that a machine has sent."""
+    """(name, content) of each file that the machine sent."""
     for name, body in re.findall(r'^sent (\S+)\r?\n(.*?)^\.\r?$', text, re.M | re.S):
         yield name, pickle.loads(zlib.decompress(base64.b64decode(body)))
 
 
 def boot(programs):
-    """(name, program, (what it told, its core)) of each case."""
+    """(name, program, (its own account, its core)) of each case."""
     cases = '\n'.join(f'/cores/{p} {which} {how}' for p in programs for which, how in CASES)
     with tempfile.TemporaryDirectory() as tree:
         for name in programs:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""replay.py - recorded arm64 processes, walked as their cores: the thread that died beside
-what its program had told of itself, frame by frame (name, file, line), and every thread to
-its end. See make.py, make_node.py.
+"""replay.py - walks the core files of recorded arm64 processes: compares the stack of the thread that
+crashed with the program's own account, frame by frame (name, file, line); every thread must be walked
+to its end. See make.py, make_node.py.
 
     replay.py STRATA go|node"""
 import json
@@ -15,10 +15,10 @@ import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# How Go and C are stuck together: Go's account has a stand-in for what is really there.
+# Functions between Go's and C's frames: Go's own account has a stand-in for them.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 IS_C = re.compile(r'\+(0x[0-9a-f]+|\d+)$')  # Go's and node's frames end in a line, or in a name
-# The innermost frames, by what it died of; the account begins behind main.probe.
+# The innermost frames, by the way it crashed; the account begins after main.probe.
 INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
              'copy': ['runtime.memmove', 'main.copies', 'main.die', 'main.init.']}
 
@@ -30,7 +30,7 @@ def threads(strata, core, *where):
 
 
 def cut(stacks):
-    """What is wrong with any of them, or None."""
+    """The first error in any of the stacks, or None."""
     for n, stack in enumerate(stacks):
         marks = [line for line in stack if line.startswith('[')]
         if marks or not stack:
@@ -39,7 +39,7 @@ def cut(stacks):
 
 
 def compare_go(how, told, died):
-    """What is wrong, or None."""
+    """The first difference, or None."""
     start = next((i for i, line in enumerate(died) if line.startswith('main.probe ')), None)
     if start is None:
         return f'no probe: {died}'
@@ -63,7 +63,7 @@ def replay_go(strata, name, core, directory):
 
 
 def unpack(archive, directory):
-    """Files that are mostly zeros."""
+    """Unpacks files that are mostly zeros as sparse files."""
     with tarfile.open(archive) as tar:
         for member in tar:
             path, data = directory / member.name, tar.extractfile(member)
@@ -78,7 +78,7 @@ def unpack(archive, directory):
 
 
 def places(told, got):
-    """Of a frame as node tells of it, and as it is shown: name, file, line, and perhaps column."""
+    """The fields of a frame, by node's account and as strata prints it: name, file, line, perhaps column."""
     name, file, *place = told.split('\t')
     found, *where = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', got).groups()
     where = ['' if where[0] in (None, '<anonymous>') else where[0], *(n or '0' for n in where[1:])]
