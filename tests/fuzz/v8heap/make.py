@@ -70,17 +70,17 @@ def live(capture, node, options, how, new, maps):
     """V8's own account of a run, and the captured frames."""
     with subprocess.Popen([node, *options, AT / 'program.js', *map(str, how)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, env=dict(os.environ, **({'MAP': MAP} if maps else {}))) as traced:
-        told = []
+        account = []
         for line in traced.stdout:
             if line == b'there\n':
                 break
-            told = [place(text) for text in json.loads(line)]
+            account = [place(text) for text in json.loads(line)]
         time.sleep(0.15)  # until it waits
         try:
             frames = list(captured(new, capture, *['-m'] * maps, new, str(traced.pid)))
         finally:
             traced.kill()
-    return told, frames
+    return account, frames
 
 
 def recorded(capture, version, case, directory, new):
@@ -88,26 +88,26 @@ def recorded(capture, version, case, directory, new):
     core.write_bytes(lzma.decompress((CORES / f'node{version}-arm64.{case}.core.xz').read_bytes()))
     if not root.exists():
         unpack(CORES / f'node{version}-arm64.files.tar.xz', root)
-    told = json.loads((CORES / f'node{version}-arm64.{case}.account').read_text())
-    return [place(text) for text in told], list(captured(new, capture, new, core, root))
+    account = json.loads((CORES / f'node{version}-arm64.{case}.account').read_text())
+    return [place(text) for text in account], list(captured(new, capture, new, core, root))
 
 
-def agrees(told, found):
-    return all(a in (b, '') for a, b in zip(told[:1], found)) and tuple(told[1:]) == tuple(found[1:len(told)])
+def agrees(account, found):
+    return all(a in (b, '') for a, b in zip(account[:1], found)) and tuple(account[1:]) == tuple(found[1:len(account)])
 
 
-def right_ones(what, told, frames):
+def right_ones(what, account, frames):
     """Files all of whose frames have the names that V8 gives; reports the others."""
     start = next(i for i, (_, found) in enumerate(frames) if found[0] == 'probe')
     good, bad = set(), set()
-    for (file, found), own in zip(frames[start + 1:], told):
+    for (file, found), own in zip(frames[start + 1:], account):
         if agrees(own, found):
             good.add(file)
         else:
             bad.add(file)
             print(f'{what}: V8 says {own}, strata {found}')
-    if len(told) != len(frames) - start - 1:
-        print(f'{what}: V8 says {len(told)} frames, strata {len(frames) - start - 1}')
+    if len(account) != len(frames) - start - 1:
+        print(f'{what}: V8 says {len(account)} frames, strata {len(frames) - start - 1}')
     return good - bad
 
 
@@ -127,7 +127,7 @@ def keep(what, good, frames, wanted):
 
 
 def make_live(capture, version, directory):
-    node, told_before = str(binaries.node(version)), []
+    node, account_before = str(binaries.node(version)), []
     for what, (choices, how, wanted) in RUNS.items():
         wanted = MORE.get(what, wanted) if version in THOROUGH else wanted
         options = known(node, choices)
@@ -135,20 +135,20 @@ def make_live(capture, version, directory):
             continue
         name = f'node{version}-x86_64-{what}'
         maps = what == 'mapped'
-        told, frames = live(capture, node, options, how, str(directory / name), maps)
+        account, frames = live(capture, node, options, how, str(directory / name), maps)
         if maps:
             good = {file for file, found in frames if found == MAPPED}
         else:
-            told_before = told or told_before
-            good = right_ones(name, told or told_before, frames)
+            account_before = account or account_before
+            good = right_ones(name, account or account_before, frames)
         keep(name, good, frames, wanted)
 
 
 def make_recorded(capture, version, directory):
     for case, wanted in RECORDED.items():
         name = f"node{version}-arm64-{case.partition('-')[2]}"
-        told, frames = recorded(capture, version, case, directory, str(directory / name))
-        good = right_ones(name, told, frames)
+        account, frames = recorded(capture, version, case, directory, str(directory / name))
+        good = right_ones(name, account, frames)
         good |= {file for file, found in frames if found[0] == 'spin'}  # V8 was not asked there
         keep(name, good, frames, wanted)
 

@@ -67,8 +67,8 @@ def send(name, what):
 INSIDE = PACK + r'''
 for line in sys.stdin.read().splitlines():
     program, which, how = line.split()
-    told = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
-    send(f'{os.path.basename(program)}.{which}-{how}', (told, packed('/tmp/core')))
+    account = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
+    send(f'{os.path.basename(program)}.{which}-{how}', (account, packed('/tmp/core')))
     os.unlink('/tmp/core')
 '''
 
@@ -119,12 +119,12 @@ def write(name, data):
 
 
 def main(slim, *programs):
-    for name, exe, (told, core) in boot(programs or PROGRAMS):
+    for name, exe, (account, core) in boot(programs or PROGRAMS):
         program = name.rpartition('.')[0]
         if not (HERE / f'{program}.exe.xz').exists():
             write(f'{program}.exe.xz', slimmed(slim, 'exe', exe))
         write(f'{name}.core.xz', slimmed(slim, 'core', unpacked(core), exe))
-        (HERE / f'{name}.account').write_bytes(told)
+        (HERE / f'{name}.account').write_bytes(account)
 
 
 if __name__ == '__main__':

@@ -32,26 +32,26 @@ def record(node, which, how, options):
     """Runs node until it dumps /tmp/core; returns its account of the stack."""
     traced = subprocess.Popen([node, *options, '-r', './core.js', 'program.js', '400', '120'], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, env=dict(os.environ, WHICH=which, HOW='call' if how == 'call' else 'spin'))
-    told = b''
+    account = b''
     for line in traced.stdout:
         if line.startswith(b'own '):
-            told = line[line.index(b'['):]
+            account = line[line.index(b'['):]
         elif line.startswith(b'there'):
             time.sleep(4)
             traced.send_signal(signal.SIGABRT)
     traced.wait()
-    return told
+    return account
 
 os.chdir('/cores')
 versions = {}
 for line in open('cases'):
     version, which, how, *options = line.split()
     node = f'/cores/node{version}'
-    told = record(node, which, how, options)
+    account = record(node, which, how, options)
     slim = f'/tmp/{version}.{which}-{how}'
     subprocess.run(['./slim', 'core', '/tmp/core', node, slim], check=True)
     os.unlink('/tmp/core')
-    send(f'node{version}-arm64.{which}-{how}', (told, packed(slim)))
+    send(f'node{version}-arm64.{which}-{how}', (account, packed(slim)))
     versions.setdefault(version, []).append(slim)
 for version, cores in versions.items():
     os.mkdir('/tmp/files')
@@ -91,9 +91,9 @@ def archive(files):
 def main(*versions):
     for name, what in boot(versions or VERSIONS):
         if '.' in name:
-            told, core = what
+            account, core = what
             make.write(f'{name}.core.xz', make.unpacked(core))
-            (HERE / f'{name}.account').write_bytes(told)
+            (HERE / f'{name}.account').write_bytes(account)
         else:
             make.write(f'{name}.files.tar.xz', archive(what))
 

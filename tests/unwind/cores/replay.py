@@ -38,7 +38,7 @@ def cut(stacks):
     return None
 
 
-def compare_go(how, told, died):
+def compare_go(how, account, died):
     """The first difference, or None."""
     start = next((i for i, line in enumerate(died) if line.startswith('main.probe ')), None)
     if start is None:
@@ -47,19 +47,19 @@ def compare_go(how, told, died):
         if not line.startswith(name):
             return f'{line}, not {name}'
     got = [line for line in died[start + 1:] if not line.startswith(GLUE) and not IS_C.search(line)]
-    for n, (a, b) in enumerate(zip(told, got)):
+    for n, (a, b) in enumerate(zip(account, got)):
         if a != b:
             return f'frame {n}: {b}; Go says {a}'
-    return None if len(told) == len(got) else f'{len(got)} frames; Go says {len(told)}: {got[-3:]}'
+    return None if len(account) == len(got) else f'{len(got)} frames; Go says {len(account)}: {got[-3:]}'
 
 
 def replay_go(strata, name, core, directory):
     program, case = name.rsplit('.', 1)
     exe = pathlib.Path(directory, 'exe')
     exe.write_bytes(lzma.decompress((HERE / f'{program}.exe.xz').read_bytes()))
-    told = (HERE / f'{name}.account').read_text().splitlines()
+    account = (HERE / f'{name}.account').read_text().splitlines()
     stacks = threads(strata, core, '--exe', exe)
-    return cut(stacks) or compare_go(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+    return cut(stacks) or compare_go(case.partition('-')[2], account, stacks[0]), len(account), len(stacks)
 
 
 def unpack(archive, directory):
@@ -77,16 +77,16 @@ def unpack(archive, directory):
                 out.truncate(member.size)
 
 
-def places(told, got):
+def places(account, got):
     """The fields of a frame, by node's account and as strata prints it: name, file, line, perhaps column."""
-    name, file, *place = told.split('\t')
+    name, file, *place = account.split('\t')
     found, *where = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', got).groups()
     where = ['' if where[0] in (None, '<anonymous>') else where[0], *(n or '0' for n in where[1:])]
     node = [name or found, file.removeprefix('file://'), *place]
     return node, [found, *where][:len(node)]
 
 
-def compare_node(how, told, died):
+def compare_node(how, account, died):
     died = [line for line in died if not IS_C.search(line)]
     start = next((i for i, line in enumerate(died) if line.startswith('probe ')), None)
     inner = [line.split(':')[0] for line in died[:start]]
@@ -95,20 +95,20 @@ def compare_node(how, told, died):
     if ('call' if how == 'call' else 'spin') + ' /cores/core.js' not in inner:
         return f'innermost: {inner}'
     got = died[start + 1:]
-    for n, (a, b) in enumerate(zip(told, got)):
+    for n, (a, b) in enumerate(zip(account, got)):
         node, shown = places(a, b)
         if node != shown:
             return f'frame {n}: {shown}; node says {node}'
-    return None if len(told) == len(got) else f'{len(got)} frames; node says {len(told)}'
+    return None if len(account) == len(got) else f'{len(got)} frames; node says {len(account)}'
 
 
 def replay_node(strata, name, core, directory):
     program, case = name.rsplit('.', 1)
     if not (directory / program).exists():
         unpack(HERE / f'{program}.files.tar.xz', directory / program)
-    told = json.loads((HERE / f'{name}.account').read_text())
+    account = json.loads((HERE / f'{name}.account').read_text())
     stacks = threads(strata, core, '--sysroot', directory / program)
-    return cut(stacks) or compare_node(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+    return cut(stacks) or compare_node(case.partition('-')[2], account, stacks[0]), len(account), len(stacks)
 
 
 def main(strata, language):

@@ -378,7 +378,7 @@ static bool says_of_v8(const char *name)
 	return false;
 }
 
-/* Keeps the symbols at one of these positions and those that describe V8; of the latter also the data
+/* Keeps the symbols at one of these positions and the symbols that describe V8; of these also the data
  * that they name. */
 static void keep_symbols(struct elf *e, const char *table, const char *strings, const struct range *at, size_t n)
 {

@@ -96,19 +96,19 @@ def look(strata, started, seconds):
     """Whether something is wrong, and the lines of TAP."""
     done = subprocess.run([strata, '-v', '-e', SCRIPT.format(seconds)], capture_output=True, text=True, timeout=200)
     found = stacks(done.stdout)
-    failed, told = False, []
+    failed, report = False, []
     for n, (name, process, end, others) in enumerate(started, 1):
         seen = found.get(process.pid, [])
         total, (own, cut, wrong) = samples(seen), judge(seen, end, others)
         bad = total < LEAST or 100 * samples(own) < OWN * total or \
             100 * samples(cut + wrong) > (100 - WHOLE) * total
         failed |= bad
-        told.append(f'{"not ok" if bad else "ok"} {n} - {name}: {total} samples, {len(seen)} stacks, '
+        report.append(f'{"not ok" if bad else "ok"} {n} - {name}: {total} samples, {len(seen)} stacks, '
                     f'{samples(own)} its own, {samples(cut)} cut, {samples(wrong)} with another end')
-        told += [f'# {count} x\n#   ' + text.strip().replace('\n', '\n#   ') for count, text in (cut + wrong)[:8]]
+        report += [f'# {count} x\n#   ' + text.strip().replace('\n', '\n#   ') for count, text in (cut + wrong)[:8]]
     if failed:
-        told.append('# ' + done.stderr.strip().replace('\n', '\n# '))
-    return failed, told
+        report.append('# ' + done.stderr.strip().replace('\n', '\n# '))
+    return failed, report
 
 
 def main(strata, live):
@@ -120,14 +120,14 @@ def main(strata, live):
         time.sleep(2)
         warm_up(strata, started)
         for seconds in SECONDS:
-            failed, told = look(strata, started, seconds)
+            failed, report = look(strata, started, seconds)
             if not failed:
                 break
     finally:
         for _, process, *_ in started:
             process.kill()
             process.wait()
-    print(f'1..{len(wanted)}', *told, sep='\n')
+    print(f'1..{len(wanted)}', *report, sep='\n')
     for n, (name, why) in enumerate(missing, len(started) + 1):
         failed |= tap_fails(n, name, why)
     return failed

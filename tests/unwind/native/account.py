@@ -14,7 +14,7 @@ DEPTHS = (10, 4800) if os.environ.get('STRATA_FEW') else (1, 10, 100, 1000, 4800
 SCRIPT = 'uprobe:%s:marker { printf("%%d%%s\\n", len(ustack), ustack(16384)); exit(); }'
 
 
-def told(chain):
+def own_names(chain):
     frames = []
     for line in chain.stdout:
         line = line.strip()
@@ -67,7 +67,7 @@ def main(strata, chains):
             n += 1
             chain = subprocess.Popen([program, str(depth), 'loop'], stdout=subprocess.PIPE,
                                      text=True)
-            want = told(chain)
+            want = own_names(chain)
             length, got = seen(strata, program, chain.pid)
             chain.kill()
             wrong = agree(want, got)
