@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# alone.sh ARCHIVE OUTPUT WORK - libbpf's archive, nothing but its interface visible
+# alone.sh ARCHIVE OUTPUT WORK - links libbpf's archive to one object with only its interface visible
 set -eu
 mkdir -p "$3"
 ${LD:-ld} -r -o "$3/libbpf.o" --whole-archive "$1"

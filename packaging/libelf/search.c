@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* search.c - what Debian 13's libelf.a (elfutils 0.192) refers to and does not have: its search trees,
- * lib/eu-search.c of elfutils. A tree begins with its root; the lock behind it is not for us, of one
- * thread at a time. */
+/* search.c - search trees that Debian 13's libelf.a (elfutils 0.192) uses but lacks: lib/eu-search.c
+ * of elfutils. A tree begins with its root. The lock after it is not used: only one thread at a time
+ * calls libelf here. */
 #include <search.h>
 #include <stddef.h>
 

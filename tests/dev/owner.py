@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""owner.py - ./dev as root in another user's tree: what it builds is that user's, who can build it
-again; what an older one left of root's, too. With stand-ins for the package manager, meson and ninja."""
+"""owner.py - ./dev as root in another user's tree: that user owns what it builds and can build it again;
+./dev also gives back files that an older version left as root's. Uses stand-ins for the package manager,
+meson and ninja."""
 import os
 import pathlib
 import shutil
@@ -27,7 +28,7 @@ printf '#!/bin/sh\nid -u\n' >"$2/src/strata" && chmod +x "$2/src/strata"''',
 
 
 def tree(top):
-    """A clone of USER's, and stand-ins."""
+    """Makes a clone that USER owns, and the stand-ins."""
     shutil.copy(TOP / 'dev', top / 'dev')
     (top / 'bin').mkdir()
     for name, text in FAKES.items():

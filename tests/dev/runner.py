@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""runner.py - what the tests themselves rest on: the table of what was skipped, and waiting for a tracer
-that has something to say of another process first."""
+"""runner.py - tests the test tools: the table of skipped tests, and waiting for a tracer that first
+prints messages about another process."""
 import json
 import os
 import pathlib
@@ -39,7 +39,7 @@ def tracer(words):
 
 
 def ends(words):
-    """What the test that waits for it ends with."""
+    """The message with which a test that waits for this tracer ends."""
     try:
         traced.attached(tracer(words))
     except SystemExit as end:

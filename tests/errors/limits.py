@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""limits.py STRATA - long scripts, made here: each is compiled, or refused with its position, a tag and
-the limit. None ends the program by a signal, an assertion or LLVM's own words."""
+"""limits.py STRATA - generated long scripts: strata compiles each, or refuses it with a position, a tag
+and the limit. None ends strata by a signal, an assertion or an error of LLVM's."""
 import os
 import re
 import subprocess
@@ -20,7 +20,7 @@ def probe(body):
 WORDS = 'comm, ' * 499 + 'comm'
 LITERAL = '"' + 'a' * 16000 + '"'
 
-# What it has much of: the script, and the message (a regular expression; None: it is compiled).
+# What the script has much of: (the script, the message as a regular expression; None: it compiles).
 CASES = {
     'maps of a script': (repeat('begin { @m# = 1 }', 513), r'at most 512 maps: @m512 is one more \[too-large\]'),
     'maps of 600, in one probe': (probe(repeat('@m# = 1;', 600)), r'at most 512 maps.* \[too-large\]'),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""growth.py STRATA - compiling takes time in proportion to the script, or the script is refused
-at once with a place.
+"""growth.py STRATA - the time to compile grows linearly with the script, or strata refuses the script
+at once with a source position.
 
-CPU time of a script is compared with that of one four times its size: linear is 4, the square
-is 16. Nothing is loaded."""
+Compares the CPU time for a script with that for one four times its size: linear growth gives 4,
+quadratic 16. Nothing is loaded."""
 import os
 import resource
 import subprocess
@@ -27,8 +27,8 @@ SHAPES = {
     'nested unroll': (25, lambda n: body([f'unroll ({n}) {{ unroll ({n}) {{ unroll ({n}) {{ @a = nsecs }} }} }}'])),
     'mistakes': (400, lambda n: body(f'prinft({i});' for i in range(n))),
 }
-MOST = 8       # times as long
-SLACK = 0.15   # seconds: what does not count
+MOST = 8       # ratio of the two times
+SLACK = 0.15   # seconds that are ignored
 
 
 def body(statements):
@@ -36,7 +36,7 @@ def body(statements):
 
 
 def seconds(strata, text):
-    """CPU time; whether it was killed."""
+    """(CPU time, whether it was killed)"""
     with tempfile.NamedTemporaryFile('w', suffix='.bt') as script:
         script.write(text)
         script.flush()
@@ -53,7 +53,7 @@ def main():
     for number, (name, (n, make)) in enumerate(SHAPES.items(), 1):
         small, died = seconds(strata, make(n))
         large, died_too = seconds(strata, make(4 * n))
-        if large > MOST * small + SLACK:  # another program may have been in the way
+        if large > MOST * small + SLACK:  # another program may have slowed it down
             large, _ = seconds(strata, make(4 * n))
         ok = not died and not died_too and large <= MOST * small + SLACK
         failed += not ok

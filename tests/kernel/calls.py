@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What show.py looks at: one function, three lines of it, called in two ways."""
+"""The program that show.py traces: one function with three calls, called in two ways."""
 import os
 import time
 

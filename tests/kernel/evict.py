@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""evict.py STRATA - what strata keeps of files: a cache that knows a rebuilt program from the one
-before, and has a limit; and memory that is given back while names stay."""
+"""evict.py STRATA - what strata keeps about files: the cache distinguishes a rebuilt program from the
+former one and keeps its limit; strata frees memory of unused files and still has their names."""
 import os
 import pathlib
 import re
@@ -15,7 +15,7 @@ from tap import Cases
 
 STRATA = sys.argv[1]
 PROGRAMS = 24
-# The same size, build id and functions; another frame.
+# Programs of the same size, build id and functions, but with another frame size.
 SOURCE = '''
 #include <unistd.h>
 #include <string.h>
@@ -29,7 +29,7 @@ __attribute__((noinline)) int %(name)s_outer(void)
 }
 int main(void) { return %(name)s_outer() == 5 || usleep(20000); }
 '''
-# Stacks of 300 depths, twice; and calls between them, at which strata has records to read.
+# Stacks of 300 depths, twice; calls in between give strata records to read.
 DEEP = '''
 #include <unistd.h>
 __attribute__((noinline)) int deeper(int n) { return n ? deeper(n - 1) + 1 : getppid(); }
@@ -96,7 +96,7 @@ def limited_cache(directory):
 
 
 def evicted(directory):
-    """Each program runs once; all are named in the end."""
+    """Runs each program once; in the end the functions of all have names."""
     cache = directory / 'evicted'
     cache.mkdir(mode=0o700)
     for n in range(PROGRAMS):
@@ -115,7 +115,7 @@ def evicted(directory):
 
 
 def forgotten(directory):
-    """Of stacks, those that no map has; what comes again is known again."""
+    """strata forgets stacks that no map has, and learns one again when it comes again."""
     subprocess.run(['cc', '-O1', '-fno-optimize-sibling-calls', '-x', 'c', '-', '-o', directory / 'deep'], input=DEEP,
                    text=True, check=True)
     seen = trace(directory / 'evicted', str(directory / 'deep'), '-v', script=DEEP_SCRIPT, max_memory_mb=1)

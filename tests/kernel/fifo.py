@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fifo.py STRATA - what strata opens by itself never blocks, whatever lies there."""
+"""fifo.py STRATA - a fifo or another special file in place of a file that strata opens by itself never
+blocks it."""
 import os
 import pathlib
 import subprocess
@@ -30,7 +31,7 @@ def is_fine(done):
 
 
 def replaced(cache, what, make):
-    """Each file of the cache has become something else."""
+    """Replaces each file of the cache by something that is not a regular file."""
     for file in list(cache.iterdir()):
         file.unlink()
         make(file)
@@ -57,7 +58,7 @@ def cached(dir):
 
 
 def perf_map(dir):
-    """Of a process that has anonymous code: the map of its names is a fifo."""
+    """A process with anonymous code, whose map of names (/tmp/perf-PID.map) is a fifo."""
     program = dir / 'jit.py'
     program.write_text('import ctypes, mmap, os\n'
                        'os.mkfifo(f"/tmp/perf-{os.getpid()}.map")\n'
@@ -84,7 +85,7 @@ def probed(dir):
 
 
 def full(dir):
-    """A cache that nothing can be written to, or only in part."""
+    """A cache on a full disk: writes fail, or write only a part."""
     made = subprocess.run(['unshare', '-m', 'true'], capture_output=True, text=True)
     if made.returncode:  # as in a root directory that is no mount point
         cases.count += 1

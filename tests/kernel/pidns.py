@@ -41,7 +41,7 @@ def strata(wrap, *args):
     return subprocess.run([*wrap, STRATA, *args], capture_output=True, text=True, timeout=60)
 
 
-def told(text, word):
+def numbers(text, word):
     return re.findall(rf'^{word} (\d+)$', text, re.M)
 
 
@@ -54,7 +54,7 @@ def command(program, name, wrap, inner=()):
     shell = ' '.join([*inner, PYTHON, str(program)])
     done = strata(wrap, '-e', TRACE, '-c', shell)
     seen = re.findall(r'^\S+ pid (\d+) tid (\d+)$', done.stdout, re.M)
-    own = [pid for word in ('child', 'parent') for pid in told(done.stdout, word)]
+    own = [pid for word in ('child', 'parent') for pid in numbers(done.stdout, word)]
     cases.check(done.returncode == 0 and len(seen) == 2 and all(p == t for p, t in seen),
                 f'{name}: -c sees the command and its child', done.stdout, done.stderr)
     if not inner:
@@ -79,7 +79,7 @@ def process(program, name, wrap):
     with tempfile.TemporaryDirectory() as dir:
         done = subprocess.run([*wrap, 'sh', '-c', script], capture_output=True, text=True, timeout=60, cwd=dir)
     seen = re.findall(r'^\S+ pid (\d+) tid', done.stdout, re.M)
-    cases.check('code 0' in done.stdout and seen == told(done.stdout, 'parent'), f'{name}: -p sees the process, '
+    cases.check('code 0' in done.stdout and seen == numbers(done.stdout, 'parent'), f'{name}: -p sees the process, '
                 'and it alone', done.stdout, done.stderr)
     cases.check(whole(done.stdout), f'{name}: -p: the stack is whole, with names', done.stdout)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rights.py STRATA - with fewer rights than root's, fewer files, and what -l says of it."""
+"""rights.py STRATA - strata with fewer rights than root's, with fewer file descriptors, and the
+messages of -l about what it cannot list."""
 import os
 import pathlib
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""show.py STRATA - what a map of stacks looks like: which stacks are one, a flame graph's input,
-and what a terminal gets beside."""
+"""show.py STRATA - how strata prints a map of stacks: which stacks are one entry, the input of a flame
+graph, and what it adds on a terminal."""
 import os
 import pathlib
 import pty
@@ -24,13 +24,13 @@ def options(statements, *more):
 
 
 def text(statements, *more):
-    """As a pipe gets it; the file's name made short."""
+    """The output to a pipe, with the file's name shortened."""
     done = subprocess.run(options(statements, *more), capture_output=True, text=True, timeout=60)
     return (done.stdout + done.stderr).replace(str(CALLS), 'calls.py')
 
 
 def on_terminal(statements, *more):
-    """As a person sees it."""
+    """The output to a terminal."""
     pid, fd = pty.fork()
     if not pid:
         os.execv(STRATA, options(statements, *more))
@@ -105,7 +105,7 @@ cases.check('    100.0 %  <module> calls.py\n' not in seen and re.search(
 
 
 def folded(statements, loud=False):
-    """-f folded: (lines of the flame graph's input, what a person gets)"""
+    """-f folded: (lines of the flame graph's input, text on stderr)"""
     line = [arg for arg in options(statements, '-f', 'folded') if not loud or arg != '-q']
     done = subprocess.run(line, capture_output=True, text=True, timeout=60)
     return sorted(done.stdout.replace(str(CALLS), 'calls.py').splitlines()), done.stderr

@@ -34,7 +34,7 @@ def start(script, *options, stdout=subprocess.PIPE):
 
 
 def stop(tracer, signals=(signal.SIGINT,)):
-    """(seconds until its end, or None; the exit status; what it said)."""
+    """(seconds until its end, or None; the exit status; its messages)."""
     begin = time.monotonic()
     for which in signals:
         tracer.send_signal(which)
@@ -63,7 +63,7 @@ def numbers(pattern, text):
 
 
 def accounted(name, out, said):
-    """Each event that was counted was printed, or is said to be lost."""
+    """Each event that was counted was printed or is reported as lost."""
     printed, lost = out.count('dd!\n'), numbers(r'warning: (\d+) (?:events|record)', said)
     counted = numbers(r'^@: (\d+)$', '\n'.join(out.splitlines()[-5:])) if '@: ' in out else None
     cases.check(counted and printed + lost == counted, f'{name}: what was counted is accounted for',

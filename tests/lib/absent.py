@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""absent.py - what a test needs and cannot fetch: the case is skipped, and says why. Where CI
-is set in the environment, as .ci/run does, it fails: there all is to be had."""
+"""absent.py - for a test that cannot fetch what it needs: skips the case with the reason. If CI is
+set in the environment, as .ci/run does, the case fails: there everything is available."""
 import os
 
 
 class Missing(Exception):
-    """A program is not to be had here, and why."""
+    """Something that a test needs is not available; the message says why."""
 
 
 def fails(name, why):
-    """For tests of plain text: tells of it; whether that is a failure."""
+    """For tests that print plain text: reports it; returns whether that is a failure."""
     print(f'{name} is not to be had: {why}', flush=True)
     return 'CI' in os.environ
 
 
 def all_fail(why):
-    """The same for a test of TAP, instead of its plan."""
+    """The same for a whole test that prints TAP, instead of its plan."""
     bad = 'CI' in os.environ
     print(f'Bail out! {why}' if bad else f'1..0 # SKIP {why}', flush=True)
     return bad
 
 
 def tap_fails(n, name, why):
-    """The same for a case of TAP."""
+    """The same for one case of TAP."""
     bad = 'CI' in os.environ
     print(f'not ok {n} - {name}\n# {why}' if bad else f'ok {n} - {name} # SKIP {why}', flush=True)
     return bad
 
 
 def as_root(main):
-    """For tests of TAP: main's status; skipped, with the reason, where the user is not root."""
+    """For tests that print TAP: returns main's status; skips the test if the user is not root."""
     if os.geteuid():
         print('1..0 # SKIP needs root')
         return 0

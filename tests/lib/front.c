@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* front.c - the parser room as a program, with the test language:
+/* front.c - the parser (src/parser/) as a program, with the test language:
  *
  *     front [-d lex|ast|names|types] FILE [PARAM..]
  */
@@ -17,7 +17,7 @@ static bool is(const char *stage, const char *name)
 	return stage && !strcmp(stage, name);
 }
 
-/* As main.c does: names and types are told together. */
+/* As src/driver.c does: reports errors of names and of types together. */
 static bool passes(struct arena *a, const struct source *src, struct diags *d,
 	const char *stage, char **params, int nparams)
 {

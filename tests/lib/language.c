@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* language.c - builtins and probe types that nothing stands behind. Their messages
- * are not the product's: they test the parser alone. */
+/* language.c - builtins and probe types without an implementation, to test the parser
+ * alone. Their messages are not strata's. */
 #include "language.h"
 
 #include <string.h>
@@ -218,7 +218,7 @@ static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap
 	return true;
 }
 
-/* Two events: one field of the same name has another type. */
+/* Two events with a field of the same name and different types. */
 static bool expand_tracepoint(const struct resolve_env *env, struct attach_point *ap)
 {
 	static const struct field flags = {"flags", NULL, 24, 4, false, NULL};

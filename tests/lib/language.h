@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* language.h - a language for testing the parser room alone: a few builtins and
- * probe types with the names and signatures of the real ones, on no machine. */
+/* language.h - a language to test the parser (src/parser/) alone: a few builtins and
+ * probe types with the names and signatures of the real ones, and no real machine. */
 #pragma once
 #include "parser/parser.h"
 

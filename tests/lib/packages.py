@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """packages.py - Debian's packages of any suite and architecture, unpacked beside the system.
 
-A private tree for apt, whose mirror is the host's: the host's own apt and dpkg never hear
-of it. Used as a program: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
+It gives apt a private state directory and the host's mirror; the host's own apt and dpkg
+stay unchanged. Used as a program: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
 import fcntl
 import pathlib
 import re
@@ -17,7 +17,7 @@ MIRROR = 'http://deb.debian.org/debian'
 
 
 def mirror():
-    """Where the host gets Debian's packages from."""
+    """The mirror from which the host gets Debian's packages."""
     lists = [pathlib.Path('/etc/apt/sources.list'),
              *pathlib.Path('/etc/apt/sources.list.d').glob('*')]
     for path in lists:
@@ -33,8 +33,8 @@ def run(command, **options):
     sys.stderr.write(done.stderr)
     if done.returncode:
         said = [line for line in done.stderr.strip().splitlines() if 'log of this run' not in line]
-        told = next((line for line in said if 'reason:' in line), said[-1] if said else 'without a word')
-        raise Missing(f'{command[0]} failed: {told}')
+        reason = next((line for line in said if 'reason:' in line), said[-1] if said else 'without a word')
+        raise Missing(f'{command[0]} failed: {reason}')
     return done
 
 
@@ -72,7 +72,7 @@ def open_suite(cache, suite, arch, kind='deb'):
 
 
 def unpack_debs(downloads, directory):
-    """As dpkg does it: /bin may be a link to /usr/bin already."""
+    """Merges the files as dpkg does: /bin may already be a link to /usr/bin."""
     directory.mkdir(parents=True, exist_ok=True)
     for package in sorted(downloads.glob('*.deb')):
         data = subprocess.Popen(['dpkg-deb', '--fsys-tarfile', package], stdout=subprocess.PIPE)
@@ -84,22 +84,22 @@ def unpack_debs(downloads, directory):
 
 
 def unpack(cache, suite, arch, directory, packages, command=('download',)):
-    """Those packages alone, without what they depend on."""
+    """Unpacks these packages alone, without their dependencies."""
     state = open_suite(cache, suite, arch)
     with tempfile.TemporaryDirectory(dir=state) as downloads:
         downloads = pathlib.Path(downloads)
         (downloads / 'partial').mkdir()
         try:
             apt(state, arch, *command, *packages, cwd=downloads, archives=downloads)
-        except Missing: # a suite moves on: lists may be of yesterday
+        except Missing: # the lists may be older than the suite
             apt(state, arch, 'update')
             apt(state, arch, *command, *packages, cwd=downloads, archives=downloads)
         unpack_debs(downloads, pathlib.Path(directory).resolve())
 
 
 def unpack_whole(cache, suite, arch, directory, packages):
-    """Those packages with all that they depend on: programs of the directory run when it is
-    their root."""
+    """Unpacks these packages with all their dependencies: programs of the directory run when it
+    is their root."""
     directory = pathlib.Path(directory).resolve()
     for merged in ('bin', 'lib', 'lib64', 'sbin'):
         (directory / 'usr' / merged).mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def unpack_whole(cache, suite, arch, directory, packages):
 
 
 def source(cache, suite, directory, package):
-    """The sources that a package is made of, as their authors gave them out."""
+    """The original sources of a package, as upstream released them."""
     state = open_suite(cache, suite, 'amd64', 'deb-src')
     directory = pathlib.Path(directory).resolve()
     directory.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def source(cache, suite, directory, package):
 
 
 def needed(cache, suite, arch, package):
-    """The names of what would be installed with it."""
+    """The names of the packages that would be installed with it."""
     state = open_suite(cache, suite, arch)
     out = apt(state, arch, 'install', '-s', '-q', package, stdout=subprocess.PIPE).stdout
     return re.findall(r'^Inst (\S+)', out, re.M)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """peer.py - the bpftrace that strata is compared with.
 
-It is the bpftrace of PATH where that is 0.27 or newer, else Debian sid's, in a tree under
-build/peers that debootstrap makes once. The tree is entered through a mount namespace of
-its own, held by a process that ends with us: nothing is left mounted, and any number of
-runs may share the tree."""
+It is the bpftrace of PATH if that is 0.27 or newer, else Debian sid's, in a tree under
+build/peers that debootstrap makes once. Commands enter the tree through a separate mount
+namespace, held by a process that ends with the test: nothing stays mounted, and any number
+of runs may share the tree."""
 import contextlib
 import fcntl
 import pathlib
@@ -18,7 +18,7 @@ PEERS = TOP / 'build' / 'peers'
 TREE = PEERS / 'sid'
 WANTED = (0, 27)
 
-# $1: the tree, $2: what it sees of ours, at the same place. Ends when its input does.
+# $1: the tree, $2: a directory of ours that is mounted there at the same path. Ends with its input.
 HOLD = """
 mount --bind "$1" "$1" && mount --make-rprivate "$1" || exit
 for d in proc sys dev; do mount --rbind /$d "$1/$d" || exit; done
@@ -27,7 +27,7 @@ mkdir -p "$1$2" && mount --bind "$2" "$1$2" && exec chroot "$1" sh -c 'echo read
 
 
 class Missing(Exception):
-    """There is no bpftrace, and why."""
+    """There is no bpftrace; the message says why."""
 
 
 def version(command):
@@ -40,7 +40,7 @@ def version(command):
 
 
 def make_tree():
-    """Debian sid with bpftrace at TREE, whole or not at all."""
+    """Makes Debian sid with bpftrace at TREE, completely or not at all."""
     if not shutil.which('debootstrap'):
         raise Missing('debootstrap is needed to install it')
     print('peer: making a tree of Debian sid with bpftrace (once)', file=sys.stderr)
@@ -54,8 +54,8 @@ def make_tree():
 
 
 def propagation():
-    """How a mount namespace of our own is cut off. Where our root is no mount, as in a
-    chroot, it cannot be; there the tree's own mount is."""
+    """unshare's --propagation. If our root is not a mount point, as in a chroot, its propagation
+    cannot be changed; then that of the tree's own mount is."""
     with open('/proc/self/mountinfo') as mounts:
         return 'slave' if any(line.split()[4] == '/' for line in mounts) else 'unchanged'
 
@@ -78,8 +78,8 @@ def held(tree):
 
 @contextlib.contextmanager
 def peer():
-    """(the command that runs bpftrace, the folder its tools are in). The command becomes
-    bpftrace by exec: it keeps its process id."""
+    """(the command that runs bpftrace, the folder of its tools). The command execs bpftrace, so
+    the process id stays the same."""
     if version(['bpftrace']) >= WANTED:
         yield ['bpftrace'], pathlib.Path('/usr/sbin')
         return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tap.py - what a test in Python tells of its cases: a line of TAP each, and what was seen where
-that is wrong."""
+"""tap.py - prints the cases of a test in Python: a line of TAP for each, and the details of those
+that fail."""
 
 
 class Cases:
@@ -8,7 +8,7 @@ class Cases:
         self.count = self.failed = 0
 
     def check(self, ok, what, *details):
-        """details: text, of lines; shown where it is not ok."""
+        """details: texts or values; printed if the case fails."""
         self.count += 1
         self.failed += not ok
         print('ok' if ok else 'not ok', f'{self.count} - {what}', flush=True)
@@ -17,6 +17,6 @@ class Cases:
             print(*('# ' + line[:200] for line in lines[:40]), sep='\n')
 
     def done(self):
-        """The plan, and whether a case has failed."""
+        """Prints the plan; returns whether a case has failed."""
         print(f'1..{self.count}')
         return self.failed > 0

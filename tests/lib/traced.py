@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""traced.py - a program that tells of itself, and strata beside it."""
+"""traced.py - runs a program that prints its own account, and strata beside it."""
 import subprocess
 import sys
 import threading
@@ -12,8 +12,8 @@ def start(*command, cwd=None):
 
 
 def attached(tracer):
-    """Waits for strata's probes. What it says before, as a warning of any process of the machine,
-    is no concern of the test's; what it said where it ended without them is shown, and ends the test."""
+    """Waits until strata has attached its probes. Ignores messages before that, such as warnings about
+    other processes; if strata ends without attaching, prints them and ends the test."""
     said = []
     for line in tracer.stderr:
         text = line if isinstance(line, str) else line.decode(errors='replace')
@@ -25,8 +25,8 @@ def attached(tracer):
 
 
 def beside(traced, strata, script):
-    """Lets it go on with strata attached: the lines that it told, those that strata printed, and
-    what strata said beside them, as bytes."""
+    """Lets the program continue with strata attached. Returns the lines that it printed, those that
+    strata printed, and strata's messages, as bytes."""
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', script], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
     try:
@@ -34,8 +34,8 @@ def beside(traced, strata, script):
     except SystemExit:
         traced.kill()
         raise
-    told = []
-    reader = threading.Thread(target=lambda: told.extend(traced.stdout))
+    account = []
+    reader = threading.Thread(target=lambda: account.extend(traced.stdout))
     reader.start()
     traced.stdin.write(b'go\n')
     traced.stdin.close()
@@ -44,9 +44,9 @@ def beside(traced, strata, script):
     reader.join()
     traced.wait()
     tracer.wait()
-    return told, printed, said
+    return account, printed, said
 
 
 def run(strata, script, *command):
-    """The lines that the program told and those that strata printed."""
+    """The lines that the program printed and those that strata printed."""
     return beside(start(*command), strata, script)[:2]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py STRATA - -l on this kernel: wildcards in every part, each type of probe, arguments, time."""
+"""run.py STRATA - tests -l on this kernel: wildcards in every field, each type of probe, arguments, time."""
 import os
 import pathlib
 import resource
@@ -23,13 +23,13 @@ def has(feature):
 
 
 def run(*args):
-    """(lines, what was said, exit code)"""
+    """(lines, messages, exit code)"""
     done = subprocess.run([STRATA, *args], capture_output=True, text=True, timeout=20)
     return done.stdout.splitlines(), done.stderr, done.returncode
 
 
 def seconds(*args):
-    """Of CPU, the least of three runs: other processes do not count."""
+    """CPU time, the least of three runs, so that other processes matter little."""
     took = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -40,7 +40,7 @@ def seconds(*args):
 
 
 def lists(pattern, *wanted, only=''):
-    """Each of the names is listed, and nothing that does not begin with ONLY."""
+    """Checks that each name is listed, and that every line begins with ONLY."""
     names, said, code = run('-l', pattern)
     missing = [name for name in wanted if name not in names]
     others = [name for name in names if not name.startswith(only)]
@@ -72,7 +72,7 @@ names, _ = lists('u*:libc:mallo*', only='u')
 cases.check({name.split(':')[0] for name in names} == {'uprobe', 'uretprobe'}, 'both types of functions of files', *names)
 lists('openat', 'tracepoint:syscalls:sys_enter_openat')
 
-# What this kernel cannot attach to: listed by its type alone, and said.
+# Probes that this kernel cannot attach to: listed only if their type is given, with a message.
 names, said, code = run('-l', 'kprobe:vfs_read')
 cases.check(('no kprobes' in said) != has('kprobe'), 'kprobes are said to be missing where they are', said)
 names, said, code = run('-l', 'vfs_read')
@@ -90,7 +90,7 @@ cases.check('    int32 prev_pid' in names or any('prev_pid' in name for name in 
 names, said, code = run('-lv', 'fentry:vfs_read')
 cases.check(any('file' in name for name in names[1:]), '-lv shows the arguments of a function', *names, said)
 
-# A type without a list says its form.
+# For a type that has no list -l prints the form.
 names, said, code = run('-l', 'interval:*')
 cases.check('interval:(hz|s|ms|us):N' in said, 'interval has a form, no list', said)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """completion.py STRATA - what TAB offers: every option and type of probe, attach points of this kernel;
-and bash typed at, in a terminal. zsh and fish where they are installed."""
+also in bash in a terminal, and in zsh and fish if they are installed."""
 import os
 import pathlib
 import pty
@@ -57,7 +57,7 @@ else:
 
 
 def typed(shell, start, keys):
-    """What a terminal shows after the keys."""
+    """The text on a terminal after these keys are typed."""
     with tempfile.TemporaryDirectory() as home:
         os.symlink(STRATA, f'{home}/strata')
         pid, fd = pty.fork()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""install.py BUILD SOURCE - what meson install puts where: each file is what it is meant to be."""
+"""install.py BUILD SOURCE - checks the files that meson install installs, and their folders."""
 import pathlib
 import re
 import subprocess
@@ -28,7 +28,7 @@ NAMES = {'Apache-2.0': 'LICENSE', 'GPL-2.0-only': 'GPL-2.0-only.txt', 'BSD-2-Cla
 
 
 def licences():
-    """Those that the sources name."""
+    """The licences that the sources name."""
     text = subprocess.run(['grep', '-rhoE', '--exclude-dir=build', '--exclude-dir=.git', 'SPDX-License-Identifier: .*', '.'],
                           cwd=SOURCE, capture_output=True, text=True).stdout
     return set(re.findall(r'[A-Za-z]+-\d[\w.]*(?:-\w+)*', text.replace('SPDX-License-Identifier', '')))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""trees.py BUILD - what ./dev package made, in bare trees: the .deb in a minimal Debian of this release,
-with manual and TAB; the program without libraries in a tree that holds busybox alone, and in one whose C
-library is musl, with a Python of its own. The README's first line has to work in each. Root; minutes."""
+"""trees.py BUILD - tests the packages of ./dev package in minimal root trees: the .deb in a minimal Debian of
+this release, with manual and TAB; the program without libraries in a tree that holds busybox alone, and in
+one with musl and its own Python. The README's first line has to work in each. Root; takes minutes."""
 import contextlib
 import os
 import pathlib
@@ -23,7 +23,7 @@ MADE, TREES = TOP / 'build' / 'package', TOP / 'build' / 'peers'
 SCRIPT = 'profile:hz:99 { @[ustack] = count(); }'
 APP = '/app.py'
 SIZE = 40 * 1000 * 1000
-# $1: the tree; the rest: what is run there. The mounts end with the namespace.
+# $1: the tree; the rest: the command that runs there. The mounts end with the namespace.
 ENTER = """
 mount --make-rprivate / 2>/dev/null
 for d in proc sys dev; do mkdir -p "$1/$d" && mount --rbind /$d "$1/$d" || exit; done
@@ -38,7 +38,7 @@ def within(tree, *command):
 
 
 def first_line(cases, what, tree, strata, command, *wanted):
-    """The README's: a profile with the frames that are wanted."""
+    """The README's first line: a profile that has the wanted frames."""
     done = within(tree, strata, '-e', SCRIPT, '-c', command)
     stacks = re.findall(r'^@\[\n(.*?)^\]: \d+$', done.stdout, re.M | re.S)
     lacking = [w for w in wanted if not re.search(w, done.stdout, re.M)]
@@ -52,7 +52,7 @@ def debian_release():
 
 @contextlib.contextmanager
 def bare():
-    """A copy of a minimal Debian, made once."""
+    """A copy of a minimal Debian, which is made once."""
     suite = debian_release()
     made = TREES / f'bare-{suite}'
     if not made.exists():
@@ -97,7 +97,7 @@ def deb(cases):
         cases.check(done.stdout.startswith('strata '), 'strata -V', done.stdout, done.stderr)
         first_line(cases, 'the .deb', tree, 'strata', f'python3 {APP}', r'^ +work .*/app\.py:\d+$', r'^ +_start\+')
         done = within(tree, 'sh', '-c', 'man strata | cat')
-        # A minimal Debian leaves manuals out: what is there is the package's own.
+        # A minimal Debian excludes manuals, so the page is read from the package itself.
         page = within(tree, 'sh', '-c', f'dpkg-deb --fsys-tarfile /{debs[0].name} | tar -xO ./usr/share/man/man8/strata.8.gz'
                       ' >/tmp/strata.8.gz && man -l /tmp/strata.8.gz | cat')
         shown = done.stdout + page.stdout
@@ -151,7 +151,7 @@ def musl(cases):
         for so in built.glob('libpython*.so*'):
             subprocess.run(['cp', '-a', so, tree / 'lib'], check=True)
         shutil.copy(TOP / 'examples' / 'app.py', tree / APP[1:])
-        # There is no zlib for musl in Debian, hence none in this Python.
+        # Debian has no zlib for musl, so this Python has none.
         (tree / 'zlib.py').write_text('def compress(data, level=6):\n    return bytes(sorted(data))\n')
         shutil.copy(program(), tree / 'usr/bin/strata')
         first_line(cases, 'musl', tree, 'strata', f'python3 {APP}', r'^ +work .*/app\.py:\d+$')

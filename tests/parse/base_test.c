@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* base_test.c - strings, patterns, places, names that are near, and how complaints
- * are printed; what a script cannot show. */
+/* base_test.c - strings, patterns, source positions, similar names, and how errors are
+ * printed: what a script cannot test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void test_str(void)
 	str_done(&s);
 }
 
-/* Nothing that a terminal obeys gets through; whole UTF-8 does. */
+/* Control characters are escaped; valid UTF-8 is not. */
 static void test_safe(void)
 {
 	static const char hostile[] =
@@ -107,7 +107,7 @@ static char *printed(const struct diags *d, bool colour)
 	return text;
 }
 
-/* In the order of the source, a mistake once; tabs and UTF-8 keep their columns. */
+/* Errors are printed in the order of the source, each once; tabs and UTF-8 keep their columns. */
 static void test_diags(void)
 {
 	struct arena *a = arena_new();
@@ -145,7 +145,7 @@ static void test_diags(void)
 	arena_free(a);
 }
 
-/* A cursor that goes on, and back, is where one from the start is. */
+/* A cursor that moves forward and back has the same position as one from the start. */
 static void test_cursor(void)
 {
 	struct source s = {.name = "x", .text = "one\n\ntwo\nthree\n", .len = 15};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* embed.c - a program that has CPython built in: it runs as python does (SCRIPT ARGS.. or
- * -c CODE ARGS..), but in the last of several sub-interpreters, each with a thread of its
- * own, while the others sleep and count. */
+/* embed.c - a program that embeds CPython: it takes python's arguments (SCRIPT ARGS.. or
+ * -c CODE ARGS..), but runs the code in the last of several sub-interpreters. Each has its
+ * own thread; the others sleep and count. */
 #include <Python.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static PyThreadState *new_interpreter(void)
 		.allow_daemon_threads = 1, .check_multi_interp_extensions = 1,
 		.gil = PyInterpreterConfig_OWN_GIL,
 	};
-	/* As main is: extensions of one interpreter only, ctypes for one, are let in. */
+	/* Configured like the main interpreter, which allows single-interpreter extensions such as ctypes. */
 	PyInterpreterConfig shared = {
 		.use_main_obmalloc = 1, .allow_fork = 1, .allow_exec = 1, .allow_threads = 1,
 		.allow_daemon_threads = 1, .check_multi_interp_extensions = 0,
@@ -102,5 +102,5 @@ int main(int argc, char **argv)
 		return 1;
 	err = run(argc, argv);
 	fflush(stdout);
-	_exit(err ? 1 : 0); /* the others are not waited for */
+	_exit(err ? 1 : 0); /* does not wait for the others */
 }

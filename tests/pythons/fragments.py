@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fragments.py PARTS NAME... - where the eval loops of Pythons are, by the files alone.
+"""fragments.py FRAGMENTS NAME... - where the eval loops of Pythons are, by the files alone.
 
-NAME as tests/pythons/get has them; packaged: those that need no building; all: those, the
-built ones, and arm64's. A table: bytes of the parts, what found those beside the main one,
-dispatch jumps, milliseconds. Each loop is large and has its dispatch jumps (not with
-Py_DEBUG, which has a switch); where there are symbols of the parts, it is exactly what they
-say, but for a part that is only a call of what does not return."""
+NAME: see tests/pythons/get; packaged: those that need no building; all: these, the built ones,
+and arm64's. Prints a table: bytes of the fragments, the method that found those beside the main
+one, dispatch jumps, milliseconds. Each loop must be large and have its dispatch jumps (except
+with Py_DEBUG, which uses a switch). If the fragments have symbols, the result must equal these,
+except for a fragment that only calls a function that does not return."""
 import sys
 
 import pythons

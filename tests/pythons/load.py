@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - a web application under load: are its stacks whole, and are they true?
+"""load.py - a web application under load: are its stacks whole and right?
 
-    load.py STRATA PARTS SECONDS NAME...    root; Pythons by their names, see tests/pythons/get
-    load.py --program                   the application, in a Python that is looked at
-    load.py --client PORT               who asks it
+    load.py STRATA FRAGMENTS SECONDS NAME...    root; names of Pythons: see tests/pythons/get
+    load.py --program                   the application, in the Python under test
+    load.py --client PORT               its client
 
-profile:hz:499 beside what the Python says of itself at the same time: a timer's signal looks
-which function runs (the frame that a handler is given). The ten hottest functions may differ by 3 points of their share of it, 99.5 % of the
-stacks have to be complete. Where Debian's debug symbols are (debian-debug-*), every frame
-that they say is in the eval loop has to be in its ranges. Prints a table; fails when one of
-these does not hold."""
+Compares profile:hz:499 with Python's own samples of the same time: the handler of a timer's signal
+records the running function (the frame that it is given). The shares of the ten hottest functions
+may differ by 3 points; 99.5 % of the stacks have to be complete. Where Debian's debug symbols exist
+(debian-debug-*), every frame in the eval loop by the symbols has to be in the ranges that strata
+found. Prints a table; fails if one of these does not hold."""
 import collections
 import functools
 import http.client
@@ -31,7 +31,7 @@ POINTS = 3.0
 # ---- the application ---------------------------------------------------------
 
 # Functions have loops, and no C function runs for long: Python handles a signal at the next
-# turn of a loop or call, and several that came before that as one.
+# loop iteration or call, and several pending ones as one.
 
 def primes(limit):
     found = []
@@ -59,7 +59,7 @@ def documents(count):
         found = json.loads(text)
         for document in found:
             total += len(document['tags'])
-        found = document = None # freed here, not by whoever runs next
+        found = document = None # freed here, not in the next function
     return total
 
 
@@ -141,7 +141,7 @@ class Quiet(wsgiref.simple_server.WSGIRequestHandler):
 
 
 class Sampler:
-    """What is seen HZ times a second of processor time, from SIGUSR1 to SIGUSR2."""
+    """Samples HZ times a second of CPU time, from SIGUSR1 to SIGUSR2."""
 
     def __init__(self):
         self.seen = collections.Counter()
@@ -183,7 +183,7 @@ def client(port):
         n += 1
 
 
-# ---- who looks ---------------------------------------------------------------
+# ---- the tracer --------------------------------------------------------------
 
 SCRIPT = '''
 profile:hz:%d { @stacks[ustack(4096)] = count(); @leaves[pystack(1)] = count(); }
@@ -192,7 +192,7 @@ interval:s:%s { exit(); }
 
 
 def entries(out):
-    """(map, lines of the stack, count)"""
+    """Yields (map, lines of the stack, count)."""
     at = None
     for line in out:
         start = re.match(r'@(\w+)\[(.*)', line)
@@ -221,7 +221,7 @@ def output(*command):
 
 
 def address(line, module, main):
-    """Of a native frame's line within the module, if it may be the loop's."""
+    """The address of a native frame in the module, if it may be in the loop; else None."""
     found = re.fullmatch(re.escape(module) + r'\+0x([0-9a-f]+)', line)
     if found:
         return int(found.group(1), 16)
@@ -234,7 +234,7 @@ def within(at, ranges):
 
 
 class Loop:
-    """The eval loop of a Python: what is found of it, and what there is."""
+    """The eval loop of a Python: the ranges that strata finds, and the true ones."""
 
     def __init__(self, parts, name, elf):
         import pythons
@@ -246,8 +246,8 @@ class Loop:
         self.main = int(re.search(r'([0-9a-f]+) +\d+ FUNC .* _PyEval_EvalFrameDefault\b', symbols).group(1), 16)
 
     def look(self, line):
-        """'missed': in the loop and not found; 'native': found, but shown as a native
-        frame, for it ran no Python function (yet); None: elsewhere."""
+        """'missed': in the loop, but not in the found ranges; 'native': found, but printed as a
+        native frame, since it ran no Python function (yet); None: elsewhere."""
         at = address(line, self.module, self.main)
         if at is None:
             return None
@@ -257,8 +257,8 @@ class Loop:
 
 
 def run(strata, seconds, python):
-    """(what strata printed, what the Python said of itself)"""
-    from traced import attached  # not in the programs: other Pythons
+    """(what strata printed, Python's own samples)"""
+    from traced import attached  # not at the top: the program runs in other Pythons
     traced = subprocess.Popen([python, __file__, '--program'], stdout=subprocess.PIPE, text=True)
     port = traced.stdout.readline().strip()
     asking = subprocess.Popen([python, __file__, '--client', port])
@@ -268,15 +268,15 @@ def run(strata, seconds, python):
     traced.send_signal(signal.SIGUSR1)
     printed = tracer.stdout.read().splitlines()
     traced.send_signal(signal.SIGUSR2)
-    told = json.loads(traced.stdout.readline())
+    account = json.loads(traced.stdout.readline())
     for process in (traced, asking, tracer):
         process.kill()
         process.wait()
-    return printed, told
+    return printed, account
 
 
-def judge(printed, told, loop):
-    """A row of the table, and what is wrong."""
+def judge(printed, account, loop):
+    """The parts of a row of the table, and the errors."""
     total, marks, leaves = 0, collections.Counter(), collections.Counter()
     looked = {'missed': 0, 'native': 0, None: 0}
     for where, lines, count in entries(printed):
@@ -289,7 +289,7 @@ def judge(printed, told, loop):
         for line in lines:
             looked[loop.look(line)] += count
     theirs = collections.Counter()
-    for name, file, cost in told:
+    for name, file, cost in account:
         theirs[name, file] += cost
     ours, theirs_total = sum(leaves.values()), sum(theirs.values())
     hottest = [(f, 100 * n / ours, 100 * theirs[f] / theirs_total)
@@ -314,8 +314,8 @@ def main(strata, parts, seconds, names):
     failed = False
     for name in names:
         directory = pythons.get(name)
-        printed, told = run(strata, seconds, directory / 'python')
-        summary, marks, hottest, wrong = judge(printed, told, Loop(parts, name, (directory / 'elf').resolve()))
+        printed, account = run(strata, seconds, directory / 'python')
+        summary, marks, hottest, wrong = judge(printed, account, Loop(parts, name, (directory / 'elf').resolve()))
         print(f'{name}: {summary}')
         for mark, count in marks.most_common():
             print(f'    {count:6} {mark}')

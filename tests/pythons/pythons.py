@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """pythons.py - the Pythons that tests run on, each in a directory of the same form:
 
-    python      a program to exec: becomes that Python, its process id kept
+    python      a program that execs that Python, so that the process id stays
     elf         the file that defines its eval loop: libpython, or the program
     libc        its C library
 
-Debian's are unpacked with all that they depend on in a tree of their own, which is the
-root of the process; those of pyenv are links to where they are; others are built here from Debian's source
-packages, with what is on this machine. They are kept in build/pythons, or where STRATA_PYTHONS says."""
+Debian's are unpacked with all their dependencies in separate trees, each the root of its
+process; those of pyenv are links; others are built here from Debian's source packages, with
+the compilers of this machine. They are kept in build/pythons or the directory STRATA_PYTHONS."""
 import fcntl
 import os
 import pathlib
@@ -24,7 +24,7 @@ from absent import Missing
 
 LIBC = 'lib/x86_64-linux-gnu/libc.so.6'
 
-# Suite, minor version and program of what Debian has.
+# Suite, minor version and program of Debian's Pythons.
 DEBIAN = {
     'debian-3.11': ('bookworm', '3.11', 'python3.11'),
     'debian-3.13': ('trixie', '3.13', 'python3.13'),
@@ -32,7 +32,7 @@ DEBIAN = {
     'debian-3.15': ('sid', '3.15', 'python3.15'),
 }
 
-# The same in programs of their own, by libpython; and those with Py_DEBUG.
+# The same embedded in programs, by libpython; and builds with Py_DEBUG.
 EMBEDDED = {
     'embedded-3.11': ('bookworm', '3.11'),
     'embedded-3.13': ('trixie', '3.13'),
@@ -46,7 +46,7 @@ DEBUG = {
     'debian-debug-3.15': ('sid', '3.15', 'python3.15d'),
 }
 
-# arm64's, to look at: they do not run here. With the debug symbols of Debian.
+# arm64's, whose files are only read: they do not run here. With Debian's debug symbols.
 ARM64 = {
     'arm64-3.11': ('bookworm', '3.11'),
     'arm64-3.13': ('trixie', '3.13'),
@@ -55,17 +55,17 @@ ARM64 = {
 }
 
 # Suite and minor version of the sources, the programs that building needs, options of
-# configure. Each is built apart from its sources and runs where it was built.
+# configure. Each is built outside of its sources and runs in its build directory.
 BUILT = {
     'free-threaded-3.14': ('sid', '3.14', ['gcc'], ['--disable-gil']),
     'tail-call-3.14': ('sid', '3.14', ['clang-19'], ['--with-tail-call-interp', 'CC=clang-19']),
     'debug-3.13': ('trixie', '3.13', ['gcc'], ['--with-pydebug']),
-    # As Alpine builds it, but whole in one file.
+    # As Alpine builds it, but static, in one file.
     'musl-static-3.13': ('trixie', '3.13', ['musl-gcc'],
                          ['LDFLAGS=-static', 'LINKFORSHARED= ', 'MODULE_BUILDTYPE=static',
                           '--without-ensurepip']),
     'musl-3.13': ('trixie', '3.13', ['musl-gcc'], ['--enable-shared', '--without-ensurepip']),
-    # Trained with little, so that most of the eval loop is thought cold.
+    # The training runs few tests, so that GCC takes most of the eval loop for cold.
     'pgo-3.13': ('trixie', '3.13', ['gcc', 'gcov'],
                  ['--enable-optimizations', 'CFLAGS=-freorder-blocks-and-partition',
                   'PROFILE_TASK=-m test test_json test_re']),
@@ -73,8 +73,8 @@ BUILT = {
     'debug-3.14': ('sid', '3.14', ['gcc'], ['--with-pydebug']),
 }
 
-# $here/root becomes the process' root, with the machine's own /proc and so on, and the
-# places where scripts are: the directory that was current and the sources.
+# $here/root becomes the root of the process, with the machine's own /proc and so on, and the
+# directories of scripts: the current directory and the sources.
 WRAPPER = """#!/bin/sh
 # {program} with {root} as its root.
 inner='
@@ -88,7 +88,7 @@ exec unshare --mount --propagation {propagation} sh -c "$inner" sh "$PWD" "$@"
 
 
 def propagation():
-    """Where our root is no mount, as in a chroot, it cannot be cut off."""
+    """unshare's --propagation: if our root is not a mount point, as in a chroot, it cannot be changed."""
     with open('/proc/self/mountinfo') as mounts:
         return 'slave' if any(line.split()[4] == '/' for line in mounts) else 'unchanged'
 
@@ -99,7 +99,7 @@ def link(path, to):
 
 
 def enter(directory, program):
-    """python of a directory whose root is that of the process."""
+    """Writes `python` of a directory, whose root becomes that of the process."""
     root, python = directory / 'root', directory / 'python'
     python.write_text(WRAPPER.format(root=root, program=program, places=TOP,
                                      propagation=propagation()))
@@ -141,8 +141,8 @@ def get_arm64(directory, name):
 
 
 def symbols_of(name):
-    """The file with the symbols of a Python that are not exported: itself when it was not
-    stripped, what Debian has for it where that was got (debian-debug-*), else None."""
+    """The file with the local symbols of a Python: its own file if it is not stripped, Debian's
+    debug file if that was fetched (debian-debug-*), else None."""
     elf = CACHE.resolve() / name / 'elf'
     if ' .symtab ' in output('readelf', '-SW', elf):
         return elf
@@ -156,7 +156,7 @@ def symbols_of(name):
 
 
 def true_ranges(name):
-    """[(start, end)] of the eval loop by the symbols of its parts; None: there are none."""
+    """[(start, end)] of the eval loop by the symbols of its fragments; None: it has no symbols."""
     symbols = symbols_of(name)
     found = set()
     for line in output('readelf', '-sW', symbols).splitlines() if symbols else []:
@@ -204,7 +204,7 @@ def get_source(suite, minor):
 
 
 def musl_compiler(directory):
-    """It is gcc for glibc that answers what the triplet is; configure mistrusts that."""
+    """Writes a musl-gcc that does not answer --print-multiarch: gcc answers glibc's triplet, which configure rejects."""
     cc = directory / 'musl-cc'
     cc.write_text('#!/bin/sh\n[ "$1" = --print-multiarch ] || exec musl-gcc "$@"\n')
     cc.chmod(0o755)
@@ -239,12 +239,12 @@ def get_built(directory, name):
 
 
 def names():
-    """Those to be had without building."""
+    """The names of those that need no building."""
     return [*DEBIAN, *pyenv_names()]
 
 
 def all_names():
-    """All that run here."""
+    """The names of all that run on this machine."""
     return names() + [*EMBEDDED, *DEBUG, *BUILT]
 
 
@@ -264,7 +264,7 @@ def make(name, directory):
 
 
 def get(name):
-    """The directory of one Python, made when it is not there."""
+    """The directory of one Python; makes it if it does not exist."""
     directory = CACHE.resolve() / name
     directory.mkdir(parents=True, exist_ok=True)
     with open(CACHE / ('lock-build' if name in BUILT else 'lock'), 'w') as lock:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""short.py STRATA COUNT NAME... - the names of scripts that run for 5 ms and are gone.
+"""short.py STRATA COUNT NAME... - names in the stacks of scripts that run for 5 ms.
 
-COUNT scripts of each Python one after the other, each with a function of another name,
-which calls getpgid(): below -c, and system-wide. Each stack is whole, by its names, when
-the process has long gone. The first few are not judged: the file's table is made or fetched
-when the file is first seen, and the machine may be busy. NAME: see tests/pythons/get;
-system: /usr/bin/python3."""
+Runs COUNT scripts of each Python one after the other, each with a function of another name that
+calls getpgid(): by -c, and system-wide. Each stack is whole and has names, although the process
+has ended. The first few are not judged: strata makes or loads a file's table when the file
+is first seen, and the machine may be busy. NAME: see tests/pythons/get; system:
+/usr/bin/python3."""
 import os
 import re
 import subprocess
@@ -32,14 +32,14 @@ brief_{n}()
 
 
 def scripts(name, python):
-    """Lines of a shell script."""
+    """The lines of a shell script that runs them."""
     for n in range(COUNT):
         source = SOURCE.format(n=f'{re.sub("[^0-9a-z]", "_", name)}_{n}')
         yield f"{python} -I -S -c '{source}'\n"
 
 
 def wrong(name, out):
-    """Of the scripts: those that have another stack than theirs."""
+    """The scripts whose stack is not their own."""
     functions = [f'brief_{re.sub("[^0-9a-z]", "_", name)}_{n}' for n in range(COUNT)]
     return [f for f in functions
             if not re.search(rf'^@\[\n +{f} <string>:4\n +<module> <string>:8\n\]: 1$', out, re.M)]

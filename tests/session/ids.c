@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ids.c - by the kernel's lists of ids, and by /proc/PID/fdinfo of what is open. */
+/* ids.c - reads the kernel's lists of ids, and /proc/PID/fdinfo for what a process has open. */
 #include "ids.h"
 
 #include <bpf/bpf.h>
@@ -66,7 +66,7 @@ size_t ids_both(const struct ids *a, const struct ids *b, bool print)
 	return count(a, b, true, print);
 }
 
-/* "prog_id:\t12": a link's file has its program's, too, which is found once more. */
+/* "prog_id:\t12": the fdinfo of a link also has the id of its program, so that id is found twice. */
 static void read_fdinfo(const char *path, struct ids *ret)
 {
 	FILE *f = fopen(path, "re");

@@ -12,12 +12,12 @@ struct ids {
 	size_t n[ID_KINDS];
 };
 
-/* All of the machine; those this process has open. To be ids_done(). */
+/* All ids of the machine; those that this process has open. Free them with ids_done(). */
 void ids_all(struct ids *ret);
 void ids_open(struct ids *ret);
 void ids_done(struct ids *ids);
 bool ids_has(const struct ids *ids, enum id_kind kind, uint32_t id);
-/* How many of b are not in a, or are. print: the first few as comments. */
+/* How many ids of b are not in a, or are in a. print: prints the first few as comments. */
 size_t ids_new(const struct ids *a, const struct ids *b, bool print);
 size_t ids_both(const struct ids *a, const struct ids *b, bool print);
 /* Whether some other process has programs or maps open. */

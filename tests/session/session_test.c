@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_test.c - a session with several images: one uses a map of another that is dropped, stacks
- * are first asked for by a later one, some are refused; and nothing is left in the kernel. */
+/* session_test.c - a session with several images: one uses a map of another that is dropped, a later
+ * one is the first to use stacks, some are refused; in the end nothing is left in the kernel. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static struct arena *arena;
 static struct session *session;
 static struct settings settings;
 static struct stream *stream;
-static VEC(const struct image *) images; /* that were added */
+static VEC(const struct image *) images; /* those added */
 static char path[] = "/tmp/strata-session-XXXXXX", errors[] = "/tmp/strata-session-XXXXXX";
 static unsigned count, failed;
 
@@ -55,7 +55,7 @@ static const char *read_file(const char *name)
 
 /* ---- scripts ------------------------------------------------------------ */
 
-/* alone: without the names of earlier scripts. NULL: it was complained of. */
+/* alone: without the names of earlier scripts. NULL: the script has an error. */
 static struct image *compile_text(const char *text, bool alone)
 {
 	struct symbols *symbols = arena_new_obj(arena, struct symbols);
@@ -97,7 +97,7 @@ static int add(const char *text)
 
 /* ---- what was printed --------------------------------------------------- */
 
-/* The number behind the last "WHAT: "; -1: there is none. */
+/* The number after the last "WHAT: "; -1: none was printed. */
 static long last(const char *what)
 {
 	const char *text = read_file(path), *found = NULL;
@@ -128,9 +128,9 @@ static void poll_ms(unsigned ms)
 		session_poll(session, 20);
 }
 
-/* ---- the parts ---------------------------------------------------------- */
+/* ---- the cases ---------------------------------------------------------- */
 
-/* The file is gone when its probe is attached. */
+/* The file is removed before its probe is attached. */
 static void fails_to_attach(void)
 {
 	char copy[] = "/tmp/strata-session-XXXXXX", text[256];
@@ -274,7 +274,7 @@ static void open_all(void)
 	check(!session_open(target, &opt, &session), "a session", read_file(errors));
 }
 
-/* Arguments: features that the kernel is to lack. */
+/* Arguments: features that the kernel is assumed to lack. */
 int main(int argc, char **argv)
 {
 	struct ids before, ours;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_target.c - the machine's facts, from the tree beside this file. argv[1]: the
- * tree. What needs real ELF files is asked of the machine itself. */
+/* test_target.c - tests src/target/ on a recorded machine, the tree beside this file. argv[1]: the
+ * tree. Tests that need real ELF files use this machine's. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,14 +160,14 @@ static void test_cache(void)
 	t = target_open("/");
 	CHECK(target_cache_dir(t) >= 0);
 	target_close(t);
-	chmod(dir, 0755); /* others may write there, or could: not ours alone */
+	chmod(dir, 0755); /* others may read it, or could write to it: refused as a private directory */
 	t = target_open("/");
 	CHECK(target_cache_dir(t) == -EPERM);
 	target_close(t);
 	rmdir(dir);
 }
 
-/* A library that its owner truncates while it is looked at. */
+/* A library that is truncated while it is read. */
 static void test_shrunk(void)
 {
 	char path[] = "/tmp/strata-shrunk-XXXXXX";

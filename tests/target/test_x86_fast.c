@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_x86_fast.c - code_x86_fast() beside code_decode() over a program's code, and over any
+/* test_x86_fast.c - compares code_x86_fast() with code_decode() on a program's code, and on random
  * bytes: both must agree. */
 #include <elf.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool agree(const struct code_fast *p, const struct code_insn *i)
 		strncmp(i->mnemonic, "push", 4) != 0 && strncmp(i->mnemonic, "pop", 3) != 0;
 }
 
-/* The size of the instruction there. */
+/* The size of the instruction at that position. */
 static size_t compare(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr)
 {
 	struct code_fast p;
@@ -68,7 +68,7 @@ static void compare_text(struct code *c, struct elf *e)
 		at += compare(c, bytes + at, s.size - at, s.vaddr + at);
 }
 
-/* An instruction that is not there in whole is none. */
+/* A truncated instruction is not decoded. */
 static void cut(const uint8_t *bytes, size_t size)
 {
 	struct code_fast p, q;
@@ -92,7 +92,7 @@ static void compare_any(struct code *c)
 	}
 }
 
-/* Left to capstone, whose versions differ. */
+/* The fast decoder leaves these to capstone, whose versions differ. */
 static void movsxd(void)
 {
 	static const uint8_t wide[] = { 0x48, 0x63, 0xc2 }, narrow[] = { 0x63, 0xc2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_units.c - the unwinders, piece by piece: names, stacks by id, mappings. */
+/* test_units.c - unit tests of the unwinders: names, stacks by id, mappings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static void test_stacks(void)
 	stacks_free(s);
 }
 
-/* A mapping takes the place of what was there: before, behind, within, all of it. */
+/* A new mapping replaces what it overlaps: the start, the end, the middle, all of an old one. */
 static void test_mappings(struct target *t)
 {
 	struct walk_maps *maps;
@@ -116,7 +116,7 @@ static void test_mappings(struct target *t)
 	CHECK(process_mapping(p, base)->flags & MAPPING_ANON);
 	m.start = base + 0x1000;
 	m.len = 0x1000;
-	m.exec = false; /* data in its middle */
+	m.exec = false; /* data in the middle of it */
 	processes_mmap(ps, &m);
 	CHECK(process_mapping(p, base) && process_mapping(p, base)->end == base + 0x1000);
 	CHECK(!process_mapping(p, base + 0x1000));
@@ -158,7 +158,7 @@ static void test_python_lines(void)
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 1), &n) && n.line == 11);
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 2), &n) && n.line == 11);
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 3), &n) && n.line == 311);
-	CHECK(python_codes_name(c, FRAME_PYTHON(5, 900), &n)); /* behind the table */
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 900), &n)); /* beyond the line table */
 	python_codes_free(c);
 }
 

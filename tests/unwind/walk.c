@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* walk.c - prints the stacks of a stopped process, for tests:
+/* walk.c - stops a process and prints its stacks, for tests:
  *
  *     walk [-p] [-l LIMIT] PID...
  *
- * A block per thread: "thread TID", a line per frame ("py NAME FILE:LINE", "c NAME
- * MODULE"), "end REASON". -p: Python's frames only. */
+ * It prints a block per thread: "thread TID", a line per frame ("py NAME FILE:LINE", "c NAME
+ * MODULE"), "end REASON". -p: Python frames only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bpf.py - the functions of a BPF ELF file, as far as the verifier's limits want them."""
+"""bpf.py - reads the functions of a BPF ELF file, for checks against the verifier's limits."""
 import struct
 
 FRAME = 10  # the register
@@ -10,7 +10,7 @@ def cut(fmt, data, at):
 
 
 class Object:
-    """An ELF file of 64 bits, little endian: one that we have made."""
+    """A 64-bit little-endian ELF file; it is trusted, since the build made it."""
 
     def __init__(self, path):
         self.data = open(path, 'rb').read()
@@ -70,7 +70,7 @@ class Object:
             op, regs, off, imm = cut('BBhi', code, at)
             dst, src = regs & 15, regs >> 4
             kind = op & 7
-            # Loads and stores by the frame's register; its copies that are moved down.
+            # Loads and stores by the frame register, and copies of it that are moved down.
             if (kind == 1 and src == FRAME) or (kind in (2, 3) and dst == FRAME):
                 deepest = max(deepest, -off)
             if op == 0x07 and dst in of_frame:

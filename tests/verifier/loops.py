@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""loops.py - that no loop is closed by running on into its head.
+"""loops.py - checks that a jump closes every loop, and none falls through into its head.
 
     loops.py STRATA DIRECTORY OBJECT...
 
-Of the objects and of what strata makes of the scripts in DIRECTORY (those that this machine
-has the probes for). Linux 6.1 follows a loop only when a jump closes it: check_cfg() of its
+It reads the objects, and those that strata makes of the scripts in DIRECTORY (if this machine
+has their probes). Linux 6.1 follows a loop only if a jump closes it: see check_cfg() in its
 kernel/bpf/verifier.c, whose order of search this is."""
 import pathlib
 import subprocess
@@ -18,7 +18,7 @@ JUMPS, CALL, EXIT, ALWAYS, LOAD64 = (5, 6), 0x80, 0x90, 0, 0x18
 
 
 def edges(code, at):
-    """(to where, whether by a jump) each."""
+    """[(target, whether it is reached by a jump)] of an instruction."""
     op, _, off, _ = code[at]
     if op & 7 not in JUMPS or op & 0xf0 == CALL:
         return [(at + (2 if op == LOAD64 else 1), False)]
@@ -48,7 +48,7 @@ def refused(code):
 
 
 def made_of(strata, scripts):
-    """Name and object of each script that compiles here."""
+    """Yields the name and object of each script that compiles on this machine."""
     for script in scripts:
         done = subprocess.run([strata, '-d', 'elf', script], capture_output=True)
         if not done.returncode and done.stdout:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""machine.py - a Debian machine under qemu's emulation: one boot, one command.
+"""machine.py - boots a Debian machine emulated by qemu, and runs one command in it.
 
     machine.py ARCH SUITE DIRECTORY COMMAND...     ARCH: arm64, amd64
 
 The kernel is the suite's cloud kernel, which has disks and ext4 built in and so needs
-neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is Debian 13's
-packages, plainly unpacked (no maintainer script is run), an image that is kept and never written
-to; a copy of DIRECTORY is made for the run and seen under its own name. What the command says is
-passed on line by line as it comes; its status is ours; nothing else leaves the machine."""
+neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is an image of
+unpacked Debian 13 packages (no maintainer script runs), which is kept and never written to. The
+machine sees a copy of DIRECTORY under the same name. The command's output is passed on line by line,
+and its exit status is machine.py's; nothing else leaves the machine."""
 import fcntl
 import lzma
 import os
@@ -32,7 +32,7 @@ ROOT_SUITE = 'trixie'
 ROOT_PACKAGES = '''base-files base-passwd bash dash coreutils util-linux mount grep sed mawk findutils
     procps binutils libc-bin libc6 libgcc-s1 libstdc++6 zlib1g libzstd1 libelf1 libdw1 libbpf1 libtinfo6
     libcapstone5 libatomic1 python3 libpython3.13 gdb git'''.split()
-# What a build on Debian 12 or Ubuntu 24.04 opens.
+# Libraries that a build on Debian 12 or Ubuntu 24.04 needs.
 OLDER_SUITE, OLDER_PACKAGES = 'bookworm', ['libcapstone4']
 
 # Per architecture: the emulator, the cheapest machine for us, its console. The
@@ -47,7 +47,7 @@ DONE = 'the command of this machine ended with '
 
 # The first process. The disks are name spaces of one controller, so that they are found
 # together, by whatever name: the root is the first, the share the second. The machine is
-# stopped when its last words have come.
+# stopped when its last line has arrived.
 INIT = r'''#!/bin/bash
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 TERM=dumb
 mount -t proc proc /proc
@@ -88,7 +88,7 @@ def run(*args, **kw):
 
 
 def whole(path, make):
-    """path, made by make(a temporary path) when it is not there: whole or not at all, and once."""
+    """path; if it does not exist, make(a temporary path) makes it: completely or not at all, and once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{path}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -180,7 +180,7 @@ def make_first(arch, suite, tree, path):
 
 
 def file_system(directory, image, spare, offset=0):
-    """An ext4 image of the directory's contents, with `spare` bytes of room; it begins at
+    """Makes an ext4 image of the directory's contents, with `spare` free bytes; it begins at
     offset in the file."""
     size, files = spare, 10000
     for where, _, names in os.walk(directory):
@@ -208,7 +208,7 @@ def make_root(arch, tree):
         (tree / d).symlink_to(f'usr/{d}')
     packages.unpack_whole(CACHE, ROOT_SUITE, arch, tree, ROOT_PACKAGES)
     packages.unpack(CACHE, OLDER_SUITE, arch, tree, OLDER_PACKAGES)
-    # Of what the packages' scripts would have done, this matters.
+    # The steps of the packages' scripts that matter here.
     for d in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'share', 'var/tmp', 'etc'):
         (tree / d).mkdir(parents=True, exist_ok=True)
     for name in ('passwd', 'group'):
@@ -235,7 +235,7 @@ def root(arch):
 # ---- a run --------------------------------------------------------------------
 
 def follow(process, out):
-    """Passes the machine's words on; the command's status, or None."""
+    """Passes on the machine's output; returns the command's status, or None."""
     for line in process.stdout:
         line = line.decode('utf-8', 'replace')
         if line.startswith(DONE):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench.c - what a frame costs in the kernel: our walk by tables against
- * bpf_get_stack() by frame pointers, on the same program built either way:
+/* bench.c - measures what a frame costs in the kernel: our walk by tables against
+ * bpf_get_stack() by frame pointers, on the same program built both ways:
  * bench DEEP-TABLES DEEP-FRAME-POINTERS [DEPTH [FUNCTION]] */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

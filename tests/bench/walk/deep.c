@@ -11,7 +11,7 @@ __attribute__((noinline, used)) int bottom(int n)
 	return n;
 }
 
-/* Three functions of different frames, as stacks have. */
+/* Three functions with frames of different sizes, as in real stacks. */
 __attribute__((noinline)) static int down(int n);
 #define STEP(name, words)                                                                \
 	__attribute__((noinline)) static int name(int n)                                 \

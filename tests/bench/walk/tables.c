@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tables.c - how long a file's table takes to make: tables FILE. */
+/* tables.c - measures how long strata takes to make a file's table: tables FILE. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* core.c - any bytes as a core file: its threads, its mappings, its memory. */
+/* core.c - reads any bytes as a core file: its threads, its mappings, its memory. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ehframe.c - any bytes as an ELF file: its symbols, its table, lookups in it. */
+/* ehframe.c - reads any bytes as an ELF file: symbols, the unwind table, lookups in the table. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_rows(e);
 	check_table(e);
 	elf_close(e);
-	/* The same bytes as a table: valid ones may be read. */
+	/* The same bytes as a table: if it is valid, look things up in it. */
 	if (table_valid(data, size & ~7ul))
 		table_rule(data, 0);
 	return 0;

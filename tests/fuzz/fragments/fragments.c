@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fragments.c - any bytes as an ELF file with an interpreter's loop, called "loop", in it. */
+/* fragments.c - reads any bytes as an ELF file that contains an interpreter's loop named "loop". */
 #include <stdint.h>
 #include <stdlib.h>
 

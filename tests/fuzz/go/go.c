@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* go.c - any bytes as a Go program: its functions, their places, its rules. */
+/* go.c - reads any bytes as a Go program: its functions, their source positions, its unwind rules. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* parse.c - any bytes as a script: parsed, resolved, checked, dumped, complained of.
- * Nothing may crash, hang or leak, and what was refused must have been told. */
+ * Nothing may crash, hang or leak, and every refused script must have an error message. */
 #include <assert.h>
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ static FILE *null_file(void)
 	return f;
 }
 
-/* Every expression that codegen will read has a type, and none a bad one. */
+/* Every expression that codegen will read has a type, and no type is type_bad. */
 static void passes(struct arena *a, const struct source *src, struct diags *d)
 {
 	static const char *const params[] = {"17", "text"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pycode.c - any bytes as what is known of a code object: a record from the ring buffer,
- * and the memory of a process that it is read from. */
+/* pycode.c - any bytes as a code object's record from the ring buffer, and as the memory of
+ * the process that the rest is read from. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct memory {
 	size_t size;
 };
 
-/* Any address leads somewhere into the bytes; the last few are not readable. */
+/* Any address maps to a position in the bytes; the last few are not readable. */
 static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	const struct memory *m = arg;
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct memory m = {data, size};
 	struct python_layout at = {};
 
-	/* Of the record's size on the heap: what is read behind it is found. */
+	/* An allocation of exactly the record's size, so that the sanitizer reports reads behind it. */
 	if (size < sizeof(*r)) {
 		void *copy = malloc(size ? size : 1);
 
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(copy);
 	}
 	memcpy(&at, data, size < sizeof(at) ? size : sizeof(at));
-	at.str_kind_shift &= 31; /* a row's, not told by a process */
+	at.str_kind_shift &= 31; /* comes from a row of the program, not from a process */
 	r->code = 7;
 	r->addr = size > 72 ? data[70] | data[71] << 8 : 0;
 	python_codes_read(c, r, &at, read_memory, &m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pyoffsets.c - any bytes as _Py_DebugOffsets: what is accepted can be read by the kernel
- * half. The version is the one they tell. */
+/* pyoffsets.c - any bytes as _Py_DebugOffsets: the kernel half can read all offsets that are
+ * accepted. The Python version is the one that the bytes state. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void check(const struct python_layout *at)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const unsigned versions[] = {0x030c, 0x030d, 0x030e, 0x030f, 0x0314, 0x0400};
-	uint8_t *copy = malloc(size ? size : 1); /* what is read behind it is found */
+	uint8_t *copy = malloc(size ? size : 1); /* exact size: the sanitizer reports reads behind it */
 
 	memcpy(copy, data, size);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {

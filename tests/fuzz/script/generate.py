@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""generate.py - valid scripts, made up from a number: script(seed) is always the same text.
+"""generate.py - generates valid scripts from a seed: script(seed) is always the same text.
 
-What is made is what the language has: each kind of statement, value, map and probe. Types
-are followed as the checker follows them, so that a refusal is a fault. Limits that are
-documented (loops around a stack, maps in one program) are kept."""
+The scripts have every kind of statement, value, map and probe of the language. The generator
+tracks types as the checker does, so a refusal is a bug. It keeps documented limits (loops around
+a stack, maps in one program)."""
 import random
 
 INT_BUILTINS = ['pid', 'tid', 'uid', 'gid', 'cpu', 'nsecs', 'elapsed', 'rand', 'ncpus', 'cgroup']
@@ -13,7 +13,7 @@ STACK_MODES = ['', 'perf', 'raw', 'full', 'folded', 'bpftrace', 'build_id']
 WORDS = ['', 'a', 'ab', 'abc', 'quick', 'brown fox', '\\n', '\\x41\\t', '\\\\', '%d', 'é',
          'abcdefghijklmnopqrstuvwxyz', 'x' * 63, 'y' * 64, 'z' * 65, 'w' * 200]
 
-# attach point, and what is available there
+# attach point, and the builtins that are available there
 PROBES = [
     ('begin', {}), ('end', {}), ('BEGIN', {}),
     ('interval:ms:100', {}), ('interval:s:1', {}), ('interval:hz:10', {}), ('i:5ms', {}),
@@ -45,9 +45,9 @@ class Maker:
         self.r = random.Random(seed)
         self.maps = []
         self.next_var = 0
-        self.typed = {}  # variables that a let gave a type
+        self.typed = {}  # variables whose type a let declares
         self.budget = 0
-        self.level = 0 # of elements within keys
+        self.level = 0 # nesting depth of map elements within keys
 
     def one(self, *choices):
         return self.r.choice(choices)
@@ -118,7 +118,7 @@ class Maker:
                 or (t == 'int' and isinstance(m.value, tuple) and m.value[:1] == ('agg',) and m.value[1] in READABLE)]
 
     def leaf(self, t):
-        """A variable or a map's element, if there is one."""
+        """A variable or a map's element of the type, if there is one."""
         names = self.variables(t)
         if names and self.chance(60):
             return self.r.choice(names)
@@ -136,7 +136,7 @@ class Maker:
         return text
 
     def members(self, t):
-        """$tuple.0 and the like that are of the type."""
+        """$tuple.0 and the like, where the member has the type."""
         return [f'{name}{self.one(f".{i}", f"[{i}]")}' for scope in self.scopes for name, kind in scope
                 if isinstance(kind, tuple) for i, k in enumerate(kind) if k == t]
 
@@ -219,7 +219,7 @@ class Maker:
         return self.leaf('bool') or self.one('true', 'false')
 
     def str_place(self, depth):
-        """A string that may be compared with another that is no literal."""
+        """A string that may be compared with one that is not a literal."""
         names = self.variables('str')
         return self.r.choice(names) if names and self.chance(60) else self.one('comm', self.text())
 
@@ -264,7 +264,7 @@ class Maker:
         return f'({inner},)' if len(t) == 1 else f'({inner})'
 
     def stack(self):
-        """One that any map may hold: of one kind and mode."""
+        """A stack that any map may hold: all have one kind and mode."""
         return self.stack_kind
 
     def any_stack(self):
@@ -321,7 +321,7 @@ class Maker:
         if not known:
             return self.new_variable()
         name, t = self.r.choice(known)
-        if name in self.typed:  # a literal that does not fit is refused
+        if name in self.typed:  # strata refuses a literal that does not fit
             return self.one(f'{name}++', f'{name} = ({self.typed[name]}){self.paren(1)}')
         if t == 'int' and self.chance(50):
             return self.one(f'{name}++', f'{name} {self.one("+=", "-=", "*=", "|=")} {self.int(1)}')
@@ -375,7 +375,7 @@ class Maker:
         return '{\n' + text + '\t' * indent + '}'
 
     def body(self, indent):
-        """Of a loop; whether it becomes a function does not matter here."""
+        """The body of a loop; whether strata compiles it to a function does not matter here."""
         self.bodies += 1
         self.loops += 1
         text = self.block(indent, 1)
@@ -395,7 +395,7 @@ class Maker:
             self.one('3', '8', '9', '100', '10000', '1000000', 'pid', 'ncpus', '(uint8)rand', self.int(3))
         self.scopes.append([(name, 'int')])
         self.loop_vars.add(name)
-        # Parentheses: `0..1..2` is no range.
+        # Parentheses, since `0..1..2` is not a range.
         text = f'for ({name} : {start}..{end}) {self.body(indent)}'
         self.scopes.pop()
         return text
@@ -443,11 +443,11 @@ class Maker:
         return f'config = {{ {"; ".join(self.r.sample(lines, 2))}; }}\n'
 
     def script(self):
-        self.user_stacks = self.chance(15)  # the verifier takes long for them
+        self.user_stacks = self.chance(15)  # rare, since the verifier takes long for them
         self.stack_kind = self.one('kstack', 'kstack(perf, 5)')
         self.make_maps()
         probes = [self.probe() for _ in range(self.r.randint(1, 4))]
-        # Each map is written somewhere: what it holds must be known.
+        # Each map is written somewhere, so that the checker knows its type.
         self.here, self.scopes, self.loop_vars, self.bodies, self.loops = {}, [[]], set(), 0, 0
         maps, lines = self.maps, []
         self.maps = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sourcemap.c - any text as a source map: JSON, mappings, paths, sections; and as a URL that has
- * one within. */
+/* sourcemap.c - reads any text as a source map (JSON, mappings, paths, sections), and as a URL that
+ * contains one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8.c - any bytes as a process' memory: functions, scripts, positions and compiled code of
- * a V8 that lies, or that has moved on while it was read. */
+/* v8.c - reads any bytes as the memory of a process: functions, scripts, positions and compiled
+ * code of a V8 with false data, or whose memory changed while it was read. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct memory {
 	size_t size;
 };
 
-/* Any address leads somewhere into the bytes; the last few are not readable. */
+/* Any address maps to a position in the bytes; the last few are not readable. */
 static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	const struct memory *m = arg;
@@ -30,7 +30,7 @@ static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 	return 0;
 }
 
-/* node 20's, of types that are small numbers: the bytes are sooner such an object. */
+/* The layout of node 20, but with small numbers as types: random bytes match such an object sooner. */
 static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 {
 	return (struct v8_layout){
@@ -50,7 +50,7 @@ static struct v8_layout layout(unsigned version, const uint8_t *sizes)
 	};
 }
 
-/* The bytes as translations of each form, at their start and at a place that they name. */
+/* The bytes as deoptimization translations of each form, at offset 0 and at an offset that they give. */
 static void translate(const uint8_t *data, size_t size)
 {
 	static const unsigned versions[] = { V8_VERSION(7, 8), V8_VERSION(9, 4), V8_VERSION(11, 3),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* capture.c - node's frames as files that have what naming each reads (heapfile.h):
+/* capture.c - writes, for each frame of node, a file of the memory that naming it reads (heapfile.h):
  *
- *     capture [-m] NEW PID              of a process, which is stopped for that
- *     capture [-m] NEW CORE SYSROOT     of the thread that died
+ *     capture [-m] NEW PID              of a process, which is stopped meanwhile
+ *     capture [-m] NEW CORE SYSROOT     of the thread that crashed
  *
- * -m: with source maps. Writes NEW.0, NEW.1, ...; prints of each JavaScript frame, innermost
- * first, "NUMBER\tNAME\tFILE\tLINE\tCOLUMN", and of those that it was inlined into. Linked
- * with --wrap=v8_codes_record: what is called there is what the walk calls. */
+ * -m: with source maps. Writes NEW.0, NEW.1, ... Prints a line for each JavaScript frame, innermost
+ * first, and for each function it was inlined into: "NUMBER\tNAME\tFILE\tLINE\tCOLUMN". Linked
+ * with --wrap=v8_codes_record, so that the walk's own calls are captured. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 void __real_v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
 void __wrap_v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h);
 
-static const char *new; /* how the files begin */
+static const char *new; /* prefix of the files' names */
 static bool maps;
 
 static _Noreturn void die(const char *what)
@@ -142,7 +142,7 @@ static int open_none(void *arg, int pid, const char *path)
 	return -ENOENT;
 }
 
-static VEC(uint64_t) captured; /* frames, by their files' numbers */
+static VEC(uint64_t) captured; /* frames; the index is the number of the file */
 
 static bool is_captured(uint64_t frame, size_t *ret)
 {
@@ -152,7 +152,7 @@ static bool is_captured(uint64_t frame, size_t *ret)
 	return false;
 }
 
-/* By itself, so that nothing is known yet of its script or its code. */
+/* With a new name cache, so that nothing about its script or its code is known yet. */
 static void capture(const struct v8_record *r, const struct v8_heap *h)
 {
 	struct reads reads = { .of = h };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* heapfile.c - what naming a frame of node reads, as a file: see heapfile.h. */
+/* heapfile.c - a file of the memory that naming one frame of node reads: see heapfile.h. */
 #include "heapfile.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ bool heapfile_open(struct heapfile *f, uint8_t *data, size_t size)
 	return true;
 }
 
-/* The last that begins at or before addr; a file that was changed may have them in any order. */
+/* The last range that begins at or before addr. A mutated file may have ranges in any order. */
 static const struct heapfile_range *range_of(const struct heapfile *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->head.nranges;
@@ -48,7 +48,7 @@ static const struct heapfile_range *range_of(const struct heapfile *f, uint64_t 
 	return lo ? &f->range[lo - 1] : NULL;
 }
 
-/* So much of a change as is within what was read. */
+/* Applies the bytes of a change that lie within what was read. */
 static void change(const struct heapfile_change *c, uint64_t addr, uint8_t *buf, size_t size)
 {
 	for (size_t i = 0; i < sizeof(c->value); i++)

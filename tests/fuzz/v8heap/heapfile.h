@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* heapfile.h - of a process of node what naming one frame reads, as a file: capture.c writes it,
- * v8heap.c reads it, and changes it in place.
+/* heapfile.h - a file of the memory that naming one frame of a node process reads: capture.c writes
+ * it, v8heap.c reads it and mutates it in place.
  *
- *     struct heapfile_head, then at places that it and the ranges tell:
+ *     struct heapfile_head, then at offsets that the head and the ranges give:
  *     ranges      of memory that was read, by address; no two overlap
  *     their bytes
  *     sizes       of the bytecodes: struct v8_layout's bytecode_sizes
- *     told        what V8 had told of the frame, see heapfile_told(); nothing: nobody knows
+ *     told        V8's own account of the frame, see heapfile_told(); empty: not known
  *
- * Numbers are little endian. All of it is untrusted. */
+ * Numbers are little endian. The whole file is untrusted. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,12 +20,12 @@ struct frame_name;
 struct str;
 
 #define HEAPFILE_MAGIC   "v8heap1"
-#define HEAPFILE_MAX     (1 << 20) /* bytes of all */
+#define HEAPFILE_MAX     (1 << 20) /* bytes of a file */
 #define HEAPFILE_RANGES  1024
 #define HEAPFILE_CHANGES 4
 
-/* The numbers of struct v8_layout, which all have 16 bits (v8.c takes no other from a file), in
- * the order of heapfile_head.layout. New ones come last: captures from before have 0 there. */
+/* The members of struct v8_layout, all of 16 bits (v8.c reads no others from a file), in the order of
+ * heapfile_head.layout. Append new ones: older captures have 0 there. */
 #define HEAPFILE_LAYOUT(F)                                                                        \
 	F(version) F(proc.map_type) F(proc.function_first) F(proc.function_last)                   \
 	F(proc.shared_type) F(proc.bytecode_type) F(proc.function_shared) F(proc.shared_flags)     \
@@ -43,13 +43,13 @@ struct str;
 #define HEAPFILE_LAYOUT_N (HEAPFILE_LAYOUT(HEAPFILE_ONE) 0)
 #define HEAPFILE_LAYOUT_MAX 64
 _Static_assert(HEAPFILE_LAYOUT_N <= HEAPFILE_LAYOUT_MAX, "a layout has its place");
-/* Another size: has a member come that the readers look at? Then it belongs above. */
+/* If the size changed: a new member that the readers use belongs in the list above. */
 _Static_assert(sizeof(struct v8_layout) == 264, "HEAPFILE_LAYOUT has what struct v8_layout has");
 
-/* Memory that becomes another while it is read, as that of a process that goes on does. */
+/* A word that changes while the memory is read, as in a process that keeps running. */
 struct heapfile_change {
 	uint64_t addr, value; /* a word, wherever in a range */
-	uint32_t after, on;   /* so many reads; on 0: there is no such change */
+	uint32_t after, on;   /* changes after this many reads; on == 0: unused */
 };
 
 struct heapfile_head {
@@ -83,15 +83,15 @@ struct heapfile {
 	uint32_t reads;            /* so far */
 };
 
-/* false: it is none. Ranges that lie outside become empty. */
+/* false: not such a file. Ranges that lie outside of it become empty. */
 bool heapfile_open(struct heapfile *f, uint8_t *data, size_t size);
-/* struct v8_heap's read. */
+/* The read function of struct v8_heap. */
 int heapfile_read(void *file, uint64_t addr, void *buf, size_t size);
-/* bytecode_sizes are within the file, or NULL. */
+/* bytecode_sizes points into the file, or is NULL. */
 void heapfile_layout(const struct heapfile *f, struct v8_layout *ret);
 void heapfile_set_layout(struct heapfile_head *h, const struct v8_layout *l);
 void heapfile_record(const struct heapfile *f, struct v8_record *ret);
 void heapfile_set_record(struct heapfile_head *h, const struct v8_record *r);
 
-/* A frame, and those that it was inlined into, as they are kept: a line each, "name\tfile\tline\tcolumn". */
+/* The stored form of a frame and of those it was inlined into: a line each, "name\tfile\tline\tcolumn". */
 void heapfile_told(const struct frame_name *name, struct str *out);

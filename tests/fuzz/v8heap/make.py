@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py - makes the corpus anew: frames of program.js in nodes of all versions here, interpreted
-and compiled, and of the recorded arm64 ones (../../unwind/cores: without columns), each with what
-V8 told of it. A frame that is named otherwise than V8 did is not kept, and told. Files with other
-names than these are what was found, or made by hand.
+"""make.py - makes the corpus anew: frames of program.js in all installed versions of node, interpreted
+and compiled, and of the recorded arm64 cores (../../unwind/cores: without columns), each with V8's own
+account of it. A frame whose name differs from V8's is reported and left out. Files with other names
+than these were found by the fuzzer or made by hand.
 
     make.py CAPTURE [VERSION...]      CAPTURE: build/release/tests/fuzz/v8heap/capture; root, x86_64"""
 import base64
@@ -27,7 +27,7 @@ from maps import vlq
 from run import known
 from replay import unpack
 
-AT = pathlib.Path('/tmp/v8heap')  # files' names are in the captures
+AT = pathlib.Path('/tmp/v8heap')  # fixed, because the captures contain file names
 # The map of mapped.js: where its function's name is, and its call.
 MAP = base64.b64encode(json.dumps({
     'version': 3, 'sources': ['/from/source.ts'], 'names': ['original'],
@@ -37,7 +37,7 @@ MAPPED = 'original', '/from/source.ts', '29', '5'
 OUTERMOST = '<anonymous>', 'internal/main/run_main_module'  # its text is an external string
 STRINGS = ['named_cons', 'named_deep', 'named_thin', 'named_sliced', 'named_wide', 'имя', 'naïve', 'cons_text']
 SHAPES = [*STRINGS, 'a.b.inferred', 'scoped', 'hashed', 'moved', 'evaluates', 'eval', 'map', 'still']
-# What, node's options (with what older versions call them), program.js' arguments, which frames.
+# Name, node's options (with their names in older versions), arguments of program.js, frames to keep.
 RUNS = {
     'interpreted': ([('--no-opt', '--no-sparkplug'), ('--no-opt',)], ('account', 3), ['named_sliced', 'hashed', 'scoped']),
     'baseline': ([('--no-opt', '--no-maglev', '--always-sparkplug'), ('--no-opt', '--always-sparkplug')],
@@ -47,7 +47,7 @@ RUNS = {
     'lines': ([('--no-opt', '--no-sparkplug'), ('--no-opt',)], ('wait', 3), []),
     'mapped': ([()], ('wait', 3), []),
 }
-# Of these versions more.
+# More frames are kept of these versions.
 THOROUGH = {'12', '26'}
 MORE = {'interpreted': SHAPES, 'lines': ['имя', 'cons_text', 'eval', 'naïve', OUTERMOST], 'mapped': ['original']}
 RECORDED = {'23-baseline': ['get got'], '150-spin': ['spin', 'toJSON'], '47-interpreted': ['Derived']}
@@ -67,20 +67,20 @@ def captured(new, capture, *args):
 
 
 def live(capture, node, options, how, new, maps):
-    """What a run told, and its frames."""
+    """V8's own account of a run, and the captured frames."""
     with subprocess.Popen([node, *options, AT / 'program.js', *map(str, how)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, env=dict(os.environ, **({'MAP': MAP} if maps else {}))) as traced:
-        told = []
+        account = []
         for line in traced.stdout:
             if line == b'there\n':
                 break
-            told = [place(text) for text in json.loads(line)]
+            account = [place(text) for text in json.loads(line)]
         time.sleep(0.15)  # until it waits
         try:
             frames = list(captured(new, capture, *['-m'] * maps, new, str(traced.pid)))
         finally:
             traced.kill()
-    return told, frames
+    return account, frames
 
 
 def recorded(capture, version, case, directory, new):
@@ -88,26 +88,26 @@ def recorded(capture, version, case, directory, new):
     core.write_bytes(lzma.decompress((CORES / f'node{version}-arm64.{case}.core.xz').read_bytes()))
     if not root.exists():
         unpack(CORES / f'node{version}-arm64.files.tar.xz', root)
-    told = json.loads((CORES / f'node{version}-arm64.{case}.account').read_text())
-    return [place(text) for text in told], list(captured(new, capture, new, core, root))
+    account = json.loads((CORES / f'node{version}-arm64.{case}.account').read_text())
+    return [place(text) for text in account], list(captured(new, capture, new, core, root))
 
 
-def agrees(told, found):
-    return all(a in (b, '') for a, b in zip(told[:1], found)) and tuple(told[1:]) == tuple(found[1:len(told)])
+def agrees(account, found):
+    return all(a in (b, '') for a, b in zip(account[:1], found)) and tuple(account[1:]) == tuple(found[1:len(account)])
 
 
-def right_ones(what, told, frames):
-    """Files all of whose frames are named as V8 told; complains of the others."""
+def right_ones(what, account, frames):
+    """Files all of whose frames have the names that V8 gives; reports the others."""
     start = next(i for i, (_, found) in enumerate(frames) if found[0] == 'probe')
     good, bad = set(), set()
-    for (file, found), own in zip(frames[start + 1:], told):
+    for (file, found), own in zip(frames[start + 1:], account):
         if agrees(own, found):
             good.add(file)
         else:
             bad.add(file)
             print(f'{what}: V8 says {own}, strata {found}')
-    if len(told) != len(frames) - start - 1:
-        print(f'{what}: V8 says {len(told)} frames, strata {len(frames) - start - 1}')
+    if len(account) != len(frames) - start - 1:
+        print(f'{what}: V8 says {len(account)} frames, strata {len(frames) - start - 1}')
     return good - bad
 
 
@@ -127,7 +127,7 @@ def keep(what, good, frames, wanted):
 
 
 def make_live(capture, version, directory):
-    node, told_before = str(binaries.node(version)), []
+    node, account_before = str(binaries.node(version)), []
     for what, (choices, how, wanted) in RUNS.items():
         wanted = MORE.get(what, wanted) if version in THOROUGH else wanted
         options = known(node, choices)
@@ -135,20 +135,20 @@ def make_live(capture, version, directory):
             continue
         name = f'node{version}-x86_64-{what}'
         maps = what == 'mapped'
-        told, frames = live(capture, node, options, how, str(directory / name), maps)
+        account, frames = live(capture, node, options, how, str(directory / name), maps)
         if maps:
             good = {file for file, found in frames if found == MAPPED}
         else:
-            told_before = told or told_before
-            good = right_ones(name, told or told_before, frames)
+            account_before = account or account_before
+            good = right_ones(name, account or account_before, frames)
         keep(name, good, frames, wanted)
 
 
 def make_recorded(capture, version, directory):
     for case, wanted in RECORDED.items():
         name = f"node{version}-arm64-{case.partition('-')[2]}"
-        told, frames = recorded(capture, version, case, directory, str(directory / name))
-        good = right_ones(name, told, frames)
+        account, frames = recorded(capture, version, case, directory, str(directory / name))
+        good = right_ones(name, account, frames)
         good |= {file for file, found in frames if found[0] == 'spin'}  # V8 was not asked there
         keep(name, good, frames, wanted)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // program.js - a chain of functions whose names, scripts and scopes V8 keeps in many shapes, for
-// make.py: the innermost says "there" and waits; account: after V8's account of the stack, for
+// make.py: the innermost prints "there" and waits; account: prints V8's account of the stack first, for
 // which V8 makes the tables of lines.
 //
-//     node program.js account|wait ROUNDS      ROUNDS of the chain before: what is warm is compiled
+//     node program.js account|wait ROUNDS      calls the chain ROUNDS times before: V8 compiles hot functions
 'use strict';
 const fs = require('fs');
 const vm = require('vm');
@@ -27,14 +27,14 @@ function probe() {
   return fs.readSync(0, Buffer.alloc(1));
 }
 
-// A script's function, by a name that is a string of some shape, and from a text.
+// A function of a script whose name and source are strings of some shape.
 const run = (filename, text, more) => new vm.Script(text, { filename, ...more }).runInThisContext();
 const part = (n) => ['/heap/', 'a-name-', 'that-is-', 'long-'][n];
 const cons = part(0) + part(1) + part(2) + 'cons.js';
 const deep = part(0) + (part(1) + (part(2) + (part(3) + 'deep.js'))) + '';
 const thin = part(0) + part(1) + part(3) + 'thin.js';
 const sliced = `not this: ${part(0)}${part(1)}${part(3)}sliced.js`.slice(10);
-({})[thin]; // it is a key now, and leads to that
+({})[thin]; // as a key it becomes a thin string, which points to the internalized one
 const locals = Array.from({ length: 80 }, (_, i) => `local${i}`);
 const next = '(function NAME(go) {\n  return go();\n})\n';
 const shapes = [
@@ -61,7 +61,7 @@ const shapes = [
   function maps(go) { return [3].map((x) => inner(go, x))[0] | 0; },
   (go) => Made.still(go),
 ];
-// A map, in the script's last line, that make.py knows too.
+// The script's last line has a source map; make.py knows it, too.
 if (process.env.MAP)
   shapes.push(run('/heap/mapped.js', next.replace('NAME', 'short') +
     `//# sourceMappingURL=data:application/json;base64,${process.env.MAP}`));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8heap.c - objects of real V8s, as they were and changed: what node's frames were named from
- * (make.py), where other objects come to lie, lengths and types lie, memory is not there, or
- * changes while it is read. What is unchanged is named as V8 named it. */
+/* v8heap.c - names frames from captured objects of real V8s (make.py), unchanged and mutated: objects
+ * are exchanged, lengths and types are false, memory is missing or changes while it is read. An
+ * unchanged capture must give the names that V8 gave. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t asize, const uint8_t *
 	uint8_t *out, size_t max, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((weak));
 
-#define READS_MAX   2000000 /* of one frame */
-#define PLACES_MAX  64      /* functions in one frame: code.c's */
+#define READS_MAX   2000000 /* to name one frame */
+#define PLACES_MAX  64      /* functions in one frame, as in src/unwinders/v8/code.c */
 #define TEXT_MAX    (4 * 4096) /* of a script's name, in bytes */
-#define MAPPED_MAX  (16 << 20) /* what comes from a source map is as long as that */
+#define MAPPED_MAX  (16 << 20) /* a text from a source map can be that long */
 
 static void wrong(const char *what, const char *text)
 {
@@ -90,7 +90,7 @@ static void name_frame(struct heapfile *f)
 	heapfile_record(f, &r);
 	if (f->head.maps)
 		v8_codes_use_source_maps(c, &(struct sourcemap_files){ open_none, NULL });
-	/* Another time: its script and its code have been met. */
+	/* Once more: now its script and its code are known. */
 	for (uint64_t id = 1; id < 4; id += 2) {
 		r.frame = FRAME_JS(id, f->head.frame & 0xfffff);
 		f->reads = 0;
@@ -108,7 +108,7 @@ static void name_frame(struct heapfile *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct heapfile f;
-	uint8_t *copy = malloc(size ? size : 1); /* data is not to be changed */
+	uint8_t *copy = malloc(size ? size : 1); /* data must not be changed */
 
 	if (!copy)
 		return 0;
@@ -121,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- changes ---- */
 
-/* In place, and the framing stays: numbers that mean something become others that do. */
+/* Mutations are in place and keep the file's structure: values become other meaningful values. */
 struct mutation {
 	struct heapfile f;
 	uint64_t state;
@@ -140,7 +140,7 @@ static size_t below(struct mutation *m, size_t n)
 	return n ? next(m) % n : 0;
 }
 
-/* size bytes of a range, aligned as the process had them; NULL: there are none. */
+/* size bytes of some range, aligned as in the process; NULL: no range has so many. */
 static uint8_t *some_bytes(struct mutation *m, size_t size, uint64_t *ret_addr)
 {
 	const struct heapfile_range *r = &m->f.range[below(m, m->f.head.nranges)];
@@ -157,7 +157,7 @@ static uint8_t *some_bytes(struct mutation *m, size_t size, uint64_t *ret_addr)
 	return m->f.data + r->at + at;
 }
 
-/* A word that a range has, sooner a pointer to an object; an object that may be at an address. */
+/* A word of some range, preferably a pointer to an object; an object that may be at an address. */
 static uint64_t some_word(struct mutation *m)
 {
 	uint64_t word = 0, addr;
@@ -206,7 +206,7 @@ static void change_pointer(struct mutation *m)
 	uint8_t *p = some_bytes(m, 8, &addr);
 
 	if (p && !below(m, 8))
-		word = (addr & ~7ull) - 8 * below(m, 6) + 1; /* itself, or near */
+		word = (addr & ~7ull) - 8 * below(m, 6) + 1; /* itself, or one near it */
 	if (p)
 		memcpy(p, &word, sizeof(word));
 }
@@ -236,7 +236,7 @@ static void change_smi(struct mutation *m)
 	memcpy(p, &word, sizeof(word));
 }
 
-/* What a map says its objects are: a string of some shape, or what the layout knows. */
+/* Changes the instance type of a map: to a string of some shape, or to a type of the layout. */
 static void change_type(struct mutation *m)
 {
 	uint64_t addr;
@@ -260,7 +260,7 @@ static void change_byte(struct mutation *m)
 		*p = (uint8_t)(below(m, 3) ? wild_number(m, *p) : *p ^ 0x80);
 }
 
-/* As libFuzzer would, with what it saw compared. */
+/* libFuzzer's own mutation, which uses values from the comparisons that it saw. */
 static void change_range(struct mutation *m)
 {
 	const struct heapfile_range *r = &m->f.range[below(m, m->f.head.nranges)];
@@ -323,7 +323,7 @@ static void change_later(struct mutation *m)
 	c->on = some_bytes(m, 8, &c->addr) && below(m, 4);
 }
 
-/* What V8 told is not true any more. */
+/* V8's account does not hold for a mutated capture: remove it. */
 static size_t put_back(struct mutation *m)
 {
 	struct heapfile_head *h = &m->f.head;
@@ -359,7 +359,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 	return mutate_capture(&m);
 }
 
-/* One's memory by the other's layout: that of another version, or a file that lies. */
+/* The memory of one with the layout of the other: another version, or a file with false data. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize,
 	uint8_t *out, size_t max, unsigned seed)
 {

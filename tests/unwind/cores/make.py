@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make.py - records what replay.py replays: Go programs of several versions dump core in an
-emulated arm64 machine, in stacks that they have told before; slim takes what matters.
+"""make.py - records the cores for replay.py: Go programs of several versions print a stack and then
+dump core in it, in an emulated arm64 machine; slim removes what walks and names do not need.
 
     make.py SLIM [PROGRAM...]      writes PROGRAM.exe.xz, PROGRAM.WHICH-HOW.core.xz and .account here"""
 import base64
@@ -33,8 +33,7 @@ PROGRAMS = {
 }
 CASES = [(3, 'call'), (25, 'leaf'), (60, 'copy'), (120, 'call'), (200, 'copy'), (280, 'leaf')]
 
-# For what runs in a machine, where only what is printed comes out: a file as its pages that are
-# not zero; what is sent as text.
+# Only printed text leaves the emulated machine: files are sent as text, without their pages of zeros.
 PACK = r'''
 import base64, os, pickle, resource, subprocess, sys, zlib
 resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
@@ -68,8 +67,8 @@ def send(name, what):
 INSIDE = PACK + r'''
 for line in sys.stdin.read().splitlines():
     program, which, how = line.split()
-    told = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
-    send(f'{os.path.basename(program)}.{which}-{how}', (told, packed('/tmp/core')))
+    account = subprocess.run([program, '600', '300', which, how], input=b'go\n', stdout=subprocess.PIPE, cwd='/tmp').stdout
+    send(f'{os.path.basename(program)}.{which}-{how}', (account, packed('/tmp/core')))
     os.unlink('/tmp/core')
 '''
 
@@ -83,13 +82,13 @@ def unpacked(file):
 
 
 def sent(text):
-    """(name, what) of all that a machine has sent."""
+    """(name, content) of each file that the machine sent."""
     for name, body in re.findall(r'^sent (\S+)\r?\n(.*?)^\.\r?$', text, re.M | re.S):
         yield name, pickle.loads(zlib.decompress(base64.b64decode(body)))
 
 
 def boot(programs):
-    """(name, program, (what it told, its core)) of each case."""
+    """(name, program, (its own account, its core)) of each case."""
     cases = '\n'.join(f'/cores/{p} {which} {how}' for p in programs for which, how in CASES)
     with tempfile.TemporaryDirectory() as tree:
         for name in programs:
@@ -120,12 +119,12 @@ def write(name, data):
 
 
 def main(slim, *programs):
-    for name, exe, (told, core) in boot(programs or PROGRAMS):
+    for name, exe, (account, core) in boot(programs or PROGRAMS):
         program = name.rpartition('.')[0]
         if not (HERE / f'{program}.exe.xz').exists():
             write(f'{program}.exe.xz', slimmed(slim, 'exe', exe))
         write(f'{name}.core.xz', slimmed(slim, 'core', unpacked(core), exe))
-        (HERE / f'{name}.account').write_bytes(told)
+        (HERE / f'{name}.account').write_bytes(account)
 
 
 if __name__ == '__main__':

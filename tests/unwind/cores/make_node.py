@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_node.py - records node for replay.py: its versions dump core in an emulated arm64 machine,
-in stacks that they have told before, interpreted and compiled; slim takes what matters, there.
+"""make_node.py - records the cores of node for replay.py: its versions print a stack and then dump core
+in it, interpreted and compiled, in an emulated arm64 machine; slim runs there, too.
 
     make_node.py [VERSION...]      build/arm64 has slim; writes nodeVERSION-arm64.files.tar.xz,
                                    nodeVERSION-arm64.WHICH-HOW.core.xz and .account here"""
@@ -29,29 +29,29 @@ INSIDE = make.PACK + r'''
 import signal, time
 
 def record(node, which, how, options):
-    """What it told; /tmp/core is there."""
+    """Runs node until it dumps /tmp/core; returns its account of the stack."""
     traced = subprocess.Popen([node, *options, '-r', './core.js', 'program.js', '400', '120'], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, env=dict(os.environ, WHICH=which, HOW='call' if how == 'call' else 'spin'))
-    told = b''
+    account = b''
     for line in traced.stdout:
         if line.startswith(b'own '):
-            told = line[line.index(b'['):]
+            account = line[line.index(b'['):]
         elif line.startswith(b'there'):
             time.sleep(4)
             traced.send_signal(signal.SIGABRT)
     traced.wait()
-    return told
+    return account
 
 os.chdir('/cores')
 versions = {}
 for line in open('cases'):
     version, which, how, *options = line.split()
     node = f'/cores/node{version}'
-    told = record(node, which, how, options)
+    account = record(node, which, how, options)
     slim = f'/tmp/{version}.{which}-{how}'
     subprocess.run(['./slim', 'core', '/tmp/core', node, slim], check=True)
     os.unlink('/tmp/core')
-    send(f'node{version}-arm64.{which}-{how}', (told, packed(slim)))
+    send(f'node{version}-arm64.{which}-{how}', (account, packed(slim)))
     versions.setdefault(version, []).append(slim)
 for version, cores in versions.items():
     os.mkdir('/tmp/files')
@@ -63,7 +63,7 @@ for version, cores in versions.items():
 
 
 def boot(versions):
-    """(name, what was sent) of each case, and of each version's files."""
+    """(name, content) of each case, and of each version's files."""
     with tempfile.TemporaryDirectory(dir=machine.CACHE) as tree:
         tree = pathlib.Path(tree)
         for version in versions:
@@ -91,9 +91,9 @@ def archive(files):
 def main(*versions):
     for name, what in boot(versions or VERSIONS):
         if '.' in name:
-            told, core = what
+            account, core = what
             make.write(f'{name}.core.xz', make.unpacked(core))
-            (HERE / f'{name}.account').write_bytes(told)
+            (HERE / f'{name}.account').write_bytes(account)
         else:
             make.write(f'{name}.files.tar.xz', archive(what))
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""replay.py - recorded arm64 processes, walked as their cores: the thread that died beside
-what its program had told of itself, frame by frame (name, file, line), and every thread to
-its end. See make.py, make_node.py.
+"""replay.py - walks the core files of recorded arm64 processes: compares the stack of the thread that
+crashed with the program's own account, frame by frame (name, file, line); every thread must be walked
+to its end. See make.py, make_node.py.
 
     replay.py STRATA go|node"""
 import json
@@ -15,10 +15,10 @@ import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# How Go and C are stuck together: Go's account has a stand-in for what is really there.
+# Functions between Go's and C's frames: Go's own account has a stand-in for them.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 IS_C = re.compile(r'\+(0x[0-9a-f]+|\d+)$')  # Go's and node's frames end in a line, or in a name
-# The innermost frames, by what it died of; the account begins behind main.probe.
+# The innermost frames, by the way it crashed; the account begins after main.probe.
 INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
              'copy': ['runtime.memmove', 'main.copies', 'main.die', 'main.init.']}
 
@@ -30,7 +30,7 @@ def threads(strata, core, *where):
 
 
 def cut(stacks):
-    """What is wrong with any of them, or None."""
+    """The first error in any of the stacks, or None."""
     for n, stack in enumerate(stacks):
         marks = [line for line in stack if line.startswith('[')]
         if marks or not stack:
@@ -38,8 +38,8 @@ def cut(stacks):
     return None
 
 
-def compare_go(how, told, died):
-    """What is wrong, or None."""
+def compare_go(how, account, died):
+    """The first difference, or None."""
     start = next((i for i, line in enumerate(died) if line.startswith('main.probe ')), None)
     if start is None:
         return f'no probe: {died}'
@@ -47,23 +47,23 @@ def compare_go(how, told, died):
         if not line.startswith(name):
             return f'{line}, not {name}'
     got = [line for line in died[start + 1:] if not line.startswith(GLUE) and not IS_C.search(line)]
-    for n, (a, b) in enumerate(zip(told, got)):
+    for n, (a, b) in enumerate(zip(account, got)):
         if a != b:
             return f'frame {n}: {b}; Go says {a}'
-    return None if len(told) == len(got) else f'{len(got)} frames; Go says {len(told)}: {got[-3:]}'
+    return None if len(account) == len(got) else f'{len(got)} frames; Go says {len(account)}: {got[-3:]}'
 
 
 def replay_go(strata, name, core, directory):
     program, case = name.rsplit('.', 1)
     exe = pathlib.Path(directory, 'exe')
     exe.write_bytes(lzma.decompress((HERE / f'{program}.exe.xz').read_bytes()))
-    told = (HERE / f'{name}.account').read_text().splitlines()
+    account = (HERE / f'{name}.account').read_text().splitlines()
     stacks = threads(strata, core, '--exe', exe)
-    return cut(stacks) or compare_go(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+    return cut(stacks) or compare_go(case.partition('-')[2], account, stacks[0]), len(account), len(stacks)
 
 
 def unpack(archive, directory):
-    """Files that are mostly zeros."""
+    """Unpacks files that are mostly zeros as sparse files."""
     with tarfile.open(archive) as tar:
         for member in tar:
             path, data = directory / member.name, tar.extractfile(member)
@@ -77,16 +77,16 @@ def unpack(archive, directory):
                 out.truncate(member.size)
 
 
-def places(told, got):
-    """Of a frame as node tells of it, and as it is shown: name, file, line, and perhaps column."""
-    name, file, *place = told.split('\t')
+def places(account, got):
+    """The fields of a frame, by node's account and as strata prints it: name, file, line, perhaps column."""
+    name, file, *place = account.split('\t')
     found, *where = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', got).groups()
     where = ['' if where[0] in (None, '<anonymous>') else where[0], *(n or '0' for n in where[1:])]
     node = [name or found, file.removeprefix('file://'), *place]
     return node, [found, *where][:len(node)]
 
 
-def compare_node(how, told, died):
+def compare_node(how, account, died):
     died = [line for line in died if not IS_C.search(line)]
     start = next((i for i, line in enumerate(died) if line.startswith('probe ')), None)
     inner = [line.split(':')[0] for line in died[:start]]
@@ -95,20 +95,20 @@ def compare_node(how, told, died):
     if ('call' if how == 'call' else 'spin') + ' /cores/core.js' not in inner:
         return f'innermost: {inner}'
     got = died[start + 1:]
-    for n, (a, b) in enumerate(zip(told, got)):
+    for n, (a, b) in enumerate(zip(account, got)):
         node, shown = places(a, b)
         if node != shown:
             return f'frame {n}: {shown}; node says {node}'
-    return None if len(told) == len(got) else f'{len(got)} frames; node says {len(told)}'
+    return None if len(account) == len(got) else f'{len(got)} frames; node says {len(account)}'
 
 
 def replay_node(strata, name, core, directory):
     program, case = name.rsplit('.', 1)
     if not (directory / program).exists():
         unpack(HERE / f'{program}.files.tar.xz', directory / program)
-    told = json.loads((HERE / f'{name}.account').read_text())
+    account = json.loads((HERE / f'{name}.account').read_text())
     stacks = threads(strata, core, '--sysroot', directory / program)
-    return cut(stacks) or compare_node(case.partition('-')[2], told, stacks[0]), len(told), len(stacks)
+    return cut(stacks) or compare_node(case.partition('-')[2], account, stacks[0]), len(account), len(stacks)
 
 
 def main(strata, language):

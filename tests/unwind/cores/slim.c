@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* slim.c - of a core file and its program what walks and names need:
+/* slim.c - copies from a core file and its program only what walks and names need:
  *
- *     slim core CORE EXE NEW      notes, and the memory that a walk of any thread reads
- *     slim exe EXE NEW            of a Go program the tables, and the code that the tables'
- *                                 making looks at
- *     slim files DIRECTORY CORE...  of all files that these cores have mapped what walks and
- *                                 names read, at their paths below DIRECTORY: node's
+ *     slim core CORE EXE NEW      the notes, and the memory that walks of its threads read
+ *     slim exe EXE NEW            the tables of a Go program, and the code that strata reads to
+ *                                 make its own
+ *     slim files DIRECTORY CORE...  what walks and names read of all files that these cores of
+ *                                 node have mapped, at their paths below DIRECTORY
  *
- * What is left out of a core is not there; what is left out of a file is zeros, so that
- * all stays in its place. All are to be compressed. */
+ * Other memory is absent from the new core. The rest of a file is zeros, so that offsets stay
+ * the same; compress the files. */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #include "unwinders/unwinders.h"
 #include "unwinders/v8/v8.h"
 
-#define LINE 64ull /* what is kept of memory begins and ends at such bytes */
+#define LINE 64ull /* kept memory begins and ends at multiples of this */
 
 struct range {
 	uint64_t start, end;
@@ -87,7 +87,7 @@ static int read_and_keep(struct host_memory *m, uint64_t addr, void *buf, size_t
 	return err;
 }
 
-/* What is not in the core is in a file, or nowhere. */
+/* A read that the core does not satisfy: of a mapped file, if any. */
 struct need {
 	const char *path; /* NULL: not known yet, and at is an address */
 	uint64_t at, size; /* offset in the file; size 0: of code, a vaddr */
@@ -149,7 +149,7 @@ static void add_phdr(struct plan *p, Elf64_Phdr ph, const uint8_t *from)
 	vec_push(&p->from, from);
 }
 
-/* A segment's runs of bytes that are kept; of code also that it was there. */
+/* Writes a segment's runs of kept bytes; of a code segment at least its header. */
 static void plan_segment(struct plan *p, const struct elf *e, const struct elf_segment *s)
 {
 	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | (s->write ? PF_W : 0) };
@@ -247,7 +247,7 @@ static void keep_section(struct elf *e, const char *name)
 		keep(s.offset, s.size);
 }
 
-/* Up to Go 1.25 data has the module, read-only data what functions are inlined where. */
+/* Up to Go 1.25 the module data is in .data, and the trees of inlined functions in .rodata. */
 static void keep_module(struct elf *e)
 {
 	struct elf_symbol module, start, end;
@@ -259,7 +259,7 @@ static void keep_module(struct elf *e)
 		keep_vaddr(e, start.vaddr, end.vaddr - start.vaddr);
 }
 
-/* Headers; of sections also their names. */
+/* The ELF headers, and the names of the sections. */
 static void keep_headers(struct elf *e, const uint8_t *data)
 {
 	Elf64_Ehdr h;
@@ -271,7 +271,7 @@ static void keep_headers(struct elf *e, const uint8_t *data)
 	keep_section(e, ".shstrtab");
 }
 
-/* go.c looks at the assembler's functions (arm64: of others their bounds alone). */
+/* src/unwinders/go/go.c reads the code of assembler functions (arm64: of others only the bounds). */
 static void keep_code(struct elf *e)
 {
 	struct pclntab *t = NULL;
@@ -300,7 +300,7 @@ static void slim_exe(const char *path, FILE *f)
 	keep_headers(e, data);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		keep_section(e, sections[i]);
-	if (elf_section(e, ".eh_frame", &(struct elf_section){})) { /* C's functions have names there */
+	if (elf_section(e, ".eh_frame", &(struct elf_section){})) { /* cgo: names of C functions are in .symtab */
 		keep_section(e, ".symtab");
 		keep_section(e, ".strtab");
 	}
@@ -315,7 +315,7 @@ static void slim_exe(const char *path, FILE *f)
 
 /* ---- files that cores have mapped ---- */
 
-/* Addresses of a core, as places in its files. */
+/* Converts addresses of a core to offsets in its files. */
 static void locate_needs(struct core *c, size_t from)
 {
 	const struct proc_map *maps;
@@ -343,14 +343,14 @@ static uint64_t read_u32(const uint8_t *p)
 	return v;
 }
 
-/* An entry of .eh_frame; what is zeros instead is stepped over. */
+/* Keeps an entry of .eh_frame. Readers step over the zeros that the others become. */
 static void keep_entry(const struct elf_section *frames, uint64_t at)
 {
 	if (at + 4 <= frames->size)
 		keep(frames->offset + at, 4 + read_u32(frames->data + at));
 }
 
-/* The FDE of vaddr, and its CIE: pointers are 4 bytes and relative, as compilers write them. */
+/* Keeps the FDE of vaddr and its CIE. Pointers are relative and of 4 bytes, as compilers write them. */
 static void keep_fde(struct elf *e, uint64_t vaddr)
 {
 	struct elf_section f;
@@ -378,8 +378,8 @@ static bool says_of_v8(const char *name)
 	return false;
 }
 
-/* Symbols that are at one of these places, or that tell of V8, and then what they are of, unless
- * it is code. */
+/* Keeps the symbols at one of these positions and the symbols that describe V8; of these also the data
+ * that they name. */
 static void keep_symbols(struct elf *e, const char *table, const char *strings, const struct range *at, size_t n)
 {
 	struct elf_section t, names;
@@ -447,7 +447,7 @@ static FILE *open_below(const char *directory, const char *path)
 	return f;
 }
 
-/* Without its build id: a table that is made of it is not that of the whole file. */
+/* Removes the build id: a table made from this file must not be cached as the whole file's. */
 static void slim_file(const char *directory, const char *path)
 {
 	struct elf *e = NULL;

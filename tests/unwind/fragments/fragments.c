@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* fragments.c - prints where the interpreter's loop of each file is:
  *
- *     parts [--by jumps|names|size] [--name SYMBOL] FILE...
+ *     fragments [--by jumps|names|size] [--name SYMBOL] [--ranges] FILE...
  *
- *     FILE MACHINE MAIN+PART.. way DISPATCHES MILLISECONDS   bytes; the least of five
+ *     FILE MACHINE MAIN+FRAGMENT.. way DISPATCHES MILLISECONDS   sizes in bytes; the least of five times
  *     FILE: error
  *
- * and with --ranges START-END.. in hex instead. */
+ * With --ranges it prints START-END.. in hex instead of the sizes. */
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* interpreter.c - an interpreter whose loop GCC puts elsewhere, all but its entry.
+/* interpreter.c - an interpreter whose loop GCC moves to a cold fragment, except its entry.
  *
- * As it did on Alpine 3.20 with CPython 3.12: its main part, which the symbol names, has
- * 362 bytes, its cold part 56,543. Here the instructions call a cold function, which makes
- * them cold. Run, it prints every return address within the loop, as a vaddr. */
+ * GCC did so with CPython 3.12 on Alpine 3.20: the main fragment, which the symbol names, has
+ * 362 bytes, the cold one 56,543. Here the instructions call a cold function, which makes
+ * them cold. The program prints every return address within the loop, as a vaddr. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 #define FIRST 10
 #define LAST  229
 
-extern const char __ehdr_start; /* the linker's: vaddr 0, as it is linked with -pie */
+extern const char __ehdr_start; /* defined by the linker; vaddr 0, since the program is linked with -pie */
 
 __attribute__((cold, noinline)) static uint64_t rare(uint64_t v, unsigned n)
 {
@@ -24,7 +24,7 @@ __attribute__((cold, noinline)) static uint64_t rare(uint64_t v, unsigned n)
 	return v * 31 + n;
 }
 
-/* A tail call of the loop: a function beside it, that nothing jumps back from. */
+/* The loop tail-calls this function next to it; nothing jumps back from here to the loop. */
 __attribute__((noinline)) uint64_t small_result(uint64_t v)
 {
 	return v % 1000;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py PARTS INTERPRETER CC... - an interpreter nearly all of whose loop is in its cold part.
+"""run.py FRAGMENTS INTERPRETER CC... - an interpreter with nearly all of its loop in a cold fragment.
 
-PARTS prints what is found; INTERPRETER is the source, built with each CC: that of this
-machine, whose program is run too, and arm64's where there is one, by the file alone. Each
-is looked at as built, stripped, and without the sections' headers and .eh_frame_hdr."""
+FRAGMENTS (fragments.c) prints what strata finds; INTERPRETER is the source. It is built with each CC:
+this machine's, whose program is also run, and arm64's if there is one, whose file is only read. Each
+file is tested as built, stripped, and without section headers and .eh_frame_hdr."""
 import os
 import pathlib
 import subprocess
@@ -24,7 +24,7 @@ def output(*command):
 
 
 def symbols(tools, path):
-    """Of the loop, by the symbol table: the ranges to be found."""
+    """The loop's ranges by the symbol table, which strata has to find."""
     found = {}
     for line in output(tools + 'readelf', '-sW', path).splitlines():
         word = line.split()
@@ -35,14 +35,14 @@ def symbols(tools, path):
 
 
 def find(path, *args):
-    """(ranges, way) of the loop of a file."""
+    """(ranges, way): where strata finds the loop of a file, and by which method."""
     word = output(PARTS, '--ranges', '--name', 'small_eval', *args, path).split()
     ranges = [tuple(int(x, 16) for x in r.split('-')) for r in word[2].split(',')]
     return ranges, word[3]
 
 
 def without_headers(path, to):
-    """No section headers, and what .eh_frame_hdr's table is said to be is nothing."""
+    """Removes the section headers, and marks .eh_frame_hdr's table as absent."""
     data = bytearray(pathlib.Path(path).read_bytes())
     data[40:48] = bytes(8)
     data[60:64] = bytes(4)

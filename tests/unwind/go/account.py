@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - thousands of stacks, random in shape and depth: Go's own account beside
-gostack's, frame by frame (name, file, line).
+"""account.py - thousands of stacks, random in shape and depth: compares Go's own account with
+gostack, frame by frame (name, file, line).
 
     account.py STRATA PROGRAM [CALLS [DEEPEST]]      root; PROGRAM: see program.go"""
 import os
@@ -13,14 +13,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 import traced
 
 SCRIPT = r'''tracepoint:syscalls:sys_enter_getppid { printf("stack %d%s\n", len(gostack), gostack(16384)); }'''
-# How Go and C are stuck together: Go's account has a stand-in for what is really there.
+# Functions between Go's and C's frames: Go's own account has a stand-in for them.
 GLUE = (b'crosscall2 ', b'runtime.asmcgocall ', b'runtime.systemstack_switch ')
 # The account begins with its caller.
 OWN = b'main.probe '
 
 
 def stacks(out):
-    """(len, frames, checksum, marks, text) of each stack, from probe's caller on."""
+    """Yields (len, frames, checksum, marks, text) of each stack, from probe's caller on."""
     length, depth, crc, marks, text = None, 0, 0, [], []
     for line in out:
         line = line.strip()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// core.go - with program.go: tells one of its stacks in full, and dumps core there:
+// core.go - built with program.go: prints one of its stacks in full, and dumps core there:
 //
 //	program CALLS DEEPEST WHICH HOW
 //
@@ -26,7 +26,7 @@ func copies(to []byte) int {
 
 var nowhere uintptr = 8192
 
-// The kernel's way with signals, not that of Go's runtime.
+// Restores the kernel's default action; Go's runtime would handle the signal.
 func die(how string) {
 	var plain [4]uintptr // struct sigaction: SIG_DFL
 	for _, n := range []syscall.Signal{syscall.SIGSEGV, syscall.SIGABRT} {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""goid.py - goid beside the numbers that goroutines print of themselves, in programs of several
-Go versions, with cgo and without, stripped, position independent.
+"""goid.py - compares goid with the numbers that goroutines print of themselves, in programs of
+several Go versions, with cgo and without, stripped, position independent.
 
     goid.py STRATA      root
     goid.py --build ARCH      builds the programs only, for a machine without a toolchain"""
@@ -42,11 +42,11 @@ def programs(arch):
 
 
 def compare(strata, program):
-    """How many numbers, and those that differ."""
-    told, seen = ([int(n) for n in lines if n.strip()] for lines in traced.run(strata, SCRIPT, program))
-    if len(told) != len(seen):
-        return 0, [(len(told), len(seen))]
-    return len(told), [(a, b) for a, b in zip(told, seen) if a != b]
+    """The count of numbers, and the pairs that differ."""
+    account, seen = ([int(n) for n in lines if n.strip()] for lines in traced.run(strata, SCRIPT, program))
+    if len(account) != len(seen):
+        return 0, [(len(account), len(seen))]
+    return len(account), [(a, b) for a, b in zip(account, seen) if a != b]
 
 
 def main(strata):

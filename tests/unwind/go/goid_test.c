@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* goid_test.c - where g, m.curg and goid are, told by code of several compilers. The files
- * (fuzz/go/corpus) say a wrong version, by which goid would be elsewhere: goid_test FOLDER */
+/* goid_test.c - finds the offsets of g, m.curg and goid in the code of several compilers. The files
+ * (fuzz/go/corpus) state a wrong version, by which goid would be elsewhere: goid_test FOLDER */
 #include <stdio.h>
 
 #include "target/elf.h"
@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	struct goid want; /* as DWARF has it; curg of arm64 is by version */
+	struct goid want; /* by DWARF; curg on arm64: by version */
 } files[] = {
 	{ "goid-x86-1.19", { .tls = -8, .curg = 192, .goid = 152 } },
 	{ "goid-x86-1.27", { .tls = -8, .curg = 184, .goid = 152 } },

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - a Go HTTP server under wrk's load, and the Go compiler: how many stacks are
-whole, and the hottest functions beside what Go's own profiler says.
+"""load.py - a Go HTTP server under load by wrk, and the Go compiler: prints how many stacks are
+whole, and the hottest functions beside those of Go's own profiler.
 
     load.py STRATA [SECONDS [VERSION]]      root; wrk"""
 import collections
@@ -21,7 +21,7 @@ HOTTEST, POINTS, WHOLE = 10, 3.0, 99.5
 
 
 def read_stacks(text):
-    """(count, lines) of each stack of @[ustack]."""
+    """Yields (count, lines) of each stack of @[ustack]."""
     for body, count in re.findall(r'@\[\n(.*?)\n?\]: (\d+)', text, re.S):
         yield int(count), [line.strip() for line in body.split('\n') if line.strip()]
 
@@ -36,7 +36,7 @@ def share_whole(stacks):
 
 
 def function_of(line):
-    """Without file and line, or offset."""
+    """The name of a frame, without file and line, or offset."""
     return re.sub(r'\+\d+$', '', re.sub(r' \S+:\d+$', '', line))
 
 

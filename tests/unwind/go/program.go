@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// program.go - stacks of every shape, and Go's own account of each, by runtime.Callers
-// with inlined functions, just before it calls marker():
+// program.go - makes stacks of every shape, and prints Go's own account of each, by
+// runtime.Callers with inlined functions, just before it calls marker():
 //
 //	program CALLS DEEPEST
 //
@@ -34,11 +34,11 @@ var (
 	pcs  = make([]uintptr, 65536)
 	mark int
 
-	// Where a core is to be recorded: is shown each account's lines.
+	// Set when a core is to be recorded: gets the lines of each account.
 	recorded func(lines []string)
 )
 
-// How Go and C are stuck together: Go's account has a stand-in for what is really there.
+// Functions between Go's and C's frames: Go's own account has a stand-in for them.
 var glue = map[string]bool{"crosscall2": true, "runtime.asmcgocall": true,
 	"runtime.systemstack_switch": true}
 
@@ -180,7 +180,7 @@ func (w *walker) down(n int) {
 	}
 	kinds := 15
 	if w.deep {
-		kinds = 8 // those that cost little
+		kinds = 8 // the cheap ones
 	}
 	switch w.random.Intn(kinds) {
 	case 0:

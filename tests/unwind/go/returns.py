@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""returns.py - arguments in Go's registers, and on the stack of an assembler's function; returns
-of functions whose stacks move: every one is seen, and the program computes what it should.
+"""returns.py - arguments in Go's registers, and on the stack for assembler functions; returns of
+functions whose stacks move: strata sees each one, and the program's result stays right.
 
     returns.py STRATA [GOROUTINES]      root; each returns 1,000 times
     returns.py --build ARCH      builds the programs only, for a machine without a toolchain"""
@@ -24,7 +24,7 @@ PROGRAMS = [('1.19', ()), ('1.27', ()), ('1.27', ('-ldflags=-s -w',))]
 
 
 def programs(arch):
-    """Name and path of each, and whether it is stripped."""
+    """Yields the name and path of each program, and whether it is stripped."""
     for version, flags in PROGRAMS:
         name = f'returns-{version}{"-stripped" * bool(flags)}'
         try:
@@ -34,7 +34,7 @@ def programs(arch):
 
 
 def unsure_is_refused(strata, program):
-    """0, or 1: a stripped program does not tell where its assembler's functions have arguments."""
+    """0 or 1: a stripped program does not show where its assembler functions have arguments."""
     done = subprocess.run([strata, '--dry-run', '-e', UNSURE.format(program)], capture_output=True, text=True)
     return not (done.returncode == 1 and 'where runtime.memmove has its arguments is not known' in done.stderr)
 

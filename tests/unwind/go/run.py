@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - account.py over programs of several Go versions, with cgo and without, stripped,
+"""run.py - runs account.py on programs of several Go versions, with cgo and without, stripped,
 position independent:
 
     run.py STRATA [CALLS [DEEPEST]]      root

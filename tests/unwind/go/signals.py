@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""signals.py - stacks from within Go's signal handler: what was interrupted follows whole.
+"""signals.py - stacks from within Go's signal handler: they contain the whole interrupted stack.
 
     signals.py STRATA      root
     signals.py --build ARCH      builds the programs only, for a machine without a toolchain"""
@@ -17,13 +17,14 @@ from absent import Missing, as_root, tap_fails
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'signals' / 'main.go']
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
-# Not of its first moments: what is not known then is walked later, by a copy of one stack.
+# The first stacks do not count: the process is not known yet, and a later walk has a copy of one stack only.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
 SLOW = 'STRATA_SLOW' in os.environ
 LEAST = 5 if SLOW else 20 # in a second
-LATE = '[the process went on before its whole stack was read]' # of a slow machine's first moments
+LATE = '[the process went on before its whole stack was read]' # on a slow machine at first
 HANDLER = ['runtime.sighandler', 'runtime.sigtrampgo', 'runtime.sigtramp']
-RETURN = ('runtime.sigreturn', '__kernel_rt_sigreturn', '__restore_rt', 'libc.so.6+')  # libc's has a name in its debug symbols
+# libc's function has a name only in debug symbols.
+RETURN = ('runtime.sigreturn', '__kernel_rt_sigreturn', '__restore_rt', 'libc.so.6+')
 INTERRUPTED = ['main.middle', 'main.outer', 'main.main', 'runtime.main', 'runtime.goexit']
 
 
@@ -39,7 +40,7 @@ def programs(arch):
 
 
 def look(strata, program):
-    """(stacks of the goroutine, what is wrong with some)"""
+    """(count of the goroutine's stacks, errors in them)"""
     done = subprocess.run([strata, '-q', '-e', SCRIPT.format(program), '-c', program], capture_output=True, text=True)
     seen, wrong = 0, []
     for body, count in re.findall(r'@\[\n(.*?)\n\]: (\d+)', done.stdout, re.S):

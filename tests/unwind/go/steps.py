@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""steps.py - Go programs stepped through, each instruction's first step of the walk beside
-the truth (../native/step.c):
+"""steps.py - steps Go programs, and at each instruction compares the walk's first step with the
+truth (../native/step.c):
 
     steps.py STEP [INSTRUCTIONS]
     steps.py --build ARCH      builds them only, for a machine without a toolchain"""
@@ -17,9 +17,9 @@ from absent import Missing, tap_fails
 SOURCE = pathlib.Path(__file__).resolve().parent / 'steps' / 'main.go'
 VERSIONS = ('1.19', '1.23', '1.27')
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
-# Of ten thousand instructions; none here.
+# Wrong steps allowed in ten thousand instructions: none.
 WRONG = {('arm64', '1.23'): 5, ('arm64', '1.27'): 5}
-# One goroutine on one thread: the others are not stepped.
+# One goroutine on one thread, since step.c does not step other threads.
 QUIET = {'GOGC': 'off', 'GOMAXPROCS': '1', 'GODEBUG': 'asyncpreemptoff=1'}
 
 

@@ -34,7 +34,7 @@ def goroot(version):
 
 
 def build(version, program, sources, cgo=False, arch='amd64', flags=(), env={}):
-    """Builds program (a path) of those sources; those that are no Go are embedded."""
+    """Builds program (a path) from these sources; files that are not Go are embedded."""
     root = goroot(version)
     env = dict(os.environ, GOROOT=str(root), GOTOOLCHAIN='local', GOFLAGS='-mod=mod', GOARCH=arch,
                GOCACHE=str(CACHE / f'cache-{version}'), CGO_ENABLED=str(int(cgo)), **env)
@@ -47,7 +47,7 @@ def build(version, program, sources, cgo=False, arch='amd64', flags=(), env={}):
 
 
 def program(name, version, sources, arch, **options):
-    """Path of that program, built where it is not newer than its sources."""
+    """The path of that program; builds it if it is older than its sources."""
     path = CACHE / 'programs' / f'{name}-{arch}'
     if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
         build(version, path, sources, arch=arch, **options)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hostile.c - a process that looks like CPython and lies.
+/* hostile.c - a process that looks like CPython and has false data.
  *
  *     hostile MODE [SEED]     calls getppid() from its "eval loop" CALLS times
  *
- * It defines what CPython does. Its thread state, frames and code objects lie where 3.11's
- * or 3.12's do, and each mode has one thing in them that no CPython would write; built as a
- * later VERSION (PY_VERSION_HEX), offsets-* are those of _Py_DebugOffsets. */
+ * It defines CPython's symbols. Its thread state, frames and code objects have the layout of 3.11
+ * or 3.12, and each mode changes one member to a value that CPython never writes. Built as a later
+ * VERSION (PY_VERSION_HEX), the modes offsets-* change _Py_DebugOffsets. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ __attribute__((visibility("default"))) unsigned long Py_Version = VERSION;
 __attribute__((visibility("default"), aligned(16))) uint8_t _PyRuntime[8192];
 __attribute__((visibility("default"))) uint8_t PyCode_Type[512], _Py_NoneStruct[64];
 
-struct object { /* of any kind; larger than all of them */
+struct object { /* an object of any type; larger than each of them */
 	_Alignas(16) uint8_t bytes[512];
 };
 
@@ -63,7 +63,7 @@ static void put_str(struct object *o, const char *text)
 	strcpy((char *)o->bytes + STR_DATA, text);
 }
 
-/* Four frames, innermost first, of one activation; the last is not Python's in 3.12. */
+/* Four frames of one activation, innermost first; in 3.12 the last is not a Python frame. */
 static void be_truthful(void)
 {
 	pthread_key_t key;
@@ -93,7 +93,7 @@ static void be_truthful(void)
 	}
 }
 
-/* The last size bytes before memory that is not there. */
+/* The last size bytes before an unmapped page. */
 static uint8_t *at_the_edge(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -103,7 +103,7 @@ static uint8_t *at_the_edge(size_t size)
 	return p + page - size;
 }
 
-/* Code objects without end: each call runs another. */
+/* An endless supply of code objects: each call runs another one. */
 static void another_code(unsigned call)
 {
 	put(&codes[0], CODE_FIRSTLINE, call);
@@ -142,7 +142,7 @@ static void lie(const char *mode)
 	} else if (!strcmp(mode, "terminal")) {
 		put_str(&name, "\x1b[31mred\x1b[0m\n\tname\x07");
 		put_str(&file, "\x1b]0;title\x07]: 1000");
-	} else if (!strcmp(mode, "lines")) { /* numbers that go on and on */
+	} else if (!strcmp(mode, "lines")) { /* varints that never end */
 		uint8_t *p = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		memset(p + BYTES_DATA, 0x7f, 1 << 20);
@@ -181,7 +181,7 @@ static void lie_about_offsets(const char *how, unsigned seed)
 	}
 	for (size_t i = 130; i < sizeof(_PyRuntime) / 8; i++)
 		put_pointer(_PyRuntime, 8 * i, &tstate);
-	for (int i = 0; i < 4; i++) /* whatever is read there is one of ours */
+	for (int i = 0; i < 4; i++) /* every pointer that is read there leads to one of our objects */
 		for (size_t k = 0; k < sizeof(struct object); k += 8)
 			put_pointer(&frames[i], k, random() % 2 ? (void *)&frames[random() % 4] : PyCode_Type);
 	for (size_t k = 0; k < sizeof(tstate); k += 8)
@@ -199,7 +199,7 @@ __attribute__((visibility("default"), noinline)) void *_PyEval_EvalFrameDefault(
 	return NULL;
 }
 
-/* The thread state as 3.13 finds it. */
+/* The thread state where 3.13 has it. */
 __attribute__((visibility("default"))) _Thread_local void *_Py_tss_tstate;
 __attribute__((visibility("default"), noinline)) void *_PyThreadState_GetCurrent(void)
 {
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 		lie_about_offsets(mode + 8, argc > 2 ? atoi(argv[2]) : 1);
 	else
 		lie(mode);
-	usleep(1000); /* arm64: the kernel knows a thread pointer when the thread has been switched */
+	usleep(1000); /* arm64: the kernel stores the thread pointer at a context switch */
 	_PyEval_EvalFrameDefault(!strcmp(mode, "many"));
 	return 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hostile_v8.c - a process that looks like node 20 and lies.
+/* hostile_v8.c - a process that looks like node 20 and has false data.
  *
  *     hostile-v8 MODE [pause]     calls getppid() CALLS times below frames of "JavaScript", or
- *                                 stays there until its standard input ends
+ *                                 waits there until its standard input ends
  *
- * It says what V8 says of itself, as version 11.3: v8dbg_*, its builtins, its version. Frames,
- * functions and all that names them are V8's, and each mode has one thing in them that V8 would
- * not write. */
+ * It has the symbols of V8 11.3: v8dbg_*, the builtins, the version. Its frames, functions and the
+ * objects that name them have V8's layout, and each mode changes one of them to something that V8
+ * never writes. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,14 +35,14 @@ SAY(type_Script__SCRIPT_TYPE, SCRIPT)
 SAY(type_Code__CODE_TYPE, CODE)
 SAY(type_InstructionStream__INSTRUCTION_STREAM_TYPE, STREAM)
 SAY(CodeKindBaseline, 11)
-#ifdef COMPRESSED /* as Electron says: nothing lies where it does here */
+#ifdef COMPRESSED /* states compressed pointers, as Electron does; the layout here is not compressed */
 SAY(SmiValueShift, 31)
 #endif
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6major_E = 11;
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6minor_E = 3;
 __attribute__((visibility("default"))) uint8_t _ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE[3 * 256];
 
-/* The builtins: a JavaScript frame of what it is called with, in which it calls the last. */
+/* The builtins: each makes a JavaScript frame of the words it gets, and calls `next` from it. */
 void v8_Default_embedded_blob_code_(const uint64_t words[5], void (*next)(unsigned), unsigned arg);
 extern const uint32_t v8_Default_embedded_blob_code_size_;
 #ifdef __x86_64__
@@ -70,13 +70,13 @@ __asm__(".globl v8_Default_embedded_blob_code_, v8_Default_embedded_blob_code_si
 #endif
 typedef void builtin(const uint64_t words[5], void (*next)(unsigned), unsigned arg);
 
-struct object { /* of any kind; larger than all of them */
+struct object { /* an object of any type; larger than each of them */
 	_Alignas(16) uint8_t bytes[512];
 };
 
 static struct object maps[16], functions[FRAMES], shared[FRAMES], bytecodes[FRAMES], script, script_name, name[FRAMES],
 	ends, positions, scope, strings[4], deopt, literals, inlined;
-static struct object *stream; /* in code that may run */
+static struct object *stream; /* in executable memory */
 static struct object code;
 static builtin *compiled;
 static uint64_t frame[FRAMES][5];
@@ -99,7 +99,7 @@ static uint64_t smi(int64_t v)
 	return (uint64_t)v << 32;
 }
 
-/* A map of its own for each type. */
+/* Each type gets its own map. */
 static void put_type(void *o, uint16_t type)
 {
 	struct object *m = NULL;
@@ -163,11 +163,11 @@ static void be_truthful(void)
 		frame[i][3] = tagged(&bytecodes[i]);
 		frame[i][4] = smi(53 + 10);
 	}
-	positions.bytes[17] = 2 * 2 * 25; /* from the start on: offset 24 of the script, line 3 */
+	positions.bytes[17] = 2 * 2 * 25; /* from code offset 0 on: offset 24 of the script, line 3 */
 	frame[FRAMES - 1][4] = tagged(&script);
 }
 
-/* A copy of the builtin, behind what V8 puts in front of code. */
+/* A copy of the builtin, after the header that V8 puts before code. */
 static void compile(void)
 {
 	uint8_t *p = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -193,7 +193,7 @@ static void compile(void)
 	compiled = (builtin *)(stream->bytes + 16);
 }
 
-/* The last size bytes before memory that is not there. */
+/* The last size bytes before an unmapped page. */
 static uint8_t *at_the_edge(size_t size)
 {
 	uint8_t *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -202,13 +202,13 @@ static uint8_t *at_the_edge(size_t size)
 	return p + PAGE - size;
 }
 
-/* Much memory that is there, and zero but for what is written. */
+/* A large mapping of zeros; only pages that are written take memory. */
 static void *endless(uint64_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* A position that is in an inlined function, as the table of positions has it. */
+/* A position in an inlined function, as the position table encodes it. */
 static void put_inlined_position(uint32_t id)
 {
 	uint64_t v = ((uint64_t)(id + 1) << 31 | 25 << 1) << 1;
@@ -250,7 +250,7 @@ static void lie_of_strings(const char *mode)
 		put_length(&name[1], 7);
 		put(&name[1], 16, tagged(&name[1]));
 		put(&name[1], 24, smi(3));
-	} else if (!strcmp(mode, "cons-tree")) { /* two to the 64th parts */
+	} else if (!strcmp(mode, "cons-tree")) { /* a string of 2^64 pieces */
 		for (int i = 0; i < 4; i++) {
 			put_type(&strings[i], CONS | ONE_BYTE);
 			put_length(&strings[i], INT32_MAX);
@@ -284,7 +284,7 @@ static void lie_of_code(const char *mode)
 {
 	uint32_t big = INT32_MAX;
 
-	if (!strcmp(mode, "positions-endless")) { /* numbers that go on, and many of them */
+	if (!strcmp(mode, "positions-endless")) { /* varints that never end, and many of them */
 		struct object *p = endless(16 << 20);
 
 		memset(p->bytes + 16, 0x81, 8 << 20);
@@ -308,13 +308,13 @@ static void lie_of_code(const char *mode)
 	} else if (!strcmp(mode, "code-size")) {
 		memcpy(code.bytes + 56, &big, 4);
 		put(&code, 40, 0xffffffffffffff00);
-	} else if (!strcmp(mode, "baseline")) { /* 11: the table is of another kind */
+	} else if (!strcmp(mode, "baseline")) { /* 11 is baseline code, whose table has another format */
 		uint32_t kind = 11;
 
 		memcpy(code.bytes + 48, &kind, 4);
 		frame[FRAMES - 1][3] = tagged(&bytecodes[0]);
 		put(&bytecodes[0], 8, smi(INT32_MAX));
-	} else if (!strcmp(mode, "streams")) { /* whatever is looked at begins one */
+	} else if (!strcmp(mode, "streams")) { /* every address that is examined begins one */
 		uint64_t word;
 
 		memcpy(&word, stream, 8);
@@ -356,14 +356,14 @@ static void lie(const char *mode)
 		put(&shared[1], 16, tagged(&scope));
 	} else if (!strcmp(mode, "lines-long")) {
 		put(&ends, 8, smi(INT32_MAX));
-	} else if (!strcmp(mode, "lines-many")) { /* as many as are believed, and none in order */
+	} else if (!strcmp(mode, "lines-many")) { /* as many as strata accepts, none in order */
 		struct object *p = endless(64 << 20);
 
 		for (int i = 0; i < 4 << 20; i++)
 			put(p, 16 + 8 * (size_t)i, smi((int32_t)(i * 48271u)));
 		put(p, 8, smi(4 << 20));
 		put(&script, 56, tagged(p));
-	} else if (!strcmp(mode, "source-long")) { /* lines are to be counted in it */
+	} else if (!strcmp(mode, "source-long")) { /* so that strata has to count lines in it */
 		struct object *p = endless(4ull << 30);
 
 		put_type(p, ONE_BYTE);
@@ -378,7 +378,7 @@ static void lie(const char *mode)
 	}
 }
 
-/* Functions without end: each call runs another. */
+/* An endless supply of functions: each call runs another one. */
 static void another_function(void)
 {
 	char text[32];
@@ -389,7 +389,7 @@ static void another_function(void)
 	put(&script, 64, smi(call));
 }
 
-/* What frame i calls; at the bottom fp leads where the mode wants it. */
+/* The function that frame i calls; the innermost sets fp as the mode asks. */
 static void go(unsigned i)
 {
 	uint64_t *fp = __builtin_frame_address(0), was;
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 			another_function();
 		go(FRAMES);
 	}
-	slow = getenv("STRATA_SLOW"); /* so much slower is this machine */
-	sleep(strcmp(how, "truth") ? 0 : 2 * (slow ? atoi(slow) : 1)); /* for its lines to be read */
+	slow = getenv("STRATA_SLOW"); /* how many times slower this machine is */
+	sleep(strcmp(how, "truth") ? 0 : 2 * (slow ? atoi(slow) : 1)); /* time for strata to read the lines */
 	return 0;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py STRATA HOSTILE... - processes that look like CPython and lie: each stack is
-delivered, a wrong one with its mark; nothing hangs, crashes, grows, or reaches the terminal.
+"""run.py STRATA HOSTILE... - processes that look like CPython and have false data: strata prints
+every stack, a wrong one with its mark; nothing hangs, crashes or grows, and no control character
+reaches the terminal.
 
-HOSTILE is hostile.c built as versions of CPython, in the name's end: hostile-3.11."""
+HOSTILE is hostile.c built as a version of CPython, which ends the name: hostile-3.11."""
 import os
 import pathlib
 import re
@@ -18,8 +19,8 @@ from tap import Cases
 STRATA, *PROGRAMS = sys.argv[1:]
 CALLS = 200
 LIMIT = 500
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
-MEGABYTES = 600 # of the tracer: it has some 100 when nobody lies
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
+MEGABYTES = 600 # of the tracer: with true data it has some 100
 SCRIPT = f'''uprobe:libc:getppid {{
     @calls = count();
     @deepest = max(len(pystack));
@@ -28,8 +29,8 @@ SCRIPT = f'''uprobe:libc:getppid {{
 }}'''
 
 UNREADABLE = '[interpreter frame not readable]'
-# What each lie may end in, and how many Python frames there are, at least and at most. A code
-# object that cannot be read is a frame named '?'.
+# For each mode: the marks that the stack may end in, the least and the greatest number of Python
+# frames. A code object that cannot be read is a frame named '?'.
 LIES = {
     'truth': ({''}, 4, 4),
     'cycle': ({''}, LIMIT, LIMIT),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run_v8.py [--held] STRATA HOSTILE COMPRESSED - processes that look like node and lie (hostile_v8.c): each
-stack is delivered; nothing hangs, crashes, grows, or reaches the terminal. --held: by --unwind of
-a process that waits, else as a tracer, as root. COMPRESSED says that its pointers are compressed."""
+"""run_v8.py [--held] STRATA HOSTILE COMPRESSED - processes that look like node and have false data
+(hostile_v8.c): strata prints every stack; nothing hangs, crashes or grows, and no control character reaches
+the terminal. --held: by --unwind of a waiting process, else by tracing, as root. COMPRESSED is the program
+that states compressed pointers."""
 import os
 import pathlib
 import re
@@ -18,15 +19,15 @@ HELD = sys.argv[1] == '--held'
 STRATA, HOSTILE, COMPRESSED = sys.argv[2:] if HELD else sys.argv[1:]
 CALLS = 200
 LIMIT = 500
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
-MEGABYTES = 700 # of the tracer: it has some 100 when nobody lies
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
+MEGABYTES = 700 # of the tracer: with true data it has some 100
 SCRIPT = f"""uprobe:libc:getppid {{
     @calls = count();
     @j[jsstack({LIMIT})] = count();
     @u[ustack({LIMIT})] = count();
 }}"""
 TRUTH = ['hostile0 /hostile.js:3:5', 'hostile1 /hostile.js:3:5', 'hostile2 /hostile.js:3:5', 'hostile3 /hostile.js:3:5']
-# How many frames of JavaScript there are, at least and at most.
+# The least and the greatest number of JavaScript frames.
 LIES = {
     'truth': (4, 4), 'many': (4, 4), 'self': (1, LIMIT), 'cycle': (0, LIMIT), 'flip': (0, 5),
     'wild-functions': (0, 4), 'wild-shared': (0, 4), 'wild-script': (0, 4), 'map-self': (2, 4), 'edge': (2, 4),
@@ -36,7 +37,7 @@ LIES = {
     'cons-cycle': (4, 4), 'thin-cycle': (4, 4), 'sliced-cycle': (4, 4), 'cons-tree': (4, 4), 'name-long': (4, 4),
     'script-long': (4, 4), 'external': (4, 4), 'terminal': (4, 4),
 }
-# The number of read(), and standard input.
+# The system call's number is that of read(), its first argument standard input.
 READ_STDIN = [{'x86_64': '0', 'aarch64': '63'}[os.uname().machine], '0x0']
 cases = Cases()
 
@@ -62,7 +63,7 @@ def trace(mode, program=HOSTILE):
 
 
 def wait_for_read(pid):
-    """It is where it stays: in read() of its standard input."""
+    """Whether it has reached its end and waits in read() of its standard input."""
     end = time.monotonic() + SECONDS
     syscall = pathlib.Path(f'/proc/{pid}/syscall')
     while syscall.read_text().split()[:2] != READ_STDIN and time.monotonic() < end:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* late.c - a process that becomes another while its tracer does not look.
+/* late.c - a process that changes (exec, dlopen) while its tracer is stopped.
  *
  *     late calls                  calls getppid() below functions of its own
- *     late exec PROGRAM ARG...    runs that after a while
- *     late open FILE ARG...       ..opens it, and calls its main()
+ *     late exec PROGRAM ARG...    waits, then runs PROGRAM
+ *     late open FILE ARG...       waits, then opens FILE and calls its main()
  *
- * Built as programs that lie at the same addresses, with functions of another NAME. */
+ * Built as several programs at the same addresses, whose functions differ in NAME. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define EXPAND(a, b) PASTE(a, b)
 #define FUNCTION(what) EXPAND(NAME, what)
 
-#ifdef PADDING /* not where the other program has them */
+#ifdef PADDING /* moves the functions away from their addresses in the other program */
 __attribute__((used)) static int padding(int n)
 {
 	volatile char room[PADDING] = {(char)n};

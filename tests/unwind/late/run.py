@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py STRATA FIRST SECOND MODULE HOSTILE_V8 HOSTILE... - a tracer that is held up: it is stopped while the
-traced process begins, runs another program, opens a language's library, and ends. What it tells
-afterwards is whole, or marked: no stack is empty without a word, none is another program's."""
+"""run.py STRATA FIRST SECOND MODULE HOSTILE_V8 HOSTILE... - stops the tracer while the traced process starts,
+runs another program, opens a language's library, and ends. Every stack that the tracer then prints is
+whole or marked: none is empty without a reason, none shows another program's functions."""
 import os
 import pathlib
 import re
@@ -18,13 +18,14 @@ from traced import attached
 STRATA, FIRST, SECOND, MODULE, V8, *PYTHONS = sys.argv[1:]
 CALLS = 200
 SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
-STOPPED = 1.5 # what is traced takes half of it
+STOPPED = 1.5 # the traced process runs for half of it
 SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
 PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
-JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)] # lines are read from the process, later
-NONE = re.compile(r'\[no (Python|JavaScript|Go) frames\]$') # what is shown of an empty stack that is whole
+# Without lines: strata reads those from the process, which may have ended.
+JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)]
+NONE = re.compile(r'\[no (Python|JavaScript|Go) frames\]$') # the text for an empty stack that is whole
 MARK = r'\[[A-Za-z:, -]+\]'
 
 cases = Cases()
@@ -37,7 +38,7 @@ def hold_up(tracer, meanwhile):
 
 
 def start(condition, *options):
-    """With its probes attached."""
+    """strata with its probes attached."""
     tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     attached(tracer)
     return tracer
@@ -55,8 +56,8 @@ def finish(tracer):
 
 
 def command(words, known=0.0, program=None):
-    """The command of -c, which runs the program (that of its last words) in the end; strata is
-    stopped when it has got to know the process that long."""
+    """Runs a command by -c that ends up running the program (by default that of its last words);
+    stops strata after `known` seconds, in which it can read the process."""
     name = os.path.basename(program or words.split()[-2])
     tracer = start(f'comm == "{name[:15]}"', '-c', words)
     time.sleep(known)
@@ -65,18 +66,18 @@ def command(words, known=0.0, program=None):
 
 
 def whole(lines):
-    """A map whose stacks are all this one."""
+    """Every stack of the map is this one."""
     return lambda stacks: stacks == {tuple(lines): CALLS}
 
 
 def whole_or_marked(lines, calls=CALLS):
-    """..or they tell why not, as when more was to be asked than there is room for; none is lost."""
+    """Every stack is this one or ends in a mark (as when a queue of requests is full); none is lost."""
     return lambda stacks: sum(stacks.values()) == calls and all(
         stack == tuple(lines) or (stack and re.fullmatch(MARK, stack[-1])) for stack in stacks)
 
 
 def native(lines):
-    """Of ustack's frames: the first are those, or the stack is marked."""
+    """Every ustack begins with these frames, or is marked."""
     def right(stacks):
         names = [[line.split('+')[0] for line in stack] for stack in stacks]
         return sum(stacks.values()) == CALLS and all(
@@ -84,7 +85,7 @@ def native(lines):
     return right
 
 
-WRONG = {'first_inner', 'first_middle', 'first_outer'} # of the program before
+WRONG = {'first_inner', 'first_middle', 'first_outer'} # functions of the program before
 
 
 def check(what, seen, **right):
@@ -94,7 +95,7 @@ def check(what, seen, **right):
 
 
 def system_wide(program):
-    """The second time its files may be known, and the process is not."""
+    """Runs the program twice: the second time its files may be known, but not the process."""
     tracer = start(f'comm == "{os.path.basename(program)}"')
     subprocess.run([program, 'truth'], check=True)
     hold_up(tracer, lambda: subprocess.run([program, 'truth'], check=True))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - @[ustack] of all that runs, while programs of four kinds do: their stacks are
-whole, and go from what each is always below to where it began.
+"""run.py - @[ustack] of all processes, while programs in four languages run: their stacks are whole,
+and end in the frames that are always at the outer end of that program's stack.
 
     run.py STRATA LIVE       root; LIVE: live.cc
     run.py --build ARCH      builds Go's programs only, for a machine without a toolchain"""
@@ -20,8 +20,8 @@ from absent import Missing, tap_fails  # noqa: E402
 
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 GO = ('1.19', '1.27')
-# Until there are enough, and, where a busy machine keeps strata from getting to know a program
-# in time, the first samples of it are few among them.
+# Sample until there are enough stacks. On a busy machine strata may know a program late; the samples
+# from before then have to be few among all.
 SECONDS = (6, 20, 60)
 SCRIPT = 'profile:hz:99 {{ @[pid, ustack] = count(); }} interval:s:{} {{ exit(); }}'
 PYTHON = '''
@@ -45,9 +45,9 @@ def go_program(version, arch):
 
 
 def programs(live):
-    """Name, command, the frames, innermost first, that its own stacks end in, and what those of
-    the language's runtime do."""
-    # Between main and _start there are one or two of libc's, by its version.
+    """For each program: name, command, the frames (innermost first) that its own stacks end in, and
+    those that stacks of the language's runtime end in."""
+    # Between main and _start libc has one frame or two, depending on its version.
     start = [r'([^\n]+\n){1,2}', r'_start\+\d+\n']
     yield 'Python', ['python3', '-S', '-E', '-c', PYTHON], [r'Work\.outer <string>:[78]\n', r'<module> <string>:9\n', '(?s:.*)', *start], None
     yield 'C++', [live], [r'outer\+\d+\n', r'main\+\d+\n', *start], None
@@ -66,7 +66,7 @@ def stacks(text):
 
 
 def judge(seen, end, others):
-    """Stacks that are the program's own; marked as cut; that end where none should."""
+    """The stacks that are the program's own, those marked as cut, and those that end in other frames."""
     own, cut, wrong = [], [], []
     for count, text in seen:
         if re.search(r'^\[.*\]$', text, re.M):
@@ -83,7 +83,7 @@ def samples(seen):
 
 
 def warm_up(strata, started):
-    """The tables of their files, and of strata's, are made and kept, whatever that takes while all
+    """Fills the cache with the tables of their files, and of strata's own: that takes long while all
     of them run."""
     itself = subprocess.Popen([strata, '-q', '-e', 'interval:s:1000 { exit(); }'], stdout=subprocess.DEVNULL)
     for process in (itself, *(s[1] for s in started)):
@@ -93,22 +93,22 @@ def warm_up(strata, started):
 
 
 def look(strata, started, seconds):
-    """Whether something is wrong, and lines of TAP."""
+    """Whether something is wrong, and the lines of TAP."""
     done = subprocess.run([strata, '-v', '-e', SCRIPT.format(seconds)], capture_output=True, text=True, timeout=200)
     found = stacks(done.stdout)
-    failed, told = False, []
+    failed, report = False, []
     for n, (name, process, end, others) in enumerate(started, 1):
         seen = found.get(process.pid, [])
         total, (own, cut, wrong) = samples(seen), judge(seen, end, others)
         bad = total < LEAST or 100 * samples(own) < OWN * total or \
             100 * samples(cut + wrong) > (100 - WHOLE) * total
         failed |= bad
-        told.append(f'{"not ok" if bad else "ok"} {n} - {name}: {total} samples, {len(seen)} stacks, '
+        report.append(f'{"not ok" if bad else "ok"} {n} - {name}: {total} samples, {len(seen)} stacks, '
                     f'{samples(own)} its own, {samples(cut)} cut, {samples(wrong)} with another end')
-        told += [f'# {count} x\n#   ' + text.strip().replace('\n', '\n#   ') for count, text in (cut + wrong)[:8]]
+        report += [f'# {count} x\n#   ' + text.strip().replace('\n', '\n#   ') for count, text in (cut + wrong)[:8]]
     if failed:
-        told.append('# ' + done.stderr.strip().replace('\n', '\n# '))
-    return failed, told
+        report.append('# ' + done.stderr.strip().replace('\n', '\n# '))
+    return failed, report
 
 
 def main(strata, live):
@@ -120,14 +120,14 @@ def main(strata, live):
         time.sleep(2)
         warm_up(strata, started)
         for seconds in SECONDS:
-            failed, told = look(strata, started, seconds)
+            failed, report = look(strata, started, seconds)
             if not failed:
                 break
     finally:
         for _, process, *_ in started:
             process.kill()
             process.wait()
-    print(f'1..{len(wanted)}', *told, sep='\n')
+    print(f'1..{len(wanted)}', *report, sep='\n')
     for n, (name, why) in enumerate(missing, len(started) + 1):
         failed |= tap_fails(n, name, why)
     return failed

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - the whole program on programs of known stacks: chain.c tells its frames,
-strata prints what it saw at a uprobe there; names and len(ustack) must be equal.
+"""account.py - strata on programs whose stacks are known: chain.c prints its frames, strata
+prints the stack at a uprobe there; names and len(ustack) must be equal.
 
     account.py STRATA CHAIN...      root"""
 import os
@@ -9,12 +9,12 @@ import re
 import subprocess
 import sys
 
-# A level is two frames or more. STRATA_FEW: where a start of strata takes seconds.
+# A level is two frames or more. STRATA_FEW is set where strata takes seconds to start.
 DEPTHS = (10, 4800) if os.environ.get('STRATA_FEW') else (1, 10, 100, 1000, 4800)
 SCRIPT = 'uprobe:%s:marker { printf("%%d%%s\\n", len(ustack), ustack(16384)); exit(); }'
 
 
-def told(chain):
+def own_names(chain):
     frames = []
     for line in chain.stdout:
         line = line.strip()
@@ -34,14 +34,14 @@ def seen(strata, program, pid):
 
 
 def plain(line):
-    """A C++ name as chain.c has it: no class, no arguments, no .cold."""
+    """A C++ name as chain.c prints it: without class, arguments or .cold."""
     name = re.sub(r'(\(.*\))?\+\d+$', '', line)
     return name.split('::')[-1].lstrip('~').split('.')[0]
 
 
 def agree(want, got):
-    """'*' in want stands for any number of a library's frames. want begins with marker,
-    at whose first instruction the probe is."""
+    """'*' in want stands for any number of a library's frames. want begins with marker: the
+    probe is at its first instruction."""
     pattern = want[:]
     at = 0
     while pattern:
@@ -67,7 +67,7 @@ def main(strata, chains):
             n += 1
             chain = subprocess.Popen([program, str(depth), 'loop'], stdout=subprocess.PIPE,
                                      text=True)
-            want = told(chain)
+            want = own_names(chain)
             length, got = seen(strata, program, chain.pid)
             chain.kill()
             wrong = agree(want, got)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache_test.c - a table comes back from the cache as it went in, or not at all. */
+/* cache_test.c - the cache returns a table exactly as it was stored, or not at all. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int loads(int dir, const struct cache_key *key)
 	return 1;
 }
 
-/* Each byte of the head but its padding, and some of the table. */
+/* Flips a bit in each byte of the header except its padding, and in some bytes of the table. */
 static int refuses_flips(int dir, const struct cache_key *key, size_t size)
 {
 	int good = 1;

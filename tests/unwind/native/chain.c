@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* chain.c - a stack of known frames: chain DEPTH. Each function pushes its name on a
- * list before it calls on; at the bottom the list is printed, innermost first, then
- * "ready". "*" stands for any number of a library's frames. As C and as C++.
+ * list before it calls the next; the innermost prints the list, innermost first, then
+ * "ready". "*" stands for any number of a library's frames. Built as C and as C++.
  *
- * chain DEPTH [wait|loop|step]: waits at the bottom; or goes down again and again,
- * slowly or, without the list, at full speed. */
+ * chain DEPTH [wait|loop|step]: the innermost function waits (wait); or the chain of calls
+ * repeats, slowly (loop) or at full speed and without the list (step). */
 #include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -91,7 +91,7 @@ FRAME realigned(int n)
 	return AFTER(next(n)) + buf[n & 63];
 }
 
-/* Realigned and of variable size: gcc's *(rbp-8). */
+/* A frame that is realigned and of variable size: gcc's CFI for it is *(rbp-8). */
 FRAME realigned_alloca(int n);
 FRAME realigned_alloca(int n)
 {
@@ -157,7 +157,7 @@ FRAME by_library(int n)
 #ifdef __cplusplus
 }
 
-/* Goes on inside a handler, after two frames were thrown away. */
+/* Continues in a catch handler, after an exception has unwound two frames. */
 struct guard {
 	int *at;
 	~guard() { sink = *at; }
@@ -187,7 +187,7 @@ extern "C" FRAME catcher(int n)
 	}
 }
 
-/* Goes on inside a destructor that the unwinder runs. */
+/* Continues in a destructor that the C++ unwinder runs. */
 struct deeper {
 	int n;
 	__attribute__((noinline)) ~deeper();
@@ -217,7 +217,7 @@ extern "C" {
 
 static void handler(int sig)
 {
-	push("*"); /* the trampoline; kill() and what it is made of */
+	push("*"); /* the trampoline; kill() and the functions that it calls */
 	push("handler");
 	sink = AFTER(next(passed));
 }
@@ -248,7 +248,7 @@ static FRAME on_other_stack(int n)
 	return AFTER(by_signal(n, SA_ONSTACK));
 }
 
-/* Signals at few, known depths: frames of their own. */
+/* Signals at a few known depths; they add frames of their own. */
 FRAME next(int n)
 {
 	int left = n - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* child.c - a program of chain.c, and what it says of its own stack. */
+/* child.c - starts a program built from chain.c and reads the stack that it prints. */
 #include "child.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* child.h - a program of chain.c, and what it says of its own stack. */
+/* child.h - starts a program built from chain.c and reads the stack that it prints. */
 #pragma once
 #include <stddef.h>
 
@@ -11,18 +11,18 @@ struct child {
 	size_t n;
 };
 
-/* Until it says "ready". */
+/* Starts it and waits until it prints "ready". */
 struct child child_start(const char *program, const char *depth, const char *mode);
 void child_finish(struct child *c);
-/* Whether the frames are the expected ones: every name in order and nothing between,
- * but where "*" allows; above the first what stops us, below main what libc does. Tells
- * what is not. */
+/* Whether the frames are the expected ones: every name in order and nothing between them except
+ * where "*" allows it. Above the first there may be the function that stopped the process, below
+ * main those of libc. Prints the frame that differs. */
 int child_agrees(struct test_process *p, const struct child *c, const struct host_stack *s);
-/* Frames around one, and the end. */
+/* Prints the frames around one, and why the walk ended. */
 void show_frames(struct test_process *p, const struct host_stack *s, size_t at);
 
-/* This process and those that it starts take turns on one CPU, as where one steps the other: a
- * step is then no message to another CPU, which takes long where CPUs are emulated. */
+/* Binds this process and those that it starts to one CPU. A process that steps another takes turns
+ * with it; on one CPU a step needs no message to another CPU, which is slow where CPUs are emulated. */
 void stay_on_cpu(void);
 
 /* A line of TAP. */

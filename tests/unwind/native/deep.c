@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* deep.c - calls whose stack is deeper than the copy that a walk sends to userspace, each
- * time others: CALLS of them, getppid() at the bottom; printed before. With SECONDS, zeros lie
- * where the stack was while it sleeps so long. See moved.py. */
+/* deep.c - makes CALLS calls, each with another stack that is larger than the copy that a walk sends
+ * to userspace. It prints the frames, then calls getppid() in the innermost. With SECONDS it overwrites
+ * the former stack with zeros and sleeps that long. See moved.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEPTH 16
-#define LARGE 30000 /* the copy is of 32 KiB */
+#define LARGE 30000 /* the copy has 32 KiB */
 
 static unsigned call;
 
-/* No compiler knows what becomes of it: it stays, and what calls here does. */
+/* The compiler cannot know how this is used, so it keeps it and its callers. */
 #define KEEP(memory) __asm__ volatile("" : : "r"(memory) : "memory")
 
 int bottom(void);
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 {
 	unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
 
-	sleep(0); /* the loader binds it here, not over the stack that is looked at */
+	sleep(0); /* makes the loader bind sleep() here; later it would overwrite the stack under test */
 	for (call = 1; call <= calls; call++) {
 		for (int n = 1; n <= DEPTH; n++)
 			putchar(call * 2654435761u >> n & 1 ? 'a' : 'b');
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 			wipe();
 			sleep((unsigned)atoi(argv[2]));
 		}
-		usleep(300); /* the first ones are for userspace to finish */
+		usleep(300); /* userspace finishes the first walks */
 	}
 	return 0;
 }

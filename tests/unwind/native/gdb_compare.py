@@ -4,10 +4,10 @@
 
     gdb_compare.py WALK_SERVER STOPS -- COMMAND..
 
-Starts the command again and again under gdb until STOPS stops were compared; gdb runs
-this same file. A stop agrees when each frame of gdb's is ours at the same place, up to
-where gdb gives up or code has no file (gdb guesses there). Disagreements are shown.
-COMPARE_PAUSE=seconds between stops at most; COMPARE_STEPI=n: step so many instead.
+Starts the command under gdb repeatedly until STOPS stops were compared; gdb runs this same
+file. A stop agrees when our frame at each index equals gdb's, up to the frame where gdb gives
+up or code has no file (gdb guesses there). Prints stops that differ.
+COMPARE_PAUSE: at most so many seconds between stops; COMPARE_STEPI=n: steps n instructions instead.
 """
 import os
 import random
@@ -40,7 +40,7 @@ def in_gdb():
     def theirs():
         frame, found = gdb.newest_frame(), []
         while frame and len(found) < 4000:
-            # What gdb makes up from debug information has no place on the stack.
+            # Frames that gdb derives from debug information (inlined functions) are not on the stack.
             if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
                 found.append((frame.pc(), frame.name(), gdb.solib_name(frame.pc())))
             try:
@@ -84,7 +84,7 @@ def in_gdb():
                 return True, ""
             if i >= len(have):
                 if end == 0 and have:
-                    return True, ""  # gdb goes on below the first frame
+                    return True, ""  # gdb continues below the first frame
                 return False, f"ours ends ({end}) at {i}, gdb has {name} {pc:x}"
             at = int(have[i][0], 16)
             if at not in (pc, pc - 1):

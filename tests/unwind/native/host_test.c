@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* host_test.c - the walk on stopped programs of known stacks, and on each instruction
- * of a program that is stepped through: host_test PROGRAM.. */
+/* host_test.c - walks stopped programs whose stacks are known, and a program at each instruction
+ * as it is stepped: host_test PROGRAM.. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static struct child start_stopped(const char *program, const char *depth, const 
 	if (ptrace(PTRACE_SEIZE, c.pid, 0, 0) < 0 || ptrace(PTRACE_INTERRUPT, c.pid, 0, 0) < 0 ||
 		waitpid(c.pid, NULL, __WALL) != c.pid) {
 		perror("ptrace");
-		exit(77); /* may be forbidden */
+		exit(77); /* skipped: ptrace may be forbidden */
 	}
 	return c;
 }
@@ -61,7 +61,7 @@ static void test_depth(const char *program, const char *depth)
 
 /* ---- each instruction -------------------------------------------------- */
 
-/* Wherever it stands, main and _start are found. */
+/* At every instruction the walk finds main and _start. */
 static int reaches_start(struct test_process *p, const struct host_stack *s)
 {
 	char name[256];
@@ -74,9 +74,9 @@ static int reaches_start(struct test_process *p, const struct host_stack *s)
 	return main_seen && !strcmp(name, "_start") && s->end == UNWIND_COMPLETE;
 }
 
-/* Whether libgcc is about to let a throw land: it writes the landing frame's registers over
- * those that its own frame saved, one by one (arm64: of 97, LR among the first), before it
- * jumps. Nothing can be known in between. */
+/* Whether libgcc is about to enter a landing pad: before it jumps, it overwrites the registers that
+ * its own frame saved with those of the landing frame, one by one (arm64: 97, LR among the first).
+ * In between no walk can be right. */
 static int is_landing(struct test_process *p, const struct host_stack *s)
 {
 	char name[256];
@@ -89,14 +89,14 @@ static int is_landing(struct test_process *p, const struct host_stack *s)
 	return 0;
 }
 
-/* Of so many steps, in one to three throws, each with 54 of them on x86_64. */
+/* So many of the steps may be in that state: there are one to three throws, with 54 each on x86_64. */
 #ifdef __aarch64__
 #define LANDINGS (STEPS / 25)
 #else
 #define LANDINGS (STEPS / 100)
 #endif
 
-/* A step over a signal's delivery leaves the handler's first instruction. */
+/* A step that delivers a signal stops at the handler's first instruction. */
 static int step(int pid)
 {
 	static int signal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernel_test.c - the walk in the kernel, by a uprobe at the bottom of known stacks:
+/* kernel_test.c - walks in the kernel, from a uprobe on the innermost function of known stacks:
  * kernel_test PROGRAM.. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,18 +12,19 @@
 #include "loader.h"
 #include "target/target.h"
 
-/* The verifier's time is what a start costs. arm64 looks for function bounds besides; Linux
- * 7.2 counts a fifth to a third more than 6.18 (33,100 of x86_64). */
+/* Limits of instructions that the verifier processes: its time dominates the start of strata. On arm64
+ * the walk also looks for function bounds; Linux 7.2 counts a fifth to a third more than 6.18 (33,100
+ * on x86_64). */
 #ifdef __aarch64__
 #define MOST_INSTRUCTIONS 40000
 #else
 #define MOST_INSTRUCTIONS 33000
 #endif
-#define MOST_NOLOOP 400000 /* of a million that the kernel looks at */
+#define MOST_NOLOOP 400000 /* the kernel's own limit is a million */
 
 static struct target *target;
 
-/* The stack of an id, out of the ring buffer. */
+/* Reads the stack of an id from the ring buffer. */
 struct wanted {
 	uint64_t id;
 	struct host_stack stack;
@@ -61,7 +62,7 @@ static void forget_ring(struct loaded *l)
 	free(none.stack.frames);
 }
 
-/* The id is the fold of what was sent. */
+/* The id is the hash of the frames and of the end that were sent. */
 static int id_is_right(const struct host_stack *s)
 {
 	uint64_t h = STACK_HASH_SEED;
@@ -96,7 +97,7 @@ static void test_stack(struct loaded *l, const char *program, const char *depth)
 	child_finish(&c);
 }
 
-/* Functions on the stack whose return address a uretprobe took. */
+/* Functions on the stack whose return addresses uretprobes have replaced. */
 static void test_uretprobe(struct loaded *l, const char *program)
 {
 	struct child c = child_start(program, "20", "loop");
@@ -106,7 +107,7 @@ static void test_uretprobe(struct loaded *l, const char *program)
 	struct stack_req r = {};
 	struct wanted w = {};
 
-	usleep(100000); /* the page of the trampoline is mapped at the first hit */
+	usleep(100000); /* the kernel maps the trampoline's page at the first hit */
 	p = test_process_new(target, c.pid);
 	loader_add(l, p);
 	if (link && ret && loader_result(l, &r) == 0 && loader_result(l, &r) == 0) {
@@ -121,7 +122,7 @@ static void test_uretprobe(struct loaded *l, const char *program)
 	child_finish(&c);
 }
 
-/* A process nobody told of: the walk is handed over, a counting one says so. */
+/* An unknown process: the walk is handed over to userspace; a walk that only counts is marked. */
 static void test_stranger(struct loaded *l, const char *program)
 {
 	struct child c = child_start(program, "10", "loop");
@@ -137,7 +138,7 @@ static void test_stranger(struct loaded *l, const char *program)
 	read_ring(l, &w);
 	ok(w.walks > 0 && w.walks <= MAPPING_MISSES_MAX, program, "unknown: walks handed over");
 	for (int i = 0; i < 100 && (!r.nr || (r.id & STACK_PROVISIONAL)); i++) {
-		usleep(100000); /* an emulated machine takes its time */
+		usleep(100000); /* an emulated machine is slow */
 		bpf_map_lookup_elem(fd, &zero, &r);
 	}
 	ok(!(r.id & STACK_PROVISIONAL) && r.nr, program, "unknown: and no more than that");

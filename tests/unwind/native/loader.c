@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* loader.c - the unwinder's object with main.bpf.c, in the kernel. */
+/* loader.c - loads the unwinder's object with main.bpf.c into the kernel. */
 #include "loader.h"
 
 #include <bpf/bpf.h>
@@ -65,7 +65,7 @@ static struct bpf_object *link_and_open(bool noloop)
 	return bpf_object__open_file(path, NULL);
 }
 
-/* As the verifier saw it: main.bpf.c's variables come first in .rodata or not. */
+/* Either order: the linker may put main.bpf.c's variables first or last in .rodata. */
 static void set_u32(struct bpf_object *obj, const char *name, uint32_t v)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(obj, ".rodata");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* main.bpf.c - the least program that walks, for kernel_test.c and tests/bench/walk. */
+/* main.bpf.c - the smallest program that walks, for kernel_test.c and tests/bench/walk. */
 #include "bpf/lib/maps.bpf.h"
 #include "bpf/walk/unwind.h"
 
@@ -33,7 +33,7 @@ int test_walk(void *ctx)
 	return 0;
 }
 
-/* What the kernel's own walk by frame pointer costs: the peer of the bench. */
+/* The kernel's own walk by frame pointers, which the benchmark compares with. */
 SEC("uprobe.multi")
 int test_get_stack(void *ctx)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""moved.py - stacks of a program never seen before, which userspace has to finish while it
-runs on (deep.c): each is right, or says that it is not whole. Root.
+"""moved.py - stacks of an unknown program (deep.c), which userspace has to finish while the
+program runs on: each is right, or says that it is not whole. Root.
 
     moved.py STRATA DEEP [CALLS]"""
 import collections
@@ -20,12 +20,12 @@ from traced import attached
 
 SCRIPT = 'tracepoint:syscalls:sys_enter_getppid /comm == "%s"/ { printf("stack%%s\\n", ustack); }'
 ROUNDS = 5
-# Of the first calls none is known: there are more where those last longer.
+# The first calls come before the program is known; a slow machine needs more of them.
 CALLS = 300 * int(os.environ.get('STRATA_SLOW', 1))
 
 
 def look(strata, deep, calls):
-    """(right, marked, wrong) of one run."""
+    """The numbers (right, marked, wrong) of one run."""
     with tempfile.TemporaryDirectory() as directory:
         program = shutil.copy(deep, f'{directory}/deep{os.getpid() % 10000}')
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
@@ -56,7 +56,7 @@ def judge(out, printed):
 
 
 def late(strata, deep):
-    """(right, marked, wrong) of a call that has returned when strata reads what is above the copy."""
+    """The same for a call that has returned before strata reads the stack above the copy."""
     with tempfile.TemporaryDirectory() as directory:
         program = shutil.copy(deep, f'{directory}/late{os.getpid() % 10000}')
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* process.c - a process as the walk wants it: mappings and tables, made from /proc. */
+/* process.c - the mappings and tables of a process, made from /proc for the walk. */
 #include "process.h"
 
 #include <stdio.h>

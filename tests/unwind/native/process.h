@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* process.h - a process as the walk wants it: mappings and tables, made from /proc. */
+/* process.h - the mappings and tables of a process, made from /proc for the walk. */
 #pragma once
 #include <stddef.h>
 
@@ -20,22 +20,22 @@ struct test_file {
 struct test_process {
 	struct host_tables tables;
 	int pid;
-	/* [0] is none; file i has id first + i. The kernel half remembers rules by file
-	 * id, so no id is given twice. */
+	/* [0] is unused; file i has id first + i. The kernel half caches rules by file id, so no id is
+	 * used twice. */
 	struct test_file *files;
 	size_t nfiles;
 	uint32_t first;
 	struct mapping_chunk chunk[MAPPING_CHUNKS];
-	struct v8_proc v8; /* generation 0: there is none */
+	struct v8_proc v8; /* generation 0: no V8 */
 };
 
-/* Aborts on failure: tests only. */
+/* Reads a process; aborts on failure. */
 struct test_process *test_process_new(struct target *t, int pid);
-/* Its mappings again; files keep their ids. */
+/* Reads its mappings again; files keep their ids. */
 void test_process_read(struct target *t, struct test_process *p);
 void test_process_free(struct test_process *p);
 const struct mapping *test_mapping(const struct test_process *p, uint64_t pc);
-/* Whether it is code of V8's: built in, or compiled. */
+/* Whether it is V8's code: a builtin, or compiled. */
 bool test_is_v8(const struct test_process *p, uint64_t pc);
-/* "" when there is none. Without a suffix such as .part.0. */
+/* The name of the function, without a suffix such as .part.0; "" if it has none. */
 void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* step.c - a program is stepped through, and before each instruction the walk's first step
- * is compared with the truth: step STEPS[:WRONG][@FUNCTION] PROGRAM ARGS.., where ten
- * instructions of ten thousand may be wrong, or so many.
+/* step.c - steps a program, and before each instruction compares the walk's first step with the
+ * truth: step STEPS[:WRONG][@FUNCTION] PROGRAM ARGS.. Of ten thousand instructions WRONG may be
+ * wrong (default: ten).
  *
- * The truth is a shadow stack. A call says where it will return to, and what the stack and
- * the frame pointer will be then; a callee whose caller's stack pointer has been passed is
- * gone, however it left. From the start of the program, or from where FUNCTION of it is
- * entered: of what was called before that nothing is known, and it is not counted; how many
- * instructions those were is told.
+ * The truth is a shadow stack. Each call pushes its return address and the stack and frame pointer
+ * that hold after the return; a callee has ended when sp has passed its caller's stack pointer,
+ * however it left. Counting starts with the program, or when its FUNCTION is entered. Functions
+ * that were called before that have no known caller; their instructions are not judged, and their
+ * number is printed.
  *
- * A function that moves sp to another stack stays the one that its caller called: from the
- * move on, and again when what it calls there has returned. One that will not return may have
- * overwritten its return address: when no register has it, nor the stack between sp and the
- * caller's sp, its stack may end there, and how often it did is told, too. When it does return
- * after all, that was wrong.
+ * A function that moves sp to another stack keeps its caller, from the move on, and again when a
+ * function that it calls there has returned. A function that will not return may have overwritten
+ * its return address: when neither a register nor the stack between sp and the caller's sp holds
+ * it, the walk may end there, and the number of such ends is printed. If the function returns after
+ * all, the end was wrong.
  *
- * V8's code puts arguments between what it calls and the return address, what is called takes
- * them away, or leaves a frame for its caller: there a callee is gone when it has returned, and
- * of the caller, if that is V8's, too, sp is not compared: its frame is found by fp. */
+ * V8's code puts arguments between the return address and the callee's frame, and the callee removes
+ * them or leaves a frame for its caller. There a callee has ended when it has returned, and the sp of
+ * a caller in V8's code is not compared: its frame is found by fp. */
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -39,21 +39,21 @@
 
 enum { SHOWN = 25, STACKS = 4 };
 
-/* What moves sp so far, and calls nothing, goes to another stack. */
+/* An instruction that moves sp this far and is not a call switches stacks. */
 #define FAR  (128ull << 10)
 #define NEAR 256ull
-#define ARGUMENTS 4096ull /* bytes of V8's */
+#define ARGUMENTS 4096ull /* bytes of arguments that V8 may push */
 
 struct call {
-	uint64_t ra, sp, fp; /* the caller's, once it goes on */
-	uint64_t over;       /* sp beyond this: the callee has gone. 0: as by sp */
+	uint64_t ra, sp, fp; /* of the caller, after the return */
+	uint64_t over;       /* the callee has ended when sp is beyond this. 0: use sp */
 	struct {
-		uint64_t pc; /* where the walk first ended, as RA was nowhere.. */
-		unsigned n;  /* ..so often */
+		uint64_t pc; /* where the walk first ended because RA was nowhere.. */
+		unsigned n;  /* ..and how often */
 	} ended;
 };
 
-struct stack { /* that was left */
+struct stack { /* a stack that the program has switched away from */
 	uint64_t sp;
 	struct {
 		struct call *data;
@@ -65,7 +65,7 @@ struct miss {
 	uint64_t pc;
 	struct call got;
 	unsigned n;
-	int end; /* of the step: enum unwind_end, or -1: it gave other registers */
+	int end; /* result of the step: enum unwind_end, or -1: registers that differ */
 	char name[128];
 	struct call want;
 };
@@ -81,14 +81,14 @@ struct rig {
 	struct test_process *process;
 	struct host_process memory;
 	VEC(struct call) calls;
-	struct stack left[STACKS]; /* the last of them first */
-	struct call mover; /* sp is another stack's, pc still what moved it: its call.. */
-	bool changing, known; /* ..is it; and known */
-	bool from_start; /* the outermost frame is known to be one */
+	struct stack left[STACKS]; /* most recent first */
+	struct call mover; /* the call of the function that switched stacks */
+	bool changing, known; /* that function still runs; mover is known */
+	bool from_start; /* the outermost known frame is the program's first */
 	unsigned counted, wrong, reads;
-	unsigned unknown; /* not counted */
-	unsigned ended;   /* right: RA was nowhere */
-	VEC(struct miss) pending; /* of this activation, if it is left by a jump */
+	unsigned unknown; /* instructions whose caller is not known; not counted */
+	unsigned ended;   /* walks that rightly ended since RA was nowhere */
+	VEC(struct miss) pending; /* misses of this activation, undecided until it returns or jumps */
 	VEC(struct miss) misses;
 	VEC(struct lost) lost;
 };
@@ -148,17 +148,17 @@ static bool is_gone(const struct call *c, uint64_t sp)
 
 static bool is_longjmp(struct rig *r, const struct host_regs *regs)
 {
-	return false; /* is seen by sp */
+	return false; /* sp shows it */
 }
 #else
 static const uint8_t trap[] = {0x00, 0x00, 0x20, 0xd4};
 
 static void set_pc(int pid, uint64_t pc)
 {
-	/* The trap does not advance it. */
+	/* The trap does not advance pc. */
 }
 
-/* bl; blr; blraa and its like */
+/* bl; blr; blraa and its variants */
 static bool is_call(struct rig *r, const struct host_regs *regs)
 {
 	uint32_t op = word(r, regs->pc);
@@ -176,13 +176,13 @@ static uint64_t handler_sp(const struct host_regs *after)
 	return after->sp;
 }
 
-/* A callee may have no frame: it is gone as well when its return address is reached. */
+/* A callee may have no frame; then it has ended when its return address is reached. */
 static bool is_gone(const struct call *c, uint64_t sp)
 {
 	return sp > (c->over ? c->over : c->sp);
 }
 
-/* br x30: goes on in a function that has called what jumps, from the same sp. */
+/* br x30: continues, at the same sp, in a function that has called the one that jumps. */
 static bool is_longjmp(struct rig *r, const struct host_regs *regs)
 {
 	return (uint32_t)word(r, regs->pc) == 0xd61f03c0;
@@ -209,8 +209,8 @@ static void judge(struct rig *r)
 	r->pending.len = 0;
 }
 
-/* What was taken for wrong is right where it told of a jump: a longjmp's CFI is that of
- * where it goes. */
+/* Pending misses that gave the target of this jump were right: the CFI of longjmp describes the
+ * place that it jumps to. */
 static void landed(struct rig *r, const struct host_regs *at)
 {
 	while (r->pending.len) {
@@ -222,8 +222,8 @@ static void landed(struct rig *r, const struct host_regs *at)
 	}
 }
 
-/* Of a stack that was not seen before, or has been moved, nothing is known. One that was
- * left goes on where it was. */
+/* Nothing is known of a stack that is new or was moved. A stack that the program comes back to keeps
+ * its calls. */
 static void change_stack(struct rig *r, uint64_t from, uint64_t to)
 {
 	struct stack here, next = {};
@@ -233,7 +233,7 @@ static void change_stack(struct rig *r, uint64_t from, uint64_t to)
 		r->known = r->calls.len;
 		if (r->known)
 			r->mover = r->calls.data[r->calls.len - 1];
-		if (r->known && r->mover.over) /* it was moved here, and moves back */
+		if (r->known && r->mover.over) /* the function switched to this stack, and now back */
 			r->calls.len--;
 	}
 	here = (struct stack){from, {r->calls.data, r->calls.len, r->calls.cap}};
@@ -304,8 +304,8 @@ static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got,
 	vec_push(&r->pending, m);
 }
 
-/* Whether no register has it, nor the stack up to where the caller's begins: all of them,
- * signed or not. */
+/* Whether neither a register nor the stack below the caller's frame holds the return address, signed
+ * or not. */
 static bool is_nowhere(struct rig *r, const struct call *c, uint64_t sp)
 {
 	const uint64_t mask = (1ull << 48) - 1;
@@ -324,7 +324,7 @@ static bool is_nowhere(struct rig *r, const struct call *c, uint64_t sp)
 	return true;
 }
 
-/* Its call: of the function that runs; NULL: it is the outermost, or nothing is known. */
+/* The call of the running function; NULL: it is the outermost, or its caller is not known. */
 static struct call *running(struct rig *r)
 {
 	if (r->changing)
@@ -332,8 +332,8 @@ static struct call *running(struct rig *r)
 	return r->calls.len ? &r->calls.data[r->calls.len - 1] : NULL;
 }
 
-/* What V8 has no frame for beside its caller's: the handler of a bytecode, which its interpreter has
- * called, is part of the function whose frame fp is; and what makes a frame for its caller. */
+/* Code of V8 that has no frame of its own: the handler of a bytecode runs in the frame of the
+ * interpreted function, and a builtin that makes a frame makes it for its caller. */
 static bool is_part_of_caller(const struct rig *r, const struct host_regs *regs, const struct call *caller)
 {
 	char name[128];
@@ -388,7 +388,7 @@ static void compare(struct rig *r, const struct host_regs *regs)
 		suspect(r, regs->pc, end - 1, &got, want);
 }
 
-/* Where its stack ended, it had a caller. */
+/* The function returned to a caller, so the walks that ended in it were wrong. */
 static void was_called(struct rig *r, const struct call *c)
 {
 	struct call got = {};
@@ -398,7 +398,7 @@ static void was_called(struct rig *r, const struct call *c)
 	r->ended -= c->ended.n;
 }
 
-/* How many of the calls are left where one of them has returned; all, if none has. */
+/* The number of calls that remain after one of them has returned; all of them if none has. */
 static size_t returned(const struct rig *r, const struct host_regs *at)
 {
 	bool v8 = test_is_v8(r->process, at->pc);
@@ -425,7 +425,7 @@ static void follow(struct rig *r, bool call, const struct host_regs *before,
 
 	landed(r, after);
 	if (after->pc - before->pc > 15) {
-		if (r->changing && r->known && call) { /* to which it will return */
+		if (r->changing && r->known && call) { /* the callee will return to the mover */
 			r->mover.over = before->sp + 8;
 			vec_push(&r->calls, r->mover);
 		}
@@ -452,7 +452,7 @@ static void follow(struct rig *r, bool call, const struct host_regs *before,
 	}
 }
 
-/* The handler returns to the trampoline, and that to what was interrupted. */
+/* The handler returns to the trampoline, the trampoline to the interrupted function. */
 static void enter_handler(struct rig *r, const struct host_regs *before, const struct host_regs *after)
 {
 	vec_push(&r->calls, (struct call){.ra = before->pc, .sp = before->sp, .fp = before->fp});
@@ -480,7 +480,7 @@ static void write_code(int pid, uint64_t addr, const void *code, size_t size)
 	ptrace(PTRACE_POKETEXT, pid, at, v);
 }
 
-/* The address of a function of the program itself; 0: none. */
+/* The address of a function in the program's own file; 0: it has none of that name. */
 static uint64_t find_function(struct rig *r, const char *name)
 {
 	for (size_t i = 0; i < r->process->chunk[0].n; i++) {
@@ -536,16 +536,16 @@ static void show(const struct rig *r)
 {
 	if (r->misses.len)
 		qsort(r->misses.data, r->misses.len, sizeof(*r->misses.data), by_number);
-	printf("# the process was read %u times; beside them %u instructions, of what was called before\n",
+	printf("# the mappings were read %u times; %u more instructions were of functions called before the start\n",
 		r->reads, r->unknown);
 	if (r->ended)
-		printf("# of them %u in functions that will not return and have lost their caller:", r->ended);
+		printf("# %u walks ended in functions that have overwritten their return address:", r->ended);
 	for (size_t i = 0; i < r->lost.len; i++)
 		printf(" %u %s%s", r->lost.data[i].n, r->lost.data[i].name, i + 1 < r->lost.len ? "," : "\n");
 	for (size_t i = 0; i < r->misses.len && i < SHOWN; i++) {
 		const struct miss *m = &r->misses.data[i];
 
-		printf("#   %u x %s: end %d; ra %llx sp %llx fp %llx, not %llx %llx %llx\n", m->n, m->name,
+		printf("#   %u x %s: end %d; right: ra %llx sp %llx fp %llx; walk: %llx %llx %llx\n", m->n, m->name,
 			m->end, (unsigned long long)m->want.ra, (unsigned long long)m->want.sp,
 			(unsigned long long)m->want.fp, (unsigned long long)m->got.ra,
 			(unsigned long long)m->got.sp, (unsigned long long)m->got.fp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* walk_server.c - walk_server PID: walks for gdb_compare.py, which holds the process.
- * A line of registers in (pc sp fp, then rax..r15 as in enum rule_reg), a line out: end,
- * then "looked-up-address:name" of each frame. */
+/* walk_server.c - walk_server PID: walks for gdb_compare.py, which keeps the process stopped.
+ * Reads lines of registers (pc sp fp, then rax..r15 as in enum rule_reg); answers each with a line:
+ * why the walk ended, then "looked-up-address:name" of each frame. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "process.h"
 #include "target/target.h"
 
-/* Back to an address: by the mapping that holds it. */
+/* Converts to an address, by the mapping that contains it. */
 static uint64_t address(const struct test_process *p, uint64_t frame)
 {
 	uint32_t file = frame >> FRAME_FILE_SHIFT & 0xfffff;

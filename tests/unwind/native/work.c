@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* work.c - a program that has libc work, to be stepped through. */
+/* work.c - calls many functions of libc; step.c steps it. */
 #include <ctype.h>
 #include <regex.h>
 #include <setjmp.h>

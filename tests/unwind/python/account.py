@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - thousands of stacks, random in shape and depth: Python's own account
-beside pystack's, frame by frame (name, file, line), and len(pystack) beside the depth.
+"""account.py - thousands of stacks, random in shape and depth: compares Python's own account
+with pystack, frame by frame (name, file, line), and len(pystack) with the depth.
 
     account.py STRATA [CALLS [PYTHON...]]   root; the reader. A PYTHON without a / is one
                                             that tests/pythons/get knows, or a group of
                                             them: packaged, all
     account.py --program CALLS              the traced program, for Python 3.6 on
 
-The program tells a checksum of its frames before each call of getppid(), which holds
-the GIL, or fchmod(), which has released it; the reader makes the same of what strata
-prints at the uprobe there. Two names and files are not ASCII, of 2 and 4 bytes a
-character. Beside threads, a sub-interpreter does a part where this Python has them."""
+The program prints a checksum of its frames before each call of getppid(), which holds
+the GIL, or fchmod(), which has released it; the reader computes the same checksum of the
+stack that strata prints at the uprobe there. Two names and files are not ASCII and have 2
+and 4 bytes a character. The stacks are made in threads and, where this Python supports it,
+in a sub-interpreter."""
 import os
 import random
 import re
@@ -28,12 +29,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # ---- the traced program ------------------------------------------------------
 
 def lines(frame):
-    """As strata shows them, from that frame outwards."""
+    """The frames in strata's form, from that frame outwards."""
     while frame is not None:
         code = frame.f_code
         yield f'{getattr(code, "co_qualname", code.co_name)} {code.co_filename}:{frame.f_lineno}\n'
         frame = frame.f_back
-    # Those of the interpreter that runs this one; it does not know them itself.
+    # Frames of the interpreter that started this sub-interpreter, which cannot see them itself.
     yield from globals().get('AROUND', [])
 
 
@@ -46,20 +47,20 @@ def account(frame):
     return depth, crc
 
 
-told = threading.Lock()
+one_at_a_time = threading.Lock()
 scratch = tempfile.TemporaryFile()
 
 
 def probe(released):
-    state.told += 1
-    with told:  # one at a time, so that both accounts are in the same order
+    state.printed += 1
+    with one_at_a_time:  # so that both accounts are in the same order
         depth, crc = account(sys._getframe(1))
         sys.stdout.write(f'{depth + 1} {crc} {released:d}\n')
         if released:
             os.fchmod(scratch.fileno(), 0o600)
         else:
             os.getppid()
-    time.sleep(depth * 1e-6)  # so that the reader's ring buffer holds them all
+    time.sleep(depth * 1e-6)  # so that the ring buffer does not overflow
 
 
 def plain(n):
@@ -197,12 +198,12 @@ def from_context(n):
 
 
 def from_callback(n):
-    """C code that is no part of Python between the two: libffi."""
+    """Calls through C code that does not belong to Python: libffi."""
     return ctypes.CFUNCTYPE(ctypes.c_int)(lambda: (down(n - 1), 0)[1])()
 
 
 def compiled(name, file):
-    """A function of this name, in a file of that name, of characters of a width."""
+    """A function of this name, in a file of that name; both have characters of one width."""
     scope = {}
     exec(compile('\n\ndef %s(n):\n\n    return down(n - 1)' % name, file, 'exec'),
          globals(), scope)
@@ -216,7 +217,7 @@ COSTLY = [generator, comprehension, from_property, from_len, from_exec, from_sor
           compiled('\U00020000名', '/tmp/\U0001f40d.py')]
 try:
     import ctypes
-    # Up to 3.11 it takes a callback for the main interpreter's, whoever asked for it.
+    # Up to 3.11 ctypes runs every callback in the main interpreter.
     if 'AROUND' not in globals():
         COSTLY.append(from_callback)
 except ImportError:  # needs _ctypes, which a build may not have
@@ -227,15 +228,15 @@ state = threading.local()
 def down(n):
     if n <= 0:
         return probe(state.random.random() < 0.5)
-    # Shapes that go through C use its stack: most levels of a deep stack are plain.
+    # Shapes that call through C use the C stack, so most levels of a deep stack are plain calls.
     costly = state.random.random() < (0.5 if state.depth < 200 else 0.02)
     return state.random.choice(COSTLY if costly else CHEAP)(n)
 
 
 def work(calls, seed):
     state.random = random.Random(seed)
-    state.told = tries = 0
-    while state.told < calls and tries < 10 * calls:
+    state.printed = tries = 0
+    while state.printed < calls and tries < 10 * calls:
         tries += 1
         state.depth = int(DEEPEST ** state.random.random())
         try:
@@ -276,7 +277,7 @@ def work_inside(calls, seed):
 
 def program(calls):
     sys.setrecursionlimit(10 * DEEPEST)
-    sys.unraisablehook = lambda _: None  # C's own limit, met where nobody can be told: __del__
+    sys.unraisablehook = lambda _: None  # __del__ cannot raise the error of C's recursion limit
     threading.stack_size(512 << 20)
     share = calls // 5
     threads = [threading.Thread(target=work, args=(share, seed)) for seed in range(4)]
@@ -300,7 +301,7 @@ SCRIPT = '''uprobe:%s:getppid,uprobe:%s:fchmod /pid == %d/ {
 
 
 def stacks(out):
-    """(len, depth, checksum without the innermost frame, marks) of each stack."""
+    """Yields (len, depth, checksum without the innermost frame, marks) of each stack."""
     length, depth, crc, marks = None, 0, 0, []
     for line in out:
         text = line.strip()
@@ -321,25 +322,25 @@ AHEAD = 3000
 
 
 class Tally:
-    def __init__(self, told):
+    def __init__(self, lines):
         self.n, self.wrong, self.deepest = [0, 0], [0, 0], 0
-        self.told, self.at, self.lost = [tuple(map(int, line.split())) for line in told], 0, 0
+        self.accounts, self.at, self.lost = [tuple(map(int, line.split())) for line in lines], 0, 0
 
     def find(self, depth, crc, may_be_lost):
-        """What Python told at this place. Strata counts and tells events that it lost:
-        then it may be a later one."""
-        for i in range(self.at, min(self.at + AHEAD, len(self.told)) if may_be_lost else 0):
-            if self.told[i][:2] == (depth, crc):
+        """Python's own account of this stack. If strata reported lost events, it may be a later
+        one in the list."""
+        for i in range(self.at, min(self.at + AHEAD, len(self.accounts)) if may_be_lost else 0):
+            if self.accounts[i][:2] == (depth, crc):
                 self.lost += i - self.at
                 self.at = i
                 break
         self.at += 1
-        return self.told[self.at - 1]
+        return self.accounts[self.at - 1]
 
     def end(self, may_be_lost):
-        """What was told and never came, at the end, was lost if strata lost as many."""
+        """Accounts that remain at the end count as lost; strata has to report as many."""
         if may_be_lost:
-            self.lost += len(self.told) - self.at
+            self.lost += len(self.accounts) - self.at
 
     def add(self, length, depth, crc, marks, may_be_lost):
         if any('stack lost' in mark for mark in marks):
@@ -358,7 +359,7 @@ class Tally:
 
 
 def libc_of(pid):
-    """With a root of its own, it has its own libc; a static program has it within."""
+    """The file of libc to attach to: 'libc' if the process has its own root, else a path."""
     if not os.path.samefile(f'/proc/{pid}/root', '/'):
         return 'libc'
     with open(f'/proc/{pid}/maps') as maps:
@@ -368,7 +369,7 @@ def libc_of(pid):
 
 
 def programs_of(names):
-    """(name, program) of each; a program that is not to be had is told of."""
+    """(name, program) of each; reports a program that is not available."""
     sys.path.insert(0, os.path.join(HERE, '..', '..', 'pythons'))
     import pythons
     groups = {'packaged': pythons.names(), 'all': pythons.all_names()}
@@ -380,17 +381,17 @@ def programs_of(names):
 
 
 def may_be_missing(name, why):
-    """What has to be built needs compilers that need not be here."""
+    """Building one needs compilers that may be absent."""
     import absent
     import pythons
     return not absent.fails(name, why) or name in pythons.BUILT
 
 
 def compare(strata, calls, name, python):
-    """True when they agree in all but one of 10,000, and few events were lost."""
+    """True if all but one of 10,000 stacks agree and few events were lost."""
     import traced
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
-        with open(__file__, encoding='utf-8') as own:  # /tmp is there whatever the root
+        with open(__file__, encoding='utf-8') as own:  # /tmp exists whatever the root is
             copy.write(own.read())
         copy.flush()
         process = traced.start(python, copy.name, '--program', calls, cwd='/tmp')

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""busy.py - a busy program's profile, as it comes and with -X perf, where each function is
-called through code of its own: every stack is whole, its functions in order, and stacks that
-look alike are one. Root.
+"""busy.py - profiles a busy program, also with -X perf, where each function is called through its
+own trampoline: every stack is whole, its functions are in order, and stacks that look alike are one
+entry. Root.
 
     busy.py STRATA PYTHON...     PYTHON as account.py has them
     busy.py --program            the traced program, for Python 3.6 on"""
@@ -15,8 +15,8 @@ import account
 
 SCRIPT = '''profile:hz:499 { @both[ustack] = count(); @python[pystack] = count(); }
 interval:ms:700 { exit(); }'''
-# Up to 3.9 CPython leaves nothing in its loop's frame: which frames are whose is not known at the
-# edge of a call, and the stack says so.
+# Up to 3.9 CPython's loop keeps no pointer to its Python frame: at the edge of a call strata cannot
+# attach the frames, and the stack says so.
 UNATTACHED, EDGE = '[unattached: ', 0.02
 ORDER = ['<module>', 'outer', 'middle', 'leaf']
 STACK = re.compile(r'^@(both|python)\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
@@ -43,7 +43,7 @@ def outer():
 # ---- the reader --------------------------------------------------------------
 
 def wrong(stacks):
-    """What is not as it should be."""
+    """The errors in the stacks."""
     python = [text for kind, text, _ in stacks if kind == 'python']
     if len(set(python)) != len(python):
         yield 'stacks that look alike'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nested.py - interpreters within interpreters: a thread has a list of frames in each that it runs,
-and its stack is all of them. Root.
+"""nested.py - interpreters within interpreters: a thread has a list of frames in each interpreter
+that it runs, and its stack has the frames of all. Root.
 
     nested.py STRATA PYTHON...    PYTHON as account.py has them
     nested.py --program           the traced program, for Python 3.8 on"""
@@ -47,12 +47,12 @@ def program():
 # ---- the reader --------------------------------------------------------------
 
 def names(text):
-    """Those of functions; up to 3.10 without their classes."""
+    """The frames of functions; up to 3.10 without their classes."""
     return [line.split()[0].replace('Thread.', '') for line in text.splitlines() if line.strip()]
 
 
 def wrong(stack, want):
-    """Why it is not that one, or None."""
+    """How it differs from the wanted stack, or None."""
     pystack, _, ustack = (names(part) for part in stack.partition('--'))
     want = [name.replace('Thread.', '') for name in want]
     if pystack != want:
@@ -86,7 +86,7 @@ def main(strata, *python):
     for name, program in account.programs_of(python):
         if isinstance(program, Exception):
             ok &= account.may_be_missing(name, program)
-        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 8: # those before have no module for it
+        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 8: # older ones have no module for it
             ok &= compare(strata, name, program)
     return not ok
 

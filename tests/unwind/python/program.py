@@ -1,6 +1,6 @@
-# program.py - Python stacks of every make. Where each is deepest, stop() tells the stack
+# program.py - Python stacks of every kind. In the innermost function stop() prints the stack
 # as Python sees it (JSON, a line) and then calls into libc: a read() that waits for a
-# line, or getppid() when argv[1] says so. Runs on Python 3.6 and later.
+# line, or getppid() if argv[1] asks for it. Runs on Python 3.6 and later.
 import asyncio
 import ctypes
 import functools
@@ -214,8 +214,8 @@ def case_unicode():
 
 
 def case_big():
-    # Long line tables, a long name. From about 1400 lines on more than is sent: then
-    # the process is read, if it waits.
+    # Long line tables, a long name. From about 1400 lines on a table is larger than a record;
+    # strata then reads it from the process, which has to wait.
     for lines in (100, 1000) if GETPPID else (100, 1000, 3000):
         body = "".join("    x = f'{x}{%d}'\n" % i for i in range(lines))
         long_name = "f" + "x" * 400
@@ -225,7 +225,7 @@ def case_big():
 
 
 def case_renamed():
-    # Code objects that come and go, often at one address.
+    # Code objects that are freed and made again, often at the same address.
     for i in range(30):
         scope = {"stop": stop}
         exec("def name_%02d():\n    stop('renamed')\nname_%02d()" % (i, i), scope)
@@ -302,7 +302,7 @@ def case_thread_stack():
 
 def main():
     sys.setrecursionlimit(20000)
-    try: # whoever it is may look at this process: PR_SET_PTRACER, any
+    try: # any process may trace this one: PR_SET_PTRACER_ANY
         ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)
     except OSError:
         pass

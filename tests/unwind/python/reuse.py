@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""reuse.py - a code object freed, another made at the same address: the old name is never
-shown. Root.
+"""reuse.py - frees code objects and makes others at the same addresses: strata never prints the
+old name. Root.
 
     reuse.py STRATA PYTHON...     PYTHON as account.py has them
     reuse.py --program            the traced program, for Python 3.6 on
 
-Functions alike but for their names, lines or files are made, called, and freed, until
-thousands stood where another had been. Each tells its name before getppid()."""
+The program makes, calls and frees functions that differ only in name, line or file, until
+thousands have had an address that another had before. Each prints its name before getppid()."""
 import os
 import sys
 import tempfile
@@ -20,7 +20,7 @@ SCRIPT = '''uprobe:%s:getppid /pid == %d/ { printf("stack\\n%%s\\n", pystack(2))
 # ---- the traced program ------------------------------------------------------
 
 def make(i):
-    """Names of one length: the objects are of one size."""
+    """Names of one length, so that the objects have one size."""
     name, file, lines = 'name%04d' % i, '/tmp/file%04d.py' % (i % 7), '\n' * (i % 5)
     scope = {}
     exec(compile(lines + 'def %s(call): call()' % name, file, 'exec'), scope)
@@ -57,11 +57,11 @@ def compare(strata, name, python):
                                           SCRIPT % (account.libc_of(process.pid), process.pid))
     stacks = b'\n'.join(printed).decode().split('stack\n')[1:]
     shown = [stack.strip().split('\n')[0] for stack in stacks]
-    *told, reused = [line.decode().strip() for line in lines]
-    wrong = [(a, b) for a, b in zip(shown, told) if a != b]
-    print(f'{name}: {len(shown)} stacks of {len(told)} functions, {reused}, {len(wrong)} with '
+    *own_names, reused = [line.decode().strip() for line in lines]
+    wrong = [(a, b) for a, b in zip(shown, own_names) if a != b]
+    print(f'{name}: {len(shown)} stacks of {len(own_names)} functions, {reused}, {len(wrong)} with '
           f'another name, file or line', *wrong[:3], flush=True)
-    return len(shown) == len(told) == ROUNDS and not wrong and int(reused.split()[1]) >= REUSED_MIN
+    return len(shown) == len(own_names) == ROUNDS and not wrong and int(reused.split()[1]) >= REUSED_MIN
 
 
 def main(strata, *names):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# run.py - does a walk show what Python itself says? Frame by frame: name, file, line.
+# run.py - compares walks with Python's own account, frame by frame: name, file, line.
 #
 #     run.py WALK [PYTHON...]        by tests/unwind/walk, on a stopped process
-#     run.py --strata STRATA [PYTHON...]   by the program itself (root)
+#     run.py --strata STRATA [PYTHON...]   by strata itself (root)
 #
-# Without a PYTHON: all that are found.
+# Without a PYTHON: all that are installed.
 import glob
 import json
 import os
@@ -83,8 +83,8 @@ def show(case, got, want):
 
 
 def same(case, got, want):
-    """want: from the caller of stop(); got begins with stop() itself, whose line at the
-    moment of the call Python could not tell."""
+    """want begins with the caller of stop(), got with stop() itself, whose line at the call
+    Python could not print beforehand."""
     if got and got[0][0] == "stop" and got[1:] == want:
         return True
     show(case, got, want)
@@ -92,8 +92,8 @@ def same(case, got, want):
 
 
 def check_threads(walked, want):
-    """Each thread's innermost frame is the lambda that waits; deepest() has gone on by
-    a line since it told."""
+    """Each thread's innermost frame is the lambda that waits; deepest() is two lines beyond
+    the line that it printed."""
     ok = True
     for frames in want:
         frames[0][2] += 2
@@ -111,7 +111,7 @@ def walk(tool, pid, *args):
 
 
 def wait_until_sleeping(pid):
-    """The record comes before the read(): wait until all threads are in it."""
+    """The program prints its record before it calls read(): waits until all threads are in it."""
     for _ in range(2000):
         states = []
         for tid in os.listdir("/proc/%d/task" % pid):
@@ -162,7 +162,7 @@ uprobe:libc:getppid /pid == %d/ { printf("%%s\\nend\\n", %s(%d)); }
 
 
 def read_stacks(lines, n):
-    """What was printed between the marks, a list of frames each."""
+    """The n stacks printed between the marks, each a list of frames."""
     stacks = []
     frames = []
     while len(stacks) < n:
@@ -233,7 +233,7 @@ def main(argv):
     total = tested = 0
     for python in argv[1:] or pythons():
         if version(python) < (3, 7):
-            continue  # 3.6 is found only while it holds the GIL
+            continue  # strata finds 3.6's frames only while the thread holds the GIL
         n, failed = run(argv[0], python)
         print("%s: %d stacks, %d failed" % (python, n, failed), flush=True)
         total += failed

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - stacks random in shape and depth: V8's own account beside jsstack's, frame
+"""account.py - stacks random in shape and depth: compares V8's own account with jsstack, frame
 by frame (name, file, line, column).
 
     account.py STRATA NODE [STACKS [DEEPEST [NODE'S OPTIONS...]]]      root
 
-Where V8 has no name for a function, jsstack may have what the parser took it for."""
+Where V8 has no name for a function, jsstack may have the name that the parser inferred."""
 import collections
 import json
 import os
@@ -44,8 +44,8 @@ def stacks(out):
     return found
 
 
-def told(text):
-    """(name, file, line, column) of a frame of V8's own account, of jsstack's."""
+def fields(text):
+    """(name, file, line, column) of a frame of V8's own account."""
     name, file, line, column = text.split('\t')
     return name, file[7:] if file.startswith('file:///') else file, int(line), int(column) if int(line) else 0
 
@@ -60,17 +60,17 @@ def without_hidden(own, ours):
     kept = []
     for frame in ours:
         at = len(kept)
-        if seen(frame)[:2] in (('runInContext', ''), ('runMicrotasks', '')) and at < len(own) and told(own[at])[1]:
+        if seen(frame)[:2] in (('runInContext', ''), ('runMicrotasks', '')) and at < len(own) and fields(own[at])[1]:
             continue
         kept.append(frame)
     return kept
 
 
 def compare(own, ours):
-    """Frames; of those names, lines, columns that differ."""
+    """The number of frames, and how many names, lines and columns differ."""
     wrong = [0, 0, 0]
     for a, b in zip(own, ours):
-        name, *place = told(a)
+        name, *place = fields(a)
         found, *here = seen(b)
         wrong[0] += bool(name) and name != found
         wrong[1] += place[:2] != here[:2]
@@ -106,8 +106,8 @@ def main(strata, node, count=600, deepest=300, *options, start=start):
         if len(own) != len(ours) or marks:
             kinds[f'{len(own)} frames by V8, {len(ours)} by jsstack {marks}'] += 1
         for a, b in zip(own, ours):
-            if told(a)[0] and told(a)[0] != seen(b)[0] or told(a)[1:] != seen(b)[1:]:
-                kinds[f'{told(a)} {seen(b)}'] += 1
+            if fields(a)[0] and fields(a)[0] != seen(b)[0] or fields(a)[1:] != seen(b)[1:]:
+                kinds[f'{fields(a)} {seen(b)}'] += 1
                 if len(own) != len(ours):
                     break  # the others follow from that
     for what, n in kinds.most_common(12):

@@ -4,7 +4,7 @@
 
 #define KEPT __attribute__((noinline, visibility("default")))
 
-/* What it returns is used, so that no call is the last thing that a function does. */
+/* Callers use the result, so that no call is a tail call. */
 KEPT int addon_below(napi_env env, napi_value f)
 {
 	napi_value undefined, result;

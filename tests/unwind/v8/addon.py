@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""addon.py - JavaScript that calls C that calls JavaScript: ustack has all of it, in order; and
-what node's system calls and its event loop show of JavaScript.
+"""addon.py - JavaScript that calls C that calls JavaScript: ustack has all frames in order. Also the
+JavaScript frames at node's own system calls and in its event loop.
 
     addon.py STRATA [VERSION...]      root"""
 import pathlib
@@ -28,12 +28,12 @@ CHAIN = ['inner', 'addon_below', 'addon_above', 'middle', 'addon_below', 'addon_
 
 
 def names(stack):
-    """A function of each line, without what it was called with, its place, or how far in."""
+    """The function's name in each line, without arguments, source position or offset."""
     return [re.split(r'[+( ]', line.strip())[0] for line in stack.splitlines() if line.strip()]
 
 
 def in_order(wanted, found):
-    """Whether all are there, innermost first, with others between."""
+    """Whether found has all the wanted functions, innermost first; others may be between them."""
     rest = iter(found)
     return all(name in rest for name in wanted)
 

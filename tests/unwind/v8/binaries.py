@@ -27,7 +27,7 @@ BUNDLES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.c
 
 
 def trusting():
-    """npm's environment: it trusts whom the system trusts, not only whom node was built with."""
+    """npm's environment: npm trusts the system's certificates, not only those built into node."""
     bundle = next((path for path in BUNDLES if os.path.exists(path)), None)
     return {'NODE_EXTRA_CA_CERTS': bundle, **os.environ} if bundle else None
 
@@ -39,11 +39,11 @@ def fetch(package, new):
                   '--fetch-retry-maxtimeout=4000', package], cwd=new, stdout=sys.stderr, env=trusting())
 
 
-missing = {}  # what could not be fetched, and why: asked for once
+missing = {}  # packages that could not be fetched, and why: each is requested once
 
 
 def unpacked(what, unpack):
-    """CACHE/what: at the first call what unpack puts in a directory that it is given, and tells."""
+    """CACHE/what. The first call makes it: unpack(directory) unpacks there and returns the path."""
     where = CACHE / what
     if where in missing:
         raise missing[where]
@@ -62,7 +62,7 @@ def unpacked(what, unpack):
 
 
 def from_npm(package, part):
-    """The directory of a package that part is in, or is."""
+    """The directory of the package that has this part, or is it."""
     def unpack(new):
         fetch(package, new)
         with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collected.js - functions of one size that live for a call: others come to lie where they were.
+// collected.js - functions of one size, each freed after one call: later ones get their addresses.
 // Each makes a system call; collected.py knows its name.
 //
 //     node --expose-gc collected.js COUNT      begins when standard input ends

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collected.py - functions that are collected as others take their place: none is shown by the
-name of one that was there before.
+"""collected.py - functions that are collected while others get their addresses: strata never prints
+the name of a function that had the address before.
 
     collected.py STRATA [COUNT [VERSION...]]      root"""
 import pathlib
@@ -16,12 +16,12 @@ from tap import Cases
 from traced import attached
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMELESS = 0.02 # of the calls: the function had gone before its name was read
+NAMELESS = 0.02 # share of calls whose function was collected before strata read its name
 SCRIPT = 'tracepoint:syscalls:sys_enter_getuid { printf("stack\\n%s", jsstack(3)); }'
 
 
 def names(strata, node, count):
-    """Of the function that called probe(), at each system call."""
+    """The name of the function that called probe(), at each system call."""
     traced = subprocess.Popen([node, '--expose-gc', HERE / 'collected.js', str(count)], stdin=subprocess.PIPE)
     tracer = subprocess.Popen([strata, '-p', str(traced.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""late.py - JavaScript that runs while strata is stopped, its objects moved or collected before strata goes
-on: stacks are whole where node's file is known beforehand, else whole or marked.
+"""late.py - JavaScript that runs while strata is stopped; its objects are moved or collected before strata
+continues: stacks are whole where node's file is known beforehand, else whole or marked.
 
     late.py STRATA [VERSION...]      root"""
 import os
@@ -23,9 +23,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = r'''tracepoint:syscalls:sys_enter_umask /comm != "sh"/ { @[jsstack] = count(); }'''
 CALLS = 200 # umask() makes two
 STOPPED = 2
-# Of moving.js, from the innermost on. Lines, and names, are read from the process: they may be gone by then.
+# The frames of moving.js, innermost first. strata reads lines and names from the process: they may be gone.
 FUNCTIONS = ['innermost', 'middle', 'passing', 'main', '<anonymous>']
-MOST = 0.9  # are whole: another thread of node's may hold the lock that the kernel's half needs
+MOST = 0.9  # share of whole stacks: another thread of node may hold the lock that the kernel half needs
 
 
 def look(strata, command):
@@ -54,7 +54,7 @@ def is_marked(stack):
 
 
 def wrong(found):
-    """Why; or None."""
+    """The first error, or None."""
     bad = [stack for stack in found if not is_whole(stack) and not is_marked(stack)]
     if sum(found.values()) != CALLS:
         return f'{sum(found.values())} stacks'

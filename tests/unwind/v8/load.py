@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - a server under wrk's load at 199 Hz: how many stacks are whole, why others are not,
-and strata's hottest functions beside those of V8's own profiler (node --cpu-prof).
+"""load.py - profiles a server under load by wrk at 199 Hz: how many stacks are whole, why others are
+not, and strata's hottest functions beside those of V8's own profiler (node --cpu-prof).
 
     load.py STRATA [SECONDS [VERSION...]]      root
 
-The profiler's time is that of the thread that runs JavaScript; so is strata's. Under load the two
-do not agree to 3 points: where parts of the server are told by what CPU time the kernel counts for
-its thread (process.threadCpuUsage()), strata is within 3.3 points, the profiler 10 and more off, most in
-what is C++ or calls the system: its signal comes late, and it goes on by the wall's clock. A last
-line tells, without a verdict, what functions take of JavaScript's own time: without node's
-functions of C++ and without those that spend half of theirs in them."""
+Both sample the thread that runs JavaScript. Under load the two do not agree to 3 points: measured by
+the CPU time that the kernel counts for the thread (process.threadCpuUsage()), strata's shares of the
+server's functions are within 3.3 points, the profiler's differ by 10 and more, mostly in functions
+that run C++ or make system calls: its signal comes late, and it samples by wall time. A last
+line prints, without a verdict, how far the shares of JavaScript's own time differ: it excludes node's
+functions of C++ and functions that spend half of their time in those."""
 import collections
 import json
 import os
@@ -29,25 +29,25 @@ import packages  # noqa: E402
 from traced import attached  # noqa: E402
 CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or HERE.parents[2] / 'build' / 'packages')
 WHOLE = 99.0   # % of stacks
-POINTS = 3.0   # % of samples, between the two
+POINTS = 3.0   # difference between the two, in % of samples
 HOTTEST = 10
-# Nodes 20 to 24 count a function that was inlined as the one it was inlined into, strata does not.
+# V8's profiler in node 20 to 24 counts an inlined function as the one it was inlined into; strata does not.
 OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-maglev-inlining'],
            '24': ['--no-turbo-inlining', '--no-maglev-inlining']}
-# Builtins, functions of C++ and regular expressions count as the function of a script that called
-# them: the two do not see the same of them.
+# Builtins, functions of C++ and regular expressions count for the script's function that called
+# them, since the two profilers show them differently.
 SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @u[ustack(512)] = count(); }'
 JAVASCRIPT = re.compile(r'(?:\S+ )*?\S+:\d+:\d+')
 
 
 def stacks(text, name):
-    """(lines, how often) of each value of a map that is printed."""
+    """Yields (lines, count) of each entry of a printed map."""
     for body, n in re.findall(rf'^@{name}\[\n?(.*?)\]: (\d+)$', text, re.M | re.S):
         yield [line.strip() for line in body.splitlines() if line.strip()], int(n)
 
 
 def whole(text):
-    """Stacks, whole ones, and why the others are not."""
+    """The number of stacks, of whole ones, and why the others are not whole."""
     total, why = 0, collections.Counter()
     for lines, n in stacks(text, 'u'):
         total += n
@@ -58,8 +58,8 @@ def whole(text):
 
 
 def by_function(text):
-    """Share in % of all samples, by (name, file's base). Those of a collection of garbage are left
-    out: the profiler's clock goes on while the thread waits for others that help to collect."""
+    """Share in % of all samples, by (name, file's base). Samples in garbage collection are left out:
+    the profiler's clock runs on while the thread waits for helper threads."""
     seen, total = collections.Counter(), 0
     for lines, n in stacks(text, 'u'):
         first = next((line for line in lines if 'CollectGarbage' in line or JAVASCRIPT.fullmatch(line)), '')
@@ -72,7 +72,7 @@ def by_function(text):
 
 
 def javascript(text):
-    """Samples by (name, file's base): those in the function, those in node's C++ that it called."""
+    """Samples by (name, file's base): in the function itself, and in node's C++ that it called."""
     own, cxx = collections.Counter(), collections.Counter()
     for lines, n in stacks(text, 'u'):
         at = next((i for i, line in enumerate(lines) if JAVASCRIPT.fullmatch(line)), None)
@@ -82,13 +82,13 @@ def javascript(text):
 
 
 def shares(seen, without=()):
-    """In %."""
+    """Shares in %."""
     total = sum(n for k, n in seen.items() if k not in without)
     return {k: 100 * n / total for k, n in seen.items() if k not in without}
 
 
 def worst_of(theirs, ours):
-    """The hottest functions of theirs, and the most that one differs, in points."""
+    """The hottest functions of the profiler, and the largest difference in points."""
     hottest = sorted(theirs, key=theirs.get, reverse=True)[:HOTTEST]
     return hottest, max((abs(theirs[f] - ours.get(f, 0)) for f in hottest), default=100)
 
@@ -100,8 +100,8 @@ def place(line):
 
 
 def own_account(path):
-    """The same, of a .cpuprofile: its samples are counted, not the time between them, which goes on
-    while others have the CPU; and samples in JavaScript alone."""
+    """The same from a .cpuprofile, and the samples in JavaScript alone. It counts samples, not the time
+    between them, which includes time in which other threads have the CPU."""
     profile = json.loads(path.read_text())
     nodes = {n['id']: n for n in profile['nodes']}
     above = {child: n['id'] for n in profile['nodes'] for child in n.get('children', ())}
@@ -123,7 +123,7 @@ def own_account(path):
 
 
 def wrk():
-    """How it is called: this machine's, or Debian's, kept in build/packages."""
+    """The command: this machine's wrk, or Debian's, kept in build/packages."""
     if shutil.which('wrk'):
         return ['wrk']
     tree = CACHE / 'wrk'
@@ -133,7 +133,7 @@ def wrk():
 
 
 def run(strata, node, seconds, *options):
-    """(what strata printed, V8's own account) of one run: both look at the same."""
+    """(what strata printed, V8's own account) of the same run."""
     with tempfile.TemporaryDirectory() as directory:
         server = subprocess.Popen([node, *options, '--cpu-prof', f'--cpu-prof-dir={directory}', '--cpu-prof-interval=1000',
                                    HERE / 'server.js'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

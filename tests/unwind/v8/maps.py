@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""maps.py - source maps: a program that esbuild has bundled and shortened beside node's own
-account of it (--enable-source-maps), and one whose map is made here, of two parts.
+"""maps.py - source maps: compares a program that esbuild has bundled and minified with node's own
+account of it (--enable-source-maps); and a program with a map made here, of two sections.
 
     maps.py STRATA [VERSION...]      root"""
 import json
@@ -21,7 +21,7 @@ PROBE = 'tracepoint:syscalls:sys_enter_pread64 /args.pos >= 1099511627776/ { pri
 MAPPED = 'config = { js_source_maps = true } ' + PROBE
 NAMES = ['probe', 'leaf', 'descend', 'descend', 'descend', 'viaArrow', 'outermost', '<anonymous>']
 
-# The map says: what is at 0 is from a.x, 10:3, and so on.
+# The map gives, for each position in this file, one in the original files.
 HAND = '''const fs=require('fs');
 function p(){fs.readSync(f,b,0,1,2**40)}function q(){p()}const f=fs.openSync(__filename),b=Buffer.alloc(1);
 fs.readSync(0,Buffer.alloc(8));q();setTimeout(()=>0,4000);
@@ -42,7 +42,7 @@ def vlq(*numbers):
 
 
 def hand_made(directory):
-    """Each of the two functions is of a part of its own."""
+    """Writes a program whose two functions are in two sections of the map; returns the wanted frames."""
     second = HAND.splitlines()[1]
     call = second.index('p()}const')
     parts = [
@@ -70,7 +70,7 @@ def bundled(directory, kind):
 
 
 def frames(printed):
-    """From the program's first frame on, those of its files."""
+    """The frames of the program's files, from the innermost of them on."""
     lines = [line.decode().strip() for line in printed]
     return [line for line in lines if '/' in line and 'node:' not in line]
 
@@ -79,15 +79,15 @@ def places(lines):
     return [re.search(r'(/\S+?:\d+:\d+)\)?$', line).group(1) for line in lines]
 
 
-def own_account(told):
-    return [line.decode() for line in told if b'    at ' in line and b'node:' not in line]
+def own_account(account):
+    return [line.decode() for line in account if b'    at ' in line and b'node:' not in line]
 
 
 def check(strata, node, directory, kind):
-    """What is wrong; None."""
-    told, printed = traced.run(strata, MAPPED, node, '--enable-source-maps', bundled(directory, kind))
-    ours, own = frames(printed), own_account(told)
-    # The account was taken a line before the system call.
+    """The difference, or None."""
+    account, printed = traced.run(strata, MAPPED, node, '--enable-source-maps', bundled(directory, kind))
+    ours, own = frames(printed), own_account(account)
+    # The program takes the account one line before the system call.
     if [line.split(' ')[0] for line in ours] != NAMES or places(ours)[1:] != places(own)[1:] or \
             not places(ours)[0].endswith('maps/main.ts:11:6'):
         return f'node says {own}, strata {ours}'

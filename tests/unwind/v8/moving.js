@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// moving.js - 200 system calls below functions that have moved or gone a moment later.
+// moving.js - 200 system calls from functions that V8 moves or collects a moment later.
 'use strict';
 let junk = [];
 
@@ -27,4 +27,4 @@ function main() {
 main();
 for (let i = 0; i < 100; i++)
   litter();
-setTimeout(() => 0, 4000); // its lines are read meanwhile
+setTimeout(() => 0, 4000); // strata reads the lines meanwhile

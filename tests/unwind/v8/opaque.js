@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// opaque.js - functions call each other to depths from 1 to 40; at the bottom a system call is made
-// whose place in the file is how many functions V8 says are in the stack: opaque.py.
+// opaque.js - functions call each other to depths from 1 to 40; the innermost makes a system call
+// whose file offset is the number of functions in the stack by V8's account: opaque.py.
 'use strict';
 const fs = require('fs');
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""opaque.py - V8s of which nothing is known but that they are V8: node without the constants for
-debuggers, and with no symbol at all. Their stacks are whole, and as many functions are <js> in them
-as V8 itself counts; strata says that they have no names.
+"""opaque.py - V8s whose layout is not known: node without the constants for debuggers, and with no
+symbol at all. Their stacks are whole, and have as many functions <js> as V8 itself counts; strata
+reports that they have no names.
 
     opaque.py STRATA      root"""
 import os
@@ -20,7 +20,7 @@ SCRIPT = r'''tracepoint:syscalls:sys_enter_pread64 /args.pos >= 1099511627776/ {
     printf("stack %d%s%send\n", args.pos - 1099511627776, jsstack(200), ustack(400));
 }'''
 VERSIONS = ('20', '26')
-# What is optimized has functions within others.
+# Optimized code has functions inlined into others.
 OPTIONS = [('--no-opt', '--no-maglev', '--no-sparkplug'), ('--no-opt', '--no-maglev', '--always-sparkplug')]
 CALLS = 400
 WITHOUT = {'constants': [b'v8dbg_'], 'symbols of V8': [b'v8dbg_', b'_embedded_blob_', b'Builtins_']}
@@ -38,7 +38,7 @@ def without(names, node, to):
 
 
 def stacks(text):
-    """(functions by V8's account, lines) of each."""
+    """Yields (number of functions by V8's account, lines) of each stack."""
     for part in text.split('stack ')[1:]:
         first, *lines = part.partition('end\n')[0].splitlines()
         yield int(first), [line.strip() for line in lines]
@@ -55,7 +55,7 @@ def wrong(depth, lines):
 
 
 def look(strata, program, options, cache):
-    """What is wrong, and what strata said."""
+    """The errors, and strata's messages."""
     ran = subprocess.run([strata, '-e', SCRIPT, '-c', ' '.join(map(str, (program, *options, HERE / 'opaque.js')))],
                          env={**os.environ, 'STRATA_CACHE_DIR': cache}, capture_output=True, text=True, timeout=120)
     found = list(stacks(ran.stdout))

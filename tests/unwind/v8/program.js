@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// program.js - calls in many shapes, to random depths; at the bottom V8's own account of the
-// stack is printed, and a system call made that a tracer sees: account.py. Some in worker threads.
+// program.js - calls in many shapes, to random depths; the innermost function prints V8's own account
+// of the stack and makes a system call that strata traces: account.py. Some run in worker threads.
 //
 //     node program.js STACKS DEEPEST      begins when standard input ends
 'use strict';
@@ -16,12 +16,12 @@ const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
 Error.stackTraceLimit = Infinity;
 Error.prepareStackTrace = (error, sites) => sites;
 
-// The stack's number is the place in a file that is read there.
+// The file offset that is read there is the stack's number.
 const NUMBERS = 2 ** 40;
 const file = fs.openSync(__filename), byte = Buffer.alloc(1);
 let number = isMainThread ? 0 : workerData[1];
 
-// All of it: a pipe may take a part, or nothing.
+// Writes all of it: a pipe may take a part of it, or nothing.
 function write(text) {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length;) {
@@ -147,8 +147,8 @@ function warm() {
   return s;
 }
 
-// V8 goes over to compiled code in the middle of a loop, and calls from there; as if it were new
-// each time.
+// V8 switches to compiled code in the middle of a loop, and calls from there. A new function each
+// time, so that it does so again.
 const looping = new vm.Script(`(function looping(go, add, depth) {
   let x = 0, until = Date.now();
   for (let i = 0, calls = 0; calls < 5; i++) {
@@ -172,7 +172,7 @@ const starts = [
   (next) => { looping.runInThisContext()(go, add, () => random(20) + 1); setImmediate(next); },
 ];
 let left = STACKS;
-// Lines are read from the process: a busy tracer may be a moment late.
+// strata reads lines from the process, and may be late on a busy machine.
 const linger = () => setTimeout(() => 0, 4000);
 const main = () => {
   if (left-- <= 0)
@@ -190,7 +190,7 @@ function work(next) {
   new Worker(__filename, { workerData: numbered }).on('exit', next);
 }
 
-// A module's functions are its own shapes.
+// Functions of modules, which are further shapes.
 async function begin() {
   const { shapesOf } = await import('./module.mjs');
   shapes.push(...shapesOf(go));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - account.py over versions of node, interpreted, compiled and as they come:
+"""run.py - runs account.py on versions of node, interpreted, compiled and with default options:
 
     run.py STRATA [STACKS [DEEPEST [VERSION...]]]      root; all versions: see binaries.py
     run.py --build ARCH      unpacks them only, for a machine without npm"""
@@ -12,7 +12,7 @@ import account
 import binaries
 from absent import Missing, as_root, tap_fails
 
-# Each with what older versions call it.
+# Each option with its names in older versions.
 OPTIONS = [[()], [('--no-opt', '--no-sparkplug'), ('--no-opt',)], [('--always-sparkplug',)], [('--maglev',)],
            [('--always-turbofan',), ('--always-opt',)]]
 if os.environ.get('STRATA_FEW'):
@@ -22,7 +22,7 @@ IN_MACHINES = {'arm64': ('24', '26'), 'amd64': ()}
 
 
 def known(node, choices):
-    """The first of them that this version knows; None."""
+    """The first of the names that this version has, or None."""
     for options in choices:
         if subprocess.run([node, *options, '-e', '0'], capture_output=True).returncode == 0:
             return options

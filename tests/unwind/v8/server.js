@@ -62,6 +62,6 @@ const server = http.createServer((request, response) => {
   });
 });
 
-// The port is told; it serves until its standard input ends.
+// Prints the port; serves until standard input ends.
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 process.stdin.resume().on('end', () => process.exit());

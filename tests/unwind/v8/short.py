@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""short.py - JavaScript that is killed as soon as it has been seen: its stack has its functions, and
-files and lines unless nobody could read them any more.
+"""short.py - JavaScript processes that are killed right after their system call: each stack has its
+functions, and files and lines unless the process had ended before strata could read them.
 
     short.py STRATA [COUNT [VERSION...]]      root"""
 import pathlib
@@ -16,7 +16,7 @@ from tap import Cases
 from traced import attached
 
 SCRIPT = 'tracepoint:syscalls:sys_enter_getuid /len(jsstack)/ { @[jsstack(addr)] = count(); }'
-FILES = 0.75  # of them have it: it comes with what the kernel half has seen
+FILES = 0.75  # share of stacks with files: the kernel half's records have them
 SOURCE = '''
 function brief_%d() { process.getuid(); process.kill(process.pid, 'SIGKILL'); }
 function outer(f) { f(); }
@@ -27,7 +27,7 @@ CHAIN = ['<anonymous>', 'outer', 'start']  # below the function of its own name
 
 
 def wrong(n, file, stacks):
-    """Why the n-th program's stack is not its own; None."""
+    """How the n-th program's stack differs from its own, or None."""
     for stack in stacks:
         lines = [line.strip() for line in stack.splitlines()]
         at = next((i for i, line in enumerate(lines) if re.match(rf'brief_{n}( |$)', line)), None)
@@ -42,7 +42,7 @@ def wrong(n, file, stacks):
 
 
 def look(strata, node, count, file):
-    # Made and kept: on a busy machine the tables of node's file take longer than several programs.
+    # Fills the cache: on a busy machine node's tables take longer to make than several programs run.
     subprocess.run([strata, '-q', '-e', SCRIPT, '-c', f'{node} -e 0'], capture_output=True, check=True)
     tracer = subprocess.Popen([strata, '-e', SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     attached(tracer)
@@ -67,7 +67,7 @@ def main(strata, count='12', *versions):
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / 'brief.js'
         for version, program in zip(versions, programs):
-            # The first one's file may still be met.
+            # The first one does not count: strata may still be reading node's file.
             bad, files, lines = look(strata, program, int(count), file)
             bad = [b for b in bad if not b.startswith('program 0:')]
             cases.check(not bad and files >= FILES * int(count), f'node {version}: {len(bad)} of {count} stacks are not '

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// steps.js - a little of everything that V8's builtins and compilers do, without an end; steps.py
-// goes through it by instructions from the first os.getPriority() on.
+// steps.js - uses many of V8's builtins and compilers in an endless loop; steps.py steps it by
+// instructions from the first os.getPriority() on.
 //
-//     node steps.js ROUNDS      of work before that: what is warm is compiled
+//     node steps.js ROUNDS      works that many rounds before: V8 compiles hot functions
 'use strict';
 const os = require('os');
 

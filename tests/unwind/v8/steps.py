@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""steps.py - node stepped through: in its builtins, its interpreter and what it compiles, each
-instruction's first step of the walk beside the truth (../native/step.c):
+"""steps.py - steps node in its builtins, its interpreter and compiled code, and at each instruction
+compares the walk's first step with the truth (../native/step.c):
 
     steps.py STEP [INSTRUCTIONS [VERSION...]]
     steps.py --build ARCH      unpacks node only, for a machine without npm"""
@@ -23,7 +23,7 @@ if os.environ.get('STRATA_FEW'):
 OLDER = {'--always-turbofan': '--always-opt'}  # up to 18; from 26 on neither
 VERSIONS = {'x86_64': ('20', '26'), 'aarch64': ('24', '26')}
 MACHINES = {'arm64': 'aarch64', 'amd64': 'x86_64'}
-# One thread: the others are not stepped.
+# One thread, since step.c does not step others.
 QUIET = ('--single-threaded',)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""stripped.py - account.py over nodes that say less of themselves: stripped of their symbols, and
-Debian's, whose V8 is in a library of its own (run in its own root).
+"""stripped.py - runs account.py on nodes with fewer symbols: stripped ones, and Debian's, whose V8
+is in a separate library (run in its own root).
 
     stripped.py STRATA [STACKS [DEEPEST]]      root"""
 import pathlib
@@ -22,7 +22,7 @@ OPTIONS = [(), ('--always-sparkplug',)]
 
 
 def when_known(strata, *command):
-    """Debian's takes a while to be linked, and its tables to be made for the first time."""
+    """Waits longer: the loader links Debian's slowly, and its tables are made for the first time."""
     process = traced.start(*command)
     time.sleep(2)
     subprocess.run([strata, '--unwind', str(process.pid)], stdout=subprocess.DEVNULL, check=True, timeout=60)

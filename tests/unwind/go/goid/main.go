@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// main.go - goroutines that tell their numbers, as the runtime prints them, each just before it
-// calls getppid: from Go, and where there is cgo from C that Go called, from Go that this C
-// called, and from a thread of C's own, which runs none. Go 1.19's language.
+// main.go - goroutines print their numbers, as the runtime has them, each just before it calls
+// getppid: from Go and, with cgo, from C called by Go, from Go called by that C, and from a
+// thread that C made, which runs no goroutine. Go 1.19's language.
 package main
 
 import (

@@ -73,7 +73,7 @@ static int start_python(const char *code)
 	return PyRun_SimpleString(code);
 }
 
-// Calls a function of the program's; its result as text, or NULL.
+// Calls a function of the Python program. Returns its result as text, or NULL.
 static __attribute__((noinline)) char *py_layer(const char *function, int n)
 {
 	PyObject *f = PyDict_GetItemString(globals, function), *r = PyObject_CallFunction(f, "i", n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// returns.go - goroutines whose stacks move while functions that are probed return:
+// main.go - goroutines whose stacks move while probed functions return:
 //
 //	returns GOROUTINES
 package main
@@ -30,6 +30,6 @@ func main() {
 		go func() { c <- grow(999, "hello") }()
 		sum += <-c
 	}
-	sum -= int(crc32.Checksum([]byte("hello"), crc32.MakeTable(crc32.Castagnoli)) & 0) // by the assembler's
+	sum -= int(crc32.Checksum([]byte("hello"), crc32.MakeTable(crc32.Castagnoli)) & 0) // calls an assembler function
 	fmt.Println(sum)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// main.go - a goroutine that is interrupted by signals for a second. Go 1.19's language.
+// main.go - signals interrupt a goroutine for a second. Go 1.19's language.
 package main
 
 import (

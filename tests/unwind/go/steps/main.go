@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// steps - what a Go program does all the time, on one goroutine: to be stepped through
-// from main.work on.
+// main.go - common work of a Go program, on one goroutine; step.c steps it from main.work
+// on.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// live - a Go program that is always somewhere below main.outer. Go 1.19's language.
+// live - a Go program that always runs something called from main.outer. Go 1.19's language.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main.ts - what maps.py has bundled: node's own account of its stack, told by the source map,
-// then a system call that a tracer sees.
+// main.ts - maps.py bundles this: it prints node's own account of its stack, by the source map,
+// then makes a system call that strata traces.
 import * as fs from 'fs';
 import { Walker, viaArrow } from './deep';
 
