@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fuzz.c - any bytes as what is known of a PHP function: a record from the ring buffer, and the
+/* phpcode.c - any bytes as what is known of a PHP function: a record from the ring buffer, and the
  * memory of a process that it is read from. */
 #include <errno.h>
 #include <stdint.h>
