@@ -31,6 +31,7 @@
 #include "runtime/session.h"
 #include "runtime/why.h"
 #include "target/target.h"
+#include "types/types.h"
 #include "unwind.h"
 #include "version.h"
 
@@ -46,6 +47,7 @@ struct main {
 	const char *const *params;
 	unsigned nparams;
 	struct target *target;
+	struct types *types;
 	struct child child;
 	struct compile compile;
 	char *exe; /* what the command of -c was found to run */
@@ -435,6 +437,7 @@ static bool compile_script(struct main *m)
 		.arena = c->arena,
 		.diags = diags_new(c->arena, &c->source),
 		.target = m->target,
+		.types = m->types,
 		.params = m->params,
 		.nparams = m->nparams,
 		.pid = m->child.pid ? m->child.pid : m->pid,
@@ -535,6 +538,7 @@ static int list(struct main *m)
 	struct resolve_env env = {
 		.arena = m->compile.arena,
 		.target = m->target,
+		.types = m->types,
 		.pid = m->pid,
 		.find_exe = find_exe,
 		.find_arg = m,
@@ -570,6 +574,7 @@ static int complete(struct main *m)
 	struct resolve_env env = {
 		.arena = m->compile.arena,
 		.target = m->target,
+		.types = m->types,
 		.settings = settings_default(),
 		.listing = true,
 	};
@@ -618,10 +623,12 @@ int main(int argc, char **argv)
 
 	files_raise();
 	m.compile.arena = arena_new();
+	m.types = types_new(m.compile.arena, m.target);
 	if (m.target && parse_options(&m, argc, argv))
 		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
+	types_close(m.types);
 	target_close(m.target);
 	arena_free(m.compile.arena);
 	return code;

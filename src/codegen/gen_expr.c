@@ -518,7 +518,7 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 {
 	struct ir *dst = gen_mem(g, t->size), *src, *at;
 
-	if (f->data_loc) {
+	if (f->where == FIELD_DATA_LOC) {
 		at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 4, false);
 		at = ir_binary(g->ir, IR_AND, at, ir_int(g->ir, 0xffff));
 		src = ir_index(g->ir, gen_ctx(g), at);
@@ -527,7 +527,7 @@ static struct ir *field_string(struct gen *g, const struct field *f, const struc
 	}
 	gen_zero(g, dst, t->size);
 	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
-		ir_int(g->ir, !f->data_loc && f->size < t->size ? f->size : t->size), src);
+		ir_int(g->ir, f->where != FIELD_DATA_LOC && f->size < t->size ? f->size : t->size), src);
 	return dst;
 }
 

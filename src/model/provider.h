@@ -20,6 +20,7 @@ struct str;
 struct symbols;
 struct target;
 struct type;
+struct types;
 
 /* What a program's context points to. */
 enum ctx_kind {
@@ -33,13 +34,26 @@ enum ctx_kind {
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
 
-/* A named argument: args.NAME. Offsets are into the context. */
+/* Where the value of a named argument is. */
+enum field_where {
+	FIELD_CONTEXT,  /* in the context, at offset; of more than 8 bytes: tracepoints' records */
+	FIELD_DATA_LOC, /* in a tracepoint's record; the u32 at offset is length << 16 | its offset */
+	FIELD_REL_LOC,  /* likewise, its offset from behind that u32 */
+	FIELD_ARG,      /* the trampoline's argument of number offset / 8 */
+	FIELD_REGS,     /* in two registers: bytes 0-7 at offset of the context, the rest at offset2 */
+	FIELD_STACK,    /* in memory, at offset from the stack pointer at entry */
+	FIELD_POINTED,  /* in memory, where the register at offset of the context points to */
+	FIELD_NOWHERE,  /* not there: why says it */
+};
+
+/* A named argument: args.NAME. */
 struct field {
 	const char *name;
 	const struct type *type;
-	uint32_t offset;
-	uint32_t size;  /* bytes in the record; arrays whole */
-	bool data_loc;  /* tracepoint __data_loc: u32 of (length << 16 | offset) */
+	enum field_where where;
+	uint32_t offset, offset2;
+	uint32_t size;  /* bytes there; arrays whole */
+	const char *why; /* FIELD_NOWHERE: "optimised out" */
 	const struct field *next;
 };
 
@@ -74,6 +88,7 @@ struct resolve_env {
 	struct arena *arena;
 	struct diags *diags;
 	struct target *target;
+	struct types *types;       /* named types; NULL: none are needed */
 	const char *const *params; /* $1.. */
 	unsigned nparams;
 	int pid;          /* -p, or the child of -c; 0: all */

@@ -58,17 +58,106 @@ const struct type *type_int(uint32_t size, bool is_signed)
 	}
 }
 
-const struct type *type_pointer(struct arena *a, const char *pointee, bool user)
+const struct type *type_enum(
+	struct arena *a, uint32_t size, bool is_signed, const struct enumeration *names)
 {
-	struct type *t = type_new(a, TYPE_POINTER, 8);
+	struct type *t = type_new(a, TYPE_INT, size);
 
-	t->pointer.pointee = pointee;
-	t->pointer.user = user;
+	t->is_signed = is_signed;
+	t->integer.names = names;
 	return t;
 }
 
+const struct type *type_c_int(struct arena *a, uint32_t size, bool is_signed, const char *c_name)
+{
+	struct type *t = type_new(a, TYPE_INT, size);
+
+	t->is_signed = is_signed;
+	t->integer.c_name = c_name;
+	return t;
+}
+
+const struct type *type_pointer(struct arena *a, const struct type *to, enum space space)
+{
+	struct type *t = type_new(a, TYPE_POINTER, 8);
+
+	t->pointer.to = to;
+	t->pointer.space = space;
+	return t;
+}
+
+const struct type *type_buffer(struct arena *a, uint32_t n)
+{
+	return type_new(a, TYPE_BUFFER, (4 + n + 7) / 8 * 8);
+}
+
+const struct type *type_array(struct arena *a, const struct type *of, uint32_t n)
+{
+	struct type *t = type_new(a, TYPE_ARRAY, of->size * n);
+
+	t->array.of = of;
+	t->array.n = n;
+	return t;
+}
+
+/* ---- struct and union --------------------------------------------------- */
+
+const struct type *type_struct(struct arena *a, uint32_t size, struct composite *c)
+{
+	struct type *t = type_new(a, TYPE_STRUCT, size);
+
+	t->strct.composite = c;
+	return t;
+}
+
+const struct composite *composite_of(const struct type *t)
+{
+	struct composite *c = t->strct.composite;
+	void (*fill)(struct composite *c) = c->fill;
+
+	c->fill = NULL;
+	if (fill)
+		fill(c);
+	return c;
+}
+
+enum { NESTING_MAX = 16 };
+
+static bool find_member(const struct type *t, const char *name, struct member *ret, unsigned depth)
+{
+	const struct composite *c = composite_of(t);
+
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct member *m = &c->members[i];
+
+		if (*m->name) {
+			*ret = *m;
+			if (!strcmp(m->name, name))
+				return true;
+		} else if (m->type->kind == TYPE_STRUCT && depth < NESTING_MAX &&
+			   find_member(m->type, name, ret, depth + 1)) {
+			ret->offset += m->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool type_member(const struct type *t, const char *name, struct member *ret)
+{
+	return *name && find_member(t, name, ret, 0);
+}
+
+/* Two sources, or two scripts, may have made one type twice. */
+static bool struct_eq(const struct type *a, const struct type *b)
+{
+	const struct composite *x = a->strct.composite, *y = b->strct.composite;
+
+	return x == y || (strchr(x->name, ' ') && !strcmp(x->name, y->name));
+}
+
 /* Text is stored and compared in words of 8 bytes, which must be aligned on the BPF stack. */
-static uint32_t alignment(const struct type *t)
+uint32_t type_align(const struct type *t)
 {
 	switch (t->kind) {
 	case TYPE_INT:
@@ -78,6 +167,9 @@ static uint32_t alignment(const struct type *t)
 	case TYPE_BOOL:
 		return 1;
 	case TYPE_STRING:
+	case TYPE_BUFFER:
+	case TYPE_ARRAY:
+	case TYPE_STRUCT:
 	case TYPE_POINTER:
 	case TYPE_TUPLE:
 	case TYPE_STACK:
@@ -99,7 +191,7 @@ const struct type *type_tuple(
 	uint32_t *offsets = arena_new_array(a, uint32_t, n + 1), at = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t align = alignment(members[i]);
+		uint32_t align = type_align(members[i]);
 
 		at = (at + align - 1) / align * align;
 		types[i] = members[i];
@@ -110,6 +202,15 @@ const struct type *type_tuple(
 	t->tuple.n = n;
 	t->tuple.members = types;
 	t->tuple.offsets = offsets;
+	return t;
+}
+
+const struct type *type_record(struct arena *a, const struct type *const *members,
+	const char *const *names, unsigned n)
+{
+	struct type *t = (struct type *)type_tuple(a, members, n);
+
+	t->tuple.names = names;
 	return t;
 }
 
@@ -174,12 +275,18 @@ static bool agg_eq(const struct type *a, const struct type *b)
 
 static bool tuple_eq(const struct type *a, const struct type *b)
 {
-	if (a->tuple.n != b->tuple.n)
+	if (a->tuple.n != b->tuple.n || !a->tuple.names != !b->tuple.names)
 		return false;
 	for (unsigned i = 0; i < a->tuple.n; i++)
-		if (!type_eq(a->tuple.members[i], b->tuple.members[i]))
+		if (!type_eq(a->tuple.members[i], b->tuple.members[i]) ||
+			(a->tuple.names && strcmp(a->tuple.names[i], b->tuple.names[i])))
 			return false;
 	return true;
+}
+
+static bool enum_eq(const struct enumeration *a, const struct enumeration *b)
+{
+	return a == b || (a && b && strchr(a->name, ' ') && !strcmp(a->name, b->name));
 }
 
 bool type_eq(const struct type *a, const struct type *b)
@@ -193,15 +300,20 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_NONE:
 	case TYPE_BOOL:
 	case TYPE_STRING:
+	case TYPE_BUFFER:
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_ARGS:
 		return true;
 	case TYPE_INT:
-		return a->is_signed == b->is_signed;
+		return a->is_signed == b->is_signed && enum_eq(a->integer.names, b->integer.names);
 	case TYPE_POINTER:
-		return a->pointer.user == b->pointer.user &&
-		       !strcmp(a->pointer.pointee, b->pointer.pointee);
+		return a->pointer.space == b->pointer.space && a->pointer.btf == b->pointer.btf &&
+		       type_eq(a->pointer.to, b->pointer.to);
+	case TYPE_ARRAY:
+		return a->array.n == b->array.n && type_eq(a->array.of, b->array.of);
+	case TYPE_STRUCT:
+		return struct_eq(a, b);
 	case TYPE_TUPLE:
 		return tuple_eq(a, b);
 	case TYPE_STACK:
@@ -276,8 +388,9 @@ static const char *tuple_name(struct arena *a, const struct type *t)
 
 	str_addc(&s, '(');
 	for (unsigned i = 0; i < t->tuple.n; i++)
-		str_addf(&s, "%s%s", i ? ", " : "", type_name(a, t->tuple.members[i]));
-	str_add(&s, t->tuple.n == 1 ? ",)" : ")");
+		str_addf(&s, "%s%s%s%s", i ? ", " : "", t->tuple.names ? t->tuple.names[i] : "",
+			t->tuple.names ? "=" : "", type_name(a, t->tuple.members[i]));
+	str_add(&s, t->tuple.n == 1 && !t->tuple.names ? ",)" : ")");
 	text = arena_strdup(a, str_text(&s));
 	str_done(&s);
 	return text;
@@ -293,6 +406,34 @@ static const char *agg_name(struct arena *a, const struct type *t)
 	return agg_names[t->agg.kind];
 }
 
+/* "struct file *", "int32 **" */
+static const char *pointer_name(struct arena *a, const struct type *t)
+{
+	const struct type *to = t->pointer.to;
+	const char *name = to->kind == TYPE_NONE ? "void" :
+		to->kind == TYPE_INT && to->integer.c_name ? to->integer.c_name : type_name(a, to);
+	size_t len = strlen(name);
+
+	return arena_printf(a, len && name[len - 1] == '*' ? "%s*" : "%s *", name);
+}
+
+/* The outer dimension of C's is the first: int32[2][3] is an array of two. */
+static const char *array_name(struct arena *a, const struct type *t)
+{
+	struct str s = {};
+	const struct type *of = t;
+	const char *text;
+
+	while (of->kind == TYPE_ARRAY)
+		of = of->array.of;
+	str_add(&s, type_name(a, of));
+	for (of = t; of->kind == TYPE_ARRAY; of = of->array.of)
+		str_addf(&s, "[%u]", of->array.n);
+	text = arena_strdup(a, str_text(&s));
+	str_done(&s);
+	return text;
+}
+
 const char *type_name(struct arena *a, const struct type *t)
 {
 	switch (t->kind) {
@@ -301,11 +442,19 @@ const char *type_name(struct arena *a, const struct type *t)
 	case TYPE_NONE:
 		return "none";
 	case TYPE_INT:
+		if (t->integer.names)
+			return t->integer.names->name;
 		return arena_printf(a, "%sint%u", t->is_signed ? "" : "u", 8 * t->size);
 	case TYPE_BOOL:
 		return "bool";
 	case TYPE_POINTER:
-		return arena_printf(a, "%s *", t->pointer.pointee);
+		return pointer_name(a, t);
+	case TYPE_ARRAY:
+		return array_name(a, t);
+	case TYPE_STRUCT:
+		return t->strct.composite->name;
+	case TYPE_BUFFER:
+		return "buffer";
 	case TYPE_STRING:
 		return arena_printf(a, "string[%u]", t->size);
 	case TYPE_TUPLE:

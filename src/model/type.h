@@ -16,11 +16,14 @@ struct str;
 enum type_kind {
 	TYPE_BAD,     /* of a wrong expression: goes with every type, so that one mistake is one error */
 	TYPE_NONE,    /* a statement's: no value */
-	TYPE_INT,     /* size 1, 2, 4, 8; in registers always extended to 64 bits */
+	TYPE_INT,     /* size 1, 2, 4, 8; in registers always extended to 64 bits; an enum's, too */
 	TYPE_BOOL,    /* 1 byte */
 	TYPE_POINTER, /* 8 bytes; printed in hex */
 	TYPE_STRING,  /* size bytes with the NUL, zeros after it */
-	TYPE_TUPLE,   /* members at their offsets, padding zero */
+	TYPE_BUFFER,  /* size bytes: a u32 length, then that many, zeros after them */
+	TYPE_ARRAY,   /* n elements of one type; in the layout of their source */
+	TYPE_STRUCT,  /* struct or union; size bytes in the layout of its source */
+	TYPE_TUPLE,   /* members at their offsets, padding zero; a record if they have names */
 	TYPE_STACK,   /* 8 bytes: a stack's id, see bpf/walk/unwind.h */
 	TYPE_KSYM,    /* 8 bytes: a kernel address */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
@@ -53,19 +56,71 @@ enum stack_mode {
 extern const char *const stack_mode_names[STACK_MODE_MAX];
 bool stack_mode_by_name(const char *name, enum stack_mode *ret);
 
+/* Whose memory an address is of. */
+enum space {
+	SPACE_ANY, /* seen from the address: the kernel's have the highest bit set, on x86_64 and arm64 */
+	SPACE_KERNEL,
+	SPACE_USER,
+};
+
+struct enumerator {
+	const char *name;
+	uint64_t value; /* extended to 64 bits by the enum's sign */
+};
+
+struct enumeration {
+	const char *name; /* "enum pid_type"; "enum" when it has none */
+	unsigned n;
+	const struct enumerator *list;
+};
+
+struct member {
+	const char *name; /* "": an unnamed struct or union, whose members are its holder's, too */
+	const struct type *type;
+	uint32_t offset;  /* in bytes, of the unit that holds a bit-field */
+	/* A bit-field: bits of the little-endian integer of type->size bytes at offset, from bit_offset
+	 * on. bit_size 0: it is none. */
+	uint8_t bit_offset, bit_size;
+};
+
+/* What a struct or union is made of. Sources make it at the first use: see composite_of(). */
+struct composite {
+	const char *name; /* "struct file", "union sigval"; "struct" when it has none */
+	bool is_union;
+	bool incomplete;  /* declared only; a type of that name may be known elsewhere */
+	unsigned n;
+	const struct member *members;
+	void (*fill)(struct composite *c); /* sets n, members, incomplete; NULL: done */
+	void *source;     /* of fill */
+	uint64_t id;      /* likewise */
+};
+
 struct type {
 	enum type_kind kind;
 	uint32_t size; /* bytes in memory */
 	bool is_signed;
 	union {
+		struct { /* INT */
+			const struct enumeration *names; /* of an enum; NULL: it is none */
+			const char *c_name; /* as C has it: "char", "unsigned long"; for listings; NULL */
+		} integer;
 		struct { /* POINTER */
-			const char *pointee; /* "char", for messages */
-			bool user;           /* an address of userspace */
+			const struct type *to; /* type_none: void, or a function */
+			enum space space;
+			bool btf;   /* the verifier knows its type: its members can be loaded without a helper */
 		} pointer;
+		struct { /* ARRAY */
+			const struct type *of;
+			uint32_t n;
+		} array;
+		struct { /* STRUCT */
+			struct composite *composite;
+		} strct;
 		struct { /* TUPLE */
 			unsigned n;
 			const struct type **members;
 			const uint32_t *offsets;
+			const char *const *names; /* of a record; NULL: a tuple */
 		} tuple;
 		struct { /* STACK */
 			enum frame_lang lang; /* of its frames: FRAME_LANG_KERNEL: kstack; _NATIVE: ustack, all */
@@ -96,9 +151,27 @@ extern const struct type *const type_ksym, *const type_usym, *const type_probe, 
 #define TYPE_STRING_MAX 16384
 const struct type *type_string(struct arena *a, uint32_t size);
 const struct type *type_int(uint32_t size, bool is_signed);
-const struct type *type_pointer(struct arena *a, const char *pointee, bool user);
+/* An integer whose values have names. */
+const struct type *type_enum(
+	struct arena *a, uint32_t size, bool is_signed, const struct enumeration *names);
+/* An integer as C names it. */
+const struct type *type_c_int(struct arena *a, uint32_t size, bool is_signed, const char *c_name);
+const struct type *type_pointer(struct arena *a, const struct type *to, enum space space);
+/* Of n bytes at most. */
+#define TYPE_BUFFER_MAX 16384
+const struct type *type_buffer(struct arena *a, uint32_t n);
+/* Arrays of char are strings: sources make those. */
+const struct type *type_array(struct arena *a, const struct type *of, uint32_t n);
+/* A struct or union of size bytes, 0 when it is incomplete. */
+const struct type *type_struct(struct arena *a, uint32_t size, struct composite *c);
+/* t's, filled; t is a STRUCT. */
+const struct composite *composite_of(const struct type *t);
+/* The member of that name, also of unnamed ones in it, its offset from t's start. */
+bool type_member(const struct type *t, const char *name, struct member *ret);
 /* Members at multiples of their alignment, the whole a multiple of 8. */
 const struct type *type_tuple(struct arena *a, const struct type *const *members, unsigned n);
+const struct type *type_record(struct arena *a, const struct type *const *members,
+	const char *const *names, unsigned n);
 /* The language of a stack builtin by its name: "pystack". */
 bool stack_lang_by_name(const char *name, enum frame_lang *ret);
 const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
@@ -111,6 +184,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
 bool type_eq(const struct type *a, const struct type *b);
+/* Bytes of a value in memory that its alignment is a multiple of. */
+uint32_t type_align(const struct type *t);
 /* t is of that kind, or a tuple with such a member at any depth. t may be NULL. */
 bool type_has(const struct type *t, enum type_kind kind);
 /* "int64", "string[16]", "(int64, string[4])", "count", "ustack": as shown in

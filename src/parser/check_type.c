@@ -119,6 +119,9 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_BAD:
 	case TYPE_NONE:
 	case TYPE_BOOL:
+	case TYPE_BUFFER:
+	case TYPE_ARRAY:
+	case TYPE_STRUCT:
 	case TYPE_POINTER:
 	case TYPE_KSYM:
 	case TYPE_USYM:

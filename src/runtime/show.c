@@ -101,6 +101,9 @@ void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 	case TYPE_PLACE:
 		show_place(s, t, show_int(t, data), out);
 		break;
+	case TYPE_BUFFER:
+	case TYPE_ARRAY:
+	case TYPE_STRUCT:
 	case TYPE_BAD:
 	case TYPE_NONE:
 	case TYPE_ARGS:

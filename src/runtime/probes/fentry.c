@@ -26,7 +26,7 @@ static const struct type *value_type(const struct resolve_env *env, const struct
 {
 	if (!v->size)
 		return NULL;
-	return v->pointee ? type_pointer(env->arena, v->pointee, false) :
+	return v->pointee ? type_pointer(env->arena, type_none, SPACE_KERNEL) :
 			    type_int(v->size, v->is_signed);
 }
 
@@ -45,7 +45,7 @@ static const struct field *make_fields(const struct resolve_env *env, enum ctx_k
 			break;
 		to = arena_new_obj(env->arena, struct field);
 		*to = (struct field){.name = f->params[i].name, .type = type, .offset = offset,
-			.size = type->size};
+			.size = type->size, .where = ctx == CTX_TRAMPOLINE ? FIELD_ARG : FIELD_CONTEXT};
 		*last = to;
 		last = &to->next;
 	}

@@ -28,8 +28,8 @@ static const struct type *field_type(const struct resolve_env *env, const char *
 	if (f->elements > 1)
 		return chars ? type_string(env->arena, f->size) : NULL;
 	if (strchr(f->type, '*'))
-		return type_pointer(env->arena, chars ? "char" : "void",
-			!strcmp(category, "syscalls"));
+		return type_pointer(env->arena, chars ? type_int8 : type_none,
+			strcmp(category, "syscalls") ? SPACE_KERNEL : SPACE_USER);
 	if (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8)
 		return type_int(f->size, f->is_signed);
 	return NULL;
@@ -53,7 +53,7 @@ static const struct field *make_fields(const struct resolve_env *env,
 			.type = type,
 			.offset = tf->offset,
 			.size = tf->size,
-			.data_loc = !strncmp(tf->type, "__data_loc", 10),
+			.where = !strncmp(tf->type, "__data_loc", 10) ? FIELD_DATA_LOC : FIELD_CONTEXT,
 		};
 		*last = f;
 		last = &f->next;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* source.h - a source of types: a row in types.c. */
+#pragma once
+#include "types.h"
+
+struct type_source {
+	void *state; /* passed to the functions; NULL: there is nothing, do not ask */
+	const struct type *(*find)(void *state, enum type_tag tag, const char *name);
+	bool (*constant)(void *state, const char *name, struct constant *ret); /* may be NULL */
+	/* Every name of the tag, in any order. */
+	void (*names)(void *state, enum type_tag tag, void (*f)(void *arg, const char *name), void *arg);
+	void (*close)(void *state);
+};
+
+/* Each fills its own; a source that cannot be opened has no state. */
+void btf_source(struct arena *a, struct target *t, struct types *ts, struct type_source *ret);
+
+/* Asks before all sources that are there already. */
+void types_add_source(struct types *ts, const struct type_source *s);
+struct arena *types_arena(struct types *ts);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/* types.c - asks the sources of types, one after the other. */
+#include "types.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/vec.h"
+#include "source.h"
+
+enum { SOURCES_MAX = 4 };
+
+struct types {
+	struct arena *arena;
+	struct target *target;
+	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
+	unsigned n;
+	bool kernel; /* its source is open: the first */
+};
+
+struct types *types_new(struct arena *a, struct target *t)
+{
+	struct types *ts = arena_new_obj(a, struct types);
+
+	ts->arena = a;
+	ts->target = t;
+	ts->n = 1;
+	return ts;
+}
+
+void types_close(struct types *ts)
+{
+	for (unsigned i = 0; ts && i < ts->n; i++)
+		if (ts->sources[i].state)
+			ts->sources[i].close(ts->sources[i].state);
+}
+
+struct arena *types_arena(struct types *ts)
+{
+	return ts->arena;
+}
+
+void types_add_source(struct types *ts, const struct type_source *s)
+{
+	if (ts->n < SOURCES_MAX && s->state)
+		ts->sources[ts->n++] = *s;
+}
+
+/* The i-th, counted from the one that is asked last; NULL: it has nothing. */
+static const struct type_source *source(struct types *ts, unsigned i)
+{
+	if (!i && !ts->kernel) {
+		ts->kernel = true;
+		btf_source(ts->arena, ts->target, ts, &ts->sources[0]);
+	}
+	return ts->sources[i].state ? &ts->sources[i] : NULL;
+}
+
+static bool is_incomplete(const struct type *t)
+{
+	return t->kind == TYPE_STRUCT && composite_of(t)->incomplete;
+}
+
+const struct type *types_find(struct types *ts, enum type_tag tag, const char *name)
+{
+	const struct type *declared = NULL;
+
+	for (unsigned i = ts->n; i-- > 0;) {
+		const struct type_source *s = source(ts, i);
+		const struct type *t = s ? s->find(s->state, tag, name) : NULL;
+
+		if (t && !is_incomplete(t))
+			return t;
+		declared = declared ? declared : t;
+	}
+	return declared;
+}
+
+const struct type *types_complete(struct types *ts, const struct type *t)
+{
+	const char *name;
+	const struct type *found;
+
+	if (!ts || !is_incomplete(t))
+		return t;
+	name = strchr(composite_of(t)->name, ' ');
+	if (!name)
+		return t;
+	found = types_find(ts, composite_of(t)->is_union ? TAG_UNION : TAG_STRUCT, name + 1);
+	return found ? found : t;
+}
+
+bool types_constant(struct types *ts, const char *name, struct constant *ret)
+{
+	for (unsigned i = ts->n; i-- > 0;) {
+		const struct type_source *s = source(ts, i);
+
+		if (s && s->constant && s->constant(s->state, name, ret))
+			return true;
+	}
+	return false;
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+struct name_list {
+	VEC(const char *) list;
+};
+
+static void add_name(void *arg, const char *name)
+{
+	struct name_list *l = arg;
+
+	vec_push(&l->list, name);
+}
+
+const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
+{
+	static const char *const tags[] = {"", "struct ", "union ", "enum "};
+	struct name_list l = {};
+	const char *near;
+
+	for (unsigned i = 0; i < ts->n; i++) {
+		const struct type_source *s = source(ts, i);
+
+		if (s && s->names)
+			s->names(s->state, tag, add_name, &l);
+	}
+	near = nearest(name, l.list.data, l.list.len);
+	near = near ? arena_printf(ts->arena, "%s%s", tags[tag], near) : NULL;
+	vec_done(&l.list);
+	return near;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* types.h - named types: the script's own, in C; the traced program's, by DWARF; the kernel's, by BTF.
+ *
+ * A source is opened when the first name is looked up that no source before it has: a script that
+ * names no type pays nothing. Types live in the arena of the compilation. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/source.h"
+#include "model/type.h"
+
+struct arena;
+struct diags;
+struct target;
+struct types;
+
+enum type_tag {
+	TAG_NAME, /* a typedef, or a type of C that has one word */
+	TAG_STRUCT,
+	TAG_UNION,
+	TAG_ENUM,
+};
+
+struct types *types_new(struct arena *a, struct target *t);
+/* Closes libraries and files; types that were found stay. */
+void types_close(struct types *ts);
+
+/* The type of that name; NULL: no source has it. A struct that is only declared in one source is
+ * looked for in the next. */
+const struct type *types_find(struct types *ts, enum type_tag tag, const char *name);
+/* The same for a struct that is incomplete: the complete one of its name, or t itself. */
+const struct type *types_complete(struct types *ts, const struct type *t);
+/* An enumerator, or what a #define of the C part stands for. */
+struct constant {
+	const struct type *type; /* an INT, an enum's; or a STRING */
+	uint64_t value;
+	const char *text;        /* of a string */
+};
+bool types_constant(struct types *ts, const char *name, struct constant *ret);
+/* The name most like it, for "did you mean": "struct task_struct"; NULL. */
+const char *types_nearest(struct types *ts, enum type_tag tag, const char *name);
