@@ -38,7 +38,7 @@ static void print_one(struct arena *a, const struct place *p, bool with_args, FI
 {
 	fprintf(out, "%s\n", p->name);
 	for (const struct field *f = with_args ? p->fields : NULL; f; f = f->next)
-		fprintf(out, "    %s %s\n", type_name(a, f->type), f->name);
+		fprintf(out, "    %s %s\n", f->c_type ? f->c_type : type_name(a, f->type), f->name);
 }
 
 static void print_place(struct listing *l, const struct place *p)
