@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/vec.h"
+#include "c_int.h"
 #include "source.h"
 
 enum { SOURCES_MAX = 4 };
@@ -57,6 +58,13 @@ static const struct type_source *source(struct types *ts, unsigned i)
 	return ts->sources[i].state ? &ts->sources[i] : NULL;
 }
 
+struct btf_types *types_kernel(struct types *ts)
+{
+	const struct type_source *s = ts ? source(ts, 0) : NULL;
+
+	return s ? s->state : NULL;
+}
+
 static bool is_incomplete(const struct type *t)
 {
 	return t->kind == TYPE_STRUCT && composite_of(t)->incomplete;
@@ -64,8 +72,10 @@ static bool is_incomplete(const struct type *t)
 
 const struct type *types_find(struct types *ts, enum type_tag tag, const char *name)
 {
-	const struct type *declared = NULL;
+	const struct type *declared = tag == TAG_NAME ? c_int(ts->arena, name) : NULL;
 
+	if (declared)
+		return declared;
 	for (unsigned i = ts->n; i-- > 0;) {
 		const struct type_source *s = source(ts, i);
 		const struct type *t = s ? s->find(s->state, tag, name) : NULL;
