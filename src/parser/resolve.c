@@ -41,6 +41,7 @@ struct resolve {
 };
 
 static void resolve_expr(struct resolve *r, struct expr *n);
+static void resolve_stmt(struct resolve *r, struct stmt *n);
 
 static void resolve_list(struct resolve *r, struct expr *n)
 {
@@ -445,6 +446,16 @@ static void resolve_call(struct resolve *r, struct expr *n)
 	resolve_args(r, n, b);
 }
 
+static void resolve_value_block(struct resolve *r, struct expr *n)
+{
+	struct scope *outer = r->scope;
+
+	for (struct stmt *s = n->block.stmts; s; s = s->next)
+		resolve_stmt(r, s);
+	resolve_expr(r, n->block.value);
+	scope_end(r, outer);
+}
+
 static void resolve_expr(struct resolve *r, struct expr *n)
 {
 	struct expr *operands[EXPR_OPERANDS_MAX];
@@ -459,14 +470,14 @@ static void resolve_expr(struct resolve *r, struct expr *n)
 		resolve_map(r, n);
 	else if (n->kind == EXPR_CALL)
 		resolve_call(r, n);
+	else if (n->kind == EXPR_BLOCK)
+		resolve_value_block(r, n);
 	else
 		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
 			resolve_list(r, operands[i]);
 }
 
 /* ---- statements ---- */
-
-static void resolve_stmt(struct resolve *r, struct stmt *n);
 
 static void resolve_assign(struct resolve *r, struct stmt *n)
 {
@@ -484,8 +495,7 @@ static void resolve_let(struct resolve *r, struct stmt *n)
 	struct expr *name = n->let.var;
 	struct var *v = var_find(r, name->var.name);
 
-	if (n->let.to)
-		resolve_expr(r, n->let.to->of);
+	resolve_expr(r, type_name_expr(n->let.to));
 	resolve_expr(r, n->let.value);
 	if (v) {
 		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,

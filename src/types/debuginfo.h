@@ -35,6 +35,7 @@ struct signature {
 	unsigned n;
 	const struct argument *args;
 	const struct type *ret; /* NULL: none, or one that is not in the register of integers whole */
+	const char *ret_c_type; /* ret's; NULL likewise */
 	unsigned inlined;       /* copies of the function within others of its compilation unit */
 };
 

@@ -36,7 +36,7 @@ struct layout { /* of a value */
 /* ---- classes that are not trivial --------------------------------------- */
 
 /* DW_CC_pass_by_reference says so since DWARF 5. Before, a destructor of the user's or a table of virtual
- * functions is seen; a copy constructor is not seen */
+ * functions is seen; a copy constructor is not seen. */
 static bool by_reference(const struct debuginfo *d, const Dwarf_Die *type)
 {
 	uint64_t convention;

@@ -177,8 +177,10 @@ bool debuginfo_function(struct debuginfo *d, const char *symbol, uint64_t vaddr,
 	for (unsigned i = 0; i < f.n; i++)
 		describe(&f, i, &args[i]);
 	*ret = (struct signature){.n = f.n, .args = args};
-	if (abi_returns_int(d, &f.die))
+	if (abi_returns_int(d, &f.die)) {
 		ret->ret = die_to_type(d, &f.die);
+		ret->ret_c_type = die_c_type(d, &f.die);
+	}
 	if (count_inlined)
 		ret->inlined = count_copies(d, vaddr, &f.die);
 	return true;

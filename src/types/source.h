@@ -3,6 +3,8 @@
 #pragma once
 #include "types.h"
 
+struct btf_types;
+
 struct type_source {
 	void *state; /* passed to the functions; NULL: there is nothing, do not ask */
 	const struct type *(*find)(void *state, enum type_tag tag, const char *name);
@@ -23,3 +25,5 @@ struct programs *types_programs(struct types *ts);
 /* Asks before all sources that are there already. */
 void types_add_source(struct types *ts, const struct type_source *s);
 struct arena *types_arena(struct types *ts);
+/* The state of the kernel's source, of btf.h; NULL: there is no BTF. */
+struct btf_types *types_kernel(struct types *ts);

@@ -89,7 +89,7 @@ static const struct field *fields_of(struct arena *a, const struct signature *s)
 
 		f->name = s->args[i].name;
 		f->type = s->args[i].type;
-		f->c_type = s->args[i].c_type;
+		f->decl = arena_printf(a, "%s %s", s->args[i].c_type, s->args[i].name);
 		f->size = f->type->size;
 		set_where(f, &s->args[i]);
 		*last = f;
@@ -128,4 +128,6 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 	if (ap->provider->has_fields)
 		p->fields = fields_of(env->arena, &s);
 	p->ret = s.ret;
+	if (s.ret && ap->provider->has_retval)
+		p->ret_decl = arena_printf(env->arena, "%s retval", s.ret_c_type);
 }
