@@ -8,7 +8,8 @@ enum { X86_RSP = 7, ARM_SP = 31 };
 /* DWARF's number of a register to the integer argument that is passed in it; -1: none is. */
 static int arg_register(const struct debuginfo *d, uint64_t reg)
 {
-	static const int8_t x86[] = {-1, 3, 2, -1, 1, 0, -1, -1, 4, 5}; /* rax rdx rcx rbx rsi rdi rbp rsp r8 r9 */
+	/* rax rdx rcx rbx rsi rdi rbp rsp r8 r9 */
+	static const int8_t x86[] = {-1, 2, 3, -1, 1, 0, -1, -1, 4, 5};
 
 	if (d->machine == EM_AARCH64)
 		return reg < 8 ? (int)reg : -1;
