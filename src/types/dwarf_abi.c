@@ -17,7 +17,9 @@ static const char in_float[] = "it is in a floating-point register";
 static const char no_layout[] = "its type is not known whole";
 
 enum class { /* of eight bytes */
-	CLASS_NONE, CLASS_INT, CLASS_FLOAT, CLASS_MEMORY
+	CLASS_NONE, CLASS_INT, CLASS_FLOAT,
+	CLASS_X87, /* returned in st0, passed in memory */
+	CLASS_MEMORY
 };
 
 struct layout { /* of a value */
@@ -67,9 +69,7 @@ static enum class join(enum class a, enum class b)
 		return a;
 	if (a == CLASS_NONE)
 		return b;
-	if (a == CLASS_MEMORY || b == CLASS_MEMORY)
-		return CLASS_MEMORY;
-	return CLASS_INT;
+	return a >= CLASS_X87 || b >= CLASS_X87 ? CLASS_MEMORY : CLASS_INT;
 }
 
 static void add_scalar(struct layout *l, uint64_t offset, uint32_t size, enum class class)
@@ -94,7 +94,7 @@ static void add_float(struct layout *l, uint64_t offset, uint32_t size, bool x87
 		l->not_floats = true;
 	l->float_size = size;
 	l->floats++;
-	add_scalar(l, offset, size, x87 ? CLASS_MEMORY : CLASS_FLOAT);
+	add_scalar(l, offset, size, x87 ? CLASS_X87 : CLASS_FLOAT);
 }
 
 static void add_part(const struct debuginfo *d, struct layout *l, const Dwarf_Die *type, uint64_t offset,
@@ -259,7 +259,7 @@ static void pointed(struct abi_state *s, unsigned max, struct argument *ret)
 
 static void next_x86(struct abi_state *s, const struct layout *l, struct argument *ret)
 {
-	bool memory = l->size > 16 || l->class[0] == CLASS_MEMORY || l->class[1] == CLASS_MEMORY;
+	bool memory = l->size > 16 || l->class[0] >= CLASS_X87 || l->class[1] >= CLASS_X87;
 	unsigned ints = (l->class[0] == CLASS_INT) + (l->class[1] == CLASS_INT);
 	unsigned floats = (l->class[0] == CLASS_FLOAT) + (l->class[1] == CLASS_FLOAT);
 
@@ -348,7 +348,8 @@ void abi_begin(const struct debuginfo *d, const Dwarf_Die *function, struct abi_
 	if (s->arm || !die_type(d, function, &type))
 		return;
 	l = layout_of(d, &type, false);
-	if (l.composite && (l.by_reference || l.size > 16 || l.class[0] == CLASS_MEMORY))
+	if (l.composite && (l.by_reference || l.size > 16 || l.class[0] == CLASS_MEMORY ||
+			l.class[1] == CLASS_MEMORY))
 		s->ints = 1;
 }
 
