@@ -14,8 +14,11 @@ static void add_type_of(struct debuginfo *d, struct str *s, const Dwarf_Die *die
 static void add_name(
 	struct debuginfo *d, struct str *s, const char *tag, const Dwarf_Die *die)
 {
+	Dwarf_Die whole = *die; /* a struct in a type unit has its name there */
 	const char *name = die_name(d, die);
 
+	if (!name && *tag && die_strip(d, &whole))
+		name = die_name(d, &whole);
 	str_addf(s, "%s%s", tag, *tag && name ? " " : "");
 	if (name)
 		str_add_safe(s, name, strlen(name));
@@ -89,6 +92,8 @@ static void add_qualified(struct debuginfo *d, struct str *s, const Dwarf_Die *d
 
 static void add_type(struct debuginfo *d, struct str *s, const Dwarf_Die *die, unsigned depth)
 {
+	Dwarf_Die holder;
+
 	switch (die_tag(d, die)) {
 	case DW_TAG_pointer_type:
 		add_pointer(d, s, die, "*", depth);
@@ -98,6 +103,13 @@ static void add_type(struct debuginfo *d, struct str *s, const Dwarf_Die *die, u
 		break;
 	case DW_TAG_rvalue_reference_type:
 		add_pointer(d, s, die, "&&", depth);
+		break;
+	case DW_TAG_ptr_to_member_type:
+		add_type_of(d, s, die, depth);
+		str_addc(s, ' ');
+		if (die_ref(d, die, DW_AT_containing_type, &holder))
+			add_name(d, s, "", &holder);
+		str_add(s, "::*");
 		break;
 	case DW_TAG_const_type:
 		add_qualified(d, s, die, "const", depth);
