@@ -104,7 +104,7 @@ const struct type *types_complete(struct types *ts, const struct type *t)
 	if (!ts || !is_incomplete(t))
 		return t;
 	found = find_named(ts, composite_of(t)->name);
-	return found ? found : t;
+	return found && found->kind == TYPE_STRUCT ? found : t;
 }
 
 /* ---- types found later -------------------------------------------------- */

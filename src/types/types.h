@@ -31,8 +31,8 @@ void types_close(struct types *ts);
 const struct type *types_find(struct types *ts, enum type_tag tag, const char *name);
 /* The same for a struct that is incomplete: the complete one of its name, or t itself. */
 const struct type *types_complete(struct types *ts, const struct type *t);
-/* A type to be looked up by types_complete() when it is needed, for what a pointer points to: "struct
- * file", or a typedef's name. It is an incomplete struct, whatever it will be. */
+/* A struct to be looked up by types_complete() when it is needed, for what a pointer points to: "struct
+ * file", or a typedef's name. */
 const struct type *types_later(struct arena *a, const char *name);
 /* "struct NAME" or "union NAME" of that size, whose members are looked up at the first use; it is
  * incomplete where no source has it with that size. */
