@@ -94,6 +94,9 @@ static const char *const starters[] = {
 	"a type",
 	"'sizeof'",
 	"'typeof'",
+	"'offsetof'",
+	"'comptime'",
+	"'&'",
 	"struct, union or enum",
 	"a parameter",
 	"true or false",
@@ -249,6 +252,8 @@ static void hint_unexpected(
 			"= assigns, and is a statement of its own; == compares");
 	else if (at.end - at.start == 1 && *text == '=' && among("the '/' that ends the predicate", expected, n))
 		diag_hint(p->diags, "did you mean ==? = assigns");
+	else if (*text == ';' && among("'{'", expected, n))
+		diag_hint(p->diags, "what if, while and for run is in braces: if (..) { .. }");
 	else if (among("'..'", expected, n))
 		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }; bpftrace has loops over "
 			"maps, strata does not yet");
