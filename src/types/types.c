@@ -20,6 +20,7 @@ struct types {
 	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
 	unsigned n;
 	bool kernel; /* its source is open: the first */
+	struct programs *programs; /* of the second; NULL: there are none */
 };
 
 struct types *types_new(struct arena *a, struct target *t)
@@ -28,7 +29,7 @@ struct types *types_new(struct arena *a, struct target *t)
 
 	ts->arena = a;
 	ts->target = t;
-	ts->n = 1;
+	ts->n = 2;
 	return ts;
 }
 
@@ -42,6 +43,13 @@ void types_close(struct types *ts)
 struct arena *types_arena(struct types *ts)
 {
 	return ts->arena;
+}
+
+struct programs *types_programs(struct types *ts)
+{
+	if (!ts->programs)
+		ts->programs = programs_source(ts->arena, &ts->sources[1]);
+	return ts->programs;
 }
 
 void types_add_source(struct types *ts, const struct type_source *s)
