@@ -18,10 +18,15 @@ int yylex_destroy(void *scanner);
 void *yy_scan_bytes(const char *text, int len, void *scanner);
 int yylex(YYSTYPE *value, struct span *at, void *scanner);
 
-static void parse_open(struct parse *p, void **scanner)
+/* Begins behind the C part, which it returns. */
+static struct span parse_open(struct parse *p, void **scanner)
 {
+	struct span c = preamble_span(p->source, p->diags);
+
 	yylex_init_extra(p, scanner);
-	yy_scan_bytes(p->source->text, (int)p->source->len, *scanner);
+	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : 0;
+	yy_scan_bytes(p->source->text + p->at, (int)(p->source->len - p->at), *scanner);
+	return c;
 }
 
 static void parse_close(struct parse *p, void *scanner)
@@ -54,7 +59,7 @@ struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 	p.script->source = src;
 	p.probes_end = &p.script->probes;
 	p.settings_end = &p.script->settings;
-	parse_open(&p, &scanner);
+	p.script->c_part = parse_open(&p, &scanner);
 	failed = yyparse(scanner, &p);
 	parse_close(&p, scanner);
 	if (!failed && !diags_failed(d) && !p.script->probes)

@@ -271,7 +271,7 @@ static struct module_btf *module_of(struct target *t, const char *module)
 	return m->btf ? m : NULL;
 }
 
-static struct btf *btf_of(struct target *t, const char *module)
+struct btf *target_btf(struct target *t, const char *module)
 {
 	struct module_btf *m = module_of(t, module);
 
@@ -296,7 +296,7 @@ static uint32_t first_type(struct target *t, const struct btf *btf)
 const char *const *target_btf_functions(struct target *t, const char *module,
 	const char *pattern)
 {
-	struct btf *btf = btf_of(t, module);
+	struct btf *btf = target_btf(t, module);
 	uint32_t n = btf ? btf__type_cnt(btf) : 0;
 	struct strings found = {};
 

@@ -73,6 +73,9 @@ int target_btf_offset(struct target *t, const char *strct, const char *member);
 /* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
 const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
 bool target_has_btf(struct target *t);
+/* libbpf's, of a module or of "vmlinux"; NULL: there is none. Parsed once, freed by target_close(). */
+struct btf;
+struct btf *target_btf(struct target *t, const char *module);
 /* Modules of the kernel with BTF that match a pattern, "vmlinux" among them. */
 const char *const *target_btf_modules(struct target *t, const char *pattern);
 /* Names of functions in BTF matching a pattern; the module's, or those of "vmlinux". */

@@ -41,6 +41,11 @@ struct arena *types_arena(struct types *ts)
 	return ts->arena;
 }
 
+struct target *types_target(struct types *ts)
+{
+	return ts->target;
+}
+
 void types_add_source(struct types *ts, const struct type_source *s)
 {
 	if (ts->n < SOURCES_MAX && s->state)
@@ -100,6 +105,18 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 			return true;
 	}
 	return false;
+}
+
+const char *types_macro(struct types *ts, const char *name)
+{
+	const char *text = NULL;
+
+	for (unsigned i = ts->n; i-- > 0 && !text;) {
+		const struct type_source *s = &ts->sources[i];
+
+		text = s->state && s->macro ? s->macro(s->state, name) : NULL;
+	}
+	return text;
 }
 
 /* ---- names -------------------------------------------------------------- */

@@ -40,3 +40,20 @@ struct constant {
 bool types_constant(struct types *ts, const char *name, struct constant *ret);
 /* The name most like it, for "did you mean": "struct task_struct"; NULL. */
 const char *types_nearest(struct types *ts, enum type_tag tag, const char *name);
+
+/* Options of the C part. */
+struct c_options {
+	const char *const *dirs;  /* of -I, where headers are looked for first */
+	const char *const *files; /* of --include, read before the C part */
+	unsigned ndirs, nfiles;
+	const char *kernel_source, *kernel_build; /* where the kernel's headers are; NULL: the usual places */
+};
+
+/* Makes the types and constants of a script's C part known, before those of all other sources. Opens
+ * libclang; does nothing when there is neither a C part nor a file to include. false: there was an
+ * error, and has been reported. */
+bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
+	const struct c_options *opt);
+/* What a macro of the C part that is no constant stands for, with the macros in it replaced:
+ * "curtask->pid"; NULL: there is no such macro, or it takes arguments. It may be empty. */
+const char *types_macro(struct types *ts, const char *name);
