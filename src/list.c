@@ -37,8 +37,15 @@ static bool matches_type(struct listing *l, const struct provider *p, const char
 static void print_one(struct arena *a, const struct place *p, bool with_args, FILE *out)
 {
 	fprintf(out, "%s\n", p->name);
-	for (const struct field *f = with_args ? p->fields : NULL; f; f = f->next)
-		fprintf(out, "    %s %s\n", type_name(a, f->type), f->name);
+	if (!with_args)
+		return;
+	for (const struct field *f = p->fields; f; f = f->next)
+		if (f->decl)
+			fprintf(out, "    %s\n", f->decl);
+		else
+			fprintf(out, "    %s %s\n", type_name(a, f->type), f->name);
+	if (p->ret_decl)
+		fprintf(out, "    %s\n", p->ret_decl);
 }
 
 static void print_place(struct listing *l, const struct place *p)

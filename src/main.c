@@ -44,7 +44,7 @@ struct main {
 	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unwind;
+	bool list, dry_run, info, unwind, warn_reads;
 	const char *const *params;
 	unsigned nparams;
 	VEC(const char *) include_dirs, include_files;
@@ -227,6 +227,8 @@ static const struct option_row options[] = {
 	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
 	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
 	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
+	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read, not at the end alone",
+		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
@@ -532,6 +534,7 @@ static int run(struct main *m)
 		.child = m->child.pid ? &m->child : NULL,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
+		.warn_reads = m->warn_reads,
 		.top = m->top,
 		.settings = &m->compile.env.settings,
 		.output = m->format ? m->format : outputs[0],

@@ -75,6 +75,9 @@ struct join_record {
 /* Rounds of one loop: the kernel's BPF_MAX_LOOPS. */
 #define LOOP_ROUNDS_MAX (8 * 1024 * 1024)
 
+/* Places where something went wrong that are counted, see the map `problems`. */
+#define PROBLEMS_MAX 1024
+
 /* Per-CPU counters of events lost, see the map `lost`. */
 enum lost_kind {
 	LOST_RING,    /* the ring buffer was full */

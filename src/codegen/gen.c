@@ -106,7 +106,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 	static const struct {
 		const char *name;
 		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
-	} deep[] = {{"go_id", 4}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
+	} deep[] = {{"go_id", 4}, {"count_problem", 2}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
 	unsigned calls = 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
@@ -249,7 +249,7 @@ static void make_vars(struct gen *g)
 	for (struct var *v = g->probe->vars; v; v = v->next) {
 		if (!v->type || v->type->kind == TYPE_BAD)
 			continue;
-		if (type_in_memory(v->type) || g->has_bodies) {
+		if (type_in_memory(v->type) || g->has_bodies || v->addressed) {
 			v->slot = NULL;
 			v->at = gen_mem_take(g, v->type->size);
 			gen_zero(g, gen_mem_at(g, v->at), (v->type->size + 7) & ~7u);
@@ -498,7 +498,7 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[6 + FRAME_LANGS];
+	struct bpf_blob blobs[7 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -507,6 +507,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
+	if (g->img->problems || g->img->grows)
+		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
 	if (g->img->unwinder)
 		n += add_unwinder(blobs + n, g->opt->no_loops);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};

@@ -102,7 +102,29 @@ void gen_unroll(struct gen *g, struct stmt *n);
 void gen_while(struct gen *g, struct stmt *n);
 void gen_for_range(struct gen *g, struct stmt *n);
 
+/* gen_memory.c */
+/* A member, an element, or what a pointer points to: its value, which is written to into if it lies in
+ * memory and into is not NULL. */
+struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into);
+struct ir *gen_address(struct gen *g, struct expr *n);
+/* Reads size bytes at an address, or a string of as many at most, text: with its NUL. What the helper
+ * gave: less than 0 if it failed, which is counted, and dst is zero then. */
+struct ir *gen_read(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
+	struct ir *addr);
+/* args.NAME; and all of them, as the record t. */
+struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t);
+struct ir *gen_args_value(struct gen *g, const struct type *t, struct ir *into);
+struct ir *gen_cast(struct gen *g, struct expr *n);
+/* A pointer to the value's bytes. */
+struct ir *gen_bytes(struct gen *g, struct expr *n);
+
+/* gen_text.c */
+struct ir *gen_concat(struct gen *g, struct expr *n);     /* "a" + "b" */
+struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
+
 /* gen_expr.c */
+/* What ++ adds. */
+uint64_t gen_step(const struct type *t);
 bool type_in_memory(const struct type *t);
 struct ir *gen_value(struct gen *g, struct expr *n);
 struct ir *gen_truth(struct gen *g, struct expr *n); /* 0 or 1 */
@@ -138,4 +160,8 @@ uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
+/* Counts, for the statement's place, what went wrong there; the first time, userspace is sent a
+ * record, too. */
+enum gen_problem { PROBLEM_READ, PROBLEM_DIVISION };
+void gen_problem(struct gen *g, enum gen_problem what);
 struct ir *gen_ring(struct gen *g);

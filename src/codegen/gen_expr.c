@@ -35,7 +35,8 @@ struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key)
 
 bool type_in_memory(const struct type *t)
 {
-	return t->kind == TYPE_STRING || t->kind == TYPE_TUPLE || t->kind == TYPE_USYM;
+	return t->kind == TYPE_STRING || t->kind == TYPE_TUPLE || t->kind == TYPE_USYM ||
+	       t->kind == TYPE_BUFFER || t->kind == TYPE_ARRAY || t->kind == TYPE_STRUCT;
 }
 
 static uint32_t chunk(uint32_t left)
@@ -146,6 +147,8 @@ void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct 
 	at = ir_offset(g->ir, dst, offset);
 	if (to->kind == TYPE_STRING)
 		put_string(g, v, from->size, at, to->size);
+	else if (to->kind == TYPE_BUFFER && from->size < to->size)
+		put_string(g, v, from->size, at, to->size);
 	else if (to->kind == TYPE_TUPLE && !type_eq(from, to))
 		put_tuple(g, v, from, to, at);
 	else
@@ -164,8 +167,18 @@ static void tuple_into(struct gen *g, struct expr *n, const struct type *t, stru
 	unsigned i = 0;
 
 	gen_zero(g, dst, t->size);
-	for (struct expr *m = n->members; m; m = m->next, i++)
+	for (struct expr *m = n->tuple.first; m; m = m->next, i++)
 		gen_into(g, m, t->tuple.members[i], dst, t->tuple.offsets[i]);
+}
+
+static bool is_deref(const struct expr *n)
+{
+	return n->kind == EXPR_UNOP && n->op.op == OP_DEREF;
+}
+
+static bool is_argument(const struct expr *n)
+{
+	return n->kind == EXPR_FIELD && n->field.object->type->kind == TYPE_ARGS;
 }
 
 void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
@@ -181,6 +194,9 @@ void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *ds
 	else if (n->kind == EXPR_CALL && n->call.builtin->gen && type_in_memory(t) &&
 		type_eq(n->type, t))
 		n->call.builtin->gen(g, n, at);
+	else if ((n->kind == EXPR_FIELD || n->kind == EXPR_INDEX || is_deref(n)) && type_in_memory(t) &&
+		 type_eq(n->type, t) && !is_argument(n))
+		gen_memory(g, n, at);
 	else
 		gen_put(g, gen_value(g, n), n->type, t, dst, offset);
 }
@@ -211,6 +227,31 @@ static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b
 		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
+/* By 0: a warning, and the result is 1, as in bpftrace. */
+static struct ir *divide(struct gen *g, bool mod, bool u, struct ir *a, struct ir *b)
+{
+	struct ir_block *zero, *divides, *end, *from;
+	struct ir *v;
+	int64_t known;
+
+	if (ir_is_const(b, &known) && known)
+		return u ? ir_binary(g->ir, mod ? IR_UMOD : IR_UDIV, a, b) : signed_div(g, mod, a, b);
+	zero = ir_block(g->ir, "zero");
+	divides = ir_block(g->ir, "divides");
+	end = ir_block(g->ir, "divided");
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, b, ir_int(g->ir, 0)), zero, divides);
+	ir_at(g->ir, zero);
+	gen_problem(g, PROBLEM_DIVISION);
+	from = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, divides);
+	v = u ? ir_binary(g->ir, mod ? IR_UMOD : IR_UDIV, a, b) : signed_div(g, mod, a, b);
+	divides = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, ir_int(g->ir, 1), from, v, divides);
+}
+
 static struct ir *compare(struct gen *g, enum op op, bool u, struct ir *a, struct ir *b)
 {
 	switch ((int)op) {
@@ -229,11 +270,28 @@ static struct ir *compare(struct gen *g, enum op op, bool u, struct ir *a, struc
 	}
 }
 
+uint64_t gen_step(const struct type *t)
+{
+	return t->kind == TYPE_POINTER && t->pointer.to->size ? t->pointer.to->size : 1;
+}
+
+/* What is added to a pointer counts what it points to. */
+static struct ir *scaled(struct gen *g, const struct type *pointer, const struct type *t, struct ir *v)
+{
+	uint64_t size = gen_step(pointer);
+
+	return size == 1 || t->kind == TYPE_POINTER ? v : ir_binary(g->ir, IR_MUL, v, ir_int(g->ir, size));
+}
+
 struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct ir *a,
 	const struct type *tb, struct ir *b)
 {
 	bool u = is_unsigned(ta) || is_unsigned(tb);
 
+	if (op == OP_ADD || op == OP_SUB) {
+		b = scaled(g, ta, tb, b);
+		a = scaled(g, tb, ta, a);
+	}
 	switch ((int)op) {
 	case OP_ADD:
 		return ir_binary(g->ir, IR_ADD, a, b);
@@ -242,9 +300,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	case OP_MUL:
 		return ir_binary(g->ir, IR_MUL, a, b);
 	case OP_DIV:
-		return u ? ir_binary(g->ir, IR_UDIV, a, b) : signed_div(g, false, a, b);
 	case OP_MOD:
-		return u ? ir_binary(g->ir, IR_UMOD, a, b) : signed_div(g, true, a, b);
+		return divide(g, op == OP_MOD, u, a, b);
 	case OP_AND:
 		return ir_binary(g->ir, IR_AND, a, b);
 	case OP_OR:
@@ -331,7 +388,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 {
 	struct ir *all = ir_int(g->ir, 1);
 
-	if (ta->kind == TYPE_STRING)
+	if (ta->kind == TYPE_STRING || ta->kind == TYPE_ARRAY)
 		return strings_equal(g, a, ta->size, b, tb->size);
 	if (ta->kind == TYPE_USYM)
 		return ir_compare(g->ir, IR_EQ, ir_load(g->ir, a, 0, 8, false),
@@ -385,13 +442,28 @@ static struct ir *gen_equality(struct gen *g, struct expr *n)
 
 /* ---- operators ---------------------------------------------------------- */
 
+static struct ir *nothing(struct gen *g, uint32_t size)
+{
+	struct ir *zeros = gen_mem(g, size);
+
+	gen_zero(g, zeros, size);
+	return zeros;
+}
+
+/* A string is true if it is not empty; an array, if one of its bytes is not 0. */
+static struct ir *truth_of(struct gen *g, const struct type *t, struct ir *v)
+{
+	if (t->kind == TYPE_STRING)
+		v = ir_load(g->ir, v, 0, 1, false);
+	else if (type_in_memory(t))
+		return ir_binary(g->ir, IR_XOR, ir_int(g->ir, 1),
+			strings_equal(g, v, t->size, nothing(g, t->size), t->size));
+	return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
+}
+
 struct ir *gen_truth(struct gen *g, struct expr *n)
 {
-	struct ir *v = gen_value(g, n);
-
-	if (type_in_memory(n->type))
-		return ir_int(g->ir, 1);
-	return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
+	return truth_of(g, n->type, gen_value(g, n));
 }
 
 static struct ir *gen_logical(struct gen *g, struct expr *n)
@@ -414,15 +486,20 @@ static struct ir *gen_logical(struct gen *g, struct expr *n)
 
 static struct ir *gen_binop(struct gen *g, struct expr *n)
 {
-	struct ir *a, *b;
+	struct ir *a, *b, *v;
 
 	if (n->op.op == OP_LAND || n->op.op == OP_LOR)
 		return gen_logical(g, n);
 	if (n->op.op == OP_EQ || n->op.op == OP_NE)
 		return gen_equality(g, n);
+	if (n->op.left->type->kind == TYPE_STRING && n->op.op == OP_ADD)
+		return gen_concat(g, n);
+	if (n->op.left->type->kind == TYPE_STRING)
+		return gen_text_order(g, n);
 	a = gen_value(g, n->op.left);
 	b = gen_value(g, n->op.right);
-	return gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
+	v = gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
+	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 
 static struct ir *gen_var_incdec(struct gen *g, struct expr *n)
@@ -431,7 +508,8 @@ static struct ir *gen_var_incdec(struct gen *g, struct expr *n)
 	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
 	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
 	struct ir *old = gen_get(g, v->type, gen_var_slot(g, v), 0);
-	struct ir *new = ir_binary(g->ir, up ? IR_ADD : IR_SUB, old, ir_int(g->ir, 1));
+	struct ir *by = ir_int(g->ir, gen_step(v->type));
+	struct ir *new = ir_binary(g->ir, up ? IR_ADD : IR_SUB, old, by);
 
 	gen_put(g, new, v->type, v->type, gen_var_slot(g, v), 0);
 	return post ? old : new;
@@ -447,6 +525,10 @@ static struct ir *gen_unop(struct gen *g, struct expr *n)
 	case OP_POSTINC:
 	case OP_POSTDEC:
 		return n->op.left->kind == EXPR_VAR ? gen_var_incdec(g, n) : gen_map_incdec(g, n);
+	case OP_DEREF:
+		return gen_memory(g, n, NULL);
+	case OP_ADDRESS:
+		return gen_address(g, n);
 	case OP_NOT:
 		v = gen_truth(g, n->op.left);
 		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
@@ -470,7 +552,7 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 
 	if (!n->cond.then) { /* a ?: b: a is evaluated once */
 		gen_put(g, gen_value(g, n->cond.test), n->cond.test->type, n->type, result, 0);
-		ir_branch(g->ir, gen_get(g, n->type, result, 0), then, els);
+		ir_branch(g->ir, truth_of(g, n->type, gen_get(g, n->type, result, 0)), then, els);
 	} else {
 		ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
 	}
@@ -490,96 +572,7 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 	return none ? NULL : gen_get(g, n->type, result, 0);
 }
 
-static struct ir *gen_cast(struct gen *g, struct expr *n)
-{
-	struct expr *from = n->cast.value;
-	struct ir *v = gen_value(g, from);
-
-	if (n->type->kind == TYPE_BOOL)
-		return ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0));
-	if (type_in_memory(n->type) || n->type->kind != TYPE_INT)
-		return v;
-	return ir_resize(g->ir, v, n->type->size, n->type->is_signed);
-}
-
-/* ---- arguments ---------------------------------------------------------- */
-
-static const struct field *field_here(struct gen *g, const char *name)
-{
-	for (const struct field *f = g->place->fields; f; f = f->next)
-		if (!strcmp(f->name, name))
-			return f;
-	return NULL;
-}
-
-/* A string in the record. The verifier allows no read of the context at a computed offset, but a helper
- * may be passed its address. */
-static struct ir *field_string(struct gen *g, const struct field *f, const struct type *t)
-{
-	struct ir *dst = gen_mem(g, t->size), *src, *at;
-
-	if (f->where == FIELD_DATA_LOC) {
-		at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 4, false);
-		at = ir_binary(g->ir, IR_AND, at, ir_int(g->ir, 0xffff));
-		src = ir_index(g->ir, gen_ctx(g), at);
-	} else {
-		src = ir_offset(g->ir, gen_ctx(g), f->offset);
-	}
-	gen_zero(g, dst, t->size);
-	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
-		ir_int(g->ir, f->where != FIELD_DATA_LOC && f->size < t->size ? f->size : t->size), src);
-	return dst;
-}
-
-/* By a helper: what is loaded from the context is a pointer of a known type to the verifier, with which
- * it forbids arithmetic. */
-static struct ir *trampoline_arg(struct gen *g, const struct field *f)
-{
-	struct ir *slot = gen_tmp(g, 8);
-
-	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
-	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8), slot);
-	return ir_load(g->ir, slot, 0, f->size, f->type->is_signed);
-}
-
-static struct ir *gen_args_field(struct gen *g, struct expr *n)
-{
-	const struct field *f = field_here(g, n->field.name);
-
-	if (g->provider->ctx != CTX_RAW)
-		g->bound_to_place = true;
-	if (!f) /* another place of the probe has the field, this one has not */
-		return type_in_memory(n->type) ? gen_mem(g, n->type->size) : ir_int(g->ir, 0);
-	if (n->type->kind == TYPE_STRING)
-		return field_string(g, f, n->type);
-	if (g->provider->ctx == CTX_TRAMPOLINE)
-		return trampoline_arg(g, f);
-	return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
-}
-
-static struct ir *gen_field(struct gen *g, struct expr *n)
-{
-	struct ir *object;
-
-	if (n->field.object->type->kind == TYPE_ARGS)
-		return gen_args_field(g, n);
-	object = gen_value(g, n->field.object);
-	return gen_get(g, n->type, object,
-		n->field.object->type->tuple.offsets[n->field.index]);
-}
-
-/* $s[i], $t[0] */
-static struct ir *gen_index(struct gen *g, struct expr *n)
-{
-	const struct type *t = n->index.object->type;
-	struct ir *object = gen_value(g, n->index.object), *i;
-
-	if (t->kind == TYPE_TUPLE)
-		return gen_get(g, n->type, object,
-			t->tuple.offsets[n->index.index->integer.value]);
-	i = gen_value(g, n->index.index);
-	return ir_load(g->ir, ir_index(g->ir, object, gen_below(g, i, t->size)), 0, 1, true);
-}
+/* ---- any expression ------------------------------------------------------ */
 
 static struct ir *in_memory(struct gen *g, struct expr *n)
 {
@@ -606,9 +599,14 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 	case EXPR_CALL:
 		return n->call.builtin->gen(g, n, NULL);
 	case EXPR_FIELD:
-		return gen_field(g, n);
+		if (n->field.object->type->kind == TYPE_ARGS)
+			return gen_args_field(g, n->field.name, n->type);
+		return gen_memory(g, n, NULL);
 	case EXPR_INDEX:
-		return gen_index(g, n);
+		return gen_memory(g, n, NULL);
+	case EXPR_BLOCK:
+		gen_stmts(g, n->block.stmts);
+		return gen_value(g, n->block.value);
 	case EXPR_UNOP:
 		return gen_unop(g, n);
 	case EXPR_BINOP:
@@ -620,6 +618,8 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 	case EXPR_PARAM:
 	case EXPR_WORD:
 	case EXPR_SIZEOF:
+	case EXPR_OFFSETOF:
+	case EXPR_COMPTIME:
 		break;
 	}
 	assert(!"resolve and check leave none of these");

@@ -54,6 +54,20 @@ void gen_lost(struct gen *g, uint32_t kind)
 	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
 
+void gen_problem(struct gen *g, enum gen_problem what)
+{
+	static const char *const params[] = {"int"};
+	struct image_record *r = gen_record_new(g, "problem", g->at);
+	struct ir *id = ir_int(g->ir, gen_record_id(g, r));
+
+	r->text = what == PROBLEM_READ ? "read" : "division";
+	r->text_len = strlen(r->text);
+	r->size = sizeof(struct record);
+	gen_ring(g);
+	g->img->problems = true;
+	gen_library(g, "count_problem", params, NULL, &id, 1);
+}
+
 static uint32_t arg_size(const struct type *t)
 {
 	return (t->size + 7) & ~7u;

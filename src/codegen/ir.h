@@ -60,6 +60,10 @@ struct ir *ir_int(struct ir_builder *ir, uint64_t v);
 struct ir *ir_binary(struct ir_builder *ir, enum ir_op op, struct ir *a, struct ir *b);
 /* 0 or 1 as an integer. */
 struct ir *ir_compare(struct ir_builder *ir, enum ir_cmp op, struct ir *a, struct ir *b);
+/* Is it a constant number? */
+bool ir_is_const(struct ir *v, int64_t *ret);
+/* A pointer as a number. */
+struct ir *ir_address(struct ir_builder *ir, struct ir *ptr);
 struct ir *ir_is_null(struct ir_builder *ir, struct ir *ptr);
 struct ir *ir_select(struct ir_builder *ir, struct ir *cond, struct ir *yes, struct ir *no);
 /* The same value, of which LLVM cannot know anything: it removes no test of it. */

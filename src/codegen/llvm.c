@@ -378,6 +378,19 @@ struct ir *ir_compare(struct ir_builder *ir, enum ir_cmp op, struct ir *a, struc
 		""));
 }
 
+bool ir_is_const(struct ir *v, int64_t *ret)
+{
+	if (!LLVMIsAConstantInt(V(v)))
+		return false;
+	*ret = LLVMConstIntGetSExtValue(V(v));
+	return true;
+}
+
+struct ir *ir_address(struct ir_builder *ir, struct ir *ptr)
+{
+	return IR(LLVMBuildPtrToInt(ir->b, V(ptr), ir->i64, ""));
+}
+
 struct ir *ir_is_null(struct ir_builder *ir, struct ir *ptr)
 {
 	return IR(LLVMBuildZExt(ir->b, LLVMBuildIsNull(ir->b, V(ptr), ""), ir->i64, ""));

@@ -54,6 +54,7 @@ struct field {
 	uint32_t offset, offset2;
 	uint32_t size;  /* bytes there; arrays whole */
 	const char *why; /* FIELD_NOWHERE: "optimised out" */
+	const char *decl; /* for listings: "struct file * f"; NULL: by type */
 	const struct field *next;
 };
 
@@ -80,6 +81,7 @@ struct place {
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
 	const struct type *ret;     /* of retval, where it is known; or NULL: int64 */
+	const char *ret_decl;       /* for listings: "int retval"; or NULL */
 	struct place *next;
 };
 

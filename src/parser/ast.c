@@ -67,11 +67,17 @@ unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]
 	case EXPR_TERNARY:
 		return put_operands(ret, n->cond.test, n->cond.then, n->cond.els);
 	case EXPR_CAST:
-		return put_operands(ret, n->cast.to->of, n->cast.value, NULL);
+		return put_operands(ret, type_name_expr(n->cast.to), n->cast.value, NULL);
 	case EXPR_SIZEOF:
-		return put_operands(ret, n->size.type ? n->size.type->of : NULL, n->size.value, NULL);
+		return put_operands(ret, type_name_expr(n->size.type), n->size.value, NULL);
+	case EXPR_OFFSETOF:
+		return put_operands(ret, type_name_expr(n->offset.type), n->offset.value, NULL);
 	case EXPR_TUPLE:
-		return put_operands(ret, n->members, NULL, NULL);
+		return put_operands(ret, n->tuple.first, NULL, NULL);
+	case EXPR_BLOCK:
+		return put_operands(ret, n->block.value, NULL, NULL);
+	case EXPR_COMPTIME:
+		return put_operands(ret, n->value, NULL, NULL);
 	case EXPR_INT:
 	case EXPR_STRING:
 	case EXPR_BOOL:
@@ -92,6 +98,7 @@ struct dump {
 };
 
 static void dump_exprs(const struct dump *d, const struct expr *n, int level);
+static void dump_stmts(const struct dump *d, const struct stmt *n, int level);
 
 static void dump_line(const struct dump *d, int level, const char *text)
 {
@@ -125,6 +132,24 @@ static void dump_literal(const struct dump *d, const struct expr *n)
 		fprintf(d->out, " %s", n->boolean ? "true" : "false");
 }
 
+static void dump_path(const struct dump *d, const struct expr_path *p)
+{
+	for (const char *before = " "; p; p = p->next, before = ".")
+		fprintf(d->out, "%s%s", before, p->name);
+}
+
+static void dump_name(const struct dump *d, const struct expr *n)
+{
+	if (n->kind == EXPR_PARAM)
+		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
+	else if (n->kind == EXPR_WORD)
+		fprintf(d->out, " %s", n->word);
+	else if (n->kind == EXPR_VAR)
+		fprintf(d->out, " $%s", n->var.name);
+	else
+		fprintf(d->out, " @%s", n->map.name);
+}
+
 /* What stands behind the kind. */
 static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
@@ -135,16 +160,10 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		dump_literal(d, n);
 		break;
 	case EXPR_PARAM:
-		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
-		break;
 	case EXPR_WORD:
-		fprintf(d->out, " %s", n->word);
-		break;
 	case EXPR_VAR:
-		fprintf(d->out, " $%s", n->var.name);
-		break;
 	case EXPR_MAP:
-		fprintf(d->out, " @%s", n->map.name);
+		dump_name(d, n);
 		break;
 	case EXPR_CALL:
 		fprintf(d->out, " %s%s", n->call.name, n->call.parens ? "()" : "");
@@ -162,9 +181,14 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 	case EXPR_SIZEOF:
 		fprintf(d->out, n->size.type ? " %s" : "", n->size.type ? n->size.type->text : "");
 		break;
+	case EXPR_OFFSETOF:
+		dump_path(d, n->offset.path);
+		break;
 	case EXPR_INDEX:
 	case EXPR_TERNARY:
 	case EXPR_TUPLE:
+	case EXPR_BLOCK:
+	case EXPR_COMPTIME:
 		break;
 	}
 }
@@ -179,12 +203,12 @@ static void dump_exprs(const struct dump *d, const struct expr *n, int level)
 		if (d->with_types && n->type)
 			fprintf(d->out, " : %s", type_name(d->arena, n->type));
 		putc('\n', d->out);
+		if (n->kind == EXPR_BLOCK)
+			dump_stmts(d, n->block.stmts, level + 1);
 		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
 			dump_exprs(d, operands[i], level + 1);
 	}
 }
-
-static void dump_stmts(const struct dump *d, const struct stmt *n, int level);
 
 static void dump_stmt_detail(const struct dump *d, const struct stmt *n)
 {

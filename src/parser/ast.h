@@ -31,7 +31,10 @@ struct type_name;
 	E(TERNARY, "ternary")                                                            \
 	E(CAST, "cast")                                                                  \
 	E(SIZEOF, "sizeof")                                                              \
-	E(TUPLE, "tuple")
+	E(OFFSETOF, "offsetof")                                                          \
+	E(TUPLE, "tuple")                                                                \
+	E(BLOCK, "block")                                                                \
+	E(COMPTIME, "comptime")
 
 enum expr_kind {
 #define E(id, name) EXPR_##id,
@@ -65,7 +68,7 @@ enum stmt_kind {
 	O(EQ, "==") O(NE, "!=") O(LT, "<") O(GT, ">") O(LE, "<=") O(GE, ">=")            \
 	O(SHL, "<<") O(SHR, ">>") O(ADD, "+") O(SUB, "-") O(MUL, "*") O(DIV, "/")        \
 	O(MOD, "%")                                                                      \
-	O(NEG, "-") O(NOT, "!") O(BNOT, "~") O(DEREF, "*")                               \
+	O(NEG, "-") O(NOT, "!") O(BNOT, "~") O(DEREF, "*") O(ADDRESS, "&")               \
 	O(PREINC, "++") O(PREDEC, "--") O(POSTINC, "++") O(POSTDEC, "--")
 
 enum op {
@@ -78,6 +81,13 @@ enum op {
 /* The passes walk the tree recursively; the parser refuses a deeper one. */
 #define AST_DEPTH_MAX 400
 
+/* A name of `a.b.c`. */
+struct expr_path {
+	const char *name;
+	struct span span;
+	struct expr_path *next;
+};
+
 struct expr {
 	enum expr_kind kind;
 	uint16_t depth;          /* of this tree, 1 for a leaf; at most AST_DEPTH_MAX */
@@ -88,6 +98,7 @@ struct expr {
 		struct { /* INT; -1 is UNOP NEG of 1 until it is folded */
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
+			const struct type *type; /* of an enumerator; NULL: as small as it can be */
 			const char *param; /* the text of $N, if it was one ("" when not given); else NULL */
 		} integer;
 		struct { /* STRING: bytes after escapes, may hold NUL */
@@ -124,7 +135,8 @@ struct expr {
 			struct expr *object;
 			const char *name;
 			const struct field *field; /* of `args`, by check */
-			unsigned index;            /* of a tuple, by check */
+			const struct member *member; /* of a struct, by check */
+			unsigned index;            /* of a tuple or record, by check */
 		} field;
 		struct { /* INDEX */
 			struct expr *object, *index;
@@ -145,7 +157,21 @@ struct expr {
 			struct expr *value;
 			uint32_t bytes; /* 0: not known yet */
 		} size;
-		struct expr *members; /* TUPLE */
+		struct { /* OFFSETOF a member of a type or of a value's type. Check replaces it by INT */
+			struct type_name *type;
+			struct expr *value;
+			struct expr_path *path;
+			uint32_t bytes;
+		} offset;
+		struct { /* TUPLE; a record if the members have names */
+			struct expr *first;
+			const char **names;
+		} tuple;
+		struct { /* BLOCK: { statements; value } */
+			struct stmt *stmts;
+			struct expr *value;
+		} block;
+		struct expr *value; /* COMPTIME */
 	};
 };
 
@@ -183,6 +209,7 @@ struct var {
 	const char *name;
 	const struct type *type; /* by check, which may make it larger in each round */
 	struct span first;       /* where first written */
+	bool addressed;          /* &$x is taken: it lies in scratch memory */
 	struct probe *probe;
 	struct var *next;        /* all variables of the probe */
 	unsigned index;          /* within the probe */
@@ -233,7 +260,8 @@ struct script {
 
 enum { EXPR_OPERANDS_MAX = 3 };
 
-/* The expressions directly below one, in the order of the script; of a list its first. The count. */
+/* The expressions directly below one, in the order of the script; of a list its first. The count. What
+ * is in a BLOCK's statements is not among them. */
 unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);

@@ -144,8 +144,11 @@ struct expr *ast_call(
 /* @m[(a, b)] is @m[a, b]. */
 static void map_keys(struct parse *p, struct expr *map, struct expr_list keys)
 {
-	if (keys.n == 1 && keys.first->kind == EXPR_TUPLE && keys.first->members->next)
-		map->map.keys = keys.first->members;
+	struct expr *first = keys.first;
+
+	if (keys.n == 1 && first->kind == EXPR_TUPLE && !first->tuple.names && first->tuple.first &&
+		first->tuple.first->next)
+		map->map.keys = first->tuple.first;
 	else
 		map->map.keys = keys.first;
 	expr_below(p, map, map->map.keys);
@@ -189,11 +192,11 @@ struct expr *ast_field(
 /* For a tree that names a type: typeof(e) puts the expression e below it. */
 static void type_below(struct parse *p, uint16_t *depth, struct span at, struct type_name *t)
 {
-	if (!t)
-		return;
-	t->text = span_text(p, t->span);
-	if (t->of)
-		deepen(p, depth, at, t->of->depth);
+	for (; t; t = t->inner) {
+		t->text = span_text(p, t->span);
+		if (t->of)
+			deepen(p, depth, at, t->of->depth);
+	}
 }
 
 struct expr *ast_cast(
@@ -208,18 +211,22 @@ struct expr *ast_cast(
 	return n;
 }
 
-struct expr *ast_cast_pointer(struct parse *p, struct span at, const struct expr *name,
-	struct span stars, struct expr *value)
+struct expr *ast_cast_named(struct parse *p, struct span at, const struct expr *name,
+	struct stars stars, struct expr *value)
 {
-	struct span type = {name->span.start, stars.end};
+	struct type_name *t;
 
 	if (name->kind != EXPR_CALL || name->call.parens) {
-		diag(p->diags, stars, DIAG_SYNTAX,
-			"unexpected '%s' before ')', expected a type in front of it",
-			span_text(p, stars));
+		diag(p->diags, stars.n ? stars.span : value->span, DIAG_SYNTAX,
+			stars.n ? "unexpected '%s' before ')', expected a type in front of it" :
+				  "unexpected '%s' behind ')'",
+			span_text(p, stars.n ? stars.span : value->span));
 		return value;
 	}
-	return ast_cast(p, at, type_name_pointer(p, type), value);
+	t = type_name_typedef(p, name->span, name->call.name);
+	for (unsigned i = 0; i < stars.n; i++)
+		t = type_name_pointer(p, (struct span){name->span.start, stars.span.end}, t);
+	return ast_cast(p, at, t, value);
 }
 
 struct expr *ast_sizeof(
@@ -238,8 +245,88 @@ struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members
 {
 	struct expr *n = ast_expr(p, at, EXPR_TUPLE);
 
-	n->members = members.first;
+	n->tuple.first = members.first;
 	expr_below(p, n, members.first);
+	return n;
+}
+
+static bool has_name(struct expr *record, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(record->tuple.names[i], name))
+			return true;
+	return false;
+}
+
+struct expr *ast_record(struct parse *p, struct span at, struct record_list members)
+{
+	struct expr *n = ast_tuple(p, at, members.values), *value = members.values.first;
+	unsigned i = 0;
+
+	n->tuple.names = arena_new_array(p->arena, const char *, members.values.n + 1);
+	for (struct expr_path *name = members.names; name; name = name->next) {
+		if (has_name(n, i, name->name))
+			diag(p->diags, name->span, DIAG_FIELD, "this record has %s twice", name->name);
+		n->tuple.names[i++] = name->name;
+		value = value->next;
+	}
+	return n;
+}
+
+struct expr_path *ast_path(
+	struct parse *p, struct span at, struct expr_path *before, const char *name)
+{
+	struct expr_path *n = arena_new_obj(p->arena, struct expr_path), *last = before;
+
+	n->name = name;
+	n->span = at;
+	while (last && last->next)
+		last = last->next;
+	if (last)
+		last->next = n;
+	return before ? before : n;
+}
+
+struct record_list record_add(
+	struct parse *p, struct span at, struct record_list l, const char *name, struct expr *value)
+{
+	l.names = ast_path(p, at, l.names, name);
+	l.values = expr_add(l.values, value);
+	return l;
+}
+
+struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *type,
+	struct expr *value, struct expr_path *path)
+{
+	struct expr *n = ast_expr(p, at, EXPR_OFFSETOF);
+
+	n->offset.type = type;
+	n->offset.value = value;
+	n->offset.path = path;
+	type_below(p, &n->depth, at, type);
+	expr_below(p, n, value);
+	return n;
+}
+
+struct expr *ast_value_block(
+	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value)
+{
+	struct expr *n = ast_expr(p, at, EXPR_BLOCK);
+
+	n->block.stmts = stmts.first;
+	n->block.value = value;
+	for (const struct stmt *s = stmts.first; s; s = s->next)
+		deepen(p, &n->depth, at, s->depth);
+	expr_below(p, n, value);
+	return n;
+}
+
+struct expr *ast_comptime(struct parse *p, struct span at, struct expr *value)
+{
+	struct expr *n = ast_expr(p, at, EXPR_COMPTIME);
+
+	n->value = value;
+	expr_below(p, n, value);
 	return n;
 }
 

@@ -89,6 +89,8 @@ bool expr_is_const(const struct expr *n, int64_t *ret_value)
 {
 	if (n->kind == EXPR_SIZEOF)
 		*ret_value = n->size.bytes;
+	else if (n->kind == EXPR_OFFSETOF)
+		*ret_value = n->offset.bytes;
 	else if (n->kind == EXPR_INT)
 		*ret_value = (int64_t)n->integer.value;
 	else
@@ -113,8 +115,6 @@ bool expr_param_as_string(struct check *c, struct expr *n)
 
 /* ---- statements ---- */
 
-static void check_stmts(struct check *c, struct stmt *n);
-
 /* Has the expression an effect, as a statement must? */
 static bool does_something(const struct expr *n)
 {
@@ -122,6 +122,8 @@ static bool does_something(const struct expr *n)
 		return !n->call.builtin || !(n->call.builtin->flags & BUILTIN_VAR);
 	if (n->kind == EXPR_UNOP)
 		return n->op.op >= OP_PREINC;
+	if (n->kind == EXPR_BLOCK)
+		return n->block.stmts;
 	return n->kind == EXPR_TERNARY &&
 	       ((n->cond.then && does_something(n->cond.then)) || does_something(n->cond.els));
 }
@@ -178,6 +180,25 @@ static void check_for(struct check *c, struct stmt *n)
 	check_body(c, n->loop.body);
 }
 
+/* `if comptime` leaves out the branch that is not taken, unchecked: it may make no sense. */
+static void check_if(struct check *c, struct stmt *n)
+{
+	bool comptime = n->cond.test->kind == EXPR_COMPTIME;
+	bool known = check_truth(c, n->cond.test);
+	const struct expr *test = n->cond.test;
+	bool truth = test->kind == EXPR_BOOL ? test->boolean :
+		test->kind == EXPR_INT ? test->integer.value : false;
+
+	if (known && comptime && (test->kind == EXPR_BOOL || test->kind == EXPR_INT)) {
+		n->kind = STMT_BLOCK;
+		n->stmts = truth ? n->cond.then : n->cond.els;
+		check_stmts(c, n->stmts);
+		return;
+	}
+	check_stmts(c, n->cond.then);
+	check_stmts(c, n->cond.els);
+}
+
 static void check_stmt(struct check *c, struct stmt *n)
 {
 	switch (n->kind) {
@@ -191,9 +212,7 @@ static void check_stmt(struct check *c, struct stmt *n)
 		check_expr_stmt(c, n);
 		break;
 	case STMT_IF:
-		check_truth(c, n->cond.test);
-		check_stmts(c, n->cond.then);
-		check_stmts(c, n->cond.els);
+		check_if(c, n);
 		break;
 	case STMT_BLOCK:
 		check_stmts(c, n->stmts);
@@ -221,7 +240,7 @@ static void check_stmt(struct check *c, struct stmt *n)
 	}
 }
 
-static void check_stmts(struct check *c, struct stmt *n)
+void check_stmts(struct check *c, struct stmt *n)
 {
 	for (; n; n = n->next)
 		check_stmt(c, n);

@@ -231,9 +231,9 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct expr *ar
 /* The key, as the argument behind a map. */
 static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 {
-	bool several = key->kind == EXPR_TUPLE && key->members->next;
+	bool several = key->kind == EXPR_TUPLE && !key->tuple.names && key->tuple.first && key->tuple.first->next;
 
-	check_key(c, map, several ? key->members : key);
+	check_key(c, map, several ? key->tuple.first : key);
 	return (several ? check_expr(c, key) : key->type)->kind != TYPE_BAD;
 }
 

@@ -1,132 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_expr.c - the types of expressions; those of operators are in check_op.c, of
- * calls in check_call.c, of maps and variables in check_map.c. */
-#include <stdlib.h>
-#include <string.h>
-
+/* check_expr.c - the types of expressions; those of operators are in check_op.c, of casts in
+ * check_cast.c, of members and elements in check_memory.c, of calls in check_call.c, of maps and
+ * variables in check_map.c. */
 #include "base/arena.h"
 #include "checker.h"
-#include "model/attach_point.h"
-
-/* ---- args.x, $t.0, $t[0], $s[i] ---- */
-
-/* The places of one probe may have the field with different types: one that holds all. */
-static const struct type *field_type(
-	struct check *c, struct expr *n, const struct field *f)
-{
-	const struct type *t = f->type;
-
-	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next) {
-		for (const struct place *p = ap->places; p; p = p->next) {
-			for (const struct field *other = p->fields; other;
-				other = other->next) {
-				const struct type *both;
-
-				if (strcmp(other->name, f->name) != 0)
-					continue;
-				both = type_join(c->arena, t, other->type);
-				if (!both) {
-					check_fail(c, n->span, DIAG_FIELD,
-						"args.%s is %s in one of the places, %s "
-						"in another",
-						f->name, check_type_name(c, t),
-						check_type_name(c, other->type));
-					check_hint(
-						c, "give %s a probe of its own", p->name);
-					return type_bad;
-				}
-				t = both;
-			}
-		}
-	}
-	return t;
-}
-
-static void hint_field(struct check *c, const char *written)
-{
-	const char **names, *near;
-	size_t n = 0;
-
-	for (const struct field *f = c->probe->fields; f; f = f->next)
-		n++;
-	names = arena_new_array(c->arena, const char *, n + 1);
-	n = 0;
-	for (const struct field *f = c->probe->fields; f; f = f->next)
-		names[n++] = f->name;
-	near = nearest(written, names, n);
-	if (near)
-		check_hint(c, "did you mean args.%s?", near);
-	else if (n == 1)
-		check_hint(c, "there is args.%s", names[0]);
-}
-
-static const struct type *check_args_field(struct check *c, struct expr *n)
-{
-	const struct field *f = c->probe->fields;
-
-	while (f && strcmp(f->name, n->field.name) != 0)
-		f = f->next;
-	n->field.field = f;
-	if (f)
-		return field_type(c, n, f);
-	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next)
-		if (!ap->places) /* resolve has reported why */
-			return type_bad;
-	check_fail(c, n->span, DIAG_FIELD, "args has no field %s", n->field.name);
-	hint_field(c, n->field.name);
-	return type_bad;
-}
-
-static const struct type *tuple_member(
-	struct check *c, struct expr *n, const struct type *t, uint64_t i)
-{
-	if (i < t->tuple.n)
-		return t->tuple.members[i];
-	check_fail(c, n->span, DIAG_FIELD, "a tuple of %u has members .0 to .%u",
-		t->tuple.n, t->tuple.n - 1);
-	return type_bad;
-}
-
-static const struct type *check_field(struct check *c, struct expr *n)
-{
-	const struct type *t = check_expr(c, n->field.object);
-	const char *name = n->field.name;
-
-	if (t->kind == TYPE_BAD)
-		return t;
-	if (t->kind == TYPE_ARGS)
-		return check_args_field(c, n);
-	if (t->kind != TYPE_TUPLE)
-		return check_fail(c, n->span, DIAG_FIELD, "%s has no fields",
-			check_type_name(c, t));
-	if (strspn(name, "0123456789") != strlen(name) || strlen(name) > 6)
-		return check_fail(c, n->span, DIAG_FIELD,
-			"the members of a tuple are numbered: .0, not .%s", name);
-	n->field.index = (unsigned)strtoul(name, NULL, 10);
-	return tuple_member(c, n, t, n->field.index);
-}
-
-static const struct type *check_index(struct check *c, struct expr *n)
-{
-	const struct type *t = check_value(c, n->index.object);
-	const struct type *index = check_value(c, n->index.index);
-	int64_t i;
-
-	if (t->kind == TYPE_BAD || index->kind == TYPE_BAD)
-		return type_bad;
-	if (index->kind != TYPE_INT)
-		return check_fail(c, n->index.index->span, DIAG_OPERAND,
-			"an index is a number, not %s", check_type_name(c, index));
-	if (t->kind == TYPE_STRING)
-		return type_int8;
-	if (t->kind != TYPE_TUPLE)
-		return check_fail(c, n->span, DIAG_OPERAND, "%s has no elements",
-			check_type_name(c, t));
-	if (!expr_is_const(n->index.index, &i))
-		return check_fail(c, n->index.index->span, DIAG_OPERAND,
-			"the index of a tuple is a constant");
-	return tuple_member(c, n, t, (uint64_t)i);
-}
 
 /* ---- literals, tuples ---- */
 
@@ -146,7 +23,8 @@ static unsigned tuple_depth(const struct type *t)
 }
 
 /* A script can double a tuple with each line ($a = ($a, $a)), so size and depth have limits. */
-const struct type *check_members(struct check *c, struct span at, struct expr *first)
+static const struct type *members_type(
+	struct check *c, struct span at, struct expr *first, const char *const *names)
 {
 	const struct type **members, *t;
 	unsigned count = 0;
@@ -171,7 +49,36 @@ const struct type *check_members(struct check *c, struct span at, struct expr *f
 	if (deep)
 		return check_fail(c, at, DIAG_NESTING,
 			"tuples are nested at most %u deep", TUPLE_DEPTH_MAX);
-	return bad ? type_bad : type_tuple(c->arena, members, count);
+	return bad ? type_bad : type_record(c->arena, members, names, count);
+}
+
+const struct type *check_members(struct check *c, struct span at, struct expr *first)
+{
+	return members_type(c, at, first, NULL);
+}
+
+/* What one value of a block knows, the next block does not: it is checked as statements are. */
+static const struct type *check_block(struct check *c, struct expr *n)
+{
+	check_stmts(c, n->block.stmts);
+	return check_expr(c, n->block.value);
+}
+
+static const struct type *check_comptime(struct check *c, struct expr *n)
+{
+	const struct type *t = check_value(c, n->value);
+	struct expr *next = n->next, *value = n->value;
+	enum expr_kind kind = value->kind;
+
+	if (t->kind == TYPE_BAD)
+		return t;
+	if (kind == EXPR_SIZEOF || kind == EXPR_OFFSETOF)
+		return t; /* a number in the last round */
+	if (kind != EXPR_INT && kind != EXPR_BOOL && kind != EXPR_STRING)
+		return check_fail(c, n->span, DIAG_OPERAND, "this is not known before the script runs");
+	*n = *value;
+	n->next = next;
+	return t;
 }
 
 static const struct type *check_string(struct check *c, struct expr *n)
@@ -192,7 +99,8 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 {
 	switch (n->kind) {
 	case EXPR_INT:
-		return n->integer.is_unsigned ? type_uint64 : type_int64;
+		return n->integer.type ? n->integer.type :
+			type_of_literal(n->integer.value, n->integer.is_unsigned);
 	case EXPR_STRING:
 		return check_string(c, n);
 	case EXPR_BOOL:
@@ -219,8 +127,14 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 		return check_cast(c, n);
 	case EXPR_SIZEOF:
 		return check_sizeof(c, n);
+	case EXPR_OFFSETOF:
+		return check_offsetof(c, n);
 	case EXPR_TUPLE:
-		return check_members(c, n->span, n->members);
+		return members_type(c, n->span, n->tuple.first, n->tuple.names);
+	case EXPR_BLOCK:
+		return check_block(c, n);
+	case EXPR_COMPTIME:
+		return check_comptime(c, n);
 	case EXPR_PARAM: /* resolve put a literal in its place */
 		break;
 	}
@@ -241,12 +155,8 @@ const struct type *check_value(struct check *c, struct expr *n)
 			       n->kind == EXPR_CALL ? "%s() gives no value"
 						 : "this gives no value",
 			       n->kind == EXPR_CALL ? n->call.name : "");
-	if (t->kind == TYPE_ARGS) {
-		check_fail(c, n->span, DIAG_FIELD,
-			"args is not a value: only its fields are");
-		check_hint(c, "write args.NAME");
-		return n->type = type_bad;
-	}
+	if (t->kind == TYPE_ARGS)
+		return n->type = check_args_value(c, n);
 	return t;
 }
 
@@ -254,11 +164,9 @@ bool check_truth(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n);
 
-	if (t->kind == TYPE_BAD || type_is_number(t))
+	if (t->kind == TYPE_BAD || type_is_number(t) || t->kind == TYPE_STRING)
 		return t->kind != TYPE_BAD;
 	check_fail(c, n->span, DIAG_OPERAND, "%s is neither true nor false",
 		check_type_name(c, t));
-	if (t->kind == TYPE_STRING)
-		check_hint(c, "compare it: == \"...\"");
 	return false;
 }

@@ -20,11 +20,11 @@ static const struct type *grow(struct check *c, const struct type *old, bool *ol
 {
 	bool ints = old->kind == TYPE_INT && t->kind == TYPE_INT;
 
-	if (ints && weak)
-		return old;
+	if (ints && weak && !old->integer.names)
+		return old->size >= t->size ? old : type_int(t->size, old->is_signed);
 	if (ints && *old_weak) {
 		*old_weak = false;
-		return t;
+		return t->size >= old->size ? t : type_int(old->size, t->is_signed);
 	}
 	return type_join(c->arena, old, t);
 }
@@ -250,14 +250,17 @@ static void check_map_write(
 	s->written = true;
 	if (t->kind == TYPE_BAD || !can_be_stored(t))
 		return;
-	t = type_stored(c->arena, t);
 	if (!m->value) {
 		m->first_value = at;
 		s->weak = weak;
-		learn(c, &m->value, t);
+		s->natural = t;
+		learn(c, &m->value, type_stored(c->arena, t));
 		return;
 	}
-	both = grow(c, m->value, &s->weak, t, weak);
+	both = grow(c, s->natural ? s->natural : m->value, &s->weak, t, weak);
+	if (both && !s->fixed)
+		s->natural = both;
+	both = both ? type_stored(c->arena, both) : NULL;
 	if (s->fixed && fits(m->value, both))
 		return;
 	if (both && !s->fixed) {
@@ -332,7 +335,8 @@ const struct type *check_var_write(
 	s->written = true;
 	if (t->kind == TYPE_BAD)
 		return n->type = v->type ? v->type : t;
-	t = type_stored(c->arena, t);
+	if (t->kind != TYPE_INT)
+		t = type_stored(c->arena, t);
 	if (!v->type) {
 		s->weak = weak;
 		learn(c, &v->type, t);
@@ -353,14 +357,13 @@ const struct type *check_var_write(
 
 static void check_fits(struct check *c, const struct expr *value, const struct type *t)
 {
-	int64_t v, max;
+	int64_t v;
 
-	if (t->kind != TYPE_INT || t->size == 8 || !expr_is_const(value, &v))
+	if (t->kind != TYPE_INT || !expr_is_const(value, &v) ||
+		type_fits(t, (uint64_t)v, value->kind == EXPR_INT && value->integer.is_unsigned))
 		return;
-	max = (int64_t)1 << (8 * t->size - t->is_signed);
-	if (v >= max || v < (t->is_signed ? -max : 0))
-		check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
-			(long long)v, check_type_name(c, t));
+	check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
+		(long long)v, check_type_name(c, t));
 }
 
 static void assign_var(struct check *c, struct stmt *n)
@@ -384,10 +387,11 @@ static void assign_op(struct check *c, struct stmt *n)
 	check_value(c, right);
 	if (t->kind == TYPE_BAD || right->type->kind == TYPE_BAD)
 		return;
-	if (check_arith(c, n->span, n->assign.op, left, right)->kind == TYPE_BAD)
+	t = check_arith(c, n->span, n->assign.op, left, right);
+	if (t->kind == TYPE_BAD)
 		return;
 	if (left->kind == EXPR_VAR)
-		check_var_write(c, left, right->span, right->type, expr_is_weak(right));
+		check_var_write(c, left, right->span, t->kind == TYPE_INT ? left->type : t, false);
 	else
 		check_map_write(c, left, right->span, right->type, expr_is_weak(right));
 }
@@ -407,7 +411,7 @@ static const struct type *counted_map(struct check *c, struct expr *n)
 	struct map *m = n->map.map;
 
 	check_key(c, n, n->map.keys);
-	if (!m->value || !type_is_number(m->value)) {
+	if (!m->value || !type_is_number(m->value) || (m->value->kind != TYPE_POINTER && m->value->size < 8)) {
 		if (m->value && m->value->kind == TYPE_AGG) {
 			check_fail(c, n->span, DIAG_AGGREGATION,
 				"@%s holds %s, which only that function can change", m->name,
@@ -415,7 +419,7 @@ static const struct type *counted_map(struct check *c, struct expr *n)
 			note_first(c, m, m->first_value, "first written here");
 			return n->type = type_bad;
 		}
-		check_map_write(c, n, n->span, type_int64, true);
+		check_map_write(c, n, n->span, type_int64, !m->value);
 	}
 	state(c, m)->written = true;
 	return n->type = m->value && type_is_number(m->value) ? m->value : type_bad;
@@ -435,6 +439,9 @@ const struct type *check_counted(struct check *c, struct expr *target)
 		return target->type = check_fail(c, target->span, DIAG_OPERAND,
 			       "$%s holds %s, which cannot be added to", target->var.name,
 			       check_type_name(c, t));
+	if (t->kind == TYPE_INT || t->kind == TYPE_BOOL) /* it may grow beyond its size */
+		return check_var_write(c, target, target->span,
+			type_int(8, t->is_signed || t->kind == TYPE_BOOL), false);
 	return t;
 }
 
@@ -443,7 +450,7 @@ const struct type *check_counted(struct check *c, struct expr *target)
 static void declare(struct check *c, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
-	const struct type *t = check_type(c, n->let.to);
+	const struct type *t = check_value_type(c, n->let.to);
 
 	if (t->kind == TYPE_BAD) {
 		v->type = v->type ? v->type : type_bad;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check_op.c - the types of operands and results.
  *
- * Arithmetic has 64 bits. It is unsigned if one side is uint64 or a pointer; a difference is int64.
- * Comparisons give bool. */
+ * Arithmetic has 64 bits. It is unsigned if one side is uint64 or a pointer; a difference is int64, ~ is
+ * uint64. Comparisons give bool, and so does arithmetic of two bools. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -38,7 +38,7 @@ static const struct type *check_neg(struct check *c, struct expr *n)
 			"-%llu does not fit in 64 bits",
 			(unsigned long long)arg->integer.value);
 	fold_unop(n);
-	return type_int64;
+	return n->kind == EXPR_INT ? type_of_literal(n->integer.value, false) : type_int64;
 }
 
 const struct type *check_unop(struct check *c, struct expr *n)
@@ -50,20 +50,19 @@ const struct type *check_unop(struct check *c, struct expr *n)
 		return check_counted(c, arg);
 	if (n->op.op == OP_NOT)
 		return check_truth(c, arg) ? type_bool : type_bad;
+	if (n->op.op == OP_DEREF)
+		return check_deref(c, n);
+	if (n->op.op == OP_ADDRESS)
+		return check_address(c, n);
 	t = check_value(c, arg);
 	if (t->kind == TYPE_BAD)
 		return t;
-	if (n->op.op == OP_DEREF) {
-		check_fail(c, n->span, DIAG_OPERAND, "bpftrace reads memory with *; strata does not yet");
-		check_hint(c, "str() reads a string");
-		return type_bad;
-	}
-	if (!type_is_number(t))
+	if (!type_is_number(t) || (n->op.op == OP_BNOT && t->kind == TYPE_BOOL))
 		return wrong_operand(c, n->span, n->op.op, t);
 	if (n->op.op == OP_NEG)
 		return check_neg(c, n);
 	fold_unop(n);
-	return unsigned64(arg) ? type_uint64 : type_int64;
+	return type_uint64;
 }
 
 /* ---- arithmetic ---- */
@@ -106,15 +105,35 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		check_shift(c, right);
 		return unsigned64(left) ? type_uint64 : type_int64;
 	}
-	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER &&
-		r->kind == TYPE_INT)
-		return l;
+	if (l->kind == TYPE_BOOL && r->kind == TYPE_BOOL)
+		return type_bool;
+	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER && r->kind == TYPE_INT)
+		return type_stored(c->arena, l);
+	if (op == OP_ADD && l->kind == TYPE_INT && r->kind == TYPE_POINTER)
+		return type_stored(c->arena, r);
+	if (op == OP_SUB && r->kind == TYPE_POINTER) {
+		wrong_operand(c, at, op, r);
+		check_hint(c, "the bytes between two addresses: (uint64)a - (uint64)b");
+		return type_bad;
+	}
 	if (op == OP_SUB)
 		return type_int64;
 	return unsigned64(left) || unsigned64(right) ? type_uint64 : type_int64;
 }
 
 /* ---- comparison ---- */
+
+/* Text: "a" + "b" is both, one after the other. */
+static const struct type *join_text(
+	struct check *c, struct span at, const struct type *l, const struct type *r)
+{
+	uint64_t size = (uint64_t)l->size + r->size - 1;
+
+	if (size > TYPE_STRING_MAX)
+		return check_fail(c, at, DIAG_RANGE, "a string has at most %u bytes, these have %llu",
+			TYPE_STRING_MAX, (unsigned long long)size);
+	return type_string(c->arena, (uint32_t)size);
+}
 
 static const struct type *not_comparable(struct check *c, struct expr *n)
 {
@@ -148,7 +167,7 @@ static bool equality_fits(struct check *c, const struct expr *l, const struct ex
 		return true;
 	if (type_is_number(l->type) && type_is_number(r->type))
 		return true;
-	if (l->type->kind == TYPE_AGG)
+	if (l->type->kind == TYPE_AGG || l->type->kind == TYPE_STRUCT || l->type->kind == TYPE_BUFFER)
 		return false;
 	return type_join(c->arena, l->type, r->type) != NULL;
 }
@@ -163,6 +182,8 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 			return not_comparable(c, n);
 		return type_bool;
 	}
+	if (l->type->kind == TYPE_STRING && r->type->kind == TYPE_STRING)
+		return type_bool;
 	if (!numbers)
 		return not_comparable(c, n);
 	warn_sign(c, n);
@@ -200,14 +221,17 @@ const struct type *check_binop(struct check *c, struct expr *n)
 		return type_bad;
 	if (compares)
 		t = check_compare(c, n);
+	else if (op == OP_ADD && n->op.left->type->kind == TYPE_STRING &&
+		 n->op.right->type->kind == TYPE_STRING)
+		t = join_text(c, n->span, n->op.left->type, n->op.right->type);
 	else
 		t = check_arith(c, n->span, op, n->op.left, n->op.right);
-	if (t->kind != TYPE_BAD)
-		fold_binop(n);
-	return n->kind == EXPR_INT ? (n->integer.is_unsigned ? type_uint64 : type_int64) : t;
+	if (t->kind != TYPE_BAD && !fold_binop(n))
+		return check_fail(c, n->span, DIAG_LITERAL, "the result does not fit in 64 bits");
+	return n->kind == EXPR_INT ? type_of_literal(n->integer.value, n->integer.is_unsigned) : t;
 }
 
-/* ---- ?: and casts ---- */
+/* ---- ?: and sizeof ---- */
 
 const struct type *check_ternary(struct check *c, struct expr *n)
 {
@@ -222,10 +246,10 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 		return type_bad;
 	if (a->kind == TYPE_NONE && b->kind == TYPE_NONE)
 		return type_none;
-	if (expr_is_weak(then) && b->kind == TYPE_INT)
-		t = type_stored(c->arena, b);
-	else if (expr_is_weak(els) && a->kind == TYPE_INT)
-		t = type_stored(c->arena, a);
+	if (expr_is_weak(then) && b->kind == TYPE_INT && b->size >= a->size)
+		t = b;
+	else if (expr_is_weak(els) && a->kind == TYPE_INT && a->size >= b->size)
+		t = a;
 	else
 		t = type_join(c->arena, a, b);
 	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
@@ -235,30 +259,16 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 	return t;
 }
 
-const struct type *check_cast(struct check *c, struct expr *n)
-{
-	const struct type *to = check_type(c, n->cast.to);
-	const struct type *from = check_value(c, n->cast.value);
-
-	if (to->kind == TYPE_BAD || from->kind == TYPE_BAD)
-		return to;
-	if ((to->kind != TYPE_INT && to->kind != TYPE_BOOL) ||
-		(!type_is_number(from) && from->kind != TYPE_KSYM))
-		return check_fail(c, n->span, DIAG_CAST, "%s cannot be cast to %s",
-			check_type_name(c, from), n->cast.to->text);
-	return to;
-}
-
 /* The size may grow from round to round: it becomes a constant in the last one. */
 const struct type *check_sizeof(struct check *c, struct expr *n)
 {
 	const struct type *t =
-		n->size.type ? check_type(c, n->size.type) : check_value(c, n->size.value);
+		n->size.type ? check_value_type(c, n->size.type) : check_value(c, n->size.value);
 
 	if (t->kind == TYPE_BAD)
 		return t;
-	n->size.bytes = t->size;
+	n->size.bytes = (t->kind == TYPE_STRUCT ? types_complete(c->env->types, t) : t)->size;
 	if (c->final)
-		fold_sizeof(n);
-	return type_int64;
+		fold_to_int(n, n->size.bytes);
+	return type_uint64;
 }

@@ -12,7 +12,7 @@ bool type_is_number(const struct type *t)
 
 bool expr_is_weak(const struct expr *n)
 {
-	return n->kind == EXPR_INT && !n->integer.is_unsigned &&
+	return n->kind == EXPR_INT && !n->integer.type && !n->integer.is_unsigned &&
 	       (int64_t)n->integer.value >= 0;
 }
 
@@ -21,10 +21,33 @@ const char *check_type_name(struct check *c, const struct type *t)
 	return type_name(c->arena, t);
 }
 
-/* All integers of less than 64 bits fit in int64. */
+/* All integers of less than 64 bits fit in int64; an enum stays one, since its values have names. */
 static const struct type *stored_int(const struct type *t)
 {
+	if (t->integer.names)
+		return t;
 	return t->size == 8 ? type_int(8, t->is_signed) : type_int64;
+}
+
+const struct type *type_of_literal(uint64_t value, bool is_unsigned)
+{
+	int64_t v = (int64_t)value;
+
+	if (is_unsigned)
+		return type_uint64;
+	for (uint32_t size = 1; size < 8; size *= 2)
+		if (v >= -((int64_t)1 << (8 * size - 1)) && v < (int64_t)1 << (8 * size - 1))
+			return type_int(size, true);
+	return type_int64;
+}
+
+bool type_fits(const struct type *t, uint64_t value, bool is_unsigned)
+{
+	unsigned bits = 8 * t->size - t->is_signed;
+
+	if (!is_unsigned && (int64_t)value < 0)
+		return t->is_signed && (bits >= 63 || (int64_t)value >= -((int64_t)1 << bits));
+	return bits >= 64 || value < (uint64_t)1 << bits;
 }
 
 static const struct type *stored_tuple(struct arena *a, const struct type *t)
@@ -34,7 +57,7 @@ static const struct type *stored_tuple(struct arena *a, const struct type *t)
 
 	for (unsigned i = 0; i < t->tuple.n; i++)
 		members[i] = type_stored(a, t->tuple.members[i]);
-	return type_tuple(a, members, t->tuple.n);
+	return type_record(a, members, t->tuple.names, t->tuple.n);
 }
 
 const struct type *type_stored(struct arena *a, const struct type *t)
@@ -43,17 +66,20 @@ const struct type *type_stored(struct arena *a, const struct type *t)
 		return stored_int(t);
 	if (t->kind == TYPE_TUPLE)
 		return stored_tuple(a, t);
+	if (t->kind == TYPE_POINTER && t->pointer.btf)
+		return type_pointer(a, t->pointer.to, t->pointer.space);
 	return t;
 }
 
-/* int64 and uint64 become int64: small negative numbers are more frequent than those beyond 2^63. */
+/* int64 and uint64 become int64: small negative numbers are more frequent than those beyond 2^63. An
+ * enum with other integers is one of them. */
 static const struct type *join_int(const struct type *x, const struct type *y)
 {
-	if (x->size == y->size && x->is_signed == y->is_signed)
-		return x;
-	x = stored_int(x);
-	y = stored_int(y);
-	return x->is_signed ? x : y;
+	uint32_t u = x->is_signed ? y->size : x->size, s = x->is_signed ? x->size : y->size;
+
+	if (x->is_signed == y->is_signed)
+		return type_int(x->size > y->size ? x->size : y->size, x->is_signed);
+	return type_int(s > u ? s : u == 8 ? 8 : 2 * u, true);
 }
 
 static const struct type *join_tuple(
@@ -61,15 +87,32 @@ static const struct type *join_tuple(
 {
 	const struct type **members;
 
-	if (x->tuple.n != y->tuple.n)
+	if (x->tuple.n != y->tuple.n || !x->tuple.names != !y->tuple.names)
 		return NULL;
+	for (unsigned i = 0; x->tuple.names && i < x->tuple.n; i++)
+		if (strcmp(x->tuple.names[i], y->tuple.names[i]))
+			return NULL;
 	members = arena_new_array(a, const struct type *, x->tuple.n + 1);
 	for (unsigned i = 0; i < x->tuple.n; i++) {
 		members[i] = type_join(a, x->tuple.members[i], y->tuple.members[i]);
 		if (!members[i])
 			return NULL;
 	}
-	return type_tuple(a, members, x->tuple.n);
+	return type_record(a, members, x->tuple.names, x->tuple.n);
+}
+
+/* One may be void's, or its space unknown. */
+static const struct type *join_pointer(
+	struct arena *a, const struct type *x, const struct type *y)
+{
+	const struct type *to = x->pointer.to;
+
+	if (to->kind == TYPE_NONE)
+		to = y->pointer.to;
+	else if (y->pointer.to->kind != TYPE_NONE && !type_eq(to, y->pointer.to))
+		return NULL;
+	return type_pointer(a, to,
+		x->pointer.space == y->pointer.space ? x->pointer.space : SPACE_ANY);
 }
 
 static const struct type *join_stack(const struct type *x, const struct type *y)
@@ -94,7 +137,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 		return y;
 	if (y->kind == TYPE_BAD || type_eq(x, y))
 		return x;
-	if (x->kind == TYPE_POINTER && (y->kind == TYPE_INT || y->kind == TYPE_POINTER))
+	if (x->kind == TYPE_POINTER && y->kind == TYPE_INT)
 		return x;
 	if (x->kind == TYPE_INT && y->kind == TYPE_POINTER)
 		return y;
@@ -109,7 +152,10 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_INT:
 		return join_int(x, y);
 	case TYPE_STRING:
+	case TYPE_BUFFER:
 		return x->size >= y->size ? x : y;
+	case TYPE_POINTER:
+		return join_pointer(a, x, y);
 	case TYPE_TUPLE:
 		return join_tuple(a, x, y);
 	case TYPE_STACK:
@@ -119,10 +165,8 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_BAD:
 	case TYPE_NONE:
 	case TYPE_BOOL:
-	case TYPE_BUFFER:
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:
-	case TYPE_POINTER:
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
@@ -134,40 +178,138 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 
 /* ---- types that the script names ---- */
 
-static const struct type *bpftrace_has(struct check *c, const struct type_name *t, const char *what)
-{
-	return check_fail(c, t->span, DIAG_TYPE_NAME, "bpftrace has %s types; strata does not yet: %s",
-		what, t->text);
-}
+enum { ARRAY_BYTES_MAX = 16384 };
 
-static const struct type *unknown_type(struct check *c, const struct type_name *t)
+static const struct type *unknown_type(struct check *c, const struct type_name *t, enum type_tag tag)
 {
+	const char *near = NULL, *name = t->words ? strchr(t->words, ' ') : NULL;
+
 	check_fail(c, t->span, DIAG_TYPE_NAME, "unknown type: %s", t->text);
-	check_hint(c, "types are int8 to int64, uint8 to uint64, bool and string[N]");
+	if (c->final && c->env->types && t->words)
+		near = types_nearest(c->env->types, tag, name && tag != TAG_NAME ? name + 1 : t->words);
+	if (near)
+		check_hint(c, "did you mean %s?", near);
+	else
+		check_hint(c, "types are int8 to int64, uint8 to uint64, bool, string[N], and the "
+			"kernel's: struct task_struct");
 	return type_bad;
 }
 
-const struct type *check_type(struct check *c, const struct type_name *t)
+/* The type of C that some words are, in any order: "unsigned long int". */
+static const struct type *c_type(struct check *c, const struct type_name *t)
+{
+	bool is_unsigned = strstr(t->words, "unsigned"), is_char = strstr(t->words, "char");
+	const char *longs = strstr(t->words, "long");
+
+	if (!strcmp(t->words, "void"))
+		return type_none;
+	if (strstr(t->words, "float") || strstr(t->words, "double") || strstr(t->words, "void"))
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "there are no floating-point numbers "
+			"in BPF: %s", t->text);
+	if (is_char)
+		return type_c_int(c->arena, 1, !is_unsigned, is_unsigned ? "unsigned char" : "char");
+	if (strstr(t->words, "short"))
+		return type_int(2, !is_unsigned);
+	return type_int(longs ? 8 : 4, !is_unsigned);
+}
+
+static const struct type *tagged_type(struct check *c, const struct type_name *t)
+{
+	const char *name = strchr(t->words, ' ') + 1;
+	enum type_tag tag = *t->words == 's' ? TAG_STRUCT : *t->words == 'u' ? TAG_UNION : TAG_ENUM;
+	const struct type *found = c->env->types ? types_find(c->env->types, tag, name) : NULL;
+
+	return found ? found : unknown_type(c, t, tag);
+}
+
+static const struct type *named_type(struct check *c, const struct type_name *t)
+{
+	const struct type *found =
+		c->env->types ? types_find(c->env->types, TAG_NAME, t->words) : NULL;
+
+	return found ? found : unknown_type(c, t, TAG_NAME);
+}
+
+static const struct type *sized(struct check *c, const struct type_name *t)
+{
+	uint64_t max = t->form == TYPE_FORM_STRING ? TYPE_STRING_MAX : TYPE_BUFFER_MAX;
+
+	if (!t->n) {
+		check_fail(c, t->span, DIAG_TYPE_NAME, "%s needs a size", t->text);
+		check_hint(c, "write %s[64]", t->text);
+		return type_bad;
+	}
+	if (t->n > max)
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "a %s has 1 to %llu bytes",
+			t->form == TYPE_FORM_STRING ? "string" : "buffer", (unsigned long long)max);
+	return t->form == TYPE_FORM_STRING ? type_string(c->arena, (uint32_t)t->n) :
+					     type_buffer(c->arena, (uint32_t)t->n);
+}
+
+static const struct type *array_type(struct check *c, const struct type_name *t)
+{
+	const struct type *of = check_type(c, t->inner);
+
+	if (of->kind == TYPE_BAD)
+		return of;
+	if (of->kind == TYPE_NONE || !of->size)
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "there is no array of %s", t->inner->text);
+	if (t->n > ARRAY_BYTES_MAX / of->size)
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "an array has at most %u bytes",
+			ARRAY_BYTES_MAX);
+	return type_array(c->arena, of, (uint32_t)t->n);
+}
+
+static const struct type *find_type(struct check *c, const struct type_name *t)
 {
 	switch (t->form) {
 	case TYPE_FORM_KNOWN:
 		return t->type;
 	case TYPE_FORM_TYPEOF:
 		return check_value(c, t->of);
-	case TYPE_FORM_SIZE:
-		return check_fail(c, t->span, DIAG_TYPE_NAME, "a string has 1 to %u bytes",
-			TYPE_STRING_MAX);
-	case TYPE_FORM_C:
-		return bpftrace_has(c, t, "C's");
-	case TYPE_FORM_TAG:
-		return bpftrace_has(c, t, "struct, union and enum");
-	case TYPE_FORM_POINTER:
-		return bpftrace_has(c, t, "pointer");
-	case TYPE_FORM_ARRAY:
-		return bpftrace_has(c, t, "array");
 	case TYPE_FORM_STRING:
+	case TYPE_FORM_BUFFER:
+		return sized(c, t);
+	case TYPE_FORM_C:
+		return c_type(c, t);
+	case TYPE_FORM_NAME:
+		return named_type(c, t);
+	case TYPE_FORM_TAG:
+		return tagged_type(c, t);
+	case TYPE_FORM_POINTER: {
+		const struct type *to = check_type(c, t->inner);
+
+		return to->kind == TYPE_BAD ? to : type_pointer(c->arena, to, SPACE_ANY);
+	}
+	case TYPE_FORM_ARRAY:
+		return array_type(c, t);
 	case TYPE_FORM_UNKNOWN:
 		break;
 	}
-	return unknown_type(c, t);
+	return unknown_type(c, t, TAG_NAME);
+}
+
+const struct type *check_type(struct check *c, struct type_name *t)
+{
+	const struct type *found;
+
+	if (t->form == TYPE_FORM_TYPEOF || !t->type || t->type->kind == TYPE_BAD) {
+		found = find_type(c, t);
+		if (t->form == TYPE_FORM_TYPEOF || found->kind == TYPE_BAD)
+			return found;
+		t->type = found;
+	}
+	return t->type;
+}
+
+const struct type *check_value_type(struct check *c, struct type_name *t)
+{
+	const struct type *found = check_type(c, t);
+
+	if (found->kind == TYPE_NONE)
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "there are no values of type void");
+	if (found->kind == TYPE_STRUCT && composite_of(found)->incomplete)
+		return check_fail(c, t->span, DIAG_TYPE_NAME, "%s is declared, but nothing says what "
+			"is in it", t->text);
+	return found;
 }

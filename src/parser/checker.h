@@ -11,6 +11,7 @@
 #include "model/type.h"
 #include "parser.h"
 #include "type_name.h"
+#include "types/types.h"
 
 struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
@@ -19,6 +20,7 @@ struct map_state {
 	bool written;	    /* perhaps with an error */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
+	const struct type *natural; /* what its values have outside: it holds integers in 8 bytes */
 };
 
 struct var_state {
@@ -56,14 +58,22 @@ bool type_is_number(const struct type *t);
 /* Is it a literal that fits integers of either sign? */
 bool expr_is_weak(const struct expr *n);
 const char *check_type_name(struct check *c, const struct type *t);
-/* The type that a script names; type_bad after an error. */
-const struct type *check_type(struct check *c, const struct type_name *t);
+/* The smallest signed type that holds a literal; or uint64. */
+const struct type *type_of_literal(uint64_t value, bool is_unsigned);
+/* Is it a value of the integer type t? is_unsigned: it is above INT64_MAX. */
+bool type_fits(const struct type *t, uint64_t value, bool is_unsigned);
+/* The type that a script names, which may be type_none (void); type_bad after an error. */
+const struct type *check_type(struct check *c, struct type_name *t);
+/* The same, one that values have. */
+const struct type *check_value_type(struct check *c, struct type_name *t);
 
 /* ---- check_expr.c ---- */
 /* Any expression, type_none too. Sets n->type. */
 const struct type *check_expr(struct check *c, struct expr *n);
 /* One that must have a value. */
 const struct type *check_value(struct check *c, struct expr *n);
+/* Statements; within a block that has a value, too. */
+void check_stmts(struct check *c, struct stmt *n);
 /* The tuple of a list of expressions. */
 #define TUPLE_MAX	8192
 #define TUPLE_DEPTH_MAX 16
@@ -71,11 +81,22 @@ const struct type *check_members(struct check *c, struct span at, struct expr *f
 /* One that is true or false; false when it is neither. */
 bool check_truth(struct check *c, struct expr *n);
 
+/* ---- check_memory.c: pointers, structs, arrays ---- */
+const struct type *check_field(struct check *c, struct expr *n);
+const struct type *check_index(struct check *c, struct expr *n);
+const struct type *check_deref(struct check *c, struct expr *n);
+const struct type *check_address(struct check *c, struct expr *n);
+const struct type *check_offsetof(struct check *c, struct expr *n);
+/* `args` as a value: a record of all arguments. */
+const struct type *check_args_value(struct check *c, struct expr *n);
+
+/* ---- check_cast.c ---- */
+const struct type *check_cast(struct check *c, struct expr *n);
+
 /* ---- check_op.c ---- */
 const struct type *check_unop(struct check *c, struct expr *n);
 const struct type *check_binop(struct check *c, struct expr *n);
 const struct type *check_ternary(struct check *c, struct expr *n);
-const struct type *check_cast(struct check *c, struct expr *n);
 const struct type *check_sizeof(struct check *c, struct expr *n);
 /* Result of `left op right` for integers; complains of what they cannot do. */
 const struct type *check_arith(struct check *c, struct span at, enum op op,
@@ -107,7 +128,8 @@ const struct type *check_var_write(struct check *c, struct expr *var, struct spa
 const struct type *check_var_read(struct check *c, struct expr *n);
 
 /* ---- fold.c ---- */
-/* An operator on two constants becomes one. */
+/* An operator on constants becomes one; false: the result has more than 64 bits. */
 void fold_unop(struct expr *n);
-void fold_binop(struct expr *n);
-void fold_sizeof(struct expr *n);
+bool fold_binop(struct expr *n);
+/* It becomes that INT. */
+void fold_to_int(struct expr *n, uint64_t value);

@@ -9,6 +9,7 @@ static void become_int(struct expr *n, uint64_t value, bool is_unsigned)
 	n->integer.value = value;
 	n->integer.is_unsigned = is_unsigned && value > INT64_MAX;
 	n->integer.param = NULL;
+	n->integer.type = NULL;
 }
 
 static void become_bool(struct expr *n, bool value)
@@ -26,12 +27,12 @@ void fold_unop(struct expr *n)
 	if (n->op.op == OP_NEG)
 		become_int(n, -arg->integer.value, false);
 	else if (n->op.op == OP_BNOT)
-		become_int(n, ~arg->integer.value, arg->integer.is_unsigned);
+		become_int(n, ~arg->integer.value, true);
 }
 
-void fold_sizeof(struct expr *n)
+void fold_to_int(struct expr *n, uint64_t value)
 {
-	become_int(n, n->size.bytes, false);
+	become_int(n, value, true);
 }
 
 static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
@@ -63,28 +64,24 @@ static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
 	}
 }
 
-/* INT64_MIN / -1 overflows; the kernel's division gives INT64_MIN. */
-static uint64_t divide(bool mod, uint64_t a, uint64_t b, bool u)
+static __int128 whole(const struct expr *n)
 {
-	if (u)
-		return mod ? a % b : a / b;
-	if (b == UINT64_MAX)
-		return mod ? 0 : -a;
-	return (uint64_t)(mod ? (int64_t)a % (int64_t)b : (int64_t)a / (int64_t)b);
+	return n->integer.is_unsigned ? (__int128)n->integer.value : (__int128)(int64_t)n->integer.value;
+}
+
+/* + - * / % of numbers without limits; false: another operator, or division by zero. */
+static bool calculate(enum op op, __int128 a, __int128 b, __int128 *ret)
+{
+	if ((op == OP_DIV || op == OP_MOD) && b == 0)
+		return false;
+	*ret = op == OP_ADD ? a + b : op == OP_SUB ? a - b : op == OP_MUL ? a * b :
+		op == OP_DIV ? a / b : op == OP_MOD ? a % b : 0;
+	return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_DIV || op == OP_MOD;
 }
 
 static bool arith(enum op op, uint64_t a, uint64_t b, bool u, uint64_t *ret)
 {
 	switch ((int)op) {
-	case OP_ADD:
-		*ret = a + b;
-		return true;
-	case OP_SUB:
-		*ret = a - b;
-		return true;
-	case OP_MUL:
-		*ret = a * b;
-		return true;
 	case OP_AND:
 		*ret = a & b;
 		return true;
@@ -100,29 +97,36 @@ static bool arith(enum op op, uint64_t a, uint64_t b, bool u, uint64_t *ret)
 	case OP_SHR:
 		*ret = u ? a >> (b & 63) : (uint64_t)((int64_t)a >> (b & 63));
 		return b < 64;
-	case OP_DIV:
-	case OP_MOD:
-		if (b == 0)
-			return false;
-		*ret = divide(op == OP_MOD, a, b, u);
-		return true;
 	default:
 		return false;
 	}
 }
 
-void fold_binop(struct expr *n)
+/* The product of two 64-bit numbers has at most 128 bits. */
+static bool fits(__int128 v)
+{
+	return v >= INT64_MIN && v <= (__int128)UINT64_MAX;
+}
+
+bool fold_binop(struct expr *n)
 {
 	struct expr *a = n->op.left, *b = n->op.right;
 	enum op op = n->op.op;
 	uint64_t value;
+	__int128 v;
 	bool u, truth;
 
 	if (a->kind != EXPR_INT || b->kind != EXPR_INT)
-		return;
+		return true;
 	u = a->integer.is_unsigned || (op != OP_SHR && b->integer.is_unsigned);
-	if (compare(op, a->integer.value, b->integer.value, u, &truth))
+	if (compare(op, a->integer.value, b->integer.value, u, &truth)) {
 		become_bool(n, truth);
-	else if (arith(op, a->integer.value, b->integer.value, u, &value))
-		become_int(n, value, u && op != OP_SUB);
+	} else if (calculate(op, whole(a), whole(b), &v)) {
+		if (!fits(v))
+			return false;
+		become_int(n, (uint64_t)v, v > INT64_MAX);
+	} else if (arith(op, a->integer.value, b->integer.value, u, &value)) {
+		become_int(n, value, u || (op == OP_SHL && (int64_t)a->integer.value >= 0));
+	}
+	return true;
 }

@@ -34,7 +34,8 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
-%token SIZEOF "'sizeof'" TYPEOF "'typeof'" TAG "struct, union or enum"
+%token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" COMPTIME "'comptime'"
+%token <const char *> TAG "struct, union or enum"
 %token ARROW "'->'" DOTDOT "'..'"
 %token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
 %token SHL "'<<'" SHR "'>>'" INC "'++'" DEC "'--'"
@@ -52,7 +53,11 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %left '*' '/' '%'
 
 %nterm <struct attach_point *> points
-%nterm <struct expr *> predicate expr unary postfix primary init value
+%nterm <struct expr *> predicate expr unary postfix bare grouped castee init value
+%nterm <struct expr *> rvalue blockvalue ifvalue
+%nterm <struct record_list> record
+%nterm <struct expr_path *> path
+%nterm <struct stars> stars
 %nterm <struct stmt *> body block stmt compound branch range
 %nterm <struct expr_list> args
 %nterm <struct stmt_list> list stmts
@@ -104,8 +109,8 @@ list	: %empty				{ $$ = (struct stmt_list){}; }
 	| list compound				{ $$ = stmt_add($1, $2); }
 	;
 stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
-	| postfix '=' expr		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
-	| postfix ASSIGN expr		{ $$ = ast_assign(p, @$, $2, $1, $3); }
+	| postfix '=' rvalue		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
+	| postfix ASSIGN rvalue		{ $$ = ast_assign(p, @$, $2, $1, $3); }
 	| LET VARIABLE init		{ $$ = ast_let(p, @$, ast_var(p, @2, $2), NULL, $3); }
 	| LET VARIABLE ':' type init	{ $$ = ast_let(p, @$, ast_var(p, @2, $2), $4, $5); }
 	| RETURN			{ $$ = ast_stmt(p, @$, STMT_RETURN); }
@@ -114,26 +119,37 @@ stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 	| CONTINUE			{ $$ = ast_stmt(p, @$, STMT_CONTINUE); }
 	;
 init	: %empty			{ $$ = NULL; }
-	| '=' expr			{ $$ = $2; }
+	| '=' rvalue			{ $$ = $2; }
+	;
+/* Blocks with a value stand only where no statement can begin. */
+rvalue	: expr
+	| blockvalue
+	| ifvalue
+	;
+blockvalue : '{' list expr '}'		{ $$ = ast_value_block(p, @$, $2, $3); }
+	;
+ifvalue	: IF expr blockvalue ELSE blockvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
+	| IF expr blockvalue ELSE ifvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
 	;
 type	: known
 	| named
 	;
 named	: NAME				{ $$ = type_name_word(p, @$, $1); }
 	| named '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
-	| named '*'			{ $$ = type_name_pointer(p, @$); }
+	| named '*'			{ $$ = type_name_pointer(p, @$, $1); }
 	;
 /* Types that begin with a word which begins no expression. */
 known	: words
-	| TAG NAME			{ $$ = type_name_tag(p, @$); }
+	| TAG NAME			{ $$ = type_name_tag(p, @$, $1, $2); }
+	| TAG TYPE			{ $$ = type_name_tag(p, @$, $1, $2); }
 	| TYPEOF '(' expr ')'		{ $$ = type_name_of(p, @$, $3); }
 	| TYPEOF '(' known ')'		{ $$ = $3; }
 	| known '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
 	| known '[' ']'			{ $$ = type_name_array(p, @$, $1, NULL); }
-	| known '*'			{ $$ = type_name_pointer(p, @$); }
+	| known '*'			{ $$ = type_name_pointer(p, @$, $1); }
 	;
 words	: TYPE				{ $$ = type_name_word(p, @$, $1); }
-	| words TYPE			{ $$ = type_name_more(p, @$, $1); }
+	| words TYPE			{ $$ = type_name_more(p, @$, $1, $2); }
 	;
 compound : branch
 	| block
@@ -176,22 +192,30 @@ unary	: postfix
 	| '~' unary			{ $$ = ast_unop(p, @$, OP_BNOT, $2); }
 	| '-' unary			{ $$ = ast_unop(p, @$, OP_NEG, $2); }
 	| '*' unary			{ $$ = ast_unop(p, @$, OP_DEREF, $2); }
+	| '&' unary			{ $$ = ast_unop(p, @$, OP_ADDRESS, $2); }
 	| INC unary			{ $$ = ast_unop(p, @$, OP_PREINC, $2); }
 	| DEC unary			{ $$ = ast_unop(p, @$, OP_PREDEC, $2); }
+	| COMPTIME unary		{ $$ = ast_comptime(p, @$, $2); }
 	| '(' known ')' unary		{ $$ = ast_cast(p, @$, $2, $4); }
-	| '(' expr stars ')' unary	{ $$ = ast_cast_pointer(p, @$, $2, @3, $5); }
+	| '(' expr stars ')' unary	{ $$ = ast_cast_named(p, @$, $2, $3, $5); }
+	| '(' expr ')' castee		{ $$ = ast_cast_named(p, @$, $2, (struct stars){}, $4); }
 	;
-stars	: '*'
-	| '*' stars
+/* What shows that `(name)` in front of it is a cast: no operator begins so. */
+castee	: bare
+	| grouped
+	| '!' unary			{ $$ = ast_unop(p, @$, OP_NOT, $2); }
+	| '~' unary			{ $$ = ast_unop(p, @$, OP_BNOT, $2); }
+	| '(' known ')' unary		{ $$ = ast_cast(p, @$, $2, $4); }
+	| '(' expr stars ')' unary	{ $$ = ast_cast_named(p, @$, $2, $3, $5); }
+	| '(' expr ')' castee		{ $$ = ast_cast_named(p, @$, $2, (struct stars){}, $4); }
 	;
-postfix	: primary
-	| postfix '.' member		{ $$ = ast_field(p, @$, $1, $3); }
-	| postfix ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
-	| postfix '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
-	| postfix INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
-	| postfix DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
+stars	: '*'				{ $$ = (struct stars){1, @$}; }
+	| '*' stars			{ $$ = (struct stars){$2.n + 1, @$}; }
 	;
-primary	: INTEGER
+postfix	: bare
+	| grouped
+	;
+bare	: INTEGER
 	| STRING
 	| BOOLEAN			{ $$ = ast_bool(p, @$, $1); }
 	| PARAM				{ $$ = ast_param(p, @$, $1); }
@@ -200,14 +224,37 @@ primary	: INTEGER
 	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
 	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct expr_list){}, true); }
 	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
-	| SIZEOF '(' expr ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
+	| SIZEOF '(' rvalue ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
 	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
-	| '(' expr ')'			{ $$ = $2; }
+	| OFFSETOF '(' expr ',' path ')'	{ $$ = ast_offsetof(p, @$, NULL, $3, $5); }
+	| OFFSETOF '(' known ',' path ')'	{ $$ = ast_offsetof(p, @$, $3, NULL, $5); }
+	| bare '.' member		{ $$ = ast_field(p, @$, $1, $3); }
+	| bare ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
+	| bare '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
+	| bare INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
+	| bare DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
+	;
+grouped	: '(' expr ')'			{ $$ = $2; }
+	| '(' blockvalue ')'		{ $$ = $2; }
+	| '(' ifvalue ')'		{ $$ = $2; }
+	| '(' ')'			{ $$ = ast_tuple(p, @$, (struct expr_list){}); }
 	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, expr_add((struct expr_list){}, $2)); }
 	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, expr_push($2, $4)); }
+	| '(' record comma ')'		{ $$ = ast_record(p, @$, $2); }
+	| grouped '.' member		{ $$ = ast_field(p, @$, $1, $3); }
+	| grouped ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
+	| grouped '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
+	| grouped INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
+	| grouped DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
 	;
-args	: expr				{ $$ = expr_add((struct expr_list){}, $1); }
-	| args ',' expr			{ $$ = expr_add($1, $3); }
+record	: NAME '=' rvalue		{ $$ = record_add(p, @1, (struct record_list){}, $1, $3); }
+	| record ',' NAME '=' rvalue	{ $$ = record_add(p, @3, $1, $3, $5); }
+	;
+path	: member			{ $$ = ast_path(p, @1, NULL, $1); }
+	| path '.' member		{ $$ = ast_path(p, @3, $1, $3); }
+	;
+args	: rvalue			{ $$ = expr_add((struct expr_list){}, $1); }
+	| args ',' rvalue		{ $$ = expr_add($1, $3); }
 	;
 member	: NAME
 	| TYPE
@@ -215,7 +262,7 @@ member	: NAME
 	| keyword			{ $$ = span_text(p, @$); }
 	;
 keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
-	| SIZEOF | TYPEOF | TAG ;
+	| SIZEOF | TYPEOF | OFFSETOF | COMPTIME | TAG ;
 %%
 
 const char *token_name(int token)

@@ -67,13 +67,35 @@ struct expr *ast_field(
 	struct parse *p, struct span at, struct expr *object, const char *name);
 struct expr *ast_cast(
 	struct parse *p, struct span at, struct type_name *to, struct expr *value);
-/* `(NAME *) value`: what is in front of the stars must be a name. */
-struct expr *ast_cast_pointer(struct parse *p, struct span at, const struct expr *name,
-	struct span stars, struct expr *value);
+/* `(NAME *) value`, `(NAME) value`: what is in front of the stars must be a name. */
+struct stars {
+	unsigned n;
+	struct span span;
+};
+struct expr *ast_cast_named(struct parse *p, struct span at, const struct expr *name,
+	struct stars stars, struct expr *value);
 /* Of a type or of a value; the other is NULL. */
 struct expr *ast_sizeof(
 	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members);
+/* (a=1, b=2): the names and their values, as many of each. */
+struct record_list {
+	struct expr_path *names;
+	struct expr_list values;
+};
+struct record_list record_add(
+	struct parse *p, struct span at, struct record_list l, const char *name, struct expr *value);
+struct expr *ast_record(struct parse *p, struct span at, struct record_list members);
+/* a.b.c: adds a name to those before it. */
+struct expr_path *ast_path(
+	struct parse *p, struct span at, struct expr_path *before, const char *name);
+/* As ast_sizeof(). */
+struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *type,
+	struct expr *value, struct expr_path *path);
+/* { statements; value } */
+struct expr *ast_value_block(
+	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value);
+struct expr *ast_comptime(struct parse *p, struct span at, struct expr *value);
 struct expr *ast_bool(struct parse *p, struct span at, bool value);
 struct expr *ast_param(struct parse *p, struct span at, unsigned number);
 struct expr *ast_var(struct parse *p, struct span at, const char *name);

@@ -9,11 +9,11 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"assert", "bswap", "buf", "cat", "cgroup_path", "cgroupid", "container_of", "cpid", "curtask",
+	"assert", "bswap", "buf", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
 	"debugf", "dw_ustack", "errorf", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
 	"kfunc_allowed", "kfunc_exist", "kptr", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
-	"numaid", "offsetof", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
+	"numaid", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
 	"reg", "signal", "signal_name", "signal_thread", "skboutput", "socket_cookie",
 	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
 	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "uaddr",
@@ -34,7 +34,7 @@ static const char *const settings[] = {
 };
 
 /* Keywords of what the grammar does not have. */
-static const char *const words[] = {"comptime", "enum", "fn", "import", "macro", "struct", "union"};
+static const char *const words[] = {"fn", "import", "macro"};
 
 static bool among(const char *name, const char *const *list, size_t n)
 {

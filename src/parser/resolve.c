@@ -15,6 +15,7 @@
 #include "names.h"
 #include "parser.h"
 #include "type_name.h"
+#include "types/types.h"
 
 /* The variables that are known at this point of the script, the newest first. */
 struct scope {
@@ -41,6 +42,7 @@ struct resolve {
 };
 
 static void resolve_expr(struct resolve *r, struct expr *n);
+static void resolve_stmt(struct resolve *r, struct stmt *n);
 
 static void resolve_list(struct resolve *r, struct expr *n)
 {
@@ -359,10 +361,33 @@ static void resolve_args(struct resolve *r, struct expr *call, const struct buil
 	}
 }
 
+/* An enumerator, or what the C part defines. */
+static bool resolve_constant(struct resolve *r, struct expr *n)
+{
+	struct constant c = {};
+
+	if (n->call.parens || !r->env->types || !types_constant(r->env->types, n->call.name, &c))
+		return false;
+	if (c.type->kind == TYPE_STRING) {
+		n->kind = EXPR_STRING;
+		n->string.text = c.text;
+		n->string.len = (uint32_t)strlen(c.text);
+		return true;
+	}
+	n->kind = EXPR_INT;
+	n->integer.value = c.value;
+	n->integer.is_unsigned = !c.type->is_signed && c.value > INT64_MAX;
+	n->integer.type = c.type->integer.names ? c.type : NULL;
+	n->integer.param = NULL;
+	return true;
+}
+
 static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
+	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && resolve_constant(r, n))
+		return;
 	n->call.builtin = b;
 	if (!b && peer_has(PEER_FUNCTION, n->call.name)) {
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "bpftrace has %s%s; strata does not yet",
@@ -379,6 +404,16 @@ static void resolve_call(struct resolve *r, struct expr *n)
 	resolve_args(r, n, b);
 }
 
+static void resolve_value_block(struct resolve *r, struct expr *n)
+{
+	struct scope *outer = r->scope;
+
+	for (struct stmt *s = n->block.stmts; s; s = s->next)
+		resolve_stmt(r, s);
+	resolve_expr(r, n->block.value);
+	scope_end(r, outer);
+}
+
 static void resolve_expr(struct resolve *r, struct expr *n)
 {
 	struct expr *operands[EXPR_OPERANDS_MAX];
@@ -393,14 +428,14 @@ static void resolve_expr(struct resolve *r, struct expr *n)
 		resolve_map(r, n);
 	else if (n->kind == EXPR_CALL)
 		resolve_call(r, n);
+	else if (n->kind == EXPR_BLOCK)
+		resolve_value_block(r, n);
 	else
 		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
 			resolve_list(r, operands[i]);
 }
 
 /* ---- statements ---- */
-
-static void resolve_stmt(struct resolve *r, struct stmt *n);
 
 static void resolve_assign(struct resolve *r, struct stmt *n)
 {
@@ -418,8 +453,7 @@ static void resolve_let(struct resolve *r, struct stmt *n)
 	struct expr *name = n->let.var;
 	struct var *v = var_find(r, name->var.name);
 
-	if (n->let.to)
-		resolve_expr(r, n->let.to->of);
+	resolve_expr(r, type_name_expr(n->let.to));
 	resolve_expr(r, n->let.value);
 	if (v) {
 		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,

@@ -8,19 +8,20 @@
 #include "model/type.h"
 #include "parse.h"
 
-/* type: NULL for types of C, which bpftrace finds in the kernel's BTF. */
+/* type: NULL for words of C's types. Those of <stdint.h> and <linux/types.h> are strata's own, so that
+ * they need no BTF. */
 static const struct {
 	const char *name;
 	const struct type *const *type;
 } names[] = {
-	{"__s16", NULL},
-	{"__s32", NULL},
-	{"__s64", NULL},
-	{"__s8", NULL},
-	{"__u16", NULL},
-	{"__u32", NULL},
-	{"__u64", NULL},
-	{"__u8", NULL},
+	{"__s16", &type_int16},
+	{"__s32", &type_int32},
+	{"__s64", &type_int64},
+	{"__s8", &type_int8},
+	{"__u16", &type_uint16},
+	{"__u32", &type_uint32},
+	{"__u64", &type_uint64},
+	{"__u8", &type_uint8},
 	{"bool", &type_bool},
 	{"char", NULL},
 	{"double", NULL},
@@ -34,17 +35,20 @@ static const struct {
 	{"int64_t", &type_int64},
 	{"int8", &type_int8},
 	{"int8_t", &type_int8},
+	{"intptr_t", &type_int64},
 	{"long", NULL},
-	{"s16", NULL},
-	{"s32", NULL},
-	{"s64", NULL},
-	{"s8", NULL},
+	{"s16", &type_int16},
+	{"s32", &type_int32},
+	{"s64", &type_int64},
+	{"s8", &type_int8},
 	{"short", NULL},
 	{"signed", NULL},
-	{"u16", NULL},
-	{"u32", NULL},
-	{"u64", NULL},
-	{"u8", NULL},
+	{"size_t", &type_uint64},
+	{"ssize_t", &type_int64},
+	{"u16", &type_uint16},
+	{"u32", &type_uint32},
+	{"u64", &type_uint64},
+	{"u8", &type_uint8},
 	{"uint16", &type_uint16},
 	{"uint16_t", &type_uint16},
 	{"uint32", &type_uint32},
@@ -53,6 +57,7 @@ static const struct {
 	{"uint64_t", &type_uint64},
 	{"uint8", &type_uint8},
 	{"uint8_t", &type_uint8},
+	{"uintptr_t", &type_uint64},
 	{"unsigned", NULL},
 	{"void", NULL},
 };
@@ -84,7 +89,8 @@ bool type_name_is(const char *word)
 	for (size_t i = 0; i < NAMES; i++)
 		if (!strcmp(names[i].name, word))
 			return true;
-	return !strcmp(word, "string") || is_int_of_any_size(word) || is_typedef(word);
+	return !strcmp(word, "string") || !strcmp(word, "buffer") || is_int_of_any_size(word) ||
+	       is_typedef(word);
 }
 
 static struct type_name *new_name(struct parse *p, struct span at, enum type_form form)
@@ -104,45 +110,106 @@ static struct type_name *known(struct parse *p, struct span at, const struct typ
 	return t;
 }
 
+static struct type_name *of_words(
+	struct parse *p, struct span at, enum type_form form, const char *words)
+{
+	struct type_name *t = new_name(p, at, form);
+
+	t->words = words;
+	return t;
+}
+
 struct type_name *type_name_word(struct parse *p, struct span at, const char *word)
 {
 	if (!strcmp(word, "string"))
 		return new_name(p, at, TYPE_FORM_STRING);
+	if (!strcmp(word, "buffer"))
+		return new_name(p, at, TYPE_FORM_BUFFER);
 	for (size_t i = 0; i < NAMES; i++)
 		if (!strcmp(names[i].name, word))
 			return names[i].type ? known(p, at, *names[i].type) :
-					       new_name(p, at, TYPE_FORM_C);
-	return new_name(p, at, is_typedef(word) && !is_int_of_any_size(word) ? TYPE_FORM_C :
-									 TYPE_FORM_UNKNOWN);
+					       of_words(p, at, TYPE_FORM_C, word);
+	if (is_int_of_any_size(word))
+		return new_name(p, at, TYPE_FORM_UNKNOWN);
+	return of_words(p, at, TYPE_FORM_NAME, word);
+}
+
+struct type_name *type_name_typedef(struct parse *p, struct span at, const char *name)
+{
+	return type_name_word(p, at, name);
 }
 
 /* unsigned long */
-struct type_name *type_name_more(struct parse *p, struct span at, struct type_name *t)
+struct type_name *type_name_more(
+	struct parse *p, struct span at, struct type_name *t, const char *word)
 {
-	return new_name(p, at, t->form == TYPE_FORM_C ? TYPE_FORM_C : TYPE_FORM_UNKNOWN);
+	if (t->form != TYPE_FORM_C)
+		return new_name(p, at, TYPE_FORM_UNKNOWN);
+	return of_words(p, at, TYPE_FORM_C, arena_printf(p->arena, "%s %s", t->words, word));
 }
 
-/* size: an INT; NULL in T[] */
+enum { TYPE_DEPTH_MAX = 16 };
+
+static struct type_name *around(
+	struct parse *p, struct span at, enum type_form form, struct type_name *inner)
+{
+	struct type_name *t = new_name(p, at, form);
+
+	if (inner->depth == TYPE_DEPTH_MAX) {
+		if (!p->too_deep)
+			diag(p->diags, at, DIAG_NESTING, "pointers and arrays are at most %d deep",
+				TYPE_DEPTH_MAX);
+		p->too_deep = true;
+		return inner;
+	}
+	t->inner = inner;
+	t->depth = inner->depth + 1;
+	return t;
+}
+
+static struct type_name *array_of(
+	struct parse *p, struct span at, struct type_name *inner, uint64_t n)
+{
+	struct type_name *t = around(p, at, TYPE_FORM_ARRAY, inner);
+
+	t->n = n;
+	return t;
+}
+
+/* size: an INT; NULL in T[]. T[2][3] is an array of two: the new dimension is the innermost. */
 struct type_name *type_name_array(
 	struct parse *p, struct span at, struct type_name *t, const struct expr *size)
 {
-	if (t->form == TYPE_FORM_UNKNOWN)
+	uint64_t n = size ? size->integer.value : 0;
+	struct type_name *inner = t;
+
+	if (size && !n) {
+		diag(p->diags, size->span, DIAG_TYPE_NAME, "an array has at least one element");
 		return new_name(p, at, TYPE_FORM_UNKNOWN);
-	if (t->form != TYPE_FORM_STRING || !size)
-		return new_name(p, at, TYPE_FORM_ARRAY);
-	if (size->integer.value < 1 || size->integer.value > TYPE_STRING_MAX)
-		return new_name(p, at, TYPE_FORM_SIZE);
-	return known(p, at, type_string(p->arena, (uint32_t)size->integer.value));
+	}
+	if ((t->form == TYPE_FORM_STRING || t->form == TYPE_FORM_BUFFER) && !t->n) {
+		t->n = n;
+		t->span = at;
+		return t;
+	}
+	if (t->form != TYPE_FORM_ARRAY)
+		return array_of(p, at, t, n);
+	while (inner->inner->form == TYPE_FORM_ARRAY)
+		inner = inner->inner;
+	inner->inner = array_of(p, at, inner->inner, n);
+	t->span = at;
+	return t;
 }
 
-struct type_name *type_name_pointer(struct parse *p, struct span at)
+struct type_name *type_name_pointer(struct parse *p, struct span at, struct type_name *to)
 {
-	return new_name(p, at, TYPE_FORM_POINTER);
+	return around(p, at, TYPE_FORM_POINTER, to);
 }
 
-struct type_name *type_name_tag(struct parse *p, struct span at)
+struct type_name *type_name_tag(
+	struct parse *p, struct span at, const char *tag, const char *name)
 {
-	return new_name(p, at, TYPE_FORM_TAG);
+	return of_words(p, at, TYPE_FORM_TAG, arena_printf(p->arena, "%s %s", tag, name));
 }
 
 struct type_name *type_name_of(struct parse *p, struct span at, struct expr *e)

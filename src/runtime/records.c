@@ -10,6 +10,7 @@
 #include "maps.h"
 #include "output/output.h"
 #include "output/stream.h"
+#include "problems.h"
 #include "shared.h"
 #include "show.h"
 
@@ -95,6 +96,11 @@ static void run_exit(struct record_env *env, const struct image_record *r, const
 		env->code = (int)show_int(r->args[0].type, data + r->args[0].offset);
 }
 
+static void run_problem(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	problem_first(env->image, r, env->warn_reads);
+}
+
 static const struct record_row kinds[] = {
 	{"clear", 0, run_clear},
 	{"exit", 0, run_exit},
@@ -102,6 +108,7 @@ static const struct record_row kinds[] = {
 	{"print", 1, run_print},
 	{"print-map", MAP_WEIGHT, run_print_map},
 	{"printf", 1, run_printf},
+	{"problem", 0, run_problem},
 	{"zero", 0, run_zero},
 };
 

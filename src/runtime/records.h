@@ -16,6 +16,7 @@ struct record_env {
 	const struct image *image;
 	const struct shared *shared; /* maps */
 	int64_t top;            /* --top; 0: all */
+	bool warn_reads;        /* -k: reads of memory that fail */
 	bool exit_called;       /* set by exit().. */
 	int code;               /* ..with this code */
 };

@@ -20,6 +20,7 @@
 #include "model/type.h"
 #include "runtime/follow.h"
 #include "runtime/output/stream.h"
+#include "runtime/problems.h"
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
 #include "runtime/why.h"
@@ -354,6 +355,7 @@ static struct image_object *new_object(struct session *s, const struct image *im
 		.image = img,
 		.shared = &s->shared,
 		.top = s->opt.top,
+		.warn_reads = s->opt.warn_reads,
 	};
 	vec_push(&s->objects, o);
 	vec_push(&s->images, img);
@@ -543,6 +545,8 @@ int session_finish(struct session *s)
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;
 	report_lost(s);
+	if (!s->opt.quiet)
+		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)
 		log_hint("no events: no probe fired, or every event was filtered out");
 	stats(s);

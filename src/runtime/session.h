@@ -24,6 +24,7 @@ struct session_options {
 	struct stream *stream;
 	const struct settings *settings; /* what is made once: ring buffer, caches, source maps */
 	bool quiet;           /* -q: nothing but what the script says */
+	bool warn_reads;      /* -k: warn where memory cannot be read, at once */
 	bool dry_run;         /* load, attach nothing */
 	bool grows;           /* images may follow the first; the session does not end where no image
 			       * has probes */

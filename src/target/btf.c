@@ -23,6 +23,7 @@
 #define TYPEDEF_MARK "btf_trace_"
 #define NESTING_MAX  8
 #define CACHE_MAX    65536
+#define WALKS        6 /* so many searches through all types cost less than an index of them */
 
 struct btf_cache {
 	char *text;
@@ -39,6 +40,7 @@ struct module_btf {
 	const char *name;
 	struct btf *btf;
 	struct func_index funcs;
+	unsigned asked; /* searches for a function */
 	struct module_btf *next;
 };
 
@@ -311,41 +313,6 @@ const char *const *target_btf_functions(struct target *t, const char *module,
 	return strings_done(t, &found);
 }
 
-/* "struct file", "char", "void" */
-static const char *pointee_name(struct target *t, const struct btf *btf, uint32_t id)
-{
-	const struct btf_type *type = btf__type_by_id(btf, id);
-	const char *name;
-
-	while (type && (btf_is_mod(type) || btf_is_type_tag(type)))
-		type = btf__type_by_id(btf, type->type);
-	name = type && btf_kind(type) != BTF_KIND_UNKN ? btf__name_by_offset(btf, type->name_off) : "";
-	if (!name || !*name)
-		return "void";
-	return btf_is_struct(type) ? arena_printf(t->arena, "struct %s", name) :
-				     arena_strdup(t->arena, name);
-}
-
-static struct btf_value value_of(struct target *t, const struct btf *btf, uint32_t id)
-{
-	int at = id ? btf__resolve_type(btf, id) : -1;
-	const struct btf_type *type = at > 0 ? btf__type_by_id(btf, (uint32_t)at) : NULL;
-	struct btf_value v = {};
-
-	if (!type)
-		return v;
-	if (btf_is_ptr(type)) {
-		v.size = 8;
-		v.pointee = pointee_name(t, btf, type->type);
-	} else if (btf_is_int(type) && (type->size & (type->size - 1)) == 0 && type->size <= 8) {
-		v.size = type->size;
-		v.is_signed = btf_int_encoding(type) & BTF_INT_SIGNED;
-	} else if (btf_is_any_enum(type) && type->size <= 8) {
-		v.size = type->size;
-	}
-	return v;
-}
-
 static uint32_t hash_name(const char *name)
 {
 	uint32_t h = 0x811c9dc5;
@@ -359,7 +326,7 @@ static const char *func_name(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 
-	return btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
+	return type && btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
 }
 
 /* The slot of the name in the hash table: its own, or the free one where it belongs. */
@@ -395,26 +362,24 @@ static bool index_functions(struct target *t, struct module_btf *m)
 	return m->funcs.ids;
 }
 
-int target_btf_function(struct target *t, const char *module, const char *name,
-	struct btf_function *ret)
+static uint32_t walk_to_function(struct target *t, const struct module_btf *m, const char *name)
+{
+	uint32_t n = btf__type_cnt(m->btf);
+
+	for (uint32_t i = first_type(t, m->btf); i < n; i++) {
+		const char *own = func_name(m->btf, i);
+
+		if (own && !strcmp(own, name))
+			return i;
+	}
+	return 0;
+}
+
+uint32_t target_btf_function(struct target *t, const char *module, const char *name)
 {
 	struct module_btf *m = module_of(t, module);
-	uint32_t id = m && index_functions(t, m) ? *func_slot(m, name) : 0;
-	struct btf *btf = m ? m->btf : NULL;
-	const struct btf_type *proto;
-	struct btf_value *params;
 
-	if (!id)
-		return -ENOENT;
-	proto = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
-	if (!proto || !btf_is_func_proto(proto))
-		return -ENOENT;
-	params = arena_new_array(t->arena, struct btf_value, btf_vlen(proto) + 1);
-	for (uint32_t i = 0; i < btf_vlen(proto); i++) {
-		params[i] = value_of(t, btf, btf_params(proto)[i].type);
-		params[i].name = arena_strdup(t->arena,
-			btf__name_by_offset(btf, btf_params(proto)[i].name_off));
-	}
-	*ret = (struct btf_function){params, btf_vlen(proto), value_of(t, btf, proto->type)};
-	return 0;
+	if (m && m->asked++ < WALKS)
+		return walk_to_function(t, m, name);
+	return m && index_functions(t, m) ? *func_slot(m, name) : 0;
 }

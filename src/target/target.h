@@ -73,28 +73,16 @@ int target_btf_offset(struct target *t, const char *strct, const char *member);
 /* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
 const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
 bool target_has_btf(struct target *t);
-/* libbpf's, of a module or of "vmlinux"; NULL: there is none. Parsed once, freed by target_close(). */
-struct btf;
-struct btf *target_btf(struct target *t, const char *module);
 /* Modules of the kernel with BTF that match a pattern, "vmlinux" among them. */
 const char *const *target_btf_modules(struct target *t, const char *pattern);
 /* Names of functions in BTF matching a pattern; the module's, or those of "vmlinux". */
 const char *const *target_btf_functions(struct target *t, const char *module,
 	const char *pattern);
-struct btf_value {
-	const char *name; /* of the parameter */
-	const char *pointee; /* "struct file", "char"; NULL: no pointer */
-	uint32_t size;    /* 1, 2, 4, 8; 0: nothing that fits a register */
-	bool is_signed;
-};
-struct btf_function {
-	const struct btf_value *params;
-	size_t nparams;
-	struct btf_value ret; /* size 0: void */
-};
-/* 0 or -errno. */
-int target_btf_function(struct target *t, const char *module, const char *name,
-	struct btf_function *ret);
+/* The function's type id in the module's BTF, or in that of "vmlinux"; 0: it has none. */
+uint32_t target_btf_function(struct target *t, const char *module, const char *name);
+/* libbpf's, of a module or of "vmlinux"; NULL: there is none. Parsed once, freed by target_close(). */
+struct btf;
+struct btf *target_btf(struct target *t, const char *module);
 
 /* ---- processes (proc.c) ---- */
 struct proc_map {

@@ -3,6 +3,8 @@
 #pragma once
 #include "types.h"
 
+struct btf_types;
+
 struct type_source {
 	void *state; /* passed to the functions; NULL: there is nothing, do not ask */
 	const struct type *(*find)(void *state, enum type_tag tag, const char *name);
@@ -20,3 +22,5 @@ void btf_source(struct arena *a, struct target *t, struct types *ts, struct type
 void types_add_source(struct types *ts, const struct type_source *s);
 struct arena *types_arena(struct types *ts);
 struct target *types_target(struct types *ts);
+/* The state of the kernel's source, of btf.h; NULL: there is no BTF. */
+struct btf_types *types_kernel(struct types *ts);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/vec.h"
+#include "c_int.h"
 #include "source.h"
 
 enum { SOURCES_MAX = 4 };
@@ -62,6 +63,13 @@ static const struct type_source *source(struct types *ts, unsigned i)
 	return ts->sources[i].state ? &ts->sources[i] : NULL;
 }
 
+struct btf_types *types_kernel(struct types *ts)
+{
+	const struct type_source *s = ts ? source(ts, 0) : NULL;
+
+	return s ? s->state : NULL;
+}
+
 static bool is_incomplete(const struct type *t)
 {
 	return t->kind == TYPE_STRUCT && composite_of(t)->incomplete;
@@ -69,8 +77,10 @@ static bool is_incomplete(const struct type *t)
 
 const struct type *types_find(struct types *ts, enum type_tag tag, const char *name)
 {
-	const struct type *declared = NULL;
+	const struct type *declared = tag == TAG_NAME ? c_int(ts->arena, name) : NULL;
 
+	if (declared)
+		return declared;
 	for (unsigned i = ts->n; i-- > 0;) {
 		const struct type_source *s = source(ts, i);
 		const struct type *t = s ? s->find(s->state, tag, name) : NULL;
@@ -82,18 +92,65 @@ const struct type *types_find(struct types *ts, enum type_tag tag, const char *n
 	return declared;
 }
 
+/* By a name with its tag, or by a typedef's. */
+static const struct type *find_named(struct types *ts, const char *name)
+{
+	if (!strncmp(name, "struct ", 7))
+		return types_find(ts, TAG_STRUCT, name + 7);
+	if (!strncmp(name, "union ", 6))
+		return types_find(ts, TAG_UNION, name + 6);
+	return strcmp(name, "struct") && strcmp(name, "union") ? types_find(ts, TAG_NAME, name) : NULL;
+}
+
 const struct type *types_complete(struct types *ts, const struct type *t)
 {
-	const char *name;
 	const struct type *found;
 
 	if (!ts || !is_incomplete(t))
 		return t;
-	name = strchr(composite_of(t)->name, ' ');
-	if (!name)
-		return t;
-	found = types_find(ts, composite_of(t)->is_union ? TAG_UNION : TAG_STRUCT, name + 1);
-	return found ? found : t;
+	found = find_named(ts, composite_of(t)->name);
+	return found && found->kind == TYPE_STRUCT ? found : t;
+}
+
+/* ---- types found later -------------------------------------------------- */
+
+static struct composite *named(struct arena *a, const char *name)
+{
+	struct composite *c = arena_new_obj(a, struct composite);
+
+	c->name = name;
+	c->is_union = !strncmp(name, "union ", 6);
+	return c;
+}
+
+const struct type *types_later(struct arena *a, const char *name)
+{
+	struct composite *c = named(a, name);
+
+	c->incomplete = true;
+	return type_struct(a, 0, c);
+}
+
+/* Its id is its size. */
+static void fill_sized(struct composite *c)
+{
+	const struct type *t = find_named(c->source, c->name);
+
+	c->incomplete = !t || t->kind != TYPE_STRUCT || t->size != c->id || composite_of(t)->incomplete;
+	if (!c->incomplete) {
+		c->n = composite_of(t)->n;
+		c->members = composite_of(t)->members;
+	}
+}
+
+const struct type *types_sized(struct types *ts, const char *name, uint32_t size)
+{
+	struct composite *c = named(ts->arena, name);
+
+	c->id = size;
+	c->source = ts;
+	c->fill = fill_sized;
+	return type_struct(ts->arena, size, c);
 }
 
 bool types_constant(struct types *ts, const char *name, struct constant *ret)
@@ -103,6 +160,8 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 
 		if (s && s->constant && s->constant(s->state, name, ret))
 			return true;
+		if (s && s->macro && s->macro(s->state, name)) /* the script's, before an enumerator of BTF */
+			return false;
 	}
 	return false;
 }

@@ -31,6 +31,12 @@ void types_close(struct types *ts);
 const struct type *types_find(struct types *ts, enum type_tag tag, const char *name);
 /* The same for a struct that is incomplete: the complete one of its name, or t itself. */
 const struct type *types_complete(struct types *ts, const struct type *t);
+/* A struct to be looked up by types_complete() when it is needed, for what a pointer points to: "struct
+ * file", or a typedef's name. */
+const struct type *types_later(struct arena *a, const char *name);
+/* "struct NAME" or "union NAME" of that size, whose members are looked up at the first use; it is
+ * incomplete where no source has it with that size. */
+const struct type *types_sized(struct types *ts, const char *name, uint32_t size);
 /* An enumerator, or what a #define of the C part stands for. */
 struct constant {
 	const struct type *type; /* an INT, an enum's; or a STRING */

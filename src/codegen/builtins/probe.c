@@ -128,7 +128,7 @@ static const struct type *check_args(struct check *c, struct expr *call)
 
 static struct ir *gen_args(struct gen *g, struct expr *call, struct ir *into)
 {
-	return gen_ctx(g); /* never used: only fields of args are values */
+	return gen_args_value(g, call->type, into);
 }
 
 /* The type in BTF, if all places have the same one. */

@@ -23,26 +23,6 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	return type_string(check_arena(c), size);
 }
 
-/* Reads from the kernel or the process: addresses of the kernel have the highest bit set, on x86_64 and
- * arm64. The length read, with its NUL. */
-static struct ir *read_string(struct gen *g, struct ir *dst, struct ir *size, struct ir *addr)
-{
-	struct ir_block *kernel = ir_block(g->ir, "kernel"), *user = ir_block(g->ir, "user");
-	struct ir_block *end = ir_block(g->ir, "str");
-	struct ir *n = gen_local(g);
-
-	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, addr, ir_int(g->ir, 0)), kernel, user);
-	ir_at(g->ir, kernel);
-	ir_store(g->ir, n, 0, 8,
-		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, size, addr));
-	ir_jump(g->ir, end);
-	ir_at(g->ir, user);
-	ir_store(g->ir, n, 0, 8, gen_call(g, BPF_FUNC_probe_read_user_str, 3, dst, size, addr));
-	ir_jump(g->ir, end);
-	ir_at(g->ir, end);
-	return ir_load(g->ir, n, 0, 8, true);
-}
-
 /* A length that is not a constant, with the NUL; at most max. */
 static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
@@ -97,7 +77,8 @@ static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 	else
 		n = ir_int(g->ir, limited ? size : size - 1);
 	gen_zero(g, dst, size);
-	n = read_string(g, dst, n, addr);
+	n = gen_read(g, arg->type->kind == TYPE_POINTER ? arg->type->pointer.space : SPACE_ANY, true, dst, n,
+		addr);
 	if (!len || (len->kind == EXPR_INT && !limited))
 		mark_cut(g, dst, n, size - TRAILER - 1);
 	return dst;

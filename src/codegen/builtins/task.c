@@ -4,6 +4,8 @@
 
 #include "builtins.h"
 
+#include "types/types.h"
+
 static struct ir *high_half(struct gen *g, struct ir *v)
 {
 	return ir_binary(g->ir, IR_LSHR, v, ir_int(g->ir, 32));
@@ -88,6 +90,20 @@ static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
 	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
 }
 
+/* bpf_get_current_task(): its address, which helpers read from. */
+static const struct type *check_curtask(struct check *c, struct expr *call)
+{
+	struct types *types = check_env(c)->types;
+	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
+
+	return type_pointer(check_arena(c), task ? task : type_none, SPACE_KERNEL);
+}
+
+static struct ir *gen_curtask(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_call(g, BPF_FUNC_get_current_task, 0);
+}
+
 const struct builtin builtins_task[] = {
 	{
 		.name = "cgroup",
@@ -109,6 +125,14 @@ const struct builtin builtins_task[] = {
 		.help = "number of the current CPU",
 		.flags = BUILTIN_VAR,
 		.gen = gen_cpu,
+	},
+	{
+		.name = "curtask",
+		.sig = " -> special",
+		.help = "the current task, a struct task_struct *",
+		.flags = BUILTIN_VAR,
+		.check = check_curtask,
+		.gen = gen_curtask,
 	},
 	{
 		.name = "elapsed",

@@ -13,39 +13,58 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "codegen/regs.h"
 #include "model/type.h"
 #include "target/target.h"
+#include "types/kernel.h"
 
 extern const struct provider fentry_by_kprobe, fexit_by_kretprobe;
 
 /* ---- arguments ---------------------------------------------------------- */
 
-static const struct type *value_type(const struct resolve_env *env, const struct btf_value *v)
+/* An argument of up to 8 bytes is one word of the trampoline, a struct of up to 16 is two. */
+static uint32_t words_of(const struct type *t)
 {
-	if (!v->size)
-		return NULL;
-	return v->pointee ? type_pointer(env->arena, type_none, SPACE_KERNEL) :
-			    type_int(v->size, v->is_signed);
+	return t->size > 8 && t->size <= 16 ? 2 : 1;
 }
 
-/* Up to the first that takes more than a register: what follows lies elsewhere. */
+static bool is_in_memory(const struct type *t)
+{
+	return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
+}
+
+/* As trampolines pass it, and as a call leaves it where a kprobe stands in. */
+static void place_field(enum ctx_kind ctx, uint32_t word, struct field *f)
+{
+	bool two = f->size > 8;
+	int first = regs_arg(word), second = two ? regs_arg(word + 1) : 0;
+
+	f->where = ctx == CTX_TRAMPOLINE ? FIELD_ARG : is_in_memory(f->type) ? FIELD_REGS : FIELD_CONTEXT;
+	f->offset = ctx == CTX_TRAMPOLINE ? word * 8 : (uint32_t)first;
+	f->offset2 = ctx == CTX_TRAMPOLINE || !two ? 0 : (uint32_t)second;
+	f->why = f->type->kind == TYPE_NONE ? "values of its type are not supported" :
+		f->size > 16 ? "it is passed in memory" :
+		ctx != CTX_TRAMPOLINE && (first < 0 || second < 0) ? "it is passed on the stack" :
+		ctx == CTX_TRAMPOLINE && is_in_memory(f->type) ? "a struct passed by value is not supported" : NULL;
+	if (f->why)
+		f->where = FIELD_NOWHERE;
+}
+
 static const struct field *make_fields(const struct resolve_env *env, enum ctx_kind ctx,
-	const struct btf_function *f)
+	const struct kernel_function *k)
 {
 	const struct field *list = NULL, **last = &list;
+	uint32_t word = 0;
 
-	for (size_t i = 0; i < f->nparams; i++) {
-		const struct type *type = value_type(env, &f->params[i]);
-		int offset = ctx == CTX_TRAMPOLINE ? (int)i * 8 : regs_arg(i);
-		struct field *to;
+	for (unsigned i = 0; i < k->nparams; i++) {
+		const struct kernel_param *p = &k->params[i];
+		struct field *to = arena_new_obj(env->arena, struct field);
 
-		if (!type || offset < 0)
-			break;
-		to = arena_new_obj(env->arena, struct field);
-		*to = (struct field){.name = f->params[i].name, .type = type, .offset = offset,
-			.size = type->size, .where = ctx == CTX_TRAMPOLINE ? FIELD_ARG : FIELD_CONTEXT};
+		*to = (struct field){.name = p->name, .type = p->type, .size = p->type->size, .decl = p->decl};
+		place_field(ctx, word, to);
+		word += words_of(p->type);
+		if (!*p->name)
+			continue;
 		*last = to;
 		last = &to->next;
 	}
@@ -57,18 +76,19 @@ static const struct field *make_fields(const struct resolve_env *env, enum ctx_k
 static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *module,
 	const char *name)
 {
-	struct btf_function f;
+	struct kernel_function k;
 	struct place *p;
 
-	if (target_btf_function(env->target, module, name, &f))
+	if (!target_btf_function(env->target, module, name))
 		return;
 	p = place_add(env, ap);
 	p->func = arena_strdup(env->arena, name);
 	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, module, name);
-	if (env->names_only)
+	if (env->names_only || !kernel_function(env->types, module, name, env->listing, &k))
 		return;
-	p->fields = make_fields(env, ap->provider->ctx, &f);
-	p->ret = value_type(env, &f.ret);
+	p->fields = make_fields(env, ap->provider->ctx, &k);
+	p->ret = is_in_memory(k.ret.type) || k.ret.type->kind == TYPE_NONE ? NULL : k.ret.type;
+	p->ret_decl = ap->provider->has_retval && k.ret.type->kind != TYPE_NONE ? k.ret.decl : NULL;
 }
 
 /* Of two sorted lists what both have: BTF also knows what cannot be traced. */

@@ -37,6 +37,9 @@ bool missing_allowed(const struct resolve_env *env);
 int list_kernel_functions(const struct resolve_env *env, const char *prefix,
 	const char *const *names, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg);
+/* tracepoint_fields.c: args.NAME of the event. */
+struct trace_event;
+const struct field *tracepoint_fields(const struct resolve_env *env, const struct trace_event *e);
 /* kprobe.c; they stand in for fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);

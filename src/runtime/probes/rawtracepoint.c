@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rawtracepoint.c - rawtracepoint:EVENT: the tracepoint's own arguments as the
- * kernel passes them, arg0.., without the record that tracefs makes of them. */
+ * kernel passes them, arg0.. or by name from BTF, without the record that tracefs makes of them. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>
@@ -9,7 +9,9 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "model/type.h"
 #include "target/target.h"
+#include "types/kernel.h"
 
 static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap)
 {
@@ -29,12 +31,39 @@ static bool nothing_found(const struct resolve_env *env, const struct attach_poi
 	return missing_allowed(env);
 }
 
+/* Each is a word of the context. */
+static const struct field *make_fields(const struct resolve_env *env, const struct kernel_function *k)
+{
+	const struct field *list = NULL, **last = &list;
+
+	for (unsigned i = 0; i < k->nparams; i++) {
+		const struct kernel_param *p = &k->params[i];
+		struct field *to;
+
+		if (!*p->name)
+			continue;
+		to = arena_new_obj(env->arena, struct field);
+		*to = (struct field){.name = p->name, .type = p->type, .decl = p->decl,
+			.where = FIELD_CONTEXT, .offset = 8 * i, .size = p->type->size};
+		if (p->type->kind == TYPE_NONE || p->type->size > 8) {
+			to->where = FIELD_NOWHERE;
+			to->why = "values of its type are not supported";
+		}
+		*last = to;
+		last = &to->next;
+	}
+	return list;
+}
+
 static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)
 {
 	struct place *p = place_add(env, ap);
+	struct kernel_function k;
 
 	p->func = arena_strdup(env->arena, name);
 	p->name = arena_printf(env->arena, "rawtracepoint:%s", name);
+	if (!env->names_only && kernel_tracepoint(env->types, name, env->listing, &k))
+		p->fields = make_fields(env, &k);
 }
 
 static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
@@ -85,11 +114,12 @@ const struct provider provider_rawtracepoint = {
 	.name = "rawtracepoint",
 	.short_name = "rt",
 	.form = "rawtracepoint:EVENT",
-	.help = "the kernel's static tracepoints, raw arguments",
+	.help = "the kernel's static tracepoints, raw arguments, by name from BTF",
 	.ctx = CTX_RAW,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
 	.has_args = true,
+	.has_fields = true,
 	.expand = raw_expand,
 	.attach = raw_attach,
 	.list = raw_list,

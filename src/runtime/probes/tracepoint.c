@@ -11,55 +11,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "model/type.h"
 #include "target/target.h"
-
-enum { DATA_LOC_STRING = 256 }; /* bytes of a string of unknown length */
-
-/* ---- fields ------------------------------------------------------------- */
-
-static const struct type *field_type(const struct resolve_env *env, const char *category,
-	const struct trace_field *f)
-{
-	bool chars = strstr(f->type, "char") != NULL;
-
-	if (!strncmp(f->type, "__data_loc", 10) || !strncmp(f->type, "__rel_loc", 9))
-		return chars ? type_string(env->arena, DATA_LOC_STRING) : NULL;
-	if (f->elements > 1)
-		return chars ? type_string(env->arena, f->size) : NULL;
-	if (strchr(f->type, '*'))
-		return type_pointer(env->arena, chars ? type_int8 : type_none,
-			strcmp(category, "syscalls") ? SPACE_KERNEL : SPACE_USER);
-	if (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8)
-		return type_int(f->size, f->is_signed);
-	return NULL;
-}
-
-static const struct field *make_fields(const struct resolve_env *env,
-	const struct trace_event *e)
-{
-	const struct field *list = NULL, **last = &list;
-
-	for (size_t i = 0; i < e->nfields; i++) {
-		const struct trace_field *tf = &e->fields[i];
-		const struct type *type = field_type(env, e->category, tf);
-		struct field *f;
-
-		if (!type || !strncmp(tf->name, "common_", 7))
-			continue;
-		f = arena_new_obj(env->arena, struct field);
-		*f = (struct field){
-			.name = arena_strdup(env->arena, tf->name),
-			.type = type,
-			.offset = tf->offset,
-			.size = tf->size,
-			.where = !strncmp(tf->type, "__data_loc", 10) ? FIELD_DATA_LOC : FIELD_CONTEXT,
-		};
-		*last = f;
-		last = &f->next;
-	}
-	return list;
-}
 
 /* ---- expand ------------------------------------------------------------- */
 
@@ -123,7 +75,8 @@ static bool add_event(const struct resolve_env *env, struct attach_point *ap, co
 	p->path = category;
 	p->func = arena_strdup(env->arena, event);
 	p->config = e.id;
-	p->fields = make_fields(env, &e);
+	if (!env->names_only)
+		p->fields = tracepoint_fields(env, &e);
 	return true;
 }
 

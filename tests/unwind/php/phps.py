@@ -74,6 +74,8 @@ def from_npm(directory, name):
             package.extractall(new)
         shutil.rmtree(directory / 'native', ignore_errors=True)
         shutil.move(f'{new}/package/native', directory)
+    # A part of their C library, which runs with that one only; ours has its own.
+    (directory / 'native' / 'lib' / 'libcrypt.so.1').unlink(missing_ok=True)
     (directory / 'php').write_text(WRAPPER.format(tree=directory / 'native'))
     (directory / 'php').chmod(0o755)
 

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_memory.c - what lies in memory: arguments, members, elements, what a pointer points to.
+ *
+ * A chain such as p->a.b[2].c is followed without reading what is on the way: only its last value is
+ * read, or a struct once, as a whole. */
+#include "gen.h"
+
+#include <assert.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "codegen/regs.h"
+
+/* Where a value is. */
+struct ref {
+	bool far;        /* base is an address, to be read by a helper; else it points to our memory */
+	struct ir *base;
+	uint64_t offset;
+	enum space space;
+};
+
+static struct ir *add(struct gen *g, struct ir *v, uint64_t n)
+{
+	return n ? ir_binary(g->ir, IR_ADD, v, ir_int(g->ir, n)) : v;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static struct ir *read_as(struct gen *g, bool user, bool text, struct ir *dst, struct ir *size,
+	struct ir *addr)
+{
+	unsigned helper = text ? (user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str) :
+				 (user ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel);
+
+	return gen_call(g, helper, 3, dst, size, addr);
+}
+
+static struct ir *read_any(struct gen *g, bool text, struct ir *dst, struct ir *size, struct ir *addr)
+{
+	struct ir_block *kernel = ir_block(g->ir, "kernel"), *user = ir_block(g->ir, "user");
+	struct ir_block *end = ir_block(g->ir, "was_read");
+	struct ir *a, *b;
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, addr, ir_int(g->ir, 0)), kernel, user);
+	ir_at(g->ir, kernel);
+	a = read_as(g, false, text, dst, size, addr);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, user);
+	b = read_as(g, true, text, dst, size, addr);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, a, kernel, b, user);
+}
+
+struct ir *gen_read(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
+	struct ir *addr)
+{
+	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "goes_on");
+	struct ir *n;
+
+	if (space == SPACE_ANY)
+		n = read_any(g, text, dst, size, addr);
+	else
+		n = read_as(g, space == SPACE_USER, text, dst, size, addr);
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, n, ir_int(g->ir, 0)), failed, end);
+	ir_at(g->ir, failed);
+	gen_problem(g, PROBLEM_READ);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return n;
+}
+
+static struct ir *address(struct gen *g, const struct ref *r)
+{
+	return add(g, r->base, r->offset);
+}
+
+/* An integer's bits of a bit-field. */
+static struct ir *bits_of(struct gen *g, const struct member *m, struct ir *v)
+{
+	unsigned up = 64 - m->bit_offset - m->bit_size;
+
+	v = ir_binary(g->ir, IR_SHL, v, ir_int(g->ir, up));
+	return ir_binary(g->ir, m->type->is_signed ? IR_ASHR : IR_LSHR, v, ir_int(g->ir, 64 - m->bit_size));
+}
+
+static struct ir *load_scalar(struct gen *g, const struct ref *r, const struct type *t)
+{
+	struct ir *slot;
+
+	if (!r->far)
+		return gen_get(g, t, r->base, (uint32_t)r->offset);
+	slot = gen_tmp(g, 8);
+	gen_read(g, r->space, false, slot, ir_int(g->ir, t->size), address(g, r));
+	return gen_get(g, t, slot, 0);
+}
+
+static struct ir *load_memory(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
+{
+	bool text = t->kind == TYPE_STRING;
+	struct ir *dst;
+
+	if (!r->far && !into)
+		return ir_offset(g->ir, r->base, r->offset);
+	dst = into ? into : gen_mem(g, t->size);
+	if (!r->far) {
+		gen_copy(g, dst, ir_offset(g->ir, r->base, r->offset), t->size);
+		return dst;
+	}
+	if (text)
+		gen_zero(g, dst, t->size);
+	gen_read(g, r->space, text, dst, ir_int(g->ir, t->size), address(g, r));
+	return dst;
+}
+
+static struct ir *load(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
+{
+	return type_in_memory(t) ? load_memory(g, r, t, into) : load_scalar(g, r, t);
+}
+
+/* ---- following a chain -------------------------------------------------- */
+
+static struct ref ref_of(struct gen *g, struct expr *n);
+
+static struct ref pointed(struct gen *g, struct expr *pointer)
+{
+	return (struct ref){
+		.far = true,
+		.base = gen_value(g, pointer),
+		.space = pointer->type->pointer.space,
+	};
+}
+
+static struct ref ref_of_field(struct gen *g, struct expr *n)
+{
+	struct expr *object = n->field.object;
+	struct ref r = object->type->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
+
+	r.offset += object->type->kind == TYPE_TUPLE ? object->type->tuple.offsets[n->field.index] :
+						       n->field.member->offset;
+	return r;
+}
+
+/* Memory of ours has an end; what a helper reads beyond that of others is at worst not there. */
+static void step(struct gen *g, struct ref *r, struct expr *index, uint32_t size, uint32_t count)
+{
+	struct ir *i;
+	int64_t v;
+
+	if (index->kind == EXPR_INT) {
+		v = (int64_t)index->integer.value;
+		r->offset += (uint64_t)v * size;
+		return;
+	}
+	i = gen_value(g, index);
+	if (count)
+		i = gen_below(g, i, count);
+	i = ir_binary(g->ir, IR_MUL, i, ir_int(g->ir, size));
+	r->base = r->far ? ir_binary(g->ir, IR_ADD, r->base, i) : ir_index(g->ir, r->base, i);
+}
+
+static struct ref ref_of_element(struct gen *g, struct expr *n)
+{
+	struct expr *object = n->index.object;
+	const struct type *t = object->type;
+	struct ref r = t->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
+
+	if (t->kind == TYPE_TUPLE) {
+		r.offset += t->tuple.offsets[n->index.index->integer.value];
+	} else if (t->kind == TYPE_POINTER) {
+		step(g, &r, n->index.index, n->type->size, 0);
+	} else if (t->kind == TYPE_BUFFER) {
+		r.offset += 4;
+		step(g, &r, n->index.index, 1, t->size - 4);
+	} else {
+		step(g, &r, n->index.index, n->type->size, t->size / n->type->size);
+	}
+	return r;
+}
+
+static struct ref ref_of(struct gen *g, struct expr *n)
+{
+	if (n->kind == EXPR_FIELD && n->field.object->type->kind != TYPE_ARGS)
+		return ref_of_field(g, n);
+	if (n->kind == EXPR_INDEX)
+		return ref_of_element(g, n);
+	if (n->kind == EXPR_UNOP && n->op.op == OP_DEREF)
+		return pointed(g, n->op.left);
+	return (struct ref){.base = gen_value(g, n)};
+}
+
+struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
+{
+	const struct member *m = n->kind == EXPR_FIELD ? n->field.member : NULL;
+	struct ref r = ref_of(g, n);
+	struct ir *v = load(g, &r, n->type, into);
+
+	return m && m->bit_size ? bits_of(g, m, v) : v;
+}
+
+/* ---- addresses ---------------------------------------------------------- */
+
+/* Through memory: from there it comes as a number, with which the verifier allows everything. */
+static struct ir *as_number(struct gen *g, struct ir *pointer)
+{
+	struct ir *slot = gen_mem(g, 8);
+
+	ir_store(g->ir, slot, 0, 8, ir_address(g->ir, pointer));
+	return ir_load(g->ir, slot, 0, 8, false);
+}
+
+struct ir *gen_address(struct gen *g, struct expr *n)
+{
+	struct expr *of = n->op.left;
+	struct ref r;
+
+	if (of->kind == EXPR_MAP)
+		return as_number(g, of->map.map->slot);
+	if (of->kind == EXPR_VAR)
+		return as_number(g, gen_var_slot(g, of->var.var));
+	r = ref_of(g, of);
+	return address(g, &r);
+}
+
+/* ---- arguments ---------------------------------------------------------- */
+
+static const struct field *field_here(struct gen *g, const char *name)
+{
+	for (const struct field *f = g->place->fields; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+/* The verifier allows no read of the context at a computed offset, but a helper may be passed its
+ * address. */
+static struct ir *in_record(struct gen *g, const struct field *f)
+{
+	struct ir *at;
+
+	if (f->where == FIELD_CONTEXT)
+		return ir_offset(g->ir, gen_ctx(g), f->offset);
+	at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 4, false);
+	at = ir_binary(g->ir, IR_AND, at, ir_int(g->ir, 0xffff));
+	return ir_index(g->ir, gen_ctx(g), f->where == FIELD_REL_LOC ? add(g, at, f->offset + 4) : at);
+}
+
+static struct ir *from_record(struct gen *g, const struct field *f, const struct type *t, struct ir *dst)
+{
+	bool text = t->kind == TYPE_STRING;
+	uint32_t size = f->where == FIELD_CONTEXT && f->size < t->size ? f->size : t->size;
+
+	if (text || size < t->size)
+		gen_zero(g, dst, t->size);
+	gen_call(g, text ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel, 3, dst,
+		ir_int(g->ir, size), in_record(g, f));
+	return dst;
+}
+
+/* By a helper: what is loaded from the context is a pointer of a known type to the verifier, with which
+ * it forbids arithmetic. */
+static struct ir *trampoline_arg(struct gen *g, const struct field *f)
+{
+	struct ir *slot = gen_tmp(g, 8);
+
+	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8), slot);
+	return ir_load(g->ir, slot, 0, f->size, f->type->is_signed);
+}
+
+static struct ir *on_stack(struct gen *g, const struct field *f)
+{
+	return add(g, ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false), f->offset);
+}
+
+static struct ir *in_registers(struct gen *g, const struct field *f)
+{
+	struct ir *dst = gen_mem(g, 16);
+
+	ir_store(g->ir, dst, 0, 8, ir_load_ctx(g->ir, gen_ctx(g), f->offset, 8, false));
+	if (f->type->size > 8)
+		ir_store(g->ir, dst, 8, 8, ir_load_ctx(g->ir, gen_ctx(g), f->offset2, 8, false));
+	return dst;
+}
+
+/* The value of an argument, as type t. */
+static struct ir *argument(struct gen *g, const struct field *f, const struct type *t)
+{
+	struct ref r = {.far = true, .space = g->provider->kernel ? SPACE_KERNEL : SPACE_USER};
+
+	switch (f->where) {
+	case FIELD_CONTEXT:
+	case FIELD_DATA_LOC:
+	case FIELD_REL_LOC:
+		if (type_in_memory(t) && g->provider->ctx == CTX_TRACEPOINT)
+			return from_record(g, f, t, gen_mem(g, t->size));
+		if (type_in_memory(t)) {
+			r = (struct ref){.base = in_registers(g, f)};
+			return load(g, &r, t, NULL);
+		}
+		return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
+	case FIELD_ARG:
+		return trampoline_arg(g, f);
+	case FIELD_REGS:
+		r = (struct ref){.base = in_registers(g, f)};
+		return load(g, &r, t, NULL);
+	case FIELD_STACK:
+		r.base = on_stack(g, f);
+		return load(g, &r, t, NULL);
+	case FIELD_POINTED:
+		r.base = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 8, false);
+		return load(g, &r, t, NULL);
+	case FIELD_NOWHERE:
+		break;
+	}
+	return NULL;
+}
+
+static struct ir *nothing(struct gen *g, const struct type *t)
+{
+	struct ir *dst;
+
+	if (!type_in_memory(t))
+		return ir_int(g->ir, 0);
+	dst = gen_mem(g, t->size);
+	gen_zero(g, dst, t->size);
+	return dst;
+}
+
+struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t)
+{
+	const struct field *f = field_here(g, name);
+	struct ir *v = NULL;
+
+	if (g->provider->ctx != CTX_RAW)
+		g->bound_to_place = true;
+	if (f) /* else another place of the probe has it, this one has not */
+		v = argument(g, f, t);
+	return v ? v : nothing(g, t);
+}
+
+struct ir *gen_args_value(struct gen *g, const struct type *t, struct ir *into)
+{
+	struct ir *dst = into ? into : gen_mem(g, t->size);
+
+	gen_zero(g, dst, t->size);
+	for (unsigned i = 0; i < t->tuple.n; i++) {
+		const struct type *m = t->tuple.members[i];
+
+		gen_put(g, gen_args_field(g, t->tuple.names[i], m), m, m, dst, t->tuple.offsets[i]);
+	}
+	return dst;
+}
+
+/* ---- casts -------------------------------------------------------------- */
+
+static struct ir *cast_to_string(struct gen *g, struct expr *from, const struct type *t)
+{
+	struct ir *dst = gen_mem(g, t->size);
+
+	gen_zero(g, dst, t->size);
+	if (from->type->kind == TYPE_POINTER)
+		gen_read(g, from->type->pointer.space, true, dst, ir_int(g->ir, t->size), gen_value(g, from));
+	else
+		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
+			ir_int(g->ir, from->type->size < t->size ? from->type->size : t->size),
+			gen_bytes(g, from));
+	return dst;
+}
+
+/* Its length, then its bytes. */
+static struct ir *cast_to_buffer(struct gen *g, struct expr *from, const struct type *t)
+{
+	uint32_t room = t->size - 4, n = from->type->size < room ? from->type->size : room;
+	struct ir *dst = gen_mem(g, t->size), *data = ir_offset(g->ir, dst, 4);
+
+	gen_zero(g, dst, t->size);
+	if (from->type->kind == TYPE_POINTER) {
+		n = room;
+		gen_read(g, from->type->pointer.space, false, data, ir_int(g->ir, n), gen_value(g, from));
+	} else {
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, ir_int(g->ir, n), gen_bytes(g, from));
+	}
+	ir_store(g->ir, dst, 0, 4, ir_int(g->ir, n));
+	return dst;
+}
+
+struct ir *gen_bytes(struct gen *g, struct expr *n)
+{
+	struct ir *v = gen_value(g, n), *dst;
+
+	if (type_in_memory(n->type))
+		return v;
+	dst = gen_mem(g, 8);
+	ir_store(g->ir, dst, 0, 8, v);
+	return dst;
+}
+
+static struct ir *cast_to_array(struct gen *g, struct expr *from, const struct type *t)
+{
+	struct ir *src = gen_bytes(g, from), *dst;
+
+	if (from->type->kind != TYPE_STRING || from->type->size == t->size)
+		return src;
+	dst = gen_mem(g, t->size);
+	gen_put(g, src, from->type, type_string(g->arena, t->size), dst, 0);
+	return dst;
+}
+
+struct ir *gen_cast(struct gen *g, struct expr *n)
+{
+	struct expr *from = n->cast.value;
+	const struct type *t = n->type, *was = from->type;
+	struct ir *v;
+
+	if (type_eq(t, was))
+		return gen_value(g, from);
+	if (t->kind == TYPE_STRING && was->kind != TYPE_STRING)
+		return cast_to_string(g, from, t);
+	if (t->kind == TYPE_BUFFER)
+		return cast_to_buffer(g, from, t);
+	if (t->kind == TYPE_ARRAY)
+		return cast_to_array(g, from, t);
+	if (t->kind == TYPE_BOOL)
+		return gen_truth(g, from);
+	v = gen_value(g, from);
+	if (t->kind == TYPE_STRING) {
+		struct ir *dst = gen_mem(g, t->size);
+
+		gen_put(g, v, was, t, dst, 0);
+		return dst;
+	}
+	if (type_in_memory(t))
+		return v;
+	if (type_in_memory(was)) /* an array of the same size */
+		return gen_get(g, t, v, 0);
+	return t->kind == TYPE_INT ? ir_resize(g->ir, v, t->size, t->is_signed) : v;
+}

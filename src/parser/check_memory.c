@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check_memory.c - the types of what lies in memory: arguments, members, elements, what a pointer
+ * points to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "checker.h"
+#include "model/attach_point.h"
+
+/* ---- args.x ---- */
+
+static const struct type *disagree(struct check *c, struct expr *n, const struct field *f,
+	const struct type *t, const struct field *other, const struct place *p)
+{
+	check_fail(c, n->span, DIAG_FIELD, "args.%s is %s in one of the places, %s in another",
+		f->name, check_type_name(c, t), check_type_name(c, other->type));
+	check_hint(c, "give %s a probe of its own", p->name);
+	return type_bad;
+}
+
+/* The places of one probe may have the field with different types: one that holds all. */
+static const struct type *field_type(
+	struct check *c, struct expr *n, const struct field *f)
+{
+	const struct type *t = f->type;
+
+	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next)
+			for (const struct field *other = p->fields; other; other = other->next) {
+				const struct type *both;
+
+				if (strcmp(other->name, f->name) != 0)
+					continue;
+				both = type_join(c->arena, t, other->type);
+				if (!both)
+					return disagree(c, n, f, t, other, p);
+				t = both;
+			}
+	return t;
+}
+
+static void hint_argument(struct check *c, const char *written)
+{
+	const char **names, *near;
+	size_t n = 0;
+
+	for (const struct field *f = c->probe->fields; f; f = f->next)
+		n++;
+	names = arena_new_array(c->arena, const char *, n + 1);
+	n = 0;
+	for (const struct field *f = c->probe->fields; f; f = f->next)
+		names[n++] = f->name;
+	near = nearest(written, names, n);
+	if (near)
+		check_hint(c, "did you mean args.%s?", near);
+	else if (n == 1)
+		check_hint(c, "there is args.%s", names[0]);
+}
+
+static bool places_are_known(const struct check *c)
+{
+	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next)
+		if (!ap->places) /* resolve has reported why */
+			return false;
+	return true;
+}
+
+static const struct type *check_args_field(struct check *c, struct expr *n)
+{
+	const struct field *f = c->probe->fields;
+
+	while (f && strcmp(f->name, n->field.name) != 0)
+		f = f->next;
+	n->field.field = f;
+	if (f && f->where == FIELD_NOWHERE)
+		return check_fail(c, n->span, DIAG_FIELD, "args.%s is not there: %s", f->name, f->why);
+	if (f)
+		return field_type(c, n, f);
+	if (!places_are_known(c))
+		return type_bad;
+	check_fail(c, n->span, DIAG_FIELD, "args has no field %s", n->field.name);
+	hint_argument(c, n->field.name);
+	return type_bad;
+}
+
+/* probe->fields is in reverse order. */
+const struct type *check_args_value(struct check *c, struct expr *n)
+{
+	const struct type **members;
+	const char **names;
+	unsigned count = 0, at;
+
+	if (!places_are_known(c))
+		return type_bad;
+	for (const struct field *f = c->probe->fields; f; f = f->next)
+		count += f->where != FIELD_NOWHERE;
+	members = arena_new_array(c->arena, const struct type *, count + 1);
+	names = arena_new_array(c->arena, const char *, count + 1);
+	at = count;
+	for (const struct field *f = c->probe->fields; f; f = f->next) {
+		if (f->where == FIELD_NOWHERE)
+			continue;
+		members[--at] = field_type(c, n, f);
+		names[at] = f->name;
+		if (members[at]->kind == TYPE_BAD)
+			return type_bad;
+	}
+	if (!count)
+		return check_fail(c, n->span, DIAG_FIELD, "nothing is known of this probe's arguments");
+	return type_record(c->arena, members, names, count);
+}
+
+/* ---- tuples and records ---- */
+
+static const struct type *tuple_member(
+	struct check *c, struct expr *n, const struct type *t, uint64_t i)
+{
+	if (i < t->tuple.n)
+		return t->tuple.members[i];
+	if (!t->tuple.n)
+		return check_fail(c, n->span, DIAG_FIELD, "an empty tuple has no members");
+	return check_fail(c, n->span, DIAG_FIELD, "a tuple of %u has members .0 to .%u",
+		t->tuple.n, t->tuple.n - 1);
+}
+
+static const struct type *record_member(
+	struct check *c, struct expr *n, const struct type *t, const char *name)
+{
+	const char *near;
+
+	for (unsigned i = 0; i < t->tuple.n; i++)
+		if (!strcmp(t->tuple.names[i], name)) {
+			n->field.index = i;
+			return t->tuple.members[i];
+		}
+	check_fail(c, n->span, DIAG_FIELD, "this record has no member %s", name);
+	near = nearest(name, t->tuple.names, t->tuple.n);
+	if (near)
+		check_hint(c, "did you mean .%s?", near);
+	return type_bad;
+}
+
+static const struct type *tuple_field(struct check *c, struct expr *n, const struct type *t)
+{
+	const char *name = n->field.name;
+
+	if (t->tuple.names)
+		return record_member(c, n, t, name);
+	if (strspn(name, "0123456789") != strlen(name) || strlen(name) > 6)
+		return check_fail(c, n->span, DIAG_FIELD,
+			"the members of a tuple are numbered: .0, not .%s", name);
+	n->field.index = (unsigned)strtoul(name, NULL, 10);
+	return tuple_member(c, n, t, n->field.index);
+}
+
+/* ---- struct and union ---- */
+
+/* A pointer that is read from the memory of the kernel, or a process, points into the same one, unless
+ * its type knows better. */
+static const struct type *in_space(struct check *c, const struct type *t, enum space space)
+{
+	if (t->kind != TYPE_POINTER || t->pointer.space != SPACE_ANY || space == SPACE_ANY)
+		return t;
+	return type_pointer(c->arena, t->pointer.to, space);
+}
+
+static void hint_member(struct check *c, const struct type *t, const char *written)
+{
+	const struct composite *s = composite_of(t);
+	const char **names = arena_new_array(c->arena, const char *, s->n + 1), *near;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (*s->members[i].name)
+			names[n++] = s->members[i].name;
+	near = nearest(written, names, n);
+	if (near)
+		check_hint(c, "did you mean %s?", near);
+	else if (strchr(s->name, ' '))
+		check_hint(c, "strata -lv '%s' lists its members", s->name);
+}
+
+static const struct type *struct_field(
+	struct check *c, struct expr *n, const struct type *t, enum space space)
+{
+	struct member *m = arena_new_obj(c->arena, struct member);
+
+	t = types_complete(c->env->types, t);
+	if (type_member(t, n->field.name, m)) {
+		n->field.member = m;
+		return in_space(c, m->type, space);
+	}
+	if (composite_of(t)->incomplete)
+		return check_fail(c, n->span, DIAG_FIELD, "%s is declared, but nothing says what is in it",
+			check_type_name(c, t));
+	check_fail(c, n->span, DIAG_FIELD, "%s has no member %s", check_type_name(c, t),
+		n->field.name);
+	if (c->final)
+		hint_member(c, t, n->field.name);
+	return type_bad;
+}
+
+const struct type *check_field(struct check *c, struct expr *n)
+{
+	const struct type *t = check_expr(c, n->field.object);
+
+	switch ((int)t->kind) {
+	case TYPE_BAD:
+		return t;
+	case TYPE_ARGS:
+		return check_args_field(c, n);
+	case TYPE_TUPLE:
+		return tuple_field(c, n, t);
+	case TYPE_STRUCT:
+		return struct_field(c, n, t, SPACE_ANY);
+	case TYPE_POINTER:
+		if (t->pointer.to->kind == TYPE_STRUCT)
+			return struct_field(c, n, t->pointer.to, t->pointer.space);
+		break;
+	default:
+		break;
+	}
+	check_fail(c, n->span, DIAG_FIELD, "%s has no fields", check_type_name(c, t));
+	if (type_is_number(t))
+		check_hint(c, "a cast says what is there: ((struct NAME *)%s)->%s",
+			n->field.object->kind == EXPR_CALL ? n->field.object->call.name : "..",
+			n->field.name);
+	return type_bad;
+}
+
+/* ---- elements ---- */
+
+static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
+{
+	const struct expr *index = n->index.index;
+	int64_t i;
+
+	if (!expr_is_const(index, &i))
+		return of;
+	if (i < 0)
+		return check_fail(c, index->span, DIAG_RANGE, "an index is not negative: %lld", (long long)i);
+	if (count && (uint64_t)i >= count)
+		return check_fail(c, index->span, DIAG_RANGE, "the index %lld is out of bounds: there are "
+			"%llu elements", (long long)i, (unsigned long long)count);
+	return of;
+}
+
+/* The members behind a pointer, as an array has them. */
+static const struct type *pointed_element(struct check *c, struct expr *n, const struct type *t)
+{
+	const struct type *to = types_complete(c->env->types, t->pointer.to);
+
+	if (to->kind == TYPE_NONE || !to->size)
+		return check_fail(c, n->span, DIAG_OPERAND, "how large an element of %s is, is not known",
+			check_type_name(c, t));
+	return in_space(c, to, t->pointer.space);
+}
+
+const struct type *check_index(struct check *c, struct expr *n)
+{
+	const struct type *t = check_value(c, n->index.object);
+	const struct type *index = check_value(c, n->index.index);
+	int64_t i;
+
+	if (t->kind == TYPE_BAD || index->kind == TYPE_BAD)
+		return type_bad;
+	if (index->kind != TYPE_INT)
+		return check_fail(c, n->index.index->span, DIAG_OPERAND,
+			"an index is a number, not %s", check_type_name(c, index));
+	if (t->kind == TYPE_STRING)
+		return element(c, n, type_int8, t->size);
+	if (t->kind == TYPE_BUFFER)
+		return element(c, n, type_uint8, t->size - 4);
+	if (t->kind == TYPE_ARRAY)
+		return element(c, n, t->array.of, t->array.n);
+	if (t->kind == TYPE_POINTER)
+		return pointed_element(c, n, t);
+	if (t->kind != TYPE_TUPLE)
+		return check_fail(c, n->span, DIAG_OPERAND, "%s has no elements",
+			check_type_name(c, t));
+	if (!expr_is_const(n->index.index, &i))
+		return check_fail(c, n->index.index->span, DIAG_OPERAND,
+			"the index of a tuple is a constant");
+	return tuple_member(c, n, t, (uint64_t)i);
+}
+
+/* ---- * and & ---- */
+
+const struct type *check_deref(struct check *c, struct expr *n)
+{
+	const struct type *t = check_value(c, n->op.left), *to;
+
+	if (t->kind == TYPE_BAD)
+		return t;
+	if (t->kind != TYPE_POINTER) {
+		check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
+			check_type_name(c, t));
+		if (t->kind == TYPE_INT)
+			check_hint(c, "a cast says what is there: *(uint64 *)..; str() reads a string");
+		return type_bad;
+	}
+	to = types_complete(c->env->types, t->pointer.to);
+	if (to->kind == TYPE_NONE)
+		return check_fail(c, n->span, DIAG_OPERAND, "%s says nothing of what is there",
+			check_type_name(c, t));
+	if (!to->size && to->kind == TYPE_STRUCT)
+		return check_fail(c, n->span, DIAG_OPERAND, "%s is declared, but nothing says what is in it",
+			check_type_name(c, to));
+	return in_space(c, to, t->pointer.space);
+}
+
+/* Something that a pointer leads to has an address, and so has a variable or a map. */
+static bool is_pointed_to(const struct expr *n)
+{
+	if (n->kind == EXPR_UNOP)
+		return n->op.op == OP_DEREF;
+	if (n->kind == EXPR_FIELD && n->field.member && !n->field.member->bit_size)
+		return n->field.object->type->kind == TYPE_POINTER || is_pointed_to(n->field.object);
+	if (n->kind == EXPR_INDEX)
+		return n->index.object->type->kind == TYPE_POINTER || is_pointed_to(n->index.object);
+	return false;
+}
+
+/* The space of the innermost pointer that leads there. */
+static enum space space_of(const struct expr *n)
+{
+	const struct expr *object = n->kind == EXPR_FIELD ? n->field.object :
+		n->kind == EXPR_INDEX ? n->index.object : n->op.left;
+
+	return object->type->kind == TYPE_POINTER ? object->type->pointer.space : space_of(object);
+}
+
+const struct type *check_address(struct check *c, struct expr *n)
+{
+	struct expr *of = n->op.left;
+	const struct type *t;
+
+	if (of->kind == EXPR_MAP && !of->map.keys) {
+		check_whole_map(c, of);
+		return type_pointer(c->arena, type_none, SPACE_KERNEL);
+	}
+	t = check_value(c, of);
+	if (t->kind == TYPE_BAD)
+		return t;
+	if (of->kind == EXPR_VAR) {
+		of->var.var->addressed = true;
+		return type_pointer(c->arena, t, SPACE_KERNEL);
+	}
+	if (is_pointed_to(of))
+		return type_pointer(c->arena, t, space_of(of));
+	check_fail(c, n->span, DIAG_OPERAND, "this has no address");
+	check_hint(c, "& takes the address of a $variable, a @map, or what a pointer leads to");
+	return type_bad;
+}
+
+/* ---- offsetof ---- */
+
+const struct type *check_offsetof(struct check *c, struct expr *n)
+{
+	const struct type *t = n->offset.type ? check_type(c, n->offset.type) :
+						check_value(c, n->offset.value);
+	uint32_t at = 0;
+
+	for (struct expr_path *p = n->offset.path; p && t->kind != TYPE_BAD; p = p->next) {
+		struct member m = {};
+
+		if (t->kind == TYPE_STRUCT)
+			t = types_complete(c->env->types, t);
+		if (t->kind != TYPE_STRUCT)
+			return check_fail(c, p->span, DIAG_FIELD, "%s has no members", check_type_name(c, t));
+		if (!type_member(t, p->name, &m)) {
+			check_fail(c, p->span, DIAG_FIELD, "%s has no member %s", check_type_name(c, t),
+				p->name);
+			if (c->final)
+				hint_member(c, t, p->name);
+			return type_bad;
+		}
+		if (m.bit_size)
+			return check_fail(c, p->span, DIAG_FIELD, "%s is a bit-field, which has no offset in "
+				"bytes", p->name);
+		at += m.offset;
+		t = m.type;
+	}
+	if (t->kind == TYPE_BAD)
+		return t;
+	n->offset.bytes = at;
+	if (c->final)
+		fold_to_int(n, at);
+	return type_uint64;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* problems.h - what went wrong at places of the script, as the map `problems` counts it. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct image;
+struct image_record;
+struct shared;
+
+/* The first at a place. reads: reads of memory that failed are reported now, too. */
+void problem_first(const struct image *img, const struct image_record *r, bool reads);
+/* At the end: how many there were, a line for each kind. */
+void problems_report(const struct shared *shared, const struct image *const *images, size_t n);
