@@ -52,6 +52,11 @@ struct programs *types_programs(struct types *ts)
 	return ts->programs;
 }
 
+struct target *types_target(struct types *ts)
+{
+	return ts->target;
+}
+
 void types_add_source(struct types *ts, const struct type_source *s)
 {
 	if (ts->n < SOURCES_MAX && s->state)
@@ -165,8 +170,22 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 
 		if (s && s->constant && s->constant(s->state, name, ret))
 			return true;
+		if (s && s->macro && s->macro(s->state, name)) /* the script's, before an enumerator of BTF */
+			return false;
 	}
 	return false;
+}
+
+const char *types_macro(struct types *ts, const char *name)
+{
+	const char *text = NULL;
+
+	for (unsigned i = ts->n; i-- > 0 && !text;) {
+		const struct type_source *s = &ts->sources[i];
+
+		text = s->state && s->macro ? s->macro(s->state, name) : NULL;
+	}
+	return text;
 }
 
 /* ---- names -------------------------------------------------------------- */
