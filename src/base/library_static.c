@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+const bool libraries_are_linked = true;
+
 #define SYMBOLS(X)                                                                           \
 	X(cs_open) X(cs_close) X(cs_option) X(cs_malloc) X(cs_free) X(cs_disasm_iter)        \
 	X(json_tokener_new) X(json_tokener_free) X(json_tokener_parse_ex)                    \

@@ -138,6 +138,18 @@ static void dump_path(const struct dump *d, const struct expr_path *p)
 		fprintf(d->out, "%s%s", before, p->name);
 }
 
+static void dump_name(const struct dump *d, const struct expr *n)
+{
+	if (n->kind == EXPR_PARAM)
+		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
+	else if (n->kind == EXPR_WORD)
+		fprintf(d->out, " %s", n->word);
+	else if (n->kind == EXPR_VAR)
+		fprintf(d->out, " $%s", n->var.name);
+	else
+		fprintf(d->out, " @%s", n->map.name);
+}
+
 /* What stands behind the kind. */
 static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
@@ -148,16 +160,10 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		dump_literal(d, n);
 		break;
 	case EXPR_PARAM:
-		fprintf(d->out, n->param.number ? " $%u" : " $#", n->param.number);
-		break;
 	case EXPR_WORD:
-		fprintf(d->out, " %s", n->word);
-		break;
 	case EXPR_VAR:
-		fprintf(d->out, " $%s", n->var.name);
-		break;
 	case EXPR_MAP:
-		fprintf(d->out, " @%s", n->map.name);
+		dump_name(d, n);
 		break;
 	case EXPR_CALL:
 		fprintf(d->out, " %s%s", n->call.name, n->call.parens ? "()" : "");

@@ -98,6 +98,7 @@ struct expr {
 		struct { /* INT; -1 is UNOP NEG of 1 until it is folded */
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
+			const struct type *type; /* of an enumerator; NULL: as small as it can be */
 			const char *param; /* the text of $N, if it was one ("" when not given); else NULL */
 		} integer;
 		struct { /* STRING: bytes after escapes, may hold NUL */
@@ -250,6 +251,7 @@ struct setting {
 struct script {
 	struct arena *arena;
 	const struct source *source;
+	struct span c_part; /* in the source, what C's compiler reads; empty: there is none */
 	struct setting *settings;
 	struct probe *probes;
 	struct map *maps; /* by resolve, in order of appearance */

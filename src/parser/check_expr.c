@@ -99,7 +99,8 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 {
 	switch (n->kind) {
 	case EXPR_INT:
-		return type_of_literal(n->integer.value, n->integer.is_unsigned);
+		return n->integer.type ? n->integer.type :
+			type_of_literal(n->integer.value, n->integer.is_unsigned);
 	case EXPR_STRING:
 		return check_string(c, n);
 	case EXPR_BOOL:

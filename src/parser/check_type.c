@@ -12,7 +12,7 @@ bool type_is_number(const struct type *t)
 
 bool expr_is_weak(const struct expr *n)
 {
-	return n->kind == EXPR_INT && !n->integer.is_unsigned &&
+	return n->kind == EXPR_INT && !n->integer.type && !n->integer.is_unsigned &&
 	       (int64_t)n->integer.value >= 0;
 }
 

@@ -9,6 +9,7 @@ static void become_int(struct expr *n, uint64_t value, bool is_unsigned)
 	n->integer.value = value;
 	n->integer.is_unsigned = is_unsigned && value > INT64_MAX;
 	n->integer.param = NULL;
+	n->integer.type = NULL;
 }
 
 static void become_bool(struct expr *n, bool value)

@@ -15,6 +15,7 @@
 #include "names.h"
 #include "parser.h"
 #include "type_name.h"
+#include "types/types.h"
 
 /* The variables that are known at this point of the script, the newest first. */
 struct scope {
@@ -426,10 +427,33 @@ static void resolve_args(struct resolve *r, struct expr *call, const struct buil
 	}
 }
 
+/* An enumerator, or what the C part defines. */
+static bool resolve_constant(struct resolve *r, struct expr *n)
+{
+	struct constant c = {};
+
+	if (n->call.parens || !r->env->types || !types_constant(r->env->types, n->call.name, &c))
+		return false;
+	if (c.type->kind == TYPE_STRING) {
+		n->kind = EXPR_STRING;
+		n->string.text = c.text;
+		n->string.len = (uint32_t)strlen(c.text);
+		return true;
+	}
+	n->kind = EXPR_INT;
+	n->integer.value = c.value;
+	n->integer.is_unsigned = !c.type->is_signed && c.value > INT64_MAX;
+	n->integer.type = c.type->integer.names ? c.type : NULL;
+	n->integer.param = NULL;
+	return true;
+}
+
 static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
+	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && resolve_constant(r, n))
+		return;
 	n->call.builtin = b;
 	if (!b && peer_has(PEER_FUNCTION, n->call.name)) {
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "bpftrace has %s%s; strata does not yet",

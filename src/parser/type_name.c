@@ -148,12 +148,30 @@ struct type_name *type_name_more(
 	return of_words(p, at, TYPE_FORM_C, arena_printf(p->arena, "%s %s", t->words, word));
 }
 
+enum { TYPE_DEPTH_MAX = 16 };
+
+static struct type_name *around(
+	struct parse *p, struct span at, enum type_form form, struct type_name *inner)
+{
+	struct type_name *t = new_name(p, at, form);
+
+	if (inner->depth == TYPE_DEPTH_MAX) {
+		if (!p->too_deep)
+			diag(p->diags, at, DIAG_NESTING, "pointers and arrays are at most %d deep",
+				TYPE_DEPTH_MAX);
+		p->too_deep = true;
+		return inner;
+	}
+	t->inner = inner;
+	t->depth = inner->depth + 1;
+	return t;
+}
+
 static struct type_name *array_of(
 	struct parse *p, struct span at, struct type_name *inner, uint64_t n)
 {
-	struct type_name *t = new_name(p, at, TYPE_FORM_ARRAY);
+	struct type_name *t = around(p, at, TYPE_FORM_ARRAY, inner);
 
-	t->inner = inner;
 	t->n = n;
 	return t;
 }
@@ -185,10 +203,7 @@ struct type_name *type_name_array(
 
 struct type_name *type_name_pointer(struct parse *p, struct span at, struct type_name *to)
 {
-	struct type_name *t = new_name(p, at, TYPE_FORM_POINTER);
-
-	t->inner = to;
-	return t;
+	return around(p, at, TYPE_FORM_POINTER, to);
 }
 
 struct type_name *type_name_tag(

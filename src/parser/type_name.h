@@ -32,6 +32,7 @@ struct type_name {
 	const char *words;       /* one blank between two */
 	const struct type *type; /* KNOWN; others: once check has found it */
 	struct type_name *inner;
+	unsigned depth;          /* of types in one another */
 	uint64_t n;
 	struct expr *of;         /* TYPEOF */
 };

@@ -23,6 +23,7 @@
 #define TYPEDEF_MARK "btf_trace_"
 #define NESTING_MAX  8
 #define CACHE_MAX    65536
+#define WALKS        6 /* so many searches through all types cost less than an index of them */
 
 struct btf_cache {
 	char *text;
@@ -39,6 +40,7 @@ struct module_btf {
 	const char *name;
 	struct btf *btf;
 	struct func_index funcs;
+	unsigned asked; /* searches for a function */
 	struct module_btf *next;
 };
 
@@ -324,7 +326,7 @@ static const char *func_name(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 
-	return btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
+	return type && btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
 }
 
 /* The slot of the name in the hash table: its own, or the free one where it belongs. */
@@ -360,9 +362,24 @@ static bool index_functions(struct target *t, struct module_btf *m)
 	return m->funcs.ids;
 }
 
+static uint32_t walk_to_function(struct target *t, const struct module_btf *m, const char *name)
+{
+	uint32_t n = btf__type_cnt(m->btf);
+
+	for (uint32_t i = first_type(t, m->btf); i < n; i++) {
+		const char *own = func_name(m->btf, i);
+
+		if (own && !strcmp(own, name))
+			return i;
+	}
+	return 0;
+}
+
 uint32_t target_btf_function(struct target *t, const char *module, const char *name)
 {
 	struct module_btf *m = module_of(t, module);
 
+	if (m && m->asked++ < WALKS)
+		return walk_to_function(t, m, name);
 	return m && index_functions(t, m) ? *func_slot(m, name) : 0;
 }

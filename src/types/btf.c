@@ -96,8 +96,20 @@ static const struct type *make_enum(struct btf_file *f, const struct btf_type *t
 
 /* ---- pointers, arrays --------------------------------------------------- */
 
+/* clang writes the kernel's __user as a tag; without tags nothing says whose text it is. */
+static bool has_tags(struct btf_file *f)
+{
+	struct btf_types *all = f->all;
+
+	for (uint32_t id = 1; !all->has_tags && id < all->files->end; id++)
+		if (btf_is_type_tag(btf__type_by_id(all->files->btf, id)))
+			all->has_tags = 1;
+	all->has_tags = all->has_tags ? all->has_tags : -1;
+	return all->has_tags > 0;
+}
+
 /* Tags stand between a pointer and what it points to. */
-static enum space space_of(const struct btf_file *f, uint32_t id)
+static enum space space_of(struct btf_file *f, uint32_t id, const struct type *to)
 {
 	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
 		const struct btf_type *t = btf__type_by_id(f->btf, id);
@@ -108,12 +120,14 @@ static enum space space_of(const struct btf_file *f, uint32_t id)
 			break;
 		id = t->type;
 	}
-	return SPACE_KERNEL;
+	return (to->kind == TYPE_INT || to->kind == TYPE_NONE) && !has_tags(f) ? SPACE_ANY : SPACE_KERNEL;
 }
 
 static const struct type *make_pointer(struct btf_file *f, const struct btf_type *t, unsigned depth)
 {
-	return type_pointer(f->all->arena, make(f, t->type, depth + 1), space_of(f, t->type));
+	const struct type *to = make(f, t->type, depth + 1);
+
+	return type_pointer(f->all->arena, to, space_of(f, t->type, to));
 }
 
 static bool is_char(const struct type *t)

@@ -23,6 +23,16 @@ struct btf_file {
 	struct btf_file *next;
 };
 
+/* What was looked up: places of one event class ask for the same. */
+struct btf_found {
+	const char *name; /* NULL: free */
+	enum type_tag tag;
+	uint32_t id;
+	struct btf_file *file;
+};
+
+enum { BTF_FOUND_MAX = 32 };
+
 struct btf_types {
 	struct arena *arena;
 	struct target *target;     /* NULL: a single BTF, of a test */
@@ -30,6 +40,9 @@ struct btf_types {
 	bool has_modules;          /* they are among files */
 	struct btf *own;           /* to be freed */
 	unsigned depth;            /* of structs being filled within one another */
+	struct btf_found found[BTF_FOUND_MAX];
+	unsigned nfound;           /* the next is put at nfound % BTF_FOUND_MAX */
+	int has_tags;              /* 1: its pointers into a process are tagged; -1: not; 0: not looked for */
 };
 
 /* A source over the bytes of one BTF, which are copied. */

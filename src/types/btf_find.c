@@ -73,9 +73,9 @@ static int fits(const struct btf_type *t, enum type_tag tag)
 	return 0;
 }
 
-uint32_t btf_find(struct btf_types *all, enum type_tag tag, const char *name, struct btf_file **ret)
+static struct btf_found look(struct btf_types *all, enum type_tag tag, const char *name)
 {
-	uint32_t declared = 0;
+	struct btf_found found = {.name = arena_strdup(all->arena, name), .tag = tag};
 
 	for (struct btf_file *f = *name ? btf_kernel(all) : NULL; f; f = btf_next(f))
 		for (uint32_t id = f->first; id < f->end; id++) {
@@ -83,14 +83,28 @@ uint32_t btf_find(struct btf_types *all, enum type_tag tag, const char *name, st
 			int fit = fits(t, tag);
 			const char *own = fit ? btf__name_by_offset(f->btf, t->name_off) : NULL;
 
-			if (!own || strcmp(own, name) != 0 || (fit == 1 && declared))
+			if (!own || strcmp(own, name) != 0 || (fit == 1 && found.id))
 				continue;
-			*ret = f;
+			found.file = f;
+			found.id = id;
 			if (fit == 2)
-				return id;
-			declared = id;
+				return found;
 		}
-	return declared;
+	return found;
+}
+
+uint32_t btf_find(struct btf_types *all, enum type_tag tag, const char *name, struct btf_file **ret)
+{
+	struct btf_found *f = all->found, *end = f + BTF_FOUND_MAX;
+
+	while (f < end && !(f->name && f->tag == tag && !strcmp(f->name, name)))
+		f++;
+	if (f == end) {
+		f = &all->found[all->nfound++ % BTF_FOUND_MAX];
+		*f = look(all, tag, name);
+	}
+	*ret = f->file;
+	return f->id;
 }
 
 /* ---- a single BTF ------------------------------------------------------- */

@@ -233,7 +233,8 @@ struct programs *programs_source(struct arena *a, struct type_source *ret)
 	struct programs *ps = arena_new_obj(a, struct programs);
 
 	ps->arena = a;
-	*ret = (struct type_source){ps, find, constant, names, close_all};
+	*ret = (struct type_source){
+		.state = ps, .find = find, .constant = constant, .names = names, .close = close_all};
 	return ps;
 }
 

@@ -238,7 +238,7 @@ static bool expand_tracepoint(const struct resolve_env *env, struct attach_point
 	filename->name = "filename";
 	filename->type = strcmp(ap->words[2], "exec") == 0
 				 ? type_string(env->arena, 64)
-				 : type_pointer(env->arena, "char", true);
+				 : type_pointer(env->arena, type_c_int(env->arena, 1, true, "char"), SPACE_USER);
 	filename->next = rest;
 	p->fields = filename;
 	return true;

@@ -76,7 +76,8 @@ static const struct {
 	{"s8", 1, true}, {"s16", 2, true}, {"s32", 4, true}, {"s64", 8, true},
 	{"uint8_t", 1, false}, {"uint16_t", 2, false}, {"uint32_t", 4, false}, {"uint64_t", 8, false},
 	{"int8_t", 1, true}, {"int16_t", 2, true}, {"int32_t", 4, true}, {"int64_t", 8, true},
-	{"size_t", 8, false}, {"loff_t", 8, true},
+	{"size_t", 8, false}, {"loff_t", 8, true}, {"gid_t", 4, false}, {"uid_t", 4, false},
+	{"aio_context_t", 8, false}, {"timer_t", 4, true},
 };
 
 static const struct type *known_type(struct arena *a, const char *name)
