@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """golden.py ARGS - compiles the programs beside it for both machines, and compares what ARGS prints of
-their functions with the lines in their text."""
+their functions with golden/."""
 import pathlib
 import platform
 import shutil
@@ -11,7 +11,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 GCC = ['-g', '-w']
-# mark -> file, compiler, flags. `members`: with the members of structs, on x86_64.
+# (mark, file, compiler, flags): golden/FILE.MARK. `members`: with the members of structs, on x86_64.
 CASES = [
     ('x86_64', 'shapes.c', 'gcc', GCC + ['-O2']),
     ('members', 'shapes.c', 'gcc', GCC + ['-O2']),
@@ -32,9 +32,8 @@ FORMS = [
 ]
 
 
-def wanted(path, mark):
-    start = f'//{mark} '
-    return [line[len(start):] for line in path.read_text().splitlines() if line.startswith(start)]
+def wanted(file, mark):
+    return (HERE / 'golden' / f'{file}.{mark}').read_text().splitlines()
 
 
 def listing(args, program, names, members):
@@ -76,11 +75,11 @@ def main():
             print(f'ok {number} - {title} # SKIP no {compiler} for x86_64' if foreign else
                   f'ok {number} - {title} # SKIP no {compiler}')
             continue
-        want = wanted(HERE / file, mark)
+        want = wanted(file, mark)
         with tempfile.TemporaryDirectory() as folder:
             program = compiled(pathlib.Path(folder), file, compiler, flags)
             ok &= compare(number, title, want, listing(args, program, names_of(want), mark == 'members'))
-    want = wanted(HERE / 'shapes.c', 'members')
+    want = wanted('shapes.c', 'members')
     for number, (title, flags) in enumerate(FORMS, len(CASES) + 1):
         if platform.machine() != 'x86_64':
             print(f'ok {number} - {title} # SKIP not x86_64')
