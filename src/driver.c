@@ -11,6 +11,7 @@
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
+#include "types/types.h"
 
 #define S(id, name) name,
 static const char *const names[STAGE_MAX] = { STAGES(S, S) };
@@ -39,6 +40,11 @@ static bool pass_parse(struct compile *c)
 	if (c->script && c->dump[STAGE_AST])
 		ast_dump(c->script, false, stdout);
 	return c->script != NULL;
+}
+
+static bool pass_types(struct compile *c)
+{
+	return types_add_c(c->env.types, c->env.diags, &c->source, c->script->c_part, &c->c_options);
 }
 
 static bool pass_settings(struct compile *c)
@@ -106,6 +112,7 @@ static bool passes(struct compile *c)
 	int last = last_stage(c);
 
 	return pass_parse(c)
+	    && (last < STAGE_NAMES || pass_types(c))
 	    && pass_settings(c)
 	    && (last < STAGE_NAMES || pass_names_and_types(c, last))
 	    && (last < STAGE_LLVM || pass_codegen(c));

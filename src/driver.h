@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "codegen/codegen.h"
 #include "model/provider.h"
+#include "types/types.h"
 
 struct arena;
 struct image;
@@ -28,6 +29,7 @@ struct compile {
 	struct source source;
 	struct resolve_env env;
 	struct codegen_options codegen;
+	struct c_options c_options;
 	bool dump[STAGE_MAX];
 	bool names_only;      /* -l: stop when the probes are known */
 	bool colour;

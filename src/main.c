@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "complete.h"
 #include "driver.h"
 #include "info.h"
@@ -30,12 +31,16 @@
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
+#include "target/debugfile.h"
 #include "target/target.h"
 #include "types/types.h"
 #include "unwind.h"
 #include "version.h"
 
-enum { OPT_COMPLETE = 256, OPT_DRY_RUN, OPT_EXE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
+enum {
+	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE,
+	OPT_SYSROOT, OPT_UNWIND
+};
 
 struct main {
 	const char *eval, *file, *output, *command;
@@ -46,6 +51,7 @@ struct main {
 	bool list, dry_run, info, unwind, warn_reads;
 	const char *const *params;
 	unsigned nparams;
+	VEC(const char *) include_dirs, include_files;
 	struct target *target;
 	struct types *types;
 	struct child child;
@@ -160,6 +166,18 @@ static bool set_core(struct main *m, const struct option_row *row, const char *a
 	return m->core || set_pid(m, row, arg);
 }
 
+static bool add_include_dir(struct main *m, const struct option_row *row, const char *arg)
+{
+	vec_push(&m->include_dirs, arg);
+	return true;
+}
+
+static bool add_include_file(struct main *m, const struct option_row *row, const char *arg)
+{
+	vec_push(&m->include_files, arg);
+	return true;
+}
+
 static bool set_verbose(struct main *m, const struct option_row *row, const char *arg)
 {
 	log_level++;
@@ -186,6 +204,12 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+static bool set_debuginfo(struct main *m, const struct option_row *row, const char *arg)
+{
+	debugfile_dirs(arg);
+	return true;
+}
+
 static bool set_text(struct main *m, const struct option_row *row, const char *arg)
 {
 	*(const char **)((char *)m + row->at) = arg;
@@ -210,11 +234,15 @@ static const struct option_row options[] = {
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
 	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
+	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
+	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
 	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
 	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read, not at the end alone",
 		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
+	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
+		set_debuginfo},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
@@ -446,6 +474,14 @@ static bool compile_script(struct main *m)
 		.find_exe = find_exe,
 		.find_arg = m,
 	};
+	c->c_options = (struct c_options){
+		.dirs = m->include_dirs.data,
+		.files = m->include_files.data,
+		.ndirs = (unsigned)m->include_dirs.len,
+		.nfiles = (unsigned)m->include_files.len,
+		.kernel_source = getenv("BPFTRACE_KERNEL_SOURCE"),
+		.kernel_build = getenv("BPFTRACE_KERNEL_BUILD"),
+	};
 	c->codegen = (struct codegen_options){
 		.pid_tree = m->child.pid > 0,
 		.pid_ns = target_pid_ns(m->target)->inode != 0,
@@ -631,6 +667,8 @@ int main(int argc, char **argv)
 		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
+	vec_done(&m.include_dirs);
+	vec_done(&m.include_files);
 	types_close(m.types);
 	target_close(m.target);
 	arena_free(m.compile.arena);

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+const bool libraries_are_linked = false;
+
 void *library_open(const char *soname)
 {
 	return dlopen(soname, RTLD_NOW | RTLD_LOCAL);

@@ -251,6 +251,7 @@ struct setting {
 struct script {
 	struct arena *arena;
 	const struct source *source;
+	struct span c_part; /* in the source, what C's compiler reads; empty: there is none */
 	struct setting *settings;
 	struct probe *probes;
 	struct map *maps; /* by resolve, in order of appearance */

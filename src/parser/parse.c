@@ -18,10 +18,15 @@ int yylex_destroy(void *scanner);
 void *yy_scan_bytes(const char *text, int len, void *scanner);
 int yylex(YYSTYPE *value, struct span *at, void *scanner);
 
-static void parse_open(struct parse *p, void **scanner)
+/* Begins behind the C part, which it returns. */
+static struct span parse_open(struct parse *p, void **scanner)
 {
+	struct span c = preamble_span(p->source, p->diags);
+
 	yylex_init_extra(p, scanner);
-	yy_scan_bytes(p->source->text, (int)p->source->len, *scanner);
+	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : 0;
+	yy_scan_bytes(p->source->text + p->at, (int)(p->source->len - p->at), *scanner);
+	return c;
 }
 
 static void parse_close(struct parse *p, void *scanner)
@@ -54,7 +59,7 @@ struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 	p.script->source = src;
 	p.probes_end = &p.script->probes;
 	p.settings_end = &p.script->settings;
-	parse_open(&p, &scanner);
+	p.script->c_part = parse_open(&p, &scanner);
 	failed = yyparse(scanner, &p);
 	parse_close(&p, scanner);
 	if (!failed && !diags_failed(d) && !p.script->probes)
@@ -240,6 +245,11 @@ static bool peer_word(const struct parse *p, struct span at, char *ret, size_t s
 	       (peer_has(PEER_WORD, ret) || peer_has(PEER_FUNCTION, ret));
 }
 
+static bool is_tag(const char *text)
+{
+	return !strncmp(text, "struct ", 7) || !strncmp(text, "union ", 6) || !strncmp(text, "enum ", 5);
+}
+
 /* A hint at what is probably meant. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
@@ -257,6 +267,8 @@ static void hint_unexpected(
 	else if (among("'..'", expected, n))
 		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }; bpftrace has loops over "
 			"maps, strata does not yet");
+	else if (is_tag(text))
+		diag_hint(p->diags, "definitions of C stand before the first probe and the config block");
 	else if (peer_word(p, at, word, sizeof(word)))
 		diag_hint(p->diags, "bpftrace has `%s`; strata does not yet", word);
 	else if (*text == '@' && !strcmp(word, "let"))

@@ -132,6 +132,10 @@ void probe_end(
 	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
+/* ---- preamble.c ---- */
+/* The script's C part; empty: it has none. What is not closed is reported, and nothing is left. */
+struct span preamble_span(const struct source *src, struct diags *d);
+
 /* ---- grammar.y ---- */
 const char *token_name(int token);
 

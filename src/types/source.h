@@ -9,6 +9,7 @@ struct type_source {
 	void *state; /* passed to the functions; NULL: there is nothing, do not ask */
 	const struct type *(*find)(void *state, enum type_tag tag, const char *name);
 	bool (*constant)(void *state, const char *name, struct constant *ret); /* may be NULL */
+	const char *(*macro)(void *state, const char *name); /* may be NULL */
 	/* Every name of the tag, in any order. */
 	void (*names)(void *state, enum type_tag tag, void (*f)(void *arg, const char *name), void *arg);
 	void (*close)(void *state);
@@ -17,8 +18,14 @@ struct type_source {
 /* Each fills its own; a source that cannot be opened has no state. */
 void btf_source(struct arena *a, struct target *t, struct types *ts, struct type_source *ret);
 
+/* The programs that are traced; asked before the kernel. */
+struct programs;
+struct programs *programs_source(struct arena *a, struct type_source *ret);
+struct programs *types_programs(struct types *ts);
+
 /* Asks before all sources that are there already. */
 void types_add_source(struct types *ts, const struct type_source *s);
 struct arena *types_arena(struct types *ts);
+struct target *types_target(struct types *ts);
 /* The state of the kernel's source, of btf.h; NULL: there is no BTF. */
 struct btf_types *types_kernel(struct types *ts);

@@ -20,6 +20,7 @@ struct types {
 	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
 	unsigned n;
 	bool kernel; /* its source is open: the first */
+	struct programs *programs; /* of the second; NULL: there are none */
 };
 
 struct types *types_new(struct arena *a, struct target *t)
@@ -28,7 +29,7 @@ struct types *types_new(struct arena *a, struct target *t)
 
 	ts->arena = a;
 	ts->target = t;
-	ts->n = 1;
+	ts->n = 2;
 	return ts;
 }
 
@@ -42,6 +43,18 @@ void types_close(struct types *ts)
 struct arena *types_arena(struct types *ts)
 {
 	return ts->arena;
+}
+
+struct programs *types_programs(struct types *ts)
+{
+	if (!ts->programs)
+		ts->programs = programs_source(ts->arena, &ts->sources[1]);
+	return ts->programs;
+}
+
+struct target *types_target(struct types *ts)
+{
+	return ts->target;
 }
 
 void types_add_source(struct types *ts, const struct type_source *s)
@@ -157,8 +170,22 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 
 		if (s && s->constant && s->constant(s->state, name, ret))
 			return true;
+		if (s && s->macro && s->macro(s->state, name)) /* the script's, before an enumerator of BTF */
+			return false;
 	}
 	return false;
+}
+
+const char *types_macro(struct types *ts, const char *name)
+{
+	const char *text = NULL;
+
+	for (unsigned i = ts->n; i-- > 0 && !text;) {
+		const struct type_source *s = &ts->sources[i];
+
+		text = s->state && s->macro ? s->macro(s->state, name) : NULL;
+	}
+	return text;
 }
 
 /* ---- names -------------------------------------------------------------- */

@@ -50,3 +50,20 @@ const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
 const char *const *types_names(struct types *ts, enum type_tag tag, const char *pattern);
 /* "struct ", "" of a typedef. */
 extern const char *const type_tag_words[];
+
+/* Options of the C part. */
+struct c_options {
+	const char *const *dirs;  /* of -I, where headers are looked for first */
+	const char *const *files; /* of --include, read before the C part */
+	unsigned ndirs, nfiles;
+	const char *kernel_source, *kernel_build; /* where the kernel's headers are; NULL: the usual places */
+};
+
+/* Makes the types and constants of a script's C part known, before those of all other sources. Opens
+ * libclang; does nothing when there is neither a C part nor a file to include. false: there was an
+ * error, and has been reported. */
+bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
+	const struct c_options *opt);
+/* What a macro of the C part that is no constant stands for, with the macros in it replaced:
+ * "curtask->pid"; NULL: there is no such macro, or it takes arguments. It may be empty. */
+const char *types_macro(struct types *ts, const char *name);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* preamble.c - the C part of a script: what stands before the first probe and the config block.
+ *
+ *     #!/usr/bin/env strata
+ *     #include <linux/sched.h>          lines of the preprocessor, with \ at their ends
+ *     struct item { int x; };           definitions of struct, union, enum and typedef
+ *     begin { ... }                     the first of anything else ends the part
+ *
+ * The ';' after the last brace may be missing, except after a typedef: bpftrace's scripts have that. */
+#include <ctype.h>
+#include <string.h>
+
+#include "parse.h"
+
+struct reader {
+	const char *text;
+	uint32_t at, end;
+};
+
+static char next(const struct reader *r, uint32_t ahead)
+{
+	return r->at + ahead < r->end ? r->text[r->at + ahead] : 0;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static void skip_line(struct reader *r)
+{
+	const char *nl = memchr(r->text + r->at, '\n', r->end - r->at);
+
+	r->at = nl ? (uint32_t)(nl - r->text) : r->end;
+}
+
+/* At a comment; false: at none, or it is not closed. */
+static bool skip_comment(struct reader *r)
+{
+	const char *end;
+
+	if (next(r, 0) != '/')
+		return false;
+	if (next(r, 1) == '/') {
+		skip_line(r);
+		return true;
+	}
+	if (next(r, 1) != '*' || r->end - r->at < 4)
+		return false;
+	end = memmem(r->text + r->at + 2, r->end - r->at - 2, "*/", 2);
+	if (end)
+		r->at = (uint32_t)(end + 2 - r->text);
+	return end;
+}
+
+static void skip_blanks(struct reader *r)
+{
+	while (isspace((unsigned char)next(r, 0)) || skip_comment(r))
+		r->at += isspace((unsigned char)next(r, 0)) != 0;
+}
+
+/* At a string or character; one that is not closed ends with its line. */
+static void skip_quoted(struct reader *r)
+{
+	char quote = next(r, 0);
+
+	for (r->at++; r->at < r->end && next(r, 0) != quote && next(r, 0) != '\n'; r->at++)
+		if (next(r, 0) == '\\' && r->at + 1 < r->end)
+			r->at++;
+	r->at += next(r, 0) == quote;
+}
+
+/* One character, or what counts as one: a comment, a string. */
+static void skip_item(struct reader *r)
+{
+	char c = next(r, 0);
+
+	if (c == '"' || c == '\'')
+		skip_quoted(r);
+	else if (!skip_comment(r))
+		r->at++;
+}
+
+/* At '#': the line and those that continue it, without the last one's end. */
+static void skip_directive(struct reader *r)
+{
+	while (r->at < r->end && next(r, 0) != '\n') {
+		if (next(r, 0) == '\\' && next(r, 1) == '\n')
+			r->at += 2;
+		else if (next(r, 0) == '\\' && next(r, 1) == '\r' && next(r, 2) == '\n')
+			r->at += 3;
+		else
+			skip_item(r);
+	}
+}
+
+/* Are there only blanks between the byte and the start of its line? */
+static bool begins_line(const struct reader *r)
+{
+	uint32_t at = r->at;
+
+	while (at > 0 && (r->text[at - 1] == ' ' || r->text[at - 1] == '\t'))
+		at--;
+	return at == 0 || r->text[at - 1] == '\n';
+}
+
+static bool at_word(const struct reader *r, const char *word)
+{
+	size_t n = strlen(word);
+
+	return r->end - r->at >= n && !memcmp(r->text + r->at, word, n) && !is_word(next(r, (uint32_t)n));
+}
+
+static bool at_definition(const struct reader *r)
+{
+	return at_word(r, "struct") || at_word(r, "union") || at_word(r, "enum") || at_word(r, "typedef");
+}
+
+/* Behind the last brace: the ';' that belongs to it, or the reader stays where it is. */
+static void skip_declarators(struct reader *r)
+{
+	struct reader tail = *r;
+
+	for (unsigned open = 0; tail.at < tail.end;) {
+		char c = next(&tail, 0);
+
+		open += c == '(';
+		open -= c == ')' && open;
+		if (!open && c == ';') {
+			r->at = tail.at + 1;
+			return;
+		}
+		if (!open && !is_word(c) && !isspace((unsigned char)c) && !strchr("*,()[]/", c))
+			return;
+		if (!open && c == '/' && next(&tail, 1) != '/' && next(&tail, 1) != '*')
+			return;
+		skip_item(&tail);
+	}
+}
+
+static bool not_closed(struct diags *d, struct span at, bool has_body, bool brace)
+{
+	diag(d, at, DIAG_C, brace ? "the '{' of this definition is not closed" : "this definition has no end");
+	if (!brace)
+		diag_hint(d, has_body ? "a ';' is missing after its '}'" : "definitions of C end with ';'");
+	return false;
+}
+
+/* At the first word of a definition; false: it is not closed, which has been reported. */
+static bool skip_definition(struct reader *r, struct diags *d)
+{
+	struct span word = {r->at, r->at + (uint32_t)strcspn(r->text + r->at, " \t\r\n\f\v{/")};
+	bool is_typedef = at_word(r, "typedef"), has_body = false;
+	unsigned open = 0;
+
+	while (r->at < r->end) {
+		char c = next(r, 0);
+
+		if (c == '#' && begins_line(r)) {
+			skip_directive(r);
+			continue;
+		}
+		if (c == '{' && !open && has_body)
+			return not_closed(d, word, true, false);
+		has_body |= c == '{';
+		open += c == '{';
+		open -= c == '}' && open;
+		skip_item(r);
+		if (c == ';' && !open)
+			return true;
+		if (c == '}' && !open && !is_typedef) {
+			skip_declarators(r);
+			return true;
+		}
+	}
+	return not_closed(d, word, has_body, open);
+}
+
+struct span preamble_span(const struct source *src, struct diags *d)
+{
+	struct reader r = {src->text, 0, (uint32_t)src->len};
+	struct span part;
+
+	if (src->len >= 2 && !memcmp(src->text, "#!", 2))
+		skip_line(&r);
+	part = (struct span){r.at, r.at};
+	for (;;) {
+		skip_blanks(&r);
+		if (part.start == part.end)
+			part.start = part.end = r.at;
+		if (next(&r, 0) == '#')
+			skip_directive(&r);
+		else if (!at_definition(&r))
+			break;
+		else if (!skip_definition(&r, d))
+			return (struct span){r.end, r.end};
+		part.end = r.at;
+	}
+	return part;
+}

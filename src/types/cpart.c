@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cpart.c - a script's C part as a source of types: clang reads it, several times where something is
+ * missing that the kernel's BTF has. */
+#include "cpart.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "guard.h"
+
+enum { READINGS_MAX = 24 };
+
+/* ---- what is read ------------------------------------------------------- */
+
+/* The script's path, so that headers beside it are found; the file that clang reads is ours. */
+static const char *main_file(struct cpart *c)
+{
+	char dir[4096];
+	const char *name = c->source->name;
+
+	if (name[0] == '/')
+		return name;
+	if (!getcwd(dir, sizeof(dir)))
+		return arena_printf(c->arena, "/%s", name);
+	return arena_printf(c->arena, "%s/%s", dir, name);
+}
+
+/* Blanks for what is in front of the C part. */
+static void set_text(struct cpart *c)
+{
+	const char *text = c->source->text;
+
+	for (uint32_t i = 0; i < c->part.start; i++)
+		str_addc(&c->text, text[i] == '\n' ? '\n' : ' ');
+	str_addn(&c->text, text + c->part.start, c->part.end - c->part.start);
+	str_addc(&c->text, '\n');
+	c->reads_headers = c->options->nfiles || strstr(str_text(&c->text), "include");
+	cpart_add_words(c);
+}
+
+static void add_file(struct cpart *c, const char *name, const char *text, size_t len)
+{
+	vec_push(&c->files, (struct cx_unsaved){name, text, len});
+}
+
+static void call_clang(void *arg)
+{
+	struct cpart *c = arg;
+
+	if (!c->index)
+		c->index = c->clang.createIndex(0, 0);
+	if (c->unit)
+		c->clang.disposeTranslationUnit(c->unit);
+	c->unit = NULL;
+	if (!c->index || c->clang.parseTranslationUnit2(c->index, c->file, c->args.data, (int)c->args.len,
+			c->files.data, (unsigned)c->files.len, CX_SKIP_FUNCTION_BODIES | CX_KEEP_GOING, &c->unit))
+		c->unit = NULL;
+}
+
+/* False: clang gave up. */
+static bool read_once(struct cpart *c)
+{
+	size_t nfiles = c->files.len;
+
+	add_file(c, c->file, str_text(&c->text), c->text.len);
+	add_file(c, CPART_BTF, str_text(&c->btf), c->btf.len);
+	for (size_t i = 0; i < c->missing.len; i++)
+		add_file(c, arena_printf(c->arena, CPART_DIR "/%s", c->missing.data[i]), "", 0);
+	if (!guarded(call_clang, c))
+		c->unit = c->index = NULL;
+	c->files.len = nfiles;
+	return c->unit;
+}
+
+/* A message about the whole part is shown at its first line. */
+static struct span first_line(const struct source *src, struct span part)
+{
+	return (struct span){part.start, part.start + (uint32_t)strcspn(src->text + part.start, "\r\n")};
+}
+
+static bool read_part(struct cpart *c)
+{
+	bool again = true;
+
+	for (unsigned i = 0; i < READINGS_MAX && again; i++) {
+		if (!read_once(c))
+			return diag(c->diags, first_line(c->source, c->part), DIAG_C,
+				"libclang cannot read this C part: it crashed, or gave up");
+		again = cpart_add_missing(c);
+		if (again)
+			cpart_print_btf(c);
+	}
+	for (size_t i = 0; i < c->missing.len; i++)
+		log_info("<%s> is passed over: there are no headers of the kernel, its types come from BTF",
+			c->missing.data[i]);
+	return true;
+}
+
+/* ---- the source --------------------------------------------------------- */
+
+static void cpart_close(void *state)
+{
+	struct cpart *c = state;
+
+	if (c->unit)
+		c->clang.disposeTranslationUnit(c->unit);
+	if (c->index)
+		c->clang.disposeIndex(c->index);
+	c->unit = c->index = NULL;
+	decls_free(c);
+	str_done(&c->text);
+	str_done(&c->btf);
+	vec_done(&c->args);
+	vec_done(&c->kernel_dirs);
+	vec_done(&c->missing);
+	vec_done(&c->files);
+	vec_done(&c->wanted);
+}
+
+static bool open_clang(struct cpart *c)
+{
+	struct span at = first_line(c->source, c->part);
+
+	switch (clang_open(&c->clang)) {
+	case CLANG_OPEN:
+		return true;
+	case CLANG_MISSING:
+		diag(c->diags, at, DIAG_C, "this needs libclang, which cannot be loaded");
+		diag_hint(c->diags, "install libclang1-19 (Debian, Ubuntu) or clang-libs (Fedora)");
+		return false;
+	case CLANG_LEFT_OUT:
+		diag(c->diags, at, DIAG_C, "this build of strata has no parser for C");
+		diag_hint(c->diags, "definitions in C need the packaged strata, which loads libclang");
+		return false;
+	}
+	return false;
+}
+
+bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
+	const struct c_options *opt)
+{
+	struct cpart *c;
+	struct type_source s;
+	bool ok;
+
+	if (part.start == part.end && !opt->nfiles)
+		return true;
+	c = arena_new_obj(types_arena(ts), struct cpart);
+	*c = (struct cpart){.types = ts, .target = types_target(ts), .arena = types_arena(ts), .diags = d,
+		.source = src, .part = part, .options = opt};
+	ok = open_clang(c);
+	if (ok) {
+		c->file = main_file(c);
+		set_text(c);
+		cpart_set_args(c);
+		/* It runs in this thread, and with guarded() instead of its own care, which does not help
+		 * where the stack is full. */
+		setenv("LIBCLANG_NOTHREADS", "1", 1);
+		setenv("LIBCLANG_DISABLE_CRASH_RECOVERY", "1", 1);
+		ok = read_part(c);
+		unsetenv("LIBCLANG_NOTHREADS");
+		unsetenv("LIBCLANG_DISABLE_CRASH_RECOVERY");
+	}
+	if (c->unit)
+		cpart_report(c);
+	s = (struct type_source){.state = c, .find = cpart_find, .constant = cpart_constant,
+		.macro = cpart_macro, .names = cpart_names, .close = cpart_close};
+	types_add_source(ts, &s);
+	return ok && !diags_failed(d);
+}

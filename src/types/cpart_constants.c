@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cpart_constants.c - enumerators and macros. Macros leave no declarations behind: so the file that clang
+ * reads ends with one of each name that the script uses and that is a macro,
+ *
+ *     #ifdef NAME
+ *     static const char strata_text_NAME[] = "what it stands for";
+ *     static const __typeof__(NAME) strata_value_NAME = NAME;
+ *     #endif
+ *
+ * where the second is an error, and is passed over, if the macro is no constant expression. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cpart.h"
+#include "guard.h"
+
+enum { WORDS_MAX = 4096, WORD_MAX = 255 };
+
+/* ---- the words of the script -------------------------------------------- */
+
+struct words {
+	VEC(const char *) list;
+};
+
+static bool begins_word(char c)
+{
+	return isalpha((unsigned char)c) || c == '_';
+}
+
+static bool continues_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static void add_word(struct cpart *c, struct words *w, const char *text, size_t n)
+{
+	if (n > WORD_MAX || w->list.len == WORDS_MAX)
+		return;
+	for (size_t i = 0; i < w->list.len; i++)
+		if (!strncmp(w->list.data[i], text, n) && !w->list.data[i][n])
+			return;
+	vec_push(&w->list, arena_strndup(c->arena, text, n));
+}
+
+/* At the first byte of a string. The byte behind it. */
+static const char *string_end(const char *p)
+{
+	for (p++; *p && *p != '"' && *p != '\n'; p++)
+		p += *p == '\\' && p[1];
+	return *p ? p + 1 : p;
+}
+
+/* Words behind $, @ and . are none: variables, maps, members. */
+static void read_words(struct cpart *c, struct words *w)
+{
+	const char *p = c->source->text + c->part.end, *end;
+
+	while (*p) {
+		for (end = p; continues_word(*end); end++)
+			;
+		if (*p == '"') {
+			p = string_end(p);
+		} else if (strchr("$@.", *p) || (*p == '-' && p[1] == '>')) {
+			p += *p == '-' ? 2 : 1;
+			while (continues_word(*p))
+				p++;
+		} else {
+			if (begins_word(*p))
+				add_word(c, w, p, (size_t)(end - p));
+			p = end > p ? end : p + 1;
+		}
+	}
+}
+
+void cpart_add_words(struct cpart *c)
+{
+	struct words w = {};
+
+	read_words(c, &w);
+	str_add(&c->text, "#define strata_text(...) #__VA_ARGS__\n"
+			  "#define strata_expanded(...) strata_text(__VA_ARGS__)\n");
+	for (size_t i = 0; i < w.list.len; i++)
+		str_addf(&c->text, "#ifdef %s\nstatic const char " CPART_TEXT "%s[] = strata_expanded(%s);\n#endif\n",
+			w.list.data[i], w.list.data[i], w.list.data[i]);
+	for (size_t i = 0; i < w.list.len; i++)
+		str_addf(&c->text, "#ifdef %s\nstatic const __typeof__(%s) " CPART_VALUE "%s = %s;\n#endif\n",
+			w.list.data[i], w.list.data[i], w.list.data[i], w.list.data[i]);
+	vec_done(&w.list);
+}
+
+/* ---- what they stand for ------------------------------------------------ */
+
+/* In C it is an int; here it has the enum's type. */
+static bool enumerator(struct cpart *c, struct decl *d, struct constant *ret)
+{
+	ret->type = cpart_type(c, c->clang.getCursorType(c->clang.getCursorSemanticParent(d->cursor)));
+	ret->value = (uint64_t)c->clang.getEnumConstantDeclValue(d->cursor);
+	return ret->type->kind == TYPE_INT;
+}
+
+struct evaluation {
+	struct cpart *part;
+	struct decl *decl;
+	void *result;
+};
+
+static void evaluate(void *arg)
+{
+	struct evaluation *e = arg;
+
+	e->result = e->part->clang.Cursor_Evaluate(e->decl->cursor);
+}
+
+static bool evaluated(struct cpart *c, struct decl *d, struct constant *ret)
+{
+	const struct type *t = cpart_type(c, c->clang.getCursorType(d->cursor));
+	struct evaluation ev = {c, d, NULL};
+	void *e = guarded(evaluate, &ev) ? ev.result : NULL;
+	int kind = e ? c->clang.EvalResult_getKind(e) : 0;
+
+	*ret = (struct constant){.type = t};
+	if (kind == CX_EVAL_INT)
+		ret->value = (uint64_t)c->clang.EvalResult_getAsLongLong(e);
+	else if (kind == CX_EVAL_STRING)
+		ret->text = arena_strdup(c->arena, c->clang.EvalResult_getAsStr(e));
+	if (e)
+		c->clang.EvalResult_dispose(e);
+	return (kind == CX_EVAL_INT && (t->kind == TYPE_INT || t->kind == TYPE_BOOL)) ||
+		(kind == CX_EVAL_STRING && t->kind == TYPE_STRING);
+}
+
+bool cpart_constant(void *state, const char *name, struct constant *ret)
+{
+	struct cpart *c = state;
+	struct decl *d = decl_find(c, CX_VAR_DECL, arena_printf(c->arena, CPART_VALUE "%s", name));
+
+	if (d && evaluated(c, d, ret))
+		return true;
+	d = decl_find(c, CX_ENUM_CONSTANT_DECL, name);
+	return d && enumerator(c, d, ret);
+}
+
+const char *cpart_macro(void *state, const char *name)
+{
+	struct cpart *c = state;
+	struct decl *d = decl_find(c, CX_VAR_DECL, arena_printf(c->arena, CPART_TEXT "%s", name));
+	struct constant value;
+
+	/* A macro that takes arguments stands for itself where none are given. */
+	return d && evaluated(c, d, &value) && strcmp(value.text, name) != 0 ? value.text : NULL;
+}

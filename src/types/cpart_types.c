@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cpart_types.c - clang's types as the model's. A struct's members are made when they are first asked
+ * for: a header of the kernel has thousands. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "cpart.h"
+
+enum { DEPTH_MAX = 64 }; /* of pointers and arrays within one another */
+
+static const struct type *make(struct cpart *c, struct cx_type t, unsigned depth);
+
+/* ---- integers ----------------------------------------------------------- */
+
+static bool is_signed_kind(unsigned kind)
+{
+	return kind >= CX_CHAR_S;
+}
+
+static uint32_t size_of(struct cpart *c, struct cx_type t)
+{
+	long long n = c->clang.Type_getSizeOf(t);
+
+	return n > 0 && n <= INT32_MAX ? (uint32_t)n : 0;
+}
+
+struct enumerators {
+	struct cpart *part;
+	VEC(struct enumerator) list;
+};
+
+static enum cx_visit add_enumerator(struct cx_cursor cursor, struct cx_cursor parent, void *arg)
+{
+	struct enumerators *e = arg;
+
+	if (cursor.kind == CX_ENUM_CONSTANT_DECL)
+		vec_push(&e->list,
+			(struct enumerator){cpart_string(e->part, e->part->clang.getCursorSpelling(cursor)),
+				(uint64_t)e->part->clang.getEnumConstantDeclValue(cursor)});
+	return CX_VISIT_CONTINUE;
+}
+
+static const struct type *make_enum(struct cpart *c, struct decl *d)
+{
+	struct cx_type of = c->clang.getCanonicalType(c->clang.getEnumDeclIntegerType(d->cursor));
+	struct enumeration *names = arena_new_obj(c->arena, struct enumeration);
+	struct enumerators e = {.part = c};
+	struct enumerator *list;
+
+	c->clang.visitChildren(d->cursor, add_enumerator, &e);
+	list = arena_new_array(c->arena, struct enumerator, e.list.len + 1);
+	for (size_t i = 0; i < e.list.len; i++)
+		list[i] = e.list.data[i];
+	names->name = *d->name ? arena_printf(c->arena, "enum %s", d->name) : "enum";
+	names->n = (unsigned)e.list.len;
+	names->list = list;
+	vec_done(&e.list);
+	return type_enum(c->arena, of.kind == CX_INVALID || !size_of(c, of) ? 4 : size_of(c, of),
+		is_signed_kind(of.kind), names);
+}
+
+/* ---- struct and union --------------------------------------------------- */
+
+struct members {
+	struct cpart *part;
+	uint32_t size; /* of the struct */
+	VEC(struct member) list;
+};
+
+/* The bits are counted within the unit of the field's type. A packed field that lies across two of them
+ * is counted within the smallest integer that has it whole, in the struct if that is large enough. False:
+ * it lies in nine bytes. */
+static bool set_bits(struct member *m, uint64_t bits, unsigned width, uint32_t size)
+{
+	uint32_t unit = m->type->size ? m->type->size : 1;
+	uint64_t at = bits / (8 * unit) * unit;
+
+	for (unit = unit > 8 ? 8 : unit; bits - 8 * at + width > 8 * unit; at = bits / 8) {
+		if (at == bits / 8 && (unit *= 2) > 8)
+			return false;
+	}
+	if (at + unit > size && size >= unit)
+		at = size - unit;
+	if (unit != m->type->size)
+		m->type = type_int(unit, m->type->is_signed);
+	m->offset = (uint32_t)at;
+	m->bit_offset = (uint8_t)(bits - 8 * at);
+	m->bit_size = (uint8_t)width;
+	return true;
+}
+
+static int add_member(struct cx_cursor cursor, void *arg)
+{
+	struct members *s = arg;
+	const struct clang *clang = &s->part->clang;
+	const char *name = cpart_string(s->part, clang->getCursorSpelling(cursor));
+	long long bits = clang->Cursor_getOffsetOfField(cursor);
+	int width = clang->getFieldDeclBitWidth(cursor);
+	struct member m = {.name = strchr(name, '(') ? "" : name};
+
+	if (bits < 0 || (width >= 0 && !*m.name) || width > 64)
+		return CX_FIELD_CONTINUE;
+	m.type = cpart_type(s->part, clang->getCursorType(cursor));
+	m.offset = (uint32_t)(bits / 8);
+	if (width <= 0 || set_bits(&m, (uint64_t)bits, (unsigned)width, s->size))
+		vec_push(&s->list, m);
+	return CX_FIELD_CONTINUE;
+}
+
+static void fill(struct composite *composite)
+{
+	struct decl *d = composite->source;
+	struct cpart *c = d->part;
+	struct members s = {.part = c};
+	struct cx_type t;
+	struct member *list;
+
+	if (!c->unit)
+		return;
+	t = c->clang.getCursorType(d->cursor);
+	s.size = size_of(c, t);
+	c->clang.Type_visitFields(t, add_member, &s);
+	list = arena_new_array(c->arena, struct member, s.list.len + 1);
+	for (size_t i = 0; i < s.list.len; i++)
+		list[i] = s.list.data[i];
+	composite->members = list;
+	composite->n = (unsigned)s.list.len;
+	vec_done(&s.list);
+}
+
+static const struct type *make_struct(struct cpart *c, struct decl *d)
+{
+	struct composite *composite = arena_new_obj(c->arena, struct composite);
+	const char *tag = d->kind == CX_UNION_DECL ? "union" : "struct";
+
+	composite->name = *d->name ? arena_printf(c->arena, "%s %s", tag, d->name) : tag;
+	composite->is_union = d->kind == CX_UNION_DECL;
+	composite->incomplete = !c->clang.isCursorDefinition(d->cursor);
+	composite->fill = composite->incomplete ? NULL : fill;
+	composite->source = d;
+	return type_struct(c->arena, size_of(c, c->clang.getCursorType(d->cursor)), composite);
+}
+
+static const struct type *declared(struct decl *d)
+{
+	if (!d)
+		return type_none;
+	if (!d->type)
+		d->type = d->kind == CX_ENUM_DECL ? make_enum(d->part, d) : make_struct(d->part, d);
+	return d->type;
+}
+
+static const struct type *make_declared(struct cpart *c, struct cx_type t)
+{
+	struct cx_cursor cursor = c->clang.getTypeDeclaration(t);
+
+	switch (cursor.kind) {
+	case CX_STRUCT_DECL:
+	case CX_UNION_DECL:
+	case CX_ENUM_DECL:
+		return declared(decl_of(c, cursor, (int)cursor.kind));
+	default:
+		return type_none;
+	}
+}
+
+/* ---- the others --------------------------------------------------------- */
+
+static bool is_char(unsigned kind)
+{
+	return kind == CX_CHAR_S || kind == CX_CHAR_U;
+}
+
+static const struct type *make_array(struct cpart *c, struct cx_type t, unsigned depth)
+{
+	struct cx_type of = c->clang.getCanonicalType(c->clang.getArrayElementType(t));
+	long long n = t.kind == CX_CONSTANT_ARRAY ? c->clang.getArraySize(t) : 0;
+	const struct type *element;
+
+	if (is_char(of.kind) && n > 0 && n <= TYPE_STRING_MAX)
+		return type_string(c->arena, (uint32_t)n);
+	element = make(c, of, depth + 1);
+	if (n < 0 || n * (long long)element->size > INT32_MAX)
+		n = 0;
+	return type_array(c->arena, element, (uint32_t)n);
+}
+
+/* Floating point, vectors and the like: the language has none; bytes keep members at their offsets. */
+static const struct type *make_bytes(struct cpart *c, struct cx_type t)
+{
+	uint32_t size = size_of(c, t);
+
+	return size ? type_array(c->arena, type_uint8, size) : type_none;
+}
+
+static const struct type *make(struct cpart *c, struct cx_type t, unsigned depth)
+{
+	t = c->clang.getCanonicalType(t);
+	switch (depth < DEPTH_MAX ? t.kind : CX_INVALID) {
+	case CX_INVALID:
+	case CX_VOID:
+	case CX_FUNCTION_NO_PROTO:
+	case CX_FUNCTION_PROTO:
+		return type_none;
+	case CX_BOOL:
+		return type_bool;
+	case CX_CHAR_U: case CX_UCHAR: case CX_USHORT: case CX_UINT: case CX_ULONG: case CX_ULONGLONG:
+	case CX_CHAR_S: case CX_SCHAR: case CX_WCHAR: case CX_SHORT: case CX_INT: case CX_LONG: case CX_LONGLONG:
+		return type_c_int(c->arena, size_of(c, t), is_signed_kind(t.kind),
+			cpart_string(c, c->clang.getTypeSpelling(t)));
+	case CX_POINTER:
+		return type_pointer(c->arena, make(c, c->clang.getPointeeType(t), depth + 1), SPACE_ANY);
+	case CX_RECORD:
+	case CX_ENUM:
+		return make_declared(c, t);
+	case CX_CONSTANT_ARRAY:
+	case CX_INCOMPLETE_ARRAY:
+		return make_array(c, t, depth);
+	case CX_ATOMIC:
+		return make(c, c->clang.Type_getValueType(t), depth + 1);
+	default:
+		return make_bytes(c, t);
+	}
+}
+
+const struct type *cpart_type(struct cpart *c, struct cx_type t)
+{
+	return make(c, t, 0);
+}
+
+const struct type *cpart_find(void *state, enum type_tag tag, const char *name)
+{
+	struct cpart *c = state;
+	struct decl *d = NULL;
+
+	switch (tag) {
+	case TAG_NAME:
+		d = decl_find(c, CX_TYPEDEF_DECL, name);
+		return d ? cpart_type(c, c->clang.getTypedefDeclUnderlyingType(d->cursor)) : NULL;
+	case TAG_STRUCT:
+		d = decl_find(c, CX_STRUCT_DECL, name);
+		break;
+	case TAG_UNION:
+		d = decl_find(c, CX_UNION_DECL, name);
+		break;
+	case TAG_ENUM:
+		d = decl_find(c, CX_ENUM_DECL, name);
+		break;
+	}
+	return d ? declared(d) : NULL;
+}
