@@ -53,6 +53,11 @@ const char *const *target_btf_modules(struct target *t, const char *pattern)
 	abort();
 }
 
+struct btf_types *types_kernel(struct types *ts)
+{
+	abort();
+}
+
 /* ---- what a type must be ------------------------------------------------ */
 
 static void walk_type(struct walk *w, const struct type *t, unsigned depth);
