@@ -149,12 +149,13 @@ bool type_member(const struct type *t, const char *name, struct member *ret)
 	return *name && find_member(t, name, ret, 0);
 }
 
-/* Two sources, or two scripts, may have made one type twice. */
+/* Two sources, or two scripts, may have made one type twice; one of them may know its name alone. */
 static bool struct_eq(const struct type *a, const struct type *b)
 {
 	const struct composite *x = a->strct.composite, *y = b->strct.composite;
 
-	return x == y || (strchr(x->name, ' ') && !strcmp(x->name, y->name));
+	return x == y || (strchr(x->name, ' ') && !strcmp(x->name, y->name) &&
+		(a->size == b->size || x->incomplete || y->incomplete));
 }
 
 /* Text is stored and compared in words of 8 bytes, which must be aligned on the BPF stack. */
@@ -294,7 +295,7 @@ bool type_eq(const struct type *a, const struct type *b)
 {
 	if (a == b)
 		return true;
-	if (a->kind != b->kind || a->size != b->size)
+	if (a->kind != b->kind || (a->size != b->size && a->kind != TYPE_STRUCT))
 		return false;
 	switch (a->kind) {
 	case TYPE_BAD:
