@@ -15,6 +15,8 @@
 #include "model/provider.h"
 #include "model/type.h"
 #include "parser/ast.h"
+#include "target/target.h"
+#include "types/kernel.h"
 
 struct listing {
 	struct resolve_env *env;
@@ -181,13 +183,60 @@ static bool list_types(struct listing *l, const char *pattern, size_t n, bool *r
 	return true;
 }
 
+/* ---- types -------------------------------------------------------------- */
+
+/* "struct NAME": 7 bytes are the tag; 0: it is no type. */
+static size_t tag_of(const char *pattern, enum type_tag *ret)
+{
+	for (int tag = TAG_STRUCT; tag <= TAG_ENUM; tag++) {
+		size_t n = strlen(type_tag_words[tag]);
+
+		*ret = (enum type_tag)tag;
+		if (!strncmp(pattern, type_tag_words[tag], n) && pattern[n])
+			return n;
+	}
+	return 0;
+}
+
+static void print_type(struct listing *l, enum type_tag tag, const char *name)
+{
+	struct str text = {};
+
+	if (!l->with_args)
+		fprintf(l->out, "%s%s\n", type_tag_words[tag], name);
+	else if (kernel_define(l->env->types, tag, name, log_level >= 2, &text))
+		fprintf(l->out, "%s\n", str_text(&text));
+	str_done(&text);
+}
+
+static int list_named_types(struct listing *l, enum type_tag tag, const char *pattern)
+{
+	const char *const *names = types_names(l->env->types, tag, pattern), *near;
+
+	if (*names) {
+		for (; *names; names++)
+			print_type(l, tag, *names);
+		return 0;
+	}
+	log_error("the kernel has no %s%s", type_tag_words[tag], pattern);
+	near = strchr(pattern, '*') ? NULL : types_nearest(l->env->types, tag, pattern);
+	if (!target_has_btf(l->env->target))
+		log_hint("it was built without type information (CONFIG_DEBUG_INFO_BTF)");
+	else if (near)
+		log_hint("did you mean %s?", near);
+	return 1;
+}
+
 int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out)
 {
 	struct listing l = {.env = env, .with_args = with_args, .out = out};
 	const char *colon = strchr(pattern, ':');
 	bool known = false;
+	enum type_tag tag;
 
 	env->names_only = !with_args;
+	if (tag_of(pattern, &tag))
+		return list_named_types(&l, tag, pattern + tag_of(pattern, &tag));
 	if (colon && !list_types(&l, pattern, colon - pattern, &known))
 		return 1;
 	if (!known)

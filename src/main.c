@@ -31,12 +31,16 @@
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
+#include "target/debugfile.h"
 #include "target/target.h"
 #include "types/types.h"
 #include "unwind.h"
 #include "version.h"
 
-enum { OPT_COMPLETE = 256, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNWIND };
+enum {
+	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE,
+	OPT_SYSROOT, OPT_UNWIND
+};
 
 struct main {
 	const char *eval, *file, *output, *command;
@@ -200,6 +204,12 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+static bool set_debuginfo(struct main *m, const struct option_row *row, const char *arg)
+{
+	debugfile_dirs(arg);
+	return true;
+}
+
 static bool set_text(struct main *m, const struct option_row *row, const char *arg)
 {
 	*(const char **)((char *)m + row->at) = arg;
@@ -231,6 +241,8 @@ static const struct option_row options[] = {
 		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
+	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
+		set_debuginfo},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},

@@ -15,6 +15,13 @@ const bool libraries_are_linked = true;
 	X(json_object_object_get_ex) X(json_object_is_type) X(json_object_get_string)        \
 	X(json_object_get_string_len) X(json_object_get_int64) X(json_object_array_length)   \
 	X(json_object_array_get_idx) X(json_object_put)                                      \
+	X(dwarf_attr) X(dwarf_attr_integrate) X(dwarf_begin_elf)           \
+	X(dwarf_child) X(dwarf_diecu) X(dwarf_diename) X(dwarf_end) X(dwarf_entrypc) X(dwarf_formaddr)      \
+	X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formudata)         \
+	X(dwarf_get_units) X(dwarf_getlocation) X(dwarf_getlocation_addr)                    \
+	X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_srclang)       \
+	X(dwarf_tag) X(elf_begin) X(elf_cntl) X(elf_end) X(elf_rawfile)    \
+	X(elf_version)                                                                       \
 	X(__cxa_demangle)
 
 /* Only addresses are needed here; the caller knows the types. */

@@ -298,6 +298,8 @@ static struct ir *argument(struct gen *g, const struct field *f, const struct ty
 			r = (struct ref){.base = in_registers(g, f)};
 			return load(g, &r, t, NULL);
 		}
+		if (f->where != FIELD_CONTEXT) /* of other elements than char the address */
+			return as_number(g, in_record(g, f));
 		return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 	case FIELD_ARG:
 		return trampoline_arg(g, f);
@@ -332,8 +334,7 @@ struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t)
 	const struct field *f = field_here(g, name);
 	struct ir *v = NULL;
 
-	if (g->provider->ctx != CTX_RAW)
-		g->bound_to_place = true;
+	g->bound_to_place = true;
 	if (f) /* else another place of the probe has it, this one has not */
 		v = argument(g, f, t);
 	return v ? v : nothing(g, t);

@@ -53,7 +53,7 @@ struct field {
 	enum field_where where;
 	uint32_t offset, offset2;
 	uint32_t size;  /* bytes there; arrays whole */
-	const char *why; /* FIELD_NOWHERE: "optimised out" */
+	const char *why; /* FIELD_NOWHERE: "it is optimised out" */
 	const char *decl; /* for listings: "struct file * f"; NULL: by type */
 	const struct field *next;
 };
@@ -102,6 +102,8 @@ struct resolve_env {
 	void *find_arg;
 	struct settings settings; /* config */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
+	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
+	bool wants_args, wants_retval;
 	bool listing;     /* -l: nothing found is no error */
 	bool names_only;  /* -l without -v: arguments are not asked for */
 };

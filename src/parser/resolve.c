@@ -159,8 +159,72 @@ static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 	hint_provider(r->diags, r->arena, r->lang, name);
 }
 
+/* ---- what a probe asks of its places ---- */
+
+static bool expr_mentions(struct expr *n, const char *name)
+{
+	struct expr *operands[EXPR_OPERANDS_MAX];
+
+	for (; n; n = n->next) {
+		if (n->kind == EXPR_CALL && !strcmp(n->call.name, name))
+			return true;
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			if (expr_mentions(operands[i], name))
+				return true;
+	}
+	return false;
+}
+
+static bool stmt_mentions(struct stmt *n, const char *name)
+{
+	for (; n; n = n->next) {
+		switch (n->kind) {
+		case STMT_ASSIGN:
+			if (expr_mentions(n->assign.left, name) || expr_mentions(n->assign.right, name))
+				return true;
+			break;
+		case STMT_LET:
+			if (expr_mentions(n->let.value, name) || (n->let.to && expr_mentions(n->let.to->of, name)))
+				return true;
+			break;
+		case STMT_EXPR:
+		case STMT_RETURN:
+			if (expr_mentions(n->expr, name))
+				return true;
+			break;
+		case STMT_IF:
+		case STMT_WHILE:
+			if (expr_mentions(n->cond.test, name) || stmt_mentions(n->cond.then, name) ||
+				stmt_mentions(n->cond.els, name))
+				return true;
+			break;
+		case STMT_BLOCK:
+			if (stmt_mentions(n->stmts, name))
+				return true;
+			break;
+		case STMT_UNROLL:
+		case STMT_FOR_RANGE:
+			if (expr_mentions(n->loop.from, name) || expr_mentions(n->loop.to, name) ||
+				stmt_mentions(n->loop.body, name))
+				return true;
+			break;
+		case STMT_BREAK:
+		case STMT_CONTINUE:
+			break;
+		}
+	}
+	return false;
+}
+
+static bool probe_mentions(const struct probe *p, const char *name)
+{
+	return expr_mentions(p->predicate, name) || stmt_mentions(p->body, name);
+}
+
 static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
+	struct resolve_env env = *r->env;
+
 	for (unsigned i = 0; i < ap->nwords; i++)
 		ap->words[i] = word_text(r, ap->words[i], ap->word_spans[i]);
 	ap->provider = provider_by_name(r->lang->providers, ap->words[0],
@@ -169,7 +233,9 @@ static bool resolve_point(struct resolve *r, struct attach_point *ap)
 		unknown_provider(r, ap);
 		return false;
 	}
-	if (!ap->provider->expand(r->env, ap))
+	env.wants_args = probe_mentions(r->probe, "args");
+	env.wants_retval = probe_mentions(r->probe, "retval");
+	if (!ap->provider->expand(&env, ap))
 		return false;
 	ap->nplaces = 0;
 	for (const struct place *p = ap->places; p; p = p->next)

@@ -146,20 +146,70 @@ static int compare_ints(const struct type *t, const uint8_t *a, const uint8_t *b
 	return ((uint64_t)x > (uint64_t)y) - ((uint64_t)x < (uint64_t)y);
 }
 
+static int compare_values(const struct type *t, const uint8_t *a, const uint8_t *b);
+
+/* Bytes, then the shorter one first. */
+static int compare_buffers(const struct type *t, const uint8_t *a, const uint8_t *b)
+{
+	const uint8_t *x, *y;
+	uint32_t n = show_buffer(t, a, &x), m = show_buffer(t, b, &y);
+	int r = memcmp(x, y, n < m ? n : m);
+
+	return r ? r : (n > m) - (n < m);
+}
+
+static int compare_arrays(const struct type *t, const uint8_t *a, const uint8_t *b)
+{
+	uint32_t size = t->array.of->size;
+	int r = 0;
+
+	for (uint32_t i = 0; size && i < t->array.n && !r; i++)
+		r = compare_values(t->array.of, a + (size_t)i * size, b + (size_t)i * size);
+	return r;
+}
+
+/* A union's members say nothing of which of them is meant. */
+static int compare_structs(const struct type *t, const uint8_t *a, const uint8_t *b)
+{
+	const struct composite *c = composite_of(t);
+	int r = 0;
+
+	if (c->is_union || !c->n)
+		return memcmp(a, b, t->size);
+	for (unsigned i = 0; i < c->n && !r; i++) {
+		const struct member *m = &c->members[i];
+		uint8_t x[8], y[8];
+		const uint8_t *from = show_member(t, m, a, x);
+
+		if (from && m->type->size)
+			r = compare_values(m->type, from, show_member(t, m, b, y));
+	}
+	return r;
+}
+
 static int compare_values(const struct type *t, const uint8_t *a, const uint8_t *b)
 {
 	int r = 0;
 
-	if (t->kind == TYPE_STRING)
+	switch ((int)t->kind) {
+	case TYPE_STRING:
 		return strncmp((const char *)a, (const char *)b, t->size);
-	if (t->kind == TYPE_USYM)
+	case TYPE_USYM:
 		return memcmp(a, b, t->size);
-	if (t->kind != TYPE_TUPLE)
+	case TYPE_BUFFER:
+		return compare_buffers(t, a, b);
+	case TYPE_ARRAY:
+		return compare_arrays(t, a, b);
+	case TYPE_STRUCT:
+		return compare_structs(t, a, b);
+	case TYPE_TUPLE:
+		for (unsigned i = 0; i < t->tuple.n && !r; i++)
+			r = compare_values(t->tuple.members[i], a + t->tuple.offsets[i],
+				b + t->tuple.offsets[i]);
+		return r;
+	default:
 		return compare_ints(t, a, b);
-	for (unsigned i = 0; i < t->tuple.n && !r; i++)
-		r = compare_values(t->tuple.members[i], a + t->tuple.offsets[i],
-			b + t->tuple.offsets[i]);
-	return r;
+	}
 }
 
 static uint64_t total(const struct type *t, const uint64_t *v)

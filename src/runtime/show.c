@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.c - integers, strings, tuples, and printf's format. */
+/* show.c - printf's format and its arguments. */
 #include "show.h"
 
 #include <ctype.h>
@@ -7,112 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "model/provider.h"
 #include "model/type.h"
-
-int64_t show_int(const struct type *t, const uint8_t *data)
-{
-	union {
-		int8_t i8;
-		int16_t i16;
-		int32_t i32;
-		int64_t i64;
-		uint8_t u8;
-		uint16_t u16;
-		uint32_t u32;
-	} v = {};
-	uint32_t size = t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
-
-	memcpy(&v, data, size);
-	switch (size) {
-	case 1:
-		return t->is_signed ? v.i8 : v.u8;
-	case 2:
-		return t->is_signed ? v.i16 : v.u16;
-	case 4:
-		return t->is_signed ? (int64_t)v.i32 : (int64_t)v.u32;
-	default:
-		return v.i64;
-	}
-}
-
-void show_text(const uint8_t *data, uint32_t size, struct str *out)
-{
-	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
-}
-
-/* i: image_place_id() */
-static void show_place(const struct show *s, const struct type *t, uint64_t i, struct str *out)
-{
-	const struct image *img = i >> 32 < s->nimages ? s->images[i >> 32] : NULL;
-	const struct place *p;
-
-	if (!img || (uint32_t)i >= img->nplaces) {
-		str_add(out, "?");
-		return;
-	}
-	p = img->places[(uint32_t)i].place;
-	str_add(out, t->place.func ? p->func : p->name);
-}
-
-static void show_tuple(const struct show *s, const struct type *t, const uint8_t *data,
-	struct str *out)
-{
-	str_addc(out, '(');
-	for (unsigned i = 0; i < t->tuple.n; i++) {
-		if (i)
-			str_add(out, ", ");
-		show_value(s, t->tuple.members[i], data + t->tuple.offsets[i], out);
-	}
-	str_addc(out, ')');
-}
-
-void show_value(const struct show *s, const struct type *t, const uint8_t *data,
-	struct str *out)
-{
-	switch (t->kind) {
-	case TYPE_INT:
-		if (t->is_signed)
-			str_addf(out, "%" PRId64, show_int(t, data));
-		else
-			str_addf(out, "%" PRIu64, (uint64_t)show_int(t, data));
-		break;
-	case TYPE_BOOL:
-		str_add(out, *data ? "true" : "false");
-		break;
-	case TYPE_POINTER:
-		str_addf(out, "0x%" PRIx64, show_int(t, data));
-		break;
-	case TYPE_STRING:
-		show_text(data, t->size, out);
-		break;
-	case TYPE_TUPLE:
-		show_tuple(s, t, data, out);
-		break;
-	case TYPE_STACK:
-		show_stack(s, t, show_int(t, data), out);
-		break;
-	case TYPE_KSYM:
-		show_ksym(s, show_int(t, data), out);
-		break;
-	case TYPE_USYM:
-		show_usym(s, data, out);
-		break;
-	case TYPE_PLACE:
-		show_place(s, t, show_int(t, data), out);
-		break;
-	case TYPE_BUFFER:
-	case TYPE_ARRAY:
-	case TYPE_STRUCT:
-	case TYPE_BAD:
-	case TYPE_NONE:
-	case TYPE_ARGS:
-	case TYPE_AGG:
-		break;
-	}
-}
-
-/* ---- printf ------------------------------------------------------------- */
 
 /* The size that a length modifier stands for; without one that of int, as in C. */
 static uint32_t length_size(const char *p, const char *end)
@@ -123,6 +18,8 @@ static uint32_t length_size(const char *p, const char *end)
 		return sizeof(long);
 	return p + 1 < end && p[1] == 'h' ? sizeof(char) : sizeof(short);
 }
+
+enum { BYTES_X = 1, BYTES_H }; /* letters of %rx, %rh */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
@@ -145,6 +42,8 @@ static const char *read_conversion(const char *p, const char *end, struct conver
 		p++;
 	ret->spec[n] = 0;
 	ret->letter = p < end ? *p++ : 0;
+	if (ret->letter == 'r' && p < end && (*p == 'x' || *p == 'h')) /* %r, %rx, %rh: a buffer's bytes */
+		ret->letter = *p++ == 'x' ? BYTES_X : BYTES_H;
 	return p;
 }
 
@@ -190,6 +89,19 @@ static void format_int(struct conversion *c, int64_t v, struct str *out)
 		(long long)narrowed(v, c->size, c->letter == 'd' || c->letter == 'i'));
 }
 
+/* "\\x61\\x62", "61 62" */
+static void format_bytes(struct conversion *c, const struct type *t, const uint8_t *data, struct str *out)
+{
+	struct str text = {};
+	const uint8_t *p;
+	uint32_t n = show_buffer(t, data, &p);
+
+	for (uint32_t i = 0; i < n; i++)
+		str_addf(&text, c->letter == BYTES_X ? "\\x%02x" : i ? " %02x" : "%02x", p[i]);
+	format_text(c, &text, out);
+	str_done(&text);
+}
+
 static void format_value(const struct show *s, struct conversion *c, const struct type *t,
 	const uint8_t *data, struct str *out)
 {
@@ -214,7 +126,9 @@ static void format_one(const struct show *s, struct conversion *c, const struct 
 {
 	int64_t v = is_number(t) ? show_int(t, data) : 0;
 
-	if (c->letter == 's' || !is_number(t))
+	if (t->kind == TYPE_BUFFER && (c->letter == BYTES_X || c->letter == BYTES_H))
+		format_bytes(c, t, data, out);
+	else if (c->letter == 's' || !is_number(t))
 		format_value(s, c, t, data, out);
 	else if (c->letter == 'p')
 		format_hex(c, v, out);

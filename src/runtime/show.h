@@ -19,14 +19,28 @@ struct show {
 	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
 };
 
-/* The bytes at data as a value of type t (not an aggregation). */
+/* show_value.c: the bytes at data as a value of type t (not an aggregation). */
 void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 	struct str *out);
 /* An integer of t's size and sign, extended. */
 int64_t show_int(const struct type *t, const uint8_t *data);
+/* The name of an enum's value; NULL: t is no enum, or v has none. */
+const char *show_enumerator(const struct type *t, uint64_t v);
+/* The bytes of a BUFFER, and their number. */
+uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **ret);
+/* Where the member of a struct is, whose bytes are at data; a bit-field's value is put into room, as of its
+ * type. NULL: it does not lie in the struct. */
+struct member;
+const uint8_t *show_member(const struct type *t, const struct member *m, const uint8_t *data,
+	uint8_t room[8]);
+/* What stands around the members of a tuple or record: "(", then before each member what separates it
+ * from the last and names it, ")". */
+void show_tuple_begin(const struct type *t, struct str *out);
+void show_tuple_member(const struct type *t, unsigned i, struct str *out);
+void show_tuple_end(const struct type *t, struct str *out);
 /* A C string within size bytes. */
 void show_text(const uint8_t *data, uint32_t size, struct str *out);
-/* printf: the format and its arguments within the record. */
+/* show.c: printf: the format and its arguments within the record. */
 void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
 	struct str *out);
 

@@ -19,6 +19,7 @@
 #include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "debugfile.h"
 #include "filemap.h"
 
 #define PHDRS_MAX    4096
@@ -591,22 +592,10 @@ static void index_symbols(struct elf *e)
 
 static void open_debug(struct elf *e)
 {
-	uint8_t id[64], theirs[64];
-	size_t n = elf_build_id(e, id);
-	struct str path = {};
+	_cleanup_(freep) char *path = debugfile_find(e, NULL);
 
-	if (n < 2)
-		return;
-	str_addf(&path, "/usr/lib/debug/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < n; i++)
-		str_addf(&path, "%02x", id[i]);
-	str_add(&path, ".debug");
-	if (elf_open(path.data, &e->debug) == 0 &&
-		(elf_build_id(e->debug, theirs) != n || memcmp(id, theirs, n) != 0)) {
-		elf_close(e->debug);
-		e->debug = NULL;
-	}
-	str_done(&path);
+	if (path)
+		elf_open(path, &e->debug);
 }
 
 static void read_symbols(struct elf *e)

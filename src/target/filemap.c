@@ -70,14 +70,26 @@ static bool remember(uintptr_t start, uintptr_t end)
 	return true;
 }
 
+bool filemap_guard(const void *data, size_t size)
+{
+	install();
+	return remember((uintptr_t)data, (uintptr_t)data + size);
+}
+
+void filemap_unguard(const void *data)
+{
+	for (struct range *r = ranges; r; r = r->next)
+		if (r->start == (uintptr_t)data)
+			r->start = r->end = 0;
+}
+
 const uint8_t *filemap(int fd, size_t size)
 {
 	uint8_t *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (data == MAP_FAILED)
 		return NULL;
-	install();
-	if (remember((uintptr_t)data, (uintptr_t)data + size))
+	if (filemap_guard(data, size))
 		return data;
 	munmap(data, size);
 	return NULL;
@@ -85,8 +97,6 @@ const uint8_t *filemap(int fd, size_t size)
 
 void filemap_done(const uint8_t *data, size_t size)
 {
-	for (struct range *r = ranges; r; r = r->next)
-		if (r->start == (uintptr_t)data)
-			r->start = r->end = 0;
+	filemap_unguard(data);
 	munmap((void *)data, size);
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "btf.h"
+#include "kernel.h"
 
 enum {
 	DEPTH_MAX = 24,     /* pointers to arrays of.., unnamed structs in unnamed structs */
@@ -18,6 +19,7 @@ struct printer {
 	struct arena *arena;
 	bool spaced;    /* "char * name" */
 	bool offsets;   /* a comment behind each member */
+	uint32_t base;  /* byte within the outermost struct at which the one being printed begins */
 	unsigned indent, steps;
 };
 
@@ -51,7 +53,7 @@ static const char *params(struct printer *p, const struct btf_type *t, unsigned 
 	return text;
 }
 
-/* Through typedef's, const's.. names none: the next pointer, array, function or name. */
+/* Than a pointer's star. */
 static bool binds_tighter(const struct btf_type *t)
 {
 	return t && (btf_is_array(t) || btf_is_func_proto(t));
@@ -60,7 +62,7 @@ static bool binds_tighter(const struct btf_type *t)
 static const char *pointer(struct printer *p, const struct btf_type *t, const char *inner, unsigned depth)
 {
 	const struct btf_type *to = type_of(p, t->type);
-	bool blank = p->spaced && *inner && *inner != '*' && *inner != '(';
+	bool blank = *inner == '(' || (p->spaced && *inner && *inner != '*');
 
 	inner = arena_printf(p->arena, binds_tighter(to) ? "(*%s%s)" : "*%s%s",
 		blank && !binds_tighter(to) ? " " : "", inner);
@@ -151,7 +153,7 @@ static void indent(const struct printer *p, struct str *out)
 static void add_place(struct printer *p, const struct btf_type *t, uint32_t i, struct str *out)
 {
 	int64_t size = btf__resolve_size(p->file->btf, btf_members(t)[i].type);
-	uint32_t at = btf_member_bit_offset(t, i);
+	uint32_t at = btf_member_bit_offset(t, i) + 8 * p->base;
 
 	if (btf_member_bitfield_size(t, i))
 		str_addf(out, " /* %u:%u %lld */", at / 8, at % 8, (long long)(size < 0 ? 0 : size));
@@ -162,10 +164,13 @@ static void add_place(struct printer *p, const struct btf_type *t, uint32_t i, s
 static void add_member(struct printer *p, const struct btf_type *t, uint32_t i, unsigned depth, struct str *out)
 {
 	const struct btf_member *m = &btf_members(t)[i];
-	uint32_t bits = btf_member_bitfield_size(t, i);
+	const struct btf_type *of = btf__type_by_id(p->file->btf, m->type);
+	uint32_t bits = btf_member_bitfield_size(t, i), base = p->base;
 
 	indent(p, out);
+	p->base = of && btf_is_composite(of) ? base + btf_member_bit_offset(t, i) / 8 : 0;
 	str_add(out, declare(p, m->type, name_at(p, m->name_off), depth + 1));
+	p->base = base;
 	if (bits)
 		str_addf(out, ": %u", bits);
 	str_addc(out, ';');
@@ -194,7 +199,7 @@ static const char *body(struct printer *p, const struct btf_type *t, unsigned de
 	struct str s = {};
 	const char *text;
 
-	str_add(&s, "{\n");
+	str_add(&s, btf_vlen(t) ? "{\n" : "{");
 	p->indent++;
 	for (uint32_t i = 0; i < btf_vlen(t) && depth < DEPTH_MAX && p->steps < STEPS_MAX; i++)
 		if (btf_is_any_enum(t))
@@ -202,7 +207,8 @@ static const char *body(struct printer *p, const struct btf_type *t, unsigned de
 		else
 			add_member(p, t, i, depth, &s);
 	p->indent--;
-	indent(p, &s);
+	if (btf_vlen(t))
+		indent(p, &s);
 	str_addc(&s, '}');
 	text = arena_strdup(p->arena, str_text(&s));
 	str_done(&s);
@@ -221,4 +227,17 @@ void btf_define(struct btf_file *f, uint32_t id, bool offsets, struct str *out)
 		str_addc(out, '\n');
 	}
 	arena_free(p.arena);
+}
+
+bool kernel_define(struct types *ts, enum type_tag tag, const char *name, bool offsets, struct str *out)
+{
+	struct btf_types *all = types_kernel(ts);
+	struct btf_file *f;
+	uint32_t id = all ? btf_find(all, tag, name, &f) : 0;
+
+	if (!id || btf_is_fwd(btf__type_by_id(f->btf, id)))
+		return false;
+	str_addf(out, "%s: ", f->name);
+	btf_define(f, id, offsets, out);
+	return true;
 }

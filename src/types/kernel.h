@@ -6,6 +6,8 @@
 #include "model/type.h"
 #include "types.h"
 
+struct str;
+
 struct kernel_param {
 	const char *name;        /* "": BTF has none */
 	const struct type *type; /* type_none: of a kind that the model has not; or void, of a result */
@@ -23,3 +25,8 @@ bool kernel_function(struct types *ts, const char *module, const char *name, boo
 	struct kernel_function *ret);
 /* What a tracepoint passes to raw tracepoints' programs: context word i is parameter i. ret is void. */
 bool kernel_tracepoint(struct types *ts, const char *event, bool decl, struct kernel_function *ret);
+
+/* "vmlinux: struct list_head {", a line a member, "};", as bpftrace lists it: in C, with the typedefs'
+ * names; vmlinux or the module that has it. offsets: comments say where members are and how large, in
+ * bytes; of a bit-field BYTE:BIT. False: the kernel has no such type. */
+bool kernel_define(struct types *ts, enum type_tag tag, const char *name, bool offsets, struct str *out);

@@ -18,6 +18,11 @@ struct type_source {
 /* Each fills its own; a source that cannot be opened has no state. */
 void btf_source(struct arena *a, struct target *t, struct types *ts, struct type_source *ret);
 
+/* The programs that are traced; asked before the kernel. */
+struct programs;
+struct programs *programs_source(struct arena *a, struct type_source *ret);
+struct programs *types_programs(struct types *ts);
+
 /* Asks before all sources that are there already. */
 void types_add_source(struct types *ts, const struct type_source *s);
 struct arena *types_arena(struct types *ts);

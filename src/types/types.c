@@ -2,10 +2,12 @@
 /* types.c - asks the sources of types, one after the other. */
 #include "types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "c_int.h"
 #include "source.h"
@@ -18,6 +20,7 @@ struct types {
 	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
 	unsigned n;
 	bool kernel; /* its source is open: the first */
+	struct programs *programs; /* of the second; NULL: there are none */
 };
 
 struct types *types_new(struct arena *a, struct target *t)
@@ -26,7 +29,7 @@ struct types *types_new(struct arena *a, struct target *t)
 
 	ts->arena = a;
 	ts->target = t;
-	ts->n = 1;
+	ts->n = 2;
 	return ts;
 }
 
@@ -40,6 +43,13 @@ void types_close(struct types *ts)
 struct arena *types_arena(struct types *ts)
 {
 	return ts->arena;
+}
+
+struct programs *types_programs(struct types *ts)
+{
+	if (!ts->programs)
+		ts->programs = programs_source(ts->arena, &ts->sources[1]);
+	return ts->programs;
 }
 
 struct target *types_target(struct types *ts)
@@ -198,11 +208,11 @@ static void add_name(void *arg, const char *name)
 	vec_push(&l->list, name);
 }
 
-const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
+const char *const type_tag_words[] = {"", "struct ", "union ", "enum "};
+
+static struct name_list all_names(struct types *ts, enum type_tag tag)
 {
-	static const char *const tags[] = {"", "struct ", "union ", "enum "};
 	struct name_list l = {};
-	const char *near;
 
 	for (unsigned i = 0; i < ts->n; i++) {
 		const struct type_source *s = source(ts, i);
@@ -210,8 +220,35 @@ const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
 		if (s && s->names)
 			s->names(s->state, tag, add_name, &l);
 	}
-	near = nearest(name, l.list.data, l.list.len);
-	near = near ? arena_printf(ts->arena, "%s%s", tags[tag], near) : NULL;
+	return l;
+}
+
+const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
+{
+	struct name_list l = all_names(ts, tag);
+	const char *near = nearest(name, l.list.data, l.list.len);
+
+	near = near ? arena_printf(ts->arena, "%s%s", type_tag_words[tag], near) : NULL;
 	vec_done(&l.list);
 	return near;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *const *types_names(struct types *ts, enum type_tag tag, const char *pattern)
+{
+	struct name_list l = all_names(ts, tag);
+	const char **list = arena_new_array(ts->arena, const char *, l.list.len + 1);
+	size_t n = 0;
+
+	if (l.list.len)
+		qsort(l.list.data, l.list.len, sizeof(*l.list.data), compare_names);
+	for (size_t i = 0; i < l.list.len; i++)
+		if (glob_match(pattern, l.list.data[i]) && (!n || strcmp(list[n - 1], l.list.data[i]) != 0))
+			list[n++] = l.list.data[i];
+	vec_done(&l.list);
+	return list;
 }

@@ -46,6 +46,10 @@ struct constant {
 bool types_constant(struct types *ts, const char *name, struct constant *ret);
 /* The name most like it, for "did you mean": "struct task_struct"; NULL. */
 const char *types_nearest(struct types *ts, enum type_tag tag, const char *name);
+/* All names that match a pattern, sorted, NULL-terminated; unnamed ones have none. */
+const char *const *types_names(struct types *ts, enum type_tag tag, const char *pattern);
+/* "struct ", "" of a typedef. */
+extern const char *const type_tag_words[];
 
 /* Options of the C part. */
 struct c_options {

@@ -72,6 +72,27 @@ names, _ = lists('u*:libc:mallo*', only='u')
 cases.check({name.split(':')[0] for name in names} == {'uprobe', 'uretprobe'}, 'both types of functions of files', *names)
 lists('openat', 'tracepoint:syscalls:sys_enter_openat')
 
+# Types of the kernel, as C has them; -vv says where their members are.
+if os.path.exists('/sys/kernel/btf/vmlinux'):
+    lists('struct list_h*', 'struct list_head', only='struct list_h')
+    lists('enum pid_typ*', 'enum pid_type', only='enum ')
+    names, said, code = run('-lv', 'struct list_head')
+    cases.check(names[:4] == ['vmlinux: struct list_head {', '\tstruct list_head *next;', '\tstruct list_head *prev;',
+                              '};'], 'a struct in C', *names)
+    names, said, code = run('-lvv', 'union sigval')
+    cases.check('\tvoid *sival_ptr; /* 0 8 */' in names and '}; /* size: 8 */' in names, 'offsets and sizes', *names)
+    names, said, code = run('-lvv', 'struct task_struct')
+    cases.check(any(line.startswith('\tchar comm[16]; /* ') for line in names), 'an array', *names[:5])
+    names, said, code = run('-l', 'struct task_strct')
+    cases.check(code == 1 and not names and 'did you mean struct task_struct?' in said, 'the nearest name', said)
+    names, said, code = run('-lv', 'rawtracepoint:sched_switch')
+    cases.check('    struct task_struct * prev' in names, 'arguments of a raw tracepoint', *names)
+    names, said, code = run('-lv', 'fexit:vfs_read')
+    cases.check('    struct file * file' in names and '    ssize_t retval' in names, 'those of fexit, and its result',
+                *names)
+names, said, code = run('-lv', 'tracepoint:sched:sched_switch')
+cases.check('    char prev_comm[16]' in names and '    pid_t prev_pid' in names, 'fields of a tracepoint', *names)
+
 # Probes that this kernel cannot attach to: listed only if their type is given, with a message.
 names, said, code = run('-l', 'kprobe:vfs_read')
 cases.check(('no kprobes' in said) != has('kprobe'), 'kprobes are said to be missing where they are', said)

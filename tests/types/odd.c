@@ -67,6 +67,20 @@ struct text {
 	char tail[];
 };
 
+union either {
+	unsigned n;
+	u8 bytes[4];
+};
+
+/* What the others have not: as arrays of these, and as a key. */
+struct flags {
+	_Bool on[2];
+	union either either;
+	enum colour colours[2];
+	struct tiny tiny[2];
+};
+
+struct flags flags;
 struct holder holder;
 struct tiny tiny;
 struct text text;

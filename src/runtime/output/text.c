@@ -99,12 +99,12 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 	if (t->kind == TYPE_STACK) {
 		add_stack(s, t, e, at, out);
 	} else if (t->kind == TYPE_TUPLE) {
-		str_addc(out, '(');
+		show_tuple_begin(t, out);
 		for (unsigned i = 0; i < t->tuple.n; i++) {
-			str_add(out, i ? ", " : "");
+			show_tuple_member(t, i, out);
 			add_part(s, t->tuple.members[i], e, at + t->tuple.offsets[i], out);
 		}
-		str_addc(out, ')');
+		show_tuple_end(t, out);
 	} else {
 		show_value(s, t, e->key + at, out);
 	}
@@ -113,10 +113,12 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 static void add_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out)
 {
+	bool several = t->kind == TYPE_TUPLE && !t->tuple.names;
+
 	str_addc(out, '[');
-	if (t->kind != TYPE_TUPLE)
+	if (!several)
 		add_part(s, t, e, 0, out);
-	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++) {
+	for (unsigned i = 0; several && i < t->tuple.n; i++) {
 		str_add(out, i ? ", " : "");
 		add_part(s, t->tuple.members[i], e, t->tuple.offsets[i], out);
 	}

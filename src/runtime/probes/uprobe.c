@@ -22,7 +22,9 @@
 #include "target/code.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "types/debuginfo.h"
 #include "unwinders/go/pclntab.h"
+#include "uprobe_args.h"
 
 /* enum bpf_attach_type of Linux 6.6; older headers lack it. */
 enum { TRACE_UPROBE_MULTI = 48 };
@@ -94,7 +96,8 @@ static bool as_written(const char *file)
 struct program {
 	const char *path;
 	struct elf *elf;
-	struct pclntab *go; /* or NULL */
+	struct pclntab *go;      /* or NULL */
+	struct debuginfo *debug; /* likewise */
 };
 
 static struct place *add_place(const struct resolve_env *env, struct attach_point *ap,
@@ -209,16 +212,21 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *name, uint64_t vaddr)
 {
 	struct pcln_function f;
+	struct place *place;
 	uint64_t offset;
 	bool go = p->go && pclntab_find(p->go, vaddr, &f);
 
 	if (!in_code(p->elf, vaddr) || !elf_vaddr_to_offset(p->elf, vaddr, &offset))
 		return;
 	name = arena_strdup(env->arena, name);
-	if (go && ap->provider->has_retval)
+	if (go && ap->provider->has_retval) {
 		add_returns(env, ap, p, &f, name);
-	else
-		add_place(env, ap, p->path, name, offset)->abi = go ? abi_of(p, &f) : ABI_C;
+		return;
+	}
+	place = add_place(env, ap, p->path, name, offset);
+	place->abi = go ? abi_of(p, &f) : ABI_C;
+	if (p->debug)
+		uprobe_types(env, ap, p->debug, place, vaddr);
 }
 
 /* Go's functions of files without symbols. */
@@ -413,6 +421,7 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
+	struct debuginfo *debug = NULL;
 	int r = elf_open(path, &e);
 
 	if (r) {
@@ -421,7 +430,11 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 		return false;
 	}
 	pclntab_open(e, &go);
-	add_function(env, ap, &(struct program){path, e, go}, what);
+	if (env->types)
+		types_add_program(env->types, path);
+	if (uprobe_wants_types(env, ap))
+		debug = uprobe_debuginfo(env, ap, path);
+	add_function(env, ap, &(struct program){path, e, go, debug}, what);
 	if (go)
 		tell_go(ap);
 	if (strchr(what, '*'))
@@ -569,6 +582,7 @@ const struct provider provider_uprobe = {
 	.section = "uprobe",
 	.newest_first = true,
 	.has_args = true,
+	.has_fields = true,
 	.file = true,
 	.expand = uprobe_expand,
 	.attach = uprobe_attach,

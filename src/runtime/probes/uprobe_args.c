@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uprobe_args.c - names and types of the arguments of programs' functions, from debug information. It
+ * is read only for scripts that mention them. */
+#include "uprobe_args.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "codegen/regs.h"
+#include "model/type.h"
+#include "probes.h"
+#include "types/debuginfo.h"
+
+bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point *ap)
+{
+	if (!env->types)
+		return false;
+	return (env->listing && !env->names_only) || env->wants_args ||
+	       (env->wants_retval && ap->provider->has_retval);
+}
+
+/* An argument that is missing is an error only where the script asks for arguments. */
+static bool is_error(const struct resolve_env *env, const struct attach_point *ap)
+{
+	return env->wants_args && ap->provider->has_fields && !env->listing;
+}
+
+struct debuginfo *uprobe_debuginfo(
+	const struct resolve_env *env, const struct attach_point *ap, const char *path)
+{
+	const char *why, *hint;
+	struct debuginfo *d = types_debuginfo(env->types, path, &why, &hint);
+
+	if (d)
+		return d;
+	if (!is_error(env, ap)) {
+		log_info("%s: %s: types of arguments are not known", path, why);
+		return NULL;
+	}
+	diag(env->diags, ap->word_spans[1], DIAG_FIELD, "%s: %s: args is not known", path, why);
+	if (hint)
+		diag_hint(env->diags, "%s", hint);
+	return NULL;
+}
+
+/* ---- from registers to the context -------------------------------------- */
+
+static void nowhere(struct field *f, const char *why)
+{
+	f->where = FIELD_NOWHERE;
+	f->why = why;
+}
+
+static void set_where(struct field *f, const struct argument *a)
+{
+	int reg = regs_arg(a->reg), reg2 = regs_arg(a->reg2);
+
+	f->offset = reg < 0 ? 0 : (uint32_t)reg;
+	switch (a->where) {
+	case ARG_REGISTER:
+		f->where = FIELD_CONTEXT;
+		break;
+	case ARG_REGISTERS:
+		f->where = FIELD_REGS;
+		f->offset2 = reg2 < 0 ? 0 : (uint32_t)reg2;
+		break;
+	case ARG_POINTED:
+		f->where = FIELD_POINTED;
+		break;
+	case ARG_STACK:
+		f->where = FIELD_STACK;
+		f->offset = a->offset;
+		return;
+	case ARG_NOWHERE:
+		nowhere(f, a->why);
+		return;
+	}
+	if (reg < 0 || (a->where == ARG_REGISTERS && reg2 < 0))
+		nowhere(f, "this machine has no such register");
+}
+
+static const struct field *fields_of(struct arena *a, const struct signature *s)
+{
+	const struct field *first = NULL, **last = &first;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct field *f = arena_new_obj(a, struct field);
+
+		f->name = s->args[i].name;
+		f->type = s->args[i].type;
+		f->decl = arena_printf(a, "%s %s", s->args[i].c_type, s->args[i].name);
+		f->size = f->type->size;
+		set_where(f, &s->args[i]);
+		*last = f;
+		last = &f->next;
+	}
+	return first;
+}
+
+/* ---- of a place --------------------------------------------------------- */
+
+static void no_args(const struct resolve_env *env, const struct attach_point *ap,
+	const struct place *p, const char *why)
+{
+	if (is_error(env, ap) && !strchr(ap->words[ap->nwords - 1], '*'))
+		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_FIELD, "the arguments of %s are not known: %s",
+			p->func, why);
+}
+
+void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
+	struct place *p, uint64_t vaddr)
+{
+	struct signature s;
+
+	if (p->abi != ABI_C) {
+		no_args(env, ap, p, "Go's functions have arg0, arg1.. here");
+		return;
+	}
+	if (!debuginfo_function(d, p->func, vaddr, log_level > 0, &s)) {
+		no_args(env, ap, p, strchr(p->func, '+') ? "they are where a function begins" :
+			"the debug information does not have the function");
+		return;
+	}
+	if (s.inlined)
+		log_info("%s is also inlined at %u places of its file, which are not probed", p->func,
+			s.inlined);
+	if (ap->provider->has_fields)
+		p->fields = fields_of(env->arena, &s);
+	p->ret = s.ret;
+	if (s.ret && ap->provider->has_retval)
+		p->ret_decl = arena_printf(env->arena, "%s retval", s.ret_c_type);
+}

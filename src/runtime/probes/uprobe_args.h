@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uprobe_args.h - names and types of the arguments of programs' functions, from debug information. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attach_point;
+struct debuginfo;
+struct place;
+struct resolve_env;
+
+/* Does the script, or the listing, need what debug information says? */
+bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point *ap);
+/* Of a program; NULL after a message, which is an error where the script needs arguments. */
+struct debuginfo *uprobe_debuginfo(
+	const struct resolve_env *env, const struct attach_point *ap, const char *path);
+/* Sets fields and ret of the place, a function at the address in its file. */
+void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
+	struct place *p, uint64_t vaddr);

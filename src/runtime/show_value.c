@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* show_value.c - a value of any type as text. */
+#include "show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "model/provider.h"
+#include "model/type.h"
+
+enum {
+	TEXT_MAX = 1 << 20, /* of one value: a type may have unions in unions without end */
+	DEPTH_MAX = 64,
+};
+
+/* What is being written. */
+struct shown {
+	const struct show *show;
+	struct str *out;
+	size_t end; /* of out: then the rest is left out */
+	unsigned depth;
+};
+
+static void add_value(struct shown *w, const struct type *t, const uint8_t *data);
+
+/* ---- numbers ------------------------------------------------------------ */
+
+int64_t show_int(const struct type *t, const uint8_t *data)
+{
+	union {
+		int8_t i8;
+		int16_t i16;
+		int32_t i32;
+		int64_t i64;
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
+	} v = {};
+	uint32_t size = t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
+
+	memcpy(&v, data, size);
+	switch (size) {
+	case 1:
+		return t->is_signed ? v.i8 : v.u8;
+	case 2:
+		return t->is_signed ? v.i16 : v.u16;
+	case 4:
+		return t->is_signed ? (int64_t)v.i32 : (int64_t)v.u32;
+	default:
+		return v.i64;
+	}
+}
+
+const char *show_enumerator(const struct type *t, uint64_t v)
+{
+	const struct enumeration *e = t->kind == TYPE_INT ? t->integer.names : NULL;
+
+	for (unsigned i = 0; e && i < e->n; i++)
+		if (e->list[i].value == v)
+			return e->list[i].name;
+	return NULL;
+}
+
+static void add_int(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	int64_t v = show_int(t, data);
+	const char *name = show_enumerator(t, (uint64_t)v);
+
+	if (name)
+		str_add(w->out, name);
+	else if (t->is_signed)
+		str_addf(w->out, "%" PRId64, v);
+	else
+		str_addf(w->out, "%" PRIu64, (uint64_t)v);
+}
+
+static void add_word(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (t->kind == TYPE_BOOL)
+		str_add(w->out, *data ? "true" : "false");
+	else
+		str_addf(w->out, "0x%" PRIx64, show_int(t, data));
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+void show_text(const uint8_t *data, uint32_t size, struct str *out)
+{
+	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
+}
+
+uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **ret)
+{
+	uint32_t n;
+
+	memcpy(&n, data, sizeof(n));
+	*ret = data + sizeof(n);
+	return n < t->size - sizeof(n) ? n : t->size - (uint32_t)sizeof(n);
+}
+
+static void add_buffer(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	const uint8_t *p;
+	uint32_t n = show_buffer(t, data, &p);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i] >= ' ' && p[i] <= '~')
+			str_addc(w->out, (char)p[i]);
+		else
+			str_addf(w->out, "\\x%02x", p[i]);
+}
+
+/* ---- places ------------------------------------------------------------- */
+
+/* i: image_place_id() */
+static void add_place(struct shown *w, const struct type *t, uint64_t i)
+{
+	const struct show *s = w->show;
+	const struct image *img = i >> 32 < s->nimages ? s->images[i >> 32] : NULL;
+	const struct place *p;
+
+	if (!img || (uint32_t)i >= img->nplaces) {
+		str_add(w->out, "?");
+		return;
+	}
+	p = img->places[(uint32_t)i].place;
+	str_add(w->out, t->place.func ? p->func : p->name);
+}
+
+/* ---- what has parts ----------------------------------------------------- */
+
+static void add_tuple(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	show_tuple_begin(t, w->out);
+	for (unsigned i = 0; i < t->tuple.n; i++) {
+		show_tuple_member(t, i, w->out);
+		add_value(w, t->tuple.members[i], data + t->tuple.offsets[i]);
+	}
+	show_tuple_end(t, w->out);
+}
+
+void show_tuple_begin(const struct type *t, struct str *out)
+{
+	str_add(out, t->tuple.names ? "{" : "(");
+}
+
+void show_tuple_member(const struct type *t, unsigned i, struct str *out)
+{
+	if (t->tuple.names)
+		str_addf(out, "%s .%s = ", i ? "," : "", t->tuple.names[i]);
+	else if (i)
+		str_add(out, ", ");
+}
+
+void show_tuple_end(const struct type *t, struct str *out)
+{
+	str_add(out, !t->tuple.names ? ")" : t->tuple.n ? " }" : "}");
+}
+
+static void add_array(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	str_addc(w->out, '[');
+	for (uint32_t i = 0; i < t->array.n; i++) {
+		str_add(w->out, i ? "," : "");
+		if (w->out->len >= w->end) {
+			str_add(w->out, "..");
+			break;
+		}
+		add_value(w, t->array.of, data + (size_t)i * t->array.of->size);
+	}
+	str_addc(w->out, ']');
+}
+
+const uint8_t *show_member(const struct type *t, const struct member *m, const uint8_t *data, uint8_t room[8])
+{
+	uint64_t v = 0;
+
+	if ((uint64_t)m->offset + m->type->size > t->size || m->bit_offset + m->bit_size > 64)
+		return NULL;
+	data += m->offset;
+	if (!m->bit_size)
+		return data;
+	memcpy(&v, data, m->type->size <= 8 ? m->type->size : 8);
+	v = v << (64 - m->bit_offset - m->bit_size);
+	v = m->type->is_signed ? (uint64_t)((int64_t)v >> (64 - m->bit_size)) : v >> (64 - m->bit_size);
+	memcpy(room, &v, 8);
+	return room;
+}
+
+/* Members of an unnamed one stand among its holder's. */
+static bool add_members(struct shown *w, const struct type *t, const uint8_t *data, bool any)
+{
+	const struct composite *c = composite_of(t);
+
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct member *m = &c->members[i];
+		uint8_t room[8];
+		const uint8_t *at = show_member(t, m, data, room);
+
+		if (!at)
+			continue;
+		if (w->out->len >= w->end || w->depth >= DEPTH_MAX) {
+			str_add(w->out, any ? ", .." : " ..");
+			return true;
+		}
+		if (!*m->name && m->type->kind == TYPE_STRUCT) {
+			w->depth++;
+			any = add_members(w, m->type, at, any);
+			w->depth--;
+			continue;
+		}
+		str_addf(w->out, "%s .%s = ", any ? "," : "", m->name);
+		any = true;
+		add_value(w, m->type, at);
+	}
+	return any;
+}
+
+static void add_struct(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	str_addc(w->out, '{');
+	str_add(w->out, add_members(w, t, data, false) ? " }" : "}");
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	switch (t->kind) {
+	case TYPE_INT:
+		add_int(w, t, data);
+		break;
+	case TYPE_BOOL:
+	case TYPE_POINTER:
+		add_word(w, t, data);
+		break;
+	case TYPE_STRING:
+		show_text(data, t->size, w->out);
+		break;
+	case TYPE_BUFFER:
+		add_buffer(w, t, data);
+		break;
+	case TYPE_ARRAY:
+		add_array(w, t, data);
+		break;
+	case TYPE_STRUCT:
+		add_struct(w, t, data);
+		break;
+	case TYPE_TUPLE:
+		add_tuple(w, t, data);
+		break;
+	case TYPE_STACK:
+		show_stack(w->show, t, show_int(t, data), w->out);
+		break;
+	case TYPE_KSYM:
+		show_ksym(w->show, show_int(t, data), w->out);
+		break;
+	case TYPE_USYM:
+		show_usym(w->show, data, w->out);
+		break;
+	case TYPE_PLACE:
+		add_place(w, t, show_int(t, data));
+		break;
+	case TYPE_BAD:
+	case TYPE_NONE:
+	case TYPE_ARGS:
+	case TYPE_AGG:
+		break;
+	}
+}
+
+static void add_value(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (w->depth >= DEPTH_MAX) {
+		str_add(w->out, "..");
+		return;
+	}
+	w->depth++;
+	add_kind(w, t, data);
+	w->depth--;
+}
+
+void show_value(const struct show *s, const struct type *t, const uint8_t *data, struct str *out)
+{
+	struct shown w = {.show = s, .out = out, .end = out->len + TEXT_MAX};
+
+	add_value(&w, t, data);
+}

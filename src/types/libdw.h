@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* libdw.h - elfutils' libdw and libelf, loaded when first needed. Only the dwarf_*.c files include
+ * this. */
+#pragma once
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+/* dwarf_NAME() is libdw()->NAME(). */
+#define LIBDW_DWARF(F)                                                                               \
+	F(attr) F(attr_integrate) F(begin_elf) F(child) F(diecu) F(diename) F(end) F(entrypc)     \
+	F(formaddr) F(formflag) F(formref_die) F(formudata) F(get_units) F(getlocation) \
+	F(getlocation_addr) F(ranges) F(siblingof) F(srclang) F(tag)
+
+/* elf_NAME() is libdw()->elf_NAME(). */
+#define LIBDW_ELF(F) F(begin) F(cntl) F(end) F(rawfile) F(version)
+
+struct libdw {
+#define F(name) __typeof__(dwarf_##name) *name;
+	LIBDW_DWARF(F)
+#undef F
+#define F(name) __typeof__(elf_##name) *elf_##name;
+	LIBDW_ELF(F)
+#undef F
+};
+
+/* NULL: it is not installed. Loaded once, never unloaded. */
+const struct libdw *libdw(void);
