@@ -26,16 +26,16 @@ HEADERS = {
 }
 
 
-def run(folder, command, script, **env):
-    path = os.path.join(folder, 'case.bt')
-    pathlib.Path(path).write_text(script)
-    return subprocess.run([*command, 'case.bt'], cwd=folder, env={**os.environ, **env}, text=True,
+def run(folder, command, script, name='case.bt', **env):
+    pathlib.Path(folder, name).write_text(script)
+    return subprocess.run([*command, name], cwd=folder, env={**os.environ, **env}, text=True,
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
 
 
 def found(cases, folder):
     for what, args, env, script, want in (
             ('beside the script', [], {}, '#include "beside.h"\n// ask struct beside', r'struct beside, 4 bytes'),
+            ('in the current directory', [], {}, '#include "beside.h"\n// ask struct beside', r'struct beside, 4 bytes'),
             ('-I', ['-I', 'own'], {}, '#include <own.h>\n// ask struct own', r'struct own, 8 bytes'),
             ('CPATH', [], {'CPATH': 'own'}, '#include <own.h>\n// ask struct own', r'struct own, 8 bytes'),
             ('C_INCLUDE_PATH', [], {'C_INCLUDE_PATH': 'own'}, '#include <own.h>\n// ask struct own',
@@ -45,7 +45,8 @@ def found(cases, folder):
             ("the kernel's", [], {'BPFTRACE_KERNEL_SOURCE': f'{folder}/source',
                                   'BPFTRACE_KERNEL_BUILD': f'{folder}/build'},
              '#include <linux/fake.h>\n// ask struct fake', r'struct fake, 8 bytes')):
-        done = run(folder, [ASK, *args], script + '\n', **env)
+        name = 'own/case.bt' if 'current' in what else 'case.bt'
+        done = run(folder, [ASK, *args], script + '\n', name, **env)
         cases.check(re.search(want, done.stdout), f'headers are found: {what}', done.stdout, done.stderr)
 
 
