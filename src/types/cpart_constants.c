@@ -9,18 +9,20 @@
  *
  * where the second is an error, and is passed over, if the macro is no constant expression. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "cpart.h"
 #include "guard.h"
 
-enum { WORDS_MAX = 4096, WORD_MAX = 255 };
+enum { WORDS_MAX = 4096, WORD_MAX = 255, SLOTS = 4 * WORDS_MAX };
 
 /* ---- the words of the script -------------------------------------------- */
 
 struct words {
 	VEC(const char *) list;
+	const char *slots[SLOTS]; /* open addressing; a quarter is used at most */
 };
 
 static bool begins_word(char c)
@@ -35,12 +37,17 @@ static bool continues_word(char c)
 
 static void add_word(struct cpart *c, struct words *w, const char *text, size_t n)
 {
+	uint32_t h = 0x811c9dc5; /* FNV-1a */
+
 	if (n > WORD_MAX || w->list.len == WORDS_MAX)
 		return;
-	for (size_t i = 0; i < w->list.len; i++)
-		if (!strncmp(w->list.data[i], text, n) && !w->list.data[i][n])
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x01000193;
+	for (h %= SLOTS; w->slots[h]; h = (h + 1) % SLOTS)
+		if (!strncmp(w->slots[h], text, n) && !w->slots[h][n])
 			return;
-	vec_push(&w->list, arena_strndup(c->arena, text, n));
+	w->slots[h] = arena_strndup(c->arena, text, n);
+	vec_push(&w->list, w->slots[h]);
 }
 
 /* At the first byte of a string. The byte behind it. */
@@ -73,20 +80,34 @@ static void read_words(struct cpart *c, struct words *w)
 	}
 }
 
+static void add_texts(struct cpart *c, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_addf(&c->text, "#ifdef %s\nstatic const char " CPART_TEXT "%s[] = strata_expanded(%s);\n#endif\n",
+			words[i], words[i], words[i]);
+}
+
+/* After all texts: an unbalanced bracket in one makes those behind it unreadable. */
+static void add_values(struct cpart *c, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_addf(&c->text, "#ifdef %s\nstatic const __typeof__(%s) " CPART_VALUE "%s = %s;\n#endif\n",
+			words[i], words[i], words[i], words[i]);
+}
+
 void cpart_add_words(struct cpart *c)
 {
-	struct words w = {};
+	struct words *words = calloc(1, sizeof(*words));
 
-	read_words(c, &w);
+	if (!words)
+		return;
+	read_words(c, words);
 	str_add(&c->text, "#define strata_text(...) #__VA_ARGS__\n"
 			  "#define strata_expanded(...) strata_text(__VA_ARGS__)\n");
-	for (size_t i = 0; i < w.list.len; i++)
-		str_addf(&c->text, "#ifdef %s\nstatic const char " CPART_TEXT "%s[] = strata_expanded(%s);\n#endif\n",
-			w.list.data[i], w.list.data[i], w.list.data[i]);
-	for (size_t i = 0; i < w.list.len; i++)
-		str_addf(&c->text, "#ifdef %s\nstatic const __typeof__(%s) " CPART_VALUE "%s = %s;\n#endif\n",
-			w.list.data[i], w.list.data[i], w.list.data[i], w.list.data[i]);
-	vec_done(&w.list);
+	add_texts(c, words->list.data, words->list.len);
+	add_values(c, words->list.data, words->list.len);
+	vec_done(&words->list);
+	free(words);
 }
 
 /* ---- what they stand for ------------------------------------------------ */

@@ -203,6 +203,8 @@ void cpart_set_args(struct cpart *c)
 		add(c, "-I");
 		add(c, o->dirs[i]);
 	}
+	add(c, "-iquote"); /* the script's directory first, then, as in bpftrace, the current one */
+	add(c, ".");
 	if (c->reads_headers) {
 		find_kernel(c);
 		add_c_headers(c);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "cpart.h"
 
 enum { DEPTH_MAX = 64 }; /* of pointers and arrays within one another */
@@ -228,6 +229,17 @@ const struct type *cpart_type(struct cpart *c, struct cx_type t)
 	return make(c, t, 0);
 }
 
+/* The script's definition is the one that counts; with -v it is said where the kernel's has another size. */
+static void compare(struct cpart *c, const struct decl *d, enum type_tag tag)
+{
+	uint32_t size = size_of(c, c->clang.getCursorType(d->cursor));
+	const struct type *kernel = size && log_level > 0 ? types_find_kernel(c->types, tag, d->name) : NULL;
+
+	if (kernel && kernel->size && kernel->size != size)
+		log_info("%s %s has %u bytes in the C part, %u in this kernel's BTF", tag == TAG_UNION ? "union" :
+			"struct", d->name, size, kernel->size);
+}
+
 const struct type *cpart_find(void *state, enum type_tag tag, const char *name)
 {
 	struct cpart *c = state;
@@ -247,5 +259,7 @@ const struct type *cpart_find(void *state, enum type_tag tag, const char *name)
 		d = decl_find(c, CX_ENUM_DECL, name);
 		break;
 	}
+	if (d && !d->type && tag != TAG_ENUM)
+		compare(c, d, tag);
 	return d ? declared(d) : NULL;
 }

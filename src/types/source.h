@@ -27,5 +27,7 @@ struct programs *types_programs(struct types *ts);
 void types_add_source(struct types *ts, const struct type_source *s);
 struct arena *types_arena(struct types *ts);
 struct target *types_target(struct types *ts);
+/* The type of that name in BTF, whatever the other sources have; NULL. */
+const struct type *types_find_kernel(struct types *ts, enum type_tag tag, const char *name);
 /* The state of the kernel's source, of btf.h; NULL: there is no BTF. */
 struct btf_types *types_kernel(struct types *ts);

@@ -80,6 +80,13 @@ struct btf_types *types_kernel(struct types *ts)
 	return s ? s->state : NULL;
 }
 
+const struct type *types_find_kernel(struct types *ts, enum type_tag tag, const char *name)
+{
+	const struct type_source *s = source(ts, 0);
+
+	return s ? s->find(s->state, tag, name) : NULL;
+}
+
 static bool is_incomplete(const struct type *t)
 {
 	return t->kind == TYPE_STRUCT && composite_of(t)->incomplete;

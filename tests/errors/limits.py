@@ -87,6 +87,13 @@ CASES = {
     'unknown variables': (probe(repeat('print($v#);', 30000)), r'before anything is assigned to it \[variable\]'),
     'variables of blocks': (probe(repeat('{ $v# = 1; }', 3000) + ' print($v0)'), r'not known in this block \[variable\]'),
     'maps, far too many': (probe(repeat('@m# = 1;', 30000)), r'at most 512 maps: @m512 is one more \[too-large\]'),
+    'terms in C': ('struct a { int x[1' + '+1' * 200000 + ']; };' + probe('exit()'), r'libclang cannot read'),
+    'macros in C': (''.join(f'#define A{n} A{n - 1}+A{n - 1}\n' for n in range(1, 18)) +
+                    '#define A0 1\nstruct a { int x[A17]; };' + probe('exit()'), r'libclang cannot read'),
+    'structs in C': ('struct a { ' + 'struct { ' * 100000 + '} ' * 100000 + '};' + probe('exit()'), r'nesting level'),
+    'brackets in C': ('struct a { ' * 100000, r'is not closed \[c\]'),
+    'definitions in C': (repeat('struct a# { int x; };', 3000) + probe('exit()'), None),
+    'names for C': ('#define X 1\n' + probe(repeat('$v# = x#; ', 20000)), r'\[name\]'),
     'NUL bytes': ('\0' * 100000, r'unexpected byte 0x00 \[syntax\]'),
     'a pattern': ('config = { max_probes = 16777216; missing_probes = ignore } kprobe:' + '*a' * 2000 + ' { }', None),
 }

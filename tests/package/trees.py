@@ -169,6 +169,7 @@ def main():
     control = subprocess.run(['dpkg-deb', '-f', next(MADE.glob('*.deb'))], capture_output=True, text=True).stdout
     cases.check(re.search(r'^Depends: .*libcapstone\d', control, re.M), 'the .deb names capstone', control)
     cases.check(re.search(r'^Recommends: .*libjson-c\d', control, re.M), 'and json-c', control)
+    cases.check(re.search(r'^Recommends: .*libclang1-\d', control, re.M), 'and libclang', control)
     for what, look in (('the .deb', deb), ('busybox alone', busybox), ('musl', musl)):
         try:
             look(cases)
