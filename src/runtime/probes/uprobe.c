@@ -422,6 +422,7 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
 	struct debuginfo *debug = NULL;
+	bool failed = diags_failed(env->diags);
 	int r = elf_open(path, &e);
 
 	if (r) {
@@ -435,6 +436,11 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	if (uprobe_wants_types(env, ap))
 		debug = uprobe_debuginfo(env, ap, path);
 	add_function(env, ap, &(struct program){path, e, go, debug}, what);
+	if (!failed && diags_failed(env->diags)) { /* one error is enough for a place */
+		ap->places = NULL;
+		ap->nplaces = 0;
+		return false;
+	}
 	if (go)
 		tell_go(ap);
 	if (strchr(what, '*'))

@@ -118,7 +118,7 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 		return;
 	}
 	if (!debuginfo_function(d, p->func, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {
-		no_args(env, ap, p, strchr(p->func, '+') ? "they are where a function begins" :
+		no_args(env, ap, p, strchr(p->func, '+') ? "they are known only where a function begins" :
 			"the debug information does not have the function");
 		return;
 	}

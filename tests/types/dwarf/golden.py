@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """golden.py ARGS - compiles the programs beside it for both machines, and compares what ARGS prints of
 their functions with golden/."""
+import os
 import pathlib
 import platform
 import shutil
@@ -66,7 +67,7 @@ def compiled(folder, file, compiler, flags):
 
 def main():
     args = sys.argv[1]
-    print(f'1..{len(CASES) + len(FORMS) + 1}')
+    print(f'1..{len(CASES) + len(FORMS) + 3}')
     ok = True
     for number, (mark, file, compiler, flags) in enumerate(CASES, 1):
         title = f'{file} {mark}'
@@ -88,6 +89,8 @@ def main():
             program = compiled(pathlib.Path(folder), 'shapes.c', 'gcc', ['-g', '-w', '-O2', *flags])
             ok &= compare(number, title, want, listing(args, program, names_of(want), True))
     ok &= separate(len(CASES) + len(FORMS) + 1, args)
+    ok &= cached(len(CASES) + len(FORMS) + 2, args)
+    ok &= shared(len(CASES) + len(FORMS) + 3, args)
     sys.exit(not ok)
 
 
@@ -102,6 +105,38 @@ def separate(number, args):
                         ['--add-gnu-debuglink=.debug/program.debug', program]):
             subprocess.run(['objcopy', *command], check=True, cwd=folder)
         return compare(number, 'debuglink', want or ['something'], listing(args, program, ['walk'], True))
+
+
+def cached(number, args):
+    """In debuginfod's cache, by build id."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        program = compiled(folder, 'shapes.c', 'gcc', ['-g', '-w', '-O2', '-Wl,--build-id=0x0123456789abcdef'])
+        want = listing(args, program, ['walk'], True)
+        cache = folder / 'cache' / '0123456789abcdef'
+        cache.mkdir(parents=True)
+        subprocess.run(['objcopy', '--only-keep-debug', program, cache / 'debuginfo'], check=True)
+        subprocess.run(['objcopy', '--strip-debug', program], check=True)
+        none = listing(args, program, ['walk'], True)
+        os.environ['DEBUGINFOD_CACHE_PATH'] = str(folder / 'cache')
+        have = listing(args, program, ['walk'], True)
+        del os.environ['DEBUGINFOD_CACHE_PATH']
+        return compare(number, 'debuginfod', [*want, f'{program}: no debug information'], have + none)
+
+
+def shared(number, args):
+    """What two programs share is in a file of dwz's."""
+    if not shutil.which('dwz'):
+        print(f'ok {number} - dwz # SKIP no dwz')
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        program = compiled(folder, 'shapes.c', 'gcc', ['-g', '-w', '-O2'])
+        want = listing(args, program, ['walk', 'others'], True)
+        shutil.copy(program, folder / 'other')
+        subprocess.run(['dwz', '-m', 'common', 'program', 'other'], check=True, cwd=folder)
+        assert (folder / 'common').exists()
+        return compare(number, 'dwz', want, listing(args, program, ['walk', 'others'], True))
 
 
 main()

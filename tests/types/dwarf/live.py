@@ -87,7 +87,7 @@ SAID = [
     ('no debug information', [], [], 'uprobe:P:two { print(args.f); }',
      ['no debug information', 'compile with -g, or install its -dbgsym or -debuginfo package']),
     ('no such argument', ['-g'], [], 'uprobe:P:make { print(args.form); }', ['args has no field form', 'args.from']),
-    ('not where it begins', ['-g'], [], 'uprobe:P:make+1 { print(args.k); }', ['they are where a function begins']),
+    ('not where it begins', ['-g'], [], 'uprobe:P:make+1 { print(args.k); }', ['they are known only where a function begins']),
     ('in a floating-point register', ['-g'], [], 'uprobe:P:two { print(args.f); }', ['floating-point register']),
 ]
 number = 0
