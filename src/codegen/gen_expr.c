@@ -122,9 +122,10 @@ static void put_tuple(struct gen *g, struct ir *src, const struct type *from,
 {
 	gen_zero(g, dst, to->size);
 	for (unsigned i = 0; i < to->tuple.n; i++) {
-		const struct type *m = from->tuple.members[i];
+		int k = type_tuple_member(from, to, i);
+		const struct type *m = from->tuple.members[k];
 
-		gen_put(g, gen_get(g, m, src, from->tuple.offsets[i]), m,
+		gen_put(g, gen_get(g, m, src, from->tuple.offsets[k]), m,
 			to->tuple.members[i], dst, to->tuple.offsets[i]);
 	}
 }
@@ -140,6 +141,8 @@ void gen_put(struct gen *g, struct ir *v, const struct type *from, const struct 
 {
 	struct ir *at;
 
+	if (from->kind == TYPE_PLACE && to->kind == TYPE_KSYM)
+		v = ir_binary(g->ir, IR_OR, v, ir_int(g->ir, KSYM_PLACE));
 	if (!type_in_memory(to)) {
 		ir_store(g->ir, dst, offset, scalar_size(to), v);
 		return;
@@ -167,8 +170,11 @@ static void tuple_into(struct gen *g, struct expr *n, const struct type *t, stru
 	unsigned i = 0;
 
 	gen_zero(g, dst, t->size);
-	for (struct expr *m = n->tuple.first; m; m = m->next, i++)
-		gen_into(g, m, t->tuple.members[i], dst, t->tuple.offsets[i]);
+	for (struct expr *m = n->tuple.first; m; m = m->next, i++) {
+		int k = type_tuple_member(t, n->type, i);
+
+		gen_into(g, m, t->tuple.members[k], dst, t->tuple.offsets[k]);
+	}
 }
 
 static bool is_deref(const struct expr *n)
@@ -396,11 +402,12 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 	if (ta->kind != TYPE_TUPLE)
 		return ir_compare(g->ir, IR_EQ, a, b);
 	for (unsigned i = 0; i < ta->tuple.n; i++) {
-		const struct type *ma = ta->tuple.members[i], *mb = tb->tuple.members[i];
+		int k = type_tuple_member(tb, ta, i);
+		const struct type *ma = ta->tuple.members[i], *mb = tb->tuple.members[k];
 
 		all = ir_binary(g->ir, IR_AND, all,
 			equal(g, ma, gen_get(g, ma, a, ta->tuple.offsets[i]), mb,
-				gen_get(g, mb, b, tb->tuple.offsets[i])));
+				gen_get(g, mb, b, tb->tuple.offsets[k])));
 	}
 	return all;
 }

@@ -28,6 +28,7 @@ PREDEFINED(ksym, .kind = TYPE_KSYM, .size = 8)
 PREDEFINED(usym, .kind = TYPE_USYM, .size = sizeof(struct usym))
 PREDEFINED(probe, .kind = TYPE_PLACE, .size = 8)
 PREDEFINED(func, .kind = TYPE_PLACE, .size = 8, .place.func = true)
+PREDEFINED(kfunc, .kind = TYPE_PLACE, .size = 8, .place = {.func = true, .kernel = true})
 PREDEFINED(args, .kind = TYPE_ARGS)
 
 static struct type *type_new(struct arena *a, enum type_kind kind, uint32_t size)
@@ -88,7 +89,7 @@ const struct type *type_pointer(struct arena *a, const struct type *to, enum spa
 
 const struct type *type_buffer(struct arena *a, uint32_t n)
 {
-	return type_new(a, TYPE_BUFFER, (4 + n + 7) / 8 * 8);
+	return type_new(a, TYPE_BUFFER, 4 + n);
 }
 
 const struct type *type_array(struct arena *a, const struct type *of, uint32_t n)
@@ -148,12 +149,13 @@ bool type_member(const struct type *t, const char *name, struct member *ret)
 	return *name && find_member(t, name, ret, 0);
 }
 
-/* Two sources, or two scripts, may have made one type twice. */
+/* Two sources, or two scripts, may have made one type twice; one of them may know its name alone. */
 static bool struct_eq(const struct type *a, const struct type *b)
 {
 	const struct composite *x = a->strct.composite, *y = b->strct.composite;
 
-	return x == y || (strchr(x->name, ' ') && !strcmp(x->name, y->name));
+	return x == y || (strchr(x->name, ' ') && !strcmp(x->name, y->name) &&
+		(a->size == b->size || x->incomplete || y->incomplete));
 }
 
 /* Text is stored and compared in words of 8 bytes, which must be aligned on the BPF stack. */
@@ -293,7 +295,7 @@ bool type_eq(const struct type *a, const struct type *b)
 {
 	if (a == b)
 		return true;
-	if (a->kind != b->kind || a->size != b->size)
+	if (a->kind != b->kind || (a->size != b->size && a->kind != TYPE_STRUCT))
 		return false;
 	switch (a->kind) {
 	case TYPE_BAD:
@@ -321,7 +323,7 @@ bool type_eq(const struct type *a, const struct type *b)
 		       a->stack.limit == b->stack.limit &&
 		       a->stack.limited == b->stack.limited;
 	case TYPE_PLACE:
-		return a->place.func == b->place.func;
+		return a->place.func == b->place.func && a->place.kernel == b->place.kernel;
 	case TYPE_AGG:
 		return agg_eq(a, b);
 	}
@@ -512,6 +514,16 @@ const struct type *type_by_name(struct arena *a, const char *name)
 	if (strcmp(end, "]") != 0 || size < 1 || size > TYPE_STRING_MAX)
 		return NULL;
 	return type_string(a, (uint32_t)size);
+}
+
+int type_tuple_member(const struct type *t, const struct type *like, unsigned i)
+{
+	if (!like->tuple.names)
+		return (int)i;
+	for (unsigned k = 0; k < t->tuple.n; k++)
+		if (!strcmp(t->tuple.names[k], like->tuple.names[i]))
+			return (int)k;
+	return -1;
 }
 
 bool type_has(const struct type *t, enum type_kind kind)

@@ -25,7 +25,7 @@ enum type_kind {
 	TYPE_STRUCT,  /* struct or union; size bytes in the layout of its source */
 	TYPE_TUPLE,   /* members at their offsets, padding zero; a record if they have names */
 	TYPE_STACK,   /* 8 bytes: a stack's id, see bpf/walk/unwind.h */
-	TYPE_KSYM,    /* 8 bytes: a kernel address */
+	TYPE_KSYM,    /* 8 bytes: a kernel address; or KSYM_PLACE with a place's number */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
 	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
 	TYPE_ARGS,    /* `args`: no value of its own, only fields */
@@ -129,7 +129,8 @@ struct type {
 			bool limited;   /* the script gave the limit: a stack cut there needs no mark */
 		} stack;
 		struct { /* PLACE */
-			bool func; /* printed as the function's name, not the probe's */
+			bool func;   /* printed as the function's name, not the probe's */
+			bool kernel; /* of the kernel's: a map of ksym() may hold it, too */
 		} place;
 		struct { /* AGG: element (is_signed above) and shape */
 			enum agg_kind kind;
@@ -140,12 +141,15 @@ struct type {
 	};
 };
 
+/* No address has this bit alone of the upper ones. */
+#define KSYM_PLACE (1ULL << 62)
+
 extern const struct type *const type_bad, *const type_none, *const type_bool;
 extern const struct type *const type_int8, *const type_int16, *const type_int32, *const type_int64;
 extern const struct type *const type_uint8, *const type_uint16, *const type_uint32,
 	*const type_uint64;
 extern const struct type *const type_ksym, *const type_usym, *const type_probe, *const type_func,
-	*const type_args;
+	*const type_kfunc, *const type_args;
 
 /* Sizes in bytes; a string's with its NUL. */
 #define TYPE_STRING_MAX 16384
@@ -184,6 +188,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
 bool type_eq(const struct type *a, const struct type *b);
+/* Which member of t the i-th of `like` is: of records, the one of its name; -1: there is none. */
+int type_tuple_member(const struct type *t, const struct type *like, unsigned i);
 /* Bytes of a value in memory that its alignment is a multiple of. */
 uint32_t type_align(const struct type *t);
 /* t is of that kind, or a tuple with such a member at any depth. t may be NULL. */

@@ -256,6 +256,7 @@ struct script {
 	struct probe *probes;
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;
+	bool stack_lens; /* len() of a stored stack is used; by check */
 };
 
 enum { EXPR_OPERANDS_MAX = 3 };

@@ -66,6 +66,11 @@ struct arena *check_arena(struct check *c)
 	return c->arena;
 }
 
+struct script *check_script(struct check *c)
+{
+	return c->script;
+}
+
 struct probe *check_probe(struct check *c)
 {
 	return c->probe;
@@ -199,6 +204,16 @@ static void check_if(struct check *c, struct stmt *n)
 	check_stmts(c, n->cond.els);
 }
 
+/* The kernel gets 0 whatever a probe returns. */
+static void check_return(struct check *c, struct stmt *n)
+{
+	const struct type *t = n->expr ? check_value(c, n->expr) : type_int64;
+
+	if (t->kind != TYPE_BAD && t->kind != TYPE_INT)
+		check_fail(c, n->expr->span, DIAG_OPERAND, "a probe returns an integer, not %s",
+			check_type_name(c, t));
+}
+
 static void check_stmt(struct check *c, struct stmt *n)
 {
 	switch (n->kind) {
@@ -228,8 +243,7 @@ static void check_stmt(struct check *c, struct stmt *n)
 		check_for(c, n);
 		break;
 	case STMT_RETURN:
-		if (n->expr)
-			check_value(c, n->expr);
+		check_return(c, n);
 		break;
 	case STMT_BREAK:
 	case STMT_CONTINUE:

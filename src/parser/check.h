@@ -9,9 +9,11 @@
 struct check;
 struct expr;
 struct probe;
+struct script;
 struct type;
 
 struct arena *check_arena(struct check *c);
+struct script *check_script(struct check *c);
 struct probe *check_probe(struct check *c); /* the probe being checked */
 const struct resolve_env *check_env(struct check *c);
 

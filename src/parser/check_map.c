@@ -450,8 +450,14 @@ const struct type *check_counted(struct check *c, struct expr *target)
 static void declare(struct check *c, struct stmt *n)
 {
 	struct var *v = n->let.var->var.var;
-	const struct type *t = check_value_type(c, n->let.to);
+	const struct type *t;
 
+	if (n->let.to->form == TYPE_FORM_STRING && !n->let.to->n) { /* as long as its values need it */
+		if (!v->type)
+			learn(c, &v->type, type_string(c->arena, 1));
+		return;
+	}
+	t = check_value_type(c, n->let.to);
 	if (t->kind == TYPE_BAD) {
 		v->type = v->type ? v->type : type_bad;
 		return;

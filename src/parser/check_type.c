@@ -89,12 +89,11 @@ static const struct type *join_tuple(
 
 	if (x->tuple.n != y->tuple.n || !x->tuple.names != !y->tuple.names)
 		return NULL;
-	for (unsigned i = 0; x->tuple.names && i < x->tuple.n; i++)
-		if (strcmp(x->tuple.names[i], y->tuple.names[i]))
-			return NULL;
 	members = arena_new_array(a, const struct type *, x->tuple.n + 1);
 	for (unsigned i = 0; i < x->tuple.n; i++) {
-		members[i] = type_join(a, x->tuple.members[i], y->tuple.members[i]);
+		int k = type_tuple_member(y, x, i);
+
+		members[i] = k < 0 ? NULL : type_join(a, x->tuple.members[i], y->tuple.members[k]);
 		if (!members[i])
 			return NULL;
 	}
@@ -137,15 +136,15 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 		return y;
 	if (y->kind == TYPE_BAD || type_eq(x, y))
 		return x;
-	if (x->kind == TYPE_POINTER && y->kind == TYPE_INT)
-		return x;
-	if (x->kind == TYPE_INT && y->kind == TYPE_POINTER)
-		return y;
 	/* A bool counts as 0 or 1: comparisons gave those before there was bool. */
 	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
 		return stored_int(y);
 	if (x->kind == TYPE_INT && y->kind == TYPE_BOOL)
 		return stored_int(x);
+	if (x->kind == TYPE_PLACE && y->kind == TYPE_KSYM)
+		return type_join(a, y, x);
+	if (x->kind == TYPE_KSYM && y->kind == TYPE_PLACE && y->place.kernel)
+		return x;
 	if (x->kind != y->kind)
 		return NULL;
 	switch (x->kind) {

@@ -24,6 +24,8 @@ static bool next_conversion(const char *p, const char *end, struct conversion *r
 	while (p < end && *p && strchr("-+ #0123456789.*hlLjzt", *p))
 		p++;
 	ret->kind = p < end ? *p++ : 0;
+	if (ret->kind == 'r' && p < end && (*p == 'x' || *p == 'h'))
+		p++;
 	ret->end = p;
 	return true;
 }
@@ -38,6 +40,12 @@ static bool check_conversion(
 {
 	const struct type *t = arg->type;
 
+	if (v->kind == 'r' && t->kind != TYPE_BUFFER && t->kind != TYPE_BAD) {
+		check_fail(c, arg->span, DIAG_FORMAT, "%.*s prints bytes, not %s",
+			(int)(v->end - v->from), v->from, check_type_name(c, t));
+		check_hint(c, "buf() makes bytes of memory, an array or a string");
+		return false;
+	}
 	if (!takes_number(v->kind) || t->kind == TYPE_BAD || type_is_number(t) ||
 		t->kind == TYPE_KSYM)
 		return true;
@@ -56,7 +64,7 @@ static bool wrong_conversion(
 			: "the conversion %.*s is cut off",
 		(int)(v->end - v->from), v->from);
 	check_hint(
-		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p print numbers, %%s anything"
+		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p print numbers, %%r bytes, %%s anything"
 			   : "%%%% prints a percent sign");
 	return false;
 }
@@ -72,7 +80,7 @@ bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg)
 	for (; next_conversion(v.end, end, &v);) {
 		if (v.kind == '%')
 			continue;
-		if (!takes_number(v.kind) && v.kind != 's')
+		if (!takes_number(v.kind) && v.kind != 's' && v.kind != 'r')
 			return wrong_conversion(c, &v, fmt);
 		wanted++;
 		if (arg) {

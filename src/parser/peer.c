@@ -9,15 +9,15 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"assert", "bswap", "buf", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
+	"assert", "bswap", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
 	"debugf", "dw_ustack", "errorf", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
-	"kfunc_allowed", "kfunc_exist", "kptr", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
+	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
 	"numaid", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
 	"reg", "signal", "signal_name", "signal_thread", "skboutput", "socket_cookie",
 	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
 	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "uaddr",
-	"unwatch", "uptr", "usermode", "username", "warnf", "write_user",
+	"unwatch", "usermode", "username", "warnf", "write_user",
 };
 
 static const char *const probes[] = {

@@ -514,21 +514,26 @@ static void resolve_assign(struct resolve *r, struct stmt *n)
 		resolve_expr(r, left);
 }
 
+/* A new variable must not hide one of its name. */
+static void declare_var(struct resolve *r, struct expr *name)
+{
+	struct var *v = var_find(r, name->var.name);
+
+	if (!v) {
+		var_new(r, name);
+		return;
+	}
+	r->ok = diag(r->diags, name->span, DIAG_VARIABLE, "$%s is already in use here", v->name);
+	diag_note(r->diags, v->first, "first used here");
+	name->var.var = v;
+}
+
 static void resolve_let(struct resolve *r, struct stmt *n)
 {
-	struct expr *name = n->let.var;
-	struct var *v = var_find(r, name->var.name);
 
 	resolve_expr(r, type_name_expr(n->let.to));
 	resolve_expr(r, n->let.value);
-	if (v) {
-		r->ok = diag(r->diags, name->span, DIAG_VARIABLE,
-			"$%s is already in use here", v->name);
-		diag_note(r->diags, v->first, "first used here");
-		name->var.var = v;
-		return;
-	}
-	var_new(r, name);
+	declare_var(r, n->let.var);
 }
 
 static void resolve_block(struct resolve *r, struct stmt *block)
@@ -546,7 +551,7 @@ static void resolve_for(struct resolve *r, struct stmt *n)
 
 	resolve_expr(r, n->loop.from);
 	resolve_expr(r, n->loop.to);
-	var_new(r, n->loop.var);
+	declare_var(r, n->loop.var);
 	resolve_block(r, n->loop.body);
 	scope_end(r, outer);
 }

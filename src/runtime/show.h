@@ -55,6 +55,8 @@ const char *show_end(const struct type *t, const struct frame_list *l);
 /* A function alone, with its file where a language has one. */
 struct shown_frame;
 void show_function(const struct shown_frame *f, struct str *out);
+/* The probe's name, or its function's, by image_place_id(). */
+void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
 

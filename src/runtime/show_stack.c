@@ -232,7 +232,9 @@ void show_ksym(const struct show *s, uint64_t addr, struct str *out)
 	const char *name, *module;
 	uint64_t offset;
 
-	if (target_ksym(s->target, addr, &name, &offset, &module) && name)
+	if (addr >> 62 == KSYM_PLACE >> 62)
+		show_place_name(s, true, addr & ~KSYM_PLACE, out);
+	else if (target_ksym(s->target, addr, &name, &offset, &module) && name)
 		add_safe(out, name);
 	else
 		str_addf(out, "0x%" PRIx64, addr);

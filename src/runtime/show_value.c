@@ -113,19 +113,17 @@ static void add_buffer(struct shown *w, const struct type *t, const uint8_t *dat
 
 /* ---- places ------------------------------------------------------------- */
 
-/* i: image_place_id() */
-static void add_place(struct shown *w, const struct type *t, uint64_t i)
+void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out)
 {
-	const struct show *s = w->show;
 	const struct image *img = i >> 32 < s->nimages ? s->images[i >> 32] : NULL;
 	const struct place *p;
 
 	if (!img || (uint32_t)i >= img->nplaces) {
-		str_add(w->out, "?");
+		str_add(out, "?");
 		return;
 	}
 	p = img->places[(uint32_t)i].place;
-	str_add(w->out, t->place.func ? p->func : p->name);
+	str_add(out, func ? p->func : p->name);
 }
 
 /* ---- what has parts ----------------------------------------------------- */
@@ -260,7 +258,7 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		show_usym(w->show, data, w->out);
 		break;
 	case TYPE_PLACE:
-		add_place(w, t, show_int(t, data));
+		show_place_name(w->show, t->place.func, show_int(t, data), w->out);
 		break;
 	case TYPE_BAD:
 	case TYPE_NONE:

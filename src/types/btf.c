@@ -19,6 +19,7 @@ enum {
 	DEPTH_MAX = 32,        /* pointers to pointers, structs in structs.. */
 	LEAVES_MAX = 1 << 16,  /* members of a struct and of those in it */
 	ARRAY_MAX = 1 << 28,   /* bytes */
+	NOTHING = 1 << 16,     /* what an element of no bytes counts for */
 };
 
 struct btf_struct {
@@ -140,7 +141,7 @@ static const struct type *make_array(struct btf_file *f, const struct btf_type *
 	const struct btf_array *a = btf_array(t);
 	const struct type *of = make(f, a->type, depth + 1);
 
-	if (of->kind == TYPE_NONE || (uint64_t)(of->size ? of->size : ARRAY_MAX) * a->nelems > ARRAY_MAX)
+	if (of->kind == TYPE_NONE || (uint64_t)(of->size ? of->size : NOTHING) * a->nelems > ARRAY_MAX)
 		return type_none;
 	if (is_char(of) && a->nelems)
 		return type_string(f->all->arena, a->nelems);

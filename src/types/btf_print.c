@@ -26,11 +26,14 @@ struct printer {
 static const char *declare(struct printer *p, uint32_t id, const char *inner, unsigned depth);
 static const char *body(struct printer *p, const struct btf_type *t, unsigned depth);
 
-static const char *name_at(const struct printer *p, uint32_t offset)
+/* A name that is too long for one of a C program counts for more than a step. */
+static const char *name_at(struct printer *p, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(p->file->btf, offset);
 
-	return name ? name : "";
+	name = name ? name : "";
+	p->steps += strlen(name) / 64;
+	return name;
 }
 
 static const struct btf_type *type_of(struct printer *p, uint32_t id)

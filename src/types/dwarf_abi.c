@@ -32,6 +32,9 @@ struct layout { /* of a value */
 	uint32_t float_size;
 	bool not_floats;
 	bool arm;
+	/* Rust */
+	unsigned scalars[2]; /* of each word */
+	bool variants;
 	unsigned left; /* parts that may still be looked at */
 };
 
@@ -79,6 +82,7 @@ static void add_scalar(struct layout *l, uint64_t offset, uint32_t size, enum cl
 	if (align & (align - 1))
 		align = 8;
 	l->align = align > l->align ? align : l->align;
+	l->scalars[offset >= 8] += size > 0;
 	if (offset % align)
 		class = CLASS_MEMORY;
 	for (uint64_t at = offset / 8; at <= (offset + size - 1) / 8 && at < 2; at++)
@@ -107,8 +111,7 @@ static void add_member(const struct debuginfo *d, struct layout *l, const Dwarf_
 	Dwarf_Die of;
 	uint64_t at;
 
-	if (tag == DW_TAG_variant_part || tag == DW_TAG_variant)
-		l->not_floats = true;
+	l->variants |= tag == DW_TAG_variant_part;
 	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || die_flag(d, member, DW_AT_external) ||
 		!die_type(d, member, &of))
 		return;
@@ -320,7 +323,36 @@ static void next_arm(struct abi_state *s, const struct layout *l, struct argumen
 	}
 }
 
-/* ---- both --------------------------------------------------------------- */
+/* ---- Rust --------------------------------------------------------------- */
+
+/* Rust promises nothing (reference, "The Rust ABI"). rustc passes one scalar, or two as two arguments
+ * (rustc_ty_utils/src/abi.rs, 1.85), and larger values by reference; of what is between it has changed
+ * its mind. */
+static void next_rust(struct abi_state *s, const struct layout *l, struct argument *ret)
+{
+	unsigned max = s->arm ? ARM_INTS : X86_INTS;
+	bool pair = l->scalars[0] == 1 && l->scalars[1] == 1;
+	bool one = l->scalars[0] == 1 && !l->scalars[1];
+
+	if (l->size > 16) {
+		pointed(s, max, ret);
+		return;
+	}
+	if (!l->size) {
+		nowhere(ret, "it is empty");
+		return;
+	}
+	if (l->variants || l->floats || (!one && !pair) || s->ints + 1 + pair > max) {
+		nowhere(ret, "Rust does not say where it is passed");
+		s->lost = true;
+		return;
+	}
+	in_register(s, ret);
+	if (pair)
+		ret->where = ARG_REGISTERS, ret->reg2 = s->ints++;
+}
+
+/* ---- all --------------------------------------------------------------- */
 
 void abi_next(const struct debuginfo *d, struct abi_state *s, const Dwarf_Die *type,
 	struct argument *ret)
@@ -331,6 +363,10 @@ void abi_next(const struct debuginfo *d, struct abi_state *s, const Dwarf_Die *t
 		nowhere(ret, no_layout);
 	else if (l.by_reference)
 		pointed(s, s->arm ? ARM_INTS : X86_INTS, ret);
+	else if (s->lost)
+		nowhere(ret, "Rust does not say where what is before it is passed");
+	else if (s->rust && l.composite)
+		next_rust(s, &l, ret);
 	else if (s->arm)
 		next_arm(s, &l, ret);
 	else
@@ -344,7 +380,7 @@ void abi_begin(const struct debuginfo *d, const Dwarf_Die *function, struct abi_
 	struct layout l;
 	Dwarf_Die type;
 
-	*s = (struct abi_state){.arm = d->machine == EM_AARCH64};
+	*s = (struct abi_state){.arm = d->machine == EM_AARCH64, .rust = die_unit_is_rust(d, function)};
 	if (s->arm || !die_type(d, function, &type))
 		return;
 	l = layout_of(d, &type, false);

@@ -91,6 +91,11 @@ bool die_is_composite(int tag)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
+static bool is_in_unit(int tag)
+{
+	return die_is_composite(tag) || tag == DW_TAG_enumeration_type;
+}
+
 bool die_strip(const struct debuginfo *d, Dwarf_Die *die)
 {
 	Dwarf_Die next;
@@ -101,9 +106,9 @@ bool die_strip(const struct debuginfo *d, Dwarf_Die *die)
 			return false;
 		*die = next;
 	}
-	/* A struct whose members are in a type unit. */
-	if (die_is_composite(die_tag(d, die)) && die_ref(d, die, DW_AT_signature, &next) &&
-		die_is_composite(die_tag(d, &next)))
+	/* A struct or enum whose members are in a type unit. */
+	if (is_in_unit(die_tag(d, die)) && die_ref(d, die, DW_AT_signature, &next) &&
+		is_in_unit(die_tag(d, &next)))
 		*die = next;
 	return true;
 }

@@ -139,7 +139,7 @@ static void describe(const struct function *f, unsigned i, struct argument *ret)
 	ret->type = die_to_type(f->info, &p->die);
 	ret->c_type = die_c_type(f->info, &p->die);
 	decide(f, p, ret);
-	if (ret->type->kind == TYPE_NONE || !ret->type->size) {
+	if (ret->type->kind == TYPE_NONE || !ret->type->size || !holds(ret, ret->type->size)) {
 		ret->where = ARG_NOWHERE;
 		ret->why = "its size is not known";
 	}

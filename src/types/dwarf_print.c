@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/owner.h"
 #include "base/str.h"
 
 enum { PRINT_DEPTH_MAX = 16, PRINT_MAX = 512, PARAMS_MAX = 32 };
@@ -14,8 +15,11 @@ static void add_type_of(struct debuginfo *d, struct str *s, const Dwarf_Die *die
 static void add_name(
 	struct debuginfo *d, struct str *s, const char *tag, const Dwarf_Die *die)
 {
+	Dwarf_Die whole = *die; /* a struct in a type unit has its name there */
 	const char *name = die_name(d, die);
 
+	if (!name && *tag && die_strip(d, &whole))
+		name = die_name(d, &whole);
 	str_addf(s, "%s%s", tag, *tag && name ? " " : "");
 	if (name)
 		str_add_safe(s, name, strlen(name));
@@ -87,49 +91,52 @@ static void add_qualified(struct debuginfo *d, struct str *s, const Dwarf_Die *d
 		str_addf(s, " %s", word);
 }
 
+/* long pair::* */
+static void add_member_pointer(
+	struct debuginfo *d, struct str *s, const Dwarf_Die *die, unsigned depth)
+{
+	Dwarf_Die holder;
+
+	add_type_of(d, s, die, depth);
+	str_addc(s, ' ');
+	if (die_ref(d, die, DW_AT_containing_type, &holder))
+		add_name(d, s, "", &holder);
+	str_add(s, "::*");
+}
+
+/* What comes before a type's name, or around what it is made of. */
+static const struct {
+	int tag;
+	void (*add)(struct debuginfo *d, struct str *s, const Dwarf_Die *die, const char *word, unsigned depth);
+	const char *word;
+} forms[] = {
+	{DW_TAG_pointer_type, add_pointer, "*"},
+	{DW_TAG_reference_type, add_pointer, "&"},
+	{DW_TAG_rvalue_reference_type, add_pointer, "&&"},
+	{DW_TAG_const_type, add_qualified, "const"},
+	{DW_TAG_volatile_type, add_qualified, "volatile"},
+	{DW_TAG_atomic_type, add_qualified, "_Atomic"},
+	{DW_TAG_subroutine_type, add_function, ""},
+};
+
 static void add_type(struct debuginfo *d, struct str *s, const Dwarf_Die *die, unsigned depth)
 {
-	switch (die_tag(d, die)) {
-	case DW_TAG_pointer_type:
-		add_pointer(d, s, die, "*", depth);
-		break;
-	case DW_TAG_reference_type:
-		add_pointer(d, s, die, "&", depth);
-		break;
-	case DW_TAG_rvalue_reference_type:
-		add_pointer(d, s, die, "&&", depth);
-		break;
-	case DW_TAG_const_type:
-		add_qualified(d, s, die, "const", depth);
-		break;
-	case DW_TAG_volatile_type:
-		add_qualified(d, s, die, "volatile", depth);
-		break;
-	case DW_TAG_restrict_type:
+	int tag = die_tag(d, die);
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (forms[i].tag == tag) {
+			forms[i].add(d, s, die, forms[i].word, depth);
+			return;
+		}
+	if (tag == DW_TAG_restrict_type)
 		add_type_of(d, s, die, depth);
-		break;
-	case DW_TAG_atomic_type:
-		add_qualified(d, s, die, "_Atomic", depth);
-		break;
-	case DW_TAG_array_type:
+	else if (tag == DW_TAG_array_type)
 		add_array(d, s, die, depth);
-		break;
-	case DW_TAG_subroutine_type:
-		add_function(d, s, die, "", depth);
-		break;
-	case DW_TAG_structure_type:
-		add_name(d, s, "struct", die);
-		break;
-	case DW_TAG_union_type:
-		add_name(d, s, "union", die);
-		break;
-	case DW_TAG_enumeration_type:
-		add_name(d, s, "enum", die);
-		break;
-	default:
-		add_name(d, s, "", die);
-		break;
-	}
+	else if (tag == DW_TAG_ptr_to_member_type)
+		add_member_pointer(d, s, die, depth);
+	else
+		add_name(d, s, tag == DW_TAG_structure_type ? "struct" : tag == DW_TAG_union_type ? "union" :
+			tag == DW_TAG_enumeration_type ? "enum" : "", die);
 }
 
 static void add_type_of(struct debuginfo *d, struct str *s, const Dwarf_Die *die, unsigned depth)

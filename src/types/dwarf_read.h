@@ -121,7 +121,8 @@ unsigned units_inlined(struct debuginfo *d, uint64_t vaddr, const Dwarf_Die *ori
 
 /* ---- dwarf_abi.c ---- */
 struct abi_state { /* registers and stack that earlier arguments have taken */
-	bool arm;
+	bool arm, rust;
+	bool lost;             /* of Rust's it is not known what it has taken */
 	unsigned ints, floats; /* registers */
 	uint32_t stack;        /* bytes, above the return address */
 };

@@ -237,7 +237,7 @@ static bool bit_start(
 	return unit <= 16 && *ret / 8 <= DIE_SIZE_MAX;
 }
 
-/* The aligned unit of the type that has all its bits; in a packed struct, bytes of its own. */
+/* The aligned unit of the type that has all its bits; in a packed struct, bytes that have them. */
 static bool bit_field(struct fill *f, const Dwarf_Die *die, struct member *m)
 {
 	uint32_t unit = m->type->size;
@@ -250,7 +250,9 @@ static bool bit_field(struct fill *f, const Dwarf_Die *die, struct member *m)
 	m->offset = (uint32_t)(start / 8 / unit * unit);
 	if (start - 8 * m->offset + bits > 8 * unit || m->offset + unit > f->size)
 		m->offset = (uint32_t)(start / 8);
-	if (start - 8 * m->offset + bits > 8 * unit || m->offset + unit > f->size)
+	if (m->offset + unit > f->size && unit <= f->size)
+		m->offset = f->size - unit;
+	if (start < 8 * m->offset || start - 8 * m->offset + bits > 8 * unit || m->offset + unit > f->size)
 		return false;
 	m->bit_offset = (uint8_t)(start - 8 * m->offset);
 	m->bit_size = (uint8_t)bits;

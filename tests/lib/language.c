@@ -221,7 +221,7 @@ static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap
 /* Two events with a field of the same name and different types. */
 static bool expand_tracepoint(const struct resolve_env *env, struct attach_point *ap)
 {
-	static const struct field flags = {"flags", NULL, 24, 4, false, NULL};
+	static const struct field flags = {.name = "flags", .offset = 24, .size = 4};
 	struct field *filename, *rest;
 	struct place *p;
 

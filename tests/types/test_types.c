@@ -161,6 +161,36 @@ static void count_name(void *arg, const char *name)
 	++*(unsigned *)arg;
 }
 
+/* Bit-fields without a name are padding. */
+static unsigned members_of(const struct btf *btf, const struct btf_type *t)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++)
+		n += *btf__name_by_offset(btf, btf_members(t)[i].name_off) || !btf_member_bitfield_size(t, i);
+	return n;
+}
+
+/* None of the kernel's is left out as one that cannot be. */
+static void test_members(struct btf_types *all)
+{
+	struct btf_file *f = btf_kernel(all);
+	unsigned n = 0, missing = 0;
+
+	for (uint32_t id = f->first; id < f->end; id++) {
+		const struct btf_type *from = btf__type_by_id(f->btf, id);
+		const struct type *t = btf_is_composite(from) ? btf_make(f, id) : NULL;
+
+		if (!t)
+			continue;
+		n++;
+		if (composite_of(t)->n != members_of(f->btf, from) && !missing++)
+			fprintf(stderr, "%s has %u of %u members\n", composite_of(t)->name, composite_of(t)->n,
+				members_of(f->btf, from));
+	}
+	CHECK(n > 1000 && !missing);
+}
+
 static const char *const known[] = {"task_struct", "file", "sock", "sk_buff", "rq", "mm_struct", "page"};
 
 static void test_kernel(struct arena *a, struct target *target, struct types *ts)
@@ -186,6 +216,7 @@ static void test_kernel(struct arena *a, struct target *target, struct types *ts
 	CHECK(t && t->kind == TYPE_INT && t->size == 8 && !t->is_signed);
 	s.names(s.state, TAG_STRUCT, count_name, &n);
 	CHECK(n > 1000);
+	test_members(s.state);
 	CHECK(!types_find(ts, TAG_STRUCT, "task_strct"));
 	CHECK(!strcmp(types_nearest(ts, TAG_STRUCT, "task_strct"), "struct task_struct"));
 	s.close(s.state);

@@ -35,6 +35,11 @@ static bool has_fields(const struct provider *p)
 	return p->has_fields;
 }
 
+static bool is_kernel(const struct provider *p)
+{
+	return p->kernel;
+}
+
 static bool has_func(const struct provider *p)
 {
 	return p->ctx == CTX_PT_REGS || p->ctx == CTX_TRAMPOLINE;
@@ -199,7 +204,7 @@ static const struct type *check_func(struct check *c, struct expr *call)
 	if (p)
 		return check_fail(c, call->span, DIAG_CONTEXT,
 			"func is not available in %s probes", p->name);
-	return type_func;
+	return lacking(c, is_kernel) ? type_func : type_kfunc;
 }
 
 #define ARG(n)                                                                           \

@@ -150,18 +150,68 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 	return req;
 }
 
+/* ---- lengths of stored stacks ------------------------------------------- */
+
+/* By id, of scripts that ask for one. */
+#define LENS "stack_lens"
+static struct ir *lens(struct gen *g)
+{
+	static const struct ir_map m = {
+		.name = LENS,
+		.type = BPF_MAP_TYPE_LRU_HASH,
+		.key_size = 8,
+		.value_size = 8,
+		.max_entries = 16384,
+	};
+
+	return ir_map(g->ir, &m);
+}
+
+static void keep_len(struct gen *g, struct ir *id, struct ir *nr)
+{
+	struct ir *key, *value;
+
+	if (!g->script->stack_lens)
+		return;
+	key = gen_tmp(g, 8);
+	value = gen_tmp(g, 8);
+	ir_store(g->ir, key, 0, 8, id);
+	ir_store(g->ir, value, 0, 8, nr);
+	gen_call(g, BPF_FUNC_map_update_elem, 4, lens(g), key, value, ir_int(g->ir, BPF_ANY));
+}
+
+static struct ir *stored_len(struct gen *g, struct ir *id)
+{
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "len"), *here;
+	struct ir *key = gen_tmp(g, 8), *p, *n;
+
+	ir_store(g->ir, key, 0, 8, id);
+	p = gen_lookup(g, lens(g), key);
+	here = ir_here(g->ir);
+	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
+	ir_at(g->ir, found);
+	n = ir_load(g->ir, p, 0, 8, false);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, ir_int(g->ir, 0), here, n, found);
+}
+
 static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
+	struct ir *id = ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
 
-	return ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
+	keep_len(g, id, ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false));
+	return id;
 }
 
 static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
+	struct ir *id = ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 
-	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
+	keep_len(g, id, ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false));
+	return id;
 }
 
 static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
@@ -181,17 +231,17 @@ static bool is_stack_call(const struct expr *n)
 static const struct type *check_len(struct check *c, struct expr *call)
 {
 	struct expr *what = call_arg(call, 0);
+	const struct type *t = what->type;
 
-	if (what->kind == EXPR_MAP && !what->map.keys)
+	if (what->kind == EXPR_MAP && !what->map.keys && what->map.map->key)
 		return type_int64;
-	if (is_stack_call(what) || what->type->kind == TYPE_STRING ||
-		what->type->kind == TYPE_BAD)
+	if (t->kind == TYPE_STACK && !is_stack_call(what))
+		check_script(c)->stack_lens = true;
+	if (t->kind == TYPE_STACK || t->kind == TYPE_STRING || t->kind == TYPE_BAD)
 		return type_int64;
 	check_fail(c, what->span, DIAG_ARG_TYPE, "len() counts the frames of a stack, the "
-		"elements of a map or the bytes of a string, not %s",
-		type_name(check_arena(c), what->type));
-	if (what->type->kind == TYPE_STACK)
-		check_hint(c, "a stored stack has no length: write len(ustack) where it is taken");
+		"elements of a map with keys or the bytes of a string, not %s",
+		type_name(check_arena(c), t));
 	return type_bad;
 }
 
@@ -214,8 +264,6 @@ static struct ir *map_len(struct gen *g, struct expr *n)
 {
 	struct ir *zero = ir_int(g->ir, 0);
 
-	if (!n->map.map->key)
-		return ir_int(g->ir, 1);
 	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, n->map.map->slot,
 		ir_callback_zero(g->ir), zero, zero);
 }
@@ -234,11 +282,12 @@ static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *what = call_arg(call, 0);
 
-	if (what->kind == EXPR_MAP && !what->map.keys &&
-		(what->map.map->key || what->map.map->value->kind != TYPE_STRING))
+	if (what->kind == EXPR_MAP && !what->map.keys && what->map.map->key)
 		return map_len(g, what);
 	if (is_stack_call(what))
 		return stack_len(g, what);
+	if (what->type->kind == TYPE_STACK)
+		return stored_len(g, gen_value(g, what));
 	return string_len(g, what);
 }
 

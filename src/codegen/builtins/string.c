@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* string.c - str(). */
+/* string.c - str(), buf(). */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -84,7 +84,61 @@ static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 	return dst;
 }
 
+/* ---- buf ---------------------------------------------------------------- */
+
+static bool is_bytes(const struct type *t)
+{
+	return t->kind == TYPE_STRING || t->kind == TYPE_ARRAY || t->kind == TYPE_BUFFER;
+}
+
+static const struct type *check_buf(struct check *c, struct expr *call)
+{
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	int64_t max = (int64_t)check_env(c)->settings.max_strlen, n = max;
+
+	if (!is_bytes(arg->type) && arg->type->kind != TYPE_POINTER && arg->type->kind != TYPE_INT)
+		return check_fail(c, arg->span, DIAG_ARG_TYPE, "buf() takes an address, an array or a string, "
+			"not %s", type_name(check_arena(c), arg->type));
+	if (is_bytes(arg->type) && arg->type->size < max)
+		n = max = arg->type->kind == TYPE_BUFFER ? arg->type->size - 4 : arg->type->size;
+	if (len && expr_is_const(len, &n) && (n < 1 || n > TYPE_BUFFER_MAX))
+		return check_fail(c, len->span, DIAG_RANGE, "buf() reads 1 to %d bytes, not %lld",
+			TYPE_BUFFER_MAX, (long long)n);
+	return type_buffer(check_arena(c), (uint32_t)(n < max || !is_bytes(arg->type) ? n : max));
+}
+
+static struct ir *gen_buf(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
+	const struct type *t = arg->type;
+	uint32_t room = call->type->size - 4;
+	struct ir *dst = into ? into : gen_mem(g, call->type->size), *data, *n;
+	bool known = !len || len->kind == EXPR_INT;
+
+	n = known ? ir_int(g->ir, len && len->integer.value < room ? len->integer.value :
+		is_bytes(t) && t->kind != TYPE_BUFFER && t->size < room ? t->size : room) :
+		gen_below(g, gen_value(g, len), room + 1);
+	gen_zero(g, dst, call->type->size);
+	data = ir_offset(g->ir, dst, 4);
+	if (t->kind == TYPE_BUFFER)
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, n, ir_offset(g->ir, gen_value(g, arg), 4));
+	else if (is_bytes(t))
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, n, gen_value(g, arg));
+	else
+		gen_read(g, t->kind == TYPE_POINTER ? t->pointer.space : SPACE_ANY, false, data, n,
+			gen_value(g, arg));
+	ir_store(g->ir, dst, 0, 4, n);
+	return dst;
+}
+
 const struct builtin builtins_string[] = {
+	{
+		.name = "buf",
+		.sig = "any [int] -> special",
+		.help = "LENGTH bytes at an address, of an array or of a string",
+		.check = check_buf,
+		.gen = gen_buf,
+	},
 	{
 		.name = "str",
 		.sig = "any [int] -> special",

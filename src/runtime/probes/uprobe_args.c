@@ -117,14 +117,14 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 		no_args(env, ap, p, "Go's functions have arg0, arg1.. here");
 		return;
 	}
-	if (!debuginfo_function(d, p->func, vaddr, log_level > 0, &s)) {
+	if (!debuginfo_function(d, p->func, vaddr, log_level > 0 && !env->listing, &s)) {
 		no_args(env, ap, p, strchr(p->func, '+') ? "they are where a function begins" :
 			"the debug information does not have the function");
 		return;
 	}
 	if (s.inlined)
-		log_info("%s is also inlined at %u places of its file, which are not probed", p->func,
-			s.inlined);
+		log_info("%s is also inlined at %u place%s of its source file, not probed", p->func,
+			s.inlined, s.inlined > 1 ? "s" : "");
 	if (ap->provider->has_fields)
 		p->fields = fields_of(env->arena, &s);
 	p->ret = s.ret;
