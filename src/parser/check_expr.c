@@ -38,8 +38,8 @@ static const struct type *members_type(
 	for (struct expr *m = first; m; m = m->next) {
 		t = check_value(c, m);
 		bad |= t->kind == TYPE_BAD;
-		members[count++] = type_stored(c->arena, t);
-		size += t->size;
+		members[count] = type_stored(c->arena, t);
+		size += members[count++]->size;
 		deep |= tuple_depth(t) >= TUPLE_DEPTH_MAX;
 	}
 	if (!bad && size > TUPLE_MAX)
