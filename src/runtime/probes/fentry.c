@@ -22,47 +22,65 @@ extern const struct provider fentry_by_kprobe, fexit_by_kretprobe;
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* An argument of up to 8 bytes is one word of the trampoline, a struct of up to 16 is two. */
-static uint32_t words_of(const struct type *t)
-{
-	return t->size > 8 && t->size <= 16 ? 2 : 1;
-}
+/* Words that come before an argument; what is larger than two lies in memory, and what follows it at
+ * places that nothing says. */
+struct words {
+	uint32_t n;
+	bool lost;
+};
 
 static bool is_in_memory(const struct type *t)
 {
 	return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
 }
 
-/* As trampolines pass it, and as a call leaves it where a kprobe stands in. */
-static void place_field(enum ctx_kind ctx, uint32_t word, struct field *f)
+/* As trampolines pass it: NULL, or why it is not there. */
+static const char *place_word(const struct words *w, struct field *f)
 {
-	bool two = f->size > 8;
-	int first = regs_arg(word), second = two ? regs_arg(word + 1) : 0;
+	f->where = FIELD_ARG;
+	f->offset = w->n * 8;
+	return is_in_memory(f->type) ? "a struct that is passed by value is not supported" : NULL;
+}
 
-	f->where = ctx == CTX_TRAMPOLINE ? FIELD_ARG : is_in_memory(f->type) ? FIELD_REGS : FIELD_CONTEXT;
-	f->offset = ctx == CTX_TRAMPOLINE ? word * 8 : (uint32_t)first;
-	f->offset2 = ctx == CTX_TRAMPOLINE || !two ? 0 : (uint32_t)second;
+/* As a call leaves it, where a kprobe stands in. */
+static const char *place_register(const struct words *w, struct field *f)
+{
+	int first = regs_arg(w->n), second = f->size > 8 ? regs_arg(w->n + 1) : 0;
+
+	if (first < 0 && !is_in_memory(f->type)) {
+		f->where = FIELD_STACK;
+		f->offset = regs_stack_args() + 8 * (w->n - regs_args());
+		return NULL;
+	}
+	f->where = is_in_memory(f->type) ? FIELD_REGS : FIELD_CONTEXT;
+	f->offset = (uint32_t)first;
+	f->offset2 = (uint32_t)second;
+	return first < 0 || second < 0 ? "a struct that is passed on the stack is not supported" : NULL;
+}
+
+static void place_field(enum ctx_kind ctx, struct words *w, struct field *f)
+{
 	f->why = f->type->kind == TYPE_NONE ? "values of its type are not supported" :
-		f->size > 16 ? "it is passed in memory" :
-		ctx != CTX_TRAMPOLINE && (first < 0 || second < 0) ? "it is passed on the stack" :
-		ctx == CTX_TRAMPOLINE && is_in_memory(f->type) ? "a struct passed by value is not supported" : NULL;
+		w->lost || f->size > 16 ? "it is, or follows, a large struct that is passed by value" :
+		ctx == CTX_TRAMPOLINE ? place_word(w, f) : place_register(w, f);
 	if (f->why)
 		f->where = FIELD_NOWHERE;
+	w->lost |= f->size > 16 || (f->why && f->size > 8 && ctx != CTX_TRAMPOLINE);
+	w->n += f->size > 8 ? 2 : 1;
 }
 
 static const struct field *make_fields(const struct resolve_env *env, enum ctx_kind ctx,
 	const struct kernel_function *k)
 {
 	const struct field *list = NULL, **last = &list;
-	uint32_t word = 0;
+	struct words words = {};
 
 	for (unsigned i = 0; i < k->nparams; i++) {
 		const struct kernel_param *p = &k->params[i];
 		struct field *to = arena_new_obj(env->arena, struct field);
 
 		*to = (struct field){.name = p->name, .type = p->type, .size = p->type->size, .decl = p->decl};
-		place_field(ctx, word, to);
-		word += words_of(p->type);
+		place_field(ctx, &words, to);
 		if (!*p->name)
 			continue;
 		*last = to;
