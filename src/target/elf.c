@@ -256,7 +256,8 @@ bool elf_section(const struct elf *e, const char *name, struct elf_section *ret)
 		if (!s || strcmp(s, name) != 0)
 			continue;
 		left = sh->sh_offset < e->size ? e->size - sh->sh_offset : 0;
-		*ret = (struct elf_section){s, sh->sh_addr, sh->sh_offset, sh->sh_size, sh->sh_type, NULL};
+		*ret = (struct elf_section){.name = s, .vaddr = sh->sh_addr, .offset = sh->sh_offset,
+			.size = sh->sh_size, .type = sh->sh_type, .flags = sh->sh_flags};
 		if (sh->sh_type == SHT_NOBITS)
 			return true;
 		if (ret->size > left)

@@ -18,6 +18,7 @@ struct elf_section {
 	uint64_t vaddr, offset, size; /* size within the file */
 	uint32_t type;                /* SHT_* */
 	const uint8_t *data;          /* NULL: NOBITS */
+	uint64_t flags;               /* SHF_* */
 };
 
 struct elf_symbol {

@@ -130,10 +130,21 @@ static bool read_unit(struct debuginfo *d)
 	return true;
 }
 
+/* Saves reading all units for a name that is the kernel's. */
+static bool may_have(struct debuginfo *d, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	units_read(d);
+	return !d->strings || n <= 4 || memmem(d->strings, d->strings_size, name, n);
+}
+
 static const struct name_entry *find_name(struct debuginfo *d, unsigned tag, const char *name)
 {
 	const struct name_entry *e = d->names.buckets ? lookup(d, tag, name) : NULL;
 
+	if (!e && !may_have(d, name))
+		return NULL;
 	while (!e && read_unit(d))
 		e = lookup(d, tag, name);
 	return e;

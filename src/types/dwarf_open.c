@@ -27,6 +27,21 @@ static bool has_dwarf(const struct elf *e)
 	return false;
 }
 
+/* Compilers leave names to the linker's merging of equal strings; short ones, of less than an offset's
+ * size, stand in the DIE (gcc/dwarf2out.cc, find_string_form(), 14). */
+static void find_strings(struct debuginfo *d, size_t size)
+{
+	_cleanup_(elf_closep) struct elf *e = NULL;
+	struct elf_section s;
+
+	if (elf_open_memory(d->map, size, &e) || elf_section(e, ".gnu_debugaltlink", &s) ||
+		!elf_section(e, ".debug_str", &s) || !s.data || s.flags & SHF_COMPRESSED ||
+		!(s.flags & SHF_MERGE))
+		return;
+	d->strings = (const char *)s.data;
+	d->strings_size = s.size;
+}
+
 static int open_dwarf(struct debuginfo *d, const char *path)
 {
 	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -42,6 +57,7 @@ static int open_dwarf(struct debuginfo *d, const char *path)
 		d->map = NULL;
 		return -ENOMEM;
 	}
+	find_strings(d, size);
 	/* It remembers the file's folder, for .dwo and dwz files. */
 	d->dwarf = d->dw->begin_elf(d->elf, DWARF_C_READ, NULL);
 	d->dw->elf_cntl(d->elf, ELF_C_FDDONE);

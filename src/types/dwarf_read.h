@@ -53,6 +53,8 @@ struct debuginfo {
 	Dwarf *dwarf;
 	const void *map; /* guarded by filemap.h */
 	uint16_t machine;
+	const char *strings; /* .debug_str, which has all names of 4 bytes and more; NULL: perhaps not all */
+	size_t strings_size;
 	bool units_read;
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* by start */
@@ -116,6 +118,7 @@ const struct type *die_as_type(struct debuginfo *d, const Dwarf_Die *die);
 const char *die_c_type(struct debuginfo *d, const Dwarf_Die *die);
 
 /* ---- dwarf_unit.c ---- */
+/* All units; forgets d->strings where one has its names elsewhere. */
 void units_read(struct debuginfo *d);
 bool units_function(struct debuginfo *d, uint64_t vaddr, Dwarf_Die *ret);
 /* Copies of the function that origin declares, in other functions of the unit that has vaddr. */

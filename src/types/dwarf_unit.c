@@ -34,6 +34,26 @@ static int range_cmp(const void *a, const void *b)
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
+/* Of these languages compilers have their names in .debug_str. */
+static bool names_are_strings(const struct debuginfo *d, Dwarf_Die *unit)
+{
+	switch (d->dw->srclang(unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void units_read(struct debuginfo *d)
 {
 	Dwarf_CU *cu = NULL;
@@ -47,6 +67,8 @@ void units_read(struct debuginfo *d)
 		!d->dw->get_units(d->dwarf, cu, &cu, NULL, &kind, &die, &sub)) {
 		bool split = kind == DW_UT_skeleton && sub.addr;
 
+		if (split || !names_are_strings(d, &die))
+			d->strings = NULL;
 		add_ranges(d, &die, (uint32_t)d->units.len);
 		vec_push(&d->units, (struct unit){.die = split ? sub : die});
 	}

@@ -74,13 +74,14 @@ CASES = [
     ('a function that the compiler has changed', 'gcc', ['-O2'], 'own.c', C_OWN,
      'uprobe:P:own.constprop.0 { print(args.used); }', ['41', '42']),
     ('methods, bases and references', 'g++', ['-O1'], 'classes.cc', CPP,
-     'uprobe:P:*method* { print((args.this->id, args.this->own, args.k, args.from->id, args.from->own)); }'
+     'uprobe:P:*method* { print((args.this->id, args.this->own, args.k, args.from->id, args.from->own)); '
+     'print(((struct derived *)arg2)->own); }'
      'uprobe:P:_Z4make* { print((args.o.n, args.n)); print(args.c); }',
-     ['(5, 6, 3, 7, 8)', '(9, 4)', 'green']),
+     ['(5, 6, 3, 7, 8)', '8', '(9, 4)', 'green']),
     ('Rust', 'rustc', [], 'look.rs', RUST,
      'uprobe:P:look { print((args.p->x, args.p->y, args.n, args.name.length)); '
-     'print(str(args.name.data_ptr, args.name.length)); }',
-     ['(-1, 2, 3, 4)', 'four']),
+     'print(str(args.name.data_ptr, args.name.length)); print(((struct Point *)arg0)->y); }',
+     ['(-1, 2, 3, 4)', 'four', '2']),
 ]
 # (title, flags, commands on the program, script, parts of what is said)
 SAID = [
@@ -110,7 +111,7 @@ def build(folder, compiler, flags, file, text):
 
 
 def run(strata, script, program, *more):
-    return subprocess.run([strata, *more, '-e', script.replace('P', str(program)), '-c', str(program)],
+    return subprocess.run([strata, *more, '-e', script.replace(':P:', f':{program}:'), '-c', str(program)],
                           capture_output=True, text=True, timeout=60)
 
 
@@ -133,7 +134,7 @@ def said(strata):
     for title, flags, commands, script, parts in SAID:
         with tempfile.TemporaryDirectory(prefix='dwarf') as folder:
             program = build(pathlib.Path(folder), 'gcc', ['-O1', *flags], 'abi.c', C_ABI)
-            done = subprocess.run([strata, '-d', 'image', '-e', script.replace('P', str(program))],
+            done = subprocess.run([strata, '-d', 'image', '-e', script.replace(':P:', f':{program}:')],
                                   capture_output=True, text=True, timeout=60)
             missing = [p for p in parts if p not in done.stderr]
             report(title, [f'not said: {p}' for p in missing] and
