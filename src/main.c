@@ -471,6 +471,7 @@ static bool compile_script(struct main *m)
 		.params = m->params,
 		.nparams = m->nparams,
 		.pid = m->child.pid ? m->child.pid : m->pid,
+		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
 		.find_arg = m,
 	};

@@ -182,6 +182,13 @@ static bool is_deref(const struct expr *n)
 	return n->kind == EXPR_UNOP && n->op.op == OP_DEREF;
 }
 
+static bool is_in_context(const struct expr *n)
+{
+	while (n->kind == EXPR_FIELD || n->kind == EXPR_INDEX)
+		n = n->kind == EXPR_FIELD ? n->field.object : n->index.object;
+	return n->type->kind == TYPE_POINTER && n->type->pointer.context;
+}
+
 static bool is_argument(const struct expr *n)
 {
 	return n->kind == EXPR_FIELD && n->field.object->type->kind == TYPE_ARGS;
@@ -201,7 +208,7 @@ void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *ds
 		type_eq(n->type, t))
 		n->call.builtin->gen(g, n, at);
 	else if ((n->kind == EXPR_FIELD || n->kind == EXPR_INDEX || is_deref(n)) && type_in_memory(t) &&
-		 type_eq(n->type, t) && !is_argument(n))
+		 type_eq(n->type, t) && !is_argument(n) && !is_in_context(n))
 		gen_memory(g, n, at);
 	else
 		gen_put(g, gen_value(g, n), n->type, t, dst, offset);
@@ -626,6 +633,7 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 	case EXPR_WORD:
 	case EXPR_SIZEOF:
 	case EXPR_OFFSETOF:
+	case EXPR_TYPEINFO:
 	case EXPR_COMPTIME:
 		break;
 	}

@@ -14,6 +14,7 @@
 /* Where a value is. */
 struct ref {
 	bool far;        /* base is an address, to be read by a helper; else it points to our memory */
+	bool context;    /* base is the program's context */
 	struct ir *base;
 	uint64_t offset;
 	enum space space;
@@ -88,6 +89,8 @@ static struct ir *load_scalar(struct gen *g, const struct ref *r, const struct t
 {
 	struct ir *slot;
 
+	if (r->context)
+		return ir_load_ctx(g->ir, r->base, (uint32_t)r->offset, t->size, t->is_signed);
 	if (!r->far)
 		return gen_get(g, t, r->base, (uint32_t)r->offset);
 	slot = gen_tmp(g, 8);
@@ -113,8 +116,20 @@ static struct ir *load_memory(struct gen *g, const struct ref *r, const struct t
 	return dst;
 }
 
+/* The verifier lets the context be read in words. */
+static struct ir *load_context(struct gen *g, const struct ref *r, const struct type *t)
+{
+	struct ir *dst = gen_mem(g, t->size);
+
+	for (uint32_t at = 0; at < t->size; at += 8)
+		ir_store(g->ir, dst, at, 8, ir_load_ctx(g->ir, r->base, (uint32_t)r->offset + at, 8, false));
+	return dst;
+}
+
 static struct ir *load(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
 {
+	if (r->context && type_in_memory(t))
+		return load_context(g, r, t);
 	return type_in_memory(t) ? load_memory(g, r, t, into) : load_scalar(g, r, t);
 }
 
@@ -125,7 +140,8 @@ static struct ref ref_of(struct gen *g, struct expr *n);
 static struct ref pointed(struct gen *g, struct expr *pointer)
 {
 	return (struct ref){
-		.far = true,
+		.far = !pointer->type->pointer.context,
+		.context = pointer->type->pointer.context,
 		.base = gen_value(g, pointer),
 		.space = pointer->type->pointer.space,
 	};

@@ -104,6 +104,7 @@ struct resolve_env {
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
 	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
 	bool wants_args, wants_retval;
+	bool lists_args;  /* -lv of a script: arguments are listed where they are known */
 	bool listing;     /* -l: nothing found is no error */
 	bool names_only;  /* -l without -v: arguments are not asked for */
 };

@@ -322,7 +322,7 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_INT:
 		return a->is_signed == b->is_signed && enum_eq(a->integer.names, b->integer.names);
 	case TYPE_POINTER:
-		return a->pointer.space == b->pointer.space && a->pointer.btf == b->pointer.btf &&
+		return a->pointer.space == b->pointer.space && a->pointer.context == b->pointer.context &&
 		       type_eq(a->pointer.to, b->pointer.to);
 	case TYPE_ARRAY:
 		return a->array.n == b->array.n && type_eq(a->array.of, b->array.of);

@@ -109,7 +109,7 @@ struct type {
 		struct { /* POINTER */
 			const struct type *to; /* type_none: void, or a function */
 			enum space space;
-			bool btf;   /* the verifier knows its type: its members can be loaded without a helper */
+			bool context; /* the program's own: only its members can be read, without a helper */
 		} pointer;
 		struct { /* ARRAY */
 			const struct type *of;

@@ -69,6 +69,7 @@ unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]
 	case EXPR_CAST:
 		return put_operands(ret, type_name_expr(n->cast.to), n->cast.value, NULL);
 	case EXPR_SIZEOF:
+	case EXPR_TYPEINFO:
 		return put_operands(ret, type_name_expr(n->size.type), n->size.value, NULL);
 	case EXPR_OFFSETOF:
 		return put_operands(ret, type_name_expr(n->offset.type), n->offset.value, NULL);
@@ -179,6 +180,7 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		fprintf(d->out, " %s", n->cast.to->text);
 		break;
 	case EXPR_SIZEOF:
+	case EXPR_TYPEINFO:
 		fprintf(d->out, n->size.type ? " %s" : "", n->size.type ? n->size.type->text : "");
 		break;
 	case EXPR_OFFSETOF:

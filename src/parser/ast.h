@@ -32,6 +32,7 @@ struct type_name;
 	E(CAST, "cast")                                                                  \
 	E(SIZEOF, "sizeof")                                                              \
 	E(OFFSETOF, "offsetof")                                                          \
+	E(TYPEINFO, "typeinfo")                                                          \
 	E(TUPLE, "tuple")                                                                \
 	E(BLOCK, "block")                                                                \
 	E(COMPTIME, "comptime")
@@ -152,7 +153,8 @@ struct expr {
 			struct type_name *to;
 			struct expr *value;
 		} cast;
-		struct { /* SIZEOF a type or an expression, the other is NULL. Check replaces it by INT */
+		struct { /* SIZEOF, TYPEINFO of a type or an expression, the other is NULL. Check
+			  * replaces them by an INT, and a TUPLE */
 			struct type_name *type;
 			struct expr *value;
 			uint32_t bytes; /* 0: not known yet */

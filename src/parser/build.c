@@ -229,10 +229,10 @@ struct expr *ast_cast_named(struct parse *p, struct span at, const struct expr *
 	return ast_cast(p, at, t, value);
 }
 
-struct expr *ast_sizeof(
-	struct parse *p, struct span at, struct type_name *type, struct expr *value)
+static struct expr *about_type(struct parse *p, struct span at, enum expr_kind kind,
+	struct type_name *type, struct expr *value)
 {
-	struct expr *n = ast_expr(p, at, EXPR_SIZEOF);
+	struct expr *n = ast_expr(p, at, kind);
 
 	n->size.type = type;
 	n->size.value = value;
@@ -248,6 +248,18 @@ struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members
 	n->tuple.first = members.first;
 	expr_below(p, n, members.first);
 	return n;
+}
+
+struct expr *ast_sizeof(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value)
+{
+	return about_type(p, at, EXPR_SIZEOF, type, value);
+}
+
+struct expr *ast_typeinfo(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value)
+{
+	return about_type(p, at, EXPR_TYPEINFO, type, value);
 }
 
 static bool has_name(struct expr *record, unsigned n, const char *name)

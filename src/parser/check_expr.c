@@ -38,8 +38,8 @@ static const struct type *members_type(
 	for (struct expr *m = first; m; m = m->next) {
 		t = check_value(c, m);
 		bad |= t->kind == TYPE_BAD;
-		members[count++] = type_stored(c->arena, t);
-		size += t->size;
+		members[count] = type_stored(c->arena, t);
+		size += members[count++]->size;
 		deep |= tuple_depth(t) >= TUPLE_DEPTH_MAX;
 	}
 	if (!bad && size > TUPLE_MAX)
@@ -129,6 +129,8 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 		return check_sizeof(c, n);
 	case EXPR_OFFSETOF:
 		return check_offsetof(c, n);
+	case EXPR_TYPEINFO:
+		return check_typeinfo(c, n);
 	case EXPR_TUPLE:
 		return members_type(c, n->span, n->tuple.first, n->tuple.names);
 	case EXPR_BLOCK:
@@ -155,6 +157,11 @@ const struct type *check_value(struct check *c, struct expr *n)
 			       n->kind == EXPR_CALL ? "%s() gives no value"
 						 : "this gives no value",
 			       n->kind == EXPR_CALL ? n->call.name : "");
+	if (t->kind == TYPE_POINTER && t->pointer.context) {
+		check_fail(c, n->span, DIAG_FIELD, "ctx is not a value: only its members are");
+		check_hint(c, "write ctx.NAME; strata -lv '%s' lists them", check_type_name(c, t->pointer.to));
+		return n->type = type_bad;
+	}
 	if (t->kind == TYPE_ARGS)
 		return n->type = check_args_value(c, n);
 	return t;

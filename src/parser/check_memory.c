@@ -354,6 +354,68 @@ const struct type *check_address(struct check *c, struct expr *n)
 	return type_bad;
 }
 
+/* ---- typeinfo ---- */
+
+static const char *base_name(const struct type *t)
+{
+	switch ((int)t->kind) {
+	case TYPE_INT:
+	case TYPE_BOOL:
+		return "int";
+	case TYPE_POINTER:
+		return "pointer";
+	case TYPE_STRING:
+		return "string";
+	case TYPE_BUFFER:
+		return "buffer";
+	case TYPE_ARRAY:
+		return "array";
+	case TYPE_STRUCT:
+		return "c_type";
+	case TYPE_TUPLE:
+		return t->tuple.names ? "record" : "tuple";
+	default:
+		return NULL;
+	}
+}
+
+static struct expr *literal(struct check *c, const struct expr *like, const char *text)
+{
+	struct expr *n = arena_new_obj(c->arena, struct expr);
+
+	n->kind = text ? EXPR_STRING : EXPR_INT;
+	n->span = like->span;
+	n->depth = 1;
+	n->string.text = text;
+	n->string.len = text ? (uint32_t)strlen(text) : 0;
+	check_expr(c, n);
+	return n;
+}
+
+/* A record of literals. The number that the type has in BTF is 0: it may be in several. */
+const struct type *check_typeinfo(struct check *c, struct expr *n)
+{
+	static const char *names[] = {"btf_id", "base_type", "full_type"};
+	const struct type *t = n->size.type ? check_value_type(c, n->size.type) :
+					      check_value(c, n->size.value);
+	const char *full = check_type_name(c, t), *base = base_name(t);
+	struct expr *first;
+
+	if (t->kind == TYPE_BAD)
+		return t;
+	first = literal(c, n, NULL);
+	first->next = literal(c, n, base ? base : full);
+	first->next->next = literal(c, n, full);
+	t = type_record(c->arena, (const struct type *[]){type_stored(c->arena, first->type),
+		first->next->type, first->next->next->type}, names, 3);
+	if (c->final) {
+		n->kind = EXPR_TUPLE;
+		n->tuple.first = first;
+		n->tuple.names = names;
+	}
+	return t;
+}
+
 /* ---- offsetof ---- */
 
 const struct type *check_offsetof(struct check *c, struct expr *n)

@@ -66,8 +66,6 @@ const struct type *type_stored(struct arena *a, const struct type *t)
 		return stored_int(t);
 	if (t->kind == TYPE_TUPLE)
 		return stored_tuple(a, t);
-	if (t->kind == TYPE_POINTER && t->pointer.btf)
-		return type_pointer(a, t->pointer.to, t->pointer.space);
 	return t;
 }
 

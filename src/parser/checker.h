@@ -86,6 +86,7 @@ const struct type *check_field(struct check *c, struct expr *n);
 const struct type *check_index(struct check *c, struct expr *n);
 const struct type *check_deref(struct check *c, struct expr *n);
 const struct type *check_address(struct check *c, struct expr *n);
+const struct type *check_typeinfo(struct check *c, struct expr *n);
 const struct type *check_offsetof(struct check *c, struct expr *n);
 /* `args` as a value: a record of all arguments. */
 const struct type *check_args_value(struct check *c, struct expr *n);

@@ -34,7 +34,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
-%token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" COMPTIME "'comptime'"
+%token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" TYPEINFO "'typeinfo'" COMPTIME "'comptime'"
 %token <const char *> TAG "struct, union or enum"
 %token ARROW "'->'" DOTDOT "'..'"
 %token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
@@ -226,6 +226,8 @@ bare	: INTEGER
 	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
 	| SIZEOF '(' rvalue ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
 	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
+	| TYPEINFO '(' rvalue ')'	{ $$ = ast_typeinfo(p, @$, NULL, $3); }
+	| TYPEINFO '(' known ')'	{ $$ = ast_typeinfo(p, @$, $3, NULL); }
 	| OFFSETOF '(' expr ',' path ')'	{ $$ = ast_offsetof(p, @$, NULL, $3, $5); }
 	| OFFSETOF '(' known ',' path ')'	{ $$ = ast_offsetof(p, @$, $3, NULL, $5); }
 	| bare '.' member		{ $$ = ast_field(p, @$, $1, $3); }
@@ -262,7 +264,7 @@ member	: NAME
 	| keyword			{ $$ = span_text(p, @$); }
 	;
 keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
-	| SIZEOF | TYPEOF | OFFSETOF | COMPTIME | TAG ;
+	| SIZEOF | TYPEOF | OFFSETOF | TYPEINFO | COMPTIME | TAG ;
 %%
 
 const char *token_name(int token)

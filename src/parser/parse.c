@@ -100,6 +100,7 @@ static const char *const starters[] = {
 	"'sizeof'",
 	"'typeof'",
 	"'offsetof'",
+	"'typeinfo'",
 	"'comptime'",
 	"'&'",
 	"struct, union or enum",

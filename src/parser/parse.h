@@ -90,6 +90,8 @@ struct expr *ast_record(struct parse *p, struct span at, struct record_list memb
 struct expr_path *ast_path(
 	struct parse *p, struct span at, struct expr_path *before, const char *name);
 /* As ast_sizeof(). */
+struct expr *ast_typeinfo(
+	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *type,
 	struct expr *value, struct expr_path *path);
 /* { statements; value } */

@@ -16,7 +16,7 @@ static const char *const functions[] = {
 	"numaid", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
 	"reg", "signal", "signal_name", "signal_thread", "skboutput", "socket_cookie",
 	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
-	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "typeinfo", "uaddr",
+	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "uaddr",
 	"unwatch", "usermode", "username", "warnf", "write_user",
 };
 

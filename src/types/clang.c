@@ -8,11 +8,10 @@
 #include "base/library.h"
 #include "base/owner.h"
 
-/* Debian's names and Fedora's; the versions that are known to work with LLVM's first. */
+/* Debian's names and Fedora's, of LLVM's versions that strata is built with. */
 static const char *const sonames[] = {
-	"libclang-19.so.1", "libclang.so.19.1", "libclang-20.so.1", "libclang.so.20.1", "libclang-21.so.1",
-	"libclang.so.21.1", "libclang-18.so.1", "libclang.so.18.1", "libclang-17.so.1", "libclang.so.17",
-	"libclang-16.so.1", "libclang.so.16", "libclang-15.so.1", "libclang.so.15", "libclang-14.so.1",
+	"libclang-19.so.1", "libclang.so.19.1", "libclang-20.so.1", "libclang.so.20.1",
+	"libclang-21.so.1", "libclang.so.21.1", "libclang-18.so.1", "libclang.so.18.1",
 };
 
 static bool load(struct clang *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clang.h - the functions of libclang that are used, loaded when a script has a C part. The structs and
  * numbers are those of clang-c/Index.h, CXString.h, CXSourceLocation.h and CXErrorCode.h of LLVM 19
- * (CINDEX_VERSION 0.64), an interface that stays compatible between versions: 14 to 21 have the same. */
+ * (CINDEX_VERSION 0.64), an interface that stays compatible between versions: 18 to 21 have the same. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cpart_errors.c - what clang complains of: what the kernel's BTF can supply, and the rest, as errors at
  * their places in the script. Messages are those of clang/include/clang/Basic/Diagnostic*Kinds.td,
- * LLVM 14 to 21; one that is worded otherwise is only reported. */
+ * LLVM 18 to 21; one that is worded otherwise is only reported. */
 #include "cpart.h"
 
 #include <ctype.h>

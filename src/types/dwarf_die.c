@@ -2,6 +2,11 @@
 /* dwarf_die.c - DIEs, DWARF's nodes, and their attributes. */
 #include "dwarf_read.h"
 
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
 /* libdw takes no pointers to const, though it changes nothing that is seen. */
 static Dwarf_Die *plain(const Dwarf_Die *die)
 {
@@ -16,6 +21,20 @@ int die_tag(const struct debuginfo *d, const Dwarf_Die *die)
 const char *die_name(const struct debuginfo *d, const Dwarf_Die *die)
 {
 	return d->dw->diename(plain(die));
+}
+
+const char *die_text(const struct debuginfo *d, const Dwarf_Die *die)
+{
+	const char *name = die_name(d, die);
+	struct str s = {};
+
+	if (!name)
+		return NULL;
+	str_add_safe(&s, name, strlen(name));
+	if (strcmp(str_text(&s), name) != 0)
+		name = arena_strdup(d->arena, str_text(&s));
+	str_done(&s);
+	return name;
 }
 
 bool die_child(const struct debuginfo *d, const Dwarf_Die *die, Dwarf_Die *ret)

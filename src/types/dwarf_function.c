@@ -133,7 +133,7 @@ static void decide(const struct function *f, const struct param *p, struct argum
 static void describe(const struct function *f, unsigned i, struct argument *ret)
 {
 	const struct param *p = &f->params[i];
-	const char *name = die_name(f->info, &p->die);
+	const char *name = die_text(f->info, &p->die);
 
 	ret->name = name ? arena_strdup(f->info->arena, name) : arena_printf(f->info->arena, "arg%u", i);
 	ret->type = die_to_type(f->info, &p->die);

@@ -2,8 +2,6 @@
 /* dwarf_print.c - types as C and C++ write them, for listings. */
 #include "dwarf_read.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/owner.h"
 #include "base/str.h"
@@ -16,15 +14,12 @@ static void add_name(
 	struct debuginfo *d, struct str *s, const char *tag, const Dwarf_Die *die)
 {
 	Dwarf_Die whole = *die; /* a struct in a type unit has its name there */
-	const char *name = die_name(d, die);
+	const char *name = die_text(d, die);
 
 	if (!name && *tag && die_strip(d, &whole))
-		name = die_name(d, &whole);
+		name = die_text(d, &whole);
 	str_addf(s, "%s%s", tag, *tag && name ? " " : "");
-	if (name)
-		str_add_safe(s, name, strlen(name));
-	else if (!*tag)
-		str_addc(s, '?');
+	str_add(s, name ? name : *tag ? "" : "?");
 }
 
 /* int(const char*, ...) */

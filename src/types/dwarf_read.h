@@ -77,6 +77,8 @@ void debuginfo_close(struct debuginfo *d);
 int die_tag(const struct debuginfo *d, const Dwarf_Die *die);
 /* An own name, or that of the DIE it completes; NULL. Lives as long as the file. */
 const char *die_name(const struct debuginfo *d, const Dwarf_Die *die);
+/* The same, safe for a terminal; in the arena where it is not as it stands. NULL: none. */
+const char *die_text(const struct debuginfo *d, const Dwarf_Die *die);
 bool die_child(const struct debuginfo *d, const Dwarf_Die *die, Dwarf_Die *ret);
 /* Never backwards. */
 bool die_next(const struct debuginfo *d, Dwarf_Die *die);

@@ -75,7 +75,7 @@ static bool is_signed(uint64_t encoding)
 
 static const struct type *base_type(struct debuginfo *d, const Dwarf_Die *die)
 {
-	const char *name = die_name(d, die);
+	const char *name = die_text(d, die);
 	uint32_t size = die_size(d, die);
 	uint64_t encoding = 0;
 
@@ -138,7 +138,7 @@ static bool enum_is_signed(
 
 static const char *tagged(struct debuginfo *d, const char *tag, const Dwarf_Die *die)
 {
-	const char *name = die_name(d, die);
+	const char *name = die_text(d, die);
 
 	return name ? arena_printf(d->arena, "%s %s", tag, name) : tag;
 }
@@ -154,7 +154,7 @@ static const struct type *enumeration(struct debuginfo *d, const Dwarf_Die *die)
 	e->name = tagged(d, "enum", die);
 	if (die_child(d, die, &child))
 		do {
-			struct enumerator one = {.name = die_name(d, &child)};
+			struct enumerator one = {.name = die_text(d, &child)};
 
 			if (die_tag(d, &child) == DW_TAG_enumerator && one.name &&
 				die_unsigned(d, &child, DW_AT_const_value, &one.value))
@@ -304,7 +304,7 @@ static void add_members(struct fill *f, const Dwarf_Die *die, unsigned depth)
 	do {
 		switch (die_tag(f->info, &child)) {
 		case DW_TAG_member:
-			name = die_name(f->info, &child);
+			name = die_text(f->info, &child);
 			if (!die_is_declaration(f->info, &child) && !die_flag(f->info, &child, DW_AT_external))
 				add_member(f, &child, name ? name : "");
 			break;

@@ -8,6 +8,7 @@
 
 #include "codegen/regs.h"
 #include "model/attach_point.h"
+#include "types/types.h"
 
 /* ---- for every provider of the probe ------------------------------------- */
 
@@ -184,6 +185,38 @@ static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 	return v;
 }
 
+/* ---- the context -------------------------------------------------------- */
+
+static const struct type *context_of(struct check *c, const struct provider *p)
+{
+	struct types *types = check_env(c)->types;
+	const char *name = p->ctx == CTX_PERF ? "bpf_perf_event_data" : p->ctx == CTX_PT_REGS ? "pt_regs" : NULL;
+
+	return name && types ? types_find(types, TAG_STRUCT, name) : NULL;
+}
+
+static const struct type *check_ctx(struct check *c, struct expr *call)
+{
+	const struct type *t = NULL, *known = NULL;
+	struct type *pointer;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next) {
+		t = ap->provider ? context_of(c, ap->provider) : NULL;
+		if (!t || (known && !type_eq(t, known)))
+			return check_fail(c, call->span, DIAG_CONTEXT, "ctx is not available in %s probes",
+				ap->provider ? ap->provider->name : "these");
+		known = t;
+	}
+	pointer = (struct type *)type_pointer(check_arena(c), t, SPACE_KERNEL);
+	pointer->pointer.context = true;
+	return pointer;
+}
+
+static struct ir *gen_ctx_pointer(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_ctx(g);
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 /* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
@@ -223,6 +256,14 @@ const struct builtin builtins_probe[] = {
 		.flags = BUILTIN_VAR,
 		.check = check_args,
 		.gen = gen_args,
+	},
+	{
+		.name = "ctx",
+		.sig = " -> special",
+		.help = "what the kernel passes to the probe: ctx.NAME",
+		.flags = BUILTIN_VAR,
+		.check = check_ctx,
+		.gen = gen_ctx_pointer,
 	},
 	{
 		.name = "func",

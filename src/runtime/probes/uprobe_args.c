@@ -16,7 +16,7 @@ bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point
 {
 	if (!env->types)
 		return false;
-	return (env->listing && !env->names_only) || env->wants_args ||
+	return (env->listing && !env->names_only) || env->lists_args || env->wants_args ||
 	       (env->wants_retval && ap->provider->has_retval);
 }
 
@@ -117,7 +117,7 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 		no_args(env, ap, p, "Go's functions have arg0, arg1.. here");
 		return;
 	}
-	if (!debuginfo_function(d, p->func, vaddr, log_level > 0 && !env->listing, &s)) {
+	if (!debuginfo_function(d, p->func, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {
 		no_args(env, ap, p, strchr(p->func, '+') ? "they are where a function begins" :
 			"the debug information does not have the function");
 		return;
