@@ -90,6 +90,56 @@ unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]
 	return 0;
 }
 
+bool expr_any(struct expr *n, bool (*f)(struct expr *n, void *arg), void *arg)
+{
+	struct expr *operands[EXPR_OPERANDS_MAX];
+
+	for (; n; n = n->next) {
+		if (f(n, arg) || (n->kind == EXPR_BLOCK && stmt_any(n->block.stmts, f, arg)))
+			return true;
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
+			if (expr_any(operands[i], f, arg))
+				return true;
+	}
+	return false;
+}
+
+static bool any_of_one(struct stmt *n, bool (*f)(struct expr *n, void *arg), void *arg)
+{
+	switch (n->kind) {
+	case STMT_ASSIGN:
+		return expr_any(n->assign.left, f, arg) || expr_any(n->assign.right, f, arg);
+	case STMT_LET:
+		return expr_any(type_name_expr(n->let.to), f, arg) || expr_any(n->let.var, f, arg) ||
+		       expr_any(n->let.value, f, arg);
+	case STMT_EXPR:
+	case STMT_RETURN:
+		return expr_any(n->expr, f, arg);
+	case STMT_IF:
+	case STMT_WHILE:
+		return expr_any(n->cond.test, f, arg) || stmt_any(n->cond.then, f, arg) ||
+		       stmt_any(n->cond.els, f, arg);
+	case STMT_BLOCK:
+		return stmt_any(n->stmts, f, arg);
+	case STMT_UNROLL:
+	case STMT_FOR_RANGE:
+		return expr_any(n->loop.var, f, arg) || expr_any(n->loop.from, f, arg) ||
+		       expr_any(n->loop.to, f, arg) || stmt_any(n->loop.body, f, arg);
+	case STMT_BREAK:
+	case STMT_CONTINUE:
+		break;
+	}
+	return false;
+}
+
+bool stmt_any(struct stmt *n, bool (*f)(struct expr *n, void *arg), void *arg)
+{
+	for (; n; n = n->next)
+		if (any_of_one(n, f, arg))
+			return true;
+	return false;
+}
+
 /* ---- as text ---- */
 
 struct dump {

@@ -266,6 +266,10 @@ enum { EXPR_OPERANDS_MAX = 3 };
 /* The expressions directly below one, in the order of the script; of a list its first. The count. What
  * is in a BLOCK's statements is not among them. */
 unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
+/* Calls f for each expression of a list, or of statements, and for all below it; ends with the first for
+ * which it gives true. Is there such a one? */
+bool expr_any(struct expr *first, bool (*f)(struct expr *n, void *arg), void *arg);
+bool stmt_any(struct stmt *first, bool (*f)(struct expr *n, void *arg), void *arg);
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);
 /* The tree, one expression or statement a line, two spaces a level; with types once checked. */

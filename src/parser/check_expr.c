@@ -95,12 +95,16 @@ static const struct type *check_word(struct check *c, struct expr *n)
 		"unknown variable or function: %s", n->word);
 }
 
+static const struct type *int_literal(const struct expr *n)
+{
+	return n->integer.type ? n->integer.type : type_of_literal(n->integer.value, n->integer.is_unsigned);
+}
+
 static const struct type *expr_type(struct check *c, struct expr *n)
 {
 	switch (n->kind) {
 	case EXPR_INT:
-		return n->integer.type ? n->integer.type :
-			type_of_literal(n->integer.value, n->integer.is_unsigned);
+		return int_literal(n);
 	case EXPR_STRING:
 		return check_string(c, n);
 	case EXPR_BOOL:

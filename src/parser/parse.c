@@ -67,6 +67,16 @@ struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 	return failed || diags_failed(d) ? NULL : p.script;
 }
 
+struct expr *parse_expression(struct arena *a, const char *text)
+{
+	const char *script = arena_printf(a, "begin { _ = %s\n}", text);
+	struct source src = {.name = "macro", .text = script, .len = strlen(script)};
+	struct script *s = parse(a, &src, diags_new(a, &src));
+	struct stmt *body = s ? s->probes->body->stmts : NULL;
+
+	return body && !body->next && !s->probes->next && body->kind == STMT_EXPR ? body->expr : NULL;
+}
+
 void lex_dump(const struct source *src, FILE *out)
 {
 	struct arena *a = arena_new();

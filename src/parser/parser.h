@@ -8,6 +8,7 @@
 struct arena;
 struct builtin;
 struct diags;
+struct expr;
 struct provider;
 struct resolve_env;
 struct script;
@@ -24,6 +25,9 @@ void lex_dump(const struct source *src, FILE *out);
 
 /* Text to tree. NULL after an error. */
 struct script *parse(struct arena *a, const struct source *src, struct diags *d);
+
+/* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
+struct expr *parse_expression(struct arena *a, const char *text);
 
 /* Finds builtins, providers, variables, maps and parameters by name, and the places of attach
  * points. */

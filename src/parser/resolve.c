@@ -38,8 +38,11 @@ struct resolve {
 	struct map *maps[BUCKETS];   /* likewise */
 	struct map **maps_end;
 	struct var **vars_end;
+	unsigned macro_depth;
 	bool ok;
 };
+
+enum { MACRO_DEPTH_MAX = 8 };
 
 static void resolve_expr(struct resolve *r, struct expr *n);
 static void resolve_stmt(struct resolve *r, struct stmt *n);
@@ -161,64 +164,17 @@ static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 
 /* ---- what a probe asks of its places ---- */
 
-static bool expr_mentions(struct expr *n, const char *name)
+static bool is_call_of(struct expr *n, void *name)
 {
-	struct expr *operands[EXPR_OPERANDS_MAX];
-
-	for (; n; n = n->next) {
-		if (n->kind == EXPR_CALL && !strcmp(n->call.name, name))
-			return true;
-		for (unsigned i = 0, most = expr_operands(n, operands); i < most; i++)
-			if (expr_mentions(operands[i], name))
-				return true;
-	}
-	return false;
+	return n->kind == EXPR_CALL && !strcmp(n->call.name, name);
 }
 
-static bool stmt_mentions(struct stmt *n, const char *name)
+/* Macros of the C part may do so, too. */
+static bool may_mention(const struct resolve *r, const char *name)
 {
-	for (; n; n = n->next) {
-		switch (n->kind) {
-		case STMT_ASSIGN:
-			if (expr_mentions(n->assign.left, name) || expr_mentions(n->assign.right, name))
-				return true;
-			break;
-		case STMT_LET:
-			if (expr_mentions(n->let.value, name) || (n->let.to && expr_mentions(n->let.to->of, name)))
-				return true;
-			break;
-		case STMT_EXPR:
-		case STMT_RETURN:
-			if (expr_mentions(n->expr, name))
-				return true;
-			break;
-		case STMT_IF:
-		case STMT_WHILE:
-			if (expr_mentions(n->cond.test, name) || stmt_mentions(n->cond.then, name) ||
-				stmt_mentions(n->cond.els, name))
-				return true;
-			break;
-		case STMT_BLOCK:
-			if (stmt_mentions(n->stmts, name))
-				return true;
-			break;
-		case STMT_UNROLL:
-		case STMT_FOR_RANGE:
-			if (expr_mentions(n->loop.from, name) || expr_mentions(n->loop.to, name) ||
-				stmt_mentions(n->loop.body, name))
-				return true;
-			break;
-		case STMT_BREAK:
-		case STMT_CONTINUE:
-			break;
-		}
-	}
-	return false;
-}
-
-static bool probe_mentions(const struct probe *p, const char *name)
-{
-	return expr_mentions(p->predicate, name) || stmt_mentions(p->body, name);
+	return r->script->c_part.end > r->script->c_part.start ||
+	       expr_any(r->probe->predicate, is_call_of, (void *)name) ||
+	       stmt_any(r->probe->body, is_call_of, (void *)name);
 }
 
 static bool resolve_point(struct resolve *r, struct attach_point *ap)
@@ -233,8 +189,8 @@ static bool resolve_point(struct resolve *r, struct attach_point *ap)
 		unknown_provider(r, ap);
 		return false;
 	}
-	env.wants_args = probe_mentions(r->probe, "args");
-	env.wants_retval = probe_mentions(r->probe, "retval");
+	env.wants_args = may_mention(r, "args");
+	env.wants_retval = may_mention(r, "retval");
 	if (!ap->provider->expand(&env, ap))
 		return false;
 	ap->nplaces = 0;
@@ -448,11 +404,41 @@ static bool resolve_constant(struct resolve *r, struct expr *n)
 	return true;
 }
 
+static bool move(struct expr *n, void *arg)
+{
+	n->span = *(struct span *)arg;
+	return false;
+}
+
+/* What a macro stands for is parsed as an expression of its own, wherever it is used. */
+static bool resolve_macro(struct resolve *r, struct expr *n)
+{
+	const char *text = n->call.parens || !r->env->types ? NULL : types_macro(r->env->types, n->call.name);
+	struct expr *next = n->next, *value;
+	struct span at = n->span;
+
+	if (!text || r->macro_depth == MACRO_DEPTH_MAX)
+		return false;
+	value = parse_expression(r->arena, text);
+	if (!value) {
+		r->ok = diag(r->diags, at, DIAG_NAME, "the macro %s is no expression: %s", n->call.name, text);
+		return true;
+	}
+	value->next = NULL;
+	expr_any(value, move, &at);
+	*n = *value;
+	n->next = next;
+	r->macro_depth++;
+	resolve_expr(r, n);
+	r->macro_depth--;
+	return true;
+}
+
 static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
-	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && resolve_constant(r, n))
+	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && (resolve_constant(r, n) || resolve_macro(r, n)))
 		return;
 	n->call.builtin = b;
 	if (!b && peer_has(PEER_FUNCTION, n->call.name)) {

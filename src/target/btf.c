@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,10 +52,31 @@ bool target_has_btf(struct target *t)
 	return fd >= 0;
 }
 
+/* Linux 6.16 can map it: that is one copy of some MB less, whose page faults take longer than reading
+ * the types. NULL: it must be read. */
+static struct btf *map_kernel(struct target *t)
+{
+	_cleanup_(closep) int fd = target_openat(t, VMLINUX, O_RDONLY);
+	struct btf *btf;
+	struct stat st;
+	void *data;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > UINT32_MAX)
+		return NULL;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (data == MAP_FAILED)
+		return NULL;
+	btf = target_is_live(t) ? btf__new(data, (uint32_t)st.st_size) : NULL;
+	munmap(data, (size_t)st.st_size);
+	return btf;
+}
+
 static struct btf *vmlinux(struct target *t)
 {
 	if (!t->btf && !t->no_btf) {
-		t->btf = btf__parse(target_path(t, VMLINUX), NULL);
+		t->btf = map_kernel(t);
+		if (!t->btf)
+			t->btf = btf__parse(target_path(t, VMLINUX), NULL);
 		t->no_btf = !t->btf;
 	}
 	return t->btf;
