@@ -284,6 +284,18 @@ static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 	return ir_load(g->ir, slot, 0, f->size, f->type->is_signed);
 }
 
+/* A struct that is passed by value, in a word or two. */
+static struct ir *trampoline_words(struct gen *g, const struct field *f)
+{
+	struct ir *dst = gen_mem(g, 16);
+
+	gen_zero(g, dst, 16);
+	for (uint32_t i = 0; i * 8 < f->size; i++)
+		gen_call(g, BPF_FUNC_get_func_arg, 3, gen_ctx(g), ir_int(g->ir, f->offset / 8 + i),
+			ir_offset(g->ir, dst, 8 * i));
+	return dst;
+}
+
 static struct ir *on_stack(struct gen *g, const struct field *f)
 {
 	return add(g, ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false), f->offset);
@@ -318,7 +330,10 @@ static struct ir *argument(struct gen *g, const struct field *f, const struct ty
 			return as_number(g, in_record(g, f));
 		return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 	case FIELD_ARG:
-		return trampoline_arg(g, f);
+		if (!type_in_memory(t))
+			return trampoline_arg(g, f);
+		r = (struct ref){.base = trampoline_words(g, f)};
+		return load(g, &r, t, NULL);
 	case FIELD_REGS:
 		r = (struct ref){.base = in_registers(g, f)};
 		return load(g, &r, t, NULL);

@@ -39,7 +39,7 @@ enum field_where {
 	FIELD_CONTEXT,  /* in the context, at offset; of more than 8 bytes: tracepoints' records */
 	FIELD_DATA_LOC, /* in a tracepoint's record; the u32 at offset is length << 16 | its offset */
 	FIELD_REL_LOC,  /* likewise, its offset from behind that u32 */
-	FIELD_ARG,      /* the trampoline's argument of number offset / 8 */
+	FIELD_ARG,      /* the trampoline's argument of number offset / 8; of more than 8 bytes two */
 	FIELD_REGS,     /* in two registers: bytes 0-7 at offset of the context, the rest at offset2 */
 	FIELD_STACK,    /* in memory, at offset from the stack pointer at entry */
 	FIELD_POINTED,  /* in memory, where the register at offset of the context points to */

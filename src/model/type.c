@@ -69,6 +69,18 @@ const struct type *type_enum(
 	return t;
 }
 
+const struct enumeration *enumeration_of(const struct type *t)
+{
+	struct enumeration *e = t->kind == TYPE_INT ? (struct enumeration *)t->integer.names : NULL;
+	void (*fill)(struct enumeration *e) = e ? e->fill : NULL;
+
+	if (fill) {
+		e->fill = NULL;
+		fill(e);
+	}
+	return e;
+}
+
 const struct type *type_c_int(struct arena *a, uint32_t size, bool is_signed, const char *c_name)
 {
 	struct type *t = type_new(a, TYPE_INT, size);

@@ -72,6 +72,8 @@ struct enumeration {
 	const char *name; /* "enum pid_type"; "enum" when it has none */
 	unsigned n;
 	const struct enumerator *list;
+	void (*fill)(struct enumeration *e); /* sets n, list at the first use: enumeration_of(); NULL: done */
+	void *source;     /* of fill */
 };
 
 struct member {
@@ -158,6 +160,8 @@ const struct type *type_int(uint32_t size, bool is_signed);
 /* An integer whose values have names. */
 const struct type *type_enum(
 	struct arena *a, uint32_t size, bool is_signed, const struct enumeration *names);
+/* t's enumerators, filled; NULL: t is no enum. */
+const struct enumeration *enumeration_of(const struct type *t);
 /* An integer as C names it. */
 const struct type *type_c_int(struct arena *a, uint32_t size, bool is_signed, const char *c_name);
 const struct type *type_pointer(struct arena *a, const struct type *to, enum space space);

@@ -54,7 +54,7 @@ int64_t show_int(const struct type *t, const uint8_t *data)
 
 const char *show_enumerator(const struct type *t, uint64_t v)
 {
-	const struct enumeration *e = t->kind == TYPE_INT ? t->integer.names : NULL;
+	const struct enumeration *e = enumeration_of(t);
 
 	for (unsigned i = 0; e && i < e->n; i++)
 		if (e->list[i].value == v)

@@ -250,29 +250,6 @@ int target_btf_offset(struct target *t, const char *strct, const char *member)
 	return at;
 }
 
-/* ---- raw tracepoints ---- */
-
-const char *const *target_raw_tracepoints(struct target *t, const char *pattern)
-{
-	struct btf *btf = vmlinux(t);
-	uint32_t n = btf ? btf__type_cnt(btf) : 0;
-	struct strings found = {};
-
-	for (uint32_t i = 1; i < n; i++) {
-		const struct btf_type *type = btf__type_by_id(btf, i);
-		const char *name = btf__name_by_offset(btf, type->name_off);
-
-		if (!btf_is_typedef(type) || !name ||
-		    strncmp(name, TYPEDEF_MARK, strlen(TYPEDEF_MARK)))
-			continue;
-		name += strlen(TYPEDEF_MARK);
-		if (glob_match(pattern, name) && !strings_have(&found, name))
-			strings_add(t, &found, name);
-	}
-	strings_sort(&found);
-	return strings_done(t, &found);
-}
-
 /* ---- functions ---- */
 
 /* A module's types build on the kernel's. NULL: there are none. */
@@ -315,6 +292,27 @@ const char *const *target_btf_modules(struct target *t, const char *pattern)
 static uint32_t first_type(struct target *t, const struct btf *btf)
 {
 	return btf == t->btf ? 1 : btf__type_cnt(t->btf);
+}
+
+const char *const *target_raw_tracepoints(struct target *t, const char *module, const char *pattern)
+{
+	struct btf *btf = target_btf(t, module);
+	uint32_t n = btf ? btf__type_cnt(btf) : 0;
+	struct strings found = {};
+
+	for (uint32_t i = btf ? first_type(t, btf) : 0; i < n; i++) {
+		const struct btf_type *type = btf__type_by_id(btf, i);
+		const char *name = btf__name_by_offset(btf, type->name_off);
+
+		if (!btf_is_typedef(type) || !name ||
+		    strncmp(name, TYPEDEF_MARK, strlen(TYPEDEF_MARK)))
+			continue;
+		name += strlen(TYPEDEF_MARK);
+		if (glob_match(pattern, name) && !strings_have(&found, name))
+			strings_add(t, &found, name);
+	}
+	strings_sort(&found);
+	return strings_done(t, &found);
 }
 
 const char *const *target_btf_functions(struct target *t, const char *module,

@@ -70,8 +70,9 @@ const char *const *target_kernel_functions(struct target *t, const char *module,
  * from BTF; -ENOENT. Results are kept under the cache directory, by the kernel's
  * build id, so that later starts read no BTF. */
 int target_btf_offset(struct target *t, const char *strct, const char *member);
-/* Names of raw tracepoints matching a pattern, from BTF's btf_trace_* typedefs. */
-const char *const *target_raw_tracepoints(struct target *t, const char *pattern);
+/* Names of raw tracepoints matching a pattern, from the btf_trace_* typedefs in BTF of a module, or of
+ * "vmlinux". */
+const char *const *target_raw_tracepoints(struct target *t, const char *module, const char *pattern);
 bool target_has_btf(struct target *t);
 /* Modules of the kernel with BTF that match a pattern, "vmlinux" among them. */
 const char *const *target_btf_modules(struct target *t, const char *pattern);

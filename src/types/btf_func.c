@@ -53,7 +53,7 @@ static struct btf_file *file_of(struct btf_types *all, const char *module)
 	return f;
 }
 
-bool kernel_function(struct types *ts, const char *module, const char *name, bool decl,
+static bool read_function(struct types *ts, const char *module, const char *name, unsigned skip, bool decl,
 	struct kernel_function *ret)
 {
 	struct btf_types *all = types_kernel(ts);
@@ -61,7 +61,13 @@ bool kernel_function(struct types *ts, const char *module, const char *name, boo
 	uint32_t id = f ? target_btf_function(all->target, module, name) : 0;
 	const struct btf_type *t = id ? btf__type_by_id(f->btf, id) : NULL;
 
-	return t && read_proto(f, t->type, 0, decl, ret);
+	return t && read_proto(f, t->type, skip, decl, ret);
+}
+
+bool kernel_function(struct types *ts, const char *module, const char *name, bool decl,
+	struct kernel_function *ret)
+{
+	return read_function(ts, module, name, 0, decl, ret);
 }
 
 /* ---- tracepoints -------------------------------------------------------- */
@@ -70,25 +76,15 @@ bool kernel_function(struct types *ts, const char *module, const char *name, boo
  * (include/linux/tracepoint.h, since 5.10), or of __bpf_trace_EVENT (include/trace/bpf_probe.h), which is
  * there for the first event of a class. The typedef btf_trace_EVENT, which is what the verifier goes by,
  * has types alone. */
-static bool by_function(struct btf_types *all, const char *event, bool decl, struct kernel_function *ret)
+bool kernel_tracepoint(struct types *ts, const char *module, const char *event, bool decl,
+	struct kernel_function *ret)
 {
 	for (int i = 0; i < 2; i++) {
 		char name[256];
-		const struct btf_type *t;
-		uint32_t id;
 
 		snprintf(name, sizeof(name), i ? "__bpf_trace_%s" : "__traceiter_%s", event);
-		id = target_btf_function(all->target, "vmlinux", name);
-		t = id ? btf__type_by_id(btf_kernel(all)->btf, id) : NULL;
-		if (t && read_proto(btf_kernel(all), t->type, 1, decl, ret))
+		if (read_function(ts, module, name, 1, decl, ret))
 			return true;
 	}
 	return false;
-}
-
-bool kernel_tracepoint(struct types *ts, const char *event, bool decl, struct kernel_function *ret)
-{
-	struct btf_types *all = types_kernel(ts);
-
-	return all && by_function(all, event, decl, ret);
 }

@@ -188,7 +188,7 @@ static const struct type *find(void *state, enum type_tag tag, const char *name)
 /* Of an enum's type. */
 static bool enumerator(const struct type *t, const char *name, struct constant *ret)
 {
-	const struct enumeration *e = t->kind == TYPE_INT ? t->integer.names : NULL;
+	const struct enumeration *e = enumeration_of(t);
 
 	for (unsigned i = 0; e && i < e->n; i++)
 		if (!strcmp(e->list[i].name, name)) {

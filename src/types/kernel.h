@@ -23,8 +23,10 @@ struct kernel_function {
 /* The function of a module, or of "vmlinux"; decl only if wanted. False: BTF has none of that name. */
 bool kernel_function(struct types *ts, const char *module, const char *name, bool decl,
 	struct kernel_function *ret);
-/* What a tracepoint passes to raw tracepoints' programs: context word i is parameter i. ret is void. */
-bool kernel_tracepoint(struct types *ts, const char *event, bool decl, struct kernel_function *ret);
+/* What a tracepoint of a module, or of "vmlinux", passes to raw tracepoints' programs: context word i is
+ * parameter i. ret is void. */
+bool kernel_tracepoint(struct types *ts, const char *module, const char *event, bool decl,
+	struct kernel_function *ret);
 
 /* "vmlinux: struct list_head {", a line a member, "};", as bpftrace lists it: in C, with the typedefs'
  * names; vmlinux or the module that has it. offsets: comments say where members are and how large, in

@@ -170,6 +170,25 @@ const struct type *types_sized(struct types *ts, const char *name, uint32_t size
 	return type_struct(ts->arena, size, c);
 }
 
+static void fill_enum(struct enumeration *e)
+{
+	const struct type *t = types_find(e->source, TAG_ENUM, strchr(e->name, ' ') + 1);
+	const struct enumeration *found = t ? enumeration_of(t) : NULL;
+
+	if (found) {
+		e->n = found->n;
+		e->list = found->list;
+	}
+}
+
+const struct type *types_enum(struct types *ts, const char *name, uint32_t size, bool is_signed)
+{
+	struct enumeration *e = arena_new_obj(ts->arena, struct enumeration);
+
+	*e = (struct enumeration){.name = name, .fill = fill_enum, .source = ts};
+	return type_enum(ts->arena, size, is_signed, e);
+}
+
 bool types_constant(struct types *ts, const char *name, struct constant *ret)
 {
 	for (unsigned i = ts->n; i-- > 0;) {

@@ -37,6 +37,8 @@ const struct type *types_later(struct arena *a, const char *name);
 /* "struct NAME" or "union NAME" of that size, whose members are looked up at the first use; it is
  * incomplete where no source has it with that size. */
 const struct type *types_sized(struct types *ts, const char *name, uint32_t size);
+/* An integer of "enum NAME", whose names are looked up when they are needed. */
+const struct type *types_enum(struct types *ts, const char *name, uint32_t size, bool is_signed);
 /* An enumerator, or what a #define of the C part stands for. */
 struct constant {
 	const struct type *type; /* an INT, an enum's; or a STRING */

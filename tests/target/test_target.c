@@ -95,8 +95,8 @@ static void test_kernel(struct target *t)
 	CHECK(target_btf_offset(t, "task_struct", "y") == 16);
 	CHECK(target_btf_offset(t, "task_struct", "thread.none") == -ENOENT);
 	CHECK(target_btf_offset(t, "none", "y") == -ENOENT);
-	CHECK_STR(target_raw_tracepoints(t, "sched_w*")[0], "sched_wakeup");
-	CHECK(!target_raw_tracepoints(t, "other")[0]);
+	CHECK_STR(target_raw_tracepoints(t, "vmlinux", "sched_w*")[0], "sched_wakeup");
+	CHECK(!target_raw_tracepoints(t, "vmlinux", "other")[0]);
 	CHECK(target_feature(t, FEATURE_BPF_LOOP) && !target_feature(t, FEATURE_UPROBE_MULTI));
 	CHECK(target_disable(t, "bpf_loop") && !target_feature(t, FEATURE_BPF_LOOP));
 	CHECK(!target_disable(t, "nothing"));

@@ -37,6 +37,7 @@ static const struct trace_field fields[] = {
 	{"struct list_head", "inside", 96, 16, 0, false},
 	{"struct nothing_of_this_name", "unknown", 112, 16, 0, false},
 	{"enum no_such_enum", "number", 128, 4, 0, false},
+	{"enum pid_type", "enumerated", 132, 4, 0, false},
 	{"long", "unsigned_long", 136, 8, 0, false},
 	{"no_such_type_t", "lost", 144, 12, 0, false},
 };
@@ -126,6 +127,8 @@ static void test_event(struct target *target, const char *category)
 	test_text();
 	test_pointers(ts, strcmp(category, "syscalls") ? SPACE_KERNEL : SPACE_USER);
 	test_structs(ts, target_has_btf(target));
+	CHECK(is_int("enumerated", 4, false));
+	CHECK(!enumeration_of(field("enumerated")->type)->n != target_has_btf(target));
 	CHECK(!strcmp(field("text")->decl, "char text[16]") && !strcmp(field("flexible")->decl, "u16 flexible[]"));
 	CHECK(!strcmp(field("located")->decl, "__data_loc char[] located"));
 	types_close(ts);

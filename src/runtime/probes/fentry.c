@@ -34,15 +34,7 @@ static bool is_in_memory(const struct type *t)
 	return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
 }
 
-/* As trampolines pass it: NULL, or why it is not there. */
-static const char *place_word(const struct words *w, struct field *f)
-{
-	f->where = FIELD_ARG;
-	f->offset = w->n * 8;
-	return is_in_memory(f->type) ? "a struct that is passed by value is not supported" : NULL;
-}
-
-/* As a call leaves it, where a kprobe stands in. */
+/* As a call leaves it, where a kprobe stands in. NULL, or why it is not there. */
 static const char *place_register(const struct words *w, struct field *f)
 {
 	int first = regs_arg(w->n), second = f->size > 8 ? regs_arg(w->n + 1) : 0;
@@ -60,9 +52,11 @@ static const char *place_register(const struct words *w, struct field *f)
 
 static void place_field(enum ctx_kind ctx, struct words *w, struct field *f)
 {
+	f->where = FIELD_ARG;
+	f->offset = w->n * 8;
 	f->why = f->type->kind == TYPE_NONE ? "values of its type are not supported" :
 		w->lost || f->size > 16 ? "it is, or follows, a large struct that is passed by value" :
-		ctx == CTX_TRAMPOLINE ? place_word(w, f) : place_register(w, f);
+		ctx == CTX_TRAMPOLINE ? NULL : place_register(w, f);
 	if (f->why)
 		f->where = FIELD_NOWHERE;
 	w->lost |= f->size > 16 || (f->why && f->size > 8 && ctx != CTX_TRAMPOLINE);

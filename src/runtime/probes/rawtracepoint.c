@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rawtracepoint.c - rawtracepoint:EVENT: the tracepoint's own arguments as the
+/* rawtracepoint.c - rawtracepoint:[MODULE:]EVENT: the tracepoint's own arguments as the
  * kernel passes them, arg0.. or by name from BTF, without the record that tracefs makes of them. */
 #include "probes.h"
 
@@ -13,17 +13,17 @@
 #include "target/target.h"
 #include "types/kernel.h"
 
-static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap)
+static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap, const char *module)
 {
-	const char *const *all = target_raw_tracepoints(env->target, "*");
-	const char *near;
+	const char *event = ap->words[ap->nwords - 1], *near;
+	const char *const *all = target_raw_tracepoints(env->target, module, "*");
 	size_t n = 0;
 
 	while (all && all[n])
 		n++;
-	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", ap->words[1]))
+	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", event))
 		return true;
-	near = nearest(ap->words[1], all, n);
+	near = nearest(event, all, n);
 	if (near)
 		diag_hint(env->diags, "did you mean rawtracepoint:%s?", near);
 	else
@@ -55,32 +55,48 @@ static const struct field *make_fields(const struct resolve_env *env, const stru
 	return list;
 }
 
-static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *name)
+static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *module,
+	const char *name)
 {
 	struct place *p = place_add(env, ap);
 	struct kernel_function k;
 
 	p->func = arena_strdup(env->arena, name);
-	p->name = arena_printf(env->arena, "rawtracepoint:%s", name);
-	if (!env->names_only && kernel_tracepoint(env->types, name, env->listing, &k))
+	p->name = !strcmp(module, "vmlinux") ? arena_printf(env->arena, "rawtracepoint:%s", name) :
+		arena_printf(env->arena, "rawtracepoint:%s:%s", module, name);
+	if (!env->names_only && kernel_tracepoint(env->types, module, name, env->listing, &k))
 		p->fields = make_fields(env, &k);
 }
 
+static void add_events(const struct resolve_env *env, struct attach_point *ap, const char *module)
+{
+	const char *const *names = target_raw_tracepoints(env->target, module, ap->words[ap->nwords - 1]);
+
+	for (; names && *names; names++)
+		add_event(env, ap, module, *names);
+}
+
+/* A module's BTF is read where the kernel itself has no such event, or the script names the module. */
 static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	const char *const *names;
+	const char *module = ap->nwords == 3 ? ap->words[1] : "vmlinux";
+	const char *const *modules;
 
-	if (ap->nwords != 2)
+	if (ap->nwords != 2 && ap->nwords != 3)
 		return form_error(env, ap, "the name of a raw tracepoint is missing");
 	if (!target_has_btf(env->target)) {
 		/* Without BTF nobody knows the names: the kernel will say. */
-		add_event(env, ap, ap->words[1]);
+		add_event(env, ap, "vmlinux", ap->words[ap->nwords - 1]);
 		return true;
 	}
-	names = target_raw_tracepoints(env->target, ap->words[1]);
-	for (; names && *names; names++)
-		add_event(env, ap, *names);
-	return ap->places || env->listing || nothing_found(env, ap);
+	if (!strchr(module, '*'))
+		add_events(env, ap, module);
+	if (ap->places || (ap->nwords == 3 && !strchr(module, '*')))
+		return ap->places || env->listing || nothing_found(env, ap, module);
+	modules = target_btf_modules(env->target, ap->nwords == 3 ? module : "*");
+	for (; *modules; modules++)
+		add_events(env, ap, *modules);
+	return ap->places || env->listing || nothing_found(env, ap, "vmlinux");
 }
 
 static int raw_attach(struct loaded_probe *p)
@@ -99,13 +115,19 @@ static int raw_attach(struct loaded_probe *p)
 static int raw_list(const struct resolve_env *env, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg)
 {
-	const char *const *names = target_raw_tracepoints(env->target, "*");
+	const char *const *modules = target_btf_modules(env->target, "*");
 
-	for (; names && *names; names++) {
-		const char *full = arena_printf(env->arena, "rawtracepoint:%s", *names);
+	for (; *modules; modules++) {
+		const char *const *names = target_raw_tracepoints(env->target, *modules, "*");
+		bool kernel = !strcmp(*modules, "vmlinux");
 
-		if (glob_match(pattern, full))
-			found(full, arg);
+		for (; *names; names++) {
+			const char *full = arena_printf(env->arena, "rawtracepoint:%s%s%s",
+				kernel ? "" : *modules, kernel ? "" : ":", *names);
+
+			if (glob_match(pattern, full))
+				found(full, arg);
+		}
 	}
 	return 0;
 }
@@ -113,7 +135,7 @@ static int raw_list(const struct resolve_env *env, const char *pattern,
 const struct provider provider_rawtracepoint = {
 	.name = "rawtracepoint",
 	.short_name = "rt",
-	.form = "rawtracepoint:EVENT",
+	.form = "rawtracepoint:EVENT or :MODULE:EVENT",
 	.help = "the kernel's static tracepoints, raw arguments, by name from BTF",
 	.ctx = CTX_RAW,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,

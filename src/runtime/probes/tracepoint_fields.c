@@ -122,9 +122,9 @@ static const struct type *value_type(const struct resolve_env *env, const char *
 		return t->kind == TYPE_INT && t->is_signed != f->is_signed ? type_int(t->size, f->is_signed) : t;
 	if (is_tagged(name))
 		return size ? types_sized(env->types, name, size) : NULL;
-	if (!strncmp(name, "enum ", 5))
-		t = types_find(env->types, TAG_ENUM, name + 5);
-	else if (!int_of(f, size))
+	if (!strncmp(name, "enum ", 5) && int_of(f, size))
+		return types_enum(env->types, name, size, f->is_signed);
+	if (!int_of(f, size))
 		t = types_find(env->types, TAG_NAME, name);
 	return t && t->size && (!size || t->size == size) ? t : int_of(f, size);
 }
