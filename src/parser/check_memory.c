@@ -287,19 +287,37 @@ const struct type *check_index(struct check *c, struct expr *n)
 
 /* ---- * and & ---- */
 
+/* `*arg0`: an integer is the address of 8 bytes. */
+static const struct type *as_address(struct check *c, struct expr *n)
+{
+	struct expr *value = n->op.left, *cast = arena_new_obj(c->arena, struct expr);
+	struct type_name *to = arena_new_obj(c->arena, struct type_name);
+
+	to->form = TYPE_FORM_KNOWN;
+	to->span = value->span;
+	to->text = "uint64 *";
+	to->type = type_pointer(c->arena, type_uint64, SPACE_ANY);
+	cast->kind = EXPR_CAST;
+	cast->span = value->span;
+	cast->depth = value->depth;
+	cast->cast.to = to;
+	cast->cast.value = value;
+	n->op.left = cast;
+	return check_value(c, cast);
+}
+
 const struct type *check_deref(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n->op.left), *to;
 
+	if (t->kind == TYPE_INT)
+		t = as_address(c, n);
+
 	if (t->kind == TYPE_BAD)
 		return t;
-	if (t->kind != TYPE_POINTER) {
-		check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
+	if (t->kind != TYPE_POINTER)
+		return check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
 			check_type_name(c, t));
-		if (t->kind == TYPE_INT)
-			check_hint(c, "a cast says what is there: *(uint64 *)..; str() reads a string");
-		return type_bad;
-	}
 	to = types_complete(c->env->types, t->pointer.to);
 	if (to->kind == TYPE_NONE)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s says nothing of what is there",
