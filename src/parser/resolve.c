@@ -605,6 +605,7 @@ static void resolve_stmt(struct resolve *r, struct stmt *n)
 		resolve_block(r, n->loop.body);
 		break;
 	case STMT_FOR_RANGE:
+	case STMT_FOR_MAP:
 		resolve_for(r, n);
 		break;
 	case STMT_BREAK:

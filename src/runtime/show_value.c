@@ -223,6 +223,16 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 
 /* ---- all ---------------------------------------------------------------- */
 
+static void add_parts(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (t->kind == TYPE_ARRAY)
+		add_array(w, t, data);
+	else if (t->kind == TYPE_STRUCT)
+		add_struct(w, t, data);
+	else
+		add_tuple(w, t, data);
+}
+
 static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 {
 	switch (t->kind) {
@@ -240,13 +250,9 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		add_buffer(w, t, data);
 		break;
 	case TYPE_ARRAY:
-		add_array(w, t, data);
-		break;
 	case TYPE_STRUCT:
-		add_struct(w, t, data);
-		break;
 	case TYPE_TUPLE:
-		add_tuple(w, t, data);
+		add_parts(w, t, data);
 		break;
 	case TYPE_STACK:
 		show_stack(w->show, t, show_int(t, data), w->out);
@@ -256,6 +262,9 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		break;
 	case TYPE_USYM:
 		show_usym(w->show, data, w->out);
+		break;
+	case TYPE_SHOWN:
+		show_shown(t, show_int(t, data), w->out);
 		break;
 	case TYPE_PLACE:
 		show_place_name(w->show, t->place.func, show_int(t, data), w->out);

@@ -11,5 +11,6 @@ const struct builtin *const builtin_families[] = {
 	builtins_string,
 	builtins_symbol,
 	builtins_task,
+	builtins_text,
 	NULL,
 };
