@@ -458,6 +458,8 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 		return cast_to_array(g, from, t);
 	if (t->kind == TYPE_BOOL)
 		return gen_truth(g, from);
+	if (t->kind == TYPE_POINTER && was->kind == TYPE_STRING)
+		return as_number(g, gen_bytes(g, from));
 	v = gen_value(g, from);
 	if (t->kind == TYPE_STRING) {
 		struct ir *dst = gen_mem(g, t->size);

@@ -123,6 +123,11 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 	t = keys ? key_type(c, keys, n->span) : NULL;
 	if (mixed_use(c, n, keys != NULL) || !keys || t->kind == TYPE_BAD)
 		return;
+	if (!t->size) {
+		check_fail(c, keys_span(keys), DIAG_MAP_KEY, "%s has no bytes, which is no key",
+			check_type_name(c, t));
+		return;
+	}
 	if (!m->key) {
 		m->first_key = keys_span(keys);
 		learn(c, &m->key, t);
@@ -289,7 +294,8 @@ static bool is_agg_call(const struct expr *n)
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
-/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. */
+/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. An element, `@a[k] = @b`,
+ * takes its number. */
 static bool copies_agg(struct check *c, struct expr *n)
 {
 	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
@@ -311,7 +317,7 @@ static void assign_map(struct check *c, struct stmt *n)
 	check_key(c, map, map->map.keys);
 	if (is_agg_call(value) && n->assign.op == OP_NONE)
 		t = value->type = check_call(c, value, true);
-	else if (copies_agg(c, value) && n->assign.op == OP_NONE)
+	else if (!map->map.keys && n->assign.op == OP_NONE && copies_agg(c, value))
 		t = type_bad;
 	else
 		t = check_value(c, value);
