@@ -167,6 +167,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
+	case TYPE_INET:
 	case TYPE_SHOWN:
 	case TYPE_ARGS:
 		return NULL;

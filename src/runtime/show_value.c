@@ -263,6 +263,9 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 	case TYPE_USYM:
 		show_usym(w->show, data, w->out);
 		break;
+	case TYPE_INET:
+		show_inet(data, w->out);
+		break;
 	case TYPE_SHOWN:
 		show_shown(t, show_int(t, data), w->out);
 		break;
