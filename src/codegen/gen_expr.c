@@ -401,7 +401,8 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 {
 	struct ir *all = ir_int(g->ir, 1);
 
-	if (ta->kind == TYPE_STRING || ta->kind == TYPE_ARRAY)
+	if (ta->kind == TYPE_STRING || ta->kind == TYPE_ARRAY || ta->kind == TYPE_STRUCT ||
+		ta->kind == TYPE_BUFFER)
 		return strings_equal(g, a, ta->size, b, tb->size);
 	if (ta->kind == TYPE_USYM)
 		return ir_compare(g->ir, IR_EQ, ir_load(g->ir, a, 0, 8, false),
