@@ -269,11 +269,29 @@ const struct type *check_field(struct check *c, struct expr *n)
 
 /* ---- elements ---- */
 
+/* Something that a pointer leads to has an address, and so has a variable or a map. */
+static bool is_pointed_to(const struct expr *n)
+{
+	if (n->kind == EXPR_UNOP)
+		return n->op.op == OP_DEREF;
+	if (n->kind == EXPR_FIELD && n->field.member && !n->field.member->bit_size)
+		return n->field.object->type->kind == TYPE_POINTER || is_pointed_to(n->field.object);
+	if (n->kind == EXPR_INDEX)
+		return n->index.object->type->kind == TYPE_POINTER || is_pointed_to(n->index.object);
+	return false;
+}
+
+/* count 0: as many as are there, behind a pointer. A copy has none of them. */
 static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
 {
 	const struct expr *index = n->index.index;
 	int64_t i;
 
+	if (!types_complete(c->env->types, of)->size)
+		return check_fail(c, n->span, DIAG_OPERAND, "an element of %s has no bytes",
+			check_type_name(c, n->index.object->type));
+	if (!count && !is_pointed_to(n->index.object))
+		return check_fail(c, n->span, DIAG_RANGE, "this array has no elements: a copy ends before them");
 	if (!expr_is_const(index, &i))
 		return of;
 	if (i < 0)
