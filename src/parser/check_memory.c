@@ -269,18 +269,6 @@ const struct type *check_field(struct check *c, struct expr *n)
 
 /* ---- elements ---- */
 
-/* Something that a pointer leads to has an address, and so has a variable or a map. */
-static bool is_pointed_to(const struct expr *n)
-{
-	if (n->kind == EXPR_UNOP)
-		return n->op.op == OP_DEREF;
-	if (n->kind == EXPR_FIELD && n->field.member && !n->field.member->bit_size)
-		return n->field.object->type->kind == TYPE_POINTER || is_pointed_to(n->field.object);
-	if (n->kind == EXPR_INDEX)
-		return n->index.object->type->kind == TYPE_POINTER || is_pointed_to(n->index.object);
-	return false;
-}
-
 /* count 0: as many as are there, behind a pointer. A copy has none of them. */
 static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
 {
