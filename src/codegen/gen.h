@@ -59,6 +59,7 @@ struct gen {
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	bool mem_used;
+	bool mem_full;              /* which was reported */
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */
 	unsigned depth;             /* loop bodies around it */

@@ -29,6 +29,7 @@ PREDEFINED(usym, .kind = TYPE_USYM, .size = sizeof(struct usym))
 PREDEFINED(probe, .kind = TYPE_PLACE, .size = 8)
 PREDEFINED(func, .kind = TYPE_PLACE, .size = 8, .place.func = true)
 PREDEFINED(kfunc, .kind = TYPE_PLACE, .size = 8, .place = {.func = true, .kernel = true})
+PREDEFINED(inet, .kind = TYPE_INET, .size = 20)
 PREDEFINED(args, .kind = TYPE_ARGS)
 
 static struct type *type_new(struct arena *a, enum type_kind kind, uint32_t size)
@@ -190,6 +191,7 @@ uint32_t type_align(const struct type *t)
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
+	case TYPE_INET:
 	case TYPE_SHOWN:
 	case TYPE_ARGS:
 	case TYPE_AGG:
@@ -327,6 +329,7 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_BUFFER:
 	case TYPE_KSYM:
 	case TYPE_USYM:
+	case TYPE_INET:
 	case TYPE_ARGS:
 		return true;
 	case TYPE_INT:
@@ -498,6 +501,8 @@ const char *type_name(struct arena *a, const struct type *t)
 		return "ksym";
 	case TYPE_USYM:
 		return "usym";
+	case TYPE_INET:
+		return "inet";
 	case TYPE_SHOWN:
 		return shown_names[t->shown.as];
 	case TYPE_PLACE:

@@ -28,6 +28,7 @@ enum type_kind {
 	TYPE_KSYM,    /* 8 bytes: a kernel address; or KSYM_PLACE with a place's number */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
 	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
+	TYPE_INET,    /* 20 bytes: u32 address family, 16 bytes of address; of IPv4 the first 4 */
 	TYPE_SHOWN,   /* 8 bytes: a number that userspace prints as text */
 	TYPE_ARGS,    /* `args`: no value of its own, only fields */
 	TYPE_AGG,     /* a map value made by count(), hist()..; lives in maps only */
@@ -40,7 +41,8 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(TIME, "timestamp") /* ns since boot, by .format, as strftime(3) */             \
 	A(USER, "username")  /* a user id */                                             \
 	A(ERROR, "strerror") /* errno */                                                 \
-	A(SIGNAL, "signal_name")
+	A(SIGNAL, "signal_name")                                                         \
+	A(MAC, "macaddr")    /* the low 6 bytes, the first the lowest */
 
 enum shown_kind {
 #define A(id, name) SHOWN_##id,
@@ -169,7 +171,7 @@ extern const struct type *const type_int8, *const type_int16, *const type_int32,
 extern const struct type *const type_uint8, *const type_uint16, *const type_uint32,
 	*const type_uint64;
 extern const struct type *const type_ksym, *const type_usym, *const type_probe, *const type_func,
-	*const type_kfunc, *const type_args;
+	*const type_kfunc, *const type_inet, *const type_args;
 
 /* Sizes in bytes; a string's with its NUL. */
 #define TYPE_STRING_MAX 16384

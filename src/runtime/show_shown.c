@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_shown.c - numbers that stand for a text: times, users, errors, signals. */
+/* show_shown.c - numbers that stand for a text: times, users, errors, signals; and addresses of
+ * networks. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -82,6 +84,24 @@ static void show_signal(int number, struct str *out)
 		str_add(out, "N/A");
 }
 
+static void show_mac(uint64_t v, struct str *out)
+{
+	for (int i = 0; i < 6; i++, v >>= 8)
+		str_addf(out, i ? ":%02X" : "%02X", (unsigned)(v & 0xff));
+}
+
+void show_inet(const uint8_t *data, struct str *out)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint32_t family;
+
+	memcpy(&family, data, sizeof(family));
+	if (inet_ntop((int)family, data + sizeof(family), text, sizeof(text)))
+		str_add(out, text);
+	else
+		str_addf(out, "[address family %u]", family);
+}
+
 void show_shown(const struct type *t, int64_t v, struct str *out)
 {
 	switch (t->shown.as) {
@@ -97,6 +117,9 @@ void show_shown(const struct type *t, int64_t v, struct str *out)
 		break;
 	case SHOWN_SIGNAL:
 		show_signal((int)v, out);
+		break;
+	case SHOWN_MAC:
+		show_mac((uint64_t)v, out);
 		break;
 	}
 }

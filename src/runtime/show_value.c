@@ -223,6 +223,14 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 
 /* ---- all ---------------------------------------------------------------- */
 
+static void add_bytes(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (t->kind == TYPE_STRING)
+		show_text(data, t->size, w->out);
+	else
+		add_buffer(w, t, data);
+}
+
 static void add_parts(struct shown *w, const struct type *t, const uint8_t *data)
 {
 	if (t->kind == TYPE_ARRAY)
@@ -244,10 +252,8 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		add_word(w, t, data);
 		break;
 	case TYPE_STRING:
-		show_text(data, t->size, w->out);
-		break;
 	case TYPE_BUFFER:
-		add_buffer(w, t, data);
+		add_bytes(w, t, data);
 		break;
 	case TYPE_ARRAY:
 	case TYPE_STRUCT:
@@ -262,6 +268,9 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		break;
 	case TYPE_USYM:
 		show_usym(w->show, data, w->out);
+		break;
+	case TYPE_INET:
+		show_inet(data, w->out);
 		break;
 	case TYPE_SHOWN:
 		show_shown(t, show_int(t, data), w->out);

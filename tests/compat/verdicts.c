@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdicts.c - the program that scripts of verdicts.txt probe.
+/* verdicts.c - the program that scripts of verdicts.txt probe. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -5,6 +5,7 @@
 const struct builtin *const builtin_families[] = {
 	builtins_agg,
 	builtins_map,
+	builtins_net,
 	builtins_output,
 	builtins_probe,
 	builtins_stack,

@@ -11,6 +11,7 @@
 
 extern const struct builtin builtins_agg[];
 extern const struct builtin builtins_map[];
+extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_stack[];
