@@ -469,8 +469,11 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 		return cast_to_array(g, from, t);
 	if (t->kind == TYPE_BOOL)
 		return gen_truth(g, from);
-	if (t->kind == TYPE_POINTER && was->kind == TYPE_STRING)
-		return as_number(g, gen_bytes(g, from));
+	if (t->kind == TYPE_POINTER && was->kind == TYPE_STRING) {
+		v = as_number(g, gen_bytes(g, from));
+		g->mem_kept = g->mem_top; /* the pointer may outlive the statement */
+		return v;
+	}
 	v = gen_value(g, from);
 	if (t->kind == TYPE_STRING || t->kind == TYPE_BUFFER) {
 		struct ir *dst = gen_mem(g, t->size);
