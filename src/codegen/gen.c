@@ -226,6 +226,9 @@ static void gen_stmt(struct gen *g, struct stmt *n)
 	case STMT_FOR_RANGE:
 		gen_for_range(g, n);
 		break;
+	case STMT_FOR_MAP:
+		gen_for_map(g, n);
+		break;
 	case STMT_RETURN:
 		gen_stop(g);
 		break;

@@ -102,6 +102,7 @@ void gen_find_loops(struct gen *g, const struct stmt *first);
 void gen_unroll(struct gen *g, struct stmt *n);
 void gen_while(struct gen *g, struct stmt *n);
 void gen_for_range(struct gen *g, struct stmt *n);
+void gen_for_map(struct gen *g, struct stmt *n);
 
 /* gen_memory.c */
 /* A member, an element, or what a pointer points to: its value, which is written to into if it lies in
@@ -121,6 +122,11 @@ struct ir *gen_bytes(struct gen *g, struct expr *n);
 
 /* gen_text.c */
 struct ir *gen_concat(struct gen *g, struct expr *n);     /* "a" + "b" */
+struct ir *gen_text_join(struct gen *g, struct expr *a, struct expr *b, const struct type *t,
+	struct ir *into);
+struct ir *gen_text_len(struct gen *g, struct expr *n);
+/* 0: they are equal up to their end or byte `most`; else the difference of the first bytes that differ. */
+struct ir *gen_text_differ(struct gen *g, struct expr *a, struct expr *b, uint32_t most);
 struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 
 /* gen_expr.c */
@@ -148,6 +154,9 @@ struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* a point
 /* gen_map.c */
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);
 struct ir *gen_map_read(struct gen *g, struct expr *n);
+/* Writes (key, value) of an element that a loop has come to, as the tuple t; key, value: pointers. */
+void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *value,
+	const struct type *t, struct ir *dst);
 void gen_map_assign(struct gen *g, struct stmt *n);
 struct ir *gen_map_incdec(struct gen *g, struct expr *n);
 struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys);

@@ -37,7 +37,7 @@ struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key)
 bool type_in_memory(const struct type *t)
 {
 	return t->kind == TYPE_STRING || t->kind == TYPE_TUPLE || t->kind == TYPE_USYM ||
-	       t->kind == TYPE_BUFFER || t->kind == TYPE_ARRAY || t->kind == TYPE_STRUCT;
+	       t->kind == TYPE_BUFFER || t->kind == TYPE_ARRAY || t->kind == TYPE_STRUCT || t->kind == TYPE_INET;
 }
 
 static uint32_t chunk(uint32_t left)
@@ -414,8 +414,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 {
 	struct ir *all = ir_int(g->ir, 1);
 
-	if (ta->kind == TYPE_STRING || ta->kind == TYPE_ARRAY || ta->kind == TYPE_STRUCT ||
-		ta->kind == TYPE_BUFFER)
+	if (ta->kind != TYPE_TUPLE && ta->kind != TYPE_USYM && type_in_memory(ta))
 		return strings_equal(g, a, ta->size, b, tb->size);
 	if (ta->kind == TYPE_USYM)
 		return ir_compare(g->ir, IR_EQ, ir_load(g->ir, a, 0, 8, false),

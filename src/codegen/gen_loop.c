@@ -61,6 +61,8 @@ static uint64_t weigh_one(const struct stmt *n)
 		return weigh(n->cond.then) + weigh(n->cond.els);
 	if (n->kind == STMT_BLOCK)
 		return weigh(n->stmts);
+	if (n->kind == STMT_FOR_MAP)
+		return weigh(n->loop.body);
 	if (n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE)
 		return times(rounds_of(n), weigh(n->loop.body));
 	return n->span.end - n->span.start;
@@ -95,6 +97,9 @@ static bool has_bodies(struct gen *g, const struct stmt *first)
 	for (const struct stmt *n = first; n; n = n->next) {
 		bool is_loop = n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE || n->kind == STMT_WHILE;
 
+		if (n->kind == STMT_FOR_MAP)
+			return true;
+
 		if (is_loop && has_body(g, n))
 			return true;
 		if (is_loop && n->kind != STMT_WHILE && has_bodies(g, n->loop.body))
@@ -122,8 +127,8 @@ struct body {
 	struct ir_outer *outside;
 };
 
-/* Begins the function; gives the number of the round. */
-static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
+/* Begins the function, of each round or of each element of a map. */
+static void function_begin(struct gen *g, struct body *b, struct span at, bool each)
 {
 	const char *name = arena_printf(g->arena, "loop_%u", g->nbodies++);
 	struct ir *frame;
@@ -132,8 +137,8 @@ static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 	gen_function_add(g, name, at);
 	g->depth++;
 	b->outer = g->fn;
-	b->outside = ir_body_begin(g->ir, name);
-	frame = ir_param(g->ir, 1);
+	b->outside = each ? ir_each_begin(g->ir, name) : ir_body_begin(g->ir, name);
+	frame = ir_param(g->ir, each ? 3 : 1);
 	g->fn = (struct gen_fn){
 		.leave = ir_block(g->ir, "leave"),
 		.loop_next = ir_block(g->ir, "next"),
@@ -144,6 +149,12 @@ static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 	};
 	ir_set_ptr(g->ir, g->fn.mem_ptr,
 		ir_get_ptr(g->ir, ir_offset(g->ir, frame, FRAME_MEM)));
+}
+
+/* Gives the number of the round. */
+static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
+{
+	function_begin(g, b, at, false);
 	return ir_param(g->ir, 0);
 }
 
@@ -195,6 +206,13 @@ static struct ir *frame_for_body(struct gen *g)
 	return g->fn.frame;
 }
 
+/* After a loop whose body may have asked to leave the program. */
+static void leave_if_stopped(struct gen *g, struct ir_block *end)
+{
+	ir_branch(g->ir, ir_load(g->ir, gen_mem_at(g, g->stop_at), 0, 8, false), g->fn.leave, end);
+	ir_at(g->ir, end);
+}
+
 /* Calls the body `rounds` times; cut: 1 if the script asked for more than the kernel allows. The number
  * is stored and loaded again so that the verifier does not know it: where it is 0, Linux 6.18 removes
  * the body as dead code, and then fails ("verifier bug: No program to jit"). */
@@ -216,9 +234,7 @@ static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct i
 	gen_lost(g, LOST_LOOP);
 	ir_jump(g->ir, done);
 	ir_at(g->ir, done);
-	ir_branch(g->ir, ir_load(g->ir, gen_mem_at(g, g->stop_at), 0, 8, false), g->fn.leave,
-		end);
-	ir_at(g->ir, end);
+	leave_if_stopped(g, end);
 }
 
 /* ---- the body within the program ---------------------------------------- */
@@ -378,4 +394,20 @@ void gen_for_range(struct gen *g, struct stmt *n)
 	set_var(g, n->loop.var, from, ir_load(g->ir, l.i, 0, 8, false));
 	inline_body(g, n->loop.body, l.next, l.end);
 	inline_end(g, &l);
+}
+
+void gen_for_map(struct gen *g, struct stmt *n)
+{
+	struct map *m = n->loop.from->map.map;
+	struct var *v = n->loop.var->var.var;
+	struct ir_block *end = ir_block(g->ir, "endloop");
+	struct ir *frame = frame_for_body(g), *body;
+	struct body b;
+
+	function_begin(g, &b, n->span, true);
+	gen_map_element(g, m, ir_param(g->ir, 1), ir_param(g->ir, 2), v->type, gen_var_slot(g, v));
+	gen_stmts(g, n->loop.body);
+	body = body_end(g, &b);
+	gen_call(g, BPF_FUNC_for_each_map_elem, 4, m->slot, body, frame, ir_int(g->ir, 0));
+	leave_if_stopped(g, end);
 }

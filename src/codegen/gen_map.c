@@ -235,6 +235,22 @@ struct ir *gen_map_read(struct gen *g, struct expr *n)
 	return type_in_memory(m->value) ? read_memory(g, m, key) : read_number(g, m, key);
 }
 
+void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *value,
+	const struct type *t, struct ir *dst)
+{
+	const struct type *tk = t->tuple.members[0], *tv = t->tuple.members[1];
+	struct ir *copy;
+
+	gen_put(g, gen_get(g, m->key, key, 0), m->key, tk, dst, t->tuple.offsets[0]);
+	if (!map_is_per_cpu(m)) {
+		gen_put(g, gen_get(g, m->value, value, 0), m->value, tv, dst, t->tuple.offsets[1]);
+		return;
+	}
+	copy = gen_mem(g, m->key->size); /* a helper takes no key of another element's memory */
+	gen_copy(g, copy, key, m->key->size);
+	gen_put(g, read_per_cpu(g, m, copy), tv, tv, dst, t->tuple.offsets[1]);
+}
+
 /* ---- writing ------------------------------------------------------------ */
 
 /* @m[k] = count(): the builtin changes the element in place. */

@@ -272,20 +272,34 @@ struct ir_outer {
 	LLVMBasicBlockRef entry, here;
 };
 
-struct ir_outer *ir_body_begin(struct ir_builder *ir, const char *name)
+static struct ir_outer *callback_begin(struct ir_builder *ir, const char *name,
+	const char *const *names, unsigned n, LLVMTypeRef first)
 {
-	static const char *const names[] = {"round", "frame"};
 	struct ir_outer *outer = malloc(sizeof(*outer));
 
 	if (!outer)
 		abort();
 	*outer = (struct ir_outer){ir->fn, ir->fn_scope, LLVMGetCurrentDebugLocation2(ir->b),
 		ir->entry, LLVMGetInsertBlock(ir->b)};
-	ir->fn = callback(ir, name, names, ir->i64, 2, &ir->fn_scope);
+	ir->fn = callback(ir, name, names, first, n, &ir->fn_scope);
 	ir->entry = LLVMAppendBasicBlockInContext(ir->c, ir->fn, "entry");
 	LLVMPositionBuilderAtEnd(ir->b, LLVMAppendBasicBlockInContext(ir->c, ir->fn, "start"));
 	ir_line(ir, LLVMDISubprogramGetLine(outer->fn_scope), 1);
 	return outer;
+}
+
+struct ir_outer *ir_body_begin(struct ir_builder *ir, const char *name)
+{
+	static const char *const names[] = {"round", "frame"};
+
+	return callback_begin(ir, name, names, 2, ir->i64);
+}
+
+struct ir_outer *ir_each_begin(struct ir_builder *ir, const char *name)
+{
+	static const char *const names[] = {"map", "key", "value", "frame"};
+
+	return callback_begin(ir, name, names, 4, ir->ptr);
 }
 
 struct ir *ir_body_end(struct ir_builder *ir, struct ir_outer *outer)

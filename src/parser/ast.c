@@ -123,6 +123,7 @@ static bool any_of_one(struct stmt *n, bool (*f)(struct expr *n, void *arg), voi
 		return stmt_any(n->stmts, f, arg);
 	case STMT_UNROLL:
 	case STMT_FOR_RANGE:
+	case STMT_FOR_MAP:
 		return expr_any(n->loop.var, f, arg) || expr_any(n->loop.from, f, arg) ||
 		       expr_any(n->loop.to, f, arg) || stmt_any(n->loop.body, f, arg);
 	case STMT_BREAK:
@@ -298,6 +299,7 @@ static void dump_stmt_children(const struct dump *d, const struct stmt *n, int l
 		break;
 	case STMT_UNROLL:
 	case STMT_FOR_RANGE:
+	case STMT_FOR_MAP:
 		dump_exprs(d, n->loop.var, level);
 		dump_exprs(d, n->loop.from, level);
 		dump_exprs(d, n->loop.to, level);

@@ -53,6 +53,7 @@ enum expr_kind {
 	S(UNROLL, "unroll")                                                              \
 	S(WHILE, "while")                                                                \
 	S(FOR_RANGE, "for_range")                                                        \
+	S(FOR_MAP, "for_map")                                                            \
 	S(RETURN, "return")                                                              \
 	S(BREAK, "break")                                                                \
 	S(CONTINUE, "continue")
@@ -199,7 +200,7 @@ struct stmt {
 			struct stmt *then, *els;
 		} cond;
 		struct stmt *stmts; /* BLOCK */
-		struct { /* UNROLL (from: the count), FOR_RANGE: for $i : from..to */
+		struct { /* UNROLL (from: the count), FOR_RANGE: for $i : from..to, FOR_MAP: for $kv : from */
 			struct expr *var, *from, *to;
 			struct stmt *body;
 		} loop;

@@ -480,7 +480,7 @@ struct stmt *ast_unroll(struct parse *p, struct span at, struct expr *count, str
 struct stmt *ast_range(struct parse *p, struct span at, struct expr *var,
 	struct expr *from, struct expr *to)
 {
-	struct stmt *n = ast_stmt(p, at, STMT_FOR_RANGE);
+	struct stmt *n = ast_stmt(p, at, to ? STMT_FOR_RANGE : STMT_FOR_MAP);
 
 	n->loop.var = var;
 	n->loop.from = from;

@@ -185,6 +185,20 @@ static void check_for(struct check *c, struct stmt *n)
 	check_body(c, n->loop.body);
 }
 
+/* The variable is (key, value). */
+static void check_for_map(struct check *c, struct stmt *n)
+{
+	struct map *m = n->loop.from->map.map;
+	const struct type *value = check_loop_map(c, n->loop.from);
+
+	if (value->kind != TYPE_BAD && m->key) {
+		const struct type *members[] = {m->key, value};
+
+		check_var_write(c, n->loop.var, n->loop.var->span, type_tuple(c->arena, members, 2), false);
+	}
+	check_body(c, n->loop.body);
+}
+
 /* `if comptime` leaves out the branch that is not taken, unchecked: it may make no sense. */
 static void check_if(struct check *c, struct stmt *n)
 {
@@ -241,6 +255,9 @@ static void check_stmt(struct check *c, struct stmt *n)
 		break;
 	case STMT_FOR_RANGE:
 		check_for(c, n);
+		break;
+	case STMT_FOR_MAP:
+		check_for_map(c, n);
 		break;
 	case STMT_RETURN:
 		check_return(c, n);

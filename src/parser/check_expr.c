@@ -109,8 +109,12 @@ static const struct type *check_word(struct check *c, struct expr *n)
 		"unknown variable or function: %s", n->word);
 }
 
-static const struct type *int_literal(const struct expr *n)
+static const struct type *literal_type(struct check *c, struct expr *n)
 {
+	if (n->kind == EXPR_STRING)
+		return check_string(c, n);
+	if (n->kind == EXPR_BOOL)
+		return type_bool;
 	return n->integer.type ? n->integer.type : type_of_literal(n->integer.value, n->integer.is_unsigned);
 }
 
@@ -118,11 +122,9 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 {
 	switch (n->kind) {
 	case EXPR_INT:
-		return int_literal(n);
 	case EXPR_STRING:
-		return check_string(c, n);
 	case EXPR_BOOL:
-		return type_bool;
+		return literal_type(c, n);
 	case EXPR_WORD:
 		return check_word(c, n);
 	case EXPR_VAR:

@@ -245,6 +245,17 @@ const struct type *check_map_read(struct check *c, struct expr *n)
 	return t->kind == TYPE_AGG ? agg_as_int(c, n, t) : t;
 }
 
+const struct type *check_loop_map(struct check *c, struct expr *n)
+{
+	struct map *m = n->map.map;
+	const struct type *t;
+
+	if (mixed_use(c, n, true))
+		return type_bad;
+	t = check_whole_map(c, n);
+	return t->kind == TYPE_AGG ? agg_as_int(c, n, t) : type_stored(c->arena, m->value ? m->value : type_bad);
+}
+
 /* ---- writing maps ---- */
 
 static bool can_be_stored(const struct type *t)

@@ -111,6 +111,8 @@ const struct type *check_call(struct check *c, struct expr *n, bool into_map);
 const struct type *check_element(struct check *c, struct expr *n);
 /* The same, for an expression: count(), sum().. are int64. */
 const struct type *check_map_read(struct check *c, struct expr *n);
+/* A map that a loop goes over, which must have keys: the type of its values, as they are read. */
+const struct type *check_loop_map(struct check *c, struct expr *n);
 /* A map written without key that means the whole of it. */
 const struct type *check_whole_map(struct check *c, struct expr *n);
 /* Maps that earlier scripts of the session made have their types from there. */
@@ -132,5 +134,6 @@ const struct type *check_var_read(struct check *c, struct expr *n);
 /* An operator on constants becomes one; false: the result has more than 64 bits. */
 void fold_unop(struct expr *n);
 bool fold_binop(struct expr *n);
-/* It becomes that INT. */
+/* It becomes that INT or BOOL. */
 void fold_to_int(struct expr *n, uint64_t value);
+void fold_to_bool(struct expr *n, bool value);

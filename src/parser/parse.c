@@ -276,8 +276,7 @@ static void hint_unexpected(
 	else if (*text == ';' && among("'{'", expected, n))
 		diag_hint(p->diags, "what if, while and for run is in braces: if (..) { .. }");
 	else if (among("'..'", expected, n))
-		diag_hint(p->diags, "a loop goes over a range: for ($i : 0..10) { }; bpftrace has loops over "
-			"maps, strata does not yet");
+		diag_hint(p->diags, "a loop goes over a range, for ($i : 0..10) { }, or a map, for ($kv : @m) { }");
 	else if (is_tag(text))
 		diag_hint(p->diags, "definitions of C stand before the first probe and the config block");
 	else if (peer_word(p, at, word, sizeof(word)))

@@ -118,7 +118,7 @@ struct stmt *ast_cond(struct parse *p, struct span at, enum stmt_kind kind,
 	struct expr *test, struct stmt *then, struct stmt *els);
 struct stmt *ast_block(struct parse *p, struct span at, struct stmt_list stmts);
 struct stmt *ast_unroll(struct parse *p, struct span at, struct expr *count, struct stmt *body);
-/* The head of a `for`: a FOR_RANGE without its body. */
+/* The head of a `for`: a FOR_RANGE without its body; to: NULL of a FOR_MAP. */
 struct stmt *ast_range(struct parse *p, struct span at, struct expr *var,
 	struct expr *from, struct expr *to);
 struct stmt *ast_for(struct parse *p, struct span at, struct stmt *range, struct stmt *body);
