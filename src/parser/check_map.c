@@ -14,6 +14,17 @@ static struct map_state *state(struct check *c, const struct map *m)
 
 /* ---- growing ---- */
 
+/* &$x, where $x has grown since the last round. In the last one there is nothing left to grow. */
+static bool pointed_has_grown(struct check *c, const struct type *old, const struct type *t)
+{
+	const struct type *both;
+
+	if (c->final || old->kind != TYPE_POINTER || t->kind != TYPE_POINTER)
+		return false;
+	both = type_join(c->arena, old->pointer.to, t->pointer.to);
+	return both && type_eq(both, t->pointer.to);
+}
+
 /* The type that holds old and t; NULL: there is none. weak, *old_weak: an integer of either sign. */
 static const struct type *grow(struct check *c, const struct type *old, bool *old_weak,
 	const struct type *t, bool weak)
@@ -26,7 +37,7 @@ static const struct type *grow(struct check *c, const struct type *old, bool *ol
 		*old_weak = false;
 		return t->size >= old->size ? t : type_int(old->size, t->is_signed);
 	}
-	return type_join(c->arena, old, t);
+	return pointed_has_grown(c, old, t) ? t : type_join(c->arena, old, t);
 }
 
 static void learn(struct check *c, const struct type **known, const struct type *t)
