@@ -39,8 +39,10 @@ static __attribute__((noinline)) int own(int dead, int used, int five)
 { __asm__ volatile("" :: "r"(used)); return used * five; }
 static inline int small(int k) { __asm__ volatile("" :: "r"(k)); return k; }
 int (*address)(int) = small;
+__attribute__((cold, noinline)) void rare(int k) { printf("%d\n", k); }
+__attribute__((noinline)) int split(int k, char *s) { if (k > 99) { rare(k); rare(k + 1); } return k + *s; }
 int main(int argc, char **argv)
-{ return own(1, argc + 40, 5) + own(2, argc + 41, 5) + small(argc) + address(argc) == 0; }
+{ return split(argc + 6, argv[0]) + own(1, argc + 40, 5) + own(2, argc + 41, 5) + small(argc) + address(argc) == 0; }
 '''
 CPP = r'''
 #include <cstdint>
@@ -78,8 +80,8 @@ CASES = [
      ['(3, 4)', '{ .x = 1, .y = 2 }', '{ .a = 7, .b = 8, .c = 9 }', '{ .from = 5, .k = 6 }',
       '{ .a = 1, .b = 2, .c = 3, .d = 4, .e = 5, .f = 6, .g = -7, .h = 8, .i = 122, .j = 9 }',
       '2', '{ .a = 10, .b = text }', '{ .a = 10, .b = text }', 'text', '126']),
-    ('a function that the compiler has changed', 'gcc', ['-O2'], 'own.c', C_OWN,
-     'uprobe:P:own.constprop.0 { print(args.used); }', ['41', '42']),
+    ('functions that the compiler has changed or split', 'gcc', ['-O2'], 'own.c', C_OWN,
+     'uprobe:P:own.constprop.0 { print(args.used); } uprobe:P:split { print(args.k); }', ['7', '41', '42']),
     ('methods, bases and references', 'g++', ['-O1'], 'classes.cc', CPP,
      'uprobe:P:*method* { print((args.this->id, args.this->own, args.k, args.from->id, args.from->own)); '
      'print(((struct derived *)arg2)->own); }'
