@@ -61,6 +61,10 @@ int main()
 	make(owner{&k, 9}, 4, color::green);
 }
 '''
+RUST_GONE = r'''
+#[inline(never)] fn text(s: &str, xs: &[u32], k: usize) -> usize { println!("{}", s); k + xs.len() }
+fn main() { println!("{}", text("hello", &[1, 2], std::env::args().count() + 8)); }
+'''
 RUST = r'''
 pub struct Point { pub x: i32, pub y: i64 }
 #[inline(never)] #[no_mangle]
@@ -91,6 +95,7 @@ CASES = [
      'uprobe:P:look { print((args.p->x, args.p->y, args.n, args.name.length)); '
      'print(str(args.name.data_ptr, args.name.length)); print(((struct Point *)arg0)->y); }',
      ['(-1, 2, 3, 4)', 'four', '2']),
+    ('Rust, optimised', 'rustc', ['-O'], 'gone.rs', RUST_GONE, 'uprobe:P:*text* { print(args.k); }', ['9']),
 ]
 # (title, flags, commands on the program, script, parts of what is said)
 SAID = [
