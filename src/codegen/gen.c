@@ -38,10 +38,26 @@ void gen_release(struct gen *g, struct gen_mark m)
 		g->fn.pool[i].used = m.used[i];
 }
 
+enum { SCRATCH_MAX = 512 * 1024 }; /* of a program: each CPU has SCRATCH_SLOTS of them */
+
+static void scratch_is_full(struct gen *g)
+{
+	if (g->mem_full)
+		return;
+	g->mem_full = true;
+	diag(g->opt->diags, g->at, DIAG_TOO_LARGE,
+		"the values here need more than %d KiB of memory", SCRATCH_MAX / 1024);
+	diag_hint(g->opt->diags, "read the members that are needed, not the whole");
+}
+
 uint32_t gen_mem_take(struct gen *g, uint32_t size)
 {
 	uint32_t at = g->mem_top;
 
+	if (size > SCRATCH_MAX || at > SCRATCH_MAX - size) {
+		scratch_is_full(g);
+		return 0;
+	}
 	g->mem_top += (size + 7) & ~7u;
 	if (g->mem_top > g->mem_max)
 		g->mem_max = g->mem_top;
@@ -253,6 +269,7 @@ static void make_vars(struct gen *g)
 		if (!v->type || v->type->kind == TYPE_BAD)
 			continue;
 		if (type_in_memory(v->type) || g->has_bodies || v->addressed) {
+			g->at = v->first;
 			v->slot = NULL;
 			v->at = gen_mem_take(g, v->type->size);
 			gen_zero(g, gen_mem_at(g, v->at), (v->type->size + 7) & ~7u);
@@ -336,7 +353,8 @@ static void gen_program(struct gen *g, const char *name)
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
 	g->mem_top = 0;
-	g->mem_used = false;
+	g->mem_used = g->mem_full = false;
+	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
 		g->stop_at = gen_mem_take(g, 8);

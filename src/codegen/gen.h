@@ -59,6 +59,7 @@ struct gen {
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	bool mem_used;
+	bool mem_full;              /* which was reported */
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */
 	unsigned depth;             /* loop bodies around it */
@@ -121,6 +122,11 @@ struct ir *gen_bytes(struct gen *g, struct expr *n);
 
 /* gen_text.c */
 struct ir *gen_concat(struct gen *g, struct expr *n);     /* "a" + "b" */
+struct ir *gen_text_join(struct gen *g, struct expr *a, struct expr *b, const struct type *t,
+	struct ir *into);
+struct ir *gen_text_len(struct gen *g, struct expr *n);
+/* 0: they are equal up to their end or byte `most`; else the difference of the first bytes that differ. */
+struct ir *gen_text_differ(struct gen *g, struct expr *a, struct expr *b, uint32_t most);
 struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 
 /* gen_expr.c */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "bpf/lib/record.h"
 #include "model/builtin.h"
 
@@ -36,7 +37,7 @@ struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key)
 bool type_in_memory(const struct type *t)
 {
 	return t->kind == TYPE_STRING || t->kind == TYPE_TUPLE || t->kind == TYPE_USYM ||
-	       t->kind == TYPE_BUFFER || t->kind == TYPE_ARRAY || t->kind == TYPE_STRUCT;
+	       t->kind == TYPE_BUFFER || t->kind == TYPE_ARRAY || t->kind == TYPE_STRUCT || t->kind == TYPE_INET;
 }
 
 static uint32_t chunk(uint32_t left)
@@ -369,6 +370,14 @@ static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32
 	return ir_compare(g->ir, IR_NE, differ, ir_int(g->ir, 0));
 }
 
+enum { COMPARED_MAX = 32 * 1024 }; /* each eight bytes are three instructions */
+
+static void compares_too_much(struct gen *g, uint32_t size)
+{
+	diag(g->opt->diags, g->at, DIAG_TOO_LARGE, "at most %d KiB can be compared, not %u",
+		COMPARED_MAX / 1024, size / 1024);
+}
+
 /* Compares as many bytes as the shorter one has: with its NUL, and zeros behind it. */
 static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
 	uint32_t nb)
@@ -377,6 +386,10 @@ static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct
 	struct ir_block *end, *next;
 	struct ir *result, *differ;
 
+	if (size > COMPARED_MAX) {
+		compares_too_much(g, size);
+		return ir_int(g->ir, 0);
+	}
 	if (size <= INLINE_BYTES)
 		return ir_binary(g->ir, IR_XOR, words_differ(g, a, b, 0, size),
 			ir_int(g->ir, 1));
@@ -401,7 +414,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 {
 	struct ir *all = ir_int(g->ir, 1);
 
-	if (ta->kind == TYPE_STRING || ta->kind == TYPE_ARRAY)
+	if (ta->kind != TYPE_TUPLE && ta->kind != TYPE_USYM && type_in_memory(ta))
 		return strings_equal(g, a, ta->size, b, tb->size);
 	if (ta->kind == TYPE_USYM)
 		return ir_compare(g->ir, IR_EQ, ir_load(g->ir, a, 0, 8, false),

@@ -117,7 +117,7 @@ static bool has_bodies(struct gen *g, const struct stmt *first)
 void gen_find_loops(struct gen *g, const struct stmt *first)
 {
 	g->is_long = weigh(first) > PROGRAM_WEIGHT;
-	g->has_bodies = has_bodies(g, first);
+	g->has_bodies = has_bodies(g, first) || (g->probe->block_loops && !g->opt->no_loops);
 }
 
 /* ---- the body as a function --------------------------------------------- */

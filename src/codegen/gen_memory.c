@@ -110,6 +110,8 @@ static struct ir *load_memory(struct gen *g, const struct ref *r, const struct t
 		gen_copy(g, dst, ir_offset(g->ir, r->base, r->offset), t->size);
 		return dst;
 	}
+	if (!t->size) /* an array of no elements: it may be behind the last byte of dst's memory */
+		return dst;
 	if (text)
 		gen_zero(g, dst, t->size);
 	gen_read(g, r->space, text, dst, ir_int(g->ir, t->size), address(g, r));
@@ -209,8 +211,11 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 {
 	const struct member *m = n->kind == EXPR_FIELD ? n->field.member : NULL;
 	struct ref r = ref_of(g, n);
-	struct ir *v = load(g, &r, n->type, into);
+	struct ir *v;
 
+	if (m && m->type->kind == TYPE_ARRAY && n->type->kind == TYPE_POINTER)
+		return address(g, &r); /* of a flexible array */
+	v = load(g, &r, n->type, into);
 	return m && m->bit_size ? bits_of(g, m, v) : v;
 }
 
@@ -386,17 +391,26 @@ struct ir *gen_args_value(struct gen *g, const struct type *t, struct ir *into)
 
 /* ---- casts -------------------------------------------------------------- */
 
+/* Bytes that need not end in NUL: the copy of them does. */
+static struct ir *bytes_to_string(struct gen *g, struct expr *from, const struct type *t, struct ir *dst)
+{
+	uint32_t skip = from->type->kind == TYPE_BUFFER ? 4 : 0, n = from->type->size - skip;
+	struct ir *src = ir_offset(g->ir, gen_bytes(g, from), skip), *ended = gen_mem(g, n + 1);
+
+	gen_copy(g, ended, src, n);
+	ir_store(g->ir, ended, n, 1, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, ir_int(g->ir, n < t->size ? n + 1 : t->size), ended);
+	return dst;
+}
+
 static struct ir *cast_to_string(struct gen *g, struct expr *from, const struct type *t)
 {
 	struct ir *dst = gen_mem(g, t->size);
 
 	gen_zero(g, dst, t->size);
-	if (from->type->kind == TYPE_POINTER)
-		gen_read(g, from->type->pointer.space, true, dst, ir_int(g->ir, t->size), gen_value(g, from));
-	else
-		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst,
-			ir_int(g->ir, from->type->size < t->size ? from->type->size : t->size),
-			gen_bytes(g, from));
+	if (from->type->kind != TYPE_POINTER)
+		return bytes_to_string(g, from, t, dst);
+	gen_read(g, from->type->pointer.space, true, dst, ir_int(g->ir, t->size), gen_value(g, from));
 	return dst;
 }
 
@@ -449,14 +463,14 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 		return gen_value(g, from);
 	if (t->kind == TYPE_STRING && was->kind != TYPE_STRING)
 		return cast_to_string(g, from, t);
-	if (t->kind == TYPE_BUFFER)
+	if (t->kind == TYPE_BUFFER && was->kind != TYPE_BUFFER)
 		return cast_to_buffer(g, from, t);
 	if (t->kind == TYPE_ARRAY)
 		return cast_to_array(g, from, t);
 	if (t->kind == TYPE_BOOL)
 		return gen_truth(g, from);
 	v = gen_value(g, from);
-	if (t->kind == TYPE_STRING) {
+	if (t->kind == TYPE_STRING || t->kind == TYPE_BUFFER) {
 		struct ir *dst = gen_mem(g, t->size);
 
 		gen_put(g, v, was, t, dst, 0);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "bpf/lib/record.h"
 
 struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span)
@@ -68,6 +69,18 @@ void gen_problem(struct gen *g, enum gen_problem what)
 	gen_library(g, "count_problem", params, NULL, &id, 1);
 }
 
+enum { RECORD_MAX = 128 * 1024 }; /* half of the smallest ring buffer */
+
+static void check_size(struct gen *g, uint64_t size)
+{
+	if (size <= RECORD_MAX || g->mem_full)
+		return;
+	g->mem_full = true; /* one error is enough */
+	diag(g->opt->diags, g->at, DIAG_TOO_LARGE, "at most %d KiB can be printed at once, not %llu",
+		RECORD_MAX / 1024, (unsigned long long)(size + 1023) / 1024);
+	diag_hint(g->opt->diags, "print the members that are needed, not the whole");
+}
+
 static uint32_t arg_size(const struct type *t)
 {
 	return (t->size + 7) & ~7u;
@@ -76,16 +89,17 @@ static uint32_t arg_size(const struct type *t)
 static void describe_args(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct image_arg *list;
-	uint32_t at = sizeof(struct record);
+	uint64_t at = sizeof(struct record);
 
 	for (struct expr *n = args; n; n = n->next)
 		r->nargs++;
 	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
 	for (struct expr *n = args; n; n = n->next, list++) {
-		*list = (struct image_arg){.type = n->type, .offset = at};
+		*list = (struct image_arg){.type = n->type, .offset = (uint32_t)at};
 		at += arg_size(n->type);
 	}
-	r->size = at;
+	check_size(g, at);
+	r->size = (uint32_t)at;
 }
 
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)

@@ -29,6 +29,7 @@ PREDEFINED(usym, .kind = TYPE_USYM, .size = sizeof(struct usym))
 PREDEFINED(probe, .kind = TYPE_PLACE, .size = 8)
 PREDEFINED(func, .kind = TYPE_PLACE, .size = 8, .place.func = true)
 PREDEFINED(kfunc, .kind = TYPE_PLACE, .size = 8, .place = {.func = true, .kernel = true})
+PREDEFINED(inet, .kind = TYPE_INET, .size = 20)
 PREDEFINED(args, .kind = TYPE_ARGS)
 
 static struct type *type_new(struct arena *a, enum type_kind kind, uint32_t size)
@@ -190,6 +191,8 @@ uint32_t type_align(const struct type *t)
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
+	case TYPE_INET:
+	case TYPE_SHOWN:
 	case TYPE_ARGS:
 	case TYPE_AGG:
 		return 8;
@@ -237,6 +240,15 @@ const struct type *type_stack(
 	t->stack.mode = mode;
 	t->stack.limit = limit;
 	t->stack.limited = limited;
+	return t;
+}
+
+const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format)
+{
+	struct type *t = type_new(a, TYPE_SHOWN, 8);
+
+	t->shown.as = as;
+	t->shown.format = format;
 	return t;
 }
 
@@ -317,6 +329,7 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_BUFFER:
 	case TYPE_KSYM:
 	case TYPE_USYM:
+	case TYPE_INET:
 	case TYPE_ARGS:
 		return true;
 	case TYPE_INT:
@@ -334,6 +347,9 @@ bool type_eq(const struct type *a, const struct type *b)
 		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
 		       a->stack.limit == b->stack.limit &&
 		       a->stack.limited == b->stack.limited;
+	case TYPE_SHOWN:
+		return a->shown.as == b->shown.as &&
+		       (!a->shown.format || !strcmp(a->shown.format, b->shown.format));
 	case TYPE_PLACE:
 		return a->place.func == b->place.func && a->place.kernel == b->place.kernel;
 	case TYPE_AGG:
@@ -351,6 +367,12 @@ static const char *const agg_names[] = {
 	[AGG_STATS] = "stats",
 	[AGG_HIST] = "hist",
 	[AGG_LHIST] = "lhist",
+};
+
+static const char *const shown_names[] = {
+#define A(id, name) name,
+	SHOWN_KINDS(A)
+#undef A
 };
 
 static const char *const stack_names[] = {
@@ -479,6 +501,10 @@ const char *type_name(struct arena *a, const struct type *t)
 		return "ksym";
 	case TYPE_USYM:
 		return "usym";
+	case TYPE_INET:
+		return "inet";
+	case TYPE_SHOWN:
+		return shown_names[t->shown.as];
 	case TYPE_PLACE:
 		return t->place.func ? "func" : "probe";
 	case TYPE_ARGS:

@@ -28,11 +28,27 @@ enum type_kind {
 	TYPE_KSYM,    /* 8 bytes: a kernel address; or KSYM_PLACE with a place's number */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
 	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
+	TYPE_INET,    /* 20 bytes: u32 address family, 16 bytes of address; of IPv4 the first 4 */
+	TYPE_SHOWN,   /* 8 bytes: a number that userspace prints as text */
 	TYPE_ARGS,    /* `args`: no value of its own, only fields */
 	TYPE_AGG,     /* a map value made by count(), hist()..; lives in maps only */
 };
 
 enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST };
+
+/* What the number of a TYPE_SHOWN is. A(id, name in messages, ..) */
+#define SHOWN_KINDS(A)                                                                   \
+	A(TIME, "timestamp") /* ns since boot, by .format, as strftime(3) */             \
+	A(USER, "username")  /* a user id */                                             \
+	A(ERROR, "strerror") /* errno */                                                 \
+	A(SIGNAL, "signal_name")                                                         \
+	A(MAC, "macaddr")    /* the low 6 bytes, the first the lowest */
+
+enum shown_kind {
+#define A(id, name) SHOWN_##id,
+	SHOWN_KINDS(A)
+#undef A
+};
 
 /* M(id, name in scripts): how a stack is printed, and which stacks share an entry where a map is
  * keyed by stacks. */
@@ -134,6 +150,10 @@ struct type {
 			bool func;   /* printed as the function's name, not the probe's */
 			bool kernel; /* of the kernel's: a map of ksym() may hold it, too */
 		} place;
+		struct { /* SHOWN */
+			enum shown_kind as;
+			const char *format; /* TIME */
+		} shown;
 		struct { /* AGG: element (is_signed above) and shape */
 			enum agg_kind kind;
 			uint32_t bits;           /* HIST: sub-buckets are 2^bits */
@@ -151,7 +171,7 @@ extern const struct type *const type_int8, *const type_int16, *const type_int32,
 extern const struct type *const type_uint8, *const type_uint16, *const type_uint32,
 	*const type_uint64;
 extern const struct type *const type_ksym, *const type_usym, *const type_probe, *const type_func,
-	*const type_kfunc, *const type_args;
+	*const type_kfunc, *const type_inet, *const type_args;
 
 /* Sizes in bytes; a string's with its NUL. */
 #define TYPE_STRING_MAX 16384
@@ -184,6 +204,8 @@ const struct type *type_record(struct arena *a, const struct type *const *member
 bool stack_lang_by_name(const char *name, enum frame_lang *ret);
 const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
 	uint32_t limit, bool limited);
+/* format: of TIME, else NULL. */
+const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format);
 /* Size of a value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (struct agg_* in bpf/lib/record.h);
  * HIST, LHIST 8 x buckets. */
 const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed);

@@ -241,6 +241,7 @@ struct probe {
 	unsigned nvars;
 	const struct field *fields; /* what args.x may name, of all places; by resolve */
 	unsigned index;
+	bool block_loops;       /* by check: there are loops within expressions */
 };
 
 /* One line of the config block. */

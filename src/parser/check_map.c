@@ -71,6 +71,16 @@ static void note_first(struct check *c, const struct map *m, struct span at, con
 		check_note(c, at, "%s", what);
 }
 
+/* The kernel has no maps of them. */
+static bool has_bytes(struct check *c, struct span at, const char *what, const struct type *t)
+{
+	if (t->size || t->kind == TYPE_BAD)
+		return true;
+	check_fail(c, at, DIAG_MAP_TYPE, "a map's %s cannot be %s, which has no bytes", what,
+		check_type_name(c, t));
+	return false;
+}
+
 /* ---- keys ---- */
 
 static const struct type *key_type(struct check *c, struct expr *keys, struct span at)
@@ -122,6 +132,8 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 
 	t = keys ? key_type(c, keys, n->span) : NULL;
 	if (mixed_use(c, n, keys != NULL) || !keys || t->kind == TYPE_BAD)
+		return;
+	if (!has_bytes(c, keys_span(keys), "key", t))
 		return;
 	if (!m->key) {
 		m->first_key = keys_span(keys);
@@ -259,7 +271,7 @@ static void check_map_write(
 	const struct type *both;
 
 	s->written = true;
-	if (t->kind == TYPE_BAD || !can_be_stored(t))
+	if (t->kind == TYPE_BAD || !can_be_stored(t) || !has_bytes(c, at, "value", t))
 		return;
 	if (!m->value) {
 		m->first_value = at;

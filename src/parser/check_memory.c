@@ -156,6 +156,33 @@ static const struct type *tuple_field(struct check *c, struct expr *n, const str
 
 /* ---- struct and union ---- */
 
+static bool is_flexible(const struct expr *n)
+{
+	return n->kind == EXPR_FIELD && n->field.member && n->field.member->type->kind == TYPE_ARRAY &&
+	       n->type->kind == TYPE_POINTER;
+}
+
+/* Something that a pointer leads to has an address, and so has a variable or a map. */
+static bool is_pointed_to(const struct expr *n)
+{
+	if (n->kind == EXPR_UNOP)
+		return n->op.op == OP_DEREF;
+	if (n->kind == EXPR_FIELD && n->field.member && !n->field.member->bit_size)
+		return n->field.object->type->kind == TYPE_POINTER || is_pointed_to(n->field.object);
+	if (n->kind == EXPR_INDEX)
+		return n->index.object->type->kind == TYPE_POINTER || is_pointed_to(n->index.object);
+	return false;
+}
+
+/* The space of the innermost pointer that leads there. */
+static enum space space_of(const struct expr *n)
+{
+	const struct expr *object = n->kind == EXPR_FIELD ? n->field.object :
+		n->kind == EXPR_INDEX ? n->index.object : n->op.left;
+
+	return object->type->kind == TYPE_POINTER ? object->type->pointer.space : space_of(object);
+}
+
 /* A pointer that is read from the memory of the kernel, or a process, points into the same one, unless
  * its type knows better. */
 static const struct type *in_space(struct check *c, const struct type *t, enum space space)
@@ -181,6 +208,15 @@ static void hint_member(struct check *c, const struct type *t, const char *writt
 		check_hint(c, "strata -lv '%s' lists its members", s->name);
 }
 
+/* int d[]: where the elements are, as in C. */
+static const struct type *flexible(struct check *c, struct expr *n, const struct member *m, enum space space)
+{
+	if (n->field.object->type->kind != TYPE_POINTER && !is_pointed_to(n->field.object))
+		return check_fail(c, n->span, DIAG_FIELD, "the elements of %s were not copied with the struct",
+			n->field.name);
+	return in_space(c, type_pointer(c->arena, m->type->array.of, SPACE_ANY), space);
+}
+
 static const struct type *struct_field(
 	struct check *c, struct expr *n, const struct type *t, enum space space)
 {
@@ -189,6 +225,8 @@ static const struct type *struct_field(
 	t = types_complete(c->env->types, t);
 	if (type_member(t, n->field.name, m)) {
 		n->field.member = m;
+		if (m->type->kind == TYPE_ARRAY && !m->type->array.n)
+			return flexible(c, n, m, space);
 		return in_space(c, m->type, space);
 	}
 	if (composite_of(t)->incomplete)
@@ -213,7 +251,7 @@ const struct type *check_field(struct check *c, struct expr *n)
 	case TYPE_TUPLE:
 		return tuple_field(c, n, t);
 	case TYPE_STRUCT:
-		return struct_field(c, n, t, SPACE_ANY);
+		return struct_field(c, n, t, is_pointed_to(n->field.object) ? space_of(n->field.object) : SPACE_ANY);
 	case TYPE_POINTER:
 		if (t->pointer.to->kind == TYPE_STRUCT)
 			return struct_field(c, n, t->pointer.to, t->pointer.space);
@@ -231,11 +269,17 @@ const struct type *check_field(struct check *c, struct expr *n)
 
 /* ---- elements ---- */
 
+/* count 0: as many as are there, behind a pointer. A copy has none of them. */
 static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
 {
 	const struct expr *index = n->index.index;
 	int64_t i;
 
+	if (!types_complete(c->env->types, of)->size)
+		return check_fail(c, n->span, DIAG_OPERAND, "an element of %s has no bytes",
+			check_type_name(c, n->index.object->type));
+	if (!count && !is_pointed_to(n->index.object))
+		return check_fail(c, n->span, DIAG_RANGE, "this array has no elements: a copy ends before them");
 	if (!expr_is_const(index, &i))
 		return of;
 	if (i < 0)
@@ -287,19 +331,37 @@ const struct type *check_index(struct check *c, struct expr *n)
 
 /* ---- * and & ---- */
 
+/* `*arg0`: an integer is the address of 8 bytes. */
+static const struct type *as_address(struct check *c, struct expr *n)
+{
+	struct expr *value = n->op.left, *cast = arena_new_obj(c->arena, struct expr);
+	struct type_name *to = arena_new_obj(c->arena, struct type_name);
+
+	to->form = TYPE_FORM_KNOWN;
+	to->span = value->span;
+	to->text = "uint64 *";
+	to->type = type_pointer(c->arena, type_uint64, SPACE_ANY);
+	cast->kind = EXPR_CAST;
+	cast->span = value->span;
+	cast->depth = value->depth;
+	cast->cast.to = to;
+	cast->cast.value = value;
+	n->op.left = cast;
+	return check_value(c, cast);
+}
+
 const struct type *check_deref(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n->op.left), *to;
 
+	if (t->kind == TYPE_INT)
+		t = as_address(c, n);
+
 	if (t->kind == TYPE_BAD)
 		return t;
-	if (t->kind != TYPE_POINTER) {
-		check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
+	if (t->kind != TYPE_POINTER)
+		return check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
 			check_type_name(c, t));
-		if (t->kind == TYPE_INT)
-			check_hint(c, "a cast says what is there: *(uint64 *)..; str() reads a string");
-		return type_bad;
-	}
 	to = types_complete(c->env->types, t->pointer.to);
 	if (to->kind == TYPE_NONE)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s says nothing of what is there",
@@ -308,27 +370,6 @@ const struct type *check_deref(struct check *c, struct expr *n)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s is declared, but nothing says what is in it",
 			check_type_name(c, to));
 	return in_space(c, to, t->pointer.space);
-}
-
-/* Something that a pointer leads to has an address, and so has a variable or a map. */
-static bool is_pointed_to(const struct expr *n)
-{
-	if (n->kind == EXPR_UNOP)
-		return n->op.op == OP_DEREF;
-	if (n->kind == EXPR_FIELD && n->field.member && !n->field.member->bit_size)
-		return n->field.object->type->kind == TYPE_POINTER || is_pointed_to(n->field.object);
-	if (n->kind == EXPR_INDEX)
-		return n->index.object->type->kind == TYPE_POINTER || is_pointed_to(n->index.object);
-	return false;
-}
-
-/* The space of the innermost pointer that leads there. */
-static enum space space_of(const struct expr *n)
-{
-	const struct expr *object = n->kind == EXPR_FIELD ? n->field.object :
-		n->kind == EXPR_INDEX ? n->index.object : n->op.left;
-
-	return object->type->kind == TYPE_POINTER ? object->type->pointer.space : space_of(object);
 }
 
 const struct type *check_address(struct check *c, struct expr *n)
@@ -347,6 +388,8 @@ const struct type *check_address(struct check *c, struct expr *n)
 		of->var.var->addressed = true;
 		return type_pointer(c->arena, t, SPACE_KERNEL);
 	}
+	if (is_flexible(of))
+		return t;
 	if (is_pointed_to(of))
 		return type_pointer(c->arena, t, space_of(of));
 	check_fail(c, n->span, DIAG_OPERAND, "this has no address");

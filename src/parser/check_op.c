@@ -15,6 +15,13 @@ static const struct type *wrong_operand(
 		check_type_name(c, t));
 }
 
+static const struct type *wrong_pointer(struct check *c, struct span at, enum op op, const struct type *t)
+{
+	wrong_operand(c, at, op, t);
+	check_hint(c, "as a number it is (uint64)..");
+	return type_bad;
+}
+
 static bool unsigned64(const struct expr *n)
 {
 	return n->type->kind == TYPE_POINTER ||
@@ -59,6 +66,8 @@ const struct type *check_unop(struct check *c, struct expr *n)
 		return t;
 	if (!type_is_number(t) || (n->op.op == OP_BNOT && t->kind == TYPE_BOOL))
 		return wrong_operand(c, n->span, n->op.op, t);
+	if (n->op.op == OP_NEG && t->kind == TYPE_POINTER)
+		return wrong_pointer(c, n->span, n->op.op, t);
 	if (n->op.op == OP_NEG)
 		return check_neg(c, n);
 	fold_unop(n);
@@ -88,6 +97,24 @@ static void check_shift(struct check *c, const struct expr *right)
 	}
 }
 
+/* The bits of an address mean something (p & 0xfff, p >> 12); a product of it, or a sum of two, does not. */
+static bool is_no_address(enum op op, const struct type *l, const struct type *r)
+{
+	bool left = l->kind == TYPE_POINTER, right = r->kind == TYPE_POINTER;
+
+	switch ((int)op) {
+	case OP_ADD:
+		return left && right;
+	case OP_MUL:
+	case OP_DIV:
+	case OP_MOD:
+	case OP_SHL:
+		return left || right;
+	default:
+		return op == OP_SHR && right;
+	}
+}
+
 const struct type *check_arith(struct check *c, struct span at, enum op op,
 	struct expr *left, struct expr *right)
 {
@@ -99,6 +126,8 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		return wrong_operand(c, at, op, l);
 	if (!type_is_number(r))
 		return wrong_operand(c, at, op, r);
+	if (is_no_address(op, l, r))
+		return wrong_pointer(c, at, op, l->kind == TYPE_POINTER ? l : r);
 	if ((op == OP_DIV || op == OP_MOD) && !divides(c, right))
 		return type_bad;
 	if (op == OP_SHL || op == OP_SHR) {
@@ -167,7 +196,7 @@ static bool equality_fits(struct check *c, const struct expr *l, const struct ex
 		return true;
 	if (type_is_number(l->type) && type_is_number(r->type))
 		return true;
-	if (l->type->kind == TYPE_AGG || l->type->kind == TYPE_STRUCT || l->type->kind == TYPE_BUFFER)
+	if (l->type->kind == TYPE_AGG)
 		return false;
 	return type_join(c->arena, l->type, r->type) != NULL;
 }
@@ -188,6 +217,19 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 		return not_comparable(c, n);
 	warn_sign(c, n);
 	return type_bool;
+}
+
+/* Tuples of other shapes are never equal, which is known in the last round. */
+static bool other_shapes(struct check *c, struct expr *n)
+{
+	const struct type *l = n->op.left->type, *r = n->op.right->type;
+
+	if ((n->op.op != OP_EQ && n->op.op != OP_NE) || l->kind != TYPE_TUPLE || r->kind != TYPE_TUPLE ||
+		type_join(c->arena, l, r))
+		return false;
+	if (c->final)
+		fold_to_bool(n, n->op.op == OP_NE);
+	return true;
 }
 
 static bool not_yet_known(const struct expr *n)
@@ -219,6 +261,8 @@ const struct type *check_binop(struct check *c, struct expr *n)
 		return type_int64;
 	if (n->op.left->type->kind == TYPE_BAD || n->op.right->type->kind == TYPE_BAD)
 		return type_bad;
+	if (other_shapes(c, n))
+		return type_bool;
 	if (compares)
 		t = check_compare(c, n);
 	else if (op == OP_ADD && n->op.left->type->kind == TYPE_STRING &&
@@ -232,6 +276,32 @@ const struct type *check_binop(struct check *c, struct expr *n)
 }
 
 /* ---- ?: and sizeof ---- */
+
+/* Which side of ?: is taken, if that is known; else NULL. */
+static struct expr *constant_side(const struct expr *n)
+{
+	const struct expr *test = n->cond.test;
+	bool truth;
+
+	if (test->kind == EXPR_BOOL)
+		truth = test->boolean;
+	else if (test->kind == EXPR_INT)
+		truth = test->integer.value;
+	else
+		return NULL;
+	if (!truth)
+		return n->cond.els;
+	return n->cond.then ? n->cond.then : n->cond.test;
+}
+
+static const struct type *take_side(struct expr *n, const struct expr *side)
+{
+	struct expr *next = n->next;
+
+	*n = *side;
+	n->next = next;
+	return n->type;
+}
 
 const struct type *check_ternary(struct check *c, struct expr *n)
 {
@@ -252,6 +322,8 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 		t = a;
 	else
 		t = type_join(c->arena, a, b);
+	if (!t && constant_side(n))
+		return take_side(n, constant_side(n));
 	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
 		return check_fail(c, n->span, DIAG_OPERAND,
 			"the two sides of ?: have different types, %s and %s", check_type_name(c, a),

@@ -128,23 +128,25 @@ static const struct type *join_agg(const struct type *x, const struct type *y)
 	return x->is_signed ? x : y;
 }
 
+/* A bool counts as 0 or 1: comparisons gave those before there was bool. A symbol of the kernel may be
+ * known by its address or as a place's function. */
+static const struct type *join_kinds(const struct type *x, const struct type *y)
+{
+	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
+		return stored_int(y);
+	if (x->kind == TYPE_KSYM && y->kind == TYPE_PLACE && y->place.kernel)
+		return x;
+	return NULL;
+}
+
 const struct type *type_join(struct arena *a, const struct type *x, const struct type *y)
 {
 	if (x->kind == TYPE_BAD)
 		return y;
 	if (y->kind == TYPE_BAD || type_eq(x, y))
 		return x;
-	/* A bool counts as 0 or 1: comparisons gave those before there was bool. */
-	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
-		return stored_int(y);
-	if (x->kind == TYPE_INT && y->kind == TYPE_BOOL)
-		return stored_int(x);
-	if (x->kind == TYPE_PLACE && y->kind == TYPE_KSYM)
-		return type_join(a, y, x);
-	if (x->kind == TYPE_KSYM && y->kind == TYPE_PLACE && y->place.kernel)
-		return x;
 	if (x->kind != y->kind)
-		return NULL;
+		return join_kinds(x, y) ? join_kinds(x, y) : join_kinds(y, x);
 	switch (x->kind) {
 	case TYPE_INT:
 		return join_int(x, y);
@@ -167,6 +169,8 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
+	case TYPE_INET:
+	case TYPE_SHOWN:
 	case TYPE_ARGS:
 		return NULL;
 	}

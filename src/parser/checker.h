@@ -134,5 +134,6 @@ const struct type *check_var_read(struct check *c, struct expr *n);
 /* An operator on constants becomes one; false: the result has more than 64 bits. */
 void fold_unop(struct expr *n);
 bool fold_binop(struct expr *n);
-/* It becomes that INT. */
+/* It becomes that INT or BOOL. */
 void fold_to_int(struct expr *n, uint64_t value);
+void fold_to_bool(struct expr *n, bool value);

@@ -35,6 +35,11 @@ void fold_to_int(struct expr *n, uint64_t value)
 	become_int(n, value, true);
 }
 
+void fold_to_bool(struct expr *n, bool value)
+{
+	become_bool(n, value);
+}
+
 static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
 {
 	int64_t x = (int64_t)a, y = (int64_t)b;

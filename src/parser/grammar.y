@@ -62,7 +62,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %nterm <struct expr_list> args
 %nterm <struct stmt_list> list stmts
 %nterm <struct type_name *> type named known words
-%nterm <const char *> member
+%nterm <const char *> member label
 
 %%
 script	: %empty
@@ -250,8 +250,12 @@ grouped	: '(' expr ')'			{ $$ = $2; }
 	| grouped INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
 	| grouped DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
 	;
-record	: NAME '=' rvalue		{ $$ = record_add(p, @1, (struct record_list){}, $1, $3); }
-	| record ',' NAME '=' rvalue	{ $$ = record_add(p, @3, $1, $3, $5); }
+record	: label '=' rvalue		{ $$ = record_add(p, @1, (struct record_list){}, $1, $3); }
+	| record ',' label '=' rvalue	{ $$ = record_add(p, @3, $1, $3, $5); }
+	;
+label	: NAME
+	| TYPE
+	| keyword			{ $$ = span_text(p, @$); }
 	;
 path	: member			{ $$ = ast_path(p, @1, NULL, $1); }
 	| path '.' member		{ $$ = ast_path(p, @3, $1, $3); }

@@ -9,15 +9,15 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"assert", "bswap", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
+	"assert", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
 	"debugf", "dw_ustack", "errorf", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
-	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "macaddr", "memcmp", "ntop",
-	"numaid", "override", "path", "pcomm", "percpu_kaddr", "ppid", "probetype", "pton",
-	"reg", "signal", "signal_name", "signal_thread", "skboutput", "socket_cookie",
-	"static_assert", "str_concat", "strcap", "strcontains", "strerror", "strftime", "strlen",
-	"strncmp", "strstr", "syscall_name", "system", "time", "tseries", "uaddr",
-	"unwatch", "usermode", "username", "warnf", "write_user",
+	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "memcmp",
+	"numaid", "override", "path", "percpu_kaddr", "probetype", "pton",
+	"reg", "signal", "signal_thread", "skboutput", "socket_cookie",
+	"static_assert", "strcontains",
+	"strstr", "syscall_name", "system", "tseries", "uaddr",
+	"unwatch", "usermode", "warnf", "write_user",
 };
 
 static const char *const probes[] = {

@@ -456,6 +456,37 @@ static void resolve_call(struct resolve *r, struct expr *n)
 	resolve_args(r, n, b);
 }
 
+static const struct type *type_of_word(struct resolve *r, const char *name)
+{
+	static const enum type_tag tags[] = {TAG_NAME, TAG_STRUCT, TAG_UNION, TAG_ENUM};
+	const struct type *t = NULL;
+
+	for (unsigned i = 0; i < sizeof(tags) / sizeof(tags[0]) && !t; i++)
+		t = types_find(r->env->types, tags[i], name);
+	return t;
+}
+
+/* sizeof(task_struct): a name that is nothing else may be a type's. */
+static void resolve_about(struct resolve *r, struct type_name **type, struct expr **value)
+{
+	struct expr *n = *value;
+	struct constant c = {};
+	const struct type *t;
+
+	if (!n || !bare_name(n) || !r->env->types || builtin_find(r->lang, n->call.name) ||
+		types_constant(r->env->types, n->call.name, &c) || types_macro(r->env->types, n->call.name))
+		return;
+	t = type_of_word(r, n->call.name);
+	if (!t)
+		return;
+	*type = arena_new_obj(r->arena, struct type_name);
+	(*type)->form = TYPE_FORM_KNOWN;
+	(*type)->span = n->span;
+	(*type)->text = n->call.name;
+	(*type)->type = t;
+	*value = NULL;
+}
+
 static void resolve_value_block(struct resolve *r, struct expr *n)
 {
 	struct scope *outer = r->scope;
@@ -472,6 +503,10 @@ static void resolve_expr(struct resolve *r, struct expr *n)
 
 	if (!n)
 		return;
+	if (n->kind == EXPR_SIZEOF)
+		resolve_about(r, &n->size.type, &n->size.value);
+	else if (n->kind == EXPR_OFFSETOF)
+		resolve_about(r, &n->offset.type, &n->offset.value);
 	if (n->kind == EXPR_PARAM)
 		resolve_param(r, n);
 	else if (n->kind == EXPR_VAR)

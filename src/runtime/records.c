@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
@@ -48,6 +49,14 @@ static void run_join(struct record_env *env, const struct image_record *r, const
 	}
 	str_addc(&line, '\n');
 	print_text(env, r, &line);
+}
+
+static void run_time(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	struct str text = {};
+
+	show_time(r->text, clock_ns(CLOCK_REALTIME), &text);
+	print_text(env, r, &text);
 }
 
 static void run_print(struct record_env *env, const struct image_record *r, const uint8_t *data)
@@ -109,6 +118,7 @@ static const struct record_row kinds[] = {
 	{"print-map", MAP_WEIGHT, run_print_map},
 	{"printf", 1, run_printf},
 	{"problem", 0, run_problem},
+	{"time", 1, run_time},
 	{"zero", 0, run_zero},
 };
 

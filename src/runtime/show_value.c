@@ -223,6 +223,24 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 
 /* ---- all ---------------------------------------------------------------- */
 
+static void add_bytes(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (t->kind == TYPE_STRING)
+		show_text(data, t->size, w->out);
+	else
+		add_buffer(w, t, data);
+}
+
+static void add_parts(struct shown *w, const struct type *t, const uint8_t *data)
+{
+	if (t->kind == TYPE_ARRAY)
+		add_array(w, t, data);
+	else if (t->kind == TYPE_STRUCT)
+		add_struct(w, t, data);
+	else
+		add_tuple(w, t, data);
+}
+
 static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 {
 	switch (t->kind) {
@@ -234,19 +252,13 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		add_word(w, t, data);
 		break;
 	case TYPE_STRING:
-		show_text(data, t->size, w->out);
-		break;
 	case TYPE_BUFFER:
-		add_buffer(w, t, data);
+		add_bytes(w, t, data);
 		break;
 	case TYPE_ARRAY:
-		add_array(w, t, data);
-		break;
 	case TYPE_STRUCT:
-		add_struct(w, t, data);
-		break;
 	case TYPE_TUPLE:
-		add_tuple(w, t, data);
+		add_parts(w, t, data);
 		break;
 	case TYPE_STACK:
 		show_stack(w->show, t, show_int(t, data), w->out);
@@ -256,6 +268,12 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		break;
 	case TYPE_USYM:
 		show_usym(w->show, data, w->out);
+		break;
+	case TYPE_INET:
+		show_inet(data, w->out);
+		break;
+	case TYPE_SHOWN:
+		show_shown(t, show_int(t, data), w->out);
 		break;
 	case TYPE_PLACE:
 		show_place_name(w->show, t->place.func, show_int(t, data), w->out);

@@ -5,11 +5,13 @@
 const struct builtin *const builtin_families[] = {
 	builtins_agg,
 	builtins_map,
+	builtins_net,
 	builtins_output,
 	builtins_probe,
 	builtins_stack,
 	builtins_string,
 	builtins_symbol,
 	builtins_task,
+	builtins_text,
 	NULL,
 };

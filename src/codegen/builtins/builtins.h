@@ -11,12 +11,14 @@
 
 extern const struct builtin builtins_agg[];
 extern const struct builtin builtins_map[];
+extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];
 extern const struct builtin builtins_task[];
+extern const struct builtin builtins_text[];
 
 /* task.c: the process id, in strata's PID namespace. */
 struct ir *gen_current_pid(struct gen *g);

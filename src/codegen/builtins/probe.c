@@ -58,13 +58,31 @@ static const struct place *unsure_place(struct check *c)
 	return NULL;
 }
 
+/* A raw tracepoint has as many as BTF says: the kernel would not attach a program that reads more. */
+static const struct type *check_raw_arg(struct check *c, struct expr *call)
+{
+	unsigned i = atoi(call->call.name + 3), n;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p && ap->provider->ctx == CTX_RAW; p = p->next) {
+			n = 0;
+			for (const struct field *f = p->fields; f; f = f->next)
+				if (f->where == FIELD_CONTEXT && f->offset / 8 >= n)
+					n = f->offset / 8 + 1;
+			if (n && i >= n)
+				return check_fail(c, call->span, DIAG_FIELD, "%s is not there: %s has %u argument%s",
+					call->call.name, p->name, n, n == 1 ? "" : "s");
+		}
+	return type_int64;
+}
+
 static const struct type *check_arg(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_args);
 	const struct place *unsure = unsure_place(c);
 
 	if (!p && !unsure)
-		return type_int64;
+		return check_raw_arg(c, call);
 	if (!p) {
 		check_fail(c, call->span, DIAG_CONTEXT, "where %s has its arguments is not known: it is assembler's, "
 			"and the program has no symbols", unsure->func);

@@ -268,16 +268,6 @@ static struct ir *map_len(struct gen *g, struct expr *n)
 		ir_callback_zero(g->ir), zero, zero);
 }
 
-/* The length, by a helper that copies the string onto itself. */
-static struct ir *string_len(struct gen *g, struct expr *n)
-{
-	struct ir *s = gen_value(g, n);
-
-	return ir_binary(g->ir, IR_SUB,
-		gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, s, ir_int(g->ir, n->type->size), s),
-		ir_int(g->ir, 1));
-}
-
 static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *what = call_arg(call, 0);
@@ -288,7 +278,7 @@ static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 		return stack_len(g, what);
 	if (what->type->kind == TYPE_STACK)
 		return stored_len(g, gen_value(g, what));
-	return string_len(g, what);
+	return gen_text_len(g, what);
 }
 
 const struct builtin builtins_stack[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* string.c - str(), buf(). */
+/* string.c - str(), buf(), and functions of strings. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -131,6 +131,54 @@ static struct ir *gen_buf(struct gen *g, struct expr *call, struct ir *into)
 	return dst;
 }
 
+/* ---- strlen, strncmp, str_concat, strcap -------------------------------- */
+
+static struct ir *gen_strlen(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_text_len(g, call_arg(call, 0));
+}
+
+static struct ir *gen_strcap(struct gen *g, struct expr *call, struct ir *into)
+{
+	return ir_int(g->ir, call_arg(call, 0)->type->size);
+}
+
+static const struct type *check_strncmp(struct check *c, struct expr *call)
+{
+	struct expr *n = call_arg(call, 2);
+	int64_t v = 0;
+
+	if (expr_is_const(n, &v) && v < 0)
+		return check_fail(c, n->span, DIAG_RANGE, "strncmp() compares at least 0 bytes, not %lld",
+			(long long)v);
+	return NULL;
+}
+
+/* 0: they are equal, 1: they are not, which is all that bpftrace says. */
+static struct ir *gen_strncmp(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
+	uint64_t n = call_arg(call, 2)->integer.value;
+	struct ir *differ = gen_text_differ(g, a, b, n > TYPE_STRING_MAX ? TYPE_STRING_MAX : (uint32_t)n);
+
+	return ir_compare(g->ir, IR_NE, differ, ir_int(g->ir, 0));
+}
+
+static const struct type *check_str_concat(struct check *c, struct expr *call)
+{
+	uint32_t size = call_arg(call, 0)->type->size + call_arg(call, 1)->type->size - 1;
+
+	if (size > TYPE_STRING_MAX)
+		return check_fail(c, call->span, DIAG_RANGE, "a string has at most %u bytes, these have %u",
+			TYPE_STRING_MAX, size);
+	return type_string(check_arena(c), size);
+}
+
+static struct ir *gen_str_concat(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_text_join(g, call_arg(call, 0), call_arg(call, 1), call->type, into);
+}
+
 const struct builtin builtins_string[] = {
 	{
 		.name = "buf",
@@ -145,6 +193,32 @@ const struct builtin builtins_string[] = {
 		.help = "the string at an address, of LENGTH bytes at most",
 		.check = check_str,
 		.gen = gen_str,
+	},
+	{
+		.name = "str_concat",
+		.sig = "string string -> special",
+		.help = "one string, then the other",
+		.check = check_str_concat,
+		.gen = gen_str_concat,
+	},
+	{
+		.name = "strcap",
+		.sig = "string -> uint64",
+		.help = "bytes that a string has room for, its NUL among them",
+		.gen = gen_strcap,
+	},
+	{
+		.name = "strlen",
+		.sig = "string -> uint64",
+		.help = "length of a string",
+		.gen = gen_strlen,
+	},
+	{
+		.name = "strncmp",
+		.sig = "string string literal -> int64",
+		.help = "0 if the first LENGTH bytes of two strings are equal, else 1",
+		.check = check_strncmp,
+		.gen = gen_strncmp,
 	},
 	BUILTINS_END,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* task.c - the process, the CPU, the time. */
 #include <linux/bpf.h>
+#include <string.h>
 
 #include "builtins.h"
 
@@ -104,6 +105,49 @@ static struct ir *gen_curtask(struct gen *g, struct expr *call, struct ir *into)
 	return gen_call(g, BPF_FUNC_get_current_task, 0);
 }
 
+/* ---- the parent --------------------------------------------------------- */
+
+static bool parent_offsets(struct check *c, const char *name, struct member ret[2])
+{
+	struct types *types = check_env(c)->types;
+	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
+
+	return task && type_member(task, "real_parent", &ret[0]) && type_member(task, name, &ret[1]);
+}
+
+/* Of the parent: which member it is, is kept for .gen. */
+static const struct type *check_parent(struct check *c, struct expr *call)
+{
+	bool comm = !strcmp(call->call.name, "pcomm");
+	struct member *m = arena_new_array(check_arena(c), struct member, 2);
+
+	if (!parent_offsets(c, comm ? "comm" : "tgid", m))
+		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
+			"which %s needs", call->call.name);
+	call->call.data = m;
+	return comm ? m[1].type : type_uint32;
+}
+
+static struct ir *gen_parent(struct gen *g, struct expr *call, struct ir *into)
+{
+	const struct member *m = call->call.data;
+	struct ir *slot = gen_tmp(g, 8), *addr, *dst;
+	bool text = type_in_memory(call->type);
+
+	addr = ir_binary(g->ir, IR_ADD, gen_call(g, BPF_FUNC_get_current_task, 0),
+		ir_int(g->ir, m[0].offset));
+	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8), addr);
+	addr = ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false), ir_int(g->ir, m[1].offset));
+	if (!text) {
+		gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 4), addr);
+		return ir_load(g->ir, slot, 0, 4, false);
+	}
+	dst = into ? into : gen_mem(g, call->type->size);
+	gen_zero(g, dst, call->type->size);
+	gen_read(g, SPACE_KERNEL, true, dst, ir_int(g->ir, call->type->size), addr);
+	return dst;
+}
+
 const struct builtin builtins_task[] = {
 	{
 		.name = "cgroup",
@@ -163,11 +207,27 @@ const struct builtin builtins_task[] = {
 		.gen = gen_nsecs,
 	},
 	{
+		.name = "pcomm",
+		.sig = " -> special",
+		.help = "name of the parent process",
+		.flags = BUILTIN_VAR,
+		.check = check_parent,
+		.gen = gen_parent,
+	},
+	{
 		.name = "pid",
 		.sig = " -> uint32",
 		.help = "process id, as userspace counts them",
 		.flags = BUILTIN_VAR,
 		.gen = gen_pid,
+	},
+	{
+		.name = "ppid",
+		.sig = " -> special",
+		.help = "process id of the parent process, in the first PID namespace",
+		.flags = BUILTIN_VAR,
+		.check = check_parent,
+		.gen = gen_parent,
 	},
 	{
 		.name = "rand",

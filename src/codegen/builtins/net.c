@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* net.c - addresses of networks, and the order of bytes. */
+#include "builtins.h"
+
+#include <linux/bpf.h>
+#include <sys/socket.h>
+
+static bool is_bytes(const struct type *t, uint32_t size)
+{
+	return t->kind == TYPE_ARRAY && t->size == size && t->array.of->size == 1;
+}
+
+/* ---- ntop --------------------------------------------------------------- */
+
+static struct expr *address_of(const struct expr *call)
+{
+	struct expr *second = call_arg(call, 1);
+
+	return second ? second : call_arg(call, 0);
+}
+
+static const struct type *check_ntop(struct check *c, struct expr *call)
+{
+	struct expr *family = call_arg(call, 1) ? call_arg(call, 0) : NULL, *addr = address_of(call);
+	const struct type *t = addr->type;
+
+	if (family && family->type->kind != TYPE_INT)
+		return check_fail(c, family->span, DIAG_ARG_TYPE, "an address family is a number, not %s",
+			type_name(check_arena(c), family->type));
+	if (t->kind == TYPE_INT || is_bytes(t, 4) || is_bytes(t, 16))
+		return type_inet;
+	check_fail(c, addr->span, DIAG_ARG_TYPE, "an address is a number, or an array of 4 or 16 bytes, "
+		"not %s", type_name(check_arena(c), t));
+	return type_bad;
+}
+
+static struct ir *gen_ntop(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct expr *addr = address_of(call);
+	const struct type *t = addr->type;
+	struct ir *dst = into ? into : gen_mem(g, type_inet->size), *family;
+
+	family = call_arg(call, 1) ? gen_value(g, call_arg(call, 0)) :
+				     ir_int(g->ir, t->size == 16 ? AF_INET6 : AF_INET);
+	gen_zero(g, dst, type_inet->size);
+	ir_store(g->ir, dst, 0, 4, family);
+	if (t->kind == TYPE_INT)
+		ir_store(g->ir, dst, 4, 4, gen_value(g, addr));
+	else
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_offset(g->ir, dst, 4),
+			ir_int(g->ir, t->size), gen_value(g, addr));
+	return dst;
+}
+
+/* ---- macaddr ------------------------------------------------------------ */
+
+static const struct type *check_macaddr(struct check *c, struct expr *call)
+{
+	struct expr *addr = call_arg(call, 0);
+
+	if (is_bytes(addr->type, 6))
+		return type_shown(check_arena(c), SHOWN_MAC, NULL);
+	return check_fail(c, addr->span, DIAG_ARG_TYPE, "macaddr() takes an array of 6 bytes, not %s",
+		type_name(check_arena(c), addr->type));
+}
+
+static struct ir *gen_macaddr(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct ir *p = gen_value(g, call_arg(call, 0)), *high;
+
+	high = ir_binary(g->ir, IR_SHL, ir_load(g->ir, p, 4, 2, false), ir_int(g->ir, 32));
+	return ir_binary(g->ir, IR_OR, ir_load(g->ir, p, 0, 4, false), high);
+}
+
+/* ---- bswap -------------------------------------------------------------- */
+
+static const struct type *check_bswap(struct check *c, struct expr *call)
+{
+	const struct expr *n = call_arg(call, 0);
+
+	if (n->type->kind == TYPE_INT)
+		return type_int(n->type->size, false);
+	return check_fail(c, n->span, DIAG_ARG_TYPE, "bswap() takes an integer, not %s",
+		type_name(check_arena(c), n->type));
+}
+
+static struct ir *gen_bswap(struct gen *g, struct expr *call, struct ir *into)
+{
+	uint32_t size = call->type->size;
+	struct ir *v = gen_value(g, call_arg(call, 0)), *all = ir_int(g->ir, 0);
+
+	for (uint32_t i = 0; i < size; i++) {
+		struct ir *byte = ir_binary(g->ir, IR_LSHR, v, ir_int(g->ir, 8 * i));
+
+		byte = ir_binary(g->ir, IR_AND, byte, ir_int(g->ir, 0xff));
+		all = ir_binary(g->ir, IR_OR, all,
+			ir_binary(g->ir, IR_SHL, byte, ir_int(g->ir, 8 * (size - 1 - i))));
+	}
+	return all;
+}
+
+const struct builtin builtins_net[] = {
+	{
+		.name = "bswap",
+		.sig = "int -> special",
+		.help = "the integer with its bytes in the other order",
+		.check = check_bswap,
+		.gen = gen_bswap,
+	},
+	{
+		.name = "macaddr",
+		.sig = "any -> special",
+		.help = "a hardware address, of an array of 6 bytes",
+		.check = check_macaddr,
+		.gen = gen_macaddr,
+	},
+	{
+		.name = "ntop",
+		.sig = "any [any] -> special",
+		.help = "an IP address: ntop([FAMILY,] ADDRESS), of a number or of 4 or 16 bytes",
+		.check = check_ntop,
+		.gen = gen_ntop,
+	},
+	BUILTINS_END,
+};
