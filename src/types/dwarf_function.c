@@ -23,7 +23,7 @@ struct function {
 	Dwarf_Die die;
 	uint64_t entry;
 	bool own; /* nobody else calls it, or it is Rust's: the compiler may pass as it likes */
-	bool copy; /* made for some of its callers */
+	bool copy; /* made for some of its callers, or called in a way of their own */
 	bool contradicts; /* the calling convention, with at least one parameter */
 	unsigned n;
 	struct param params[DIE_ARGS_MAX];
@@ -162,6 +162,14 @@ static bool is_copy(const char *symbol)
 	return strstr(symbol, ".part.") || strstr(symbol, ".isra.") || strstr(symbol, ".constprop.");
 }
 
+/* LLVM's mark where it has dropped parameters. */
+static bool has_own_convention(const struct debuginfo *d, const Dwarf_Die *function)
+{
+	uint64_t convention;
+
+	return die_unsigned(d, function, DW_AT_calling_convention, &convention) && convention == DW_CC_nocall;
+}
+
 bool debuginfo_function(struct debuginfo *d, const char *symbol, uint64_t vaddr, bool count_inlined,
 	struct signature *ret)
 {
@@ -170,6 +178,7 @@ bool debuginfo_function(struct debuginfo *d, const char *symbol, uint64_t vaddr,
 
 	if (!units_function(d, vaddr, &f.die))
 		return false;
+	f.copy |= has_own_convention(d, &f.die);
 	f.own = !die_flag(d, &f.die, DW_AT_external) || die_unit_is_rust(d, &f.die);
 	all_params(&f);
 	find_params(&f);

@@ -95,12 +95,20 @@ static bool is_holder(const struct walk *w, int tag)
 	return tag == DW_TAG_namespace || tag == DW_TAG_module || die_is_composite(tag);
 }
 
+/* Code in several pieces (f and f.cold) has ranges instead of an address: it begins with the first. */
+static bool entry_of(const struct debuginfo *d, Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	Dwarf_Addr base, end;
+
+	return !d->dw->entrypc(die, ret) || d->dw->ranges(die, 0, &base, ret, &end) > 0;
+}
+
 static void visit(struct walk *w, Dwarf_Die *die, int tag)
 {
 	Dwarf_Addr entry;
 	Dwarf_Die of;
 
-	if (!w->origin && tag == DW_TAG_subprogram && !w->info->dw->entrypc(die, &entry))
+	if (!w->origin && tag == DW_TAG_subprogram && entry_of(w->info, die, &entry))
 		vec_push(&w->unit->functions, (struct unit_function){entry, *die});
 	if (w->origin && tag == DW_TAG_inlined_subroutine &&
 		die_ref(w->info, die, DW_AT_abstract_origin, &of) && of.addr == w->origin->addr)

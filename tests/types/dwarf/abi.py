@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """abi.py ARGS [SEED [COUNT]] - calls functions of random parameters and compares where each argument
 is with where ARGS, from the debug information, says that it is. The callee is assembler that records
-registers and stack. On arm64 it runs under qemu-aarch64, where that is installed."""
+registers and stack. On arm64 it runs under qemu-aarch64, where that is installed.
+
+    abi.py --build ARCH     builds the programs only, for a machine without compilers"""
 import pathlib
+import platform
 import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+MADE = pathlib.Path(__file__).resolve().parents[3] / 'build' / 'types' / 'abi'
+COUNT = 120 # functions
 
 TYPES = r'''
 #include <complex.h>
@@ -201,33 +207,53 @@ def compare(listing, seen):
     return checked, wrong
 
 
+def compilers():
+    """(machine, compiler, what runs its programs)"""
+    return [('x86_64', 'gcc', []), ('x86_64', 'clang', []), ('aarch64', 'aarch64-linux-gnu-gcc', ['qemu-aarch64'])]
+
+
+def build_all(arch):
+    for machine, compiler, _ in compilers():
+        if machine != {'amd64': 'x86_64', 'arm64': 'aarch64'}[arch] or not shutil.which(compiler):
+            continue
+        folder = MADE / compiler
+        folder.mkdir(parents=True, exist_ok=True)
+        build(folder, machine, [compiler], make(COUNT, random.Random(1), compiler))
+        print(folder / 'call', folder / 'defs.so', sep='\n')
+
+
+def check(args, folder, runner, count):
+    """(arguments compared, what is wrong)"""
+    seen = read(subprocess.run([*runner, folder / 'call'], capture_output=True, text=True, check=True).stdout)
+    listing = subprocess.run([args, folder / 'defs.so'], capture_output=True, text=True, check=True).stdout
+    checked, wrong = compare(listing, seen)
+    if checked < 3 * count:
+        wrong.append(f'only {checked} arguments were compared')
+    return checked, wrong
+
+
 def main():
+    if sys.argv[1] == '--build':
+        build_all(sys.argv[2])
+        return
     args = sys.argv[1]
     rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 120
-    machines = [('x86_64', ['gcc'], []), ('x86_64', ['clang'], []),
-                ('aarch64', ['aarch64-linux-gnu-gcc'], ['qemu-aarch64'])]
-    print(f'1..{len(machines)}')
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else COUNT
+    print(f'1..{len(compilers())}')
     failed = False
-    for i, (machine, compiler, runner) in enumerate(machines, 1):
-        name = f'{i} - {compiler[0]}'
-        native = subprocess.run(['uname', '-m'], capture_output=True, text=True).stdout.strip()
-        runner = [] if machine == native else runner
-        lacking = [c for c in compiler + runner if not shutil.which(c)]
-        if (machine != native and not runner) or lacking:
+    for i, (machine, compiler, runner) in enumerate(compilers(), 1):
+        name = f'{i} - {compiler}'
+        runner = [] if machine == platform.machine() else runner
+        made = (MADE / compiler / 'call').exists() and not runner and not shutil.which(compiler)
+        lacking = [c for c in [*([] if made else [compiler]), *runner] if not shutil.which(c)]
+        if (machine != platform.machine() and not runner) or lacking:
             print(f'ok {name} # SKIP {" ".join(lacking) or machine} is not here')
             continue
         with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            functions = make(count, rng, compiler[0])
-            build(folder, machine, compiler, functions)
-            seen = read(subprocess.run(runner + [folder / 'call'], capture_output=True, text=True,
-                                       check=True).stdout)
-            listing = subprocess.run([args, folder / 'defs.so'], capture_output=True, text=True,
-                                     check=True).stdout
-        checked, wrong = compare(listing, seen)
-        if checked < 3 * count:
-            wrong.append(f'only {checked} arguments were compared')
+            folder = MADE / compiler if made else pathlib.Path(folder)
+            if not made:
+                build(folder, machine, [compiler], make(count, rng, compiler))
+            checked, wrong = check(args, folder, runner, count)
         print(f'{"not " if wrong else ""}ok {name}')
         print(f'# {checked} arguments')
         for text in wrong[:20]:

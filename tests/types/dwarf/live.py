@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """live.py STRATA - arguments of running programs in C, C++ and Rust, by name: the values that the programs
-call their functions with; and what strata says where debug information is missing."""
+call their functions with; and what strata says where debug information is missing.
+
+    live.py --build ARCH     builds the programs only, for a machine without compilers"""
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+
+MADE = pathlib.Path(__file__).resolve().parents[3] / 'build' / 'types' / 'live'
 
 C_ABI = r'''
 struct point { int x, y; };
@@ -34,8 +39,10 @@ static __attribute__((noinline)) int own(int dead, int used, int five)
 { __asm__ volatile("" :: "r"(used)); return used * five; }
 static inline int small(int k) { __asm__ volatile("" :: "r"(k)); return k; }
 int (*address)(int) = small;
+__attribute__((cold, noinline)) void rare(int k) { printf("%d\n", k); }
+__attribute__((noinline)) int split(int k, char *s) { if (k > 99) { rare(k); rare(k + 1); } return k + *s; }
 int main(int argc, char **argv)
-{ return own(1, argc + 40, 5) + own(2, argc + 41, 5) + small(argc) + address(argc) == 0; }
+{ return split(argc + 6, argv[0]) + own(1, argc + 40, 5) + own(2, argc + 41, 5) + small(argc) + address(argc) == 0; }
 '''
 CPP = r'''
 #include <cstdint>
@@ -54,6 +61,10 @@ int main()
 	make(owner{&k, 9}, 4, color::green);
 }
 '''
+RUST_GONE = r'''
+#[inline(never)] fn text(s: &str, xs: &[u32], k: usize) -> usize { println!("{}", s); k + xs.len() }
+fn main() { println!("{}", text("hello", &[1, 2], std::env::args().count() + 8)); }
+'''
 RUST = r'''
 pub struct Point { pub x: i32, pub y: i64 }
 #[inline(never)] #[no_mangle]
@@ -67,12 +78,14 @@ CASES = [
      'uprobe:P:f { print((args.n, args.last)); print(args.p); print(args.big); }'
      'uprobe:P:make { print(args); }'
      'uprobe:P:many { print(args); }'
-     'uprobe:P:two { print(args.p); print(*args.q); print(args.p.b); }',
+     'uprobe:P:two { print(args.p); print(*args.q); print(args.p.b); }'
+     'uretprobe:P:many { print(retval); }'
+     'uretprobe:P:two { print(retval); }',
      ['(3, 4)', '{ .x = 1, .y = 2 }', '{ .a = 7, .b = 8, .c = 9 }', '{ .from = 5, .k = 6 }',
       '{ .a = 1, .b = 2, .c = 3, .d = 4, .e = 5, .f = 6, .g = -7, .h = 8, .i = 122, .j = 9 }',
-      '{ .a = 10, .b = text }', '{ .a = 10, .b = text }', 'text']),
-    ('a function that the compiler has changed', 'gcc', ['-O2'], 'own.c', C_OWN,
-     'uprobe:P:own.constprop.0 { print(args.used); }', ['41', '42']),
+      '2', '{ .a = 10, .b = text }', '{ .a = 10, .b = text }', 'text', '126']),
+    ('functions that the compiler has changed or split', 'gcc', ['-O2'], 'own.c', C_OWN,
+     'uprobe:P:own.constprop.0 { print(args.used); } uprobe:P:split { print(args.k); }', ['7', '41', '42']),
     ('methods, bases and references', 'g++', ['-O1'], 'classes.cc', CPP,
      'uprobe:P:*method* { print((args.this->id, args.this->own, args.k, args.from->id, args.from->own)); '
      'print(((struct derived *)arg2)->own); }'
@@ -82,6 +95,7 @@ CASES = [
      'uprobe:P:look { print((args.p->x, args.p->y, args.n, args.name.length)); '
      'print(str(args.name.data_ptr, args.name.length)); print(((struct Point *)arg0)->y); }',
      ['(-1, 2, 3, 4)', 'four', '2']),
+    ('Rust, optimised', 'rustc', ['-O'], 'gone.rs', RUST_GONE, 'uprobe:P:*text* { print(args.k); }', ['9']),
 ]
 # (title, flags, commands on the program, script, parts of what is said)
 SAID = [
@@ -91,6 +105,8 @@ SAID = [
     ('not where it begins', ['-g'], [], 'uprobe:P:make+1 { print(args.k); }', ['they are known only where a function begins']),
     ('in a floating-point register', ['-g'], [], 'uprobe:P:two { print(args.f); }', ['floating-point register']),
 ]
+ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(platform.machine(), platform.machine())
+SLOW = int(os.environ.get('STRATA_SLOW', 1))
 number = 0
 failed = False
 
@@ -104,25 +120,57 @@ def report(title, wrong, skipped=None):
         print('#', line)
 
 
-def build(folder, compiler, flags, file, text):
+def build(folder, compiler, flags, file, text, name='prog'):
     (folder / file).write_text(text)
-    subprocess.run([compiler, *flags, '-o', folder / 'prog', folder / file], check=True)
-    return folder / 'prog'
+    subprocess.run([compiler, *flags, '-o', folder / name, folder / file], check=True)
+    return folder / name
+
+
+def made_name(flags, file):
+    return pathlib.Path(file).stem + ('.debug' if '-g' in flags else '')
+
+
+def programs():
+    """(compiler, flags, file, text) of each program, once."""
+    wanted = [(compiler, ['-g', *flags], file, text) for _, compiler, flags, file, text, *_ in CASES]
+    wanted += [('gcc', ['-O1', *flags], 'abi.c', C_ABI) for _, flags, *_ in SAID]
+    return {made_name(flags, file): (compiler, flags, file, text) for compiler, flags, file, text in wanted}
+
+
+def build_all(arch):
+    """For another machine; the file names are what find() looks for there."""
+    folder = MADE / arch
+    folder.mkdir(parents=True, exist_ok=True)
+    prefix = 'aarch64-linux-gnu-' if arch == 'arm64' and platform.machine() == 'x86_64' else ''
+    for name, (compiler, flags, file, text) in programs().items():
+        if shutil.which(prefix + compiler):
+            print(build(folder, prefix + compiler, flags, file, text, name))
+
+
+def find(folder, compiler, flags, file, text):
+    """The program, built here or before; None without a compiler."""
+    if shutil.which(compiler):
+        return build(folder, compiler, flags, file, text)
+    made = MADE / ARCH / made_name(flags, file)
+    return made if made.exists() else None
 
 
 def run(strata, script, program, *more):
     return subprocess.run([strata, *more, '-e', script.replace(':P:', f':{program}:'), '-c', str(program)],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=60 * SLOW)
 
 
 def live(strata):
     for title, compiler, flags, file, text, script, wanted in CASES:
-        if os.geteuid() or not shutil.which(compiler):
-            report(title, [], f'no {compiler}' if not os.geteuid() else 'needs root')
+        if os.geteuid():
+            report(title, [], 'needs root')
             continue
         with tempfile.TemporaryDirectory(prefix='dwarf') as folder:
             folder = pathlib.Path(folder)
-            program = build(folder, compiler, ['-g', *flags], file, text)
+            program = find(folder, compiler, ['-g', *flags], file, text)
+            if not program:
+                report(title, [], f'no {compiler}')
+                continue
             done = run(strata, script, program, '-q', '-o', folder / 'out')
             have = (folder / 'out').read_text().split('\n') if (folder / 'out').exists() else []
             have = [line for line in have if line]
@@ -133,15 +181,21 @@ def live(strata):
 def said(strata):
     for title, flags, commands, script, parts in SAID:
         with tempfile.TemporaryDirectory(prefix='dwarf') as folder:
-            program = build(pathlib.Path(folder), 'gcc', ['-O1', *flags], 'abi.c', C_ABI)
+            program = find(pathlib.Path(folder), 'gcc', ['-O1', *flags], 'abi.c', C_ABI)
+            if not program:
+                report(title, [], 'no gcc')
+                continue
             done = subprocess.run([strata, '-d', 'image', '-e', script.replace(':P:', f':{program}:')],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=60 * SLOW)
             missing = [p for p in parts if p not in done.stderr]
             report(title, [f'not said: {p}' for p in missing] and
                    [f'not said: {missing}', *done.stderr.splitlines()])
 
 
 def main():
+    if sys.argv[1] == '--build':
+        build_all(sys.argv[2])
+        return
     strata = os.path.abspath(sys.argv[1])
     print(f'1..{len(CASES) + len(SAID)}')
     live(strata)
