@@ -211,11 +211,14 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 {
 	const struct member *m = n->kind == EXPR_FIELD ? n->field.member : NULL;
 	struct ref r = ref_of(g, n);
+	struct span statement = g->at;
 	struct ir *v;
 
 	if (m && m->type->kind == TYPE_ARRAY && n->type->kind == TYPE_POINTER)
 		return address(g, &r); /* of a flexible array */
+	g->at = n->span; /* where it fails */
 	v = load(g, &r, n->type, into);
+	g->at = statement;
 	return m && m->bit_size ? bits_of(g, m, v) : v;
 }
 
