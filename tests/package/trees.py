@@ -22,6 +22,9 @@ from tap import Cases
 MADE, TREES = TOP / 'build' / 'package', TOP / 'build' / 'peers'
 SCRIPT = 'profile:hz:99 { @[ustack] = count(); }'
 APP = '/app.py'
+C_PART = 'struct pair { int a; long b; } begin { print(sizeof(struct pair)); exit() }'
+ARGUMENTS = ('struct pair { int a; long b; }; __attribute__((noinline)) long sum(struct pair *p, int k) { return p->b + k; }'
+             'int main(int argc, char **argv) { struct pair p = { 6, 7 }; return sum(&p, argc) == 0; }')
 SIZE = 40 * 1000 * 1000
 # $1: the tree; the rest: the command that runs there. The mounts end with the namespace.
 ENTER = """
@@ -81,6 +84,27 @@ printf '%s\n' "${COMPREPLY[@]}"
 '''
 
 
+def c_part(cases, what, tree, strata, *wanted):
+    """What a script with definitions in C prints."""
+    done = within(tree, strata, '-q', '-e', C_PART)
+    said = done.stdout + done.stderr
+    cases.check(all(w in said for w in wanted), f'{what}: definitions in C', said)
+
+
+def arguments(cases, what, tree, strata, lacking=None):
+    """What a program's debug information says; lacking: a package without which it is not read."""
+    done = within(tree, strata, '-q', '-e', 'uprobe:/sum:sum { print((args.p->b, args.k)); }', '-c', '/sum')
+    cases.check(done.stdout.startswith('(7, 1)\n') if not lacking else lacking in done.stderr,
+                f'{what}: arguments by name', done.stdout, done.stderr)
+
+
+def make_program(tree):
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory) / 'sum.c'
+        source.write_text(ARGUMENTS)
+        subprocess.run(['gcc', '-g', '-O1', '-static', '-o', tree / 'sum', source], check=True)
+
+
 def deb(cases):
     debs = sorted(MADE.glob('*.deb'))
     with bare() as tree:
@@ -96,6 +120,14 @@ def deb(cases):
         done = within(tree, 'strata', '-V')
         cases.check(done.stdout.startswith('strata '), 'strata -V', done.stdout, done.stderr)
         first_line(cases, 'the .deb', tree, 'strata', f'python3 {APP}', r'^ +work .*/app\.py:\d+$', r'^ +_start\+')
+        make_program(tree)
+        libraries = recommended(debs[0], 'libclang1-', 'libdw')
+        within(tree, 'dpkg', '--purge', '--force-depends', *libraries)
+        arguments(cases, 'the .deb without libdw', tree, 'strata', 'libdw1')
+        c_part(cases, 'the .deb without libclang', tree, 'strata', 'error: ', 'libclang1')
+        within(tree, 'apt-get', '-qq', '-y', '--no-install-recommends', 'install', *libraries)
+        arguments(cases, 'the .deb with libdw', tree, 'strata')
+        c_part(cases, 'the .deb with libclang', tree, 'strata', '16\n')
         done = within(tree, 'sh', '-c', 'man strata | cat')
         # A minimal Debian excludes manuals, so the page is read from the package itself.
         page = within(tree, 'sh', '-c', f'dpkg-deb --fsys-tarfile /{debs[0].name} | tar -xO ./usr/share/man/man8/strata.8.gz'
@@ -104,6 +136,11 @@ def deb(cases):
         cases.check('tracing one-liners' in shown and 'SYNOPSIS' in shown, 'its manual', done.stderr, page.stderr)
         done = within(tree, 'bash', '-c', BASH_TAB)
         cases.check(done.stdout == 'sched_switch\n', 'TAB', done.stdout, done.stderr)
+
+
+def recommended(package, *names):
+    control = subprocess.run(['dpkg-deb', '-f', package, 'Recommends'], capture_output=True, text=True, check=True).stdout
+    return [re.search(name + r'\d\w*', control).group() for name in names]
 
 
 def unpacked_package(name, directory):
@@ -129,6 +166,9 @@ def busybox(cases):
                    r'^ +busybox\+')
         done = within(tree, '/strata', '-l', 'tracepoint:sched:sched_sw*')
         cases.check('tracepoint:sched:sched_switch' in done.stdout, 'busybox alone: -l', done.stdout, done.stderr)
+        make_program(tree)
+        arguments(cases, 'busybox alone', tree, '/strata')
+        c_part(cases, 'busybox alone', tree, '/strata', 'error: this build of strata has no parser for C')
 
 
 def musl(cases):
