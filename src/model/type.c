@@ -135,13 +135,15 @@ const struct composite *composite_of(const struct type *t)
 	return c;
 }
 
-enum { NESTING_MAX = 16 };
+enum { NESTING_MAX = 16, MEMBERS_MAX = 100000 };
 
-static bool find_member(const struct type *t, const char *name, struct member *ret, unsigned depth)
+/* budget: members that may still be looked at, since unions in unions can hold more than there is time. */
+static bool find_member(const struct type *t, const char *name, struct member *ret, unsigned depth,
+	unsigned *budget)
 {
 	const struct composite *c = composite_of(t);
 
-	for (unsigned i = 0; i < c->n; i++) {
+	for (unsigned i = 0; i < c->n && *budget; i++, --*budget) {
 		const struct member *m = &c->members[i];
 
 		if (*m->name) {
@@ -149,7 +151,7 @@ static bool find_member(const struct type *t, const char *name, struct member *r
 			if (!strcmp(m->name, name))
 				return true;
 		} else if (m->type->kind == TYPE_STRUCT && depth < NESTING_MAX &&
-			   find_member(m->type, name, ret, depth + 1)) {
+			   find_member(m->type, name, ret, depth + 1, budget)) {
 			ret->offset += m->offset;
 			return true;
 		}
@@ -159,7 +161,9 @@ static bool find_member(const struct type *t, const char *name, struct member *r
 
 bool type_member(const struct type *t, const char *name, struct member *ret)
 {
-	return *name && find_member(t, name, ret, 0);
+	unsigned budget = MEMBERS_MAX;
+
+	return *name && find_member(t, name, ret, 0, &budget);
 }
 
 /* Two sources, or two scripts, may have made one type twice; one of them may know its name alone. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "checker.h"
 #include "model/attach_point.h"
 
@@ -192,20 +193,38 @@ static const struct type *in_space(struct check *c, const struct type *t, enum s
 	return type_pointer(c->arena, t->pointer.to, space);
 }
 
-static void hint_member(struct check *c, const struct type *t, const char *written)
+enum { NAMES_MAX = 4096 };
+
+struct name_list {
+	const char **data;
+	size_t len, cap;
+};
+
+/* Those of unnamed structs are its own, too. */
+static void add_names(const struct type *t, struct name_list *names, unsigned depth)
 {
 	const struct composite *s = composite_of(t);
-	const char **names = arena_new_array(c->arena, const char *, s->n + 1), *near;
-	size_t n = 0;
 
-	for (unsigned i = 0; i < s->n; i++)
+	for (unsigned i = 0; i < s->n && names->len < NAMES_MAX; i++) {
 		if (*s->members[i].name)
-			names[n++] = s->members[i].name;
-	near = nearest(written, names, n);
+			vec_push(names, s->members[i].name);
+		else if (s->members[i].type->kind == TYPE_STRUCT && depth < 16)
+			add_names(s->members[i].type, names, depth + 1);
+	}
+}
+
+static void hint_member(struct check *c, const struct type *t, const char *written)
+{
+	struct name_list names = {};
+	const char *near;
+
+	add_names(t, &names, 0);
+	near = nearest(written, names.data, names.len);
+	vec_done(&names);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
-	else if (strchr(s->name, ' '))
-		check_hint(c, "strata -lv '%s' lists its members", s->name);
+	else if (strchr(composite_of(t)->name, ' '))
+		check_hint(c, "strata -lv '%s' lists its members", composite_of(t)->name);
 }
 
 /* int d[]: where the elements are, as in C. */
