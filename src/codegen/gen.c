@@ -33,7 +33,7 @@ struct gen_mark gen_mark(struct gen *g)
 
 void gen_release(struct gen *g, struct gen_mark m)
 {
-	g->mem_top = m.mem_top;
+	g->mem_top = m.mem_top > g->mem_kept ? m.mem_top : g->mem_kept;
 	for (int i = 0; i < GEN_POOL_CLASSES; i++)
 		g->fn.pool[i].used = m.used[i];
 }
@@ -352,7 +352,7 @@ static void gen_program(struct gen *g, const char *name)
 	source_move(g->script->source, &g->line, g->probe->span.start);
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
-	g->mem_top = 0;
+	g->mem_top = g->mem_kept = 0;
 	g->mem_used = g->mem_full = false;
 	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);

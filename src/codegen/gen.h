@@ -58,6 +58,7 @@ struct gen {
 	struct gen_fn fn;
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
+	uint32_t mem_kept;          /* below it nothing is given back: pointers lead there */
 	bool mem_used;
 	bool mem_full;              /* which was reported */
 	struct span at;             /* of the statement */

@@ -513,6 +513,7 @@ static struct ir *gen_logical(struct gen *g, struct expr *n)
 
 static struct ir *gen_binop(struct gen *g, struct expr *n)
 {
+	struct span statement = g->at;
 	struct ir *a, *b, *v;
 
 	if (n->op.op == OP_LAND || n->op.op == OP_LOR)
@@ -525,7 +526,9 @@ static struct ir *gen_binop(struct gen *g, struct expr *n)
 		return gen_text_order(g, n);
 	a = gen_value(g, n->op.left);
 	b = gen_value(g, n->op.right);
+	g->at = n->span; /* of a division by 0 */
 	v = gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
+	g->at = statement;
 	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 

@@ -211,11 +211,14 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 {
 	const struct member *m = n->kind == EXPR_FIELD ? n->field.member : NULL;
 	struct ref r = ref_of(g, n);
+	struct span statement = g->at;
 	struct ir *v;
 
 	if (m && m->type->kind == TYPE_ARRAY && n->type->kind == TYPE_POINTER)
 		return address(g, &r); /* of a flexible array */
+	g->at = n->span; /* where it fails */
 	v = load(g, &r, n->type, into);
+	g->at = statement;
 	return m && m->bit_size ? bits_of(g, m, v) : v;
 }
 
@@ -469,6 +472,11 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 		return cast_to_array(g, from, t);
 	if (t->kind == TYPE_BOOL)
 		return gen_truth(g, from);
+	if (t->kind == TYPE_POINTER && was->kind == TYPE_STRING) {
+		v = as_number(g, gen_bytes(g, from));
+		g->mem_kept = g->mem_top; /* the pointer may outlive the statement */
+		return v;
+	}
 	v = gen_value(g, from);
 	if (t->kind == TYPE_STRING || t->kind == TYPE_BUFFER) {
 		struct ir *dst = gen_mem(g, t->size);

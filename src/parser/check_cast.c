@@ -66,10 +66,12 @@ static const struct type *cast_to_struct(
 	return type_bad;
 }
 
-/* A pointer keeps the space of the one that is cast. */
+/* A pointer keeps the space of the one that is cast; a string's bytes lie in the kernel. */
 static const struct type *cast_to_pointer(
 	struct check *c, struct expr *n, const struct type *to, const struct type *from)
 {
+	if (from->kind == TYPE_STRING)
+		return type_pointer(c->arena, to->pointer.to, SPACE_KERNEL);
 	if (!type_is_number(from) && from->kind != TYPE_KSYM && !(is_int_array(from) && from->size == 8))
 		return cannot(c, n, from);
 	if (from->kind == TYPE_POINTER)

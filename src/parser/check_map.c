@@ -14,6 +14,17 @@ static struct map_state *state(struct check *c, const struct map *m)
 
 /* ---- growing ---- */
 
+/* &$x, where $x has grown since the last round. In the last one there is nothing left to grow. */
+static bool pointed_has_grown(struct check *c, const struct type *old, const struct type *t)
+{
+	const struct type *both;
+
+	if (c->final || old->kind != TYPE_POINTER || t->kind != TYPE_POINTER)
+		return false;
+	both = type_join(c->arena, old->pointer.to, t->pointer.to);
+	return both && type_eq(both, t->pointer.to);
+}
+
 /* The type that holds old and t; NULL: there is none. weak, *old_weak: an integer of either sign. */
 static const struct type *grow(struct check *c, const struct type *old, bool *old_weak,
 	const struct type *t, bool weak)
@@ -26,7 +37,7 @@ static const struct type *grow(struct check *c, const struct type *old, bool *ol
 		*old_weak = false;
 		return t->size >= old->size ? t : type_int(old->size, t->is_signed);
 	}
-	return type_join(c->arena, old, t);
+	return pointed_has_grown(c, old, t) ? t : type_join(c->arena, old, t);
 }
 
 static void learn(struct check *c, const struct type **known, const struct type *t)
@@ -301,7 +312,8 @@ static bool is_agg_call(const struct expr *n)
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
-/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. */
+/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. An element, `@a[k] = @b`,
+ * takes its number. */
 static bool copies_agg(struct check *c, struct expr *n)
 {
 	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
@@ -323,7 +335,7 @@ static void assign_map(struct check *c, struct stmt *n)
 	check_key(c, map, map->map.keys);
 	if (is_agg_call(value) && n->assign.op == OP_NONE)
 		t = value->type = check_call(c, value, true);
-	else if (copies_agg(c, value) && n->assign.op == OP_NONE)
+	else if (!map->map.keys && n->assign.op == OP_NONE && copies_agg(c, value))
 		t = type_bad;
 	else
 		t = check_value(c, value);

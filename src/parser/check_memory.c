@@ -269,7 +269,7 @@ const struct type *check_field(struct check *c, struct expr *n)
 
 /* ---- elements ---- */
 
-/* count 0: as many as are there, behind a pointer. A copy has none of them. */
+/* count 0: it is not known. */
 static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
 {
 	const struct expr *index = n->index.index;
@@ -278,8 +278,6 @@ static const struct type *element(struct check *c, struct expr *n, const struct 
 	if (!types_complete(c->env->types, of)->size)
 		return check_fail(c, n->span, DIAG_OPERAND, "an element of %s has no bytes",
 			check_type_name(c, n->index.object->type));
-	if (!count && !is_pointed_to(n->index.object))
-		return check_fail(c, n->span, DIAG_RANGE, "this array has no elements: a copy ends before them");
 	if (!expr_is_const(index, &i))
 		return of;
 	if (i < 0)

@@ -219,13 +219,13 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 	return type_bool;
 }
 
-/* Tuples of other shapes are never equal, which is known in the last round. */
+/* Tuples of two and of three members are never equal, which is known in the last round. */
 static bool other_shapes(struct check *c, struct expr *n)
 {
 	const struct type *l = n->op.left->type, *r = n->op.right->type;
 
 	if ((n->op.op != OP_EQ && n->op.op != OP_NE) || l->kind != TYPE_TUPLE || r->kind != TYPE_TUPLE ||
-		type_join(c->arena, l, r))
+		l->tuple.n == r->tuple.n)
 		return false;
 	if (c->final)
 		fold_to_bool(n, n->op.op == OP_NE);

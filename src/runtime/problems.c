@@ -10,17 +10,24 @@
 #include "base/owner.h"
 #include "base/source.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "model/image.h"
 #include "shared.h"
 
-enum { PLACES_SHOWN = 4 };
+enum { PLACES_SHOWN = 4, TEXT_SHOWN = 48 };
 
-static void add_place(struct str *out, const struct image *img, const struct image_record *r)
+/* "x.bt:3:5" and what stands there, if that is short. */
+static void add_place(struct str *out, const struct image *img, struct span at)
 {
 	unsigned line, col;
+	uint32_t len = at.end - at.start;
 
-	source_position(img->source, r->span.start, &line, &col);
+	source_position(img->source, at.start, &line, &col);
 	str_addf(out, "%s:%u:%u", img->source->name, line, col);
+	if (len && len <= TEXT_SHOWN && !memchr(img->source->text + at.start, '\n', len)) {
+		str_add(out, " ");
+		str_add_safe(out, img->source->text + at.start, len);
+	}
 }
 
 static bool is_read(const struct image_record *r)
@@ -32,37 +39,61 @@ void problem_first(const struct image *img, const struct image_record *r, bool r
 {
 	_cleanup_(str_done) struct str at = {};
 
-	add_place(&at, img, r);
+	add_place(&at, img, r->span);
 	if (!is_read(r))
 		log_warn("%s: division by zero: the result is 1", str_text(&at));
 	else if (reads)
 		log_warn("%s: memory could not be read: the value is 0 or empty", str_text(&at));
 }
 
-struct tally {
-	uint64_t n;
-	unsigned places;
-	struct str at;
+/* ---- at the end --------------------------------------------------------- */
+
+/* Reads that begin at one place of the script: where a->b fails, a->b->c does, too. */
+struct place_count {
+	const struct image *img;
+	struct span at; /* the shortest */
+	uint64_t n;     /* the most of one of them */
 };
 
-static void add(struct tally *t, const struct image *img, const struct image_record *r, uint64_t n)
+struct tally {
+	VEC(struct place_count) places;
+};
+
+static void add(struct tally *t, const struct image *img, struct span at, uint64_t n)
 {
-	t->n += n;
-	if (t->places++ >= PLACES_SHOWN)
+	for (size_t i = 0; i < t->places.len; i++) {
+		struct place_count *p = &t->places.data[i];
+
+		if (p->img != img || p->at.start != at.start)
+			continue;
+		p->at.end = at.end < p->at.end ? at.end : p->at.end;
+		p->n = n > p->n ? n : p->n;
 		return;
-	str_add(&t->at, t->at.len ? ", " : "");
-	add_place(&t->at, img, r);
-	if (n > 1)
-		str_addf(&t->at, " (%" PRIu64 ")", n);
+	}
+	vec_push(&t->places, (struct place_count){img, at, n});
 }
 
 /* reported: as many were when they happened. */
-static void report(struct tally *t, uint64_t reported, const char *what, const char *hint)
+static void report(struct tally *t, bool reported, const char *one, const char *many, const char *hint)
 {
-	if (t->n > reported)
-		log_warn("%" PRIu64 " %s: at %s%s%s", t->n, what, str_text(&t->at),
-			t->places > PLACES_SHOWN ? ", .." : "", hint);
-	str_done(&t->at);
+	_cleanup_(str_done) struct str at = {};
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < t->places.len; i++) {
+		const struct place_count *p = &t->places.data[i];
+
+		all += p->n;
+		if (i >= PLACES_SHOWN)
+			continue;
+		str_add(&at, i ? ", " : "");
+		add_place(&at, p->img, p->at);
+		if (p->n > 1 && t->places.len > 1)
+			str_addf(&at, " (%" PRIu64 ")", p->n);
+	}
+	if (all > (reported ? t->places.len : 0))
+		log_warn("%" PRIu64 " %s: at %s%s%s", all, all == 1 ? one : many, str_text(&at),
+			t->places.len > PLACES_SHOWN ? ", .." : "", hint);
+	vec_done(&t->places);
 }
 
 void problems_report(const struct shared *shared, const struct image *const *images, size_t n)
@@ -79,10 +110,10 @@ void problems_report(const struct shared *shared, const struct image *const *ima
 			uint64_t count;
 
 			if (!strcmp(r->kind, "problem") && !bpf_map_lookup_elem(fd, &id, &count))
-				add(is_read(r) ? &reads : &divisions, img, r, count);
+				add(is_read(r) ? &reads : &divisions, img, r->span, count);
 		}
 	}
-	report(&reads, 0, reads.n == 1 ? "read of memory failed" : "reads of memory failed",
+	report(&reads, false, "read of memory failed", "reads of memory failed",
 		": the values are 0 or empty");
-	report(&divisions, divisions.places, divisions.n == 1 ? "division by zero" : "divisions by zero", "");
+	report(&divisions, true, "division by zero", "divisions by zero", ": the result is 1");
 }

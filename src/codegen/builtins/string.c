@@ -7,6 +7,12 @@
 /* A string that max_strlen has cut ends in "..", two bytes beyond max_strlen. */
 enum { TRAILER = 2 };
 
+static bool has_no_text(const struct type *t)
+{
+	return t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT || t->kind == TYPE_STACK || t->kind == TYPE_USYM ||
+	       t->kind == TYPE_AGG;
+}
+
 static const struct type *check_str(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
@@ -18,6 +24,9 @@ static const struct type *check_str(struct check *c, struct expr *call)
 			"str() reads at least 1 byte, not %lld", (long long)n);
 	size = n < max ? n + 1 : max + TRAILER + 1;
 	expr_param_as_string(c, arg);
+	if (has_no_text(arg->type))
+		return check_fail(c, arg->span, DIAG_OPERAND, "str() reads a string at an address, not %s",
+			type_name(check_arena(c), arg->type));
 	if (arg->type->kind == TYPE_STRING)
 		return arg->type->size <= size ? arg->type : type_string(check_arena(c), size);
 	return type_string(check_arena(c), size);

@@ -108,6 +108,13 @@ static void no_args(const struct resolve_env *env, const struct attach_point *ap
 			p->func, why);
 }
 
+/* Whether debug information is installed must not decide what a script may do: `retval / 4096` of malloc()
+ * works without. A pointer to a struct has members, which is new. */
+static bool is_worth_a_type(const struct type *t)
+{
+	return t && (t->kind != TYPE_POINTER || t->pointer.to->kind == TYPE_STRUCT);
+}
+
 void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
 	struct place *p, uint64_t vaddr)
 {
@@ -127,7 +134,7 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 			s.inlined, s.inlined > 1 ? "s" : "");
 	if (ap->provider->has_fields)
 		p->fields = fields_of(env->arena, &s);
-	p->ret = s.ret;
+	p->ret = is_worth_a_type(s.ret) ? s.ret : NULL;
 	if (s.ret && ap->provider->has_retval)
 		p->ret_decl = arena_printf(env->arena, "%s retval", s.ret_c_type);
 }

@@ -3,6 +3,7 @@
 
 Types: ('int', 'u8': sign and size), ('bool',), ('enum', name), ('ptr', T or None), ('arr', T, n), ('struct', name),
 ('str', n). Members of a struct: (path, T, is a bit-field); those of unnamed members count as its own."""
+import functools
 import struct
 
 INT, PTR, ARRAY, STRUCT, UNION, ENUM, FWD, TYPEDEF, VOLATILE, CONST, RESTRICT = range(1, 12)
@@ -54,6 +55,7 @@ class Btf:
             return ('struct', f'{"struct" if kind == STRUCT else "union"} {self.name(name)}') if name else None
         return ('enum', f'enum {self.name(name)}') if kind in (ENUM, ENUM64) and name else None
 
+    @functools.cache
     def members(self, which):
         """Of 'struct NAME'; [] if there is none."""
         return self.members_of(self.structs[which]) if which in self.structs else []

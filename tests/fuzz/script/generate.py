@@ -391,11 +391,11 @@ class Maker:
 
     def range(self, indent):
         name = self.fresh()
-        start, end = self.one('0', '1', '-5', 'cpu', self.int(3)), \
-            self.one('3', '8', '9', '100', '10000', '1000000', 'pid', 'ncpus', '(uint8)rand', self.int(3))
+        start, end = self.one('0', '1', '-5', 'cpu', f'({self.int(3)})'), \
+            self.one('3', '8', '9', '100', '10000', '1000000', 'pid', 'ncpus', '(uint8)rand', f'({self.int(3)})')
         self.scopes.append([(name, 'int')])
         self.loop_vars.add(name)
-        # Parentheses, since `0..1..2` is not a range.
+        # Parentheses, since the ends of a range are no sums.
         text = f'for ({name} : {start}..{end}) {self.body(indent)}'
         self.scopes.pop()
         return text
