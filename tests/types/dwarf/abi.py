@@ -216,10 +216,13 @@ def build_all(arch):
     for machine, compiler, _ in compilers():
         if machine != {'amd64': 'x86_64', 'arm64': 'aarch64'}[arch] or not shutil.which(compiler):
             continue
-        folder = MADE / compiler
-        folder.mkdir(parents=True, exist_ok=True)
-        build(folder, machine, [compiler], make(COUNT, random.Random(1), compiler))
-        print(folder / 'call', folder / 'defs.so', sep='\n')
+        to = MADE / compiler
+        to.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=MADE) as folder: # several machines may want them
+            build(pathlib.Path(folder), machine, [compiler], make(COUNT, random.Random(1), compiler))
+            for name in ('call', 'defs.so'):
+                pathlib.Path(folder, name).replace(to / name)
+                print(to / name)
 
 
 def check(args, folder, runner, count):

@@ -138,13 +138,15 @@ def programs():
 
 
 def build_all(arch):
-    """For another machine; the file names are what find() looks for there."""
-    folder = MADE / arch
-    folder.mkdir(parents=True, exist_ok=True)
+    """For other machines, of which several are made at once; the file names are what find() looks for there."""
+    (MADE / arch).mkdir(parents=True, exist_ok=True)
     prefix = 'aarch64-linux-gnu-' if arch == 'arm64' and platform.machine() == 'x86_64' else ''
     for name, (compiler, flags, file, text) in programs().items():
-        if shutil.which(prefix + compiler):
-            print(build(folder, prefix + compiler, flags, file, text, name))
+        if not shutil.which(prefix + compiler):
+            continue
+        with tempfile.TemporaryDirectory(dir=MADE) as folder:
+            build(pathlib.Path(folder), prefix + compiler, flags, file, text, name).replace(MADE / arch / name)
+        print(MADE / arch / name)
 
 
 def find(folder, compiler, flags, file, text):
