@@ -10,6 +10,7 @@
 #include "model/provider.h"
 #include "parser/ast.h"
 #include "parser/settings.h"
+#include "types/types.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +30,7 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 	struct resolve_env env = {
 		.arena = a,
 		.diags = d,
+		.types = types_new(a, NULL),
 		.params = params,
 		.nparams = 2,
 	};
