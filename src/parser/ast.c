@@ -232,7 +232,8 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		break;
 	case EXPR_SIZEOF:
 	case EXPR_TYPEINFO:
-		fprintf(d->out, n->size.type ? " %s" : "", n->size.type ? n->size.type->text : "");
+		if (n->size.type)
+			fprintf(d->out, " %s", n->size.type->text);
 		break;
 	case EXPR_OFFSETOF:
 		dump_path(d, n->offset.path);
