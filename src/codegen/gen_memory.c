@@ -183,6 +183,8 @@ static struct ref ref_of_element(struct gen *g, struct expr *n)
 	const struct type *t = object->type;
 	struct ref r = t->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
 
+	if (r.context && n->index.index->kind != EXPR_INT) /* the verifier wants constant offsets there */
+		r = (struct ref){.base = load_context(g, &r, t)};
 	if (t->kind == TYPE_TUPLE) {
 		r.offset += t->tuple.offsets[n->index.index->integer.value];
 	} else if (t->kind == TYPE_POINTER) {
