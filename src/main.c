@@ -458,6 +458,26 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	return find_loaded(m, exe, name);
 }
 
+static const char *const *traced_files(const struct resolve_env *env, bool all)
+{
+	struct main *m = env->find_arg;
+	const char **list, *exe;
+
+	if (m->pid && all)
+		return proc_objects(m->target, m->pid);
+	exe = traced_exe(m);
+	if (!exe && m->pid) { /* it is in a container */
+		_cleanup_(freep) char *its = proc_exe(m->target, m->pid);
+
+		exe = its ? proc_path_in_root(m->target, m->pid, its) : NULL;
+	}
+	if (exe && all)
+		return target_closure(m->target, exe);
+	list = arena_new_array(m->compile.arena, const char *, 2);
+	list[0] = exe;
+	return list;
+}
+
 static bool compile_script(struct main *m)
 {
 	struct compile *c = &m->compile;
@@ -473,6 +493,7 @@ static bool compile_script(struct main *m)
 		.pid = m->child.pid ? m->child.pid : m->pid,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
 		.find_arg = m,
 	};
 	c->c_options = (struct c_options){
@@ -581,6 +602,7 @@ static int list(struct main *m)
 		.types = m->types,
 		.pid = m->pid,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
 		.find_arg = m,
 		.settings = settings_default(),
 		.listing = true,

@@ -109,6 +109,9 @@ int proc_open_file(struct target *t, int pid, const char *path);
 const char *proc_path_in_root(struct target *t, int pid, const char *path);
 /* The same for a file NAME or NAME.* that the process has mapped as code. */
 const char *proc_find_mapped(struct target *t, int pid, const char *name);
+/* The files that a process (0: any) has mapped as code, each once, by paths that can be opened from here
+ * while it runs, NULL-terminated. */
+const char *const *proc_objects(struct target *t, int pid);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
 char *proc_exe(struct target *t, int pid);

@@ -23,6 +23,7 @@ const struct provider *const providers[] = {
 	&provider_tracepoint,
 	&provider_uprobe,
 	&provider_uretprobe,
+	&provider_usdt,
 	NULL,
 };
 

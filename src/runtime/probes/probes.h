@@ -21,6 +21,7 @@ extern const struct provider provider_rawtracepoint;
 extern const struct provider provider_tracepoint;
 extern const struct provider provider_uprobe;
 extern const struct provider provider_uretprobe;
+extern const struct provider provider_usdt;
 
 /* A zeroed place at the end of the attach point's list. */
 struct place *place_add(const struct resolve_env *env, struct attach_point *ap);
