@@ -9,19 +9,102 @@
 #include "owner.h"
 #include "str.h"
 
+static const struct source_use *find_use(const struct source *s, uint32_t at)
+{
+	unsigned from = 0, to = s->nuses;
+
+	while (to - from > 1) {
+		unsigned middle = (from + to) / 2;
+
+		if (s->uses[middle].start <= at)
+			from = middle;
+		else
+			to = middle;
+	}
+	return &s->uses[from];
+}
+
+struct source_spot source_spot(const struct source *s, uint32_t at)
+{
+	struct source_spot spot = {.name = s->name, .end = (uint32_t)s->len};
+
+	if (at >= SOURCE_USES && s->nuses) {
+		spot.use = find_use(s, at);
+		at = at - spot.use->start + spot.use->body;
+	}
+	if (s->nfiles)
+		spot.end = s->files[0].start - 1;
+	for (unsigned i = 0; i < s->nfiles && at >= s->files[i].start; i++) {
+		spot.name = s->files[i].name;
+		spot.start = s->files[i].start;
+		spot.end = spot.start + s->files[i].len;
+	}
+	spot.at = at < spot.end ? at : spot.end;
+	return spot;
+}
+
+uint32_t source_add_file(
+	struct arena *a, struct source *s, const char *name, const char *text, size_t len)
+{
+	struct source_file *files = arena_new_array(a, struct source_file, s->nfiles + 1);
+	size_t start = s->len + 1;
+	char *all;
+
+	if (start + len >= SOURCE_USES)
+		return 0;
+	all = arena_alloc(a, start + len + 1);
+	memcpy(all, s->text, s->len);
+	memcpy(all + start, text, len);
+	for (unsigned i = 0; i < s->nfiles; i++)
+		files[i] = s->files[i];
+	files[s->nfiles++] = (struct source_file){name, (uint32_t)start, (uint32_t)len};
+	s->files = files;
+	s->text = all;
+	s->len = start + len;
+	return (uint32_t)start;
+}
+
+uint32_t source_add_use(struct arena *a, struct source *s, struct span body, struct span from)
+{
+	const struct source_use *last = s->nuses ? &s->uses[s->nuses - 1] : NULL;
+	uint32_t start = last ? last->start + last->len : SOURCE_USES, len = body.end - body.start + 1;
+
+	if (UINT32_MAX - start < len)
+		return 0;
+	if (!(s->nuses & (s->nuses - 1))) { /* there is space for powers of two */
+		struct source_use *uses = arena_new_array(a, struct source_use, 2 * s->nuses + 1);
+
+		if (s->nuses)
+			memcpy(uses, s->uses, s->nuses * sizeof(*uses));
+		s->uses = uses;
+	}
+	s->uses[s->nuses++] = (struct source_use){start, len, body.start, from};
+	return start;
+}
+
+struct span source_outermost(const struct source *s, struct span at)
+{
+	while (at.start >= SOURCE_USES && s->nuses)
+		at = find_use(s, at.start)->from;
+	return at;
+}
+
 void source_move(const struct source *s, struct source_cursor *c, uint32_t at)
 {
-	if (at > s->len)
-		at = (uint32_t)s->len;
-	while (c->at < at)
+	struct source_spot spot = source_spot(s, at);
+
+	if (c->file != spot.start)
+		*c = (struct source_cursor){spot.start, spot.start, spot.start, 0};
+	while (c->at < spot.at)
 		if (s->text[c->at++] == '\n') {
 			c->lines++;
 			c->line_start = c->at;
 		}
-	while (c->at > at)
+	while (c->at > spot.at)
 		if (s->text[--c->at] == '\n') {
 			c->lines--;
-			for (c->line_start = c->at; c->line_start && s->text[c->line_start - 1] != '\n';)
+			for (c->line_start = c->at;
+				c->line_start > spot.start && s->text[c->line_start - 1] != '\n';)
 				c->line_start--;
 		}
 }

@@ -35,7 +35,7 @@ static void parse_close(struct parse *p, void *scanner)
 	vec_done(&p->open);
 }
 
-struct script *parse(struct arena *a, const struct source *src, struct diags *d)
+struct script *parse(struct arena *a, struct source *src, struct diags *d)
 {
 	struct parse p = {.arena = a, .source = src, .diags = d};
 	const char *nul;
@@ -59,6 +59,8 @@ struct script *parse(struct arena *a, const struct source *src, struct diags *d)
 	p.script->source = src;
 	p.probes_end = &p.script->probes;
 	p.settings_end = &p.script->settings;
+	p.macros_end = &p.script->macros;
+	p.map_decls_end = &p.script->map_decls;
 	p.script->c_part = parse_open(&p, &scanner);
 	failed = yyparse(scanner, &p);
 	parse_close(&p, scanner);
@@ -170,6 +172,9 @@ static const char *const operators[] = {
 	"'('",
 };
 
+/* What stands outside of probes. */
+static const char *const definitions[] = {"a config block", "a macro", "the declaration of a map"};
+
 static bool among(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -213,8 +218,11 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 	if (field) /* a field, whose name may be a keyword, too */
 		add_expected(&names, "a name", &count);
 	for (unsigned i = 0; !field && i < n; i++)
-		if (!among(expected[i], hidden, nhidden))
+		if (!among(expected[i], hidden, nhidden) &&
+			!among(expected[i], definitions, ARRAY_SIZE(definitions)))
 			add_expected(&names, expected[i], &count);
+	if (among("a macro", expected, n))
+		add_expected(&names, "a definition", &count);
 	for (unsigned i = 0; !count && i < n; i++)
 		add_expected(&names, expected[i], &count);
 	if (count <= 5)
@@ -282,7 +290,7 @@ static void hint_unexpected(
 	else if (peer_word(p, at, word, sizeof(word)))
 		diag_hint(p->diags, "bpftrace has `%s`; strata does not yet", word);
 	else if (*text == '@' && !strcmp(word, "let"))
-		diag_hint(p->diags, "bpftrace has declared maps; strata does not yet");
+		diag_hint(p->diags, "maps are declared outside of probes: let @m = hash(100);");
 	else if (among("';'", expected, n) && first_on_line(p->source, at.start))
 		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
 }

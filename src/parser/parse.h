@@ -29,12 +29,15 @@ struct parse {
 	struct script *script;
 	struct probe **probes_end;
 	struct setting **settings_end;
+	struct macro **macros_end;
+	struct map_decl **map_decls_end;
 	struct probe *this_probe; /* being built */
 	bool too_deep;		  /* reported once */
 
 	/* the lexer's */
 	uint32_t at; /* bytes read */
 	unsigned braces;
+	bool declares; /* a map, up to the bracket that closes its size */
 	int comment_from; /* the state a comment returns to */
 	uint32_t comment_start;
 	VEC(struct opener) open;
@@ -103,6 +106,7 @@ struct expr *ast_param(struct parse *p, struct span at, unsigned number);
 struct expr *ast_var(struct parse *p, struct span at, const char *name);
 struct expr *ast_map(struct parse *p, struct span at, const char *name);
 struct expr *ast_word(struct parse *p, struct span at, const char *word);
+struct expr *ast_type(struct parse *p, struct span at, struct type_name *type);
 
 /* A statement without operands: BREAK, CONTINUE, RETURN. */
 struct stmt *ast_stmt(struct parse *p, struct span at, enum stmt_kind kind);
@@ -132,6 +136,11 @@ const char *span_text(struct parse *p, struct span at);
 void probe_begin(struct parse *p, struct attach_point *first);
 void probe_end(
 	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
+/* params: VAR, MAP, or CALL without parentheses. */
+void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
+	struct stmt *body);
+void map_decl_add(struct parse *p, struct span at, const char *name, struct span kind_at, const char *kind,
+	const struct expr *max_entries);
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
 /* ---- preamble.c ---- */
