@@ -50,7 +50,17 @@ static bool pass_macros(struct compile *c)
 
 static bool pass_types(struct compile *c)
 {
-	return types_add_c(c->env.types, c->env.diags, &c->source, c->script->c_part, &c->c_options);
+	const struct script *s = c->script;
+	struct c_options imported = c->c_options;
+	bool ok = true;
+
+	if (!s->nc_parts)
+		return types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
+	imported.nfiles = 0;
+	for (unsigned i = 0; ok && i < s->nc_parts; i++)
+		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
+			i + 1 == s->nc_parts ? &c->c_options : &imported);
+	return ok;
 }
 
 static bool pass_settings(struct compile *c)

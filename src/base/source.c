@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
@@ -44,23 +45,23 @@ struct source_spot source_spot(const struct source *s, uint32_t at)
 }
 
 uint32_t source_add_file(
-	struct arena *a, struct source *s, const char *name, const char *text, size_t len)
+	struct arena *a, struct source *s, const char *name, const struct source *file)
 {
 	struct source_file *files = arena_new_array(a, struct source_file, s->nfiles + 1);
 	size_t start = s->len + 1;
 	char *all;
 
-	if (start + len >= SOURCE_USES)
+	if (start + file->len >= SOURCE_USES)
 		return 0;
-	all = arena_alloc(a, start + len + 1);
+	all = arena_alloc(a, start + file->len + 1);
 	memcpy(all, s->text, s->len);
-	memcpy(all + start, text, len);
+	memcpy(all + start, file->text, file->len);
 	for (unsigned i = 0; i < s->nfiles; i++)
 		files[i] = s->files[i];
-	files[s->nfiles++] = (struct source_file){name, (uint32_t)start, (uint32_t)len};
+	files[s->nfiles++] = (struct source_file){name, file->real, (uint32_t)start, (uint32_t)file->len};
 	s->files = files;
 	s->text = all;
-	s->len = start + len;
+	s->len = start + file->len;
 	return (uint32_t)start;
 }
 
@@ -122,6 +123,7 @@ int source_read(struct arena *a, const char *path, struct source *ret)
 {
 	_cleanup_(fclosep) FILE *opened = NULL;
 	_cleanup_(str_done) struct str text = {};
+	_cleanup_(freep) char *real = NULL;
 	FILE *f = stdin;
 	char buf[4096];
 	size_t n;
@@ -138,7 +140,9 @@ int source_read(struct arena *a, const char *path, struct source *ret)
 	}
 	if (ferror(f))
 		return errno ? -errno : -EIO;
+	real = opened ? realpath(path, NULL) : NULL;
 	ret->name = arena_strdup(a, f == stdin ? "stdin" : path);
+	ret->real = real ? arena_strdup(a, real) : NULL;
 	ret->len = text.len;
 	ret->text = arena_strndup(a, str_text(&text), text.len);
 	return 0;

@@ -21,6 +21,7 @@ struct arena;
 
 struct source_file {
 	const char *name;
+	const char *real;    /* absolute, without links */
 	uint32_t start, len; /* in the text */
 };
 
@@ -32,6 +33,7 @@ struct source_use {
 
 struct source {
 	const char *name; /* "script.bt", "stdin", "-e" */
+	const char *real; /* the file's absolute path without links; NULL: it is none */
 	const char *text; /* NUL terminated */
 	size_t len;
 	struct source_file *files; /* imported */
@@ -51,7 +53,7 @@ struct source_spot {
 struct source_spot source_spot(const struct source *s, uint32_t at);
 /* Appends a file's text; the start of its spans, 0: there is no space. */
 uint32_t source_add_file(
-	struct arena *a, struct source *s, const char *name, const char *text, size_t len);
+	struct arena *a, struct source *s, const char *name, const struct source *file);
 /* Spans for another use of the text of `body`; the start of them, 0: there are too many. */
 uint32_t source_add_use(struct arena *a, struct source *s, struct span body, struct span from);
 /* The use outside of all macros: the span itself where it is in none. */

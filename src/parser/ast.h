@@ -293,7 +293,8 @@ struct setting {
 struct script {
 	struct arena *arena;
 	struct source *source;
-	struct span c_part; /* in the source, what C's compiler reads; empty: there is none */
+	struct span *c_parts; /* in the source, what C's compiler reads, of each file that has it */
+	unsigned nc_parts;
 	struct setting *settings;
 	struct probe *probes;
 	struct macro *macros;

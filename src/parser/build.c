@@ -560,6 +560,11 @@ void setting_add(struct parse *p, struct span at, const char *name, struct expr 
 {
 	struct setting *s = arena_new_obj(p->arena, struct setting);
 
+	if (p->imported) {
+		diag(p->diags, at, DIAG_CONFIG, "a file that is imported cannot have settings");
+		diag_hint(p->diags, "they belong into the script itself");
+		return;
+	}
 	s->name = name;
 	s->span = at;
 	s->value = value;

@@ -29,7 +29,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token <const char *> MAP "a @map" TYPE "a type"
 %token <unsigned> PARAM "a parameter"
 %token <bool> BOOLEAN "true or false"
-%token <struct expr *> INTEGER "a number" STRING "a string"
+%token <struct expr *> IMPORT "an import" INTEGER "a number" STRING "a string"
 %token <enum op> ASSIGN "an assignment"
 %token <const char *> MACRO "a macro" LET_MAP "the declaration of a map"
 %token CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
@@ -72,6 +72,7 @@ script	: %empty
 	| script probe
 	| script config
 	| script macro
+	| script IMPORT semi		{ import_add(p, @2, $2); }
 	| script map
 	| script error PROBE_END		{ yyerrok; if (diags_full(p->diags)) YYABORT; }
 	;

@@ -27,7 +27,9 @@ struct parse {
 	const struct source *source;
 	struct diags *diags;
 	struct script *script;
-	struct probe **probes_end;
+	struct probe *probes, **probes_end; /* of this file */
+	struct import *imports, **imports_end;
+	bool imported;
 	struct setting **settings_end;
 	struct macro **macros_end;
 	struct map_decl **map_decls_end;
@@ -144,8 +146,22 @@ void map_decl_add(struct parse *p, struct span at, const char *name, struct span
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
 /* ---- preamble.c ---- */
-/* The script's C part; empty: it has none. What is not closed is reported, and nothing is left. */
-struct span preamble_span(const struct source *src, struct diags *d);
+/* The C part of a script or of a file that it imports, whose text is `file`; empty: it has none. What is
+ * not closed is reported, and nothing is left. */
+struct span preamble_span(const struct source *src, struct span file, struct diags *d);
+
+/* ---- import.c ---- */
+struct import {
+	const char *path; /* as written */
+	struct span span;
+	struct import *next;
+};
+void import_add(struct parse *p, struct span at, const struct expr *path);
+/* Reads what a file imports, before its own probes are added to the script. */
+void import_all(struct parse *p, const struct import *first);
+/* A file that a script imports, once its text is part of the source. */
+void parse_file(struct parse *importing, struct span file);
+void c_part_add(struct script *s, struct span part);
 
 /* ---- grammar.y ---- */
 const char *token_name(int token);

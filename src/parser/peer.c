@@ -34,7 +34,7 @@ static const char *const settings[] = {
 };
 
 /* Keywords of what the grammar does not have. */
-static const char *const words[] = {"fn", "import"};
+static const char *const words[] = {"fn"};
 
 static bool among(const char *name, const char *const *list, size_t n)
 {

@@ -173,7 +173,7 @@ static bool is_call_of(struct expr *n, void *name)
 /* Macros of the C part may do so, too. */
 static bool may_mention(const struct resolve *r, const char *name)
 {
-	return r->script->c_part.end > r->script->c_part.start ||
+	return r->script->nc_parts ||
 	       expr_any(r->probe->predicate, is_call_of, (void *)name) ||
 	       stmt_any(r->probe->body, is_call_of, (void *)name);
 }
