@@ -34,6 +34,9 @@ bool expr_is_const(const struct expr *n, int64_t *ret_value);
  * error. For printf() and the like. */
 bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg);
 
+/* getopt(): replaces the call by the option's value, a literal. */
+const struct type *check_option(struct check *c, struct expr *call);
+
 /* Where a string is wanted: $1 that was given as a number becomes its text. True: n is a string
  * literal now. */
 bool expr_param_as_string(struct check *c, struct expr *n);

@@ -10,7 +10,7 @@
 
 static const char *const functions[] = {
 	"assert", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
-	"debugf", "dw_ustack", "errorf", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
+	"debugf", "dw_ustack", "errorf", "fail", "find", "has_cpid", "is_array", "is_err",
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
 	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "memcmp",
 	"numaid", "override", "path", "percpu_kaddr", "probetype", "pton",
@@ -34,7 +34,7 @@ static const char *const settings[] = {
 };
 
 /* Keywords of what the grammar does not have. */
-static const char *const words[] = {"fn", "import", "macro"};
+static const char *const words[] = {"fn"};
 
 static bool among(const char *name, const char *const *list, size_t n)
 {
