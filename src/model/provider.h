@@ -111,6 +111,8 @@ struct resolve_env {
 	/* The program that the command of -c or the process of -p runs; all: with all else that is mapped as
 	 * code, or will be when it begins. By paths that can be opened from here; NULL: it is not known. */
 	const char *const *(*traced_files)(const struct resolve_env *env, bool all);
+	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
+	bool (*wanted)(const struct resolve_env *env, const char *name);
 	void *find_arg;
 	struct settings settings; /* config */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
@@ -151,6 +153,8 @@ struct provider {
 	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct resolve_env *env, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
+	/* For -l: what may follow "NAME:", where that is a short list; ends with NULL. Or NULL. */
+	const char *const *names;
 	bool file;            /* its second word is a program or library */
 	bool finite;          /* all its places can be listed, so that -l '*:NAME' looks here, too */
 	/* Why nothing can be attached on this kernel; NULL: it can be, or that is unknown. */

@@ -64,6 +64,8 @@ bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_
  * without modules), "": of all. traceable: only those that ftrace lists, if it does. */
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable);
+/* A file with the names that ftrace would list, a name a line. 0 or -errno. */
+int target_set_traceable(struct target *t, const char *path);
 
 /* ---- kernel types (btf.c) ---- */
 /* Byte offset of a member ("thread.fsbase") in a kernel struct ("task_struct"),

@@ -44,5 +44,7 @@ const struct field *tracepoint_fields(const struct resolve_env *env, const struc
 /* kprobe.c; they stand in for fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);
+/* What -l lists of timers. */
+extern const char *const period_names[];
 /* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);

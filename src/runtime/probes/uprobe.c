@@ -171,7 +171,7 @@ static void add_matching_go(const struct resolve_env *env, struct attach_point *
 			add_at(env, ap, p, f.name, f.start);
 }
 
-/* An address with several names is one place, called by the first of them. */
+/* An address with several names is one place, called by the first of them; lists have all. */
 static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
@@ -180,7 +180,7 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t last = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!is_function(&s[i]) || s[i].vaddr == last || !glob_match(pattern, s[i].name))
+		if (!is_function(&s[i]) || (s[i].vaddr == last && !env->listing) || !glob_match(pattern, s[i].name))
 			continue;
 		last = s[i].vaddr;
 		if (!can_probe(p->elf, last)) {
