@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/source.h"
 #include "settings.h"
@@ -91,6 +92,12 @@ struct place {
 	const char *ret_decl;       /* for listings: "int retval"; or NULL */
 	struct place *next;
 };
+
+/* One probe to the script: a function's returns, a USDT probe's several places. */
+static inline bool place_is_same(const struct place *a, const struct place *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->func, b->func);
+}
 
 /* What attach points are expanded with: command line, settings, machine. */
 struct resolve_env {
