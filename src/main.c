@@ -39,7 +39,7 @@
 
 enum {
 	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE,
-	OPT_SYSROOT, OPT_UNWIND
+	OPT_SYSROOT, OPT_UNSAFE, OPT_UNWIND
 };
 
 struct main {
@@ -48,7 +48,7 @@ struct main {
 	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unwind, warn_reads;
+	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	const char *const *params;
 	unsigned nparams;
 	VEC(const char *) include_dirs, include_files;
@@ -246,6 +246,8 @@ static const struct option_row options[] = {
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
+		FLAG(unsafe)},
 	{"unwind", OPT_UNWIND, "PID|CORE",
 		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
 	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
@@ -471,6 +473,7 @@ static bool compile_script(struct main *m)
 		.params = m->params,
 		.nparams = m->nparams,
 		.pid = m->child.pid ? m->child.pid : m->pid,
+		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
 		.find_arg = m,

@@ -8,6 +8,7 @@ enum missing_probes { MISSING_ERROR, MISSING_WARN, MISSING_IGNORE };
 struct settings {
 	uint64_t js_source_maps; /* read source maps: show JavaScript as it was written */
 	uint64_t max_cache_mb;  /* largest size of the cache directory, in MiB */
+	uint64_t max_cat_bytes; /* of a file that cat() prints */
 	uint64_t max_map_keys;  /* elements of a map */
 	uint64_t max_memory_mb; /* for tables and files, in MiB: see unwinders_limit() */
 	uint64_t max_probes;    /* places that the whole script may be attached to */

@@ -27,6 +27,8 @@ static const struct row {
 		"true or false"},
 	{"max_cache_mb", EXPR_INT, offsetof(struct settings, max_cache_mb), 256, 1, 1 << 20, NULL,
 		"a number of MB"},
+	{"max_cat_bytes", EXPR_INT, offsetof(struct settings, max_cat_bytes), 10240, 0, 1 << 30, NULL,
+		"a number of bytes"},
 	{"max_map_keys", EXPR_INT, offsetof(struct settings, max_map_keys), 4096, 1, 1 << 26, NULL,
 		"a number"},
 	{"max_memory_mb", EXPR_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,

@@ -354,6 +354,7 @@ static struct image_object *new_object(struct session *s, const struct image *im
 		.out = &s->out,
 		.image = img,
 		.shared = &s->shared,
+		.settings = s->opt.settings,
 		.top = s->opt.top,
 		.warn_reads = s->opt.warn_reads,
 	};

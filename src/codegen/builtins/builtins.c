@@ -4,6 +4,7 @@
 
 const struct builtin *const builtin_families[] = {
 	builtins_agg,
+	builtins_format,
 	builtins_map,
 	builtins_net,
 	builtins_output,

@@ -10,6 +10,7 @@
 #define BUILTINS_END {.name = NULL}
 
 extern const struct builtin builtins_agg[];
+extern const struct builtin builtins_format[];
 extern const struct builtin builtins_map[];
 extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
