@@ -146,6 +146,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	const struct type *tb, struct ir *b);
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
 void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
+/* A text with zeros behind it; it is shorter than size. */
+void gen_text(struct gen *g, const char *text, struct ir *dst, uint32_t size);
 /* min(v, n - 1): an index that the verifier accepts. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 /* BPF helpers; the arguments are struct ir *. */

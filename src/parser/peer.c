@@ -9,15 +9,10 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"assert", "cgroup_path", "cgroupid", "container_of", "cpid",
-	"debugf", "dw_ustack", "fail", "find", "getopt", "has_cpid", "is_array", "is_err",
-	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
-	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "memcmp",
-	"numaid", "override", "path", "percpu_kaddr", "probetype", "pton",
-	"reg", "signal", "signal_thread", "skboutput", "socket_cookie",
-	"static_assert", "strcontains",
-	"strstr", "syscall_name", "tseries", "uaddr",
-	"unwatch", "usermode", "write_user",
+	"container_of", "cpid", "dw_ustack", "find", "getopt", "has_cpid", "is_array", "is_err",
+	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kfunc_allowed",
+	"kfunc_exist", "leader_comm", "leader_tid", "memcmp", "numaid", "path", "pton", "skboutput",
+	"socket_cookie", "strcontains", "strstr", "syscall_name", "tseries", "unwatch", "usermode",
 };
 
 static const char *const probes[] = {

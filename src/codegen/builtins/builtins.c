@@ -4,6 +4,9 @@
 
 const struct builtin *const builtin_families[] = {
 	builtins_agg,
+	builtins_assert,
+	builtins_cgroup,
+	builtins_change,
 	builtins_format,
 	builtins_map,
 	builtins_net,
