@@ -56,6 +56,9 @@ struct file_symbol {
 bool check_file_symbol(struct check *c, const char *path, const char *name, uint64_t offset,
 	struct file_symbol *ret);
 
+/* What bpftrace calls unstable, which the setting may forbid (enum unstable): may it be used? */
+bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting);
+
 /* Where a string is wanted: $1 that was given as a number becomes its text. True: n is a string
  * literal now. */
 bool expr_param_as_string(struct check *c, struct expr *n);

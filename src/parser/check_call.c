@@ -263,6 +263,18 @@ static bool check_args(struct check *c, struct expr *call, const struct sig *sig
 	return ok;
 }
 
+bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting)
+{
+	if (setting == UNSTABLE_WARN)
+		check_warn(c, at, DIAG_CONFIG, "%s may change in bpftrace: the config block asks for this warning",
+			what);
+	if (setting != UNSTABLE_ERROR)
+		return true;
+	check_fail(c, at, DIAG_CONFIG, "the config block forbids %s", what);
+	check_hint(c, "config = { unstable_%s = enable } allows it", what);
+	return false;
+}
+
 /* ---- the call ---- */
 
 static bool right_place(struct check *c, struct expr *n, bool into_map)

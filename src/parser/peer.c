@@ -20,14 +20,6 @@ static const char *const probes[] = {
 	"watchpoint", "asyncwatchpoint",
 };
 
-static const char *const settings[] = {
-	"cache_user_symbols", "cpp_demangle", "lazy_symbolication", "license", "log_size",
-	"max_bpf_progs", "max_type_res_iterations", "on_stack_limit", "show_debug_info",
-	"str_trunc_trailer", "symbol_source", "unstable_addr", "unstable_dw_ustack", "unstable_import",
-	"unstable_import_statement", "unstable_macro", "unstable_map_decl", "unstable_tseries",
-	"unstable_typeinfo", "use_blazesym",
-};
-
 /* Keywords of what the grammar does not have. */
 static const char *const words[] = {"fn", "import", "macro"};
 
@@ -48,8 +40,6 @@ bool peer_has(enum peer_kind kind, const char *name)
 		return AMONG(name, functions);
 	case PEER_PROBE:
 		return AMONG(name, probes);
-	case PEER_SETTING:
-		return AMONG(name, settings);
 	case PEER_WORD:
 		return AMONG(name, words);
 	}

@@ -7,6 +7,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_assert,
 	builtins_cgroup,
 	builtins_change,
+	builtins_config,
 	builtins_format,
 	builtins_map,
 	builtins_net,

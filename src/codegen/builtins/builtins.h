@@ -13,6 +13,7 @@ extern const struct builtin builtins_agg[];
 extern const struct builtin builtins_assert[];
 extern const struct builtin builtins_cgroup[];
 extern const struct builtin builtins_change[];
+extern const struct builtin builtins_config[];
 extern const struct builtin builtins_format[];
 extern const struct builtin builtins_map[];
 extern const struct builtin builtins_net[];

@@ -76,8 +76,8 @@ static const struct type *check_debugf(struct check *c, struct expr *call)
 			continue;
 		p = trace_conversion(p);
 		if (!p)
-			return check_fail(c, fmt->span, DIAG_FORMAT, "the kernel prints %%d %%u %%x %%p and %%s, with a "
-				"width and l or ll, and nothing else");
+			return check_fail(c, fmt->span, DIAG_FORMAT, "the kernel prints %%d %%u %%x %%p and %%s, "
+				"with a width and l or ll, and nothing else");
 		if (*p == 's' && arg->type->kind != TYPE_STRING)
 			return check_fail(c, arg->span, DIAG_FORMAT, "the kernel's %%s prints strings, not %s",
 				type_name(check_arena(c), arg->type));
