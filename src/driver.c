@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/log.h"
 #include "model/builtin.h"
 #include "model/image.h"
 #include "model/provider.h"
@@ -43,9 +44,24 @@ static bool pass_parse(struct compile *c)
 	return c->script != NULL;
 }
 
+static bool pass_macros(struct compile *c)
+{
+	return expand(c->script, &language, c->env.diags);
+}
+
 static bool pass_types(struct compile *c)
 {
-	return types_add_c(c->env.types, c->env.diags, &c->source, c->script->c_part, &c->c_options);
+	const struct script *s = c->script;
+	struct c_options imported = c->c_options;
+	bool ok = true;
+
+	if (!s->nc_parts)
+		return types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
+	imported.nfiles = 0;
+	for (unsigned i = 0; ok && i < s->nc_parts; i++)
+		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
+			i + 1 == s->nc_parts ? &c->c_options : &imported);
+	return ok;
 }
 
 static bool pass_settings(struct compile *c)
@@ -71,6 +87,23 @@ static bool pass_check(struct compile *c)
 	return ok;
 }
 
+/* What the command line has for the script. -- --help prints what it could have. */
+static bool pass_options(struct compile *c)
+{
+	const char *wrong;
+
+	for (unsigned i = 0; i < c->env.noptions; i++)
+		c->helps |= !strcmp(c->env.options[i], "help");
+	wrong = c->helps ? NULL : options_complaint(c->script, &c->env);
+	if (c->helps)
+		options_print(c->script, stdout);
+	if (wrong) {
+		log_error("%s", wrong);
+		log_hint("-- --help lists the options of the script");
+	}
+	return !c->helps && !wrong;
+}
+
 /* Both complain: one look at the script's mistakes shows them all. */
 static bool pass_names_and_types(struct compile *c, int last)
 {
@@ -78,7 +111,7 @@ static bool pass_names_and_types(struct compile *c, int last)
 
 	if (last < STAGE_TYPES)
 		return ok;
-	return pass_check(c) && ok;
+	return pass_check(c) && ok && pass_options(c);
 }
 
 static bool few_programs(struct compile *c)
@@ -129,6 +162,7 @@ static bool passes(struct compile *c)
 	int last = last_stage(c);
 
 	return pass_parse(c)
+	    && (last < STAGE_NAMES || pass_macros(c))
 	    && (last < STAGE_NAMES || pass_types(c))
 	    && pass_settings(c)
 	    && (last < STAGE_NAMES || pass_names_and_types(c, last))

@@ -33,6 +33,7 @@ struct compile {
 	bool dump[STAGE_MAX];
 	bool names_only;      /* -l: stop when the probes are known */
 	bool colour;
+	bool helps;           /* the script's options were listed, and nothing is to be run */
 	struct script *script;
 	struct image *image; /* the result */
 };

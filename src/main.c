@@ -49,8 +49,8 @@ struct main {
 	int pid, top;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unsafe, unwind, warn_reads;
-	const char *const *params;
-	unsigned nparams;
+	VEC(const char *) params;  /* of the script */
+	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
 	struct target *target;
 	struct types *types;
@@ -343,11 +343,16 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
 	/* Options may also follow the file, as bpftrace's users write them. */
-	if (m->file && optind < argc && argv[optind][0] == '-' && argv[optind][1] != '-' &&
-		!read_options(m, argc, argv))
+	if (m->file && optind < argc && argv[optind][0] == '-' && !read_options(m, argc, argv))
 		return false;
-	m->params = (const char *const *)argv + optind;
-	m->nparams = argc - optind;
+	for (; optind < argc; optind++) {
+		const char *arg = argv[optind];
+
+		if (!strncmp(arg, "--", 2) && arg[2])
+			vec_push(&m->options, arg + 2);
+		else
+			vec_push(&m->params, arg);
+	}
 	if (m->command && m->pid)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((m->core_exe || m->sysroot) && !m->core)
@@ -470,8 +475,10 @@ static bool compile_script(struct main *m)
 		.diags = diags_new(c->arena, &c->source),
 		.target = m->target,
 		.types = m->types,
-		.params = m->params,
-		.nparams = m->nparams,
+		.params = m->params.data,
+		.nparams = (unsigned)m->params.len,
+		.options = m->options.data,
+		.noptions = (unsigned)m->options.len,
 		.pid = m->child.pid ? m->child.pid : m->pid,
 		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
@@ -558,7 +565,7 @@ static int run(struct main *m)
 	int r, code;
 
 	if (!compile_script(m))
-		return 1;
+		return m->compile.helps ? 0 : 1;
 	if (!m->compile.image)
 		return 0;
 	if (!m->compile.image->nprogs) {
@@ -606,7 +613,7 @@ static int list_of_script(struct main *m)
 {
 	m->compile.names_only = true;
 	if (!compile_script(m))
-		return 1;
+		return m->compile.helps ? 0 : 1;
 	list_script(m->compile.arena, m->compile.script, log_level >= 1, stdout);
 	return 0;
 }
@@ -671,6 +678,8 @@ int main(int argc, char **argv)
 		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
+	vec_done(&m.params);
+	vec_done(&m.options);
 	vec_done(&m.include_dirs);
 	vec_done(&m.include_files);
 	types_close(m.types);

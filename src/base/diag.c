@@ -148,20 +148,20 @@ struct printer {
 
 enum { SHOWN = 160 }; /* bytes shown of a long line, around the span */
 
-/* The line that the byte is in, as far as it is shown. */
-static void line_around(const struct source *s, size_t at, size_t *start, size_t *end)
+/* The line that the spot is in, as far as it is shown. */
+static void line_around(const char *text, const struct source_spot *spot, size_t *start, size_t *end)
 {
-	for (*start = at; *start > 0 && s->text[*start - 1] != '\n';)
+	for (*start = spot->at; *start > spot->start && text[*start - 1] != '\n';)
 		--*start;
-	for (*end = at; *end < s->len && s->text[*end] != '\n';)
+	for (*end = spot->at; *end < spot->end && text[*end] != '\n';)
 		++*end;
 	if (*end - *start <= SHOWN)
 		return;
-	if (at - *start > SHOWN / 2)
-		*start = at - SHOWN / 2;
+	if (spot->at - *start > SHOWN / 2)
+		*start = spot->at - SHOWN / 2;
 	if (*end - *start > SHOWN)
 		*end = *start + SHOWN;
-	while (*start < at && ((unsigned char)s->text[*start] & 0xc0) == 0x80)
+	while (*start < spot->at && ((unsigned char)text[*start] & 0xc0) == 0x80)
 		++*start;
 }
 
@@ -170,22 +170,22 @@ static void line_around(const struct source *s, size_t at, size_t *start, size_t
  * a UTF-8 sequence is one column. */
 static void print_line(const struct printer *p, struct span at, const char *colour)
 {
+	struct source_spot spot = source_spot(p->source, at.start);
 	const char *text = p->source->text;
-	size_t len = p->source->len;
-	size_t from = at.start < len ? at.start : len, start, end, to, i;
+	size_t start, end, to, i;
 
-	line_around(p->source, from, &start, &end);
-	to = at.end < end ? at.end : end;
+	line_around(text, &spot, &start, &end);
+	to = spot.at + (at.end - at.start) < end ? spot.at + (at.end - at.start) : end;
 	fputs("    ", p->out);
 	for (i = start; i < end; i++)
 		putc(iscntrl((unsigned char)text[i]) && text[i] != '\t' ? ' ' : text[i],
 			p->out);
 	fputs("\n    ", p->out);
-	for (i = start; i < from; i++)
+	for (i = start; i < spot.at; i++)
 		if (((unsigned char)text[i] & 0xc0) != 0x80)
 			putc(text[i] == '\t' ? '\t' : ' ', p->out);
 	fprintf(p->out, "%s^", colour);
-	for (i = from + 1; i < to; i++)
+	for (i = spot.at + 1; i < to; i++)
 		if (((unsigned char)text[i] & 0xc0) != 0x80)
 			putc('^', p->out);
 	fprintf(p->out, "%s\n", p->off);
@@ -194,21 +194,34 @@ static void print_line(const struct printer *p, struct span at, const char *colo
 static void print_head(const struct printer *p, struct span at, const char *kind,
 	const char *colour, const char *text, const char *tag)
 {
+	struct source_spot spot = source_spot(p->source, at.start);
 	unsigned line, col;
 
 	source_position(p->source, at.start, &line, &col);
-	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, p->source->name, line, col,
-		colour, kind, p->off, text);
+	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, spot.name, line, col, colour, kind, p->off,
+		text);
 	if (tag)
 		fprintf(p->out, " [%s]", tag);
 	putc('\n', p->out);
 	print_line(p, at, colour);
 }
 
+/* The uses of macros that an error is within, from the inside to the outside. */
+static void print_uses(const struct printer *p, struct span at)
+{
+	const struct source_use *use;
+
+	while ((use = source_spot(p->source, at.start).use)) {
+		at = use->from;
+		print_head(p, at, "note", p->cyan, "in the macro used here", NULL);
+	}
+}
+
 static void print_diag(const struct printer *p, const struct diag *g)
 {
 	print_head(p, g->span, g->error ? "error" : "warning",
 		g->error ? p->red : p->yellow, g->text, tag_names[g->tag]);
+	print_uses(p, g->span);
 	for (const struct note *n = g->notes; n; n = n->next)
 		print_head(p, n->span, "note", p->cyan, n->text, NULL);
 	if (g->hint)
@@ -222,9 +235,10 @@ static struct diag **sorted(const struct diags *d)
 	unsigned n = 0;
 
 	for (struct diag *g = d->first; g; g = g->next) {
+		uint32_t at = source_outermost(d->source, g->span).start;
 		unsigned i = n++;
 
-		for (; i > 0 && all[i - 1]->span.start > g->span.start; i--)
+		for (; i > 0 && source_outermost(d->source, all[i - 1]->span).start > at; i--)
 			all[i] = all[i - 1];
 		all[i] = g;
 	}

@@ -652,6 +652,7 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 		return gen_cast(g, n);
 	case EXPR_PARAM:
 	case EXPR_WORD:
+	case EXPR_TYPE:
 	case EXPR_SIZEOF:
 	case EXPR_OFFSETOF:
 	case EXPR_TYPEINFO:

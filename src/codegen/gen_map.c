@@ -47,10 +47,12 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.name = arena_printf(g->arena, "AT_%s", m->name),
 		.key_size = key_size(m),
 		.value_size = slot_size(m),
-		.max_entries = m->key ? g->opt->max_map_keys : 1,
+		.max_entries = !m->key ? 1 : m->decl ? (uint32_t)m->decl->max_entries : g->opt->max_map_keys,
 	};
 
-	if (m->key)
+	if (m->key && m->decl && m->decl->lru)
+		def.type = per_cpu ? BPF_MAP_TYPE_LRU_PERCPU_HASH : BPF_MAP_TYPE_LRU_HASH;
+	else if (m->key)
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
 	else
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;

@@ -93,6 +93,8 @@ struct resolve_env {
 	struct types *types;       /* named types; NULL: none are needed */
 	const char *const *params; /* $1.. */
 	unsigned nparams;
+	const char *const *options; /* of the script, as written behind --: "depth=3", "all" */
+	unsigned noptions;
 	int pid;          /* -p, or the child of -c; 0: all */
 	/* For a bare name whose first hit in PATH is a script (a version manager's): the
 	 * ELF of that name which the traced command or process runs; NULL when that does

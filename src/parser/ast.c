@@ -3,6 +3,7 @@
 #include "ast.h"
 
 #include "base/arena.h"
+#include "base/owner.h"
 #include "base/str.h"
 #include "model/attach_point.h"
 #include "model/type.h"
@@ -36,49 +37,74 @@ const char *op_text(enum op op)
 	return op_texts[op];
 }
 
-static unsigned put_operands(
-	struct expr *ret[EXPR_OPERANDS_MAX], struct expr *a, struct expr *b, struct expr *c)
+struct type_name **expr_type_slot(struct expr *n)
 {
+	switch (n->kind) {
+	case EXPR_CAST:
+		return &n->cast.to;
+	case EXPR_SIZEOF:
+	case EXPR_TYPEINFO:
+		return &n->size.type;
+	case EXPR_OFFSETOF:
+		return &n->offset.type;
+	case EXPR_TYPE:
+		return &n->type_name;
+	default:
+		return NULL;
+	}
+}
+
+/* Of the expression of a typeof(). */
+static struct expr **of_type(struct type_name *t)
+{
+	while (t && t->inner)
+		t = t->inner;
+	return t ? &t->of : NULL;
+}
+
+static unsigned put_slots(
+	struct expr **ret[EXPR_OPERANDS_MAX], struct expr **a, struct expr **b, struct expr **c)
+{
+	struct expr **all[] = {a, b, c};
 	unsigned n = 0;
 
-	if (a)
-		ret[n++] = a;
-	if (b)
-		ret[n++] = b;
-	if (c)
-		ret[n++] = c;
+	for (unsigned i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i] && *all[i])
+			ret[n++] = all[i];
 	return n;
 }
 
-unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX])
+unsigned expr_slots(struct expr *n, struct expr **ret[EXPR_OPERANDS_MAX])
 {
 	switch (n->kind) {
 	case EXPR_MAP:
-		return put_operands(ret, n->map.keys, NULL, NULL);
+		return put_slots(ret, &n->map.keys, NULL, NULL);
 	case EXPR_CALL:
-		return put_operands(ret, n->call.args, NULL, NULL);
+		return put_slots(ret, &n->call.args, NULL, NULL);
+	case EXPR_TYPE:
+		return put_slots(ret, of_type(n->type_name), NULL, NULL);
 	case EXPR_FIELD:
-		return put_operands(ret, n->field.object, NULL, NULL);
+		return put_slots(ret, &n->field.object, NULL, NULL);
 	case EXPR_INDEX:
-		return put_operands(ret, n->index.object, n->index.index, NULL);
+		return put_slots(ret, &n->index.object, &n->index.index, NULL);
 	case EXPR_UNOP:
 	case EXPR_BINOP:
-		return put_operands(ret, n->op.left, n->op.right, NULL);
+		return put_slots(ret, &n->op.left, &n->op.right, NULL);
 	case EXPR_TERNARY:
-		return put_operands(ret, n->cond.test, n->cond.then, n->cond.els);
+		return put_slots(ret, &n->cond.test, &n->cond.then, &n->cond.els);
 	case EXPR_CAST:
-		return put_operands(ret, type_name_expr(n->cast.to), n->cast.value, NULL);
+		return put_slots(ret, of_type(n->cast.to), &n->cast.value, NULL);
 	case EXPR_SIZEOF:
 	case EXPR_TYPEINFO:
-		return put_operands(ret, type_name_expr(n->size.type), n->size.value, NULL);
+		return put_slots(ret, of_type(n->size.type), &n->size.value, NULL);
 	case EXPR_OFFSETOF:
-		return put_operands(ret, type_name_expr(n->offset.type), n->offset.value, NULL);
+		return put_slots(ret, of_type(n->offset.type), &n->offset.value, NULL);
 	case EXPR_TUPLE:
-		return put_operands(ret, n->tuple.first, NULL, NULL);
+		return put_slots(ret, &n->tuple.first, NULL, NULL);
 	case EXPR_BLOCK:
-		return put_operands(ret, n->block.value, NULL, NULL);
+		return put_slots(ret, &n->block.value, NULL, NULL);
 	case EXPR_COMPTIME:
-		return put_operands(ret, n->value, NULL, NULL);
+		return put_slots(ret, &n->value, NULL, NULL);
 	case EXPR_INT:
 	case EXPR_STRING:
 	case EXPR_BOOL:
@@ -88,6 +114,73 @@ unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]
 		break;
 	}
 	return 0;
+}
+
+unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX])
+{
+	struct expr **slots[EXPR_OPERANDS_MAX];
+	unsigned count = expr_slots((struct expr *)n, slots);
+
+	for (unsigned i = 0; i < count; i++)
+		ret[i] = *slots[i];
+	return count;
+}
+
+unsigned stmt_exprs(struct stmt *n, struct expr **ret[STMT_EXPRS_MAX])
+{
+	switch (n->kind) {
+	case STMT_ASSIGN:
+		return put_slots(ret, &n->assign.left, &n->assign.right, NULL);
+	case STMT_LET:
+		return put_slots(ret, of_type(n->let.to), &n->let.var, &n->let.value);
+	case STMT_EXPR:
+	case STMT_RETURN:
+		return put_slots(ret, &n->expr, NULL, NULL);
+	case STMT_IF:
+	case STMT_WHILE:
+		return put_slots(ret, &n->cond.test, NULL, NULL);
+	case STMT_UNROLL:
+	case STMT_FOR_RANGE:
+	case STMT_FOR_MAP:
+		return put_slots(ret, &n->loop.var, &n->loop.from, &n->loop.to);
+	case STMT_BLOCK:
+	case STMT_BREAK:
+	case STMT_CONTINUE:
+		break;
+	}
+	return 0;
+}
+
+unsigned stmt_stmts(struct stmt *n, struct stmt **ret[STMT_STMTS_MAX])
+{
+	unsigned count = 0;
+
+	switch (n->kind) {
+	case STMT_IF:
+	case STMT_WHILE:
+		if (n->cond.then)
+			ret[count++] = &n->cond.then;
+		if (n->cond.els)
+			ret[count++] = &n->cond.els;
+		break;
+	case STMT_UNROLL:
+	case STMT_FOR_RANGE:
+	case STMT_FOR_MAP:
+		ret[count++] = &n->loop.body;
+		break;
+	case STMT_BLOCK:
+		if (n->stmts)
+			ret[count++] = &n->stmts;
+		break;
+	case STMT_ASSIGN:
+	case STMT_LET:
+	case STMT_EXPR:
+	case STMT_RETURN:
+	case STMT_BREAK:
+	case STMT_CONTINUE:
+		break;
+	}
+	return count;
 }
 
 bool expr_any(struct expr *n, bool (*f)(struct expr *n, void *arg), void *arg)
@@ -106,30 +199,15 @@ bool expr_any(struct expr *n, bool (*f)(struct expr *n, void *arg), void *arg)
 
 static bool any_of_one(struct stmt *n, bool (*f)(struct expr *n, void *arg), void *arg)
 {
-	switch (n->kind) {
-	case STMT_ASSIGN:
-		return expr_any(n->assign.left, f, arg) || expr_any(n->assign.right, f, arg);
-	case STMT_LET:
-		return expr_any(type_name_expr(n->let.to), f, arg) || expr_any(n->let.var, f, arg) ||
-		       expr_any(n->let.value, f, arg);
-	case STMT_EXPR:
-	case STMT_RETURN:
-		return expr_any(n->expr, f, arg);
-	case STMT_IF:
-	case STMT_WHILE:
-		return expr_any(n->cond.test, f, arg) || stmt_any(n->cond.then, f, arg) ||
-		       stmt_any(n->cond.els, f, arg);
-	case STMT_BLOCK:
-		return stmt_any(n->stmts, f, arg);
-	case STMT_UNROLL:
-	case STMT_FOR_RANGE:
-	case STMT_FOR_MAP:
-		return expr_any(n->loop.var, f, arg) || expr_any(n->loop.from, f, arg) ||
-		       expr_any(n->loop.to, f, arg) || stmt_any(n->loop.body, f, arg);
-	case STMT_BREAK:
-	case STMT_CONTINUE:
-		break;
-	}
+	struct expr **exprs[STMT_EXPRS_MAX];
+	struct stmt **stmts[STMT_STMTS_MAX];
+
+	for (unsigned i = 0, most = stmt_exprs(n, exprs); i < most; i++)
+		if (expr_any(*exprs[i], f, arg))
+			return true;
+	for (unsigned i = 0, most = stmt_stmts(n, stmts); i < most; i++)
+		if (stmt_any(*stmts[i], f, arg))
+			return true;
 	return false;
 }
 

@@ -24,6 +24,7 @@ struct type_name;
 	E(VAR, "var")                                                                    \
 	E(MAP, "map")                                                                    \
 	E(CALL, "call")                                                                  \
+	E(TYPE, "type")                                                                  \
 	E(FIELD, "field")                                                                \
 	E(INDEX, "index")                                                                \
 	E(UNOP, "unop")                                                                  \
@@ -114,6 +115,7 @@ struct expr {
 		const char *word; /* WORD: a bare identifier that is no builtin: a mode, a unit */
 		struct { /* VAR: $x */
 			const char *name; /* without the $ */
+			unsigned use;     /* of the macro that it is local to; 0: of the script */
 			struct var *var;  /* by resolve */
 		} var;
 		/* MAP: @m or @m[k, ..]. Its type is that of the map's values, with one exception: a
@@ -133,6 +135,7 @@ struct expr {
 			const struct builtin *builtin; /* by resolve */
 			void *data; /* by the builtin's check, for its gen */
 		} call;
+		struct type_name *type_name; /* TYPE: an argument of a macro */
 		struct { /* FIELD: object.name, object->name, tuple.0 */
 			struct expr *object;
 			const char *name;
@@ -182,6 +185,7 @@ struct stmt {
 	enum stmt_kind kind;
 	uint16_t depth;    /* as an expression's */
 	bool discard;      /* EXPR of `_ = e`: do not warn that the value is unused */
+	bool last;         /* no `;` follows: of a macro's body, it is the value */
 	struct span span;
 	struct stmt *next; /* of the same block */
 	union {
@@ -210,6 +214,7 @@ struct stmt {
 /* A variable $x of a probe, known in the block where it is first set. */
 struct var {
 	const char *name;
+	unsigned use;            /* as of expr.var */
 	const struct type *type; /* by check, which may make it larger in each round */
 	struct span first;       /* where first written */
 	bool addressed;          /* &$x is taken: it lies in scratch memory */
@@ -223,6 +228,7 @@ struct var {
 /* A map. Integers in it have 8 bytes, whatever their type in the script. */
 struct map {
 	const char *name;          /* without the @ */
+	const struct map_decl *decl; /* let @m = kind(n); or NULL */
 	const struct type *key;    /* NULL: scalar; several keys: a tuple */
 	const struct type *value;
 	struct span first_key, first_value; /* that gave it these types */
@@ -244,6 +250,38 @@ struct probe {
 	bool block_loops;       /* by check: there are loops within expressions */
 };
 
+/* macro name(params) { statements } */
+struct macro {
+	const char *name;
+	struct span span;     /* of all; head: up to its body */
+	struct span head;
+	struct expr *params;  /* VAR, MAP; CALL: an expression, or a type */
+	unsigned nparams;
+	struct stmt *body;    /* BLOCK, as it was parsed */
+	bool expanding;       /* a use of it is being expanded */
+	struct macro *next;
+};
+
+/* let @name = kind(max_entries); */
+struct map_decl {
+	const char *name;     /* without the @ */
+	const char *kind;
+	struct span span, kind_span;
+	uint64_t max_entries; /* 0: after an error */
+	bool lru, per_cpu;    /* by resolve: of the kind */
+	struct map_decl *next;
+};
+
+/* getopt(name, init, help) */
+struct script_option {
+	const char *name;         /* without -- */
+	const char *help;         /* or NULL */
+	const struct expr *init;  /* INT, STRING or BOOL; NULL: false */
+	const char *bad;          /* what is wrong with the command line's value; NULL: nothing */
+	struct span span;
+	struct script_option *next;
+};
+
 /* One line of the config block. */
 struct setting {
 	const char *name;
@@ -254,16 +292,29 @@ struct setting {
 
 struct script {
 	struct arena *arena;
-	const struct source *source;
-	struct span c_part; /* in the source, what C's compiler reads; empty: there is none */
+	struct source *source;
+	struct span *c_parts; /* in the source, what C's compiler reads, of each file that has it */
+	unsigned nc_parts;
 	struct setting *settings;
 	struct probe *probes;
+	struct macro *macros;
+	struct map_decl *map_decls;
+	struct script_option *options; /* by check */
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;
 	bool stack_lens; /* len() of a stored stack is used; by check */
 };
 
-enum { EXPR_OPERANDS_MAX = 3 };
+enum { EXPR_OPERANDS_MAX = 3, STMT_EXPRS_MAX = 3, STMT_STMTS_MAX = 2 };
+
+/* Where the expressions, and lists of them, directly below one are kept, in the order of the script. The
+ * count; none of them is NULL. */
+unsigned expr_slots(struct expr *n, struct expr **ret[EXPR_OPERANDS_MAX]);
+/* Likewise of a statement. */
+unsigned stmt_exprs(struct stmt *n, struct expr **ret[STMT_EXPRS_MAX]);
+unsigned stmt_stmts(struct stmt *n, struct stmt **ret[STMT_STMTS_MAX]);
+/* Where the type that a CAST, SIZEOF, TYPEINFO, OFFSETOF or TYPE names is kept; NULL: n is none. */
+struct type_name **expr_type_slot(struct expr *n);
 
 /* The expressions directly below one, in the order of the script; of a list its first. The count. What
  * is in a BLOCK's statements is not among them. */

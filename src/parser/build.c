@@ -382,6 +382,15 @@ struct expr *ast_word(struct parse *p, struct span at, const char *word)
 	return n;
 }
 
+struct expr *ast_type(struct parse *p, struct span at, struct type_name *type)
+{
+	struct expr *n = ast_expr(p, at, EXPR_TYPE);
+
+	n->type_name = type;
+	type_below(p, &n->depth, at, type);
+	return n;
+}
+
 /* ---- statements ---- */
 
 struct stmt *ast_stmt(struct parse *p, struct span at, enum stmt_kind kind)
@@ -517,10 +526,45 @@ void probe_end(struct parse *p, struct span at, struct expr *predicate, struct s
 	p->probes_end = &probe->next;
 }
 
+void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
+	struct stmt *body)
+{
+	struct macro *m = arena_new_obj(p->arena, struct macro);
+
+	m->name = name;
+	m->span = at;
+	m->head = head;
+	m->params = params;
+	for (; params; params = params->next)
+		m->nparams++;
+	m->body = body;
+	*p->macros_end = m;
+	p->macros_end = &m->next;
+}
+
+void map_decl_add(struct parse *p, struct span at, const char *name, struct span kind_at, const char *kind,
+	const struct expr *max_entries)
+{
+	struct map_decl *m = arena_new_obj(p->arena, struct map_decl);
+
+	m->name = name;
+	m->kind = kind;
+	m->span = at;
+	m->kind_span = kind_at;
+	m->max_entries = max_entries->integer.value;
+	*p->map_decls_end = m;
+	p->map_decls_end = &m->next;
+}
+
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value)
 {
 	struct setting *s = arena_new_obj(p->arena, struct setting);
 
+	if (p->imported) {
+		diag(p->diags, at, DIAG_CONFIG, "a file that is imported cannot have settings");
+		diag_hint(p->diags, "they belong into the script itself");
+		return;
+	}
 	s->name = name;
 	s->span = at;
 	s->value = value;

@@ -58,6 +58,8 @@ bool check_file_symbol(struct check *c, const char *path, const char *name, uint
 
 /* What bpftrace calls unstable, which the setting may forbid (enum unstable): may it be used? */
 bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting);
+/* getopt(): replaces the call by the option's value, a literal. */
+const struct type *check_option(struct check *c, struct expr *call);
 
 /* Where a string is wanted: $1 that was given as a number becomes its text. True: n is a string
  * literal now. */

@@ -105,6 +105,8 @@ static const struct type *check_string(struct check *c, struct expr *n)
 
 static const struct type *check_word(struct check *c, struct expr *n)
 {
+	if (n->kind == EXPR_TYPE)
+		return check_fail(c, n->span, DIAG_OPERAND, "this is a type, where a value is expected");
 	return check_fail(c, n->span, DIAG_NAME,
 		"unknown variable or function: %s", n->word);
 }
@@ -126,6 +128,7 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 	case EXPR_BOOL:
 		return literal_type(c, n);
 	case EXPR_WORD:
+	case EXPR_TYPE:
 		return check_word(c, n);
 	case EXPR_VAR:
 		return check_var_read(c, n);

@@ -206,6 +206,11 @@ void check_map_is_known(struct check *c, struct map *m)
 	if (!m->value && n)
 		check_fail(c, n->span, DIAG_MAP,
 			"the type of @%s is unknown: it is only assigned from itself", m->name);
+	else if (m->decl && m->decl->max_entries && m->value && m->decl->per_cpu != (m->value->kind == TYPE_AGG))
+		check_fail(c, m->decl->kind_span, DIAG_MAP, m->decl->per_cpu ?
+			"@%s holds %s: only aggregations, as count(), have a value for each CPU" :
+			"@%s holds %s, which has a value for each CPU: percpuhash or percpulruhash", m->name,
+			check_type_name(c, m->value));
 }
 
 void check_var_is_known(struct check *c, const struct var *v)

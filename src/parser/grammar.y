@@ -18,6 +18,7 @@ int yylex(YYSTYPE *value, struct span *at, void *scanner);
 static void yyerror(const struct span *at, void *scanner, struct parse *p, const char *text);
 
 #define YYMAXDEPTH 4000
+#define span_join(a, b) ((struct span){(a).start, (b).end})
 #define YYLLOC_DEFAULT(cur, rhs, n)                                                      \
 	((cur) = (n) ? (struct span){ YYRHSLOC(rhs, 1).start, YYRHSLOC(rhs, n).end }     \
 		     : (struct span){ YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end })
@@ -28,8 +29,9 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token <const char *> MAP "a @map" TYPE "a type"
 %token <unsigned> PARAM "a parameter"
 %token <bool> BOOLEAN "true or false"
-%token <struct expr *> INTEGER "a number" STRING "a string"
+%token <struct expr *> IMPORT "an import" INTEGER "a number" STRING "a string"
 %token <enum op> ASSIGN "an assignment"
+%token <const char *> MACRO "a macro" LET_MAP "the declaration of a map"
 %token CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
@@ -59,7 +61,8 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %nterm <struct expr_path *> path
 %nterm <struct stars> stars
 %nterm <struct stmt *> body block stmt compound branch range
-%nterm <struct expr_list> args
+%nterm <struct expr_list> args given params
+%nterm <struct expr *> arg param
 %nterm <struct stmt_list> list stmts
 %nterm <struct type_name *> type named known words
 %nterm <const char *> member label
@@ -68,6 +71,9 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 script	: %empty
 	| script probe
 	| script config
+	| script macro
+	| script IMPORT semi		{ import_add(p, @2, $2); }
+	| script map
 	| script error PROBE_END		{ yyerrok; if (diags_full(p->diags)) YYABORT; }
 	;
 
@@ -82,6 +88,21 @@ predicate : %empty				{ $$ = NULL; }
 	;
 body	: '{' stmts PROBE_END			{ $$ = ast_block(p, @$, $2); }
 	;
+
+macro	: MACRO '(' params ')' body	{ macro_add(p, @$, span_join(@1, @4), $1, $3.first, $5); }
+	;
+params	: %empty			{ $$ = (struct expr_list){}; }
+	| param				{ $$ = expr_add((struct expr_list){}, $1); }
+	| params ',' param		{ $$ = expr_add($1, $3); }
+	;
+param	: VARIABLE			{ $$ = ast_var(p, @$, $1); }
+	| MAP				{ $$ = ast_map(p, @$, $1); }
+	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
+	;
+map	: LET_MAP '=' NAME '(' INTEGER ')' semi	{ map_decl_add(p, @$, $1, @3, $3, $5); }
+	;
+
+semi	: %empty | ';' ;
 
 config	: CONFIG '{' settings PROBE_END
 	;
@@ -101,12 +122,12 @@ value	: INTEGER
 block	: '{' stmts '}'				{ $$ = ast_block(p, @$, $2); }
 	;
 stmts	: list
-	| list stmt				{ $$ = stmt_add($1, $2); }
+	| list stmt				{ $2->last = true; $$ = stmt_add($1, $2); }
 	;
 list	: %empty				{ $$ = (struct stmt_list){}; }
 	| list ';'
 	| list stmt ';'				{ $$ = stmt_add($1, $2); }
-	| list compound				{ $$ = stmt_add($1, $2); }
+	| list compound				{ $2->last = true; $$ = stmt_add($1, $2); }
 	;
 stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 	| postfix '=' rvalue		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
@@ -224,7 +245,7 @@ bare	: INTEGER
 	| MAP				{ $$ = ast_map(p, @$, $1); }
 	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
 	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct expr_list){}, true); }
-	| NAME '(' args ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
+	| NAME '(' given ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
 	| SIZEOF '(' rvalue ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
 	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
 	| TYPEINFO '(' rvalue ')'	{ $$ = ast_typeinfo(p, @$, NULL, $3); }
@@ -262,6 +283,12 @@ path	: member			{ $$ = ast_path(p, @1, NULL, $1); }
 	;
 args	: rvalue			{ $$ = expr_add((struct expr_list){}, $1); }
 	| args ',' rvalue		{ $$ = expr_add($1, $3); }
+	;
+given	: arg				{ $$ = expr_add((struct expr_list){}, $1); }
+	| given ',' arg			{ $$ = expr_add($1, $3); }
+	;
+arg	: rvalue
+	| known				{ $$ = ast_type(p, @$, $1); }
 	;
 member	: NAME
 	| TYPE

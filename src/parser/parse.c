@@ -19,13 +19,13 @@ void *yy_scan_bytes(const char *text, int len, void *scanner);
 int yylex(YYSTYPE *value, struct span *at, void *scanner);
 
 /* Begins behind the C part, which it returns. */
-static struct span parse_open(struct parse *p, void **scanner)
+static struct span parse_open(struct parse *p, struct span file, void **scanner)
 {
-	struct span c = preamble_span(p->source, p->diags);
+	struct span c = preamble_span(p->source, file, p->diags);
 
 	yylex_init_extra(p, scanner);
-	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : 0;
-	yy_scan_bytes(p->source->text + p->at, (int)(p->source->len - p->at), *scanner);
+	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : file.start;
+	yy_scan_bytes(p->source->text + p->at, (int)(file.end - p->at), *scanner);
 	return c;
 }
 
@@ -35,36 +35,71 @@ static void parse_close(struct parse *p, void *scanner)
 	vec_done(&p->open);
 }
 
-struct script *parse(struct arena *a, const struct source *src, struct diags *d)
+/* flex scans a token again from its start for each NUL. */
+static bool has_nul(struct parse *p, struct span file)
+{
+	const char *nul = memchr(p->source->text + file.start, 0, file.end - file.start);
+	uint32_t at = nul ? (uint32_t)(nul - p->source->text) : 0;
+
+	if (nul)
+		diag(p->diags, (struct span){at, at + 1}, DIAG_SYNTAX, "unexpected byte 0x00");
+	return nul;
+}
+
+/* Reads one file; what it imports comes before its own probes and C part. */
+static void parse_text(struct parse *p, struct span file)
+{
+	struct script *s = p->script;
+	struct probe **end = &s->probes;
+	struct span c_part;
+	void *scanner;
+
+	if (has_nul(p, file))
+		return;
+	p->probes_end = &p->probes;
+	p->imports_end = &p->imports;
+	for (p->settings_end = &s->settings; *p->settings_end;)
+		p->settings_end = &(*p->settings_end)->next;
+	for (p->macros_end = &s->macros; *p->macros_end;)
+		p->macros_end = &(*p->macros_end)->next;
+	for (p->map_decls_end = &s->map_decls; *p->map_decls_end;)
+		p->map_decls_end = &(*p->map_decls_end)->next;
+	c_part = parse_open(p, file, &scanner);
+	if (yyparse(scanner, p) && !diags_failed(p->diags))
+		diag(p->diags, file, DIAG_NESTING, "this cannot be parsed");
+	parse_close(p, scanner);
+	import_all(p, p->imports);
+	if (c_part.end > c_part.start)
+		c_part_add(s, c_part);
+	while (*end)
+		end = &(*end)->next;
+	*end = p->probes;
+}
+
+void parse_file(struct parse *importing, struct span file)
+{
+	struct parse p = {.arena = importing->arena, .source = importing->source, .diags = importing->diags,
+		.script = importing->script, .imported = true};
+
+	parse_text(&p, file);
+}
+
+struct script *parse(struct arena *a, struct source *src, struct diags *d)
 {
 	struct parse p = {.arena = a, .source = src, .diags = d};
-	const char *nul;
-	void *scanner;
-	int failed;
 
 	if (src->len > SOURCE_MAX) {
 		diag(d, (struct span){}, DIAG_NESTING, "a script is %u MiB at most",
 			SOURCE_MAX >> 20);
 		return NULL;
 	}
-	nul = memchr(src->text, 0, src->len);
-	if (nul) { /* flex scans a token again from its start for each */
-		uint32_t at = (uint32_t)(nul - src->text);
-
-		diag(d, (struct span){at, at + 1}, DIAG_SYNTAX, "unexpected byte 0x00");
-		return NULL;
-	}
 	p.script = arena_new_obj(a, struct script);
 	p.script->arena = a;
 	p.script->source = src;
-	p.probes_end = &p.script->probes;
-	p.settings_end = &p.script->settings;
-	p.script->c_part = parse_open(&p, &scanner);
-	failed = yyparse(scanner, &p);
-	parse_close(&p, scanner);
-	if (!failed && !diags_failed(d) && !p.script->probes)
+	parse_text(&p, (struct span){0, (uint32_t)src->len});
+	if (!diags_failed(d) && !p.script->probes)
 		diag(d, (struct span){}, DIAG_SYNTAX, "there is no probe in this script");
-	return failed || diags_failed(d) ? NULL : p.script;
+	return diags_failed(d) ? NULL : p.script;
 }
 
 struct expr *parse_expression(struct arena *a, const char *text)
@@ -88,7 +123,7 @@ void lex_dump(const struct source *src, FILE *out)
 	YYSTYPE value;
 	int token;
 
-	parse_open(&p, &scanner);
+	parse_open(&p, (struct span){0, (uint32_t)src->len}, &scanner);
 	while ((token = yylex(&value, &at, scanner)) != 0) {
 		source_move(src, &c, at.start);
 		fprintf(out, "%u:%u %s %.*s\n", c.lines + 1, c.at - c.line_start + 1,
@@ -170,6 +205,10 @@ static const char *const operators[] = {
 	"'('",
 };
 
+/* What stands outside of probes. */
+static const char *const definitions[] = {"a config block", "a macro", "an import",
+	"the declaration of a map"};
+
 static bool among(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -213,8 +252,11 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 	if (field) /* a field, whose name may be a keyword, too */
 		add_expected(&names, "a name", &count);
 	for (unsigned i = 0; !field && i < n; i++)
-		if (!among(expected[i], hidden, nhidden))
+		if (!among(expected[i], hidden, nhidden) &&
+			!among(expected[i], definitions, ARRAY_SIZE(definitions)))
 			add_expected(&names, expected[i], &count);
+	if (among("a macro", expected, n))
+		add_expected(&names, "a definition", &count);
 	for (unsigned i = 0; !count && i < n; i++)
 		add_expected(&names, expected[i], &count);
 	if (count <= 5)
@@ -281,8 +323,10 @@ static void hint_unexpected(
 		diag_hint(p->diags, "definitions of C stand before the first probe and the config block");
 	else if (peer_word(p, at, word, sizeof(word)))
 		diag_hint(p->diags, "bpftrace has `%s`; strata does not yet", word);
+	else if (word_before(p->source, at.start, word, sizeof(word)) && !strcmp(word, "import"))
+		diag_hint(p->diags, "import stands outside of probes");
 	else if (*text == '@' && !strcmp(word, "let"))
-		diag_hint(p->diags, "bpftrace has declared maps; strata does not yet");
+		diag_hint(p->diags, "maps are declared outside of probes: let @m = hash(100);");
 	else if (among("';'", expected, n) && first_on_line(p->source, at.start))
 		diag_hint(p->diags, "a ';' may be missing at the end of the line before");
 }

@@ -27,14 +27,19 @@ struct parse {
 	const struct source *source;
 	struct diags *diags;
 	struct script *script;
-	struct probe **probes_end;
+	struct probe *probes, **probes_end; /* of this file */
+	struct import *imports, **imports_end;
+	bool imported;
 	struct setting **settings_end;
+	struct macro **macros_end;
+	struct map_decl **map_decls_end;
 	struct probe *this_probe; /* being built */
 	bool too_deep;		  /* reported once */
 
 	/* the lexer's */
 	uint32_t at; /* bytes read */
 	unsigned braces;
+	bool declares; /* a map, up to the bracket that closes its size */
 	int comment_from; /* the state a comment returns to */
 	uint32_t comment_start;
 	VEC(struct opener) open;
@@ -103,6 +108,7 @@ struct expr *ast_param(struct parse *p, struct span at, unsigned number);
 struct expr *ast_var(struct parse *p, struct span at, const char *name);
 struct expr *ast_map(struct parse *p, struct span at, const char *name);
 struct expr *ast_word(struct parse *p, struct span at, const char *word);
+struct expr *ast_type(struct parse *p, struct span at, struct type_name *type);
 
 /* A statement without operands: BREAK, CONTINUE, RETURN. */
 struct stmt *ast_stmt(struct parse *p, struct span at, enum stmt_kind kind);
@@ -132,11 +138,30 @@ const char *span_text(struct parse *p, struct span at);
 void probe_begin(struct parse *p, struct attach_point *first);
 void probe_end(
 	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
+/* params: VAR, MAP, or CALL without parentheses. */
+void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
+	struct stmt *body);
+void map_decl_add(struct parse *p, struct span at, const char *name, struct span kind_at, const char *kind,
+	const struct expr *max_entries);
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
 /* ---- preamble.c ---- */
-/* The script's C part; empty: it has none. What is not closed is reported, and nothing is left. */
-struct span preamble_span(const struct source *src, struct diags *d);
+/* The C part of a script or of a file that it imports, whose text is `file`; empty: it has none. What is
+ * not closed is reported, and nothing is left. */
+struct span preamble_span(const struct source *src, struct span file, struct diags *d);
+
+/* ---- import.c ---- */
+struct import {
+	const char *path; /* as written */
+	struct span span;
+	struct import *next;
+};
+void import_add(struct parse *p, struct span at, const struct expr *path);
+/* Reads what a file imports, before its own probes are added to the script. */
+void import_all(struct parse *p, const struct import *first);
+/* A file that a script imports, once its text is part of the source. */
+void parse_file(struct parse *importing, struct span file);
+void c_part_add(struct script *s, struct span part);
 
 /* ---- grammar.y ---- */
 const char *token_name(int token);

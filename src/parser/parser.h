@@ -24,10 +24,13 @@ struct language {
 void lex_dump(const struct source *src, FILE *out);
 
 /* Text to tree. NULL after an error. */
-struct script *parse(struct arena *a, const struct source *src, struct diags *d);
+struct script *parse(struct arena *a, struct source *src, struct diags *d);
 
 /* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
 struct expr *parse_expression(struct arena *a, const char *text);
+
+/* Replaces the uses of macros by their bodies. */
+bool expand(struct script *s, const struct language *lang, struct diags *d);
 
 /* Finds builtins, providers, variables, maps and parameters by name, and the places of attach
  * points. */
@@ -39,3 +42,9 @@ void names_dump(const struct script *s, FILE *out);
 /* Gives expressions their types, and folds constants. May be called after resolve() gave false, too,
  * to report all errors at once: names that are unknown cause no further ones. */
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env);
+
+/* Once checked: what is wrong with the options that the command line has for the script, in the script's
+ * arena; NULL: nothing. */
+const char *options_complaint(const struct script *s, const struct resolve_env *env);
+/* The options that the script has. */
+void options_print(const struct script *s, FILE *out);

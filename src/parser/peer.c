@@ -9,7 +9,7 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"container_of", "cpid", "dw_ustack", "find", "getopt", "has_cpid", "is_array", "is_err",
+	"container_of", "cpid", "dw_ustack", "find", "has_cpid", "is_array", "is_err",
 	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kfunc_allowed",
 	"kfunc_exist", "leader_comm", "leader_tid", "memcmp", "numaid", "path", "pton", "skboutput",
 	"socket_cookie", "strcontains", "strstr", "syscall_name", "tseries", "unwatch", "usermode",
@@ -21,7 +21,7 @@ static const char *const probes[] = {
 };
 
 /* Keywords of what the grammar does not have. */
-static const char *const words[] = {"fn", "import", "macro"};
+static const char *const words[] = {"fn"};
 
 static bool among(const char *name, const char *const *list, size_t n)
 {

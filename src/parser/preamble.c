@@ -176,12 +176,12 @@ static bool skip_definition(struct reader *r, struct diags *d)
 	return not_closed(d, word, has_body, open);
 }
 
-struct span preamble_span(const struct source *src, struct diags *d)
+struct span preamble_span(const struct source *src, struct span file, struct diags *d)
 {
-	struct reader r = {src->text, 0, (uint32_t)src->len};
+	struct reader r = {src->text, file.start, file.end};
 	struct span part;
 
-	if (src->len >= 2 && !memcmp(src->text, "#!", 2))
+	if (next(&r, 0) == '#' && next(&r, 1) == '!')
 		skip_line(&r);
 	part = (struct span){r.at, r.at};
 	for (;;) {

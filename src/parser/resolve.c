@@ -7,6 +7,7 @@
 #include "ast.h"
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/owner.h"
 #include "base/str.h"
 #include "model/attach_point.h"
 #include "model/builtin.h"
@@ -172,7 +173,7 @@ static bool is_call_of(struct expr *n, void *name)
 /* Macros of the C part may do so, too. */
 static bool may_mention(const struct resolve *r, const char *name)
 {
-	return r->script->c_part.end > r->script->c_part.start ||
+	return r->script->nc_parts ||
 	       expr_any(r->probe->predicate, is_call_of, (void *)name) ||
 	       stmt_any(r->probe->body, is_call_of, (void *)name);
 }
@@ -251,10 +252,11 @@ static unsigned bucket(const char *name)
 	return h % BUCKETS;
 }
 
-static struct var *var_find(struct resolve *r, const char *name)
+/* n: a VAR */
+static struct var *var_find(struct resolve *r, const struct expr *n)
 {
-	for (struct scope *s = r->vars[bucket(name)]; s; s = s->older)
-		if (!strcmp(s->var->name, name))
+	for (struct scope *s = r->vars[bucket(n->var.name)]; s; s = s->older)
+		if (s->var->use == n->var.use && !strcmp(s->var->name, n->var.name))
 			return s->var;
 	return NULL;
 }
@@ -273,6 +275,7 @@ static struct var *var_new(struct resolve *r, struct expr *n)
 	struct scope *s = arena_new_obj(r->arena, struct scope);
 
 	v->name = n->var.name;
+	v->use = n->var.use;
 	v->first = n->span;
 	v->probe = r->probe;
 	v->index = r->probe->nvars++;
@@ -286,7 +289,7 @@ static struct var *var_new(struct resolve *r, struct expr *n)
 	return v;
 }
 
-static void hint_var(struct resolve *r, const char *written)
+static void hint_var(struct resolve *r, const struct expr *written)
 {
 	const char **names;
 	size_t n = 0;
@@ -296,15 +299,16 @@ static void hint_var(struct resolve *r, const char *written)
 	names = arena_new_array(r->arena, const char *, n + 1);
 	n = 0;
 	for (struct scope *s = r->scope; s; s = s->outer)
-		names[n++] = s->var->name;
-	hint_nearest(r->diags, "$", written, names, n);
+		if (s->var->use == written->var.use)
+			names[n++] = s->var->name;
+	hint_nearest(r->diags, "$", written->var.name, names, n);
 }
 
 /* A variable of that name in a block that has ended, or NULL. */
-static const struct var *var_elsewhere(struct resolve *r, const char *name)
+static const struct var *var_elsewhere(struct resolve *r, const struct expr *n)
 {
 	for (struct var *v = r->probe->vars; v; v = v->next)
-		if (!strcmp(v->name, name))
+		if (v->use == n->var.use && !strcmp(v->name, n->var.name))
 			return v;
 	return NULL;
 }
@@ -314,11 +318,11 @@ static void resolve_var(struct resolve *r, struct expr *n)
 {
 	const struct var *elsewhere;
 
-	n->var.var = var_find(r, n->var.name);
+	n->var.var = var_find(r, n);
 	if (n->var.var)
 		return;
 	r->ok = false;
-	elsewhere = diags_full(r->diags) ? NULL : var_elsewhere(r, n->var.name);
+	elsewhere = diags_full(r->diags) ? NULL : var_elsewhere(r, n);
 	diag(r->diags, n->span, DIAG_VARIABLE,
 		elsewhere ? "$%s is not known in this block"
 			  : "$%s is used before anything is assigned to it",
@@ -327,8 +331,19 @@ static void resolve_var(struct resolve *r, struct expr *n)
 		diag_note(r->diags, elsewhere->first,
 			"it exists only in the block where it was set");
 	else if (!diags_full(r->diags))
-		hint_var(r, n->var.name);
+		hint_var(r, n);
 	var_new(r, n)->type = type_bad;
+}
+
+/* The last declaration counts. */
+static struct map_decl *map_decl_find(struct map_decl *decls, const char *name)
+{
+	struct map_decl *found = NULL;
+
+	for (; decls; decls = decls->next)
+		if (!strcmp(decls->name, name))
+			found = decls;
+	return found;
 }
 
 static void resolve_map(struct resolve *r, struct expr *n)
@@ -344,6 +359,7 @@ static void resolve_map(struct resolve *r, struct expr *n)
 	}
 	m = arena_new_obj(r->arena, struct map);
 	m->name = n->map.name;
+	m->decl = map_decl_find(r->script->map_decls, m->name);
 	m->same_hash = *first;
 	*first = m;
 	m->index = r->script->nmaps++;
@@ -448,7 +464,9 @@ static void resolve_call(struct resolve *r, struct expr *n)
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "unknown %s: %s",
 			n->call.parens ? "function" : "variable or function",
 			n->call.name);
-		if (!n->call.parens && var_find(r, n->call.name))
+		struct expr var = {.kind = EXPR_VAR, .var = {.name = n->call.name}};
+
+		if (!n->call.parens && var_find(r, &var))
 			diag_hint(r->diags, "did you mean $%s?", n->call.name);
 		else
 			hint_builtin(r->diags, r->arena, r->lang, n->call.name);
@@ -529,7 +547,7 @@ static void resolve_assign(struct resolve *r, struct stmt *n)
 	struct expr *left = n->assign.left;
 
 	resolve_expr(r, n->assign.right);
-	if (left->kind == EXPR_VAR && n->assign.op == OP_NONE && !var_find(r, left->var.name))
+	if (left->kind == EXPR_VAR && n->assign.op == OP_NONE && !var_find(r, left))
 		var_new(r, left);
 	else
 		resolve_expr(r, left);
@@ -538,7 +556,7 @@ static void resolve_assign(struct resolve *r, struct stmt *n)
 /* A new variable must not hide one of its name. */
 static void declare_var(struct resolve *r, struct expr *name)
 {
-	struct var *v = var_find(r, name->var.name);
+	struct var *v = var_find(r, name);
 
 	if (!v) {
 		var_new(r, name);
@@ -614,6 +632,39 @@ static void resolve_stmt(struct resolve *r, struct stmt *n)
 	}
 }
 
+/* ---- declared maps ---- */
+
+enum { MAX_ENTRIES_MAX = 1 << 26 };
+
+static void resolve_map_decl(struct resolve *r, struct map_decl *m)
+{
+	static const char *const kinds[] = {"hash", "lruhash", "percpuhash", "percpulruhash"};
+	unsigned i = 0;
+
+	while (i < ARRAY_SIZE(kinds) && strcmp(kinds[i], m->kind) != 0)
+		i++;
+	m->lru = i & 1;
+	m->per_cpu = i & 2;
+	if (i == ARRAY_SIZE(kinds)) {
+		m->max_entries = 0;
+		r->ok = diag(r->diags, m->kind_span, DIAG_MAP, "there is no such kind of map: %s", m->kind);
+		diag_hint(r->diags, "a map is declared as hash, lruhash, percpuhash or percpulruhash");
+	} else if (!m->max_entries || m->max_entries > MAX_ENTRIES_MAX) {
+		r->ok = diag(r->diags, m->span, DIAG_MAP, "a map has 1 to %d elements", MAX_ENTRIES_MAX);
+	} else if (map_decl_find(m->next, m->name)) {
+		diag_warn(r->diags, m->span, DIAG_MAP, "@%s is declared again below, which counts", m->name);
+	}
+}
+
+static bool is_used(const struct resolve *r, const struct map_decl *decl)
+{
+	const struct map *m = r->script->maps;
+
+	while (m && strcmp(m->name, decl->name) != 0)
+		m = m->next;
+	return m;
+}
+
 /* ---- the script ---- */
 
 static unsigned count_places(const struct probe *p)
@@ -638,6 +689,8 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 	};
 	unsigned index = 0, places = 0;
 
+	for (struct map_decl *m = s->map_decls; m; m = m->next)
+		resolve_map_decl(&r, m);
 	for (struct probe *p = s->probes; p; p = p->next) {
 		p->index = index++;
 		r.probe = p;
@@ -652,6 +705,9 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		resolve_expr(&r, p->predicate);
 		resolve_stmt(&r, p->body);
 	}
+	for (const struct map_decl *m = s->map_decls; m; m = m->next)
+		if (!is_used(&r, m))
+			diag_warn(env->diags, m->span, DIAG_UNUSED, "@%s is not used", m->name);
 	return r.ok;
 }
 

@@ -19,14 +19,16 @@ enum { PLACES_SHOWN = 4, TEXT_SHOWN = 48 };
 /* "x.bt:3:5" and what stands there, if that is short. */
 static void add_place(struct str *out, const struct image *img, struct span at)
 {
-	unsigned line, col;
+	struct source_spot spot = source_spot(img->source, at.start);
+	const char *text = img->source->text + spot.at;
 	uint32_t len = at.end - at.start;
+	unsigned line, col;
 
 	source_position(img->source, at.start, &line, &col);
-	str_addf(out, "%s:%u:%u", img->source->name, line, col);
-	if (len && len <= TEXT_SHOWN && !memchr(img->source->text + at.start, '\n', len)) {
+	str_addf(out, "%s:%u:%u", spot.name, line, col);
+	if (len && len <= TEXT_SHOWN && !memchr(text, '\n', len)) {
 		str_add(out, " ");
-		str_add_safe(out, img->source->text + at.start, len);
+		str_add_safe(out, text, len);
 	}
 }
 

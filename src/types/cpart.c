@@ -20,7 +20,7 @@ enum { READINGS_MAX = 24 };
 static const char *main_file(struct cpart *c)
 {
 	char dir[4096];
-	const char *name = c->source->name;
+	const char *name = source_spot(c->source, c->part.start).name;
 
 	if (name[0] == '/')
 		return name;

@@ -61,9 +61,11 @@ static const char *string_end(const char *p)
 /* Words behind $, @ and . are none: variables, maps, members. */
 static void read_words(struct cpart *c, struct words *w)
 {
-	const char *p = c->source->text + c->part.end, *end;
+	const char *text = c->source->text, *p = text, *end;
 
-	while (*p) {
+	while (p < text + c->source->len) {
+		if (p == text + c->part.start)
+			p = text + c->part.end;
 		for (end = p; continues_word(*end); end++)
 			;
 		if (*p == '"') {

@@ -13,6 +13,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_net,
 	builtins_output,
 	builtins_probe,
+	builtins_script,
 	builtins_stack,
 	builtins_string,
 	builtins_symbol,

@@ -19,6 +19,7 @@ extern const struct builtin builtins_map[];
 extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
+extern const struct builtin builtins_script[];
 extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];

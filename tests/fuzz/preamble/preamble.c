@@ -15,7 +15,7 @@ static struct span split(struct arena *a, const char *text, size_t len, bool *fa
 {
 	struct source src = {.name = "fuzz", .text = arena_strndup(a, text, len), .len = len};
 	struct diags *d = diags_new(a, &src);
-	struct span part = preamble_span(&src, d);
+	struct span part = preamble_span(&src, (struct span){0, (uint32_t)src.len}, d);
 
 	assert(part.start <= part.end && part.end <= len);
 	*failed = diags_failed(d);

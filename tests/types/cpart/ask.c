@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	if (i >= argc || source_read(a, argv[i], &src))
 		return 2;
 	d = diags_new(a, &src);
-	if (types_add_c(ts, d, &src, preamble_span(&src, d), &opt))
+	if (types_add_c(ts, d, &src, preamble_span(&src, (struct span){0, (uint32_t)src.len}, d), &opt))
 		ask_all(a, ts, &src);
 	fflush(stdout);
 	diags_print(d, stderr, false);

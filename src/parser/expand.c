@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+/* expand.c - replaces the uses of macros by their bodies.
+ *
+ *     macro add($v, e) { $v += e; $v }        print(add($n, pid + 1));
+ *                                       ->    print({ $n += pid + 1; $n });
+ *
+ * A body is copied for each use, with the arguments in the place of the parameters. Its own variables get
+ * the number of the use (expr.var.use), so that they are not the script's; maps it has by its parameters
+ * alone. The copy has spans of its own (source_add_use()), so that a message about it says where the macro
+ * is used, too. */
+#include <string.h>
+
+#include "ast.h"
+#include "base/arena.h"
+#include "base/diag.h"
+#include "names.h"
+#include "parser.h"
+#include "type_name.h"
+
+enum { COPIES_MAX = 1 << 20 };
+
+struct expand {
+	struct script *script;
+	const struct language *lang;
+	struct arena *arena;
+	struct diags *diags;
+	unsigned uses;
+	unsigned copies; /* expressions and statements that were made */
+	bool ok;
+};
+
+struct use {
+	const struct macro *macro;
+	struct expr *args;
+	unsigned number;
+	uint32_t spans; /* where those of the macro begin in this use */
+};
+
+static uint16_t expand_list(struct expand *x, struct expr **slot);
+static uint16_t expand_stmts(struct expand *x, struct stmt **slot);
+
+/* ---- copies ------------------------------------------------------------- */
+
+static struct stmt *copy_stmts(struct expand *x, const struct use *u, const struct stmt *n);
+static struct expr *copy_expr(struct expand *x, const struct use *u, const struct expr *n);
+static struct expr *copy_list(struct expand *x, const struct use *u, const struct expr *n);
+
+/* Every copy of arguments and of a body; u: NULL for arguments, which are copied as they are. */
+static struct span copy_span(const struct use *u, struct span at)
+{
+	uint32_t from = u ? u->spans - u->macro->span.start : 0;
+
+	return (struct span){at.start + from, at.end + from};
+}
+
+static bool is_bare(const struct expr *n)
+{
+	return n->kind == EXPR_CALL && !n->call.parens;
+}
+
+static const char *name_of(const struct expr *n)
+{
+	return n->kind == EXPR_VAR ? n->var.name : n->kind == EXPR_MAP ? n->map.name :
+		is_bare(n) ? n->call.name : NULL;
+}
+
+/* The argument that stands for the expression; NULL: it is no parameter. */
+static const struct expr *argument(const struct use *u, const struct expr *n)
+{
+	const struct expr *arg = u->args;
+	const char *name = name_of(n);
+
+	for (const struct expr *p = u->macro->params; name && p; p = p->next, arg = arg->next)
+		if (p->kind == n->kind && !strcmp(name_of(p), name))
+			return arg;
+	return NULL;
+}
+
+/* A type that is a parameter: T, typeof(T). */
+static const struct type_name *type_argument(const struct use *u, const struct type_name *t)
+{
+	const struct expr *arg = u->args;
+	const char *name = t->form == TYPE_FORM_NAME ? t->words :
+		t->form == TYPE_FORM_TYPEOF && is_bare(t->of) ? t->of->call.name : NULL;
+
+	for (const struct expr *p = u->macro->params; name && p; p = p->next, arg = arg->next)
+		if (is_bare(p) && !strcmp(p->call.name, name) && arg->kind == EXPR_TYPE)
+			return arg->type_name;
+	return NULL;
+}
+
+static struct type_name *copy_type(struct expand *x, const struct use *u, const struct type_name *t)
+{
+	const struct type_name *arg = t && u ? type_argument(u, t) : NULL;
+	struct type_name *copy;
+
+	if (!t)
+		return NULL;
+	if (arg)
+		return copy_type(x, NULL, arg);
+	copy = arena_new_obj(x->arena, struct type_name);
+	*copy = *t;
+	copy->span = copy_span(u, t->span);
+	copy->inner = copy_type(x, u, t->inner);
+	copy->of = copy_list(x, u, t->of);
+	return copy;
+}
+
+/* sizeof(T), where T is a type. */
+static void take_type(struct type_name **type, struct expr **value)
+{
+	if (!*value || (*value)->kind != EXPR_TYPE)
+		return;
+	*type = (*value)->type_name;
+	*value = NULL;
+}
+
+static struct expr *copy_argument(struct expand *x, const struct use *u, const struct expr *n,
+	const struct expr *arg)
+{
+	struct expr *copy = copy_expr(x, NULL, arg);
+
+	if (n->kind == EXPR_MAP)
+		copy->map.keys = copy_list(x, u, n->map.keys);
+	if (n->kind != EXPR_CALL) /* what is done to it is done here */
+		copy->span = copy_span(u, n->span);
+	return copy;
+}
+
+static struct expr *copy_expr(struct expand *x, const struct use *u, const struct expr *n)
+{
+	const struct expr *arg = u ? argument(u, n) : NULL;
+	struct expr **slots[EXPR_OPERANDS_MAX];
+	struct type_name **type;
+	struct expr *copy;
+
+	if (arg)
+		return copy_argument(x, u, n, arg);
+	x->copies++;
+	copy = arena_new_obj(x->arena, struct expr);
+	*copy = *n;
+	copy->next = NULL;
+	copy->span = copy_span(u, n->span);
+	type = expr_type_slot(copy);
+	if (type)
+		*type = copy_type(x, u, *type);
+	for (unsigned i = 0, most = expr_slots(copy, slots); i < most; i++)
+		if (!type || *slots[i] != type_name_expr(*type))
+			*slots[i] = copy_list(x, u, *slots[i]);
+	if (n->kind == EXPR_BLOCK)
+		copy->block.stmts = copy_stmts(x, u, n->block.stmts);
+	else if (n->kind == EXPR_VAR && u)
+		copy->var.use = u->number;
+	else if (n->kind == EXPR_SIZEOF || n->kind == EXPR_TYPEINFO)
+		take_type(&copy->size.type, &copy->size.value);
+	else if (n->kind == EXPR_OFFSETOF)
+		take_type(&copy->offset.type, &copy->offset.value);
+	else if (n->kind == EXPR_MAP && u)
+		x->ok = diag(x->diags, copy->span, DIAG_MACRO,
+			"@%s is no parameter of this macro: a macro has only the maps that it is given",
+			n->map.name);
+	return copy;
+}
+
+static struct expr *copy_list(struct expand *x, const struct use *u, const struct expr *n)
+{
+	struct expr *first = NULL, **end = &first;
+
+	for (; n && x->copies < COPIES_MAX; n = n->next) {
+		*end = copy_expr(x, u, n);
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+static struct stmt *copy_stmt(struct expand *x, const struct use *u, const struct stmt *n)
+{
+	struct expr **exprs[STMT_EXPRS_MAX];
+	struct stmt **stmts[STMT_STMTS_MAX];
+	struct stmt *copy = arena_new_obj(x->arena, struct stmt);
+	struct expr *of = NULL;
+
+	x->copies++;
+	*copy = *n;
+	copy->next = NULL;
+	copy->span = copy_span(u, n->span);
+	if (n->kind == STMT_LET) {
+		copy->let.to = copy_type(x, u, n->let.to);
+		of = type_name_expr(copy->let.to);
+	}
+	for (unsigned i = 0, most = stmt_exprs(copy, exprs); i < most; i++)
+		if (*exprs[i] != of)
+			*exprs[i] = copy_list(x, u, *exprs[i]);
+	for (unsigned i = 0, most = stmt_stmts(copy, stmts); i < most; i++)
+		*stmts[i] = copy_stmts(x, u, *stmts[i]);
+	return copy;
+}
+
+static struct stmt *copy_stmts(struct expand *x, const struct use *u, const struct stmt *n)
+{
+	struct stmt *first = NULL, **end = &first;
+
+	for (; n && x->copies < COPIES_MAX; n = n->next) {
+		*end = copy_stmt(x, u, n);
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+/* ---- which macro -------------------------------------------------------- */
+
+static struct macro *macro_of_name(const struct expand *x, const char *name)
+{
+	struct macro *m = x->script->macros;
+
+	while (m && strcmp(m->name, name) != 0)
+		m = m->next;
+	return m;
+}
+
+static struct macro *macro_find(const struct expand *x, const struct expr *call)
+{
+	struct macro *m = x->script->macros;
+
+	while (m && (strcmp(m->name, call->call.name) != 0 || m->nparams != call->call.nargs))
+		m = m->next;
+	return m;
+}
+
+static bool argument_fits(struct expand *x, const struct macro *m, const struct expr *p,
+	const struct expr *arg)
+{
+	if (p->kind == EXPR_VAR && arg->kind != EXPR_VAR)
+		diag(x->diags, arg->span, DIAG_MACRO, "%s takes a variable here, for $%s", m->name,
+			p->var.name);
+	else if (p->kind == EXPR_MAP && (arg->kind != EXPR_MAP || arg->map.keys))
+		diag(x->diags, arg->span, DIAG_MACRO, "%s takes a map here, for @%s", m->name, p->map.name);
+	else
+		return true;
+	diag_note(x->diags, p->span, "this is the parameter");
+	return x->ok = false;
+}
+
+static bool call_fits(struct expand *x, const struct macro *m, const struct expr *call)
+{
+	const struct expr *arg = call->call.args;
+
+	for (const struct expr *p = m->params; p; p = p->next, arg = arg->next)
+		if (!argument_fits(x, m, p, arg))
+			return false;
+	if (m->expanding)
+		x->ok = diag(x->diags, call->span, DIAG_MACRO, "the macro %s uses itself here", m->name);
+	else if (x->copies >= COPIES_MAX)
+		x->ok = diag(x->diags, source_outermost(x->script->source, call->span), DIAG_MACRO,
+			"the macros of this script become more than %d expressions", COPIES_MAX);
+	return x->ok;
+}
+
+/* The macro that is called: NULL if it is none, or the call is wrong. */
+static struct macro *macro_called(struct expand *x, const struct expr *n)
+{
+	struct macro *m = n->kind == EXPR_CALL ? macro_find(x, n) : NULL;
+
+	if (m)
+		return call_fits(x, m, n) ? m : NULL;
+	m = n->kind == EXPR_CALL ? macro_of_name(x, n->call.name) : NULL;
+	if (!m || builtin_find(x->lang, n->call.name))
+		return NULL;
+	x->ok = diag(x->diags, n->span, DIAG_MACRO, "the macro %s takes %u argument%s, not %u", m->name,
+		m->nparams, m->nparams == 1 ? "" : "s", n->call.nargs);
+	diag_note(x->diags, m->head, "it is defined here");
+	return NULL;
+}
+
+/* The body for a call whose arguments are expanded: a BLOCK. */
+static struct stmt *body_for(struct expand *x, struct macro *m, const struct expr *call)
+{
+	struct use u = {.macro = m, .args = call->call.args, .number = ++x->uses};
+	struct stmt *body;
+
+	u.spans = source_add_use(x->arena, x->script->source, m->span, call->span);
+	if (!u.spans) {
+		x->ok = diag(x->diags, call->span, DIAG_MACRO, "macros are used too often in this script");
+		return m->body;
+	}
+	body = copy_stmt(x, &u, m->body);
+	m->expanding = true;
+	body->depth = (uint16_t)(expand_stmts(x, &body->stmts) + 1);
+	m->expanding = false;
+	return body;
+}
+
+/* ---- the value of a body ------------------------------------------------ */
+
+static struct expr *value_of(struct expand *x, struct stmt *block);
+
+static struct expr *new_expr(struct expand *x, struct span at, enum expr_kind kind, uint16_t depth)
+{
+	struct expr *n = arena_new_obj(x->arena, struct expr);
+
+	n->kind = kind;
+	n->span = at;
+	n->depth = depth;
+	return n;
+}
+
+/* if c { 1 } else { 2 } */
+static struct expr *value_of_if(struct expand *x, struct stmt *n)
+{
+	struct expr *then = n->cond.els ? value_of(x, n->cond.then) : NULL;
+	struct expr *els = !then ? NULL : n->cond.els->kind == STMT_IF ? value_of_if(x, n->cond.els) :
+		value_of(x, n->cond.els);
+	struct expr *value = els ? new_expr(x, n->span, EXPR_TERNARY, (uint16_t)(n->depth + 1)) : NULL;
+
+	if (!value)
+		return NULL;
+	value->cond.test = n->cond.test;
+	value->cond.then = then;
+	value->cond.els = els;
+	return value;
+}
+
+/* NULL: its last statement has no value. */
+static struct expr *value_of(struct expand *x, struct stmt *block)
+{
+	struct stmt **last = &block->stmts;
+	struct expr *value, *n;
+
+	if (!*last)
+		return NULL;
+	while ((*last)->next)
+		last = &(*last)->next;
+	if (!(*last)->last)
+		return NULL;
+	value = (*last)->kind == STMT_EXPR ? (*last)->expr : (*last)->kind == STMT_IF ? value_of_if(x, *last) :
+		(*last)->kind == STMT_BLOCK ? value_of(x, *last) : NULL;
+	*last = NULL;
+	if (!value || !block->stmts)
+		return value;
+	n = new_expr(x, block->span, EXPR_BLOCK, block->depth);
+	n->block.stmts = block->stmts;
+	n->block.value = value;
+	return n;
+}
+
+/* ---- the script --------------------------------------------------------- */
+
+/* The depth of a tree whose deepest part has `below`. */
+static uint16_t depth_above(struct expand *x, uint16_t below, struct span at)
+{
+	if (below < AST_DEPTH_MAX)
+		return (uint16_t)(below + 1);
+	if (x->ok)
+		x->ok = diag(x->diags, at, DIAG_NESTING, "with its macros this is nested more than %u levels deep",
+			AST_DEPTH_MAX);
+	return AST_DEPTH_MAX;
+}
+
+static uint16_t expand_operands(struct expand *x, struct expr *n)
+{
+	struct expr **slots[EXPR_OPERANDS_MAX];
+	uint16_t below = 0, depth;
+
+	for (unsigned i = 0, most = expr_slots(n, slots); i < most; i++) {
+		depth = expand_list(x, slots[i]);
+		below = depth > below ? depth : below;
+	}
+	if (n->kind == EXPR_BLOCK) {
+		depth = expand_stmts(x, &n->block.stmts);
+		below = depth > below ? depth : below;
+	}
+	return n->depth = depth_above(x, below, n->span);
+}
+
+static void expand_value(struct expand *x, struct expr **slot, struct macro *m)
+{
+	struct expr *n = *slot, *value = value_of(x, body_for(x, m, n));
+
+	if (!value) {
+		if (x->ok) {
+			x->ok = diag(x->diags, n->span, DIAG_MACRO, "the macro %s has no value", m->name);
+			diag_note(x->diags, m->head, "the value of a macro is its last expression, without a ';'");
+		}
+		return;
+	}
+	value->next = n->next;
+	*slot = value;
+}
+
+/* The depth of the deepest. */
+static uint16_t expand_list(struct expand *x, struct expr **slot)
+{
+	uint16_t most = 0;
+
+	for (; *slot; slot = &(*slot)->next) {
+		uint16_t depth = expand_operands(x, *slot);
+		struct macro *m = macro_called(x, *slot);
+
+		if (m) {
+			expand_value(x, slot, m);
+			depth = depth_above(x, (*slot)->depth, (*slot)->span);
+		}
+		most = depth > most ? depth : most;
+	}
+	return most;
+}
+
+/* m(..) as a statement becomes a block. */
+static uint16_t expand_call(struct expand *x, struct stmt *n)
+{
+	uint16_t depth = expand_operands(x, n->expr);
+	struct macro *m = macro_called(x, n->expr);
+	struct stmt *body;
+
+	if (!m)
+		return depth;
+	body = body_for(x, m, n->expr);
+	n->kind = STMT_BLOCK;
+	n->stmts = body->stmts;
+	return body->depth;
+}
+
+static uint16_t expand_stmt(struct expand *x, struct stmt *n)
+{
+	struct expr **exprs[STMT_EXPRS_MAX];
+	struct stmt **stmts[STMT_STMTS_MAX];
+	uint16_t below = 0, depth;
+
+	if (n->kind == STMT_EXPR && n->expr->kind == EXPR_CALL && !n->discard)
+		return depth_above(x, expand_call(x, n), n->span);
+	for (unsigned i = 0, most = stmt_exprs(n, exprs); i < most; i++) {
+		depth = expand_list(x, exprs[i]);
+		below = depth > below ? depth : below;
+	}
+	for (unsigned i = 0, most = stmt_stmts(n, stmts); i < most; i++) {
+		depth = expand_stmts(x, stmts[i]);
+		below = depth > below ? depth : below;
+	}
+	return depth_above(x, below, n->span);
+}
+
+static uint16_t expand_stmts(struct expand *x, struct stmt **slot)
+{
+	uint16_t most = 0;
+
+	for (; *slot; slot = &(*slot)->next) {
+		(*slot)->depth = expand_stmt(x, *slot);
+		most = (*slot)->depth > most ? (*slot)->depth : most;
+	}
+	return most;
+}
+
+/* ---- definitions -------------------------------------------------------- */
+
+static const struct stmt *find_return(struct stmt *n)
+{
+	struct stmt **stmts[STMT_STMTS_MAX];
+
+	for (; n; n = n->next) {
+		if (n->kind == STMT_RETURN)
+			return n;
+		for (unsigned i = 0, most = stmt_stmts(n, stmts); i < most; i++) {
+			const struct stmt *found = find_return(*stmts[i]);
+
+			if (found)
+				return found;
+		}
+	}
+	return NULL;
+}
+
+static void check_params(struct expand *x, const struct macro *m)
+{
+	for (const struct expr *p = m->params; p; p = p->next)
+		for (const struct expr *q = m->params; q != p; q = q->next)
+			if (!strcmp(name_of(p), name_of(q)) && p->kind == q->kind) {
+				x->ok = diag(x->diags, p->span, DIAG_MACRO,
+					"another parameter of this macro has the same name");
+				diag_note(x->diags, q->span, "here");
+			}
+}
+
+static void check_definition(struct expand *x, const struct macro *m)
+{
+	const struct stmt *ret = find_return(m->body->stmts);
+
+	check_params(x, m);
+	if (ret) {
+		x->ok = diag(x->diags, ret->span, DIAG_MACRO, "a macro cannot return from the probe that uses it");
+		diag_hint(x->diags, "the value of a macro is its last expression, without a ';'");
+	}
+	for (const struct macro *other = x->script->macros; other != m; other = other->next)
+		if (!strcmp(other->name, m->name) && other->nparams == m->nparams) {
+			x->ok = diag(x->diags, m->head, DIAG_MACRO,
+				"there is a macro %s of %u parameter%s already", m->name, m->nparams,
+				m->nparams == 1 ? "" : "s");
+			diag_note(x->diags, other->head, "it is defined here");
+		}
+}
+
+bool expand(struct script *s, const struct language *lang, struct diags *d)
+{
+	struct expand x = {.script = s, .lang = lang, .arena = s->arena, .diags = d, .ok = true};
+
+	for (const struct macro *m = s->macros; m; m = m->next)
+		check_definition(&x, m);
+	if (!s->macros || !x.ok)
+		return x.ok;
+	for (struct probe *p = s->probes; p; p = p->next) {
+		if (p->predicate)
+			expand_list(&x, &p->predicate);
+		expand_stmts(&x, &p->body->stmts);
+	}
+	return x.ok;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""imports.py STRATA - what a script imports: where it is looked for, in which order it comes, what is
+refused. Nothing is attached: -d names and -d types print what was read. Prints TAP."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+
+STRATA = os.path.realpath(sys.argv[1])
+cases = tap.Cases()
+
+FILES = {
+    'lib.bt': 'macro add(a, b) { a + b }\nbegin { @lib = 1; }\n',
+    'defs.h': '#define SEVEN 7\nstruct pair { int a; int b; };\n',
+    'sub/inner.bt': 'import "deep.bt";\nmacro inner(x) { deep(x) + 1 }\nend { @inner = 1; }\n',
+    'sub/deep.bt': '#define DEEP 100\nmacro deep(x) { x + DEEP }\nbegin { @deep = 1; }\n',
+    'settings.bt': 'config = { max_map_keys = 3 }\nmacro c(x) { x }\n',
+    'broken.bt': 'begin {\n\t@a = ;\n}\n',
+    'self.bt': 'import "self.bt";\nimport "lib.bt"\nbegin { @self = 1; }\n',
+    'notes.txt': 'nothing\n',
+    'open/lib.bt': 'macro one() { 1 }\n',
+    'empty/notes.txt': 'nothing\n',
+}
+
+
+def run(dir, script, stage='names', name=None):
+    if name:
+        (dir / name).write_text(script)
+    what = [str(name)] if name else ['-e', script]
+    return subprocess.run([STRATA, '-d', stage, *what], cwd=dir, capture_output=True, text=True, timeout=60)
+
+
+def gives(dir, what, script, *lines, name='main.bt', stage='names'):
+    done = run(dir, script, stage, name)
+    seen = [line.strip() for line in done.stdout.splitlines()]
+    cases.check(done.returncode == 0 and [line for line in seen if line in lines] == list(lines), what, done)
+
+
+def refuses(dir, what, script, *words, name='main.bt'):
+    done = run(dir, script, 'types', name)
+    cases.check(done.returncode == 1 and all(word in done.stderr for word in words), what, done)
+
+
+def accepted(dir):
+    gives(dir, 'what is imported comes first', 'import "lib.bt"; begin { @main = add(1, 2); }', '@lib', '@main')
+    gives(dir, 'a file that imports, beside itself', 'import "sub/inner.bt"; begin { @x = inner(1); }',
+          'begin', 'end', 'begin', '@deep', '@inner', '@x')
+    gives(dir, 'a header', 'import "defs.h"; begin { @x = SEVEN; @y = sizeof(struct pair); }', '@x', '@y')
+    gives(dir, 'its constants are there', 'import "defs.h"; begin { print(SEVEN); }', 'int 7 : int8', stage='types')
+    gives(dir, 'a directory', 'import "sub"; begin { @x = inner(1) + deep(2); }', '@deep', '@inner', '@x')
+    gives(dir, 'each file once, also by another name',
+          'import "lib.bt"; import "./sub/../lib.bt"; begin { @main = 1; }', '@lib', '@main')
+    gives(dir, 'a script that imports itself', FILES['self.bt'], '@lib', '@self', name='self.bt')
+    gives(dir, 'a one-liner, from the working directory', 'import "lib.bt"; begin { @x = add(1, 1); }', '@lib', '@x',
+          name=None)
+    gives(dir, 'an absolute path', f'import "{dir}/lib.bt"; begin {{ @x = 1; }}', '@lib', '@x')
+    gives(dir, 'where the script is, not where it is run', 'import "deep.bt"; begin { @x = deep(1); }', '@deep', '@x',
+          name='sub/main.bt')
+
+
+def refused(dir):
+    refuses(dir, 'no such file', 'import "none.bt"; begin { }', 'main.bt:1:1:', 'there is no none.bt')
+    refuses(dir, 'settings of another file', 'import "settings.bt"; begin { }', 'settings.bt:1:12:', 'settings')
+    refuses(dir, 'a mistake there is shown there', 'import "broken.bt"; begin { }', 'broken.bt:2:7:', '@a = ;')
+    refuses(dir, 'neither script nor header', 'import "notes.txt"; begin { }', 'neither a script')
+    refuses(dir, 'a directory without scripts', 'import "empty"; begin { }', 'no .bt or .h file')
+    refuses(dir, 'within a probe', 'begin { import "lib.bt"; }', 'outside of probes')
+    refuses(dir, 'a mistake in a macro names both files', 'import "sub/deep.bt"; begin { print(deep(comm)); }',
+            'sub/deep.bt:2:17:', 'main.bt:1:37: note')
+    (dir / 'open').chmod(0o777)
+    refuses(dir, 'where everybody can write', 'import "open/lib.bt"; begin { print(one); }', 'everybody can write')
+    os.mkfifo(dir / 'fifo.bt')
+    refuses(dir, 'a fifo, which would block', 'import "fifo.bt"; begin { }', 'neither a file')
+
+
+with tempfile.TemporaryDirectory() as made:
+    top = pathlib.Path(made).resolve()
+    for path, text in FILES.items():
+        (top / path).parent.mkdir(exist_ok=True)
+        (top / path).write_text(text)
+    accepted(top)
+    refused(top)
+sys.exit(cases.done())
