@@ -128,6 +128,8 @@ struct ir *gen_text_join(struct gen *g, struct expr *a, struct expr *b, const st
 struct ir *gen_text_len(struct gen *g, struct expr *n);
 /* 0: they are equal up to their end or byte `most`; else the difference of the first bytes that differ. */
 struct ir *gen_text_differ(struct gen *g, struct expr *a, struct expr *b, uint32_t most);
+/* The difference of the first of max bytes that differ; 0: none does. */
+struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t max);
 struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 
 /* gen_expr.c */

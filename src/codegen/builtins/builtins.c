@@ -14,6 +14,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_output,
 	builtins_probe,
 	builtins_script,
+	builtins_search,
 	builtins_stack,
 	builtins_string,
 	builtins_symbol,

@@ -20,6 +20,7 @@ extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_script[];
+extern const struct builtin builtins_search[];
 extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];
