@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "model/builtin.h"
 #include "model/image.h"
+#include "model/provider.h"
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
@@ -119,6 +120,20 @@ static bool pass_names_and_types(struct compile *c, int last)
 	return pass_check(c) && ok && pass_options(c);
 }
 
+static bool few_programs(struct compile *c)
+{
+	uint64_t n = 0, most = c->env.settings.max_bpf_progs;
+
+	for (unsigned i = 0; i < c->image->nprogs; i++)
+		n += c->image->progs[i].provider->run == RUN_ATTACHED;
+	if (n <= most)
+		return true;
+	diag(c->env.diags, c->image->progs[0].span, DIAG_TOO_LARGE, "the script is %llu BPF programs, and "
+		"max_bpf_progs allows %llu", (unsigned long long)n, (unsigned long long)most);
+	diag_hint(c->env.diags, "config = { max_bpf_progs = %llu } allows as many", (unsigned long long)n);
+	return false;
+}
+
 static bool pass_codegen(struct compile *c)
 {
 	c->codegen.diags = c->env.diags;
@@ -126,6 +141,8 @@ static bool pass_codegen(struct compile *c)
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
 	if (!codegen(c->script, &c->codegen, &c->image))
+		return false;
+	if (!few_programs(c))
 		return false;
 	c->image->print_maps = c->env.settings.print_maps_on_exit;
 	if (c->dump[STAGE_ELF])

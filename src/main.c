@@ -41,8 +41,7 @@
 
 enum {
 	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
-	OPT_NO_FEATURE,
-	OPT_SYSROOT, OPT_UNWIND
+	OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNSAFE, OPT_UNWIND
 };
 
 struct main {
@@ -52,7 +51,7 @@ struct main {
 	int pid, top;
 	bool interactive;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unwind, warn_reads;
+	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
@@ -252,6 +251,8 @@ static const struct option_row options[] = {
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
+		FLAG(unsafe)},
 	{"unwind", OPT_UNWIND, "PID|CORE",
 		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
 	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
@@ -487,6 +488,7 @@ static void prepare(void *arg, struct compile *c)
 		.options = m->options.data,
 		.noptions = (unsigned)m->options.len,
 		.pid = m->child.pid ? m->child.pid : m->pid,
+		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
 		.find_arg = m,

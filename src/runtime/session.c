@@ -50,7 +50,7 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
 	if (!o->env.exit_called)
 		return;
-	s->ended = !s->opt.grows;
+	s->ended = !s->opt.is_prompt;
 	s->code = o->env.code;
 }
 
@@ -354,6 +354,7 @@ static struct image_object *new_object(struct session *s, const struct image *im
 		.out = &s->out,
 		.image = img,
 		.shared = &s->shared,
+		.settings = s->opt.settings,
 		.top = s->opt.top,
 		.warn_reads = s->opt.warn_reads,
 	};

@@ -48,7 +48,8 @@ int session_add(struct session *s, const struct image *img);
 int session_fd(const struct session *s);
 /* Processes are still to be read: session_poll() is to be called while there is nothing else to do. */
 bool session_is_reading(const struct session *s);
-/* In a session that grows: an image that has called exit(), and is to be dropped. false: there is none. */
+/* At a prompt exit() ends its image alone: one that has called it, and is to be dropped. false: there is
+ * none. */
 bool session_exited(const struct session *s, uint32_t *ret_image);
 /* Its image, which was dropped or could not be started, is not looked at any more. */
 void session_forget(struct session *s, uint32_t image);
