@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@
 
 enum {
 	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
-	OPT_NO_FEATURE, OPT_SYSROOT, OPT_UNSAFE, OPT_UNWIND
+	OPT_NO_FEATURE, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
 struct main {
@@ -60,6 +61,8 @@ struct main {
 	struct child child;
 	struct compile compile;
 	char *exe; /* what the command of -c was found to run */
+	regex_t probe_filter;
+	bool has_filter;
 };
 
 /* An option: what it is called, and what it sets. */
@@ -207,6 +210,37 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+static bool set_probe_filter(struct main *m, const struct option_row *row, const char *text)
+{
+	char why[256];
+	int r;
+
+	if (m->has_filter)
+		regfree(&m->probe_filter);
+	r = regcomp(&m->probe_filter, text, REG_EXTENDED | REG_NOSUB);
+	m->has_filter = !r;
+	if (!r)
+		return true;
+	regerror(r, &m->probe_filter, why, sizeof(why));
+	log_error("--probe-filter: not a regular expression: %s: %s", text, why);
+	return false;
+}
+
+static bool set_traceable(struct main *m, const struct option_row *row, const char *path)
+{
+	int r = target_set_traceable(m->target, path);
+
+	if (r)
+		log_error("cannot read %s: %s", path, why_errno(r));
+	return !r;
+}
+
+/* Semaphores are counted by the kernel, in each process that has the file: nothing is to be activated. */
+static bool set_usdt_activation(struct main *m, const struct option_row *row, const char *arg)
+{
+	return true;
+}
+
 static bool set_debuginfo(struct main *m, const struct option_row *row, const char *arg)
 {
 	debugfile_dirs(arg);
@@ -253,6 +287,12 @@ static const struct option_row options[] = {
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
 	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
 		FLAG(unsafe)},
+	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
+		set_probe_filter},
+	{"traceable-functions", OPT_TRACEABLE, "FILE",
+		"the kernel's functions that patterns stand for, one a line; else tracefs says it", set_traceable},
+	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "accepted; the kernel sets semaphores anyway",
+		set_usdt_activation},
 	{"unwind", OPT_UNWIND, "PID|CORE",
 		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
 	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
@@ -472,6 +512,33 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	return find_loaded(m, exe, name);
 }
 
+static bool is_wanted(const struct resolve_env *env, const char *name)
+{
+	const struct main *m = env->find_arg;
+
+	return !m->has_filter || !regexec(&m->probe_filter, name, 0, NULL, 0);
+}
+
+static const char *const *traced_files(const struct resolve_env *env, bool all)
+{
+	struct main *m = env->find_arg;
+	const char **list, *exe;
+
+	if (m->pid && all)
+		return proc_objects(m->target, m->pid);
+	exe = traced_exe(m);
+	if (!exe && m->pid) { /* it is in a container */
+		_cleanup_(freep) char *its = proc_exe(m->target, m->pid);
+
+		exe = its ? proc_path_in_root(m->target, m->pid, its) : NULL;
+	}
+	if (exe && all)
+		return target_closure(m->target, exe);
+	list = arena_new_array(m->compile.arena, const char *, 2);
+	list[0] = exe;
+	return list;
+}
+
 /* What the command line says for a script; its source is set. */
 static void prepare(void *arg, struct compile *c)
 {
@@ -491,6 +558,8 @@ static void prepare(void *arg, struct compile *c)
 		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
+		.wanted = is_wanted,
 		.find_arg = m,
 		.settings = settings_default(),
 	};
@@ -583,7 +652,8 @@ static int run(struct main *m)
 	if (!m->compile.image)
 		return 0;
 	if (!m->compile.image->nprogs) {
-		log_error("no probes to attach: no attach point of the script exists here");
+		log_error(m->has_filter ? "no probes to attach: none that exists here matches --probe-filter" :
+					  "no probes to attach: no attach point of the script exists here");
 		return 1;
 	}
 	say_namespace(m);
@@ -628,6 +698,8 @@ static int list(struct main *m)
 		.types = m->types,
 		.pid = m->pid,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
+		.wanted = is_wanted,
 		.find_arg = m,
 		.settings = settings_default(),
 		.listing = true,
@@ -717,6 +789,8 @@ int main(int argc, char **argv)
 		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
+	if (m.has_filter)
+		regfree(&m.probe_filter);
 	vec_done(&m.params);
 	vec_done(&m.options);
 	vec_done(&m.include_dirs);
