@@ -28,6 +28,8 @@
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "runtime/child.h"
+#include "parser/settings.h"
+#include "prompt/prompt.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
@@ -39,8 +41,8 @@
 #include "version.h"
 
 enum {
-	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE,
-	OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNWIND, OPT_USDT_ACTIVATION
+	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
+	OPT_NO_FEATURE, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
 struct main {
@@ -48,8 +50,9 @@ struct main {
 	const struct output *format;
 	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
+	bool interactive;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unwind, warn_reads;
+	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
@@ -277,9 +280,13 @@ static const struct option_row options[] = {
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
 		set_debuginfo},
+	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
+		FLAG(interactive)},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
+		FLAG(unsafe)},
 	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
 		set_probe_filter},
 	{"traceable-functions", OPT_TRACEABLE, "FILE",
@@ -409,8 +416,10 @@ static bool load_source(struct main *m)
 		*s = (struct source){.name = "-e", .text = m->eval, .len = strlen(m->eval)};
 		return true;
 	}
-	if (!m->file)
+	if (!m->file && isatty(0))
 		return usage("no script: give -e PROGRAM or a file", NULL);
+	if (!m->file)
+		m->file = "-";
 	r = source_read(m->compile.arena, m->file, s);
 	if (r)
 		log_error("cannot read %s: %s", m->file, why_errno(r));
@@ -530,9 +539,10 @@ static const char *const *traced_files(const struct resolve_env *env, bool all)
 	return list;
 }
 
-static bool compile_script(struct main *m)
+/* What the command line says for a script; its source is set. */
+static void prepare(void *arg, struct compile *c)
 {
-	struct compile *c = &m->compile;
+	struct main *m = arg;
 
 	c->colour = isatty(2) && !getenv("NO_COLOR");
 	c->env = (struct resolve_env){
@@ -545,11 +555,13 @@ static bool compile_script(struct main *m)
 		.options = m->options.data,
 		.noptions = (unsigned)m->options.len,
 		.pid = m->child.pid ? m->child.pid : m->pid,
+		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
 		.traced_files = traced_files,
 		.wanted = is_wanted,
 		.find_arg = m,
+		.settings = settings_default(),
 	};
 	c->c_options = (struct c_options){
 		.dirs = m->include_dirs.data,
@@ -567,7 +579,12 @@ static bool compile_script(struct main *m)
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),
 	};
-	return compile(c);
+}
+
+static bool compile_script(struct main *m)
+{
+	prepare(m, &m->compile);
+	return compile(&m->compile);
 }
 
 /* ---- modes -------------------------------------------------------------- */
@@ -650,6 +667,29 @@ static int run(struct main *m)
 	return r ? r : code;
 }
 
+static int run_prompt(struct main *m)
+{
+	struct prompt_options opt = {
+		.target = m->target,
+		.session = {
+			.pid = m->pid,
+			.child = m->child.pid ? &m->child : NULL,
+			.quiet = log_level < 0,
+			.warn_reads = m->warn_reads,
+			.top = m->top,
+			.output = m->format ? m->format : outputs[0],
+		},
+		.prepare = prepare,
+		.arg = m,
+		.colour = isatty(1) && !getenv("NO_COLOR"),
+	};
+
+	if (m->command && child_start(m->target, m->command, &m->child))
+		return 1;
+	opt.session.child = m->child.pid ? &m->child : NULL;
+	return prompt_run(&opt);
+}
+
 static int list(struct main *m)
 {
 	struct resolve_env env = {
@@ -726,6 +766,8 @@ static int mode(struct main *m)
 		return unwind_process(m->target, m->pid, stdout);
 	if (m->list && !has_script(m))
 		return list(m);
+	if (m->interactive || (!m->eval && !m->file && isatty(0) && isatty(1)))
+		return run_prompt(m);
 	if (!load_source(m))
 		return 1;
 	if (m->list)

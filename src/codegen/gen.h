@@ -129,6 +129,8 @@ struct ir *gen_text_join(struct gen *g, struct expr *a, struct expr *b, const st
 struct ir *gen_text_len(struct gen *g, struct expr *n);
 /* 0: they are equal up to their end or byte `most`; else the difference of the first bytes that differ. */
 struct ir *gen_text_differ(struct gen *g, struct expr *a, struct expr *b, uint32_t most);
+/* The difference of the first of max bytes that differ; 0: none does. */
+struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t max);
 struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 
 /* gen_expr.c */
@@ -147,6 +149,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	const struct type *tb, struct ir *b);
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
 void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
+/* A text with zeros behind it; it is shorter than size. */
+void gen_text(struct gen *g, const char *text, struct ir *dst, uint32_t size);
 /* min(v, n - 1): an index that the verifier accepts. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 /* BPF helpers; the arguments are struct ir *. */

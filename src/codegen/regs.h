@@ -16,6 +16,11 @@ unsigned regs_stack_args(void);
 /* Number of arguments in registers. */
 unsigned regs_args(void);
 
+/* Offset of a register by its name; -1: there is none of that name. */
+int regs_named(const char *name);
+/* Of the instruction pointer. */
+int regs_ip(void);
+
 /* The same of Go's ABIInternal (src/cmd/compile/abi-internal.md), from Go 1.17, on arm64
  * 1.18 on: integers and pointers; a string is two, a slice three. */
 int regs_go_arg(unsigned i);

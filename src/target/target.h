@@ -59,6 +59,19 @@ int target_event(struct target *t, const char *category, const char *name,
 bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_t *ret_offset,
 	const char **ret_module);
 
+/* The address of a symbol, of code or data, the kernel's own first; of a per-CPU variable its offset in
+ * each CPU's area. false: likewise. */
+bool target_kernel_address(struct target *t, const char *name, uint64_t *ret);
+
+/* ---- cgroups (cgroup.c) ---- */
+/* The id of a cgroup's directory: its inode's number (Linux 5.5 on, with 64 bits). 0 or -errno; -ENOTTY: it
+ * is no cgroup. */
+int target_cgroup_id(struct target *t, const char *path, uint64_t *ret);
+/* Appends "HIERARCHY:PATH" of the cgroups with that id, separated by ',': hierarchies whose names match,
+ * "unified" that of version 2, the others by their controllers ("cpu,cpuacct"). */
+struct str;
+void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, struct str *out);
+
 /* ---- kernel functions (kfuncs.c) ---- */
 /* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux": the kernel
  * without modules), "": of all. traceable: only those that ftrace lists, if it does. */

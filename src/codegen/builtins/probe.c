@@ -270,6 +270,33 @@ static struct ir *gen_ctx_pointer(struct gen *g, struct expr *call, struct ir *i
 	return gen_ctx(g);
 }
 
+/* ---- registers ---------------------------------------------------------- */
+
+/* Programs of perf events, of interval too, have them all. */
+static bool has_registers(const struct provider *p)
+{
+	return p->ctx == CTX_PT_REGS || p->ctx == CTX_PERF || p->prog_type == BPF_PROG_TYPE_PERF_EVENT;
+}
+
+static const struct type *check_reg(struct check *c, struct expr *call)
+{
+	const struct provider *p = lacking(c, has_registers);
+	struct expr *name = call_arg(call, 0);
+
+	if (p)
+		return check_fail(c, call->span, DIAG_CONTEXT, "reg() is not available in %s probes", p->name);
+	if (regs_named(name->string.text) >= 0)
+		return type_uint64;
+	check_fail(c, name->span, DIAG_NAME, "this machine has no register %s", name->string.text);
+	check_hint(c, "registers are ax, di, sp, ip, r8.. on x86_64 and r0 .. r30, sp, pc on arm64");
+	return type_bad;
+}
+
+static struct ir *gen_reg(struct gen *g, struct expr *call, struct ir *into)
+{
+	return ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_named(call_arg(call, 0)->string.text), 8, false);
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 /* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
@@ -281,6 +308,43 @@ static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 		return ir_int(g->ir, image_place_id(g->img->number, g->named_place));
 	}
 	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
+}
+
+/* bpftrace's name. */
+static const char *type_of_probe(const struct provider *p)
+{
+	return p->run == RUN_ATTACHED ? p->name : "special";
+}
+
+/* A constant, unless the probe has attach points of several types: then all of them are kept for .gen,
+ * and the text has room for the longest. */
+static const struct type *check_probetype(struct check *c, struct expr *call)
+{
+	const struct provider *first = NULL;
+	uint32_t size = 0;
+	bool same = true;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next) {
+		uint32_t n = ap->provider ? (uint32_t)strlen(type_of_probe(ap->provider)) + 1 : 0;
+
+		size = n > size ? n : size;
+		same &= !first || !ap->provider || type_of_probe(ap->provider) == type_of_probe(first);
+		first = first ? first : ap->provider;
+	}
+	if (!first)
+		return type_bad;
+	if (same)
+		check_becomes_string(call, type_of_probe(first));
+	return type_string(check_arena(c), size);
+}
+
+/* A program serves places of one provider. */
+static struct ir *gen_probetype(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct ir *dst = into ? into : gen_mem(g, call->type->size);
+
+	gen_text(g, type_of_probe(g->provider), dst, call->type->size);
+	return dst;
 }
 
 static const struct type *check_func(struct check *c, struct expr *call)
@@ -333,6 +397,21 @@ const struct builtin builtins_probe[] = {
 		.help = "full name of the probe",
 		.flags = BUILTIN_VAR,
 		.gen = gen_place,
+	},
+	{
+		.name = "probetype",
+		.sig = " -> special",
+		.help = "type of the probe: \"uprobe\", \"tracepoint\"; \"special\" of begin and end",
+		.flags = BUILTIN_VAR,
+		.check = check_probetype,
+		.gen = gen_probetype,
+	},
+	{
+		.name = "reg",
+		.sig = "format -> special",
+		.help = "a register of the CPU, by name",
+		.check = check_reg,
+		.gen = gen_reg,
 	},
 	{
 		.name = "retval",

@@ -34,6 +34,19 @@ const char *output_nearest(const char *written)
 	return nearest(written, names, n);
 }
 
+/* "script.bt:3:9-24: ERROR: text"; a call of several lines has no columns. */
+static void log_message(const struct output_message *m)
+{
+	size_t n = strlen(m->text);
+
+	if (m->line == m->end_line)
+		fprintf(stderr, "%s:%u:%u-%u", m->filename, m->line, m->col, m->end_col);
+	else
+		fprintf(stderr, "%s:%u-%u", m->filename, m->line, m->end_line);
+	fprintf(stderr, ": %s: %s%s", m->is_error ? "ERROR" : "WARNING", m->text,
+		n && m->text[n - 1] == '\n' ? "" : "\n");
+}
+
 void output_event_log(struct out *o, const struct output_event *e)
 {
 	switch (e->kind) {
@@ -43,6 +56,10 @@ void output_event_log(struct out *o, const struct output_event *e)
 		break;
 	case OUTPUT_LOST:
 		log_warn("%" PRIu64 " %s", e->n, e->what);
+		break;
+	case OUTPUT_MESSAGE:
+		fflush(o->file); /* what was printed before comes before */
+		log_message(e->message);
 		break;
 	}
 }

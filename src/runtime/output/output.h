@@ -29,11 +29,21 @@ struct out {
 	bool quiet;              /* -q */
 };
 
+/* What a script says of itself by errorf() and warnf(), and where. Line and column count from 1; the end
+ * is behind the last byte of the call. */
+struct output_message {
+	bool is_error;
+	const char *text;     /* as the format has it: with a "\n" or without */
+	const char *filename; /* of the script */
+	unsigned line, col, end_line, end_col;
+};
+
 /* What strata reports beside what the script prints. */
 struct output_event {
-	enum { OUTPUT_ATTACHED, OUTPUT_LOST } kind;
+	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE } kind;
 	uint64_t n;       /* probes; events, updates.. */
 	const char *what; /* LOST: which, and why */
+	const struct output_message *message; /* MESSAGE */
 };
 
 struct output {
