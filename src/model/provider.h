@@ -120,6 +120,7 @@ struct resolve_env {
 	const char *const *(*traced_files)(const struct resolve_env *env, bool all);
 	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
 	bool (*wanted)(const struct resolve_env *env, const char *name);
+	void *wanted_arg;
 	void *find_arg;
 	struct settings settings; /* config */
 	bool unsafe;      /* --unsafe: functions that change the system are allowed */
