@@ -85,6 +85,7 @@ struct place {
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
 	bool alone;       /* kprobe with an offset: cannot be on a multi link */
+	bool by_address;  /* kprobe: offset is an address of the kernel's */
 	enum place_abi abi;
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
