@@ -325,8 +325,11 @@ static void handle_signals(struct editor *e)
 		lift(e);
 		e->lib->el_resize(e->el);
 	}
-	if (interrupted && e->result == EDITOR_LINE)
-		e->result = EDITOR_INTERRUPTED;
+	if (interrupted && e->result == EDITOR_LINE) {
+		const LineInfo *line = e->lib->el_line(e->el);
+
+		e->result = line->lastchar > line->buffer ? EDITOR_CANCELLED : EDITOR_INTERRUPTED;
+	}
 }
 
 /* libedit's: the next character; -1: none will come. */
@@ -663,7 +666,7 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	}
 	if (e->result == EDITOR_LINE)
 		e->result = interrupted ? EDITOR_INTERRUPTED : EDITOR_END;
-	if (e->result == EDITOR_INTERRUPTED)
+	if (e->result == EDITOR_INTERRUPTED || e->result == EDITOR_CANCELLED)
 		puts_("^C");
 	puts_("\n");
 	e->lib->el_reset(e->el);

@@ -34,6 +34,7 @@ struct editor_calls {
 
 enum editor_result {
 	EDITOR_LINE,
+	EDITOR_CANCELLED,   /* Ctrl-C, with something typed */
 	EDITOR_INTERRUPTED, /* Ctrl-C */
 	EDITOR_END,         /* Ctrl-D, or the input has ended */
 	EDITOR_STOPPED,     /* events() said so */
