@@ -72,7 +72,7 @@ static struct place *add_place(const struct resolve_env *env, struct attach_poin
 {
 	struct place *p = place_add(env, ap);
 
-	p->path = path;
+	p->path = uprobe_attach_path(env, path);
 	p->func = function_name(env, c->symbol);
 	p->offset = offset;
 	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path), c->written);
@@ -134,7 +134,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 			insn.size = code_skip(code);
 			continue;
 		}
-		if (insn.flow != CODE_RETURN || !elf_vaddr_to_offset(p->elf, at, &offset))
+		if (insn.flow != CODE_RETURN || !uprobe_offset(p->elf, at, &offset))
 			continue;
 		place = add_place(env, ap, p->path, c, offset);
 		place->abi = ABI_GO;
