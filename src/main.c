@@ -643,7 +643,7 @@ static int run(struct main *m)
 		.warn_reads = m->warn_reads,
 		.top = m->top,
 		.settings = &m->compile.env.settings,
-		.output = m->format ? m->format : outputs[0],
+		.output = m->format ? m->format : output_by_file(m->output),
 	};
 	int r, code;
 
