@@ -499,6 +499,7 @@ static bool compile_script(struct main *m)
 		.pid_ns = target_pid_ns(m->target)->inode != 0,
 		.start_ns = clock_ns(CLOCK_BOOTTIME),
 		.tai_ns = clock_ns(CLOCK_TAI) - clock_ns(CLOCK_BOOTTIME),
+		.wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),

@@ -74,5 +74,8 @@ struct map_entry;
 void show_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out);
 
+/* show_tseries.c: a plot, one line an interval, up to the interval `last` (struct agg_tseries). */
+void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
+
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

@@ -48,9 +48,10 @@ static uint64_t weight_of(const struct type *t, const uint8_t *value)
 		return v[1];
 	case AGG_HIST:
 	case AGG_LHIST:
+	case AGG_TSERIES:
 		break;
 	}
-	for (uint32_t i = 0; i < t->agg.buckets; i++)
+	for (uint32_t i = 0; i < t->agg.buckets && t->agg.kind != AGG_TSERIES; i++)
 		sum += v[i];
 	return sum;
 }
