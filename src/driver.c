@@ -38,10 +38,16 @@ static bool pass_parse(struct compile *c)
 {
 	if (c->dump[STAGE_LEX])
 		lex_dump(&c->source, stdout);
-	c->script = parse(c->arena, &c->source, c->env.diags);
+	c->script = c->is_line ? parse_line(c->arena, &c->source, c->earlier, &language, c->env.diags) :
+		parse(c->arena, &c->source, c->env.diags);
 	if (c->script && c->dump[STAGE_AST])
 		ast_dump(c->script, false, stdout);
 	return c->script != NULL;
+}
+
+bool compile_is_unfinished(const char *text)
+{
+	return line_is_unfinished(text, &language);
 }
 
 static bool pass_macros(struct compile *c)
@@ -166,7 +172,7 @@ static bool passes(struct compile *c)
 	    && (last < STAGE_NAMES || pass_types(c))
 	    && pass_settings(c)
 	    && (last < STAGE_NAMES || pass_names_and_types(c, last))
-	    && (last < STAGE_LLVM || pass_codegen(c));
+	    && (last < STAGE_LLVM || !c->script->probes || pass_codegen(c));
 }
 
 bool compile(struct compile *c)

@@ -53,8 +53,9 @@ struct gen {
 	const struct provider *provider;
 	const struct place *place;  /* the first of those it serves, */
 	uint32_t first_place;       /* and its index in the image; */
-	uint32_t named_place;       /* the first with its name: the returns of a function have one name */
-	bool bound_to_place;        /* the code is valid for this place only */
+	uint32_t named_place;       /* the first with its name: a function's returns have one */
+	bool bound_to_place;        /* the code is valid for this place only, */
+	bool bound_to_args;         /* or for those with its arguments */
 	struct gen_fn fn;
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */

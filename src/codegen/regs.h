@@ -7,7 +7,10 @@
 /* Offset of the register of argument i; -1: it lies on the stack. */
 int regs_arg(unsigned i);
 int regs_return(void);
+/* Offset of the register of a number in DWARF, see target/sdt.h; -1: there is none. */
+int regs_dwarf(unsigned number);
 int regs_sp(void);
+int regs_pc(void);
 /* Bytes from sp, at the function's first instruction, to its first argument there. */
 unsigned regs_stack_args(void);
 /* Number of arguments in registers. */

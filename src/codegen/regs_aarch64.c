@@ -32,6 +32,17 @@ int regs_sp(void)
 	return 31 * 8;
 }
 
+int regs_pc(void)
+{
+	return 32 * 8;
+}
+
+/* x0..x30, sp, pc */
+int regs_dwarf(unsigned number)
+{
+	return number <= 32 ? (int)number * 8 : -1;
+}
+
 unsigned regs_stack_args(void)
 {
 	return 0;

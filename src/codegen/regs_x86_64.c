@@ -37,6 +37,19 @@ int regs_sp(void)
 	return 152;
 }
 
+int regs_pc(void)
+{
+	return 128;
+}
+
+/* rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+static const int dwarf[] = {80, 96, 88, 40, 104, 112, 32, 152, 72, 64, 56, 48, 24, 16, 8, 0, 128};
+
+int regs_dwarf(unsigned number)
+{
+	return number < ARRAY_SIZE(dwarf) ? dwarf[number] : -1;
+}
+
 unsigned regs_stack_args(void)
 {
 	return 8; /* above the return address */

@@ -13,7 +13,7 @@ static const char *const functions[] = {
 };
 
 static const char *const probes[] = {
-	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "U", "usdt", "w",
+	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "w",
 	"watchpoint", "asyncwatchpoint",
 };
 

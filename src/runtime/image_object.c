@@ -440,6 +440,21 @@ void image_object_stop(struct image_object *o)
 	who_stop(o->obj);
 }
 
+void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, o->obj) {
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(p) < 0 || bpf_prog_get_info_by_fd(bpf_program__fd(p), &info, &size))
+			continue;
+		*ns += info.run_time_ns;
+		*runs += info.run_cnt;
+	}
+}
+
 void image_object_done(struct image_object *o)
 {
 	join(o);

@@ -54,5 +54,7 @@ bool image_object_has_probes(const struct image_object *o);
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
 /* Programs that begin from now on do nothing, and those that had begun have ended. */
 void image_object_stop(struct image_object *o);
+/* Adds what its programs have cost. */
+void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs);
 /* Detaches and frees; img stays. */
 void image_object_done(struct image_object *o);

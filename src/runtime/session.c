@@ -50,7 +50,7 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
 	if (!o->env.exit_called)
 		return;
-	s->ended = true;
+	s->ended = !s->opt.is_prompt;
 	s->code = o->env.code;
 }
 
@@ -149,7 +149,7 @@ int session_watch(struct session *s, int fd, enum event_from from)
 
 static int open_signals(struct session *s)
 {
-	int fd = stop_open();
+	int fd = stop_open(!s->opt.is_prompt);
 
 	if (s->opt.child)
 		stop_kills(s->opt.child->pid);
@@ -305,7 +305,7 @@ static int start(struct session *s, struct image_object *o)
 
 	if (!r && !s->ended)
 		r = image_object_attach(o, &s->load, &places);
-	if (!r && !s->ended)
+	if (!r && !s->ended && !s->opt.is_prompt)
 		say_attached(s, o, places);
 	if (!image_object_has_probes(o) && !s->opt.grows)
 		s->ended = true;
@@ -398,6 +398,55 @@ int session_drop(struct session *s, uint32_t image)
 	r = image_object_run(o, RUN_END, drain_all, s);
 	image_object_done(o);
 	return r;
+}
+
+int session_fd(const struct session *s)
+{
+	return s->epoll;
+}
+
+bool session_is_reading(const struct session *s)
+{
+	return s->nunread;
+}
+
+bool session_exited(const struct session *s, uint32_t *ret_image)
+{
+	for (size_t i = 0; i < s->objects.len; i++)
+		if (find_object(s, (uint32_t)i) && s->objects.data[i]->env.exit_called) {
+			*ret_image = (uint32_t)i;
+			return true;
+		}
+	return false;
+}
+
+void session_forget(struct session *s, uint32_t image)
+{
+	static const struct image nothing;
+
+	if (image >= s->images.len || find_object(s, image))
+		return;
+	s->images.data[image] = &nothing;
+	s->objects.data[image]->img = &nothing;
+}
+
+const struct shared *session_maps(const struct session *s)
+{
+	return &s->shared;
+}
+
+const struct show *session_show(const struct session *s)
+{
+	return &s->show;
+}
+
+void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs)
+{
+	const struct image_object *o = find_object(s, image);
+
+	*ret_ns = *ret_runs = 0;
+	if (o)
+		image_object_cost(o, ret_ns, ret_runs);
 }
 
 /* ---- running ------------------------------------------------------------ */

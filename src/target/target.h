@@ -77,6 +77,8 @@ void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, 
  * without modules), "": of all. traceable: only those that ftrace lists, if it does. */
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable);
+/* A file with the names that ftrace would list, a name a line. 0 or -errno. */
+int target_set_traceable(struct target *t, const char *path);
 
 /* ---- kernel types (btf.c) ---- */
 /* Byte offset of a member ("thread.fsbase") in a kernel struct ("task_struct"),
@@ -122,6 +124,9 @@ int proc_open_file(struct target *t, int pid, const char *path);
 const char *proc_path_in_root(struct target *t, int pid, const char *path);
 /* The same for a file NAME or NAME.* that the process has mapped as code. */
 const char *proc_find_mapped(struct target *t, int pid, const char *name);
+/* The files that a process (0: any) has mapped as code, each once, by paths that can be opened from here
+ * while it runs, NULL-terminated. */
+const char *const *proc_objects(struct target *t, int pid);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
 char *proc_exe(struct target *t, int pid);

@@ -43,7 +43,7 @@ static bool is_kernel(const struct provider *p)
 
 static bool has_func(const struct provider *p)
 {
-	return p->ctx == CTX_PT_REGS || p->ctx == CTX_TRAMPOLINE;
+	return (p->ctx == CTX_PT_REGS && !p->args_are_fields) || p->ctx == CTX_TRAMPOLINE;
 }
 
 /* ---- arguments ---------------------------------------------------------- */
@@ -76,13 +76,48 @@ static const struct type *check_raw_arg(struct check *c, struct expr *call)
 	return type_int64;
 }
 
+static const struct field *field_named(const struct place *p, const char *name)
+{
+	const struct field *f = p->fields;
+
+	while (f && strcmp(f->name, name) != 0)
+		f = f->next;
+	return f;
+}
+
+/* A place that lacks the argument has 0 there; that all do is a mistake. */
+static const struct type *check_noted_arg(struct check *c, struct expr *call)
+{
+	const struct field *f = NULL;
+	const struct place *place = NULL;
+	unsigned n = 0;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next) {
+			const struct field *here = field_named(p, call->call.name);
+
+			if (!ap->provider->args_are_fields || (here && here->where != FIELD_NOWHERE))
+				return check_raw_arg(c, call);
+			f = f ? f : here;
+			place = place ? place : p;
+		}
+	if (f)
+		return check_fail(c, call->span, DIAG_FIELD, "%s is not there: %s", call->call.name, f->why);
+	for (const struct field *g = place ? place->fields : NULL; g; g = g->next)
+		n++;
+	if (place)
+		check_warn(c, call->span, DIAG_FIELD, "%s is always 0: %s has %u argument%s", call->call.name,
+			place->name, n, n == 1 ? "" : "s");
+	return type_int64;
+}
+
 static const struct type *check_arg(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_args);
 	const struct place *unsure = unsure_place(c);
 
 	if (!p && !unsure)
-		return check_raw_arg(c, call);
+		return check_noted_arg(c, call);
 	if (!p) {
 		check_fail(c, call->span, DIAG_CONTEXT, "where %s has its arguments is not known: it is assembler's, "
 			"and the program has no symbols", unsure->func);
@@ -111,12 +146,10 @@ static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
-/* How arguments are passed. If places differ in it, each gets a program of its own. */
+/* How arguments are passed. Where it changes from one place to the next, another program begins. */
 static enum place_abi abi_of(struct gen *g)
 {
-	for (const struct place *p = g->place; p; p = p->next)
-		if (p->abi != g->place->abi)
-			g->bound_to_place = true;
+	g->bound_to_args = true;
 	return g->place->abi;
 }
 
@@ -126,6 +159,8 @@ static struct ir *gen_arg(struct gen *g, struct expr *call, struct ir *into)
 	enum place_abi abi;
 	int reg;
 
+	if (g->provider->args_are_fields)
+		return gen_args_field(g, call->call.name, call->type);
 	if (g->provider->ctx == CTX_RAW)
 		return ir_load_ctx(g->ir, gen_ctx(g), 8 * i, 8, false);
 	abi = abi_of(g);
@@ -331,6 +366,7 @@ static const struct type *check_func(struct check *c, struct expr *call)
 
 const struct builtin builtins_probe[] = {
 	ARG(0), ARG(1), ARG(2), ARG(3), ARG(4), ARG(5), ARG(6), ARG(7), ARG(8), ARG(9),
+	ARG(10), ARG(11),
 	{
 		.name = "args",
 		.sig = " -> special",
