@@ -43,7 +43,8 @@ const char *profile_kind_name(enum profile_kind k)
 
 bool profile_is_map(const struct image_map *m)
 {
-	return type_has(m->key, TYPE_STACK) && (m->value->kind == TYPE_INT || m->value->kind == TYPE_AGG);
+	return type_has(m->key, TYPE_STACK) && (m->value->kind == TYPE_INT ||
+		(m->value->kind == TYPE_AGG && m->value->agg.kind != AGG_TSERIES));
 }
 
 static bool is_signed(const struct type *t)
