@@ -33,6 +33,7 @@ struct out {
 struct output_event {
 	enum { OUTPUT_ATTACHED, OUTPUT_LOST } kind;
 	uint64_t n;       /* probes; events, updates.. */
+	bool early;       /* ATTACHED: begin has ended the script: only it and end were */
 	const char *what; /* LOST: which, and why */
 };
 
