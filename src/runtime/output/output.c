@@ -59,7 +59,7 @@ void output_event_log(struct out *o, const struct output_event *e)
 {
 	switch (e->kind) {
 	case OUTPUT_ATTACHED:
-		if (!o->quiet)
+		if (!o->quiet && !e->early)
 			fprintf(stderr, "Attached %" PRIu64 " probe%s\n", e->n, e->n == 1 ? "" : "s");
 		break;
 	case OUTPUT_LOST:

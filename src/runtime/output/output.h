@@ -42,6 +42,7 @@ struct output_message {
 struct output_event {
 	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE } kind;
 	uint64_t n;       /* probes; events, updates.. */
+	bool early;       /* ATTACHED: begin has ended the script: only it and end were */
 	const char *what; /* LOST: which, and why */
 	const struct output_message *message; /* MESSAGE */
 };
