@@ -14,7 +14,6 @@
 #include <bpf/libbpf.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -283,8 +282,7 @@ static const struct option_row options[] = {
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
-	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
-		FLAG(unsafe)},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, as system()", FLAG(unsafe)},
 	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
 		set_probe_filter},
 	{"traceable-functions", OPT_TRACEABLE, "FILE",
@@ -449,6 +447,7 @@ static void prepare(void *arg, struct compile *c)
 		.options = m->options.data,
 		.noptions = (unsigned)m->options.len,
 		.pid = m->traced.child.pid ? m->traced.child.pid : m->traced.pid,
+		.child = m->traced.child.pid,
 		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = traced_find,
@@ -469,7 +468,6 @@ static void prepare(void *arg, struct compile *c)
 	c->codegen = (struct codegen_options){
 		.pid_tree = m->traced.child.pid > 0,
 		.pid_ns = target_pid_ns(m->traced.target)->inode != 0,
-		.start_ns = clock_ns(CLOCK_BOOTTIME),
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->traced.target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->traced.target, FEATURE_BPF_LOOP),
@@ -538,7 +536,7 @@ static int run(struct main *m)
 		.warn_reads = m->warn_reads,
 		.top = m->top,
 		.settings = &m->compile.env.settings,
-		.output = m->format ? m->format : outputs[0],
+		.output = m->format ? m->format : output_by_file(m->output),
 	};
 	int r, code;
 

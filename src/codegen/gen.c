@@ -122,7 +122,10 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 	static const struct {
 		const char *name;
 		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
-	} deep[] = {{"go_id", 4}, {"count_problem", 2}, {"find_text", 2}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
+	} deep[] = {
+		{"go_id", 4}, {"count_problem", 2}, {"find_text", 2},
+		{"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6},
+	};
 	unsigned calls = 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)

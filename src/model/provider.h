@@ -124,6 +124,7 @@ struct resolve_env {
 	void *wanted_arg;
 	void *find_arg;
 	struct settings settings; /* config */
+	int child;        /* the command of -c; 0: none */
 	bool unsafe;      /* --unsafe: functions that change the system are allowed */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
 	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
