@@ -40,9 +40,8 @@ struct strings { /* a string table; its last byte is a NUL */
 
 struct elf {
 	const uint8_t *data;
-	size_t size;
-	const uint8_t *map; /* by elf_open(), to be unmapped; NULL: it is not ours */
-	size_t map_size;
+	size_t size, map_size;
+	const uint8_t *map; /* by elf_open(), of map_size; NULL: data is not ours */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;
 	VEC(struct elf_segment) segments;
@@ -131,7 +130,7 @@ static void read_sections(struct elf *e, const Elf64_Shdr *first)
 			e->sections.data[names].sh_size);
 }
 
-static int open_bytes(const void *data, size_t size, struct elf **ret)
+int elf_open_memory(const void *data, size_t size, struct elf **ret)
 {
 	struct elf *e = calloc(1, sizeof(*e));
 	Elf64_Shdr first;
@@ -156,11 +155,6 @@ static int open_bytes(const void *data, size_t size, struct elf **ret)
 	return 0;
 }
 
-int elf_open_memory(const void *data, size_t size, struct elf **ret)
-{
-	return open_bytes(data, size, ret);
-}
-
 /* member: of the archive that the file is; NULL: the file itself. */
 static int open_mapped(int fd, const char *member, struct elf **ret)
 {
@@ -183,7 +177,7 @@ static int open_mapped(int fd, const char *member, struct elf **ret)
 		err = found == ZIP_NONE ? -ENOENT : found == ZIP_COMPRESSED ? -EMEDIUMTYPE : 0;
 	}
 	if (!err)
-		err = open_bytes(data + at, size, ret);
+		err = elf_open_memory(data + at, size, ret);
 	if (err < 0) {
 		filemap_done(data, (size_t)st.st_size);
 		return err;
