@@ -4,6 +4,7 @@
 without a file. libraries in archives. PROGRAM is compiled of SOURCE (forms.c), LIBRARY of member.c."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,7 @@ refused(f'uprobe:{PROGRAM}@forms.c:1', 'forms.c:1 has no code', 'the next line w
 refused(f'uprobe:{PROGRAM}@forms.c:99999', 'forms.c:99999 has no code')
 refused(f'uprobe:{PROGRAM}@forms.c:{inlined}:99', f'forms.c:{inlined} has no code at column 99')
 refused(f'uprobe:{PROGRAM}@orms.c:{inlined}', 'has no source file orms.c')
-refused(f'uprobe:{PROGRAM}@forms.c:x', 'there is no program or library')
+refused(f'uprobe:{PROGRAM}@forms.c:x', 'a line of a source file is')
 printed, said = run(f'config = {{ missing_probes = "warn" }} uprobe:{PROGRAM}@forms.c:1, uprobe:{PROGRAM}:first '
                     f'{{ print(func); }}')
 cases.check(printed == ['first'], 'missing_probes', printed, said)
@@ -88,6 +89,24 @@ lists(f'uprobe:{PROGRAM}:_ZN2ns1f*', wanted=[f'uprobe:{PROGRAM}:_ZN2ns1fE{type}'
 
 # Addresses and offsets are in a function.
 prints(f'uprobe:{PROGRAM}:first+0', 'first')
+first = next(int(line.split()[0], 16) for line in subprocess.run(['nm', PROGRAM], capture_output=True, text=True)
+             .stdout.splitlines() if line.endswith(' first')) if shutil.which('nm') else 0
+if first:
+    prints(f'uprobe:{PROGRAM}:{first:#x}', 'first')
+    prints(f'uprobe:{PROGRAM}:{first}', f'uprobe:{PROGRAM}:{first}', what='probe')
+refused(f'uprobe:{PROGRAM}:0x7fffffffffff', "0x7fffffffffff is no address of", 'code')
+if os.uname().machine == 'x86_64': # its first instruction is longer
+    refused(f'uprobe:{PROGRAM}:first+1', 'no instruction begins at first+1', 'one begins 1 byte before')
+    lists(f'uprobe:{PROGRAM}:first+1', wanted=[f'uprobe:{PROGRAM}:first+1'])
+else:
+    prints(f'uprobe:{PROGRAM}:first+4', 'first')
+    refused(f'uprobe:{PROGRAM}:first+2', 'no instruction begins at first+2', 'one begins 2 bytes before')
+refused(f'uretprobe:{PROGRAM}:first+0', 'a return probe takes no offset')
+refused(f'uretprobe:{PROGRAM}@forms.c:{inlined}', 'a return probe takes no line')
+refused(f'uprobe:{PROGRAM}@forms.c', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}@:{inlined}', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}@forms.c:{inlined}:x', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}:', 'the function is missing')
 refused(f'uprobe:{PROGRAM}:first+99999', '+99999 is outside of the function first')
 
 # Without a file: the traced program's. * is all that it loads.

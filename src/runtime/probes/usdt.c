@@ -275,7 +275,7 @@ static bool usdt_expand(const struct resolve_env *env, struct attach_point *ap)
 	struct resolve_env quiet = *env;
 	const char *const *files, *const *f;
 
-	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing))
+	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing) || !*ap->words[ap->nwords - 1])
 		return form_error(env, ap, "a usdt probe needs a file and a name");
 	files = uprobe_files(env, ap, true);
 	if (!files)
