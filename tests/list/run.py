@@ -54,6 +54,9 @@ def lists(pattern, *wanted, only=''):
 events, _ = lists('tracepoint:*', 'tracepoint:sched:sched_switch', 'tracepoint:syscalls:sys_enter_openat',
                   only='tracepoint:')
 lists('t:*', *events[:3], only='tracepoint:')
+for name in ('', '..', 'enable', 'sched_switch/..'):
+    names, said, code = run('-l', f'tracepoint:sched:{name}')
+    cases.check(code == 1 and not names, f'{name} is no tracepoint', *names, said)
 lists('tracepoint:sched', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
 lists('tracepoint:sch*:*swit*', 'tracepoint:sched:sched_switch', only='tracepoint:sch')
 lists('tracepoint:*:*openat', 'tracepoint:syscalls:sys_exit_openat', only='tracepoint:')
