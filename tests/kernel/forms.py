@@ -95,12 +95,10 @@ if first:
     prints(f'uprobe:{PROGRAM}:{first:#x}', 'first')
     prints(f'uprobe:{PROGRAM}:{first}', f'uprobe:{PROGRAM}:{first}', what='probe')
 refused(f'uprobe:{PROGRAM}:0x7fffffffffff', "0x7fffffffffff is no address of", 'code')
-if os.uname().machine == 'x86_64': # its first instruction is longer
-    refused(f'uprobe:{PROGRAM}:first+1', 'no instruction begins at first+1', 'one begins 1 byte before')
-    lists(f'uprobe:{PROGRAM}:first+1', wanted=[f'uprobe:{PROGRAM}:first+1'])
-else:
-    prints(f'uprobe:{PROGRAM}:first+4', 'first')
-    refused(f'uprobe:{PROGRAM}:first+2', 'no instruction begins at first+2', 'one begins 2 bytes before')
+prints(f'uprobe:{PROGRAM}:wide+{10 if os.uname().machine == "x86_64" else 4}', 'wide')
+refused(f'uprobe:{PROGRAM}:wide+1', 'no instruction begins at wide+1', 'one begins 1 byte before')
+refused(f'uprobe:{PROGRAM}:wide+3', 'no instruction begins at wide+3', 'one begins 3 bytes before')
+lists(f'uprobe:{PROGRAM}:wide+1', wanted=[f'uprobe:{PROGRAM}:wide+1'])
 refused(f'uretprobe:{PROGRAM}:first+0', 'a return probe takes no offset')
 refused(f'uretprobe:{PROGRAM}@forms.c:{inlined}', 'a return probe takes no line')
 refused(f'uprobe:{PROGRAM}@forms.c', 'a line of a source file is')
