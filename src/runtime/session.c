@@ -547,6 +547,19 @@ static void print_maps(struct session *s)
 		s->out.output->finish(&s->out);
 }
 
+void session_print_maps(struct session *s)
+{
+	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
+	size_t n;
+	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
+
+	for (size_t i = 0; i < n; i++)
+		record_print_map(&env, maps[i], 0, 0, false);
+	if (s->out.output == outputs[0])
+		fputc('\n', s->out.file);
+	stream_flush(s->opt.stream);
+}
+
 static void stats(struct session *s)
 {
 	struct str text = {};
