@@ -9,7 +9,7 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"path", "skboutput", "unwatch",
+	"skboutput", "unwatch",
 };
 
 static const char *const probes[] = {

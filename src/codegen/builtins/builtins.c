@@ -14,6 +14,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_meta,
 	builtins_net,
 	builtins_output,
+	builtins_path,
 	builtins_probe,
 	builtins_process,
 	builtins_script,

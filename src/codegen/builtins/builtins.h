@@ -21,6 +21,7 @@ extern const struct builtin builtins_map[];
 extern const struct builtin builtins_meta[];
 extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
+extern const struct builtin builtins_path[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_process[];
 extern const struct builtin builtins_script[];
