@@ -143,6 +143,50 @@ void str_add_safe(struct str *s, const char *text, size_t n)
 	}
 }
 
+/* What follows the backslash of a control character; 0: it has no letter. */
+static char json_letter(unsigned char c)
+{
+	switch (c) {
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	case '\r':
+		return 'r';
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	case '"':
+	case '\\':
+		return (char)c;
+	default:
+		return 0;
+	}
+}
+
+void str_add_json(struct str *s, const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+
+	str_addc(s, '"');
+	while (p < end) {
+		size_t len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 1;
+		char letter = json_letter(*p);
+
+		if (letter)
+			str_addn(s, (const char[]){'\\', letter}, 2);
+		else if (*p < 0x20 || *p == 0x7f)
+			str_addf(s, "\\u%04x", *p);
+		else if (len)
+			str_addn(s, (const char *)p, len);
+		else
+			str_addf(s, "\\\\x%02x", *p);
+		p += len ? len : 1;
+	}
+	str_addc(s, '"');
+}
+
 /* Where the match fails behind a star, the star takes one more character. Only the last star needs
  * to be tried again, so there is no recursion. */
 bool glob_match(const char *pattern, const char *text)

@@ -28,6 +28,10 @@ void str_addvf(struct str *s, const char *fmt, va_list ap)
  * \xNN. */
 void str_add_safe(struct str *s, const char *text, size_t n);
 
+/* The text as a JSON string with its quotes: valid JSON whatever the bytes are. What is no valid UTF-8
+ * becomes \\xNN, as in str_add_safe()'s text; control characters are \uNNNN. */
+void str_add_json(struct str *s, const char *text, size_t n);
+
 /* The text, "" when empty; owned by s. */
 const char *str_text(const struct str *s);
 

@@ -463,7 +463,7 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	for (const struct place *p = ap->places; p; before = p, p = p->next) {
 		uint32_t i = add_place(g, p);
 
-		if (!before || strcmp(p->name, before->name) != 0)
+		if (!before || !place_is_same(p, before))
 			g->named_place = i;
 		if (shared && (!g->bound_to_args || same_args(p, before))) {
 			shared->nplaces++;

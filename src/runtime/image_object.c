@@ -435,6 +435,15 @@ int image_object_attach(struct image_object *o, const struct load_env *env, unsi
 	return r;
 }
 
+unsigned image_object_begin_places(const struct image_object *o)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < o->img->nprogs; i++)
+		n += o->img->progs[i].provider->run != RUN_ATTACHED ? o->img->progs[i].nplaces : 0;
+	return n;
+}
+
 void image_object_stop(struct image_object *o)
 {
 	who_stop(o->obj);

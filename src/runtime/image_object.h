@@ -52,6 +52,8 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 bool image_object_has_probes(const struct image_object *o);
 /* Probes, counted in *ret_places; until a signal comes. 0 or -errno, reported. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
+/* Those of begin and end, which are attached nowhere. */
+unsigned image_object_begin_places(const struct image_object *o);
 /* Programs that begin from now on do nothing, and those that had begun have ended. */
 void image_object_stop(struct image_object *o);
 /* Adds what its programs have cost. */

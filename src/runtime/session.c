@@ -290,7 +290,7 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 static void say_attached(struct session *s, const struct image_object *o, unsigned places)
 {
 	unsigned skipped = o->links.skipped;
-	struct output_event e = {.kind = OUTPUT_ATTACHED, .n = places - skipped};
+	struct output_event e = {.kind = OUTPUT_ATTACHED, .n = places - skipped, .early = s->ended};
 
 	s->out.output->event(&s->out, &e);
 	if (skipped && !s->opt.quiet)
@@ -303,9 +303,11 @@ static int start(struct session *s, struct image_object *o)
 	unsigned places;
 	int r = image_object_run(o, RUN_BEGIN, drain_all, s);
 
-	if (!r && !s->ended)
+	if (!r && s->ended)
+		places = image_object_begin_places(o);
+	else if (!r)
 		r = image_object_attach(o, &s->load, &places);
-	if (!r && !s->ended && !s->opt.is_prompt)
+	if (!r && !s->opt.is_prompt)
 		say_attached(s, o, places);
 	if (!image_object_has_probes(o) && !s->opt.grows)
 		s->ended = true;
@@ -541,6 +543,8 @@ static void print_maps(struct session *s)
 	for (size_t i = 0; i < n; i++)
 		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
 			s->seen++;
+	if (s->out.output->finish)
+		s->out.output->finish(&s->out);
 }
 
 static void stats(struct session *s)

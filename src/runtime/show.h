@@ -81,3 +81,12 @@ void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, str
 
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);
+/* The values that bucket i counts, low and high included. */
+struct bucket {
+	uint64_t low, high;
+	bool no_low, no_high; /* it has no end there */
+	bool is_signed;       /* low and high are int64_t */
+};
+void show_bucket(const struct type *t, uint32_t i, struct bucket *ret);
+/* The first and the last bucket that counted; false: none did. */
+bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_first, uint32_t *ret_last);

@@ -11,7 +11,18 @@
 
 enum { BAR = 52, INTERVAL = 16 };
 
-/* Where bucket i (from 1) begins; see HIST_BUCKETS. Scaled by what divides all of the
+/* Where bucket i (from 1) begins; see HIST_BUCKETS. Behind the last: 0. */
+static uint64_t hist_low(uint32_t i, uint32_t bits)
+{
+	uint32_t n = i - 1, power;
+
+	if (n < 1u << bits)
+		return n;
+	power = (n >> bits) - 1;
+	return power + bits < 64 ? (((uint64_t)1 << bits) + (n & ((1u << bits) - 1))) << power : 0;
+}
+
+/* Likewise, scaled by what divides all of the
  * parts of its power of two: 1K, but 1024 next to 1008. */
 static void add_low(uint32_t i, uint32_t bits, struct str *out)
 {
@@ -79,6 +90,43 @@ static void lhist_interval(const struct type *t, uint32_t i, struct str *out)
 	}
 }
 
+void show_bucket(const struct type *t, uint32_t i, struct bucket *ret)
+{
+	uint32_t bits = t->agg.bits;
+
+	if (t->agg.kind == AGG_HIST) {
+		*ret = (struct bucket){
+			.low = i ? hist_low(i, bits) : 0,
+			.high = i ? hist_low(i + 1, bits) - 1 : (uint64_t)-1,
+			.no_low = !i,
+			.is_signed = !i,
+		};
+	} else {
+		int64_t low = t->agg.min + (int64_t)(i - 1) * t->agg.step, high = low + t->agg.step;
+
+		*ret = (struct bucket){
+			.low = i == t->agg.buckets - 1 ? t->agg.max : low,
+			.high = (i ? high < t->agg.max ? high : t->agg.max : t->agg.min) - 1,
+			.no_low = !i,
+			.no_high = i == t->agg.buckets - 1,
+			.is_signed = true,
+		};
+	}
+}
+
+bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_first, uint32_t *ret_last)
+{
+	*ret_first = UINT32_MAX;
+	for (uint32_t i = 0; i < t->agg.buckets; i++) {
+		if (!buckets[i])
+			continue;
+		if (*ret_first == UINT32_MAX)
+			*ret_first = i;
+		*ret_last = i;
+	}
+	return *ret_first != UINT32_MAX;
+}
+
 static void add_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out)
 {
 	int bar = max ? (int)(n * (double)BAR / max) : 0;
@@ -92,20 +140,15 @@ static void add_line(const struct str *interval, uint64_t n, uint64_t max, struc
 
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out)
 {
-	uint32_t first = UINT32_MAX, last = 0;
+	uint32_t first, last;
 	uint64_t max = 0;
 
 	div = div ? div : 1;
-	for (uint32_t i = 0; i < t->agg.buckets; i++) {
-		if (!buckets[i])
-			continue;
-		if (first == UINT32_MAX)
-			first = i;
-		last = i;
-		if (buckets[i] > max)
-			max = buckets[i];
-	}
-	for (uint32_t i = first; i != UINT32_MAX && i <= last; i++) {
+	if (!show_buckets(t, buckets, &first, &last))
+		return;
+	for (uint32_t i = first; i <= last; i++)
+		max = buckets[i] > max ? buckets[i] : max;
+	for (uint32_t i = first; i <= last; i++) {
 		struct str interval = {};
 
 		if (t->agg.kind == AGG_HIST)

@@ -24,6 +24,14 @@ const struct output *output_by_name(const char *name)
 	return NULL;
 }
 
+const struct output *output_by_file(const char *file)
+{
+	const char *dot = file ? strrchr(file, '.') : NULL;
+	const struct output *o = dot ? output_by_name(dot + 1) : NULL;
+
+	return o ? o : outputs[0];
+}
+
 const char *output_nearest(const char *written)
 {
 	const char *names[ARRAY_SIZE(outputs)];
@@ -51,7 +59,7 @@ void output_event_log(struct out *o, const struct output_event *e)
 {
 	switch (e->kind) {
 	case OUTPUT_ATTACHED:
-		if (!o->quiet)
+		if (!o->quiet && !e->early)
 			fprintf(stderr, "Attached %" PRIu64 " probe%s\n", e->n, e->n == 1 ? "" : "s");
 		break;
 	case OUTPUT_LOST:
