@@ -9,7 +9,7 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"skboutput", "unwatch",
+	"unwatch",
 };
 
 static const char *const probes[] = {

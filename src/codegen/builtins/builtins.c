@@ -19,6 +19,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_process,
 	builtins_script,
 	builtins_search,
+	builtins_skb,
 	builtins_stack,
 	builtins_string,
 	builtins_symbol,

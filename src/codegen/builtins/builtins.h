@@ -26,6 +26,7 @@ extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_process[];
 extern const struct builtin builtins_script[];
 extern const struct builtin builtins_search[];
+extern const struct builtin builtins_skb[];
 extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];
