@@ -98,7 +98,7 @@ const struct builtin builtins_skb[] = {
 	{
 		.name = "skboutput",
 		.sig = "format any int int -> special",
-		.help = "write LENGTH bytes of a packet (struct sk_buff *), from OFFSET on, to a file of pcap; 0: it was sent",
+		.help = "write LENGTH bytes of a struct sk_buff *, from OFFSET on, to a pcap file; 0: it was sent",
 		.check = check_skboutput,
 		.gen = gen_skboutput,
 	},
