@@ -20,6 +20,7 @@
 #include "model/type.h"
 #include "runtime/follow.h"
 #include "runtime/output/stream.h"
+#include "runtime/pcap.h"
 #include "runtime/problems.h"
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
@@ -624,6 +625,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
+	pcap_close();
 	links_detach(&s->links);
 	for (size_t i = 0; i < s->objects.len; i++) {
 		image_object_done(s->objects.data[i]);
