@@ -218,6 +218,26 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+/* \d, which bpftrace's have, is not known to regcomp(). */
+static int compile_regex(regex_t *ret, const char *text)
+{
+	struct str posix = {};
+	int r;
+
+	for (; *text; text++) {
+		bool escape = text[0] == '\\' && text[1];
+
+		if (escape && text[1] == 'd')
+			str_add(&posix, "[0-9]");
+		else
+			str_addn(&posix, text, 1 + escape);
+		text += escape;
+	}
+	r = regcomp(ret, str_text(&posix), REG_EXTENDED | REG_NOSUB);
+	str_done(&posix);
+	return r;
+}
+
 static bool set_probe_filter(struct main *m, const struct option_row *row, const char *text)
 {
 	char why[256];
@@ -225,7 +245,7 @@ static bool set_probe_filter(struct main *m, const struct option_row *row, const
 
 	if (m->has_filter)
 		regfree(&m->probe_filter);
-	r = regcomp(&m->probe_filter, text, REG_EXTENDED | REG_NOSUB);
+	r = compile_regex(&m->probe_filter, text);
 	m->has_filter = !r;
 	if (!r)
 		return true;
