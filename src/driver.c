@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "model/builtin.h"
 #include "model/image.h"
+#include "model/provider.h"
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
@@ -37,10 +38,16 @@ static bool pass_parse(struct compile *c)
 {
 	if (c->dump[STAGE_LEX])
 		lex_dump(&c->source, stdout);
-	c->script = parse(c->arena, &c->source, c->env.diags);
+	c->script = c->is_line ? parse_line(c->arena, &c->source, c->earlier, &language, c->env.diags) :
+		parse(c->arena, &c->source, c->env.diags);
 	if (c->script && c->dump[STAGE_AST])
 		ast_dump(c->script, false, stdout);
 	return c->script != NULL;
+}
+
+bool compile_is_unfinished(const char *text)
+{
+	return line_is_unfinished(text, &language);
 }
 
 static bool pass_macros(struct compile *c)
@@ -113,6 +120,20 @@ static bool pass_names_and_types(struct compile *c, int last)
 	return pass_check(c) && ok && pass_options(c);
 }
 
+static bool few_programs(struct compile *c)
+{
+	uint64_t n = 0, most = c->env.settings.max_bpf_progs;
+
+	for (unsigned i = 0; i < c->image->nprogs; i++)
+		n += c->image->progs[i].provider->run == RUN_ATTACHED;
+	if (n <= most)
+		return true;
+	diag(c->env.diags, c->image->progs[0].span, DIAG_TOO_LARGE, "the script is %llu BPF programs, and "
+		"max_bpf_progs allows %llu", (unsigned long long)n, (unsigned long long)most);
+	diag_hint(c->env.diags, "config = { max_bpf_progs = %llu } allows as many", (unsigned long long)n);
+	return false;
+}
+
 static bool pass_codegen(struct compile *c)
 {
 	c->codegen.diags = c->env.diags;
@@ -120,6 +141,8 @@ static bool pass_codegen(struct compile *c)
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
 	if (!codegen(c->script, &c->codegen, &c->image))
+		return false;
+	if (!few_programs(c))
 		return false;
 	c->image->print_maps = c->env.settings.print_maps_on_exit;
 	if (c->dump[STAGE_ELF])
@@ -149,7 +172,7 @@ static bool passes(struct compile *c)
 	    && (last < STAGE_NAMES || pass_types(c))
 	    && pass_settings(c)
 	    && (last < STAGE_NAMES || pass_names_and_types(c, last))
-	    && (last < STAGE_LLVM || pass_codegen(c));
+	    && (last < STAGE_LLVM || !c->script->probes || pass_codegen(c));
 }
 
 bool compile(struct compile *c)

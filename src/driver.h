@@ -31,6 +31,8 @@ struct compile {
 	struct codegen_options codegen;
 	struct c_options c_options;
 	bool dump[STAGE_MAX];
+	bool is_line;         /* typed at a prompt */
+	const struct source *earlier; /* what earlier lines defined; or NULL */
 	bool names_only;      /* -l: stop when the probes are known */
 	bool colour;
 	bool helps;           /* the script's options were listed, and nothing is to be run */
@@ -39,6 +41,9 @@ struct compile {
 };
 
 bool stage_by_name(const char *name, enum stage *ret);
+
+/* Is the text, typed at a prompt, one that more text could make whole? */
+bool compile_is_unfinished(const char *text);
 
 /* False: complaints have been printed to stderr. c->image stays NULL when a dump was
  * all that was asked for. */

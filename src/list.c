@@ -23,7 +23,7 @@ struct listing {
 	bool with_args;
 	FILE *out;
 	unsigned found;
-	const struct provider *provider; /* of what a search has found */
+	const struct provider *provider; /* of what a search looks through */
 	const char *why; /* a type was left out, the last one */
 };
 
@@ -32,8 +32,13 @@ static bool matches_type(struct listing *l, const struct provider *p, const char
 {
 	const char *rest = pattern + n + 1;
 
-	return (p->finite || (p->file && *rest != '*' && strchr(rest, ':'))) &&
+	return (p->finite || p->names || (p->file && *rest != '*' && strchr(rest, ':'))) &&
 	       glob_match(arena_strndup(l->env->arena, pattern, n), p->name);
+}
+
+static bool is_wanted(const struct listing *l, const char *pattern, const char *name)
+{
+	return (!pattern || glob_match(pattern, name)) && (!l->env->wanted || l->env->wanted(l->env, name));
 }
 
 static void print_one(struct arena *a, const struct place *p, bool with_args, FILE *out)
@@ -50,12 +55,33 @@ static void print_one(struct arena *a, const struct place *p, bool with_args, FI
 		fprintf(out, "    %s\n", p->ret_decl);
 }
 
-static void print_place(struct listing *l, const struct place *p)
+static int place_cmp(const void *va, const void *vb)
 {
-	print_one(l->env->arena, p, l->with_args, l->out);
-	l->found++;
+	const struct place *const *a = va, *const *b = vb;
+
+	return strcmp((*a)->name, (*b)->name);
 }
 
+/* By name; those that match a pattern, unless it is NULL. What has one name is one probe. */
+static void print_places(struct listing *l, const struct place *first, const char *pattern)
+{
+	VEC(const struct place *) list = {};
+
+	for (const struct place *p = first; p; p = p->next)
+		if (is_wanted(l, pattern, p->name))
+			vec_push(&list, p);
+	if (list.len)
+		qsort(list.data, list.len, sizeof(*list.data), place_cmp);
+	for (size_t i = 0; i < list.len; i++) {
+		if (i && !strcmp(list.data[i]->name, list.data[i - 1]->name))
+			continue;
+		print_one(l->env->arena, list.data[i], l->with_args, l->out);
+		l->found++;
+	}
+	vec_done(&list);
+}
+
+/* ':' and quotes as in a script. */
 static unsigned split(struct arena *a, const char *pattern, const char **words,
 	struct span *spans)
 {
@@ -63,14 +89,21 @@ static unsigned split(struct arena *a, const char *pattern, const char **words,
 	const char *p = pattern;
 
 	while (n < 8) {
-		const char *colon = strchr(p, ':');
-		size_t len = colon ? (size_t)(colon - p) : strlen(p);
+		struct str word = {};
+		bool inside = false;
+		const char *start = p;
 
-		spans[n] = (struct span){p - pattern, p - pattern + len};
-		words[n++] = arena_strndup(a, p, len);
-		if (!colon)
+		for (; *p && (inside || *p != ':'); p++)
+			if (*p == '"')
+				inside = !inside;
+			else
+				str_addc(&word, *p);
+		spans[n] = (struct span){start - pattern, p - pattern};
+		words[n++] = arena_strdup(a, str_text(&word));
+		str_done(&word);
+		if (!*p)
 			break;
-		p = colon + 1;
+		p++;
 	}
 	return n;
 }
@@ -106,8 +139,7 @@ static bool expand(struct listing *l, const struct provider *p, const char *patt
 	const struct place *at;
 	bool ok = list_places(l->env, p, pattern, quiet, &at);
 
-	for (; at; at = at->next)
-		print_place(l, at);
+	print_places(l, at, NULL);
 	return ok;
 }
 
@@ -126,6 +158,8 @@ static void found_name(const char *name, void *arg)
 {
 	struct listing *l = arg;
 
+	if (!is_wanted(l, NULL, name))
+		return;
 	if (l->with_args && l->provider->has_fields) {
 		expand(l, l->provider, name, false);
 		return;
@@ -134,13 +168,37 @@ static void found_name(const char *name, void *arg)
 	l->found++;
 }
 
+/* Of a type with few names, all of them: interval, software.. */
+static void list_names(struct listing *l, const struct provider *p, const char *pattern)
+{
+	for (const char *const *name = p->names; name && *name; name++) {
+		const char *full = arena_printf(l->env->arena, "%s:%s", p->name, *name);
+
+		if (!is_wanted(l, pattern, full))
+			continue;
+		fprintf(l->out, "%s\n", full);
+		l->found++;
+	}
+}
+
+/* What a type can list of itself; of programs and libraries those of -p's process. */
+static void search_type(struct listing *l, const struct provider *p, const char *pattern)
+{
+	const struct place *at;
+
+	l->provider = p;
+	list_names(l, p, pattern);
+	if (p->list && !left_out(l, p))
+		p->list(l->env, pattern, found_name, l);
+	if (p->file && p->has_args && l->env->pid &&
+		list_places(l->env, p, arena_printf(l->env->arena, "%s:*:*", p->name), true, &at))
+		print_places(l, at, pattern);
+}
+
 static void search_as(struct listing *l, const char *pattern)
 {
-	for (const struct provider *const *p = providers; *p; p++) {
-		l->provider = *p;
-		if ((*p)->list && !left_out(l, *p))
-			(*p)->list(l->env, pattern, found_name, l);
-	}
+	for (const struct provider *const *p = providers; *p; p++)
+		search_type(l, *p, pattern);
 }
 
 /* Anywhere in a name; with wildcards from its beginning, or from a word's. */
@@ -158,10 +216,13 @@ static void search(struct listing *l, const char *pattern)
 static bool list_named(struct listing *l, const struct provider *p, const char *pattern)
 {
 	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
+	const char *rest = strchr(pattern, ':');
+	unsigned before = l->found;
 
 	if (why)
 		log_warn("nothing of this can be attached here: %s", why);
-	return expand(l, p, pattern, false);
+	list_names(l, p, arena_printf(l->env->arena, "%s%s", p->name, rest));
+	return l->found > before || expand(l, p, pattern, false);
 }
 
 /* TYPE:..; false: no type is called that, or what follows is not of its form. */
@@ -176,7 +237,9 @@ static bool list_types(struct listing *l, const char *pattern, size_t n, bool *r
 	for (const struct provider *const *p = providers; *p; p++) {
 		if (matches_type(l, *p, pattern, n)) {
 			*ret_known = true;
-			if (!left_out(l, *p))
+			if ((*p)->list || (*p)->names)
+				search_type(l, *p, pattern);
+			else if (!left_out(l, *p))
 				expand(l, *p, pattern, true);
 		}
 	}
@@ -227,29 +290,57 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 	return 1;
 }
 
-int list_probes(struct resolve_env *env, const char *pattern, bool with_args, FILE *out)
+static int list_pattern(struct listing *l, const char *pattern)
 {
-	struct listing l = {.env = env, .with_args = with_args, .out = out};
 	const char *colon = strchr(pattern, ':');
+	unsigned before = l->found;
 	bool known = false;
 	enum type_tag tag;
 
-	env->names_only = !with_args;
 	if (tag_of(pattern, &tag))
-		return list_named_types(&l, tag, pattern + tag_of(pattern, &tag));
-	if (colon && !list_types(&l, pattern, colon - pattern, &known))
+		return list_named_types(l, tag, pattern + tag_of(pattern, &tag));
+	if (colon && !list_types(l, pattern, colon - pattern, &known))
 		return 1;
 	if (!known)
-		search(&l, pattern);
-	if (!l.found)
+		search(l, pattern);
+	if (l->found == before)
 		log_error("no probe matches %s", pattern);
-	return !l.found;
+	return l->found == before;
 }
 
-/* A function's several returns are one probe. */
+/* The length of the first of several patterns, which commas separate outside of quotes. */
+static size_t pattern_len(const char *patterns)
+{
+	bool inside = false;
+	size_t n = 0;
+
+	for (; patterns[n] && (inside || patterns[n] != ','); n++)
+		if (patterns[n] == '"')
+			inside = !inside;
+	return n;
+}
+
+int list_probes(struct resolve_env *env, const char *patterns, bool with_args, FILE *out)
+{
+	struct listing l = {.env = env, .with_args = with_args, .out = out};
+	int code = 0;
+
+	env->names_only = !with_args;
+	for (;;) {
+		size_t n = pattern_len(patterns);
+
+		code |= list_pattern(&l, arena_strndup(env->arena, patterns, n));
+		if (!patterns[n])
+			return code;
+		patterns += n + 1;
+		patterns += strspn(patterns, " ");
+	}
+}
+
+/* A function's several returns are one probe, and a USDT probe's several places. */
 static bool is_same(const struct place *a, const struct place *b)
 {
-	return a && a->at_return && b->at_return && !strcmp(a->name, b->name);
+	return a && !strcmp(a->name, b->name);
 }
 
 void list_script(struct arena *a, const struct script *s, bool with_args, FILE *out)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "runtime/child.h"
+#include "parser/settings.h"
+#include "prompt/prompt.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
@@ -38,8 +41,8 @@
 #include "version.h"
 
 enum {
-	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_NO_FEATURE,
-	OPT_SYSROOT, OPT_UNWIND
+	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
+	OPT_NO_FEATURE, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
 struct main {
@@ -47,8 +50,9 @@ struct main {
 	const struct output *format;
 	const char *complete; /* the option before what TAB completes, or "" */
 	int pid, top;
+	bool interactive;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unwind, warn_reads;
+	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
@@ -57,6 +61,8 @@ struct main {
 	struct child child;
 	struct compile compile;
 	char *exe; /* what the command of -c was found to run */
+	regex_t probe_filter;
+	bool has_filter;
 };
 
 /* An option: what it is called, and what it sets. */
@@ -204,6 +210,37 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+static bool set_probe_filter(struct main *m, const struct option_row *row, const char *text)
+{
+	char why[256];
+	int r;
+
+	if (m->has_filter)
+		regfree(&m->probe_filter);
+	r = regcomp(&m->probe_filter, text, REG_EXTENDED | REG_NOSUB);
+	m->has_filter = !r;
+	if (!r)
+		return true;
+	regerror(r, &m->probe_filter, why, sizeof(why));
+	log_error("--probe-filter: not a regular expression: %s: %s", text, why);
+	return false;
+}
+
+static bool set_traceable(struct main *m, const struct option_row *row, const char *path)
+{
+	int r = target_set_traceable(m->target, path);
+
+	if (r)
+		log_error("cannot read %s: %s", path, why_errno(r));
+	return !r;
+}
+
+/* Semaphores are counted by the kernel, in each process that has the file: nothing is to be activated. */
+static bool set_usdt_activation(struct main *m, const struct option_row *row, const char *arg)
+{
+	return true;
+}
+
 static bool set_debuginfo(struct main *m, const struct option_row *row, const char *arg)
 {
 	debugfile_dirs(arg);
@@ -243,9 +280,19 @@ static const struct option_row options[] = {
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
 		set_debuginfo},
+	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
+		FLAG(interactive)},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
+		FLAG(unsafe)},
+	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
+		set_probe_filter},
+	{"traceable-functions", OPT_TRACEABLE, "FILE",
+		"the kernel's functions that patterns stand for, one a line; else tracefs says it", set_traceable},
+	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "accepted; the kernel sets semaphores anyway",
+		set_usdt_activation},
 	{"unwind", OPT_UNWIND, "PID|CORE",
 		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
 	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
@@ -369,8 +416,10 @@ static bool load_source(struct main *m)
 		*s = (struct source){.name = "-e", .text = m->eval, .len = strlen(m->eval)};
 		return true;
 	}
-	if (!m->file)
+	if (!m->file && isatty(0))
 		return usage("no script: give -e PROGRAM or a file", NULL);
+	if (!m->file)
+		m->file = "-";
 	r = source_read(m->compile.arena, m->file, s);
 	if (r)
 		log_error("cannot read %s: %s", m->file, why_errno(r));
@@ -463,9 +512,37 @@ static const char *find_exe(const struct resolve_env *env, const char *name)
 	return find_loaded(m, exe, name);
 }
 
-static bool compile_script(struct main *m)
+static bool is_wanted(const struct resolve_env *env, const char *name)
 {
-	struct compile *c = &m->compile;
+	const struct main *m = env->find_arg;
+
+	return !m->has_filter || !regexec(&m->probe_filter, name, 0, NULL, 0);
+}
+
+static const char *const *traced_files(const struct resolve_env *env, bool all)
+{
+	struct main *m = env->find_arg;
+	const char **list, *exe;
+
+	if (m->pid && all)
+		return proc_objects(m->target, m->pid);
+	exe = traced_exe(m);
+	if (!exe && m->pid) { /* it is in a container */
+		_cleanup_(freep) char *its = proc_exe(m->target, m->pid);
+
+		exe = its ? proc_path_in_root(m->target, m->pid, its) : NULL;
+	}
+	if (exe && all)
+		return target_closure(m->target, exe);
+	list = arena_new_array(m->compile.arena, const char *, 2);
+	list[0] = exe;
+	return list;
+}
+
+/* What the command line says for a script; its source is set. */
+static void prepare(void *arg, struct compile *c)
+{
+	struct main *m = arg;
 
 	c->colour = isatty(2) && !getenv("NO_COLOR");
 	c->env = (struct resolve_env){
@@ -478,9 +555,13 @@ static bool compile_script(struct main *m)
 		.options = m->options.data,
 		.noptions = (unsigned)m->options.len,
 		.pid = m->child.pid ? m->child.pid : m->pid,
+		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
+		.wanted = is_wanted,
 		.find_arg = m,
+		.settings = settings_default(),
 	};
 	c->c_options = (struct c_options){
 		.dirs = m->include_dirs.data,
@@ -498,7 +579,12 @@ static bool compile_script(struct main *m)
 		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
 		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),
 	};
-	return compile(c);
+}
+
+static bool compile_script(struct main *m)
+{
+	prepare(m, &m->compile);
+	return compile(&m->compile);
 }
 
 /* ---- modes -------------------------------------------------------------- */
@@ -566,7 +652,8 @@ static int run(struct main *m)
 	if (!m->compile.image)
 		return 0;
 	if (!m->compile.image->nprogs) {
-		log_error("no probes to attach: no attach point of the script exists here");
+		log_error(m->has_filter ? "no probes to attach: none that exists here matches --probe-filter" :
+					  "no probes to attach: no attach point of the script exists here");
 		return 1;
 	}
 	say_namespace(m);
@@ -580,6 +667,29 @@ static int run(struct main *m)
 	return r ? r : code;
 }
 
+static int run_prompt(struct main *m)
+{
+	struct prompt_options opt = {
+		.target = m->target,
+		.session = {
+			.pid = m->pid,
+			.child = m->child.pid ? &m->child : NULL,
+			.quiet = log_level < 0,
+			.warn_reads = m->warn_reads,
+			.top = m->top,
+			.output = m->format ? m->format : outputs[0],
+		},
+		.prepare = prepare,
+		.arg = m,
+		.colour = isatty(1) && !getenv("NO_COLOR"),
+	};
+
+	if (m->command && child_start(m->target, m->command, &m->child))
+		return 1;
+	opt.session.child = m->child.pid ? &m->child : NULL;
+	return prompt_run(&opt);
+}
+
 static int list(struct main *m)
 {
 	struct resolve_env env = {
@@ -588,6 +698,8 @@ static int list(struct main *m)
 		.types = m->types,
 		.pid = m->pid,
 		.find_exe = find_exe,
+		.traced_files = traced_files,
+		.wanted = is_wanted,
 		.find_arg = m,
 		.settings = settings_default(),
 		.listing = true,
@@ -654,6 +766,8 @@ static int mode(struct main *m)
 		return unwind_process(m->target, m->pid, stdout);
 	if (m->list && !has_script(m))
 		return list(m);
+	if (m->interactive || (!m->eval && !m->file && isatty(0) && isatty(1)))
+		return run_prompt(m);
 	if (!load_source(m))
 		return 1;
 	if (m->list)
@@ -675,6 +789,8 @@ int main(int argc, char **argv)
 		code = check_stdout(mode(&m));
 	child_stop(&m.child);
 	free(m.exe);
+	if (m.has_filter)
+		regfree(&m.probe_filter);
 	vec_done(&m.params);
 	vec_done(&m.options);
 	vec_done(&m.include_dirs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* lib.bpf.c - what generated programs call: scratch slots, histograms, join().
+/* lib.bpf.c - what generated programs call: scratch slots, histograms, join(), strstr().
  * Always linked. */
+#include "find.h"
 #include "maps.bpf.h"
 
 /* ---- scratch slots ------------------------------------------------------ */
@@ -100,6 +101,7 @@ __global int hist_bucket(__u64 n, __u64 bits, int is_signed)
 
 /* ---- join --------------------------------------------------------------- */
 
+/* 0, or the record had no space in the ring buffer. */
 __global int join_strings(struct join_record *r, __u64 argv)
 {
 	__u64 n = 0;
@@ -123,7 +125,50 @@ __global int join_strings(struct join_record *r, __u64 argv)
 		n++;
 	}
 	r->n = n;
-	if (bpf_ringbuf_output(&ring, r, sizeof(*r), 0))
-		count_lost(LOST_RING);
-	return 0;
+	return bpf_ringbuf_output(&ring, r, sizeof(*r), 0) ? 1 : 0;
+}
+
+/* ---- one text in another ------------------------------------------------ */
+
+struct find_state {
+	struct find_req *req;
+	__u32 at, matched; /* where a match may begin, how long it is so far */
+};
+
+/* A byte a step: so the verifier sees one step, whatever the lengths. */
+static long find_step(__u32 step, void *data)
+{
+	struct find_state *s = data;
+	struct find_req *f = s->req;
+	__u32 at = s->at, matched = s->matched, from = at + matched;
+	char want, have;
+
+	if (matched >= FIND_WANTED || from >= FIND_TEXT)
+		return 1;
+	want = f->wanted[matched];
+	have = f->text[from];
+	if (!want)
+		return 1;
+	if (have == want) {
+		s->matched = matched + 1;
+		return 0;
+	}
+	s->at = at + 1;
+	s->matched = 0;
+	return !have;
+}
+
+/* Where `wanted` begins in `text`; -2 (-ENOENT): nowhere, as of the kernel's bpf_strstr(). */
+__global int find_text(struct find_req *f)
+{
+	struct find_state s = { .req = f };
+	__u32 matched;
+
+	if (!f)
+		return -2;
+	bpf_loop(LOOP_ROUNDS_MAX, find_step, &s, 0);
+	matched = s.matched;
+	if (matched < FIND_WANTED && !f->wanted[matched])
+		return s.at;
+	return -2;
 }

@@ -22,6 +22,9 @@ const bool libraries_are_linked = true;
 	X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_srclang)       \
 	X(dwarf_tag) X(elf_begin) X(elf_cntl) X(elf_end) X(elf_rawfile)    \
 	X(elf_version)                                                                       \
+	X(el_init) X(el_end) X(el_gets) X(el_set) X(el_get) X(el_line) X(el_insertstr)       \
+	X(el_deletestr) X(el_cursor) X(el_resize) X(el_reset)                                \
+	X(history_init) X(history_end) X(history)                                            \
 	X(__cxa_demangle)
 
 /* Only addresses are needed here; the caller knows the types. */

@@ -122,7 +122,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 	static const struct {
 		const char *name;
 		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
-	} deep[] = {{"go_id", 4}, {"count_problem", 2}, {"join_strings", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
+	} deep[] = {{"go_id", 4}, {"count_problem", 2}, {"find_text", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
 	unsigned calls = 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
@@ -438,13 +438,19 @@ static struct image_prog *make_program(struct gen *g)
 		.span = g->probe->points->span,
 	};
 	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* the kernel loads it for one function */
+	g->bound_to_args = false;
 	gen_program(g, name);
 	gen_function_add(g, name, g->probe->points->span);
 	return &g->img->progs[g->img->nprogs - 1];
 }
 
-/* One program serves all places of an attach point, unless its code is valid for one place only:
- * arguments lie elsewhere in another, or without attach cookies it contains the place's name. */
+static bool same_args(const struct place *a, const struct place *b)
+{
+	return a->fields == b->fields && a->abi == b->abi;
+}
+
+/* One program serves all places of an attach point, unless its code is valid for some of them only:
+ * arguments lie elsewhere in others, or without attach cookies it contains the place's name. */
 static void make_point(struct gen *g, struct attach_point *ap)
 {
 	struct image_prog *shared = NULL;
@@ -454,9 +460,9 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	for (const struct place *p = ap->places; p; before = p, p = p->next) {
 		uint32_t i = add_place(g, p);
 
-		if (!before || !p->at_return || !before->at_return || strcmp(p->name, before->name))
+		if (!before || strcmp(p->name, before->name) != 0)
 			g->named_place = i;
-		if (shared) {
+		if (shared && (!g->bound_to_args || same_args(p, before))) {
 			shared->nplaces++;
 			continue;
 		}

@@ -53,8 +53,9 @@ struct gen {
 	const struct provider *provider;
 	const struct place *place;  /* the first of those it serves, */
 	uint32_t first_place;       /* and its index in the image; */
-	uint32_t named_place;       /* the first with its name: the returns of a function have one name */
-	bool bound_to_place;        /* the code is valid for this place only */
+	uint32_t named_place;       /* the first with its name: a function's returns have one */
+	bool bound_to_place;        /* the code is valid for this place only, */
+	bool bound_to_args;         /* or for those with its arguments */
 	struct gen_fn fn;
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
@@ -128,6 +129,8 @@ struct ir *gen_text_join(struct gen *g, struct expr *a, struct expr *b, const st
 struct ir *gen_text_len(struct gen *g, struct expr *n);
 /* 0: they are equal up to their end or byte `most`; else the difference of the first bytes that differ. */
 struct ir *gen_text_differ(struct gen *g, struct expr *a, struct expr *b, uint32_t most);
+/* The difference of the first of max bytes that differ; 0: none does. */
+struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t max);
 struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 
 /* gen_expr.c */
@@ -146,6 +149,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	const struct type *tb, struct ir *b);
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size);
 void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
+/* A text with zeros behind it; it is shorter than size. */
+void gen_text(struct gen *g, const char *text, struct ir *dst, uint32_t size);
 /* min(v, n - 1): an index that the verifier accepts. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 /* BPF helpers; the arguments are struct ir *. */
@@ -171,6 +176,10 @@ uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
+void gen_lost_event(struct gen *g, struct ir *result); /* unless the result is 0: a record had no space */
+/* image_place_id() of the place where the program runs; false: the kernel does not say which it is of
+ * those that the program serves, and this is the first. */
+bool gen_place_id(struct gen *g, struct ir **ret);
 /* Counts, for the statement's place, what went wrong there; the first time, userspace is sent a
  * record, too. */
 enum gen_problem { PROBLEM_READ, PROBLEM_DIVISION };

@@ -105,6 +105,11 @@ static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *d
 	}
 }
 
+void gen_text(struct gen *g, const char *text, struct ir *dst, uint32_t size)
+{
+	put_text(g, text, (uint32_t)strlen(text), dst, size);
+}
+
 static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *dst,
 	uint32_t to)
 {

@@ -311,6 +311,18 @@ static struct ir *on_stack(struct gen *g, const struct field *f)
 	return add(g, ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false), f->offset);
 }
 
+/* A signed offset that a 64-bit addition wraps as it should. */
+static struct ir *sum(struct gen *g, const struct field *f)
+{
+	struct ir *at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 8, false), *index;
+
+	if (f->scale) {
+		index = ir_load_ctx(g->ir, gen_ctx(g), f->offset2, 8, false);
+		at = ir_binary(g->ir, IR_ADD, at, ir_binary(g->ir, IR_MUL, index, ir_int(g->ir, f->scale)));
+	}
+	return ir_binary(g->ir, IR_ADD, at, ir_int(g->ir, (uint64_t)f->value));
+}
+
 static struct ir *in_registers(struct gen *g, const struct field *f)
 {
 	struct ir *dst = gen_mem(g, 16);
@@ -353,6 +365,13 @@ static struct ir *argument(struct gen *g, const struct field *f, const struct ty
 	case FIELD_POINTED:
 		r.base = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 8, false);
 		return load(g, &r, t, NULL);
+	case FIELD_CONSTANT:
+		return ir_int(g->ir, (uint64_t)f->value);
+	case FIELD_MEMORY:
+		r.base = sum(g, f);
+		return load(g, &r, f->type, NULL);
+	case FIELD_ADDRESS:
+		return sum(g, f);
 	case FIELD_NOWHERE:
 		break;
 	}
@@ -375,7 +394,7 @@ struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t)
 	const struct field *f = field_here(g, name);
 	struct ir *v = NULL;
 
-	g->bound_to_place = true;
+	g->bound_to_args = true;
 	if (f) /* else another place of the probe has it, this one has not */
 		v = argument(g, f, t);
 	return v ? v : nothing(g, t);

@@ -84,18 +84,24 @@ static struct ir *byte_difference(struct gen *g, struct ir *a, struct ir *b, str
 	return ir_load(g->ir, differ, 0, 8, true);
 }
 
-/* Bytes behind the NUL are 0 in both, so that words can be compared. */
-struct ir *gen_text_differ(struct gen *g, struct expr *left, struct expr *right, uint32_t most)
+struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t max)
 {
-	struct ir *a = gen_value(g, left), *b = gen_value(g, right), *from = ir_int(g->ir, 0);
-	uint32_t na = left->type->size, nb = right->type->size, max = na < nb ? na : nb;
+	struct ir *from = ir_int(g->ir, 0);
 
-	max = most < max ? most : max;
 	if (!max)
 		return ir_int(g->ir, 0);
 	if (max >= 8)
 		from = first_difference(g, a, b, max / 8);
 	return byte_difference(g, a, b, from, max);
+}
+
+/* Bytes behind the NUL are 0 in both, so that words can be compared. */
+struct ir *gen_text_differ(struct gen *g, struct expr *left, struct expr *right, uint32_t most)
+{
+	struct ir *a = gen_value(g, left), *b = gen_value(g, right);
+	uint32_t na = left->type->size, nb = right->type->size, max = na < nb ? na : nb;
+
+	return gen_bytes_differ(g, a, b, most < max ? most : max);
 }
 
 struct ir *gen_text_order(struct gen *g, struct expr *n)

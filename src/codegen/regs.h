@@ -7,11 +7,19 @@
 /* Offset of the register of argument i; -1: it lies on the stack. */
 int regs_arg(unsigned i);
 int regs_return(void);
+/* Offset of the register of a number in DWARF, see target/sdt.h; -1: there is none. */
+int regs_dwarf(unsigned number);
 int regs_sp(void);
+int regs_pc(void);
 /* Bytes from sp, at the function's first instruction, to its first argument there. */
 unsigned regs_stack_args(void);
 /* Number of arguments in registers. */
 unsigned regs_args(void);
+
+/* Offset of a register by its name; -1: there is none of that name. */
+int regs_named(const char *name);
+/* Of the instruction pointer. */
+int regs_ip(void);
 
 /* The same of Go's ABIInternal (src/cmd/compile/abi-internal.md), from Go 1.17, on arm64
  * 1.18 on: integers and pointers; a string is two, a slice three. */

@@ -2,6 +2,8 @@
 /* regs_x86_64.c - System V AMD64 calling convention over x86's struct pt_regs. */
 #include "regs.h"
 
+#include <string.h>
+
 #include "base/owner.h"
 
 /* rdi rsi rdx rcx r8 r9 */
@@ -35,6 +37,19 @@ int regs_sp(void)
 	return 152;
 }
 
+int regs_pc(void)
+{
+	return 128;
+}
+
+/* rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+static const int dwarf[] = {80, 96, 88, 40, 104, 112, 32, 152, 72, 64, 56, 48, 24, 16, 8, 0, 128};
+
+int regs_dwarf(unsigned number)
+{
+	return number < ARRAY_SIZE(dwarf) ? dwarf[number] : -1;
+}
+
 unsigned regs_stack_args(void)
 {
 	return 8; /* above the return address */
@@ -48,4 +63,23 @@ unsigned regs_args(void)
 unsigned regs_go_stack_args(void)
 {
 	return 8;
+}
+
+/* bpftrace's names of struct pt_regs' members, in their order. */
+static const char *const names[] = {
+	"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di",
+	"orig_rax", "ip", "cs", "flags", "sp", "ss",
+};
+
+int regs_named(const char *name)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			return (int)i * 8;
+	return strcmp(name, "pc") ? -1 : regs_ip();
+}
+
+int regs_ip(void)
+{
+	return 128;
 }

@@ -14,6 +14,7 @@ enum builtin_flags {
 	BUILTIN_VAR = 1,    /* may be written without () */
 	BUILTIN_AGG = 2,    /* only as @m = f() or @m[k] = f() */
 	BUILTIN_STMT = 4,   /* has no value: a statement of its own */
+	BUILTIN_UNSAFE = 8, /* changes what is traced or the system: only with --unsafe */
 };
 
 /* .sig is what the help prints and what check.c parses before .check runs:

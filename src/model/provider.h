@@ -43,6 +43,10 @@ enum field_where {
 	FIELD_REGS,     /* in two registers: bytes 0-7 at offset of the context, the rest at offset2 */
 	FIELD_STACK,    /* in memory, at offset from the stack pointer at entry */
 	FIELD_POINTED,  /* in memory, where the register at offset of the context points to */
+	FIELD_CONSTANT, /* value */
+	FIELD_MEMORY,   /* in memory, at the register at offset of the context + value + scale * the one at
+			 * offset2 (scale 0: without it) */
+	FIELD_ADDRESS,  /* that address itself */
 	FIELD_NOWHERE,  /* not there: why says it */
 };
 
@@ -52,6 +56,8 @@ struct field {
 	const struct type *type;
 	enum field_where where;
 	uint32_t offset, offset2;
+	uint32_t scale;
+	int64_t value;
 	uint32_t size;  /* bytes there; arrays whole */
 	const char *why; /* FIELD_NOWHERE: "it is optimised out" */
 	const char *decl; /* for listings: "struct file * f"; NULL: by type */
@@ -73,6 +79,7 @@ struct place {
 	const char *func; /* or "" */
 	const char *path; /* uprobes: the file */
 	uint64_t offset;  /* uprobes: file offset */
+	uint64_t ref_ctr; /* usdt: file offset of the semaphore, which the kernel counts up; or 0 */
 	uint64_t period;  /* timers: ns, or Hz when freq; software: count */
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
@@ -101,8 +108,14 @@ struct resolve_env {
 	 * not help. For a library: what the traced program loads. Of a process with a root of
 	 * its own: what the name, or path, is there. May be NULL. */
 	const char *(*find_exe)(const struct resolve_env *env, const char *name);
+	/* The program that the command of -c or the process of -p runs; all: with all else that is mapped as
+	 * code, or will be when it begins. By paths that can be opened from here; NULL: it is not known. */
+	const char *const *(*traced_files)(const struct resolve_env *env, bool all);
+	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
+	bool (*wanted)(const struct resolve_env *env, const char *name);
 	void *find_arg;
 	struct settings settings; /* config */
+	bool unsafe;      /* --unsafe: functions that change the system are allowed */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
 	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
 	bool wants_args, wants_retval;
@@ -127,6 +140,7 @@ struct provider {
 	bool has_args;        /* argN */
 	bool has_retval;
 	bool has_fields;      /* args.x */
+	bool args_are_fields; /* argN are the places' fields of these names */
 	bool any_process;     /* fires in unrelated processes: -p and -c do not filter it */
 	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */
 	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
@@ -140,6 +154,8 @@ struct provider {
 	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct resolve_env *env, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
+	/* For -l: what may follow "NAME:", where that is a short list; ends with NULL. Or NULL. */
+	const char *const *names;
 	bool file;            /* its second word is a program or library */
 	bool finite;          /* all its places can be listed, so that -l '*:NAME' looks here, too */
 	/* Why nothing can be attached on this kernel; NULL: it can be, or that is unknown. */

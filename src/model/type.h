@@ -42,6 +42,7 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(USER, "username")  /* a user id */                                             \
 	A(ERROR, "strerror") /* errno */                                                 \
 	A(SIGNAL, "signal_name")                                                         \
+	A(CGROUP, "cgroup_path") /* a cgroup's id; .format: which hierarchies */         \
 	A(MAC, "macaddr")    /* the low 6 bytes, the first the lowest */
 
 enum shown_kind {
@@ -152,7 +153,7 @@ struct type {
 		} place;
 		struct { /* SHOWN */
 			enum shown_kind as;
-			const char *format; /* TIME */
+			const char *format; /* TIME, CGROUP */
 		} shown;
 		struct { /* AGG: element (is_signed above) and shape */
 			enum agg_kind kind;
@@ -204,7 +205,7 @@ const struct type *type_record(struct arena *a, const struct type *const *member
 bool stack_lang_by_name(const char *name, enum frame_lang *ret);
 const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
 	uint32_t limit, bool limited);
-/* format: of TIME, else NULL. */
+/* format: of TIME and CGROUP, else NULL. */
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format);
 /* Size of a value: COUNT, SUM 8 bytes; MIN, MAX, AVG, STATS 16 (struct agg_* in bpf/lib/record.h);
  * HIST, LHIST 8 x buckets. */

@@ -185,6 +185,8 @@ struct stmt {
 	enum stmt_kind kind;
 	uint16_t depth;    /* as an expression's */
 	bool discard;      /* EXPR of `_ = e`: do not warn that the value is unused */
+	bool shows;        /* EXPR, at a prompt: print its value, if it has one.. */
+	bool asked;        /* ..which check has seen to */
 	bool last;         /* no `;` follows: of a macro's body, it is the value */
 	struct span span;
 	struct stmt *next; /* of the same block */
@@ -302,6 +304,7 @@ struct script {
 	struct script_option *options; /* by check */
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;
+	bool is_statements; /* as typed at a prompt */
 	bool stack_lens; /* len() of a stored stack is used; by check */
 };
 

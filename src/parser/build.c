@@ -526,6 +526,25 @@ void probe_end(struct parse *p, struct span at, struct expr *predicate, struct s
 	p->probes_end = &probe->next;
 }
 
+void line_end(struct parse *p, struct span at, struct stmt_list stmts)
+{
+	p->script->is_statements = true;
+	probe_begin(p, attach_point_new(p, at, "begin"));
+	if (stmts.last && stmts.last->kind == STMT_EXPR && stmts.last->last)
+		stmts.last->shows = true;
+	probe_end(p, at, NULL, ast_block(p, at, stmts));
+}
+
+/* At a prompt a macro may be defined anew. */
+static bool is_replaced(const struct parse *p, const char *name, unsigned nparams)
+{
+	const struct macro *m = p->earlier ? p->script->macros : NULL;
+
+	while (m && (strcmp(m->name, name) != 0 || m->nparams != nparams))
+		m = m->next;
+	return m;
+}
+
 void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
 	struct stmt *body)
 {
@@ -538,6 +557,8 @@ void macro_add(struct parse *p, struct span at, struct span head, const char *na
 	for (; params; params = params->next)
 		m->nparams++;
 	m->body = body;
+	if (is_replaced(p, name, m->nparams))
+		return;
 	*p->macros_end = m;
 	p->macros_end = &m->next;
 }

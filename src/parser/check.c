@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "checker.h"
+#include "names.h"
 
 /* ---- errors ---- */
 
@@ -133,10 +134,34 @@ static bool does_something(const struct expr *n)
 	       ((n->cond.then && does_something(n->cond.then)) || does_something(n->cond.els));
 }
 
+static bool has_value(struct check *c, struct expr *n)
+{
+	return n->kind == EXPR_MAP || (check_expr(c, n)->kind != TYPE_BAD && n->type->kind != TYPE_NONE);
+}
+
+/* At a prompt `e` is print(e). */
+static void show_value(struct check *c, struct stmt *n)
+{
+	struct expr *call = arena_new_obj(c->arena, struct expr);
+
+	n->shows = false;
+	n->asked = true;
+	*call = (struct expr){.kind = EXPR_CALL, .span = n->span, .depth = n->expr->depth + 1};
+	call->call.name = "print";
+	call->call.args = n->expr;
+	call->call.nargs = 1;
+	call->call.parens = true;
+	call->call.builtin = builtin_find(c->lang, "print");
+	n->expr = call;
+}
+
 static void check_expr_stmt(struct check *c, struct stmt *n)
 {
-	const struct type *t = check_expr(c, n->expr);
+	const struct type *t;
 
+	if (n->shows && has_value(c, n->expr))
+		show_value(c, n);
+	t = check_expr(c, n->expr);
 	if (t->kind != TYPE_BAD && !n->discard && !does_something(n->expr)) {
 		check_warn(c, n->span, DIAG_UNUSED, "this value is not used");
 		if (n->expr->kind == EXPR_BINOP && n->expr->op.op == OP_EQ)

@@ -34,6 +34,30 @@ bool expr_is_const(const struct expr *n, int64_t *ret_value);
  * error. For printf() and the like. */
 bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg);
 
+/* Is it the last round? What grows until then is known now. */
+bool check_is_last(const struct check *c);
+/* A call becomes the constant that it is. */
+void check_becomes_bool(struct expr *n, bool value);
+void check_becomes_int(struct expr *n, uint64_t value);
+void check_becomes_string(struct expr *n, const char *text);
+
+/* ---- machine.c: asked of the machine ---- */
+/* A symbol of the kernel's, data too; false: kallsyms has it not, or is hidden. */
+bool check_kernel_address(struct check *c, const char *name, uint64_t *ret);
+/* 0 or -errno; -ENOTTY: it is no cgroup. */
+int check_cgroup_id(struct check *c, const char *path, uint64_t *ret);
+/* The module whose BTF has the function, or "vmlinux"; NULL: none has. */
+const char *check_kernel_function_module(struct check *c, const char *name);
+/* A symbol of a program or library, and the byte at a file offset, as addresses that the file gives. */
+struct file_symbol {
+	uint64_t vaddr, size, place;
+	bool moves; /* the kernel chooses where the file is mapped */
+};
+bool check_file_symbol(struct check *c, const char *path, const char *name, uint64_t offset,
+	struct file_symbol *ret);
+
+/* What bpftrace calls unstable, which the setting may forbid (enum unstable): may it be used? */
+bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting);
 /* getopt(): replaces the call by the option's value, a literal. */
 const struct type *check_option(struct check *c, struct expr *call);
 

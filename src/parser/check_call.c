@@ -263,6 +263,18 @@ static bool check_args(struct check *c, struct expr *call, const struct sig *sig
 	return ok;
 }
 
+bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting)
+{
+	if (setting == UNSTABLE_WARN)
+		check_warn(c, at, DIAG_CONFIG, "%s may change in bpftrace: the config block asks for this warning",
+			what);
+	if (setting != UNSTABLE_ERROR)
+		return true;
+	check_fail(c, at, DIAG_CONFIG, "the config block forbids %s", what);
+	check_hint(c, "config = { unstable_%s = enable } allows it", what);
+	return false;
+}
+
 /* ---- the call ---- */
 
 static bool right_place(struct check *c, struct expr *n, bool into_map)
@@ -279,6 +291,11 @@ static bool right_place(struct check *c, struct expr *n, bool into_map)
 			b->name);
 		check_hint(c, "write @name = %s(..) or @name[key] = %s(..)", b->name,
 			b->name);
+		return false;
+	}
+	if ((b->flags & BUILTIN_UNSAFE) && !c->env->unsafe) {
+		check_fail(c, n->span, DIAG_UNSAFE, "%s() can change the system or what is traced", b->name);
+		check_hint(c, "the option --unsafe allows it");
 		return false;
 	}
 	return true;

@@ -461,8 +461,8 @@ const struct type *check_typeinfo(struct check *c, struct expr *n)
 	const char *full = check_type_name(c, t), *base = base_name(t);
 	struct expr *first;
 
-	if (t->kind == TYPE_BAD)
-		return t;
+	if (t->kind == TYPE_BAD || !check_unstable(c, n->span, "typeinfo", c->env->settings.unstable_typeinfo))
+		return type_bad;
 	first = literal(c, n, NULL);
 	first->next = literal(c, n, base ? base : full);
 	first->next->next = literal(c, n, full);

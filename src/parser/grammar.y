@@ -32,7 +32,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token <struct expr *> IMPORT "an import" INTEGER "a number" STRING "a string"
 %token <enum op> ASSIGN "an assignment"
 %token <const char *> MACRO "a macro" LET_MAP "the declaration of a map"
-%token CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
+%token LINE_START "a line" CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
@@ -68,6 +68,9 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %nterm <const char *> member label
 
 %%
+text	: script
+	| LINE_START stmts		{ line_end(p, @2, $2); }
+	;
 script	: %empty
 	| script probe
 	| script config

@@ -18,7 +18,7 @@ const struct builtin *builtin_find(const struct language *l, const char *name);
 bool builtin_takes_words(const struct builtin *b);
 
 /* Is it a name of bpftrace that strata does not have yet? */
-enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_SETTING, PEER_WORD };
+enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_WORD };
 bool peer_has(enum peer_kind kind, const char *name);
 
 /* "did you mean X?", when something is near. */

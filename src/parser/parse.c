@@ -26,6 +26,7 @@ static struct span parse_open(struct parse *p, struct span file, void **scanner)
 	yylex_init_extra(p, scanner);
 	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : file.start;
 	yy_scan_bytes(p->source->text + p->at, (int)(file.end - p->at), *scanner);
+	p->unfinished |= diags_failed(p->diags); /* that is all that can be wrong there */
 	return c;
 }
 
@@ -68,7 +69,8 @@ static void parse_text(struct parse *p, struct span file)
 	if (yyparse(scanner, p) && !diags_failed(p->diags))
 		diag(p->diags, file, DIAG_NESTING, "this cannot be parsed");
 	parse_close(p, scanner);
-	import_all(p, p->imports);
+	if (!p->looks)
+		import_all(p, p->imports);
 	if (c_part.end > c_part.start)
 		c_part_add(s, c_part);
 	while (*end)
@@ -100,6 +102,39 @@ struct script *parse(struct arena *a, struct source *src, struct diags *d)
 	if (!diags_failed(d) && !p.script->probes)
 		diag(d, (struct span){}, DIAG_SYNTAX, "there is no probe in this script");
 	return diags_failed(d) ? NULL : p.script;
+}
+
+struct script *parse_line(struct arena *a, struct source *src, const struct source *earlier,
+	const struct language *lang, struct diags *d)
+{
+	struct parse p = {.arena = a, .source = src, .diags = d, .script = arena_new_obj(a, struct script)};
+	struct parse before = {.arena = a, .source = src, .diags = d, .script = p.script, .earlier = true};
+	uint32_t start;
+
+	p.script->arena = a;
+	p.script->source = src;
+	if (line_is_statements(src->text, lang->providers))
+		p.line = LINE_BEGINS;
+	parse_text(&p, (struct span){0, (uint32_t)src->len});
+	start = earlier && earlier->len ? source_add_file(a, src, earlier->name, earlier) : 0;
+	if (start)
+		parse_text(&before, (struct span){start, (uint32_t)src->len});
+	return diags_failed(d) ? NULL : p.script;
+}
+
+bool line_is_unfinished(const char *text, const struct language *lang)
+{
+	struct arena *a = arena_new();
+	struct source src = {.name = "", .text = text, .len = strlen(text)};
+	struct parse p = {.arena = a, .source = &src, .diags = diags_new(a, &src),
+		.script = arena_new_obj(a, struct script), .looks = true};
+
+	p.script->arena = a;
+	if (line_is_statements(text, lang->providers))
+		p.line = LINE_BEGINS;
+	parse_text(&p, (struct span){0, (uint32_t)src.len});
+	arena_free(a);
+	return p.unfinished;
 }
 
 struct expr *parse_expression(struct arena *a, const char *text)
@@ -340,6 +375,7 @@ void complain_unexpected(
 
 	list_expected(&wanted, expected, n);
 	if (!len) {
+		p->unfinished = true;
 		while (at.start > 0 &&
 			isspace((unsigned char)p->source->text[at.start - 1]))
 			at.start--;

@@ -7,6 +7,8 @@
 #include "model/attach_point.h"
 #include "type_name.h"
 
+struct provider;
+
 struct expr_list {
 	struct expr *first, *last;
 	unsigned n;
@@ -35,6 +37,10 @@ struct parse {
 	struct map_decl **map_decls_end;
 	struct probe *this_probe; /* being built */
 	bool too_deep;		  /* reported once */
+	bool unfinished;          /* an error that more text could mend */
+	bool looks;               /* at the text alone: nothing is imported */
+	bool earlier;             /* the text has what earlier lines of a prompt have defined */
+	enum { LINE_NOT, LINE_BEGINS, LINE_BEGAN } line; /* statements, as typed at a prompt */
 
 	/* the lexer's */
 	uint32_t at; /* bytes read */
@@ -138,6 +144,8 @@ const char *span_text(struct parse *p, struct span at);
 void probe_begin(struct parse *p, struct attach_point *first);
 void probe_end(
 	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
+/* Statements at a prompt: a begin probe, which prints the value of the last expression. */
+void line_end(struct parse *p, struct span at, struct stmt_list stmts);
 /* params: VAR, MAP, or CALL without parentheses. */
 void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
 	struct stmt *body);
@@ -149,6 +157,10 @@ void setting_add(struct parse *p, struct span at, const char *name, struct expr 
 /* The C part of a script or of a file that it imports, whose text is `file`; empty: it has none. What is
  * not closed is reported, and nothing is left. */
 struct span preamble_span(const struct source *src, struct span file, struct diags *d);
+
+/* ---- line.c ---- */
+/* Are they statements, not a script? */
+bool line_is_statements(const char *text, const struct provider *const *providers);
 
 /* ---- import.c ---- */
 struct import {

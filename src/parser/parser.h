@@ -26,6 +26,14 @@ void lex_dump(const struct source *src, FILE *out);
 /* Text to tree. NULL after an error. */
 struct script *parse(struct arena *a, struct source *src, struct diags *d);
 
+/* What is typed at a prompt: a script, definitions without probes, or statements, which are a begin probe
+ * that prints the value of the last one. earlier: the definitions of earlier lines, or NULL. NULL after an
+ * error. */
+struct script *parse_line(struct arena *a, struct source *src, const struct source *earlier,
+	const struct language *lang, struct diags *d);
+/* Would more text make a line of it? */
+bool line_is_unfinished(const char *text, const struct language *lang);
+
 /* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
 struct expr *parse_expression(struct arena *a, const char *text);
 

@@ -9,28 +9,15 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"assert", "cat", "cgroup_path", "cgroupid", "container_of", "cpid",
-	"debugf", "dw_ustack", "errorf", "fail", "find", "has_cpid", "is_array", "is_err",
-	"is_integer", "is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kaddr",
-	"kfunc_allowed", "kfunc_exist", "leader_comm", "leader_tid", "memcmp",
-	"numaid", "override", "path", "percpu_kaddr", "probetype", "pton",
-	"reg", "signal", "signal_thread", "skboutput", "socket_cookie",
-	"static_assert", "strcontains",
-	"strstr", "syscall_name", "system", "tseries", "uaddr",
-	"unwatch", "usermode", "warnf", "write_user",
+	"container_of", "cpid", "dw_ustack", "find", "has_cpid", "is_array", "is_err", "is_integer",
+	"is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kfunc_allowed", "kfunc_exist",
+	"leader_comm", "leader_tid", "numaid", "path", "skboutput", "socket_cookie", "syscall_name",
+	"tseries", "unwatch", "usermode",
 };
 
 static const char *const probes[] = {
-	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "U", "usdt", "w",
+	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "w",
 	"watchpoint", "asyncwatchpoint",
-};
-
-static const char *const settings[] = {
-	"cache_user_symbols", "cpp_demangle", "lazy_symbolication", "license", "log_size",
-	"max_bpf_progs", "max_cat_bytes", "max_type_res_iterations", "on_stack_limit", "show_debug_info",
-	"str_trunc_trailer", "symbol_source", "unstable_addr", "unstable_dw_ustack", "unstable_import",
-	"unstable_import_statement", "unstable_macro", "unstable_map_decl", "unstable_tseries",
-	"unstable_typeinfo", "use_blazesym",
 };
 
 /* Keywords of what the grammar does not have. */
@@ -53,8 +40,6 @@ bool peer_has(enum peer_kind kind, const char *name)
 		return AMONG(name, functions);
 	case PEER_PROBE:
 		return AMONG(name, probes);
-	case PEER_SETTING:
-		return AMONG(name, settings);
 	case PEER_WORD:
 		return AMONG(name, words);
 	}

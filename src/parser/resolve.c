@@ -178,6 +178,18 @@ static bool may_mention(const struct resolve *r, const char *name)
 	       stmt_any(r->probe->body, is_call_of, (void *)name);
 }
 
+/* The places that the command line does not want. begin and end always run. */
+static void leave_out(const struct resolve_env *env, struct attach_point *ap)
+{
+	struct place **last = &ap->places;
+
+	while (env->wanted && ap->provider->run == RUN_ATTACHED && *last)
+		if (env->wanted(env, (*last)->name))
+			last = &(*last)->next;
+		else
+			*last = (*last)->next;
+}
+
 static bool resolve_point(struct resolve *r, struct attach_point *ap)
 {
 	struct resolve_env env = *r->env;
@@ -194,6 +206,7 @@ static bool resolve_point(struct resolve *r, struct attach_point *ap)
 	env.wants_retval = may_mention(r, "retval");
 	if (!ap->provider->expand(&env, ap))
 		return false;
+	leave_out(&env, ap);
 	ap->nplaces = 0;
 	for (const struct place *p = ap->places; p; p = p->next)
 		ap->nplaces++;

@@ -67,10 +67,17 @@ static void verifier_reason(char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(end - from), from);
 }
 
-/* Limits of the kernel that a script may exceed, and the words of the verifier for each. */
-static const struct {
+/* What the kernel refuses, and the words of the verifier for each; TOO_LARGE: limits. */
+static const struct refusal {
 	const char *word, *text, *hint;
-} limits[] = {
+	enum diag_tag tag; /* 0: TOO_LARGE */
+} refusals[] = {
+	{"cannot use helper bpf_probe_write_user", "this kernel lets no program write to a process",
+		"it is locked down, see /sys/kernel/security/lockdown", DIAG_CONTEXT},
+	{"cannot use helper bpf_override_return", "this kernel lets no program end a function",
+		"it is built without CONFIG_BPF_KPROBE_OVERRIDE", DIAG_CONTEXT},
+	{"cannot use helper", "a function of this probe is not available in probes of its type on this kernel",
+		"strata -vv shows the verifier's words", DIAG_CONTEXT},
 	{"BPF program is too large", "this probe takes the kernel more than a million steps to verify",
 		"split it into several probes, or write what repeats as a loop"},
 	{"jumps is too complex", "this probe has more branches than the kernel verifies",
@@ -87,14 +94,13 @@ static const struct {
 		"each loop is one, and walking a user stack takes 6: take it before the loops, $s = ustack"},
 };
 
-static void complain_at(const struct image *img, const struct image_prog *p, const char *text,
-	const char *hint)
+static void complain_at(const struct image *img, const struct image_prog *p, const struct refusal *why)
 {
 	struct arena *a = arena_new();
 	struct diags *d = diags_new(a, img->source);
 
-	diag(d, p->span, DIAG_TOO_LARGE, "%s", text);
-	diag_hint(d, "%s", hint);
+	diag(d, p->span, why->tag ? why->tag : DIAG_TOO_LARGE, "%s", why->text);
+	diag_hint(d, "%s", why->hint);
 	diags_print(d, stderr, false);
 	arena_free(a);
 }
@@ -111,9 +117,9 @@ static void explain_refusal(const struct image *img, int r)
 		why_no_bpf(r);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		if (strstr(reason, limits[i].word)) {
-			complain_at(img, p, limits[i].text, limits[i].hint);
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		if (strstr(reason, refusals[i].word)) {
+			complain_at(img, p, &refusals[i]);
 			return;
 		}
 	log_error("internal error: the kernel's verifier refuses the probe %s: %s",
@@ -441,6 +447,21 @@ unsigned image_object_begin_places(const struct image_object *o)
 void image_object_stop(struct image_object *o)
 {
 	who_stop(o->obj);
+}
+
+void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, o->obj) {
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(p) < 0 || bpf_prog_get_info_by_fd(bpf_program__fd(p), &info, &size))
+			continue;
+		*ns += info.run_time_ns;
+		*runs += info.run_cnt;
+	}
 }
 
 void image_object_done(struct image_object *o)

@@ -56,5 +56,7 @@ int image_object_attach(struct image_object *o, const struct load_env *env, unsi
 unsigned image_object_begin_places(const struct image_object *o);
 /* Programs that begin from now on do nothing, and those that had begun have ended. */
 void image_object_stop(struct image_object *o);
+/* Adds what its programs have cost. */
+void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs);
 /* Detaches and frees; img stays. */
 void image_object_done(struct image_object *o);

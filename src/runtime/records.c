@@ -5,15 +5,19 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
+#include "model/settings.h"
+#include "command.h"
 #include "maps.h"
 #include "output/output.h"
 #include "output/stream.h"
 #include "problems.h"
 #include "shared.h"
 #include "show.h"
+#include "why.h"
 
 #define MAP_WEIGHT 20
 
@@ -35,6 +39,59 @@ static void run_printf(struct record_env *env, const struct image_record *r, con
 
 	show_format(env->out->show, r, data, &text);
 	print_text(env, r, &text);
+}
+
+static void run_system(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	struct str command = {}, text = {};
+
+	show_format(env->out->show, r, data, &command);
+	stream_flush(env->out->stream); /* what was printed before comes before */
+	command_run(str_text(&command), &text);
+	if (text.len && text.data[text.len - 1] != '\n')
+		str_addc(&text, '\n');
+	print_text(env, r, &text);
+	str_done(&command);
+}
+
+static void run_cat(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	struct str path = {}, text = {};
+	int err;
+
+	show_format(env->out->show, r, data, &path);
+	err = file_start(str_text(&path), env->settings->max_cat_bytes, &text);
+	if (err)
+		log_error("cat() cannot read %s: %s", str_text(&path), why_errno(err));
+	print_text(env, r, &text);
+	str_done(&path);
+}
+
+static void send_message(struct record_env *env, const struct image_record *r, const uint8_t *data, bool is_error)
+{
+	const struct source *src = env->image->source;
+	struct str text = {};
+	struct output_message m = {.is_error = is_error};
+	struct output_event e = {.kind = OUTPUT_MESSAGE, .message = &m};
+
+	show_format(env->out->show, r, data, &text);
+	m.text = str_text(&text);
+	/* bpftrace's name for a program of -e, which what reads the message expects */
+	m.filename = strcmp(src->name, "-e") ? src->name : "stdin";
+	source_position(src, r->span.start, &m.line, &m.col);
+	source_position(src, r->span.end, &m.end_line, &m.end_col);
+	env->out->output->event(env->out, &e);
+	str_done(&text);
+}
+
+static void run_errorf(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	send_message(env, r, data, true);
+}
+
+static void run_warnf(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	send_message(env, r, data, false);
 }
 
 static void run_join(struct record_env *env, const struct image_record *r, const uint8_t *data)
@@ -107,18 +164,22 @@ static void run_exit(struct record_env *env, const struct image_record *r, const
 
 static void run_problem(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	problem_first(env->image, r, env->warn_reads);
+	problem_first(env->out, env->image, r, env->warn_reads);
 }
 
 static const struct record_row kinds[] = {
+	{"cat", 1, run_cat},
 	{"clear", 0, run_clear},
+	{"errorf", 1, run_errorf},
 	{"exit", 0, run_exit},
 	{"join", 1, run_join},
 	{"print", 1, run_print},
 	{"print-map", MAP_WEIGHT, run_print_map},
 	{"printf", 1, run_printf},
 	{"problem", 0, run_problem},
+	{"system", 1, run_system},
 	{"time", 1, run_time},
+	{"warnf", 1, run_warnf},
 	{"zero", 0, run_zero},
 };
 

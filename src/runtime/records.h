@@ -8,6 +8,7 @@
 
 struct out;
 struct record_row;
+struct settings;
 struct shared;
 
 /* What the rows work on. */
@@ -15,6 +16,7 @@ struct record_env {
 	struct out *out;
 	const struct image *image;
 	const struct shared *shared; /* maps */
+	const struct settings *settings;
 	int64_t top;            /* --top; 0: all */
 	bool warn_reads;        /* -k: reads of memory that fail */
 	bool exit_called;       /* set by exit().. */

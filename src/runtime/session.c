@@ -19,6 +19,7 @@
 #include "bpf/lib/record.h"
 #include "model/type.h"
 #include "runtime/follow.h"
+#include "runtime/losses.h"
 #include "runtime/output/stream.h"
 #include "runtime/problems.h"
 #include "runtime/session_priv.h"
@@ -50,7 +51,7 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
 	if (!o->env.exit_called)
 		return;
-	s->ended = true;
+	s->ended = !s->opt.is_prompt;
 	s->code = o->env.code;
 }
 
@@ -149,7 +150,7 @@ int session_watch(struct session *s, int fd, enum event_from from)
 
 static int open_signals(struct session *s)
 {
-	int fd = stop_open();
+	int fd = stop_open(!s->opt.is_prompt);
 
 	if (s->opt.child)
 		stop_kills(s->opt.child->pid);
@@ -307,7 +308,7 @@ static int start(struct session *s, struct image_object *o)
 		places = image_object_begin_places(o);
 	else if (!r)
 		r = image_object_attach(o, &s->load, &places);
-	if (!r)
+	if (!r && !s->opt.is_prompt)
 		say_attached(s, o, places);
 	if (!image_object_has_probes(o) && !s->opt.grows)
 		s->ended = true;
@@ -356,6 +357,7 @@ static struct image_object *new_object(struct session *s, const struct image *im
 		.out = &s->out,
 		.image = img,
 		.shared = &s->shared,
+		.settings = s->opt.settings,
 		.top = s->opt.top,
 		.warn_reads = s->opt.warn_reads,
 	};
@@ -401,6 +403,55 @@ int session_drop(struct session *s, uint32_t image)
 	return r;
 }
 
+int session_fd(const struct session *s)
+{
+	return s->epoll;
+}
+
+bool session_is_reading(const struct session *s)
+{
+	return s->nunread;
+}
+
+bool session_exited(const struct session *s, uint32_t *ret_image)
+{
+	for (size_t i = 0; i < s->objects.len; i++)
+		if (find_object(s, (uint32_t)i) && s->objects.data[i]->env.exit_called) {
+			*ret_image = (uint32_t)i;
+			return true;
+		}
+	return false;
+}
+
+void session_forget(struct session *s, uint32_t image)
+{
+	static const struct image nothing;
+
+	if (image >= s->images.len || find_object(s, image))
+		return;
+	s->images.data[image] = &nothing;
+	s->objects.data[image]->img = &nothing;
+}
+
+const struct shared *session_maps(const struct session *s)
+{
+	return &s->shared;
+}
+
+const struct show *session_show(const struct session *s)
+{
+	return &s->show;
+}
+
+void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs)
+{
+	const struct image_object *o = find_object(s, image);
+
+	*ret_ns = *ret_runs = 0;
+	if (o)
+		image_object_cost(o, ret_ns, ret_runs);
+}
+
 /* ---- running ------------------------------------------------------------ */
 
 static void on_event(struct session *s, enum event_from from)
@@ -436,31 +487,6 @@ bool session_poll(struct session *s, int timeout_ms)
 }
 
 /* ---- the end ------------------------------------------------------------ */
-
-static void report_lost(struct session *s)
-{
-	static const char *const what[LOST_MAX] = {
-		[LOST_RING] = "events lost: the ring buffer was full",
-		[LOST_SCRATCH] = "events lost: programs interrupted one another too deeply",
-		[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
-		[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
-		[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
-	};
-	int fd = shared_fd(&s->shared, "lost");
-	int ncpus = libbpf_num_possible_cpus();
-	_cleanup_(freep) uint64_t *v = calloc(ncpus, sizeof(*v));
-
-	for (uint32_t k = 0; v && fd >= 0 && k < LOST_MAX; k++) {
-		struct output_event e = {.kind = OUTPUT_LOST, .what = what[k]};
-
-		if (bpf_map_lookup_elem(fd, &k, v))
-			continue;
-		for (int i = 0; i < ncpus; i++)
-			e.n += v[i];
-		if (e.n)
-			s->out.output->event(&s->out, &e);
-	}
-}
 
 /* By name; without those that are not to be printed. To be free()d. */
 static const struct image_map **maps_to_print(const struct session *s, size_t *ret_n)
@@ -546,7 +572,7 @@ int session_finish(struct session *s)
 	stream_flush(s->opt.stream);
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;
-	report_lost(s);
+	losses_report(&s->out, &s->shared);
 	if (!s->opt.quiet)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)

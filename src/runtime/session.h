@@ -14,6 +14,8 @@
 
 struct output;
 struct session;
+struct shared;
+struct show;
 struct stream;
 struct target;
 
@@ -26,6 +28,7 @@ struct session_options {
 	bool quiet;           /* -q: nothing but what the script says */
 	bool warn_reads;      /* -k: warn where memory cannot be read, at once */
 	bool dry_run;         /* load, attach nothing */
+	bool is_prompt;       /* Ctrl-C is not for the session; what an image attaches is not reported */
 	bool grows;           /* images may follow the first; the session does not end where no image
 			       * has probes */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
@@ -41,6 +44,20 @@ bool session_next_grows(const struct session *s);
 /* Loads it, runs its begin and attaches its probes. After a failure nothing of it is left, but its
  * number is used up. */
 int session_add(struct session *s, const struct image *img);
+/* Readable when session_poll() has something to do; owned by the session. */
+int session_fd(const struct session *s);
+/* Processes are still to be read: session_poll() is to be called while there is nothing else to do. */
+bool session_is_reading(const struct session *s);
+/* At a prompt exit() ends its image alone: one that has called it, and is to be dropped. false: there is
+ * none. */
+bool session_exited(const struct session *s, uint32_t *ret_image);
+/* Its image, which was dropped or could not be started, is not looked at any more. */
+void session_forget(struct session *s, uint32_t image);
+/* What one of its maps, by its name in a script, holds now; see map_read(). */
+const struct shared *session_maps(const struct session *s);
+const struct show *session_show(const struct session *s);
+/* Nanoseconds and runs of the image's programs so far; 0 where the kernel does not count. */
+void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs);
 /* Waits for events, timeout_ms at most (-1: without limit), and handles them. false: the session has
  * ended, by exit(), a signal, the end of the process or of the reader of the output, or because there
  * is nothing to wait for. */

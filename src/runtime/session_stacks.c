@@ -11,6 +11,7 @@
 #include "runtime/follow.h"
 #include "runtime/session_priv.h"
 #include "target/target.h"
+#include "unwinders/demangle.h"
 #include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull
@@ -72,6 +73,7 @@ static int make_unwinders(struct session *s)
 		return r;
 	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20,
 		s->opt.settings->max_memory_mb << 20);
+	demangle_enable(s->opt.settings->cpp_demangle);
 	if (s->opt.settings->js_source_maps)
 		unwinders_use_source_maps(s->unwinders);
 	s->show.unwinders = s->unwinders;

@@ -58,7 +58,7 @@ void show_function(const struct shown_frame *f, struct str *out);
 /* The probe's name, or its function's, by image_place_id(). */
 void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out);
 /* show_shown.c: a TYPE_SHOWN. */
-void show_shown(const struct type *t, int64_t v, struct str *out);
+void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out);
 /* A TYPE_INET. */
 void show_inet(const uint8_t *data, struct str *out);
 /* A time of CLOCK_REALTIME, in ns, by a format: as strftime(3), and %f us, %k ns, %l ms of the second. */

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "model/type.h"
 #include "show.h"
+#include "target/target.h"
 
 /* ---- time --------------------------------------------------------------- */
 
@@ -102,7 +103,7 @@ void show_inet(const uint8_t *data, struct str *out)
 		str_addf(out, "[address family %u]", family);
 }
 
-void show_shown(const struct type *t, int64_t v, struct str *out)
+void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out)
 {
 	switch (t->shown.as) {
 	case SHOWN_TIME:
@@ -117,6 +118,9 @@ void show_shown(const struct type *t, int64_t v, struct str *out)
 		break;
 	case SHOWN_SIGNAL:
 		show_signal((int)v, out);
+		break;
+	case SHOWN_CGROUP:
+		target_cgroup_path(s->target, (uint64_t)v, t->shown.format, out);
 		break;
 	case SHOWN_MAC:
 		show_mac((uint64_t)v, out);

@@ -273,7 +273,7 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		show_inet(data, w->out);
 		break;
 	case TYPE_SHOWN:
-		show_shown(t, show_int(t, data), w->out);
+		show_shown(w->show, t, show_int(t, data), w->out);
 		break;
 	case TYPE_PLACE:
 		show_place_name(w->show, t->place.func, show_int(t, data), w->out);

@@ -62,7 +62,7 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN;
 }
 
-int stop_open(void)
+int stop_open(bool interrupts)
 {
 	struct sigaction stop = {.sa_handler = on_signal}, alarm = {.sa_handler = on_alarm};
 
@@ -71,7 +71,8 @@ int stop_open(void)
 	if (event < 0)
 		return -errno;
 	sigaction(SIGALRM, &alarm, NULL);
-	sigaction(SIGINT, &stop, NULL);
+	if (interrupts)
+		sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	if (!is_ignored(SIGHUP)) /* nohup */
 		sigaction(SIGHUP, &stop, NULL);

@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Installs the handlers: an fd (owned here) that is readable once a signal has come, or
- * -errno. */
-int stop_open(void);
+/* Installs the handlers, of SIGINT only if interrupts is set: an fd (owned here) that is readable once a
+ * signal has come, or -errno. */
+int stop_open(bool interrupts);
 bool stop_asked(void);
 /* Milliseconds since then; 0 while there was none. */
 unsigned stop_age(void);

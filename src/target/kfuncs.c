@@ -42,56 +42,107 @@ static bool is_internal(const char *name)
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6) || strchr(name, '$');
 }
 
-static int cmp_names(const void *a, const void *b)
+struct kfunc {
+	const char *name, *module; /* in the text; "": the kernel's own */
+};
+
+/* A list, read once: it has 60,000 names and more. */
+struct kfuncs {
+	char *text;
+	VEC(struct kfunc) list; /* sorted by name */
+};
+
+static int cmp_kfunc(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct kfunc *)a)->name, ((const struct kfunc *)b)->name);
 }
 
-/* Sorts the names and removes repeated ones. */
-static void sort_unique(struct strings *s)
+void kfuncs_free(struct kfuncs *k)
 {
-	size_t n = 0;
-
-	if (s->len)
-		qsort(s->list, s->len, sizeof(*s->list), cmp_names);
-	for (size_t i = 0; i < s->len; i++)
-		if (!n || strcmp(s->list[i], s->list[n - 1]) != 0)
-			s->list[n++] = s->list[i];
-	s->len = n;
-}
-
-static void take(struct target *t, struct strings *found, char *name, const char *module,
-	const char *pattern)
-{
-	const char *in = cut_module(name);
-
-	if (is_internal(name) || (*module && !glob_match(module, *in ? in : "vmlinux")) ||
-		!glob_match(pattern, name))
+	if (!k)
 		return;
-	strings_add(t, found, name);
+	vec_done(&k->list);
+	free(k->text);
+	free(k);
+}
+
+/* text: taken. symbols: it is kallsyms'. */
+static struct kfuncs *kfuncs_new(char *text, bool symbols)
+{
+	struct kfuncs *k = calloc(1, sizeof(*k));
+	char *rest, *line;
+
+	if (!k)
+		abort();
+	k->text = text;
+	for (rest = text; rest && (line = strsep(&rest, "\n"));) {
+		const char *module;
+
+		if (symbols)
+			line = symbol_name(line);
+		if (!line || !*line)
+			continue;
+		module = cut_module(line);
+		if (!is_internal(line))
+			vec_push(&k->list, (struct kfunc){line, module});
+	}
+	if (k->list.len)
+		qsort(k->list.data, k->list.len, sizeof(*k->list.data), cmp_kfunc);
+	return k;
+}
+
+static struct kfuncs *by_symbols(struct target *t)
+{
+	if (!t->functions)
+		t->functions = kfuncs_new(target_read(t, "/proc/kallsyms", LIST_MAX, NULL), true);
+	return t->functions;
+}
+
+static struct kfuncs *by_ftrace(struct target *t)
+{
+	const char *tracefs;
+	char *text = NULL;
+
+	if (t->traceable || t->no_traceable)
+		return t->traceable;
+	tracefs = target_tracefs(t);
+	if (tracefs)
+		text = target_read(t, arena_printf(t->arena, "%s/available_filter_functions", tracefs),
+			LIST_MAX, NULL);
+	if (text)
+		t->traceable = kfuncs_new(text, false);
+	t->no_traceable = !text;
+	return t->traceable;
+}
+
+int target_set_traceable(struct target *t, const char *path)
+{
+	_cleanup_(fclosep) FILE *f = fopen(path, "re");
+	char *text = f ? read_fd(fileno(f), LIST_MAX, NULL) : NULL;
+
+	if (!text)
+		return -errno;
+	kfuncs_free(t->traceable);
+	t->traceable = kfuncs_new(text, false);
+	return 0;
 }
 
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable)
 {
-	const char *tracefs = traceable ? target_tracefs(t) : NULL;
-	_cleanup_(freep) char *text = NULL;
+	const struct kfuncs *k = traceable ? by_ftrace(t) : NULL;
+	const struct kfunc *f, *last = NULL;
 	struct strings found = {};
-	bool symbols;
-	char *rest, *line;
 
-	if (tracefs)
-		text = target_read(t, arena_printf(t->arena, "%s/available_filter_functions", tracefs),
-			LIST_MAX, NULL);
-	symbols = !text;
-	if (symbols)
-		text = target_read(t, "/proc/kallsyms", LIST_MAX, NULL);
-	for (rest = text; rest && (line = strsep(&rest, "\n"));) {
-		if (symbols)
-			line = symbol_name(line);
-		if (line && *line)
-			take(t, &found, line, module, pattern);
+	if (!k)
+		k = by_symbols(t);
+	f = k->list.data;
+	for (const struct kfunc *end = f + k->list.len; f < end; f++) {
+		if ((last && !strcmp(f->name, last->name)) || !glob_match(pattern, f->name) ||
+			(*module && !glob_match(module, *f->module ? f->module : "vmlinux")))
+			continue;
+		strings_add(t, &found, f->name);
+		last = f;
 	}
-	sort_unique(&found);
 	return strings_done(t, &found);
 }

@@ -65,6 +65,25 @@ static struct ksyms *ksyms_new(struct target *t)
 	return k;
 }
 
+bool target_kernel_address(struct target *t, const char *name, uint64_t *ret)
+{
+	char *text = target_read(t, "/proc/kallsyms", 256 << 20, NULL), *rest = text, *line;
+	size_t n = strlen(name);
+	uint64_t found = 0;
+
+	while (rest && !found && (line = strsep(&rest, "\n"))) {
+		char *end;
+		uint64_t addr = strtoull(line, &end, 16);
+
+		if (end != line && end[0] == ' ' && end[1] && end[2] == ' ' && !strncmp(end + 3, name, n) &&
+			(!end[3 + n] || end[3 + n] == '\t'))
+			found = addr;
+	}
+	free(text);
+	*ret = found;
+	return found;
+}
+
 void ksyms_free(struct ksyms *k)
 {
 	if (!k)

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "target/target.h"
 
+struct kfuncs;
 struct ksyms;
 
 struct target {
@@ -18,6 +19,8 @@ struct target {
 	struct pid_ns pid_ns;
 	bool pid_ns_asked;
 	struct ksyms *ksyms;
+	struct kfuncs *functions, *traceable; /* once read */
+	bool no_traceable;
 	struct btf *btf; /* parsed when something is not in the cache */
 	bool no_btf;
 	struct btf_cache *btf_cache;
@@ -50,4 +53,5 @@ char *target_read(const struct target *t, const char *path, size_t max, size_t *
 char *read_fd(int fd, size_t max, size_t *ret_size);
 
 void ksyms_free(struct ksyms *k);
+void kfuncs_free(struct kfuncs *k);
 void btf_done(struct target *t);

@@ -204,23 +204,82 @@ static bool is_called(const char *path, const char *name)
 		       (slash[1 + n] == '-' && isdigit((unsigned char)slash[2 + n])));
 }
 
+/* A path of a mapping's file from here. */
+static const char *mapped_path(struct target *t, int pid, const struct proc_map *m)
+{
+	_cleanup_(closep) int fd = open_regular(open_in_root(t, pid, m->path), m->inode);
+
+	if (fd >= 0)
+		return arena_printf(t->arena, "/proc/%d/root%s", pid, m->path);
+	/* it has another name there: open it through the mapping */
+	return arena_printf(t->arena, "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)m->start,
+		(unsigned long long)m->end);
+}
+
 const char *proc_find_mapped(struct target *t, int pid, const char *name)
 {
 	_cleanup_(freep) struct proc_map *maps = NULL;
 	ssize_t n = proc_maps(t, pid, &maps);
 
-	for (ssize_t i = 0; i < n; i++) {
-		if (!maps[i].exec || !is_called(maps[i].path, name))
-			continue;
-		_cleanup_(closep) int fd = open_regular(open_in_root(t, pid, maps[i].path), maps[i].inode);
-
-		if (fd >= 0)
-			return arena_printf(t->arena, "/proc/%d/root%s", pid, maps[i].path);
-		/* it has another name there: open it through the mapping */
-		return arena_printf(t->arena, "/proc/%d/map_files/%llx-%llx", pid,
-			(unsigned long long)maps[i].start, (unsigned long long)maps[i].end);
-	}
+	for (ssize_t i = 0; i < n; i++)
+		if (maps[i].exec && is_called(maps[i].path, name))
+			return mapped_path(t, pid, &maps[i]);
 	return NULL;
+}
+
+/* ---- all mapped files ---- */
+
+struct object {
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+};
+
+struct objects {
+	VEC(struct object) seen;
+	struct strings paths;
+};
+
+static bool is_new(struct objects *o, const struct proc_map *m)
+{
+	for (size_t i = 0; i < o->seen.len; i++)
+		if (o->seen.data[i].inode == m->inode && o->seen.data[i].dev_major == m->dev_major &&
+			o->seen.data[i].dev_minor == m->dev_minor)
+			return false;
+	vec_push(&o->seen, (struct object){m->inode, m->dev_major, m->dev_minor});
+	return true;
+}
+
+static void add_objects(struct target *t, int pid, struct objects *o)
+{
+	_cleanup_(freep) struct proc_map *maps = NULL;
+	ssize_t n = proc_maps(t, pid, &maps);
+	int other = -1; /* not known yet */
+
+	for (ssize_t i = 0; i < n; i++) {
+		const struct proc_map *m = &maps[i];
+
+		if (!m->exec || !m->inode || m->path[0] != '/' || !is_new(o, m))
+			continue;
+		if (other < 0)
+			other = proc_has_other_root(t, pid);
+		_cleanup_(closep) int fd = other ? -1 : open_regular(target_openat(t, m->path, O_PATH), m->inode);
+
+		strings_add(t, &o->paths, fd >= 0 ? m->path : mapped_path(t, pid, m));
+	}
+}
+
+const char *const *proc_objects(struct target *t, int pid)
+{
+	_cleanup_(freep) int *pids = NULL;
+	struct objects o = {};
+	size_t n = pid ? 0 : proc_list(t, &pids);
+
+	if (pid)
+		add_objects(t, pid, &o);
+	for (size_t i = 0; i < n; i++)
+		add_objects(t, pids[i], &o);
+	vec_done(&o.seen);
+	return strings_done(t, &o.paths);
 }
 
 /* ---- the rest ---- */

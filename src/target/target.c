@@ -43,6 +43,8 @@ void target_close(struct target *t)
 	if (!t)
 		return;
 	ksyms_free(t->ksyms);
+	kfuncs_free(t->functions);
+	kfuncs_free(t->traceable);
 	btf_done(t);
 	closep(&t->root_fd);
 	closep(&t->cache_fd);

@@ -59,11 +59,26 @@ int target_event(struct target *t, const char *category, const char *name,
 bool target_ksym(struct target *t, uint64_t addr, const char **ret_name, uint64_t *ret_offset,
 	const char **ret_module);
 
+/* The address of a symbol, of code or data, the kernel's own first; of a per-CPU variable its offset in
+ * each CPU's area. false: likewise. */
+bool target_kernel_address(struct target *t, const char *name, uint64_t *ret);
+
+/* ---- cgroups (cgroup.c) ---- */
+/* The id of a cgroup's directory: its inode's number (Linux 5.5 on, with 64 bits). 0 or -errno; -ENOTTY: it
+ * is no cgroup. */
+int target_cgroup_id(struct target *t, const char *path, uint64_t *ret);
+/* Appends "HIERARCHY:PATH" of the cgroups with that id, separated by ',': hierarchies whose names match,
+ * "unified" that of version 2, the others by their controllers ("cpu,cpuacct"). */
+struct str;
+void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, struct str *out);
+
 /* ---- kernel functions (kfuncs.c) ---- */
 /* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux": the kernel
  * without modules), "": of all. traceable: only those that ftrace lists, if it does. */
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable);
+/* A file with the names that ftrace would list, a name a line. 0 or -errno. */
+int target_set_traceable(struct target *t, const char *path);
 
 /* ---- kernel types (btf.c) ---- */
 /* Byte offset of a member ("thread.fsbase") in a kernel struct ("task_struct"),
@@ -109,6 +124,9 @@ int proc_open_file(struct target *t, int pid, const char *path);
 const char *proc_path_in_root(struct target *t, int pid, const char *path);
 /* The same for a file NAME or NAME.* that the process has mapped as code. */
 const char *proc_find_mapped(struct target *t, int pid, const char *name);
+/* The files that a process (0: any) has mapped as code, each once, by paths that can be opened from here
+ * while it runs, NULL-terminated. */
+const char *const *proc_objects(struct target *t, int pid);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
 char *proc_exe(struct target *t, int pid);

@@ -75,8 +75,11 @@ const char *const *target_events(struct target *t, const char *category, const c
 	struct strings found = {};
 
 	for (; *categories; categories++) {
-		const char *const *names = matching(t,
-			arena_printf(t->arena, "%s/%s", dir, *categories), name);
+		const char *const *names;
+
+		if (!strcmp(*categories, "ftrace")) /* formats of its own records: nothing comes there */
+			continue;
+		names = matching(t, arena_printf(t->arena, "%s/%s", dir, *categories), name);
 
 		for (; *names; names++)
 			strings_add(t, &found, arena_printf(t->arena, "%s:%s", *categories, *names));

@@ -44,13 +44,20 @@ static void drop_rust_hash(char *s)
 		s[n - tail] = '\0';
 }
 
+static bool is_off;
+
+void demangle_enable(bool on)
+{
+	is_off = !on;
+}
+
 char *demangle(const char *name)
 {
 	demangle_fn fn;
 	int status = -1;
 	char *out;
 
-	if (strncmp(name, "_Z", 2) || strlen(name) > NAME_MAX_MANGLED)
+	if (is_off || strncmp(name, "_Z", 2) || strlen(name) > NAME_MAX_MANGLED)
 		return NULL;
 	fn = cxa_demangle();
 	out = fn ? fn(name, NULL, NULL, &status) : NULL;

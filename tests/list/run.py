@@ -4,8 +4,10 @@
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
@@ -111,11 +113,56 @@ cases.check('    int32 prev_pid' in names or any('prev_pid' in name for name in 
 names, said, code = run('-lv', 'fentry:vfs_read')
 cases.check(any('file' in name for name in names[1:]), '-lv shows the arguments of a function', *names, said)
 
-# For a type that has no list -l prints the form.
-names, said, code = run('-l', 'interval:*')
-cases.check('interval:(hz|s|ms|us):N' in said, 'interval has a form, no list', said)
+# Types with few names; several patterns; quotes.
+lists('interval:*', 'interval:hz:', 'interval:ms:', 'interval:s:', 'interval:us:', only='interval:')
+lists('p:m*', 'profile:ms:', only='profile:ms:')
+lists('interval:s:5', 'interval:s:5')
+names, _ = lists('interval:hz:,tracepoint:sched:sched_switch, profile:s:')
+cases.check(names == ['interval:hz:', 'tracepoint:sched:sched_switch', 'profile:s:'], 'in the order of the patterns',
+            *names)
+lists('*:sched_switch', 'tracepoint:sched:sched_switch')
+names, _ = lists('tracepoint:*')
+cases.check(not any(name.startswith('tracepoint:ftrace:') for name in names), 'no formats of ftrace itself')
+with tempfile.TemporaryDirectory() as dir:
+    odd = os.path.join(dir, 'a:b,c')
+    shutil.copy(STRATA, odd)
+    names, said, code = run('-l', f'uprobe:"{odd}":main,interval:s:')
+    cases.check(names == [f'uprobe:{odd}:main', 'interval:s:'], 'a path with a colon and a comma, in quotes', *names, said)
+    names, said, code = run('-l', f'uprobe:"{odd}":m*')
+    cases.check(names == sorted(names) and f'uprobe:{odd}:main' in names, 'by name', *names, said)
+    listed = os.path.join(dir, 'functions')
+    pathlib.Path(listed).write_text('vfs_read\nno_such_function\nvfs_write [ext4]\n')
+    names, said, code = run('-l', '--traceable-functions', listed, 'kprobe:vfs_*')
+    cases.check(names == ['kprobe:vfs_read', 'kprobe:vfs_write'], 'functions by a file', *names, said)
+    names, said, code = run('-l', '--traceable-functions', os.path.join(dir, 'none'), 'kprobe:vfs_*')
+    cases.check(code == 1 and 'cannot read' in said, 'no such file', said)
 
-cases.check(not names, 'and nothing is listed', *names)
+# Of a script, and of a process.
+names, said, code = run('-l', '-e', 'begin { } t:sched:sched_sw* { } i:ms:10 { } profile:1ms { } end { }')
+cases.check(code == 0 and names[-2:] == ['interval:ms:10', 'profile:us:1000'] and 'tracepoint:sched:sched_switch' in names,
+            '-l -e', *names, said)
+names, said, code = run('-lv', '-e', 'tracepoint:sched:sched_switch { }')
+cases.check(names == run('-lv', 'tracepoint:sched:sched_switch')[0], '-lv -e is as -lv', *names, said)
+process = subprocess.Popen(['/usr/bin/python3', '-uc', 'print(); input()'], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE)
+process.stdout.read(1)
+names, said, code = run('-l', '-p', str(process.pid), '*malloc*')
+cases.check(any(name.endswith('libc.so.6:malloc') for name in names), "a process' functions are searched", *names[:5], said)
+names, said, code = run('-l', '-p', str(process.pid))
+cases.check(any(name.startswith('uprobe:') for name in names), "all of a process' functions", *names[:5], said)
+process.communicate(b'\n')
+
+# --probe-filter chooses.
+for args in (['tracepoint:sched:*'], ['-e', 'tracepoint:sched:* { }']):
+    names, said, code = run('-l', '--probe-filter', ':sched_(switch|waking)$', *args)
+    cases.check(names == ['tracepoint:sched:sched_switch', 'tracepoint:sched:sched_waking'], 'a filter', *names, said)
+names, said, code = run('-q', '--probe-filter', 'interval:ms', '-e',
+                        'begin { print(1) } i:ms:10 { print(2); exit() } i:us:100 { print(3) } end { print(4) }')
+cases.check([name for name in names if name] == ['1', '2', '4'], 'a filter of what runs', *names, said)
+names, said, code = run('--probe-filter', 'nothing', '-e', 'i:ms:1 { exit() }')
+cases.check(code == 1 and 'none that exists here matches --probe-filter' in said, 'nothing is left', said)
+names, said, code = run('--probe-filter', '(', '-e', 'begin { }')
+cases.check(code == 1 and 'not a regular expression: (' in said, 'a filter that is none', said)
 
 # Time: seconds of CPU, on whatever machine runs this.
 for limit, *args in ((1, '-l', 'fentry:*'), (1, '-l', 'kprobe:*'), (1, '-l', 'tracepoint:*'), (1, '-l'),

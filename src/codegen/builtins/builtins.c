@@ -4,11 +4,17 @@
 
 const struct builtin *const builtin_families[] = {
 	builtins_agg,
+	builtins_assert,
+	builtins_cgroup,
+	builtins_change,
+	builtins_config,
+	builtins_format,
 	builtins_map,
 	builtins_net,
 	builtins_output,
 	builtins_probe,
 	builtins_script,
+	builtins_search,
 	builtins_stack,
 	builtins_string,
 	builtins_symbol,

@@ -10,11 +10,17 @@
 #define BUILTINS_END {.name = NULL}
 
 extern const struct builtin builtins_agg[];
+extern const struct builtin builtins_assert[];
+extern const struct builtin builtins_cgroup[];
+extern const struct builtin builtins_change[];
+extern const struct builtin builtins_config[];
+extern const struct builtin builtins_format[];
 extern const struct builtin builtins_map[];
 extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_script[];
+extern const struct builtin builtins_search[];
 extern const struct builtin builtins_stack[];
 extern const struct builtin builtins_string[];
 extern const struct builtin builtins_symbol[];

@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* output.c - functions that send records: printf, print, join, exit. The image describes the record of
- * each call; the runtime prints it. */
+/* output.c - functions that send records: print, join, exit. The image describes
+ * the record of each call; the runtime prints it. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
 
 #include "bpf/lib/record.h"
-
-/* ---- printf ------------------------------------------------------------- */
-
-static const struct type *check_printf(struct check *c, struct expr *call)
-{
-	struct expr *fmt = call_arg(call, 0);
-
-	return check_format(c, fmt, fmt->next) ? type_none : type_bad;
-}
-
-static struct ir *gen_printf(struct gen *g, struct expr *call, struct ir *into)
-{
-	struct image_record *r = gen_record_new(g, "printf", call->span);
-	struct expr *fmt = call_arg(call, 0);
-
-	r->text = fmt->string.text;
-	r->text_len = fmt->string.len;
-	gen_record_send(g, r, fmt->next);
-	return NULL;
-}
 
 /* ---- print -------------------------------------------------------------- */
 
@@ -118,8 +98,8 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 	r->size = sizeof(struct join_record);
 	gen_ring(g);
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
-	gen_library(g, "join_strings", params, sizes,
-		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
+	gen_lost_event(g, gen_library(g, "join_strings", params, sizes,
+		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2));
 	return NULL;
 }
 
@@ -145,14 +125,6 @@ const struct builtin builtins_output[] = {
 		.flags = BUILTIN_STMT,
 		.check = check_print,
 		.gen = gen_print,
-	},
-	{
-		.name = "printf",
-		.sig = "format ... -> none",
-		.help = "print by a format",
-		.flags = BUILTIN_STMT,
-		.check = check_printf,
-		.gen = gen_printf,
 	},
 	BUILTINS_END,
 };

@@ -43,7 +43,7 @@ static bool is_kernel(const struct provider *p)
 
 static bool has_func(const struct provider *p)
 {
-	return p->ctx == CTX_PT_REGS || p->ctx == CTX_TRAMPOLINE;
+	return (p->ctx == CTX_PT_REGS && !p->args_are_fields) || p->ctx == CTX_TRAMPOLINE;
 }
 
 /* ---- arguments ---------------------------------------------------------- */
@@ -76,13 +76,48 @@ static const struct type *check_raw_arg(struct check *c, struct expr *call)
 	return type_int64;
 }
 
+static const struct field *field_named(const struct place *p, const char *name)
+{
+	const struct field *f = p->fields;
+
+	while (f && strcmp(f->name, name) != 0)
+		f = f->next;
+	return f;
+}
+
+/* A place that lacks the argument has 0 there; that all do is a mistake. */
+static const struct type *check_noted_arg(struct check *c, struct expr *call)
+{
+	const struct field *f = NULL;
+	const struct place *place = NULL;
+	unsigned n = 0;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next) {
+			const struct field *here = field_named(p, call->call.name);
+
+			if (!ap->provider->args_are_fields || (here && here->where != FIELD_NOWHERE))
+				return check_raw_arg(c, call);
+			f = f ? f : here;
+			place = place ? place : p;
+		}
+	if (f)
+		return check_fail(c, call->span, DIAG_FIELD, "%s is not there: %s", call->call.name, f->why);
+	for (const struct field *g = place ? place->fields : NULL; g; g = g->next)
+		n++;
+	if (place)
+		check_warn(c, call->span, DIAG_FIELD, "%s is always 0: %s has %u argument%s", call->call.name,
+			place->name, n, n == 1 ? "" : "s");
+	return type_int64;
+}
+
 static const struct type *check_arg(struct check *c, struct expr *call)
 {
 	const struct provider *p = lacking(c, has_args);
 	const struct place *unsure = unsure_place(c);
 
 	if (!p && !unsure)
-		return check_raw_arg(c, call);
+		return check_noted_arg(c, call);
 	if (!p) {
 		check_fail(c, call->span, DIAG_CONTEXT, "where %s has its arguments is not known: it is assembler's, "
 			"and the program has no symbols", unsure->func);
@@ -111,12 +146,10 @@ static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
-/* How arguments are passed. If places differ in it, each gets a program of its own. */
+/* How arguments are passed. Where it changes from one place to the next, another program begins. */
 static enum place_abi abi_of(struct gen *g)
 {
-	for (const struct place *p = g->place; p; p = p->next)
-		if (p->abi != g->place->abi)
-			g->bound_to_place = true;
+	g->bound_to_args = true;
 	return g->place->abi;
 }
 
@@ -126,6 +159,8 @@ static struct ir *gen_arg(struct gen *g, struct expr *call, struct ir *into)
 	enum place_abi abi;
 	int reg;
 
+	if (g->provider->args_are_fields)
+		return gen_args_field(g, call->call.name, call->type);
 	if (g->provider->ctx == CTX_RAW)
 		return ir_load_ctx(g->ir, gen_ctx(g), 8 * i, 8, false);
 	abi = abi_of(g);
@@ -235,17 +270,80 @@ static struct ir *gen_ctx_pointer(struct gen *g, struct expr *call, struct ir *i
 	return gen_ctx(g);
 }
 
+/* ---- registers ---------------------------------------------------------- */
+
+/* Programs of perf events, of interval too, have them all. */
+static bool has_registers(const struct provider *p)
+{
+	return p->ctx == CTX_PT_REGS || p->ctx == CTX_PERF || p->prog_type == BPF_PROG_TYPE_PERF_EVENT;
+}
+
+static const struct type *check_reg(struct check *c, struct expr *call)
+{
+	const struct provider *p = lacking(c, has_registers);
+	struct expr *name = call_arg(call, 0);
+
+	if (p)
+		return check_fail(c, call->span, DIAG_CONTEXT, "reg() is not available in %s probes", p->name);
+	if (regs_named(name->string.text) >= 0)
+		return type_uint64;
+	check_fail(c, name->span, DIAG_NAME, "this machine has no register %s", name->string.text);
+	check_hint(c, "registers are ax, di, sp, ip, r8.. on x86_64 and r0 .. r30, sp, pc on arm64");
+	return type_bad;
+}
+
+static struct ir *gen_reg(struct gen *g, struct expr *call, struct ir *into)
+{
+	return ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_named(call_arg(call, 0)->string.text), 8, false);
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 /* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
 static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
-	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
-		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
+	struct ir *id;
+
+	if (!gen_place_id(g, &id))
 		g->bound_to_place = true;
-		return ir_int(g->ir, image_place_id(g->img->number, g->named_place));
+	return id;
+}
+
+/* bpftrace's name. */
+static const char *type_of_probe(const struct provider *p)
+{
+	return p->run == RUN_ATTACHED ? p->name : "special";
+}
+
+/* A constant, unless the probe has attach points of several types: then all of them are kept for .gen,
+ * and the text has room for the longest. */
+static const struct type *check_probetype(struct check *c, struct expr *call)
+{
+	const struct provider *first = NULL;
+	uint32_t size = 0;
+	bool same = true;
+
+	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next) {
+		uint32_t n = ap->provider ? (uint32_t)strlen(type_of_probe(ap->provider)) + 1 : 0;
+
+		size = n > size ? n : size;
+		same &= !first || !ap->provider || type_of_probe(ap->provider) == type_of_probe(first);
+		first = first ? first : ap->provider;
 	}
-	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
+	if (!first)
+		return type_bad;
+	if (same)
+		check_becomes_string(call, type_of_probe(first));
+	return type_string(check_arena(c), size);
+}
+
+/* A program serves places of one provider. */
+static struct ir *gen_probetype(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct ir *dst = into ? into : gen_mem(g, call->type->size);
+
+	gen_text(g, type_of_probe(g->provider), dst, call->type->size);
+	return dst;
 }
 
 static const struct type *check_func(struct check *c, struct expr *call)
@@ -267,6 +365,7 @@ static const struct type *check_func(struct check *c, struct expr *call)
 
 const struct builtin builtins_probe[] = {
 	ARG(0), ARG(1), ARG(2), ARG(3), ARG(4), ARG(5), ARG(6), ARG(7), ARG(8), ARG(9),
+	ARG(10), ARG(11),
 	{
 		.name = "args",
 		.sig = " -> special",
@@ -297,6 +396,21 @@ const struct builtin builtins_probe[] = {
 		.help = "full name of the probe",
 		.flags = BUILTIN_VAR,
 		.gen = gen_place,
+	},
+	{
+		.name = "probetype",
+		.sig = " -> special",
+		.help = "type of the probe: \"uprobe\", \"tracepoint\"; \"special\" of begin and end",
+		.flags = BUILTIN_VAR,
+		.check = check_probetype,
+		.gen = gen_probetype,
+	},
+	{
+		.name = "reg",
+		.sig = "format -> special",
+		.help = "a register of the CPU, by name",
+		.check = check_reg,
+		.gen = gen_reg,
 	},
 	{
 		.name = "retval",

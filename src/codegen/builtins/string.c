@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* string.c - str(), buf(), and functions of strings. */
 #include <linux/bpf.h>
+#include <string.h>
 
 #include "builtins.h"
-
-/* A string that max_strlen has cut ends in "..", two bytes beyond max_strlen. */
-enum { TRAILER = 2 };
 
 static bool has_no_text(const struct type *t)
 {
@@ -13,16 +11,25 @@ static bool has_no_text(const struct type *t)
 	       t->kind == TYPE_AGG;
 }
 
+/* Behind the bytes that are kept: one more is read to know whether there were more. */
+static uint32_t trailer_room(const char *trailer)
+{
+	return *trailer ? (uint32_t)strlen(trailer) : 1;
+}
+
 static const struct type *check_str(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	uint32_t max = check_env(c)->settings.max_strlen, size;
+	const struct settings *settings = &check_env(c)->settings;
+	uint32_t max = settings->max_strlen, size;
 	int64_t n = max;
 
 	if (len && expr_is_const(len, &n) && n < 1)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 1 byte, not %lld", (long long)n);
-	size = n < max ? n + 1 : max + TRAILER + 1;
+	/* one that is cut ends in the trailer, beyond max_strlen */
+	call->call.data = (void *)settings->str_trunc_trailer;
+	size = n < max ? n + 1 : max + trailer_room(settings->str_trunc_trailer) + 1;
 	expr_param_as_string(c, arg);
 	if (has_no_text(arg->type))
 		return check_fail(c, arg->span, DIAG_OPERAND, "str() reads a string at an address, not %s",
@@ -58,15 +65,14 @@ static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 }
 
 /* n: the length read, of one byte more than is kept; if all were read, the string is cut. */
-static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept)
+static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept, const char *trailer)
 {
 	struct ir_block *cut = ir_block(g->ir, "cut"), *end = ir_block(g->ir, "whole");
 
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, n, ir_int(g->ir, kept + 2)), cut, end);
 	ir_at(g->ir, cut);
-	for (uint32_t i = 0; i < TRAILER; i++)
-		ir_store(g->ir, dst, kept + i, 1, ir_int(g->ir, '.'));
-	ir_store(g->ir, dst, kept + TRAILER, 1, ir_int(g->ir, 0));
+	for (uint32_t i = 0; i <= strlen(trailer); i++)
+		ir_store(g->ir, dst, kept + i, 1, ir_int(g->ir, (unsigned char)trailer[i]));
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
 }
@@ -74,7 +80,8 @@ static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept)
 static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	uint32_t size = call->type->size;
+	const char *trailer = call->call.data;
+	uint32_t size = call->type->size, kept = size - trailer_room(trailer);
 	struct ir *dst = into ? into : gen_mem(g, size), *addr, *n;
 	bool limited = len && len->kind == EXPR_INT && len->integer.value + 1 == size;
 
@@ -82,14 +89,14 @@ static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 		return shorten(g, call, dst);
 	addr = gen_value(g, arg);
 	if (len && len->kind != EXPR_INT)
-		n = length(g, len, size - TRAILER);
+		n = length(g, len, kept);
 	else
-		n = ir_int(g->ir, limited ? size : size - 1);
+		n = ir_int(g->ir, limited ? size : kept + 1);
 	gen_zero(g, dst, size);
 	n = gen_read(g, arg->type->kind == TYPE_POINTER ? arg->type->pointer.space : SPACE_ANY, true, dst, n,
 		addr);
 	if (!len || (len->kind == EXPR_INT && !limited))
-		mark_cut(g, dst, n, size - TRAILER - 1);
+		mark_cut(g, dst, n, kept - 1, trailer);
 	return dst;
 }
 

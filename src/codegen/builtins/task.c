@@ -86,11 +86,6 @@ static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 	return ir_int(g->ir, g->opt->ncpus);
 }
 
-static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
-{
-	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
-}
-
 /* bpf_get_current_task(): its address, which helpers read from. */
 static const struct type *check_curtask(struct check *c, struct expr *call)
 {
@@ -149,13 +144,6 @@ static struct ir *gen_parent(struct gen *g, struct expr *call, struct ir *into)
 }
 
 const struct builtin builtins_task[] = {
-	{
-		.name = "cgroup",
-		.sig = " -> uint64",
-		.help = "id of the current cgroup (v2)",
-		.flags = BUILTIN_VAR,
-		.gen = gen_cgroup,
-	},
 	{
 		.name = "comm",
 		.sig = " -> string[16]",

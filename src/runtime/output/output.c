@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/owner.h"
 
+enum { LOSSES_SHOWN = 16 };
+
 const struct output *const outputs[] = {
 #define O(name) &output_##name,
 #include "outputs.def"
@@ -34,6 +36,28 @@ const char *output_nearest(const char *written)
 	return nearest(written, names, n);
 }
 
+/* "script.bt:3:9-24: ERROR: text"; a call of several lines has no columns. */
+static void log_message(const struct output_message *m)
+{
+	size_t n = strlen(m->text);
+
+	if (m->line == m->end_line)
+		fprintf(stderr, "%s:%u:%u-%u", m->filename, m->line, m->col, m->end_col);
+	else
+		fprintf(stderr, "%s:%u-%u", m->filename, m->line, m->end_line);
+	fprintf(stderr, ": %s: %s%s", m->is_error ? "ERROR" : "WARNING", m->text,
+		n && m->text[n - 1] == '\n' ? "" : "\n");
+}
+
+static void log_lost(const struct output_event *e)
+{
+	log_warn("%s%" PRIu64 " %s", e->are_events ? "Lost " : "", e->n, e->what);
+	for (size_t i = 0; i < e->nlosses && i < LOSSES_SHOWN; i++)
+		log_warn("  %" PRIu64 " of %s on CPU %u", e->losses[i].n, e->losses[i].probe, e->losses[i].cpu);
+	if (e->nlosses > LOSSES_SHOWN)
+		log_warn("  and of %zu more", e->nlosses - LOSSES_SHOWN);
+}
+
 void output_event_log(struct out *o, const struct output_event *e)
 {
 	switch (e->kind) {
@@ -42,7 +66,14 @@ void output_event_log(struct out *o, const struct output_event *e)
 			fprintf(stderr, "Attached %" PRIu64 " probe%s\n", e->n, e->n == 1 ? "" : "s");
 		break;
 	case OUTPUT_LOST:
-		log_warn("%" PRIu64 " %s", e->n, e->what);
+		log_lost(e);
+		break;
+	case OUTPUT_PROBLEM:
+		log_warn("%s", e->problem->text);
+		break;
+	case OUTPUT_MESSAGE:
+		fflush(o->file); /* what was printed before comes before */
+		log_message(e->message);
 		break;
 	}
 }

@@ -34,6 +34,8 @@ enum {
 struct stream {
 	const char *path;
 	int fd;
+	size_t (*write)(void *arg, const char *text, size_t size); /* instead of to fd; or NULL */
+	void *arg;
 	FILE *file;
 	uint64_t taken;
 	VEC(uint64_t) ends;
@@ -92,7 +94,8 @@ static size_t write_all(struct stream *s, const char *buf, size_t n)
 	if (s->error || (s->slow && !s->last))
 		return 0;
 	while (done < n) {
-		ssize_t r = write(s->fd, buf + done, n - done);
+		ssize_t r = s->write ? (ssize_t)s->write(s->arg, buf + done, n - done) :
+			write(s->fd, buf + done, n - done);
 
 		if (r > 0) {
 			done += r;
@@ -122,6 +125,18 @@ static ssize_t take(void *cookie, const char *buf, size_t n)
 	return n;
 }
 
+static int open_file(struct stream *s, struct stream **ret)
+{
+	s->file = fopencookie(s, "w", (cookie_io_functions_t){.write = take});
+	if (!s->file) {
+		free(s);
+		return -ENOMEM;
+	}
+	setvbuf(s->file, s->buffer, _IOFBF, BUFFER);
+	*ret = s;
+	return 0;
+}
+
 int stream_open(const char *path, struct stream **ret)
 {
 	struct stream *s = calloc(1, sizeof(*s));
@@ -136,14 +151,19 @@ int stream_open(const char *path, struct stream **ret)
 		free(s);
 		return r;
 	}
-	s->file = fopencookie(s, "w", (cookie_io_functions_t){.write = take});
-	if (!s->file) {
-		free(s);
+	return open_file(s, ret);
+}
+
+int stream_open_to(size_t (*write)(void *arg, const char *text, size_t size), void *arg, struct stream **ret)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
 		return -ENOMEM;
-	}
-	setvbuf(s->file, s->buffer, _IOFBF, BUFFER);
-	*ret = s;
-	return 0;
+	s->fd = STDOUT_FILENO;
+	s->write = write;
+	s->arg = arg;
+	return open_file(s, ret);
 }
 
 FILE *stream_file(struct stream *s)

@@ -12,6 +12,8 @@ struct stream;
 
 /* path: -o's, or NULL: stdout. 0 or -errno. */
 int stream_open(const char *path, struct stream **ret);
+/* Writes are passed to write(), which takes all. */
+int stream_open_to(size_t (*write)(void *arg, const char *text, size_t size), void *arg, struct stream **ret);
 FILE *stream_file(struct stream *s);
 int stream_fd(const struct stream *s);
 /* The text of a record ends here: printed by stream_file() since the last. weight: how many

@@ -44,5 +44,6 @@ const struct provider provider_interval = {
 	.section = "perf_event",
 	.any_process = true,
 	.expand = interval_expand,
+	.names = period_names,
 	.attach = interval_attach,
 };

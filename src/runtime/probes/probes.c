@@ -23,6 +23,7 @@ const struct provider *const providers[] = {
 	&provider_tracepoint,
 	&provider_uprobe,
 	&provider_uretprobe,
+	&provider_usdt,
 	NULL,
 };
 
@@ -82,6 +83,8 @@ int list_kernel_functions(const struct resolve_env *env, const char *prefix,
 }
 
 /* ---- periods ------------------------------------------------------------ */
+
+const char *const period_names[] = {"hz:", "ms:", "s:", "us:", NULL};
 
 static const struct {
 	const char *name;
@@ -152,7 +155,10 @@ static bool parse_duration(const struct resolve_env *env, struct attach_point *a
 			ap->provider == &provider_profile ? "hz" : "s", ap->words[1]);
 		return false;
 	}
-	return set_period(env, ap, 1, n, unit, p);
+	if (!set_period(env, ap, 1, n, unit, p))
+		return false;
+	p->name = arena_printf(env->arena, "%s:us:%llu", ap->provider->name, (unsigned long long)p->period / 1000);
+	return true;
 }
 
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p)
@@ -166,6 +172,7 @@ bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct
 		return form_error(env, ap, "a period is missing");
 	if (!parse_number(ap->words[2], &n, &rest) || *rest)
 		return period_error(env, ap, 2, "not a number");
+	p->name = arena_printf(env->arena, "%s:%s:%llu", ap->provider->name, ap->words[1], (unsigned long long)n);
 	if (!strcmp(ap->words[1], "hz")) {
 		if (!n || n > 1000000)
 			return period_error(env, ap, 2, "the frequency must be 1 to 1000000 Hz");

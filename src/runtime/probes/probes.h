@@ -21,6 +21,7 @@ extern const struct provider provider_rawtracepoint;
 extern const struct provider provider_tracepoint;
 extern const struct provider provider_uprobe;
 extern const struct provider provider_uretprobe;
+extern const struct provider provider_usdt;
 
 /* A zeroed place at the end of the attach point's list. */
 struct place *place_add(const struct resolve_env *env, struct attach_point *ap);
@@ -43,5 +44,7 @@ const struct field *tracepoint_fields(const struct resolve_env *env, const struc
 /* kprobe.c; they stand in for fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);
+/* What -l lists of timers. */
+extern const char *const period_names[];
 /* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);

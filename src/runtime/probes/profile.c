@@ -43,5 +43,6 @@ const struct provider provider_profile = {
 	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
 	.section = "perf_event",
 	.expand = profile_expand,
+	.names = period_names,
 	.attach = profile_attach,
 };

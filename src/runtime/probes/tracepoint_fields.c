@@ -200,7 +200,7 @@ const struct field *tracepoint_fields(const struct resolve_env *env, const struc
 			.size = from->size,
 			.where = type ? c.where : FIELD_NOWHERE,
 			.why = type ? NULL : arena_printf(env->arena, "the type %s is not known", from->type),
-			.decl = env->listing ? declaration(env->arena, &c, from) : NULL,
+			.decl = env->listing || env->lists_args ? declaration(env->arena, &c, from) : NULL,
 		};
 		*last = f;
 		last = &f->next;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uprobe.c - uprobe and uretprobe: functions of programs and libraries.
- *
- * All places of a file hang on one multi link: attaching and detaching thousands
- * costs as much as one. A place that the kernel cannot probe, because of an instruction
- * that it does not emulate, is passed over. */
-#include "probes.h"
+/* uprobe.c - uprobe and uretprobe: functions of programs and libraries. */
+#include "uprobe.h"
 
-#include <bpf/libbpf.h>
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +13,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
-#include "runtime/why.h"
+#include "probes.h"
 #include "target/code.h"
 #include "target/elf.h"
 #include "target/target.h"
@@ -26,70 +21,17 @@
 #include "unwinders/go/pclntab.h"
 #include "uprobe_args.h"
 
-/* enum bpf_attach_type of Linux 6.6; older headers lack it. */
-enum { TRACE_UPROBE_MULTI = 48 };
-
 #ifdef __aarch64__
 #define GO_REGISTERS "x0 to x15"
 #else
 #define GO_REGISTERS "rax, rbx, rcx, rdi, rsi, r8, r9, r10, r11"
 #endif
 
-/* ---- which file --------------------------------------------------------- */
-
-static void hint_skipped(const char *skipped)
-{
-	if (skipped)
-		log_info("%s is a script: passed over", skipped);
-}
-
-/* What the command of -c or the process of -p runs goes before PATH where PATH's
- * first hit is a script: a version manager's. */
-static const char *const *find_files(const struct resolve_env *env, const char *name)
-{
-	const char *skipped = NULL, *exe = NULL;
-	const char *const *files;
-
-	if (env->find_exe)
-		exe = env->find_exe(env, name);
-	if (exe) {
-		const char **list = arena_new_array(env->arena, const char *, 2);
-
-		log_info("%s means %s, which the traced command runs", name, exe);
-		list[0] = exe;
-		return list;
-	}
-	files = target_find_binary(env->target, name, &skipped);
-	hint_skipped(skipped);
-	if (files && *files && !strchr(name, '/'))
-		log_info("%s means %s", name, *files);
-	return files;
-}
-
-static bool no_file(const struct resolve_env *env, const struct attach_point *ap)
-{
-	if (!missing_place(env, ap->word_spans[1], "there is no program or library %s",
-		ap->words[1]))
-		return true;
-	if (strchr(ap->words[1], '/'))
-		diag_hint(env->diags, "is the path right?");
-	else
-		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
-			"library cache (libc, libssl..)");
-	return missing_allowed(env);
-}
-
 /* ---- which places ------------------------------------------------------- */
 
 static bool is_function(const struct elf_symbol *s)
 {
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
-}
-
-/* For messages: a path as the script has it, a name by the file it was found to mean. */
-static bool as_written(const char *file)
-{
-	return strchr(file, '/') && !strchr(file, '*');
 }
 
 /* The file whose functions are looked for. */
@@ -109,19 +51,8 @@ static struct place *add_place(const struct resolve_env *env, struct attach_poin
 	p->func = func;
 	p->offset = offset;
 	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name,
-		as_written(ap->words[1]) ? ap->words[1] : path, func);
+		uprobe_file_name(ap, path), func);
 	return p;
-}
-
-static bool in_code(struct elf *e, uint64_t vaddr)
-{
-	const struct elf_segment *s;
-	size_t n = elf_segments(e, &s);
-
-	for (size_t i = 0; i < n; i++)
-		if (s[i].exec && vaddr >= s[i].vaddr && vaddr - s[i].vaddr < s[i].filesz)
-			return true;
-	return false;
 }
 
 /* Linux (seen up to 6.18, x86_64) takes the opcode of an AVX instruction for the plain
@@ -216,7 +147,7 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t offset;
 	bool go = p->go && pclntab_find(p->go, vaddr, &f);
 
-	if (!in_code(p->elf, vaddr) || !elf_vaddr_to_offset(p->elf, vaddr, &offset))
+	if (!uprobe_offset(p->elf, vaddr, &offset))
 		return;
 	name = arena_strdup(env->arena, name);
 	if (go && ap->provider->has_retval) {
@@ -240,7 +171,7 @@ static void add_matching_go(const struct resolve_env *env, struct attach_point *
 			add_at(env, ap, p, f.name, f.start);
 }
 
-/* An address with several names is one place, called by the first of them. */
+/* An address with several names is one place, called by the first of them; lists have all. */
 static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
@@ -249,7 +180,7 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t last = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!is_function(&s[i]) || s[i].vaddr == last || !glob_match(pattern, s[i].name))
+		if (!is_function(&s[i]) || (s[i].vaddr == last && !env->listing) || !glob_match(pattern, s[i].name))
 			continue;
 		last = s[i].vaddr;
 		if (!can_probe(p->elf, last)) {
@@ -423,13 +354,9 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
 	struct debuginfo *debug = NULL;
 	bool failed = diags_failed(env->diags);
-	int r = elf_open(path, &e);
 
-	if (r) {
-		diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "cannot read %s: %s", path,
-			r == -ENOEXEC ? "it is not an ELF program or library" : why_errno(r));
+	if (!uprobe_open(env, ap, path, &e))
 		return false;
-	}
 	pclntab_open(e, &go);
 	if (env->types)
 		types_add_program(env->types, path);
@@ -464,9 +391,9 @@ static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap
 		return form_error(env, ap, "bpftrace has C++ names here; strata does not yet");
 	if (ap->nwords != 3 && !alone)
 		return form_error(env, ap, "a uprobe needs a file and a function");
-	files = find_files(env, ap->words[1]);
+	files = uprobe_files(env, ap, false);
 	if (!files || !*files)
-		return env->listing || no_file(env, ap);
+		return env->listing || uprobe_no_file(env, ap);
 	for (; *files; files++) {
 		if (!first)
 			first = arena_strdup(env->arena, *files);
@@ -478,102 +405,14 @@ static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap
 		no_function(env, ap, first, what);
 }
 
-/* ---- attach ------------------------------------------------------------- */
-
-struct batch { /* places of one file, of one way to attach */
-	struct loaded_probe *p;
-	const char *path;
-	unsigned long *offsets;
-	uint64_t *cookies;
-	const struct place **places;
-	bool ret;
-};
-
-static struct bpf_link *link_range(const void *batch, size_t from, size_t n)
-{
-	const struct batch *b = batch;
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts,
-		.offsets = b->offsets + from,
-		.cookies = (const __u64 *)b->cookies + from,
-		.cnt = n,
-		.retprobe = b->ret);
-
-	return bpf_program__attach_uprobe_multi(b->p->bpf, -1, b->path, NULL, &opts);
-}
-
-/* Kernels before 6.6: one perf event uprobe a place. */
-static int attach_single(const struct batch *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookies[i],
-			.retprobe = b->ret);
-		int r = probe_link(b->p, b->places[i], bpf_program__attach_uprobe_opts(
-			b->p->bpf, -1, b->path, b->offsets[i], &opts));
-
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
-static int attach_file(struct batch *b, size_t n)
-{
-	unsigned skipped = b->p->links->skipped;
-	int r;
-
-	if (!probe_is_multi(b->p->target, b->p->image, b->p->prog))
-		return attach_single(b, n);
-	r = probe_link_halved(b->p, b->places, link_range, b, 0, n);
-	if (!r && b->p->links->skipped - skipped == n) {
-		log_error("cannot attach to %s: the kernel cannot probe the instruction there",
-			b->places[0]->name);
-		return -EOPNOTSUPP;
-	}
-	return r;
-}
-
-/* Of a function's returns: they are one place to the script. */
-static uint32_t first_of(const struct loaded_probe *p, uint32_t i)
-{
-	while (i && probe_place(p, i)->at_return && probe_place(p, i - 1)->at_return &&
-		!strcmp(probe_place(p, i)->name, probe_place(p, i - 1)->name))
-		i--;
-	return i;
-}
-
-static int attach_all(struct loaded_probe *p, bool ret)
-{
-	uint32_t n = p->prog->nplaces;
-	_cleanup_(freep) unsigned long *offsets = calloc(n, sizeof(*offsets));
-	_cleanup_(freep) uint64_t *cookies = calloc(n, sizeof(*cookies));
-	_cleanup_(freep) const struct place **places = calloc(n, sizeof(*places));
-	struct batch b = {.p = p, .offsets = offsets, .cookies = cookies, .places = places};
-	int r = 0;
-
-	if (!offsets || !cookies || !places)
-		return -ENOMEM;
-	for (uint32_t i = 0, k; i < n && !r; i += k) {
-		b.path = probe_place(p, i)->path;
-		b.ret = ret && !probe_place(p, i)->at_return;
-		for (k = 0; i + k < n && !strcmp(probe_place(p, i + k)->path, b.path) &&
-			probe_place(p, i + k)->at_return == probe_place(p, i)->at_return; k++) {
-			places[k] = probe_place(p, i + k);
-			offsets[k] = places[k]->offset;
-			cookies[k] = probe_cookie(p, first_of(p, i + k));
-		}
-		r = attach_file(&b, k);
-	}
-	return r;
-}
-
 static int uprobe_attach(struct loaded_probe *p)
 {
-	return attach_all(p, false);
+	return uprobe_attach_all(p, false);
 }
 
 static int uretprobe_attach(struct loaded_probe *p)
 {
-	return attach_all(p, true);
+	return uprobe_attach_all(p, true);
 }
 
 const struct provider provider_uprobe = {

@@ -43,6 +43,10 @@ void show_usym(const struct show *s, const uint8_t *data, struct str *out)
 	abort();
 }
 
+void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, struct str *out)
+{
+}
+
 struct btf *target_btf(struct target *t, const char *module)
 {
 	abort();

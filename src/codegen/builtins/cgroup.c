@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cgroup.c - cgroups: ids and paths. */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "builtins.h"
+
+static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
+}
+
+/* What it is called is known when the script is compiled: so is its id. */
+static const struct type *check_cgroupid(struct check *c, struct expr *call)
+{
+	struct expr *path = call_arg(call, 0);
+	uint64_t id = 0;
+	int r = check_cgroup_id(c, path->string.text, &id);
+
+	if (r)
+		return check_fail(c, path->span, DIAG_NAME, r == -ENOTTY ? "%s is no directory of a cgroup" :
+			"cgroupid() cannot open %s: %s", path->string.text, strerror(-r));
+	check_becomes_int(call, id);
+	return type_uint64;
+}
+
+static const struct type *check_cgroup_path(struct check *c, struct expr *call)
+{
+	struct expr *names = call_arg(call, 1);
+
+	return type_shown(check_arena(c), SHOWN_CGROUP, names ? names->string.text : "*");
+}
+
+static struct ir *gen_cgroup_path(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_value(g, call_arg(call, 0));
+}
+
+const struct builtin builtins_cgroup[] = {
+	{
+		.name = "cgroup",
+		.sig = " -> uint64",
+		.help = "id of the current cgroup (v2)",
+		.flags = BUILTIN_VAR,
+		.gen = gen_cgroup,
+	},
+	{
+		.name = "cgroup_path",
+		.sig = "int [format] -> special",
+		.help = "the paths of cgroups with an id: HIERARCHY:PATH, of the hierarchies that match a pattern",
+		.check = check_cgroup_path,
+		.gen = gen_cgroup_path,
+	},
+	{
+		.name = "cgroupid",
+		.sig = "format -> special",
+		.help = "the id of the cgroup that a directory is",
+		.check = check_cgroupid,
+	},
+	BUILTINS_END,
+};

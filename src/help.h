@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/* help.h - what a name of the language is, from the rows that define it. */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A builtin, a type of probe, a setting, an output format: what it is called with, and what it does. false:
+ * there is none of that name; a hint may have been printed to stderr. */
+bool help_name(const char *name, FILE *out);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/* machine.c - what builtins ask of the machine while a script is compiled. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "checker.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+bool check_is_last(const struct check *c)
+{
+	return c->final;
+}
+
+void check_becomes_bool(struct expr *n, bool value)
+{
+	fold_to_bool(n, value);
+}
+
+void check_becomes_int(struct expr *n, uint64_t value)
+{
+	fold_to_int(n, value);
+}
+
+void check_becomes_string(struct expr *n, const char *text)
+{
+	n->kind = EXPR_STRING;
+	n->string.text = text;
+	n->string.len = (uint32_t)strlen(text);
+}
+
+bool check_kernel_address(struct check *c, const char *name, uint64_t *ret)
+{
+	return target_kernel_address(c->env->target, name, ret);
+}
+
+int check_cgroup_id(struct check *c, const char *path, uint64_t *ret)
+{
+	return target_cgroup_id(c->env->target, path, ret);
+}
+
+const char *check_kernel_function_module(struct check *c, const char *name)
+{
+	const char *const *modules = target_btf_modules(c->env->target, "*");
+
+	for (; modules && *modules; modules++)
+		if (target_btf_function(c->env->target, *modules, name))
+			return *modules;
+	return NULL;
+}
+
+bool check_file_symbol(struct check *c, const char *path, const char *name, uint64_t offset,
+	struct file_symbol *ret)
+{
+	struct elf_symbol sym;
+	struct elf *e = NULL;
+	bool ok;
+
+	if (elf_open(path, &e))
+		return false;
+	ok = elf_symbol_named(e, name, &sym) && elf_offset_to_vaddr(e, offset, &ret->place);
+	if (ok) {
+		ret->vaddr = sym.vaddr;
+		ret->size = sym.size;
+		ret->moves = elf_is_dynamic(e);
+	}
+	elf_close(e);
+	return ok;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/* commands.c - `:name`: a row for each. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/source.h"
+#include "base/str.h"
+#include "driver.h"
+#include "help.h"
+#include "list.h"
+#include "prompt/priv.h"
+#include "runtime/session.h"
+#include "runtime/why.h"
+
+static void run_help(struct prompt *p, const char *args)
+{
+	char usage[64];
+
+	if (*args) {
+		if (!help_name(args, stderr))
+			log_error("there is no help for %s", args);
+		return;
+	}
+	fputs("Lines:\n"
+	      "  profile:hz:99 { @[ustack] = count(); }    a script: it runs until it is dropped\n"
+	      "  @    clear(@)    1 + 2                    statements: they run once\n"
+	      "  macro, struct, #define, let @m            definitions, for the lines behind\n\n"
+	      "Commands:\n", stderr);
+	for (const struct command *c = prompt_commands; c->name; c++) {
+		snprintf(usage, sizeof(usage), ":%s %s", c->name, c->args);
+		fprintf(stderr, "  %-17s %s\n", usage, c->help);
+	}
+}
+
+static void run_probes(struct prompt *p, const char *args)
+{
+	struct compile c = {.arena = arena_new()};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	p->opt.prepare(p->opt.arg, &c);
+	c.env.listing = true;
+	if (out) {
+		list_probes(&c.env, *args ? args : "*", false, out);
+		fclose(out);
+		fwrite(text, 1, size, stderr);
+	}
+	free(text);
+	arena_free(c.arena);
+}
+
+/* The first line of the text, cut where it is long. */
+static void print_text(const char *text, unsigned most)
+{
+	size_t n = strcspn(text, "\n");
+
+	if (!text[n] && n <= most)
+		fprintf(stderr, "%s\n", text);
+	else
+		fprintf(stderr, "%.*s...\n", (int)(n < most ? n : most - 3), text);
+}
+
+static void run_running(struct prompt *p, const char *args)
+{
+	unsigned columns, rows, n = 0;
+
+	editor_size(p->editor, &columns, &rows);
+	for (size_t i = 0; i < p->lines.all.len; i++) {
+		const struct line *l = p->lines.all.data[i];
+		uint64_t ns, runs;
+
+		if (!l || !l->runs)
+			continue;
+		if (!n++)
+			fprintf(stderr, "%4s %12s %10s  %s\n", "", "runs", "CPU ms", "script");
+		session_cost(p->session, l->compile.image->number, &ns, &runs);
+		fprintf(stderr, "%4u %12" PRIu64 " %10.1f  ", l->number, runs, (double)ns / 1e6);
+		print_text(l->text, columns > 50 ? columns - 31 : 20);
+	}
+	if (!n)
+		fputs("nothing runs\n", stderr);
+}
+
+static void run_drop(struct prompt *p, const char *args)
+{
+	char *end;
+	unsigned long number = strtoul(args, &end, 10);
+
+	if (!strcmp(args, "all")) {
+		for (unsigned i = 0; i < p->lines.all.len; i++)
+			lines_drop(&p->lines, i);
+		return;
+	}
+	if (end == args || *end) {
+		log_error(":drop takes the number of a script, or all");
+		log_hint(":running lists them");
+	} else if (number > UINT32_MAX || !lines_drop(&p->lines, (unsigned)number)) {
+		log_error("no script %s runs", args);
+	}
+}
+
+static void run_save(struct prompt *p, const char *args)
+{
+	FILE *out;
+
+	if (!*args) {
+		log_error(":save takes the name of a file");
+		return;
+	}
+	out = fopen(args, "we");
+	if (out)
+		lines_save(&p->lines, out);
+	if (!out || ferror(out) || fclose(out))
+		log_error("cannot write %s: %s", args, why_errno(-errno));
+	else
+		fprintf(stderr, "saved: strata %s runs it\n", args);
+}
+
+static void run_load(struct prompt *p, const char *args)
+{
+	struct arena *a = arena_new();
+	struct source source;
+	int r = *args ? source_read(a, args, &source) : -EINVAL;
+
+	if (!*args)
+		log_error(":load takes the name of a file");
+	else if (r)
+		log_error("cannot read %s: %s", args, why_errno(r));
+	else
+		prompt_line(p, source.text);
+	arena_free(a);
+}
+
+static void run_quit(struct prompt *p, const char *args)
+{
+	p->leaving = true;
+}
+
+const struct command prompt_commands[] = {
+	{"help", "[NAME]", "this list, or what a name of the language is", run_help},
+	{"probes", "PATTERN", "probes that match, as strata -l", run_probes},
+	{"running", "", "scripts that run, and what they have cost", run_running},
+	{"drop", "N|all", "detach a script's probes; its maps stay", run_drop},
+	{"save", "FILE", "write what was typed as a script", run_save},
+	{"load", "FILE", "run a script, as if it was typed", run_load},
+	{"quit", "", "leave: maps are printed", run_quit},
+	{},
+};
+
+static void unknown(const char *name)
+{
+	const char *names[16], *near;
+	size_t n = 0;
+
+	for (const struct command *c = prompt_commands; c->name; c++)
+		names[n++] = c->name;
+	near = nearest(name, names, n);
+	log_error("there is no command :%s", name);
+	if (near)
+		log_hint("did you mean :%s?", near);
+	else
+		log_hint(":help lists the commands");
+}
+
+/* A name may be shortened, as long as one command alone begins so. */
+void prompt_command(struct prompt *p, const char *line)
+{
+	_cleanup_(freep) char *text = strdup(line);
+	char *args = text + strcspn(text, " \t\n"), *end = text + strlen(text);
+	const struct command *found = NULL;
+	unsigned n = 0;
+
+	while (end > text && strchr(" \t\n", end[-1]))
+		*--end = 0;
+	if (*args)
+		*args++ = 0;
+	args += strspn(args, " \t\n");
+	for (const struct command *c = prompt_commands; *text && c->name; c++)
+		if (!strncmp(c->name, text, strlen(text))) {
+			found = c;
+			n++;
+		}
+	if (n == 1)
+		found->run(p, args);
+	else
+		unknown(text);
+}

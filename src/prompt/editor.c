@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: Apache-2.0
+/* editor.c - libedit reads keys by get_key(), which waits for keys and for events together. What is
+ * printed meanwhile lifts the line: it is erased, and drawn again below. */
+#include "editor.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "libedit.h"
+
+enum {
+	HISTORY_MAX = 2000,
+	HELD_MS = 300,      /* text without a newline is held back so long */
+	CHOICES_ROWS = 12,
+};
+
+#define PROMPT      "strata> "
+#define PASTE_ON    "\033[?2004h"
+#define PASTE_OFF   "\033[?2004l"
+#define PASTE_BEGIN "\033[200~"
+#define PASTE_END   "\033[201~"
+
+struct editor {
+	const struct libedit *lib;
+	struct editor_calls calls;
+	EditLine *el;
+	History *history;
+	char *history_path;
+	VEC(char *) lines;    /* the history, oldest first */
+	bool colour;
+	bool reading;         /* within editor_read() */
+	bool lifted;          /* the line is not on the screen */
+	bool suggests;        /* a suggestion is on the screen */
+	bool pasting;
+	bool has_line;        /* Enter was pressed */
+	enum editor_result result;
+	struct str held;      /* text whose line has not ended */
+	struct str text;      /* what editor_read() gives */
+	unsigned char keys[32]; /* read, but not given to libedit */
+	size_t nkeys;
+	FILE *old_stderr;
+};
+
+static struct editor *the_editor;
+static volatile sig_atomic_t interrupted, resized;
+
+static void on_interrupt(int sig)
+{
+	interrupted = 1;
+}
+
+static void on_resize(int sig)
+{
+	resized = 1;
+}
+
+/* ---- the screen ---------------------------------------------------------- */
+
+static void put(const char *text, size_t n)
+{
+	while (n) {
+		ssize_t r = write(STDOUT_FILENO, text, n);
+		struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+		if (r < 0 && errno == EAGAIN)
+			poll(&p, 1, 100);
+		else if (r < 0 && errno != EINTR)
+			return;
+		text += r > 0 ? r : 0;
+		n -= r > 0 ? (size_t)r : 0;
+	}
+}
+
+static void puts_(const char *text)
+{
+	put(text, strlen(text));
+}
+
+void editor_size(const struct editor *e, unsigned *columns, unsigned *rows)
+{
+	struct winsize w = {};
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+	*columns = w.ws_col ? w.ws_col : 80;
+	*rows = w.ws_row ? w.ws_row : 24;
+}
+
+/* The row, from 0, and column of what is behind the text, which begins at the column. */
+static void measure(const char *text, size_t size, unsigned columns, unsigned *row, unsigned *column)
+{
+	mbstate_t state = {};
+	const char *end = text + size;
+
+	for (wchar_t c; text < end;) {
+		size_t n = mbrtowc(&c, text, (size_t)(end - text), &state);
+		int width = n > 4 || !n ? 1 : wcwidth(c);
+
+		if (n > 4 || !n) {
+			n = 1;
+			memset(&state, 0, sizeof(state));
+		}
+		if (*text == '\n') {
+			++*row;
+			*column = 0;
+		} else {
+			*column += *text == '\t' ? 8 - *column % 8 : width > 0 ? (unsigned)width : 0;
+		}
+		if (*column >= columns) {
+			++*row;
+			*column = 0;
+		}
+		text += n;
+	}
+}
+
+/* Erases the line: what is printed next is where it was. */
+static void lift(struct editor *e)
+{
+	const LineInfo *line = e->lib->el_line(e->el);
+	unsigned columns, rows, row = 0, column = strlen(PROMPT);
+	char up[32] = "";
+
+	if (!e->reading || e->lifted)
+		return;
+	editor_size(e, &columns, &rows);
+	measure(line->buffer, (size_t)(line->cursor - line->buffer), columns, &row, &column);
+	if (row)
+		snprintf(up, sizeof(up), "\033[%uA", row);
+	puts_(up);
+	puts_("\r\033[J");
+	e->lifted = true;
+	e->suggests = false;
+}
+
+static void draw(struct editor *e)
+{
+	if (!e->lifted)
+		return;
+	e->lifted = false;
+	e->lib->el_set(e->el, EL_REFRESH);
+}
+
+static void release(struct editor *e)
+{
+	if (!e->held.len)
+		return;
+	lift(e);
+	put(str_text(&e->held), e->held.len);
+	puts_("\n");
+	str_clear(&e->held);
+}
+
+size_t editor_write(struct editor *e, const char *text, size_t size)
+{
+	size_t whole = size;
+
+	while (whole && text[whole - 1] != '\n')
+		whole--;
+	if (whole) {
+		lift(e);
+		put(str_text(&e->held), e->held.len);
+		str_clear(&e->held);
+		put(text, whole);
+	}
+	str_addn(&e->held, text + whole, size - whole);
+	if (e->held.len > 4096)
+		release(e);
+	return size;
+}
+
+static ssize_t write_cookie(void *cookie, const char *text, size_t size)
+{
+	return (ssize_t)editor_write(cookie, text, size);
+}
+
+/* ---- suggestions --------------------------------------------------------- */
+
+/* The rest of the newest line that begins as this one; NULL: there is none. */
+static const char *suggestion(const struct editor *e)
+{
+	const LineInfo *line = e->lib->el_line(e->el);
+	size_t n = (size_t)(line->lastchar - line->buffer);
+
+	if (!n || line->cursor != line->lastchar || memchr(line->buffer, '\n', n))
+		return NULL;
+	for (size_t i = e->lines.len; i-- > 0;) {
+		const char *text = e->lines.data[i];
+
+		if (!strncmp(text, line->buffer, n) && text[n] && !strchr(text, '\n'))
+			return text + n;
+	}
+	return NULL;
+}
+
+/* In grey, behind the cursor, which stays where it is. */
+static void suggest(struct editor *e)
+{
+	const char *rest = e->colour && !e->nkeys ? suggestion(e) : NULL;
+	const LineInfo *line = e->lib->el_line(e->el);
+	unsigned columns, rows, row = 0, column = strlen(PROMPT);
+	struct str shown = {};
+
+	if (!rest)
+		return;
+	editor_size(e, &columns, &rows);
+	measure(line->buffer, (size_t)(line->cursor - line->buffer), columns, &row, &column);
+	for (; (unsigned char)*rest >= ' ' && (unsigned char)*rest < 0x7f && column + 1 < columns; rest++, column++)
+		str_addc(&shown, *rest);
+	if (shown.len) {
+		puts_("\0337\033[90m");
+		put(str_text(&shown), shown.len);
+		puts_("\033[0m\0338");
+		e->suggests = true;
+	}
+	str_done(&shown);
+}
+
+static void erase_suggestion(struct editor *e)
+{
+	if (e->suggests)
+		puts_("\033[K");
+	e->suggests = false;
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void read_keys(struct editor *e)
+{
+	ssize_t n = read(STDIN_FILENO, e->keys + e->nkeys, sizeof(e->keys) - e->nkeys);
+
+	if (n > 0)
+		e->nkeys += (size_t)n;
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		e->result = EDITOR_END;
+}
+
+static void drop_keys(struct editor *e, size_t n)
+{
+	e->nkeys -= n;
+	memmove(e->keys, e->keys + n, e->nkeys);
+}
+
+static bool next_is(const struct editor *e, const char *keys)
+{
+	return e->nkeys >= strlen(keys) && !memcmp(e->keys, keys, strlen(keys));
+}
+
+/* Could the keys become these? */
+static bool may_become(const struct editor *e, const char *keys)
+{
+	return e->nkeys && e->nkeys < strlen(keys) && !memcmp(e->keys, keys, e->nkeys);
+}
+
+/* A terminal marks what is pasted: a tab in it is no key. */
+static bool take_paste_mark(struct editor *e)
+{
+	bool begins = next_is(e, PASTE_BEGIN), ends = next_is(e, PASTE_END);
+
+	if (begins || ends) {
+		e->pasting = begins;
+		drop_keys(e, strlen(PASTE_BEGIN));
+	}
+	return begins || ends;
+}
+
+/* The next character; 0: not all of it is there yet. */
+static size_t decode(struct editor *e, wchar_t *ret)
+{
+	mbstate_t state = {};
+	size_t n = mbrtowc(ret, (const char *)e->keys, e->nkeys, &state);
+
+	if (n == (size_t)-2 && e->nkeys < 4)
+		return 0;
+	if (n == (size_t)-1 || n == (size_t)-2) {
+		*ret = L'?';
+		n = 1;
+	}
+	if (e->pasting && *ret == '\t')
+		*ret = ' ';
+	return n ? n : 1;
+}
+
+static bool take_key(struct editor *e, wchar_t *ret)
+{
+	size_t n;
+
+	while (take_paste_mark(e))
+		;
+	if (!e->nkeys)
+		return false;
+	n = decode(e, ret);
+	drop_keys(e, n);
+	return n;
+}
+
+/* Waits until a key was pressed, or reading is to end. */
+static void wait_for_keys(struct editor *e, bool soon)
+{
+	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->calls.fd, .events = POLLIN}};
+	int timeout = soon ? 0 : e->held.len ? HELD_MS : may_become(e, PASTE_BEGIN) ? 50 : -1;
+	int n = poll(fds, 2, timeout);
+
+	if (n > 0 && fds[0].revents)
+		read_keys(e);
+	if (!n && !soon)
+		release(e);
+}
+
+static void handle_signals(struct editor *e)
+{
+	if (resized) {
+		resized = 0;
+		lift(e);
+		e->lib->el_resize(e->el);
+	}
+	if (interrupted && e->result == EDITOR_LINE)
+		e->result = EDITOR_INTERRUPTED;
+}
+
+/* libedit's: the next character; -1: none will come. */
+static int get_key(EditLine *el, wchar_t *ret)
+{
+	struct editor *e = the_editor;
+	bool soon = false;
+
+	while (e->result == EDITOR_LINE) {
+		if (!may_become(e, PASTE_BEGIN) && take_key(e, ret))
+			return 1;
+		handle_signals(e);
+		if (e->result != EDITOR_LINE)
+			break;
+		draw(e);
+		if (!e->suggests)
+			suggest(e);
+		wait_for_keys(e, soon);
+		if (e->nkeys)
+			erase_suggestion(e);
+		else if (!e->calls.events(e->calls.arg, &soon))
+			e->result = EDITOR_STOPPED;
+		if (may_become(e, PASTE_BEGIN) && e->nkeys < 3 && take_key(e, ret))
+			return 1;
+	}
+	draw(e);
+	erase_suggestion(e);
+	return -1;
+}
+
+/* ---- history ------------------------------------------------------------- */
+
+static bool make_directories(const char *path)
+{
+	_cleanup_(freep) char *dir = strdup(path);
+
+	for (char *p = dir + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		if (mkdir(dir, 0700) && errno != EEXIST)
+			return false;
+	}
+	return true;
+}
+
+static void read_history(struct editor *e, const char *path)
+{
+	HistEvent event;
+
+	e->history_path = path && make_directories(path) ? strdup(path) : NULL;
+	if (!e->history_path || e->lib->history(e->history, &event, H_LOAD, e->history_path) < 0)
+		return;
+	for (int r = e->lib->history(e->history, &event, H_LAST); r >= 0;
+		r = e->lib->history(e->history, &event, H_PREV))
+		vec_push(&e->lines, strdup(event.str));
+}
+
+static void add_history(struct editor *e, const char *text)
+{
+	const char *last = e->lines.len ? e->lines.data[e->lines.len - 1] : "";
+	HistEvent event;
+
+	if (!text[strspn(text, " \t\n")] || !strcmp(text, last))
+		return;
+	e->lib->history(e->history, &event, H_ENTER, text);
+	vec_push(&e->lines, strdup(text));
+	if (e->history_path && e->lib->history(e->history, &event, H_SAVE, e->history_path) >= 0)
+		chmod(e->history_path, 0600);
+}
+
+/* What editor_read() gives. */
+static void take_line(struct editor *e, const char *line)
+{
+	str_clear(&e->text);
+	str_add(&e->text, line);
+	while (e->text.len && e->text.data[e->text.len - 1] == '\n')
+		e->text.data[--e->text.len] = 0;
+	add_history(e, str_text(&e->text));
+	e->has_line = true;
+}
+
+/* ---- what keys do -------------------------------------------------------- */
+
+static unsigned char on_enter(EditLine *el, int key)
+{
+	struct editor *e = the_editor;
+	const LineInfo *line = e->lib->el_line(el);
+	_cleanup_(str_done) struct str text = {};
+
+	str_addn(&text, line->buffer, (size_t)(line->lastchar - line->buffer));
+	if (e->calls.is_whole(e->calls.arg, str_text(&text))) {
+		take_line(e, str_text(&text));
+		lift(e);
+		e->lib->el_cursor(el, (int)(line->lastchar - line->cursor));
+		draw(e);
+		puts_("\n");
+		return CC_NEWLINE;
+	}
+	return e->lib->el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
+}
+
+/* At the end of the line it takes the suggestion; else it moves by `by` characters, or to the end. */
+static unsigned char go_right(EditLine *el, int by)
+{
+	struct editor *e = the_editor;
+	const LineInfo *line = e->lib->el_line(el);
+	const char *rest = suggestion(e);
+
+	if (rest)
+		return e->lib->el_insertstr(el, rest) ? CC_ERROR : CC_REFRESH;
+	if (line->cursor == line->lastchar)
+		return CC_ERROR;
+	e->lib->el_cursor(el, by ? by : (int)(line->lastchar - line->cursor));
+	return CC_CURSOR;
+}
+
+static unsigned char on_right(EditLine *el, int key)
+{
+	return go_right(el, 1);
+}
+
+static unsigned char on_end(EditLine *el, int key)
+{
+	return go_right(el, 0);
+}
+
+static unsigned char on_delete(EditLine *el, int key)
+{
+	struct editor *e = the_editor;
+	const LineInfo *line = e->lib->el_line(el);
+
+	if (line->lastchar == line->buffer) {
+		e->result = EDITOR_END;
+		return CC_EOF;
+	}
+	if (line->cursor == line->lastchar)
+		return CC_ERROR;
+	e->lib->el_cursor(el, 1);
+	e->lib->el_deletestr(el, 1);
+	return CC_REFRESH;
+}
+
+/* ---- completion ---------------------------------------------------------- */
+
+void choices_add(struct choices *c, const char *text)
+{
+	vec_push(&c->texts, strdup(text));
+}
+
+void choices_done(struct choices *c)
+{
+	for (size_t i = 0; i < c->texts.len; i++)
+		free(c->texts.data[i]);
+	vec_done(&c->texts);
+}
+
+static size_t common_length(const struct choices *c)
+{
+	size_t n = strlen(c->texts.data[0]);
+
+	for (size_t i = 1; i < c->texts.len; i++) {
+		size_t k = 0;
+
+		while (k < n && c->texts.data[i][k] == c->texts.data[0][k])
+			k++;
+		n = k;
+	}
+	return n;
+}
+
+/* Columns of words, as ls prints them. */
+static void print_choices(struct editor *e, const struct choices *c)
+{
+	unsigned columns, rows, width = 0, across, down;
+	size_t shown = c->texts.len;
+
+	editor_size(e, &columns, &rows);
+	for (size_t i = 0; i < c->texts.len; i++)
+		width = strlen(c->texts.data[i]) > width ? (unsigned)strlen(c->texts.data[i]) : width;
+	across = columns / (width + 2) ? columns / (width + 2) : 1;
+	if (shown > (size_t)across * CHOICES_ROWS)
+		shown = (size_t)across * CHOICES_ROWS;
+	down = (unsigned)((shown + across - 1) / across);
+	lift(e);
+	for (unsigned row = 0; row < down; row++) {
+		for (size_t i = row; i < shown; i += down) {
+			bool last = i + down >= shown;
+			char cell[256];
+
+			snprintf(cell, sizeof(cell), "%-*s%s", last ? 0 : (int)width + 2, c->texts.data[i],
+				last ? "\n" : "");
+			puts_(cell);
+		}
+	}
+	if (c->texts.len + c->left_out > shown) {
+		char more[64];
+
+		snprintf(more, sizeof(more), "... and %zu more\n", c->texts.len + c->left_out - shown);
+		puts_(more);
+	}
+}
+
+static unsigned char on_tab(EditLine *el, int key)
+{
+	struct editor *e = the_editor;
+	const LineInfo *line = e->lib->el_line(el);
+	_cleanup_(str_done) struct str text = {};
+	_cleanup_(choices_done) struct choices c = {};
+	size_t cursor = (size_t)(line->cursor - line->buffer), common;
+
+	str_addn(&text, line->buffer, (size_t)(line->lastchar - line->buffer));
+	e->calls.complete(e->calls.arg, str_text(&text), cursor, &c);
+	if (!c.texts.len)
+		return CC_ERROR;
+	common = common_length(&c);
+	if (common > c.replaces) {
+		c.texts.data[0][common] = 0;
+		return e->lib->el_insertstr(el, c.texts.data[0] + c.replaces) ? CC_ERROR : CC_REFRESH;
+	}
+	print_choices(e, &c);
+	e->lifted = false;
+	return CC_REDISPLAY;
+}
+
+/* ---- one line ------------------------------------------------------------ */
+
+static char *prompt_text(EditLine *el)
+{
+	static char coloured[] = "\1\033[1;36m\1" PROMPT "\1\033[0m\1", plain[] = PROMPT;
+
+	return the_editor->colour ? coloured : plain;
+}
+
+static void add_keys(struct editor *e)
+{
+	static const struct {
+		const char *name;
+		unsigned char (*run)(EditLine *, int);
+		const char *keys[6];
+	} rows[] = {
+		{"strata-enter", on_enter, {"^J", "^M"}},
+		{"strata-tab", on_tab, {"^I"}},
+		{"strata-right", on_right, {"\033[C", "\033OC", "^F"}},
+		{"strata-end", on_end, {"\033[F", "\033OF", "\033[4~", "^E"}},
+		{"strata-delete", on_delete, {"^D"}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		e->lib->el_set(e->el, EL_ADDFN, rows[i].name, "", rows[i].run);
+		for (const char *const *key = rows[i].keys; *key; key++)
+			e->lib->el_set(e->el, EL_BIND, *key, rows[i].name, NULL);
+	}
+	e->lib->el_set(e->el, EL_BIND, "\033[3~", "ed-delete-next-char", NULL);
+	e->lib->el_set(e->el, EL_BIND, "\033[H", "ed-move-to-beg", NULL);
+	e->lib->el_set(e->el, EL_BIND, "\033[1~", "ed-move-to-beg", NULL);
+	e->lib->el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	e->lib->el_set(e->el, EL_BIND, "\033[1;5C", "em-next-word", NULL);
+	e->lib->el_set(e->el, EL_BIND, "\033[1;5D", "ed-prev-word", NULL);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction interrupt = {.sa_handler = on_interrupt}, resize = {.sa_handler = on_resize};
+
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGWINCH, &resize, NULL);
+}
+
+/* Messages are written above the line, too. */
+static void take_stderr(struct editor *e)
+{
+	const cookie_io_functions_t calls = {.write = write_cookie};
+	FILE *f = isatty(STDERR_FILENO) ? fopencookie(e, "w", calls) : NULL;
+
+	if (!f)
+		return;
+	setvbuf(f, NULL, _IOLBF, BUFSIZ);
+	e->old_stderr = stderr;
+	stderr = f;
+}
+
+int editor_open(const struct editor_calls *calls, const char *history, bool colour, struct editor **ret)
+{
+	const struct libedit *lib = libedit();
+	struct editor *e;
+	HistEvent event;
+
+	if (!lib) {
+		log_error("the prompt needs libedit, which cannot be loaded");
+		log_hint("install libedit2 (Debian, Ubuntu) or libedit (Fedora)");
+		return -ENOENT;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	the_editor = *ret = e;
+	e->lib = lib;
+	e->calls = *calls;
+	e->colour = colour;
+	e->el = lib->el_init("strata", stdin, stdout, stderr);
+	e->history = lib->history_init();
+	if (!e->el || !e->history)
+		return -ENOMEM;
+	lib->history(e->history, &event, H_SETSIZE, HISTORY_MAX);
+	lib->history(e->history, &event, H_SETUNIQUE, 1);
+	lib->el_set(e->el, EL_PROMPT_ESC, prompt_text, '\1');
+	lib->el_set(e->el, EL_EDITOR, "emacs");
+	lib->el_set(e->el, EL_HIST, lib->history, e->history);
+	lib->el_set(e->el, EL_GETCFN, get_key);
+	add_keys(e);
+	read_history(e, history);
+	catch_signals();
+	take_stderr(e);
+	return 0;
+}
+
+enum editor_result editor_read(struct editor *e, const char **ret)
+{
+	int n = 0;
+
+	fflush(stdout);
+	release(e);
+	e->result = EDITOR_LINE;
+	e->lifted = e->has_line = false;
+	e->reading = true;
+	interrupted = 0;
+	puts_(PASTE_ON);
+	e->lib->el_gets(e->el, &n);
+	puts_(PASTE_OFF);
+	e->reading = false;
+	e->pasting = false;
+	if (e->result == EDITOR_LINE && e->has_line) {
+		*ret = str_text(&e->text);
+		return EDITOR_LINE;
+	}
+	if (e->result == EDITOR_LINE)
+		e->result = interrupted ? EDITOR_INTERRUPTED : EDITOR_END;
+	if (e->result == EDITOR_INTERRUPTED)
+		puts_("^C");
+	puts_("\n");
+	e->lib->el_reset(e->el);
+	return e->result;
+}
+
+void editor_close(struct editor *e)
+{
+	if (!e)
+		return;
+	release(e);
+	if (e->old_stderr) {
+		fclose(stderr);
+		stderr = e->old_stderr;
+	}
+	if (e->el)
+		e->lib->el_end(e->el);
+	if (e->history)
+		e->lib->history_end(e->history);
+	for (size_t i = 0; i < e->lines.len; i++)
+		free(e->lines.data[i]);
+	vec_done(&e->lines);
+	str_done(&e->held);
+	str_done(&e->text);
+	free(e->history_path);
+	free(e);
+	the_editor = NULL;
+}

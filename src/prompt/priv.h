@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* priv.h - what the files of the prompt share; private to them. */
+#pragma once
+#include "prompt/editor.h"
+#include "prompt/lines.h"
+#include "prompt/prompt.h"
+
+struct stream;
+
+struct prompt {
+	struct prompt_options opt;
+	struct session *session;
+	struct stream *stream;
+	struct editor *editor;
+	struct settings settings;
+	struct lines lines;
+	bool leaving;
+	bool asked;   /* Ctrl-C was pressed with nothing typed */
+};
+
+/* A command: `:name args`. */
+struct command {
+	const char *name, *args, *help;
+	void (*run)(struct prompt *p, const char *args);
+};
+extern const struct command prompt_commands[]; /* ends with a NULL name */
+
+/* Runs a line as if it was typed. */
+void prompt_line(struct prompt *p, const char *text);
+
+/* commands.c */
+void prompt_command(struct prompt *p, const char *line);
+/* complete.c: what TAB offers; arg: struct prompt. */
+void prompt_complete(void *arg, const char *line, size_t cursor, struct choices *ret);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uprobe.h - what the providers of places in files share: uprobe, uretprobe, usdt. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attach_point;
+struct elf;
+struct loaded_probe;
+struct resolve_env;
+
+/* enum bpf_attach_type of Linux 6.6; older headers lack it. */
+enum { TRACE_UPROBE_MULTI = 48 };
+
+/* uprobe_files.c */
+/* The files that an attach point's second word means, by paths that can be opened from here; all: without
+ * a name those are all that the traced process has mapped as code, or the traced command loads, else its
+ * program alone. NULL: complained; none: see uprobe_no_file(). */
+const char *const *uprobe_files(const struct resolve_env *env, const struct attach_point *ap, bool all);
+bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap);
+/* Opens one of them; false: complained. */
+bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret);
+/* How the file is named in messages and in `probe`: a path as the script has it, a name by the file it was
+ * found to mean. */
+const char *uprobe_file_name(const struct attach_point *ap, const char *path);
+/* The offset in the file of an address of its code; false: it is not code. */
+bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
+
+/* uprobe_attach.c */
+/* Attaches to all places of the probe, which lie together by file. 0 or -errno, reported. */
+int uprobe_attach_all(struct loaded_probe *p, bool ret);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* uprobe_files.c - which files an attach point means. */
+#include "uprobe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "probes.h"
+#include "runtime/why.h"
+#include "target/elf.h"
+#include "target/target.h"
+
+static void hint_skipped(const char *skipped)
+{
+	if (skipped)
+		log_info("%s is a script: passed over", skipped);
+}
+
+/* What the command of -c or the process of -p runs goes before PATH where PATH's
+ * first hit is a script: a version manager's. */
+static const char *const *find_files(const struct resolve_env *env, const char *name)
+{
+	const char *skipped = NULL, *exe = NULL;
+	const char *const *files;
+
+	if (env->find_exe)
+		exe = env->find_exe(env, name);
+	if (exe) {
+		const char **list = arena_new_array(env->arena, const char *, 2);
+
+		log_info("%s means %s, which the traced command runs", name, exe);
+		list[0] = exe;
+		return list;
+	}
+	files = target_find_binary(env->target, name, &skipped);
+	hint_skipped(skipped);
+	if (files && *files && !strchr(name, '/'))
+		log_info("%s means %s", name, *files);
+	return files;
+}
+
+static bool is_traced(const struct resolve_env *env)
+{
+	return env->traced_files && env->pid;
+}
+
+const char *const *uprobe_files(const struct resolve_env *env, const struct attach_point *ap, bool all)
+{
+	const char *name = ap->nwords > 1 ? ap->words[1] : "";
+	bool every = !strcmp(name, "*");
+
+	if (*name && !every)
+		return find_files(env, name);
+	if (is_traced(env))
+		return env->traced_files(env, all || every);
+	if (every)
+		return proc_objects(env->target, 0);
+	diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_ATTACH_POINT,
+		"the file is missing: without one a process or command must be traced");
+	diag_hint(env->diags, "give the path of a program or library, or -p PID, or -c COMMAND");
+	return NULL;
+}
+
+bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap)
+{
+	if (!missing_place(env, ap->word_spans[1], "there is no program or library %s",
+		ap->words[1]))
+		return true;
+	if (strchr(ap->words[1], '/'))
+		diag_hint(env->diags, "is the path right?");
+	else
+		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
+			"library cache (libc, libssl..)");
+	return missing_allowed(env);
+}
+
+bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret)
+{
+	int r = elf_open(path, ret);
+
+	if (r)
+		diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_NO_PLACE, "cannot read %s: %s",
+			path, r == -ENOEXEC ? "it is not an ELF program or library" : why_errno(r));
+	return !r;
+}
+
+const char *uprobe_file_name(const struct attach_point *ap, const char *path)
+{
+	const char *name = ap->nwords > 1 ? ap->words[1] : "";
+
+	return strchr(name, '/') && !strchr(name, '*') ? name : path;
+}
+
+bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].exec && vaddr >= s[i].vaddr && vaddr - s[i].vaddr < s[i].filesz)
+			return elf_vaddr_to_offset(e, vaddr, ret);
+	return false;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+/* usdt.c - usdt: the probes that a program's author put into it.
+ *
+ * Each is a nop and a note (target/sdt.h); it is probed as any instruction is. One name may have several
+ * places, with the arguments elsewhere in each: a place's fields are arg0, arg1.. of its own note, and
+ * places whose notes agree share them, so that they share a program, too (codegen/gen.c). A program that
+ * computes arguments for tracers alone asks its semaphore first: the kernel counts it up in each process
+ * that has the file, while the probe is attached. */
+#include "probes.h"
+
+#include <elf.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "codegen/regs.h"
+#include "model/type.h"
+#include "target/elf.h"
+#include "target/sdt.h"
+#include "target/target.h"
+#include "uprobe.h"
+
+/* The file whose notes are read. */
+struct notes {
+	const char *path;
+	struct elf *elf;
+	VEC(struct sdt_note) list; /* those that match, in the order of their places */
+	const char *args;          /* the last that were read, */
+	uint64_t vaddr;            /* at this place, */
+	const struct field *fields; /* and what they are */
+	struct elf_symbol symbol;  /* the last that was looked for; name NULL: none */
+	bool has_symbol;
+};
+
+/* ---- arguments ---------------------------------------------------------- */
+
+/* Symbols of data are often in the debug file alone. */
+static bool find_symbol(struct notes *n, const char *name)
+{
+	const struct elf_symbol *s;
+	size_t count;
+
+	if (n->symbol.name && !strcmp(n->symbol.name, name))
+		return n->has_symbol;
+	n->has_symbol = elf_symbol_named(n->elf, name, &n->symbol);
+	if (n->has_symbol)
+		return true;
+	count = elf_symbols(n->elf, &s);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(s[i].name, name)) {
+			n->symbol = s[i];
+			return n->has_symbol = true;
+		}
+	n->symbol = (struct elf_symbol){.name = name};
+	return false;
+}
+
+static void nowhere(struct field *f, const char *why)
+{
+	f->where = FIELD_NOWHERE;
+	f->why = why;
+}
+
+/* Where a symbol is in a process is known by its distance from the probe, which is the pc. */
+static void set_symbol(struct arena *arena, struct notes *n, uint64_t vaddr, const struct sdt_arg *a,
+	struct field *f)
+{
+	const char *name = arena_strndup(arena, a->symbol, a->symbol_len);
+
+	if (!find_symbol(n, name)) {
+		nowhere(f, arena_printf(arena, "it is at the symbol %s, which %s does not have; its debug file may",
+				   name, n->path));
+		return;
+	}
+	f->where = a->where == SDT_ADDRESS ? FIELD_ADDRESS : FIELD_MEMORY;
+	f->offset = (uint32_t)regs_pc();
+	f->value = (int64_t)(n->symbol.vaddr + (uint64_t)a->disp - vaddr);
+}
+
+static int64_t narrow(int64_t v, const struct sdt_arg *a)
+{
+	unsigned up = 64 - 8 * a->size;
+	uint64_t bits = (uint64_t)v << up;
+
+	return a->is_signed ? (int64_t)bits >> up : (int64_t)(bits >> up);
+}
+
+static void set_where(struct arena *arena, struct notes *n, uint64_t vaddr, const struct sdt_arg *a,
+	struct field *f)
+{
+	int reg = regs_dwarf(a->reg), index = regs_dwarf(a->index);
+
+	switch (a->where) {
+	case SDT_CONSTANT:
+		f->where = FIELD_CONSTANT;
+		f->value = narrow(a->disp, a);
+		return;
+	case SDT_REGISTER:
+		f->where = FIELD_CONTEXT;
+		break;
+	case SDT_MEMORY:
+		f->where = FIELD_MEMORY;
+		break;
+	case SDT_SYMBOL:
+	case SDT_ADDRESS:
+		set_symbol(arena, n, vaddr, a, f);
+		return;
+	case SDT_NOWHERE:
+		nowhere(f, a->why);
+		return;
+	}
+	f->offset = (uint32_t)reg + a->shift / 8;
+	f->offset2 = (uint32_t)index;
+	f->scale = a->scale;
+	f->value = a->disp;
+	if (reg < 0 || index < 0)
+		nowhere(f, "this machine has no such register");
+}
+
+static bool is_relative(const struct sdt_arg *args, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (args[i].where == SDT_SYMBOL || args[i].where == SDT_ADDRESS)
+			return true;
+	return false;
+}
+
+static const struct field *fields_of(struct arena *arena, struct notes *n, const struct sdt_note *note)
+{
+	struct sdt_arg args[SDT_ARGS_MAX];
+	unsigned count = sdt_args(note->args, elf_machine(n->elf), args);
+	const struct field **last = &n->fields;
+
+	if (n->args && !strcmp(n->args, note->args) && (n->vaddr == note->vaddr || !is_relative(args, count)))
+		return n->fields;
+	n->args = note->args;
+	n->vaddr = note->vaddr;
+	n->fields = NULL;
+	for (unsigned i = 0; i < count; i++) {
+		struct field *f = arena_new_obj(arena, struct field);
+
+		f->name = arena_printf(arena, "arg%u", i);
+		f->type = type_int(args[i].size, args[i].is_signed);
+		f->size = args[i].size;
+		set_where(arena, n, note->vaddr, &args[i], f);
+		*last = f;
+		last = &f->next;
+	}
+	return n->fields;
+}
+
+/* ---- which places ------------------------------------------------------- */
+
+static void add_place(const struct resolve_env *env, struct attach_point *ap, struct notes *n,
+	const struct sdt_note *note)
+{
+	struct place *p;
+	uint64_t offset;
+
+	if (!uprobe_offset(n->elf, note->vaddr, &offset)) {
+		log_info("passed over %s:%s:%s: its note names an address without code", n->path, note->provider,
+			note->name);
+		return;
+	}
+	p = place_add(env, ap);
+	p->path = n->path;
+	p->offset = offset;
+	if (note->semaphore && !elf_vaddr_to_offset(n->elf, note->semaphore, &p->ref_ctr))
+		log_info("%s:%s:%s: its semaphore is not in the file", n->path, note->provider, note->name);
+	p->name = arena_printf(env->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), note->provider, note->name);
+	if (!env->names_only)
+		p->fields = fields_of(env->arena, n, note);
+}
+
+/* Places of one name and the same arguments are together. */
+static int note_cmp(const void *va, const void *vb)
+{
+	const struct sdt_note *a = va, *b = vb;
+	int r = strcmp(a->provider, b->provider);
+
+	if (!r)
+		r = strcmp(a->name, b->name);
+	if (!r)
+		r = strcmp(a->args, b->args);
+	return r ? r : (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+}
+
+static bool is_same_name(const struct sdt_note *a, const struct sdt_note *b)
+{
+	return !strcmp(a->provider, b->provider) && !strcmp(a->name, b->name);
+}
+
+static void read_notes(const struct attach_point *ap, struct notes *n)
+{
+	const char *name = ap->nwords > 2 ? ap->words[ap->nwords - 1] : "*";
+	const char *provider = ap->nwords > 3 ? ap->words[2] : "*";
+	struct sdt_notes all;
+	struct sdt_note note;
+
+	if (!sdt_open(n->elf, &all))
+		return;
+	while (sdt_next(&all, &note))
+		if (glob_match(provider, note.provider) && glob_match(name, note.name))
+			vec_push(&n->list, note);
+	if (n->list.len)
+		qsort(n->list.data, n->list.len, sizeof(*n->list.data), note_cmp);
+}
+
+static void expand_file(const struct resolve_env *env, struct attach_point *ap, const char *path)
+{
+	struct notes n = {.path = path};
+
+	if (!uprobe_open(env, ap, path, &n.elf))
+		return;
+	read_notes(ap, &n);
+	for (size_t i = 0; i < n.list.len; i++) {
+		const struct sdt_note *before = i ? &n.list.data[i - 1] : NULL, *note = &n.list.data[i];
+
+		if (before && is_same_name(before, note) && (env->listing || !note_cmp(before, note)))
+			continue;
+		add_place(env, ap, &n, note);
+	}
+	vec_done(&n.list);
+	elf_close(n.elf);
+}
+
+/* ---- none --------------------------------------------------------------- */
+
+static const char *nearest_note(const struct resolve_env *env, const struct attach_point *ap, const char *path)
+{
+	const char *written = ap->nwords < 4 ? ap->words[ap->nwords - 1] :
+					       arena_printf(env->arena, "%s:%s", ap->words[2], ap->words[3]);
+	_cleanup_(elf_closep) struct elf *e = NULL;
+	VEC(const char *) names = {};
+	const char *near = NULL;
+	struct sdt_notes all;
+	struct sdt_note note;
+
+	if (!elf_open(path, &e) && sdt_open(e, &all)) {
+		while (sdt_next(&all, &note))
+			vec_push(&names, ap->nwords < 4 ? note.name :
+				arena_printf(env->arena, "%s:%s", note.provider, note.name));
+		near = nearest(written, names.data, names.len);
+	}
+	near = near ? arena_strdup(env->arena, near) : NULL;
+	vec_done(&names);
+	return near;
+}
+
+static bool no_note(const struct resolve_env *env, const struct attach_point *ap, const char *const *files)
+{
+	const char *name = ap->words[ap->nwords - 1], *near;
+	bool one = !files[1];
+
+	if (!missing_place(env, ap->word_spans[ap->nwords - 1], "%s ha%s no USDT probe %s%s%s",
+		    one ? files[0] : "these files", one ? "s" : "ve", ap->nwords == 4 ? ap->words[2] : "",
+		    ap->nwords == 4 ? ":" : "", name))
+		return true;
+	near = one ? nearest_note(env, ap, files[0]) : NULL;
+	if (near)
+		diag_hint(env->diags, "did you mean %s?", near);
+	else if (one)
+		diag_hint(env->diags, "strata -l 'usdt:%s:*' lists those that it has", ap->words[1]);
+	return missing_allowed(env);
+}
+
+/* Of several files some may not be readable, as those of processes that have just ended. */
+static bool usdt_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	struct resolve_env quiet = *env;
+	const char *const *files, *const *f;
+
+	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing))
+		return form_error(env, ap, "a usdt probe needs a file and a name");
+	files = uprobe_files(env, ap, true);
+	if (!files)
+		return false;
+	if (!*files)
+		return env->listing || uprobe_no_file(env, ap);
+	if (files[1])
+		quiet.diags = diags_new(env->arena, NULL);
+	for (f = files; *f; f++)
+		expand_file(&quiet, ap, arena_strdup(env->arena, *f));
+	return ap->places || env->listing || diags_failed(env->diags) || no_note(env, ap, files);
+}
+
+static int usdt_attach(struct loaded_probe *p)
+{
+	return uprobe_attach_all(p, false);
+}
+
+const struct provider provider_usdt = {
+	.name = "usdt",
+	.short_name = "U",
+	.form = "usdt:PATH:NAME or :PROVIDER:NAME",
+	.help = "a program or library comes to a probe that its author put there",
+	.ctx = CTX_PT_REGS,
+	.prog_type = BPF_PROG_TYPE_KPROBE,
+	.multi_type = TRACE_UPROBE_MULTI,
+	.multi_feature = FEATURE_UPROBE_MULTI,
+	.section = "uprobe",
+	.newest_first = true,
+	.has_args = true,
+	.args_are_fields = true,
+	.file = true,
+	.expand = usdt_expand,
+	.attach = usdt_attach,
+};
