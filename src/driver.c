@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "model/builtin.h"
@@ -134,8 +135,16 @@ static bool few_programs(struct compile *c)
 	return false;
 }
 
+static void set_clocks(struct codegen_options *opt)
+{
+	opt->start_ns = clock_ns(CLOCK_BOOTTIME);
+	opt->tai_ns = clock_ns(CLOCK_TAI) - opt->start_ns;
+	opt->wall_ns = clock_ns(CLOCK_REALTIME) - opt->start_ns;
+}
+
 static bool pass_codegen(struct compile *c)
 {
+	set_clocks(&c->codegen);
 	c->codegen.diags = c->env.diags;
 	c->codegen.max_map_keys = c->env.settings.max_map_keys;
 	if (c->dump[STAGE_LLVM])

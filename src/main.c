@@ -14,7 +14,6 @@
 #include <bpf/libbpf.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -27,7 +26,6 @@
 #include "list.h"
 #include "model/provider.h"
 #include "parser/settings.h"
-#include "runtime/child.h"
 #include "parser/settings.h"
 #include "prompt/prompt.h"
 #include "runtime/output/output.h"
@@ -36,6 +34,7 @@
 #include "runtime/why.h"
 #include "target/debugfile.h"
 #include "target/target.h"
+#include "traced.h"
 #include "types/types.h"
 #include "unwind.h"
 #include "version.h"
@@ -49,18 +48,16 @@ struct main {
 	const char *eval, *file, *output, *command;
 	const struct output *format;
 	const char *complete; /* the option before what TAB completes, or "" */
-	int pid, top;
+	int top;
 	bool interactive;
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
-	struct target *target;
+	struct traced traced; /* -p, -c */
 	struct types *types;
-	struct child child;
 	struct compile compile;
-	char *exe; /* what the command of -c was found to run */
 	regex_t probe_filter;
 	bool has_filter;
 };
@@ -137,11 +134,11 @@ static bool set_pid(struct main *m, const struct option_row *row, const char *te
 
 	if (*end || pid <= 0)
 		return usage("not a process ID:", text);
-	if (pid > INT_MAX || !proc_alive(m->target, pid)) {
+	if (pid > INT_MAX || !proc_alive(m->traced.target, pid)) {
 		log_error("no process has the ID %s", text);
 		return false;
 	}
-	m->pid = pid;
+	m->traced.pid = pid;
 	return true;
 }
 
@@ -158,7 +155,7 @@ static bool set_top(struct main *m, const struct option_row *row, const char *te
 
 static bool set_no_feature(struct main *m, const struct option_row *row, const char *name)
 {
-	if (target_disable(m->target, name))
+	if (target_disable(m->traced.target, name))
 		return true;
 	log_error("unknown feature: %s", name);
 	log_hint("strata --info lists them");
@@ -228,7 +225,7 @@ static bool set_probe_filter(struct main *m, const struct option_row *row, const
 
 static bool set_traceable(struct main *m, const struct option_row *row, const char *path)
 {
-	int r = target_set_traceable(m->target, path);
+	int r = target_set_traceable(m->traced.target, path);
 
 	if (r)
 		log_error("cannot read %s: %s", path, why_errno(r));
@@ -285,8 +282,7 @@ static const struct option_row options[] = {
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
-	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system: system(), signal()..",
-		FLAG(unsafe)},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, as system()", FLAG(unsafe)},
 	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
 		set_probe_filter},
 	{"traceable-functions", OPT_TRACEABLE, "FILE",
@@ -398,7 +394,7 @@ static bool parse_options(struct main *m, int argc, char **argv)
 		else
 			vec_push(&m->params, arg);
 	}
-	if (m->command && m->pid)
+	if (m->command && m->traced.pid)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((m->core_exe || m->sysroot) && !m->core)
 		return usage("--exe and --sysroot need --unwind with a core file", NULL);
@@ -428,115 +424,11 @@ static bool load_source(struct main *m)
 
 /* ---- compiling ---------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Among what a traced program loads: libpython3.11 of a Python outside the library
- * cache. */
-static const char *find_loaded(struct main *m, const char *exe, const char *name)
-{
-	const char *const *files = target_closure(m->target, exe);
-	size_t n = strlen(name);
-
-	for (; files && *files; files++) {
-		const char *base = base_name(*files);
-
-		if (!strncmp(base, name, n) && (!base[n] || base[n] == '.'))
-			return *files;
-	}
-	return NULL;
-}
-
-/* Through a version manager's scripts: the command is run as far as its program. */
-static const char *run_through_scripts(struct main *m)
-{
-	if (!m->exe && m->child.pid)
-		m->exe = child_run_to_exec(&m->child, base_name(m->child.argv[0]));
-	return m->exe;
-}
-
-/* The ELF file that the command of -c or the process of -p runs; NULL: neither. */
-static const char *traced_exe(struct main *m)
-{
-	const char *which;
-
-	if (m->exe)
-		return m->exe;
-	if (m->pid) /* a container's is not to be looked for here */
-		return m->exe = proc_has_other_root(m->target, m->pid) ? NULL : proc_exe(m->target, m->pid);
-	if (!m->child.pid)
-		return NULL;
-	which = target_which(m->target, m->child.argv[0]);
-	if (!which || target_is_elf(m->target, which))
-		return which;
-	return run_through_scripts(m);
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-/* The process of -p has a root of its own: names mean what they mean there. */
-static const char *find_in_container(struct main *m, const char *name)
-{
-	if (!m->pid || strchr(name, '*') || !proc_has_other_root(m->target, m->pid))
-		return NULL;
-	if (!strchr(name, '/'))
-		return proc_find_mapped(m->target, m->pid, name);
-	return name[0] == '/' ? proc_path_in_root(m->target, m->pid, name) : NULL;
-}
-
-static const char *find_exe(const struct resolve_env *env, const char *name)
-{
-	struct main *m = env->find_arg;
-	const char *which, *exe;
-
-	exe = find_in_container(m, name);
-	if (exe)
-		return exe;
-	if (strchr(name, '/') || strchr(name, '*'))
-		return NULL;
-	which = target_which(m->target, name);
-	if (which && target_is_elf(m->target, which))
-		return NULL;
-	exe = traced_exe(m);
-	if (!exe)
-		return NULL;
-	if (which) /* a script of that name: is it what runs the program? */
-		return starts_with(base_name(exe), name) ? exe : NULL;
-	return find_loaded(m, exe, name);
-}
-
 static bool is_wanted(const struct resolve_env *env, const char *name)
 {
-	const struct main *m = env->find_arg;
+	const struct main *m = env->wanted_arg;
 
 	return !m->has_filter || !regexec(&m->probe_filter, name, 0, NULL, 0);
-}
-
-static const char *const *traced_files(const struct resolve_env *env, bool all)
-{
-	struct main *m = env->find_arg;
-	const char **list, *exe;
-
-	if (m->pid && all)
-		return proc_objects(m->target, m->pid);
-	exe = traced_exe(m);
-	if (!exe && m->pid) { /* it is in a container */
-		_cleanup_(freep) char *its = proc_exe(m->target, m->pid);
-
-		exe = its ? proc_path_in_root(m->target, m->pid, its) : NULL;
-	}
-	if (exe && all)
-		return target_closure(m->target, exe);
-	list = arena_new_array(m->compile.arena, const char *, 2);
-	list[0] = exe;
-	return list;
 }
 
 /* What the command line says for a script; its source is set. */
@@ -548,19 +440,21 @@ static void prepare(void *arg, struct compile *c)
 	c->env = (struct resolve_env){
 		.arena = c->arena,
 		.diags = diags_new(c->arena, &c->source),
-		.target = m->target,
+		.target = m->traced.target,
 		.types = m->types,
 		.params = m->params.data,
 		.nparams = (unsigned)m->params.len,
 		.options = m->options.data,
 		.noptions = (unsigned)m->options.len,
-		.pid = m->child.pid ? m->child.pid : m->pid,
+		.pid = m->traced.child.pid ? m->traced.child.pid : m->traced.pid,
+		.child = m->traced.child.pid,
 		.unsafe = m->unsafe,
 		.lists_args = m->list && log_level >= 1,
-		.find_exe = find_exe,
+		.find_exe = traced_find,
 		.traced_files = traced_files,
 		.wanted = is_wanted,
-		.find_arg = m,
+		.find_arg = &m->traced,
+		.wanted_arg = m,
 		.settings = settings_default(),
 	};
 	c->c_options = (struct c_options){
@@ -572,12 +466,11 @@ static void prepare(void *arg, struct compile *c)
 		.kernel_build = getenv("BPFTRACE_KERNEL_BUILD"),
 	};
 	c->codegen = (struct codegen_options){
-		.pid_tree = m->child.pid > 0,
-		.pid_ns = target_pid_ns(m->target)->inode != 0,
-		.start_ns = clock_ns(CLOCK_BOOTTIME),
+		.pid_tree = m->traced.child.pid > 0,
+		.pid_ns = target_pid_ns(m->traced.target)->inode != 0,
 		.ncpus = libbpf_num_possible_cpus(),
-		.no_cookies = !target_feature(m->target, FEATURE_COOKIE),
-		.no_loops = !target_feature(m->target, FEATURE_BPF_LOOP),
+		.no_cookies = !target_feature(m->traced.target, FEATURE_COOKIE),
+		.no_loops = !target_feature(m->traced.target, FEATURE_BPF_LOOP),
 	};
 }
 
@@ -594,7 +487,7 @@ static bool is_system_wide(const struct main *m)
 {
 	const struct image *img = m->compile.image;
 
-	for (unsigned i = 0; i < img->nprogs && !m->pid && !m->child.pid; i++)
+	for (unsigned i = 0; i < img->nprogs && !m->traced.pid && !m->traced.child.pid; i++)
 		if (img->progs[i].provider->run == RUN_ATTACHED &&
 			!img->progs[i].provider->any_process)
 			return true;
@@ -604,7 +497,7 @@ static bool is_system_wide(const struct main *m)
 /* What does not work within a container. */
 static void say_namespace(const struct main *m)
 {
-	const struct pid_ns *ns = target_pid_ns(m->target);
+	const struct pid_ns *ns = target_pid_ns(m->traced.target);
 
 	if (ns->no_proc || ns->foreign_proc) {
 		log_warn(ns->no_proc ? "/proc is not mounted: nothing is known of processes" :
@@ -621,7 +514,7 @@ static void say_namespace(const struct main *m)
 static int run_session(const struct main *m, const struct session_options *opt)
 {
 	struct session *s = NULL;
-	int code = 1, r = session_open(m->target, opt, &s);
+	int code = 1, r = session_open(m->traced.target, opt, &s);
 
 	if (!r)
 		r = session_add(s, m->compile.image);
@@ -636,14 +529,14 @@ static int run_session(const struct main *m, const struct session_options *opt)
 static int run(struct main *m)
 {
 	struct session_options opt = {
-		.pid = m->pid,
-		.child = m->child.pid ? &m->child : NULL,
+		.pid = m->traced.pid,
+		.child = m->traced.child.pid ? &m->traced.child : NULL,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
 		.warn_reads = m->warn_reads,
 		.top = m->top,
 		.settings = &m->compile.env.settings,
-		.output = m->format ? m->format : outputs[0],
+		.output = m->format ? m->format : output_by_file(m->output),
 	};
 	int r, code;
 
@@ -670,10 +563,10 @@ static int run(struct main *m)
 static int run_prompt(struct main *m)
 {
 	struct prompt_options opt = {
-		.target = m->target,
+		.target = m->traced.target,
 		.session = {
-			.pid = m->pid,
-			.child = m->child.pid ? &m->child : NULL,
+			.pid = m->traced.pid,
+			.child = m->traced.child.pid ? &m->traced.child : NULL,
 			.quiet = log_level < 0,
 			.warn_reads = m->warn_reads,
 			.top = m->top,
@@ -684,9 +577,9 @@ static int run_prompt(struct main *m)
 		.colour = isatty(1) && !getenv("NO_COLOR"),
 	};
 
-	if (m->command && child_start(m->target, m->command, &m->child))
+	if (m->command && child_start(m->traced.target, m->command, &m->traced.child))
 		return 1;
-	opt.session.child = m->child.pid ? &m->child : NULL;
+	opt.session.child = m->traced.child.pid ? &m->traced.child : NULL;
 	return prompt_run(&opt);
 }
 
@@ -694,13 +587,14 @@ static int list(struct main *m)
 {
 	struct resolve_env env = {
 		.arena = m->compile.arena,
-		.target = m->target,
+		.target = m->traced.target,
 		.types = m->types,
-		.pid = m->pid,
-		.find_exe = find_exe,
+		.pid = m->traced.pid,
+		.find_exe = traced_find,
 		.traced_files = traced_files,
 		.wanted = is_wanted,
-		.find_arg = m,
+		.find_arg = &m->traced,
+		.wanted_arg = m,
 		.settings = settings_default(),
 		.listing = true,
 	};
@@ -732,7 +626,7 @@ static int complete(struct main *m)
 {
 	struct resolve_env env = {
 		.arena = m->compile.arena,
-		.target = m->target,
+		.target = m->traced.target,
 		.types = m->types,
 		.settings = settings_default(),
 		.listing = true,
@@ -757,13 +651,13 @@ static int mode(struct main *m)
 	if (m->complete)
 		return complete(m);
 	if (m->info) {
-		info_print(m->target, stdout);
+		info_print(m->traced.target, stdout);
 		return 0;
 	}
 	if (m->core)
 		return unwind_core(m->core, m->core_exe, m->sysroot, stdout);
 	if (m->unwind)
-		return unwind_process(m->target, m->pid, stdout);
+		return unwind_process(m->traced.target, m->traced.pid, stdout);
 	if (m->list && !has_script(m))
 		return list(m);
 	if (m->interactive || (!m->eval && !m->file && isatty(0) && isatty(1)))
@@ -772,23 +666,23 @@ static int mode(struct main *m)
 		return 1;
 	if (m->list)
 		return list_of_script(m);
-	if (m->command && child_start(m->target, m->command, &m->child))
+	if (m->command && child_start(m->traced.target, m->command, &m->traced.child))
 		return 1;
 	return run(m);
 }
 
 int main(int argc, char **argv)
 {
-	struct main m = {.target = target_open("/")};
+	struct main m = {.traced.target = target_open("/")};
 	int code = 1;
 
 	files_raise();
 	m.compile.arena = arena_new();
-	m.types = types_new(m.compile.arena, m.target);
-	if (m.target && parse_options(&m, argc, argv))
+	m.types = types_new(m.compile.arena, m.traced.target);
+	if (m.traced.target && parse_options(&m, argc, argv))
 		code = check_stdout(mode(&m));
-	child_stop(&m.child);
-	free(m.exe);
+	child_stop(&m.traced.child);
+	free(m.traced.exe);
 	if (m.has_filter)
 		regfree(&m.probe_filter);
 	vec_done(&m.params);
@@ -796,7 +690,7 @@ int main(int argc, char **argv)
 	vec_done(&m.include_dirs);
 	vec_done(&m.include_files);
 	types_close(m.types);
-	target_close(m.target);
+	target_close(m.traced.target);
 	arena_free(m.compile.arena);
 	return code;
 }

@@ -99,6 +99,45 @@ __global int hist_bucket(__u64 n, __u64 bits, int is_signed)
 	return 1 + ((msb - bits + 1) << bits) + ((n >> (msb - bits)) & ((1 << bits) - 1));
 }
 
+/* ---- time series -------------------------------------------------------- */
+
+/* how: enum agg_series << 1 | is the value signed? Of a time the newer value wins: see LAST. */
+__global int tseries_add(struct agg_tseries *b, __u64 value, __u64 interval, __u64 now, int how)
+{
+	int is_signed = how & 1, less;
+
+	if (!b)
+		return 0;
+	if (b->interval != interval) {
+		b->value = value;
+		b->n = how >> 1 == SERIES_LAST ? now : 1;
+		b->interval = interval;
+		return 0;
+	}
+	less = is_signed ? (__s64)value < (__s64)b->value : value < b->value;
+	switch (how >> 1) {
+	case SERIES_LAST:
+		b->value = value;
+		b->n = now;
+		break;
+	case SERIES_AVG:
+		__sync_fetch_and_add(&b->value, value);
+		__sync_fetch_and_add(&b->n, 1);
+		break;
+	case SERIES_SUM:
+		__sync_fetch_and_add(&b->value, value);
+		break;
+	case SERIES_MIN:
+		if (less)
+			b->value = value;
+		break;
+	default:
+		if (!less)
+			b->value = value;
+	}
+	return 0;
+}
+
 /* ---- join --------------------------------------------------------------- */
 
 /* 0, or the record had no space in the ring buffer. */

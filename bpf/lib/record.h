@@ -44,6 +44,19 @@ struct agg_stats { /* avg() and stats() */
 };
 ABI_SIZE(agg_stats, 16);
 
+/* One interval of tseries(); the map's value is an array of them, by interval % their number. */
+struct agg_tseries {
+	__u64 value;    /* SERIES_AVG: the sum */
+	__u64 n;        /* AVG: how many; LAST: when it was, in ns */
+	__u64 interval; /* time / length of an interval + 1; 0: nothing is here */
+};
+ABI_SIZE(agg_tseries, 24);
+
+enum agg_series { SERIES_LAST, SERIES_AVG, SERIES_MAX, SERIES_MIN, SERIES_SUM };
+
+/* A per-CPU value has 32 KiB at most. */
+#define TSERIES_MAX 1024
+
 /* An aggregation over all CPUs, as a program reads it. */
 struct agg_whole {
 	__u64 value;

@@ -15,6 +15,8 @@ struct codegen_options {
 	bool pid_tree;      /* -c: trace the processes in the map `tree` of the BPF library */
 	bool pid_ns;        /* strata's PID namespace is not the first */
 	uint64_t start_ns;  /* when `elapsed` was 0, by CLOCK_BOOTTIME */
+	uint64_t tai_ns;    /* CLOCK_TAI - CLOCK_BOOTTIME then */
+	uint64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	unsigned ncpus;     /* possible CPUs */
 	bool no_cookies;    /* the kernel has no attach cookies */
 	bool no_loops;      /* the kernel has no bpf_loop() */

@@ -122,7 +122,10 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 	static const struct {
 		const char *name;
 		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
-	} deep[] = {{"go_id", 4}, {"count_problem", 2}, {"find_text", 2}, {"stack_kernel", 2}, {"stack_user", 6}};
+	} deep[] = {
+		{"go_id", 4}, {"count_problem", 2}, {"find_text", 2},
+		{"stack_kernel", 2}, {"stack_user", 6},
+	};
 	unsigned calls = 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
@@ -460,7 +463,7 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	for (const struct place *p = ap->places; p; before = p, p = p->next) {
 		uint32_t i = add_place(g, p);
 
-		if (!before || strcmp(p->name, before->name) != 0)
+		if (!before || !place_is_same(p, before))
 			g->named_place = i;
 		if (shared && (!g->bound_to_args || same_args(p, before))) {
 			shared->nplaces++;

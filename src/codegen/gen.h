@@ -173,6 +173,8 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret);
 struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span);
 /* What its struct record has as id. */
 uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
+/* A text of the script itself, see image.texts. */
+void gen_own_text(struct gen *g, const char *text);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */

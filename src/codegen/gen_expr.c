@@ -205,6 +205,8 @@ void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *ds
 {
 	struct ir *at = ir_offset(g->ir, dst, offset);
 
+	if (n->kind == EXPR_STRING)
+		gen_own_text(g, n->string.text);
 	if (n->kind == EXPR_STRING && t->kind == TYPE_STRING)
 		put_text(g, n->string.text, n->string.len < t->size ? n->string.len : t->size - 1,
 			at, t->size);

@@ -178,6 +178,7 @@ static enum agg_merge merge_of(const struct type *t)
 	case AGG_SUM:
 	case AGG_HIST:
 	case AGG_LHIST:
+	case AGG_TSERIES:
 		break;
 	}
 	return MERGE_SUM;

@@ -28,6 +28,33 @@ struct image_record *gen_record_new(struct gen *g, const char *kind, struct span
 	return &img->records[img->nrecords++];
 }
 
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			return false;
+	return true;
+}
+
+void gen_own_text(struct gen *g, const char *text)
+{
+	struct image *img = g->img;
+	const char **more;
+
+	for (unsigned i = 0; i < img->ntexts; i++)
+		if (!strcmp(img->texts[i], text))
+			return;
+	if (is_plain(text))
+		return;
+	if (img->ntexts % 16 == 0) {
+		more = arena_new_array(g->arena, const char *, img->ntexts + 16);
+		if (img->ntexts)
+			memcpy(more, img->texts, sizeof(*more) * img->ntexts);
+		img->texts = more;
+	}
+	img->texts[img->ntexts++] = text;
+}
+
 uint32_t gen_record_id(const struct gen *g, const struct image_record *r)
 {
 	return image_record_id(g->img->number, (uint32_t)(r - g->img->records));
@@ -123,7 +150,9 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 		r->nargs++;
 	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
 	for (struct expr *n = args; n; n = n->next, list++) {
-		*list = (struct image_arg){.type = n->type, .offset = (uint32_t)at};
+		*list = (struct image_arg){
+			.type = n->type, .offset = (uint32_t)at, .is_literal = n->kind == EXPR_INT,
+		};
 		at += arg_size(n->type);
 	}
 	check_size(g, at);

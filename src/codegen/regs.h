@@ -20,6 +20,11 @@ unsigned regs_args(void);
 int regs_named(const char *name);
 /* Of the instruction pointer. */
 int regs_ip(void);
+/* Of the register that says in which mode the CPU was: its bits under the mask are regs_mode_user() in a
+ * program. */
+int regs_mode(void);
+uint64_t regs_mode_mask(void);
+uint64_t regs_mode_user(void);
 
 /* The same of Go's ABIInternal (src/cmd/compile/abi-internal.md), from Go 1.17, on arm64
  * 1.18 on: integers and pointers; a string is two, a slice three. */

@@ -85,3 +85,19 @@ int regs_ip(void)
 {
 	return 32 * 8;
 }
+
+int regs_mode(void)
+{
+	return 33 * 8; /* pstate */
+}
+
+/* PSR_MODE_MASK, PSR_MODE_EL0t (uapi/asm/ptrace.h). */
+uint64_t regs_mode_mask(void)
+{
+	return 0xf;
+}
+
+uint64_t regs_mode_user(void)
+{
+	return 0;
+}

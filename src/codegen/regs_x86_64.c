@@ -83,3 +83,19 @@ int regs_ip(void)
 {
 	return 128;
 }
+
+int regs_mode(void)
+{
+	return 136; /* cs */
+}
+
+/* The requested privilege level. */
+uint64_t regs_mode_mask(void)
+{
+	return 3;
+}
+
+uint64_t regs_mode_user(void)
+{
+	return 3;
+}

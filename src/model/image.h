@@ -59,6 +59,7 @@ struct image_map {
 struct image_arg {
 	const struct type *type;
 	uint32_t offset; /* from the start of the record */
+	bool is_literal; /* the script has the value itself */
 };
 
 struct image_record {
@@ -87,6 +88,10 @@ struct image {
 	unsigned nmaps;
 	struct image_record *records;
 	unsigned nrecords;
+	/* Texts of the script that have control characters: a value that is one of them is printed as it
+	 * is, all others with \\xNN. */
+	const char **texts;
+	unsigned ntexts;
 	bool print_maps;       /* at the end */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */

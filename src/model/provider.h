@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/source.h"
 #include "settings.h"
@@ -84,6 +85,7 @@ struct place {
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
 	bool alone;       /* kprobe with an offset: cannot be on a multi link */
+	bool by_address;  /* kprobe: offset is an address of the kernel's */
 	enum place_abi abi;
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
@@ -91,6 +93,12 @@ struct place {
 	const char *ret_decl;       /* for listings: "int retval"; or NULL */
 	struct place *next;
 };
+
+/* One probe to the script: a function's returns, a USDT probe's several places. */
+static inline bool place_is_same(const struct place *a, const struct place *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->func, b->func);
+}
 
 /* What attach points are expanded with: command line, settings, machine. */
 struct resolve_env {
@@ -113,8 +121,10 @@ struct resolve_env {
 	const char *const *(*traced_files)(const struct resolve_env *env, bool all);
 	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
 	bool (*wanted)(const struct resolve_env *env, const char *name);
+	void *wanted_arg;
 	void *find_arg;
 	struct settings settings; /* config */
+	int child;        /* the command of -c; 0: none */
 	bool unsafe;      /* --unsafe: functions that change the system are allowed */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
 	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */

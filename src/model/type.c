@@ -296,11 +296,24 @@ const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t
 	return t;
 }
 
+const struct type *type_tseries(struct arena *a, bool is_signed, int64_t step, uint32_t n, int series)
+{
+	struct type *t = type_new(a, TYPE_AGG, n * sizeof(struct agg_tseries));
+
+	t->is_signed = is_signed;
+	t->agg.kind = AGG_TSERIES;
+	t->agg.step = step;
+	t->agg.buckets = n;
+	t->agg.series = series;
+	return t;
+}
+
 static bool agg_eq(const struct type *a, const struct type *b)
 {
 	return a->is_signed == b->is_signed && a->agg.kind == b->agg.kind &&
 	       a->agg.bits == b->agg.bits && a->agg.min == b->agg.min &&
-	       a->agg.max == b->agg.max && a->agg.step == b->agg.step;
+	       a->agg.max == b->agg.max && a->agg.step == b->agg.step &&
+	       a->agg.series == b->agg.series && a->agg.buckets == b->agg.buckets;
 }
 
 static bool tuple_eq(const struct type *a, const struct type *b)
@@ -371,6 +384,7 @@ static const char *const agg_names[] = {
 	[AGG_STATS] = "stats",
 	[AGG_HIST] = "hist",
 	[AGG_LHIST] = "lhist",
+	[AGG_TSERIES] = "tseries",
 };
 
 static const char *const shown_names[] = {
@@ -440,6 +454,8 @@ static const char *agg_name(struct arena *a, const struct type *t)
 {
 	if (t->agg.kind == AGG_HIST && t->agg.bits)
 		return arena_printf(a, "hist(%u)", t->agg.bits);
+	if (t->agg.kind == AGG_TSERIES)
+		return arena_printf(a, "tseries(%lld, %u)", (long long)t->agg.step, t->agg.buckets);
 	if (t->agg.kind == AGG_LHIST)
 		return arena_printf(a, "lhist(%lld, %lld, %lld)", (long long)t->agg.min,
 			(long long)t->agg.max, (long long)t->agg.step);

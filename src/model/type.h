@@ -34,7 +34,8 @@ enum type_kind {
 	TYPE_AGG,     /* a map value made by count(), hist()..; lives in maps only */
 };
 
-enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST };
+enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HIST, AGG_LHIST,
+	AGG_TSERIES };
 
 /* What the number of a TYPE_SHOWN is. A(id, name in messages, ..) */
 #define SHOWN_KINDS(A)                                                                   \
@@ -43,6 +44,7 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(ERROR, "strerror") /* errno */                                                 \
 	A(SIGNAL, "signal_name")                                                         \
 	A(CGROUP, "cgroup_path") /* a cgroup's id; .format: which hierarchies */         \
+	A(SYSCALL, "syscall_name") /* a system call's number */                          \
 	A(MAC, "macaddr")    /* the low 6 bytes, the first the lowest */
 
 enum shown_kind {
@@ -158,8 +160,9 @@ struct type {
 		struct { /* AGG: element (is_signed above) and shape */
 			enum agg_kind kind;
 			uint32_t bits;           /* HIST: sub-buckets are 2^bits */
-			int64_t min, max, step;  /* LHIST */
-			uint32_t buckets;        /* HIST, LHIST: u64 counters of the value */
+			int64_t min, max, step;  /* LHIST; step: of TSERIES the interval, in ns */
+			int series;              /* TSERIES: enum agg_series of bpf/lib/record.h */
+			uint32_t buckets;        /* HIST, LHIST: u64 counters of the value; TSERIES: intervals */
 		} agg;
 	};
 };
@@ -212,6 +215,8 @@ const struct type *type_shown(struct arena *a, enum shown_kind as, const char *f
 const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed);
 /* These compute buckets and size; for HIST see HIST_BUCKETS in bpf/lib/record.h. */
 const struct type *type_hist(struct arena *a, uint32_t bits);
+/* n struct agg_tseries. */
+const struct type *type_tseries(struct arena *a, bool is_signed, int64_t step, uint32_t n, int series);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 
 bool type_eq(const struct type *a, const struct type *b);

@@ -320,6 +320,16 @@ struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *typ
 	return n;
 }
 
+struct expr *ast_container_of(struct parse *p, struct span at, struct expr *ptr, struct type_name *type,
+	struct expr_path *path)
+{
+	struct type_name *byte = type_name_pointer(p, at, type_name_word(p, at, "int8"));
+	struct expr *offset = ast_offsetof(p, at, type, NULL, path);
+	struct expr *from = ast_binop(p, at, OP_SUB, ast_cast(p, at, byte, ptr), offset);
+
+	return ast_cast(p, at, type_name_pointer(p, type->span, type), from);
+}
+
 struct expr *ast_value_block(
 	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value)
 {

@@ -246,7 +246,11 @@ static bool check_args(struct check *c, struct expr *call, const struct sig *sig
 	if (call->call.nargs < sig->least)
 		return wrong_count(c, call, sig, call->span);
 	for (struct expr *arg = call->call.args; arg; arg = arg->next) {
+		unsigned before = i;
+
 		i = skip_words(sig, i, arg);
+		if (i >= sig->n && before < sig->n && !sig->more)
+			return wrong_arg(c, call, arg, PARAM_WORD, NULL);
 		if (i >= sig->n && !sig->more)
 			return wrong_count(c, call, sig, arg->span);
 		if (i >= sig->n) {

@@ -245,6 +245,7 @@ static const struct type *agg_as_int(
 	case AGG_STATS:
 	case AGG_HIST:
 	case AGG_LHIST:
+	case AGG_TSERIES:
 		break;
 	}
 	check_fail(c, n->span, DIAG_AGGREGATION,

@@ -152,15 +152,29 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 
 /* ---- comparison ---- */
 
-/* Text: "a" + "b" is both, one after the other. */
-static const struct type *join_text(
-	struct check *c, struct span at, const struct type *l, const struct type *r)
+/* Two literals become one. */
+static void join_literals(struct check *c, struct expr *n)
 {
-	uint64_t size = (uint64_t)l->size + r->size - 1;
+	const struct expr *l = n->op.left, *r = n->op.right;
+	const char *text;
+
+	if (l->kind != EXPR_STRING || r->kind != EXPR_STRING || strlen(l->string.text) != l->string.len)
+		return;
+	text = arena_printf(c->arena, "%s%s", l->string.text, r->string.text);
+	n->kind = EXPR_STRING;
+	n->string.len = l->string.len + r->string.len;
+	n->string.text = text;
+}
+
+/* Text: "a" + "b" is both, one after the other. */
+static const struct type *join_text(struct check *c, struct expr *n)
+{
+	uint64_t size = (uint64_t)n->op.left->type->size + n->op.right->type->size - 1;
 
 	if (size > TYPE_STRING_MAX)
-		return check_fail(c, at, DIAG_RANGE, "a string has at most %u bytes, these have %llu",
+		return check_fail(c, n->span, DIAG_RANGE, "a string has at most %u bytes, these have %llu",
 			TYPE_STRING_MAX, (unsigned long long)size);
+	join_literals(c, n);
 	return type_string(c->arena, (uint32_t)size);
 }
 
@@ -267,7 +281,7 @@ const struct type *check_binop(struct check *c, struct expr *n)
 		t = check_compare(c, n);
 	else if (op == OP_ADD && n->op.left->type->kind == TYPE_STRING &&
 		 n->op.right->type->kind == TYPE_STRING)
-		t = join_text(c, n->span, n->op.left->type, n->op.right->type);
+		return join_text(c, n);
 	else
 		t = check_arith(c, n->span, op, n->op.left, n->op.right);
 	if (t->kind != TYPE_BAD && !fold_binop(n))

@@ -334,7 +334,8 @@ static struct expr *value_of(struct expand *x, struct stmt *block)
 		return NULL;
 	value = (*last)->kind == STMT_EXPR ? (*last)->expr : (*last)->kind == STMT_IF ? value_of_if(x, *last) :
 		(*last)->kind == STMT_BLOCK ? value_of(x, *last) : NULL;
-	*last = NULL;
+	if (value)
+		*last = NULL;
 	if (!value || !block->stmts)
 		return value;
 	n = new_expr(x, block->span, EXPR_BLOCK, block->depth);
@@ -410,11 +411,17 @@ static uint16_t expand_call(struct expand *x, struct stmt *n)
 {
 	uint16_t depth = expand_operands(x, n->expr);
 	struct macro *m = macro_called(x, n->expr);
+	struct expr *value;
 	struct stmt *body;
 
 	if (!m)
 		return depth;
 	body = body_for(x, m, n->expr);
+	value = n->shows ? value_of(x, body) : NULL;
+	if (value) {
+		n->expr = value;
+		return value->depth;
+	}
 	n->kind = STMT_BLOCK;
 	n->stmts = body->stmts;
 	return body->depth;

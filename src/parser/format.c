@@ -24,6 +24,10 @@ static bool next_conversion(const char *p, const char *end, struct conversion *r
 	while (p < end && *p && strchr("-+ #0123456789.*hlLjzt", *p))
 		p++;
 	ret->kind = p < end ? *p++ : 0;
+	if (ret->kind == 'g' && p < end && *p == 'r') { /* flags of kernel memory: %gr */
+		ret->kind = 'G';
+		p++;
+	}
 	if (ret->kind == 'r' && p < end && (*p == 'x' || *p == 'h'))
 		p++;
 	ret->end = p;
@@ -32,7 +36,7 @@ static bool next_conversion(const char *p, const char *end, struct conversion *r
 
 static bool takes_number(char kind)
 {
-	return kind && strchr("diuxXocp", kind);
+	return kind && strchr("diuxXocpG", kind);
 }
 
 static bool check_conversion(
@@ -64,7 +68,7 @@ static bool wrong_conversion(
 			: "the conversion %.*s is cut off",
 		(int)(v->end - v->from), v->from);
 	check_hint(
-		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p print numbers, %%r bytes, %%s anything"
+		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p %%gr print numbers, %%r bytes, %%s anything"
 			   : "%%%% prints a percent sign");
 	return false;
 }

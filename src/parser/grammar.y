@@ -36,7 +36,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token PROBE_END "'}'"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
-%token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" TYPEINFO "'typeinfo'" COMPTIME "'comptime'"
+%token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" CONTAINER_OF "'container_of'" TYPEINFO "'typeinfo'" COMPTIME "'comptime'"
 %token <const char *> TAG "struct, union or enum"
 %token ARROW "'->'" DOTDOT "'..'"
 %token ELVIS "'?:'" LOR "'||'" LAND "'&&'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
@@ -255,6 +255,7 @@ bare	: INTEGER
 	| TYPEINFO '(' known ')'	{ $$ = ast_typeinfo(p, @$, $3, NULL); }
 	| OFFSETOF '(' expr ',' path ')'	{ $$ = ast_offsetof(p, @$, NULL, $3, $5); }
 	| OFFSETOF '(' known ',' path ')'	{ $$ = ast_offsetof(p, @$, $3, NULL, $5); }
+	| CONTAINER_OF '(' rvalue ',' type ',' path ')'	{ $$ = ast_container_of(p, @$, $3, $5, $7); }
 	| bare '.' member		{ $$ = ast_field(p, @$, $1, $3); }
 	| bare ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
 	| bare '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
@@ -299,7 +300,7 @@ member	: NAME
 	| keyword			{ $$ = span_text(p, @$); }
 	;
 keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
-	| SIZEOF | TYPEOF | OFFSETOF | TYPEINFO | COMPTIME | TAG ;
+	| SIZEOF | TYPEOF | OFFSETOF | CONTAINER_OF | TYPEINFO | COMPTIME | TAG ;
 %%
 
 const char *token_name(int token)

@@ -180,6 +180,7 @@ static const char *const starters[] = {
 	"'sizeof'",
 	"'typeof'",
 	"'offsetof'",
+	"'container_of'",
 	"'typeinfo'",
 	"'comptime'",
 	"'&'",

@@ -106,6 +106,9 @@ struct expr *ast_typeinfo(
 struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *type,
 	struct expr *value, struct expr_path *path);
 /* { statements; value } */
+/* (T *)((int8 *)ptr - offsetof(T, path)) */
+struct expr *ast_container_of(struct parse *p, struct span at, struct expr *ptr, struct type_name *type,
+	struct expr_path *path);
 struct expr *ast_value_block(
 	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value);
 struct expr *ast_comptime(struct parse *p, struct span at, struct expr *value);

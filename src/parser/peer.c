@@ -9,15 +9,11 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"container_of", "cpid", "dw_ustack", "find", "has_cpid", "is_array", "is_err", "is_integer",
-	"is_literal", "is_ptr", "is_str", "is_unsigned_integer", "jiffies", "kfunc_allowed", "kfunc_exist",
-	"leader_comm", "leader_tid", "numaid", "path", "skboutput", "socket_cookie", "syscall_name",
-	"tseries", "unwatch", "usermode",
+	"dw_ustack", "find", "path", "skboutput", "socket_cookie", "unwatch",
 };
 
 static const char *const probes[] = {
-	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "w",
-	"watchpoint", "asyncwatchpoint",
+	"bench", "it", "iter", "self", "test", "asyncwatchpoint",
 };
 
 /* Keywords of what the grammar does not have. */

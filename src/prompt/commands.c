@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -15,7 +16,11 @@
 #include "help.h"
 #include "list.h"
 #include "prompt/priv.h"
+#include "runtime/maps.h"
+#include "runtime/output/output.h"
+#include "runtime/output/profile.h"
 #include "runtime/session.h"
+#include "runtime/shared.h"
 #include "runtime/why.h"
 
 static void run_help(struct prompt *p, const char *args)
@@ -34,7 +39,7 @@ static void run_help(struct prompt *p, const char *args)
 	      "Commands:\n", stderr);
 	for (const struct command *c = prompt_commands; c->name; c++) {
 		snprintf(usage, sizeof(usage), ":%s %s", c->name, c->args);
-		fprintf(stderr, "  %-17s %s\n", usage, c->help);
+		fprintf(stderr, "  %-21s %s\n", usage, c->help);
 	}
 }
 
@@ -138,6 +143,74 @@ static void run_load(struct prompt *p, const char *args)
 	arena_free(a);
 }
 
+bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret)
+{
+	const struct image_map *m = *name == '@' ? lines_map(&p->lines, name + 1) : NULL;
+	const struct map_wanted all = {};
+	int r;
+
+	*ret = (struct map_content){};
+	if (!m) {
+		log_error(*name == '@' ? "there is no map %s" : "the name of a map is wanted: @name%s", name);
+		return false;
+	}
+	r = map_read(session_show(p->session), shared_fd(session_maps(p->session), m->bpf_name), m, &all, ret);
+	if (r)
+		log_error("cannot read %s: %s", name, why_errno(r));
+	return !r;
+}
+
+static void draw_flame(struct prompt *p, const struct map_content *c, const char *path)
+{
+	struct out o = {.output = output_by_file(path), .show = session_show(p->session)};
+
+	if (!o.output->finish)
+		o.output = &output_svg;
+	o.file = fopen(path, "we");
+	if (o.file) {
+		o.output->map(&o, c);
+		o.output->finish(&o);
+	}
+	if (!o.file || ferror(o.file) || fclose(o.file))
+		log_error("cannot write %s: %s", path, why_errno(-errno));
+	else
+		fprintf(stderr, "%s: open it in a browser\n", path);
+}
+
+static void run_flame(struct prompt *p, const char *args)
+{
+	size_t n = strcspn(args, " \t");
+	_cleanup_(freep) char *name = strndup(args, n);
+	const char *path = args + n + strspn(args + n, " \t");
+	struct map_content c = {};
+
+	if (!*path)
+		log_error(":flame takes a map keyed by stacks and the name of a file: :flame @ x.svg");
+	else if (prompt_read_map(p, name, &c) && !profile_is_map(c.map))
+		log_error("%s has no stacks in its key", name);
+	else if (c.map)
+		draw_flame(p, &c, path);
+	map_content_done(&c);
+}
+
+static void run_top(struct prompt *p, const char *args)
+{
+	size_t n = strcspn(args, " \t");
+	_cleanup_(freep) char *name = strndup(args, n);
+	double seconds = args[n] ? atof(args + n) : 1;
+	struct map_content c = {};
+	bool found;
+
+	if (!*name) {
+		log_error(":top takes a map, and how often it is drawn: :top @ 2");
+		return;
+	}
+	found = prompt_read_map(p, name, &c);
+	map_content_done(&c);
+	if (found && isatty(0))
+		prompt_top(p, name, seconds >= 0.05 ? seconds : 1);
+}
+
 static void run_quit(struct prompt *p, const char *args)
 {
 	p->leaving = true;
@@ -150,6 +223,8 @@ const struct command prompt_commands[] = {
 	{"drop", "N|all", "detach a script's probes; its maps stay", run_drop},
 	{"save", "FILE", "write what was typed as a script", run_save},
 	{"load", "FILE", "run a script, as if it was typed", run_load},
+	{"top", "@MAP [SECONDS]", "draw a map again and again, the largest first", run_top},
+	{"flame", "@MAP FILE", "draw a map keyed by stacks: a flame graph for a browser", run_flame},
 	{"quit", "", "leave: maps are printed", run_quit},
 	{},
 };

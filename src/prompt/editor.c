@@ -23,6 +23,7 @@
 enum {
 	HISTORY_MAX = 2000,
 	HELD_MS = 300,      /* text without a newline is held back so long */
+	HELD_MAX = 1 << 20,
 	CHOICES_ROWS = 12,
 };
 
@@ -42,6 +43,7 @@ struct editor {
 	bool colour;
 	bool reading;         /* within editor_read() */
 	bool lifted;          /* the line is not on the screen */
+	bool holds;           /* see editor_hold() */
 	bool suggests;        /* a suggestion is on the screen */
 	bool pasting;
 	bool has_line;        /* Enter was pressed */
@@ -166,6 +168,11 @@ size_t editor_write(struct editor *e, const char *text, size_t size)
 {
 	size_t whole = size;
 
+	if (e->holds) {
+		if (e->held.len < HELD_MAX)
+			str_addn(&e->held, text, size);
+		return size;
+	}
 	while (whole && text[whole - 1] != '\n')
 		whole--;
 	if (whole) {
@@ -178,6 +185,13 @@ size_t editor_write(struct editor *e, const char *text, size_t size)
 	if (e->held.len > 4096)
 		release(e);
 	return size;
+}
+
+void editor_hold(struct editor *e, bool hold)
+{
+	e->holds = hold;
+	if (!hold)
+		release(e);
 }
 
 static ssize_t write_cookie(void *cookie, const char *text, size_t size)
@@ -325,8 +339,11 @@ static void handle_signals(struct editor *e)
 		lift(e);
 		e->lib->el_resize(e->el);
 	}
-	if (interrupted && e->result == EDITOR_LINE)
-		e->result = EDITOR_INTERRUPTED;
+	if (interrupted && e->result == EDITOR_LINE) {
+		const LineInfo *line = e->lib->el_line(e->el);
+
+		e->result = line->lastchar > line->buffer ? EDITOR_CANCELLED : EDITOR_INTERRUPTED;
+	}
 }
 
 /* libedit's: the next character; -1: none will come. */
@@ -663,7 +680,7 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	}
 	if (e->result == EDITOR_LINE)
 		e->result = interrupted ? EDITOR_INTERRUPTED : EDITOR_END;
-	if (e->result == EDITOR_INTERRUPTED)
+	if (e->result == EDITOR_INTERRUPTED || e->result == EDITOR_CANCELLED)
 		puts_("^C");
 	puts_("\n");
 	e->lib->el_reset(e->el);

@@ -34,6 +34,7 @@ struct editor_calls {
 
 enum editor_result {
 	EDITOR_LINE,
+	EDITOR_CANCELLED,   /* Ctrl-C, with something typed */
 	EDITOR_INTERRUPTED, /* Ctrl-C */
 	EDITOR_END,         /* Ctrl-D, or the input has ended */
 	EDITOR_STOPPED,     /* events() said so */
@@ -46,6 +47,8 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 enum editor_result editor_read(struct editor *e, const char **ret);
 /* Writes to the terminal, above the line that is edited; whole lines, as far as possible. */
 size_t editor_write(struct editor *e, const char *text, size_t size);
+/* While the screen is used for something else, what is written is held back. */
+void editor_hold(struct editor *e, bool hold);
 /* Columns and rows of the terminal. */
 void editor_size(const struct editor *e, unsigned *columns, unsigned *rows);
 /* Restores the terminal. */

@@ -210,6 +210,17 @@ static bool run(struct lines *l, struct line *n)
 	return true;
 }
 
+bool lines_begin(struct lines *l)
+{
+	const struct line *n = lines_add(l, "begin { }");
+
+	if (!n)
+		return false;
+	line_free(l->all.data[n->number]);
+	l->all.len = l->last = 0;
+	return true;
+}
+
 const struct line *lines_add(struct lines *l, const char *text)
 {
 	struct line *n = line_new(l, text);

@@ -44,6 +44,9 @@ struct lines {
 	unsigned last;            /* number of the last */
 };
 
+/* Everything that the lines share comes with the session's first image: an empty script. false: the kernel
+ * refuses it, reported. */
+bool lines_begin(struct lines *l);
 /* Compiles and runs; complaints go to stderr. NULL: it had an error. A line that leaves nothing behind is
  * gone when the next one is added. */
 const struct line *lines_add(struct lines *l, const char *text);

@@ -29,6 +29,11 @@ extern const struct command prompt_commands[]; /* ends with a NULL name */
 void prompt_line(struct prompt *p, const char *text);
 
 /* commands.c */
+struct map_content;
+/* A map by its name, "@x", whose content is to be map_content_done(). false after a complaint. */
+bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret);
+/* top.c: draws the map until a key ends it. */
+void prompt_top(struct prompt *p, const char *name, double seconds);
 void prompt_command(struct prompt *p, const char *line);
 /* complete.c: what TAB offers; arg: struct prompt. */
 void prompt_complete(void *arg, const char *line, size_t cursor, struct choices *ret);

@@ -95,6 +95,9 @@ static void loop(struct prompt *p)
 			p->asked = false;
 			prompt_line(p, text);
 			break;
+		case EDITOR_CANCELLED:
+			p->asked = false;
+			break;
 		case EDITOR_INTERRUPTED:
 			on_interrupt(p);
 			break;
@@ -116,12 +119,6 @@ static const char *history_path(struct arena *a)
 	return home && *home == '/' ? arena_printf(a, "%s/.local/state/strata/history", home) : NULL;
 }
 
-/* Everything that later lines share comes with the first image: so it is a line of ours. */
-static int warm_up(struct prompt *p)
-{
-	return lines_add(&p->lines, "begin { }") ? 0 : -1;
-}
-
 static int open_all(struct prompt *p, struct arena *a)
 {
 	struct editor_calls calls = {
@@ -130,7 +127,7 @@ static int open_all(struct prompt *p, struct arena *a)
 	};
 	int r = editor_open(&calls, history_path(a), p->opt.colour, &p->editor);
 
-	return r ? r : warm_up(p);
+	return r ? r : lines_begin(&p->lines) ? 0 : -1;
 }
 
 static int open_session(struct prompt *p)

@@ -39,6 +39,39 @@ static void merge_minmax(const struct type *t, struct agg_minmax *to,
 		*to = *from;
 }
 
+/* Two values of one interval. */
+static void merge_interval(const struct type *t, struct agg_tseries *to, const struct agg_tseries *from)
+{
+	bool less = t->is_signed ? (int64_t)from->value < (int64_t)to->value : from->value < to->value;
+
+	switch ((enum agg_series)t->agg.series) {
+	case SERIES_LAST:
+		if (from->n > to->n)
+			*to = *from;
+		break;
+	case SERIES_AVG:
+	case SERIES_SUM:
+		to->value += from->value;
+		to->n += from->n;
+		break;
+	case SERIES_MAX:
+		to->value = less ? to->value : from->value;
+		break;
+	case SERIES_MIN:
+		to->value = less ? from->value : to->value;
+		break;
+	}
+}
+
+static void merge_tseries(const struct type *t, struct agg_tseries *to, const struct agg_tseries *from)
+{
+	for (uint32_t i = 0; i < t->agg.buckets; i++)
+		if (from[i].interval > to[i].interval)
+			to[i] = from[i];
+		else if (from[i].interval && from[i].interval == to[i].interval)
+			merge_interval(t, &to[i], &from[i]);
+}
+
 /* Adds one CPU's value, or that of an equal key. */
 static void merge(const struct type *t, uint8_t *to, const uint8_t *from)
 {
@@ -47,6 +80,8 @@ static void merge(const struct type *t, uint8_t *to, const uint8_t *from)
 
 	if (t->kind != TYPE_AGG)
 		memcpy(to, from, t->size);
+	else if (t->agg.kind == AGG_TSERIES)
+		merge_tseries(t, (struct agg_tseries *)to, (const struct agg_tseries *)from);
 	else if (t->agg.kind == AGG_MIN || t->agg.kind == AGG_MAX)
 		merge_minmax(t, (struct agg_minmax *)to, (const struct agg_minmax *)from);
 	else
@@ -233,6 +268,8 @@ static int64_t rank(const struct type *t, const uint8_t *value)
 	case AGG_AVG:
 	case AGG_STATS:
 		return v[0] ? (int64_t)v[1] / (int64_t)v[0] : 0;
+	case AGG_TSERIES: /* by key */
+		return 0;
 	case AGG_COUNT:
 	case AGG_SUM:
 	case AGG_MIN:
@@ -355,6 +392,19 @@ static void merge_equal(const struct show *s, struct map_content *c)
 
 /* ---- a whole map -------------------------------------------------------- */
 
+static uint64_t last_interval(const struct map_content *c)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct agg_tseries *v = (const struct agg_tseries *)c->list[i].value;
+
+		for (uint32_t k = 0; k < c->map->value->agg.buckets; k++)
+			last = v[k].interval > last ? v[k].interval : last;
+	}
+	return last;
+}
+
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret)
 {
@@ -368,6 +418,8 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	merge_equal(s, ret);
 	if (ret->n)
 		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
+	if (m->value->kind == TYPE_AGG && m->value->agg.kind == AGG_TSERIES)
+		ret->last = last_interval(ret);
 	if (wanted->top > 0 && (uint64_t)wanted->top < ret->n)
 		ret->first = ret->n - (size_t)wanted->top;
 	return 0;

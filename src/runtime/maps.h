@@ -28,6 +28,7 @@ struct map_content {
 	size_t n, cap;
 	size_t first; /* index of the first that is wanted, see map_wanted.top */
 	int64_t div;  /* values are shown divided by it; 0: by 1 */
+	uint64_t last; /* of tseries(): the last interval that any entry has */
 };
 
 struct map_wanted {

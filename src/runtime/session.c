@@ -519,6 +519,8 @@ static void print_maps(struct session *s)
 	for (size_t i = 0; i < n; i++)
 		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
 			s->seen++;
+	if (s->out.output->finish)
+		s->out.output->finish(&s->out);
 }
 
 static void stats(struct session *s)

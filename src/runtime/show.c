@@ -19,7 +19,7 @@ static uint32_t length_size(const char *p, const char *end)
 	return p + 1 < end && p[1] == 'h' ? sizeof(char) : sizeof(short);
 }
 
-enum { BYTES_X = 1, BYTES_H }; /* letters of %rx, %rh */
+enum { BYTES_X = 1, BYTES_H, GFP }; /* letters of %rx, %rh, %gr */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
@@ -34,8 +34,8 @@ static const char *read_conversion(const char *p, const char *end, struct conver
 	size_t n = 0;
 
 	ret->spec[n++] = '%';
-	for (; p < end && (strchr("-+ #0.", *p) || isdigit((unsigned char)*p)); p++)
-		if (n < 24)
+	for (; p < end && (strchr("-+ #0.*", *p) || isdigit((unsigned char)*p)); p++)
+		if (n < 24 && *p != '*') /* which takes no argument, and means nothing */
 			ret->spec[n++] = *p;
 	ret->size = length_size(p, end);
 	while (p < end && strchr("hljztL", *p))
@@ -44,6 +44,10 @@ static const char *read_conversion(const char *p, const char *end, struct conver
 	ret->letter = p < end ? *p++ : 0;
 	if (ret->letter == 'r' && p < end && (*p == 'x' || *p == 'h')) /* %r, %rx, %rh: a buffer's bytes */
 		ret->letter = *p++ == 'x' ? BYTES_X : BYTES_H;
+	if (ret->letter == 'g') {
+		ret->letter = GFP;
+		p += p < end;
+	}
 	return p;
 }
 
@@ -76,6 +80,15 @@ static void format_hex(struct conversion *c, int64_t v, struct str *out)
 	struct str text = {};
 
 	str_addf(&text, "%#" PRIx64, v);
+	format_text(c, &text, out);
+	str_done(&text);
+}
+
+static void format_gfp(struct conversion *c, int64_t v, struct str *out)
+{
+	struct str text = {};
+
+	show_gfp((uint64_t)v, &text);
 	format_text(c, &text, out);
 	str_done(&text);
 }
@@ -121,17 +134,22 @@ static bool is_number(const struct type *t)
 		t->kind == TYPE_KSYM;
 }
 
-static void format_one(const struct show *s, struct conversion *c, const struct type *t,
+static void format_one(const struct show *s, struct conversion *c, const struct image_arg *arg,
 	const uint8_t *data, struct str *out)
 {
+	const struct type *t = arg->type;
 	int64_t v = is_number(t) ? show_int(t, data) : 0;
 
 	if (t->kind == TYPE_BUFFER && (c->letter == BYTES_X || c->letter == BYTES_H))
 		format_bytes(c, t, data, out);
 	else if (c->letter == 's' || !is_number(t))
 		format_value(s, c, t, data, out);
+	else if (c->letter == GFP)
+		format_gfp(c, v, out);
 	else if (c->letter == 'p')
 		format_hex(c, v, out);
+	else if (c->letter == 'c' && arg->is_literal)
+		str_addc(out, (char)v);
 	else if (c->letter == 'c')
 		format_char(c, v, out);
 	else
@@ -155,7 +173,7 @@ void show_format(const struct show *s, const struct image_record *r, const uint8
 		if (c.letter == '%') {
 			str_addc(out, '%');
 		} else if (arg < r->nargs) {
-			format_one(s, &c, r->args[arg].type, record + r->args[arg].offset, out);
+			format_one(s, &c, &r->args[arg], record + r->args[arg].offset, out);
 			arg++;
 		}
 	}

@@ -59,6 +59,8 @@ void show_function(const struct shown_frame *f, struct str *out);
 void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out);
 /* show_shown.c: a TYPE_SHOWN. */
 void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out);
+/* show_gfp.c: "GFP_KERNEL|__GFP_ZERO" */
+void show_gfp(uint64_t flags, struct str *out);
 /* A TYPE_INET. */
 void show_inet(const uint8_t *data, struct str *out);
 /* A time of CLOCK_REALTIME, in ns, by a format: as strftime(3), and %f us, %k ns, %l ms of the second. */
@@ -73,6 +75,9 @@ void show_folded(const struct type *t, const struct frame_list *l, struct str *o
 struct map_entry;
 void show_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out);
+
+/* show_tseries.c: a plot, one line an interval, up to the interval `last` (struct agg_tseries). */
+void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
 
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

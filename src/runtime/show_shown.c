@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "model/type.h"
 #include "show.h"
+#include "syscalls.h"
 #include "target/target.h"
 
 /* ---- time --------------------------------------------------------------- */
@@ -121,6 +122,9 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 		break;
 	case SHOWN_CGROUP:
 		target_cgroup_path(s->target, (uint64_t)v, t->shown.format, out);
+		break;
+	case SHOWN_SYSCALL:
+		str_add(out, syscall_name(v) ? syscall_name(v) : "Unknown syscall");
 		break;
 	case SHOWN_MAC:
 		show_mac((uint64_t)v, out);

@@ -85,6 +85,18 @@ static void add_word(struct shown *w, const struct type *t, const uint8_t *data)
 
 /* ---- bytes -------------------------------------------------------------- */
 
+/* Does a script have this very text? Whoever wrote it may print it. */
+static bool is_own(const struct show *s, const char *text, uint32_t size)
+{
+	size_t n = strnlen(text, size);
+
+	for (size_t i = 0; i < s->nimages; i++)
+		for (unsigned k = 0; s->images[i] && k < s->images[i]->ntexts; k++)
+			if (!strncmp(s->images[i]->texts[k], text, n) && !s->images[i]->texts[k][n])
+				return true;
+	return false;
+}
+
 void show_text(const uint8_t *data, uint32_t size, struct str *out)
 {
 	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
@@ -225,7 +237,9 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 
 static void add_bytes(struct shown *w, const struct type *t, const uint8_t *data)
 {
-	if (t->kind == TYPE_STRING)
+	if (t->kind == TYPE_STRING && is_own(w->show, (const char *)data, t->size))
+		str_addn(w->out, (const char *)data, strnlen((const char *)data, t->size));
+	else if (t->kind == TYPE_STRING)
 		show_text(data, t->size, w->out);
 	else
 		add_buffer(w, t, data);

@@ -99,6 +99,8 @@ static bool is_soname_of(const char *soname, const char *name)
 {
 	size_t n = strlen(name);
 
+	if (strchr(name, '*'))
+		return glob_match(name, soname);
 	if (strncmp(soname, name, n))
 		return false;
 	if (!soname[n])
@@ -199,6 +201,32 @@ static void find_glob(struct target *t, const char *pattern, struct strings *fou
 	globfree(&g);
 }
 
+/* A file of the current directory, which the target has only if it is this machine. */
+static void find_here(struct target *t, const char *pattern, struct strings *found)
+{
+	_cleanup_(freep) char *here = target_is_live(t) ? getcwd(NULL, 0) : NULL;
+
+	if (here)
+		find_glob(t, arena_printf(t->arena, "%s/%s", here, pattern), found);
+}
+
+/* Programs in PATH, libraries, files of the current directory. */
+static void find_pattern(struct target *t, const char *pattern, struct strings *found)
+{
+	const char *path = target_is_live(t) ? getenv("PATH") : NULL;
+
+	for (const char *dir = path ? path : DEFAULT_PATH; *dir; dir += strspn(dir, ":")) {
+		size_t n = strcspn(dir, ":");
+
+		if (*dir == '/')
+			find_glob(t, arena_printf(t->arena, "%.*s/%s", (int)n, dir, pattern), found);
+		dir += n;
+	}
+	if (!strncmp(pattern, "lib", 3))
+		find_in_cache(t, pattern, false, found);
+	find_here(t, pattern, found);
+}
+
 const char *const *target_find_binary(struct target *t, const char *name,
 	const char **ret_skipped)
 {
@@ -209,12 +237,16 @@ const char *const *target_find_binary(struct target *t, const char *name,
 		find_glob(t, name, &found);
 	} else if (strchr(name, '/')) {
 		add_library(t, &found, name);
+	} else if (strchr(name, '*')) {
+		find_pattern(t, name, &found);
 	} else {
 		path = search_path(t, name, target_is_elf, &skipped);
 		if (path)
 			add_library(t, &found, path);
 		else if (!strncmp(name, "lib", 3))
 			find_library(t, name, &found);
+		if (!found.len && *name && !skipped)
+			find_here(t, name, &found);
 	}
 	if (ret_skipped)
 		*ret_skipped = skipped;

@@ -19,7 +19,8 @@ const char *target_path(struct target *t, const char *path);
 /* The files a name in an attach point may mean, NULL-terminated: a path (may hold
  * '*'), a name found through PATH (only ELF files: a version manager's script is
  * passed over, and *ret_skipped, when given, says which), or libNAME found through
- * ld.so.cache and the default directories ("libc", "libc.so.6", "libpython3.11"). */
+ * ld.so.cache and the default directories ("libc", "libc.so.6", "libpython3.11"); what is none
+ * of these is a file of the current directory. A name may hold '*', too. */
 const char *const *target_find_binary(struct target *t, const char *name,
 	const char **ret_skipped);
 /* The path of NAME by PATH, scripts included; NULL when not found. */

@@ -47,6 +47,15 @@ struct debuginfo *types_debuginfo(
  * count_inlined: sets inlined, which takes time. False: nothing is known of it. */
 bool debuginfo_function(struct debuginfo *d, const char *symbol, uint64_t vaddr, bool count_inlined,
 	struct signature *ret);
+struct source_line {
+	const uint64_t *addresses; /* of an ELF file, ascending */
+	size_t n;
+	bool file_known, line_known; /* line_known: it has code, but not at that column */
+	unsigned next_line;          /* the first behind it that has code; 0: none */
+};
+/* Where rows of the line table of that line are; file: the end of a path, "a.c", "src/a.c". column: 0 any. */
+void debuginfo_line(struct debuginfo *d, const char *file, unsigned line, unsigned column,
+	struct source_line *ret);
 /* Types that scripts name are looked for in that program, too: it is opened when there is a name that
  * no source before has. */
 void types_add_program(struct types *ts, const char *path);

@@ -9,7 +9,8 @@
 #define LIBDW_DWARF(F)                                                                               \
 	F(attr) F(attr_integrate) F(begin_elf) F(child) F(diecu) F(diename) F(end) F(entrypc)     \
 	F(formaddr) F(formflag) F(formref_die) F(formudata) F(get_units) F(getlocation) \
-	F(getlocation_addr) F(ranges) F(siblingof) F(srclang) F(tag)
+	F(getlocation_addr) F(getsrclines) F(lineaddr) F(linecol) F(lineendsequence) F(lineno) F(linesrc) \
+	F(onesrcline) F(ranges) F(siblingof) F(srclang) F(tag)
 
 /* elf_NAME() is libdw()->elf_NAME(). */
 #define LIBDW_ELF(F) F(begin) F(cntl) F(end) F(rawfile) F(version)

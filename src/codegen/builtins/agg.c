@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* agg.c - aggregations: count(), hist().. Their .gen gets the element of this CPU in `into`, zeros if it
+/* agg.c - aggregations: count(), hist(), tseries().. Their .gen gets the element of this CPU in `into`, zeros if it
  * is new. Layouts: bpf/lib/record.h. */
+#include <linux/bpf.h>
+#include <string.h>
+
 #include "builtins.h"
 
 #include "bpf/lib/record.h"
@@ -175,6 +178,61 @@ static struct ir *gen_lhist(struct gen *g, struct expr *call, struct ir *into)
 	return NULL;
 }
 
+/* ---- tseries ------------------------------------------------------------ */
+
+static const char *const series_names[] = {
+	[SERIES_AVG] = "avg", [SERIES_MAX] = "max", [SERIES_MIN] = "min", [SERIES_SUM] = "sum",
+};
+
+/* -1: there is none of that name. */
+static int series_by_name(const struct expr *n)
+{
+	for (int i = SERIES_AVG; n && i <= SERIES_SUM; i++)
+		if (!strcmp(series_names[i], n->string.text))
+			return i;
+	return n ? -1 : SERIES_LAST;
+}
+
+static const struct type *check_tseries(struct check *c, struct expr *call)
+{
+	struct expr *length = call_arg(call, 1), *many = call_arg(call, 2), *how = call_arg(call, 3);
+	int series = series_by_name(how);
+	int64_t step = 0, n = 0;
+
+	if (!check_unstable(c, call->span, "tseries", check_env(c)->settings.unstable_tseries) ||
+		!expr_is_const(length, &step) || !expr_is_const(many, &n))
+		return type_bad;
+	if (step < 1)
+		return check_fail(c, length->span, DIAG_RANGE, "an interval is at least 1 ns, not %lld",
+			(long long)step);
+	if (n < 1 || n > TSERIES_MAX)
+		return check_fail(c, many->span, DIAG_RANGE, "tseries() keeps 1 to %d intervals, not %lld",
+			TSERIES_MAX, (long long)n);
+	if (series < 0)
+		return check_fail(c, how->span, DIAG_NAME, "tseries() can keep avg, max, min or sum of an interval, "
+			"not %s", how->string.text);
+	return type_tseries(check_arena(c), call_arg(call, 0)->type->is_signed, step, (uint32_t)n, series);
+}
+
+/* Intervals begin at multiples of their length, by the time of day. */
+static struct ir *gen_tseries(struct gen *g, struct expr *call, struct ir *into)
+{
+	static const char *const params[] = {"agg_tseries", "u64", "u64", "u64", "int"};
+	static const uint32_t sizes[] = {sizeof(struct agg_tseries)};
+	const struct type *t = call->type;
+	struct ir *v = gen_value(g, call_arg(call, 0)), *now, *interval, *at;
+
+	now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
+	now = ir_binary(g->ir, IR_ADD, now, ir_int(g->ir, g->opt->wall_ns));
+	interval = ir_binary(g->ir, IR_UDIV, now, ir_int(g->ir, t->agg.step));
+	at = gen_below(g, ir_binary(g->ir, IR_UMOD, interval, ir_int(g->ir, t->agg.buckets)), t->agg.buckets);
+	at = ir_binary(g->ir, IR_MUL, at, ir_int(g->ir, sizeof(struct agg_tseries)));
+	gen_library(g, "tseries_add", params, sizes, (struct ir *[]){
+		ir_index(g->ir, into, at), v, ir_binary(g->ir, IR_ADD, interval, ir_int(g->ir, 1)), now,
+		ir_int(g->ir, (uint64_t)t->agg.series << 1 | t->is_signed)}, 5);
+	return NULL;
+}
+
 const struct builtin builtins_agg[] = {
 	{
 		.name = "avg",
@@ -239,6 +297,14 @@ const struct builtin builtins_agg[] = {
 		.flags = BUILTIN_AGG,
 		.check = check_sum,
 		.gen = gen_sum,
+	},
+	{
+		.name = "tseries",
+		.sig = "int literal literal [format] -> special",
+		.help = "values over time: of the last N intervals of LENGTH ns, the last value or avg, max, min, sum",
+		.flags = BUILTIN_AGG,
+		.check = check_tseries,
+		.gen = gen_tseries,
 	},
 	BUILTINS_END,
 };

@@ -2,6 +2,7 @@
 /* builtins.h - what the files of builtins share, and the families. */
 #pragma once
 #include "base/arena.h"
+#include "base/owner.h"
 #include "codegen/gen.h"
 #include "model/builtin.h"
 #include "model/type.h"
@@ -13,12 +14,15 @@ extern const struct builtin builtins_agg[];
 extern const struct builtin builtins_assert[];
 extern const struct builtin builtins_cgroup[];
 extern const struct builtin builtins_change[];
+extern const struct builtin builtins_clock[];
 extern const struct builtin builtins_config[];
 extern const struct builtin builtins_format[];
 extern const struct builtin builtins_map[];
+extern const struct builtin builtins_meta[];
 extern const struct builtin builtins_net[];
 extern const struct builtin builtins_output[];
 extern const struct builtin builtins_probe[];
+extern const struct builtin builtins_process[];
 extern const struct builtin builtins_script[];
 extern const struct builtin builtins_search[];
 extern const struct builtin builtins_stack[];

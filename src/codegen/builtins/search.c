@@ -122,7 +122,7 @@ const struct builtin builtins_search[] = {
 	{
 		.name = "memcmp",
 		.sig = "any any literal -> special",
-		.help = "0 if the first LENGTH bytes of two values are equal, else the difference of the first that differ",
+		.help = "0 if the first LENGTH bytes of two values are equal, else the first difference",
 		.check = check_memcmp,
 		.gen = gen_memcmp,
 	},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* task.c - the process, the CPU, the time. */
+/* task.c - the current thread and the CPU. */
 #include <linux/bpf.h>
 #include <string.h>
 
 #include "builtins.h"
 
+#include "codegen/regs.h"
 #include "types/types.h"
 
 static struct ir *high_half(struct gen *g, struct ir *v)
@@ -26,14 +27,33 @@ struct ir *gen_current_pid(struct gen *g)
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
+/* pid(init): as the first PID namespace counts. */
+static bool of_first_namespace(const struct expr *call)
+{
+	return call_arg(call, 0) && !strcmp(call_arg(call, 0)->word, "init");
+}
+
+static const struct type *check_pid(struct check *c, struct expr *call)
+{
+	struct expr *mode = call_arg(call, 0);
+
+	if (!mode || !strcmp(mode->word, "init") || !strcmp(mode->word, "curr_ns"))
+		return NULL;
+	check_fail(c, mode->span, DIAG_ARG_TYPE, "unknown PID namespace: %s", mode->word);
+	check_hint(c, "init is the first one, curr_ns is that of strata");
+	return type_bad;
+}
+
 static struct ir *gen_pid(struct gen *g, struct expr *call, struct ir *into)
 {
+	if (of_first_namespace(call))
+		return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 	return gen_current_pid(g);
 }
 
 static struct ir *gen_tid(struct gen *g, struct expr *call, struct ir *into)
 {
-	if (g->opt->pid_ns)
+	if (g->opt->pid_ns && !of_first_namespace(call))
 		return low_half(g, ir_library(g->ir, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
@@ -64,16 +84,32 @@ static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 	return dst;
 }
 
-static struct ir *gen_nsecs(struct gen *g, struct expr *call, struct ir *into)
+static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 {
-	return gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
+	return low_half(g, gen_call(g, BPF_FUNC_get_numa_node_id, 0));
 }
 
-static struct ir *gen_elapsed(struct gen *g, struct expr *call, struct ir *into)
+static bool is_interrupt(const struct provider *p)
 {
-	struct ir *now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
+	return p->prog_type == BPF_PROG_TYPE_PERF_EVENT;
+}
 
-	return ir_binary(g->ir, IR_SUB, now, ir_int(g->ir, g->opt->start_ns));
+/* Where it cannot be asked it is known: uprobes, begin and end run for a program, the others in the kernel. */
+static const struct type *check_usermode(struct check *c, struct expr *call)
+{
+	return type_uint8;
+}
+
+static struct ir *gen_usermode(struct gen *g, struct expr *call, struct ir *into)
+{
+	const struct provider *p = g->provider;
+	struct ir *v;
+
+	if (!is_interrupt(p))
+		return ir_int(g->ir, p->run != RUN_ATTACHED || (p->ctx == CTX_PT_REGS && !p->kernel));
+	v = ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_mode(), 8, false);
+	v = ir_binary(g->ir, IR_AND, v, ir_int(g->ir, regs_mode_mask()));
+	return ir_compare(g->ir, IR_EQ, v, ir_int(g->ir, regs_mode_user()));
 }
 
 static struct ir *gen_rand(struct gen *g, struct expr *call, struct ir *into)
@@ -100,49 +136,6 @@ static struct ir *gen_curtask(struct gen *g, struct expr *call, struct ir *into)
 	return gen_call(g, BPF_FUNC_get_current_task, 0);
 }
 
-/* ---- the parent --------------------------------------------------------- */
-
-static bool parent_offsets(struct check *c, const char *name, struct member ret[2])
-{
-	struct types *types = check_env(c)->types;
-	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
-
-	return task && type_member(task, "real_parent", &ret[0]) && type_member(task, name, &ret[1]);
-}
-
-/* Of the parent: which member it is, is kept for .gen. */
-static const struct type *check_parent(struct check *c, struct expr *call)
-{
-	bool comm = !strcmp(call->call.name, "pcomm");
-	struct member *m = arena_new_array(check_arena(c), struct member, 2);
-
-	if (!parent_offsets(c, comm ? "comm" : "tgid", m))
-		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
-			"which %s needs", call->call.name);
-	call->call.data = m;
-	return comm ? m[1].type : type_uint32;
-}
-
-static struct ir *gen_parent(struct gen *g, struct expr *call, struct ir *into)
-{
-	const struct member *m = call->call.data;
-	struct ir *slot = gen_tmp(g, 8), *addr, *dst;
-	bool text = type_in_memory(call->type);
-
-	addr = ir_binary(g->ir, IR_ADD, gen_call(g, BPF_FUNC_get_current_task, 0),
-		ir_int(g->ir, m[0].offset));
-	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8), addr);
-	addr = ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false), ir_int(g->ir, m[1].offset));
-	if (!text) {
-		gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 4), addr);
-		return ir_load(g->ir, slot, 0, 4, false);
-	}
-	dst = into ? into : gen_mem(g, call->type->size);
-	gen_zero(g, dst, call->type->size);
-	gen_read(g, SPACE_KERNEL, true, dst, ir_int(g->ir, call->type->size), addr);
-	return dst;
-}
-
 const struct builtin builtins_task[] = {
 	{
 		.name = "comm",
@@ -167,13 +160,6 @@ const struct builtin builtins_task[] = {
 		.gen = gen_curtask,
 	},
 	{
-		.name = "elapsed",
-		.sig = " -> uint64",
-		.help = "nanoseconds since strata started",
-		.flags = BUILTIN_VAR,
-		.gen = gen_elapsed,
-	},
-	{
 		.name = "gid",
 		.sig = " -> uint32",
 		.help = "group id of the current process",
@@ -188,34 +174,19 @@ const struct builtin builtins_task[] = {
 		.gen = gen_ncpus,
 	},
 	{
-		.name = "nsecs",
-		.sig = " -> uint64",
-		.help = "nanoseconds since boot, time asleep included",
+		.name = "numaid",
+		.sig = " -> uint32",
+		.help = "NUMA node of the current CPU",
 		.flags = BUILTIN_VAR,
-		.gen = gen_nsecs,
-	},
-	{
-		.name = "pcomm",
-		.sig = " -> special",
-		.help = "name of the parent process",
-		.flags = BUILTIN_VAR,
-		.check = check_parent,
-		.gen = gen_parent,
+		.gen = gen_numaid,
 	},
 	{
 		.name = "pid",
-		.sig = " -> uint32",
-		.help = "process id, as userspace counts them",
+		.sig = "[word] -> uint32",
+		.help = "process id in strata's PID namespace; pid(init): in the first",
 		.flags = BUILTIN_VAR,
+		.check = check_pid,
 		.gen = gen_pid,
-	},
-	{
-		.name = "ppid",
-		.sig = " -> special",
-		.help = "process id of the parent process, in the first PID namespace",
-		.flags = BUILTIN_VAR,
-		.check = check_parent,
-		.gen = gen_parent,
 	},
 	{
 		.name = "rand",
@@ -226,9 +197,10 @@ const struct builtin builtins_task[] = {
 	},
 	{
 		.name = "tid",
-		.sig = " -> uint32",
-		.help = "thread id, as userspace counts them",
+		.sig = "[word] -> uint32",
+		.help = "thread id in strata's PID namespace; tid(init): in the first",
 		.flags = BUILTIN_VAR,
+		.check = check_pid,
 		.gen = gen_tid,
 	},
 	{
@@ -237,6 +209,14 @@ const struct builtin builtins_task[] = {
 		.help = "user id of the current process",
 		.flags = BUILTIN_VAR,
 		.gen = gen_uid,
+	},
+	{
+		.name = "usermode",
+		.sig = " -> special",
+		.help = "1: the probe interrupted a program, 0: the kernel",
+		.flags = BUILTIN_VAR,
+		.check = check_usermode,
+		.gen = gen_usermode,
 	},
 	BUILTINS_END,
 };

@@ -60,6 +60,11 @@ static const struct type *check_signal_name(struct check *c, struct expr *call)
 	return type_shown(check_arena(c), SHOWN_SIGNAL, NULL);
 }
 
+static const struct type *check_syscall_name(struct check *c, struct expr *call)
+{
+	return type_shown(check_arena(c), SHOWN_SYSCALL, NULL);
+}
+
 static const struct type *check_username(struct check *c, struct expr *call)
 {
 	return type_shown(check_arena(c), SHOWN_USER, NULL);
@@ -93,6 +98,13 @@ const struct builtin builtins_text[] = {
 		.help = "a time in ns since boot, as nsecs gives it, by a format: see strftime(3)",
 		.check = check_strftime,
 		.gen = gen_strftime,
+	},
+	{
+		.name = "syscall_name",
+		.sig = "int -> special",
+		.help = "the name of a system call by its number",
+		.check = check_syscall_name,
+		.gen = gen_number,
 	},
 	{
 		.name = "time",

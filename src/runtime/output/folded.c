@@ -14,54 +14,18 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "model/image.h"
-#include "model/type.h"
+#include "profile.h"
 #include "runtime/maps.h"
 #include "runtime/show.h"
 #include "text.h"
 
-static bool is_stacks(const struct image_map *m)
-{
-	return type_has(m->key, TYPE_STACK) && (m->value->kind == TYPE_INT || m->value->kind == TYPE_AGG);
-}
-
-static bool is_signed(const struct type *t)
-{
-	return t->is_signed && !(t->kind == TYPE_AGG && (t->agg.kind == AGG_COUNT || t->agg.kind >= AGG_HIST));
-}
-
-/* The width of a stack in the graph: the sum of an average, the number of values of a histogram. */
-static uint64_t weight_of(const struct type *t, const uint8_t *value)
-{
-	const uint64_t *v = (const uint64_t *)value;
-	uint64_t sum = 0;
-
-	if (t->kind == TYPE_INT)
-		return (uint64_t)show_int(t, value);
-	switch (t->agg.kind) {
-	case AGG_COUNT:
-	case AGG_SUM:
-	case AGG_MIN:
-	case AGG_MAX:
-		return v[0];
-	case AGG_AVG:
-	case AGG_STATS:
-		return v[1];
-	case AGG_HIST:
-	case AGG_LHIST:
-		break;
-	}
-	for (uint32_t i = 0; i < t->agg.buckets; i++)
-		sum += v[i];
-	return sum;
-}
-
 /* false: it is negative, which has no width. */
 static bool add_line(struct out *o, const struct map_content *c, const struct map_entry *e)
 {
-	uint64_t weight = weight_of(c->map->value, e->value);
 	struct str text = {};
+	uint64_t weight;
 
-	if (is_signed(c->map->value) && (int64_t)weight < 0)
+	if (!profile_weight(c->map->value, e->value, &weight))
 		return false;
 	show_folded_key(o->show, c->map->key, e, &text);
 	if (!text.len)
@@ -75,7 +39,7 @@ static void print_map(struct out *o, const struct map_content *c)
 {
 	size_t negative = 0;
 
-	if (!is_stacks(c->map)) {
+	if (!profile_is_map(c->map)) {
 		text_map(o->show, c, false, stderr);
 		return;
 	}
@@ -99,7 +63,7 @@ static void print_value(struct out *o, const struct type *t, const uint8_t *data
 static void begin(struct out *o, const struct image *img)
 {
 	for (unsigned i = 0; i < img->nmaps; i++)
-		if (is_stacks(&img->maps[i]))
+		if (profile_is_map(&img->maps[i]))
 			return;
 	log_warn("-f folded writes maps keyed by stacks, as @[ustack] = count(): this script has none");
 }

@@ -26,6 +26,14 @@ const struct output *output_by_name(const char *name)
 	return NULL;
 }
 
+const struct output *output_by_file(const char *file)
+{
+	const char *dot = file ? strrchr(file, '.') : NULL;
+	const struct output *o = dot ? output_by_name(dot + 1) : NULL;
+
+	return o ? o : outputs[0];
+}
+
 const char *output_nearest(const char *written)
 {
 	const char *names[ARRAY_SIZE(outputs)];

@@ -81,6 +81,8 @@ struct output {
 	/* The scripts have ended: these maps come next, n of them, and then nothing. NULL: nothing
 	 * to do. */
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
+	/* After the last map. NULL: nothing to do. */
+	void (*finish)(struct out *o);
 };
 
 #define O(name) extern const struct output output_##name;
@@ -92,6 +94,8 @@ extern const struct output *const outputs[];
 
 /* NULL: there is none. */
 const struct output *output_by_name(const char *name);
+/* By the end of a file's name: x.svg; else the default. file may be NULL. */
+const struct output *output_by_file(const char *file);
 /* The name nearest to what was written; NULL: none is near. */
 const char *output_nearest(const char *written);
 /* For formats without events: prints it to stderr. */

@@ -61,6 +61,9 @@ static void show_agg(const struct type *t, const uint8_t *value, int64_t div, st
 	case AGG_HIST:
 	case AGG_LHIST:
 		show_hist(t, v, div, out);
+		break;
+	case AGG_TSERIES: /* see add_value() */
+		break;
 	}
 }
 
@@ -69,10 +72,15 @@ static bool is_hist(const struct type *t)
 	return t->kind == TYPE_AGG && t->agg.kind >= AGG_HIST;
 }
 
-static void add_value(const struct show *s, const struct type *t, const struct map_entry *e,
-	int64_t div, struct str *out)
+static void add_value(const struct show *s, const struct map_content *c, const struct map_entry *e,
+	struct str *out)
 {
-	if (t->kind == TYPE_AGG)
+	const struct type *t = c->map->value;
+	int64_t div = c->div;
+
+	if (t->kind == TYPE_AGG && t->agg.kind == AGG_TSERIES)
+		show_tseries(t, e->value, c->last, out);
+	else if (t->kind == TYPE_AGG)
 		show_agg(t, e->value, div, out);
 	else if (t->kind == TYPE_INT && div > 1)
 		add_int(out, t->is_signed, show_int(t, e->value), div);
@@ -166,7 +174,7 @@ static void add_entry(const struct show *s, const struct map_content *c, const s
 			add_key(s, m->key, e, out);
 		str_add(out, is_hist(m->value) ? ":\n" : ": ");
 	}
-	add_value(s, m->value, e, c->div, out);
+	add_value(s, c, e, out);
 	if (share >= 0)
 		str_addf(out, "  %.1f %%", share);
 	str_addc(out, '\n');

@@ -49,6 +49,41 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, co
 			   arena_printf(env->arena, "%s:%s%s", ap->provider->name, module, name);
 }
 
+/* kprobe:0xffffffff81234567: any instruction of the kernel. The kernel cannot tell whether one begins
+ * there, hence --unsafe. */
+static bool add_address(const struct resolve_env *env, struct attach_point *ap, const char *text, uint64_t addr)
+{
+	const char *name = text, *module;
+	uint64_t offset = 0;
+	struct place *p;
+
+	if (ap->provider->has_retval)
+		return form_error(env, ap, "a return probe takes no address");
+	if (!env->unsafe && !env->listing) {
+		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_UNSAFE,
+			"a kprobe at an address may crash the kernel if no instruction begins there");
+		diag_hint(env->diags, "--unsafe allows it");
+		return false;
+	}
+	target_ksym(env->target, addr, &name, &offset, &module);
+	p = place_add(env, ap);
+	p->func = arena_strdup(env->arena, name);
+	p->offset = addr;
+	p->alone = p->by_address = true;
+	p->name = arena_printf(env->arena, "%s:%s", ap->provider->name, text);
+	return true;
+}
+
+static bool is_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*ret = strtoull(text, &end, 0);
+	return !*end;
+}
+
 static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
 	const char *module, const char *what)
 {
@@ -76,11 +111,14 @@ static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap
 	const char *module = ap->nwords == 3 ? ap->words[1] : "";
 	uint64_t offset = offset_of(what, &plus);
 	const char *const *names;
+	uint64_t addr;
 
 	if (ap->nwords != 2 && ap->nwords != 3)
 		return form_error(env, ap, "a kernel function is missing");
 	if (plus && ap->provider->has_retval)
 		return form_error(env, ap, "a return probe takes no offset");
+	if (ap->nwords == 2 && is_address(what, &addr))
+		return add_address(env, ap, what, addr);
 	if (plus)
 		what = arena_strndup(env->arena, what, plus - what);
 	names = target_kernel_functions(env->target, module, what, strchr(what, '*') != NULL);
@@ -116,7 +154,7 @@ static struct bpf_link *link_single(const void *batch, size_t i, size_t n)
 	LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = b->cookies[i],
 		.offset = probe_place(b->p, i)->offset, .retprobe = b->ret);
 
-	return bpf_program__attach_kprobe_opts(b->p->bpf, b->names[i], &opts);
+	return bpf_program__attach_kprobe_opts(b->p->bpf, probe_place(b->p, i)->by_address ? NULL : b->names[i], &opts);
 }
 
 static int attach_singles(const struct batch *b, const struct place *const *places)
@@ -194,7 +232,7 @@ static const char *kprobe_lacks(struct target *t)
 const struct provider provider_kprobe = {
 	.name = "kprobe",
 	.short_name = "k",
-	.form = "kprobe:FUNCTION, :MODULE:FUNCTION or :FUNCTION+OFFSET",
+	.form = "kprobe:FUNCTION, :MODULE:FUNCTION, :FUNCTION+OFFSET or :ADDRESS",
 	.help = "a function of the kernel is entered",
 	.ctx = CTX_PT_REGS,
 	.prog_type = BPF_PROG_TYPE_KPROBE,

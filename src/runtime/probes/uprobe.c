@@ -18,6 +18,7 @@
 #include "target/elf.h"
 #include "target/target.h"
 #include "types/debuginfo.h"
+#include "unwinders/demangle.h"
 #include "unwinders/go/pclntab.h"
 #include "uprobe_args.h"
 
@@ -42,17 +43,45 @@ struct program {
 	struct debuginfo *debug; /* likewise */
 };
 
+/* What an attach point wants of its file. */
+struct wanted {
+	const char *what;    /* a function, an address, a pattern; */
+	bool cpp;            /* by names as C++ has them; */
+	const char *file;    /* or of this source file */
+	unsigned line, column; /* this line (0: not so), at this column (0: any); */
+	const char *written; /* the probe's name, from the @ on */
+};
+
+/* What a place of a file is called. */
+struct called {
+	const char *written; /* in the probe's name, behind the file: ":main+4", "@a.c:7" */
+	const char *symbol;  /* of the function that it is in */
+	bool inside;         /* not where the function begins */
+};
+
+/* A symbol that is a function's, for people; lists have what can be written. */
+static const char *function_name(const struct resolve_env *env, const char *symbol)
+{
+	_cleanup_(freep) char *name = env->listing ? NULL : demangle(symbol);
+
+	return arena_strdup(env->arena, name ? name : symbol);
+}
+
 static struct place *add_place(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, const char *func, uint64_t offset)
+	const char *path, const struct called *c, uint64_t offset)
 {
 	struct place *p = place_add(env, ap);
 
 	p->path = path;
-	p->func = func;
+	p->func = function_name(env, c->symbol);
 	p->offset = offset;
-	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name,
-		uprobe_file_name(ap, path), func);
+	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path), c->written);
 	return p;
+}
+
+static struct called called_so(const struct resolve_env *env, const char *symbol)
+{
+	return (struct called){arena_printf(env->arena, ":%s", symbol), symbol, false};
 }
 
 /* Linux (seen up to 6.18, x86_64) takes the opcode of an AVX instruction for the plain
@@ -85,7 +114,7 @@ static bool can_probe(struct elf *e, uint64_t vaddr)
 /* Go moves stacks, and a return address that the kernel has replaced there confuses it:
  * what is probed is its return instructions. */
 static void add_returns(const struct resolve_env *env, struct attach_point *ap,
-	const struct program *p, const struct pcln_function *f, const char *name)
+	const struct program *p, const struct pcln_function *f, const struct called *c)
 {
 	_cleanup_(code_closep) struct code *code = NULL;
 	const uint8_t *bytes = elf_at(p->elf, f->start, f->end - f->start);
@@ -95,7 +124,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 
 	if (!bytes || code_open(elf_machine(p->elf), false, &code)) {
 		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
-			"uretprobes on %s need libcapstone, which is not installed", name);
+			"uretprobes on %s need libcapstone, which is not installed", c->symbol);
 		return;
 	}
 	for (uint64_t at = f->start; at < f->end; at += insn.size) {
@@ -107,13 +136,13 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 		}
 		if (insn.flow != CODE_RETURN || !elf_vaddr_to_offset(p->elf, at, &offset))
 			continue;
-		place = add_place(env, ap, p->path, name, offset);
+		place = add_place(env, ap, p->path, c, offset);
 		place->abi = ABI_GO;
 		place->at_return = true;
 	}
 	if (ap->nplaces == before && !strchr(ap->words[ap->nwords - 1], '*'))
 		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
-			"%s has no return instruction: it never returns", name);
+			"%s has no return instruction: it never returns", c->symbol);
 }
 
 /* The compiler's functions have their arguments in registers. Those of the assembler on
@@ -140,7 +169,7 @@ static enum place_abi abi_of(const struct program *p, const struct pcln_function
 }
 
 static void add_at(const struct resolve_env *env, struct attach_point *ap,
-	const struct program *p, const char *name, uint64_t vaddr)
+	const struct program *p, const struct called *c, uint64_t vaddr)
 {
 	struct pcln_function f;
 	struct place *place;
@@ -149,15 +178,14 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 
 	if (!uprobe_offset(p->elf, vaddr, &offset))
 		return;
-	name = arena_strdup(env->arena, name);
 	if (go && ap->provider->has_retval) {
-		add_returns(env, ap, p, &f, name);
+		add_returns(env, ap, p, &f, c);
 		return;
 	}
-	place = add_place(env, ap, p->path, name, offset);
+	place = add_place(env, ap, p->path, c, offset);
 	place->abi = go ? abi_of(p, &f) : ABI_C;
 	if (p->debug)
-		uprobe_types(env, ap, p->debug, place, vaddr);
+		uprobe_types(env, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
 }
 
 /* Go's functions of files without symbols. */
@@ -167,8 +195,19 @@ static void add_matching_go(const struct resolve_env *env, struct attach_point *
 	struct pcln_function f;
 
 	for (size_t i = 0; i < pclntab_functions(p->go); i++)
-		if (pclntab_function(p->go, i, &f) && glob_match(pattern, f.name))
-			add_at(env, ap, p, f.name, f.start);
+		if (pclntab_function(p->go, i, &f) && glob_match(pattern, f.name)) {
+			struct called c = called_so(env, f.name);
+
+			add_at(env, ap, p, &c, f.start);
+		}
+}
+
+static bool is_probed_well(const struct program *p, const struct elf_symbol *s)
+{
+	if (can_probe(p->elf, s->vaddr))
+		return true;
+	log_info("passed over %s: the kernel would run its first instruction wrongly", s->name);
+	return false;
 }
 
 /* An address with several names is one place, called by the first of them; lists have all. */
@@ -180,19 +219,91 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t last = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
+		struct called c;
+
 		if (!is_function(&s[i]) || (s[i].vaddr == last && !env->listing) || !glob_match(pattern, s[i].name))
 			continue;
 		last = s[i].vaddr;
-		if (!can_probe(p->elf, last)) {
-			log_info("passed over %s: the kernel would run its first instruction "
-				 "wrongly", s[i].name);
+		if (!is_probed_well(p, &s[i]))
 			continue;
-		}
-		add_at(env, ap, p, s[i].name, last);
+		c = called_so(env, s[i].name);
+		add_at(env, ap, p, &c, last);
 	}
 	if (!n && p->go)
 		add_matching_go(env, ap, p, pattern);
 }
+
+/* ---- C++ ---------------------------------------------------------------- */
+
+/* Where the list of parameters begins: the last parenthesis outside of <>, or the end. */
+static size_t name_len(const char *demangled)
+{
+	size_t len = strlen(demangled), open = len;
+	int depth = 0;
+
+	for (size_t i = len; i-- > 0;) {
+		if (demangled[i] == ')')
+			depth++;
+		else if (demangled[i] == '(' && --depth == 0)
+			return i;
+	}
+	return open;
+}
+
+/* A function of a template has its result in front of its name, which ends at a space outside of <>. */
+static const char *behind_result(const char *demangled, size_t len)
+{
+	const char *start = demangled;
+	int depth = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		depth += (demangled[i] == '<') - (demangled[i] == '>');
+		if (demangled[i] == ' ' && depth == 0)
+			start = demangled + i + 1;
+	}
+	return start;
+}
+
+/* With and without parameters, result, and as the symbol has it: functions of C, too. */
+static bool is_cpp(struct arena *a, const char *pattern, const char *symbol, const char *demangled)
+{
+	const char *name;
+	size_t n;
+
+	if (glob_match(pattern, symbol))
+		return true;
+	if (!demangled)
+		return false;
+	n = name_len(demangled);
+	name = behind_result(demangled, n);
+	return glob_match(pattern, demangled) || glob_match(pattern, name) ||
+	       glob_match(pattern, arena_strndup(a, name, demangled + n - name)) ||
+	       glob_match(pattern, arena_strndup(a, demangled, n));
+}
+
+static void add_cpp(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	const char *pattern)
+{
+	const struct elf_symbol *s;
+	size_t n = elf_symbols(p->elf, &s);
+	uint64_t last = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(freep) char *name = is_function(&s[i]) ? demangle(s[i].name) : NULL;
+		struct called c = {.symbol = s[i].name};
+
+		if (!is_function(&s[i]) || s[i].vaddr == last || !is_cpp(env->arena, pattern, s[i].name, name))
+			continue;
+		last = s[i].vaddr;
+		if (!is_probed_well(p, &s[i]))
+			continue;
+		c.written = name ? arena_printf(env->arena, ":cpp:\"%s\"", name) :
+				   arena_printf(env->arena, ":cpp:%s", s[i].name);
+		add_at(env, ap, p, &c, last);
+	}
+}
+
+/* ---- addresses and names ------------------------------------------------ */
 
 static bool parse_address(const char *text, uint64_t *ret)
 {
@@ -204,16 +315,26 @@ static bool parse_address(const char *text, uint64_t *ret)
 	return *end == 0;
 }
 
-static void add_address(const struct resolve_env *env, struct attach_point *ap,
-	const struct program *p, const char *text, uint64_t vaddr)
+static bool may_probe(const struct resolve_env *env, const struct attach_point *ap, const struct program *p,
+	const char *text, uint64_t vaddr)
 {
-	if (!can_probe(p->elf, vaddr)) {
-		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
-			"%s cannot be probed: the kernel would run the instruction there wrongly",
-			text);
-		return;
-	}
-	add_at(env, ap, p, text, vaddr);
+	if (can_probe(p->elf, vaddr))
+		return true;
+	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
+		"%s cannot be probed: the kernel would run the instruction there wrongly", text);
+	return false;
+}
+
+/* Within a function, whose symbol may be known already. */
+static void add_inside(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	struct called c, uint64_t vaddr)
+{
+	const struct elf_symbol *s = c.symbol ? NULL : elf_symbol_at(p->elf, vaddr);
+
+	c.symbol = c.symbol ? c.symbol : s ? s->name : c.written + 1;
+	c.inside = !s || s->vaddr != vaddr;
+	if (may_probe(env, ap, p, c.written + 1, vaddr))
+		add_at(env, ap, p, &c, vaddr);
 }
 
 static bool find_go(const struct pclntab *go, const char *name, struct elf_symbol *ret)
@@ -259,22 +380,72 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *what)
 {
 	const char *plus = strrchr(what, '+');
+	struct called c = called_so(env, what);
 	struct elf_symbol s;
 	uint64_t add = 0;
 
 	if (strchr(what, '*')) {
 		add_matching(env, ap, p, what);
 	} else if (parse_address(what, &add)) {
-		add_address(env, ap, p, what, add);
+		c.symbol = NULL;
+		add_inside(env, ap, p, c, add);
 	} else if (find_function(p, what, &s)) {
-		add_address(env, ap, p, what, s.vaddr);
+		if (may_probe(env, ap, p, what, s.vaddr))
+			add_at(env, ap, p, &c, s.vaddr);
 	} else if (plus && parse_address(plus + 1, &add) &&
 		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
+		c.symbol = arena_strdup(env->arena, s.name);
 		if (add < (s.size ? s.size : 1))
-			add_address(env, ap, p, what, s.vaddr + add);
+			add_inside(env, ap, p, c, s.vaddr + add);
 		else
 			beyond(env, ap, &s, add);
 	}
+}
+
+/* ---- lines of source files ---------------------------------------------- */
+
+static bool no_line(const struct resolve_env *env, const struct attach_point *ap, const struct wanted *w,
+	const struct source_line *l)
+{
+	struct span at = ap->word_spans[l->file_known ? 2 : 1];
+
+	if (!(l->line_known ? missing_place(env, ap->word_spans[3], "%s:%u has no code at column %u", w->file, w->line,
+				      w->column) :
+		    l->file_known ? missing_place(env, at, "%s:%u has no code", w->file, w->line) :
+				    missing_place(env, at, "the debug information of %s has no source file %s",
+					    ap->words[1], w->file)))
+		return true;
+	if (!l->line_known && l->next_line)
+		diag_hint(env->diags, "the next line with code is %u", l->next_line);
+	return missing_allowed(env);
+}
+
+/* Of each function that has code of the line, where that begins: the line may be inlined into several, and
+ * its code in pieces. */
+static bool add_line(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	const struct wanted *w)
+{
+	const struct elf_symbol *before = NULL;
+	struct source_line l;
+	const char *why, *hint;
+	struct debuginfo *d = env->types ? types_debuginfo(env->types, p->path, &why, &hint) : NULL;
+	unsigned places = ap->nplaces;
+
+	if (!d) {
+		diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s: %s: its lines are not known", p->path,
+			env->types ? why : "it is not read here");
+		return false;
+	}
+	debuginfo_line(d, w->file, w->line, w->column, &l);
+	for (size_t i = 0; i < l.n; i++) {
+		const struct elf_symbol *s = elf_symbol_at(p->elf, l.addresses[i]);
+
+		if (s && s == before)
+			continue;
+		before = s;
+		add_inside(env, ap, p, (struct called){.written = w->written}, l.addresses[i]);
+	}
+	return ap->nplaces > places || diags_failed(env->diags) || no_line(env, ap, w, &l);
 }
 
 static void suggest_function(const struct resolve_env *env, const char *path,
@@ -347,8 +518,20 @@ static void tell_go(const struct attach_point *ap)
 	}
 }
 
+static bool add_wanted(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	const struct wanted *w)
+{
+	if (w->line)
+		return add_line(env, ap, p, w);
+	if (w->cpp)
+		add_cpp(env, ap, p, w->what);
+	else
+		add_function(env, ap, p, w->what);
+	return true;
+}
+
 static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, const char *what)
+	const char *path, const struct wanted *w)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
@@ -362,47 +545,118 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 		types_add_program(env->types, path);
 	if (uprobe_wants_types(env, ap))
 		debug = uprobe_debuginfo(env, ap, path);
-	add_function(env, ap, &(struct program){path, e, go, debug}, what);
-	if (!failed && diags_failed(env->diags)) { /* one error is enough for a place */
+	if (!add_wanted(env, ap, &(struct program){path, e, go, debug}, w) ||
+		(!failed && diags_failed(env->diags))) { /* one error is enough for a place */
 		ap->places = NULL;
 		ap->nplaces = 0;
 		return false;
 	}
 	if (go)
 		tell_go(ap);
-	if (strchr(what, '*'))
+	if (strchr(w->what, '*'))
 		hint_launcher(env, ap, path, e);
 	return true;
 }
 
+/* ---- forms -------------------------------------------------------------- */
+
 /* -l uprobe:libc: all its functions. */
 static bool is_file_alone(const struct resolve_env *env, const struct attach_point *ap)
 {
-	return env->listing && ap->nwords == 2 && (!strchr(ap->words[1], '*') || strchr(ap->words[1], '/'));
+	const char *name = ap->words[1];
+
+	return env->listing && ap->nwords == 2 &&
+	       (strchr(name, '/') || (!strchr(name, '*') && *target_find_binary(env->target, name, NULL)));
+}
+
+static bool is_number(const char *text, unsigned *ret)
+{
+	char *end;
+	unsigned long n = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
+
+	*ret = n && n <= INT32_MAX && !*end ? (unsigned)n : 0;
+	return *ret;
+}
+
+/* PATH@FILE:LINE[:COLUMN]; a file whose own name has an @ comes first. */
+static bool is_line(const struct resolve_env *env, struct attach_point *ap, struct wanted *w)
+{
+	const char *at = ap->nwords > 2 ? strrchr(ap->words[1], '@') : NULL;
+
+	if (!at || !at[1] || ap->nwords > 4 || !is_number(ap->words[2], &w->line) ||
+		(ap->nwords == 4 && !is_number(ap->words[3], &w->column)) ||
+		target_is_elf(env->target, ap->words[1]))
+		return w->line = 0;
+	w->file = at + 1;
+	w->what = ap->words[2];
+	w->written = arena_printf(env->arena, w->column ? "@%s:%u:%u" : "@%s:%u", w->file, w->line, w->column);
+	ap->words[1] = arena_strndup(env->arena, ap->words[1], at - ap->words[1]);
+	return true;
+}
+
+/* Unquoted, ns::f is three words. */
+static const char *joined(const struct resolve_env *env, const struct attach_point *ap, unsigned from)
+{
+	const char *text = ap->words[from];
+
+	for (unsigned i = from + 1; i < ap->nwords; i++)
+		text = arena_printf(env->arena, "%s:%s", text, ap->words[i]);
+	return text;
+}
+
+/* FUNCTION alone is one of the traced program. */
+static void add_program_word(const struct resolve_env *env, struct attach_point *ap)
+{
+	const char **words = arena_new_array(env->arena, const char *, 3);
+	struct span *spans = arena_new_array(env->arena, struct span, 3);
+
+	words[0] = ap->words[0];
+	words[1] = env->listing ? "*" : "";
+	words[2] = ap->words[1];
+	spans[0] = ap->word_spans[0];
+	spans[1] = spans[2] = ap->word_spans[1];
+	ap->words = words;
+	ap->word_spans = spans;
+	ap->nwords = 3;
+}
+
+static bool read_form(const struct resolve_env *env, struct attach_point *ap, struct wanted *w)
+{
+	if (ap->nwords == 2 && is_file_alone(env, ap)) {
+		w->what = "*";
+		return true;
+	}
+	if (ap->nwords == 2 && env->pid)
+		add_program_word(env, ap);
+	if (is_line(env, ap, w))
+		return true;
+	w->cpp = ap->nwords > 3 && !strcmp(ap->words[2], "cpp");
+	if (ap->nwords != 3 && !w->cpp)
+		return form_error(env, ap, "a uprobe needs a file and a function");
+	w->what = joined(env, ap, w->cpp ? 3 : 2);
+	return true;
 }
 
 static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
 {
-	bool alone = is_file_alone(env, ap);
-	const char *what = alone ? "*" : ap->words[ap->nwords - 1], *first = NULL;
-	const char *const *files;
+	struct resolve_env quiet = *env;
+	const char *const *files, *const *f;
+	struct wanted w = {};
 
-	if (ap->nwords == 4 && !strcmp(ap->words[2], "cpp"))
-		return form_error(env, ap, "bpftrace has C++ names here; strata does not yet");
-	if (ap->nwords != 3 && !alone)
-		return form_error(env, ap, "a uprobe needs a file and a function");
+	if (!read_form(env, ap, &w))
+		return false;
 	files = uprobe_files(env, ap, false);
-	if (!files || !*files)
+	if (!files)
+		return false;
+	if (!*files)
 		return env->listing || uprobe_no_file(env, ap);
-	for (; *files; files++) {
-		if (!first)
-			first = arena_strdup(env->arena, *files);
-		if (!expand_file(env, ap, arena_strdup(env->arena, *files), what) &&
+	if (!strcmp(ap->words[1], "*")) /* some of them may be gone */
+		quiet.diags = diags_new(env->arena, NULL);
+	for (f = files; *f; f++)
+		if (!expand_file(&quiet, ap, arena_strdup(env->arena, *f), &w) && quiet.diags == env->diags &&
 			!env->listing)
 			return false;
-	}
-	return ap->places || env->listing || diags_failed(env->diags) ||
-		no_function(env, ap, first, what);
+	return ap->places || env->listing || diags_failed(env->diags) || w.line || no_function(env, ap, *files, w.what);
 }
 
 static int uprobe_attach(struct loaded_probe *p)
@@ -418,7 +672,7 @@ static int uretprobe_attach(struct loaded_probe *p)
 const struct provider provider_uprobe = {
 	.name = "uprobe",
 	.short_name = "u",
-	.form = "uprobe:PATH:FUNCTION, :FUNCTION+OFFSET or :ADDRESS",
+	.form = "uprobe:PATH:FUNCTION, :FUNCTION+OFFSET, :ADDRESS or :cpp:\"NAME\", PATH@FILE:LINE",
 	.help = "a function of a program or library is entered",
 	.ctx = CTX_PT_REGS,
 	.prog_type = BPF_PROG_TYPE_KPROBE,

@@ -116,7 +116,7 @@ static bool is_worth_a_type(const struct type *t)
 }
 
 void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
-	struct place *p, uint64_t vaddr)
+	struct place *p, const char *symbol, uint64_t vaddr)
 {
 	struct signature s;
 
@@ -124,9 +124,9 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 		no_args(env, ap, p, "Go's functions have arg0, arg1.. here");
 		return;
 	}
-	if (!debuginfo_function(d, p->func, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {
-		no_args(env, ap, p, strchr(p->func, '+') ? "they are known only where a function begins" :
-			"the debug information does not have the function");
+	if (!symbol || !debuginfo_function(d, symbol, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {
+		no_args(env, ap, p, symbol ? "the debug information does not have the function" :
+			"they are known only where a function begins");
 		return;
 	}
 	if (s.inlined)

@@ -14,6 +14,6 @@ bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point
 /* Of a program; NULL after a message, which is an error where the script needs arguments. */
 struct debuginfo *uprobe_debuginfo(
 	const struct resolve_env *env, const struct attach_point *ap, const char *path);
-/* Sets fields and ret of the place, a function at the address in its file. */
+/* Sets fields and ret of the place, a function at the address in its file; symbol NULL: not at its begin. */
 void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
-	struct place *p, uint64_t vaddr);
+	struct place *p, const char *symbol, uint64_t vaddr);

@@ -77,13 +77,12 @@ static int attach_file(struct batch *b, size_t n)
 	return r;
 }
 
-/* Places of one name are one to the script: a function's returns, a USDT probe's several. The places of
- * another program may be before these. */
+/* Places that are the same have one; those before may be another program's. */
 static uint64_t cookie_of(const struct loaded_probe *p, uint32_t i)
 {
 	uint32_t at = p->prog->first_place + i;
 
-	while (at && !strcmp(p->image->places[at].place->name, p->image->places[at - 1].place->name))
+	while (at && place_is_same(p->image->places[at].place, p->image->places[at - 1].place))
 		at--;
 	return probe_cookie(p, at - p->prog->first_place);
 }

@@ -70,9 +70,23 @@ static void look_function(struct debuginfo *d, const char *name, uint64_t at)
 		look(d->arena, s.ret, 0, &left);
 }
 
+static void look_lines(struct debuginfo *d)
+{
+	struct source_line line;
+
+	for (unsigned n = 1; n < 40; n += 1 + n / 4) {
+		debuginfo_line(d, "a.c", n, n % 3, &line);
+		for (size_t i = 1; i < line.n; i++)
+			if (line.addresses[i] <= line.addresses[i - 1])
+				abort();
+	}
+}
+
 static void look_program(struct debuginfo *d)
 {
 	unsigned left = FUNCTIONS_MAX;
+
+	look_lines(d);
 
 	look_function(d, "f", 0);
 	for (size_t i = 0; i < d->ranges.len && left; i++, left--)

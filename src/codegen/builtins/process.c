@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.c - other tasks than the current one: parents, leaders, the command of -c. */
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "builtins.h"
+
+#include "types/types.h"
+
+/* ---- of a task ---------------------------------------------------------- */
+
+/* A member of the task that a member of struct task_struct points to. */
+static const struct relation {
+	const char *name, *via, *member;
+} relations[] = {
+	{"leader_comm", "group_leader", "comm"},
+	{"leader_tid", "group_leader", "pid"},
+	{"pcomm", "real_parent", "comm"},
+	{"ppid", "real_parent", "tgid"},
+};
+
+static bool offsets(struct check *c, const char *name, struct member ret[2])
+{
+	struct types *types = check_env(c)->types;
+	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
+
+	for (size_t i = 0; task && i < ARRAY_SIZE(relations); i++)
+		if (!strcmp(relations[i].name, name))
+			return type_member(task, relations[i].via, &ret[0]) &&
+				type_member(task, relations[i].member, &ret[1]);
+	return false;
+}
+
+/* Where the members are is kept for .gen. */
+static const struct type *check_relation(struct check *c, struct expr *call)
+{
+	struct member *m = arena_new_array(check_arena(c), struct member, 2);
+	struct expr *task = call_arg(call, 0);
+
+	if (!offsets(c, call->call.name, m))
+		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
+			"which %s needs", call->call.name);
+	if (task && task->type->kind != TYPE_POINTER)
+		return check_fail(c, task->span, DIAG_ARG_TYPE, "%s() takes a task, a struct task_struct *, not %s",
+			call->call.name, type_name(check_arena(c), task->type));
+	call->call.data = m;
+	return type_in_memory(m[1].type) ? m[1].type : type_uint32;
+}
+
+static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into)
+{
+	const struct member *m = call->call.data;
+	struct expr *task = call_arg(call, 0);
+	struct ir *slot = gen_tmp(g, 8), *addr, *dst;
+
+	addr = task ? gen_value(g, task) : gen_call(g, BPF_FUNC_get_current_task, 0);
+	addr = ir_binary(g->ir, IR_ADD, addr, ir_int(g->ir, m[0].offset));
+	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8), addr);
+	addr = ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false), ir_int(g->ir, m[1].offset));
+	if (!type_in_memory(call->type)) {
+		gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 4), addr);
+		return ir_load(g->ir, slot, 0, 4, false);
+	}
+	dst = into ? into : gen_mem(g, call->type->size);
+	gen_zero(g, dst, call->type->size);
+	gen_read(g, SPACE_KERNEL, true, dst, ir_int(g->ir, call->type->size), addr);
+	return dst;
+}
+
+/* ---- the command of -c -------------------------------------------------- */
+
+static const struct type *check_cpid(struct check *c, struct expr *call)
+{
+	check_becomes_int(call, (uint64_t)check_env(c)->child);
+	return type_uint32;
+}
+
+static const struct type *check_has_cpid(struct check *c, struct expr *call)
+{
+	check_becomes_bool(call, check_env(c)->child > 0);
+	return type_bool;
+}
+
+const struct builtin builtins_process[] = {
+	{
+		.name = "cpid",
+		.sig = " -> special",
+		.help = "process id of the command of -c; 0: there is none",
+		.flags = BUILTIN_VAR,
+		.check = check_cpid,
+	},
+	{
+		.name = "has_cpid",
+		.sig = " -> special",
+		.help = "is there a command of -c?",
+		.flags = BUILTIN_VAR,
+		.check = check_has_cpid,
+	},
+	{
+		.name = "leader_comm",
+		.sig = "[int] -> special",
+		.help = "name of the thread group's first thread, of the current or of a given task",
+		.flags = BUILTIN_VAR,
+		.check = check_relation,
+		.gen = gen_relation,
+	},
+	{
+		.name = "leader_tid",
+		.sig = "[int] -> special",
+		.help = "id of the thread group's first thread, likewise",
+		.flags = BUILTIN_VAR,
+		.check = check_relation,
+		.gen = gen_relation,
+	},
+	{
+		.name = "pcomm",
+		.sig = "[int] -> special",
+		.help = "name of the parent process, of the current or of a given task",
+		.flags = BUILTIN_VAR,
+		.check = check_relation,
+		.gen = gen_relation,
+	},
+	{
+		.name = "ppid",
+		.sig = "[int] -> special",
+		.help = "process id of the parent process, in the first PID namespace, likewise",
+		.flags = BUILTIN_VAR,
+		.check = check_relation,
+		.gen = gen_relation,
+	},
+	BUILTINS_END,
+};

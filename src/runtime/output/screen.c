@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* screen.c - maps as lines of a terminal. */
+#include "screen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/owner.h"
+#include "base/str.h"
+#include "model/image.h"
+#include "model/type.h"
+#include "profile.h"
+#include "runtime/maps.h"
+#include "runtime/show.h"
+#include "text.h"
+
+enum { BAR = 20, NARROW = 20 /* a branch of less than this part is folded at first */ };
+
+void screen_done(struct screen *s)
+{
+	vec_done(&s->toggled);
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+/* Appends text cut at the width, without its control characters. */
+static void add_cut(struct str *out, const char *text, unsigned width)
+{
+	mbstate_t state = {};
+	const char *end = text + strlen(text);
+
+	for (wchar_t c; text < end && width;) {
+		size_t n = mbrtowc(&c, text, (size_t)(end - text), &state);
+		int columns = n && n <= 4 ? wcwidth(c) : -1;
+
+		if (columns < 0) {
+			str_addc(out, *text == '\n' ? ' ' : *text < ' ' ? ' ' : '?');
+			n = 1;
+			columns = 1;
+			memset(&state, 0, sizeof(state));
+		} else if ((unsigned)columns <= width) {
+			str_addn(out, text, n);
+		} else {
+			return;
+		}
+		width -= (unsigned)columns;
+		text += n;
+	}
+}
+
+/* A part of the whole, in eighths of a column. */
+static void add_bar(struct str *out, double part)
+{
+	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	unsigned n = part <= 0 ? 0 : part >= 1 ? BAR * 8 : (unsigned)(part * BAR * 8 + 0.5), used = (n + 7) / 8;
+
+	for (unsigned i = 0; i < n / 8; i++)
+		str_add(out, "█");
+	str_add(out, eighths[n % 8]);
+	for (; used < BAR; used++)
+		str_addc(out, ' ');
+}
+
+/* Whole lines of text: the last ones, where they are too many. */
+static void add_text(struct screen *s, char *text, struct str *out)
+{
+	size_t lines = 0, skipped;
+
+	for (const char *p = text; *p; p++)
+		lines += *p == '\n';
+	skipped = lines > s->rows ? lines - s->rows : 0;
+	for (char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+		bool more = line[n];
+
+		line[n] = 0;
+		if (skipped) {
+			skipped--;
+		} else {
+			add_cut(out, line, s->columns);
+			str_addc(out, '\n');
+		}
+		line += n + more;
+	}
+}
+
+/* As it is printed without a screen. */
+static void add_printed(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f) {
+		text_map(show, c, false, f);
+		fclose(f);
+		add_text(s, text, out);
+	}
+	free(text);
+}
+
+/* ---- numbers ------------------------------------------------------------- */
+
+static double number_of(const struct type *t, const uint8_t *value)
+{
+	uint64_t v;
+	bool positive = profile_weight(t, value, &v);
+
+	return positive ? (double)v : (double)(int64_t)v;
+}
+
+static bool is_numbers(const struct image_map *m)
+{
+	return m->key && (m->value->kind == TYPE_INT || (m->value->kind == TYPE_AGG && m->value->agg.kind <= AGG_MAX));
+}
+
+/* "value |bar| key", the largest first. */
+static void add_numbers(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
+{
+	double most = c->n ? number_of(c->map->value, c->list[c->n - 1].value) : 0;
+
+	for (size_t k = 0; k < c->n && k < s->rows; k++) {
+		const struct map_entry *e = &c->list[c->n - 1 - k];
+		struct str key = {};
+
+		show_value(show, c->map->key, e->key, &key);
+		str_addf(out, "%14.0f ", number_of(c->map->value, e->value));
+		add_bar(out, most > 0 ? number_of(c->map->value, e->value) / most : 0);
+		str_addc(out, ' ');
+		add_cut(out, str_text(&key), s->columns > BAR + 17 ? s->columns - BAR - 17 : 10);
+		str_addc(out, '\n');
+		str_done(&key);
+	}
+}
+
+/* ---- stacks -------------------------------------------------------------- */
+
+static uint64_t branch_id(uint64_t parent, const struct profile_node *n)
+{
+	uint64_t h = (parent ^ (uint64_t)n->kind) * 0x100000001b3 + 0xcbf29ce484222325;
+
+	for (const char *p = n->name; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3;
+	return h;
+}
+
+static size_t find_toggled(const struct screen *s, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < s->toggled.len && s->toggled.data[i] != id)
+		i++;
+	return i;
+}
+
+void screen_toggle(struct screen *s)
+{
+	size_t i = find_toggled(s, s->under_cursor);
+
+	if (i < s->toggled.len)
+		s->toggled.data[i] = s->toggled.data[--s->toggled.len];
+	else
+		vec_push(&s->toggled, s->under_cursor);
+}
+
+/* The lines of a tree that are on the screen are those around the cursor. */
+struct tree {
+	struct screen *screen;
+	uint64_t whole;
+	size_t first; /* line on the screen */
+	struct str *out;
+};
+
+static void add_branch_line(struct tree *t, const struct profile_node *n, unsigned depth, char mark)
+{
+	struct screen *s = t->screen;
+	bool at = s->has_keys && s->lines == s->cursor;
+	unsigned used = 12 + BAR + 2 * (depth < 20 ? depth : 20);
+
+	str_addf(t->out, "%s%6.1f %% ", at ? "\033[7m" : "", 100.0 * (double)n->total / (double)t->whole);
+	add_bar(t->out, (double)n->total / (double)t->whole);
+	str_addf(t->out, " %*s%c ", 2 * (int)(depth < 20 ? depth : 20), "", mark);
+	add_cut(t->out, n->name, s->columns > used + 10 ? s->columns - used : 10);
+	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
+}
+
+static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth)
+{
+	struct screen *s = t->screen;
+	bool wide = n->total >= t->whole / NARROW;
+	bool open = wide != (find_toggled(s, id) < s->toggled.len);
+
+	if (s->lines >= t->first && s->lines < t->first + s->rows)
+		add_branch_line(t, n, depth, !n->children ? ' ' : open ? '-' : '+');
+	if (s->lines == s->cursor)
+		s->under_cursor = id;
+	s->lines++;
+	/* A chain of calls that branches nowhere is not indented. */
+	for (const struct profile_node *c = open ? n->children : NULL; c; c = c->next)
+		add_branch(t, c, branch_id(id, c), depth + (n->nchildren > 1));
+}
+
+static void add_stacks(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
+{
+	struct profile *p = profile_new();
+	struct tree t = {.screen = s, .out = out};
+	const struct profile_node *root;
+
+	profile_add(p, show, c, NULL);
+	root = profile_root(p);
+	t.whole = root->total ? root->total : 1;
+	t.first = s->has_keys && s->cursor >= s->rows ? s->cursor - s->rows + 1 : 0;
+	s->lines = 0;
+	for (const struct profile_node *n = root->children; n; n = n->next)
+		add_branch(&t, n, branch_id(0, n), 0);
+	if (s->lines && s->cursor >= s->lines)
+		s->cursor = s->lines - 1;
+	profile_free(p);
+}
+
+void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
+{
+	if (profile_is_map(c->map))
+		add_stacks(s, show, c, out);
+	else if (is_numbers(c->map))
+		add_numbers(s, show, c, out);
+	else
+		add_printed(s, show, c, out);
+}

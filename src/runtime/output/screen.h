@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* screen.h - a map as the lines of a terminal, to be drawn again and again: the largest first, with bars;
+ * stacks as a tree whose branches fold. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct map_content;
+struct show;
+struct str;
+
+struct screen { /* zeroed, then */
+	unsigned columns, rows; /* of the terminal; a map has at most so many lines */
+	size_t cursor;          /* line of a tree that is marked */
+	size_t lines;           /* out: of the tree, those that do not fit too */
+	uint64_t under_cursor;  /* out: the branch */
+	VEC(uint64_t) toggled;  /* branches that are not folded, or unfolded, as by default */
+	bool has_keys;          /* there is a cursor */
+};
+
+void screen_done(struct screen *s);
+/* Appends the map's lines, each ending in "\n" and no wider than the terminal. */
+void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out);
+/* Folds the branch under the cursor, or unfolds it. */
+void screen_toggle(struct screen *s);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* traced.c - what the names of programs and libraries mean where a process or command is traced. */
+#include "traced.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "model/provider.h"
+#include "target/target.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Among what a traced program loads: libpython3.11 of a Python outside the library
+ * cache. */
+static const char *find_loaded(struct traced *t, const char *exe, const char *name)
+{
+	const char *const *files = target_closure(t->target, exe);
+	size_t n = strlen(name);
+
+	for (; files && *files; files++) {
+		const char *base = base_name(*files);
+
+		if (!strncmp(base, name, n) && (!base[n] || base[n] == '.'))
+			return *files;
+	}
+	return NULL;
+}
+
+/* Through a version manager's scripts: the command is run as far as its program. */
+static const char *run_through_scripts(struct traced *t)
+{
+	if (!t->exe && t->child.pid)
+		t->exe = child_run_to_exec(&t->child, base_name(t->child.argv[0]));
+	return t->exe;
+}
+
+/* The ELF file that the command of -c or the process of -p runs; NULL: neither. */
+static const char *traced_exe(struct traced *t)
+{
+	const char *which;
+
+	if (t->exe)
+		return t->exe;
+	if (t->pid) /* a container's is not to be looked for here */
+		return t->exe = proc_has_other_root(t->target, t->pid) ? NULL : proc_exe(t->target, t->pid);
+	if (!t->child.pid)
+		return NULL;
+	which = target_which(t->target, t->child.argv[0]);
+	if (!which || target_is_elf(t->target, which))
+		return which;
+	return run_through_scripts(t);
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* The process of -p has a root of its own: names mean what they mean there. */
+static const char *find_in_container(struct traced *t, const char *name)
+{
+	if (!t->pid || strchr(name, '*') || !proc_has_other_root(t->target, t->pid))
+		return NULL;
+	if (!strchr(name, '/'))
+		return proc_find_mapped(t->target, t->pid, name);
+	return name[0] == '/' ? proc_path_in_root(t->target, t->pid, name) : NULL;
+}
+
+const char *traced_find(const struct resolve_env *env, const char *name)
+{
+	struct traced *t = env->find_arg;
+	const char *which, *exe;
+
+	exe = find_in_container(t, name);
+	if (exe)
+		return exe;
+	if (strchr(name, '/') || strchr(name, '*'))
+		return NULL;
+	which = target_which(t->target, name);
+	if (which && target_is_elf(t->target, which))
+		return NULL;
+	exe = traced_exe(t);
+	if (!exe)
+		return NULL;
+	if (which) /* a script of that name: is it what runs the program? */
+		return starts_with(base_name(exe), name) ? exe : NULL;
+	return find_loaded(t, exe, name);
+}
+
+const char *const *traced_files(const struct resolve_env *env, bool all)
+{
+	struct traced *t = env->find_arg;
+	const char **list, *exe;
+
+	if (t->pid && all)
+		return proc_objects(t->target, t->pid);
+	exe = traced_exe(t);
+	if (!exe && t->pid) { /* it is in a container */
+		_cleanup_(freep) char *its = proc_exe(t->target, t->pid);
+
+		exe = its ? proc_path_in_root(t->target, t->pid, its) : NULL;
+	}
+	if (exe && all)
+		return target_closure(t->target, exe);
+	list = arena_new_array(env->arena, const char *, 2);
+	list[0] = exe;
+	return list;
+}
