@@ -24,6 +24,7 @@
 #include "driver.h"
 #include "info.h"
 #include "list.h"
+#include "live.h"
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "parser/settings.h"
@@ -50,6 +51,7 @@ struct main {
 	const char *complete; /* the option before what TAB completes, or "" */
 	int top;
 	bool interactive;
+	double live; /* -t: seconds between two drawings; 0: none */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unsafe, unwind, warn_reads;
 	VEC(const char *) params;  /* of the script */
@@ -125,6 +127,15 @@ static bool set_format(struct main *m, const struct option_row *row, const char 
 		log_hint("the formats are %s", str_text(&names));
 	str_done(&names);
 	return false;
+}
+
+static bool set_live(struct main *m, const struct option_row *row, const char *text)
+{
+	char *end;
+
+	m->live = strtod(text, &end);
+	return (end > text && !*end && m->live >= 0.05 && m->live <= 86400) ||
+		usage("-t takes a number of seconds from 0.05 on, not", text);
 }
 
 static bool set_pid(struct main *m, const struct option_row *row, const char *text)
@@ -286,6 +297,8 @@ static const struct option_row options[] = {
 	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
+	{"live", 't', "SECONDS", "draw the maps again and again, so many seconds apart, while the script runs",
+		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
 	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
 	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
@@ -538,6 +551,8 @@ static int run_session(const struct main *m, const struct session_options *opt)
 
 	if (!r)
 		r = session_add(s, m->compile.image);
+	if (!r && m->live)
+		live_run(s, m->live, !m->output && isatty(STDOUT_FILENO));
 	while (!r && session_poll(s, -1))
 		;
 	if (!r)

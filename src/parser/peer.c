@@ -9,12 +9,11 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"dw_ustack", "find", "path", "skboutput", "socket_cookie", "unwatch",
+	"unwatch",
 };
 
 static const char *const probes[] = {
-	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "w",
-	"watchpoint", "asyncwatchpoint",
+	"bench", "it", "iter", "self", "test", "asyncwatchpoint",
 };
 
 /* Keywords of what the grammar does not have. */

@@ -192,6 +192,16 @@ def top():
         sees(t, 'which works', '\n5\n')
 
 
+def live():
+    script = 'interval:ms:20 { @n++; @by[@n % 3] = count(); @h = hist(@n); }'
+    with Terminal([STRATA, '-t', '0.1', '-e', script], 100, 40) as t:
+        sees(t, '-t draws all maps', '@by\n', '█', '@h\n', '[8, 16)', '@n\n')
+        t.keys('C-c')
+        sees(t, '..and prints them at the end', '@by[1]: ', '@n: ', 'left with 0')
+    done = subprocess.run(['timeout', '-s', 'INT', '2', STRATA, '-t', '0.3', '-e', script], capture_output=True, text=True)
+    cases.check(len(re.findall(r'^@n: \d+\n\n', done.stdout, re.M)) >= 3, '-t on a pipe prints blocks', done)
+
+
 def sizes():
     with opened(200, 50) as t:
         t.type('x' * 250)
@@ -251,6 +261,6 @@ if not shutil.which('tmux'):
     sys.exit(all_fail('tmux is not installed'))
 if os.geteuid():
     sys.exit(all_fail('needs root'))
-for case in (values, blocks, definitions, running, keys, commands, top, sizes, colours, leaving, killed):
+for case in (values, blocks, definitions, running, keys, commands, top, live, sizes, colours, leaving, killed):
     case()
 sys.exit(cases.done())
