@@ -140,6 +140,7 @@ __global int tseries_add(struct agg_tseries *b, __u64 value, __u64 interval, __u
 
 /* ---- join --------------------------------------------------------------- */
 
+/* 0, or the record had no space in the ring buffer. */
 __global int join_strings(struct join_record *r, __u64 argv)
 {
 	__u64 n = 0;
@@ -163,9 +164,7 @@ __global int join_strings(struct join_record *r, __u64 argv)
 		n++;
 	}
 	r->n = n;
-	if (bpf_ringbuf_output(&ring, r, sizeof(*r), 0))
-		count_lost(LOST_RING);
-	return 0;
+	return bpf_ringbuf_output(&ring, r, sizeof(*r), 0) ? 1 : 0;
 }
 
 /* ---- one text in another ------------------------------------------------ */

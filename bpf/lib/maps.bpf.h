@@ -31,12 +31,12 @@ static inline int count_lost(int kind)
 int count_lost(int kind);
 #endif
 
-/* To userspace; 0, or it was lost and counted. */
+/* What strata needs itself, to userspace; 0, or it was lost and counted. */
 static __always_inline long ring_output(const void *data, __u64 size)
 {
 	long err = bpf_ringbuf_output(&ring, (void *)data, size, 0);
 
 	if (err)
-		count_lost(LOST_RING);
+		count_lost(LOST_OTHER);
 	return err;
 }

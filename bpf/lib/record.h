@@ -93,10 +93,23 @@ struct join_record {
 
 /* Per-CPU counters of events lost, see the map `lost`. */
 enum lost_kind {
-	LOST_RING,    /* the ring buffer was full */
+	LOST_RING,    /* the script's: the ring buffer was full */
 	LOST_SCRATCH, /* no scratch slot was free */
 	LOST_MAP,     /* a map was full */
 	LOST_STACK,   /* a stack's frames could not be sent */
 	LOST_LOOP,    /* a loop had more rounds than it may */
+	LOST_OTHER,   /* the ring buffer was full for what strata needs itself */
 	LOST_MAX,
 };
+
+/* Map `lost_at`: LOST_RING by probe and CPU. place: image_place_id(), with LOST_PROGRAM where one
+ * program is at several places and cannot tell which: its first. What exceeds LOST_PLACES is counted in
+ * `lost` alone. */
+#define LOST_PLACES  4096
+#define LOST_PROGRAM (1ULL << 63)
+struct lost_at {
+	__u64 place;
+	__u32 cpu;
+	__u32 pad;
+};
+ABI_SIZE(lost_at, 16);

@@ -178,6 +178,10 @@ void gen_own_text(struct gen *g, const char *text);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
+void gen_lost_event(struct gen *g, struct ir *result); /* unless the result is 0: a record had no space */
+/* image_place_id() of the place where the program runs; false: the kernel does not say which it is of
+ * those that the program serves, and this is the first. */
+bool gen_place_id(struct gen *g, struct ir **ret);
 /* Counts, for the statement's place, what went wrong there; the first time, userspace is sent a
  * record, too. */
 enum gen_problem { PROBLEM_READ, PROBLEM_DIVISION };

@@ -82,6 +82,34 @@ void gen_lost(struct gen *g, uint32_t kind)
 	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
 
+bool gen_place_id(struct gen *g, struct ir **ret)
+{
+	bool has_cookie = !g->opt->no_cookies && g->provider->ctx != CTX_NONE && g->provider->ctx != CTX_RAW &&
+		g->provider->ctx != CTX_TRAMPOLINE;
+
+	if (has_cookie && g->place->next) {
+		*ret = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
+		return true;
+	}
+	*ret = ir_int(g->ir, image_place_id(g->img->number, g->named_place));
+	return !g->place->next || g->provider->ctx == CTX_TRAMPOLINE; /* a program is at one function */
+}
+
+void gen_lost_event(struct gen *g, struct ir *result)
+{
+	static const char *const params[] = {"u64"};
+	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
+	struct ir *place;
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, lost);
+	ir_at(g->ir, lost);
+	if (!gen_place_id(g, &place))
+		place = ir_int(g->ir, image_place_id(g->img->number, g->named_place) | LOST_PROGRAM);
+	gen_library(g, "count_lost_event", params, NULL, &place, 1);
+	ir_jump(g->ir, sent);
+	ir_at(g->ir, sent);
+}
+
 void gen_problem(struct gen *g, enum gen_problem what)
 {
 	static const char *const params[] = {"int"};
@@ -133,7 +161,6 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 {
-	struct ir_block *lost = ir_block(g->ir, "lost"), *sent = ir_block(g->ir, "sent");
 	uint32_t id = gen_record_id(g, r), i = 0;
 	const struct image_arg *list;
 	struct ir *mem, *result;
@@ -152,9 +179,5 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 	}
 	result = gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem,
 		ir_int(g->ir, size), ir_int(g->ir, 0));
-	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, lost);
-	ir_at(g->ir, lost);
-	gen_lost(g, LOST_RING);
-	ir_jump(g->ir, sent);
-	ir_at(g->ir, sent);
+	gen_lost_event(g, result);
 }

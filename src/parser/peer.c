@@ -13,8 +13,7 @@ static const char *const functions[] = {
 };
 
 static const char *const probes[] = {
-	"bench", "h", "hardware", "it", "iter", "s", "self", "software", "test", "w",
-	"watchpoint", "asyncwatchpoint",
+	"bench", "it", "iter", "self", "test", "asyncwatchpoint",
 };
 
 /* Keywords of what the grammar does not have. */

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/image.h"
+#include "output/output.h"
 #include "shared.h"
 
 enum { PLACES_SHOWN = 4, TEXT_SHOWN = 48 };
@@ -37,15 +38,24 @@ static bool is_read(const struct image_record *r)
 	return !strcmp(r->text, "read");
 }
 
-void problem_first(const struct image *img, const struct image_record *r, bool reads)
+void problem_first(struct out *o, const struct image *img, const struct image_record *r, bool reads)
 {
-	_cleanup_(str_done) struct str at = {};
+	struct source_spot spot = source_spot(img->source, r->span.start);
+	struct output_problem p = {
+		.is_read = is_read(r),
+		.filename = strcmp(spot.name, "-e") ? spot.name : "stdin", /* as bpftrace calls it */
+	};
+	struct output_event e = {.kind = OUTPUT_PROBLEM, .problem = &p};
+	_cleanup_(str_done) struct str text = {};
 
-	add_place(&at, img, r->span);
-	if (!is_read(r))
-		log_warn("%s: division by zero: the result is 1", str_text(&at));
-	else if (reads)
-		log_warn("%s: memory could not be read: the value is 0 or empty", str_text(&at));
+	if (p.is_read && !reads)
+		return;
+	add_place(&text, img, r->span);
+	str_add(&text, p.is_read ? ": memory could not be read: the value is 0 or empty" :
+				   ": division by zero: the result is 1");
+	p.text = str_text(&text);
+	source_position(img->source, r->span.start, &p.line, &p.col);
+	o->output->event(o, &e);
 }
 
 /* ---- at the end --------------------------------------------------------- */

@@ -6,9 +6,10 @@
 
 struct image;
 struct image_record;
+struct out;
 struct shared;
 
 /* The first at a place. reads: reads of memory that failed are reported now, too. */
-void problem_first(const struct image *img, const struct image_record *r, bool reads);
+void problem_first(struct out *o, const struct image *img, const struct image_record *r, bool reads);
 /* At the end: how many there were, a line for each kind. */
 void problems_report(const struct shared *shared, const struct image *const *images, size_t n);

@@ -176,7 +176,7 @@ static void run_exit(struct record_env *env, const struct image_record *r, const
 
 static void run_problem(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	problem_first(env->image, r, env->warn_reads);
+	problem_first(env->out, env->image, r, env->warn_reads);
 }
 
 static const struct record_row kinds[] = {

@@ -19,6 +19,7 @@
 #include "bpf/lib/record.h"
 #include "model/type.h"
 #include "runtime/follow.h"
+#include "runtime/losses.h"
 #include "runtime/output/stream.h"
 #include "runtime/pcap.h"
 #include "runtime/problems.h"
@@ -488,31 +489,6 @@ bool session_poll(struct session *s, int timeout_ms)
 
 /* ---- the end ------------------------------------------------------------ */
 
-static void report_lost(struct session *s)
-{
-	static const char *const what[LOST_MAX] = {
-		[LOST_RING] = "events lost: the ring buffer was full",
-		[LOST_SCRATCH] = "events lost: programs interrupted one another too deeply",
-		[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
-		[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
-		[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
-	};
-	int fd = shared_fd(&s->shared, "lost");
-	int ncpus = libbpf_num_possible_cpus();
-	_cleanup_(freep) uint64_t *v = calloc(ncpus, sizeof(*v));
-
-	for (uint32_t k = 0; v && fd >= 0 && k < LOST_MAX; k++) {
-		struct output_event e = {.kind = OUTPUT_LOST, .what = what[k]};
-
-		if (bpf_map_lookup_elem(fd, &k, v))
-			continue;
-		for (int i = 0; i < ncpus; i++)
-			e.n += v[i];
-		if (e.n)
-			s->out.output->event(&s->out, &e);
-	}
-}
-
 /* By name; without those that are not to be printed. To be free()d. */
 static const struct image_map **maps_to_print(const struct session *s, size_t *ret_n)
 {
@@ -546,6 +522,19 @@ static void print_maps(struct session *s)
 			s->seen++;
 	if (s->out.output->finish)
 		s->out.output->finish(&s->out);
+}
+
+void session_print_maps(struct session *s)
+{
+	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
+	size_t n;
+	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
+
+	for (size_t i = 0; i < n; i++)
+		record_print_map(&env, maps[i], 0, 0, false);
+	if (s->out.output == outputs[0])
+		fputc('\n', s->out.file);
+	stream_flush(s->opt.stream);
 }
 
 static void stats(struct session *s)
@@ -599,7 +588,7 @@ int session_finish(struct session *s)
 	stream_flush(s->opt.stream);
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;
-	report_lost(s);
+	losses_report(&s->out, &s->shared);
 	if (!s->opt.quiet)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)

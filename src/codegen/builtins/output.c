@@ -98,8 +98,8 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 	r->size = sizeof(struct join_record);
 	gen_ring(g);
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
-	gen_library(g, "join_strings", params, sizes,
-		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
+	gen_lost_event(g, gen_library(g, "join_strings", params, sizes,
+		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2));
 	return NULL;
 }
 

@@ -302,12 +302,11 @@ static struct ir *gen_reg(struct gen *g, struct expr *call, struct ir *into)
 /* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
 static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
-	if (g->opt->no_cookies || g->provider->ctx == CTX_NONE || g->provider->ctx == CTX_RAW ||
-		g->provider->ctx == CTX_TRAMPOLINE || !g->place->next) {
+	struct ir *id;
+
+	if (!gen_place_id(g, &id))
 		g->bound_to_place = true;
-		return ir_int(g->ir, image_place_id(g->img->number, g->named_place));
-	}
-	return gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
+	return id;
 }
 
 /* bpftrace's name. */

@@ -165,6 +165,49 @@ static void print_map(struct out *o, const struct map_content *c)
 
 /* ---- events ------------------------------------------------------------- */
 
+static void add_lost(struct str *line, const struct output_event *e)
+{
+	begin_line(line, e->are_events ? "lost_events" : "lost");
+	str_addf(line, ", \"count\": %" PRIu64 ", \"data\": {\"%s\": %" PRIu64 "}, \"msg\": ", e->n,
+		e->are_events ? "events" : "losses", e->n);
+	add_text(line, e->what);
+	str_add(line, e->nlosses ? ", \"probes\": [" : "");
+	for (size_t i = 0; i < e->nlosses; i++) {
+		str_add(line, i ? ", {\"probe\": " : "{\"probe\": ");
+		add_text(line, e->losses[i].probe);
+		str_addf(line, ", \"cpu\": %u, \"events\": %" PRIu64 "}", e->losses[i].cpu, e->losses[i].n);
+	}
+	str_add(line, e->nlosses ? "]" : "");
+}
+
+/* What is behind the text of a message or problem: its place. */
+static void add_place(struct str *line, const char *filename, unsigned lineno, unsigned col)
+{
+	str_add(line, ", \"filename\": ");
+	add_text(line, filename);
+	str_addf(line, ", \"line\": %u, \"col\": %u", lineno, col);
+}
+
+static void add_message(struct str *line, const struct output_message *m)
+{
+	begin_line(line, m->is_error ? "errorf" : "warnf");
+	str_add(line, ", \"msg\": ");
+	add_text(line, m->text);
+	add_place(line, m->filename, m->line, m->col);
+}
+
+/* bpftrace's texts: programs may look for them. */
+static void add_problem(struct str *line, const struct output_problem *p)
+{
+	begin_line(line, p->is_read ? "helper_error" : "runtime_error");
+	if (p->is_read)
+		str_add(line, ", \"msg\": \"Bad address\", \"helper\": \"probe_read\", \"retcode\": -14");
+	else
+		str_add(line, ", \"msg\": \"Divide or modulo by 0 detected. This can lead to unexpected results. "
+			      "1 is being used as the result.\"");
+	add_place(line, p->filename, p->line, p->col);
+}
+
 static void print_event(struct out *o, const struct output_event *e)
 {
 	struct str line = {};
@@ -177,11 +220,17 @@ static void print_event(struct out *o, const struct output_event *e)
 		str_addf(&line, ", \"count\": %" PRIu64 ", \"data\": {\"probes\": %" PRIu64 "}", e->n, e->n);
 		break;
 	case OUTPUT_LOST:
-		begin_line(&line, "lost_events");
-		str_addf(&line, ", \"count\": %" PRIu64 ", \"data\": {\"events\": %" PRIu64 "}", e->n, e->n);
+		add_lost(&line, e);
+		break;
+	case OUTPUT_MESSAGE:
+		add_message(&line, e->message);
+		break;
+	case OUTPUT_PROBLEM:
+		add_problem(&line, e->problem);
 		break;
 	}
 	end_line(o, &line);
+	fflush(o->file); /* a reader may wait for it */
 }
 
 const struct output output_json = {

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/owner.h"
 
+enum { LOSSES_SHOWN = 16 };
+
 const struct output *const outputs[] = {
 #define O(name) &output_##name,
 #include "outputs.def"
@@ -55,6 +57,15 @@ static void log_message(const struct output_message *m)
 		n && m->text[n - 1] == '\n' ? "" : "\n");
 }
 
+static void log_lost(const struct output_event *e)
+{
+	log_warn("%s%" PRIu64 " %s", e->are_events ? "Lost " : "", e->n, e->what);
+	for (size_t i = 0; i < e->nlosses && i < LOSSES_SHOWN; i++)
+		log_warn("  %" PRIu64 " of %s on CPU %u", e->losses[i].n, e->losses[i].probe, e->losses[i].cpu);
+	if (e->nlosses > LOSSES_SHOWN)
+		log_warn("  and of %zu more", e->nlosses - LOSSES_SHOWN);
+}
+
 void output_event_log(struct out *o, const struct output_event *e)
 {
 	switch (e->kind) {
@@ -63,7 +74,10 @@ void output_event_log(struct out *o, const struct output_event *e)
 			fprintf(stderr, "Attached %" PRIu64 " probe%s\n", e->n, e->n == 1 ? "" : "s");
 		break;
 	case OUTPUT_LOST:
-		log_warn("%" PRIu64 " %s", e->n, e->what);
+		log_lost(e);
+		break;
+	case OUTPUT_PROBLEM:
+		log_warn("%s", e->problem->text);
 		break;
 	case OUTPUT_MESSAGE:
 		fflush(o->file); /* what was printed before comes before */

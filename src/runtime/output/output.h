@@ -38,13 +38,32 @@ struct output_message {
 	unsigned line, col, end_line, end_col;
 };
 
+/* Events that a probe lost on a CPU. */
+struct output_loss {
+	const char *probe;
+	uint32_t cpu;
+	uint64_t n;
+};
+
+/* What went wrong while the script ran, the first time at its place. */
+struct output_problem {
+	bool is_read;         /* memory could not be read; else: a division by zero */
+	const char *text;     /* for a person, with the place */
+	const char *filename;
+	unsigned line, col;
+};
+
 /* What strata reports beside what the script prints. */
 struct output_event {
-	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE } kind;
+	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE, OUTPUT_PROBLEM } kind;
 	uint64_t n;       /* probes; events, updates.. */
 	bool early;       /* ATTACHED: begin has ended the script: only it and end were */
 	const char *what; /* LOST: which, and why */
+	bool are_events;  /* LOST: of the script's; what begins with "events" */
+	const struct output_loss *losses; /* LOST: by probe and CPU, where that is known; the most first */
+	size_t nlosses;
 	const struct output_message *message; /* MESSAGE */
+	const struct output_problem *problem; /* PROBLEM */
 };
 
 struct output {

@@ -15,15 +15,18 @@ const struct provider *const providers[] = {
 	&provider_end,
 	&provider_fentry,
 	&provider_fexit,
+	&provider_hardware,
 	&provider_interval,
 	&provider_kprobe,
 	&provider_kretprobe,
 	&provider_profile,
 	&provider_rawtracepoint,
+	&provider_software,
 	&provider_tracepoint,
 	&provider_uprobe,
 	&provider_uretprobe,
 	&provider_usdt,
+	&provider_watchpoint,
 	NULL,
 };
 

@@ -13,15 +13,18 @@ extern const struct provider provider_begin;
 extern const struct provider provider_end;
 extern const struct provider provider_fentry;
 extern const struct provider provider_fexit;
+extern const struct provider provider_hardware;
 extern const struct provider provider_interval;
 extern const struct provider provider_kprobe;
 extern const struct provider provider_kretprobe;
 extern const struct provider provider_profile;
 extern const struct provider provider_rawtracepoint;
+extern const struct provider provider_software;
 extern const struct provider provider_tracepoint;
 extern const struct provider provider_uprobe;
 extern const struct provider provider_uretprobe;
 extern const struct provider provider_usdt;
+extern const struct provider provider_watchpoint;
 
 /* A zeroed place at the end of the attach point's list. */
 struct place *place_add(const struct resolve_env *env, struct attach_point *ap);

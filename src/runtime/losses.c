@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* losses.c - what was lost, at the end. See losses.h. */
+#include "losses.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "bpf/lib/record.h"
+#include "output/output.h"
+#include "shared.h"
+#include "show.h"
+
+static const char *const what[LOST_MAX] = {
+	[LOST_RING] = "events: the ring buffer was full (config perf_rb_pages makes it larger)",
+	[LOST_SCRATCH] = "events: programs interrupted one another too deeply",
+	[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
+	[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
+	[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
+	[LOST_OTHER] = "records for stacks and names lost: the ring buffer was full",
+};
+
+struct list {
+	VEC(struct output_loss) losses; /* probe is owned */
+};
+
+static char *name_of(const struct show *s, uint64_t place)
+{
+	struct str name = {};
+
+	show_place_name(s, false, place & ~LOST_PROGRAM, &name);
+	if (place & LOST_PROGRAM)
+		str_add(&name, " and others");
+	return name.data;
+}
+
+/* The most first. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct output_loss *a = pa, *b = pb;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static void read_places(struct list *l, const struct show *s, int fd)
+{
+	struct lost_at key, *last = NULL;
+	uint64_t n;
+
+	for (; !bpf_map_get_next_key(fd, last, &key); last = &key)
+		if (!bpf_map_lookup_elem(fd, &key, &n) && n)
+			vec_push(&l->losses, (struct output_loss){name_of(s, key.place), key.cpu, n});
+	if (l->losses.len)
+		qsort(l->losses.data, l->losses.len, sizeof(*l->losses.data), compare);
+}
+
+static void list_done(struct list *l)
+{
+	for (size_t i = 0; i < l->losses.len; i++)
+		free((char *)l->losses.data[i].probe);
+	vec_done(&l->losses);
+}
+
+static uint64_t sum(int fd, uint32_t kind)
+{
+	int ncpus = libbpf_num_possible_cpus();
+	_cleanup_(freep) uint64_t *v = calloc(ncpus, sizeof(*v));
+	uint64_t n = 0;
+
+	if (!v || bpf_map_lookup_elem(fd, &kind, v))
+		return 0;
+	for (int i = 0; i < ncpus; i++)
+		n += v[i];
+	return n;
+}
+
+void losses_report(struct out *o, const struct shared *shared)
+{
+	int fd = shared_fd(shared, "lost"), at = shared_fd(shared, "lost_at");
+
+	for (uint32_t k = 0; fd >= 0 && k < LOST_MAX; k++) {
+		struct output_event e = {.kind = OUTPUT_LOST, .what = what[k], .n = sum(fd, k)};
+		_cleanup_(list_done) struct list l = {};
+
+		if (!e.n)
+			continue;
+		if (k == LOST_RING && at >= 0)
+			read_places(&l, o->show, at);
+		e.are_events = k == LOST_RING || k == LOST_SCRATCH;
+		e.losses = l.losses.data;
+		e.nlosses = l.losses.len;
+		o->output->event(o, &e);
+	}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/* counter.c - what software and hardware share. See counter.h. */
+#include "counter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+
+static const struct counter *find(const struct counter *rows, const char *name)
+{
+	for (; rows->name; rows++)
+		if (!strcmp(rows->name, name))
+			return rows;
+	return NULL;
+}
+
+static bool no_event(const struct resolve_env *env, struct attach_point *ap, const struct counter *rows)
+{
+	const char *names[32], *near;
+	size_t n = 0;
+
+	for (; rows[n].name && n < ARRAY_SIZE(names); n++)
+		names[n] = rows[n].name;
+	diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s is not a %s event", ap->words[1], ap->provider->name);
+	near = nearest(ap->words[1], names, n);
+	if (near)
+		diag_hint(env->diags, "did you mean %s:%s?", ap->provider->name, near);
+	else
+		diag_hint(env->diags, "strata -l '%s:*' lists them", ap->provider->name);
+	return false;
+}
+
+static bool bad_count(const struct resolve_env *env, struct attach_point *ap)
+{
+	diag(env->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "the count must be a number of events");
+	diag_hint(env->diags, "write it as %s", ap->provider->form);
+	return false;
+}
+
+bool counter_expand(const struct resolve_env *env, struct attach_point *ap, const struct counter *rows)
+{
+	const struct counter *row;
+	struct place *p;
+	char *end;
+
+	if (ap->nwords < 2 || ap->nwords > 3)
+		return form_error(env, ap, ap->nwords < 2 ? "an event is missing" : "too many words");
+	row = find(rows, ap->words[1]);
+	if (!row)
+		return no_event(env, ap, rows);
+	p = place_add(env, ap);
+	p->config = row->config;
+	p->period = row->period;
+	if (ap->nwords == 3 && *ap->words[2]) {
+		errno = 0;
+		p->period = strtoull(ap->words[2], &end, 0);
+		if (!isdigit((unsigned char)*ap->words[2]) || *end || errno || p->period >> 63)
+			return bad_count(env, ap);
+		p->period = p->period ? p->period : row->period; /* bpftrace's 0 */
+	}
+	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, row->name,
+		ap->nwords == 3 ? ap->words[2] : "");
+	return true;
+}
+
+int counter_attach(struct loaded_probe *p, uint32_t type)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+
+		for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
+			struct perf_event_attr attr = {
+				.type = type,
+				.config = place->config,
+				.sample_period = place->period,
+			};
+			int r = probe_perf_event(p, place, &attr, *cpu, probe_cookie(p, i));
+
+			if (r)
+				return r;
+		}
+	}
+	return 0;
+}

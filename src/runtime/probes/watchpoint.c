@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/* watchpoint.c - watchpoint:ADDRESS:LENGTH:MODE, a breakpoint of the CPU on memory: of the kernel, or of
+ * the process of -p or -c and its threads.
+ *
+ * It is opened on each CPU for all that runs there, threads that are yet to come too, and the program
+ * leaves out other processes. A CPU has four. */
+#include "probes.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+static bool word_error(const struct resolve_env *env, struct attach_point *ap, unsigned word, const char *what,
+	const char *hint)
+{
+	diag(env->diags, ap->word_spans[word], DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(env->diags, "%s", hint);
+	return false;
+}
+
+static bool parse_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+/* Letters in any order; the CPU can watch x, w and rw. */
+static bool parse_mode(const char *text, uint32_t *ret)
+{
+	*ret = 0;
+	for (; *text; text++) {
+		uint32_t bit = *text == 'r' ? HW_BREAKPOINT_R : *text == 'w' ? HW_BREAKPOINT_W :
+			*text == 'x' ? HW_BREAKPOINT_X : 0;
+
+		if (!bit || *ret & bit)
+			return false;
+		*ret |= bit;
+	}
+	return *ret == HW_BREAKPOINT_X || *ret == HW_BREAKPOINT_W || *ret == HW_BREAKPOINT_RW;
+}
+
+static bool watchpoint_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	uint64_t address, length;
+	struct place *p;
+	uint32_t mode;
+
+	if (ap->nwords != 4)
+		return form_error(env, ap, "an address, a length and a mode are wanted");
+	if (!parse_number(ap->words[1], &address))
+		return word_error(env, ap, 1, "not an address",
+			"of a symbol of the kernel strata -e 'begin { print(kaddr(\"NAME\")); exit() }' prints it");
+	if (!parse_number(ap->words[2], &length) || (length != 1 && length != 2 && length != 4 && length != 8))
+		return word_error(env, ap, 2, "the length must be 1, 2, 4 or 8", "that is what a CPU can watch");
+	if (!parse_mode(ap->words[3], &mode))
+		return word_error(env, ap, 3, "the mode must be w, rw or x",
+			"w: written, rw: read or written, x: executed");
+	if (mode != HW_BREAKPOINT_X && address % length)
+		return word_error(env, ap, 1, "the address must be a multiple of the length",
+			"a CPU watches aligned words; watch a larger one or several");
+	p = place_add(env, ap);
+	p->offset = address;
+	p->period = mode == HW_BREAKPOINT_X ? sizeof(long) : length; /* the kernel wants that */
+	p->config = mode;
+	p->name = arena_printf(env->arena, "watchpoint:%s:%s:%s", ap->words[1], ap->words[2], ap->words[3]);
+	return true;
+}
+
+static int watchpoint_attach(struct loaded_probe *p)
+{
+	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
+		const struct place *place = probe_place(p, i);
+
+		for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
+			struct perf_event_attr attr = {
+				.type = PERF_TYPE_BREAKPOINT,
+				.bp_type = (uint32_t)place->config,
+				.bp_addr = place->offset,
+				.bp_len = place->period,
+				.sample_period = 1,
+			};
+			int r = probe_perf_event(p, place, &attr, *cpu, probe_cookie(p, i));
+
+			if (r == -ENOSPC)
+				log_hint("a CPU has four watchpoints, and others may use them");
+			if (r)
+				return r;
+		}
+	}
+	return 0;
+}
+
+const struct provider provider_watchpoint = {
+	.name = "watchpoint",
+	.short_name = "w",
+	.form = "watchpoint:ADDRESS:LENGTH:(w|rw|x)",
+	.help = "memory at ADDRESS is written, read or executed",
+	.ctx = CTX_PERF,
+	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+	.section = "perf_event",
+	.expand = watchpoint_expand,
+	.attach = watchpoint_attach,
+};

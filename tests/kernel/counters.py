@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""counters.py STRATA - software and hardware events, and watchpoints, on events whose number is known."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+from tap import Cases
+
+STRATA = sys.argv[1]
+WRITES, THREADS, PAGES = 1000, 3, 500
+PROG = f'''
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+volatile long watched __attribute__((aligned(64))) = 1, beside = 1;
+static void *run(void *arg)
+{{
+    for (int i = 0; i < {WRITES}; i++)
+        watched = i, beside = watched;
+    return 0;
+}}
+__attribute__((noinline)) void called(void) {{ __asm__ volatile(""); }}
+int main(void)
+{{
+    pthread_t t[{THREADS}];
+    char *p = mmap(0, {PAGES} * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    madvise(p, {PAGES} * 4096, MADV_NOHUGEPAGE);
+    for (int i = 0; i < {PAGES}; i++)
+        p[i * 4096] = 1;
+    for (int i = 0; i < {THREADS}; i++)
+        pthread_create(&t[i], 0, run, 0);
+    for (int i = 0; i < {THREADS}; i++)
+        pthread_join(t[i], 0);
+    for (int i = 0; i < 7; i++)
+        called();
+    return 0;
+}}
+'''
+
+
+def strata(script, *args):
+    run = subprocess.run(['timeout', '20', STRATA, *args, '-e', script], capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def symbol(prog, name):
+    table = subprocess.run(['nm', prog], capture_output=True, text=True, check=True).stdout
+    return '0x' + re.search(rf'^(\w+) \w {name}$', table, re.M).group(1)
+
+
+def watched(cases, prog):
+    at, code = symbol(prog, 'watched'), symbol(prog, 'called')
+    total = WRITES * THREADS
+    got = strata(f'watchpoint:{at}:8:w {{ @w = count(); }} w:{at}:4:rw {{ @rw = count(); }} '
+                 f'w:{code}:8:x {{ @x = count(); }}', '-c', prog)
+    seen = dict((k, int(v)) for k, v in re.findall(r'^@(\w+): (\d+)$', got[1], re.M))
+    cases.check(seen == {'w': total, 'rw': 2 * total, 'x': 7}, f'writes, reads and calls of all threads: {seen}', got)
+    got = strata(f'w:{at}:8:w {{ @[tid] = count(); }}', '-c', prog)
+    seen = [int(n) for n in re.findall(r': (\d+)$', got[1], re.M)]
+    cases.check(seen == [WRITES] * THREADS, f'threads that began later have them: {seen}', got)
+
+
+def kernel(cases):
+    """How often a task has slept is counted in its task_struct."""
+    sleeper = subprocess.Popen([sys.executable, '-c', 'import time\nwhile True: time.sleep(0.01)'])
+    try:
+        _, out, _ = strata(f't:raw_syscalls:sys_enter /pid == {sleeper.pid}/ '
+                           '{ print((uint64)curtask + offsetof(struct task_struct, nvcsw)); exit(); }')
+        at = int(out.split()[0])
+        got = strata(f'w:{at}:8:w {{ @[comm] = count(); }} interval:ms:500 {{ exit(); }}')
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    n = sum(map(int, re.findall(r'^@\[.*\]: (\d+)$', got[1], re.M)))
+    cases.check(10 <= n <= 100, f'a word of the kernel: {n}', at, got)
+
+
+def software(cases, prog):
+    got = strata('software:page-faults:1 { @one = count(); } s:faults:10 { @ten = count(); } s:faults { @all = count(); }',
+                 '-c', prog)
+    seen = dict((k, int(v)) for k, v in re.findall(r'^@(\w+): (\d+)$', got[1], re.M))
+    one, ten, default = (seen.get(k, 0) for k in ('one', 'ten', 'all'))
+    cases.check(PAGES <= one <= PAGES + 1000 and abs(one - 10 * ten) <= 100 and 1 <= default <= one / 50,
+                f'page faults, by count: {seen}', got)
+    got = strata('s:cs:1 { @ = count(); } interval:ms:300 { exit(); }')
+    cases.check(re.search(r'^@: [1-9]\d*$', got[1], re.M), 'context switches', got)
+
+
+def hardware(cases):
+    got = strata('hardware:cycles { @ = 1; exit(); } interval:s:2 { exit(); }')
+    works = got[0] == 0 and '@: 1' in got[1]
+    said = got[0] == 1 and 'no PMU' in got[2] and 'software:cpu-clock' in got[2]
+    cases.check(works or said, 'cycles: ' + ('counted' if works else 'the message says that there is no PMU'), got)
+
+
+if os.geteuid():
+    print('1..0 # skipped: not root')
+    sys.exit(0)
+cases = Cases()
+with tempfile.TemporaryDirectory() as dir:
+    prog = f'{dir}/prog'
+    subprocess.run(['cc', '-x', 'c', '-O1', '-w', '-static', '-no-pie', '-o', prog, '-'], input=PROG.encode(), check=True)
+    watched(cases, prog)
+    software(cases, prog)
+kernel(cases)
+hardware(cases)
+sys.exit(cases.done())
