@@ -171,15 +171,15 @@ __global int join_strings(struct join_record *r, __u64 argv)
 
 struct find_state {
 	struct find_req *req;
-	__u32 at, matched; /* where a match may begin, how long it is so far */
 };
 
-/* A byte a step: so the verifier sees one step, whatever the lengths. */
+/* A byte a step: so the verifier sees one step, whatever the lengths. What goes from step to step lies in
+ * the map: on the stack the verifier would follow its value. */
 static long find_step(__u32 step, void *data)
 {
 	struct find_state *s = data;
 	struct find_req *f = s->req;
-	__u32 at = s->at, matched = s->matched, from = at + matched;
+	__u32 at = f->at, matched = f->matched, from = at + matched;
 	char want, have;
 
 	if (matched >= FIND_WANTED || from >= FIND_TEXT)
@@ -189,11 +189,11 @@ static long find_step(__u32 step, void *data)
 	if (!want)
 		return 1;
 	if (have == want) {
-		s->matched = matched + 1;
+		f->matched = matched + 1;
 		return 0;
 	}
-	s->at = at + 1;
-	s->matched = 0;
+	f->at = at + 1;
+	f->matched = 0;
 	return !have;
 }
 
@@ -205,9 +205,10 @@ __global int find_text(struct find_req *f)
 
 	if (!f)
 		return -2;
+	f->at = f->matched = 0;
 	bpf_loop(LOOP_ROUNDS_MAX, find_step, &s, 0);
-	matched = s.matched;
+	matched = f->matched;
 	if (matched < FIND_WANTED && !f->wanted[matched])
-		return s.at;
+		return f->at;
 	return -2;
 }
