@@ -179,15 +179,19 @@ static long find_step(__u32 step, void *data)
 {
 	struct find_state *s = data;
 	struct find_req *f = s->req;
-	__u32 at = f->at, matched = f->matched, from = at + matched;
+	__u64 at = f->at, matched = f->matched, from = at + matched;
 	char want, have;
 
-	if (matched >= FIND_WANTED || from >= FIND_TEXT)
+	FORGET(matched);
+	if (matched >= FIND_WANTED)
 		return 1;
 	want = f->wanted[matched];
-	have = f->text[from];
 	if (!want)
 		return 1;
+	FORGET(from);
+	if (from >= FIND_TEXT)
+		return 1;
+	have = f->text[from];
 	if (have == want) {
 		f->matched = matched + 1;
 		return 0;
@@ -201,13 +205,14 @@ static long find_step(__u32 step, void *data)
 __global int find_text(struct find_req *f)
 {
 	struct find_state s = { .req = f };
-	__u32 matched;
+	__u64 matched;
 
 	if (!f)
 		return -2;
 	f->at = f->matched = 0;
 	bpf_loop(LOOP_ROUNDS_MAX, find_step, &s, 0);
 	matched = f->matched;
+	FORGET(matched);
 	if (matched < FIND_WANTED && !f->wanted[matched])
 		return f->at;
 	return -2;
