@@ -57,7 +57,9 @@ def run(args):
 
 def lesson(cases, dir, name, what, wanted, attaches):
     script = what if isinstance(what, str) else ''
-    reader = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=512'], stderr=subprocess.DEVNULL)
+    # An emulated kernel does not survive a kprobe that is put where the other CPU runs all the time.
+    reader = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=512'] if '{pid}' in script else ['sleep', '60'],
+                              stderr=subprocess.DEVNULL)
     shell = subprocess.Popen(['sh', '-c', LOAD], cwd=dir)
     if '#include' in script:
         (dir / 'lesson.bt').write_text(script)
