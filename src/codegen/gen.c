@@ -528,7 +528,7 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[8 + FRAME_LANGS];
+	struct bpf_blob blobs[9 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -539,6 +539,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
 	if (g->img->paths)
 		blobs[n++] = (struct bpf_blob){"path", bpf_obj_path, bpf_obj_path_size};
+	if (g->img->tasks)
+		blobs[n++] = (struct bpf_blob){"task", bpf_obj_task, bpf_obj_task_size};
 	if (g->img->problems || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
 	if (g->img->unwinder)
