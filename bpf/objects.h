@@ -12,6 +12,7 @@
 BPF_OBJECT(maps)
 BPF_OBJECT(lib)
 BPF_OBJECT(kstack)
+BPF_OBJECT(path)
 BPF_OBJECT(problem)
 BPF_OBJECT(tree)
 BPF_OBJECT(unwind)

@@ -38,18 +38,38 @@ static void complete_path(struct resolve_env *env, const char *head, const char 
 	globfree(&g);
 }
 
-/* Of the names' words the one that is typed: of tracepoints the category, then the event; of others
- * the function, whose module may be left out. */
+static unsigned colons(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += *text == ':';
+	return n;
+}
+
+/* Of "usdt:FILE:PROVIDER:NAME" one of the last two. */
+static const char *usdt_word(struct arena *a, const char *name, bool provider)
+{
+	const char *last = strrchr(name, ':'), *before = last;
+
+	while (provider && before > name && before[-1] != ':')
+		before--;
+	return provider ? arena_strndup(a, before, (size_t)(last - before)) : last + 1;
+}
+
+/* Of the names' words the one that is typed: of tracepoints the category, then the event; of usdt probes the
+ * provider, then the name; of others the function, whose module may be left out. */
 static void complete_place(struct resolve_env *env, const struct provider *p, const char *text, FILE *out)
 {
-	bool category = p == &provider_tracepoint && strchr(text, ':') == strrchr(text, ':');
-	const char *tail = category ? strchr(text, ':') : strrchr(text, ':');
+	bool usdt = p == &provider_usdt, tracepoint = p == &provider_tracepoint;
+	bool category = (tracepoint && colons(text) == 1) || (usdt && colons(text) == 2);
+	const char *tail = strrchr(text, ':');
 	const char *head = arena_strndup(env->arena, text, tail + 1 - text), *last = "";
 	const struct place *at;
 
-	list_places(env, p, arena_printf(env->arena, "%s*", text), true, &at);
+	list_places(env, p, arena_printf(env->arena, usdt && category ? "%s*:*" : "%s*", text), true, &at);
 	for (; at; at = at->next) {
-		const char *word = category ? at->path : at->func;
+		const char *word = usdt ? usdt_word(env->arena, at->name, category) : category ? at->path : at->func;
 
 		if (strcmp(word, last))
 			fprintf(out, "%s%s%s\t\n", head, word, category ? ":" : "");

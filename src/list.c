@@ -97,7 +97,7 @@ static unsigned split(struct arena *a, const char *pattern, const char **words,
 			if (*p == '"')
 				inside = !inside;
 			else
-				str_addc(&word, *p);
+				str_addc(&word, inside && *p == '\\' && p[1] ? *++p : *p);
 		spans[n] = (struct span){start - pattern, p - pattern};
 		words[n++] = arena_strdup(a, str_text(&word));
 		str_done(&word);

@@ -24,6 +24,7 @@
 #include "driver.h"
 #include "info.h"
 #include "list.h"
+#include "live.h"
 #include "model/provider.h"
 #include "parser/settings.h"
 #include "peer_options.h"
@@ -53,6 +54,7 @@ struct main {
 	const char *complete; /* the option before what TAB completes, or "" */
 	int top;
 	bool interactive;
+	double live; /* -t: seconds between two drawings; 0: none */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
@@ -129,6 +131,15 @@ static bool set_format(struct main *m, const struct option_row *row, const char 
 		log_hint("the formats are %s", str_text(&names));
 	str_done(&names);
 	return false;
+}
+
+static bool set_live(struct main *m, const struct option_row *row, const char *text)
+{
+	char *end;
+
+	m->live = strtod(text, &end);
+	return (end > text && !*end && m->live >= 0.05 && m->live <= 86400) ||
+		usage("-t takes a number of seconds from 0.05 on, not", text);
 }
 
 static bool set_pid(struct main *m, const struct option_row *row, const char *text)
@@ -232,6 +243,26 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
+/* \d, which bpftrace's have, is not known to regcomp(). */
+static int compile_regex(regex_t *ret, const char *text)
+{
+	struct str posix = {};
+	int r;
+
+	for (; *text; text++) {
+		bool escape = text[0] == '\\' && text[1];
+
+		if (escape && text[1] == 'd')
+			str_add(&posix, "[0-9]");
+		else
+			str_addn(&posix, text, 1 + escape);
+		text += escape;
+	}
+	r = regcomp(ret, str_text(&posix), REG_EXTENDED | REG_NOSUB);
+	str_done(&posix);
+	return r;
+}
+
 static bool set_probe_filter(struct main *m, const struct option_row *row, const char *text)
 {
 	char why[256];
@@ -239,7 +270,7 @@ static bool set_probe_filter(struct main *m, const struct option_row *row, const
 
 	if (m->has_filter)
 		regfree(&m->probe_filter);
-	r = regcomp(&m->probe_filter, text, REG_EXTENDED | REG_NOSUB);
+	r = compile_regex(&m->probe_filter, text);
 	m->has_filter = !r;
 	if (!r)
 		return true;
@@ -291,6 +322,8 @@ static const struct option_row options[] = {
 	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
+	{"live", 't', "SECONDS", "draw the maps again and again, so many seconds apart, while the script runs",
+		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
 	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
 	{"buffering", 'B', "MODE", "when the output is written: line or none, as events are read; full: in blocks",
@@ -557,6 +590,8 @@ static int run_session(const struct main *m, const struct session_options *opt)
 
 	if (!r)
 		r = session_add(s, m->compile.image);
+	if (!r && m->live)
+		live_run(s, m->live, !m->output && isatty(STDOUT_FILENO));
 	while (!r && session_poll(s, -1))
 		;
 	if (!r)

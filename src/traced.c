@@ -3,9 +3,9 @@
 #include "traced.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
-#include "base/owner.h"
 #include "model/provider.h"
 #include "target/target.h"
 
@@ -65,7 +65,11 @@ static bool starts_with(const char *text, const char *prefix)
 /* The process of -p has a root of its own: names mean what they mean there. */
 static const char *find_in_container(struct traced *t, const char *name)
 {
-	if (!t->pid || strchr(name, '*') || !proc_has_other_root(t->target, t->pid))
+	if (!t->pid || strchr(name, '*'))
+		return NULL;
+	if (name[0] == '/' && access(name, F_OK)) /* mounts of its own */
+		return proc_path_in_root(t->target, t->pid, name);
+	if (!proc_has_other_root(t->target, t->pid))
 		return NULL;
 	if (!strchr(name, '/'))
 		return proc_find_mapped(t->target, t->pid, name);
@@ -101,11 +105,8 @@ const char *const *traced_files(const struct resolve_env *env, bool all)
 	if (t->pid && all)
 		return proc_objects(t->target, t->pid);
 	exe = traced_exe(t);
-	if (!exe && t->pid) { /* it is in a container */
-		_cleanup_(freep) char *its = proc_exe(t->target, t->pid);
-
-		exe = its ? proc_path_in_root(t->target, t->pid, its) : NULL;
-	}
+	if (t->pid && (!exe || access(exe, R_OK))) /* it is in a container, or was deleted */
+		exe = arena_printf(env->arena, "/proc/%d/exe", t->pid);
 	if (exe && all)
 		return target_closure(t->target, exe);
 	list = arena_new_array(env->arena, const char *, 2);

@@ -124,7 +124,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
 	} deep[] = {
 		{"go_id", 4}, {"count_problem", 2}, {"find_text", 2},
-		{"stack_kernel", 2}, {"stack_user", 6},
+		{"join_strings", 2}, {"path_text", 4}, {"stack_kernel", 2}, {"stack_user", 6},
 	};
 	unsigned calls = 1;
 
@@ -528,7 +528,7 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[7 + FRAME_LANGS];
+	struct bpf_blob blobs[8 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -537,6 +537,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
+	if (g->img->paths)
+		blobs[n++] = (struct bpf_blob){"path", bpf_obj_path, bpf_obj_path_size};
 	if (g->img->problems || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
 	if (g->img->unwinder)

@@ -26,6 +26,7 @@ enum builtin_flags {
  *     literal   a constant integer        format    a literal string
  *     word      a bare word               mapkey    @m or @m[k]
  *     key       a key of the map that is the argument before
+ *     var       a variable, which is written
  *
  * `any` takes a map without key, too; .check refuses that where it makes no sense. An optional
  * word may be left out in front of other arguments. A builtin variable whose first

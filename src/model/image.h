@@ -95,6 +95,7 @@ struct image {
 	bool print_maps;       /* at the end */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
+	bool paths;           /* path.bpf.c is linked */
 	bool problems;        /* problem.bpf.c is linked */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool unwinder;        /* is linked */

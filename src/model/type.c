@@ -419,6 +419,8 @@ bool stack_mode_by_name(const char *name, enum stack_mode *ret)
 
 bool stack_lang_by_name(const char *name, enum frame_lang *ret)
 {
+	if (!strncmp(name, "dw_", 3)) /* dw_ustack */
+		name += 3;
 	for (unsigned i = 0; i < ARRAY_SIZE(stack_names); i++)
 		if (stack_names[i] && !strcmp(stack_names[i], name)) {
 			*ret = (enum frame_lang)i;

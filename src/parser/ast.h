@@ -305,6 +305,7 @@ struct script {
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;
 	bool is_statements; /* as typed at a prompt */
+	bool dw_noted;   /* what dw_ustack is here was said; by check */
 	bool stack_lens; /* len() of a stored stack is used; by check */
 };
 

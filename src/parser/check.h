@@ -20,6 +20,8 @@ const struct resolve_env *check_env(struct check *c);
 /* An error, reported in the last round only: .check may call it in every round. Gives type_bad. */
 const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void check_note(struct check *c, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void check_hint(struct check *c, const char *fmt, ...)
@@ -36,6 +38,8 @@ bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg);
 
 /* Is it the last round? What grows until then is known now. */
 bool check_is_last(const struct check *c);
+/* Another round is wanted: an expression has become another one. */
+void check_again(struct check *c);
 /* A call becomes the constant that it is. */
 void check_becomes_bool(struct expr *n, bool value);
 void check_becomes_int(struct expr *n, uint64_t value);

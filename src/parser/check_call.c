@@ -15,6 +15,7 @@ enum param_kind {
 	PARAM_MAP,
 	PARAM_MAPKEY,
 	PARAM_STRING,
+	PARAM_VAR,
 	PARAM_WORD,
 };
 
@@ -30,6 +31,7 @@ static const struct {
 	[PARAM_MAP] = {"map", "a map without key"},
 	[PARAM_MAPKEY] = {"mapkey", "a map or an element of one"},
 	[PARAM_STRING] = {"string", "a string"},
+	[PARAM_VAR] = {"var", "a variable that it sets"},
 	[PARAM_WORD] = {"word", "a word"},
 };
 
@@ -171,6 +173,8 @@ static bool check_arg(
 	case PARAM_MAP:
 	case PARAM_MAPKEY:
 		return check_map_arg(c, call, arg, kind);
+	case PARAM_VAR:
+		return arg->kind == EXPR_VAR || wrong_arg(c, call, arg, kind, NULL);
 	case PARAM_WORD:
 		if (arg->kind != EXPR_WORD)
 			return wrong_arg(c, call, arg, kind, NULL);

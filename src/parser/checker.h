@@ -45,9 +45,6 @@ struct check {
 	bool ok;
 };
 
-void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
 /* ---- check_type.c: how types agree ---- */
 /* The type that holds both, or NULL. */
 const struct type *type_join(struct arena *a, const struct type *x, const struct type *y);

@@ -12,6 +12,11 @@ bool check_is_last(const struct check *c)
 	return c->final;
 }
 
+void check_again(struct check *c)
+{
+	c->changed = true;
+}
+
 void check_becomes_bool(struct expr *n, bool value)
 {
 	fold_to_bool(n, value);

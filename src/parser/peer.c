@@ -9,7 +9,7 @@
 #include "base/diag.h"
 
 static const char *const functions[] = {
-	"dw_ustack", "find", "path", "skboutput", "socket_cookie", "unwatch",
+	"unwatch",
 };
 
 static const char *const probes[] = {

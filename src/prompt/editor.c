@@ -6,12 +6,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -19,12 +21,12 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "libedit.h"
+#include "runtime/stop.h"
 
 enum {
 	HISTORY_MAX = 2000,
 	HELD_MS = 300,      /* text without a newline is held back so long */
 	HELD_MAX = 1 << 20,
-	CHOICES_ROWS = 12,
 };
 
 #define PROMPT      "strata> "
@@ -57,6 +59,8 @@ struct editor {
 
 static struct editor *the_editor;
 static volatile sig_atomic_t interrupted, resized;
+static struct termios at_start; /* the terminal's modes */
+static bool has_modes;
 
 static void on_interrupt(int sig)
 {
@@ -66,6 +70,31 @@ static void on_interrupt(int sig)
 static void on_resize(int sig)
 {
 	resized = 1;
+}
+
+/* ---- the terminal -------------------------------------------------------- */
+
+static void restore_terminal(void)
+{
+	if (has_modes)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &at_start);
+}
+
+/* What is typed between two lines is not echoed: it belongs to the next one. */
+static void quiet_terminal(void)
+{
+	struct termios quiet = at_start;
+
+	quiet.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	if (has_modes)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
+}
+
+static void take_terminal(void)
+{
+	has_modes = !tcgetattr(STDIN_FILENO, &at_start);
+	quiet_terminal();
+	stop_restores(restore_terminal);
 }
 
 /* ---- the screen ---------------------------------------------------------- */
@@ -523,8 +552,9 @@ static void print_choices(struct editor *e, const struct choices *c)
 	for (size_t i = 0; i < c->texts.len; i++)
 		width = strlen(c->texts.data[i]) > width ? (unsigned)strlen(c->texts.data[i]) : width;
 	across = columns / (width + 2) ? columns / (width + 2) : 1;
-	if (shown > (size_t)across * CHOICES_ROWS)
-		shown = (size_t)across * CHOICES_ROWS;
+	rows = rows > 8 ? rows - 4 : 4;
+	if (shown > (size_t)across * rows)
+		shown = (size_t)across * rows;
 	down = (unsigned)((shown + across - 1) / across);
 	lift(e);
 	for (unsigned row = 0; row < down; row++) {
@@ -611,6 +641,14 @@ static void catch_signals(void)
 	sigaction(SIGWINCH, &resize, NULL);
 }
 
+/* Characters have a width, also where the environment says nothing of UTF-8. */
+static void set_locale(void)
+{
+	setlocale(LC_CTYPE, "");
+	if (MB_CUR_MAX == 1)
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 /* Messages are written above the line, too. */
 static void take_stderr(struct editor *e)
 {
@@ -642,6 +680,8 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	e->lib = lib;
 	e->calls = *calls;
 	e->colour = colour;
+	set_locale();
+	take_terminal();
 	e->el = lib->el_init("strata", stdin, stdout, stderr);
 	e->history = lib->history_init();
 	if (!e->el || !e->history)
@@ -671,6 +711,7 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	interrupted = 0;
 	puts_(PASTE_ON);
 	e->lib->el_gets(e->el, &n);
+	quiet_terminal(); /* libedit has made it echo */
 	puts_(PASTE_OFF);
 	e->reading = false;
 	e->pasting = false;
@@ -698,6 +739,8 @@ void editor_close(struct editor *e)
 	}
 	if (e->el)
 		e->lib->el_end(e->el);
+	restore_terminal();
+	stop_restores(NULL);
 	if (e->history)
 		e->lib->history_end(e->history);
 	for (size_t i = 0; i < e->lines.len; i++)

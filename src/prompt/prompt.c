@@ -22,15 +22,21 @@ static size_t on_output(void *arg, const char *text, size_t size)
 	return editor_write(p->editor, text, size);
 }
 
-static bool on_events(void *arg, bool *ret_soon)
+static void drop_exited(struct prompt *p)
 {
-	struct prompt *p = arg;
-	bool goes_on = session_poll(p->session, 0);
 	unsigned number;
 
 	while ((number = lines_drop_exited(&p->lines)))
 		fprintf(stderr, "[%u] has called exit()\n", number);
 	fflush(stderr);
+}
+
+static bool on_events(void *arg, bool *ret_soon)
+{
+	struct prompt *p = arg;
+	bool goes_on = session_poll(p->session, 0);
+
+	drop_exited(p);
 	*ret_soon = session_is_reading(p->session);
 	return goes_on;
 }
@@ -64,6 +70,7 @@ void prompt_line(struct prompt *p, const char *text)
 {
 	const struct line *n;
 
+	drop_exited(p);
 	text = plain_word(text + strspn(text, " \t\n"));
 	if (!*text)
 		return;

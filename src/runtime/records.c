@@ -9,11 +9,13 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
+#include "bpf/lib/skb.h"
 #include "model/settings.h"
 #include "command.h"
 #include "maps.h"
 #include "output/output.h"
 #include "output/stream.h"
+#include "pcap.h"
 #include "problems.h"
 #include "shared.h"
 #include "show.h"
@@ -65,6 +67,16 @@ static void run_cat(struct record_env *env, const struct image_record *r, const 
 		log_error("cat() cannot read %s: %s", str_text(&path), why_errno(err));
 	print_text(env, r, &text);
 	str_done(&path);
+}
+
+static void run_skboutput(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	const struct skb_record *skb = (const struct skb_record *)data;
+	uint64_t ns = skb->time + clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	int err = pcap_write(r->text, skb->data, skb->n <= SKB_MAX ? skb->n : 0, skb->length, ns);
+
+	if (err)
+		log_error("skboutput() cannot write %s: %s", r->text, why_errno(err));
 }
 
 static void send_message(struct record_env *env, const struct image_record *r, const uint8_t *data, bool is_error)
@@ -177,6 +189,7 @@ static const struct record_row kinds[] = {
 	{"print-map", MAP_WEIGHT, run_print_map},
 	{"printf", 1, run_printf},
 	{"problem", 0, run_problem},
+	{"skboutput", 1, run_skboutput},
 	{"system", 1, run_system},
 	{"time", 1, run_time},
 	{"warnf", 1, run_warnf},

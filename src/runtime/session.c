@@ -21,6 +21,7 @@
 #include "runtime/follow.h"
 #include "runtime/losses.h"
 #include "runtime/output/stream.h"
+#include "runtime/pcap.h"
 #include "runtime/problems.h"
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
@@ -523,6 +524,19 @@ static void print_maps(struct session *s)
 		s->out.output->finish(&s->out);
 }
 
+void session_print_maps(struct session *s)
+{
+	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
+	size_t n;
+	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
+
+	for (size_t i = 0; i < n; i++)
+		record_print_map(&env, maps[i], 0, 0, false);
+	if (s->out.output == outputs[0])
+		fputc('\n', s->out.file);
+	stream_flush(s->opt.stream);
+}
+
 static void stats(struct session *s)
 {
 	struct str text = {};
@@ -587,6 +601,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
+	pcap_close();
 	links_detach(&s->links);
 	for (size_t i = 0; i < s->objects.len; i++) {
 		image_object_done(s->objects.data[i]);

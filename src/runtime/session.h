@@ -64,6 +64,8 @@ void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uin
 bool session_poll(struct session *s, int timeout_ms);
 /* Detaches the image's probes and runs its end. Its maps stay. -ENOENT: there is no such image. */
 int session_drop(struct session *s, uint32_t image);
+/* Prints the maps as they are now, with an empty line behind. */
+void session_print_maps(struct session *s);
 /* Ends all images, prints the maps, says what was lost. exit()'s code, or 0. */
 int session_finish(struct session *s);
 void session_close(struct session *s);

@@ -15,6 +15,7 @@ enum { SAME_SIGNAL_MS = 100, ALARM_US = 50000 };
 
 static volatile sig_atomic_t asked;
 static volatile pid_t killed;
+static void (*volatile restores)(void);
 static uint64_t asked_at; /* written before `asked` */
 static int event = -1;
 
@@ -44,6 +45,8 @@ static void on_signal(int sig)
 	} else if (now_ms() - asked_at >= SAME_SIGNAL_MS) {
 		if (killed > 0)
 			kill(killed, SIGKILL);
+		if (restores)
+			restores();
 		signal(sig, SIG_DFL);
 		kill(getpid(), sig); /* delivered when this handler returns */
 	}
@@ -88,6 +91,11 @@ bool stop_asked(void)
 unsigned stop_age(void)
 {
 	return asked ? now_ms() - asked_at : 0;
+}
+
+void stop_restores(void (*restore)(void))
+{
+	restores = restore;
 }
 
 void stop_kills(pid_t pid)

@@ -16,5 +16,7 @@ int stop_open(bool interrupts);
 bool stop_asked(void);
 /* Milliseconds since then; 0 while there was none. */
 unsigned stop_age(void);
+/* Called before the second signal ends strata; it must be async-signal-safe. NULL: nothing. */
+void stop_restores(void (*restore)(void));
 /* The process that the second signal kills; 0: none. */
 void stop_kills(pid_t pid);

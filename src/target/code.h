@@ -7,6 +7,8 @@
 
 struct code;
 
+enum { CODE_LONGEST = 15 }; /* bytes of an instruction */
+
 enum code_flow { /* what runs next */
 	CODE_NEXT,          /* the next instruction */
 	CODE_JUMP,          /* its target */

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "debugfile.h"
 #include "filemap.h"
+#include "zip.h"
 
 #define PHDRS_MAX    4096
 #define SECTIONS_MAX (1u << 17)
@@ -39,8 +40,8 @@ struct strings { /* a string table; its last byte is a NUL */
 
 struct elf {
 	const uint8_t *data;
-	size_t size;
-	bool mapped; /* by elf_open(), to be unmapped */
+	size_t size, map_size;
+	const uint8_t *map; /* by elf_open(), of map_size; NULL: data is not ours */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;
 	VEC(struct elf_segment) segments;
@@ -129,7 +130,7 @@ static void read_sections(struct elf *e, const Elf64_Shdr *first)
 			e->sections.data[names].sh_size);
 }
 
-static int open_bytes(const void *data, size_t size, bool mapped, struct elf **ret)
+int elf_open_memory(const void *data, size_t size, struct elf **ret)
 {
 	struct elf *e = calloc(1, sizeof(*e));
 	Elf64_Shdr first;
@@ -146,7 +147,6 @@ static int open_bytes(const void *data, size_t size, bool mapped, struct elf **r
 		free(e);
 		return -ENOEXEC;
 	}
-	e->mapped = mapped;
 	has_sections = e->head.e_shoff && read_section_header(e, 0, &first);
 	read_phdrs(e, has_sections ? &first : NULL);
 	if (has_sections)
@@ -155,28 +155,55 @@ static int open_bytes(const void *data, size_t size, bool mapped, struct elf **r
 	return 0;
 }
 
-int elf_open_memory(const void *data, size_t size, struct elf **ret)
+/* member: of the archive that the file is; NULL: the file itself. */
+static int open_mapped(int fd, const char *member, struct elf **ret)
 {
-	return open_bytes(data, size, false, ret);
-}
-
-int elf_open_fd(int fd, struct elf **ret)
-{
-	struct stat st;
+	size_t at = 0, size;
 	const uint8_t *data;
-	int err;
+	struct stat st;
+	int err = 0;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
 		return -ENOEXEC;
-	data = filemap(fd, st.st_size);
+	size = (size_t)st.st_size;
+	data = filemap(fd, size);
 	if (!data)
 		return -errno;
-	err = open_bytes(data, st.st_size, true, ret);
-	if (err < 0)
-		filemap_done(data, st.st_size);
-	return err;
+	if (member) {
+		enum zip_found found = zip_member(data, (size_t)st.st_size, member, &at, &size);
+
+		err = found == ZIP_NONE ? -ENOENT : found == ZIP_COMPRESSED ? -EMEDIUMTYPE : 0;
+	}
+	if (!err)
+		err = elf_open_memory(data + at, size, ret);
+	if (err < 0) {
+		filemap_done(data, (size_t)st.st_size);
+		return err;
+	}
+	(*ret)->map = data;
+	(*ret)->map_size = (size_t)st.st_size;
+	return 0;
+}
+
+int elf_open_fd(int fd, struct elf **ret)
+{
+	return open_mapped(fd, NULL, ret);
+}
+
+int elf_open_member(const char *path, struct elf **ret)
+{
+	const char *mark = strstr(path, "!/");
+	_cleanup_(freep) char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
+	_cleanup_(closep) int fd = archive ? regular_open(AT_FDCWD, archive, 0) : -ENOENT;
+
+	return fd < 0 ? fd : open_mapped(fd, mark + 2, ret);
+}
+
+uint64_t elf_start(const struct elf *e)
+{
+	return e->map ? (uint64_t)(e->data - e->map) : 0;
 }
 
 int elf_open(const char *path, struct elf **ret)
@@ -191,8 +218,8 @@ void elf_close(struct elf *e)
 	if (!e)
 		return;
 	elf_close(e->debug);
-	if (e->mapped)
-		filemap_done(e->data, e->size);
+	if (e->map)
+		filemap_done(e->map, e->map_size);
 	vec_done(&e->phdrs);
 	vec_done(&e->segments);
 	vec_done(&e->sections);
@@ -208,8 +235,8 @@ void elf_release(struct elf *e)
 {
 	if (e->debug)
 		elf_release(e->debug);
-	if (e->mapped)
-		madvise((void *)e->data, e->size, MADV_DONTNEED);
+	if (e->map)
+		madvise((void *)e->map, e->map_size, MADV_DONTNEED);
 }
 
 /* ---- segments and sections --------------------------------------------- */

@@ -33,6 +33,10 @@ int elf_open(const char *path, struct elf **ret);
 int elf_open_fd(int fd, struct elf **ret); /* fd stays the caller's */
 /* An image in memory, such as the vDSO; data must outlive the object. */
 int elf_open_memory(const void *data, size_t size, struct elf **ret);
+/* "ARCHIVE!/MEMBER": a file that is stored in a zip archive. -EMEDIUMTYPE: it is compressed there. */
+int elf_open_member(const char *path, struct elf **ret);
+/* Where the file begins in the one that elf_open_member() opened; else 0. */
+uint64_t elf_start(const struct elf *e);
 void elf_close(struct elf *e);
 /* Frees the memory of the file's pages; those that are needed again are read again. */
 void elf_release(struct elf *e);

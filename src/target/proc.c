@@ -262,7 +262,9 @@ static void add_objects(struct target *t, int pid, struct objects *o)
 			continue;
 		if (other < 0)
 			other = proc_has_other_root(t, pid);
-		_cleanup_(closep) int fd = other ? -1 : open_regular(target_openat(t, m->path, O_PATH), m->inode);
+		/* chroot: the path is ours; a container: it is another file here */
+		_cleanup_(closep) int fd = other ? open_here(t, m) :
+						   open_regular(target_openat(t, m->path, O_PATH), m->inode);
 
 		strings_add(t, &o->paths, fd >= 0 ? m->path : mapped_path(t, pid, m));
 	}

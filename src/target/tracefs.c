@@ -62,7 +62,7 @@ static const char *const *matching(struct target *t, const char *dir, const char
 
 	if (strchr(pattern, '*'))
 		target_list(t, dir, DT_DIR, pattern, &found);
-	else if (has(t, dir, pattern))
+	else if (*pattern && *pattern != '.' && has(t, dir, pattern))
 		strings_add(t, &found, pattern);
 	return strings_done(t, &found);
 }

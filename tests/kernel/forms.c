@@ -52,8 +52,18 @@ __attribute__((noinline)) void second(int a)
 	for (int i = 0; i < 3; i++) { sum += i; sum *= 2; } /* MARK: loop */
 }
 
+/* Two instructions, of known sizes. */
+#ifdef __x86_64__
+#define WIDE "movabsq $1, %rax\n ret\n"
+#else
+#define WIDE "mov x0, #1\n ret\n"
+#endif
+__asm__(".text\n.globl wide\n.type wide, %function\n.p2align 2\nwide:\n" WIDE ".size wide, . - wide\n");
+long wide(void);
+
 int main(void)
 {
+	wide();
 	first(1);
 	second(2);
 	sum += of_int(1) + of_text("a") + of_template(2) + of_object(&sum, 3);

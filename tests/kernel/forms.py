@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""forms.py STRATA PROGRAM SOURCE - tests the forms of uprobes: lines of source files, names of C++, addresses,
-without a file. PROGRAM is compiled of SOURCE (forms.c)."""
+"""forms.py STRATA PROGRAM SOURCE LIBRARY - tests the forms of uprobes: lines of source files, names of C++, addresses,
+without a file. libraries in archives. PROGRAM is compiled of SOURCE (forms.c), LIBRARY of member.c."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
+import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
 
-STRATA, PROGRAM, SOURCE = map(os.path.realpath, sys.argv[1:])
+STRATA, PROGRAM, SOURCE, LIBRARY = map(os.path.realpath, sys.argv[1:])
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
@@ -60,7 +63,7 @@ refused(f'uprobe:{PROGRAM}@forms.c:1', 'forms.c:1 has no code', 'the next line w
 refused(f'uprobe:{PROGRAM}@forms.c:99999', 'forms.c:99999 has no code')
 refused(f'uprobe:{PROGRAM}@forms.c:{inlined}:99', f'forms.c:{inlined} has no code at column 99')
 refused(f'uprobe:{PROGRAM}@orms.c:{inlined}', 'has no source file orms.c')
-refused(f'uprobe:{PROGRAM}@forms.c:x', 'there is no program or library')
+refused(f'uprobe:{PROGRAM}@forms.c:x', 'a line of a source file is')
 printed, said = run(f'config = {{ missing_probes = "warn" }} uprobe:{PROGRAM}@forms.c:1, uprobe:{PROGRAM}:first '
                     f'{{ print(func); }}')
 cases.check(printed == ['first'], 'missing_probes', printed, said)
@@ -86,6 +89,22 @@ lists(f'uprobe:{PROGRAM}:_ZN2ns1f*', wanted=[f'uprobe:{PROGRAM}:_ZN2ns1fE{type}'
 
 # Addresses and offsets are in a function.
 prints(f'uprobe:{PROGRAM}:first+0', 'first')
+first = next(int(line.split()[0], 16) for line in subprocess.run(['nm', PROGRAM], capture_output=True, text=True)
+             .stdout.splitlines() if line.endswith(' first')) if shutil.which('nm') else 0
+if first:
+    prints(f'uprobe:{PROGRAM}:{first:#x}', 'first')
+    prints(f'uprobe:{PROGRAM}:{first}', f'uprobe:{PROGRAM}:{first}', what='probe')
+refused(f'uprobe:{PROGRAM}:0x7fffffffffff', "0x7fffffffffff is no address of", 'code')
+prints(f'uprobe:{PROGRAM}:wide+{10 if os.uname().machine == "x86_64" else 4}', 'wide')
+refused(f'uprobe:{PROGRAM}:wide+1', 'no instruction begins at wide+1', 'one begins 1 byte before')
+refused(f'uprobe:{PROGRAM}:wide+3', 'no instruction begins at wide+3', 'one begins 3 bytes before')
+lists(f'uprobe:{PROGRAM}:wide+1', wanted=[f'uprobe:{PROGRAM}:wide+1'])
+refused(f'uretprobe:{PROGRAM}:first+0', 'a return probe takes no offset')
+refused(f'uretprobe:{PROGRAM}@forms.c:{inlined}', 'a return probe takes no line')
+refused(f'uprobe:{PROGRAM}@forms.c', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}@:{inlined}', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}@forms.c:{inlined}:x', 'a line of a source file is')
+refused(f'uprobe:{PROGRAM}:', 'the function is missing')
 refused(f'uprobe:{PROGRAM}:first+99999', '+99999 is outside of the function first')
 
 # Without a file: the traced program's. * is all that it loads.
@@ -104,4 +123,48 @@ done = subprocess.run([STRATA, '-l', '-p', str(process.pid), '-e', 'uprobe:PyErr
                       text=True)
 cases.check(done.stdout.startswith('uprobe:/usr/bin/python3'), "a process' program", done)
 process.communicate(b'\n')
+
+# A library that is stored in an archive, at a page: what Android's linker maps. CALL does so, and calls
+# answer() there: it loads LIBRARY to find out where in the file that is.
+CALL = """
+import ctypes, mmap, sys
+archive, start, library = sys.argv[1], int(sys.argv[2]), ctypes.CDLL(sys.argv[3])
+at = ctypes.cast(library.answer, ctypes.c_void_p).value
+for line in open('/proc/self/maps'):
+    low, high = (int(x, 16) for x in line.split()[0].split('-'))
+    if low <= at < high:
+        offset = int(line.split()[2], 16)
+        break
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+with open(archive, 'rb') as f:
+    mapped = libc.mmap(None, high - low, 5, mmap.MAP_PRIVATE, f.fileno(), start + offset)
+ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(mapped + at - low)(41)
+"""
+with tempfile.TemporaryDirectory() as dir:
+    archive = f'{dir}/a.apk'
+    page = os.sysconf('SC_PAGESIZE')
+    with zipfile.ZipFile(archive, 'w') as z:
+        z.writestr('first', b'x' * 100)
+        stored = zipfile.ZipInfo('lib/x.so')
+        head = z.fp.tell() + 30 + len(stored.filename)
+        stored.extra = b'\0' * (-head % page)
+        z.writestr(stored, pathlib.Path(LIBRARY).read_bytes())
+        start = stored.header_offset + 30 + len(stored.filename) + len(stored.extra)
+        z.write(LIBRARY, 'lib/packed.so', zipfile.ZIP_DEFLATED)
+    member = f'{archive}!/lib/x.so'
+    pathlib.Path(f'{dir}/call.py').write_text(CALL)
+    for script, wanted in ((f'uprobe:{member}:answer {{ print(arg0); }}', ['41']),
+                           (f'uprobe:"{member}":ans* {{ print(probe); }}', [f'uprobe:{member}:answer']),
+                           (f'uretprobe:{member}:answer {{ print(retval); }}', ['42']),
+                           (f'usdt:{member}:member:asked {{ print(arg0); }}', ['41'])):
+        done = subprocess.run([STRATA, '-q', '-e', script, '-c', f'python3 {dir}/call.py {archive} {start} {LIBRARY}'],
+                              capture_output=True, text=True)
+        cases.check([line for line in done.stdout.splitlines() if line] == wanted, script.replace(dir, ''), done)
+    lists(f'uprobe:{member}:answ*', wanted=[f'uprobe:{member}:answer'])
+    lists(f'usdt:{member}:*', wanted=[f'usdt:{member}:member:asked'])
+    refused(f'uprobe:{archive}!/lib/packed.so:answer', 'it is compressed in the archive')
+    refused(f'uprobe:{archive}!/lib/y.so:answer', 'cannot read', 'lib/y.so')
+    refused(f'uprobe:{dir}/no.apk!/lib/x.so:answer', 'there is no program or library')
 sys.exit(cases.done())

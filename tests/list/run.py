@@ -54,6 +54,9 @@ def lists(pattern, *wanted, only=''):
 events, _ = lists('tracepoint:*', 'tracepoint:sched:sched_switch', 'tracepoint:syscalls:sys_enter_openat',
                   only='tracepoint:')
 lists('t:*', *events[:3], only='tracepoint:')
+for name in ('', '..', 'enable', 'sched_switch/..'):
+    names, said, code = run('-l', f'tracepoint:sched:{name}')
+    cases.check(code == 1 and not names, f'{name} is no tracepoint', *names, said)
 lists('tracepoint:sched', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
 lists('tracepoint:sch*:*swit*', 'tracepoint:sched:sched_switch', only='tracepoint:sch')
 lists('tracepoint:*:*openat', 'tracepoint:syscalls:sys_exit_openat', only='tracepoint:')
@@ -156,6 +159,8 @@ process.communicate(b'\n')
 for args in (['tracepoint:sched:*'], ['-e', 'tracepoint:sched:* { }']):
     names, said, code = run('-l', '--probe-filter', ':sched_(switch|waking)$', *args)
     cases.check(names == ['tracepoint:sched:sched_switch', 'tracepoint:sched:sched_waking'], 'a filter', *names, said)
+names, said, code = run('-l', '--probe-filter', r'sys_enter_epoll_create\d$', 'tracepoint:*')
+cases.check(names == ['tracepoint:syscalls:sys_enter_epoll_create1'], 'a digit', *names, said)
 names, said, code = run('-q', '--probe-filter', 'interval:ms', '-e',
                         'begin { print(1) } i:ms:10 { print(2); exit() } i:us:100 { print(3) } end { print(4) }')
 cases.check([name for name in names if name] == ['1', '2', '4'], 'a filter of what runs', *names, said)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* map.c - functions on maps: clear, delete, has_key, zero. */
+/* map.c - functions on maps: clear, delete, find, has_key, zero. */
 #include <linux/bpf.h>
+#include <string.h>
 
 #include "builtins.h"
 
@@ -45,6 +46,63 @@ static struct ir *gen_has_key(struct gen *g, struct expr *call, struct ir *into)
 	return ir_opaque(g->ir, ir_compare(g->ir, IR_EQ, ir_is_null(g->ir, p), ir_int(g->ir, 0)));
 }
 
+/* ---- find --------------------------------------------------------------- */
+
+static struct expr *new_expr(struct check *c, const struct expr *at, enum expr_kind kind)
+{
+	struct expr *n = arena_new_obj(check_arena(c), struct expr);
+
+	n->kind = kind;
+	n->span = at->span;
+	return n;
+}
+
+static const struct builtin *row_has_key(void)
+{
+	const struct builtin *b = builtins_map;
+
+	while (strcmp(b->name, "has_key"))
+		b++;
+	return b;
+}
+
+/* A literal; true after `$out = @m[key]`. */
+static struct expr *found_value(struct check *c, struct expr *map, struct expr *key, struct expr *out)
+{
+	struct expr *value = new_expr(c, map, EXPR_BLOCK), *element = new_expr(c, map, EXPR_MAP);
+	struct stmt *set = arena_new_obj(check_arena(c), struct stmt);
+
+	element->map = map->map;
+	element->map.keys = key;
+	set->kind = STMT_ASSIGN;
+	set->span = map->span;
+	set->assign.left = out;
+	set->assign.right = element;
+	value->block.stmts = set;
+	value->block.value = new_expr(c, map, EXPR_BOOL);
+	value->block.value->boolean = true;
+	return value;
+}
+
+/* find(@m, key, $out) becomes has_key(@m, key) ? { $out = @m[key]; true } : false. */
+static const struct type *check_find(struct check *c, struct expr *call)
+{
+	struct expr *map = call_arg(call, 0), *key = call_arg(call, 1), *out = call_arg(call, 2);
+	struct expr *test = new_expr(c, call, EXPR_CALL), *next = call->next;
+
+	test->call = call->call;
+	test->call.name = "has_key";
+	test->call.builtin = row_has_key();
+	test->call.nargs = 2;
+	key->next = out->next = NULL;
+	*call = (struct expr){.kind = EXPR_TERNARY, .depth = call->depth, .span = call->span, .next = next};
+	call->cond.test = test;
+	call->cond.then = found_value(c, map, key, out);
+	call->cond.els = new_expr(c, call, EXPR_BOOL);
+	check_again(c);
+	return type_bool;
+}
+
 const struct builtin builtins_map[] = {
 	{
 		.name = "clear",
@@ -58,6 +116,12 @@ const struct builtin builtins_map[] = {
 		.sig = "mapkey [any] -> bool",
 		.help = "remove an element of a map; was it there?",
 		.gen = gen_delete,
+	},
+	{
+		.name = "find",
+		.sig = "map key var -> bool",
+		.help = "is there such an element? Then the variable gets its value",
+		.check = check_find,
 	},
 	{
 		.name = "has_key",

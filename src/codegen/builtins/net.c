@@ -2,6 +2,8 @@
 /* net.c - addresses of networks, and the order of bytes. */
 #include "builtins.h"
 
+#include "types/types.h"
+
 #include <linux/bpf.h>
 #include <sys/socket.h>
 
@@ -99,6 +101,36 @@ static struct ir *gen_bswap(struct gen *g, struct expr *call, struct ir *into)
 	return all;
 }
 
+/* ---- socket_cookie ------------------------------------------------------ */
+
+/* sk->__sk_common.skc_cookie (include/net/sock.h), whose offset is kept for .gen. It is read, not made:
+ * the helper that makes one takes no pointers that a script has computed. */
+static const struct type *check_socket_cookie(struct check *c, struct expr *call)
+{
+	struct types *types = check_env(c)->types;
+	const struct type *sock = types ? types_find(types, TAG_STRUCT, "sock_common") : NULL;
+	struct member *m = arena_new_obj(check_arena(c), struct member);
+
+	if (!sock || !type_member(sock, "skc_cookie", m))
+		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), which "
+			"socket_cookie() needs");
+	if (call_arg(call, 0)->type->kind != TYPE_POINTER)
+		return check_fail(c, call_arg(call, 0)->span, DIAG_ARG_TYPE, "socket_cookie() takes a socket, a struct "
+			"sock *, not %s", type_name(check_arena(c), call_arg(call, 0)->type));
+	call->call.data = m;
+	return type_uint64;
+}
+
+static struct ir *gen_socket_cookie(struct gen *g, struct expr *call, struct ir *into)
+{
+	const struct member *m = call->call.data;
+	struct ir *slot = gen_tmp(g, 8), *sock = gen_value(g, call_arg(call, 0));
+
+	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8),
+		ir_binary(g->ir, IR_ADD, sock, ir_int(g->ir, m->offset)));
+	return ir_load(g->ir, slot, 0, 8, false);
+}
+
 const struct builtin builtins_net[] = {
 	{
 		.name = "bswap",
@@ -120,6 +152,13 @@ const struct builtin builtins_net[] = {
 		.help = "an IP address: ntop([FAMILY,] ADDRESS), of a number or of 4 or 16 bytes",
 		.check = check_ntop,
 		.gen = gen_ntop,
+	},
+	{
+		.name = "socket_cookie",
+		.sig = "int -> special",
+		.help = "the number of a socket (struct sock *) that is never given twice; 0: it has none yet",
+		.check = check_socket_cookie,
+		.gen = gen_socket_cookie,
 	},
 	BUILTINS_END,
 };

@@ -92,6 +92,20 @@ static const struct type *check_ustack(struct check *c, struct expr *call)
 	return check_stack(c, call, lang, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
+/* All stacks are walked by the tables that DWARF's unwinders use. */
+static const struct type *check_dw_ustack(struct check *c, struct expr *call)
+{
+	struct script *s = check_script(c);
+
+	if (!check_unstable(c, call->span, "dw_ustack", check_env(c)->settings.unstable_dw_ustack))
+		return type_bad;
+	if (check_is_last(c) && !s->dw_noted) {
+		check_warn(c, call->span, DIAG_STACK, "dw_ustack is ustack here: no stack needs frame pointers");
+		s->dw_noted = true;
+	}
+	return check_ustack(c, call);
+}
+
 /* ---- walking ------------------------------------------------------------ */
 
 /* Calls a function of the library with a struct stack_req; gives the address of the struct. */
@@ -282,6 +296,14 @@ static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 }
 
 const struct builtin builtins_stack[] = {
+	{
+		.name = "dw_ustack",
+		.sig = "[any] [literal] -> special",
+		.help = "the same as ustack, which needs no frame pointers either",
+		.flags = BUILTIN_VAR,
+		.check = check_dw_ustack,
+		.gen = gen_ustack,
+	},
 	{
 		.name = "goid",
 		.sig = " -> uint64",

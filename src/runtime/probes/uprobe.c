@@ -72,7 +72,7 @@ static struct place *add_place(const struct resolve_env *env, struct attach_poin
 {
 	struct place *p = place_add(env, ap);
 
-	p->path = path;
+	p->path = uprobe_attach_path(env, path);
 	p->func = function_name(env, c->symbol);
 	p->offset = offset;
 	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path), c->written);
@@ -134,7 +134,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 			insn.size = code_skip(code);
 			continue;
 		}
-		if (insn.flow != CODE_RETURN || !elf_vaddr_to_offset(p->elf, at, &offset))
+		if (insn.flow != CODE_RETURN || !uprobe_offset(p->elf, at, &offset))
 			continue;
 		place = add_place(env, ap, p->path, c, offset);
 		place->abi = ABI_GO;
@@ -325,6 +325,54 @@ static bool may_probe(const struct resolve_env *env, const struct attach_point *
 	return false;
 }
 
+/* The instruction that holds an address of the function begins at *ret. False: that is not known. */
+static bool find_instruction(const struct program *p, const struct elf_symbol *s, uint64_t vaddr, uint64_t *ret)
+{
+	_cleanup_(code_closep) struct code *code = NULL;
+	struct code_insn insn;
+	uint64_t size = s ? vaddr - s->vaddr + 1 : 0;
+	const uint8_t *bytes = s ? elf_at(p->elf, s->vaddr, size) : NULL;
+
+	*ret = elf_machine(p->elf) == EM_AARCH64 ? vaddr & ~3ull : vaddr;
+	if (elf_machine(p->elf) == EM_AARCH64 || (s && s->vaddr == vaddr))
+		return true;
+	if (!bytes || code_open(elf_machine(p->elf), false, &code))
+		return false;
+	for (uint64_t at = s->vaddr; at <= vaddr; at += insn.size) {
+		size_t left = CODE_LONGEST;
+
+		while (left > 1 && !elf_at(p->elf, at, left))
+			left--;
+		*ret = at;
+		if (!code_decode(code, bytes + (at - s->vaddr), left, at, &insn))
+			return false;
+	}
+	return true;
+}
+
+/* A breakpoint within an instruction makes the program compute nonsense. */
+static bool begins_instruction(const struct resolve_env *env, const struct attach_point *ap,
+	const struct program *p, const char *text, uint64_t vaddr)
+{
+	const struct elf_symbol *s = elf_symbol_at(p->elf, vaddr);
+	struct span span = ap->word_spans[ap->nwords - 1];
+	uint64_t start;
+
+	if (env->unsafe || env->listing)
+		return true;
+	if (!find_instruction(p, s, vaddr, &start)) {
+		diag(env->diags, span, DIAG_UNSAFE, "it is not known whether an instruction begins at %s", text);
+		diag_hint(env->diags, "--unsafe allows it: if none does, the program will not work as before");
+		return false;
+	}
+	if (start == vaddr)
+		return true;
+	diag(env->diags, span, DIAG_NO_PLACE, "no instruction begins at %s", text);
+	diag_hint(env->diags, "one begins %llu byte%s before", (unsigned long long)(vaddr - start),
+		vaddr - start == 1 ? "" : "s");
+	return false;
+}
+
 /* Within a function, whose symbol may be known already. */
 static void add_inside(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
 	struct called c, uint64_t vaddr)
@@ -388,17 +436,23 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 		add_matching(env, ap, p, what);
 	} else if (parse_address(what, &add)) {
 		c.symbol = NULL;
-		add_inside(env, ap, p, c, add);
+		if (!uprobe_offset(p->elf, add, &s.vaddr))
+			missing_place(env, ap->word_spans[ap->nwords - 1], "%s is no address of %s's code", what,
+				p->path);
+		else if (begins_instruction(env, ap, p, what, add))
+			add_inside(env, ap, p, c, add);
 	} else if (find_function(p, what, &s)) {
 		if (may_probe(env, ap, p, what, s.vaddr))
 			add_at(env, ap, p, &c, s.vaddr);
 	} else if (plus && parse_address(plus + 1, &add) &&
 		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
 		c.symbol = arena_strdup(env->arena, s.name);
-		if (add < (s.size ? s.size : 1))
-			add_inside(env, ap, p, c, s.vaddr + add);
-		else
+		if (ap->provider->has_retval)
+			form_error(env, ap, "a return probe takes no offset");
+		else if (add >= (s.size ? s.size : 1))
 			beyond(env, ap, &s, add);
+		else if (begins_instruction(env, ap, p, what, s.vaddr + add))
+			add_inside(env, ap, p, c, s.vaddr + add);
 	}
 }
 
@@ -579,14 +633,21 @@ static bool is_number(const char *text, unsigned *ret)
 }
 
 /* PATH@FILE:LINE[:COLUMN]; a file whose own name has an @ comes first. */
-static bool is_line(const struct resolve_env *env, struct attach_point *ap, struct wanted *w)
+static bool is_line(const struct resolve_env *env, struct attach_point *ap, struct wanted *w, bool *ret_ok)
 {
-	const char *at = ap->nwords > 2 ? strrchr(ap->words[1], '@') : NULL;
+	const char *at = ap->nwords > 1 ? strrchr(ap->words[1], '@') : NULL;
 
-	if (!at || !at[1] || ap->nwords > 4 || !is_number(ap->words[2], &w->line) ||
-		(ap->nwords == 4 && !is_number(ap->words[3], &w->column)) ||
-		target_is_elf(env->target, ap->words[1]))
-		return w->line = 0;
+	if (!at || target_is_elf(env->target, ap->words[1]))
+		return false;
+	if (!at[1] || ap->nwords < 3 || ap->nwords > 4 || !is_number(ap->words[2], &w->line) ||
+		(ap->nwords == 4 && !is_number(ap->words[3], &w->column))) {
+		*ret_ok = form_error(env, ap, "a line of a source file is PATH@FILE:LINE or PATH@FILE:LINE:COLUMN");
+		return true;
+	}
+	if (ap->provider->has_retval) {
+		*ret_ok = form_error(env, ap, "a return probe takes no line");
+		return true;
+	}
 	w->file = at + 1;
 	w->what = ap->words[2];
 	w->written = arena_printf(env->arena, w->column ? "@%s:%u:%u" : "@%s:%u", w->file, w->line, w->column);
@@ -622,18 +683,22 @@ static void add_program_word(const struct resolve_env *env, struct attach_point 
 
 static bool read_form(const struct resolve_env *env, struct attach_point *ap, struct wanted *w)
 {
+	bool ok = true;
+
+	if (is_line(env, ap, w, &ok))
+		return ok;
 	if (ap->nwords == 2 && is_file_alone(env, ap)) {
 		w->what = "*";
 		return true;
 	}
 	if (ap->nwords == 2 && env->pid)
 		add_program_word(env, ap);
-	if (is_line(env, ap, w))
-		return true;
 	w->cpp = ap->nwords > 3 && !strcmp(ap->words[2], "cpp");
 	if (ap->nwords != 3 && !w->cpp)
 		return form_error(env, ap, "a uprobe needs a file and a function");
 	w->what = joined(env, ap, w->cpp ? 3 : 2);
+	if (!*w->what)
+		return form_error(env, ap, "the function is missing");
 	return true;
 }
 

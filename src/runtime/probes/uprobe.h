@@ -23,8 +23,12 @@ bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, c
 /* How the file is named in messages and in `probe`: a path as the script has it, a name by the file it was
  * found to mean. */
 const char *uprobe_file_name(const struct attach_point *ap, const char *path);
-/* The offset in the file of an address of its code; false: it is not code. */
+/* The file that the kernel knows: the archive, of a member. */
+const char *uprobe_attach_path(const struct resolve_env *env, const char *path);
+/* The offset there of an address of the file's code; false: it is not code. */
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
+/* Likewise of data. */
+bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 
 /* uprobe_attach.c */
 /* Attaches to all places of the probe, which lie together by file. 0 or -errno, reported. */

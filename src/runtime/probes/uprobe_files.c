@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -41,6 +42,17 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 	return files;
 }
 
+/* "/x/a.apk!/lib/b.so": a library that is stored in an archive. */
+static const char *const *in_archive(const struct resolve_env *env, const char *name)
+{
+	const char **list = arena_new_array(env->arena, const char *, 2);
+	const char *mark = strstr(name, "!/"), *archive = arena_strndup(env->arena, name, (size_t)(mark - name));
+
+	if (!access(target_path(env->target, archive), F_OK))
+		list[0] = arena_printf(env->arena, "%s%s", target_path(env->target, archive), mark);
+	return list;
+}
+
 static bool is_traced(const struct resolve_env *env)
 {
 	return env->traced_files && env->pid;
@@ -51,6 +63,8 @@ const char *const *uprobe_files(const struct resolve_env *env, const struct atta
 	const char *name = ap->nwords > 1 ? ap->words[1] : "";
 	bool every = !strcmp(name, "*");
 
+	if (strstr(name, "!/"))
+		return in_archive(env, name);
 	if (*name && !every)
 		return find_files(env, name);
 	if (is_traced(env))
@@ -76,14 +90,27 @@ bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap
 	return missing_allowed(env);
 }
 
+static const char *why_not(int r)
+{
+	return r == -ENOEXEC ? "it is not an ELF program or library" :
+	       r == -EMEDIUMTYPE ? "it is compressed in the archive: nothing can run it there" : why_errno(r);
+}
+
 bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret)
 {
-	int r = elf_open(path, ret);
+	int r = strstr(path, "!/") ? elf_open_member(path, ret) : elf_open(path, ret);
 
 	if (r)
 		diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_NO_PLACE, "cannot read %s: %s",
-			path, r == -ENOEXEC ? "it is not an ELF program or library" : why_errno(r));
+			path, why_not(r));
 	return !r;
+}
+
+const char *uprobe_attach_path(const struct resolve_env *env, const char *path)
+{
+	const char *mark = strstr(path, "!/");
+
+	return mark ? arena_strndup(env->arena, path, (size_t)(mark - path)) : path;
 }
 
 const char *uprobe_file_name(const struct attach_point *ap, const char *path)
@@ -93,6 +120,14 @@ const char *uprobe_file_name(const struct attach_point *ap, const char *path)
 	return strchr(name, '/') && !strchr(name, '*') ? name : path;
 }
 
+bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret)
+{
+	if (!elf_vaddr_to_offset(e, vaddr, ret))
+		return false;
+	*ret += elf_start(e);
+	return true;
+}
+
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret)
 {
 	const struct elf_segment *s;
@@ -100,6 +135,6 @@ bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret)
 
 	for (size_t i = 0; i < n; i++)
 		if (s[i].exec && vaddr >= s[i].vaddr && vaddr - s[i].vaddr < s[i].filesz)
-			return elf_vaddr_to_offset(e, vaddr, ret);
+			return uprobe_data_offset(e, vaddr, ret);
 	return false;
 }

@@ -168,9 +168,9 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, st
 		return;
 	}
 	p = place_add(env, ap);
-	p->path = n->path;
+	p->path = uprobe_attach_path(env, n->path);
 	p->offset = offset;
-	if (note->semaphore && !elf_vaddr_to_offset(n->elf, note->semaphore, &p->ref_ctr))
+	if (note->semaphore && !uprobe_data_offset(n->elf, note->semaphore, &p->ref_ctr))
 		log_info("%s:%s:%s: its semaphore is not in the file", n->path, note->provider, note->name);
 	p->name = arena_printf(env->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), note->provider, note->name);
 	if (!env->names_only)
@@ -275,7 +275,7 @@ static bool usdt_expand(const struct resolve_env *env, struct attach_point *ap)
 	struct resolve_env quiet = *env;
 	const char *const *files, *const *f;
 
-	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing))
+	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing) || !*ap->words[ap->nwords - 1])
 		return form_error(env, ap, "a usdt probe needs a file and a name");
 	files = uprobe_files(env, ap, true);
 	if (!files)

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pcap.h - files of packets, which tcpdump -r reads. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* Appends a packet to a file, which is made anew by the first one. n: bytes of data; length: of the whole
+ * packet; ns: CLOCK_REALTIME. 0 or -errno; of each file that cannot be written once. */
+int pcap_write(const char *path, const void *data, uint32_t n, uint32_t length, uint64_t ns);
+/* Closes all files. */
+void pcap_close(void);

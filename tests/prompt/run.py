@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py STRATA - the prompt in a terminal: what is typed, what is seen. Prints TAP."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import all_fail
+from terminal import Terminal
+
+STRATA = os.path.realpath(sys.argv[1])
+PROMPT = 'strata> '
+cases = tap.Cases()
+
+
+def opened(columns=80, rows=24, **more):
+    t = Terminal([STRATA, *more.pop('args', [])], columns, rows, **more)
+    if not t.wait(PROMPT.strip(), 20):
+        print('# no prompt:', t.history())
+    return t
+
+
+def sees(t, what, *texts, whole=False):
+    screen = t.wait(texts, whole=whole)
+    cases.check(screen is not None, what, t.history() if screen is None else '')
+
+
+def values():
+    with opened() as t:
+        for text, value in (('1 + 2', '\n3\n'), ('"a" == "a"', '\ntrue\n'), ('sizeof(uint64)', '\n8\n'),
+                            ('comm', '\nstrata\n'), ('(1, "x")', '\n(1, x)\n'), ('if 1 { print("yes") }', '\nyes\n')):
+            t.line(text)
+            sees(t, f'{text} shows its value', value)
+        t.line('@x = 5')
+        t.line('@x')
+        sees(t, 'a map lives on', '@x: 5')
+        t.line('@k[1, "a"] = 2')
+        t.line('@k')
+        sees(t, 'a map with keys', '@k[1, a]: 2')
+        t.line('clear(@k)')
+        t.line('len(@k)')
+        sees(t, 'is cleared', '\n0\n')
+        t.line('$a = 20; $a + 1')
+        sees(t, 'statements, and the value of the last', '\n21\n')
+        t.keys('C-d')
+        sees(t, 'leaving prints the maps', '@x: 5', 'left with 0', 'icanon')
+
+
+def blocks():
+    with opened() as t:
+        t.line('begin {')
+        t.line('@y = 3;')
+        t.line('print("in a block");')
+        t.line('}')
+        sees(t, 'a block of four lines', '\nin a block\n')
+        t.line('@z = 1 +')
+        t.keys('Enter')
+        sees(t, 'a line that is not whole, and an empty one', '[2]:1:9: error: unexpected end', '@z = 1 +\n')
+        t.keys('Up')
+        t.type('4')
+        t.keys('Enter')
+        t.line('@z')
+        sees(t, 'is mended from the history', '@z: 5')
+        t.line('@z = nope(1)')
+        sees(t, 'an error has its place', 'error: unknown function: nope', '^^^^')
+
+
+def definitions():
+    with opened() as t:
+        t.line('macro twice(x) { x * 2 }')
+        t.line('twice(21)')
+        sees(t, 'a macro', '\n42\n')
+        t.line('macro twice(x) { x + x + 1 }')
+        t.line('twice(21)')
+        sees(t, 'is defined anew', '\n43\n')
+        t.line('struct pair { int a; int b; };')
+        t.line('sizeof(struct pair)')
+        sees(t, 'a struct', '\n8\n')
+        t.line('let @few = hash(2);')
+        t.line('@few[1] = 1; @few[2] = 2; @few[3] = 3;')
+        t.line('len(@few)')
+        sees(t, 'a declared map', '\n2\n')
+
+
+def running():
+    with opened(100, 30) as t:
+        t.line('interval:ms:100 { printf("tick %d\\n", @n); @n++; }')
+        sees(t, 'a script runs', '1 probe', 'tick 3')
+        t.line('interval:ms:150 { printf("tock\\n"); }')
+        sees(t, 'beside another', 'tock')
+        t.type('half a li')
+        time.sleep(1)
+        screen = t.screen().rstrip('\n').split('\n')
+        cases.check(screen[-1] == PROMPT + 'half a li', 'what they print leaves the line whole', t.screen())
+        cases.check(all(re.fullmatch(r'tick \d+|tock', line) for line in screen[-6:-1]), 'and it is whole, too',
+                    t.screen())
+        t.keys('C-c')
+        t.line(':running')
+        sees(t, ':running lists both', 'interval:ms:100 { printf', 'interval:ms:150 { printf')
+        t.line(':drop 1')
+        time.sleep(0.3)
+        t.line(':drop all')
+        t.line(':running')
+        sees(t, ':drop ends them', 'nothing runs')
+        before = t.history()
+        time.sleep(0.5)
+        cases.check(t.history() == before, 'nothing is printed any more', t.history())
+        t.line('interval:ms:50 { printf("last\\n"); exit(); }')
+        sees(t, 'exit() ends its script alone', 'has called exit()')
+        t.line('1 + 1')
+        sees(t, 'and no other', '\n2\n')
+
+
+def keys():
+    with opened(100, 40) as t:
+        for text, found in ((':r', ':running'), ('tracepoint:sched:sched_swi', 'tracepoint:sched:sched_switch'),
+                            ('inter', 'interval:'), ('uprobe:/bin/slee', 'uprobe:/bin/sleep:'),
+                            ('begin { @ = nse', 'begin { @ = nsecs')):
+            t.type(text)
+            t.keys('Tab')
+            sees(t, f'TAB behind {text}', PROMPT + found)
+            t.keys('C-u')
+        t.type('tracepoint:sched:sched_')
+        t.keys('Tab')
+        sees(t, 'TAB lists', 'tracepoint:sched:sched_switch\n', 'tracepoint:sched:sched_wakeup\n')
+        t.keys('C-c')
+        t.line('@counts[comm] = count()')
+        t.type('print(@c')
+        t.keys('Tab')
+        sees(t, 'TAB has the maps', PROMPT + 'print(@counts[')
+        t.keys('C-c')
+        t.type('@cou')
+        t.keys('Right')
+        sees(t, 'the history suggests the rest', PROMPT + '@counts[comm] = count()')
+        t.keys('C-c')
+        t.line('"äöü € 漢字"')
+        sees(t, 'UTF-8', '\näöü € 漢字\n')
+
+
+def commands():
+    with opened(100, 40) as t:
+        t.line(':help')
+        sees(t, ':help', ':running', ':drop', 'definitions')
+        t.line(':help strftime')
+        sees(t, ':help of a name', 'strftime(')
+        t.line(':help strftim')
+        sees(t, '..and of one that is near', 'did you mean strftime?')
+        t.line(':frob')
+        sees(t, 'no such command', 'there is no command :frob')
+        t.line(':probes tracepoint:sched:sched_sw*')
+        sees(t, ':probes', 'tracepoint:sched:sched_switch')
+        t.line('macro one() { 1 }')
+        t.line('interval:ms:50 { @saved += one; if (@saved == 3) { print("three"); exit(); } }')
+        sees(t, 'a script with a macro', '\nthree\n', 'has called exit')
+        t.line('interval:ms:50 { @other += one; if (@other == 3) { print("again"); exit(); } }')
+        t.line(':save saved.bt')
+        sees(t, ':save', 'strata saved.bt runs it')
+        t.keys('C-d')
+        t.wait('left with')
+        text = pathlib.Path(t.dir.name, 'saved.bt').read_text()
+        done = subprocess.run([STRATA, pathlib.Path(t.dir.name, 'saved.bt')], capture_output=True, text=True, timeout=20)
+        cases.check(done.returncode == 0 and 'again' in done.stdout and 'three' not in text, 'what was saved runs', text, done)
+
+
+def top():
+    script = 'profile:hz:99 { @stacks[ustack] = count(); @h = hist(nsecs % 100); @by[cpu] = count(); }'
+    with opened(100, 30) as t:
+        t.line(script)
+        time.sleep(1)
+        t.line(':top @by 0.1')
+        sees(t, ':top of numbers', '@by  p: pause', '█')
+        t.keys('q')
+        t.line(':top @h 0.1')
+        sees(t, ':top of a histogram', '@h  p: pause', '@@@@', '[32, 64)')
+        t.keys('q')
+        t.line(':top @stacks 0.1')
+        sees(t, ':top of stacks', '@stacks  up, down', ' %', '█')
+        t.keys('Down', 'Space')
+        t.resize(60, 20)
+        time.sleep(0.5)
+        cases.check(all(len(line) <= 60 for line in t.screen().split('\n')), 'it follows the size', t.screen())
+        t.keys('q')
+        sees(t, 'back at the prompt', PROMPT.strip())
+        t.line('1 + 4')
+        sees(t, 'which works', '\n5\n')
+
+
+def live():
+    script = 'interval:ms:20 { @n++; @by[@n % 3] = count(); @h = hist(@n); }'
+    with Terminal([STRATA, '-t', '0.1', '-e', script], 100, 40) as t:
+        sees(t, '-t draws all maps', '@by\n', '█', '@h\n', '[8, 16)', '@n\n')
+        t.keys('C-c')
+        sees(t, '..and prints them at the end', '@by[1]: ', '@n: ', 'left with 0')
+    done = subprocess.run(['timeout', '-s', 'INT', '2', STRATA, '-t', '0.3', '-e', script], capture_output=True, text=True)
+    cases.check(len(re.findall(r'^@n: \d+\n\n', done.stdout, re.M)) >= 3, '-t on a pipe prints blocks', done)
+
+
+def sizes():
+    with opened(200, 50) as t:
+        t.type('x' * 250)
+        time.sleep(0.3)
+        t.resize(80, 24)
+        time.sleep(0.3)
+        t.keys('C-u')
+        t.line('6 * 7')
+        sees(t, 'a long line, and another size', '\n42\n')
+        t.paste(''.join(f'@p[{i}] = {i};\n' for i in range(50)))
+        t.keys('Enter')
+        t.line('len(@p)')
+        sees(t, 'fifty lines pasted', '\n50\n')
+
+
+def colours():
+    with opened() as t:
+        cases.check('\033[' in t.screen(colours=True), 'the prompt has a colour', repr(t.screen(colours=True)))
+    with opened(env={'NO_COLOR': '1'}) as t:
+        cases.check('\033[' not in t.screen(colours=True), 'but not with NO_COLOR', repr(t.screen(colours=True)))
+
+
+def leaving():
+    with opened() as t:
+        t.keys('C-c')
+        sees(t, 'Ctrl-C asks', 'Ctrl-C once more')
+        t.keys('C-c')
+        sees(t, '..and leaves', 'left with 0', 'icanon')
+    with opened() as t:
+        t.line('interval:ms:50 { @n++ }')
+        t.wait('1 probe')
+        time.sleep(0.5)
+        os.kill(t.pid(), signal.SIGTERM)
+        sees(t, 'SIGTERM prints the maps', '@n: ', 'left with 0')
+    with opened() as t:
+        t.line('exit')
+        sees(t, 'exit leaves', 'left with 0')
+    done = subprocess.run([STRATA], input='begin { print("from stdin"); }', capture_output=True, text=True, timeout=20)
+    cases.check(done.stdout.startswith('from stdin\n'), 'a script on standard input', done)
+
+
+def killed():
+    """What the kernel has of a prompt that was killed: nothing."""
+    def programs():
+        done = subprocess.run([STRATA, '-q', '-e', 'begin { print(1) }'], capture_output=True, text=True)
+        return done.returncode
+    with opened() as t:
+        t.line('profile:hz:49 { @ = count(); }')
+        t.wait('1 probe')
+        pid = t.pid()
+        os.kill(pid, signal.SIGKILL)
+        sees(t, 'kill -9', 'left with 137')
+        cases.check(not os.path.exists(f'/proc/{pid}/fdinfo') and programs() == 0, 'leaves nothing behind')
+
+
+if not shutil.which('tmux'):
+    sys.exit(all_fail('tmux is not installed'))
+if os.geteuid():
+    sys.exit(all_fail('needs root'))
+for case in (values, blocks, definitions, running, keys, commands, top, live, sizes, colours, leaving, killed):
+    case()
+sys.exit(cases.done())
