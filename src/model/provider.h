@@ -33,7 +33,7 @@ enum ctx_kind {
 	CTX_TRAMPOLINE, /* fentry, fexit: arguments and result are read by helpers */
 };
 
-enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
+enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL };
 
 /* Where the value of a named argument is. */
 enum field_where {

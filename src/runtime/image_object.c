@@ -375,7 +375,7 @@ static struct bpf_program *find_program(const struct image_object *o, const stru
 	return bpf_object__find_program_by_name(o->obj, p->name);
 }
 
-int image_object_run(struct image_object *o, enum provider_run when, void (*done)(void *arg),
+int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg)
 {
 	for (unsigned i = 0; i < o->img->nprogs; i++) {
@@ -383,7 +383,7 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 		LIBBPF_OPTS(bpf_test_run_opts, opts);
 		int r;
 
-		if (p->provider->run != when)
+		if (p->provider->run != when || o->img->places[p->first_place].place->config != config)
 			continue;
 		r = bpf_prog_test_run_opts(bpf_program__fd(find_program(o, p)), &opts);
 		if (r) {
@@ -395,10 +395,20 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 	return 0;
 }
 
+uint64_t image_signals(const struct image *img)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < img->nprogs; i++)
+		if (img->progs[i].provider->run == RUN_SIGNAL)
+			set |= 1ull << img->places[img->progs[i].first_place].place->config;
+	return set;
+}
+
 bool image_object_has_probes(const struct image_object *o)
 {
 	for (unsigned i = 0; i < o->img->nprogs; i++)
-		if (o->img->progs[i].provider->attach)
+		if (o->img->progs[i].provider->attach || o->img->progs[i].provider->run == RUN_SIGNAL)
 			return true;
 	return false;
 }

@@ -78,6 +78,8 @@ void show_folded_key(const struct show *s, const struct type *t, const struct ma
 
 /* show_tseries.c: a plot, one line an interval, up to the interval `last` (struct agg_tseries). */
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
+/* The value of an interval, which begins (interval - 1) * step ns after 1970; false: it has none. */
+bool show_series_value(const struct type *t, const uint8_t *value, uint64_t interval, uint64_t *ret);
 
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

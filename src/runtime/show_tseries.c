@@ -59,6 +59,15 @@ static const struct agg_tseries *find(const struct plot *p, uint64_t interval)
 	return b->interval == interval ? b : NULL;
 }
 
+bool show_series_value(const struct type *t, const uint8_t *value, uint64_t interval, uint64_t *ret)
+{
+	struct plot p = {.type = t, .list = (const struct agg_tseries *)value};
+	const struct agg_tseries *b = find(&p, interval);
+
+	*ret = b ? value_of(t, b) : 0;
+	return b;
+}
+
 /* ---- what is plotted ---------------------------------------------------- */
 
 static void find_range(struct plot *p)

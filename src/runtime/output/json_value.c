@@ -98,6 +98,34 @@ static void add_hist(struct writer *w, const struct type *t, const uint64_t *buc
 	str_addc(w->out, ']');
 }
 
+/* {"interval_start":"2026-11-22 19:19:42.000000000","value":1} */
+static void add_point(struct writer *w, const struct type *t, uint64_t interval, uint64_t v)
+{
+	struct str start = {};
+
+	show_time("%Y-%m-%d %H:%M:%S.%k", (interval - 1) * (uint64_t)t->agg.step, &start);
+	str_addf(w->out, "{\"interval_start\":\"%s\",\"value\":", str_text(&start));
+	add_number(w->out, t->is_signed, v);
+	str_addc(w->out, '}');
+	str_done(&start);
+}
+
+static void add_series(struct writer *w, const struct type *t, const uint8_t *data)
+{
+	uint64_t last = w->as->last, n = t->agg.buckets, v;
+	const char *sep = "";
+
+	str_addc(w->out, '[');
+	for (uint64_t i = last > n ? last - n + 1 : 1; i <= last; i++) {
+		if (!show_series_value(t, data, i, &v))
+			continue;
+		str_add(w->out, sep);
+		add_point(w, t, i, v);
+		sep = ",";
+	}
+	str_addc(w->out, ']');
+}
+
 static void add_average(struct writer *w, const struct type *t, const uint64_t *v)
 {
 	uint64_t average = !v[0] ? 0 : t->is_signed ? (uint64_t)((int64_t)v[1] / (int64_t)v[0]) : v[1] / v[0];
@@ -135,6 +163,9 @@ static void add_agg(struct writer *w, const struct type *t, const uint8_t *data)
 	case AGG_HIST:
 	case AGG_LHIST:
 		add_hist(w, t, v);
+		break;
+	case AGG_TSERIES:
+		add_series(w, t, data);
 	}
 }
 

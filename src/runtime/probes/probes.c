@@ -21,6 +21,7 @@ const struct provider *const providers[] = {
 	&provider_kretprobe,
 	&provider_profile,
 	&provider_rawtracepoint,
+	&provider_self,
 	&provider_software,
 	&provider_tracepoint,
 	&provider_uprobe,

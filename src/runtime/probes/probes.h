@@ -19,6 +19,7 @@ extern const struct provider provider_kprobe;
 extern const struct provider provider_kretprobe;
 extern const struct provider provider_profile;
 extern const struct provider provider_rawtracepoint;
+extern const struct provider provider_self;
 extern const struct provider provider_software;
 extern const struct provider provider_tracepoint;
 extern const struct provider provider_uprobe;
