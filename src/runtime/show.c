@@ -66,12 +66,19 @@ static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
 	return is_signed ? v >> off : (int64_t)((uint64_t)v >> off);
 }
 
-static void format_char(struct conversion *c, int64_t v, struct str *out)
+/* raw: the script says it itself; a NUL has no width. */
+static void format_char(struct conversion *c, int64_t v, bool raw, struct str *out)
 {
 	struct str text = {};
 
-	str_add_safe(&text, (char[]){(char)v}, 1);
-	format_text(c, &text, out);
+	if (!raw)
+		str_add_safe(&text, (char[]){(char)v}, 1);
+	else
+		str_addc(&text, (char)v);
+	if (raw && !(char)v)
+		str_addc(out, 0);
+	else
+		format_text(c, &text, out);
 	str_done(&text);
 }
 
@@ -148,10 +155,8 @@ static void format_one(const struct show *s, struct conversion *c, const struct 
 		format_gfp(c, v, out);
 	else if (c->letter == 'p')
 		format_hex(c, v, out);
-	else if (c->letter == 'c' && arg->is_literal)
-		str_addc(out, (char)v);
 	else if (c->letter == 'c')
-		format_char(c, v, out);
+		format_char(c, v, arg->is_literal, out);
 	else
 		format_int(c, v, out);
 }
