@@ -49,6 +49,9 @@ int image_object_wait(struct image_object *o, struct load_env *env);
  * after each. */
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg);
+/* Reads its iterators to their ends. done is called from time to time; false: no more is wanted. 0 or
+ * -errno, reported. */
+int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
 /* The signals that its self probes wait for: bits 1 << number. */
 uint64_t image_signals(const struct image *img);
 /* Of begin and end alone there is nothing to wait for. */

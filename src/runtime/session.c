@@ -337,6 +337,14 @@ static void say_attached(struct session *s, const struct image_object *o, unsign
 			 "(-v lists them)", skipped, skipped == 1 ? " was" : "s were");
 }
 
+static bool drain_step(void *arg)
+{
+	struct session *s = arg;
+
+	drain(s, 0);
+	return !s->ended && !stop_asked();
+}
+
 static int start(struct session *s, struct image_object *o)
 {
 	unsigned places;
@@ -348,6 +356,8 @@ static int start(struct session *s, struct image_object *o)
 		r = image_object_attach(o, &s->load, &places);
 	if (!r && !s->opt.is_prompt)
 		say_attached(s, o, places);
+	if (!r && !s->ended)
+		r = image_object_iterate(o, drain_step, s);
 	if (!image_object_has_probes(o) && !s->opt.grows)
 		s->ended = true;
 	return r;

@@ -17,6 +17,7 @@ const struct provider *const providers[] = {
 	&provider_fexit,
 	&provider_hardware,
 	&provider_interval,
+	&provider_iter,
 	&provider_kprobe,
 	&provider_kretprobe,
 	&provider_profile,

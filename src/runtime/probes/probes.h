@@ -15,6 +15,7 @@ extern const struct provider provider_fentry;
 extern const struct provider provider_fexit;
 extern const struct provider provider_hardware;
 extern const struct provider provider_interval;
+extern const struct provider provider_iter;
 extern const struct provider provider_kprobe;
 extern const struct provider provider_kretprobe;
 extern const struct provider provider_profile;
