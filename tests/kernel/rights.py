@@ -30,7 +30,7 @@ def ordinary_user(strata):
     cases.check(done.returncode == 1 and 'closed to this user' in done.stderr and 'sudo' in done.stderr,
                 'an ordinary user: tracepoints are not listed, and why', done)
     done = run(strata, '-l', '*sched_switch', before=PLAIN)
-    cases.check('rawtracepoint:sched_switch' in done.stdout and 'closed to this user' in done.stderr,
+    cases.check('rawtracepoint:vmlinux:sched_switch' in done.stdout and 'closed to this user' in done.stderr,
                 'what can be listed is', done)
     done = run(strata, '-e', 'tracepoint:sched:sched_switch { @++ }', before=PLAIN)
     cases.check(done.returncode == 1 and 'not mounted' not in done.stderr and 'CAP_DAC_READ_SEARCH' in done.stderr,

@@ -111,6 +111,13 @@ with tempfile.TemporaryDirectory() as dir:
     printed, said = tracer.communicate()
     cases.check(printed.split() == [b'1', b'2', b'3'], 'by its path there', printed, said)
 
+# What a file has in its names does not reach the terminal.
+with tempfile.TemporaryDirectory() as dir:
+    odd = pathlib.Path(dir, 'odd')
+    odd.write_bytes(pathlib.Path(PROGRAM).read_bytes().replace(b'shop\0kinds\0', b'\x1b[2J\0k\x07nds\0'))
+    done = strata('-l', f'usdt:{odd}:*')
+    cases.check(f'usdt:{odd}:\\x1b[2J:k\\x07nds' in done.stdout.splitlines(), 'control characters', done)
+
 # What is not there.
 done = strata('-e', f'usdt:{PROGRAM}:kind {{ print(1); }}')
 cases.check(done.returncode == 1 and 'has no USDT probe kind ' in done.stderr and 'did you mean kinds?' in done.stderr,

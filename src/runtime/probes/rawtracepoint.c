@@ -62,8 +62,7 @@ static void add_event(const struct resolve_env *env, struct attach_point *ap, co
 	struct kernel_function k;
 
 	p->func = arena_strdup(env->arena, name);
-	p->name = !strcmp(module, "vmlinux") ? arena_printf(env->arena, "rawtracepoint:%s", name) :
-		arena_printf(env->arena, "rawtracepoint:%s:%s", module, name);
+	p->name = arena_printf(env->arena, "rawtracepoint:%s:%s", module, name);
 	if (!env->names_only && kernel_tracepoint(env->types, module, name, env->listing, &k))
 		p->fields = make_fields(env, &k);
 }
@@ -119,11 +118,9 @@ static int raw_list(const struct resolve_env *env, const char *pattern,
 
 	for (; *modules; modules++) {
 		const char *const *names = target_raw_tracepoints(env->target, *modules, "*");
-		bool kernel = !strcmp(*modules, "vmlinux");
 
 		for (; *names; names++) {
-			const char *full = arena_printf(env->arena, "rawtracepoint:%s%s%s",
-				kernel ? "" : *modules, kernel ? "" : ":", *names);
+			const char *full = arena_printf(env->arena, "rawtracepoint:%s:%s", *modules, *names);
 
 			if (glob_match(pattern, full))
 				found(full, arg);

@@ -64,7 +64,7 @@ static const char *function_name(const struct resolve_env *env, const char *symb
 {
 	_cleanup_(freep) char *name = env->listing ? NULL : demangle(symbol);
 
-	return arena_strdup(env->arena, name ? name : symbol);
+	return uprobe_safe(env->arena, name ? name : symbol);
 }
 
 static struct place *add_place(const struct resolve_env *env, struct attach_point *ap,
@@ -75,7 +75,8 @@ static struct place *add_place(const struct resolve_env *env, struct attach_poin
 	p->path = uprobe_attach_path(env, path);
 	p->func = function_name(env, c->symbol);
 	p->offset = offset;
-	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path), c->written);
+	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path),
+		uprobe_safe(env->arena, c->written));
 	return p;
 }
 
@@ -522,7 +523,7 @@ static void suggest_function(const struct resolve_env *env, const char *path,
 		diag_hint(env->diags, "%s has no symbols: it is stripped, and no debug file of "
 			"its build id is in /usr/lib/debug", path);
 	else if (near)
-		diag_hint(env->diags, "did you mean %s?", near);
+		diag_hint(env->diags, "did you mean %s?", uprobe_safe(env->arena, near));
 	else
 		diag_hint(env->diags, "strata -l 'uprobe:%s:*' lists its functions", path);
 }

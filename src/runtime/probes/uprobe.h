@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arena;
 struct attach_point;
 struct elf;
 struct loaded_probe;
@@ -23,6 +24,8 @@ bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, c
 /* How the file is named in messages and in `probe`: a path as the script has it, a name by the file it was
  * found to mean. */
 const char *uprobe_file_name(const struct attach_point *ap, const char *path);
+/* A name that a file has, as it can be printed. */
+const char *uprobe_safe(struct arena *a, const char *text);
 /* The file that the kernel knows: the archive, of a member. */
 const char *uprobe_attach_path(const struct resolve_env *env, const char *path);
 /* The offset there of an address of the file's code; false: it is not code. */

@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
 #include "probes.h"
 #include "runtime/why.h"
 #include "target/elf.h"
@@ -118,6 +120,14 @@ const char *uprobe_file_name(const struct attach_point *ap, const char *path)
 	const char *name = ap->nwords > 1 ? ap->words[1] : "";
 
 	return strchr(name, '/') && !strchr(name, '*') ? name : path;
+}
+
+const char *uprobe_safe(struct arena *a, const char *text)
+{
+	_cleanup_(str_done) struct str s = {};
+
+	str_add_safe(&s, text, strlen(text));
+	return arena_strdup(a, str_text(&s));
 }
 
 bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret)

@@ -159,20 +159,20 @@ static const struct field *fields_of(struct arena *arena, struct notes *n, const
 static void add_place(const struct resolve_env *env, struct attach_point *ap, struct notes *n,
 	const struct sdt_note *note)
 {
+	const char *provider = uprobe_safe(env->arena, note->provider), *name = uprobe_safe(env->arena, note->name);
 	struct place *p;
 	uint64_t offset;
 
 	if (!uprobe_offset(n->elf, note->vaddr, &offset)) {
-		log_info("passed over %s:%s:%s: its note names an address without code", n->path, note->provider,
-			note->name);
+		log_info("passed over %s:%s:%s: its note names an address without code", n->path, provider, name);
 		return;
 	}
 	p = place_add(env, ap);
 	p->path = uprobe_attach_path(env, n->path);
 	p->offset = offset;
 	if (note->semaphore && !uprobe_data_offset(n->elf, note->semaphore, &p->ref_ctr))
-		log_info("%s:%s:%s: its semaphore is not in the file", n->path, note->provider, note->name);
-	p->name = arena_printf(env->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), note->provider, note->name);
+		log_info("%s:%s:%s: its semaphore is not in the file", n->path, provider, name);
+	p->name = arena_printf(env->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), provider, name);
 	if (!env->names_only)
 		p->fields = fields_of(env->arena, n, note);
 }
@@ -247,7 +247,7 @@ static const char *nearest_note(const struct resolve_env *env, const struct atta
 				arena_printf(env->arena, "%s:%s", note.provider, note.name));
 		near = nearest(written, names.data, names.len);
 	}
-	near = near ? arena_strdup(env->arena, near) : NULL;
+	near = near ? uprobe_safe(env->arena, near) : NULL;
 	vec_done(&names);
 	return near;
 }

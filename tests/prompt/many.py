@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""many.py STRATA [LINES] - a prompt of very many lines, half of them scripts that are dropped again: no
+descriptor, program, map or memory is left behind; and how long a line takes. Prints TAP."""
+import os
+import pathlib
+import pty
+import re
+import select
+import sys
+import tempfile
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import as_root
+
+STRATA = os.path.realpath(sys.argv[1])
+LINES = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+BEGINS, ENDS = b'\x1b[?2004h', b'\x1b[?2004l' # a line is being edited
+SCRIPTS = ['interval:s:100 { @n = count(); }', 'tracepoint:sched:sched_switch { @by[comm] = count(); }',
+           'uprobe:libc:malloc /pid == 1/ { @n = count(); }']
+# Processes and their files are read, which stays.
+STACKS = 'profile:hz:1 { @stacks[ustack] = count(); }'
+
+
+class Prompt:
+    def __init__(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.environ.update(XDG_STATE_HOME=self.dir.name, TERM='xterm')
+            os.execv(STRATA, [STRATA])
+        self.seen = b''
+        self.until(BEGINS)
+
+    def until(self, mark):
+        """Reads until the mark; what came before it."""
+        end = time.monotonic() + 30
+        while mark not in self.seen:
+            if time.monotonic() > end or not select.select([self.fd], [], [], 30)[0]:
+                raise TimeoutError(self.seen[-500:])
+            self.seen += os.read(self.fd, 65536)
+        before, _, self.seen = self.seen.partition(mark)
+        return before
+
+    def line(self, text):
+        """(seconds, what was printed)"""
+        start = time.monotonic()
+        os.write(self.fd, text.encode() + b'\r')
+        self.until(ENDS)
+        printed = self.until(BEGINS)
+        return time.monotonic() - start, re.sub(rb'\x1b\[[?\d;]*\w', b'', printed).decode(errors='replace')
+
+    def held(self):
+        """What the process has: descriptors, BPF objects, KiB of memory."""
+        proc = pathlib.Path('/proc', str(self.pid))
+        fds = list((proc / 'fd').iterdir())
+        objects = [os.readlink(f) for f in fds]
+        status = (proc / 'status').read_text()
+        return len(fds), sum('bpf' in o for o in objects), int(re.search(r'RssAnon:\s+(\d+)', status).group(1))
+
+    def close(self):
+        os.write(self.fd, b'\x04')
+        try:
+            while os.read(self.fd, 65536):
+                pass
+        except OSError:
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def rounds(p, n, start, scripts):
+    times = {}
+    for i in range(start, start + n):
+        script = scripts[i % len(scripts)]
+        seconds, printed = p.line(script)
+        number = re.search(r'\[(\d+)\] \d+ probe', printed)
+        if not number:
+            raise ValueError(f'{script}: {printed}')
+        times.setdefault(script, []).append(seconds)
+        p.line(f':drop {number.group(1)}')
+        p.line(f'{i} + 1')
+    return times
+
+
+def main():
+    cases = tap.Cases()
+    p = Prompt()
+    rounds(p, 40, 0, [*SCRIPTS, STACKS]) # what is made once, or grows at first
+    before = p.held()
+    times = rounds(p, LINES // 3, 40, SCRIPTS)
+    after = p.held()
+    times |= rounds(p, LINES // 30, 1000, [STACKS])
+    stacks = p.held()
+    cases.check(after[0] <= before[0] + 1, f'{LINES} lines: descriptors {before[0]} -> {after[0]}')
+    cases.check(after[1] <= before[1] + 1, f'programs, maps, links: {before[1]} -> {after[1]}')
+    cases.check(stacks[0] <= before[0] + 1 and stacks[1] <= before[1] + 1, '..and with stacks', before, stacks)
+    per_line = (after[2] - before[2]) / LINES
+    cases.check(per_line < 8, f'memory: {before[2]} -> {after[2]} KiB, {per_line:.2f} KiB a line')
+    for script, seconds in times.items():
+        print(f'# median {sorted(seconds)[len(seconds) // 2] * 1000:.1f} ms: {script}')
+    cases.check(p.close() == 0, 'it ends')
+    return cases.done()
+
+
+sys.exit(as_root(main))
