@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,14 @@ def maps():
     assert list(seen['@k']['data']['@k']) == ['a', 'b'], 'sorted as text'
 
 
+def series():
+    out = lines('config = { unstable_tseries = enable } '
+                'interval:ms:100 { @["a b"] = tseries(-5, 100ms, 3); @n++; if (@n == 5) { exit(); } }')
+    found = next(line for line in out if line['type'] == 'tseries')['data']['@']['a b']
+    assert 2 <= len(found) <= 3 and all(p['value'] == -5 for p in found), found
+    assert all(re.fullmatch(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d00000000', p['interval_start']) for p in found), found
+
+
 def keys_do_not_collide():
     seen = lines('begin { @["a,b", "c"] = 1; @["a", "b,c"] = 2; exit(); }')[-1]
     assert seen['entries'] == [{'key': ['a,b', 'c'], 'value': 1}, {'key': ['a', 'b,c'], 'value': 2}]
@@ -144,7 +153,7 @@ if os.geteuid():
     print('1..0 # skipped: not root')
     sys.exit(0)
 cases = Cases()
-for case in (values, texts, acts, maps, keys_do_not_collide, stacks, options, every_script):
+for case in (values, texts, acts, maps, series, keys_do_not_collide, stacks, options, every_script):
     try:
         case()
         cases.check(True, case.__name__)
