@@ -300,10 +300,8 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		dump_op(d, n->op.op);
 		break;
 	case EXPR_CAST:
-		fprintf(d->out, " %s", n->cast.to->text);
-		break;
 	case EXPR_TYPE:
-		fprintf(d->out, " %s", n->type_name->text);
+		fprintf(d->out, " %s", (n->kind == EXPR_CAST ? n->cast.to : n->type_name)->text);
 		break;
 	case EXPR_SIZEOF:
 	case EXPR_TYPEINFO:
