@@ -27,7 +27,9 @@
 #include "live.h"
 #include "model/provider.h"
 #include "parser/settings.h"
+#include "peer_options.h"
 #include "parser/settings.h"
+#include "peer_options.h"
 #include "prompt/prompt.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
@@ -42,7 +44,8 @@
 
 enum {
 	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
-	OPT_NO_FEATURE, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
+	OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
+	OPT_USDT_ACTIVATION
 };
 
 struct main {
@@ -53,7 +56,7 @@ struct main {
 	bool interactive;
 	double live; /* -t: seconds between two drawings; 0: none */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
-	bool list, dry_run, info, unsafe, unwind, warn_reads;
+	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
@@ -98,11 +101,12 @@ static bool usage(const char *what, const char *arg)
 
 static bool set_dump(struct main *m, const struct option_row *row, const char *name)
 {
+	const struct peer_stage *peer = peer_stage(name);
 	enum stage stage;
 
-	if (!stage_by_name(name, &stage)) {
+	if (!stage_by_name(peer && peer->stage ? peer->stage : name, &stage)) {
 		log_error("unknown stage: %s", name);
-		log_hint("the stages are %s", STAGE_LIST);
+		log_hint("%s%s", peer ? peer->instead : "the stages are ", peer ? "" : STAGE_LIST);
 		return false;
 	}
 	m->compile.dump[stage] = true;
@@ -164,13 +168,34 @@ static bool set_top(struct main *m, const struct option_row *row, const char *te
 	return true;
 }
 
-static bool set_no_feature(struct main *m, const struct option_row *row, const char *name)
+static bool set_no_feature(struct main *m, const struct option_row *row, const char *names)
 {
-	if (target_disable(m->traced.target, name))
+	const char *name = names;
+
+	for (size_t n; *names; names += n + (names[n] == ',')) {
+		n = strcspn(names, ",");
+		name = arena_printf(m->compile.arena, "%.*s", (int)n, names);
+		if (strcmp(name, "kprobe_session") != 0 && !target_disable(m->traced.target, name)) /* not used */
+			break;
+	}
+	if (!*names)
 		return true;
 	log_error("unknown feature: %s", name);
 	log_hint("strata --info lists them");
 	return false;
+}
+
+static bool set_buffering(struct main *m, const struct option_row *row, const char *mode)
+{
+	m->buffer_all = !strcmp(mode, "full");
+	return m->buffer_all || !strcmp(mode, "line") || !strcmp(mode, "none") ||
+		usage("-B needs line, full or none, not", mode);
+}
+
+static bool set_no_warnings(struct main *m, const struct option_row *row, const char *arg)
+{
+	log_warnings = false;
+	return true;
 }
 
 static bool set_core(struct main *m, const struct option_row *row, const char *arg)
@@ -301,6 +326,9 @@ static const struct option_row options[] = {
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
 	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
+	{"buffering", 'B', "MODE", "when the output is written: line or none, as events are read; full: in blocks",
+		set_buffering},
+	{"no-warnings", OPT_NO_WARNINGS, NULL, "print no warnings", set_no_warnings},
 	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
 	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
 	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
@@ -370,11 +398,22 @@ static void help(FILE *out)
 	      "      who opens which files\n", out);
 }
 
-/* getopt's '?': an option that is none, or one without its argument. */
-static bool bad_option(char **argv)
+/* getopt's '?': an option that is none, or one without its argument, or one of bpftrace's. */
+static bool bad_option(int argc, char **argv)
 {
-	return usage(optopt && find_option(optopt) ? "this option needs an argument:" : "unknown option:",
-		argv[optind - 1]);
+	const char *word = argv[optind - 1];
+	const struct peer_option *peer = peer_option(word);
+
+	if (!peer)
+		return usage(optopt && find_option(optopt) ? "this option needs an argument:" :
+			"unknown option:", word);
+	if (!peer->instead) {
+		optind += peer->takes_arg && !strchr(word, '=') && optind < argc;
+		return true;
+	}
+	log_error("strata has no option %s", peer->name);
+	log_hint("%s", peer->instead);
+	return false;
 }
 
 /* '+': what follows the script is the script's. */
@@ -404,7 +443,7 @@ static bool read_options(struct main *m, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find_option(c);
 
-		if (c == '?' ? !bad_option(argv) : !row || !row->set(m, row, optarg))
+		if (c == '?' ? !bad_option(argc, argv) : !row || !row->set(m, row, optarg))
 			return false;
 	}
 	return true;
@@ -590,6 +629,8 @@ static int run(struct main *m)
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
 		return 1;
 	}
+	if (m->buffer_all)
+		stream_buffer_all(opt.stream);
 	code = run_session(m, &opt);
 	r = stream_close(opt.stream);
 	return r ? r : code;

@@ -8,7 +8,8 @@
 
 /* Filled by the program; the texts end in NUL within their room. */
 struct find_req {
+	__u32 at, matched; /* where a match may begin, how long it is so far; of find_step() */
 	char text[FIND_TEXT];
 	char wanted[FIND_WANTED];
 };
-ABI_SIZE(find_req, FIND_TEXT + FIND_WANTED);
+ABI_SIZE(find_req, 8 + FIND_TEXT + FIND_WANTED);

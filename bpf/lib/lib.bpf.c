@@ -171,29 +171,33 @@ __global int join_strings(struct join_record *r, __u64 argv)
 
 struct find_state {
 	struct find_req *req;
-	__u32 at, matched; /* where a match may begin, how long it is so far */
 };
 
-/* A byte a step: so the verifier sees one step, whatever the lengths. */
+/* A byte a step: so the verifier sees one step, whatever the lengths. What goes from step to step lies in
+ * the map: on the stack the verifier would follow its value. */
 static long find_step(__u32 step, void *data)
 {
 	struct find_state *s = data;
 	struct find_req *f = s->req;
-	__u32 at = s->at, matched = s->matched, from = at + matched;
+	__u64 at = f->at, matched = f->matched, from = at + matched;
 	char want, have;
 
-	if (matched >= FIND_WANTED || from >= FIND_TEXT)
+	FORGET(matched);
+	if (matched >= FIND_WANTED)
 		return 1;
 	want = f->wanted[matched];
-	have = f->text[from];
 	if (!want)
 		return 1;
+	FORGET(from);
+	if (from >= FIND_TEXT)
+		return 1;
+	have = f->text[from];
 	if (have == want) {
-		s->matched = matched + 1;
+		f->matched = matched + 1;
 		return 0;
 	}
-	s->at = at + 1;
-	s->matched = 0;
+	f->at = at + 1;
+	f->matched = 0;
 	return !have;
 }
 
@@ -201,13 +205,15 @@ static long find_step(__u32 step, void *data)
 __global int find_text(struct find_req *f)
 {
 	struct find_state s = { .req = f };
-	__u32 matched;
+	__u64 matched;
 
 	if (!f)
 		return -2;
+	f->at = f->matched = 0;
 	bpf_loop(LOOP_ROUNDS_MAX, find_step, &s, 0);
-	matched = s.matched;
+	matched = f->matched;
+	FORGET(matched);
 	if (matched < FIND_WANTED && !f->wanted[matched])
-		return s.at;
+		return f->at;
 	return -2;
 }

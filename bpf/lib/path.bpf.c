@@ -7,7 +7,6 @@
 struct path_state {
 	struct path_req *req;
 	__u64 mnt, dentry;
-	__u32 at;
 };
 
 static __u64 word(__u64 addr)
@@ -23,7 +22,7 @@ static long add_name(struct path_state *s, int slash)
 {
 	struct path_req *r = s->req;
 	__u64 name = word(s->dentry + r->off.d_name);
-	__u32 len = 0, at = s->at;
+	__u32 len = 0, at = r->at;
 
 	bpf_probe_read_kernel(&len, sizeof(len), (void *)(s->dentry + r->off.d_len));
 	len &= PATH_NAME - 1;
@@ -33,7 +32,7 @@ static long add_name(struct path_state *s, int slash)
 	FORGET(at);
 	if (at > PATH_TEXT)
 		return 1;
-	s->at = at;
+	r->at = at;
 	if (slash) {
 		r->text[at] = '/';
 		at++;
@@ -83,19 +82,20 @@ static long path_step(__u32 i, void *data)
 /* Where the path begins in r->text. */
 __global int path_text(struct path_req *r)
 {
-	struct path_state s = { .req = r, .at = PATH_TEXT };
+	struct path_state s = { .req = r };
 
 	if (!r)
 		return 0;
+	r->at = PATH_TEXT;
 	r->text[PATH_TEXT] = 0;
 	s.mnt = r->mnt;
 	s.dentry = r->dentry;
 	if (!s.dentry)
 		return PATH_TEXT;
 	bpf_loop(PATH_DEPTH, path_step, &s, 0);
-	if (s.at == PATH_TEXT) {
+	if (r->at == PATH_TEXT) {
 		r->text[PATH_TEXT - 1] = '/';
 		return PATH_TEXT - 1;
 	}
-	return s.at;
+	return r->at;
 }

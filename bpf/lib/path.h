@@ -22,6 +22,7 @@ struct path_req {
 	__u64 mnt, dentry;           /* struct path */
 	__u64 root_mnt, root_dentry; /* the process' root directory */
 	struct path_offsets off;
+	__u64 at; /* on the way: where the path begins so far; in the map, so that the verifier does not follow it */
 	char text[PATH_TEXT + PATH_NAME + 8];
 };
-ABI_SIZE(path_req, 48 + PATH_TEXT + PATH_NAME + 8);
+ABI_SIZE(path_req, 56 + PATH_TEXT + PATH_NAME + 8);

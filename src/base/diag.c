@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "log.h"
 #include "str.h"
 
 struct note {
@@ -261,6 +262,8 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
 	for (unsigned i = 0; i < d->count; i++) {
 		if (i > 0 && all[i]->span.start == all[i - 1]->span.start &&
 			!strcmp(all[i]->text, all[i - 1]->text))
+			continue;
+		if (!all[i]->error && !log_warnings)
 			continue;
 		print_diag(&p, all[i]);
 	}

@@ -2,12 +2,14 @@
 /* log.c - messages on stderr. */
 #include "log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/str.h"
 
 int log_level;
+bool log_warnings = true;
 
 static void log_line(const char *kind, const char *fmt, va_list ap)
 {
@@ -33,6 +35,6 @@ static void log_line(const char *kind, const char *fmt, va_list ap)
 	}
 
 LOG(log_error, "error: ", -1)
-LOG(log_warn, "warning: ", 0)
+LOG(log_warn, "warning: ", log_warnings ? 0 : INT_MAX)
 LOG(log_hint, "hint: ", -1)
 LOG(log_info, "info: ", 1)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 extern int log_level; /* 0: warnings and errors, 1: -v, 2: -vv; -1: -q */
+extern bool log_warnings; /* false: --no-warnings */
 
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -283,6 +283,22 @@ static void make_vars(struct gen *g)
 	}
 }
 
+/* Of an iterator: a byte to its file for each object, see runtime/probes/iter.c. After the last there is
+ * none. */
+static void count_object(struct gen *g, struct ir_block *out)
+{
+	struct ir_block *is_there = ir_block(g->ir, "is_there");
+	struct ir *meta, *file, *byte = ir_alloca(g->ir, 8);
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, ir_load_ctx(g->ir, gen_ctx(g), 8, 8, false), ir_int(g->ir, 0)), out,
+		is_there);
+	ir_at(g->ir, is_there);
+	ir_store(g->ir, byte, 0, 8, ir_int(g->ir, 0));
+	meta = ir_load_ctx(g->ir, gen_ctx(g), 0, 8, false);
+	file = ir_load_ctx(g->ir, meta, 0, 8, false);
+	gen_call(g, BPF_FUNC_seq_write, 3, file, byte, ir_int(g->ir, 1));
+}
+
 /* Leaves the program after the end of the script, and for processes that -p or -c leaves out: see
  * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
@@ -291,6 +307,8 @@ static void filter_event(struct gen *g, struct ir_block *out)
 		g->opt->pid_tree ? "in_tree" : "is_wanted";
 	struct ir_block *wanted;
 
+	if (g->provider->ctx == CTX_ITER)
+		count_object(g, out);
 	if (g->provider->run != RUN_ATTACHED)
 		return;
 	wanted = ir_block(g->ir, "wanted");
@@ -440,7 +458,8 @@ static struct image_prog *make_program(struct gen *g)
 		.nplaces = 1,
 		.span = g->probe->points->span,
 	};
-	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE; /* the kernel loads it for one function */
+	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE ||
+		g->provider->ctx == CTX_ITER; /* the kernel loads it for one function */
 	g->bound_to_args = false;
 	gen_program(g, name);
 	gen_function_add(g, name, g->probe->points->span);
@@ -528,7 +547,7 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[8 + FRAME_LANGS];
+	struct bpf_blob blobs[9 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -539,6 +558,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
 	if (g->img->paths)
 		blobs[n++] = (struct bpf_blob){"path", bpf_obj_path, bpf_obj_path_size};
+	if (g->img->tasks)
+		blobs[n++] = (struct bpf_blob){"task", bpf_obj_task, bpf_obj_task_size};
 	if (g->img->problems || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
 	if (g->img->unwinder)

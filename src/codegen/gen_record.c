@@ -84,15 +84,16 @@ void gen_lost(struct gen *g, uint32_t kind)
 
 bool gen_place_id(struct gen *g, struct ir **ret)
 {
-	bool has_cookie = !g->opt->no_cookies && g->provider->ctx != CTX_NONE && g->provider->ctx != CTX_RAW &&
-		g->provider->ctx != CTX_TRAMPOLINE;
+	enum ctx_kind ctx = g->provider->ctx;
+	bool has_cookie = !g->opt->no_cookies && ctx != CTX_NONE && ctx != CTX_RAW && ctx != CTX_ITER &&
+		ctx != CTX_TRAMPOLINE;
 
 	if (has_cookie && g->place->next) {
 		*ret = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 		return true;
 	}
 	*ret = ir_int(g->ir, image_place_id(g->img->number, g->named_place));
-	return !g->place->next || g->provider->ctx == CTX_TRAMPOLINE; /* a program is at one function */
+	return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* a program is at one function */
 }
 
 void gen_lost_event(struct gen *g, struct ir *result)

@@ -536,8 +536,8 @@ struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint
 struct ir *ir_load_ctx(struct ir_builder *ir, struct ir *ctx, uint32_t offset, uint32_t size,
 	bool is_signed)
 {
-	LLVMTypeRef type = LLVMFunctionType(ir->i64, &ir->ptr, 1, 0);
 	LLVMValueRef value = V(ctx), load;
+	LLVMTypeRef from = LLVMTypeOf(value), type = LLVMFunctionType(ir->i64, &from, 1, 0);
 	char text[64];
 	int len;
 

@@ -96,6 +96,7 @@ struct image {
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
 	bool paths;           /* path.bpf.c is linked */
+	bool tasks;           /* task.bpf.c is linked */
 	bool problems;        /* problem.bpf.c is linked */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool unwinder;        /* is linked */

@@ -30,10 +30,11 @@ enum ctx_kind {
 	CTX_PT_REGS,    /* uprobe, kprobe */
 	CTX_TRACEPOINT, /* the record: fields at the offsets of tracefs' format file */
 	CTX_RAW,        /* u64[] */
+	CTX_ITER,       /* struct bpf_iter__NAME: behind the metadata the object, NULL when there are no more */
 	CTX_TRAMPOLINE, /* fentry, fexit: arguments and result are read by helpers */
 };
 
-enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END };
+enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER };
 
 /* Where the value of a named argument is. */
 enum field_where {

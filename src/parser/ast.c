@@ -39,19 +39,13 @@ const char *op_text(enum op op)
 
 struct type_name **expr_type_slot(struct expr *n)
 {
-	switch (n->kind) {
-	case EXPR_CAST:
+	if (n->kind == EXPR_CAST)
 		return &n->cast.to;
-	case EXPR_SIZEOF:
-	case EXPR_TYPEINFO:
+	if (n->kind == EXPR_SIZEOF || n->kind == EXPR_TYPEINFO)
 		return &n->size.type;
-	case EXPR_OFFSETOF:
+	if (n->kind == EXPR_OFFSETOF)
 		return &n->offset.type;
-	case EXPR_TYPE:
-		return &n->type_name;
-	default:
-		return NULL;
-	}
+	return n->kind == EXPR_TYPE ? &n->type_name : NULL;
 }
 
 /* Of the expression of a typeof(). */
@@ -307,6 +301,9 @@ static void dump_expr_detail(const struct dump *d, const struct expr *n)
 		break;
 	case EXPR_CAST:
 		fprintf(d->out, " %s", n->cast.to->text);
+		break;
+	case EXPR_TYPE:
+		fprintf(d->out, " %s", n->type_name->text);
 		break;
 	case EXPR_SIZEOF:
 	case EXPR_TYPEINFO:

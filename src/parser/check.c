@@ -82,6 +82,16 @@ const struct resolve_env *check_env(struct check *c)
 	return c->env;
 }
 
+bool check_is_last(const struct check *c)
+{
+	return c->final;
+}
+
+void check_again(struct check *c)
+{
+	c->changed = true;
+}
+
 struct expr *call_arg(const struct expr *call, unsigned i)
 {
 	struct expr *arg = call->call.args;

@@ -274,11 +274,11 @@ static bool check_args(struct check *c, struct expr *call, const struct sig *sig
 bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting)
 {
 	if (setting == UNSTABLE_WARN)
-		check_warn(c, at, DIAG_CONFIG, "%s may change in bpftrace: the config block asks for this warning",
+		check_warn(c, at, DIAG_CONFIG, "%s may change in bpftrace: a setting asks for this warning",
 			what);
 	if (setting != UNSTABLE_ERROR)
 		return true;
-	check_fail(c, at, DIAG_CONFIG, "the config block forbids %s", what);
+	check_fail(c, at, DIAG_CONFIG, "a setting forbids %s", what);
 	check_hint(c, "config = { unstable_%s = enable } allows it", what);
 	return false;
 }

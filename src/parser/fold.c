@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* fold.c - an operator on constants becomes the constant, as the kernel would work it
  * out: 64 bits, wrapping. */
+#include <string.h>
+
 #include "checker.h"
 
 static void become_int(struct expr *n, uint64_t value, bool is_unsigned)
@@ -134,4 +136,23 @@ bool fold_binop(struct expr *n)
 		become_int(n, value, u || (op == OP_SHL && (int64_t)a->integer.value >= 0));
 	}
 	return true;
+}
+
+/* ---- for the rows of builtins ---- */
+
+void check_becomes_bool(struct expr *n, bool value)
+{
+	fold_to_bool(n, value);
+}
+
+void check_becomes_int(struct expr *n, uint64_t value)
+{
+	fold_to_int(n, value);
+}
+
+void check_becomes_string(struct expr *n, const char *text)
+{
+	n->kind = EXPR_STRING;
+	n->string.text = text;
+	n->string.len = (uint32_t)strlen(text);
 }

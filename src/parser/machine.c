@@ -7,33 +7,6 @@
 #include "target/elf.h"
 #include "target/target.h"
 
-bool check_is_last(const struct check *c)
-{
-	return c->final;
-}
-
-void check_again(struct check *c)
-{
-	c->changed = true;
-}
-
-void check_becomes_bool(struct expr *n, bool value)
-{
-	fold_to_bool(n, value);
-}
-
-void check_becomes_int(struct expr *n, uint64_t value)
-{
-	fold_to_int(n, value);
-}
-
-void check_becomes_string(struct expr *n, const char *text)
-{
-	n->kind = EXPR_STRING;
-	n->string.text = text;
-	n->string.len = (uint32_t)strlen(text);
-}
-
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret)
 {
 	return target_kernel_address(c->env->target, name, ret);

@@ -151,7 +151,8 @@ void lex_dump(const struct source *src, FILE *out)
 {
 	struct arena *a = arena_new();
 	struct diags *d = diags_new(a, src);
-	struct parse p = {.arena = a, .source = src, .diags = d};
+	struct source copy = *src;
+	struct parse p = {.arena = a, .source = &copy, .diags = d};
 	struct source_cursor c = {};
 	struct span at;
 	void *scanner;

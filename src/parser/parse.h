@@ -26,7 +26,7 @@ struct opener {
 
 struct parse {
 	struct arena *arena;
-	const struct source *source;
+	struct source *source;
 	struct diags *diags;
 	struct script *script;
 	struct probe *probes, **probes_end; /* of this file */

@@ -25,6 +25,7 @@
 
 enum {
 	HISTORY_MAX = 2000,
+	KEY_MS = 200,       /* the bytes of one key follow each other faster */
 	HELD_MS = 300,      /* text without a newline is held back so long */
 	HELD_MAX = 1 << 20,
 };
@@ -54,11 +55,11 @@ struct editor {
 	struct str text;      /* what editor_read() gives */
 	unsigned char keys[32]; /* read, but not given to libedit */
 	size_t nkeys;
-	FILE *old_stderr;
+	FILE *old_stderr, *out;
 };
 
 static struct editor *the_editor;
-static volatile sig_atomic_t interrupted, resized;
+static volatile sig_atomic_t interrupted, resized, suspended;
 static struct termios at_start; /* the terminal's modes */
 static bool has_modes;
 
@@ -70,6 +71,11 @@ static void on_interrupt(int sig)
 static void on_resize(int sig)
 {
 	resized = 1;
+}
+
+static void on_suspend(int sig)
+{
+	suspended = 1;
 }
 
 /* ---- the terminal -------------------------------------------------------- */
@@ -86,6 +92,7 @@ static void quiet_terminal(void)
 	struct termios quiet = at_start;
 
 	quiet.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	quiet.c_iflag &= ~(tcflag_t)IXON; /* Ctrl-S would stop what runs */
 	if (has_modes)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
 }
@@ -107,7 +114,7 @@ static void put(const char *text, size_t n)
 
 		if (r < 0 && errno == EAGAIN)
 			poll(&p, 1, 100);
-		else if (r < 0 && errno != EINTR)
+		else if (r < 0 && (errno != EINTR || stop_asked()))
 			return;
 		text += r > 0 ? r : 0;
 		n -= r > 0 ? (size_t)r : 0;
@@ -318,13 +325,13 @@ static bool take_paste_mark(struct editor *e)
 	return begins || ends;
 }
 
-/* The next character; 0: not all of it is there yet. */
-static size_t decode(struct editor *e, wchar_t *ret)
+/* The next character; 0: not all of it is there yet. all: no more will come. */
+static size_t decode(struct editor *e, bool all, wchar_t *ret)
 {
 	mbstate_t state = {};
 	size_t n = mbrtowc(ret, (const char *)e->keys, e->nkeys, &state);
 
-	if (n == (size_t)-2 && e->nkeys < 4)
+	if (n == (size_t)-2 && e->nkeys < 4 && !all)
 		return 0;
 	if (n == (size_t)-1 || n == (size_t)-2) {
 		*ret = L'?';
@@ -335,34 +342,55 @@ static size_t decode(struct editor *e, wchar_t *ret)
 	return n ? n : 1;
 }
 
-static bool take_key(struct editor *e, wchar_t *ret)
+static bool take_key(struct editor *e, bool all, wchar_t *ret)
 {
 	size_t n;
 
 	while (take_paste_mark(e))
 		;
-	if (!e->nkeys)
+	if (!e->nkeys || (may_become(e, PASTE_BEGIN) && !all))
 		return false;
-	n = decode(e, ret);
+	n = decode(e, all, ret);
 	drop_keys(e, n);
 	return n;
 }
 
-/* Waits until a key was pressed, or reading is to end. */
-static void wait_for_keys(struct editor *e, bool soon)
+enum waited { GOT_KEYS, GOT_EVENT, GOT_NOTHING };
+
+/* Waits for a key or an event. What is there of a key is all of it when nothing follows soon. */
+static enum waited wait_for_keys(struct editor *e, bool soon)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->calls.fd, .events = POLLIN}};
-	int timeout = soon ? 0 : e->held.len ? HELD_MS : may_become(e, PASTE_BEGIN) ? 50 : -1;
-	int n = poll(fds, 2, timeout);
+	int n = poll(fds, 2, soon ? 0 : e->nkeys ? KEY_MS : e->held.len ? HELD_MS : -1);
 
-	if (n > 0 && fds[0].revents)
+	if (n > 0 && fds[0].revents) {
 		read_keys(e);
-	if (!n && !soon)
-		release(e);
+		return GOT_KEYS;
+	}
+	return n > 0 || soon ? GOT_EVENT : GOT_NOTHING;
+}
+
+/* Ctrl-Z: the shell gets the terminal as it was. */
+static void suspend(struct editor *e)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
+
+	lift(e);
+	e->lib->el_set(e->el, EL_PREP_TERM, 0);
+	restore_terminal();
+	sigaction(SIGTSTP, &stop, &old);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &old, NULL);
+	quiet_terminal();
+	e->lib->el_set(e->el, EL_PREP_TERM, 1);
 }
 
 static void handle_signals(struct editor *e)
 {
+	if (suspended) {
+		suspended = 0;
+		suspend(e);
+	}
 	if (resized) {
 		resized = 0;
 		lift(e);
@@ -379,24 +407,33 @@ static void handle_signals(struct editor *e)
 static int get_key(EditLine *el, wchar_t *ret)
 {
 	struct editor *e = the_editor;
-	bool soon = false;
+	bool soon = false, all = false;
 
 	while (e->result == EDITOR_LINE) {
-		if (!may_become(e, PASTE_BEGIN) && take_key(e, ret))
+		if (take_key(e, all, ret)) {
+			erase_suggestion(e);
 			return 1;
+		}
 		handle_signals(e);
 		if (e->result != EDITOR_LINE)
 			break;
 		draw(e);
 		if (!e->suggests)
 			suggest(e);
-		wait_for_keys(e, soon);
-		if (e->nkeys)
-			erase_suggestion(e);
-		else if (!e->calls.events(e->calls.arg, &soon))
-			e->result = EDITOR_STOPPED;
-		if (may_become(e, PASTE_BEGIN) && e->nkeys < 3 && take_key(e, ret))
-			return 1;
+		all = false;
+		switch (wait_for_keys(e, soon)) {
+		case GOT_KEYS:
+			break;
+		case GOT_EVENT:
+			if (!e->calls.events(e->calls.arg, &soon))
+				e->result = EDITOR_STOPPED;
+			break;
+		case GOT_NOTHING:
+			all = e->nkeys;
+			if (!all)
+				release(e);
+			break;
+		}
 	}
 	draw(e);
 	erase_suggestion(e);
@@ -636,9 +673,12 @@ static void add_keys(struct editor *e)
 static void catch_signals(void)
 {
 	struct sigaction interrupt = {.sa_handler = on_interrupt}, resize = {.sa_handler = on_resize};
+	struct sigaction suspend = {.sa_handler = on_suspend};
 
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGWINCH, &resize, NULL);
+	sigaction(SIGTSTP, &suspend, NULL);
+	signal(SIGQUIT, SIG_IGN); /* it would leave the terminal as it is */
 }
 
 /* Characters have a width, also where the environment says nothing of UTF-8. */
@@ -682,7 +722,8 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	e->colour = colour;
 	set_locale();
 	take_terminal();
-	e->el = lib->el_init("strata", stdin, stdout, stderr);
+	e->out = fdopen(dup(STDOUT_FILENO), "w"); /* its errors are not those of stdout */
+	e->el = e->out ? lib->el_init("strata", stdin, e->out, stderr) : NULL;
 	e->history = lib->history_init();
 	if (!e->el || !e->history)
 		return -ENOMEM;
@@ -739,6 +780,8 @@ void editor_close(struct editor *e)
 	}
 	if (e->el)
 		e->lib->el_end(e->el);
+	if (e->out)
+		fclose(e->out);
 	restore_terminal();
 	stop_restores(NULL);
 	if (e->history)

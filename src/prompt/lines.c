@@ -166,7 +166,7 @@ static void set_saved(struct line *n)
 	const struct stmt *first = s->probes ? s->probes->body->stmts : NULL;
 	struct str text = {};
 
-	if (s->is_statements && (first->next || !first->asked))
+	if (s->is_statements && first && (first->next || !first->asked))
 		str_addf(&text, "begin { %s }\n", n->text);
 	for (const struct probe *p = s->is_statements ? NULL : s->probes; p; p = p->next) {
 		_cleanup_(freep) char *probe = text_of(&n->compile.source, p->span);

@@ -133,6 +133,7 @@ void prompt_top(struct prompt *p, const char *name, double seconds)
 	if (tcgetattr(STDIN_FILENO, &old))
 		return;
 	raw = old;
+	raw.c_iflag &= ~(tcflag_t)IXON;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;

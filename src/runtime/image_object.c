@@ -76,6 +76,9 @@ static const struct refusal {
 		"it is locked down, see /sys/kernel/security/lockdown", DIAG_CONTEXT},
 	{"cannot use helper bpf_override_return", "this kernel lets no program end a function",
 		"it is built without CONFIG_BPF_KPROBE_OVERRIDE", DIAG_CONTEXT},
+	{"calling kernel function bpf_task_from_pid is not allowed",
+		"comm(PID) is not available in probes of this type on this kernel",
+		"tracepoints, fentry and timers have it", DIAG_CONTEXT},
 	{"cannot use helper", "a function of this probe is not available in probes of its type on this kernel",
 		"strata -vv shows the verifier's words", DIAG_CONTEXT},
 	{"BPF program is too large", "this probe takes the kernel more than a million steps to verify",
@@ -168,6 +171,15 @@ static int set_function(const struct image *img, const struct image_prog *p, str
 	return r;
 }
 
+static int set_iterator(const struct place *place, struct bpf_program *bpf)
+{
+	int r = bpf_program__set_attach_target(bpf, 0, place->func);
+
+	if (r)
+		log_error("cannot iterate over %s: %s", place->name, why_errno(r));
+	return r;
+}
+
 static int prepare_progs(const struct image *img, struct target *t, struct bpf_object *obj)
 {
 	for (unsigned i = 0; i < img->nprogs; i++) {
@@ -181,6 +193,8 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 		bpf_program__set_type(bpf, p->provider->prog_type);
 		bpf_program__set_expected_attach_type(bpf, probe_is_multi(t, img, p) ?
 			p->provider->multi_type : p->provider->attach_type);
+		if (p->provider->ctx == CTX_ITER && set_iterator(img->places[p->first_place].place, bpf))
+			return -EOPNOTSUPP;
 		if (p->provider->ctx == CTX_TRAMPOLINE && set_function(img, p, t, bpf))
 			return -EOPNOTSUPP;
 	}
@@ -375,7 +389,7 @@ static struct bpf_program *find_program(const struct image_object *o, const stru
 	return bpf_object__find_program_by_name(o->obj, p->name);
 }
 
-int image_object_run(struct image_object *o, enum provider_run when, void (*done)(void *arg),
+int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg)
 {
 	for (unsigned i = 0; i < o->img->nprogs; i++) {
@@ -383,7 +397,7 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 		LIBBPF_OPTS(bpf_test_run_opts, opts);
 		int r;
 
-		if (p->provider->run != when)
+		if (p->provider->run != when || o->img->places[p->first_place].place->config != config)
 			continue;
 		r = bpf_prog_test_run_opts(bpf_program__fd(find_program(o, p)), &opts);
 		if (r) {
@@ -395,10 +409,55 @@ int image_object_run(struct image_object *o, enum provider_run when, void (*done
 	return 0;
 }
 
+enum { STEP = 256 }; /* objects, until their records are read */
+
+/* One iterator, to its end. */
+static int iterate(const struct image_object *o, const struct image_prog *p, bool (*done)(void *arg), void *arg)
+{
+	const char *name = o->img->places[p->first_place].place->name;
+	struct bpf_link *link = bpf_program__attach_iter(find_program(o, p), NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	ssize_t n = fd < 0 ? -errno : 1;
+	char bytes[STEP];
+
+	while (n > 0) {
+		n = read(fd, bytes, sizeof(bytes));
+		n = n < 0 ? errno == EAGAIN || errno == EINTR ? 1 : -errno : n;
+		if (!done(arg))
+			break;
+	}
+	if (n < 0)
+		log_error("cannot iterate over %s: %s", name, why_errno((int)n));
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return n < 0 ? (int)n : 0;
+}
+
+int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < o->img->nprogs && !r; i++)
+		if (o->img->progs[i].provider->run == RUN_ITER)
+			r = iterate(o, &o->img->progs[i], done, arg);
+	return r;
+}
+
+uint64_t image_signals(const struct image *img)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < img->nprogs; i++)
+		if (img->progs[i].provider->run == RUN_SIGNAL)
+			set |= 1ull << img->places[img->progs[i].first_place].place->config;
+	return set;
+}
+
 bool image_object_has_probes(const struct image_object *o)
 {
 	for (unsigned i = 0; i < o->img->nprogs; i++)
-		if (o->img->progs[i].provider->attach)
+		if (o->img->progs[i].provider->attach || o->img->progs[i].provider->run == RUN_SIGNAL)
 			return true;
 	return false;
 }

@@ -45,9 +45,15 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 /* Its maps are in env->shared then. 0 or -errno, reported in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
-/* Its begin or end: the kernel runs them here and now. done is called after each. */
-int image_object_run(struct image_object *o, enum provider_run when, void (*done)(void *arg),
+/* Its begin, end or self probes: the kernel runs them here and now. config: of their place. done is called
+ * after each. */
+int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg);
+/* Reads its iterators to their ends. done is called from time to time; false: no more is wanted. 0 or
+ * -errno, reported. */
+int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
+/* The signals that its self probes wait for: bits 1 << number. */
+uint64_t image_signals(const struct image *img);
 /* Of begin and end alone there is nothing to wait for. */
 bool image_object_has_probes(const struct image_object *o);
 /* Probes, counted in *ret_places; until a signal comes. 0 or -errno, reported. */

@@ -6,8 +6,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -158,6 +160,39 @@ static int open_signals(struct session *s)
 	return fd < 0 ? fd : session_watch(s, fd, FROM_SIGNAL);
 }
 
+/* Blocked, so that they are read; before there are threads that could get them. */
+static int open_self(struct session *s, const struct image *img)
+{
+	uint64_t wanted = image_signals(img);
+	bool is_new = s->signals < 0;
+
+	if (!wanted)
+		return 0;
+	for (int i = 1; i < 64; i++)
+		if (wanted >> i & 1)
+			sigaddset(&s->wanted, i);
+	sigprocmask(SIG_BLOCK, &s->wanted, NULL);
+	s->signals = signalfd(s->signals, &s->wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		return -errno;
+	return is_new ? session_watch(s, s->signals, FROM_SELF) : 0;
+}
+
+static void drain_slice(void *arg)
+{
+	drain(arg, SLICE_NS);
+}
+
+static void on_self(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (!s->ended && read(s->signals, &info, sizeof(info)) == sizeof(info))
+		for (size_t i = 0; i < s->objects.len && !s->ended; i++)
+			if (find_object(s, i))
+				image_object_run(s->objects.data[i], RUN_SIGNAL, info.ssi_signo, drain_slice, s);
+}
+
 /* For a pipe the kernel reports the end of its reader; for other files nothing. */
 static void watch_output(struct session *s)
 {
@@ -244,6 +279,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	s->target = t;
 	s->opt = *opt;
 	s->process = -1;
+	s->signals = -1;
 	s->load = (struct load_env){
 		.target = t,
 		.shared = &s->shared,
@@ -278,8 +314,9 @@ uint32_t session_next(const struct session *s)
 /* Processes are read while the kernel verifies. */
 static int load(struct session *s, struct image_object *o, const struct image *img)
 {
-	int verified, r = image_object_start(o, img, &s->load);
+	int verified, r = s->opt.dry_run ? 0 : open_self(s, img);
 
+	r = r ? r : image_object_start(o, img, &s->load);
 	if (r)
 		return r;
 	if (!s->opt.dry_run)
@@ -300,10 +337,18 @@ static void say_attached(struct session *s, const struct image_object *o, unsign
 			 "(-v lists them)", skipped, skipped == 1 ? " was" : "s were");
 }
 
+static bool drain_step(void *arg)
+{
+	struct session *s = arg;
+
+	drain(s, 0);
+	return !s->ended && !stop_asked();
+}
+
 static int start(struct session *s, struct image_object *o)
 {
 	unsigned places;
-	int r = image_object_run(o, RUN_BEGIN, drain_all, s);
+	int r = image_object_run(o, RUN_BEGIN, 0, drain_all, s);
 
 	if (!r && s->ended)
 		places = image_object_begin_places(o);
@@ -311,6 +356,8 @@ static int start(struct session *s, struct image_object *o)
 		r = image_object_attach(o, &s->load, &places);
 	if (!r && !s->opt.is_prompt)
 		say_attached(s, o, places);
+	if (!r && !s->ended)
+		r = image_object_iterate(o, drain_step, s);
 	if (!image_object_has_probes(o) && !s->opt.grows)
 		s->ended = true;
 	return r;
@@ -399,7 +446,7 @@ int session_drop(struct session *s, uint32_t image)
 	image_object_stop(o);
 	links_detach(&o->links);
 	drain(s, 0);
-	r = image_object_run(o, RUN_END, drain_all, s);
+	r = image_object_run(o, RUN_END, 0, drain_all, s);
 	image_object_done(o);
 	return r;
 }
@@ -461,6 +508,9 @@ static void on_event(struct session *s, enum event_from from)
 	case FROM_RING:
 	case FROM_FOLLOW:
 		drain(s, SLICE_NS);
+		break;
+	case FROM_SELF:
+		on_self(s);
 		break;
 	case FROM_SIGNAL:
 	case FROM_PROCESS:
@@ -573,7 +623,7 @@ static void end_images(struct session *s)
 		if (!o)
 			continue;
 		o->env.exit_called = false;
-		image_object_run(o, RUN_END, drain_all, s);
+		image_object_run(o, RUN_END, 0, drain_all, s);
 	}
 	drain(s, 0);
 }
@@ -618,6 +668,7 @@ void session_close(struct session *s)
 	vec_done(&s->images);
 	free(s->unread);
 	closep(&s->process);
+	closep(&s->signals);
 	closep(&s->epoll);
 	free(s);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* session_priv.h - what the files of the session share; private to them. */
 #pragma once
+#include <signal.h>
+
 #include "base/vec.h"
 #include "runtime/forget.h"
 #include "runtime/image_object.h"
@@ -13,7 +15,7 @@ struct follow;
 struct ring_buffer;
 struct unwinders;
 
-enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_PROCESS, FROM_OUTPUT };
+enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_PROCESS, FROM_OUTPUT };
 
 struct session {
 	struct target *target;
@@ -32,6 +34,8 @@ struct session {
 	struct out out;
 	struct forget forget;
 	int epoll, process;
+	int signals;      /* signalfd of what self probes wait for; -1: none does */
+	sigset_t wanted;  /* those */
 	uint64_t slice_end; /* when the reading of records is to be interrupted; 0: never */
 	unsigned records; /* read so far; may wrap */
 	unsigned long seen; /* records of the script, elements of maps: what there was to show */

@@ -78,6 +78,13 @@ void show_folded_key(const struct show *s, const struct type *t, const struct ma
 
 /* show_tseries.c: a plot, one line an interval, up to the interval `last` (struct agg_tseries). */
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
+/* The next interval after `after` (0: the first) of those that are plotted, and its value, as of the type;
+ * when it began, in ns of CLOCK_REALTIME. false: there is none. */
+struct tseries_point {
+	uint64_t interval, ns, value;
+};
+bool tseries_next(const struct type *t, const uint8_t *value, uint64_t last, uint64_t after,
+	struct tseries_point *ret);
 
 /* show_hist.c: one line a bucket. */
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);

@@ -149,6 +149,23 @@ static void add_interval(const struct plot *p, uint64_t interval, struct str *ou
 	str_addf(out, " %s %s\n", line, text);
 }
 
+bool tseries_next(const struct type *t, const uint8_t *value, uint64_t last, uint64_t after,
+	struct tseries_point *ret)
+{
+	const struct plot p = {.type = t, .list = (const struct agg_tseries *)value};
+	uint64_t n = t->agg.buckets, from = last > n ? last - n + 1 : 1;
+
+	for (uint64_t i = after >= from ? after + 1 : from; i <= last; i++) {
+		const struct agg_tseries *b = find(&p, i);
+
+		if (!b)
+			continue;
+		*ret = (struct tseries_point){i, (i - 1) * (uint64_t)t->agg.step, value_of(t, b)};
+		return true;
+	}
+	return false;
+}
+
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out)
 {
 	struct plot p = {.type = t, .list = (const struct agg_tseries *)value, .last = last};

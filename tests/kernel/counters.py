@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""counters.py STRATA - software and hardware events, and watchpoints, on events whose number is known."""
+"""counters.py STRATA - software and hardware events, watchpoints and iterators: the numbers are known."""
 import os
 import pathlib
 import re
@@ -93,6 +93,18 @@ def software(cases, prog):
     cases.check(re.search(r'^@: [1-9]\d*$', got[1], re.M), 'context switches', got)
 
 
+def iterators(cases):
+    before = len(list(pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*')))
+    got = strata('iter:task { @ = count(); } iter:bpf_prog { @progs = count(); }')
+    n = int((re.findall(r'^@: (\d+)$', got[1], re.M) or [0])[0])
+    cases.check(abs(n - before) <= 20 and '@progs: ' in got[1], f'each task once: {n} of {before}', got)
+    got = strata('iter:ksym { printf("%s\\n", str(ctx.ksym.name)); @ = count(); }')
+    lines = got[1].splitlines()
+    n = int((re.findall(r'^@: (\d+)$', got[1], re.M) or [0])[0])
+    cases.check(n > 10000 and len(lines) == n + 3 and 'Lost' not in got[2],
+                f'what is printed faster than the ring buffer is large is all there: {n}', len(lines), got[2])
+
+
 def hardware(cases):
     got = strata('hardware:cycles { @ = 1; exit(); } interval:s:2 { exit(); }')
     works = got[0] == 0 and '@: 1' in got[1]
@@ -110,5 +122,6 @@ with tempfile.TemporaryDirectory() as dir:
     watched(cases, prog)
     software(cases, prog)
 kernel(cases)
+iterators(cases)
 hardware(cases)
 sys.exit(cases.done())

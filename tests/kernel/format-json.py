@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,20 @@ def texts():
     assert seen == [('printf', 'no newline'), ('printf', 'a b\t3\n'), ('time', 'x\n')], seen
 
 
+def acts():
+    """What the script says of itself, commands, files, time series."""
+    seen = lines('''begin { errorf("x %d\\n", 1); warnf("w"); system("echo a; echo b"); cat("/proc/sys/kernel/ostype");
+        @ = tseries(5, 1d, 3, "max"); @k[1] = tseries(-5, 1d, 3); exit(); }''', '--unsafe')
+    seen = [line for line in seen if line['type'] != 'attached_probes']
+    assert seen[0] == {'type': 'errorf', 'msg': 'x 1\n', 'filename': 'stdin', 'line': 1, 'col': 9}, seen
+    assert (seen[1]['type'], seen[1]['msg']) == ('warnf', 'w'), seen
+    assert [(line['type'], line['data']) for line in seen[2:4]] == [('syscall', 'a\nb\n'), ('cat', 'Linux\n')], seen
+    start = seen[4]['data']['@'][0]['interval_start']
+    assert len(start) == len('2026-11-22 00:00:00.000000000'), seen
+    assert seen[4] == {'type': 'tseries', 'data': {'@': [{'interval_start': start, 'value': 5}]}}, seen
+    assert seen[5]['data'] == {'@k': {'1': [{'interval_start': start, 'value': -5}]}}, seen
+
+
 def maps():
     seen = lines('''begin { @ = 1; @k["b"] = 2; @k["a"] = 1; @t[1, "a b"] = 3; @r[(a = 1, b = "x y")] = 1;
         @h = hist(5); @h = hist(-1); @l["x"] = lhist(3, 0, 10, 2); @l["x"] = lhist(30, 0, 10, 2);
@@ -81,6 +96,14 @@ def maps():
     assert seen['@r']['entries'] == [{'key': {'a': 1, 'b': 'x y'}, 'value': 1}]
     assert 'entries' not in seen['@k']
     assert list(seen['@k']['data']['@k']) == ['a', 'b'], 'sorted as text'
+
+
+def series():
+    out = lines('config = { unstable_tseries = enable } '
+                'interval:ms:100 { @["a b"] = tseries(-5, 100ms, 3); @n++; if (@n == 5) { exit(); } }')
+    found = next(line for line in out if line['type'] == 'tseries')['data']['@']['a b']
+    assert 2 <= len(found) <= 3 and all(p['value'] == -5 for p in found), found
+    assert all(re.fullmatch(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d00000000', p['interval_start']) for p in found), found
 
 
 def keys_do_not_collide():
@@ -130,7 +153,7 @@ if os.geteuid():
     print('1..0 # skipped: not root')
     sys.exit(0)
 cases = Cases()
-for case in (values, texts, maps, keys_do_not_collide, stacks, options, every_script):
+for case in (values, texts, acts, maps, series, keys_do_not_collide, stacks, options, every_script):
     try:
         case()
         cases.check(True, case.__name__)

@@ -15,7 +15,7 @@ from absent import as_root
 
 STRATA = os.path.realpath(sys.argv[1])
 # Reads, opens, writes to the disk and uses the processor, for as long as a lesson runs.
-LOAD = ('while :; do cat /etc/hostname >/dev/null; dd if=/dev/zero of=disk bs=64k count=2 conv=fsync 2>/dev/null;'
+LOAD = ('while :; do cat /etc/passwd >/dev/null; dd if=/dev/zero of=disk bs=64k count=2 conv=fsync 2>/dev/null;'
         ' i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; done')
 
 LESSONS = [
@@ -40,7 +40,7 @@ LESSONS = [
     ('10. who leaves the processor', 'tracepoint:sched:sched_switch { @[kstack] = count(); }', r'(?m)^ +__schedule\+\d+'),
     ('11. sizes of disk requests', 'tracepoint:block:block_rq_issue { @ = hist(args.bytes); }', r'(?m)^@: ?\n\['),
     ('12. structs of the kernel', '#include <linux/path.h>\n#include <linux/dcache.h>\n\nkprobe:vfs_open\n{\n'
-     '\tprintf("open path: %s\\n", str(((struct path *)arg0)->dentry->d_name.name));\n}\n', r'(?m)^open path: hostname$'),
+     '\tprintf("open path: %s\\n", str(((struct path *)arg0)->dentry->d_name.name));\n}\n', r'(?m)^open path: passwd$'),
 ]
 
 
@@ -81,8 +81,11 @@ def lesson(cases, dir, name, what, wanted, attaches):
 def main():
     cases = tap.Cases()
     attaches = has_kprobes()
-    with tempfile.TemporaryDirectory() as made:
+    few = os.environ.get('STRATA_FEW') # what the host cannot show
+    with tempfile.TemporaryDirectory(dir='.' if os.access('.', os.W_OK) else None) as made:
         for name, what, wanted in LESSONS:
+            if few and 'probe:vfs' not in what:
+                continue
             lesson(cases, pathlib.Path(made), name, what, wanted, attaches)
     return cases.done()
 

@@ -218,7 +218,7 @@ static const struct type *check_tseries(struct check *c, struct expr *call)
 static struct ir *gen_tseries(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"agg_tseries", "u64", "u64", "u64", "int"};
-	static const uint32_t sizes[] = {sizeof(struct agg_tseries)};
+	static const uint32_t sizes[] = {sizeof(struct agg_tseries), 0, 0, 0, 0};
 	const struct type *t = call->type;
 	struct ir *v = gen_value(g, call_arg(call, 0)), *now, *interval, *at;
 

@@ -240,11 +240,21 @@ static struct ir *gen_retval(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- the context -------------------------------------------------------- */
 
-static const struct type *context_of(struct check *c, const struct provider *p)
+static const char *iterator_name(struct check *c, const struct place *p)
 {
-	struct types *types = check_env(c)->types;
-	const char *name = p->ctx == CTX_PERF ? "bpf_perf_event_data" : p->ctx == CTX_PT_REGS ? "pt_regs" : NULL;
+	return arena_printf(check_arena(c), "bpf_iter__%s", p->func);
+}
 
+static const struct type *context_of(struct check *c, const struct attach_point *ap)
+{
+	const struct provider *p = ap->provider;
+	struct types *types = check_env(c)->types;
+	const char *name = NULL;
+
+	if (p->ctx == CTX_ITER && ap->places)
+		name = iterator_name(c, ap->places);
+	else if (p->ctx == CTX_PERF || p->ctx == CTX_PT_REGS)
+		name = p->ctx == CTX_PERF ? "bpf_perf_event_data" : "pt_regs";
 	return name && types ? types_find(types, TAG_STRUCT, name) : NULL;
 }
 
@@ -254,14 +264,15 @@ static const struct type *check_ctx(struct check *c, struct expr *call)
 	struct type *pointer;
 
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next) {
-		t = ap->provider ? context_of(c, ap->provider) : NULL;
+		t = ap->provider ? context_of(c, ap) : NULL;
 		if (!t || (known && !type_eq(t, known)))
 			return check_fail(c, call->span, DIAG_CONTEXT, "ctx is not available in %s probes",
 				ap->provider ? ap->provider->name : "these");
 		known = t;
 	}
 	pointer = (struct type *)type_pointer(check_arena(c), t, SPACE_KERNEL);
-	pointer->pointer.context = true;
+	/* an iterator's members are pointers that the verifier would follow on its terms: helpers read them */
+	pointer->pointer.context = check_probe(c)->points->provider->ctx != CTX_ITER;
 	return pointer;
 }
 

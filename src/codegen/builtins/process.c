@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* process.c - other tasks than the current one: parents, leaders, the command of -c. */
+/* process.c - other tasks than the current one: names, parents, leaders, the command of -c. */
 #include <linux/bpf.h>
 #include <string.h>
 
 #include "builtins.h"
 
+#include "bpf/lib/task.h"
 #include "types/types.h"
 
 /* ---- of a task ---------------------------------------------------------- */
@@ -67,6 +68,53 @@ static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into
 	return dst;
 }
 
+/* ---- comm --------------------------------------------------------------- */
+
+/* Of comm(PID): where the name is in a task is kept for .gen. */
+static const struct type *check_comm(struct check *c, struct expr *call)
+{
+	struct types *types = check_env(c)->types;
+	const struct type *task = call_arg(call, 0) && types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
+	struct member *m = arena_new_obj(check_arena(c), struct member);
+
+	if (!call_arg(call, 0))
+		return NULL;
+	if (!task || !type_member(task, "comm", m))
+		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
+			"which comm(PID) needs");
+	call->call.data = m;
+	return NULL;
+}
+
+static struct ir *comm_of(struct gen *g, struct expr *call, struct ir *dst)
+{
+	static const char *const params[] = {"comm_req"};
+	static const uint32_t sizes[] = {sizeof(struct comm_req)};
+	const struct member *m = call->call.data;
+	struct ir *pid = gen_value(g, call_arg(call, 0)), *req = gen_tmp(g, sizeof(struct comm_req));
+
+	gen_zero(g, req, sizeof(struct comm_req));
+	ir_store(g->ir, req, offsetof(struct comm_req, pid), 4, pid);
+	ir_store(g->ir, req, offsetof(struct comm_req, offset), 4, ir_int(g->ir, m->offset));
+	gen_library(g, "task_comm", params, sizes, &req, 1);
+	g->img->tasks = true;
+	gen_copy(g, dst, ir_offset(g->ir, req, offsetof(struct comm_req, comm)), call->type->size);
+	return dst;
+}
+
+/* Zeroed first: Linux 6.0 to 6.4 write nothing behind the NUL (strscpy() in bpf_get_current_comm(),
+ * kernel/bpf/helpers.c). */
+static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
+{
+	struct ir *dst = into ? into : gen_mem(g, call->type->size);
+
+	if (call_arg(call, 0))
+		return comm_of(g, call, dst);
+	gen_zero(g, dst, call->type->size);
+	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, ir_int(g->ir, call->type->size));
+	return dst;
+}
+
 /* ---- the command of -c -------------------------------------------------- */
 
 static const struct type *check_cpid(struct check *c, struct expr *call)
@@ -82,6 +130,14 @@ static const struct type *check_has_cpid(struct check *c, struct expr *call)
 }
 
 const struct builtin builtins_process[] = {
+	{
+		.name = "comm",
+		.sig = "[int] -> string[16]",
+		.help = "name of the current thread; comm(PID): of another one",
+		.flags = BUILTIN_VAR,
+		.check = check_comm,
+		.gen = gen_comm,
+	},
 	{
 		.name = "cpid",
 		.sig = " -> special",

@@ -24,9 +24,9 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	uint32_t max = settings->max_strlen, size;
 	int64_t n = max;
 
-	if (len && expr_is_const(len, &n) && n < 1)
+	if (len && expr_is_const(len, &n) && n < 0)
 		return check_fail(c, len->span, DIAG_RANGE,
-			"str() reads at least 1 byte, not %lld", (long long)n);
+			"str() reads at least 0 bytes, not %lld", (long long)n);
 	/* one that is cut ends in the trailer, beyond max_strlen */
 	call->call.data = (void *)settings->str_trunc_trailer;
 	size = n < max ? n + 1 : max + trailer_room(settings->str_trunc_trailer) + 1;

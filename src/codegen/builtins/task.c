@@ -73,17 +73,6 @@ static struct ir *gen_cpu(struct gen *g, struct expr *call, struct ir *into)
 	return low_half(g, gen_call(g, BPF_FUNC_get_smp_processor_id, 0));
 }
 
-/* Zeroed first: Linux 6.0 to 6.4 write nothing behind the NUL (strscpy() in bpf_get_current_comm(),
- * kernel/bpf/helpers.c). */
-static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
-{
-	struct ir *dst = into ? into : gen_mem(g, call->type->size);
-
-	gen_zero(g, dst, call->type->size);
-	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, ir_int(g->ir, call->type->size));
-	return dst;
-}
-
 static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_numa_node_id, 0));
@@ -137,13 +126,6 @@ static struct ir *gen_curtask(struct gen *g, struct expr *call, struct ir *into)
 }
 
 const struct builtin builtins_task[] = {
-	{
-		.name = "comm",
-		.sig = " -> string[16]",
-		.help = "name of the current thread",
-		.flags = BUILTIN_VAR,
-		.gen = gen_comm,
-	},
 	{
 		.name = "cpu",
 		.sig = " -> uint32",

@@ -89,6 +89,8 @@ static const char *type_of_map(const struct type *value)
 	case AGG_HIST:
 	case AGG_LHIST:
 		return "hist";
+	case AGG_TSERIES:
+		return "tseries";
 	case AGG_AVG:
 	case AGG_STATS:
 		return "stats";
@@ -108,7 +110,8 @@ static void add_content(const struct out *o, const struct map_content *c, struct
 
 	str_add(line, m->key ? "{" : "");
 	for (size_t i = c->first; i < c->n; i++) {
-		struct json_values w = {.show = o->show, .entry = &c->list[i], .map = m, .div = c->div};
+		struct json_values w = {.show = o->show, .entry = &c->list[i], .map = m, .div = c->div,
+			.last = c->last};
 
 		str_add(line, i > c->first ? ", " : "");
 		if (m->key) {
@@ -133,7 +136,8 @@ static void add_entries(const struct out *o, const struct map_content *c, struct
 	str_add(line, m->key ? ", \"entries\": [" : ", \"value\": ");
 	for (size_t i = c->first; i < c->n; i++) {
 		struct json_values w = {
-			.show = o->show, .entry = &c->list[i], .map = m, .div = c->div, .frames = true};
+			.show = o->show, .entry = &c->list[i], .map = m, .div = c->div, .last = c->last,
+			.frames = true};
 
 		str_add(line, i > c->first ? ", " : "");
 		if (m->key) {

@@ -115,6 +115,22 @@ static void add_average(struct writer *w, const struct type *t, const uint64_t *
 	str_addc(w->out, '}');
 }
 
+/* Intervals that have a value. */
+static void add_tseries(struct writer *w, const struct type *t, const uint8_t *data)
+{
+	struct tseries_point p = {};
+
+	str_addc(w->out, '[');
+	for (bool first = true; tseries_next(t, data, w->as->last, p.interval, &p); first = false) {
+		str_add(w->out, first ? "{\"interval_start\":\"" : ",{\"interval_start\":\"");
+		show_time("%Y-%m-%d %H:%M:%S.%k", p.ns, w->out);
+		str_add(w->out, "\",\"value\":");
+		add_number(w->out, t->is_signed, p.value);
+		str_addc(w->out, '}');
+	}
+	str_addc(w->out, ']');
+}
+
 static void add_agg(struct writer *w, const struct type *t, const uint8_t *data)
 {
 	const uint64_t *v = (const uint64_t *)data;
@@ -135,6 +151,9 @@ static void add_agg(struct writer *w, const struct type *t, const uint8_t *data)
 	case AGG_HIST:
 	case AGG_LHIST:
 		add_hist(w, t, v);
+		break;
+	case AGG_TSERIES:
+		add_tseries(w, t, data);
 	}
 }
 

@@ -18,6 +18,7 @@ struct json_values {
 	const struct map_entry *entry;
 	const struct image_map *map; /* of the entry */
 	int64_t div;                 /* numbers of a map are divided by it; 0, 1: as they are */
+	uint64_t last;               /* map_content.last */
 	bool frames;                 /* stacks as objects with their frames, not as text */
 };
 

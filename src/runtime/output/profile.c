@@ -147,9 +147,11 @@ static enum profile_kind kind_of(const struct shown_frame *f)
 		return PROFILE_##id;
 #include "bpf/languages.def"
 #undef L
-	default:
-		return f->name.caller ? PROFILE_INLINED : PROFILE_NATIVE;
+	case FRAME_LANG_NATIVE:
+	case FRAME_LANGS:
+		break;
 	}
+	return f->name.caller ? PROFILE_INLINED : PROFILE_NATIVE;
 }
 
 /* An entry that is being added. */

@@ -42,6 +42,7 @@ struct stream {
 	unsigned long lost; /* records */
 	bool cut;           /* the last byte written is within a line, the rest was given up */
 	bool last;          /* see stream_last() */
+	bool buffers_all;   /* see stream_buffer_all() */
 	bool slow;          /* records are not written any more: they would block */
 	unsigned after;     /* records printed since a signal */
 	unsigned moved_at;  /* stop_age() when something was written */
@@ -190,9 +191,15 @@ void stream_skip(struct stream *s)
 	s->lost++;
 }
 
+void stream_buffer_all(struct stream *s)
+{
+	s->buffers_all = true;
+}
+
 bool stream_flush(struct stream *s)
 {
-	fflush(s->file);
+	if (!s->buffers_all || s->last)
+		fflush(s->file);
 	return !s->error;
 }
 

@@ -25,6 +25,8 @@ void stream_skip(struct stream *s);
 bool stream_has_time(const struct stream *s);
 /* false: what was printed could not be written, and nothing will be any more. */
 bool stream_flush(struct stream *s);
+/* From now on stream_flush() writes nothing: the output is written where the buffer is full. */
+void stream_buffer_all(struct stream *s);
 /* false: the reader of the pipe has gone. */
 bool stream_has_reader(const struct stream *s);
 /* What is printed from now on, maps and the text of `end`, comes after the records:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/image.h"
@@ -44,7 +45,6 @@ static const char *const shades[][3] = {
 	{"#a8d08d", "#b5d89e", "#9bc87c"},
 	{"#e6a7c8", "#ebb6d2", "#df97be"},
 };
-enum { SHADES = sizeof(shades) / sizeof(shades[0]) };
 
 struct graph {
 	struct profile *profile;
@@ -65,7 +65,7 @@ static struct state state;
 
 static const char *shade(enum profile_kind k, size_t name)
 {
-	return shades[k < SHADES ? k : k % SHADES][name % 3];
+	return shades[(size_t)k % ARRAY_SIZE(shades)][name % 3];
 }
 
 /* ---- text ---------------------------------------------------------------- */

@@ -23,8 +23,10 @@ static FILE *null_file(void)
 	return f;
 }
 
+#define EARLIER "struct earlier { int a; }\nmacro before(x) { x + 1 }\nlet @declared = hash(3);\n"
+
 /* Every expression that codegen will read has a type, and no type is type_bad. */
-static void passes(struct arena *a, const struct source *src, struct diags *d)
+static void passes(struct arena *a, struct source *src, struct diags *d, bool line)
 {
 	static const char *const params[] = {"17", "text"};
 	struct resolve_env env = {
@@ -34,7 +36,8 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 		.params = params,
 		.nparams = 2,
 	};
-	struct script *s = parse(a, src, d);
+	static const struct source earlier = {.name = "earlier", .text = EARLIER, .len = sizeof(EARLIER) - 1};
+	struct script *s = line ? parse_line(a, src, &earlier, &test_language, d) : parse(a, src, d);
 	bool ok;
 
 	assert(s || diags_failed(d));
@@ -42,6 +45,9 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 		return;
 	ast_dump(s, false, null_file());
 	ok = settings_read(s, d, &env.settings);
+	ok = expand(s, &test_language, d) && ok;
+	if (!ok)
+		return;
 	ok = resolve(s, &test_language, &env) && ok;
 	names_dump(s, null_file());
 	ok = check(s, &test_language, &env) && ok;
@@ -49,6 +55,23 @@ static void passes(struct arena *a, const struct source *src, struct diags *d)
 	ast_dump(s, true, null_file());
 	for (struct map *m = s->maps; m && ok; m = m->next)
 		assert(m->value);
+}
+
+/* As typed at a prompt. */
+static void as_line(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct source src = {
+		.name = "line",
+		.text = arena_strndup(a, (const char *)data, size),
+		.len = size,
+	};
+	struct diags *d = diags_new(a, &src);
+
+	line_is_unfinished(src.text, &test_language);
+	passes(a, &src, d, true);
+	diags_print(d, null_file(), true);
+	arena_free(a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -62,8 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct diags *d = diags_new(a, &src);
 
 	lex_dump(&src, null_file());
-	passes(a, &src, d);
+	passes(a, &src, d, false);
 	diags_print(d, null_file(), true);
 	arena_free(a);
+	as_line(data, size);
 	return 0;
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* task.h - comm(PID): the name of a thread by its id. */
+#pragma once
+#include "types.h"
+
+struct comm_req {
+	__u32 pid;    /* in the first PID namespace */
+	__u32 offset; /* of struct task_struct's comm */
+	char comm[16];
+};
+ABI_SIZE(comm_req, 24);

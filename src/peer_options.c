@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* peer_options.c - options that bpftrace has and strata has not: those that ask for nothing are taken,
+ * the others say what to use. */
+#include "peer_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/owner.h"
+
+static const struct peer_option options[] = {
+	{"--aot", true, "strata has no programs compiled ahead: run the script itself"},
+	{"--bench", false, "time a probe's body with nsecs() and hist() in the script"},
+	{"--btf", false, NULL},
+	{"--dwarf-pid", true, NULL}, /* stacks of all processes are unwound by tables */
+	{"--emit-elf", true, "-d elf writes the program to standard output"},
+	{"--emit-llvm", true, "-d llvm prints it"},
+	{"--fmt", false, "-d ast prints the script as strata reads it"},
+	{"--mode", true, "-d STAGE looks at stages, --dry-run loads without attaching"},
+	{"--test", false, "assert() in begin makes a script a test: its exit status is 1 where one fails"},
+	{"--verify-llvm-ir", false, NULL}, /* it always is */
+	{"-b", false, NULL},
+};
+
+static const struct peer_stage stages[] = {
+	{"all", NULL, "name one of strata's stages; several -d are possible"},
+	{"codegen", "llvm", NULL},
+	{"codegen-opt", NULL, "-d elf is the program behind LLVM: llvm-objdump -d shows its code"},
+	{"dis", NULL, "-d elf is the program: llvm-objdump -d shows its code"},
+	{"libbpf", NULL, "-vv prints what libbpf says"},
+	{"parse", "ast", NULL},
+	{"verifier", NULL, "-vv prints the verifier's log"},
+};
+
+const struct peer_option *peer_option(const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strncmp(options[i].name, word, n) && !options[i].name[n])
+			return &options[i];
+	return NULL;
+}
+
+const struct peer_stage *peer_stage(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
+		if (!strcmp(stages[i].name, name))
+			return &stages[i];
+	return NULL;
+}
