@@ -190,27 +190,53 @@ static void leave_out(const struct resolve_env *env, struct attach_point *ap)
 			*last = (*last)->next;
 }
 
-static bool resolve_point(struct resolve *r, struct attach_point *ap)
+static bool name_point(struct resolve *r, struct attach_point *ap)
 {
-	struct resolve_env env = *r->env;
-
 	for (unsigned i = 0; i < ap->nwords; i++)
 		ap->words[i] = word_text(r, ap->words[i], ap->word_spans[i]);
 	ap->provider = provider_by_name(r->lang->providers, ap->words[0],
 		strlen(ap->words[0]));
-	if (!ap->provider) {
+	if (!ap->provider)
 		unknown_provider(r, ap);
-		return false;
-	}
+	return ap->provider;
+}
+
+static bool expand_point(struct resolve *r, struct attach_point *ap, enum missing_probes missing)
+{
+	struct resolve_env env = *r->env;
+
+	env.settings.missing_probes = missing;
 	env.wants_args = may_mention(r, "args");
 	env.wants_retval = may_mention(r, "retval");
-	if (!ap->provider->expand(&env, ap))
+	return ap->provider->expand(&env, ap);
+}
+
+/* One of several, with a wildcard: it is no error that nothing matches it, where others do. */
+static bool is_spare(const struct resolve *r, const struct probe *probe, const struct attach_point *ap)
+{
+	if (r->env->settings.missing_probes != MISSING_ERROR || !probe->points->next)
 		return false;
-	leave_out(&env, ap);
-	ap->nplaces = 0;
-	for (const struct place *p = ap->places; p; p = p->next)
-		ap->nplaces++;
-	return true;
+	for (unsigned i = 1; i < ap->nwords; i++)
+		if (strchr(ap->words[i], '*'))
+			return true;
+	return false;
+}
+
+/* Of the probe's points, too, that say nothing if they are missing: expanded again, they do. */
+static bool expand_points(struct resolve *r, struct probe *probe)
+{
+	bool ok = true, found = false;
+
+	for (struct attach_point *ap = probe->points; ap; ap = ap->next) {
+		if (!name_point(r, ap) || !expand_point(r, ap, is_spare(r, probe, ap) ? MISSING_IGNORE :
+				r->env->settings.missing_probes))
+			ok = false;
+		found |= ap->places != NULL;
+	}
+	for (struct attach_point *ap = probe->points; ap && ok; ap = ap->next)
+		if (!ap->places && is_spare(r, probe, ap))
+			ok = expand_point(r, ap, found ? MISSING_WARN : MISSING_ERROR);
+	return ok;
 }
 
 static bool has_field(const struct field *list, const char *name)
@@ -241,12 +267,14 @@ static void resolve_points(struct resolve *r, struct probe *probe)
 {
 	const struct field *last = NULL;
 
+	if (!expand_points(r, probe))
+		r->ok = false;
 	for (struct attach_point *ap = probe->points; ap; ap = ap->next) {
-		if (!resolve_point(r, ap)) {
-			r->ok = false;
-			continue;
-		}
+		if (ap->provider)
+			leave_out(r->env, ap);
+		ap->nplaces = 0;
 		for (const struct place *p = ap->places; p; p = p->next) {
+			ap->nplaces++;
 			if (p->fields && p->fields != last)
 				merge_fields(r, probe, p);
 			last = p->fields;

@@ -55,6 +55,12 @@ static const struct {
 		"#define UINT_MAX 4294967295U\n#define LONG_MAX 9223372036854775807L\n"
 		"#define LONG_MIN (-LONG_MAX - 1)\n#define ULONG_MAX 18446744073709551615UL\n"
 		"#define PATH_MAX 4096\n"},
+	/* The C library's, for scripts that want its macros alone: types and enums come from BTF.
+	 * Linux 6.18, include/linux/socket.h. */
+	{CPART_DIR "/sys/socket.h",
+		"#pragma once\n"
+		"#define AF_UNSPEC 0\n#define AF_UNIX 1\n#define AF_LOCAL 1\n#define AF_INET 2\n#define AF_INET6 10\n"
+		"#define AF_NETLINK 16\n#define AF_PACKET 17\n#define AF_VSOCK 40\n"},
 };
 
 static void add_c_headers(struct cpart *c)

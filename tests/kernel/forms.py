@@ -67,6 +67,16 @@ refused(f'uprobe:{PROGRAM}@forms.c:x', 'a line of a source file is')
 printed, said = run(f'config = {{ missing_probes = "warn" }} uprobe:{PROGRAM}@forms.c:1, uprobe:{PROGRAM}:first '
                     f'{{ print(func); }}')
 cases.check(printed == ['first'], 'missing_probes', printed, said)
+
+# A pattern among other points may match nothing; all of them may not, nor a name.
+printed, said = run(f'uprobe:{PROGRAM}:nosuch*, uprobe:{PROGRAM}:first {{ print(func); }}')
+cases.check(printed == ['first'] and 'warning' in said and 'has no function nosuch*' in said, 'a pattern that matches nothing',
+            printed, said)
+refused(f'uprobe:{PROGRAM}:nosuch*, uprobe:{PROGRAM}:neither*', 'has no function nosuch*')
+refused(f'uprobe:{PROGRAM}:nosuch, uprobe:{PROGRAM}:first', 'has no function nosuch')
+printed, said = run(f'config = {{ missing_probes = "ignore" }} uprobe:{PROGRAM}:nosuch*, uprobe:{PROGRAM}:first '
+                    f'{{ print(func); }}')
+cases.check(printed == ['first'] and 'nosuch' not in said, 'a pattern that matches nothing, ignored', printed, said)
 lists(f'uprobe:{PROGRAM}@forms.c:{loop}', wanted=[f'uprobe:{PROGRAM}@forms.c:{loop}'])
 
 # Names of C++: with and without parameters, result and patterns.

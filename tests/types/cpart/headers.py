@@ -76,6 +76,16 @@ def without(cases, folder):
     cases.check(done.returncode == 0, 'a script without a C part does not need it', done.stderr)
 
 
+def no_libc(cases, folder):
+    """As on a machine where nobody compiles: bpftrace 0.17's tcpconnect has such lines."""
+    hidden = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /usr/include && exec "$@"', 'sh']
+    done = run(folder, [*hidden, STRATA, '--dry-run'], '#include <sys/socket.h>\n#include <stdint.h>\n'
+               '#if AF_INET != 2 || AF_INET6 != 10\n#error\n#endif\nbegin { print((AF_UNIX, AF_INET6)); exit() }\n')
+    cases.check(done.returncode == 0, "headers that come with strata, without the C library's", done.stderr)
+    done = run(folder, [*hidden, STRATA, '--dry-run'], '#include <netdb.h>\nbegin { exit() }\n')
+    cases.check(done.returncode == 1 and "'netdb.h' file not found" in done.stderr, 'they are hidden', done.stderr)
+
+
 def btf(cases, folder):
     script = ('#include <linux/of-no-version.h>\n#ifndef BPFTRACE_HAVE_BTF\n#error\n#endif\n'
               'struct s { struct list_head l; u32 x; char comm[TASK_COMM_LEN]; };\n// ask struct s\n')
@@ -98,6 +108,8 @@ def main():
         found(cases, folder)
         options(cases, folder)
         without(cases, folder)
+        if os.geteuid() == 0:
+            no_libc(cases, folder)
         if HAS_BTF:
             btf(cases, folder)
     return cases.done()
