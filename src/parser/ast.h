@@ -133,6 +133,7 @@ struct expr {
 			unsigned nargs;
 			bool parens;
 			const struct builtin *builtin; /* by resolve */
+			const char *unknown; /* by resolve: the error, where the call may be left out */
 			void *data; /* by the builtin's check, for its gen */
 		} call;
 		struct type_name *type_name; /* TYPE: an argument of a macro */

@@ -322,6 +322,8 @@ const struct type *check_call(struct check *c, struct expr *n, bool into_map)
 	const struct type *t;
 	struct sig sig;
 
+	if (!b && n->call.unknown)
+		return check_fail(c, n->span, DIAG_NAME, "%s", n->call.unknown);
 	if (!b) {
 		check_args_alone(c, n);
 		return type_bad;

@@ -55,8 +55,12 @@ const struct type *check_unop(struct check *c, struct expr *n)
 
 	if (is_step(n->op.op))
 		return check_counted(c, arg);
-	if (n->op.op == OP_NOT)
-		return check_truth(c, arg) ? type_bool : type_bad;
+	if (n->op.op == OP_NOT) {
+		if (!check_truth(c, arg))
+			return type_bad;
+		fold_unop(n);
+		return type_bool;
+	}
 	if (n->op.op == OP_DEREF)
 		return check_deref(c, n);
 	if (n->op.op == OP_ADDRESS)
@@ -267,7 +271,10 @@ const struct type *check_binop(struct check *c, struct expr *n)
 	if (op == OP_LOR || op == OP_LAND) {
 		bool left = check_truth(c, n->op.left);
 
-		return check_truth(c, n->op.right) && left ? type_bool : type_bad;
+		if (!check_truth(c, n->op.right) || !left)
+			return type_bad;
+		fold_binop(n);
+		return type_bool;
 	}
 	check_value(c, n->op.left);
 	check_value(c, n->op.right);

@@ -20,11 +20,21 @@ static void become_bool(struct expr *n, bool value)
 	n->boolean = value;
 }
 
+/* Is it a constant that is true or false? */
+static bool has_truth(const struct expr *n, bool *ret)
+{
+	*ret = n->kind == EXPR_BOOL ? n->boolean : n->kind == EXPR_INT && n->integer.value;
+	return n->kind == EXPR_BOOL || n->kind == EXPR_INT;
+}
+
 void fold_unop(struct expr *n)
 {
 	struct expr *arg = n->op.left;
+	bool truth;
 
-	if (arg->kind != EXPR_INT)
+	if (n->op.op == OP_NOT && has_truth(arg, &truth))
+		become_bool(n, !truth);
+	if (n->kind != EXPR_UNOP || arg->kind != EXPR_INT)
 		return;
 	if (n->op.op == OP_NEG)
 		become_int(n, -arg->integer.value, false);
@@ -115,6 +125,20 @@ static bool fits(__int128 v)
 	return v >= INT64_MIN && v <= (__int128)UINT64_MAX;
 }
 
+/* && and ||, and what compares two bools. */
+static void fold_truth(struct expr *n)
+{
+	enum op op = n->op.op;
+	bool a, b;
+
+	if (!has_truth(n->op.left, &a) || !has_truth(n->op.right, &b))
+		return;
+	if (op == OP_LAND || op == OP_LOR)
+		become_bool(n, op == OP_LAND ? a && b : a || b);
+	else if ((op == OP_EQ || op == OP_NE) && n->op.left->kind == EXPR_BOOL && n->op.right->kind == EXPR_BOOL)
+		become_bool(n, (a == b) == (op == OP_EQ));
+}
+
 bool fold_binop(struct expr *n)
 {
 	struct expr *a = n->op.left, *b = n->op.right;
@@ -123,7 +147,8 @@ bool fold_binop(struct expr *n)
 	__int128 v;
 	bool u, truth;
 
-	if (a->kind != EXPR_INT || b->kind != EXPR_INT)
+	fold_truth(n);
+	if (n->kind != EXPR_BINOP || a->kind != EXPR_INT || b->kind != EXPR_INT)
 		return true;
 	u = a->integer.is_unsigned || (op != OP_SHR && b->integer.is_unsigned);
 	if (compare(op, a->integer.value, b->integer.value, u, &truth)) {

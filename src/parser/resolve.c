@@ -40,6 +40,7 @@ struct resolve {
 	struct map **maps_end;
 	struct var **vars_end;
 	unsigned macro_depth;
+	unsigned comptime; /* ifs around, one of whose branches is not compiled */
 	bool ok;
 };
 
@@ -498,7 +499,10 @@ static void resolve_call(struct resolve *r, struct expr *n)
 	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && (resolve_constant(r, n) || resolve_macro(r, n)))
 		return;
 	n->call.builtin = b;
-	if (!b && peer_has(PEER_FUNCTION, n->call.name)) {
+	if (!b && r->comptime)
+		n->call.unknown = arena_printf(r->arena, "unknown %s: %s",
+			n->call.parens ? "function" : "variable or function", n->call.name);
+	else if (!b && peer_has(PEER_FUNCTION, n->call.name)) {
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "bpftrace has %s%s; strata does not yet",
 			n->call.name, n->call.parens ? "()" : "");
 	} else if (!b) {
@@ -636,6 +640,18 @@ static void resolve_for(struct resolve *r, struct stmt *n)
 	scope_end(r, outer);
 }
 
+static void resolve_cond(struct resolve *r, struct stmt *n)
+{
+	unsigned comptime = n->kind == STMT_IF && n->cond.test->kind == EXPR_COMPTIME;
+
+	resolve_expr(r, n->cond.test);
+	r->comptime += comptime;
+	resolve_stmt(r, n->cond.then);
+	if (n->cond.els)
+		resolve_stmt(r, n->cond.els);
+	r->comptime -= comptime;
+}
+
 static void resolve_stmt(struct resolve *r, struct stmt *n)
 {
 	switch (n->kind) {
@@ -651,10 +667,7 @@ static void resolve_stmt(struct resolve *r, struct stmt *n)
 		break;
 	case STMT_IF:
 	case STMT_WHILE:
-		resolve_expr(r, n->cond.test);
-		resolve_stmt(r, n->cond.then);
-		if (n->cond.els)
-			resolve_stmt(r, n->cond.els);
+		resolve_cond(r, n);
 		break;
 	case STMT_BLOCK:
 		resolve_block(r, n);
