@@ -740,8 +740,26 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	return 0;
 }
 
+/* Where the input is no terminal, libedit gives lines as they come, without what keys do. */
+static void read_plain(struct editor *e, const char *line)
+{
+	_cleanup_(str_done) struct str text = {};
+	int n;
+
+	for (; line; line = e->lib->el_gets(e->el, &n)) {
+		str_add(&text, line);
+		while (text.len && strchr("\r\n", text.data[text.len - 1]))
+			text.data[--text.len] = 0;
+		if (e->calls.is_whole(e->calls.arg, str_text(&text)))
+			break;
+		str_addc(&text, '\n');
+	}
+	take_line(e, str_text(&text));
+}
+
 enum editor_result editor_read(struct editor *e, const char **ret)
 {
+	const char *line;
 	int n = 0;
 
 	fflush(stdout);
@@ -750,13 +768,15 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	e->lifted = e->has_line = false;
 	e->reading = true;
 	interrupted = 0;
-	puts_(PASTE_ON);
-	e->lib->el_gets(e->el, &n);
+	puts_(has_modes ? PASTE_ON : "");
+	line = e->lib->el_gets(e->el, &n);
+	if (line && !e->has_line && !has_modes)
+		read_plain(e, line);
 	quiet_terminal(); /* libedit has made it echo */
-	puts_(PASTE_OFF);
+	puts_(has_modes ? PASTE_OFF : "");
 	e->reading = false;
 	e->pasting = false;
-	if (e->result == EDITOR_LINE && e->has_line) {
+	if (e->has_line && (e->result == EDITOR_LINE || !has_modes)) {
 		*ret = str_text(&e->text);
 		return EDITOR_LINE;
 	}

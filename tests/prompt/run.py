@@ -241,6 +241,10 @@ def leaving():
         sees(t, 'exit leaves', 'left with 0')
     done = subprocess.run([STRATA], input='begin { print("from stdin"); }', capture_output=True, text=True, timeout=20)
     cases.check(done.stdout.startswith('from stdin\n'), 'a script on standard input', done)
+    lines = '1 + 2\n@x = 4\nbegin {\n\tprint(@x);\n}\n:running\n'
+    done = subprocess.run([STRATA, '--interactive'], input=lines, capture_output=True, text=True, timeout=20)
+    cases.check(re.match(r'\n*3\n+4\n', done.stdout) and '@x: 4' in done.stdout and 'nothing runs' in done.stderr,
+                '--interactive: a prompt without a terminal', done)
 
 
 def killed():
