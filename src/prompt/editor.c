@@ -553,83 +553,29 @@ static unsigned char on_delete(EditLine *el, int key)
 
 /* ---- completion ---------------------------------------------------------- */
 
-void choices_add(struct choices *c, const char *text)
-{
-	vec_push(&c->texts, strdup(text));
-}
-
-void choices_done(struct choices *c)
-{
-	for (size_t i = 0; i < c->texts.len; i++)
-		free(c->texts.data[i]);
-	vec_done(&c->texts);
-}
-
-static size_t common_length(const struct choices *c)
-{
-	size_t n = strlen(c->texts.data[0]);
-
-	for (size_t i = 1; i < c->texts.len; i++) {
-		size_t k = 0;
-
-		while (k < n && c->texts.data[i][k] == c->texts.data[0][k])
-			k++;
-		n = k;
-	}
-	return n;
-}
-
-/* Columns of words, as ls prints them. */
-static void print_choices(struct editor *e, const struct choices *c)
-{
-	unsigned columns, rows, width = 0, across, down;
-	size_t shown = c->texts.len;
-
-	editor_size(e, &columns, &rows);
-	for (size_t i = 0; i < c->texts.len; i++)
-		width = strlen(c->texts.data[i]) > width ? (unsigned)strlen(c->texts.data[i]) : width;
-	across = columns / (width + 2) ? columns / (width + 2) : 1;
-	rows = rows > 8 ? rows - 4 : 4;
-	if (shown > (size_t)across * rows)
-		shown = (size_t)across * rows;
-	down = (unsigned)((shown + across - 1) / across);
-	lift(e);
-	for (unsigned row = 0; row < down; row++) {
-		for (size_t i = row; i < shown; i += down) {
-			bool last = i + down >= shown;
-			char cell[256];
-
-			snprintf(cell, sizeof(cell), "%-*s%s", last ? 0 : (int)width + 2, c->texts.data[i],
-				last ? "\n" : "");
-			puts_(cell);
-		}
-	}
-	if (c->texts.len + c->left_out > shown) {
-		char more[64];
-
-		snprintf(more, sizeof(more), "... and %zu more\n", c->texts.len + c->left_out - shown);
-		puts_(more);
-	}
-}
-
 static unsigned char on_tab(EditLine *el, int key)
 {
 	struct editor *e = the_editor;
 	const LineInfo *line = e->lib->el_line(el);
 	_cleanup_(str_done) struct str text = {};
+	_cleanup_(str_done) struct str list = {};
 	_cleanup_(choices_done) struct choices c = {};
 	size_t cursor = (size_t)(line->cursor - line->buffer), common;
+	unsigned columns, rows;
 
 	str_addn(&text, line->buffer, (size_t)(line->lastchar - line->buffer));
 	e->calls.complete(e->calls.arg, str_text(&text), cursor, &c);
 	if (!c.texts.len)
 		return CC_ERROR;
-	common = common_length(&c);
+	common = choices_common(&c);
 	if (common > c.replaces) {
 		c.texts.data[0][common] = 0;
 		return e->lib->el_insertstr(el, c.texts.data[0] + c.replaces) ? CC_ERROR : CC_REFRESH;
 	}
-	print_choices(e, &c);
+	editor_size(e, &columns, &rows);
+	choices_list(&c, columns, rows > 8 ? rows - 4 : 4, &list);
+	lift(e);
+	put(str_text(&list), list.len);
 	e->lifted = false;
 	return CC_REDISPLAY;
 }

@@ -7,18 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/vec.h"
+#include "prompt/choices.h"
 
 struct editor;
-
-/* What TAB offers. */
-struct choices {
-	VEC(char *) texts; /* owned; whole words, sorted */
-	size_t replaces;   /* bytes before the cursor that a choice stands for */
-	size_t left_out;   /* further ones */
-};
-void choices_add(struct choices *c, const char *text);
-void choices_done(struct choices *c);
 
 struct editor_calls {
 	void *arg;
