@@ -64,13 +64,15 @@ static void read_words(struct cpart *c, struct words *w)
 	const char *text = c->source->text, *p = text, *end;
 
 	while (p < text + c->source->len) {
-		if (p == text + c->part.start)
+		if (p == text + c->part.start && c->part.end > c->part.start) {
 			p = text + c->part.end;
+			continue;
+		}
 		for (end = p; continues_word(*end); end++)
 			;
 		if (*p == '"') {
 			p = string_end(p);
-		} else if (strchr("$@.", *p) || (*p == '-' && p[1] == '>')) {
+		} else if ((*p && strchr("$@.", *p)) || (*p == '-' && p[1] == '>')) {
 			p += *p == '-' ? 2 : 1;
 			while (continues_word(*p))
 				p++;

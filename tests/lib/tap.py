@@ -14,7 +14,7 @@ class Cases:
         print('ok' if ok else 'not ok', f'{self.count} - {what}', flush=True)
         if not ok:
             lines = [line for text in details for line in str(text).splitlines()]
-            print(*('# ' + line[:2000] for line in lines[:40]), sep='\n')
+            print(*('# ' + line[:4000] for line in lines[:40]), sep='\n')
 
     def done(self):
         """Prints the plan; returns whether a case has failed."""
