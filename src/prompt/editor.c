@@ -385,6 +385,17 @@ static void suspend(struct editor *e)
 	e->lib->el_set(e->el, EL_PREP_TERM, 1);
 }
 
+/* libedit crashes where its lines have no space. */
+static void resize(struct editor *e)
+{
+	unsigned columns, rows;
+
+	editor_size(e, &columns, &rows);
+	lift(e);
+	if (columns >= 2 * strlen(PROMPT) && rows >= 3)
+		e->lib->el_resize(e->el);
+}
+
 static void handle_signals(struct editor *e)
 {
 	if (suspended) {
@@ -393,8 +404,7 @@ static void handle_signals(struct editor *e)
 	}
 	if (resized) {
 		resized = 0;
-		lift(e);
-		e->lib->el_resize(e->el);
+		resize(e);
 	}
 	if (interrupted && e->result == EDITOR_LINE) {
 		const LineInfo *line = e->lib->el_line(e->el);
