@@ -14,18 +14,6 @@
 #include "runtime/session.h"
 #include "runtime/shared.h"
 
-static void put(const char *text, size_t n)
-{
-	while (n) {
-		ssize_t r = write(STDOUT_FILENO, text, n);
-
-		if (r <= 0)
-			return;
-		text += r;
-		n -= (size_t)r;
-	}
-}
-
 static void add_map(struct screen *screen, const struct session *s, const struct shared_map *m, struct str *out)
 {
 	const struct map_wanted all = {};
@@ -44,7 +32,7 @@ static void draw(const struct session *s)
 	const struct shared *shared = session_maps(s);
 	struct screen screen = {};
 	struct winsize w = {};
-	struct str lines = {}, text = {};
+	struct str lines = {};
 	unsigned n = 0;
 
 	for (size_t i = 0; i < shared->maps.len; i++)
@@ -55,14 +43,7 @@ static void draw(const struct session *s)
 	for (size_t i = 0; i < shared->maps.len; i++)
 		if (shared->maps.data[i].script && shared->maps.data[i].print)
 			add_map(&screen, s, &shared->maps.data[i], &lines);
-	str_add(&text, "\033[H");
-	for (size_t i = 0; i < lines.len; i++) {
-		str_add(&text, lines.data[i] == '\n' ? "\033[K" : "");
-		str_addc(&text, lines.data[i]);
-	}
-	str_add(&text, "\033[J");
-	put(text.data, text.len);
-	str_done(&text);
+	screen_put(&lines);
 	str_done(&lines);
 	screen_done(&screen);
 }
@@ -72,7 +53,7 @@ void live_run(struct session *s, double seconds, bool terminal)
 	uint64_t every = (uint64_t)(seconds * 1e9), next = clock_ns(CLOCK_MONOTONIC) + every, now;
 
 	if (terminal)
-		put("\033[?1049h", 8);
+		screen_switch(true);
 	do {
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (now < next)
@@ -84,5 +65,5 @@ void live_run(struct session *s, double seconds, bool terminal)
 			session_print_maps(s);
 	} while (session_poll(s, next > now ? (int)((next - now) / 1000000) + 1 : 0));
 	if (terminal)
-		put("\033[?1049l", 8);
+		screen_switch(false);
 }

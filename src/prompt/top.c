@@ -15,9 +15,6 @@
 #include "runtime/output/screen.h"
 #include "runtime/session.h"
 
-#define OTHER_SCREEN "\033[?1049h\033[?25l"
-#define FIRST_SCREEN "\033[?25h\033[?1049l"
-
 struct top {
 	struct prompt *prompt;
 	const char *name;
@@ -25,34 +22,6 @@ struct top {
 	uint64_t every_ns;
 	bool paused, left;
 };
-
-static void put(const char *text, size_t n)
-{
-	while (n) {
-		ssize_t r = write(STDOUT_FILENO, text, n);
-
-		if (r <= 0)
-			return;
-		text += r;
-		n -= (size_t)r;
-	}
-}
-
-/* Over what the screen had: each line is erased to its end. */
-static void put_lines(const struct str *lines)
-{
-	struct str text = {};
-
-	str_add(&text, "\033[H");
-	for (size_t i = 0; i < lines->len; i++) {
-		if (lines->data[i] == '\n')
-			str_add(&text, "\033[K");
-		str_addc(&text, lines->data[i]);
-	}
-	str_add(&text, "\033[J");
-	put(text.data, text.len);
-	str_done(&text);
-}
 
 static void draw(struct top *t)
 {
@@ -70,7 +39,7 @@ static void draw(struct top *t)
 		t->left = true;
 	}
 	map_content_done(&c);
-	put_lines(&text);
+	screen_put(&text);
 	str_done(&text);
 }
 
@@ -139,9 +108,9 @@ void prompt_top(struct prompt *p, const char *name, double seconds)
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	editor_hold(p->editor, true);
-	put(OTHER_SCREEN, strlen(OTHER_SCREEN));
+	screen_switch(true);
 	loop(&t);
-	put(FIRST_SCREEN, strlen(FIRST_SCREEN));
+	screen_switch(false);
 	editor_hold(p->editor, false);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &old);
 	screen_done(&t.screen);

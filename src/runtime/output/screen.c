@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "base/owner.h"
@@ -228,4 +229,41 @@ void screen_map(struct screen *s, const struct show *show, const struct map_cont
 		add_numbers(s, show, c, out);
 	else
 		add_printed(s, show, c, out);
+}
+
+/* ---- the terminal -------------------------------------------------------- */
+
+static void put(const char *text, size_t n)
+{
+	while (n) {
+		ssize_t r = write(STDOUT_FILENO, text, n);
+
+		if (r <= 0)
+			return;
+		text += r;
+		n -= (size_t)r;
+	}
+}
+
+void screen_switch(bool other)
+{
+	const char *text = other ? "\033[?1049h\033[?25l" : "\033[?25h\033[?1049l";
+
+	put(text, strlen(text));
+}
+
+/* Each line is erased to its end. */
+void screen_put(const struct str *lines)
+{
+	struct str text = {};
+
+	str_add(&text, "\033[H");
+	for (size_t i = 0; i < lines->len; i++) {
+		if (lines->data[i] == '\n')
+			str_add(&text, "\033[K");
+		str_addc(&text, lines->data[i]);
+	}
+	str_add(&text, "\033[J");
+	put(text.data, text.len);
+	str_done(&text);
 }

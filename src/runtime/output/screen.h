@@ -24,5 +24,9 @@ struct screen { /* zeroed, then */
 void screen_done(struct screen *s);
 /* Appends the map's lines, each ending in "\n" and no wider than the terminal. */
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out);
+/* To the terminal's other screen, without a cursor, or back. */
+void screen_switch(bool other);
+/* Writes the lines over what the screen had. */
+void screen_put(const struct str *lines);
 /* Folds the branch under the cursor, or unfolds it. */
 void screen_toggle(struct screen *s);
