@@ -386,14 +386,35 @@ static void suspend(struct editor *e)
 }
 
 /* libedit crashes where its lines have no space. */
-static void resize(struct editor *e)
+static bool is_too_small(const struct editor *e)
 {
 	unsigned columns, rows;
 
 	editor_size(e, &columns, &rows);
+	return has_modes && (columns < 2 * strlen(PROMPT) || rows < 4);
+}
+
+static void resize(struct editor *e)
+{
 	lift(e);
-	if (columns >= 2 * strlen(PROMPT) && rows >= 3)
+	if (!is_too_small(e))
 		e->lib->el_resize(e->el);
+}
+
+/* libedit looks at the size whenever it begins a line. */
+static void wait_for_space(struct editor *e)
+{
+	bool soon = false;
+
+	while (e->result == EDITOR_LINE && is_too_small(e)) {
+		struct pollfd p = {.fd = e->calls.fd, .events = POLLIN};
+
+		poll(&p, 1, soon ? 0 : 200);
+		if (interrupted)
+			e->result = EDITOR_INTERRUPTED;
+		else if (!e->calls.events(e->calls.arg, &soon))
+			e->result = EDITOR_STOPPED;
+	}
 }
 
 static void handle_signals(struct editor *e)
@@ -724,8 +745,9 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	e->lifted = e->has_line = false;
 	e->reading = true;
 	interrupted = 0;
+	wait_for_space(e);
 	puts_(has_modes ? PASTE_ON : "");
-	line = e->lib->el_gets(e->el, &n);
+	line = e->result == EDITOR_LINE ? e->lib->el_gets(e->el, &n) : NULL;
 	if (line && !e->has_line && !has_modes)
 		read_plain(e, line);
 	quiet_terminal(); /* libedit has made it echo */
