@@ -212,11 +212,14 @@ static struct profile_node *add_parts(const struct adding *a, const struct type 
 static void add_entry(struct adding *a, const struct type *key, struct profile_node *n, uint64_t weight)
 {
 	static const enum key_part order[] = {PART_OTHER, PART_USER, PART_KERNEL};
+	const struct profile_node *from = n;
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		a->part = order[i];
 		n = add_parts(a, key, 0, n);
 	}
+	if (n == from) /* of the idle CPU, of threads of the kernel */
+		n = child_of(a->profile, n, PROFILE_REASON, "no stack", NULL);
 	n->self += weight;
 	for (; n; n = n->parent)
 		n->total += weight;
