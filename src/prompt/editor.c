@@ -230,9 +230,10 @@ void editor_hold(struct editor *e, bool hold)
 		release(e);
 }
 
+/* Of stderr: libraries that were loaded meanwhile keep it (libstdc++), so it lives on. */
 static ssize_t write_cookie(void *cookie, const char *text, size_t size)
 {
-	return (ssize_t)editor_write(cookie, text, size);
+	return the_editor ? (ssize_t)editor_write(the_editor, text, size) : write(STDERR_FILENO, text, size);
 }
 
 /* ---- suggestions --------------------------------------------------------- */
@@ -670,7 +671,7 @@ static void set_locale(void)
 static void take_stderr(struct editor *e)
 {
 	const cookie_io_functions_t calls = {.write = write_cookie};
-	FILE *f = isatty(STDERR_FILENO) ? fopencookie(e, "w", calls) : NULL;
+	FILE *f = isatty(STDERR_FILENO) ? fopencookie(NULL, "w", calls) : NULL;
 
 	if (!f)
 		return;
@@ -773,7 +774,7 @@ void editor_close(struct editor *e)
 		return;
 	release(e);
 	if (e->old_stderr) {
-		fclose(stderr);
+		fflush(stderr);
 		stderr = e->old_stderr;
 	}
 	if (e->el)
