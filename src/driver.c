@@ -39,7 +39,7 @@ static bool pass_parse(struct compile *c)
 {
 	if (c->dump[STAGE_LEX])
 		lex_dump(&c->source, stdout);
-	c->script = c->is_line ? parse_line(c->arena, &c->source, c->earlier, &language, c->env.diags) :
+	c->script = c->is_line ? parse_typed(c->arena, &c->source, c->earlier, &language, c->env.diags) :
 		parse(c->arena, &c->source, c->env.diags);
 	if (c->script && c->dump[STAGE_AST])
 		ast_dump(c->script, false, stdout);

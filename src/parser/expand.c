@@ -45,7 +45,7 @@ static struct stmt *copy_stmts(struct expand *x, const struct use *u, const stru
 static struct expr *copy_expr(struct expand *x, const struct use *u, const struct expr *n);
 static struct expr *copy_list(struct expand *x, const struct use *u, const struct expr *n);
 
-/* Every copy of arguments and of a body; u: NULL for arguments, which are copied as they are. */
+/* u: NULL for an argument, whose positions stay. */
 static struct span copy_span(const struct use *u, struct span at)
 {
 	uint32_t from = u ? u->spans - u->macro->span.start : 0;

@@ -104,7 +104,7 @@ struct script *parse(struct arena *a, struct source *src, struct diags *d)
 	return diags_failed(d) ? NULL : p.script;
 }
 
-struct script *parse_line(struct arena *a, struct source *src, const struct source *earlier,
+struct script *parse_typed(struct arena *a, struct source *src, const struct source *earlier,
 	const struct language *lang, struct diags *d)
 {
 	struct parse p = {.arena = a, .source = src, .diags = d, .script = arena_new_obj(a, struct script)};

@@ -29,7 +29,7 @@ struct script *parse(struct arena *a, struct source *src, struct diags *d);
 /* What is typed at a prompt: a script, definitions without probes, or statements, which are a begin probe
  * that prints the value of the last one. earlier: the definitions of earlier lines, or NULL. NULL after an
  * error. */
-struct script *parse_line(struct arena *a, struct source *src, const struct source *earlier,
+struct script *parse_typed(struct arena *a, struct source *src, const struct source *earlier,
 	const struct language *lang, struct diags *d);
 /* Would more text make a line of it? */
 bool line_is_unfinished(const char *text, const struct language *lang);

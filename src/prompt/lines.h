@@ -47,8 +47,7 @@ struct lines {
 /* Everything that the lines share comes with the session's first image: an empty script. false: the kernel
  * refuses it, reported. */
 bool lines_begin(struct lines *l);
-/* Compiles and runs; complaints go to stderr. NULL: it had an error. A line that leaves nothing behind is
- * gone when the next one is added. */
+/* Compiles and runs; errors go to stderr. NULL: there was one. */
 const struct line *lines_add(struct lines *l, const char *text);
 /* false: there is no such line, or it does not run. */
 bool lines_drop(struct lines *l, unsigned number);

@@ -3,6 +3,8 @@
 #include "prompt.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,6 +94,17 @@ static void on_interrupt(struct prompt *p)
 	p->asked = true;
 }
 
+/* The session has ended by itself. */
+static void say_why(const struct prompt *p)
+{
+	const struct session_options *opt = &p->opt.session;
+
+	if (opt->child)
+		fputs("the command has ended\n", stderr);
+	else if (opt->pid && kill(opt->pid, 0) && errno == ESRCH)
+		fprintf(stderr, "process %d has ended\n", opt->pid);
+}
+
 static void loop(struct prompt *p)
 {
 	const char *text;
@@ -108,8 +121,11 @@ static void loop(struct prompt *p)
 		case EDITOR_INTERRUPTED:
 			on_interrupt(p);
 			break;
-		case EDITOR_END:
 		case EDITOR_STOPPED:
+			say_why(p);
+			p->leaving = true;
+			break;
+		case EDITOR_END:
 			p->leaving = true;
 			break;
 		}

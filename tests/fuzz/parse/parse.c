@@ -37,7 +37,7 @@ static void passes(struct arena *a, struct source *src, struct diags *d, bool li
 		.nparams = 2,
 	};
 	static const struct source earlier = {.name = "earlier", .text = EARLIER, .len = sizeof(EARLIER) - 1};
-	struct script *s = line ? parse_line(a, src, &earlier, &test_language, d) : parse(a, src, d);
+	struct script *s = line ? parse_typed(a, src, &earlier, &test_language, d) : parse(a, src, d);
 	bool ok;
 
 	assert(s || diags_failed(d));
