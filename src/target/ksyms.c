@@ -31,7 +31,7 @@ static int cmp_ksym(const void *a, const void *b)
 }
 
 /* "ffffffff81000000 T name\t[module]"; only code is kept. */
-static void parse_typed(struct ksyms *k, char *line)
+static void parse_line(struct ksyms *k, char *line)
 {
 	char *end, *name, *module = "";
 	uint64_t addr = strtoull(line, &end, 16);
@@ -59,7 +59,7 @@ static struct ksyms *ksyms_new(struct target *t)
 		return NULL;
 	k->text = target_read(t, "/proc/kallsyms", 256 << 20, NULL);
 	for (rest = k->text; rest && (line = strsep(&rest, "\n"));)
-		parse_typed(k, line);
+		parse_line(k, line);
 	if (k->syms.len)
 		qsort(k->syms.data, k->syms.len, sizeof(*k->syms.data), cmp_ksym);
 	return k;

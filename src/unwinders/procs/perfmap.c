@@ -115,7 +115,7 @@ static void open_map(struct perfmap *m, struct target *t)
 	m->fd = TAKE_FD(fd);
 }
 
-static void parse_typed(struct perfmap *m, char *line)
+static void parse_line(struct perfmap *m, char *line)
 {
 	char *end;
 	uint64_t start = strtoull(line, &end, 16), size;
@@ -139,7 +139,7 @@ static void parse(struct perfmap *m)
 
 	while ((nl = memchr(m->text + m->parsed, '\n', m->len - m->parsed))) {
 		*nl = '\0';
-		parse_typed(m, m->text + m->parsed);
+		parse_line(m, m->text + m->parsed);
 		m->parsed = (size_t)(nl + 1 - m->text);
 	}
 }
