@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py STRATA - the prompt in a terminal: what is typed, what is seen. Prints TAP."""
+import ctypes
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -247,24 +249,47 @@ def leaving():
                 '--interactive: a prompt without a terminal', done)
 
 
+def programs():
+    """The ids of all BPF programs of the machine: bpf(BPF_PROG_GET_NEXT_ID) of linux/bpf.h."""
+    number = {'x86_64': 321, 'aarch64': 280}[platform.machine()]
+    attr, found = (ctypes.c_uint32 * 32)(), set()
+    while ctypes.CDLL(None).syscall(number, 11, ctypes.byref(attr), ctypes.sizeof(attr)) == 0:
+        found.add(attr[1])
+        attr[0] = attr[1]
+    return found
+
+
 def killed():
     """What the kernel has of a prompt that was killed: nothing."""
-    def programs():
-        done = subprocess.run([STRATA, '-q', '-e', 'begin { print(1) }'], capture_output=True, text=True)
-        return done.returncode
+    before = programs()
     with opened() as t:
         t.line('profile:hz:49 { @ = count(); }')
         t.wait('1 probe')
-        pid = t.pid()
-        os.kill(pid, signal.SIGKILL)
+        its = programs() - before
+        os.kill(t.pid(), signal.SIGKILL)
         sees(t, 'kill -9', 'left with 137')
-        cases.check(not os.path.exists(f'/proc/{pid}/fdinfo') and programs() == 0, 'leaves nothing behind')
+        end = time.monotonic() + 10
+        while its & programs() and time.monotonic() < end:
+            time.sleep(0.1)
+        cases.check(its and not its & programs(), f'none of its {len(its)} programs is left', its & programs())
+
+
+def its_end():
+    """-p: the process ends while a line is half typed."""
+    sleeper = subprocess.Popen(['sleep', '100'])
+    with opened(args=['-p', str(sleeper.pid)]) as t:
+        t.line('profile:hz:49 { @ = count(); }')
+        t.wait('1 probe')
+        t.type('half a')
+        sleeper.kill()
+        sleeper.wait()
+        sees(t, 'the end of the process is said', f'process {sleeper.pid} has ended', 'left with 0', 'icanon')
 
 
 if not shutil.which('tmux'):
     sys.exit(all_fail('tmux is not installed'))
 if os.geteuid():
     sys.exit(all_fail('needs root'))
-for case in (values, blocks, definitions, running, keys, commands, top, live, sizes, colours, leaving, killed):
+for case in (values, blocks, definitions, running, keys, commands, top, live, sizes, colours, leaving, killed, its_end):
     case()
 sys.exit(cases.done())
