@@ -10,7 +10,6 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/owner.h"
-#include "base/source.h"
 #include "base/str.h"
 #include "driver.h"
 #include "help.h"

@@ -8,7 +8,6 @@
 #include "base/owner.h"
 #include "complete.h"
 #include "model/builtin.h"
-#include "parser/ast.h"
 #include "prompt/priv.h"
 
 enum { CHOICES_MAX = 1000 };

@@ -15,7 +15,6 @@
 #include "parser/ast.h"
 #include "prompt/prompt.h"
 #include "runtime/session.h"
-#include "target/target.h"
 #include "types/types.h"
 
 #define EARLIER_NAME "an earlier line"
