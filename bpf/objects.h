@@ -10,6 +10,7 @@
 	extern const size_t bpf_obj_##name##_size;
 
 BPF_OBJECT(maps)
+BPF_OBJECT(events)
 BPF_OBJECT(lib)
 BPF_OBJECT(kstack)
 BPF_OBJECT(path)

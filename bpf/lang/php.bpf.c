@@ -143,9 +143,10 @@ __global __u64 php_compiled(struct walk *w)
 	return p ? p->jit_rule : 0;
 }
 
-static __always_inline int find_proc(struct walk *w, struct php_scratch *s)
+/* file: of a process that userspace has not published; 0: not known. */
+static __always_inline int find_proc(struct walk *w, struct php_scratch *s, __u32 file, __u64 bias)
 {
-	__u32 pid = w->pid, file = w->list.file;
+	__u32 pid = w->pid;
 	struct php_proc *p = bpf_map_lookup_elem(&php_procs, &pid);
 
 	if (p) {
@@ -156,10 +157,22 @@ static __always_inline int find_proc(struct walk *w, struct php_scratch *s)
 	if (!p)
 		return -1;
 	s->proc = *p;
-	s->proc.globals += s->proc.globals ? w->list.bias : 0;
-	s->proc.frameless += s->proc.frameless ? w->list.bias : 0;
+	s->proc.globals += s->proc.globals ? bias : 0;
+	s->proc.frameless += s->proc.frameless ? bias : 0;
 	return 0;
 }
+
+#ifndef STRATA_HOST
+__global int php_meet(struct walk *w)
+{
+	struct php_scratch *s = w ? scratch_of(w) : NULL;
+	__u32 pid = w ? w->pid : 0;
+
+	if (s && !bpf_map_lookup_elem(&php_procs, &pid) && !find_proc(w, s, w->map.file, w->map.bias))
+		bpf_map_update_elem(&php_procs, &pid, &s->proc, BPF_NOEXIST);
+	return 0;
+}
+#endif
 
 /* Builds without ZTS, the ones that have executor_globals, run PHP in one thread: the first. */
 __global int php_begin(struct walk *w)
@@ -172,7 +185,7 @@ __global int php_begin(struct walk *w)
 	w->list.frame = 0;
 	place_of(w)->window_size = 0;
 	s = scratch_of(w);
-	if (!s || find_proc(w, s))
+	if (!s || find_proc(w, s, w->list.file, w->list.bias))
 		return -1;
 	w->list.begun = LIST_HAS_LANG;
 	s->walk++;
@@ -525,7 +538,7 @@ static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s
 {
 	__u64 to = frame_load(s, o + FRAME_RETURN);
 
-	return frame_load(s, o + FRAME_FLAGS) & CALL_TOP && !place_of(w)->inner && to >= w->first.sp && to < w->sp;
+	return frame_load(s, o + FRAME_FLAGS) & CALL_TOP && !place_of(w)->inner && to >= w->first_sp && to < w->sp;
 }
 
 /* 0 or -1. */

@@ -38,9 +38,10 @@ static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 	move_tls(&p->own, bias);
 }
 
-static __always_inline int find_proc(struct walk *w, struct python_scratch *s)
+/* file: of a process that userspace has not published; 0: not known. */
+static __always_inline int find_proc(struct walk *w, struct python_scratch *s, __u32 file, __u64 bias)
 {
-	__u32 pid = w->pid, file = w->list.file;
+	__u32 pid = w->pid;
 	struct python_proc *p = bpf_map_lookup_elem(&python_procs, &pid);
 
 	if (p) {
@@ -51,9 +52,21 @@ static __always_inline int find_proc(struct walk *w, struct python_scratch *s)
 	if (!p)
 		return -1;
 	s->proc = *p;
-	move_proc(&s->proc, w->list.bias);
+	move_proc(&s->proc, bias);
 	return 0;
 }
+
+#ifndef STRATA_HOST
+__global int python_meet(struct walk *w)
+{
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
+	__u32 pid = w ? w->pid : 0;
+
+	if (s && !bpf_map_lookup_elem(&python_procs, &pid) && !find_proc(w, s, w->map.file, w->map.bias))
+		bpf_map_update_elem(&python_procs, &pid, &s->proc, BPF_NOEXIST);
+	return 0;
+}
+#endif
 
 /* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
  * set. What is there is of an older call, if anything: the loop before knows better, see
@@ -94,7 +107,7 @@ __global int python_begin(struct walk *w)
 	w->list.begun = 1;
 	w->list.frame = w->list.newest = place_of(w)->before = place_of(w)->interp = place_of(w)->window_size = 0;
 	s = scratch_of(w);
-	if (!s || find_proc(w, s))
+	if (!s || find_proc(w, s, w->list.file, w->list.bias))
 		return -1;
 	w->list.begun = LIST_HAS_LANG;
 	s->walk++;

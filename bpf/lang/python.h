@@ -91,7 +91,8 @@ struct python_tls {
 ABI_SIZE(python_tls, 16);
 
 /* One process. Map `python_procs`: HASH, key: u32 tgid. Addresses of the process;
- * 0: there is none. Nothing here changes while the process runs.
+ * 0: there is none. Nothing here changes while the process runs. The kernel half makes one from
+ * python_files where a walk meets the file in a process that userspace has not published.
  *
  * Map `python_files`: HASH, key: u32 file, the same with the addresses of the file, for processes
  * that userspace has not published yet. */

@@ -31,9 +31,10 @@ int tree_fork(__u64 *ctx)
 	return 0;
 }
 
-__global int in_tree(void)
+__global __u64 tree_ids(void)
 {
-	__u32 tgid = current_ids() >> 32;
+	__u64 ids = current_ids();
+	__u32 tgid = ids >> 32;
 
-	return is_running() && bpf_map_lookup_elem(&tree, &tgid) != NULL;
+	return is_running() && bpf_map_lookup_elem(&tree, &tgid) ? ids : UNWANTED;
 }

@@ -2,6 +2,7 @@
 /* who.bpf.h - the ids of the current thread, as strata's PID namespace has them. */
 #pragma once
 #include "kernel.bpf.h"
+#include "who.h"
 
 #ifdef STRATA_HOST
 static __always_inline __u64 current_ids(void)

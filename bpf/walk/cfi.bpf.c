@@ -10,16 +10,23 @@
 
 /* ---- the stack --------------------------------------------------------- */
 
-/* Where the stack's mapping ends within the window, the window ends there. */
+/* Where the stack's mapping ends within the window, the window ends there. A read that runs into what is not
+ * there costs as much as the rest of a walk, and a thread's first frames stay where they are: so that page is
+ * remembered. When it can be read after all, windows only stay shorter. */
 static __always_inline int read_window(struct walk *w, __u64 addr)
 {
-	__u64 base = addr & ~63ULL;
+	__u64 base = addr & ~63ULL, next = (addr | (PAGE - 1)) + 1, gap = next | (w->pid & (PAGE - 1));
+	__u32 k = w->pid;
+	int crosses = base + WINDOW_BYTES > next;
 
+	FORGET(k);
+	k &= WALK_GAPS - 1;
 	w->window_at = WINDOW_NONE;
-	if (bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base)) {
-		base = (addr | (PAGE - 1)) + 1 - WINDOW_BYTES;
+	if ((crosses && w->gaps[k] == gap) || bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base)) {
+		base = next - WINDOW_BYTES;
 		if (base > addr || bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)base))
 			return -1;
+		w->gaps[k] = gap;
 	}
 	w->window_at = base;
 	return 0;
@@ -129,6 +136,23 @@ static __always_inline int after_call(struct walk *w, __u64 pc)
 	return X86_IS_CALL(v);
 }
 
+/* HotSpot's interpreter pushes where its callee returns to and jumps there, so that no call comes before that.
+ * Its frames have a word below the frame pointer that says where the caller's sp was, which is no more than the
+ * locals above the frame (interpreter_frame_sender_sp_offset, frame_x86.hpp and frame_aarch64.hpp of JDK 8 to 25). */
+#define SENDER_MAX (64 << 10)
+
+static __always_inline int is_jumped_to(struct walk *w, __u64 pc, __u64 fp)
+{
+	__u64 sender = 0;
+
+	w->lookup = pc - 1;
+	w->cached_span = 0;
+	if (walk_published(w) || !(w->map.flags & MAPPING_ANON))
+		return 0;
+	return fp > w->fp && !(fp & 7) && !walk_word(w, fp - 8, &sender) && !(sender & 7) &&
+	       sender - (fp + 16) < SENDER_MAX;
+}
+
 /* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
  * code that CPython's -X perf makes a copy of for each function. 1: done. */
 static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
@@ -160,7 +184,7 @@ __global int native_fp(struct walk *w)
 			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
 		if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
 			return stop(UNWIND_NO_TABLE);
-		if (ra && !after_call(w, strip(w, ra)))
+		if (ra && !after_call(w, strip(w, ra)) && !is_jumped_to(w, strip(w, ra), fp))
 			return stop(UNWIND_NO_TABLE);
 		err = arrive(w, ra, w->fp + 16, fp, 0);
 	}

@@ -25,6 +25,9 @@
  *         which comes next; -1: it has not.
  *     __u64 STEM_compiled(struct walk *w)
  *         The rule of what the language compiled, which runs in the loop's own C frame; 0: none.
+ *     int STEM_meet(struct walk *w)
+ *         w->map is a file of the language, in a process that userspace has not published: the
+ *         process is known to have the language from here on. 0.
  *
  * LANG_NATIVE:
  *     int STEM_unwind(struct walk *w)
@@ -50,7 +53,8 @@
 	int stem##_next(struct walk *w, __u64 *frame);                                   \
 	int stem##_batch(struct walk *w);                                                \
 	int stem##_outer(struct walk *w);                                                \
-	__u64 stem##_compiled(struct walk *w);
+	__u64 stem##_compiled(struct walk *w);                                           \
+	int stem##_meet(struct walk *w);
 #define NATIVE_DECLARE(stem) int stem##_unwind(struct walk *w);
 #define FRAME_DECLARE(stem)                                                              \
 	int stem##_forget(__u32 pid);                                                    \
@@ -154,6 +158,18 @@ static __always_inline __u64 list_compiled(struct walk *w)
 #undef L
 	return 0;
 }
+
+#ifndef STRATA_HOST
+/* A process that userspace has not published maps a file (w->map) that has those languages (1 << enum
+ * frame_lang): from here on all its walks can read their lists. */
+static __always_inline void list_meet(struct walk *w, __u32 languages)
+{
+#define L(id, stem, builtin, kind, name)                                                 \
+	kind##_ONLY(if (languages & 1u << FRAME_LANG_##id) stem##_meet(w);)
+#include "bpf/languages.def"
+#undef L
+}
+#endif
 
 /* Without a frame of an interpreter's loop: the first of the process' languages that has a list
  * in this thread. 0: begun; -1: there is none. */

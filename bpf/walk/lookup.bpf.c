@@ -175,6 +175,8 @@ __global int walk_vma(struct walk *w)
 		w->map.bias = s.start - s.offset - f->segment[i].delta;
 		w->map.file = f->file;
 		w->map.flags = MAPPING_LANGS(f->languages);
+		if (f->languages & LANGS_LIST)
+			list_meet(w, f->languages);
 		if (!(f->languages & LANGS_FRAME) || lang_meet(w, f->languages, walk_languages(w)))
 			return 0;
 		no_mapping(w);
@@ -279,7 +281,7 @@ __global int walk_table(struct walk *w)
 	file = w->map.file;
 	t = bpf_map_lookup_elem(&tables, &file);
 	if (!t)
-		return UNWIND_NO_TABLE + 1;
+		return UNWIND_TABLE_LATE + 1;
 	w->table_file = file;
 	w->table_base = word_at(t, 1);
 	w->table_npages = word_at(t, 3);
@@ -351,7 +353,7 @@ __global int walk_rule(struct walk *w)
 	}
 	t = bpf_map_lookup_elem(&tables, &file);
 	if (!t)
-		return UNWIND_NO_TABLE + 1;
+		return UNWIND_TABLE_LATE + 1;
 	vaddr = w->lookup - w->map.bias;
 	rel = vaddr - w->table_base;
 	w->rule = 0;
@@ -476,6 +478,8 @@ __global int walk_unknown(struct walk *w, __u32 end)
 		w->flags |= WALK_ASK;
 		return end + 1;
 	}
+	if (end == UNWIND_NO_MAPPING && walk_is_stale(w))
+		end = UNWIND_NO_PROCESS;
 	if (end == UNWIND_NO_MAPPING && (w->flags & WALK_GUESSED))
 		return UNWIND_NO_TABLE + 1;
 	w->flags |= WALK_BLIND;

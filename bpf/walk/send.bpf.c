@@ -3,6 +3,7 @@
  * copy of its stack, or the question for a process alone. */
 #include "bpf/lib/who.bpf.h"
 #include "maps.bpf.h"
+#include "start.bpf.h"
 
 struct walk_copy {
 	__u64 head[sizeof(struct walk_record) / 8];
@@ -65,7 +66,8 @@ static __always_inline __u32 copy_stack(struct walk_copy *c, __u64 sp)
 	return size + rest;
 }
 
-/* The walk's beginning, for userspace to finish it. Its id, or 0: not sent. */
+/* The walk's beginning, for userspace to finish it: w is over, and has the thread's registers again. Its
+ * id, or 0: not sent. */
 __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 {
 	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
@@ -73,7 +75,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 	__u64 ids = current_ids(), id;
 	__u32 size;
 
-	if (!c || !w)
+	if (!c || !w || user_registers(w))
 		return 0;
 	h = (struct walk_record *)c->head;
 	h->head.kind = RECORD_WALK;
@@ -84,10 +86,13 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 	h->tid = ids;
 	h->filter = w->filter;
 	h->limit = w->limit;
-	h->pc = w->first.pc;
-	h->sp = w->first.sp;
-	h->fp = w->first.fp;
-	h->lr = w->first.lr;
+	h->pc = w->pc;
+	h->sp = w->sp;
+	h->fp = w->fp;
+	h->lr = w->lr;
+	__builtin_memcpy(h->regs, w->regs, sizeof(h->regs));
+	if (WALK_ARM64(w))
+		h->regs[RULE_REG_X28] = w->g;
 	h->tp = thread_pointer();
 	h->time = bpf_ktime_get_ns();
 	h->end = w->end - 1;

@@ -105,8 +105,5 @@ static __always_inline void start(struct walk *w, struct stack_req *r, __u32 ind
 	__builtin_memset(&w->list, 0, sizeof(w->list));
 	w->frame_lang = w->frame_begun = 0;
 	__builtin_memset(w->frame_own, 0, sizeof(w->frame_own));
-	w->first.pc = w->pc;
-	w->first.sp = w->sp;
-	w->first.fp = w->fp;
-	w->first.lr = w->lr;
+	w->first_sp = w->sp;
 }

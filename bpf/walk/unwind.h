@@ -15,7 +15,7 @@
  *     others:  language (4 bits) | the language's own 60 bits
  * A native vaddr is the address *looked up*: pc for an exact frame (interrupted
  * or signalled there), pc-1 for a return address, so that a name or a line is the
- * caller's. File id 0: no known file; the 40 bits are the low bits of the pc. */
+ * caller's. Code of no known file has a frame of FRAME_LANG_ADDRESS. */
 #define FRAME_FILE_SHIFT 40
 #define FRAME_VADDR_MASK ((1ULL << FRAME_FILE_SHIFT) - 1)
 #define FRAME_LANG_SHIFT 60
@@ -30,15 +30,19 @@ enum frame_lang {
 #define L(id, stem, builtin, kind, name) FRAME_LANG_##id,
 #include "bpf/languages.def"
 #undef L
-	FRAME_LANGS,            /* native, and one for each row */
-	FRAME_LANG_KERNEL = 15, /* low 60 bits of a kernel address; restored by sign */
+	FRAME_LANGS,             /* native, and one for each row */
+	FRAME_LANG_ADDRESS = 14, /* native, of no known file: low 60 bits of the address, restored by sign */
+	FRAME_LANG_KERNEL = 15,  /* the same of a kernel address */
 };
-_Static_assert(FRAME_LANGS <= FRAME_LANG_KERNEL, "4 bits of a frame");
+_Static_assert(FRAME_LANGS <= FRAME_LANG_ADDRESS, "4 bits of a frame");
 
 /* A language's frame. Most languages use these 60 bits as: id of the code (40 bits) << 20 |
  * position in that code. A frame of kind LANG_NATIVE is a native frame. */
 #define FRAME_OF(lang, value)                                                            \
 	((__u64)(lang) << FRAME_LANG_SHIFT | ((__u64)(value) & ((1ULL << FRAME_LANG_SHIFT) - 1)))
+
+/* The address of a FRAME_LANG_ADDRESS or FRAME_LANG_KERNEL. */
+#define FRAME_ADDRESS(frame) ((__u64)((__s64)((__u64)(frame) << 4) >> 4))
 
 /* Sets of languages: bits 1 << enum frame_lang. */
 enum lang_sets {
@@ -113,6 +117,7 @@ struct walk_record {
 	__u32 pid, tid;
 	__u32 filter, limit; /* of struct stack_req */
 	__u64 pc, sp, fp, lr;
+	__u64 regs[16];   /* by enum rule_reg; arm64: those that it names for it */
 	__u64 tp;         /* thread pointer: fsbase, tpidr_el0 */
 	__u64 time;       /* CLOCK_MONOTONIC ns */
 	__u64 list;       /* stack of the frames of a LANG_LIST language at that time, each activation's

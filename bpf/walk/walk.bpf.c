@@ -170,7 +170,7 @@ static __always_inline __u64 native_frame(struct walk *w)
 {
 	__u64 at = RULE_KIND(w->rule) == RULE_SIGNAL ? w->pc : w->lookup;
 
-	return FRAME_NATIVE(w->map.file, at - w->map.bias);
+	return w->map.file ? FRAME_NATIVE(w->map.file, at - w->map.bias) : FRAME_OF(FRAME_LANG_ADDRESS, at);
 }
 
 __global int emit_batch(struct walk *w, int n)
@@ -269,7 +269,7 @@ __global int enter_loop(struct walk *w)
 	}
 	if (!w->list.begun) {
 		if (list_begin(w)) /* its state is not known yet: nothing stands in for the loop */
-			w->cause = UNWIND_LANGUAGE;
+			w->cause = w->flags & WALK_LATE ? UNWIND_LANG_LATE : UNWIND_LANGUAGE;
 		else
 			w->list_any = !!w->list.frame;
 	}
@@ -620,6 +620,12 @@ static __always_inline int has_tail(struct walk *w)
 	return !w->filter && w->end != UNWIND_COMPLETE + 1 && !list_begin_any(w);
 }
 
+/* A walk by frame pointer through code that is not known may end anywhere, for no reason of its own. */
+static __always_inline int is_unknown(__u32 cause)
+{
+	return cause == UNWIND_NO_PROCESS || cause == UNWIND_NO_MAPPING || cause == UNWIND_TABLE_LATE;
+}
+
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
@@ -641,7 +647,7 @@ static __always_inline void run(struct walk *w, struct stack_record *out)
 		return;
 	if (has_tail(w))
 		list_tail(w, &l);
-	if (w->end == UNWIND_COMPLETE + 1 && w->cause)
+	if (w->cause && (w->end == UNWIND_COMPLETE + 1 || (w->end != UNWIND_LIMIT + 1 && is_unknown(w->cause))))
 		w->end = w->cause + 1;
 }
 
@@ -696,7 +702,7 @@ static __always_inline int memory_has_gone(struct walk *w)
 	__u64 mm = 1;
 
 	if (in_exec()) /* until then its own is there */
-		return !!bpf_probe_read_user(&mm, 8, (void *)w->first.sp);
+		return !!bpf_probe_read_user(&mm, 8, (void *)w->first_sp);
 	if (unwind_config.task_mm)
 		bpf_probe_read_kernel(&mm, 8, (void *)(bpf_get_current_task() + unwind_config.task_mm));
 	return !mm;

@@ -46,6 +46,7 @@ struct list_cursor {
 #define LIST_HAS_LANG 2
 
 #define FRAME_OWN 4
+#define WALK_GAPS 8
 
 struct walk {
 	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
@@ -106,9 +107,9 @@ struct walk {
 	__u32 frame_begun;          /* whose frame_own[] it is */
 	__u64 frame_own[FRAME_OWN]; /* the language's own, of this walk */
 
-	struct { /* where the walk began, for userspace to finish it */
-		__u64 pc, sp, fp, lr;
-	} first;
+	__u64 first_sp;             /* where the walk began */
+	__u64 gaps[WALK_GAPS];      /* of earlier walks: pages behind stacks that are not there, with bits of
+	                             * the process' number below */
 	__u64 signal[34];           /* registers of a signal frame */
 } __attribute__((aligned(64)));
 

@@ -11,9 +11,10 @@ const bool libraries_are_linked = true;
 
 #define SYMBOLS(X)                                                                           \
 	X(cs_open) X(cs_close) X(cs_option) X(cs_malloc) X(cs_free) X(cs_disasm_iter)        \
-	X(json_tokener_new) X(json_tokener_free) X(json_tokener_parse_ex)                    \
+	X(json_tokener_new) X(json_tokener_free) X(json_tokener_parse_ex) X(json_tokener_reset) \
 	X(json_object_object_get_ex) X(json_object_is_type) X(json_object_get_string)        \
-	X(json_object_get_string_len) X(json_object_get_int64) X(json_object_array_length)   \
+	X(json_object_get_string_len) X(json_object_get_int64) X(json_object_get_uint64)     \
+	X(json_object_get_boolean) X(json_object_get_object) X(json_object_array_length)                               \
 	X(json_object_array_get_idx) X(json_object_put)                                      \
 	X(dwarf_attr) X(dwarf_attr_integrate) X(dwarf_begin_elf)           \
 	X(dwarf_child) X(dwarf_diecu) X(dwarf_diename) X(dwarf_end) X(dwarf_entrypc) X(dwarf_formaddr)      \

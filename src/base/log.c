@@ -11,10 +11,31 @@
 int log_level;
 bool log_warnings = true;
 
+static bool has_progress;
+
+void log_progress(const char *fmt, ...)
+{
+	struct str line = {};
+	va_list ap;
+
+	if (has_progress || fmt)
+		str_add(&line, "\r\033[K");
+	if (fmt) {
+		va_start(ap, fmt);
+		str_addvf(&line, fmt, ap);
+		va_end(ap);
+	}
+	has_progress = fmt;
+	fwrite(str_text(&line), 1, line.len, stderr);
+	str_done(&line);
+}
+
 static void log_line(const char *kind, const char *fmt, va_list ap)
 {
 	struct str line = {};
 
+	if (has_progress)
+		log_progress(NULL);
 	str_add(&line, kind);
 	str_addvf(&line, fmt, ap);
 	str_addc(&line, '\n');

@@ -10,5 +10,8 @@ extern bool log_warnings; /* false: --no-warnings */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line at the end of what stderr, a terminal, has: replaces the one before; NULL takes it away. A message
+ * comes above it. */
+void log_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Shown with -v only. */
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

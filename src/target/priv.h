@@ -25,6 +25,7 @@ struct target {
 	bool no_btf;
 	struct btf_cache *btf_cache;
 	struct module_btf *modules;
+	struct container_name *containers; /* those that were asked for */
 	unsigned kernel_version; /* 6 << 16 | 6 << 8; 0: not asked yet */
 	uint32_t features;       /* bits of enum feature, once asked.. */
 	uint32_t asked, disabled;

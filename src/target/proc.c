@@ -336,6 +336,14 @@ char *proc_exe(struct target *t, int pid)
 	return n <= 0 ? NULL : strndup(exe, (size_t)n);
 }
 
+char *proc_read(struct target *t, int pid, const char *name, size_t *ret_size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return target_read(t, path, 4096, ret_size);
+}
+
 char *proc_comm(struct target *t, int pid)
 {
 	char path[96];

@@ -72,6 +72,9 @@ int target_cgroup_id(struct target *t, const char *path, uint64_t *ret);
  * "unified" that of version 2, the others by their controllers ("cpu,cpuacct"). */
 struct str;
 void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, struct str *out);
+/* The name of the container that a cgroup (v2) is: as its runtime calls it, with the pod's before it, or the
+ * beginnings of their ids; "": it is none. The target's, who remembers it. */
+const char *target_container(struct target *t, uint64_t cgroup);
 
 /* ---- kernel functions (kfuncs.c) ---- */
 /* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux": the kernel
@@ -131,6 +134,8 @@ const char *const *proc_objects(struct target *t, int pid);
 ssize_t proc_threads(struct target *t, int pid, int **ret);
 /* "/usr/bin/python3.11", to be free()d; NULL when gone. */
 char *proc_exe(struct target *t, int pid);
+/* The beginning of /proc/PID/NAME, with a NUL behind; NULL: it cannot be read. The caller frees. */
+char *proc_read(struct target *t, int pid, const char *name, size_t *ret_size);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
 /* The stack pointer of a thread that is blocked in a system call; false: it runs, or has gone. */

@@ -204,7 +204,7 @@ void cpart_set_args(struct cpart *c)
 	add(c, "-include");
 	add(c, CPART_BTF);
 	if (c->target && target_has_btf(c->target))
-		add(c, "-DBPFTRACE_HAVE_BTF"); /* as bpftrace's tools ask for */
+		add(c, "-D" TYPES_HAVE_BTF); /* as bpftrace's tools ask for */
 	for (unsigned i = 0; i < o->ndirs; i++) {
 		add(c, "-I");
 		add(c, o->dirs[i]);

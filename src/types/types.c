@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "c_int.h"
 #include "source.h"
+#include "target/target.h"
 
 enum { SOURCES_MAX = 4 };
 
@@ -50,6 +51,11 @@ struct programs *types_programs(struct types *ts)
 	if (!ts->programs)
 		ts->programs = programs_source(ts->arena, &ts->sources[1]);
 	return ts->programs;
+}
+
+bool types_has_btf(const struct types *ts)
+{
+	return ts->target && target_has_btf(ts->target);
 }
 
 struct target *types_target(struct types *ts)

@@ -61,6 +61,10 @@ struct c_options {
 	const char *kernel_source, *kernel_build; /* where the kernel's headers are; NULL: the usual places */
 };
 
+/* The kernel says its types; then this macro is defined in a script's C part. */
+#define TYPES_HAVE_BTF "BPFTRACE_HAVE_BTF"
+bool types_has_btf(const struct types *ts);
+
 /* Makes the types and constants of a script's C part known, before those of all other sources. Opens
  * libclang; does nothing when there is neither a C part nor a file to include. false: there was an
  * error, and has been reported. */

@@ -103,12 +103,11 @@ static const char *readable(struct names *n, const char *name)
 
 static void name_jit(struct names *n, const struct file *f, struct frame_name *ret)
 {
-	uint64_t addr = f->jit_base + ret->vaddr;
-	const char *name = perfmap_find(f->jit, addr, &ret->offset);
+	const char *name = perfmap_find(f->jit, ret->vaddr, &ret->offset);
 
 	if (!name) {
 		perfmap_read(f->jit, n->target);
-		name = perfmap_find(f->jit, addr, &ret->offset);
+		name = perfmap_find(f->jit, ret->vaddr, &ret->offset);
 	}
 	if (name)
 		ret->name = keep(n, name);
@@ -142,8 +141,10 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 	if (!f)
 		return;
 	ret->module = f->path;
-	if (f->jit)
+	if (f->jit) {
+		ret->vaddr += f->jit_base;
 		name_jit(n, f, ret);
+	}
 	if (name_by_lang(n, f, ret))
 		return;
 	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
@@ -158,7 +159,7 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 
 static void name_kernel(struct names *n, uint64_t frame, struct frame_name *ret)
 {
-	uint64_t addr = (uint64_t)((int64_t)(frame << 4) >> 4);
+	uint64_t addr = FRAME_ADDRESS(frame);
 
 	ret->lang = FRAME_LANG_KERNEL;
 	if (!target_ksym(n->target, addr, &ret->name, &ret->offset, &ret->module))
@@ -172,6 +173,8 @@ static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 	*ret = (struct frame_name){};
 	if (lang == FRAME_LANG_NATIVE)
 		name_native(n, frame, ret);
+	else if (lang == FRAME_LANG_ADDRESS)
+		ret->vaddr = FRAME_ADDRESS(frame);
 	else if (lang == FRAME_LANG_KERNEL)
 		name_kernel(n, frame, ret);
 	else if (lang < FRAME_LANGS && n->lang_names[lang])

@@ -392,6 +392,12 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	return *ret_beyond && has_moved(u, &process.memory, r, rest.anywhere) ? -EAGAIN : err;
 }
 
+static void end_with(struct host_stack *s, enum unwind_end end)
+{
+	s->end = end;
+	s->id = stack_id(s->frames, s->nr, end);
+}
+
 /* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
  * still there: a process that has gone on may be in the same call again by then. */
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
@@ -411,7 +417,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	*ret = (struct host_stack){};
 	err = walk_copy(u, r, true, ret, &beyond);
 	if (!err && ret->end != UNWIND_COMPLETE && ret->end != UNWIND_LIMIT)
-		ret->end = UNWIND_MOVED;
+		end_with(ret, UNWIND_MOVED);
 	return err;
 }
 
@@ -428,15 +434,21 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 static bool lost_its_way(const struct host_stack *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		if (!(s->frames[i] >> FRAME_FILE_SHIFT))
+		if (s->frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_ADDRESS)
 			return true;
-	return s->end == UNWIND_NO_PROCESS || s->end == UNWIND_NO_MAPPING ||
+	return s->end == UNWIND_NO_PROCESS || s->end == UNWIND_NO_MAPPING || s->end == UNWIND_TABLE_LATE ||
 		s->end == UNWIND_NO_TABLE;
+}
+
+/* What the process would say, if it were there. */
+static bool wants_process(enum unwind_end end)
+{
+	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_MOVED;
 }
 
 static void add_alone(struct unwinders *u, const struct walk_record *r, enum unwind_end end)
 {
-	uint64_t alone = FRAME_NATIVE(0, r->pc), id = STACK_EMPTY(end);
+	uint64_t alone = FRAME_OF(FRAME_LANG_ADDRESS, r->pc), id = STACK_EMPTY(end);
 
 	if (!r->filter) {
 		id = stack_id(&alone, 1, end);
@@ -462,6 +474,8 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		catch_up(u, r->pid);
 		failed = finish_walk(u, r, &stack);
 	}
+	if (!failed && wants_process(stack.end) && !proc_alive(u->target, (int)r->pid))
+		end_with(&stack, UNWIND_ENDED);
 	if (!failed && (stack.nr || (stack.end == UNWIND_COMPLETE && !has_language(u, r)))) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
@@ -652,6 +666,54 @@ void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)
 	names_frame(u->names, frame, ret);
 }
 
+static bool is_in_segment(const struct elf *e, uint64_t vaddr)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	while (n && vaddr - s->vaddr >= s->memsz) {
+		s++;
+		n--;
+	}
+	return n;
+}
+
+/* The variable that holds vaddr; NULL. */
+static const char *variable_at(struct elf *e, uint64_t vaddr)
+{
+	const struct elf_symbol *s;
+	size_t low = 0, high = elf_symbols(e, &s);
+
+	while (low < high) { /* the first symbol above */
+		size_t mid = (low + high) / 2;
+
+		if (s[mid].vaddr <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low && (s[low - 1].type != STT_OBJECT || !s[low - 1].size))
+		low--;
+	return low && vaddr - s[low - 1].vaddr < s[low - 1].size ? s[low - 1].name : NULL;
+}
+
+/* A variable, as a lock: data lies as far from the code as in the file, whatever is mapped there by now. */
+static const char *name_variable(struct unwinders *u, const struct process *p, uint64_t addr)
+{
+	for (size_t i = 0; p && i < p->nmaps; i++) {
+		const struct mapping *m = &p->maps[i];
+		const struct file *f = m->file ? files_get(u->files, m->file) : NULL;
+		const char *name;
+
+		if (!f || !f->elf || !is_in_segment(f->elf, addr - m->bias))
+			continue;
+		name = variable_at(f->elf, addr - m->bias);
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	struct frame_name *ret)
 {
@@ -665,7 +727,7 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	if (m && m->file)
 		names_frame(u->names, FRAME_NATIVE(m->file, addr - m->bias), ret);
 	else
-		*ret = (struct frame_name){ .vaddr = addr };
+		*ret = (struct frame_name){ .vaddr = addr, .name = name_variable(u, p, addr) };
 }
 
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64])
@@ -677,6 +739,11 @@ size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64])
 	if (f && f->evicted)
 		memcpy(ret, f->build_id, sizeof(f->build_id));
 	return !f ? 0 : f->evicted ? f->build_id_size : f->elf ? elf_build_id(f->elf, ret) : 0;
+}
+
+unsigned unwinders_incomplete(const struct unwinders *u)
+{
+	return u->stats.unfinished;
 }
 
 void unwinders_stats(const struct unwinders *u, struct str *out)

@@ -85,9 +85,10 @@ struct frame_name {
 	uint64_t offset;    /* bytes into the function: native; also of one without a name, 0: not known */
 	const char *file;   /* source file, or NULL */
 	uint32_t line;      /* 0: not known */
-	uint32_t column;    /* from 1 on; 0: not known, or the language has none */
+	uint32_t begins;    /* where line is 0: the function begins in that line; 0: not known either */
+	uint32_t column;    /* in line or begins; from 1 on; 0: not known, or the language has none */
 	const char *module; /* path of the ELF file or "[vdso]", "[anon]"; NULL */
-	uint64_t vaddr;     /* native: ELF vaddr; else 0 */
+	uint64_t vaddr;     /* native: ELF vaddr, of no known or no file the address; else 0 */
 	enum frame_lang lang;
 	bool wrapper;       /* made by the compiler; not shown below another frame */
 	const struct frame_name *caller; /* it was inlined into that one; NULL: it was not */
@@ -114,5 +115,7 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint
 
 const char *unwind_end_text(enum unwind_end e);
 
+/* Stacks that could not be walked to their end so far. */
+unsigned unwinders_incomplete(const struct unwinders *u);
 /* Counters for -v: what was asked, what was made, how long it took. */
 void unwinders_stats(const struct unwinders *u, struct str *out);

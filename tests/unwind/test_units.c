@@ -152,13 +152,13 @@ static void test_python_lines(void)
 	python_codes_record(c, &r, offsetof(struct python_code_record, linetable) - 1);
 	CHECK(!python_codes_name(c, FRAME_PYTHON(5, 0), &n));
 	python_codes_record(c, &r, sizeof(r));
-	CHECK(python_codes_name(c, FRAME_PYTHON(5, 0), &n) && n.line == 10);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 0), &n) && !n.line && n.begins == 10);
 	CHECK_STR(n.name, "\u00e9\u5909");
 	CHECK_STR(n.file, "f");
-	CHECK(python_codes_name(c, FRAME_PYTHON(5, 1), &n) && n.line == 11);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 1), &n) && n.line == 11 && !n.begins);
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 2), &n) && n.line == 11);
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 3), &n) && n.line == 311);
-	CHECK(python_codes_name(c, FRAME_PYTHON(5, 900), &n)); /* beyond the line table */
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 900), &n) && !n.line && n.begins == 10); /* beyond the line table */
 	python_codes_free(c);
 }
 

@@ -285,7 +285,8 @@ void host_copy_init(struct host_copy *m, const struct walk_record *r, struct hos
 void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret)
 {
 	*ret = (struct host_regs){.pc = r->pc, .sp = r->sp, .fp = r->fp, .lr = r->lr, .tp = r->tp,
-		.tid = r->tid, .machine = machine};
+		.has_other = 1, .tid = r->tid, .machine = machine};
+	memcpy(ret->other, r->regs, sizeof(ret->other));
 }
 
 /* ---- the walk ---------------------------------------------------------- */

@@ -289,13 +289,16 @@ static bool is_code(const struct file *f, const struct proc_map *pm)
 	return f && f->elf && file_bias(f, pm->start, pm->offset, &bias);
 }
 
+/* The walk compares addresses below this. Above lies "[vsyscall]", which a core has as a segment. */
+#define USER_END (1ULL << 63)
+
 /* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. */
 static void add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
 {
 	struct mapping m = { .start = pm->start, .end = pm->end };
 	struct file *f;
 
-	if (!strcmp(pm->path, "[vsyscall]") || pm->start >= pm->end)
+	if (pm->end > USER_END || pm->start >= pm->end)
 		return;
 	if (!strcmp(pm->path, "[uprobes]")) {
 		m.flags = MAPPING_UPROBES;
@@ -558,7 +561,7 @@ void processes_exit(struct processes *ps, uint32_t pid)
 	struct process *p = processes_find(ps, pid);
 
 	for (unsigned i = 1; i < FRAME_LANGS; i++) /* the kernel half may have found it */
-		if (lang_kind(i) == LANG_FRAME && (!p || !p->lang[i].proc))
+		if (lang_kind(i) != LANG_NATIVE && (!p || !p->lang[i].proc))
 			ps->maps->set_proc(ps->maps, i, pid, NULL);
 	if (!p || p->dead)
 		return;

@@ -2,7 +2,7 @@
 /* python_code.c - code objects by id: name, file, and lines by instruction.
  *
  * All of it came out of a process' memory: sizes are checked, strings are cut, and a
- * line table that makes no sense gives the first line. */
+ * line table that makes no sense gives no line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,9 +80,8 @@ static uint32_t line_by_locations(const struct python_code *c, uint32_t lasti)
 		while (b.p < b.end && !(*b.p & 0x80))
 			b.p++;
 	}
-	if (at <= lasti) /* the table was cut: the nearest line known */
-		shown = line;
-	return shown > 0 ? (uint32_t)shown : c->firstlineno;
+	/* The table may have been cut. */
+	return at > lasti && shown > 0 ? (uint32_t)shown : 0;
 }
 
 /* Pairs: bytes of code, change of line before them; -128: no line. */
@@ -98,9 +97,9 @@ static uint32_t line_by_ranges(const struct python_code *c, uint32_t lasti)
 		if (delta != -128)
 			line += delta;
 		if (lasti * 2 < end)
-			return delta != -128 && line > 0 ? (uint32_t)line : c->firstlineno;
+			return delta != -128 && line > 0 ? (uint32_t)line : 0;
 	}
-	return c->firstlineno;
+	return 0;
 }
 
 /* Pairs: bytes of code before which the line holds, change of line. */
@@ -115,9 +114,10 @@ static uint32_t line_by_lnotab(const struct python_code *c, uint32_t lasti)
 			break;
 		line += (int8_t)c->linetable[i + 1];
 	}
-	return line > 0 ? (uint32_t)line : c->firstlineno;
+	return line > 0 ? (uint32_t)line : 0;
 }
 
+/* 0: not known, or the instruction belongs to none. */
 static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 {
 	switch ((enum python_lines)c->lines) {
@@ -128,7 +128,7 @@ static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 	case PYTHON_LNOTAB:
 		return line_by_lnotab(c, lasti);
 	}
-	return c->firstlineno;
+	return 0;
 }
 
 /* ---- strings ---- */
@@ -242,6 +242,7 @@ bool python_codes_name(const struct python_codes *c, uint64_t frame, struct fram
 	ret->name = code->name;
 	ret->file = code->file;
 	ret->line = line_of(code, frame & 0xfffff);
+	ret->begins = ret->line ? 0 : code->firstlineno;
 	return true;
 }
 

@@ -4,8 +4,8 @@
  * A code position is read from the process when the kernel half first sends it; of one that is
  * gone by then, function and file are what came with the record. V8 makes
  * the table of a function's lines only when something has asked for a line in it (an
- * error's stack, a debugger, a profiler): where there is none, the line is the one where
- * the function begins. */
+ * error's stack, a debugger, a profiler), and Maglev had none before node 24.20: where there is none, only
+ * where the function begins is known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,34 +208,55 @@ static int64_t zigzag(uint64_t v)
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* The last position at or before an offset in the code. Each entry: how much further the
- * offset is (from 8 on from the function's entry, -1), and the position. Until 13 the first is
- * negative for what is no statement; later its two low bits say. */
+/* Reads a table of positions. Each entry: how much further the offset in the code is (from 8 on from
+ * the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
+ * later its two low bits say. */
+struct position_reader {
+	uint8_t *data; /* free()d by the caller */
+	struct bytes left;
+	const struct v8_row *row;
+	int64_t at, position;
+};
+
+static bool positions_open(const struct v8_heap *h, uint64_t table, struct position_reader *ret)
+{
+	size_t size = 0;
+
+	*ret = (struct position_reader){ .data = v8_bytes(h, table, &size), .row = v8_row(h->at->version) };
+	if (!ret->data)
+		return false;
+	ret->left = (struct bytes){ ret->data, ret->data + size };
+	ret->at = ret->row->position_start;
+	return true;
+}
+
+static bool positions_next(struct position_reader *r)
+{
+	uint64_t code, delta;
+
+	if (!read_vlq(&r->left, &code) || !read_vlq(&r->left, &delta))
+		return false;
+	if (r->row->position_bits)
+		r->at += (int64_t)(code >> 2);
+	else
+		r->at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
+	r->position = (int64_t)((uint64_t)r->position + (uint64_t)zigzag(delta));
+	return true;
+}
+
+/* The last position at or before an offset in the code. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
-	_cleanup_(freep) uint8_t *data = NULL;
-	const struct v8_row *row = v8_row(h->at->version);
-	int64_t at = row->position_start, position = 0;
-	uint64_t code, delta;
+	struct position_reader r;
 	bool found = false;
-	struct bytes b;
-	size_t size;
 
-	data = v8_bytes(h, table, &size);
-	if (!data)
+	if (!positions_open(h, table, &r))
 		return false;
-	b = (struct bytes){ data, data + size };
-	while (read_vlq(&b, &code) && read_vlq(&b, &delta)) {
-		if (row->position_bits)
-			at += (int64_t)(code >> 2);
-		else
-			at += zigzag(code) < 0 ? -(zigzag(code) + 1) : zigzag(code);
-		position = (int64_t)((uint64_t)position + (uint64_t)zigzag(delta));
-		if (at > offset)
-			break;
-		*ret = position;
+	while (positions_next(&r) && r.at <= offset) {
+		*ret = r.position;
 		found = true;
 	}
+	free(r.data);
 	return found;
 }
 
@@ -302,6 +323,13 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 	str_done(&kept);
 }
 
+/* What was found is where the function begins, not where it is. */
+static void begins_there(struct frame_name *f)
+{
+	f->begins = f->line;
+	f->line = 0;
+}
+
 /* What has no name is called as V8 does in errors. position -1: not known. */
 static void name_position(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	uint64_t shared, int32_t position, struct frame_name *ret)
@@ -323,6 +351,8 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 		set_line(script, position >= 0 ? position : start, ret);
 		if (script->map)
 			map_place(c, script, start, name.len, ret);
+		if (position < 0)
+			begins_there(ret);
 	}
 	str_done(&name);
 }
@@ -564,6 +594,54 @@ static size_t positions_by_deopt(const struct v8_heap *h, const struct v8_virtua
 	return nframes;
 }
 
+/* The frames of a check among the instructions that were inlined at the same call. */
+static size_t checks_of_inlining(const struct v8_heap *h, const struct v8_code *s, int32_t id,
+	struct v8_virtual *frames)
+{
+	struct position_reader r;
+	uint64_t table, from = 0; /* 0: not in what was inlined */
+	size_t n = 0;
+
+	if (!v8_word(h, s->code, h->at->code_positions, &table) || !positions_open(h, table, &r))
+		return 0;
+	while (!n && positions_next(&r)) {
+		uint64_t here = s->start + (uint64_t)r.at;
+
+		if (from && inlining(r.position) != id) {
+			n = v8_check_frames(h, s, from, here, frames, POSITIONS_MAX);
+			from = 0;
+		} else if (!from && inlining(r.position) == id) {
+			from = here;
+		}
+	}
+	free(r.data);
+	return n;
+}
+
+/* Maglev takes for the place of a call that it inlines what it came upon last, which may be the loop's
+ * end. What undoes the inlined code knows where the call was; without that, its line is not known. */
+static void mend_calls(const struct v8_heap *h, const struct v8_code *s, uint64_t pc,
+	struct code_position *positions, size_t n)
+{
+	struct v8_virtual frames[POSITIONS_MAX];
+	int64_t position;
+	uint64_t table;
+	size_t nframes = 0;
+
+	if (v8_word(h, s->code, h->at->code_positions, &table) &&
+		position_at(h, table, (int64_t)(pc - s->start), &position))
+		nframes = checks_of_inlining(h, s, inlining(position), frames);
+	for (size_t i = 0, k = 0; i < n; i++, k++) {
+		while (k < nframes && frames[k].offset < 0) /* builtins are not in the table */
+			k++;
+		if (k < nframes && frames[k].shared != positions[i].shared)
+			nframes = 0;
+		if (i)
+			positions[i].position = k < nframes ?
+				bytecode_position(h, frames[k].shared, frames[k].offset) : -1;
+	}
+}
+
 static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	const struct v8_code *s, struct frame_name *ret)
 {
@@ -573,6 +651,8 @@ static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const st
 	size_t nframes = v8_deopt_frames(h, s, &back, frames, POSITIONS_MAX);
 	size_t n = positions_by_position(h, r, s, nframes ? back - 1 : r->pc, positions);
 
+	if (!nframes && n > 1 && (int32_t)s->kind == h->at->kind_baseline + 1)
+		mend_calls(h, s, r->pc, positions, n);
 	n = positions_by_deopt(h, frames, nframes, positions, n);
 	if (!n)
 		positions[n++] = (struct code_position){ r->shared, -1 };

@@ -13,7 +13,7 @@
  * code that undoes it: the safepoint table has those too.
  *
  * Opcodes and their operands are those of V8's src/deoptimizer/translation-opcode.h (before 9.4
- * src/deoptimizer/deoptimizer.h, translation-array.h) at 7.8.279, 9.4.146, 11.3.244, 12.4.254 and 13.6.233;
+ * src/deoptimizer/deoptimizer.h, translation-array.h) at 7.8.279, 9.4.146, 11.3.244, 12.4.254, 12.9.202 and 13.6.233;
  * tables those of src/codegen/safepoint-table.h and maglev-safepoint-table.h; indices those of
  * src/objects/deoptimization-data.h (code.h). What does not decode to as many frames as it announces is
  * taken for none. */
@@ -90,7 +90,7 @@ static bool safepoint_at(const struct v8_heap *h, const struct v8_code *code, ui
 	bool maglev = !fixed && (int32_t)code->kind == h->at->kind_baseline + 1;
 	unsigned skip = row->safepoint_skip; /* how many slots the frame has */
 	_cleanup_(freep) uint8_t *table = NULL;
-	size_t header = skip + (maglev ? 12 : 8), size;
+	size_t header = maglev ? 16 : skip + 8, size; /* Maglev's: how many slots are tagged, and are not */
 	uint8_t head[16];
 	struct packed form;
 	uint32_t n;
@@ -130,6 +130,8 @@ static const struct opcodes versions[] = {
 		"103311313111112111111115333401111121" },
 	{ V8_VERSION(12, 4), { 12, 13 }, { 0, 1 }, { 2, 3 }, 33, 39, false,
 		"5333213432103311111111111111111101111121" },
+	{ V8_VERSION(12, 5), { 14, 15 }, { 0, 1 }, { 2, 3 }, 37, 43, false,
+		"53332134332100331111111111111111111101111121" },
 	{ V8_VERSION(13, 6), { 14, 15 }, { 0, 1 }, { 2, 3 }, 38, 44, false,
 		"643321343331003311101111111111111111101111121" },
 };
@@ -368,23 +370,19 @@ static bool find_functions(const struct v8_heap *h, uint64_t deopt, struct v8_vi
 	return true;
 }
 
-size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
-	struct v8_virtual *frames, size_t max)
+/* The frames of an entry of the deoptimisation data, the innermost first. */
+static size_t entry_frames(const struct v8_heap *h, uint64_t deopt, int64_t number, struct v8_virtual *frames,
+	size_t max)
 {
 	_cleanup_(freep) uint8_t *bytes = NULL;
-	struct safepoint safepoint;
 	int32_t length, index;
-	int64_t entry;
-	uint64_t deopt, table;
+	uint64_t table;
 	size_t size, n;
+	int64_t entry;
 
-	if (!safepoint_at(h, code, (uint32_t)(*pc - code->start), &safepoint))
+	if (!v8_smi(h, deopt, 8, &length) || number > ((int64_t)length - h->at->deopt_first) / ENTRY_SIZE - 1)
 		return 0;
-	*pc = code->start + safepoint.pc;
-	if (!v8_word(h, code->code, h->at->code_deopt, &deopt) || !v8_smi(h, deopt, 8, &length) ||
-		(int64_t)safepoint.index > ((int64_t)length - h->at->deopt_first) / ENTRY_SIZE - 1)
-		return 0;
-	entry = h->at->deopt_first + (int64_t)ENTRY_SIZE * safepoint.index;
+	entry = h->at->deopt_first + (int64_t)ENTRY_SIZE * number;
 	if (!v8_smi(h, deopt, 16 + 8 * (entry + 1), &index) || index < 0 ||
 		!v8_word(h, deopt, 16, &table))
 		return 0;
@@ -396,4 +394,88 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 		return 0;
 	reverse(frames, n);
 	return n;
+}
+
+size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
+	struct v8_virtual *frames, size_t max)
+{
+	struct safepoint safepoint;
+	uint64_t deopt;
+
+	if (!safepoint_at(h, code, (uint32_t)(*pc - code->start), &safepoint))
+		return 0;
+	*pc = code->start + safepoint.pc;
+	return v8_word(h, code->code, h->at->code_deopt, &deopt) ?
+		entry_frames(h, deopt, safepoint.index, frames, max) : 0;
+}
+
+/* ---- checks ---- */
+
+#define CHECKS_MAX (64 << 10) /* bytes of code that are looked at */
+#define EXIT_SIZE  4          /* call *N(%r13), or bl */
+
+/* Where the code's checks go when they fail: an exit for each, at the end. */
+struct exits {
+	uint64_t start, end;
+	bool arm64;
+};
+
+static bool find_exits(const struct v8_heap *h, const struct v8_code *code, uint64_t deopt, struct exits *ret)
+{
+	int32_t start, n, at = 16 + 8 * h->at->deopt_inlined;
+	uint8_t first[EXIT_SIZE];
+
+	if (!v8_smi(h, deopt, at + 8, &start) || !v8_smi(h, deopt, at + 16, &n) || start <= 0 || n <= 0 ||
+		n > TABLE_MAX)
+		return false;
+	ret->start = code->start + (uint64_t)start;
+	ret->end = ret->start + EXIT_SIZE * (uint64_t)n;
+	if (h->read(h->arg, ret->start, first, sizeof(first)))
+		return false;
+	ret->arm64 = (read_little(first, 4) & 0xfc000000) == 0x94000000;
+	return ret->arm64 || read_little(first, 3) == 0x55ff41;
+}
+
+static int64_t sign_extend(uint32_t v, unsigned bits)
+{
+	return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
+}
+
+/* Where the jump at an address goes; 0: it is none. x86_64: a conditional one; arm64: b.cond, cbz, tbz, b. */
+static uint64_t jump_target(const struct exits *e, const uint8_t *p, uint64_t at)
+{
+	uint32_t op = read_little(p, 4);
+
+	if (!e->arm64 && (p[0] != 0x0f || (p[1] & 0xf0) != 0x80))
+		return 0;
+	if (!e->arm64)
+		return at + 6 + (uint64_t)sign_extend(read_little(p + 2, 4), 32);
+	if ((op & 0xff000010) == 0x54000000 || (op & 0x7e000000) == 0x34000000)
+		return at + (uint64_t)(sign_extend(op >> 5 & 0x7ffff, 19) * 4);
+	if ((op & 0x7e000000) == 0x36000000)
+		return at + (uint64_t)(sign_extend(op >> 5 & 0x3fff, 14) * 4);
+	return (op & 0xfc000000) == 0x14000000 ? at + (uint64_t)(sign_extend(op & 0x3ffffff, 26) * 4) : 0;
+}
+
+size_t v8_check_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t from, uint64_t to,
+	struct v8_virtual *frames, size_t max)
+{
+	_cleanup_(freep) uint8_t *bytes = NULL;
+	size_t size = (size_t)(to - from);
+	struct exits e;
+	uint64_t deopt;
+
+	if (to <= from || size > CHECKS_MAX || !v8_word(h, code->code, h->at->code_deopt, &deopt) ||
+		!find_exits(h, code, deopt, &e))
+		return 0;
+	bytes = calloc(1, size + 8);
+	if (!bytes || h->read(h->arg, from, bytes, size))
+		return 0;
+	for (size_t i = 0; i + (e.arm64 ? 4 : 6) <= size; i += e.arm64 ? 4 : 1) {
+		uint64_t target = jump_target(&e, bytes + i, from + i);
+
+		if (target >= e.start && target < e.end && !((target - e.start) % EXIT_SIZE))
+			return entry_frames(h, deopt, (int64_t)((target - e.start) / EXIT_SIZE), frames, max);
+	}
+	return 0;
 }

@@ -15,15 +15,18 @@
  *     node   V8      what differs, beside offsets that its constants give
  *     12     7.8     one kind of optimised code; a frame has no argument count
  *     14     8.4     positions count from -1
+ *     15     8.6     a Code's kind has four bits
  *     16     9.4     kinds of code; ScopeInfo is no FixedArray
  *     18     10.2    safepoint tables are packed
  *     20     11.3    code lies apart from its Code (InstructionStream); Maglev
+ *     21     11.8    what relocates code lies with it
  *     22     12.4    Code and BytecodeArray are trusted objects; SharedFunctionInfo has an id
+ *     23     12.9    operations of translations (deopt.c)
  *     24     13.6    dispatch handles; a safepoint table begins with the frame's slots
  *     26     14.6    positions with two bits of what they are
  *
- * From V8's sources at the tags of those nodes (7.8.279, 8.4.371, 9.4.146, 10.2.154, 11.3.244, 12.4.254,
- * 13.6.233, 14.6.202; a row between begins with the version where upstream changed it):
+ * From V8's sources at the tags of those nodes (7.8.279, 8.4.371, 8.6.395, 9.4.146, 10.2.154, 11.3.244,
+ * 11.8.172, 12.4.254, 13.6.233, 14.6.202; a row between begins with the version where upstream changed it):
  * src/execution/frame-constants.h and
  * src/execution/arm64/frame-constants-arm64.h (frames), src/objects/shared-function-info.tq, script.tq,
  * scope-info.tq, code.h, instruction-stream.h, deoptimization-data.h, instance-type.h,
@@ -39,12 +42,13 @@ static const struct v8_row rows[] = {
 		.strings = 64, .position_start = 0 },
 #define V8_8_0                                                                           \
 	.function_types = 0, .entry_record = 88, .entry_size = 168, .script_map_url = 112, \
-	.bytecode_positions = 32, .scope_slots = 16, .code_mask = 0x3e, .one_optimised = true, \
-	.code_deopt = 16, .code_positions = 24, .code_flags = 44, .code_size = 40,       \
+	.bytecode_positions = 32, .scope_slots = 16, .one_optimised = true, .code_deopt = 16, \
+	.code_positions = 24, .code_flags = 44, .code_size = 40,                         \
 	.code_is_stream = true, .stream_first = 96, .code_safepoints = 48, .deopt_first = 3, \
 	.strings = 64, .position_start = -1
-	{ .since = V8_VERSION(8, 0), .bytecode_shift = 8, V8_8_0 },
-	{ .since = V8_VERSION(8, 9), V8_8_0 },
+	{ .since = V8_VERSION(8, 0), .bytecode_shift = 8, .code_mask = 0x3e, V8_8_0 },
+	{ .since = V8_VERSION(8, 6), .bytecode_shift = 8, .code_mask = 0x1e, V8_8_0 },
+	{ .since = V8_VERSION(8, 9), .code_mask = 0x1e, V8_8_0 },
 #define V8_9_0                                                                           \
 	.function_types = 15, .entry_size = 160, .script_map_url = 112, .bytecode_positions = 32, \
 	.code_mask = 15, .code_deopt = 16, .code_positions = 24, .code_flags = 48, .code_size = 40, \
@@ -58,10 +62,12 @@ static const struct v8_row rows[] = {
 	.code_mask = 15, .deopt_first = 4, .strings = 128, .position_start = -1,         \
 	.packed_safepoints = true
 	{ .since = V8_VERSION(11, 0), V8_11_0, .bytecode_positions = 32, .code_deopt = 16, .code_positions = 24,
-		.code_flags = 48, .code_size = 56, .stream_first = 16 },
+		.code_start = 40, .code_flags = 48, .code_size = 56, .stream_first = 16 },
+	{ .since = V8_VERSION(11, 4), V8_11_0, .bytecode_positions = 32, .code_deopt = 8, .code_positions = 16,
+		.code_start = 32, .code_flags = 40, .code_size = 44, .stream_first = 32 },
 #define V8_12_4                                                                          \
 	V8_11_0, .bytecode_positions = 24, .has_unique = true, .code_deopt = 8, .code_positions = 16, \
-	.code_size = 52, .stream_first = 32
+	.code_start = 40, .code_size = 52, .stream_first = 32
 	{ .since = V8_VERSION(12, 4), V8_12_4, .code_flags = 48 },
 	{ .since = V8_VERSION(13, 0), V8_12_4, .code_flags = 52, .safepoint_skip = 4 },
 	{ .since = V8_VERSION(14, 1), V8_12_4, .code_flags = 52, .safepoint_skip = 4, .position_bits = true },

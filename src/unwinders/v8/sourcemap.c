@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sourcemap.c - source maps, and the only user of json-c, which is opened when first needed:
- * seldom.
+/* sourcemap.c - source maps.
  *
  *     {"version": 3, "sources": ["../src/a.ts"], "names": ["add"], "mappings": "AAAA,IAAMA..."}
  *
@@ -10,13 +9,12 @@
  * ones first, bit 5: more follow, the lowest bit of all: the sign. */
 #include "sourcemap.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/library.h"
+#include "base/json.h"
 #include "base/owner.h"
 #include "base/str.h"
 
@@ -45,72 +43,7 @@ struct sourcemap {
 	bool unsorted;
 };
 
-/* ---- json-c ---- */
-
-static struct json {
-	void *library;
-	bool tried;
-	struct json_tokener *(*tokener_new)(void);
-	void (*tokener_free)(struct json_tokener *);
-	struct json_object *(*parse)(struct json_tokener *, const char *, int);
-	json_bool (*get)(const struct json_object *, const char *, struct json_object **);
-	int (*is_type)(const struct json_object *, enum json_type);
-	const char *(*string)(struct json_object *);
-	int (*string_len)(const struct json_object *);
-	int64_t (*integer)(const struct json_object *);
-	size_t (*length)(const struct json_object *);
-	struct json_object *(*at)(const struct json_object *, size_t);
-	int (*put)(struct json_object *);
-} json;
-
-static bool json_open(void)
-{
-	static const struct {
-		const char *name;
-		size_t at;
-	} symbols[] = {
-		{ "json_tokener_new", offsetof(struct json, tokener_new) },
-		{ "json_tokener_free", offsetof(struct json, tokener_free) },
-		{ "json_tokener_parse_ex", offsetof(struct json, parse) },
-		{ "json_object_object_get_ex", offsetof(struct json, get) },
-		{ "json_object_is_type", offsetof(struct json, is_type) },
-		{ "json_object_get_string", offsetof(struct json, string) },
-		{ "json_object_get_string_len", offsetof(struct json, string_len) },
-		{ "json_object_get_int64", offsetof(struct json, integer) },
-		{ "json_object_array_length", offsetof(struct json, length) },
-		{ "json_object_array_get_idx", offsetof(struct json, at) },
-		{ "json_object_put", offsetof(struct json, put) },
-	};
-
-	if (json.tried)
-		return json.library;
-	json.tried = true;
-	json.library = library_open("libjson-c.so.5");
-	for (size_t i = 0; json.library && i < ARRAY_SIZE(symbols); i++) {
-		void *p = library_symbol(json.library, symbols[i].name);
-
-		if (!p) {
-			library_close(json.library);
-			json.library = NULL;
-			break;
-		}
-		memcpy((char *)&json + symbols[i].at, &p, sizeof(p));
-	}
-	return json.library;
-}
-
-/* A member of an object; NULL: it has none of that type. */
-static struct json_object *member(struct json_object *o, const char *name, enum json_type type)
-{
-	struct json_object *v;
-
-	return json.is_type(o, json_type_object) && json.get(o, name, &v) && json.is_type(v, type) ? v : NULL;
-}
-
-static const char *string_of(struct json_object *o)
-{
-	return o && json.is_type(o, json_type_string) ? json.string(o) : NULL;
-}
+static const struct json *json;
 
 /* ---- paths ---- */
 
@@ -288,12 +221,12 @@ static bool make_room(struct strings *s, size_t more)
 static bool read_strings(struct sourcemap *m, struct json_object *array, struct strings *list,
 	const char *base, const char *root)
 {
-	size_t more = array ? json.length(array) : 0;
+	size_t more = array ? json->length(array) : 0;
 
 	if (!make_room(list, more))
 		return false;
 	for (size_t i = 0; i < more; i++) {
-		const char *text = string_of(json.at(array, i));
+		const char *text = json_text(json->at(array, i));
 
 		if (text && root)
 			text = source_path(m->arena, base, root, text);
@@ -304,21 +237,21 @@ static bool read_strings(struct sourcemap *m, struct json_object *array, struct 
 
 static bool read_map(struct sourcemap *m, struct json_object *o, struct section s, const char *base)
 {
-	const char *mappings = string_of(member(o, "mappings", json_type_string));
-	const char *root = string_of(member(o, "sourceRoot", json_type_string));
+	const char *mappings = json_text(json_member(o, "mappings", json_type_string));
+	const char *root = json_text(json_member(o, "sourceRoot", json_type_string));
 
 	s.source = m->sources.n;
 	s.name = m->names.n;
 	return mappings &&
-	       read_strings(m, member(o, "sources", json_type_array), &m->sources, base, root ? root : "") &&
-	       read_strings(m, member(o, "names", json_type_array), &m->names, NULL, NULL) &&
+	       read_strings(m, json_member(o, "sources", json_type_array), &m->sources, base, root ? root : "") &&
+	       read_strings(m, json_member(o, "names", json_type_array), &m->names, NULL, NULL) &&
 	       read_mappings(m, mappings, &s);
 }
 
 static uint32_t number_of(struct json_object *o, const char *name)
 {
-	struct json_object *v = member(o, name, json_type_int);
-	int64_t n = v ? json.integer(v) : 0;
+	struct json_object *v = json_member(o, name, json_type_int);
+	int64_t n = v ? json->integer(v) : 0;
 
 	return n < 0 || n > INT32_MAX ? 0 : (uint32_t)n;
 }
@@ -326,12 +259,12 @@ static uint32_t number_of(struct json_object *o, const char *name)
 /* Maps of the parts that a bundler put together. */
 static bool read_sections(struct sourcemap *m, struct json_object *sections, const char *base)
 {
-	size_t n = json.length(sections);
+	size_t n = json->length(sections);
 
 	for (size_t i = 0; i < n && i < SECTIONS_MAX; i++) {
-		struct json_object *part = json.at(sections, i);
-		struct json_object *at = member(part, "offset", json_type_object);
-		struct json_object *map = member(part, "map", json_type_object);
+		struct json_object *part = json->at(sections, i);
+		struct json_object *at = json_member(part, "offset", json_type_object);
+		struct json_object *map = json_member(part, "map", json_type_object);
 
 		if (!at || !map ||
 			!read_map(m, map, (struct section){ .line = number_of(at, "line"), .column = number_of(at, "column") }, base))
@@ -351,7 +284,7 @@ static int by_place(const void *a, const void *b)
 
 static bool read_json(struct sourcemap *m, struct json_object *o, const char *base)
 {
-	struct json_object *sections = member(o, "sections", json_type_array);
+	struct json_object *sections = json_member(o, "sections", json_type_array);
 	bool ok = sections ? read_sections(m, sections, base) : read_map(m, o, (struct section){}, base);
 
 	if (m->unsorted)
@@ -378,10 +311,11 @@ struct sourcemap *sourcemap_new(const char *text, size_t size, const char *base)
 	bool ok;
 
 	skip_guard(&text, &size);
-	if (size > TEXT_MAX || !json_open())
+	json = json_open();
+	if (size > TEXT_MAX || !json)
 		return NULL;
-	tokener = json.tokener_new();
-	o = tokener ? json.parse(tokener, text, (int)size) : NULL;
+	tokener = json->tokener_new();
+	o = tokener ? json->parse(tokener, text, (int)size) : NULL;
 	m = o ? calloc(1, sizeof(*m)) : NULL;
 	if (m) {
 		m->arena = arena_new();
@@ -392,9 +326,9 @@ struct sourcemap *sourcemap_new(const char *text, size_t size, const char *base)
 		}
 	}
 	if (o)
-		json.put(o);
+		json->put(o);
 	if (tokener)
-		json.tokener_free(tokener);
+		json->tokener_free(tokener);
 	return m;
 }
 

@@ -336,7 +336,7 @@ static void set_code(const struct constants *c, const struct v8_row *row, struct
 	l->proc.stream_type = (uint16_t)l->stream_type;
 	l->code_deopt = row->code_deopt;
 	l->code_positions = row->code_positions;
-	l->code_start = inner ? 0 : ANY(40, "class_Code__instruction_start__Address");
+	l->code_start = inner ? 0 : ANY(row->code_start, "class_Code__instruction_start__Address");
 	l->code_flags = ANY(row->code_flags, "class_Code__flags__uint32_t");
 	l->code_size = ANY(row->code_size, "class_Code__instruction_size__int");
 	l->stream_first = inner ? ANY(row->stream_first, "class_Code__instruction_start__uintptr_t") : row->stream_first;

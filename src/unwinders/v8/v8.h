@@ -37,7 +37,7 @@ struct v8_row {
 	bool has_unique;           /* SharedFunctionInfo has a number that never comes again */
 	uint8_t code_mask;         /* of a Code's flags: its kind */
 	bool one_optimised;        /* kind 0 is the one optimised kind; else those behind baseline are */
-	uint8_t code_deopt, code_positions, code_flags, code_size; /* in a Code */
+	uint8_t code_deopt, code_positions, code_start, code_flags, code_size; /* in a Code */
 	bool code_is_stream;       /* a Code holds its instructions; else an InstructionStream does */
 	uint8_t stream_first;
 	uint8_t code_safepoints;   /* where its safepoint table is said; 0: behind its instructions */
@@ -139,6 +139,9 @@ struct v8_virtual {
  * stands for, innermost first; how many. 0: not known, or more than max. *pc becomes where
  * it returned to before V8 gave the code up. */
 size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
+	struct v8_virtual *frames, size_t max);
+/* The same, of the first check in [from, to) that undoes the code when it fails. */
+size_t v8_check_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t from, uint64_t to,
 	struct v8_virtual *frames, size_t max);
 /* The same, outermost first and without functions, of the translation at an index of bytes. */
 size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,

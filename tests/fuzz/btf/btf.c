@@ -47,6 +47,11 @@ void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, 
 {
 }
 
+const char *target_container(struct target *t, uint64_t cgroup)
+{
+	return "";
+}
+
 struct btf *target_btf(struct target *t, const char *module)
 {
 	abort();

@@ -122,5 +122,5 @@ void heapfile_told(const struct frame_name *name, struct str *out)
 {
 	for (; name; name = name->caller)
 		str_addf(out, "%s\t%s\t%u\t%u\n", name->name ? name->name : "", name->file ? name->file : "",
-			name->line, name->column);
+			name->line ? name->line : name->begins, name->column);
 }

@@ -4,6 +4,8 @@
  *     late calls                  calls getppid() below functions of its own
  *     late exec PROGRAM ARG...    waits, then runs PROGRAM
  *     late open FILE ARG...       waits, then opens FILE and calls its main()
+ *     late deep                   calls getppid() on deep stacks, more often than a tracer that does not
+ *                                 answer is asked about a process
  *
  * Built as several programs at the same addresses, whose functions differ in NAME. */
 #include <dlfcn.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #define CALLS 200
+#define DEEP  3000
 #define PASTE(a, b) a##_##b
 #define EXPAND(a, b) PASTE(a, b)
 #define FUNCTION(what) EXPAND(NAME, what)
@@ -19,7 +22,7 @@
 #ifdef PADDING /* moves the functions away from their addresses in the other program */
 __attribute__((used)) static int padding(int n)
 {
-	volatile char room[PADDING] = {(char)n};
+	__attribute__((unused)) volatile char room[PADDING] = {(char)n};
 
 	for (int i = 1; i < PADDING; i++)
 		room[i] = (char)(room[i - 1] * 3 + i);
@@ -29,7 +32,7 @@ __attribute__((used)) static int padding(int n)
 
 __attribute__((noinline)) void FUNCTION(inner)(void)
 {
-	volatile char room[64 * SIZE] = {0};
+	__attribute__((unused)) volatile char room[64 * SIZE] = {0};
 
 	for (int i = 0; i < CALLS; i++)
 		room[i % 64] = (char)getppid();
@@ -37,7 +40,7 @@ __attribute__((noinline)) void FUNCTION(inner)(void)
 
 __attribute__((noinline)) void FUNCTION(middle)(void)
 {
-	volatile char room[32 * SIZE] = {0};
+	__attribute__((unused)) volatile char room[32 * SIZE] = {0};
 
 	FUNCTION(inner)();
 	room[1] = 1;
@@ -45,10 +48,17 @@ __attribute__((noinline)) void FUNCTION(middle)(void)
 
 __attribute__((noinline)) void FUNCTION(outer)(void)
 {
-	volatile char room[16 * SIZE] = {0};
+	__attribute__((unused)) volatile char room[16 * SIZE] = {0};
 
 	FUNCTION(middle)();
 	room[1] = 1;
+}
+
+__attribute__((noinline)) int FUNCTION(deep)(int depth)
+{
+	__attribute__((unused)) volatile char room[3000] = {(char)depth};
+
+	return (depth ? FUNCTION(deep)(depth - 1) : getppid()) + room[depth];
 }
 
 static int open_and_run(int argc, char **argv)
@@ -70,6 +80,9 @@ int main(int argc, char **argv)
 	usleep(600000); /* the tracer is stopped meanwhile */
 	if (!strcmp(what, "calls"))
 		FUNCTION(outer)();
+	else if (!strcmp(what, "deep"))
+		for (int i = 0; i < DEEP; i++)
+			FUNCTION(deep)(12);
 	else if (!strcmp(what, "open"))
 		return open_and_run(argc - 2, argv + 2);
 	else

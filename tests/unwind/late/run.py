@@ -22,7 +22,7 @@ STOPPED = 1.5 # the traced process runs for half of it
 SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
-PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
+PYTHON = ['hostile /hostile.py:~10', 'hostile /hostile.py:~11', 'hostile /hostile.py:~12', 'hostile /hostile.py:~13']
 # Without lines: strata reads those from the process, which may have ended.
 JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)]
 NONE = re.compile(r'\[no (Python|JavaScript|Go) frames\]$') # the text for an empty stack that is whole
@@ -104,6 +104,19 @@ def system_wide(program):
     return finish(tracer)
 
 
+def reasons(program):
+    """{mark or last function: stacks} of a program that runs and ends while strata is stopped."""
+    tracer = start(f'comm == "{os.path.basename(program)}"')
+    hold_up(tracer, lambda: subprocess.run([program, 'deep'], check=True))
+    time.sleep(0.5)
+    tracer.terminate()
+    maps, text = finish(tracer)
+    found = {}
+    for stack, count in maps['u'].items():
+        found[stack[-1]] = found.get(stack[-1], 0) + count
+    return found, text
+
+
 if os.geteuid():
     print('1..0 # skipped: not root')
     sys.exit(0)
@@ -121,4 +134,8 @@ check('Python is opened', command(f'{FIRST} open {MODULE} truth', 0.3, FIRST),
 check('another program at the same addresses', command(f'{FIRST} exec {SECOND} calls', 0.3),
       u=native(['getppid', 'second_inner', 'second_middle', 'second_outer', 'main']), p=whole_or_marked([]),
       j=whole_or_marked([]))
+seen, said = reasons(FIRST)
+unread = sum(seen.get(f'[{mark}]', 0) for mark in ('process not known yet', 'the process ended before it was read'))
+cases.check(sum(seen.values()) == 3000 and unread > 2000, 'a process that was not read: its stacks say so', seen, said)
+cases.check(not any('unwind table' in last for last in seen), 'no table is missing', seen)
 sys.exit(cases.done())

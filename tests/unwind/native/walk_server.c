@@ -16,6 +16,8 @@ static uint64_t address(const struct test_process *p, uint64_t frame)
 	uint32_t file = frame >> FRAME_FILE_SHIFT & 0xfffff;
 	uint64_t vaddr = frame & FRAME_VADDR_MASK;
 
+	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_ADDRESS)
+		return FRAME_ADDRESS(frame);
 	for (size_t i = 0; file && i < MAPPING_CHUNKS; i++)
 		for (size_t k = 0; k < p->chunk[i].n; k++) {
 			const struct mapping *m = &p->chunk[i].map[k];

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* container.c - the container that a cgroup is, by its path and by what the runtimes keep of their containers:
+ *
+ *     /docker/ID, /system.slice/docker-ID.scope                        Docker
+ *     /machine.slice/libpod-ID.scope/container                         podman
+ *     /kubepods.slice/..-podUID.slice/cri-containerd-ID.scope, /kubepods/../podUID/ID, crio-ID.scope
+ *     /default/ID                                                      containerd's nerdctl
+ *     /lxc.payload.NAME, /lxc/NAME, /machine.slice/machine-NAME.scope  LXC, systemd-nspawn
+ *
+ * ID is 64 hexadecimal digits. The files are read as text: what stands behind a key, if it is a string. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "priv.h"
+#include "target.h"
+
+enum { ID = 64, SHORT_ID = 12, UID = 36, SHORT_UID = 8, FILE_MAX = 4 << 20, NAME_MAX_LEN = 128 };
+
+struct container_name {
+	uint64_t cgroup;
+	const char *text; /* "": it is none */
+	struct container_name *next;
+};
+
+/* Where a runtime keeps what it knows of a container: %s is the ID. */
+static const struct {
+	const char *path;
+	const char *pod, *name; /* keys; pod may be NULL */
+} runtimes[] = {
+	/* Docker 20.10 to 27: daemon/container */
+	{"/var/lib/docker/containers/%s/config.v2.json", NULL, "Name"},
+	/* containerd 1.7: internal/cri/annotations; nerdctl: pkg/labels */
+	{"/run/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json", "io.kubernetes.cri.sandbox-name",
+		"io.kubernetes.cri.container-name"},
+	{"/run/containerd/io.containerd.runtime.v2.task/default/%s/config.json", NULL, "nerdctl/name"},
+	/* CRI-O 1.30: pkg/annotations */
+	{"/run/containers/storage/overlay-containers/%s/userdata/config.json", "io.kubernetes.pod.name",
+		"io.kubernetes.container.name"},
+};
+
+/* The string behind a key, without escapes; false: there is none. */
+static bool read_key(const char *text, const char *key, struct str *out)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = text; (at = strstr(at, key)); at += n) {
+		const char *value = at + n;
+
+		if (at == text || at[-1] != '"' || *value++ != '"')
+			continue;
+		value += strspn(value, " \t\n");
+		if (*value++ != ':')
+			continue;
+		value += strspn(value, " \t\n[");
+		if (*value++ != '"')
+			continue;
+		value += *value == '/'; /* Docker's names begin with one */
+		n = strcspn(value, "\"\\");
+		if (value[n] != '"' || !n || n > NAME_MAX_LEN)
+			return false;
+		str_add_safe(out, value, n);
+		return true;
+	}
+	return false;
+}
+
+/* podman keeps all containers in one file: [{"id":"..","names":[".."],..},..] */
+static bool read_podman(struct target *t, const char *id, struct str *out)
+{
+	_cleanup_(freep) char *text =
+		target_read(t, "/var/lib/containers/storage/overlay-containers/containers.json", FILE_MAX, NULL);
+	const char *at = text ? strstr(text, id) : NULL;
+
+	return at && read_key(at, "names", out);
+}
+
+static bool read_name(struct target *t, const char *id, struct str *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		struct str path = {};
+		char *text;
+		bool found;
+
+		str_addf(&path, runtimes[i].path, id);
+		text = target_read(t, str_text(&path), FILE_MAX, NULL);
+		str_done(&path);
+		if (text && runtimes[i].pod && read_key(text, runtimes[i].pod, out))
+			str_addc(out, '/');
+		found = text && read_key(text, runtimes[i].name, out);
+		free(text);
+		if (found)
+			return true;
+		out->len = 0;
+	}
+	return read_podman(t, id, out);
+}
+
+/* The last 64 hexadecimal digits that stand alone; NULL: there are none. */
+static const char *find_id(struct arena *a, const char *path)
+{
+	const char *found = NULL;
+
+	for (size_t n; *path; path += n) {
+		for (n = 0; isxdigit((unsigned char)path[n]); n++)
+			;
+		if (n == ID)
+			found = path;
+		n += !n;
+	}
+	return found ? arena_strndup(a, found, ID) : NULL;
+}
+
+/* "podUID", of which systemd's form has '_' for '-': its first digits. */
+static void add_pod(const char *path, struct str *out)
+{
+	const char *pod = strstr(path, "kubepods") ? strstr(path, "pod") : NULL;
+
+	while (pod && strspn(pod + 3, "0123456789abcdef-_") < UID)
+		pod = strstr(pod + 3, "pod");
+	if (pod)
+		str_addf(out, "pod-%.*s/", SHORT_UID, pod + 3);
+}
+
+/* LXC's and nspawn's names are in the path. */
+static void add_plain(const char *path, struct str *out)
+{
+	static const char *const before[] = {"/lxc.payload.", "/lxc/", "/machine-"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		const char *at = strstr(path, before[i]);
+		size_t n = at ? strcspn(at + strlen(before[i]), "/") : 0;
+
+		if (!n)
+			continue;
+		at += strlen(before[i]);
+		n -= n > 6 && !strncmp(at + n - 6, ".scope", 6) ? 6 : 0;
+		str_add_safe(out, at, n);
+		return;
+	}
+}
+
+static const char *name_of(struct target *t, uint64_t cgroup)
+{
+	struct str path = {}, name = {};
+	const char *id, *text;
+
+	target_cgroup_path(t, cgroup, "unified", &path);
+	id = find_id(t->arena, str_text(&path));
+	if (!id)
+		add_plain(str_text(&path), &name);
+	else if (!read_name(t, id, &name)) {
+		name.len = 0;
+		add_pod(str_text(&path), &name);
+		str_addf(&name, "%.*s", SHORT_ID, id);
+	}
+	text = arena_strndup(t->arena, str_text(&name), name.len);
+	str_done(&path);
+	str_done(&name);
+	return text;
+}
+
+const char *target_container(struct target *t, uint64_t cgroup)
+{
+	struct container_name *c = t->containers;
+
+	while (c && c->cgroup != cgroup)
+		c = c->next;
+	if (c)
+		return c->text;
+	c = arena_new_obj(t->arena, struct container_name);
+	*c = (struct container_name){cgroup, name_of(t, cgroup), t->containers};
+	t->containers = c;
+	return c->text;
+}

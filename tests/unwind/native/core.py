@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""core.py - cores of a program that aborts below ld.so (aborts.c), the kernel's and gcore's: strata --unwind walks
+through ld.so to the program's first frame.
+
+    core.py STRATA PROGRAM LIBRARY      LIBRARY is what the program opens"""
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from tap import Cases
+
+STRATA, PROGRAM, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:])
+# The frames that must be there, in this order; ld.so's may have no names. A program's first is _start,
+# before that ld.so's own.
+WANTED = {
+    'start': ['abort_if', 'initialize'],
+    'open': ['abort_if', 'initialize', 'dlopen', 'opener', 'main', '_start'],
+    'bind': ['abort_if', 'caller', 'main', '_start'],
+}
+PATTERN = pathlib.Path('/proc/sys/kernel/core_pattern').read_text().strip()
+LIMIT = resource.getrlimit(resource.RLIMIT_CORE)[1] if os.geteuid() else resource.RLIM_INFINITY
+cases = Cases()
+
+
+def by_kernel(what, directory):
+    subprocess.run([PROGRAM, LIBRARY], cwd=directory, env={**os.environ, 'ABORTS': what},
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (LIMIT, LIMIT)))
+
+
+def by_gdb(what, directory):
+    subprocess.run(['gdb', '-q', '-batch', '-ex', f'set environment ABORTS {what}', '-ex', 'set startup-with-shell off',
+                    '-ex', 'run', '-ex', 'gcore core', '--args', PROGRAM, LIBRARY], cwd=directory, capture_output=True)
+
+
+def frames(directory):
+    core = next(directory.glob('core*'), None)
+    if not core:
+        return ['no core was written']
+    out = subprocess.run([STRATA, '--unwind', core], capture_output=True, text=True, timeout=60)
+    return [line.strip().split('+')[0].split('.')[0] for line in (out.stdout + out.stderr).splitlines()[1:]]
+
+
+def check(maker, dump):
+    for what, wanted in WANTED.items():
+        with tempfile.TemporaryDirectory() as directory:
+            dump(what, directory)
+            seen = frames(pathlib.Path(directory))
+        cases.check([name for name in seen if name in wanted] == wanted and not any('[' in name for name in seen) and
+                    seen[-1] not in wanted[:2], f'{maker}: {what}', seen)
+
+
+if '|' in PATTERN or '/' in PATTERN:
+    print(f'# skipped: the kernel writes no core where the program runs, but to {PATTERN}')
+elif not LIMIT:
+    print('# skipped: this user\'s limit allows no cores')
+else:
+    check('the kernel\'s', by_kernel)
+if shutil.which('gdb'):
+    check('gcore\'s', by_gdb)
+else:
+    print('# skipped: there is no gdb')
+sys.exit(cases.done())
