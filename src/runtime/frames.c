@@ -5,17 +5,13 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "libraries.h"
 #include "maps.h"
 #include "model/type.h"
 #include "show.h"
 #include "target/target.h"
 
 /* ---- a list ------------------------------------------------------------- */
-
-static uint64_t kernel_address(uint64_t frame)
-{
-	return frame | 0xfULL << FRAME_LANG_SHIFT; /* the bits that FRAME_LANG_KERNEL overwrote */
-}
 
 static void kernel_name(const struct show *s, uint64_t addr, struct frame_name *ret)
 {
@@ -31,7 +27,7 @@ static void kernel_name(const struct show *s, uint64_t addr, struct frame_name *
 static void name_of(const struct show *s, uint64_t frame, struct frame_name *ret)
 {
 	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_KERNEL)
-		kernel_name(s, kernel_address(frame), ret);
+		kernel_name(s, FRAME_ADDRESS(frame), ret);
 	else if (s->unwinders)
 		unwinders_name(s->unwinders, frame, ret);
 	else
@@ -53,7 +49,7 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 
 	name_of(s, frame, &first);
 	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
-		if (one || top || !f->wrapper)
+		if ((one || top || !f->wrapper) && !(s->libraries && libraries_hide(s->libraries, f)))
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 
@@ -172,6 +168,13 @@ static void add_frame_key(const struct show *s, enum stack_mode mode, const stru
 	}
 }
 
+static enum stack_mode key_mode(const struct show *s, enum stack_mode mode)
+{
+	bool by_name = mode == STACK_FUNC || mode == STACK_LINE || mode == STACK_FOLDED;
+
+	return s->exact && by_name ? STACK_ADDR : mode;
+}
+
 void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
 	struct frames_key *k)
 {
@@ -179,7 +182,7 @@ void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
 
 	frames_get(s, t, id, &l);
 	for (size_t i = 0; i < l.len; i++)
-		add_frame_key(s, t->stack.mode, &l.data[i], k);
+		add_frame_key(s, key_mode(s, t->stack.mode), &l.data[i], k);
 	frames_key_add(k, &l.end, sizeof(l.end));
 	frames_done(&l);
 }

@@ -80,6 +80,24 @@ static uint64_t sum(int fd, uint32_t kind)
 	return n;
 }
 
+uint64_t losses_total(const struct shared *shared)
+{
+	static const enum lost_kind counted[] = {LOST_RING, LOST_SCRATCH, LOST_MAP, LOST_STACK};
+	int fd = shared_fd(shared, "lost");
+	uint64_t n = 0;
+
+	for (size_t i = 0; fd >= 0 && i < ARRAY_SIZE(counted); i++)
+		n += sum(fd, counted[i]);
+	return n;
+}
+
+uint64_t losses_events(const struct shared *shared)
+{
+	int fd = shared_fd(shared, "events");
+
+	return fd >= 0 ? sum(fd, 0) : 0;
+}
+
 void losses_report(struct out *o, const struct shared *shared)
 {
 	int fd = shared_fd(shared, "lost"), at = shared_fd(shared, "lost_at");

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/owner.h"
+#include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
 #include "model/type.h"
@@ -308,6 +309,16 @@ struct keyed {
 	size_t at;
 };
 
+/* Beside a stack an address is what it is called: a lock has several words that are slept on. */
+static void add_usym(const struct show *s, const uint8_t *data, struct frames_key *k)
+{
+	struct str name = {};
+
+	show_usym(s, data, &name);
+	frames_key_add(k, str_text(&name), name.len);
+	str_done(&name);
+}
+
 static void key_of(const struct show *s, const struct type *t, const uint8_t *data,
 	struct frames_key *k)
 {
@@ -316,6 +327,8 @@ static void key_of(const struct show *s, const struct type *t, const uint8_t *da
 			key_of(s, t->tuple.members[i], data + t->tuple.offsets[i], k);
 	else if (t->kind == TYPE_STACK)
 		frames_key_stack(s, t, show_int(t, data), k);
+	else if (t->kind == TYPE_USYM)
+		add_usym(s, data, k);
 	else
 		frames_key_add(k, data, t->size);
 }

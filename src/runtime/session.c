@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* session.c - running scripts. One thread waits for the ring buffer, the events of processes, signals,
- * the end of the traced process and of the reader; nothing is polled by the clock. */
+ * the end of the traced process and of the reader. */
 #include "session.h"
 
 #include <bpf/bpf.h>
@@ -22,6 +22,8 @@
 #include "model/type.h"
 #include "runtime/follow.h"
 #include "runtime/losses.h"
+#include "runtime/output/pack.h"
+#include "runtime/output/recording.h"
 #include "runtime/output/stream.h"
 #include "runtime/pcap.h"
 #include "runtime/problems.h"
@@ -225,7 +227,7 @@ static int open_ring(struct session *s, const struct image *img)
 		return 0;
 	s->ring = ring_buffer__new(fd, on_record, s, NULL);
 	s->forget.ring = s->ring;
-	return s->ring ? session_watch(s, ring_buffer__epoll_fd(s->ring), FROM_RING) : -errno;
+	return s->ring ? pace_open(&s->pace, s->ring, s->epoll, FROM_RING, FROM_TIMER) : -errno;
 }
 
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
@@ -288,6 +290,8 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.ring_pages = opt->settings->perf_rb_pages,
 	};
 	s->show.target = t;
+	s->show.libraries = opt->libraries;
+	s->show.exact = opt->output->exact;
 	s->out = (struct out){
 		.output = opt->output,
 		.stream = opt->stream,
@@ -296,6 +300,8 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.terminal = isatty(stream_fd(opt->stream)),
 		.quiet = opt->quiet,
 	};
+	if (opt->pack && !(s->out.file = pack_write(opt->pack, stream_file(opt->stream))))
+		return -ENOMEM;
 	s->forget.shared = &s->shared;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
@@ -378,6 +384,7 @@ static int run(struct session *s, struct image_object *o)
 	if (!r && s->opt.child && !s->ended && !s->is_released)
 		r = child_release(s->opt.child);
 	s->is_released = true;
+	silence_begin(&s->silence, s->target, s->opt.pid, s->opt.child);
 	return r;
 }
 
@@ -491,6 +498,15 @@ const struct show *session_show(const struct session *s)
 	return &s->show;
 }
 
+void session_progress(const struct session *s, struct session_progress *ret)
+{
+	*ret = (struct session_progress){
+		.samples = losses_events(&s->shared),
+		.lost = losses_total(&s->shared),
+		.incomplete = s->unwinders ? unwinders_incomplete(s->unwinders) : 0,
+	};
+}
+
 void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs)
 {
 	const struct image_object *o = find_object(s, image);
@@ -506,6 +522,10 @@ static void on_event(struct session *s, enum event_from from)
 {
 	switch (from) {
 	case FROM_RING:
+	case FROM_TIMER:
+		drain(s, SLICE_NS);
+		pace_next(&s->pace);
+		break;
 	case FROM_FOLLOW:
 		drain(s, SLICE_NS);
 		break;
@@ -559,6 +579,16 @@ static const struct image_map **maps_to_print(const struct session *s, size_t *r
 	return sorted;
 }
 
+/* What comes after the maps is not within what is compressed. */
+static void end_packed(struct session *s)
+{
+	if (s->opt.pack && s->out.file && fclose(s->out.file))
+		log_error("the output could not be compressed");
+	if (s->opt.pack)
+		s->out.file = stream_file(s->opt.stream);
+	s->opt.pack = PACK_NONE;
+}
+
 static void print_maps(struct session *s)
 {
 	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
@@ -572,6 +602,7 @@ static void print_maps(struct session *s)
 			s->seen++;
 	if (s->out.output->finish)
 		s->out.output->finish(&s->out);
+	end_packed(s);
 }
 
 void session_print_maps(struct session *s)
@@ -642,7 +673,7 @@ int session_finish(struct session *s)
 	if (!s->opt.quiet)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)
-		log_hint("no events: no probe fired, or every event was filtered out");
+		silence_explain(&s->silence, s->target);
 	stats(s);
 	return s->code;
 }
@@ -651,6 +682,8 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
+	end_packed(s);
+	recording_free(s->out.recording);
 	pcap_close();
 	links_detach(&s->links);
 	for (size_t i = 0; i < s->objects.len; i++) {
@@ -659,6 +692,7 @@ void session_close(struct session *s)
 	}
 	links_done(&s->links);
 	follow_close(s->follow);
+	pace_close(&s->pace);
 	ring_buffer__free(s->ring);
 	unwinders_free(s->unwinders);
 	if (s->load.maps)

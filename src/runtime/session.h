@@ -11,7 +11,9 @@
 #include "model/image.h"
 #include "model/settings.h"
 #include "runtime/child.h"
+#include "runtime/output/pack.h"
 
+struct libraries;
 struct output;
 struct session;
 struct shared;
@@ -31,6 +33,8 @@ struct session_options {
 	bool is_prompt;       /* Ctrl-C is not for the session; what an image attaches is not reported */
 	bool grows;           /* images may follow the first; the session does not end where no image
 			       * has probes */
+	const struct libraries *libraries; /* --hide, --only; NULL: all frames are shown */
+	enum pack pack;       /* how the output is compressed */
 	int64_t top;          /* of a map that is printed, the largest so many; 0: all */
 };
 
@@ -58,6 +62,13 @@ const struct shared *session_maps(const struct session *s);
 const struct show *session_show(const struct session *s);
 /* Nanoseconds and runs of the image's programs so far; 0 where the kernel does not count. */
 void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs);
+/* How far it is; events are counted where the images count them (codegen_options.counts). */
+struct session_progress {
+	uint64_t samples;    /* events that no filter left out */
+	uint64_t lost;       /* events, and updates of maps */
+	uint64_t incomplete; /* stacks that could not be walked to their end */
+};
+void session_progress(const struct session *s, struct session_progress *ret);
 /* Waits for events, timeout_ms at most (-1: without limit), and handles them. false: the session has
  * ended, by exit(), a signal, the end of the process or of the reader of the output, or because there
  * is nothing to wait for. */

@@ -7,15 +7,17 @@
 #include "runtime/forget.h"
 #include "runtime/image_object.h"
 #include "runtime/output/output.h"
+#include "runtime/pace.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
 #include "runtime/show.h"
+#include "runtime/silence.h"
 
 struct follow;
 struct ring_buffer;
 struct unwinders;
 
-enum event_from { FROM_RING, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_PROCESS, FROM_OUTPUT };
+enum event_from { FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_PROCESS, FROM_OUTPUT };
 
 struct session {
 	struct target *target;
@@ -25,6 +27,7 @@ struct session {
 	VEC(struct image_object *) objects; /* by number; of dropped ones obj is NULL */
 	VEC(const struct image *) images;   /* theirs */
 	struct ring_buffer *ring;
+	struct pace pace; /* of reading it */
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;
@@ -43,6 +46,7 @@ struct session {
 	size_t nunread;
 	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
+	struct silence silence; /* since all was attached */
 	bool ended;       /* exit(), a signal, or the process' end */
 	int code;         /* of exit() */
 };

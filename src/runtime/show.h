@@ -7,6 +7,7 @@
 
 #include "model/image.h"
 
+struct libraries;
 struct str;
 struct target;
 struct type;
@@ -17,6 +18,8 @@ struct show {
 	size_t nimages;
 	struct target *target;
 	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
+	bool exact;                  /* stacks differ by address, not by function or line */
+	const struct libraries *libraries; /* whose frames are not shown; NULL: all are */
 };
 
 /* show_value.c: the bytes at data as a value of type t (not an aggregation). */
@@ -68,7 +71,10 @@ void show_time(const char *format, uint64_t ns, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
 
-/* show_folded.c: "outermost;...;innermost", after the reason where the stack is not whole. */
+/* show_folded.c: what the colours of a flame graph go by, behind a function's name: "_[k]" of the kernel's, "_[i]"
+ * of one that was inlined, "_[j]" of an interpreter's or a JIT compiler's; else "". */
+const char *show_annotation(const struct shown_frame *f);
+/* "outermost;...;innermost", after the reason where the stack is not whole. */
 void show_folded(const struct type *t, const struct frame_list *l, struct str *out);
 /* A map's key as one such line: the rest of the key, then the user's stacks, then the kernel's, which
  * are called from there. "" where nothing is in it. */

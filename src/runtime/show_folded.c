@@ -10,9 +10,7 @@
 #include "model/type.h"
 #include "show.h"
 
-/* What the colours of a flame graph go by: a kernel's function, one that was inlined, one of
- * an interpreter or a JIT compiler. */
-static const char *annotation(const struct shown_frame *f)
+const char *show_annotation(const struct shown_frame *f)
 {
 	if (f->name.lang == FRAME_LANG_KERNEL)
 		return "_[k]";
@@ -35,7 +33,7 @@ static void add_frame(const struct shown_frame *f, struct str *out)
 
 	show_function(f, out);
 	hide_semicolons(out, from);
-	str_add(out, annotation(f));
+	str_add(out, show_annotation(f));
 }
 
 void show_folded(const struct type *t, const struct frame_list *l, struct str *out)

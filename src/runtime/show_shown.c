@@ -123,6 +123,9 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 	case SHOWN_CGROUP:
 		target_cgroup_path(s->target, (uint64_t)v, t->shown.format, out);
 		break;
+	case SHOWN_CONTAINER:
+		str_add(out, target_container(s->target, (uint64_t)v));
+		break;
 	case SHOWN_SYSCALL:
 		str_add(out, syscall_name(v) ? syscall_name(v) : "Unknown syscall");
 		break;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
@@ -24,6 +25,20 @@ static bool is_native(const struct frame_name *f)
 	return f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
 }
 
+/* ":~line": where the function begins is no place where it is. */
+static void add_begin(const struct frame_name *n, struct str *out)
+{
+	static bool explained;
+
+	if (!n->begins)
+		return;
+	str_addf(out, ":~%u", n->begins);
+	if (!explained)
+		log_hint("%s:~%u: the line is not known; %s begins in line %u", n->file, n->begins,
+			n->name ? n->name : "the function", n->begins);
+	explained = true;
+}
+
 /* "name file:line", or "name file:line:column", of a language's frame; "name file:3-7" of
  * several stacks' frames. */
 static void add_source(const struct shown_frame *f, struct str *out)
@@ -35,8 +50,10 @@ static void add_source(const struct shown_frame *f, struct str *out)
 		return;
 	str_addc(out, ' ');
 	add_safe(out, n->file);
-	if (!n->line)
+	if (!n->line) {
+		add_begin(n, out);
 		return;
+	}
 	str_addf(out, ":%u", n->line);
 	if (f->last_line > n->line)
 		str_addf(out, "-%u", f->last_line);

@@ -44,11 +44,11 @@ def data_of(text):
 def tree_agrees(rows):
     """Each row's total is at least what its children have; with its own, exactly."""
     below, stack = [0] * len(rows), []
-    for i, (_, _, _, total, depth) in enumerate(rows):
+    for i, (_, _, _, total, depth, *_) in enumerate(rows):
         stack = stack[:depth] + [i]
         if depth:
             below[stack[depth - 1]] += total
-    return all(below[i] + own == total for i, (_, _, own, total, _) in enumerate(rows))
+    return all(below[i] + own == total for i, (_, _, own, total, *_) in enumerate(rows))
 
 
 def profile(cases, dir):

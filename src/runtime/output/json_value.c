@@ -159,7 +159,7 @@ static void add_agg(struct writer *w, const struct type *t, const uint8_t *data)
 
 /* ---- stacks ------------------------------------------------------------- */
 
-static const char *kind_of(enum frame_lang lang)
+const char *json_frame_kind(enum frame_lang lang)
 {
 	static const char *const names[FRAME_LANGS] = {
 		[FRAME_LANG_NATIVE] = "native",
@@ -183,14 +183,16 @@ static void add_frame(struct writer *w, const struct shown_frame *f)
 {
 	const struct frame_name *n = &f->name;
 
-	str_addf(w->out, "{\"kind\": \"%s\"", kind_of(n->lang));
+	str_addf(w->out, "{\"kind\": \"%s\"", json_frame_kind(n->lang));
 	add_named(w->out, "function", n->name);
 	add_named(w->out, "file", n->file);
 	if (n->line)
 		str_addf(w->out, ", \"line\": %u", n->line);
+	else if (n->begins)
+		str_addf(w->out, ", \"begins\": %u", n->begins);
 	if (f->last_line > n->line)
 		str_addf(w->out, ", \"last_line\": %u", f->last_line);
-	if (n->column && !f->inexact)
+	if (n->line && n->column && !f->inexact)
 		str_addf(w->out, ", \"column\": %u", n->column);
 	add_named(w->out, "module", n->module);
 	if (!f->inexact && (n->lang == FRAME_LANG_NATIVE || n->lang == FRAME_LANG_KERNEL ||

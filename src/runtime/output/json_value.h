@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/walk/unwind.h"
+
 struct image_map;
 struct map_entry;
 struct show;
@@ -25,5 +27,7 @@ struct json_values {
 /* The bytes at data as a value of type t, an aggregation too. Integers that a double cannot hold, those
  * beyond 2^53, are strings; bytes of a buffer are 0 to 255. */
 void json_value(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);
+/* What a frame is, by its row in bpf/languages.def: "native", "kernel", "python". */
+const char *json_frame_kind(enum frame_lang lang);
 /* As the key of an object: a string. Its parts are separated by ",", without spaces. */
 void json_key(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);

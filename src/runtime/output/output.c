@@ -26,12 +26,44 @@ const struct output *output_by_name(const char *name)
 	return NULL;
 }
 
+/* How much of the n bytes of a file's name are one of the endings, with its dot; 0: none is there. */
+static size_t ending_of(const struct output *o, const char *file, size_t n)
+{
+	for (const char *p = o->endings; p && *p; p += strcspn(p, " "), p += *p == ' ') {
+		size_t len = strcspn(p, " ");
+
+		if (len < n && file[n - len - 1] == '.' && !memcmp(file + n - len, p, len))
+			return len + 1;
+	}
+	return 0;
+}
+
 const struct output *output_by_file(const char *file)
 {
-	const char *dot = file ? strrchr(file, '.') : NULL;
-	const struct output *o = dot ? output_by_name(dot + 1) : NULL;
+	const struct output *found = outputs[0];
+	size_t n = file ? strlen(file) : 0, longest = 0, pack;
 
-	return o ? o : outputs[0];
+	for (int packed = 0; packed < 2; packed++) {
+		for (const struct output *const *o = outputs; *o; o++) {
+			size_t len = ending_of(*o, file, n);
+
+			if (len > longest) {
+				longest = len;
+				found = *o;
+			}
+		}
+		if (longest || pack_by_name(file, &pack) == PACK_NONE)
+			break;
+		n -= pack;
+	}
+	return found;
+}
+
+enum pack output_pack(const struct output *o, const char *file)
+{
+	size_t len;
+
+	return file && !ending_of(o, file, strlen(file)) ? pack_by_name(file, &len) : PACK_NONE;
 }
 
 const char *output_nearest(const char *written)

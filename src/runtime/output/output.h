@@ -11,10 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pack.h"
+
 struct image;
 struct image_map;
 struct map_content;
 struct output;
+struct recording;
 struct show;
 struct stream;
 struct type;
@@ -27,6 +30,18 @@ struct out {
 	const struct show *show; /* for names */
 	bool terminal;           /* a person reads what is written */
 	bool quiet;              /* -q */
+	struct recording *recording; /* what collect.h collects; owned; NULL: nothing yet */
+};
+
+/* What a recording is made into, and how. Nothing here is owned. */
+struct picture {
+	const struct recording *recording;
+	const struct recording *before; /* what it is compared with; NULL: with nothing */
+	bool labels;     /* parts of keys are labels, not frames */
+	bool frames;     /* they are frames where the format has labels, too */
+	bool lines;      /* frames are split by line */
+	int64_t top;     /* of a map as text the largest so many; 0: all */
+	bool terminal;   /* a person reads what is written */
 };
 
 /* What a script says of itself by errorf() and warnf(), and where. Line and column count from 1; the end
@@ -69,6 +84,8 @@ struct output_event {
 struct output {
 	const char *name; /* of -f */
 	const char *help; /* one line, no full stop */
+	const char *endings; /* of files that are of this format, separated by spaces; NULL: of none */
+	bool exact;       /* stacks differ by address, not as the script's modes say */
 	/* A script was added; before anything of it is printed. NULL: nothing to do. */
 	void (*begin)(struct out *o, const struct image *img);
 	/* Text of printf(), join().., without anything to be added. kind: of the record. */
@@ -83,6 +100,10 @@ struct output {
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
 	/* After the last map. NULL: nothing to do. */
 	void (*finish)(struct out *o);
+	/* Makes a recording's stacks into this format: 0 or -errno. What was written is checked by the caller.
+	 * NULL: it cannot. */
+	int (*render)(const struct picture *p, FILE *file);
+	bool compares; /* render() takes picture.before */
 };
 
 #define O(name) extern const struct output output_##name;
@@ -94,8 +115,10 @@ extern const struct output *const outputs[];
 
 /* NULL: there is none. */
 const struct output *output_by_name(const char *name);
-/* By the end of a file's name: x.svg; else the default. file may be NULL. */
+/* By the end of a file's name: x.svg, x.svg.gz; else the default. file may be NULL. */
 const struct output *output_by_file(const char *file);
+/* How what the row writes is to be compressed, by the file's name. */
+enum pack output_pack(const struct output *o, const char *file);
 /* The name nearest to what was written; NULL: none is near. */
 const char *output_nearest(const char *written);
 /* For formats without events: prints it to stderr. */

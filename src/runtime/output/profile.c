@@ -1,249 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0
-/* profile.c - the tree of stacks. Children of a node are looked for in a hash table of all nodes, by parent,
- * kind and name. */
+/* profile.c - the tree of stacks. A stack is a list of numbers, each of a kind, name and line; lists are sorted, so
+ * that those with a common begin stand together, and a node is complete when the next list does not go through it.
+ * Then it is known how wide it is: a narrow one is given up, with all below. */
 #include "profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/str.h"
-#include "bpf/walk/unwind.h"
-#include "model/image.h"
-#include "model/type.h"
-#include "runtime/frames.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
+
+enum { DEPTH_MAX = 2000 }; /* of the tree, which is walked by functions that call themselves */
+
+/* What a node shows: equal ones below one parent are one node. */
+struct shown {
+	const char *name, *match; /* match: what it is compared by, see recording_pair() */
+	enum frame_kind kind;
+	uint32_t line;
+};
+
+/* A stack, the outermost first. */
+struct list {
+	size_t first;
+	uint32_t n;
+	bool before;
+	uint64_t weight;
+};
 
 struct profile {
 	struct arena *arena;
+	VEC(struct shown) shown;
+	uint32_t *slots;          /* of shown, + 1; open addressing, half are used at most */
+	size_t nslots;
+	VEC(uint32_t) numbers;
+	VEC(struct list) lists;
 	struct profile_node root;
-	struct profile_node **slots; /* open addressing; half are used at most */
-	size_t nslots, nnodes;
-	bool sorted;
+	struct profile_node *unused; /* nodes that were given up */
+	uint64_t narrowest, least;
+	bool by_line, has_lines, built;
 };
 
-static const char *const kind_names[] = {
-	[PROFILE_KEY] = "key",
-	[PROFILE_NATIVE] = "native",
-	[PROFILE_INLINED] = "inlined",
-	[PROFILE_KERNEL] = "kernel",
-	[PROFILE_REASON] = "end of the stack",
-#define L(id, stem, builtin, kind, name) [PROFILE_##id] = name,
-#include "bpf/languages.def"
-#undef L
-};
+/* ---- numbers ------------------------------------------------------------- */
 
-const char *profile_kind_name(enum profile_kind k)
+static uint64_t hash_of(const struct shown *s)
 {
-	return kind_names[k];
-}
+	uint64_t h = 0xcbf29ce484222325 ^ (uint64_t)s->line << 8 ^ (uint64_t)s->kind; /* FNV-1a */
 
-/* ---- maps ---------------------------------------------------------------- */
-
-bool profile_is_map(const struct image_map *m)
-{
-	return type_has(m->key, TYPE_STACK) && (m->value->kind == TYPE_INT ||
-		(m->value->kind == TYPE_AGG && m->value->agg.kind != AGG_TSERIES));
-}
-
-static bool is_signed(const struct type *t)
-{
-	return t->is_signed && !(t->kind == TYPE_AGG && (t->agg.kind == AGG_COUNT || t->agg.kind >= AGG_HIST));
-}
-
-static uint64_t sum_of_buckets(const struct type *t, const uint64_t *v)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < t->agg.buckets; i++)
-		sum += v[i];
-	return sum;
-}
-
-bool profile_weight(const struct type *t, const uint8_t *value, uint64_t *ret)
-{
-	const uint64_t *v = (const uint64_t *)value;
-
-	if (t->kind == TYPE_INT)
-		*ret = (uint64_t)show_int(t, value);
-	else if (t->agg.kind >= AGG_HIST)
-		*ret = sum_of_buckets(t, v);
-	else
-		*ret = t->agg.kind == AGG_AVG || t->agg.kind == AGG_STATS ? v[1] : v[0];
-	return !is_signed(t) || (int64_t)*ret >= 0;
-}
-
-/* ---- nodes --------------------------------------------------------------- */
-
-static uint64_t hash_of(const struct profile_node *parent, enum profile_kind kind, const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325 ^ (uintptr_t)parent; /* FNV-1a */
-
-	h = (h ^ (uint64_t)kind) * 0x100000001b3;
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3;
+	for (const char *p = s->match; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3;
 	return h ^ h >> 32;
 }
 
-static struct profile_node **slot_of(const struct profile *p, const struct profile_node *parent,
-	enum profile_kind kind, const char *name)
+static uint32_t *slot_of(const struct profile *p, const struct shown *s)
 {
-	size_t i = hash_of(parent, kind, name) & (p->nslots - 1);
+	size_t i = hash_of(s) & (p->nslots - 1);
 
-	while (p->slots[i] && (p->slots[i]->parent != parent || p->slots[i]->kind != kind ||
-		strcmp(p->slots[i]->name, name) != 0))
-		i = (i + 1) & (p->nslots - 1);
+	for (; p->slots[i]; i = (i + 1) & (p->nslots - 1)) {
+		const struct shown *other = &p->shown.data[p->slots[i] - 1];
+
+		if (other->kind == s->kind && other->line == s->line && !strcmp(other->match, s->match))
+			break;
+	}
 	return &p->slots[i];
 }
 
 static void grow(struct profile *p)
 {
-	struct profile_node **old = p->slots;
-	size_t n = p->nslots;
-
-	if (p->nslots && 2 * p->nnodes < p->nslots)
+	if (p->nslots && 2 * p->shown.len < p->nslots)
 		return;
-	p->nslots = n ? 2 * n : 1024;
+	p->nslots = p->nslots ? 2 * p->nslots : 1024;
+	free(p->slots);
 	p->slots = calloc(p->nslots, sizeof(*p->slots));
 	if (!p->slots)
 		abort();
-	for (size_t i = 0; i < n; i++)
-		if (old[i])
-			*slot_of(p, old[i]->parent, old[i]->kind, old[i]->name) = old[i];
-	free(old);
+	for (size_t i = 0; i < p->shown.len; i++)
+		*slot_of(p, &p->shown.data[i]) = (uint32_t)i + 1;
 }
 
-static struct profile_node *child_of(struct profile *p, struct profile_node *parent, enum profile_kind kind,
-	const char *name, const char *module)
+static uint32_t number_of(struct profile *p, const struct shown *s)
 {
-	struct profile_node **slot, *n;
+	uint32_t *slot;
 
 	grow(p);
-	slot = slot_of(p, parent, kind, name);
-	if (*slot)
-		return *slot;
-	n = *slot = arena_new_obj(p->arena, struct profile_node);
-	n->name = arena_strdup(p->arena, name);
-	n->module = module ? arena_strdup(p->arena, module) : NULL;
-	n->kind = kind;
-	n->parent = parent;
-	n->next = parent->children;
-	parent->children = n;
-	parent->nchildren++;
-	p->nnodes++;
-	return n;
+	slot = slot_of(p, s);
+	if (!*slot) {
+		vec_push(&p->shown, *s);
+		*slot = (uint32_t)p->shown.len;
+	}
+	return *slot - 1;
 }
 
 /* ---- entries ------------------------------------------------------------- */
 
-static enum profile_kind kind_of(const struct shown_frame *f)
-{
-	switch (f->name.lang) {
-	case FRAME_LANG_KERNEL:
-		return PROFILE_KERNEL;
-#define L(id, stem, builtin, kind, name)                                                     \
-	case FRAME_LANG_##id:                                                                \
-		return PROFILE_##id;
-#include "bpf/languages.def"
-#undef L
-	case FRAME_LANG_NATIVE:
-	case FRAME_LANGS:
-		break;
-	}
-	return f->name.caller ? PROFILE_INLINED : PROFILE_NATIVE;
-}
-
-/* An entry that is being added. */
+/* A recording whose entries are added. */
 struct adding {
 	struct profile *profile;
-	const struct show *show;
-	const struct map_entry *entry;
-	enum key_part part; /* that is wanted of its key */
+	const struct recording *recording;
+	uint32_t *of_frame; /* numbers + 1; 0: not known yet */
+	bool before, keys;
 };
 
-static struct profile_node *add_stack(const struct adding *a, const struct type *t, uint32_t at,
-	struct profile_node *n)
+static void add_text(const struct adding *a, enum frame_kind kind, uint32_t text)
 {
-	struct frame_list l;
-	const char *why;
+	const struct recording *r = a->recording;
+	struct shown s = {recording_text(r, text), recording_name(r, text), kind, 0};
+	uint32_t n = number_of(a->profile, &s);
 
-	frames_of_entry(a->show, t, a->entry, at, &l);
-	why = show_end(t, &l);
-	if (why)
-		n = child_of(a->profile, n, PROFILE_REASON, why, NULL);
-	for (size_t i = l.len; i-- > 0;) {
-		struct str name = {};
-
-		show_function(&l.data[i], &name);
-		n = child_of(a->profile, n, kind_of(&l.data[i]), str_text(&name), l.data[i].name.module);
-		str_done(&name);
-	}
-	frames_done(&l);
-	return n;
+	vec_push(&a->profile->numbers, n);
 }
 
-static struct profile_node *add_value(const struct adding *a, const struct type *t, uint32_t at,
-	struct profile_node *n)
+static void add_frame(const struct adding *a, uint32_t id)
 {
-	struct str text = {};
+	const struct recording *r = a->recording;
+	const struct recorded_frame *f = &r->frames.data[id];
 
-	show_value(a->show, t, a->entry->key + at, &text);
-	n = child_of(a->profile, n, PROFILE_KEY, str_text(&text), NULL);
-	str_done(&text);
-	return n;
+	if (!a->of_frame[id]) {
+		struct shown s = {recording_text(r, f->function), recording_name(r, f->function), f->kind,
+			a->profile->by_line ? f->shown.name.line : 0};
+
+		a->of_frame[id] = number_of(a->profile, &s) + 1;
+		a->profile->has_lines |= f->shown.name.line && f->shown.name.line == f->shown.last_line;
+	}
+	vec_push(&a->profile->numbers, a->of_frame[id] - 1);
 }
 
-/* Below n: the parts of the key that are wanted. The innermost of what was added. */
-static struct profile_node *add_parts(const struct adding *a, const struct type *t, uint32_t at,
-	struct profile_node *n)
+static void add_stack(const struct adding *a, const struct recorded_part *part)
 {
-	if (t->kind == TYPE_TUPLE && type_has(t, TYPE_STACK)) {
-		for (unsigned i = 0; i < t->tuple.n; i++)
-			n = add_parts(a, t->tuple.members[i], at + t->tuple.offsets[i], n);
-		return n;
-	}
-	if (key_part(t) != a->part)
-		return n;
-	return t->kind == TYPE_STACK ? add_stack(a, t, at, n) : add_value(a, t, at, n);
+	if (part->text != NO_TEXT)
+		add_text(a, FRAME_KIND_REASON, part->text);
+	for (size_t i = part->n; i-- > 0;)
+		add_frame(a, a->recording->ids.data[part->first + i]);
 }
 
-/* The rest of the key, then the user's stacks, then the kernel's, which are called from there. */
-static void add_entry(struct adding *a, const struct type *key, struct profile_node *n, uint64_t weight)
+static void cut_deep(struct profile *p, size_t first)
 {
-	static const enum key_part order[] = {PART_OTHER, PART_USER, PART_KERNEL};
-	const struct profile_node *from = n;
+	static const struct shown deeper = {"(deeper frames)", "(deeper frames)", FRAME_KIND_REASON, 0};
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		a->part = order[i];
-		n = add_parts(a, key, 0, n);
-	}
-	if (n == from) /* of the idle CPU, of threads of the kernel */
-		n = child_of(a->profile, n, PROFILE_REASON, "no stack", NULL);
-	n->self += weight;
-	for (; n; n = n->parent)
-		n->total += weight;
+	if (p->numbers.len - first <= DEPTH_MAX)
+		return;
+	p->numbers.len = first + DEPTH_MAX - 1;
+	p->numbers.data[p->numbers.len++] = number_of(p, &deeper);
 }
 
-size_t profile_add(struct profile *p, const struct show *s, const struct map_content *c, const char *top)
+/* Parts of the key that are no stacks are the outermost frames; the kernel is called from the user's. */
+static void add_entry(const struct adding *a, const struct recorded_map *m, const struct recorded_entry *e,
+	const uint32_t *top)
 {
-	struct profile_node *from = top ? child_of(p, &p->root, PROFILE_KEY, top, NULL) : &p->root;
-	uint64_t div = c->div > 1 ? (uint64_t)c->div : 1, weight;
-	size_t negative = 0;
+	const struct recorded_part *parts = a->recording->parts.data + e->parts;
+	struct list l = {.first = a->profile->numbers.len, .before = a->before, .weight = e->weight};
 
-	p->sorted = false;
-	for (size_t i = c->first; i < c->n; i++) {
-		struct adding a = {.profile = p, .show = s, .entry = &c->list[i]};
+	if (top)
+		vec_push(&a->profile->numbers, *top);
+	for (unsigned i = 0; a->keys && i < m->ncolumns; i++)
+		if (!m->columns[i].is_stack)
+			add_text(a, FRAME_KIND_KEY, parts[i].text);
+	for (int kernel = 0; kernel < 2; kernel++)
+		for (unsigned i = 0; i < m->ncolumns; i++)
+			if (m->columns[i].is_stack && m->columns[i].is_kernel == kernel)
+				add_stack(a, &parts[i]);
+	cut_deep(a->profile, l.first);
+	l.n = (uint32_t)(a->profile->numbers.len - l.first);
+	vec_push(&a->profile->lists, l);
+}
 
-		if (!profile_weight(c->map->value, c->list[i].value, &weight))
-			negative++;
-		else if (weight / div)
-			add_entry(&a, c->map->key, from, weight / div);
-	}
-	return negative;
+static void add_map(struct adding *a, const struct recorded_map *m, const char *top)
+{
+	const char *name = top ? arena_strdup(a->profile->arena, top) : NULL;
+	uint32_t number = top ? number_of(a->profile, &(struct shown){name, name, FRAME_KIND_KEY, 0}) : 0;
+
+	a->of_frame = calloc(a->recording->frames.len + 1, sizeof(*a->of_frame));
+	if (!a->of_frame)
+		abort();
+	for (size_t i = 0; i < m->entries.len; i++)
+		if (m->entries.data[i].weight)
+			add_entry(a, m, &m->entries.data[i], top ? &number : NULL);
+	free(a->of_frame);
+}
+
+void profile_add(struct profile *p, const struct recording *r, const struct recorded_map *m, const char *top,
+	bool keys)
+{
+	add_map(&(struct adding){.profile = p, .recording = r, .keys = keys}, m, top);
+}
+
+void profile_add_before(struct profile *p, const struct recording *r, const struct recorded_map *m,
+	const char *top, bool keys)
+{
+	add_map(&(struct adding){.profile = p, .recording = r, .keys = keys, .before = true}, m, top);
 }
 
 /* ---- the tree ------------------------------------------------------------ */
+
+static int by_numbers(const void *pa, const void *pb, void *arg)
+{
+	const struct profile *p = arg;
+	const struct list *a = pa, *b = pb;
+	const uint32_t *x = p->numbers.data + a->first, *y = p->numbers.data + b->first;
+
+	for (uint32_t i = 0; i < a->n && i < b->n; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return (a->n > b->n) - (a->n < b->n);
+}
 
 static int by_total(const void *a, const void *b)
 {
@@ -251,14 +208,21 @@ static int by_total(const void *a, const void *b)
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
+	if (x->before != y->before)
+		return x->before < y->before ? 1 : -1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
 static void sort_children(struct profile_node *n)
 {
-	struct profile_node **all = calloc(n->nchildren + 1, sizeof(*all));
+	struct profile_node **all;
 	size_t k = 0;
 
+	if (n->nchildren < 2)
+		return;
+	all = calloc(n->nchildren, sizeof(*all));
 	if (!all)
 		abort();
 	for (struct profile_node *c = n->children; c; c = c->next)
@@ -266,42 +230,104 @@ static void sort_children(struct profile_node *n)
 	qsort(all, k, sizeof(*all), by_total);
 	for (size_t i = 0; i < k; i++)
 		all[i]->next = i + 1 < k ? all[i + 1] : NULL;
-	n->children = k ? all[0] : NULL;
+	n->children = all[0];
 	free(all);
+}
+
+static struct profile_node *open_node(struct profile *p, struct profile_node *parent, uint32_t number)
+{
+	const struct shown *s = &p->shown.data[number];
+	struct profile_node *n = p->unused;
+
+	if (n)
+		p->unused = n->next;
+	else
+		n = arena_new_obj(p->arena, struct profile_node);
+	*n = (struct profile_node){.name = s->name, .kind = s->kind, .line = s->line, .parent = parent};
+	return n;
+}
+
+/* Of one that is given up all children were given up before: none is wider. */
+static struct profile_node *close_node(struct profile *p, struct profile_node *n)
+{
+	struct profile_node *parent = n->parent;
+
+	parent->total += n->total;
+	parent->before += n->before;
+	if (n->total >= p->least) {
+		sort_children(n);
+		n->next = parent->children;
+		parent->children = n;
+		parent->nchildren++;
+		return parent;
+	}
+	parent->small += n->total;
+	parent->small_before += n->before;
+	parent->nsmall += n->total > 0;
+	n->next = p->unused;
+	p->unused = n;
+	return parent;
+}
+
+static void build(struct profile *p)
+{
+	struct profile_node *n = &p->root;
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < p->lists.len; i++) {
+		const struct list *l = &p->lists.data[i], *last = i ? l - 1 : NULL;
+		const uint32_t *x = p->numbers.data + l->first;
+		uint32_t same = 0;
+
+		while (last && same < l->n && same < last->n && x[same] == p->numbers.data[last->first + same])
+			same++;
+		for (; depth > same; depth--)
+			n = close_node(p, n);
+		for (; depth < l->n; depth++)
+			n = open_node(p, n, x[depth]);
+		n->self += l->before ? 0 : l->weight;
+		*(l->before ? &n->before : &n->total) += l->weight;
+	}
+	for (; depth; depth--)
+		n = close_node(p, n);
+	sort_children(&p->root);
 }
 
 struct profile_node *profile_root(struct profile *p)
 {
-	struct profile_node *n = &p->root;
+	uint64_t total = 0;
 
-	while (n && !p->sorted) {
-		sort_children(n);
-		if (n->children) {
-			n = n->children;
-			continue;
-		}
-		while (n && !n->next)
-			n = n->parent;
-		n = n ? n->next : NULL;
-	}
-	p->sorted = true;
+	if (p->built)
+		return &p->root;
+	p->built = true;
+	for (size_t i = 0; i < p->lists.len; i++)
+		total += p->lists.data[i].before ? 0 : p->lists.data[i].weight;
+	p->least = !p->narrowest ? 0 : total < p->narrowest ? 1 : total / p->narrowest + 1;
+	vec_push(&p->numbers, 0); /* of empty stacks alone there are none */
+	if (p->lists.len)
+		qsort_r(p->lists.data, p->lists.len, sizeof(struct list), by_numbers, p);
+	build(p);
+	vec_done(&p->lists);
+	vec_done(&p->numbers);
 	return &p->root;
 }
 
-size_t profile_nodes(const struct profile *p)
+bool profile_has_lines(const struct profile *p)
 {
-	return p->nnodes;
+	return p->has_lines;
 }
 
-struct profile *profile_new(void)
+struct profile *profile_new(bool by_line, uint64_t narrowest)
 {
 	struct profile *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		abort();
 	p->arena = arena_new();
+	p->by_line = by_line;
+	p->narrowest = narrowest;
 	p->root.name = "all";
-	p->root.kind = PROFILE_KEY;
+	p->root.kind = FRAME_KIND_KEY;
 	return p;
 }
 
@@ -311,5 +337,8 @@ void profile_free(struct profile *p)
 		return;
 	arena_free(p->arena);
 	free(p->slots);
+	vec_done(&p->shown);
+	vec_done(&p->lists);
+	vec_done(&p->numbers);
 	free(p);
 }

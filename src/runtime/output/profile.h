@@ -6,46 +6,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct image_map;
-struct map_content;
-struct profile;
-struct show;
-struct type;
+#include "recording.h"
 
-/* What a frame is; a language's row comes last. */
-enum profile_kind {
-	PROFILE_KEY,     /* a part of the map's key */
-	PROFILE_NATIVE,
-	PROFILE_INLINED,
-	PROFILE_KERNEL,
-	PROFILE_REASON,  /* why the stack ends */
-#define L(id, stem, builtin, kind, name) PROFILE_##id,
-#include "bpf/languages.def"
-#undef L
-	PROFILE_KIND_MAX
-};
+struct profile;
 
 struct profile_node {
-	const char *name;      /* "read_page", "handler app.py"; safe for a terminal */
-	const char *module;    /* the file's path, or NULL */
-	enum profile_kind kind;
+	const char *name;      /* "read_page", "handler app.py"; safe for a terminal; the recording's */
+	enum frame_kind kind;
+	uint32_t line;         /* of the source; 0: not known, or functions are not split */
 	uint64_t self, total;  /* in the unit of the map's values */
-	struct profile_node *parent, *children, *next; /* the widest child first, once sorted */
+	uint64_t before;       /* the total in what it is compared with */
+	struct profile_node *parent, *children, *next; /* the widest child first */
 	size_t nchildren;
-	void *data;            /* the user's */
+	uint64_t small, small_before; /* totals of children that are too narrow to be nodes.. */
+	size_t nsmall;                /* ..and how many they are */
 };
 
-/* Does the map have stacks in its key, and values that are a width? */
-bool profile_is_map(const struct image_map *m);
-/* A value's width: the sum of an average, the number of values of a histogram. false: it is negative. */
-bool profile_weight(const struct type *t, const uint8_t *value, uint64_t *ret);
-
-struct profile *profile_new(void); /* running out of memory ends the program */
+/* by_line: frames of different lines are different nodes. narrowest: what has less than this part of the whole is no
+ * node; 0: all are nodes. Running out of memory ends the program. */
+struct profile *profile_new(bool by_line, uint64_t narrowest);
 void profile_free(struct profile *p);
-/* Adds the entries from `first` on; under a frame of that name, if it is not NULL. How many were left out,
- * because they are negative. */
-size_t profile_add(struct profile *p, const struct show *s, const struct map_content *c, const char *top);
-/* Once all is added: the root, whose total is everything; sorted by total. */
+/* Adds a map, of each stack the outermost 2,000 frames; under a frame of that name, if it is not NULL. keys: parts
+ * of the key that are no stacks are frames, the outermost. The recording lives as long as the profile. */
+void profile_add(struct profile *p, const struct recording *r, const struct recorded_map *m, const char *top,
+	bool keys);
+/* The same of what it is compared with. */
+void profile_add_before(struct profile *p, const struct recording *r, const struct recorded_map *m,
+	const char *top, bool keys);
+/* Once all is added: the root, whose total is everything. */
 struct profile_node *profile_root(struct profile *p);
-size_t profile_nodes(const struct profile *p);
-const char *profile_kind_name(enum profile_kind k);
+/* Has any frame a line of the source? */
+bool profile_has_lines(const struct profile *p);

@@ -26,8 +26,7 @@ void screen_done(struct screen *s)
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Appends text cut at the width, without its control characters. */
-static void add_cut(struct str *out, const char *text, unsigned width)
+void screen_add_cut(struct str *out, const char *text, unsigned width)
 {
 	mbstate_t state = {};
 	const char *end = text + strlen(text);
@@ -80,7 +79,7 @@ static void add_text(struct screen *s, char *text, struct str *out)
 		if (skipped) {
 			skipped--;
 		} else {
-			add_cut(out, line, s->columns);
+			screen_add_cut(out, line, s->columns);
 			str_addc(out, '\n');
 		}
 		line += n + more;
@@ -107,7 +106,7 @@ static void add_printed(struct screen *s, const struct show *show, const struct 
 static double number_of(const struct type *t, const uint8_t *value)
 {
 	uint64_t v;
-	bool positive = profile_weight(t, value, &v);
+	bool positive = recording_weight_of(t, value, &v);
 
 	return positive ? (double)v : (double)(int64_t)v;
 }
@@ -117,23 +116,52 @@ static bool is_numbers(const struct image_map *m)
 	return m->key && (m->value->kind == TYPE_INT || (m->value->kind == TYPE_AGG && m->value->agg.kind <= AGG_MAX));
 }
 
+struct line { /* of a map of numbers */
+	struct str key;
+	double value;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(str_text(&((const struct line *)a)->key), str_text(&((const struct line *)b)->key));
+}
+
+static bool is_wanted(const struct screen *s, const char *name)
+{
+	return !s->filter || strcasestr(name, s->filter);
+}
+
+static void add_number(const struct screen *s, const struct line *l, double most, struct str *out)
+{
+	str_addf(out, "%14.0f ", l->value);
+	add_bar(out, most > 0 ? l->value / most : 0);
+	str_addc(out, ' ');
+	screen_add_cut(out, str_text(&l->key), s->columns > BAR + 17 ? s->columns - BAR - 17 : 10);
+	str_addc(out, '\n');
+}
+
 /* "value |bar| key", the largest first. */
 static void add_numbers(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
 	double most = c->n ? number_of(c->map->value, c->list[c->n - 1].value) : 0;
+	struct line *lines = calloc(c->n + 1, sizeof(*lines));
+	size_t n = 0;
 
-	for (size_t k = 0; k < c->n && k < s->rows; k++) {
-		const struct map_entry *e = &c->list[c->n - 1 - k];
-		struct str key = {};
-
-		show_value(show, c->map->key, e->key, &key);
-		str_addf(out, "%14.0f ", number_of(c->map->value, e->value));
-		add_bar(out, most > 0 ? number_of(c->map->value, e->value) / most : 0);
-		str_addc(out, ' ');
-		add_cut(out, str_text(&key), s->columns > BAR + 17 ? s->columns - BAR - 17 : 10);
-		str_addc(out, '\n');
-		str_done(&key);
+	for (size_t k = c->n; lines && k-- > 0 && (s->by_name || n < s->rows);) {
+		show_value(show, c->map->key, c->list[k].key, &lines[n].key);
+		lines[n].value = number_of(c->map->value, c->list[k].value);
+		if (is_wanted(s, str_text(&lines[n].key)))
+			n++;
+		else
+			str_clear(&lines[n].key);
 	}
+	if (s->by_name)
+		qsort(lines, n, sizeof(*lines), by_key);
+	for (size_t k = 0; k < n && k < s->rows; k++)
+		add_number(s, &lines[k], most, out);
+	for (size_t k = 0; lines && k <= c->n; k++)
+		str_done(&lines[k].key);
+	free(lines);
 }
 
 /* ---- stacks -------------------------------------------------------------- */
@@ -183,14 +211,48 @@ static void add_branch_line(struct tree *t, const struct profile_node *n, unsign
 	str_addf(t->out, "%s%6.1f %% ", at ? "\033[7m" : "", 100.0 * (double)n->total / (double)t->whole);
 	add_bar(t->out, (double)n->total / (double)t->whole);
 	str_addf(t->out, " %*s%c ", 2 * (int)(depth < 20 ? depth : 20), "", mark);
-	add_cut(t->out, n->name, s->columns > used + 10 ? s->columns - used : 10);
+	screen_add_cut(t->out, n->name, s->columns > used + 10 ? s->columns - used : 10);
 	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
 }
 
-static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth)
+/* Is it wanted, or anything below it? */
+static bool has_wanted(const struct screen *s, const struct profile_node *n)
+{
+	if (is_wanted(s, n->name))
+		return true;
+	for (const struct profile_node *c = n->children; c; c = c->next)
+		if (has_wanted(s, c))
+			return true;
+	return false;
+}
+
+static int node_by_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct profile_node *const *)a)->name, (*(const struct profile_node *const *)b)->name);
+}
+
+static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all);
+
+/* all: the filter is for what is above. */
+static void add_children(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
+{
+	_cleanup_(freep) const struct profile_node **list = calloc(n->nchildren + 1, sizeof(*list));
+	size_t len = 0;
+
+	for (const struct profile_node *c = n->children; list && c && len < n->nchildren; c = c->next)
+		if (all || has_wanted(t->screen, c))
+			list[len++] = c;
+	if (len && t->screen->by_name)
+		qsort(list, len, sizeof(*list), node_by_name);
+	for (size_t i = 0; i < len; i++)
+		add_branch(t, list[i], branch_id(id, list[i]), depth, all || is_wanted(t->screen, list[i]->name));
+}
+
+static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
 {
 	struct screen *s = t->screen;
-	bool wide = n->total >= t->whole / NARROW;
+	/* What is looked for is seen. */
+	bool wide = n->total >= t->whole / NARROW || (s->filter && !all);
 	bool open = wide != (find_toggled(s, id) < s->toggled.len);
 
 	if (s->lines >= t->first && s->lines < t->first + s->rows)
@@ -199,31 +261,32 @@ static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id
 		s->under_cursor = id;
 	s->lines++;
 	/* A chain of calls that branches nowhere is not indented. */
-	for (const struct profile_node *c = open ? n->children : NULL; c; c = c->next)
-		add_branch(t, c, branch_id(id, c), depth + (n->nchildren > 1));
+	if (open)
+		add_children(t, n, id, depth + (n->nchildren > 1), all);
 }
 
 static void add_stacks(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
-	struct profile *p = profile_new();
+	struct profile *p = profile_new(false, 0);
+	struct recording *r = recording_new();
 	struct tree t = {.screen = s, .out = out};
 	const struct profile_node *root;
 
-	profile_add(p, show, c, NULL);
+	profile_add(p, r, recording_add(r, show, c), NULL, true);
 	root = profile_root(p);
 	t.whole = root->total ? root->total : 1;
 	t.first = s->has_keys && s->cursor >= s->rows ? s->cursor - s->rows + 1 : 0;
 	s->lines = 0;
-	for (const struct profile_node *n = root->children; n; n = n->next)
-		add_branch(&t, n, branch_id(0, n), 0);
+	add_children(&t, root, 0, 0, !s->filter);
 	if (s->lines && s->cursor >= s->lines)
 		s->cursor = s->lines - 1;
 	profile_free(p);
+	recording_free(r);
 }
 
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
-	if (profile_is_map(c->map))
+	if (recording_takes(c->map))
 		add_stacks(s, show, c, out);
 	else if (is_numbers(c->map))
 		add_numbers(s, show, c, out);

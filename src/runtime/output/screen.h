@@ -19,11 +19,15 @@ struct screen { /* zeroed, then */
 	uint64_t under_cursor;  /* out: the branch */
 	VEC(uint64_t) toggled;  /* branches that are not folded, or unfolded, as by default */
 	bool has_keys;          /* there is a cursor */
+	bool by_name;           /* sorted by keys and functions, not by value */
+	const char *filter;     /* only what has that in its name, whatever the case; NULL: all */
 };
 
 void screen_done(struct screen *s);
 /* Appends the map's lines, each ending in "\n" and no wider than the terminal. */
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out);
+/* Appends text cut at the width, in columns, without its control characters. */
+void screen_add_cut(struct str *out, const char *text, unsigned width);
 /* To the terminal's other screen, without a cursor, or back. */
 void screen_switch(bool other);
 /* Writes the lines over what the screen had. */

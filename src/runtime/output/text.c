@@ -15,11 +15,6 @@
 #include "runtime/maps.h"
 #include "runtime/show.h"
 
-enum {
-	HOTTEST = 10,   /* functions in a table */
-	FEW_STACKS = 5, /* are looked at as they stand */
-};
-
 /* ---- values ------------------------------------------------------------- */
 
 static void add_int(struct str *out, bool is_signed, uint64_t v, int64_t div)
@@ -65,6 +60,14 @@ static void show_agg(const struct type *t, const uint8_t *value, int64_t div, st
 	case AGG_TSERIES: /* see add_value() */
 		break;
 	}
+}
+
+void text_number(const struct type *t, const uint8_t *value, int64_t div, struct str *out)
+{
+	if (t->kind == TYPE_AGG)
+		show_agg(t, value, div, out);
+	else
+		add_int(out, t->is_signed, *(const uint64_t *)value, div);
 }
 
 static bool is_hist(const struct type *t)
@@ -182,27 +185,45 @@ static void add_entry(const struct show *s, const struct map_content *c, const s
 
 /* ---- shares, for a person ----------------------------------------------- */
 
+bool text_has_shares(const struct type *t)
+{
+	return t->kind == TYPE_AGG && t->agg.kind != AGG_MIN && t->agg.kind != AGG_MAX && t->agg.kind < AGG_HIST;
+}
+
+/* Of an average its sum. */
+static double part_of(const struct map_content *c, size_t i)
+{
+	const struct type *t = c->map->value;
+	bool is_sum = t->agg.kind == AGG_AVG || t->agg.kind == AGG_STATS;
+	uint64_t v = ((const uint64_t *)c->list[i].value)[is_sum];
+
+	return t->is_signed && t->agg.kind != AGG_COUNT ? (double)(int64_t)v : (double)v;
+}
+
 /* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
 static double total_of(const struct map_content *c)
 {
 	const struct type *t = c->map->value;
 	double sum = 0;
 
-	if (!type_has(c->map->key, TYPE_STACK) || t->kind != TYPE_AGG || t->agg.kind > AGG_SUM)
+	if (!type_has(c->map->key, TYPE_STACK) || !text_has_shares(t))
 		return 0;
-	for (size_t i = 0; i < c->n; i++) {
-		uint64_t v = *(const uint64_t *)c->list[i].value;
-
-		sum += t->is_signed ? (double)(int64_t)v : (double)v;
-	}
+	for (size_t i = 0; i < c->n; i++)
+		sum += part_of(c, i);
 	return sum > 0 ? sum : 0;
 }
 
 static double share_of(const struct map_content *c, size_t i, double total)
 {
-	uint64_t v = *(const uint64_t *)c->list[i].value;
+	return 100 * part_of(c, i) / total;
+}
 
-	return 100 * (c->map->value->is_signed ? (double)(int64_t)v : (double)v) / total;
+void text_total(const char *name, double total, size_t n, size_t first, double left_out, FILE *out)
+{
+	fprintf(out, "\n@%s: %.0f in %zu stack%s", name, total, n, n == 1 ? "" : "s");
+	if (first)
+		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", first, left_out);
+	fputc('\n', out);
 }
 
 static void print_total(const struct map_content *c, double total, FILE *out)
@@ -211,11 +232,7 @@ static void print_total(const struct map_content *c, double total, FILE *out)
 
 	for (size_t i = 0; i < c->first; i++)
 		left_out += share_of(c, i, total);
-	fprintf(out, "\n@%s: %.0f in %zu stack%s", c->map->name, total / (c->div > 1 ? c->div : 1), c->n,
-		c->n == 1 ? "" : "s");
-	if (c->first)
-		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", c->first, left_out);
-	fputc('\n', out);
+	text_total(c->map->name, total / (c->div > 1 ? c->div : 1), c->n, c->first, left_out, out);
 }
 
 static void print_hottest(const struct show *s, const struct map_content *c, double total, FILE *out)
@@ -229,8 +246,52 @@ static void print_hottest(const struct show *s, const struct map_content *c, dou
 		hottest_add(h, &l, share_of(c, i, total));
 		frames_done(&l);
 	}
-	hottest_print(h, HOTTEST, out);
+	hottest_print(h, TEXT_HOTTEST, out);
 	hottest_free(h);
+}
+
+/* ---- numbers, for a person ----------------------------------------------- */
+
+enum { TABLE_WIDTH = 76 };
+
+/* A line for each key, and a number at its end. */
+static bool is_table(const struct image_map *m)
+{
+	return m->key && is_number(m->value) && !type_has(m->key, TYPE_STACK);
+}
+
+/* Of UTF-8, whose characters are taken for one column each. */
+static size_t columns_of(const struct str *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		n += (text->data[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* The numbers below one another; keys that are much longer than the others push theirs aside. */
+static void print_table(const struct show *s, const struct map_content *c, FILE *out)
+{
+	size_t widest = 0;
+
+	for (int prints = 0; prints < 2; prints++)
+		for (size_t i = c->first; i < c->n; i++) {
+			struct str key = {}, value = {};
+			size_t used, pad;
+
+			str_addf(&key, "@%s", c->map->name);
+			add_key(s, c->map->key, &c->list[i], &key);
+			add_value(s, c, &c->list[i], &value);
+			used = columns_of(&key) + columns_of(&value);
+			pad = used < widest ? widest - used : 0;
+			if (!prints)
+				widest = used > widest && used <= TABLE_WIDTH ? used : widest;
+			else
+				fprintf(out, "%s: %*s%s\n", str_text(&key), (int)pad, "", str_text(&value));
+			str_done(&key);
+			str_done(&value);
+		}
 }
 
 /* ---- the row ------------------------------------------------------------ */
@@ -239,6 +300,10 @@ void text_map(const struct show *s, const struct map_content *c, bool shares, FI
 {
 	double total = shares && !is_folded(c->map) ? total_of(c) : 0;
 
+	if (shares && is_table(c->map)) {
+		print_table(s, c, out);
+		return;
+	}
 	for (size_t i = c->first; i < c->n; i++) {
 		struct str text = {};
 
@@ -249,7 +314,7 @@ void text_map(const struct show *s, const struct map_content *c, bool shares, FI
 	if (!total)
 		return;
 	print_total(c, total, out);
-	if (c->n > FEW_STACKS)
+	if (c->n > TEXT_FEW_STACKS)
 		print_hottest(s, c, total, out);
 }
 
@@ -302,4 +367,5 @@ const struct output output_text = {
 	.map = print_map,
 	.event = output_event_log,
 	.end = print_end,
+	.render = text_recorded,
 };

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* functions.c - see functions.h. Functions have one number by their name; two recordings number texts by themselves,
+ * so all are numbered anew. */
+#include "functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct functions {
+	struct recording *texts; /* has names alone */
+	VEC(struct function_total) list;
+	uint64_t entries;        /* counted so far */
+};
+
+/* A recording whose entries are counted. */
+struct counting {
+	struct functions *functions;
+	const struct recording *recording;
+	uint32_t *number; /* of a text: index into list + 1; 0: not known yet */
+	bool before;
+};
+
+static size_t number_of(struct counting *c, uint32_t text, enum frame_kind kind)
+{
+	struct functions *f = c->functions;
+	size_t n;
+
+	if (c->number[text])
+		return c->number[text] - 1;
+	n = recording_add_text(f->texts, recording_name(c->recording, text));
+	if (n == f->list.len)
+		vec_push(&f->list, (struct function_total){.name = recording_text(c->recording, text), .kind = kind});
+	c->number[text] = (uint32_t)n + 1;
+	return n;
+}
+
+static void count(struct counting *c, size_t n, uint64_t weight, bool self)
+{
+	struct function_total *t = &c->functions->list.data[n];
+
+	if (self)
+		*(c->before ? &t->self_before : &t->self) += weight;
+	if (t->entry == c->functions->entries)
+		return;
+	t->entry = c->functions->entries;
+	*(c->before ? &t->total_before : &t->total) += weight;
+}
+
+/* The kernel's frames are called from the user's. */
+static void count_entry(struct counting *c, const struct recorded_map *m, const struct recorded_entry *e)
+{
+	const struct recorded_part *parts = c->recording->parts.data + e->parts;
+	bool self = true;
+
+	c->functions->entries++;
+	for (int kernel = 1; kernel >= 0; kernel--)
+		for (unsigned i = m->ncolumns; i-- > 0;) {
+			if (!m->columns[i].is_stack || m->columns[i].is_kernel != kernel)
+				continue;
+			for (uint32_t k = 0; k < parts[i].n; k++, self = false) {
+				const struct recorded_frame *f = &c->recording->frames.data[
+					c->recording->ids.data[parts[i].first + k]];
+
+				count(c, number_of(c, f->function, f->kind), e->weight, self);
+			}
+		}
+}
+
+static void count_map(struct functions *f, const struct recording *r, const struct recorded_map *m, bool before)
+{
+	struct counting c = {f, r, calloc(r->texts.len + 1, sizeof(uint32_t)), before};
+
+	if (!c.number)
+		abort();
+	for (size_t i = 0; i < m->entries.len; i++)
+		count_entry(&c, m, &m->entries.data[i]);
+	free(c.number);
+}
+
+struct functions *functions_new(const struct recording *r, const struct recorded_map *m)
+{
+	struct functions *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		abort();
+	f->texts = recording_new();
+	count_map(f, r, m, false);
+	return f;
+}
+
+void functions_add_before(struct functions *f, const struct recording *r, const struct recorded_map *m)
+{
+	count_map(f, r, m, true);
+}
+
+void functions_free(struct functions *f)
+{
+	if (!f)
+		return;
+	recording_free(f->texts);
+	vec_done(&f->list);
+	free(f);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct function_total *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+void functions_sort(struct functions *f)
+{
+	if (f->list.len)
+		qsort(f->list.data, f->list.len, sizeof(*f->list.data), by_total);
+}
+
+size_t functions_count(const struct functions *f)
+{
+	return f->list.len;
+}
+
+const struct function_total *functions_at(const struct functions *f, size_t i)
+{
+	return &f->list.data[i];
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/* view.c - maps on a terminal, with keys. */
+#include "view.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/image.h"
+#include "output.h"
+#include "pack.h"
+#include "recording.h"
+#include "runtime/show.h"
+#include "runtime/why.h"
+
+void view_open(struct view *v, bool signals)
+{
+	struct termios raw;
+
+	screen_switch(true);
+	v->has_keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &v->old);
+	if (!v->has_keys)
+		return;
+	raw = v->old;
+	raw.c_iflag &= ~(tcflag_t)IXON;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | (signals ? 0 : ISIG));
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+void view_close(struct view *v)
+{
+	screen_switch(false);
+	if (v->has_keys)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &v->old);
+	for (size_t i = 0; i < v->maps.len; i++) {
+		map_content_done(&v->maps.data[i].content);
+		screen_done(&v->maps.data[i].screen);
+	}
+	vec_done(&v->maps);
+	str_done(&v->typed);
+	str_done(&v->filter);
+	str_done(&v->note);
+}
+
+struct map_content *view_content(struct view *v, const char *name)
+{
+	for (size_t i = 0; i < v->maps.len; i++)
+		if (!strcmp(v->maps.data[i].name, name)) {
+			map_content_done(&v->maps.data[i].content);
+			v->maps.data[i].content = (struct map_content){};
+			return &v->maps.data[i].content;
+		}
+	vec_push(&v->maps, (struct view_map){.name = name});
+	return &v->maps.data[v->maps.len - 1].content;
+}
+
+/* ---- drawing ------------------------------------------------------------- */
+
+static void add_state(const struct view *v, const struct view_map *m, struct str *out)
+{
+	bool folds = m && m->content.map && recording_takes(m->content.map);
+
+	str_addf(out, "%s%s%s%s", v->frozen ? "(paused)  " : "", v->filter.len ? "filter: " : "",
+		str_text(&v->filter), v->filter.len ? "  " : "");
+	if (v->has_keys)
+		str_addf(out, "%s%sp: pause  s: by %s  /: filter  w: save  q: %s",
+			folds ? "up, down, space: fold  " : "",
+			v->maps.len > 1 ? "tab: next map  " : "", v->by_name ? "value" : "name", v->leave);
+}
+
+/* The first line. */
+static void add_help(const struct view *v, const struct view_map *m, unsigned columns, struct str *out)
+{
+	const char *name = m && v->maps.len == 1 ? m->name : "";
+	unsigned used = (unsigned)strlen(name) + 2;
+	struct str text = {};
+
+	if (v->typing != VIEW_KEYS)
+		str_addf(&text, "%s %s", v->typing == VIEW_FILTER ? "filter:" : "save as (x.svg, x.html, x.json ..):",
+			str_text(&v->typed));
+	else if (v->note.len)
+		str_add(&text, str_text(&v->note));
+	else
+		add_state(v, m, &text);
+	if (*name)
+		str_addf(out, "\033[1m%s\033[0m  ", name);
+	screen_add_cut(out, str_text(&text), *name && used < columns ? columns - used : columns);
+	str_addc(out, '\n');
+	str_done(&text);
+}
+
+void view_draw(struct view *v, unsigned columns, unsigned rows)
+{
+	struct str lines = {};
+	unsigned n = (unsigned)v->maps.len, left = rows > 2 ? rows - 2 : 1;
+
+	add_help(v, v->current < v->maps.len ? &v->maps.data[v->current] : NULL, columns, &lines);
+	for (size_t i = 0; i < n; i++) {
+		struct view_map *m = &v->maps.data[i];
+
+		m->screen.columns = columns;
+		m->screen.rows = n == 1 ? left : left / n > 2 ? left / n - 1 : 1;
+		m->screen.has_keys = v->has_keys && i == v->current;
+		m->screen.by_name = v->by_name;
+		m->screen.filter = v->filter.len ? str_text(&v->filter) : NULL;
+		if (n > 1)
+			str_addf(&lines, "%s%s\033[0m\n", m->screen.has_keys ? "\033[1;4m" : "\033[1m", m->name);
+		if (m->content.map)
+			screen_map(&m->screen, v->show, &m->content, &lines);
+	}
+	screen_put(&lines);
+	str_done(&lines);
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+/* false: see errno. */
+static bool write_maps(struct view *v, const char *path, FILE *file)
+{
+	struct out o = {.output = output_by_file(path), .show = v->show};
+	bool ok;
+
+	o.file = pack_write(output_pack(o.output, path), file);
+	if (!o.file)
+		return false;
+	for (size_t i = 0; i < v->maps.len; i++)
+		if (v->maps.data[i].content.map)
+			o.output->map(&o, &v->maps.data[i].content);
+	if (o.output->finish)
+		o.output->finish(&o);
+	ok = !fflush(o.file) && !ferror(o.file);
+	return !fclose(o.file) && ok;
+}
+
+/* In the format that the file's name says: x.svg, x.html, x.json.gz..; else as text. */
+static void save(struct view *v)
+{
+	const char *path = str_text(&v->typed);
+	FILE *file = fopen(path, "we");
+	bool ok = file && write_maps(v, path, file);
+	int error = errno;
+
+	ok &= file && !fclose(file);
+	str_clear(&v->note);
+	if (ok)
+		str_addf(&v->note, "%s: written", path);
+	else
+		str_addf(&v->note, "cannot write %s: %s", path, why_errno(-error));
+}
+
+static void end_typing(struct view *v)
+{
+	if (v->typing == VIEW_FILTER) {
+		str_clear(&v->filter);
+		str_add(&v->filter, str_text(&v->typed));
+	} else if (v->typed.len) {
+		save(v);
+	}
+	v->typing = VIEW_KEYS;
+}
+
+static void type(struct view *v, const char *key)
+{
+	if (strchr("\r\n", key[0]))
+		end_typing(v);
+	else if (key[0] == '\033')
+		v->typing = VIEW_KEYS;
+	else if (strchr("\177\b", key[0]) && v->typed.len)
+		v->typed.data[--v->typed.len] = 0;
+	else if ((unsigned char)key[0] >= ' ' && key[0] != '\177')
+		str_addc(&v->typed, key[0]);
+}
+
+static void move(struct view *v, int by)
+{
+	struct screen *s = &v->maps.data[v->current].screen;
+
+	if (by < 0 && s->cursor)
+		s->cursor--;
+	else if (by > 0 && s->cursor + 1 < s->lines)
+		s->cursor++;
+}
+
+static void begin_typing(struct view *v, enum view_typing what)
+{
+	v->typing = what;
+	str_clear(&v->typed);
+}
+
+static void on_key(struct view *v, const char *key)
+{
+	if (strchr("qQ\003\004", key[0]) || !strcmp(key, "\033"))
+		v->left = true;
+	else if (key[0] == 'p' || key[0] == 'f')
+		v->frozen = !v->frozen;
+	else if (key[0] == 's')
+		v->by_name = !v->by_name;
+	else if (key[0] == '/')
+		begin_typing(v, VIEW_FILTER);
+	else if (key[0] == 'w')
+		begin_typing(v, VIEW_SAVE);
+	else if (!v->maps.len)
+		return;
+	else if (key[0] == '\t')
+		v->current = (v->current + 1) % v->maps.len;
+	else if (!strcmp(key, "\033[A") || !strcmp(key, "\033OA") || key[0] == 'k')
+		move(v, -1);
+	else if (!strcmp(key, "\033[B") || !strcmp(key, "\033OB") || key[0] == 'j')
+		move(v, 1);
+	else if (strchr(" \r\n", key[0]) || !strcmp(key, "\033[C") || !strcmp(key, "\033[D"))
+		screen_toggle(&v->maps.data[v->current].screen);
+}
+
+enum { KEY_MS = 20 }; /* within which the bytes of a key come */
+
+static bool has_input(int timeout_ms)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&p, 1, timeout_ms) > 0;
+}
+
+/* One key: an arrow is three bytes. false: the terminal has gone. */
+static bool read_key(char key[4])
+{
+	size_t n = read(STDIN_FILENO, key, 1) == 1;
+
+	while (n && n < 3 && key[0] == '\033' && (n == 1 || strchr("[O", key[1])) && has_input(KEY_MS) &&
+		read(STDIN_FILENO, key + n, 1) == 1)
+		n++;
+	key[n] = 0;
+	return n;
+}
+
+/* What is typed behind the key that leaves is not for the view. */
+void view_keys(struct view *v)
+{
+	char key[4];
+
+	str_clear(&v->note);
+	do {
+		if (!read_key(key))
+			v->left = true;
+		else if (v->typing != VIEW_KEYS)
+			type(v, key);
+		else
+			on_key(v, key);
+	} while (!v->left && has_input(0));
+}

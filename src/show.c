@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* show.c - strata show: options to a picture of a recording. */
+#include "show.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "runtime/libraries.h"
+#include "runtime/output/output.h"
+#include "runtime/output/pack.h"
+#include "runtime/output/recording.h"
+#include "runtime/output/recording_read.h"
+#include "runtime/output/stream.h"
+#include "runtime/why.h"
+
+struct showing {
+	const char *file, *before, *output;
+	const struct output *format;
+	struct picture picture;
+	struct libraries libraries; /* --hide, --only */
+};
+
+/* val: the short one's letter, or one that has none. */
+static const struct show_option {
+	const char *name;
+	int val;
+	bool has_short;
+	const char *arg, *help;
+} rows[] = {
+	{"format", 'f', true, "FORMAT", "write in this format; else what the name of -o says, or text"},
+	{"output", 'o', true, "FILE", "write to FILE, not to stdout"},
+	{"diff", 'd', false, "BEFORE", "what FILE has changed since this recording: red is more, blue is less"},
+	{"top", 'n', true, "N", "text: print the N largest entries of each map"},
+	{"hide", 'H', false, "PATTERN", "leave out frames of libraries whose path or name matches"},
+	{"only", 'O', false, "PATTERN", "leave out the frames of all other libraries"},
+	{"lines", 'l', false, NULL, "split functions by line"},
+	{"labels", 'L', false, NULL, "parts of keys that are no stacks are no frames"},
+	{"frames", 'F', false, NULL, "they are frames in pprof, too"},
+	{"help", 'h', true, NULL, "print this help"},
+};
+
+static void help(FILE *out)
+{
+	fputs("Usage: strata show FILE [OPTIONS]\n\n"
+	      "FILE is a recording, of strata -o x.json, x.json.gz, x.json.zst, or what -f json wrote; - is stdin.\n\n",
+		out);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%c%c%c --%s%s%s", rows[i].has_short ? '-' : ' ',
+			rows[i].has_short ? rows[i].val : ' ', rows[i].has_short ? ',' : ' ', rows[i].name,
+			rows[i].arg ? " " : "", rows[i].arg ? rows[i].arg : "");
+		fprintf(out, "  %-24s %s\n", name, rows[i].help);
+	}
+	fputs("\nFormats:\n", out);
+	for (const struct output *const *o = outputs; *o; o++)
+		if ((*o)->render)
+			fprintf(out, "  %-24s %s\n", (*o)->name, (*o)->help);
+}
+
+void show_complete(const char *text, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strncmp(text, "--", 2) && !strncmp(rows[i].name, text + 2, strlen(text + 2)))
+			fprintf(out, "--%s\t%s\n", rows[i].name, rows[i].help);
+}
+
+static bool usage(const char *what, const char *arg)
+{
+	log_error("%s%s%s", what, arg ? " " : "", arg ? arg : "");
+	log_hint("strata show -h lists the options");
+	return false;
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+static bool set_format(struct showing *s, const char *name)
+{
+	const char *near;
+
+	s->format = output_by_name(name);
+	if (s->format && !s->format->render && !strcmp(name, "json"))
+		s->format = output_by_name("recording");
+	if (s->format && s->format->render)
+		return true;
+	near = output_nearest(name);
+	log_error("unknown format: %s", name);
+	log_hint(near ? "did you mean %s? strata show -h lists them" : "strata show -h lists them", near);
+	return false;
+}
+
+static bool set_top(struct showing *s, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	s->picture.top = n;
+	return (!*end && n >= 1 && n <= INT_MAX) || usage("--top needs a number of entries, 1 or more, not", text);
+}
+
+static bool set_option(struct showing *s, int c, const char *word)
+{
+	switch (c) {
+	case 'd':
+		s->before = optarg;
+		return true;
+	case 'f':
+		return set_format(s, optarg);
+	case 'F':
+		s->picture.frames = true;
+		return true;
+	case 'l':
+		s->picture.lines = true;
+		return true;
+	case 'L':
+		s->picture.labels = true;
+		return true;
+	case 'n':
+		return set_top(s, optarg);
+	case 'o':
+		s->output = optarg;
+		return true;
+	case 'H':
+		vec_push(&s->libraries.hidden, optarg);
+		return true;
+	case 'O':
+		vec_push(&s->libraries.only, optarg);
+		return true;
+	default:
+		return usage(optopt ? "this option needs an argument:" : "unknown option:", word);
+	}
+}
+
+static bool read_options(struct showing *s, int argc, char **argv)
+{
+	struct option longs[ARRAY_SIZE(rows) + 1] = {};
+	int c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		longs[i] = (struct option){
+			rows[i].name, rows[i].arg ? required_argument : no_argument, NULL, rows[i].val};
+	opterr = 0; /* the complaint is ours */
+	while ((c = getopt_long(argc, argv, "f:o:n:h", longs, NULL)) != -1) {
+		if (c == 'h') {
+			help(stdout);
+			exit(0);
+		}
+		if (!set_option(s, c, argv[optind - 1]))
+			return false;
+	}
+	if (optind + 1 != argc)
+		return usage(optind < argc ? "show takes one file; to compare two: strata show NEW --diff" :
+			"show takes the file of a recording", optind < argc ? argv[optind + 1] : NULL);
+	s->file = argv[optind];
+	if (!s->format)
+		s->format = output_by_file(s->output);
+	if (!s->format->render)
+		return set_format(s, s->format->name);
+	if (s->before && !s->format->compares) {
+		log_error("-f %s cannot show a difference", s->format->name);
+		log_hint("-f svg and -f html can");
+		return false;
+	}
+	return true;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static struct recording *read_file(const char *path)
+{
+	bool is_stdin = !strcmp(path, "-");
+	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : pack_read(fd);
+	struct recording *r;
+
+	if (!f) {
+		log_error("cannot read %s: %s", path, why_errno(-errno));
+		return NULL;
+	}
+	r = recording_read(f, is_stdin ? "the standard input" : path);
+	fclose(f);
+	return r;
+}
+
+static bool has_stacks(const struct recording *r, const char *path)
+{
+	for (size_t i = 0; i < r->maps.len; i++)
+		if (r->maps.data[i]->total)
+			return true;
+	log_error("%s: there is no stack in it", path);
+	log_hint("strata -o x.json records maps keyed by stacks, as @[ustack] = count()");
+	return false;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static int render(const struct showing *s, struct stream *stream)
+{
+	FILE *file = pack_write(output_pack(s->format, s->output), stream_file(stream));
+	int r = file ? s->format->render(&s->picture, file) : -ENOMEM;
+
+	if (file && fclose(file) && !r)
+		r = -EIO;
+	if (r)
+		log_error("cannot make %s: %s", s->format->name, why_errno(r));
+	return r;
+}
+
+static int write_picture(struct showing *s)
+{
+	struct stream *stream = NULL;
+	int r = stream_open(s->output, &stream), code;
+
+	if (r) {
+		log_error("cannot write %s: %s", s->output ? s->output : "the output", why_errno(r));
+		return 1;
+	}
+	s->picture.terminal = isatty(stream_fd(stream));
+	r = render(s, stream);
+	code = stream_close(stream);
+	return code ? code : r ? 1 : 0;
+}
+
+static int show(struct showing *s)
+{
+	struct recording *recording = read_file(s->file), *before = NULL;
+	bool ok = recording;
+	int code = 1;
+
+	if (ok && s->before)
+		ok = (before = read_file(s->before)) != NULL;
+	if (ok && s->format != outputs[0])
+		ok = has_stacks(recording, s->file) && (!before || has_stacks(before, s->before));
+	if (ok) {
+		recording_hide(recording, &s->libraries);
+		if (before)
+			recording_hide(before, &s->libraries);
+		if (before)
+			recording_pair(recording, before);
+		s->picture.recording = recording;
+		s->picture.before = before;
+		code = write_picture(s);
+	}
+	recording_free(recording);
+	recording_free(before);
+	return code;
+}
+
+int show_main(int argc, char **argv)
+{
+	struct showing s = {};
+	int code = read_options(&s, argc, argv) ? show(&s) : 1;
+
+	libraries_done(&s.libraries);
+	return code;
+}
