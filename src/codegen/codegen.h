@@ -19,6 +19,8 @@ struct codegen_options {
 	uint64_t wall_ns;   /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	unsigned ncpus;     /* possible CPUs */
 	bool no_cookies;    /* the kernel has no attach cookies */
+	bool all_processes; /* -p and -c leave out no event: the script asks by `traced` */
+	bool counts;        /* events are counted: see bpf/lib/events.bpf.c */
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */

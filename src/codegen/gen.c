@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/invariant.h"
 #include "base/owner.h"
+#include "bpf/lib/who.h"
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
 #include "codegen/link.h"
@@ -61,6 +62,8 @@ uint32_t gen_mem_take(struct gen *g, uint32_t size)
 	g->mem_top += (size + 7) & ~7u;
 	if (g->mem_top > g->mem_max)
 		g->mem_max = g->mem_top;
+	if (g->mem_top > g->mem_most)
+		g->mem_most = g->mem_top;
 	return at;
 }
 
@@ -131,6 +134,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
 		if (!strcmp(name, deep[i].name))
 			calls = deep[i].calls;
+	g->mem_slot |= calls > 1;
 	gen_check_calls(g, calls);
 	return ir_library(g->ir, name, params, sizes, args, n);
 }
@@ -299,20 +303,33 @@ static void count_object(struct gen *g, struct ir_block *out)
 	gen_call(g, BPF_FUNC_seq_write, 3, file, byte, ir_int(g->ir, 1));
 }
 
+struct ir *gen_wanted_ids(struct gen *g)
+{
+	return ir_library_u64(g->ir, g->opt->pid_tree ? "tree_ids" : "wanted_ids");
+}
+
 /* Leaves the program after the end of the script, and for processes that -p or -c leaves out: see
  * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
 {
-	const char *filter = g->provider->any_process ? "is_running" :
-		g->opt->pid_tree ? "in_tree" : "is_wanted";
+	bool any = g->provider->any_process || g->opt->all_processes;
 	struct ir_block *wanted;
+	struct ir *ids, *go_on;
 
 	if (g->provider->ctx == CTX_ITER)
 		count_object(g, out);
 	if (g->provider->run != RUN_ATTACHED)
 		return;
 	wanted = ir_block(g->ir, "wanted");
-	ir_branch(g->ir, gen_library(g, filter, NULL, NULL, NULL, 0), wanted, out);
+	if (any) {
+		go_on = gen_library(g, "is_running", NULL, NULL, NULL, 0);
+	} else {
+		ids = gen_wanted_ids(g);
+		g->fn.ids = ir_alloca(g->ir, 8);
+		ir_store(g->ir, g->fn.ids, 0, 8, ids);
+		go_on = ir_compare(g->ir, IR_NE, ids, ir_int(g->ir, UNWANTED));
+	}
+	ir_branch(g->ir, go_on, wanted, out);
 	ir_at(g->ir, wanted);
 }
 
@@ -329,6 +346,21 @@ static void gen_predicate(struct gen *g)
 	gen_release(g, mark);
 }
 
+enum { ON_STACK_MAX = 128 };
+
+/* Taking a slot and giving it back costs some 30 ns. But functions find it by its number, those that call
+ * others need the stack themselves, and at a place that is not constant the verifier takes a slot's memory
+ * for one piece, and the stack's not. */
+static bool is_on_stack(const struct gen *g)
+{
+	return g->mem_used && !g->mem_slot && !g->has_bodies && g->mem_most <= ON_STACK_MAX;
+}
+
+static bool needs_slot(const struct gen *g)
+{
+	return g->mem_used && !is_on_stack(g);
+}
+
 /* The prologue takes the scratch slot. It is generated last, since only then it is known whether the
  * program needs one. */
 static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_block *out)
@@ -336,7 +368,12 @@ static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_blo
 	struct ir_block *taken, *ready;
 	struct ir *slot, *mem, *key;
 
-	if (!g->mem_used) {
+	if (is_on_stack(g)) {
+		mem = ir_alloca(g->ir, g->mem_most);
+		gen_zero(g, mem, (g->mem_most + 7) & ~7u); /* before 6.3 kernels read only what was written */
+		ir_set_ptr(g->ir, g->fn.mem_ptr, mem);
+	}
+	if (!needs_slot(g)) {
 		ir_jump(g->ir, body);
 		return;
 	}
@@ -360,7 +397,7 @@ static void scratch_epilogue(struct gen *g)
 	static const char *const params[] = {"int"};
 	struct ir *slot;
 
-	if (!g->mem_used)
+	if (!needs_slot(g))
 		return;
 	slot = gen_slot(g);
 	gen_library(g, "scratch_give", params, NULL, &slot, 1);
@@ -374,7 +411,8 @@ static void gen_program(struct gen *g, const char *name)
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
 	g->mem_top = g->mem_kept = 0;
-	g->mem_used = g->mem_full = false;
+	g->mem_most = 0;
+	g->mem_used = g->mem_slot = g->mem_full = false;
 	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
@@ -390,6 +428,8 @@ static void gen_program(struct gen *g, const char *name)
 	ir_at(g->ir, body);
 	make_vars(g);
 	gen_predicate(g);
+	if (g->opt->counts && g->provider->run == RUN_ATTACHED && !g->provider->any_process)
+		gen_library(g, "count_event", NULL, NULL, NULL, 0);
 	gen_stmts(g, g->probe->body);
 	ir_jump(g->ir, g->fn.leave);
 	ir_at(g->ir, g->fn.leave);
@@ -547,11 +587,13 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[9 + FRAME_LANGS];
+	struct bpf_blob blobs[10 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
 	blobs[n++] = (struct bpf_blob){"lib", bpf_obj_lib, bpf_obj_lib_size};
+	if (g->opt->counts)
+		blobs[n++] = (struct bpf_blob){"events", bpf_obj_events, bpf_obj_events_size};
 	if (g->opt->pid_tree)
 		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
 	if (g->img->kernel_stacks || g->img->grows)

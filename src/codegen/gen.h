@@ -5,7 +5,8 @@
  * (type_in_memory()) is a pointer to its bytes; gen_into() makes it at a given address.
  *
  * Temporary memory is in the program's scratch slot (a CPU has one for each level of nesting, see
- * bpf/lib/lib.bpf.c); if small, on the BPF stack. Both are free again when the statement ends. */
+ * bpf/lib/lib.bpf.c), or on the BPF stack: what is small, and all of a program that needs little and
+ * takes no stacks (scratch_prologue()). It is free again when the statement ends. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ struct gen_fn {
 	struct ir_block *loop_next, *loop_end;
 	struct ir *mem_ptr;         /* stack slot: pointer to the scratch slot's memory */
 	struct ir *slot_index;      /* stack slot: the scratch slot's index */
+	struct ir *ids;             /* stack slot: tgid << 32 | tid, as the filter gave it; NULL: it did not */
 	struct ir *frame;           /* what a body is passed, see gen_loop.c; NULL: nothing yet */
 	bool is_body;               /* of a loop */
 
@@ -60,7 +62,9 @@ struct gen {
 	struct ir *scratch;         /* the map */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	uint32_t mem_kept;          /* below it nothing is given back: pointers lead there */
+	uint32_t mem_most;          /* most of this program */
 	bool mem_used;
+	bool mem_slot;              /* it must be a scratch slot: see is_on_stack() */
 	bool mem_full;              /* which was reported */
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */
@@ -92,6 +96,9 @@ struct ir *gen_mem_at(struct gen *g, uint32_t at);
 struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n); /* as ir_library() */
 void gen_check_calls(struct gen *g, unsigned calls); /* error if so many nested calls are too many here */
+/* The current thread's tgid << 32 | tid, as strata's PID namespace counts, or UNWANTED: -p, -c or the end
+ * of the script leave its events out. */
+struct ir *gen_wanted_ids(struct gen *g);
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);
@@ -153,6 +160,7 @@ void gen_zero(struct gen *g, struct ir *dst, uint32_t size);
 void gen_text(struct gen *g, const char *text, struct ir *dst, uint32_t size);
 /* min(v, n - 1): an index that the verifier accepts. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
+struct ir *gen_index(struct gen *g, struct ir *v, uint32_t n); /* likewise, of bytes in temporary memory */
 /* BPF helpers; the arguments are struct ir *. */
 struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* a pointer, NULL: no element */

@@ -88,6 +88,12 @@ struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n)
 		ir_int(g->ir, n - 1));
 }
 
+struct ir *gen_index(struct gen *g, struct ir *v, uint32_t n)
+{
+	g->mem_slot = true;
+	return gen_below(g, v, n);
+}
+
 static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *dst,
 	uint32_t size)
 {

@@ -186,7 +186,7 @@ struct ir *gen_ctx(struct gen *g)
 
 struct ir *gen_slot(struct gen *g)
 {
-	g->mem_used = true;
+	g->mem_used = g->mem_slot = true;
 	if (g->fn.is_body)
 		return ir_load(g->ir, g->fn.frame, FRAME_SLOT, 8, false);
 	return ir_load(g->ir, g->fn.slot_index, 0, 8, false);

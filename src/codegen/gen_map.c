@@ -40,6 +40,16 @@ static uint32_t key_size(const struct map *m)
 	return m->key ? m->key->size : 4;
 }
 
+static const char *key_text(struct gen *g, const struct map *m)
+{
+	const struct source *s = g->img->source;
+	struct span at = m->first_key;
+
+	if (!m->key || !s || at.end > s->len || at.start >= at.end)
+		return NULL;
+	return arena_strndup(g->arena, s->text + at.start, at.end - at.start);
+}
+
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 {
 	bool per_cpu = map_is_per_cpu(m);
@@ -61,6 +71,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.name = m->name,
 		.bpf_name = def.name,
 		.key = m->key,
+		.key_text = key_text(g, m),
 		.value = m->value,
 		.key_size = def.key_size,
 		.value_size = def.value_size,

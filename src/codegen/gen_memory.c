@@ -172,7 +172,7 @@ static void step(struct gen *g, struct ref *r, struct expr *index, uint32_t size
 	}
 	i = gen_value(g, index);
 	if (count)
-		i = gen_below(g, i, count);
+		i = gen_index(g, i, count);
 	i = ir_binary(g->ir, IR_MUL, i, ir_int(g->ir, size));
 	r->base = r->far ? ir_binary(g->ir, IR_ADD, r->base, i) : ir_index(g->ir, r->base, i);
 }

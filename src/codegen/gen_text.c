@@ -18,7 +18,7 @@ struct ir *gen_text_join(struct gen *g, struct expr *left, struct expr *right, c
 
 	gen_zero(g, dst, t->size);
 	len = copy_text(g, dst, left->type->size, a);
-	len = gen_below(g, ir_binary(g->ir, IR_SUB, len, ir_int(g->ir, 1)), left->type->size);
+	len = gen_index(g, ir_binary(g->ir, IR_SUB, len, ir_int(g->ir, 1)), left->type->size);
 	/* Where LLVM knows that the low bits of dst are 0 and len is small, it adds by `|`, which the
 	 * verifier forbids for pointers. */
 	copy_text(g, ir_index(g->ir, dst, ir_opaque(g->ir, len)), right->type->size, b);
@@ -51,7 +51,7 @@ static struct ir *first_difference(struct gen *g, struct ir *a, struct ir *b, ui
 	i = ir_load(g->ir, at, 0, 8, false);
 	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, i, ir_int(g->ir, words)), body, end);
 	ir_at(g->ir, body);
-	offset = ir_binary(g->ir, IR_SHL, gen_below(g, i, words), ir_int(g->ir, 3));
+	offset = ir_binary(g->ir, IR_SHL, gen_index(g, i, words), ir_int(g->ir, 3));
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, ir_load(g->ir, ir_index(g->ir, a, offset), 0, 8, false),
 		ir_load(g->ir, ir_index(g->ir, b, offset), 0, 8, false)), next, end);
 	ir_at(g->ir, next);
@@ -74,7 +74,7 @@ static struct ir *byte_difference(struct gen *g, struct ir *a, struct ir *b, str
 		i = ir_binary(g->ir, IR_ADD, from, ir_int(g->ir, k));
 		ir_branch(g->ir, ir_compare(g->ir, IR_ULT, i, ir_int(g->ir, max)), body, end);
 		ir_at(g->ir, body);
-		i = gen_below(g, i, max);
+		i = gen_index(g, i, max);
 		x = ir_load(g->ir, ir_index(g->ir, a, i), 0, 1, false);
 		y = ir_load(g->ir, ir_index(g->ir, b, i), 0, 1, false);
 		ir_store(g->ir, differ, 0, 8, ir_binary(g->ir, IR_SUB, x, y));

@@ -94,10 +94,12 @@ struct ir *ir_zeros(struct ir_builder *ir, uint32_t size);
 struct ir *ir_helper(struct ir_builder *ir, unsigned helper, struct ir *const *args, unsigned n);
 struct ir *ir_helper_ptr(struct ir_builder *ir, unsigned helper, struct ir *const *args,
 	unsigned n);
-/* Calls a function of the precompiled library. params: "int", "u64", or for a pointer the name of its
- * struct, whose size is in sizes. */
+/* Calls a function of the precompiled library that returns int. params: "int", "u64", or for a pointer the
+ * name of its struct, whose size is in sizes. */
 struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n);
+/* One that takes nothing and returns __u64. */
+struct ir *ir_library_u64(struct ir_builder *ir, const char *name);
 
 /* Maps: defined here, or by the precompiled library (then only declared). */
 struct ir_map {

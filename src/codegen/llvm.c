@@ -624,11 +624,12 @@ static LLVMMetadataRef di_param(struct ir_builder *ir, const char *param, uint32
 	return LLVMDIBuilderCreatePointerType(ir->di, st, 64, 0, 0, "", 0);
 }
 
+/* Returns an int, or a u64. */
 static struct named *library_function(struct ir_builder *ir, const char *name,
-	const char *const *params, const uint32_t *sizes, unsigned n)
+	const char *const *params, const uint32_t *sizes, unsigned n, bool is_u64)
 {
 	LLVMTypeRef types[ARGS_MAX];
-	LLVMMetadataRef di[ARGS_MAX + 1] = {ir->di_int};
+	LLVMMetadataRef di[ARGS_MAX + 1] = {is_u64 ? ir->di_u64 : ir->di_int};
 	struct named *f;
 
 	for (unsigned i = 0; i < ir->nlibrary; i++)
@@ -642,7 +643,7 @@ static struct named *library_function(struct ir_builder *ir, const char *name,
 			   !strcmp(params[i], "u64") ? ir->i64 : ir->ptr;
 	}
 	f->name = strdup(name);
-	f->type = LLVMFunctionType(ir->i32, types, n, 0);
+	f->type = LLVMFunctionType(is_u64 ? ir->i64 : ir->i32, types, n, 0);
 	f->value = LLVMAddFunction(ir->m, name, f->type);
 	set_nounwind(ir, f->value);
 	LLVMSetSubprogram(f->value, subprogram(ir, name, di, n + 1, SUBPROGRAM_DECLARED, 1));
@@ -652,7 +653,7 @@ static struct named *library_function(struct ir_builder *ir, const char *name,
 struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n)
 {
-	struct named *f = library_function(ir, name, params, sizes, n);
+	struct named *f = library_function(ir, name, params, sizes, n, false);
 	LLVMValueRef values[ARGS_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
@@ -661,4 +662,11 @@ struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const
 			values[i] = LLVMBuildTrunc(ir->b, values[i], ir->i32, "");
 	}
 	return IR(extend(ir, LLVMBuildCall2(ir->b, f->type, f->value, values, n, ""), true));
+}
+
+struct ir *ir_library_u64(struct ir_builder *ir, const char *name)
+{
+	struct named *f = library_function(ir, name, NULL, NULL, 0, true);
+
+	return IR(LLVMBuildCall2(ir->b, f->type, f->value, NULL, 0, ""));
 }

@@ -118,6 +118,7 @@ int ir_optimize(struct ir_builder *ir)
 	LLVMDIBuilderFinalize(ir->di);
 	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(ir->m, LLVMReturnStatusAction, &why))
 		return complain("LLVM refuses the module", why);
+	LLVMDisposeMessage(why); /* "" then */
 	err = LLVMRunPasses(ir->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
 		ir->machine, options);
 	LLVMDisposePassBuilderOptions(options);

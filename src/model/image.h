@@ -51,6 +51,7 @@ struct image_map {
 	const char *name;     /* without the @ */
 	const char *bpf_name; /* of the ELF's map */
 	const struct type *key;   /* NULL: scalar */
+	const char *key_text;     /* as the script first writes it, "comm, ustack"; NULL: not known */
 	const struct type *value;
 	uint32_t key_size, value_size; /* bytes in the kernel, of each CPU's value */
 	bool per_cpu;

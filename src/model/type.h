@@ -44,6 +44,7 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(ERROR, "strerror") /* errno */                                                 \
 	A(SIGNAL, "signal_name")                                                         \
 	A(CGROUP, "cgroup_path") /* a cgroup's id; .format: which hierarchies */         \
+	A(CONTAINER, "container") /* a cgroup's id */                                    \
 	A(SYSCALL, "syscall_name") /* a system call's number */                          \
 	A(MAC, "macaddr")    /* the low 6 bytes, the first the lowest */
 

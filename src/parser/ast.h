@@ -302,7 +302,7 @@ struct script {
 	struct probe *probes;
 	struct macro *macros;
 	struct map_decl *map_decls;
-	struct script_option *options; /* by check */
+	struct script_option *options; /* by options_collect(); of computed names by check */
 	struct map *maps; /* by resolve, in order of appearance */
 	unsigned nmaps;
 	bool is_statements; /* as typed at a prompt */

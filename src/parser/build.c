@@ -6,10 +6,20 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "value.h"
 
+/* For a message, on one line. */
 const char *span_text(struct parse *p, struct span at)
 {
-	return arena_strndup(p->arena, p->source->text + at.start, at.end - at.start);
+	char *text = arena_strndup(p->arena, p->source->text + at.start, at.end - at.start), *to = text;
+
+	for (const char *c = text; *c; c++)
+		if (!strchr(" \t\r\n\f\v", *c))
+			*to++ = *c;
+		else if (to > text && to[-1] != ' ')
+			*to++ = ' ';
+	*to = 0;
+	return text;
 }
 
 struct expr_list expr_add(struct expr_list l, struct expr *n)
@@ -341,6 +351,17 @@ struct expr *ast_value_block(
 		deepen(p, &n->depth, at, s->depth);
 	expr_below(p, n, value);
 	return n;
+}
+
+struct expr *ast_value_stmt(struct parse *p, struct span at, struct stmt_list stmts, struct stmt *last)
+{
+	struct expr *n = value_of_block(p->arena, ast_block(p, at, stmt_add(stmts, last)));
+
+	if (n)
+		return n;
+	diag(p->diags, last->span, DIAG_SYNTAX, "a value is needed here: the last statement of the block has none");
+	diag_hint(p->diags, "the value of a block is its last expression, without a ';'");
+	return ast_bool(p, at, false);
 }
 
 struct expr *ast_comptime(struct parse *p, struct span at, struct expr *value)

@@ -348,6 +348,16 @@ static unsigned rounds_max(const struct check *c)
 	return n;
 }
 
+/* Maps that only a branch mentions which is not compiled. */
+static void drop_unused_maps(struct script *s)
+{
+	for (struct map **m = &s->maps; *m;)
+		if ((*m)->value)
+			m = &(*m)->next;
+		else
+			*m = (*m)->next;
+}
+
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env)
 {
 	struct check c = {
@@ -368,5 +378,7 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	for (struct probe *p = s->probes; c.ok && !diags_failed(env->diags) && p; p = p->next)
 		for (const struct var *v = p->vars; v; v = v->next)
 			check_var_is_known(&c, v);
+	if (c.ok)
+		drop_unused_maps(s);
 	return c.ok;
 }

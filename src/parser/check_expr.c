@@ -80,16 +80,23 @@ static const struct type *check_block(struct check *c, struct expr *n)
 
 static const struct type *check_comptime(struct check *c, struct expr *n)
 {
-	const struct type *t = check_value(c, n->value);
+	bool outer = c->comptime;
 	struct expr *next = n->next, *value = n->value;
-	enum expr_kind kind = value->kind;
+	const struct type *t;
+	enum expr_kind kind;
 
+	c->comptime = true;
+	t = check_value(c, value);
+	c->comptime = outer;
+	kind = value->kind;
 	if (t->kind == TYPE_BAD)
 		return t;
-	if (kind == EXPR_SIZEOF || kind == EXPR_OFFSETOF)
-		return t; /* a number in the last round */
-	if (kind != EXPR_INT && kind != EXPR_BOOL && kind != EXPR_STRING)
+	if (kind != EXPR_INT && kind != EXPR_BOOL && kind != EXPR_STRING) {
+		/* Sizes are numbers in the last round. */
+		if (kind == EXPR_SIZEOF || kind == EXPR_OFFSETOF || !c->final)
+			return t;
 		return check_fail(c, n->span, DIAG_OPERAND, "this is not known before the script runs");
+	}
 	*n = *value;
 	n->next = next;
 	return t;

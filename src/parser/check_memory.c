@@ -507,7 +507,7 @@ const struct type *check_offsetof(struct check *c, struct expr *n)
 	if (t->kind == TYPE_BAD)
 		return t;
 	n->offset.bytes = at;
-	if (c->final)
+	if (c->final || (c->comptime && n->offset.type && !type_name_expr(n->offset.type)))
 		fold_to_int(n, at);
 	return type_uint64;
 }

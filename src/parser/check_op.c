@@ -352,7 +352,7 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 	return t;
 }
 
-/* The size may grow from round to round: it becomes a constant in the last one. */
+/* The size of a value may grow from round to round: it becomes a constant in the last one. */
 const struct type *check_sizeof(struct check *c, struct expr *n)
 {
 	const struct type *t =
@@ -361,7 +361,7 @@ const struct type *check_sizeof(struct check *c, struct expr *n)
 	if (t->kind == TYPE_BAD)
 		return t;
 	n->size.bytes = (t->kind == TYPE_STRUCT ? types_complete(c->env->types, t) : t)->size;
-	if (c->final)
+	if (c->final || (c->comptime && n->size.type && !type_name_expr(n->size.type)))
 		fold_to_int(n, n->size.bytes);
 	return type_uint64;
 }

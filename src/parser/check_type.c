@@ -237,7 +237,7 @@ static const struct type *sized(struct check *c, const struct type_name *t)
 
 	if (!t->n) {
 		check_fail(c, t->span, DIAG_TYPE_NAME, "%s needs a size", t->text);
-		check_hint(c, "write %s[64]", t->text);
+		check_hint(c, "write %.*s[64]", (int)strcspn(t->text, "["), t->text);
 		return type_bad;
 	}
 	if (t->n > max)

@@ -41,6 +41,7 @@ struct check {
 	bool unknown;		 /* a map was read whose type is not known yet */
 	bool guessing;		 /* rounds without guesses learn nothing more */
 	bool final;		 /* the last round: errors are reported */
+	bool comptime;		 /* within a comptime: sizes of named types are numbers at once */
 	bool changed;		 /* something new was learnt */
 	bool ok;
 };

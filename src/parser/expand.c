@@ -16,6 +16,7 @@
 #include "names.h"
 #include "parser.h"
 #include "type_name.h"
+#include "value.h"
 
 enum { COPIES_MAX = 1 << 20 };
 
@@ -290,60 +291,6 @@ static struct stmt *body_for(struct expand *x, struct macro *m, const struct exp
 	return body;
 }
 
-/* ---- the value of a body ------------------------------------------------ */
-
-static struct expr *value_of(struct expand *x, struct stmt *block);
-
-static struct expr *new_expr(struct expand *x, struct span at, enum expr_kind kind, uint16_t depth)
-{
-	struct expr *n = arena_new_obj(x->arena, struct expr);
-
-	n->kind = kind;
-	n->span = at;
-	n->depth = depth;
-	return n;
-}
-
-/* if c { 1 } else { 2 } */
-static struct expr *value_of_if(struct expand *x, struct stmt *n)
-{
-	struct expr *then = n->cond.els ? value_of(x, n->cond.then) : NULL;
-	struct expr *els = !then ? NULL : n->cond.els->kind == STMT_IF ? value_of_if(x, n->cond.els) :
-		value_of(x, n->cond.els);
-	struct expr *value = els ? new_expr(x, n->span, EXPR_TERNARY, (uint16_t)(n->depth + 1)) : NULL;
-
-	if (!value)
-		return NULL;
-	value->cond.test = n->cond.test;
-	value->cond.then = then;
-	value->cond.els = els;
-	return value;
-}
-
-/* NULL: its last statement has no value. */
-static struct expr *value_of(struct expand *x, struct stmt *block)
-{
-	struct stmt **last = &block->stmts;
-	struct expr *value, *n;
-
-	if (!*last)
-		return NULL;
-	while ((*last)->next)
-		last = &(*last)->next;
-	if (!(*last)->last)
-		return NULL;
-	value = (*last)->kind == STMT_EXPR ? (*last)->expr : (*last)->kind == STMT_IF ? value_of_if(x, *last) :
-		(*last)->kind == STMT_BLOCK ? value_of(x, *last) : NULL;
-	if (value)
-		*last = NULL;
-	if (!value || !block->stmts)
-		return value;
-	n = new_expr(x, block->span, EXPR_BLOCK, block->depth);
-	n->block.stmts = block->stmts;
-	n->block.value = value;
-	return n;
-}
-
 /* ---- the script --------------------------------------------------------- */
 
 /* The depth of a tree whose deepest part has `below`. */
@@ -375,7 +322,7 @@ static uint16_t expand_operands(struct expand *x, struct expr *n)
 
 static void expand_value(struct expand *x, struct expr **slot, struct macro *m)
 {
-	struct expr *n = *slot, *value = value_of(x, body_for(x, m, n));
+	struct expr *n = *slot, *value = value_of_block(x->arena, body_for(x, m, n));
 
 	if (!value) {
 		if (x->ok) {
@@ -417,7 +364,7 @@ static uint16_t expand_call(struct expand *x, struct stmt *n)
 	if (!m)
 		return depth;
 	body = body_for(x, m, n->expr);
-	value = n->shows ? value_of(x, body) : NULL;
+	value = n->shows ? value_of_block(x->arena, body) : NULL;
 	if (value) {
 		n->expr = value;
 		return value->depth;

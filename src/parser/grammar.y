@@ -151,6 +151,7 @@ rvalue	: expr
 	| ifvalue
 	;
 blockvalue : '{' list expr '}'		{ $$ = ast_value_block(p, @$, $2, $3); }
+	| '{' list compound '}'		{ $3->last = true; $$ = ast_value_stmt(p, @$, $2, $3); }
 	;
 ifvalue	: IF expr blockvalue ELSE blockvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
 	| IF expr blockvalue ELSE ifvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* options.c - the options that a script has itself: getopt("name", default, "help") is what the command
- * line has for --name, as a constant. */
+ * line has for --name, as a constant; $name in an attach point is its text.
+ *
+ * Which there are is known before anything else of the script is: so its --help needs neither root nor what
+ * it would trace. */
 #include "checker.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 
 /* The value of --name: "" where it has none; NULL: it is not there. The last one counts. */
 static const char *given(const struct resolve_env *env, const char *name)
@@ -86,23 +91,91 @@ static bool is_literal(const struct expr *n)
 }
 
 /* The option that the call names; made when it is new. */
-static struct script_option *option_of(struct check *c, const struct expr *name, const struct expr *init,
+static struct script_option *option_of(struct script *s, const struct expr *name, const struct expr *init,
 	const struct expr *help)
 {
-	struct script_option **end = &c->script->options, *o;
+	struct script_option **end = &s->options, *o;
 
 	for (; *end; end = &(*end)->next)
 		if (!strcmp((*end)->name, name->string.text))
 			break;
 	if (!*end) {
-		o = *end = arena_new_obj(c->arena, struct script_option);
+		o = *end = arena_new_obj(s->arena, struct script_option);
 		o->name = name->string.text;
 		o->span = name->span;
 		o->init = init;
 	}
+	if (!(*end)->init && init) {
+		(*end)->span = name->span;
+		(*end)->init = init;
+	}
 	if (help && !(*end)->help)
 		(*end)->help = help->string.text;
 	return *end;
+}
+
+/* A default as it is written: -1 is folded here, what is no literal check_option() complains of. */
+static const struct expr *literal(struct script *s, const struct expr *n)
+{
+	const struct expr *arg = n->kind == EXPR_UNOP && n->op.op == OP_NEG ? n->op.left : NULL;
+	struct expr *folded;
+
+	if (!arg || arg->kind != EXPR_INT)
+		return is_literal(n) ? n : NULL;
+	folded = arena_new_obj(s->arena, struct expr);
+	*folded = *arg;
+	folded->integer.value = -arg->integer.value;
+	return folded;
+}
+
+static bool add_option(struct expr *n, void *script)
+{
+	const struct expr *name = n->kind == EXPR_CALL && !strcmp(n->call.name, "getopt") ? call_arg(n, 0) : NULL;
+	const struct expr *init = name ? call_arg(n, 1) : NULL, *help = name ? call_arg(n, 2) : NULL;
+	const struct expr *folded = init ? literal(script, init) : NULL;
+
+	if (name && name->kind == EXPR_STRING && *name->string.text && (folded || !init) &&
+		(!help || help->kind == EXPR_STRING))
+		option_of(script, name, folded, help);
+	return false;
+}
+
+void options_collect(struct script *s)
+{
+	for (struct probe *p = s->probes; p; p = p->next) {
+		expr_any(p->predicate, add_option, s);
+		stmt_any(p->body, add_option, s);
+	}
+}
+
+/* What --name has, or its default, as text; NULL: the script has no such option. */
+static const char *option_text(const struct script *s, const struct resolve_env *env, const char *name)
+{
+	const char *text = given(env, name);
+	const struct script_option *o = s->options;
+
+	while (o && strcmp(o->name, name) != 0)
+		o = o->next;
+	if (!o || text)
+		return o ? text : NULL;
+	if (o->init && o->init->kind == EXPR_STRING)
+		return o->init->string.text;
+	if (o->init && o->init->kind == EXPR_INT)
+		return arena_printf(s->arena, "%lld", (long long)o->init->integer.value);
+	return o->init && o->init->boolean ? "true" : "false";
+}
+
+const char *option_word(const struct script *s, const struct resolve_env *env, const char *word, struct str *out)
+{
+	size_t n = 1;
+	const char *text;
+
+	while (isalnum((unsigned char)word[n]) || word[n] == '_')
+		n++;
+	text = n > 1 ? option_text(s, env, arena_strndup(s->arena, word + 1, n - 1)) : NULL;
+	if (text)
+		str_add(out, text);
+	return text ? word + n - 1 : NULL;
 }
 
 const struct type *check_option(struct check *c, struct expr *call)
@@ -120,7 +193,8 @@ const struct type *check_option(struct check *c, struct expr *call)
 			"the default of an option is a literal: a number, a string, true or false");
 	if (help && help->kind != EXPR_STRING)
 		return check_fail(c, help->span, DIAG_ARG_TYPE, "the help of an option is a literal string");
-	o = option_of(c, name, init, help);
+	o = option_of(c->script, name, init, help);
+	init = init ? init : o->init; /* it may be said once */
 	if (!same_literal(o->init, init)) {
 		check_fail(c, call->span, DIAG_PARAM, "--%s has another default elsewhere", o->name);
 		check_note(c, o->span, "here");
@@ -157,20 +231,23 @@ const char *options_complaint(const struct script *s, const struct resolve_env *
 	return NULL;
 }
 
-/* "--depth=N" and its default. */
-static void print_option(const struct script_option *o, FILE *out)
+/* "--depth=N" */
+static const char *form(const struct script_option *o, struct arena *a)
 {
 	enum expr_kind kind = o->init ? o->init->kind : EXPR_BOOL;
 
-	fprintf(out, "  --%s%s", o->name, kind == EXPR_INT ? "=N" : kind == EXPR_STRING ? "=TEXT" : "");
-	if (o->help)
-		fprintf(out, "\n        %s", o->help);
-	if (kind == EXPR_INT)
-		fprintf(out, "\n        default: %lld", (long long)o->init->integer.value);
-	else if (kind == EXPR_STRING)
-		fprintf(out, "\n        default: %s", o->init->string.text);
-	else if (o->init && o->init->boolean)
-		fputs("\n        default: true", out);
+	return arena_printf(a, "--%s%s", o->name, kind == EXPR_INT ? "=N" : kind == EXPR_STRING ? "=TEXT" : "");
+}
+
+static void print_option(const struct script *s, const struct script_option *o, FILE *out)
+{
+	fprintf(out, o->help || o->init ? "  %-24s %s" : "  %s%s", form(o, s->arena), o->help ? o->help : "");
+	if (o->init && o->init->kind == EXPR_INT)
+		fprintf(out, "%sdefault: %lld", o->help ? "; " : "", (long long)o->init->integer.value);
+	else if (o->init && o->init->kind == EXPR_STRING && o->init->string.len)
+		fprintf(out, "%sdefault: %s", o->help ? "; " : "", o->init->string.text);
+	else if (o->init && o->init->kind == EXPR_BOOL && o->init->boolean)
+		fprintf(out, "%sdefault: true", o->help ? "; " : "");
 	putc('\n', out);
 }
 
@@ -178,5 +255,5 @@ void options_print(const struct script *s, FILE *out)
 {
 	fprintf(out, s->options ? "Options of %s:\n" : "%s has no options.\n", s->source->name);
 	for (const struct script_option *o = s->options; o; o = o->next)
-		print_option(o, out);
+		print_option(s, o, out);
 }

@@ -46,6 +46,7 @@ struct parse {
 	uint32_t at; /* bytes read */
 	unsigned braces;
 	bool declares; /* a map, up to the bracket that closes its size */
+	bool in_predicate; /* in braces that are within one */
 	int comment_from; /* the state a comment returns to */
 	uint32_t comment_start;
 	VEC(struct opener) open;
@@ -109,6 +110,8 @@ struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *typ
 /* (T *)((int8 *)ptr - offsetof(T, path)) */
 struct expr *ast_container_of(struct parse *p, struct span at, struct expr *ptr, struct type_name *type,
 	struct expr_path *path);
+/* The last is a statement whose blocks have values: an if, or a block. */
+struct expr *ast_value_stmt(struct parse *p, struct span at, struct stmt_list stmts, struct stmt *last);
 struct expr *ast_value_block(
 	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value);
 struct expr *ast_comptime(struct parse *p, struct span at, struct expr *value);

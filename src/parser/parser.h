@@ -37,6 +37,11 @@ bool line_is_unfinished(const char *text, const struct language *lang);
 /* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
 struct expr *parse_expression(struct arena *a, const char *text);
 
+/* Has a C part nothing but what is left out where a macro is defined: #ifndef NAME .. #endif? bpftrace's tools
+ * have that around the kernel's headers, which BTF makes needless. */
+struct span;
+bool preamble_is_left_out(const struct source *src, struct span part, const char *defined);
+
 /* Replaces the uses of macros by their bodies. */
 bool expand(struct script *s, const struct language *lang, struct diags *d);
 
@@ -51,8 +56,14 @@ void names_dump(const struct script *s, FILE *out);
  * to report all errors at once: names that are unknown cause no further ones. */
 bool check(struct script *s, const struct language *lang, const struct resolve_env *env);
 
+/* Once expanded: fills in script.options. */
+void options_collect(struct script *s);
+/* $name of such an option, in an attach point: appends what --name has, or its default, and gives the last
+ * character of the name; NULL: the script has none of that name. */
+struct str;
+const char *option_word(const struct script *s, const struct resolve_env *env, const char *word, struct str *out);
 /* Once checked: what is wrong with the options that the command line has for the script, in the script's
  * arena; NULL: nothing. */
 const char *options_complaint(const struct script *s, const struct resolve_env *env);
-/* The options that the script has. */
+/* The options that the script has, once collected. */
 void options_print(const struct script *s, FILE *out);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "parse.h"
+#include "parser.h"
 
 struct reader {
 	const char *text;
@@ -197,4 +198,54 @@ struct span preamble_span(const struct source *src, struct span file, struct dia
 		part.end = r.at;
 	}
 	return part;
+}
+
+/* Behind a '#': the directive's word, and no other, then `name` if that is not NULL. */
+static bool is_directive(const struct reader *r, const char *word, const char *name)
+{
+	struct reader at = *r;
+
+	at.at++;
+	while (next(&at, 0) == ' ' || next(&at, 0) == '\t')
+		at.at++;
+	if (!at_word(&at, word))
+		return false;
+	at.at += (uint32_t)strlen(word);
+	while (next(&at, 0) == ' ' || next(&at, 0) == '\t')
+		at.at++;
+	return !name || at_word(&at, name);
+}
+
+/* Behind the #endif of the conditional that the reader is in; false: it has an #else, or no end. */
+static bool skip_conditional(struct reader *r)
+{
+	unsigned depth = 1;
+
+	while (depth && r->at < r->end) {
+		if (next(r, 0) != '#' || !begins_line(r)) {
+			skip_item(r);
+			continue;
+		}
+		depth += is_directive(r, "if", NULL) || is_directive(r, "ifdef", NULL) ||
+			is_directive(r, "ifndef", NULL);
+		depth -= is_directive(r, "endif", NULL);
+		if (depth == 1 && (is_directive(r, "else", NULL) || is_directive(r, "elif", NULL)))
+			return false;
+		skip_directive(r);
+	}
+	return !depth;
+}
+
+bool preamble_is_left_out(const struct source *src, struct span part, const char *defined)
+{
+	struct reader r = {src->text, part.start, part.end};
+
+	for (skip_blanks(&r); r.at < r.end; skip_blanks(&r)) {
+		if (next(&r, 0) != '#' || !is_directive(&r, "ifndef", defined))
+			return false;
+		skip_directive(&r);
+		if (!skip_conditional(&r))
+			return false;
+	}
+	return true;
 }

@@ -118,24 +118,33 @@ static void resolve_param(struct resolve *r, struct expr *n)
 
 /* ---- attach points ---- */
 
-/* Replaces $N in a word, also in quotes, by its text. */
+/* $N, at the '$': the end of it. */
+static const char *add_param(struct resolve *r, const char *word, struct span at, struct str *out)
+{
+	unsigned number = 0;
+
+	for (; isdigit((unsigned char)word[1]); word++)
+		number = number < 9999 ? 10 * number + (unsigned)(word[1] - '0') : 9999;
+	str_add(out, param_text(r, at, number));
+	return word;
+}
+
+/* Replaces $N and $name in a word, also in quotes, by their text. */
 static const char *word_text(struct resolve *r, const char *word, struct span at)
 {
 	struct str s = {};
-	const char *text;
+	const char *text, *end;
 
 	for (; *word; word++) {
-		unsigned number = 0;
-
-		if (word[0] != '$' || !isdigit((unsigned char)word[1]) ||
-			word[1] == '0') {
+		end = NULL;
+		if (word[0] == '$' && isdigit((unsigned char)word[1]) && word[1] != '0')
+			end = add_param(r, word, at, &s);
+		else if (word[0] == '$')
+			end = option_word(r->script, r->env, word, &s);
+		if (end)
+			word = end;
+		else
 			str_addc(&s, *word);
-			continue;
-		}
-		for (; isdigit((unsigned char)word[1]); word++)
-			number = number < 9999 ? 10 * number + (unsigned)(word[1] - '0')
-					       : 9999;
-		str_add(&s, param_text(r, at, number));
 	}
 	text = arena_strdup(r->arena, str_text(&s));
 	str_done(&s);

@@ -34,6 +34,8 @@ static const struct row {
 	const char *wanted;       /* what the value must be, for errors */
 	const char *text;         /* STRING: the default */
 } rows[] = {
+	{"all_processes", EXPR_BOOL, offsetof(struct settings, all_processes), false, 0, 1, NULL,
+		"true or false"},
 	{"cache_user_symbols", EXPR_WORD, offsetof(struct settings, cache_user_symbols),
 		SYMBOLS_PER_PID, 0, 2, cache_names, "PER_PID, PER_PROGRAM or NONE"},
 	{"cpp_demangle", EXPR_BOOL, offsetof(struct settings, cpp_demangle), true, 0, 1, NULL,

@@ -154,10 +154,10 @@ static const struct type *check_lhist(struct check *c, struct expr *call)
 	if (min >= max)
 		return check_fail(c, call_arg(call, 2)->span, DIAG_RANGE,
 			"lhist() from %lld to %lld is empty", (long long)min, (long long)max);
-	if ((uint64_t)(max - min) / step > LHIST_BUCKETS_MAX - 2)
+	if (((uint64_t)max - (uint64_t)min) / step > LHIST_BUCKETS_MAX - 2)
 		return check_fail(c, call->span, DIAG_RANGE,
 			"lhist() has at most %d buckets, this one %llu", LHIST_BUCKETS_MAX - 2,
-			(unsigned long long)(max - min) / step);
+			(unsigned long long)((uint64_t)max - (uint64_t)min) / step);
 	return type_lhist(check_arena(c), min, max, step);
 }
 

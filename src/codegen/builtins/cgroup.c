@@ -37,6 +37,11 @@ static struct ir *gen_cgroup_path(struct gen *g, struct expr *call, struct ir *i
 	return gen_value(g, call_arg(call, 0));
 }
 
+static const struct type *check_container(struct check *c, struct expr *call)
+{
+	return type_shown(check_arena(c), SHOWN_CONTAINER, NULL);
+}
+
 const struct builtin builtins_cgroup[] = {
 	{
 		.name = "cgroup",
@@ -57,6 +62,14 @@ const struct builtin builtins_cgroup[] = {
 		.sig = "format -> special",
 		.help = "the id of the cgroup that a directory is",
 		.check = check_cgroupid,
+	},
+	{
+		.name = "container",
+		.sig = " -> special",
+		.help = "the container of the current process: its name, or its id's beginning; empty outside of one",
+		.flags = BUILTIN_VAR,
+		.check = check_container,
+		.gen = gen_cgroup,
 	},
 	BUILTINS_END,
 };

@@ -152,7 +152,7 @@ static struct ir *gen_write_user(struct gen *g, struct expr *call, struct ir *in
 
 	if (expr_is_const(len, &v))
 		size = (uint32_t)v;
-	n = expr_is_const(len, &v) ? ir_int(g->ir, size) : gen_below(g, gen_value(g, len), size + 1);
+	n = expr_is_const(len, &v) ? ir_int(g->ir, size) : gen_index(g, gen_value(g, len), size + 1);
 	copy = gen_mem(g, size);
 	gen_call(g, BPF_FUNC_probe_read_kernel, 3, copy, n, src);
 	r = gen_call(g, BPF_FUNC_probe_write_user, 3, dst, copy, n);

@@ -138,7 +138,7 @@ static struct ir *gen_path(struct gen *g, struct expr *call, struct ir *into)
 	put_root(g, l, req);
 	put_offsets(g, l, req);
 	g->img->paths = true;
-	at = gen_below(g, gen_library(g, "path_text", params, sizes, &req, 1), PATH_TEXT + 1);
+	at = gen_index(g, gen_library(g, "path_text", params, sizes, &req, 1), PATH_TEXT + 1);
 	gen_zero(g, dst, size);
 	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, ir_int(g->ir, size),
 		ir_index(g->ir, ir_offset(g->ir, req, offsetof(struct path_req, text)), at));

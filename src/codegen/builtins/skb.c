@@ -83,14 +83,14 @@ static struct ir *gen_skboutput(struct gen *g, struct expr *call, struct ir *int
 	off = gen_value(g, call_arg(call, 3));
 	len = read_member(g, skb, l->len, 4);
 	linear = beyond(g, len, read_member(g, skb, l->data_len, 4));
-	n = gen_below(g, least(g, most, beyond(g, linear, off)), SKB_MAX + 1);
+	n = gen_index(g, least(g, most, beyond(g, linear, off)), SKB_MAX + 1);
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
 	ir_store(g->ir, mem, offsetof(struct skb_record, time), 8, gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0));
 	ir_store(g->ir, mem, offsetof(struct skb_record, length), 4, beyond(g, len, off));
 	ir_store(g->ir, mem, offsetof(struct skb_record, n), 4, n);
 	gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_offset(g->ir, mem, head), n,
 		ir_binary(g->ir, IR_ADD, read_member(g, skb, l->data, 8), off));
-	n = ir_binary(g->ir, IR_ADD, gen_below(g, n, SKB_MAX + 1), ir_int(g->ir, head));
+	n = ir_binary(g->ir, IR_ADD, gen_index(g, n, SKB_MAX + 1), ir_int(g->ir, head));
 	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, n, ir_int(g->ir, 0));
 }
 

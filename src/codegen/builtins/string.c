@@ -44,7 +44,7 @@ static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
 	struct ir *n = ir_binary(g->ir, IR_ADD, gen_value(g, len), ir_int(g->ir, 1));
 
-	return gen_below(g, n, max + 1);
+	return gen_index(g, n, max + 1);
 }
 
 /* str() of a string: cuts it. The bytes behind its end are zero, since whole keys are compared. */
@@ -133,7 +133,7 @@ static struct ir *gen_buf(struct gen *g, struct expr *call, struct ir *into)
 
 	n = known ? ir_int(g->ir, len && len->integer.value < room ? len->integer.value :
 		is_bytes(t) && t->kind != TYPE_BUFFER && t->size < room ? t->size : room) :
-		gen_below(g, gen_value(g, len), room + 1);
+		gen_index(g, gen_value(g, len), room + 1);
 	gen_zero(g, dst, call->type->size);
 	data = ir_offset(g->ir, dst, 4);
 	if (t->kind == TYPE_BUFFER)

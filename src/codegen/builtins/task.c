@@ -5,6 +5,7 @@
 
 #include "builtins.h"
 
+#include "bpf/lib/who.h"
 #include "codegen/regs.h"
 #include "types/types.h"
 
@@ -22,6 +23,8 @@ static struct ir *low_half(struct gen *g, struct ir *v)
  * what it calls tid into the low half; bpf_get_current_uid_gid() gid, then uid. */
 struct ir *gen_current_pid(struct gen *g)
 {
+	if (g->fn.ids)
+		return high_half(g, ir_load(g->ir, g->fn.ids, 0, 8, false));
 	if (g->opt->pid_ns)
 		return low_half(g, ir_library(g->ir, "ns_pid", NULL, NULL, NULL, 0));
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
@@ -46,13 +49,15 @@ static const struct type *check_pid(struct check *c, struct expr *call)
 
 static struct ir *gen_pid(struct gen *g, struct expr *call, struct ir *into)
 {
-	if (of_first_namespace(call))
+	if (g->opt->pid_ns && of_first_namespace(call))
 		return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 	return gen_current_pid(g);
 }
 
 static struct ir *gen_tid(struct gen *g, struct expr *call, struct ir *into)
 {
+	if (g->fn.ids && !(g->opt->pid_ns && of_first_namespace(call)))
+		return low_half(g, ir_load(g->ir, g->fn.ids, 0, 8, false));
 	if (g->opt->pid_ns && !of_first_namespace(call))
 		return low_half(g, ir_library(g->ir, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
@@ -76,6 +81,12 @@ static struct ir *gen_cpu(struct gen *g, struct expr *call, struct ir *into)
 static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 {
 	return low_half(g, gen_call(g, BPF_FUNC_get_numa_node_id, 0));
+}
+
+/* Where programs do not ask before they begin: see filter_event(). */
+static struct ir *gen_traced(struct gen *g, struct expr *call, struct ir *into)
+{
+	return ir_compare(g->ir, IR_NE, gen_wanted_ids(g), ir_int(g->ir, UNWANTED));
 }
 
 static bool is_interrupt(const struct provider *p)
@@ -184,6 +195,13 @@ const struct builtin builtins_task[] = {
 		.flags = BUILTIN_VAR,
 		.check = check_pid,
 		.gen = gen_tid,
+	},
+	{
+		.name = "traced",
+		.sig = " -> bool",
+		.help = "is the current process what -p or -c names? With config = { all_processes = 1 }",
+		.flags = BUILTIN_VAR,
+		.gen = gen_traced,
 	},
 	{
 		.name = "uid",

@@ -6,6 +6,8 @@ tracks types as the checker does, so a refusal is a bug. It keeps documented lim
 a stack, maps in one program)."""
 import random
 
+import wider
+
 INT_BUILTINS = ['pid', 'tid', 'uid', 'gid', 'cpu', 'nsecs', 'elapsed', 'rand', 'ncpus', 'cgroup']
 AGGREGATIONS = ['count', 'sum', 'min', 'max', 'avg', 'stats', 'hist', 'lhist']
 READABLE = ['count', 'sum', 'min', 'max', 'avg']
@@ -40,7 +42,7 @@ class Map:
         self.name, self.keys, self.value = name, keys, value
 
 
-class Maker:
+class Maker(wider.Wider):
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.maps = []
@@ -141,6 +143,8 @@ class Maker:
                 if isinstance(kind, tuple) for i, k in enumerate(kind) if k == t]
 
     def int(self, depth):
+        if depth < 3 and self.chance(12):
+            return self.wide_int(depth)
         if depth < 4 and self.chance(50):
             d = depth + 1
             return self.r.choice([
@@ -204,6 +208,8 @@ class Maker:
         return self.one(f'{what}++', f'{what}--', f'++{what}', f'--{what}')
 
     def bool(self, depth):
+        if depth < 3 and self.chance(10):
+            return self.wide_bool(depth)
         if depth < 4 and self.chance(80):
             d = depth + 1
             return self.r.choice([
@@ -241,6 +247,8 @@ class Maker:
         return f'"{self.one(*WORDS)}"'
 
     def str(self, depth):
+        if depth < 3 and self.chance(12):
+            return self.wide_str(depth)
         if depth < 4 and self.chance(15):
             return f'({self.bool(depth + 1)} ? {self.str(depth + 1)} : {self.str(depth + 1)})'
         here = self.here.get('str', [])
@@ -331,7 +339,11 @@ class Maker:
         parts, args = [], []
         for _ in range(self.r.randint(0, 5)):
             t = self.one('int', 'int', 'str', 'bool', 'tuple', 'stack', 'sym', 'place')
-            if t == 'int':
+            if self.chance(10):
+                conversion, argument = self.printed()
+                parts.append(conversion)
+                args.append(argument)
+            elif t == 'int':
                 parts.append(self.one('%d', '%u', '%x', '%llx', '%5d', '%-8d', '%08lx', '%c', '%i', '%o', '%ld'))
                 args.append(self.int(1))
             elif t == 'stack':
@@ -413,7 +425,7 @@ class Maker:
         if self.budget > 0 and indent < 6 and self.chance(30):
             kinds = [self.branch, self.branch, self.block]
             if self.bodies < 4:
-                kinds += [self.range, self.range, self.repeat]
+                kinds += [self.range, self.range, self.repeat, self.over_map]
             return self.r.choice(kinds)(indent)
         if self.loops and self.chance(10):
             return f'if ({self.bool(1)}) {{ {self.one("break", "continue", "return")}; }}'
@@ -421,6 +433,8 @@ class Maker:
             return f'if ({self.bool(1)}) {{ {self.one("exit()", "exit(3)", "return")}; }}'
         if self.here.get('join') and self.chance(10):
             return f'join({self.one("arg0", "arg1")}{self.one("", ", " + self.text())});'
+        if self.chance(12):
+            return self.wide_statement() + ';'
         write = lambda: self.write(self.r.choice(self.maps))
         return self.r.choice([write, write, write, self.new_variable, self.new_variable, self.assign,
                               self.printf, self.show, lambda: f'_ = {self.int(1)}'])() + ';'
@@ -446,6 +460,7 @@ class Maker:
         self.user_stacks = self.chance(15)  # rare, since the verifier takes long for them
         self.stack_kind = self.one('kstack', 'kstack(perf, 5)')
         self.make_maps()
+        macros = self.make_macros()
         probes = [self.probe() for _ in range(self.r.randint(1, 4))]
         # Each map is written somewhere, so that the checker knows its type.
         self.here, self.scopes, self.loop_vars, self.bodies, self.loops = {}, [[]], set(), 0, 0
@@ -455,7 +470,11 @@ class Maker:
             lines.append(f'\t{self.write(m)};\n')
         self.maps = maps
         probes.insert(self.r.randint(0, len(probes)), f'begin {{\n{"".join(lines)}}}\n')
-        return (self.config() if self.chance(15) else '') + ''.join(probes)
+        declarations = ''
+        if self.chance(15):
+            declarations, writer = self.declared()
+            probes.append(writer)
+        return (self.config() if self.chance(15) else '') + macros + declarations + ''.join(probes)
 
 
 def script(seed):
