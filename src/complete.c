@@ -14,6 +14,7 @@
 #include "runtime/output/output.h"
 #include "runtime/probes/probes.h"
 #include "target/target.h"
+#include "tools.h"
 
 static void complete_type(const char *text, FILE *out)
 {
@@ -124,6 +125,21 @@ static bool is_one_of(const char *option, const char *const *names)
 	return false;
 }
 
+/* The word before is strata itself: "strata", "./build/strata". */
+static bool is_strata(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	return !strcmp(slash ? slash + 1 : word, "strata");
+}
+
+static void complete_tool(struct resolve_env *env, const char *text, bool scripts, FILE *out)
+{
+	for (const struct tool *t = tools; t->name; t++)
+		if (!strncmp(t->name, text, strlen(text)) && (t->script || !scripts))
+			fprintf(out, "%s\t%s\n", t->name, tool_help(t, env->arena));
+}
+
 void complete_argument(struct resolve_env *env, const char *option, const char *text, FILE *out)
 {
 	static const char *const probes[] = {"-l", "-lv", "-vl", "--list", "-e", "--eval", NULL};
@@ -136,4 +152,6 @@ void complete_argument(struct resolve_env *env, const char *option, const char *
 		complete_format(text, out);
 	else if (!strcmp(option, "--no-feature"))
 		complete_feature(text, out);
+	else if (!strcmp(option, "--print") || (is_strata(option) && *text)) /* without a letter: files */
+		complete_tool(env, text, !strcmp(option, "--print"), out);
 }

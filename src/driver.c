@@ -51,9 +51,24 @@ bool compile_is_unfinished(const char *text)
 	return line_is_unfinished(text, &language);
 }
 
+/* -- --help: what the command line could have for the script. */
 static bool pass_macros(struct compile *c)
 {
-	return expand(c->script, &language, c->env.diags);
+	if (!expand(c->script, &language, c->env.diags))
+		return false;
+	options_collect(c->script);
+	for (unsigned i = 0; i < c->env.noptions; i++)
+		c->helps |= !strcmp(c->env.options[i], "help");
+	if (c->helps)
+		options_print(c->script, stdout);
+	return !c->helps;
+}
+
+/* Opening libclang for nothing takes longer than all the rest. */
+static struct span needed_part(const struct compile *c, struct span part)
+{
+	return types_has_btf(c->env.types) && preamble_is_left_out(&c->source, part, TYPES_HAVE_BTF) ?
+		(struct span){} : part;
 }
 
 static bool pass_types(struct compile *c)
@@ -66,7 +81,7 @@ static bool pass_types(struct compile *c)
 		return types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
 	imported.nfiles = 0;
 	for (unsigned i = 0; ok && i < s->nc_parts; i++)
-		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
+		ok = types_add_c(c->env.types, c->env.diags, &c->source, needed_part(c, s->c_parts[i]),
 			i + 1 == s->nc_parts ? &c->c_options : &imported);
 	return ok;
 }
@@ -94,21 +109,15 @@ static bool pass_check(struct compile *c)
 	return ok;
 }
 
-/* What the command line has for the script. -- --help prints what it could have. */
 static bool pass_options(struct compile *c)
 {
-	const char *wrong;
+	const char *wrong = options_complaint(c->script, &c->env);
 
-	for (unsigned i = 0; i < c->env.noptions; i++)
-		c->helps |= !strcmp(c->env.options[i], "help");
-	wrong = c->helps ? NULL : options_complaint(c->script, &c->env);
-	if (c->helps)
-		options_print(c->script, stdout);
 	if (wrong) {
 		log_error("%s", wrong);
-		log_hint("-- --help lists the options of the script");
+		log_hint("%s lists the options of the script", c->help_words ? c->help_words : "-- --help");
 	}
-	return !c->helps && !wrong;
+	return !wrong;
 }
 
 /* Both complain: one look at the script's mistakes shows them all. */
@@ -146,6 +155,7 @@ static bool pass_codegen(struct compile *c)
 {
 	set_clocks(&c->codegen);
 	c->codegen.diags = c->env.diags;
+	c->codegen.all_processes = c->env.settings.all_processes;
 	c->codegen.max_map_keys = c->env.settings.max_map_keys;
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;

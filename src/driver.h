@@ -35,6 +35,7 @@ struct compile {
 	const struct source *earlier; /* what earlier lines defined; or NULL */
 	bool names_only;      /* -l: stop when the probes are known */
 	bool colour;
+	const char *help_words; /* how a person asks for the script's options; NULL: "-- --help" */
 	bool helps;           /* the script's options were listed, and nothing is to be run */
 	struct script *script;
 	struct image *image; /* the result */

@@ -76,7 +76,9 @@ bool help_name(const char *name, FILE *out)
 		print_provider(p, out);
 	if (o)
 		fprintf(out, "-f %s\n    %s\n", o->name, o->help);
-	if (!found)
+	if (!found) {
+		log_error("nothing of the language is called %s", name);
 		hint(name);
+	}
 	return found;
 }

@@ -5,5 +5,5 @@
 #include <stdio.h>
 
 /* A builtin, a type of probe, a setting, an output format: what it is called with, and what it does. false:
- * there is none of that name; a hint may have been printed to stderr. */
+ * there is none of that name, which was reported. */
 bool help_name(const char *name, FILE *out);

@@ -2,6 +2,8 @@
 /* live.c - maps on the terminal's other screen, which is left before they are printed for good. */
 #include "live.h"
 
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,60 +12,101 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "runtime/maps.h"
-#include "runtime/output/screen.h"
+#include "runtime/output/view.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
 
-static void add_map(struct screen *screen, const struct session *s, const struct shared_map *m, struct str *out)
+struct live {
+	struct session *session;
+	struct view view;
+	VEC(char *) names; /* of the maps, with the @, in the session's order */
+};
+
+static void read_maps(struct live *l)
 {
+	const struct shared *shared = session_maps(l->session);
 	const struct map_wanted all = {};
-	struct map_content c;
+	size_t n = 0;
 
-	if (!map_read(session_show(s), m->fd, m->script, &all, &c)) {
-		str_addf(out, "\033[1m@%s\033[0m\n", m->script->name);
-		screen_map(screen, session_show(s), &c, out);
+	for (size_t i = 0; i < shared->maps.len; i++) {
+		const struct shared_map *m = &shared->maps.data[i];
+		struct str name = {};
+
+		if (!m->script || !m->print)
+			continue;
+		if (n == l->names.len) {
+			str_addf(&name, "@%s", m->script->name);
+			vec_push(&l->names, name.data);
+		}
+		map_read(l->view.show, m->fd, m->script, &all, view_content(&l->view, l->names.data[n++]));
 	}
-	map_content_done(&c);
 }
 
-/* The maps share the screen's rows. */
-static void draw(const struct session *s)
+static void draw(struct live *l)
 {
-	const struct shared *shared = session_maps(s);
-	struct screen screen = {};
 	struct winsize w = {};
-	struct str lines = {};
-	unsigned n = 0;
 
-	for (size_t i = 0; i < shared->maps.len; i++)
-		n += shared->maps.data[i].script && shared->maps.data[i].print;
+	if (!l->view.frozen)
+		read_maps(l);
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
-	screen.columns = w.ws_col ? w.ws_col : 80;
-	screen.rows = n && w.ws_row / n > 3 ? w.ws_row / n - 2 : 1;
-	for (size_t i = 0; i < shared->maps.len; i++)
-		if (shared->maps.data[i].script && shared->maps.data[i].print)
-			add_map(&screen, s, &shared->maps.data[i], &lines);
-	screen_put(&lines);
-	str_done(&lines);
-	screen_done(&screen);
+	view_draw(&l->view, w.ws_col ? w.ws_col : 80, w.ws_row ? w.ws_row : 24);
 }
 
-void live_run(struct session *s, double seconds, bool terminal)
+static int ms_until(uint64_t at)
 {
-	uint64_t every = (uint64_t)(seconds * 1e9), next = clock_ns(CLOCK_MONOTONIC) + every, now;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (terminal)
-		screen_switch(true);
-	do {
+	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
+}
+
+static void print_loop(struct session *s, uint64_t every, uint64_t end)
+{
+	uint64_t next = clock_ns(CLOCK_MONOTONIC) + every, now;
+
+	while (session_poll(s, ms_until(next < end ? next : end)) && (now = clock_ns(CLOCK_MONOTONIC)) < end)
+		if (now >= next) {
+			next = now + every;
+			session_print_maps(s);
+		}
+}
+
+static void screen_loop(struct live *l, uint64_t every, uint64_t end)
+{
+	uint64_t next = clock_ns(CLOCK_MONOTONIC) + every, now = 0;
+
+	while (!l->view.left && now < end) {
+		struct pollfd fds[] = {{.fd = session_fd(l->session), .events = POLLIN},
+			{.fd = STDIN_FILENO, .events = POLLIN}};
+
+		poll(fds, 1 + l->view.has_keys, session_is_reading(l->session) ? 0 : ms_until(next < end ? next : end));
+		if (fds[1].revents) {
+			view_keys(&l->view);
+			draw(l);
+		}
+		if (!session_poll(l->session, 0))
+			return;
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (now < next)
 			continue;
 		next = now + every;
-		if (terminal)
-			draw(s);
-		else
-			session_print_maps(s);
-	} while (session_poll(s, next > now ? (int)((next - now) / 1000000) + 1 : 0));
-	if (terminal)
-		screen_switch(false);
+		if (!l->view.frozen)
+			draw(l);
+	}
+}
+
+void live_run(struct session *s, double seconds, bool terminal, uint64_t end)
+{
+	struct live l = {.session = s, .view = {.show = session_show(s), .leave = "end"}};
+	uint64_t every = (uint64_t)(seconds * 1e9);
+
+	if (!terminal) {
+		print_loop(s, every, end);
+		return;
+	}
+	view_open(&l.view, true);
+	screen_loop(&l, every, end);
+	view_close(&l.view);
+	for (size_t i = 0; i < l.names.len; i++)
+		free(l.names.data[i]);
+	vec_done(&l.names);
 }

@@ -22,29 +22,36 @@
 #include "base/vec.h"
 #include "complete.h"
 #include "driver.h"
+#include "help.h"
+#include "dump.h"
 #include "info.h"
 #include "list.h"
-#include "live.h"
+#include "loop.h"
 #include "model/provider.h"
+#include "namespace.h"
+#include "option_rows.h"
 #include "parser/settings.h"
 #include "peer_options.h"
-#include "parser/settings.h"
-#include "peer_options.h"
+#include "probe_filter.h"
 #include "prompt/prompt.h"
+#include "runtime/libraries.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
 #include "runtime/why.h"
+#include "show.h"
 #include "target/debugfile.h"
 #include "target/target.h"
+#include "tools.h"
 #include "traced.h"
 #include "types/types.h"
 #include "unwind.h"
 #include "version.h"
 
 enum {
-	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_EXE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE,
-	OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
+	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_INCLUDE, OPT_INFO,
+	OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
+	OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
 	OPT_USDT_ACTIVATION
 };
 
@@ -53,28 +60,23 @@ struct main {
 	const struct output *format;
 	const char *complete; /* the option before what TAB completes, or "" */
 	int top;
+	struct libraries libraries; /* --hide, --only */
 	bool interactive;
 	double live; /* -t: seconds between two drawings; 0: none */
+	double duration; /* -d: seconds; 0: until it ends */
+	const struct tool *tool; /* what `file` names; or NULL */
+	bool helps;  /* NAME --help */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
 	VEC(const char *) include_dirs, include_files;
 	struct traced traced; /* -p, -c */
+	VEC(int) pids;        /* each -p; dump takes several */
 	struct types *types;
 	struct compile compile;
 	regex_t probe_filter;
 	bool has_filter;
-};
-
-/* An option: what it is called, and what it sets. */
-struct option_row {
-	const char *name;
-	int val;          /* the short one's letter, or OPT_.. */
-	const char *arg;  /* its name in the help; NULL: it takes none */
-	const char *help; /* NULL: for the shells' completion, not for people */
-	bool (*set)(struct main *m, const struct option_row *row, const char *arg);
-	size_t at;        /* in struct main: of what set_text() and set_flag() set */
 };
 
 /* ---- the command line --------------------------------------------------- */
@@ -92,18 +94,13 @@ static int check_stdout(int code)
 	return 1;
 }
 
-static bool usage(const char *what, const char *arg)
-{
-	log_error("%s%s%s", what, arg ? " " : "", arg ? arg : "");
-	log_hint("strata -h lists the options");
-	return false;
-}
-
 static bool set_dump(struct main *m, const struct option_row *row, const char *name)
 {
 	const struct peer_stage *peer = peer_stage(name);
 	enum stage stage;
 
+	if (loop_read_time(name, &m->duration))
+		return true;
 	if (!stage_by_name(peer && peer->stage ? peer->stage : name, &stage)) {
 		log_error("unknown stage: %s", name);
 		log_hint("%s%s", peer ? peer->instead : "the stages are ", peer ? "" : STAGE_LIST);
@@ -142,6 +139,11 @@ static bool set_live(struct main *m, const struct option_row *row, const char *t
 		usage("-t takes a number of seconds from 0.05 on, not", text);
 }
 
+static bool set_duration(struct main *m, const struct option_row *row, const char *text)
+{
+	return loop_read_time(text, &m->duration) || usage("--duration takes a time, as 10, 500ms or 2m, not", text);
+}
+
 static bool set_pid(struct main *m, const struct option_row *row, const char *text)
 {
 	char *end;
@@ -154,6 +156,7 @@ static bool set_pid(struct main *m, const struct option_row *row, const char *te
 		return false;
 	}
 	m->traced.pid = pid;
+	vec_push(&m->pids, (int)pid);
 	return true;
 }
 
@@ -165,6 +168,18 @@ static bool set_top(struct main *m, const struct option_row *row, const char *te
 	if (*end || n < 1 || n > INT_MAX)
 		return usage("--top needs a number of entries, 1 or more, not", text);
 	m->top = n;
+	return true;
+}
+
+static bool hide_library(struct main *m, const struct option_row *row, const char *pattern)
+{
+	vec_push(&m->libraries.hidden, pattern);
+	return true;
+}
+
+static bool only_library(struct main *m, const struct option_row *row, const char *pattern)
+{
+	vec_push(&m->libraries.only, pattern);
 	return true;
 }
 
@@ -233,7 +248,23 @@ static void help(FILE *out);
 
 static bool print_help(struct main *m, const struct option_row *row, const char *arg)
 {
+	m->helps = m->tool;
+	if (m->tool)
+		return true;
 	help(stdout);
+	exit(check_stdout(0));
+}
+
+static bool print_tool(struct main *m, const struct option_row *row, const char *name)
+{
+	const struct tool *t = tool_by_name(name);
+
+	if (!t || !t->script) {
+		log_error(t ? "strata %s is no script" : "there is no tool %s", name);
+		log_hint("strata tools lists them");
+		return false;
+	}
+	fputs(t->script, stdout);
 	exit(check_stdout(0));
 }
 
@@ -243,26 +274,6 @@ static bool print_version(struct main *m, const struct option_row *row, const ch
 	exit(check_stdout(0));
 }
 
-/* \d, which bpftrace's have, is not known to regcomp(). */
-static int compile_regex(regex_t *ret, const char *text)
-{
-	struct str posix = {};
-	int r;
-
-	for (; *text; text++) {
-		bool escape = text[0] == '\\' && text[1];
-
-		if (escape && text[1] == 'd')
-			str_add(&posix, "[0-9]");
-		else
-			str_addn(&posix, text, 1 + escape);
-		text += escape;
-	}
-	r = regcomp(ret, str_text(&posix), REG_EXTENDED | REG_NOSUB);
-	str_done(&posix);
-	return r;
-}
-
 static bool set_probe_filter(struct main *m, const struct option_row *row, const char *text)
 {
 	char why[256];
@@ -270,7 +281,7 @@ static bool set_probe_filter(struct main *m, const struct option_row *row, const
 
 	if (m->has_filter)
 		regfree(&m->probe_filter);
-	r = compile_regex(&m->probe_filter, text);
+	r = probe_filter_compile(&m->probe_filter, text);
 	m->has_filter = !r;
 	if (!r)
 		return true;
@@ -315,6 +326,8 @@ static bool set_flag(struct main *m, const struct option_row *row, const char *a
 #define TEXT(field) set_text, offsetof(struct main, field)
 #define FLAG(field) set_flag, offsetof(struct main, field)
 
+static bool add_tool_option(struct main *m, const char *option, int argc, char **argv);
+
 static const struct option_row options[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
 	{"cmd", 'c', "COMMAND", "run a command, trace it and its children, end when it ends", TEXT(command)},
@@ -322,6 +335,8 @@ static const struct option_row options[] = {
 	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
+	{"hide", OPT_HIDE, "PATTERN", "leave out frames of libraries whose path or name matches", hide_library},
+	{"only", OPT_ONLY, "PATTERN", "leave out the frames of all other libraries", only_library},
 	{"live", 't', "SECONDS", "draw the maps again and again, so many seconds apart, while the script runs",
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
@@ -336,6 +351,9 @@ static const struct option_row options[] = {
 		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
+	{"duration", OPT_DURATION, "TIME", "end after so long: 10 (seconds), 500ms, 2m; -d TIME is the same",
+		set_duration},
+	{"print", OPT_PRINT, "NAME", "print the script of a tool: strata tools lists them", print_tool},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
 		set_debuginfo},
 	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
@@ -355,40 +373,25 @@ static const struct option_row options[] = {
 	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
 	{"sysroot", OPT_SYSROOT, "DIR", "directory where the files that the core names are", TEXT(sysroot)},
 	{"version", 'V', NULL, "print the version", print_version},
-	{"help", 'h', NULL, "print this help", print_help},
+	{"help", 'h', NULL, "print this help, or of a word behind it: a builtin, a probe type, a format", print_help},
 	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
+	{.other = add_tool_option},
 };
-
-static const struct option_row *find_option(int val)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (options[i].val == val)
-			return &options[i];
-	return NULL;
-}
 
 static void help(FILE *out)
 {
 	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
 	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
-	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n\n", out);
-	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
-		struct str name = {};
-
-		if (options[i].val < 256)
-			str_addf(&name, "-%c, ", options[i].val);
-		else
-			str_add(&name, "    ");
-		str_addf(&name, "--%s", options[i].name);
-		if (options[i].arg)
-			str_addf(&name, " %s", options[i].arg);
-		fprintf(out, "  %-24s %s\n", str_text(&name), options[i].help);
-		str_done(&name);
-	}
+	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n"
+	      "       strata NAME [OPTIONS]                    (cpu, offcpu..: strata tools lists them)\n"
+	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n\n", out);
+	option_rows_help(options, ARRAY_SIZE(options), out);
 	fputs("\nFormats (-f):\n", out);
 	for (const struct output *const *o = outputs; *o; o++)
 		fprintf(out, "  %-24s %s\n", (*o)->name, (*o)->help);
 	fputs("\nExamples:\n"
+	      "  strata cpu -p 1234 -d 10 -o cpu.svg\n"
+	      "      a flame graph of what a process does for ten seconds\n"
 	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
 	      "      whole user stacks of everything that runs, all languages\n"
 	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
@@ -398,55 +401,36 @@ static void help(FILE *out)
 	      "      who opens which files\n", out);
 }
 
-/* getopt's '?': an option that is none, or one without its argument, or one of bpftrace's. */
-static bool bad_option(int argc, char **argv)
+/* What strata does not know is the tool's: --hz=199, or --hz 199. */
+static bool add_tool_option(struct main *m, const char *option, int argc, char **argv)
 {
-	const char *word = argv[optind - 1];
-	const struct peer_option *peer = peer_option(word);
-
-	if (!peer)
-		return usage(optopt && find_option(optopt) ? "this option needs an argument:" :
-			"unknown option:", word);
-	if (!peer->instead) {
-		optind += peer->takes_arg && !strchr(word, '=') && optind < argc;
-		return true;
-	}
-	log_error("strata has no option %s", peer->name);
-	log_hint("%s", peer->instead);
-	return false;
-}
-
-/* '+': what follows the script is the script's. */
-static void make_getopt(char shorts[2 * ARRAY_SIZE(options) + 2], struct option *longs)
-{
-	*shorts++ = '+';
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const struct option_row *row = &options[i];
-
-		longs[i] = (struct option){row->name, row->arg ? required_argument : no_argument, NULL, row->val};
-		if (row->val < 256)
-			*shorts++ = (char)row->val;
-		if (row->val < 256 && row->arg)
-			*shorts++ = ':';
-	}
-	*shorts = 0;
+	if (!m->tool)
+		return false;
+	if (optind < argc && tool_option_takes_value(m->tool, option))
+		option = arena_printf(m->compile.arena, "%s=%s", option, argv[optind++]);
+	vec_push(&m->options, option);
+	return true;
 }
 
 static bool read_options(struct main *m, int argc, char **argv)
 {
-	struct option longs[ARRAY_SIZE(options) + 1] = {};
-	char shorts[2 * ARRAY_SIZE(options) + 2];
-	int c;
+	return option_rows_read(options, ARRAY_SIZE(options), m, argc, argv);
+}
 
-	make_getopt(shorts, longs);
-	opterr = 0; /* the complaint is ours */
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = find_option(c);
+/* What the tool has where the command line has nothing. */
+static void use_tool(struct main *m)
+{
+	const struct output *to;
 
-		if (c == '?' ? !bad_option(argc, argv) : !row || !row->set(m, row, optarg))
-			return false;
-	}
-	return true;
+	if (!m->tool)
+		return;
+	if (!m->output && m->tool->output)
+		m->output = m->tool->output;
+	if (m->live <= 0)
+		m->live = m->tool->live;
+	to = m->format ? m->format : output_by_file(m->output);
+	if (to != outputs[0] && to != &output_json && tool_has_option(m->tool, "stacks"))
+		vec_push(&m->options, "stacks"); /* they are what it draws */
 }
 
 static bool parse_options(struct main *m, int argc, char **argv)
@@ -455,6 +439,7 @@ static bool parse_options(struct main *m, int argc, char **argv)
 		return false;
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
+	m->tool = tool_by_name(m->file);
 	/* Options may also follow the file, as bpftrace's users write them. */
 	if (m->file && optind < argc && argv[optind][0] == '-' && !read_options(m, argc, argv))
 		return false;
@@ -466,6 +451,11 @@ static bool parse_options(struct main *m, int argc, char **argv)
 		else
 			vec_push(&m->params, arg);
 	}
+	use_tool(m);
+	if (m->tool && m->params.len)
+		return usage("a tool takes options alone (-p PID names a process), not", m->params.data[0]);
+	if (m->pids.len > 1 && (!m->tool || m->tool->command != TOOL_DUMP))
+		return usage("one process alone: only strata dump takes several -p", NULL);
 	if (m->command && m->traced.pid)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((m->core_exe || m->sysroot) && !m->core)
@@ -484,6 +474,10 @@ static bool load_source(struct main *m)
 		*s = (struct source){.name = "-e", .text = m->eval, .len = strlen(m->eval)};
 		return true;
 	}
+	if (m->tool && m->tool->script) {
+		*s = (struct source){.name = m->tool->name, .text = m->tool->script, .len = strlen(m->tool->script)};
+		return true;
+	}
 	if (!m->file && isatty(0))
 		return usage("no script: give -e PROGRAM or a file", NULL);
 	if (!m->file)
@@ -491,6 +485,8 @@ static bool load_source(struct main *m)
 	r = source_read(m->compile.arena, m->file, s);
 	if (r)
 		log_error("cannot read %s: %s", m->file, why_errno(r));
+	if (r == -ENOENT && tool_nearest(m->file))
+		log_hint("did you mean strata %s? strata tools lists what has a name", tool_nearest(m->file));
 	return !r;
 }
 
@@ -503,11 +499,17 @@ static bool is_wanted(const struct resolve_env *env, const char *name)
 	return !m->has_filter || !regexec(&m->probe_filter, name, 0, NULL, 0);
 }
 
+static bool may_show_progress(const struct main *m)
+{
+	return isatty(STDERR_FILENO) && log_level == 0 && m->live <= 0;
+}
+
 /* What the command line says for a script; its source is set. */
 static void prepare(void *arg, struct compile *c)
 {
 	struct main *m = arg;
 
+	c->help_words = m->tool ? "--help" : NULL;
 	c->colour = isatty(2) && !getenv("NO_COLOR");
 	c->env = (struct resolve_env){
 		.arena = c->arena,
@@ -542,6 +544,7 @@ static void prepare(void *arg, struct compile *c)
 		.pid_ns = target_pid_ns(m->traced.target)->inode != 0,
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(m->traced.target, FEATURE_COOKIE),
+		.counts = may_show_progress(m),
 		.no_loops = !target_feature(m->traced.target, FEATURE_BPF_LOOP),
 	};
 }
@@ -554,46 +557,23 @@ static bool compile_script(struct main *m)
 
 /* ---- modes -------------------------------------------------------------- */
 
-/* Some programs look at processes other than those that -p and -c name. */
-static bool is_system_wide(const struct main *m)
-{
-	const struct image *img = m->compile.image;
-
-	for (unsigned i = 0; i < img->nprogs && !m->traced.pid && !m->traced.child.pid; i++)
-		if (img->progs[i].provider->run == RUN_ATTACHED &&
-			!img->progs[i].provider->any_process)
-			return true;
-	return false;
-}
-
-/* What does not work within a container. */
-static void say_namespace(const struct main *m)
-{
-	const struct pid_ns *ns = target_pid_ns(m->traced.target);
-
-	if (ns->no_proc || ns->foreign_proc) {
-		log_warn(ns->no_proc ? "/proc is not mounted: nothing is known of processes" :
-			"/proc is that of another PID namespace: names and stacks of processes will "
-			"be missing or wrong");
-		log_hint("mount -t proc proc /proc");
-	} else if (ns->inode && is_system_wide(m)) {
-		log_warn("strata is in a PID namespace (a container): processes outside of it have "
-			 "pid 0 and no user stacks");
-	}
-}
-
 /* One image, until it ends. */
 static int run_session(const struct main *m, const struct session_options *opt)
 {
 	struct session *s = NULL;
+	const struct loop_options loop = {
+		.live = m->live,
+		.duration = m->duration,
+		.terminal = !m->output && isatty(STDOUT_FILENO),
+		.image = m->compile.image,
+		.counts = m->compile.codegen.counts,
+	};
 	int code = 1, r = session_open(m->traced.target, opt, &s);
 
 	if (!r)
 		r = session_add(s, m->compile.image);
-	if (!r && m->live)
-		live_run(s, m->live, !m->output && isatty(STDOUT_FILENO));
-	while (!r && session_poll(s, -1))
-		;
+	if (!r)
+		loop_run(s, &loop);
 	if (!r)
 		code = session_finish(s);
 	session_close(s);
@@ -611,8 +591,11 @@ static int run(struct main *m)
 		.top = m->top,
 		.settings = &m->compile.env.settings,
 		.output = m->format ? m->format : output_by_file(m->output),
+		.libraries = m->libraries.hidden.len + m->libraries.only.len ? &m->libraries : NULL,
 	};
 	int r, code;
+
+	opt.pack = output_pack(opt.output, m->output);
 
 	if (!compile_script(m))
 		return m->compile.helps ? 0 : 1;
@@ -623,7 +606,7 @@ static int run(struct main *m)
 					  "no probes to attach: no attach point of the script exists here");
 		return 1;
 	}
-	say_namespace(m);
+	namespace_warn(m->traced.target, m->compile.image, m->traced.pid || m->traced.child.pid);
 	r = stream_open(m->output, &opt.stream);
 	if (r) {
 		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
@@ -684,7 +667,7 @@ static bool has_script(const struct main *m)
 {
 	struct stat st;
 
-	return m->eval || (m->file && (!strcmp(m->file, "-") ||
+	return m->eval || m->tool || (m->file && (!strcmp(m->file, "-") ||
 					      (!stat(m->file, &st) && !S_ISDIR(st.st_mode))));
 }
 
@@ -709,10 +692,16 @@ static int complete(struct main *m)
 	};
 	const char *text = m->file ? m->file : "";
 
+	if (!strcmp(m->complete, "show") && *text == '-') {
+		show_complete(text, stdout);
+		return 0;
+	}
 	if (*text != '-') {
 		complete_argument(&env, m->complete, text, stdout);
 		return 0;
 	}
+	if (tool_by_name(m->complete))
+		tool_complete(tool_by_name(m->complete), text, stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(options) && options[i].help; i++) {
 		char *name = arena_printf(env.arena, "--%s", options[i].name);
 
@@ -722,10 +711,32 @@ static int complete(struct main *m)
 	return 0;
 }
 
+/* strata NAME --help */
+static int help_tool(struct main *m)
+{
+	tool_print_head(m->tool, m->compile.arena, stdout);
+	if (m->tool->script) {
+		vec_push(&m->options, "help");
+		putchar('\n');
+		load_source(m);
+		compile_script(m);
+	}
+	fputs("\nOptions of all tools: -p PID, -c COMMAND, -d SECONDS, -o FILE, -f FORMAT, -t SECONDS, -n N\n", stdout);
+	return 0;
+}
+
 static int mode(struct main *m)
 {
 	if (m->complete)
 		return complete(m);
+	if (m->tool && m->tool->command == TOOL_LIST) {
+		tools_list(m->compile.arena, stdout);
+		return 0;
+	}
+	if (m->helps)
+		return help_tool(m);
+	if (m->tool && m->tool->command == TOOL_DUMP)
+		return dump(m->traced.target, m->pids.data, m->pids.len, m->format, m->output);
 	if (m->info) {
 		info_print(m->traced.target, stdout);
 		return 0;
@@ -749,9 +760,14 @@ static int mode(struct main *m)
 
 int main(int argc, char **argv)
 {
-	struct main m = {.traced.target = target_open("/")};
+	struct main m = {};
 	int code = 1;
 
+	if (argc > 1 && !strcmp(argv[1], "show"))
+		return show_main(argc - 1, argv + 1);
+	if (argc == 3 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) && *argv[2] != '-')
+		return check_stdout(help_name(argv[2], stdout) ? 0 : 1);
+	m.traced.target = target_open("/");
 	files_raise();
 	m.compile.arena = arena_new();
 	m.types = types_new(m.compile.arena, m.traced.target);
@@ -761,10 +777,12 @@ int main(int argc, char **argv)
 	free(m.traced.exe);
 	if (m.has_filter)
 		regfree(&m.probe_filter);
+	vec_done(&m.pids);
 	vec_done(&m.params);
 	vec_done(&m.options);
 	vec_done(&m.include_dirs);
 	vec_done(&m.include_files);
+	libraries_done(&m.libraries);
 	types_close(m.types);
 	target_close(m.traced.target);
 	arena_free(m.compile.arena);

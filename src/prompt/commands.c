@@ -17,9 +17,10 @@
 #include "prompt/priv.h"
 #include "runtime/maps.h"
 #include "runtime/output/output.h"
-#include "runtime/output/profile.h"
+#include "runtime/output/recording.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
+#include "runtime/show.h"
 #include "runtime/why.h"
 
 static void run_help(struct prompt *p, const char *args)
@@ -27,8 +28,7 @@ static void run_help(struct prompt *p, const char *args)
 	char usage[64];
 
 	if (*args) {
-		if (!help_name(args, stderr))
-			log_error("there is no help for %s", args);
+		help_name(args, stderr);
 		return;
 	}
 	fputs("Lines:\n"
@@ -159,21 +159,42 @@ bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret
 	return !r;
 }
 
-static void draw_flame(struct prompt *p, const struct map_content *c, const char *path)
+static int write_picture(const struct recording *r, const struct output *format, const char *path)
 {
-	struct out o = {.output = output_by_file(path), .show = session_show(p->session)};
+	const struct picture picture = {.recording = r};
+	FILE *f = fopen(path, "we"), *packed = f ? pack_write(output_pack(format, path), f) : NULL;
+	int err = f ? -ENOMEM : -errno;
 
-	if (!o.output->finish)
-		o.output = &output_svg;
-	o.file = fopen(path, "we");
-	if (o.file) {
-		o.output->map(&o, c);
-		o.output->finish(&o);
-	}
-	if (!o.file || ferror(o.file) || fclose(o.file))
-		log_error("cannot write %s: %s", path, why_errno(-errno));
-	else
-		fprintf(stderr, "%s: open it in a browser\n", path);
+	if (packed)
+		err = format->render(&picture, packed);
+	if (packed && fclose(packed) && !err)
+		err = -EIO;
+	if (f && fclose(f) && !err)
+		err = -errno;
+	return err;
+}
+
+/* With stacks by address and line, whatever the prompt shows. */
+static int draw_flame(struct prompt *p, const struct image_map *m, const char *path)
+{
+	const struct output *format = output_by_file(path);
+	const struct map_wanted all = {};
+	struct show show = *session_show(p->session);
+	struct map_content c;
+	struct recording *r = recording_new();
+	int err;
+
+	if (format == outputs[0] || !format->render)
+		format = &output_svg;
+	show.exact = true;
+	err = map_read(&show, shared_fd(session_maps(p->session), m->bpf_name), m, &all, &c);
+	if (!err)
+		recording_add(r, &show, &c);
+	map_content_done(&c);
+	if (!err)
+		err = write_picture(r, format, path);
+	recording_free(r);
+	return err;
 }
 
 static void run_flame(struct prompt *p, const char *args)
@@ -181,15 +202,23 @@ static void run_flame(struct prompt *p, const char *args)
 	size_t n = strcspn(args, " \t");
 	_cleanup_(freep) char *name = strndup(args, n);
 	const char *path = args + n + strspn(args + n, " \t");
-	struct map_content c = {};
+	const struct image_map *m = *name == '@' ? lines_map(&p->lines, name + 1) : NULL;
+	int r;
 
-	if (!*path)
+	if (!*path) {
 		log_error(":flame takes a map keyed by stacks and the name of a file: :flame @ x.svg");
-	else if (prompt_read_map(p, name, &c) && !profile_is_map(c.map))
+	} else if (!m) {
+		log_error("there is no map %s", name);
+	} else if (!recording_takes(m)) {
 		log_error("%s has no stacks in its key", name);
-	else if (c.map)
-		draw_flame(p, &c, path);
-	map_content_done(&c);
+	} else {
+		r = draw_flame(p, m, path);
+		if (r)
+			log_error("cannot write %s: %s", path, why_errno(r));
+		else
+			fprintf(stderr, output_by_file(path)->compares ? "%s: open it in a browser\n" :
+				"%s is written\n", path);
+	}
 }
 
 static void run_top(struct prompt *p, const char *args)

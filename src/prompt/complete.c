@@ -12,7 +12,7 @@
 
 enum { CHOICES_MAX = 1000 };
 
-static void offer(struct choices *c, const char *name, const char *word, const char *tail)
+void prompt_offer(struct choices *c, const char *name, const char *word, const char *tail)
 {
 	char text[512];
 
@@ -37,7 +37,7 @@ static int by_text(const void *a, const void *b)
 static void offer_commands(const char *word, struct choices *ret)
 {
 	for (const struct command *c = prompt_commands; c->name; c++)
-		offer(ret, c->name, word, *c->args ? " " : "");
+		prompt_offer(ret, c->name, word, *c->args ? " " : "");
 }
 
 /* As the shells' completion has them: a line each, with a tab behind. */
@@ -55,7 +55,7 @@ static void offer_probes(struct prompt *p, const char *word, struct choices *ret
 		fclose(out);
 		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 			line[strcspn(line, "\t")] = 0;
-			offer(ret, line, word, "");
+			prompt_offer(ret, line, word, "");
 		}
 	}
 	arena_free(c.arena);
@@ -67,7 +67,7 @@ static void offer_maps(const struct prompt *p, const char *word, struct choices 
 		const struct image *img = p->lines.images.data[i];
 
 		for (unsigned k = 0; k < img->nmaps; k++)
-			offer(ret, img->maps[k].name, word, img->maps[k].key ? "[" : "");
+			prompt_offer(ret, img->maps[k].name, word, img->maps[k].key ? "[" : "");
 	}
 }
 
@@ -78,12 +78,12 @@ static void offer_names(const struct prompt *p, const char *word, struct choices
 
 	for (const struct builtin *const *family = builtin_families; *family; family++)
 		for (const struct builtin *b = *family; b->name; b++)
-			offer(ret, b->name, word, b->flags & BUILTIN_VAR ? "" : "(");
+			prompt_offer(ret, b->name, word, b->flags & BUILTIN_VAR ? "" : "(");
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		offer(ret, words[i], word, "");
+		prompt_offer(ret, words[i], word, "");
 	for (size_t i = 0; i < p->lines.definitions.len; i++)
 		if (p->lines.definitions.data[i].name)
-			offer(ret, p->lines.definitions.data[i].name, word, "(");
+			prompt_offer(ret, p->lines.definitions.data[i].name, word, "(");
 }
 
 /* How many braces are open at the cursor. */
@@ -119,7 +119,7 @@ static void complete_name(struct prompt *p, const char *line, size_t cursor, str
 	ret->replaces = cursor - start;
 	if (start && line[start - 1] == '@')
 		offer_maps(p, word, ret);
-	else
+	else if (!prompt_members(p, line, start, word, ret))
 		offer_names(p, word, ret);
 }
 

@@ -37,3 +37,8 @@ void prompt_top(struct prompt *p, const char *name, double seconds);
 void prompt_command(struct prompt *p, const char *line);
 /* complete.c: what TAB offers; arg: struct prompt. */
 void prompt_complete(void *arg, const char *line, size_t cursor, struct choices *ret);
+/* Adds the name, with what stands behind it, if it begins with the word and is not there. */
+void prompt_offer(struct choices *c, const char *name, const char *word, const char *tail);
+/* members.c: offers what begins with the word that starts there, if it is a member's: `args.`, `curtask->mm->`.
+ * false: nothing of that kind stands in front of it. */
+bool prompt_members(struct prompt *p, const char *line, size_t start, const char *word, struct choices *ret);

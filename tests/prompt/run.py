@@ -124,7 +124,12 @@ def keys():
     with opened(100, 40) as t:
         for text, found in ((':r', ':running'), ('tracepoint:sched:sched_swi', 'tracepoint:sched:sched_switch'),
                             ('inter', 'interval:'), ('uprobe:/bin/slee', 'uprobe:/bin/sleep:'),
-                            ('begin { @ = nse', 'begin { @ = nsecs')):
+                            ('begin { @ = nse', 'begin { @ = nsecs'),
+                            ('tracepoint:sched:sched_switch { print(args.next_co',
+                             'tracepoint:sched:sched_switch { print(args.next_comm'),
+                            ('begin { print(curtask.mm->total_v', 'begin { print(curtask.mm->total_vm'),
+                            ('rawtracepoint:sched_switch { print(args.next->real_par',
+                             'rawtracepoint:sched_switch { print(args.next->real_parent')):
             t.type(text)
             t.keys('Tab')
             sees(t, f'TAB behind {text}', PROMPT + found)
@@ -192,6 +197,13 @@ def top():
         sees(t, 'back at the prompt', PROMPT.strip())
         t.line('1 + 4')
         sees(t, 'which works', '\n5\n')
+        for name, begin in ('x.svg', b'<?xml'), ('x.html', b'<!DOCTYPE'), ('x.json.gz', b'\x1f\x8b'), ('x.folded', b''):
+            path = os.path.join(t.dir.name, name)
+            t.line(f':flame @stacks {path}')
+            sees(t, f':flame {name}', f'{name}: open it in a browser' if name in ('x.svg', 'x.html') else f'{name} is written')
+            cases.check(os.path.getsize(path) > 100 and open(path, 'rb').read(9).startswith(begin), f'{name} is written')
+        t.line(':flame @h x.svg')
+        sees(t, ':flame of no stacks', '@h has no stacks in its key')
 
 
 def live():
@@ -202,6 +214,51 @@ def live():
         sees(t, '..and prints them at the end', '@by[1]: ', '@n: ', 'left with 0')
     done = subprocess.run(['timeout', '-s', 'INT', '2', STRATA, '-t', '0.3', '-e', script], capture_output=True, text=True)
     cases.check(len(re.findall(r'^@n: \d+\n\n', done.stdout, re.M)) >= 3, '-t on a pipe prints blocks', done)
+
+
+def live_keys():
+    script = ('interval:ms:20 { @n++; @by["zebra"] = count(); if (@n % 2) { @by["mango"] = count(); } '
+              'if (@n % 4 == 0) { @by["apple"] = count(); } }')
+    with Terminal([STRATA, '-t', '0.1', '-e', script], 100, 20) as t:
+        cases.check(t.wait('zebra') and re.search('zebra.*mango.*apple', t.screen(), re.S), 'the largest first', t.screen())
+        t.keys('s')
+        time.sleep(0.4)
+        cases.check(re.search('apple.*mango.*zebra', t.screen(), re.S), 's: by name', t.screen())
+        t.type('/')
+        t.type('ANG')
+        t.keys('Enter')
+        time.sleep(0.4)
+        cases.check('mango' in t.screen() and 'zebra' not in t.screen(), '/: only what has that in its name', t.screen())
+        t.keys('p')
+        time.sleep(0.4)
+        before = t.screen()
+        time.sleep(0.5)
+        cases.check('(paused)' in before and before == t.screen(), 'p: it stands still', before, t.screen())
+        t.keys('w')
+        t.type('saved.json')
+        t.keys('Enter')
+        sees(t, 'w: written', 'saved.json: written')
+        saved = pathlib.Path(t.dir.name, 'saved.json').read_text()
+        shown = re.search(r'(\d+) .* mango', before).group(1)
+        cases.check(f'"mango": {shown}' in saved and '"zebra"' in saved, 'what was on the screen, and all of it', saved, before)
+        t.keys('p', 'q')
+        sees(t, 'q: ends, and prints', '@by[zebra]: ', 'left with 0', 'icanon')
+    with Terminal([STRATA, 'top', '-c', 'sh -c "while :; do :; done"'], 100, 30) as t:
+        sees(t, 'strata top', '@cpu  up, down', ' %')
+        t.type('/')
+        t.type('nothing-has-this')
+        t.keys('Enter')
+        time.sleep(0.4)
+        cases.check(' %' not in t.screen(), 'stacks are filtered, too', t.screen())
+        t.type('/')
+        t.keys('Enter')
+        t.keys('w')
+        t.type('saved.svg')
+        t.keys('Enter')
+        sees(t, 'a flame graph is saved', 'saved.svg: written')
+        cases.check('<svg' in pathlib.Path(t.dir.name, 'saved.svg').read_text(), '..and is one')
+        t.keys('q')
+        sees(t, 'q ends top', '@cpu: ', 'left with 0')
 
 
 def sizes():
@@ -290,6 +347,8 @@ if not shutil.which('tmux'):
     sys.exit(all_fail('tmux is not installed'))
 if os.geteuid():
     sys.exit(all_fail('needs root'))
-for case in (values, blocks, definitions, running, keys, commands, top, live, sizes, colours, leaving, killed, its_end):
-    case()
+ONLY = sys.argv[2:]  # names of cases
+for case in (values, blocks, definitions, running, keys, commands, top, live, live_keys, sizes, colours, leaving, killed, its_end):
+    if not ONLY or case.__name__ in ONLY:
+        case()
 sys.exit(cases.done())

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/* dump.c - strata dump. What a thread does is read before it is stopped, and names are looked up when it runs
+ * again. */
+#include "dump.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/image.h"
+#include "model/type.h"
+#include "runtime/maps.h"
+#include "runtime/output/output.h"
+#include "runtime/output/stream.h"
+#include "runtime/show.h"
+#include "runtime/syscalls.h"
+#include "runtime/why.h"
+#include "target/target.h"
+#include "unwinders/procs/stopped.h"
+#include "unwinders/unwinders.h"
+
+enum { NAME_SIZE = 16 };
+
+struct thread {
+	int pid, tid;
+	char name[NAME_SIZE]; /* of the thread */
+	char doing[64];       /* "asleep in futex" */
+	uint64_t stack;       /* its id */
+};
+
+struct dump {
+	struct target *target;
+	struct unwinders *unwinders;
+	struct arena *arena;
+	VEC(struct thread) threads;
+	const struct type *stack;
+	const struct output *output;
+	struct stream *stream;
+	FILE *out; /* the stream's */
+};
+
+/* ---- what the kernel says of a thread ------------------------------------ */
+
+static char *read_of(const struct dump *d, const struct thread *t, const char *file)
+{
+	return proc_read(d->target, t->pid, arena_printf(d->arena, "task/%d/%s", t->tid, file), NULL);
+}
+
+/* proc(5): PID (COMM) STATE ..; COMM may have anything in it. */
+static char read_state(const struct dump *d, const struct thread *t)
+{
+	char *text = read_of(d, t, "stat"), *end = text ? strrchr(text, ')') : NULL;
+	char state = end && end[1] ? end[2] : '?';
+
+	free(text);
+	return state;
+}
+
+static const char *state_name(char state)
+{
+	switch (state) {
+	case 'R':
+		return "running";
+	case 'D':
+		return "waiting for a device";
+	case 'T':
+	case 't':
+		return "stopped";
+	case 'Z':
+		return "ended";
+	default:
+		return "asleep";
+	}
+}
+
+/* proc(5), syscall: the number of the call that it waits in, first. */
+static void read_doing(const struct dump *d, struct thread *t)
+{
+	char state = read_state(d, t), *text = read_of(d, t, "syscall"), *end;
+	long nr = text ? strtol(text, &end, 10) : -1;
+	const char *call = state != 'R' && text && end != text && nr >= 0 ? syscall_name(nr) : NULL;
+
+	snprintf(t->doing, sizeof(t->doing), "%s%s%s", state_name(state), call ? " in " : "", call ? call : "");
+	free(text);
+}
+
+static void read_name(const struct dump *d, struct thread *t)
+{
+	char *text = read_of(d, t, "comm");
+	size_t n = text ? strcspn(text, "\n") : 0;
+
+	memcpy(t->name, text ? text : "", n < NAME_SIZE ? n : NAME_SIZE - 1);
+	free(text);
+}
+
+/* "python3 app.py": arguments are separated by NULs. */
+static void add_command(const struct dump *d, int pid, struct str *out)
+{
+	size_t n = 0;
+	char *text = proc_read(d->target, pid, "cmdline", &n);
+
+	for (size_t i = 0; text && i + 1 < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	if (text)
+		str_add_safe(out, text, strlen(text));
+	free(text);
+}
+
+/* ---- one process --------------------------------------------------------- */
+
+static void read_threads(struct dump *d, int pid)
+{
+	int *tids = NULL;
+	ssize_t n = proc_threads(d->target, pid, &tids);
+
+	for (ssize_t i = 0; i < n; i++) {
+		struct thread t = {.pid = pid, .tid = tids[i]};
+
+		read_name(d, &t);
+		read_doing(d, &t);
+		vec_push(&d->threads, t);
+	}
+	free(tids);
+}
+
+static struct thread *find_thread(struct dump *d, int pid, int tid)
+{
+	for (size_t i = 0; i < d->threads.len; i++)
+		if (d->threads.data[i].tid == tid && d->threads.data[i].pid == pid)
+			return &d->threads.data[i];
+	vec_push(&d->threads, (struct thread){.pid = pid, .tid = tid}); /* it has just begun */
+	return &d->threads.data[d->threads.len - 1];
+}
+
+/* Those that could not be walked, as they have ended, are taken from the list. */
+static void keep_walked(struct dump *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->threads.len; i++)
+		if (d->threads.data[i].stack)
+			d->threads.data[kept++] = d->threads.data[i];
+	d->threads.len = kept;
+}
+
+static bool walk(struct dump *d, int pid)
+{
+	size_t before = d->threads.len;
+	struct host_regs regs;
+	struct stopped s;
+	int r;
+
+	read_threads(d, pid);
+	r = stopped_open(pid, &s);
+	if (r) {
+		d->threads.len = before;
+		log_error("cannot stop process %d: %s", pid, why_errno(r));
+		log_hint("ptrace allows it for one's own processes that nobody else traces, and for root");
+		return false;
+	}
+	for (size_t i = 0; i < s.n; i++) {
+		struct thread *t = find_thread(d, pid, s.tids[i]);
+
+		if (!stopped_regs(t->tid, &regs))
+			unwinders_walk(d->unwinders, pid, &regs, 0, UNWIND_LIMIT_MAX, &t->stack);
+	}
+	stopped_close(&s);
+	keep_walked(d);
+	if (d->threads.len == before)
+		log_error("no thread of process %d could be walked", pid);
+	return d->threads.len > before;
+}
+
+/* ---- output -------------------------------------------------------------- */
+
+static void print_text(struct dump *d)
+{
+	const struct show show = {.target = d->target, .unwinders = d->unwinders};
+
+	for (size_t i = 0; i < d->threads.len; i++) {
+		const struct thread *t = &d->threads.data[i];
+		struct str text = {};
+
+		if (!i || t->pid != t[-1].pid) {
+			str_addf(&text, "%sProcess %d: ", i ? "\n" : "", t->pid);
+			add_command(d, t->pid, &text);
+			str_addc(&text, '\n');
+		}
+		str_addf(&text, "\nThread %d (", t->tid);
+		str_add_safe(&text, t->name, strlen(t->name));
+		str_addf(&text, ") %s", t->doing);
+		show_stack(&show, d->stack, t->stack, &text);
+		fwrite(str_text(&text), 1, text.len, d->out);
+		str_done(&text);
+	}
+}
+
+/* @threads[comm, pid, tid, stack] = count() */
+static void make_map(struct dump *d, struct image_map *map)
+{
+	const struct type *members[] = {type_string(d->arena, NAME_SIZE), type_int32, type_int32, d->stack};
+
+	*map = (struct image_map){
+		.name = "threads",
+		.key = type_tuple(d->arena, members, ARRAY_SIZE(members)),
+		.value = type_agg(d->arena, AGG_COUNT, false),
+	};
+}
+
+static void make_entry(struct dump *d, const struct type *key, const struct thread *t, struct map_entry *e)
+{
+	static const uint64_t one = 1;
+
+	e->key = arena_alloc(d->arena, key->size);
+	e->value = (uint8_t *)&one;
+	memcpy(e->key + key->tuple.offsets[0], t->name, NAME_SIZE);
+	memcpy(e->key + key->tuple.offsets[1], &t->pid, sizeof(t->pid));
+	memcpy(e->key + key->tuple.offsets[2], &t->tid, sizeof(t->tid));
+	memcpy(e->key + key->tuple.offsets[3], &t->stack, sizeof(t->stack));
+}
+
+static void print_map(struct dump *d)
+{
+	const struct show show = {.target = d->target, .unwinders = d->unwinders};
+	struct out o = {.output = d->output, .stream = d->stream, .file = d->out, .show = &show};
+	const struct output *to = d->output;
+	const struct image_map *maps[1];
+	struct image_map map;
+	struct image img = {.maps = &map, .nmaps = 1};
+	struct map_content c = {.map = &map, .n = d->threads.len};
+
+	make_map(d, &map);
+	maps[0] = &map;
+	c.list = arena_new_array(d->arena, struct map_entry, c.n + 1);
+	for (size_t i = 0; i < c.n; i++)
+		make_entry(d, map.key, &d->threads.data[i], &c.list[i]);
+	if (to->begin)
+		to->begin(&o, &img);
+	if (to->end)
+		to->end(&o, maps, 1);
+	to->map(&o, &c);
+	if (to->finish)
+		to->finish(&o);
+}
+
+static int open_unwinders(struct dump *d)
+{
+	struct walk_maps *maps = NULL;
+	int r = walk_maps_memory(&maps);
+
+	if (!r)
+		r = unwinders_new(d->target, maps, &d->unwinders);
+	if (r)
+		log_error("cannot set up the unwinder: %s", why_errno(r));
+	return r;
+}
+
+static int dump_all(struct dump *d, const int *pids, size_t n)
+{
+	int code = open_unwinders(d) != 0;
+
+	for (size_t i = 0; d->unwinders && i < n; i++)
+		code |= !walk(d, pids[i]);
+	if (d->threads.len && d->output == outputs[0])
+		print_text(d);
+	else if (d->threads.len)
+		print_map(d);
+	stream_flush(d->stream);
+	return code;
+}
+
+int dump(struct target *t, const int *pids, size_t n, const struct output *to, const char *file)
+{
+	struct dump d = {.target = t, .output = to ? to : output_by_file(file)};
+	int code, r;
+
+	if (!n) {
+		log_error("strata dump needs a process: -p PID");
+		return 1;
+	}
+	r = stream_open(file, &d.stream);
+	if (r) {
+		log_error("cannot write %s: %s", file ? file : "the output", why_errno(r));
+		return 1;
+	}
+	d.out = stream_file(d.stream);
+	d.arena = arena_new();
+	d.stack = type_stack(d.arena, FRAME_LANG_NATIVE, STACK_LINE, UNWIND_LIMIT_MAX, false);
+	code = dump_all(&d, pids, n);
+	unwinders_free(d.unwinders);
+	vec_done(&d.threads);
+	arena_free(d.arena);
+	r = stream_close(d.stream);
+	return r ? r : code;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/* loop.c - polls a session until it ends, or its time is over. */
+#include "loop.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "live.h"
+#include "model/image.h"
+#include "runtime/probes/probes.h"
+#include "runtime/session.h"
+
+#define SECOND 1000000000ull
+#define FIRST_NS (SECOND / 2) /* what is over sooner needs no line */
+
+enum { HOUR_MS = 3600000 };
+
+static int ms_until(uint64_t at)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), ms = at > now ? (at - now) / 1000000 + 1 : 0;
+
+	return at == UINT64_MAX ? -1 : ms < HOUR_MS ? (int)ms : HOUR_MS;
+}
+
+static bool samples(const struct image *img)
+{
+	bool does = false;
+
+	for (unsigned i = 0; i < img->nprogs; i++)
+		does |= img->progs[i].provider == &provider_profile;
+	return does;
+}
+
+/* What a script prints comes by records. */
+static bool prints(const struct image *img)
+{
+	static const char *const silent[] = {"clear", "errorf", "exit", "problem", "zero"};
+	bool does = false;
+
+	for (unsigned i = 0; i < img->nrecords; i++) {
+		size_t k = 0;
+
+		while (k < ARRAY_SIZE(silent) && strcmp(silent[k], img->records[i].kind) != 0)
+			k++;
+		does |= k == ARRAY_SIZE(silent);
+	}
+	return does;
+}
+
+/* "  3.0 s  297 samples  0 lost  2 incomplete" */
+static void show_progress(const struct session *s, const struct loop_options *opt, uint64_t start)
+{
+	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
+	struct session_progress p;
+	struct str text = {};
+
+	session_progress(s, &p);
+	if (opt->duration > 0)
+		str_addf(&text, "%.0f of %.0f s", seconds, opt->duration);
+	else
+		str_addf(&text, "%.0f s", seconds);
+	log_progress("%s  %" PRIu64 " %s  %" PRIu64 " lost  %" PRIu64 " incomplete stacks%s", str_text(&text),
+		p.samples, samples(opt->image) ? "samples" : "events", p.lost, p.incomplete,
+		opt->duration > 0 ? "" : "  (Ctrl-C ends it)");
+	str_done(&text);
+}
+
+static void wait(struct session *s, const struct loop_options *opt, uint64_t start, uint64_t end)
+{
+	bool shows = opt->counts && (!opt->terminal || !prints(opt->image));
+	uint64_t next = shows ? start + FIRST_NS : UINT64_MAX, now;
+
+	while (session_poll(s, ms_until(next < end ? next : end))) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (now >= end)
+			break;
+		if (now < next)
+			continue;
+		show_progress(s, opt, start);
+		next = now + SECOND;
+	}
+	log_progress(NULL);
+}
+
+void loop_run(struct session *s, const struct loop_options *opt)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	uint64_t end = opt->duration > 0 ? start + (uint64_t)(opt->duration * 1e9) : UINT64_MAX;
+
+	if (opt->live > 0)
+		live_run(s, opt->live, opt->terminal, end);
+	else
+		wait(s, opt, start, end);
+}
+
+bool loop_read_time(const char *text, double *ret_seconds)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+	char *unit;
+	double n = strtod(text, &unit);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (unit > text && !strcmp(unit, units[i].name)) {
+			*ret_seconds = n * units[i].seconds;
+			return *ret_seconds > 0 && *ret_seconds < 1e8;
+		}
+	return false;
+}

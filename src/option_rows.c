@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* option_rows.c - getopt by rows. */
+#include "option_rows.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "peer_options.h"
+
+enum { ROWS_MAX = 64 };
+
+bool usage(const char *what, const char *arg)
+{
+	log_error("%s%s%s", what, arg ? " " : "", arg ? arg : "");
+	log_hint("strata -h lists the options");
+	return false;
+}
+
+static const struct option_row *find(const struct option_row *rows, int val)
+{
+	while (rows->name && rows->val != val)
+		rows++;
+	return rows->name ? rows : NULL;
+}
+
+/* getopt's '?': an option that is none, or one without its argument, or one of bpftrace's. */
+static bool bad_option(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv)
+{
+	const char *word = argv[optind - 1];
+	const struct peer_option *peer = peer_option(word);
+
+	if (!optopt && !strncmp(word, "--", 2) && rows[n - 1].other(m, word + 2, argc, argv))
+		return true;
+	if (!peer)
+		return usage(optopt && find(rows, optopt) ? "this option needs an argument:" :
+			"unknown option:", word);
+	if (!peer->instead) {
+		optind += peer->takes_arg && !strchr(word, '=') && optind < argc;
+		return true;
+	}
+	log_error("strata has no option %s", peer->name);
+	log_hint("%s", peer->instead);
+	return false;
+}
+
+/* '+': what follows the script is the script's. */
+static void make_getopt(const struct option_row *row, char *shorts, struct option *longs)
+{
+	*shorts++ = '+';
+	for (; row->name; row++) {
+		*longs++ = (struct option){row->name, row->arg ? required_argument : no_argument, NULL, row->val};
+		if (row->val < 256)
+			*shorts++ = (char)row->val;
+		if (row->val < 256 && row->arg)
+			*shorts++ = ':';
+	}
+	*shorts = 0;
+}
+
+bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv)
+{
+	struct option longs[ROWS_MAX] = {};
+	char shorts[2 * ROWS_MAX + 2];
+	int c;
+
+	make_getopt(rows, shorts, longs);
+	opterr = 0; /* the complaint is ours */
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = find(rows, c);
+
+		if (c == '?' ? !bad_option(rows, n, m, argc, argv) : !row || !row->set(m, row, optarg))
+			return false;
+	}
+	return true;
+}
+
+void option_rows_help(const struct option_row *row, size_t n, FILE *out)
+{
+	for (; row->name && row->help; row++) {
+		struct str name = {};
+
+		if (row->val < 256)
+			str_addf(&name, "-%c, ", row->val);
+		else
+			str_add(&name, "    ");
+		str_addf(&name, "--%s", row->name);
+		if (row->arg)
+			str_addf(&name, " %s", row->arg);
+		fprintf(out, "  %-24s %s\n", str_text(&name), row->help);
+		str_done(&name);
+	}
+}

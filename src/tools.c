@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/* tools.c - the tools' rows, and what the heads of their scripts say. A script begins with a comment:
+ *
+ *     // NAME - what it answers, in one line
+ *     //
+ *     // ..its help..
+ */
+#include "tools.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/owner.h"
+
+#define T(stem) extern const char tool_##stem[];
+#include "tools/tools.def"
+#undef T
+
+const struct tool tools[] = {
+#define T(stem) {.name = #stem, .script = tool_##stem},
+#include "tools/tools.def"
+#undef T
+	{.name = "dump", .command = TOOL_DUMP, .help = "all stacks of a process, now, by thread: -p PID, several too"},
+	{.name = "record", .script = tool_cpu, .output = "strata.json",
+		.help = "cpu into a file, strata.json where -o names none"},
+	{.name = "show", .command = TOOL_SHOW,
+		.help = "a recording as a picture, or beside another: strata show x.json -o x.svg"},
+	{.name = "top", .script = tool_cpu, .live = 1, .help = "cpu on the screen, drawn again each second"},
+	{.name = "tools", .command = TOOL_LIST, .help = "list the tools"},
+	{},
+};
+
+const struct tool *tool_by_name(const char *name)
+{
+	for (const struct tool *t = tools; name && t->name; t++)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+const char *tool_nearest(const char *written)
+{
+	const char *names[ARRAY_SIZE(tools)];
+	size_t n = 0;
+
+	for (; tools[n].name; n++)
+		names[n] = tools[n].name;
+	return nearest(written, names, n);
+}
+
+/* The next line of a comment, without its "//"; NULL: the comment has ended. */
+static const char *next_line(struct arena *a, const char **text)
+{
+	const char *line = *text;
+	size_t n = strcspn(line, "\n");
+
+	if (strncmp(line, "//", 2) != 0)
+		return NULL;
+	*text += n + (line[n] == '\n');
+	line += 2;
+	n -= 2;
+	return arena_strndup(a, line + (*line == ' '), n - (*line == ' '));
+}
+
+/* The first line of a script is for the shell, the second has the licence. */
+static const char *head(const struct tool *t)
+{
+	const char *text = strstr(t->script, "\n//");
+
+	text = text ? strstr(text + 1, "\n//") : NULL;
+	return text ? text + 1 : t->script;
+}
+
+const char *tool_help(const struct tool *t, struct arena *a)
+{
+	const char *text, *line;
+
+	if (t->help)
+		return t->help;
+	text = head(t);
+	line = next_line(a, &text);
+	text = line ? strstr(line, " - ") : NULL;
+	return text ? text + 3 : "";
+}
+
+void tools_list(struct arena *a, FILE *out)
+{
+	fputs("Questions by name: strata NAME [OPTIONS]\n\n", out);
+	for (const struct tool *t = tools; t->name; t++)
+		fprintf(out, "  %-9s %s\n", t->name, tool_help(t, a));
+	fputs("\nstrata NAME --help has the options, strata --print NAME the script.\n"
+	      "-p PID, -c COMMAND, -d SECONDS, -o FILE, -f FORMAT and -t SECONDS are for all.\n", out);
+}
+
+void tool_print_head(const struct tool *t, struct arena *a, FILE *out)
+{
+	const char *text = t->script ? head(t) : "", *line = next_line(a, &text);
+
+	fprintf(out, "strata %s: %s\n", t->name, tool_help(t, a));
+	while (line && (line = next_line(a, &text)))
+		fprintf(out, "%s\n", line);
+}
+
+/* Behind the first getopt("NAME" of the script; NULL: it has no such option. */
+static const char *find_option(const struct tool *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {
+		at += strlen("getopt(\"");
+		if (!strncmp(at, name, n) && at[n] == '"')
+			return at + n + 1;
+	}
+	return NULL;
+}
+
+bool tool_has_option(const struct tool *t, const char *name)
+{
+	return find_option(t, name);
+}
+
+/* By its default: what is no truth value takes one. */
+bool tool_option_takes_value(const struct tool *t, const char *name)
+{
+	const char *at = find_option(t, name);
+
+	at += at ? strspn(at, ", ") : 0;
+	return at && *at && !strchr(")tf", *at);
+}
+
+/* getopt("NAME", DEFAULT, "HELP"): where it has a help, it is the one that counts. */
+void tool_complete(const struct tool *t, const char *text, FILE *out)
+{
+	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {
+		const char *name = at += strlen("getopt(\""), *help;
+		int n = (int)strcspn(name, "\""), given = (int)strlen(text) - 2;
+
+		help = memchr(name + n + 1, '"', strcspn(name + n + 1, ")"));
+		if (help && (given <= 0 || !strncmp(name, text + 2, (size_t)given)))
+			fprintf(out, "--%.*s\t%.*s\n", n, name, (int)strcspn(help + 1, "\""), help + 1);
+	}
+}

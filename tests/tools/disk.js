@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// disk.js - a server that writes each request down, and waits until the disk has it. Prints how many calls of
+// fsync there were and how long they took, in microseconds by its own clock.
+'use strict';
+const fs = require('fs'), http = require('http');
+
+const log = fs.openSync(process.argv[2], 'w');
+let calls = 0, spent = 0n;
+
+function keep(text) {
+	fs.writeSync(log, text);
+	const begun = process.hrtime.bigint();
+	fs.fsyncSync(log);
+	spent += process.hrtime.bigint() - begun;
+	calls++;
+}
+
+const server = http.createServer((request, response) => {
+	keep(request.url + '\n');
+	response.end('kept\n');
+});
+
+function ask(port, left) {
+	if (!left) {
+		console.log(calls, Number(spent / 1000n));
+		process.exit(0);
+	}
+	http.get({port, path: '/' + left, agent: false}, response => response.resume().on('end', () => ask(port, left - 1)));
+}
+
+server.listen(0, '127.0.0.1', () => process.stdin.once('data', () => ask(server.address().port, 20)));
