@@ -45,6 +45,11 @@ cases.check(offered('--no-feature', '') == features, 'every feature', features, 
 cases.check('image' in offered('-d', ''), 'the stages of -d')
 formats = re.findall(r'^  (\w+) ', help_text[help_text.index('\nFormats'):help_text.index('\nExamples')], re.M)
 cases.check('text' in formats and offered('-f', '') == formats, 'the formats of -f', formats, offered('-f', ''))
+cases.check(offered('strata', 'sho') == ['show'] and 'offcpu' in offered('/usr/bin/strata', 'off') and not offered('strata', ''),
+            'the first word: tools and show; without a letter files')
+help_of_show = subprocess.run([STRATA, 'show', '-h'], capture_output=True, text=True).stdout
+options_of_show = re.findall(r'^  (?:-\w, |    )(--[\w-]+)', help_of_show, re.M)
+cases.check(len(options_of_show) > 8 and offered('show', '--') == options_of_show, 'the options of show', options_of_show, offered('show', '--'))
 cases.check('uprobe:libc:malloc' in offered('-e', 'uprobe:libc:mallo'), "a library's functions")
 cases.check('uprobe:/usr/bin/' in offered('-e', 'uprobe:/usr/b'), 'paths')
 cases.check('fentry:vfs_read' in offered('-l', 'fentry:vfs_rea'), "the kernel's functions")

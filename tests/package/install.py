@@ -24,6 +24,7 @@ WANTED = {
     'share/licenses/strata/GPL-2.0-only.txt': b'GNU GENERAL PUBLIC LICENSE',
     'share/licenses/strata/BSD-2-Clause.txt': b'Redistributions in binary form',
 }
+WANTED |= {f'share/strata/tools/{path.name}': path.read_bytes() for path in (SOURCE / 'tools').glob('*.bt')}
 NAMES = {'Apache-2.0': 'LICENSE', 'GPL-2.0-only': 'GPL-2.0-only.txt', 'BSD-2-Clause': 'BSD-2-Clause.txt'}
 
 

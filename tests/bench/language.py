@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""language.py - what a script costs beside bpftrace: an event of the usual maps, a line printed, and the start of
+bpftrace's own tools."""
+import contextlib
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+PLACE = 'tracepoint:syscalls:sys_enter_getuid '
+EVENTS = [('count()', '{ @ = count(); }'), ('@[comm, pid]', '{ @[comm, pid] = count(); }'),
+          ('hist()', '{ @ = hist(nsecs); }'), ('a filter by pid', '/pid == 1/ { @ = count(); }')]
+PRINTS = '{ printf("%s %d\\n", comm, pid); }'
+
+
+@contextlib.contextmanager
+def busy(calls, *args):
+    child = subprocess.Popen([calls, *args], stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+def event_rows(row, event_ns, strata, bpftrace, calls):
+    """The best of five on either side: what disturbs only adds."""
+    with busy(calls, '1000000', '0', '600'):
+        for what, script in EVENTS:
+            seen = [[event_ns(tracer + ['-e', PLACE + script], 1) for tracer in (strata, bpftrace)] for _ in range(5)]
+            ours, theirs = (min(column) for column in zip(*seen))
+            row(f'an event of {what}', ours / theirs, 1.0, f'{ours:.0f} ns, {theirs:.0f} ns')
+
+
+def printed(tracer, calls):
+    """(ns that a printf() adds to a call, share of the lines that came)"""
+    with tempfile.NamedTemporaryFile() as out:
+        child = subprocess.Popen(tracer + ['-e', PLACE + PRINTS], stdout=out, stderr=subprocess.DEVNULL)
+        time.sleep(1.5)
+        ns = float(subprocess.run([calls, '100', '1000', '2'], capture_output=True, text=True).stdout)
+        child.send_signal(signal.SIGINT)
+        child.wait()
+        lines = pathlib.Path(out.name).read_text().count('calls ')
+    return ns, lines
+
+
+def print_row(row, strata, bpftrace, calls):
+    """Bursts that neither side loses: the cost is that of equal delivery."""
+    alone = min(float(subprocess.run([calls, '100', '1000', '1'], capture_output=True, text=True).stdout)
+                for _ in range(3))
+    seen = [[printed(tracer, calls) for tracer in (strata, bpftrace)] for _ in range(5)]
+    ours, theirs = (min(x[0] for x in column) - alone for column in zip(*seen))
+    lines = [statistics.median(x[1] for x in column) for column in zip(*seen)]
+    row('printf() in a call, what it adds', ours / theirs, 1.0,
+        f'{ours:.0f} ns of {lines[0]:.0f} lines, {theirs:.0f} ns of {lines[1]:.0f}')
+
+
+def until_attached(command):
+    """Seconds until it says that it has attached; None: it has not."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    seconds = None
+    for line in child.stderr:
+        if re.match(r'Attach(ed|ing)', line):
+            seconds = time.perf_counter() - start
+            break
+    child.kill()
+    child.wait()
+    child.stderr.close()
+    return seconds
+
+
+def tool_rows(row, strata, bpftrace, tree):
+    """Each tool that both attach here, best of three."""
+    ratios = {}
+    for tool in sorted(tree.glob('*.bt')):
+        inside = f'/usr/sbin/{tool.name}'
+        seen = [[until_attached(strata + [str(tool)]), until_attached(bpftrace + [inside])] for _ in range(3)]
+        if all(x is not None for pair in seen for x in pair):
+            ours, theirs = (min(column) for column in zip(*seen))
+            ratios[tool.name] = ours / theirs
+    if not ratios:
+        return
+    worst = max(ratios, key=ratios.get)
+    row(f"start of bpftrace's tools, the slowest of {len(ratios)}", ratios[worst], 0.25,
+        f'{worst}; median {statistics.median(ratios.values()):.2f}')
