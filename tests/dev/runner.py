@@ -51,7 +51,7 @@ cases = Cases()
 with tempfile.NamedTemporaryFile('w', suffix='.json') as log:
     log.write(''.join(json.dumps(test) + '\n' for test in LOG))
     log.flush()
-    seen = subprocess.run([TOP / 'tests/runner/skipped', log.name], capture_output=True, text=True).stdout
+    seen = subprocess.run([TOP / 'tests/runner/summary', log.name], capture_output=True, text=True).stdout
 cases.check(seen == TABLE, 'a table of what was skipped, with reasons', seen)
 cases.check(traced.attached(tracer('echo warning: /usr/bin/chromium: >&2; echo Attached 1 probe >&2')) ==
             'Attached 1 probe\n', "another process's warning comes first")

@@ -50,10 +50,14 @@ class Terminal:
     def wait(self, found, seconds=10, whole=False):
         """Waits until the text, or all of several, is on the screen (whole: was printed). The screen, or None."""
         texts = [found] if isinstance(found, str) else found
+        return self.until(lambda screen: all(text in screen for text in texts), seconds, whole)
+
+    def until(self, is_right, seconds=10, whole=False):
+        """Waits until is_right(the screen). The screen, or None."""
         end = time.monotonic() + seconds
         while True:
             screen = self.history() if whole else self.screen()
-            if all(text in screen for text in texts):
+            if is_right(screen):
                 return screen
             if time.monotonic() > end:
                 return None

@@ -64,6 +64,19 @@ def deep(cases, home):
     cases.check(lines == 40000, 'deep stacks: text has all', lines)
 
 
+def nothing(cases, home):
+    """What had no stack is seen, so that the parts add up to the whole."""
+    r = Recording()
+    r.map()
+    r.stack(['main', 'leaf'], 3)
+    r.stack([], 97)
+    r.write(home / 'nothing.json')
+    svg = recordings.of_svg(show(STRATA, home / 'nothing.json', '-f', 'svg'))
+    cases.check((svg.all['all'], svg.own['[no stack]'], svg.own['leaf']) == (100, 97, 3), 'no stack: a part of the picture', svg.own)
+    seen = show(STRATA, home / 'nothing.json', '-f', 'folded').decode()
+    cases.check('[no stack] 97\n' in seen, 'no stack: a line of folded', seen)
+
+
 def large(cases, home):
     """Of many stacks what is exact stays exact."""
     for n in 1, 1000, 100000 if IS_FAST else 3000:
@@ -243,7 +256,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home)
-        for test in equal, deep, large, limits, pprof, options, diff, wrong, json_lines:
+        for test in equal, deep, nothing, large, limits, pprof, options, diff, wrong, json_lines:
             test(cases, home)
     return cases.done()
 

@@ -131,6 +131,14 @@ static void add_stack(const struct adding *a, const struct recorded_part *part)
 		add_frame(a, a->recording->ids.data[part->first + i]);
 }
 
+/* What had no stack is a part of the whole, too. */
+static void add_nothing(struct profile *p)
+{
+	static const struct shown nothing = {"[no stack]", "[no stack]", FRAME_KIND_REASON, 0};
+
+	vec_push(&p->numbers, number_of(p, &nothing));
+}
+
 static void cut_deep(struct profile *p, size_t first)
 {
 	static const struct shown deeper = {"(deeper frames)", "(deeper frames)", FRAME_KIND_REASON, 0};
@@ -157,6 +165,8 @@ static void add_entry(const struct adding *a, const struct recorded_map *m, cons
 		for (unsigned i = 0; i < m->ncolumns; i++)
 			if (m->columns[i].is_stack && m->columns[i].is_kernel == kernel)
 				add_stack(a, &parts[i]);
+	if (a->profile->numbers.len == l.first + (top != NULL))
+		add_nothing(a->profile);
 	cut_deep(a->profile, l.first);
 	l.n = (uint32_t)(a->profile->numbers.len - l.first);
 	vec_push(&a->profile->lists, l);
@@ -303,7 +313,6 @@ struct profile_node *profile_root(struct profile *p)
 	for (size_t i = 0; i < p->lists.len; i++)
 		total += p->lists.data[i].before ? 0 : p->lists.data[i].weight;
 	p->least = !p->narrowest ? 0 : total < p->narrowest ? 1 : total / p->narrowest + 1;
-	vec_push(&p->numbers, 0); /* of empty stacks alone there are none */
 	if (p->lists.len)
 		qsort_r(p->lists.data, p->lists.len, sizeof(struct list), by_numbers, p);
 	build(p);
