@@ -27,7 +27,6 @@ static void preload_command(struct session *s, struct child *c)
 		unwinders_preload_file(s->unwinders, *files);
 	if (c->traced)
 		unwinders_add_process(s->unwinders, c->pid);
-	unwinders_preload_done(s->unwinders);
 	free(exe);
 }
 
@@ -53,8 +52,6 @@ static void read_running(struct session *s)
 			unwinders_add_process(s->unwinders, s->unread[i]);
 		else
 			s->unread[s->nunread++] = s->unread[i];
-	if (s->nunread < n)
-		unwinders_preload_done(s->unwinders);
 }
 
 /* They name frames and addresses, and fill the maps that the kernel's half reads. */
@@ -115,6 +112,8 @@ int session_open_unwinders(struct session *s, const struct image *img)
 		r = follow_processes(s);
 	if (!r && img->user_stacks && !s->opt.pid && !s->opt.child && !s->unread)
 		read_all_running(s);
+	if (!r)
+		unwinders_preload_done(s->unwinders);
 	return r;
 }
 

@@ -40,7 +40,7 @@ void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
 void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
-/* After some of those: they are in the kernel when this returns. */
+/* After some of those, and once after the first processes: they are in the kernel when this returns. */
 void unwinders_preload_done(struct unwinders *u);
 /* Read the mappings of a living process; 0 or -errno (-ESRCH: gone). Again when
  * called again. */

@@ -7,7 +7,7 @@
  * written to: a library that a process has just mapped is known before it runs. Slots are made
  * by a thread, which waits alone: the first ones while programs are verified. Tables that have
  * no slot are gathered, and go there all at once before the first mapping that may refer to
- * them.
+ * them. At the start mappings are gathered, too, until the first flush: one wait for all processes.
  *
  * The maps that are written to are made here and not with the object's others, so that tables
  * and processes are there when the programs are: reading them takes as long as verifying. */
@@ -50,6 +50,11 @@ struct inode_entry {
 	struct inode_file value;
 };
 
+struct chunk_entry {
+	struct mapping_key key;
+	struct mapping_chunk value;
+};
+
 /* Tables to be given back. */
 struct drops {
 	uint32_t file[DROPS_MAX];
@@ -75,6 +80,8 @@ struct maps_bpf {
 	struct drops drops;         /* tables to be replaced by it.. */
 	struct drops dropping;      /* ..by the thread */
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
+	VEC(struct chunk_entry) chunks;  /* until the first flush */
+	bool gathers;
 
 	struct slots slots[SLOT_SIZES];
 	struct slot taken;             /* by the file whose table comes next */
@@ -82,7 +89,7 @@ struct maps_bpf {
 	bool has_slots;                /* the kernel takes them, as far as is known */
 	struct slots made[SLOT_SIZES]; /* by the thread, until it is done */
 	pthread_t thread;
-	bool has_thread, is_first;     /* the first: who needs a slot waits for it */
+	bool has_thread;
 	atomic_bool done;
 };
 
@@ -324,9 +331,8 @@ static void refill_slots(struct maps_bpf *s)
 {
 	bool low = false;
 
-	if (s->has_thread && (s->is_first || atomic_load(&s->done)))
+	if (s->has_thread && atomic_load(&s->done))
 		join_thread(s);
-	s->is_first = false;
 	for (int i = 0; i < SLOT_SIZES; i++)
 		low |= s->slots[i].n * 2 < slot_sizes[i].n;
 	if (low && !s->has_thread && s->has_slots)
@@ -337,7 +343,7 @@ static uint32_t take_slot(struct walk_maps *maps, size_t size)
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
 
-	if (s->tables < 0 || !size || s->taken.file)
+	if (s->tables < 0 || s->gathers || !size || s->taken.file)
 		return 0;
 	refill_slots(s);
 	for (int i = 0; i < SLOT_SIZES; i++)
@@ -382,9 +388,17 @@ static int flush(struct maps_bpf *s)
 	return err;
 }
 
+/* The first mapping of a process comes last: it says that the others are there. */
 static int maps_flush(struct walk_maps *maps)
 {
-	return flush((struct maps_bpf *)maps);
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+	int err = flush(s);
+
+	for (size_t i = 0; i < s->chunks.len && !err; i++)
+		err = set_or_delete(s->mappings, &s->chunks.data[i].key, &s->chunks.data[i].value);
+	vec_done(&s->chunks);
+	s->gathers = false;
+	return err;
 }
 
 static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
@@ -455,8 +469,13 @@ static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
 	struct mapping_key key = { pid, chunk };
-	int err = value ? flush(s) : 0;
+	int err;
 
+	if (s->gathers && value) {
+		vec_push(&s->chunks, (struct chunk_entry){ key, *value });
+		return 0;
+	}
+	err = s->gathers ? maps_flush(maps) : value ? flush(s) : 0;
 	if (!chunk)
 		set_or_delete(s->unknown, &pid, NULL);
 	return err ? err : set_or_delete(s->mappings, &key, value);
@@ -506,6 +525,7 @@ static void maps_free(struct walk_maps *maps)
 	join_thread(s);
 	close_slots(s->slots);
 	vec_done(&s->entries);
+	vec_done(&s->chunks);
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		closep(map_fd(s, i));
 	closep(&s->empty);
@@ -568,7 +588,7 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 		maps_free(&s->maps);
 		return err;
 	}
-	s->has_slots = s->is_first = s->tables >= 0;
+	s->has_slots = s->gathers = s->tables >= 0;
 	if (s->has_slots)
 		start_thread(s);
 	*ret = &s->maps;

@@ -30,7 +30,7 @@ struct walk_maps {
 	 * delete. */
 	int (*set_inode)(struct walk_maps *m, const struct inode_key *key,
 		const struct inode_file *value);
-	/* What was set is there when this returns. */
+	/* What was set is there when this returns. Mappings wait for the first one. */
 	int (*flush)(struct walk_maps *m);
 	void (*free)(struct walk_maps *m);
 };

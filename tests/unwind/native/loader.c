@@ -130,6 +130,8 @@ void loader_add(struct loaded *l, const struct test_process *p)
 	for (uint32_t i = 0; i < MAPPING_CHUNKS && p->chunk[i].n; i++)
 		if (l->maps->set_chunk(l->maps, p->pid, i, &p->chunk[i]))
 			abort();
+	if (l->maps->flush(l->maps))
+		abort();
 }
 
 struct bpf_link *loader_attach(struct loaded *l, const char *program, int pid, const char *path,
