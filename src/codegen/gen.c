@@ -308,29 +308,71 @@ struct ir *gen_wanted_ids(struct gen *g)
 	return ir_library_u64(g->ir, g->opt->pid_tree ? "tree_ids" : "wanted_ids");
 }
 
+/* Goes on where the condition holds. */
+static void only_if(struct gen *g, struct ir *condition, struct ir_block *out)
+{
+	struct ir_block *on = ir_block(g->ir, "on");
+
+	ir_branch(g->ir, condition, on, out);
+	ir_at(g->ir, on);
+}
+
+/* current_ids(), to g->fn.ids. */
+static void gen_current_ids(struct gen *g)
+{
+	struct ir_block *first = ir_block(g->ir, "first"), *nested = ir_block(g->ir, "nested");
+	struct ir_block *known = ir_block(g->ir, "known");
+
+	ir_branch(g->ir, ir_library_value(g->ir, "pid_ns_inode", 8, ".rodata"), nested, first);
+	ir_at(g->ir, nested);
+	ir_store(g->ir, g->fn.ids, 0, 8, ir_library_u64(g->ir, "ns_ids"));
+	ir_jump(g->ir, known);
+	ir_at(g->ir, first);
+	ir_store(g->ir, g->fn.ids, 0, 8, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
+	ir_jump(g->ir, known);
+	ir_at(g->ir, known);
+}
+
+/* wanted_ids(), without the call, which is dear beside a program of ten instructions. The verifier knows what is
+ * in .rodata, and drops the ways that are not taken. */
+static void filter_process(struct gen *g, struct ir_block *out)
+{
+	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");
+	struct ir *only, *pid;
+
+	gen_current_ids(g);
+	pid = ir_binary(g->ir, IR_LSHR, ir_load(g->ir, g->fn.ids, 0, 8, false), ir_int(g->ir, 32));
+	only = ir_library_value(g->ir, "only_pid", 4, ".rodata");
+	ir_branch(g->ir, only, one, all);
+	ir_at(g->ir, one);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, pid, only), on, out);
+	ir_at(g->ir, all);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, pid, ir_library_value(g->ir, "own_pid", 4, ".rodata")), out, on);
+	ir_at(g->ir, on);
+}
+
 /* Leaves the program after the end of the script, and for processes that -p or -c leaves out: see
  * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
 {
-	bool any = g->provider->any_process || g->opt->all_processes;
-	struct ir_block *wanted;
-	struct ir *ids, *go_on;
+	struct ir *ids;
 
 	if (g->provider->ctx == CTX_ITER)
 		count_object(g, out);
 	if (g->provider->run != RUN_ATTACHED)
 		return;
-	wanted = ir_block(g->ir, "wanted");
-	if (any) {
-		go_on = gen_library(g, "is_running", NULL, NULL, NULL, 0);
-	} else {
-		ids = gen_wanted_ids(g);
-		g->fn.ids = ir_alloca(g->ir, 8);
-		ir_store(g->ir, g->fn.ids, 0, 8, ids);
-		go_on = ir_compare(g->ir, IR_NE, ids, ir_int(g->ir, UNWANTED));
+	only_if(g, ir_compare(g->ir, IR_EQ, ir_library_value(g->ir, "stopped", 4, ".data.stopped"), ir_int(g->ir, 0)),
+		out);
+	if (g->provider->any_process || g->opt->all_processes)
+		return;
+	g->fn.ids = ir_alloca(g->ir, 8);
+	if (!g->opt->pid_tree) {
+		filter_process(g, out);
+		return;
 	}
-	ir_branch(g->ir, go_on, wanted, out);
-	ir_at(g->ir, wanted);
+	ids = gen_wanted_ids(g);
+	ir_store(g->ir, g->fn.ids, 0, 8, ids);
+	only_if(g, ir_compare(g->ir, IR_NE, ids, ir_int(g->ir, UNWANTED)), out);
 }
 
 static void gen_predicate(struct gen *g)

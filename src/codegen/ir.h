@@ -100,6 +100,8 @@ struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const
 	const uint32_t *sizes, struct ir *const *args, unsigned n);
 /* One that takes nothing and returns __u64. */
 struct ir *ir_library_u64(struct ir_builder *ir, const char *name);
+/* The value of a library's `volatile __u32` or `__u64` (size 4, 8) in that section; in .rodata it is const. */
+struct ir *ir_library_value(struct ir_builder *ir, const char *name, uint32_t size, const char *section);
 
 /* Maps: defined here, or by the precompiled library (then only declared). */
 struct ir_map {

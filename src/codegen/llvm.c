@@ -670,3 +670,34 @@ struct ir *ir_library_u64(struct ir_builder *ir, const char *name)
 
 	return IR(LLVMBuildCall2(ir->b, f->type, f->value, NULL, 0, ""));
 }
+
+/* As in C, for the linker compares the types: [const] volatile __u32. */
+static LLVMMetadataRef di_value(struct ir_builder *ir, uint32_t size, bool is_const)
+{
+	enum { DW_TAG_const_type = 0x26, DW_TAG_volatile_type = 0x35 };
+	LLVMMetadataRef t = LLVMDIBuilderCreateTypedef(ir->di, size == 8 ? ir->di_u64 : ir->di_u32,
+		size == 8 ? "__u64" : "__u32", 5, ir->file, 1, ir->unit, 0);
+
+	t = LLVMDIBuilderCreateQualifiedType(ir->di, DW_TAG_volatile_type, t);
+	return is_const ? LLVMDIBuilderCreateQualifiedType(ir->di, DW_TAG_const_type, t) : t;
+}
+
+struct ir *ir_library_value(struct ir_builder *ir, const char *name, uint32_t size, const char *section)
+{
+	LLVMValueRef load, v = LLVMGetNamedGlobal(ir->m, name);
+	LLVMTypeRef type = size == 8 ? ir->i64 : ir->i32;
+	LLVMMetadataRef gv;
+
+	if (!v) {
+		v = LLVMAddGlobal(ir->m, type, name);
+		LLVMSetSection(v, section);
+		LLVMSetAlignment(v, size);
+		gv = LLVMDIBuilderCreateGlobalVariableExpression(ir->di, ir->unit, name, strlen(name), "", 0,
+			ir->file, 1, di_value(ir, size, !strcmp(section, ".rodata")), 0,
+			LLVMDIBuilderCreateExpression(ir->di, NULL, 0), NULL, 0);
+		LLVMGlobalSetMetadata(v, LLVMGetMDKindIDInContext(ir->c, "dbg", 3), gv);
+	}
+	load = LLVMBuildLoad2(ir->b, type, v, "");
+	LLVMSetVolatile(load, 1);
+	return IR(LLVMBuildZExt(ir->b, load, ir->i64, ""));
+}
