@@ -64,13 +64,6 @@ static bool pass_macros(struct compile *c)
 	return !c->helps;
 }
 
-/* Opening libclang for nothing takes longer than all the rest. */
-static struct span needed_part(const struct compile *c, struct span part)
-{
-	return types_has_btf(c->env.types) && preamble_is_left_out(&c->source, part, TYPES_HAVE_BTF) ?
-		(struct span){} : part;
-}
-
 static bool pass_types(struct compile *c)
 {
 	const struct script *s = c->script;
@@ -81,7 +74,7 @@ static bool pass_types(struct compile *c)
 		return types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
 	imported.nfiles = 0;
 	for (unsigned i = 0; ok && i < s->nc_parts; i++)
-		ok = types_add_c(c->env.types, c->env.diags, &c->source, needed_part(c, s->c_parts[i]),
+		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
 			i + 1 == s->nc_parts ? &c->c_options : &imported);
 	return ok;
 }

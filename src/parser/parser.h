@@ -37,11 +37,6 @@ bool line_is_unfinished(const char *text, const struct language *lang);
 /* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
 struct expr *parse_expression(struct arena *a, const char *text);
 
-/* Has a C part nothing but what is left out where a macro is defined: #ifndef NAME .. #endif? bpftrace's tools
- * have that around the kernel's headers, which BTF makes needless. */
-struct span;
-bool preamble_is_left_out(const struct source *src, struct span part, const char *defined);
-
 /* Replaces the uses of macros by their bodies. */
 bool expand(struct script *s, const struct language *lang, struct diags *d);
 

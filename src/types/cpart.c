@@ -147,7 +147,7 @@ bool types_add_c(struct types *ts, struct diags *d, const struct source *src, st
 	struct type_source s;
 	bool ok;
 
-	if (part.start == part.end && !opt->nfiles)
+	if (!opt->nfiles && (part.start == part.end || cpart_plain(ts, src, part)))
 		return true;
 	c = arena_new_obj(types_arena(ts), struct cpart);
 	*c = (struct cpart){.types = ts, .target = types_target(ts), .arena = types_arena(ts), .diags = d,

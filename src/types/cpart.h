@@ -70,6 +70,9 @@ void cpart_add_words(struct cpart *c);
 bool cpart_constant(void *state, const char *name, struct constant *ret);
 const char *cpart_macro(void *state, const char *name);
 
+/* cpart_plain.c: makes the macros of a part known that needs no compiler; false: this one does. */
+bool cpart_plain(struct types *ts, const struct source *src, struct span part);
+
 /* cpart_decls.c: what is declared, by name. */
 struct decl {
 	struct cpart *part;

@@ -69,9 +69,12 @@ def without(cases, folder):
     for v in range(18, 22):
         for name in (f'libclang-{v}.so.1', f'libclang.so.{v}.1'):
             (fake / name).touch()
-    done = run(folder, [STRATA, '--dry-run'], '#define X 1\nbegin { exit() }\n', LD_LIBRARY_PATH=str(fake))
+    done = run(folder, [STRATA, '--dry-run'], '#define X (1)\nbegin { exit() }\n', LD_LIBRARY_PATH=str(fake))
     cases.check(done.returncode == 1 and 'this needs libclang' in done.stderr and 'libclang1-' in done.stderr,
                 'without libclang there is a hint at its package', done.stderr)
+    plain = '#define X 1 // one\n#ifndef BPFTRACE_HAVE_BTF\n#include <x.h>\n#else\n#define Y 2\n#endif\n'
+    done = run(folder, [STRATA, '--dry-run'], plain + 'begin { print(X + Y) }\n', LD_LIBRARY_PATH=str(fake))
+    cases.check(not HAS_BTF or done.returncode == 0, 'macros that are a number do not need it', done.stderr)
     done = run(folder, [STRATA, '-q', '--dry-run'], 'begin { exit() }\n', LD_LIBRARY_PATH=str(fake))
     cases.check(done.returncode == 0, 'a script without a C part does not need it', done.stderr)
 
