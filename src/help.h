@@ -4,6 +4,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A builtin, a type of probe, a setting, an output format: what it is called with, and what it does. false:
- * there is none of that name, which was reported. */
+/* A builtin, a type of probe, a statement, a setting, an output format: what it is called with, what it does, an
+ * example. "all": the whole language. false: there is none of that name, which was reported. */
 bool help_name(const char *name, FILE *out);

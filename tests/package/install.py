@@ -14,6 +14,7 @@ BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 WANTED = {
     'bin/strata': b'\x7fELF',
     'share/man/man8/strata.8': b'.TH STRATA 8',
+    'share/man/man7/strata-lang.7': b'.TH STRATA-LANG 7',
     'share/bash-completion/completions/strata': b'complete -F _strata strata',
     'share/zsh/site-functions/_strata': b'#compdef strata',
     'share/fish/vendor_completions.d/strata.fish': b'complete -c strata',

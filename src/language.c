@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "language.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define EXAMPLE(name, script)
+#define STATEMENT(name, form, help, script) {#name, form, help, script},
+#define SETTING(name, help, script)
+const struct language_entry language_statements[] = {
+#include "language.def"
+	{},
+};
+#undef STATEMENT
+#undef SETTING
+
+#define STATEMENT(name, form, help, script)
+#define SETTING(name, help, script) {#name, NULL, help, script},
+const struct language_entry language_settings[] = {
+#include "language.def"
+	{},
+};
+#undef EXAMPLE
+#undef SETTING
+
+#define EXAMPLE(name, script) {#name, script},
+#define SETTING(name, help, script)
+static const struct {
+	const char *name, *script;
+} examples[] = {
+#include "language.def"
+};
+
+const char *language_example(const char *name)
+{
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++)
+		if (!strcmp(examples[i].name, name))
+			return examples[i].script;
+	return NULL;
+}
