@@ -29,14 +29,18 @@ printf '#!/bin/sh\nid -u\n' >"$2/src/strata" && chmod +x "$2/src/strata"''',
 
 def tree(top):
     """Makes a clone that USER owns, and the stand-ins."""
+    stand_ins(top, FAKES)
+    for path in (top, top / 'dev'):
+        os.chown(path, USER, USER)
+
+
+def stand_ins(top, fakes):
     shutil.copy(TOP / 'dev', top / 'dev')
     (top / 'bin').mkdir()
-    for name, text in FAKES.items():
+    for name, text in fakes.items():
         path = top / 'bin' / name
         path.write_text(f'#!/bin/sh\n{text}\n')
         path.chmod(0o755)
-    for path in (top, top / 'dev'):
-        os.chown(path, USER, USER)
 
 
 def dev(top, user, *args):
@@ -73,4 +77,5 @@ def main():
     return cases.done()
 
 
-sys.exit(as_root(main))
+if __name__ == '__main__':
+    sys.exit(as_root(main))
