@@ -141,9 +141,11 @@ int source_read(struct arena *a, const char *path, struct source *ret)
 	if (ferror(f))
 		return errno ? -errno : -EIO;
 	real = opened ? realpath(path, NULL) : NULL;
-	ret->name = arena_strdup(a, f == stdin ? "stdin" : path);
-	ret->real = real ? arena_strdup(a, real) : NULL;
-	ret->len = text.len;
-	ret->text = arena_strndup(a, str_text(&text), text.len);
+	*ret = (struct source){
+		.name = arena_strdup(a, f == stdin ? "stdin" : path),
+		.real = real ? arena_strdup(a, real) : NULL,
+		.len = text.len,
+		.text = arena_strndup(a, str_text(&text), text.len),
+	};
 	return 0;
 }

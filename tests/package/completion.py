@@ -27,11 +27,6 @@ def offered(option, text):
     return [line.split('\t')[0] for line in out.splitlines()]
 
 
-def skip(what, why):
-    cases.count += 1
-    print(f'ok {cases.count} - {what} # SKIP {why}')
-
-
 help_text = subprocess.run([STRATA, '-h'], capture_output=True, text=True).stdout
 options = re.findall(r'^  (?:-\w, |    )(--[\w-]+)', help_text, re.M)
 cases.check(len(options) > 10 and offered('', '-') == options, 'every option is offered, nothing else',
@@ -58,7 +53,7 @@ if os.geteuid() == 0:
                 offered('-l', 'tracepoint:sche'))
     cases.check('tracepoint:sched:sched_switch' in offered('-e', 'tracepoint:sched:sched_sw'), 'tracepoints')
 else:
-    skip('tracepoints', 'needs root')
+    cases.skip('tracepoints', 'needs root')
 
 
 def typed(shell, start, keys):
@@ -102,7 +97,7 @@ SHELLS = {
 }
 for name, (command, start) in SHELLS.items():
     if not shutil.which(name):
-        skip(f'{name}: TAB', f'{name} is not installed')
+        cases.skip(f'{name}: TAB', f'{name} is not installed')
         continue
     for keys, wanted in (('strata --dry\t', 'strata --dry-run '),
                          ("strata -l 'uprobe:libc:malloc_tri\t", "uprobe:libc:malloc_trim"),

@@ -86,7 +86,7 @@ with tempfile.TemporaryDirectory() as tmp:
         directory = pathlib.Path(tmp) / str(i)
         directory.mkdir()
         if i and not links(cc, directory):
-            print(f'# skipped: {cc} makes no programs')
+            cases.skip(cc, 'it makes no programs')
             continue
         program, ranges = check_machine(cc, directory)
         if i == 0:
@@ -95,5 +95,5 @@ with tempfile.TemporaryDirectory() as tmp:
             cases.check(len(seen) > 200 and not out,
                         f'all {len(seen)} return addresses of a run lie in them', *out[:10])
 if len(COMPILERS) < 2:
-    print('# arm64: skipped: there is no aarch64-linux-gnu-gcc')
+    cases.skip('arm64', 'there is no aarch64-linux-gnu-gcc')
 sys.exit(cases.done())
