@@ -212,14 +212,20 @@ def compilers():
     return [('x86_64', 'gcc', []), ('x86_64', 'clang', []), ('aarch64', 'aarch64-linux-gnu-gcc', ['qemu-aarch64'])]
 
 
+def command(compiler):
+    """Debian's clang-19 alone brings no clang."""
+    names = [compiler, *(f'clang-{n}' for n in range(21, 17, -1) if compiler == 'clang')]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
 def build_all(arch):
     for machine, compiler, _ in compilers():
-        if machine != {'amd64': 'x86_64', 'arm64': 'aarch64'}[arch] or not shutil.which(compiler):
+        if machine != {'amd64': 'x86_64', 'arm64': 'aarch64'}[arch] or not command(compiler):
             continue
         to = MADE / compiler
         to.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=MADE) as folder: # several machines may want them
-            build(pathlib.Path(folder), machine, [compiler], make(COUNT, random.Random(1), compiler))
+            build(pathlib.Path(folder), machine, [command(compiler)], make(COUNT, random.Random(1), compiler))
             for name in ('call', 'defs.so'):
                 pathlib.Path(folder, name).replace(to / name)
                 print(to / name)
@@ -247,15 +253,15 @@ def main():
     for i, (machine, compiler, runner) in enumerate(compilers(), 1):
         name = f'{i} - {compiler}'
         runner = [] if machine == platform.machine() else runner
-        made = (MADE / compiler / 'call').exists() and not runner and not shutil.which(compiler)
-        lacking = [c for c in [*([] if made else [compiler]), *runner] if not shutil.which(c)]
+        made = (MADE / compiler / 'call').exists() and not runner and not command(compiler)
+        lacking = [c for c in [*([] if made else [compiler]), *runner] if not command(c)]
         if (machine != platform.machine() and not runner) or lacking:
             print(f'ok {name} # SKIP {" ".join(lacking) or machine} is not here')
             continue
         with tempfile.TemporaryDirectory() as folder:
             folder = MADE / compiler if made else pathlib.Path(folder)
             if not made:
-                build(folder, machine, [compiler], make(count, rng, compiler))
+                build(folder, machine, [command(compiler)], make(count, rng, compiler))
             checked, wrong = check(args, folder, runner, count)
         print(f'{"not " if wrong else ""}ok {name}')
         print(f'# {checked} arguments')
