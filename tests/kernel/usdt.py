@@ -93,23 +93,32 @@ done = strata('-l', 'usdt:*:shop:*')
 cases.check(done.stdout.splitlines() == names[1:], '-l of all processes', done)
 process.communicate(b'\n')
 
+
+def other_mounts(process, path):
+    done = strata('-l', '-p', str(process.pid), 'usdt:*:other:place')
+    cases.check(done.stdout == f'usdt:/proc/{process.pid}/root{path}:other:place\n', 'all of another mount namespace',
+                done)
+    tracer = subprocess.Popen([STRATA, '-p', str(process.pid), '-e', f'usdt:{path}:asked {{ print(arg0); }}'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    traced.attached(tracer)
+    process.communicate(b'\n')
+    printed, said = tracer.communicate()
+    cases.check(printed.split() == [b'1', b'2', b'3'], 'by its path there', printed, said)
+
+
 # A process with mounts of its own: the file is not there outside.
 with tempfile.TemporaryDirectory() as dir:
     process = subprocess.Popen(['unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {dir} && cp {PROGRAM} {dir}/q && '
                                                              f'echo && exec {dir}/q'],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.read(1)
-    while os.readlink(f'/proc/{process.pid}/exe') != f'{dir}/q':
+    while not (exe := os.readlink(f'/proc/{process.pid}/exe')).endswith('/q'):
         time.sleep(0.01)
-    done = strata('-l', '-p', str(process.pid), 'usdt:*:other:place')
-    cases.check(done.stdout == f'usdt:/proc/{process.pid}/root{dir}/q:other:place\n', 'all of another mount namespace',
-                done)
-    tracer = subprocess.Popen([STRATA, '-p', str(process.pid), '-e', f'usdt:{dir}/q:asked {{ print(arg0); }}'],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    traced.attached(tracer)
-    process.communicate(b'\n')
-    printed, said = tracer.communicate()
-    cases.check(printed.split() == [b'1', b'2', b'3'], 'by its path there', printed, said)
+    if exe == f'{dir}/q':
+        other_mounts(process, exe)
+    else:
+        cases.skip('another mount namespace', 'in a chroot its paths begin elsewhere')
+        process.communicate(b'\n')
 
 # What a file has in its names does not reach the terminal.
 with tempfile.TemporaryDirectory() as dir:

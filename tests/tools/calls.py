@@ -33,6 +33,7 @@ def connects():
 
 
 def runs():
+    subprocess._USE_POSIX_SPAWN = False # from 3.13 on; its child has a stack of its own
     subprocess.run(['/bin/echo', 'one', 'two three'], stdout=subprocess.DEVNULL)
     try:
         subprocess.run(['/no/such/program'])
