@@ -43,6 +43,7 @@ class Session:
         self.modes = termios.tcgetattr(slave)
         self.pid = os.fork()
         if not self.pid:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL) # nohup ignores it
             os.login_tty(slave) if hasattr(os, 'login_tty') else login(slave)
             os.chdir(dir)
             os.environ.update(XDG_STATE_HOME=dir, TERM='xterm', LC_ALL=rng.choice(['C', 'C.UTF-8']),
