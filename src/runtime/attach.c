@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/priority.h"
 #include "runtime/why.h"
 #include "target/target.h"
 
@@ -35,6 +36,7 @@ static void hold_links(int until)
 
 	prctl(PR_SET_NAME, "strata-detach");
 	close_range(0, 2, 0);
+	priority_normal();
 	while (read(until, &byte, 1) < 0 && errno == EINTR)
 		;
 	_exit(0);

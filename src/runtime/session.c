@@ -322,6 +322,8 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 {
 	int verified, r = s->opt.dry_run ? 0 : open_self(s, img);
 
+	if (img->user_stacks)
+		priority_urgent();
 	r = r ? r : image_object_start(o, img, &s->load);
 	if (r)
 		return r;
@@ -547,6 +549,7 @@ bool session_poll(struct session *s, int timeout_ms)
 
 	if (s->ended || s->opt.dry_run)
 		return false;
+	priority_spend();
 	n = epoll_wait(s->epoll, events, 16, s->nunread ? 0 : timeout_ms);
 	if (n < 0 && errno != EINTR)
 		s->ended = true;

@@ -38,16 +38,16 @@ static void preload(struct session *s)
 		preload_command(s, s->opt.child);
 }
 
-/* Reads running processes before the first sample, for 1 s of CPU time at most: a walk that is finished
- * later sees only the copied stack. */
+/* Reads running processes before the first sample, for 1 s at most: a walk that is finished later sees only the
+ * copied stack. */
 static void read_running(struct session *s)
 {
-	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + READ_RUNNING_NS;
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + READ_RUNNING_NS;
 	size_t n = s->nunread;
 
 	s->nunread = 0;
 	for (size_t i = 0; i < n; i++)
-		if (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end && s->unread[i] != getpid() &&
+		if (clock_ns(CLOCK_MONOTONIC) < end && s->unread[i] != getpid() &&
 			proc_running(s->target, s->unread[i]))
 			unwinders_add_process(s->unwinders, s->unread[i]);
 		else

@@ -14,9 +14,8 @@ int native_table(int dir, struct elf *e, const struct cache_key *key, struct tab
 		*ret_cached = cached;
 	if (cached)
 		return 0;
-	priority_normal();
+	priority_spend();
 	err = table_make(e, ret);
-	priority_high();
 	if (!err && dir >= 0)
 		cache_store(dir, key, ret); /* a cache that fails only costs time */
 	return err;
