@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py - real software at work (programs.py), sampled system-wide at 199 Hz: how many stacks are complete, by
+program, and why the others are not.
+
+    run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--only NAME,NAME] [--show REASON] [--examples N]
+
+Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
+complete if it has no reason for its end, and its outermost frame is where threads begin. --beside: so many other
+instances of strata profile meanwhile, and begin at the same time. As root."""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import programs
+
+SCRIPT = '''config = {{ max_map_keys = 200000 }}
+profile:hz:199 /pid/ {{ @u[elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack(1000)] = count(); }}
+interval:s:{} {{ exit(); }}'''
+BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
+PAUSES = {4: 12.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
+# Where threads begin: of programs, of libc's and musl's threads, of Go's.
+FIRST = re.compile(r'_start|(__GI_)?_*clone3?|start_thread|_dl_start_user|_dl_start|ret_from_fork|'
+                   r'_rt0_\w+|rt0_go|runtime[.·](goexit|mstart|rt0_go|mcall|morestack|systemstack|asmcgocall|'
+                   r'sigreturn__sigaction|gogo|goexit0|clone)(\.abi0)?')
+ENTRY_SIZE = 64  # bytes of _start, where it has no name
+
+
+def entry(path, known={}):
+    """Where the program or library at path begins; None."""
+    if path not in known:
+        try:
+            with open(path, 'rb') as f:
+                head = f.read(64)
+            known[path] = struct.unpack_from('<Q', head, 24)[0] if head[:4] == b'\x7fELF' else None
+        except OSError:
+            known[path] = None
+    return known[path]
+
+
+def code(path, address, size):
+    """Bytes of the x86-64 program or library, by its segments."""
+    with open(path, 'rb') as f:
+        head = f.read(64)
+        at, n = struct.unpack_from('<Q', head, 32)[0], struct.unpack_from('<H', head, 56)[0]
+        f.seek(at)
+        for kind, flags, offset, start, _, length, _, _ in struct.iter_unpack('<IIQQQQQQ', f.read(56 * n)):
+            if kind == 1 and start <= address < start + length:
+                f.seek(offset + address - start)
+                return f.read(size)
+    return b''
+
+
+def returns_to_exit(path, address):
+    """Whether the call that ends behind address is clone's or clone3's, of a libc without names: then the
+    thread exits: mov %eax, %edi; mov $60, %eax; syscall."""
+    return code(path, address + 1, 9) == bytes.fromhex('89c7b83c0000000f05')
+
+
+def is_first(frame):
+    name, path, address = frame.get('function'), frame.get('module', ''), frame.get('address', 0)
+    if name:
+        return bool(FIRST.fullmatch(name))
+    at = entry(path)
+    return at is not None and (0 <= address - at < ENTRY_SIZE or returns_to_exit(path, address))
+
+
+def why_incomplete(stack):
+    """None: it is complete; else the reason."""
+    if stack.get('end'):
+        return stack['end']
+    last = stack['frames'][-1]
+    return None if is_first(last) else \
+        f'another end: {last.get("function") or hex(last.get("address", 0))} {pathlib.Path(last.get("module", "")).name}'
+
+
+class Table:
+    def __init__(self):
+        self.total, self.why, self.seconds, self.bad = (collections.Counter() for _ in range(4))
+        self.examples = collections.defaultdict(list)
+
+    def add(self, second, program, thread, pid, stack, count):
+        if not stack['frames'] and not stack.get('end'):
+            return  # it has no memory any more, or none yet
+        why = why_incomplete(stack)
+        self.total[program] += count
+        self.seconds[second] += count
+        if why:
+            self.why[program, why] += count
+            self.bad[second] += count
+            self.examples[why].append((count, program, thread, pid, stack['frames']))
+
+    def whole(self, seconds):
+        n = sum(self.seconds[s] for s in seconds)
+        return f'{100 - 100 * sum(self.bad[s] for s in seconds) / n:.1f} % of {n}' if n else 'no samples'
+
+    def print(self):
+        bad = collections.Counter()
+        for (program, _), n in self.why.items():
+            bad[program] += n
+        print(f'{"program":16} {"samples":>7} {"complete":>9}  why not')
+        for program, n in self.total.most_common():
+            if n < 20 and not bad[program]:
+                continue
+            whys = [f'{k} {why}' for (of, why), k in self.why.most_common() if of == program]
+            print(f'{program:16} {n:7} {100 - 100 * bad[program] / n:8.1f}%  {"; ".join(whys[:4])}')
+        n = sum(self.total.values())
+        print(f'{"all":16} {n:7} {100 - 100 * sum(bad.values()) / max(n, 1):8.2f}%')
+        last = max(self.seconds, default=0) + 1
+        print(f'first 5 s: {self.whole(range(5))}; 5 to 15 s: {self.whole(range(5, 15))}; '
+              f'after: {self.whole(range(15, last))}; first sample in second {min(self.seconds, default=None)}')
+
+    def show(self, reason, most):
+        for why in sorted(self.examples):
+            if not re.search(reason, why):
+                continue
+            for count, program, thread, pid, frames in sorted(self.examples[why], key=lambda e: -e[0])[:most]:
+                print(f'\n{count} x {program} ({thread}, {pid}): {why}')
+                for f in frames[:40]:
+                    where = f'+{f["offset"]}' if 'offset' in f else f' {f.get("address", 0):#x}'
+                    print(f'    {f.get("function", "?")}{where} {pathlib.Path(f.get("module", "")).name} '
+                          f'{f.get("file", "")}:{f.get("line", "")}')
+
+
+class Load(threading.Thread):
+    """Threads that want a CPU, in the mean, while within `with`."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.seen, self.ended = [], threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.2):
+            self.seen.append(int(pathlib.Path('/proc/loadavg').read_text().split()[3].split('/')[0]) - 1)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+    def mean(self):
+        return sum(self.seen) / max(len(self.seen), 1)
+
+
+def sample(strata, seconds, cache, out):
+    """Seconds of CPU that strata took, of those that passed, and what it said."""
+    with open(out, 'w') as f, tempfile.TemporaryFile('w+') as said:
+        begun = time.monotonic()
+        p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(seconds)], stdout=f, stderr=said,
+                             env={**os.environ, 'STRATA_CACHE_DIR': cache})
+        usage = os.wait4(p.pid, 0)[2]
+        p.returncode = 0
+        said.seek(0)
+        return usage.ru_utime + usage.ru_stime, time.monotonic() - begun, said.read()
+
+
+def read(out):
+    table = Table()
+    with open(out) as f:
+        for line in f:
+            for e in json.loads(line).get('entries', []):
+                table.add(*e['key'], e['value'])
+    return table
+
+
+def run(o, what, cache, directory, show=True):
+    command = [o.strata, '-q', '-e', BESIDE]
+    others = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, 'STRATA_CACHE_DIR': cache}) for _ in range(o.beside)]
+    with Load() as load:
+        cpu, passed, said = sample(o.strata, o.seconds, cache, directory / 'out')
+    for other in others:
+        other.kill()
+        other.wait()
+    if not show:
+        return
+    print(f'\n== {what}: {load.mean():.1f} threads want a CPU, {o.beside} other instances')
+    table = read(directory / 'out')
+    table.print()
+    print(f'strata: {cpu:.1f} s of CPU in {passed:.1f} s, {100 * cpu / passed / os.cpu_count():.1f} % of all')
+    print('\n'.join(line for line in said.splitlines() if re.match('files|processes|stacks|.*lost', line)))
+    if o.show:
+        table.show(o.show, o.examples)
+    sys.stdout.flush()
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument('strata', type=pathlib.Path)
+    p.add_argument('--load', type=int, default=20, choices=PAUSES)
+    p.add_argument('--seconds', type=int, default=30)
+    p.add_argument('--beside', type=int, default=0)
+    p.add_argument('--only', type=lambda text: text.split(','))
+    p.add_argument('--cache', default='cold,warm')
+    p.add_argument('--show')
+    p.add_argument('--examples', type=int, default=3)
+    o = p.parse_args()
+    o.strata = o.strata.resolve()
+    directory = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-'))
+    directory.chmod(0o755)
+    work = programs.Programs(directory / 'programs', o.only, PAUSES[o.load])
+    cache = directory / 'cache'
+    try:
+        for name, why in work.missing:
+            print(f'{name}: left out, {why}')
+        time.sleep(8)
+        if 'cold' in o.cache:
+            run(o, f'load {o.load}, cold', str(cache), directory)
+        if 'warm' in o.cache:
+            run(o, '', str(cache), directory, show=False)
+            run(o, f'load {o.load}, warm', str(cache), directory)
+    finally:
+        work.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == '__main__':
+    main()
