@@ -168,20 +168,32 @@ static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
 	return 1;
 }
 
+/* Whether a thread may begin in code without a rule: where 0 is its caller's frame pointer or return address. On
+ * x86_64 that is any register's and any word's value, so the code is to be some that frame pointers led to, in a
+ * file that has no tables at all. */
+static __always_inline int may_be_first(struct walk *w)
+{
+	if (w->rule || WALK_ARM64(w))
+		return 1;
+	return (w->flags & WALK_GUESSED) && !(w->map.flags & MAPPING_ANON) && w->table_file == w->map.file &&
+	       !w->table_npages;
+}
+
 __global int native_fp(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, code[2] = {};
-	int err = 0;
+	int err = 0, first;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
+	first = may_be_first(w);
 	if (!bpf_probe_read_user(code, 9, (void *)w->pc) && is_trampoline(w, code))
 		return native_signal(w);
 	if (!WALK_ARM64(w) && fp_epilogue_x86(w, code[0], &err))
 		return err;
 	if (!(w->flags & WALK_EXACT) || !(WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err))) {
 		if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
-			return stop(!w->fp && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
+			return stop(!w->fp && first && (w->flags & WALK_GUESSED) ? UNWIND_COMPLETE : UNWIND_NO_TABLE);
 		if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
 			return stop(UNWIND_NO_TABLE);
 		if (ra && !after_call(w, strip(w, ra)) && !is_jumped_to(w, strip(w, ra), fp))
@@ -190,7 +202,7 @@ __global int native_fp(struct walk *w)
 	}
 	if (!err)
 		w->flags |= WALK_GUESSED;
-	return err;
+	return err == stop(UNWIND_COMPLETE) && !first ? stop(UNWIND_NO_TABLE) : err;
 }
 
 /* ---- by rule ----------------------------------------------------------- */

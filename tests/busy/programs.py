@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -76,6 +77,15 @@ ROWS = [
 ]
 
 
+def cgroups():
+    """Where cgroups of version 2 are mounted."""
+    mounts = [line.split() for line in pathlib.Path('/proc/mounts').read_text().splitlines()]
+    found = [mount[1] for mount in mounts if mount[2] == 'cgroup2']
+    if not found:
+        sys.exit('no cgroups of version 2 are mounted')
+    return found[0]
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
@@ -97,33 +107,15 @@ def environment(directory):
             'postgres': versions[-1] if versions else '/nonexistent', 'typescript': str(typescript())}
 
 
-def children():
-    """{parent: [children]} of all processes."""
-    found = {}
-    for path in glob.glob('/proc/[0-9]*/stat'):
-        try:
-            text = pathlib.Path(path).read_text()
-        except OSError:
-            continue
-        found.setdefault(int(text.rpartition(')')[2].split()[1]), []).append(int(path.split('/')[2]))
-    return found
-
-
-def descendants(of, but=()):
-    found, new, tree = [], [of], children()
-    while new:
-        new = [child for pid in new for child in tree.get(pid, []) if child not in but]
-        found += new
-    return found
-
-
 class Programs:
-    """The programs, until stop(). only: their names; pause: seconds between two pieces of work."""
+    """The programs, in a cgroup whose number is group, until stop(). only: their names; pause: seconds between two
+    pieces of work."""
 
     def __init__(self, directory, only=None, pause=0.0):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # all that they leave behind
-        self.directory, self.pause = pathlib.Path(directory), pause
-        self.missing, self.kept = [], set(descendants(os.getpid()))
+        self.directory, self.pause, self.missing = pathlib.Path(directory), pause, []
+        self.cgroup = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-', dir=cgroups()))
+        self.group = self.cgroup.stat().st_ino
         self.names = [row[0] for row in ROWS if not only or row[0] in only]
         for row in ROWS:
             if row[0] in self.names:
@@ -140,7 +132,8 @@ class Programs:
         directory.mkdir(parents=True)
         directory.chmod(0o755)
         options = {'cwd': directory, 'env': environment(directory), 'stdin': subprocess.DEVNULL,
-                   'stdout': open(directory / 'out', 'ab'), 'stderr': subprocess.STDOUT}
+                   'stdout': open(directory / 'out', 'ab'), 'stderr': subprocess.STDOUT,
+                   'preexec_fn': lambda: (self.cgroup / 'cgroup.procs').write_text('0')}
         if prepare and subprocess.run(['bash', '-c', prepare], **options).returncode:
             raise Missing(f'{name} could not be prepared: see {directory}/out')
         for command in (server, f'sleep 2; while :; do ( {work} ); sleep {self.pause}; done' if work else ''):
@@ -148,7 +141,7 @@ class Programs:
                 subprocess.Popen(['bash', '-c', command], start_new_session=True, **options)
 
     def pids(self):
-        return descendants(os.getpid(), self.kept)
+        return [int(pid) for pid in (self.cgroup / 'cgroup.procs').read_text().split()]
 
     def stop(self):
         for _ in range(100):
@@ -167,4 +160,5 @@ class Programs:
                 except ChildProcessError:
                     break
             time.sleep(0.05)
+        self.cgroup.rmdir()
         shutil.rmtree(self.directory, ignore_errors=True)

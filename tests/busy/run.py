@@ -5,7 +5,7 @@ program, and why the others are not.
 
     run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--only NAME,NAME] [--show REASON] [--examples N]
 
-Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
+What others run on the machine is one row. Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
 complete if it has no reason for its end, and its outermost frame is where threads begin. --beside: so many other
 instances of strata profile meanwhile, and begin at the same time. As root."""
 import argparse
@@ -25,7 +25,9 @@ import time
 import programs
 
 SCRIPT = '''config = {{ max_map_keys = 200000 }}
-profile:hz:199 /pid/ {{ @u[elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack(1000)] = count(); }}
+profile:hz:199 /pid/ {{
+    @u[cgroup == {}, elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack(1000)] = count();
+}}
 interval:s:{} {{ exit(); }}'''
 BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
 PAUSES = {4: 12.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
@@ -64,7 +66,7 @@ def code(path, address, size):
 def returns_to_exit(path, address):
     """Whether the call that ends behind address is clone's or clone3's, of a libc without names: then the
     thread exits: mov %eax, %edi; mov $60, %eax; syscall."""
-    return code(path, address + 1, 9) == bytes.fromhex('89c7b83c0000000f05')
+    return code(path, address + 1, 10).removeprefix(b'\x48')[:9] == bytes.fromhex('89c7b83c0000000f05')
 
 
 def is_first(frame):
@@ -77,9 +79,10 @@ def is_first(frame):
 
 def why_incomplete(stack):
     """None: it is complete; else the reason."""
+    last = stack['frames'][-1] if stack['frames'] else {}
     if stack.get('end'):
-        return stack['end']
-    last = stack['frames'][-1]
+        return f'{stack["end"]} ({pathlib.Path(last["module"]).name})' if 'table' in stack['end'] and 'module' in last else \
+            stack['end']
     return None if is_first(last) else \
         f'another end: {last.get("function") or hex(last.get("address", 0))} {pathlib.Path(last.get("module", "")).name}'
 
@@ -89,9 +92,11 @@ class Table:
         self.total, self.why, self.seconds, self.bad = (collections.Counter() for _ in range(4))
         self.examples = collections.defaultdict(list)
 
-    def add(self, second, program, thread, pid, stack, count):
+    def add(self, ours, second, program, thread, pid, stack, count):
         if not stack['frames'] and not stack.get('end'):
             return  # it has no memory any more, or none yet
+        if not ours:
+            program = '(others)'
         why = why_incomplete(stack)
         self.total[program] += count
         self.seconds[second] += count
@@ -124,7 +129,11 @@ class Table:
         for why in sorted(self.examples):
             if not re.search(reason, why):
                 continue
-            for count, program, thread, pid, frames in sorted(self.examples[why], key=lambda e: -e[0])[:most]:
+            seen = collections.Counter()
+            for count, program, thread, pid, frames in sorted(self.examples[why], key=lambda e: -e[0]):
+                seen[program] += 1
+                if seen[program] > most:
+                    continue
                 print(f'\n{count} x {program} ({thread}, {pid}): {why}')
                 for f in frames[:40]:
                     where = f'+{f["offset"]}' if 'offset' in f else f' {f.get("address", 0):#x}'
@@ -155,11 +164,11 @@ class Load(threading.Thread):
         return sum(self.seen) / max(len(self.seen), 1)
 
 
-def sample(strata, seconds, cache, out):
+def sample(strata, seconds, cache, group, out):
     """Seconds of CPU that strata took, of those that passed, and what it said."""
     with open(out, 'w') as f, tempfile.TemporaryFile('w+') as said:
         begun = time.monotonic()
-        p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(seconds)], stdout=f, stderr=said,
+        p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(group, seconds)], stdout=f, stderr=said,
                              env={**os.environ, 'STRATA_CACHE_DIR': cache})
         usage = os.wait4(p.pid, 0)[2]
         p.returncode = 0
@@ -181,7 +190,7 @@ def run(o, what, cache, directory, show=True):
     others = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                env={**os.environ, 'STRATA_CACHE_DIR': cache}) for _ in range(o.beside)]
     with Load() as load:
-        cpu, passed, said = sample(o.strata, o.seconds, cache, directory / 'out')
+        cpu, passed, said = sample(o.strata, o.seconds, cache, o.group, directory / 'out')
     for other in others:
         other.kill()
         other.wait()
@@ -212,6 +221,7 @@ def main():
     directory = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-'))
     directory.chmod(0o755)
     work = programs.Programs(directory / 'programs', o.only, PAUSES[o.load])
+    o.group = work.group
     cache = directory / 'cache'
     try:
         for name, why in work.missing:

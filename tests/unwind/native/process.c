@@ -158,6 +158,27 @@ void test_process_free(struct test_process *p)
 	free(p);
 }
 
+bool test_frame_address(const struct test_process *p, uint64_t frame, uint64_t *ret)
+{
+	uint32_t file = frame >> FRAME_FILE_SHIFT & 0xfffff;
+	uint64_t vaddr = frame & FRAME_VADDR_MASK;
+
+	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_ADDRESS) {
+		*ret = FRAME_ADDRESS(frame);
+		return true;
+	}
+	for (size_t i = 0; frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE && file && i < MAPPING_CHUNKS; i++)
+		for (size_t k = 0; k < p->chunk[i].n; k++) {
+			const struct mapping *m = &p->chunk[i].map[k];
+
+			if (m->file != file || vaddr + m->bias < m->start || vaddr + m->bias >= m->end)
+				continue;
+			*ret = vaddr + m->bias;
+			return true;
+		}
+	return false;
+}
+
 const struct mapping *test_mapping(const struct test_process *p, uint64_t pc)
 {
 	for (size_t i = 0; i < MAPPING_CHUNKS; i++)

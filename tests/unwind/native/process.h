@@ -35,6 +35,8 @@ struct test_process *test_process_new(struct target *t, int pid);
 void test_process_read(struct target *t, struct test_process *p);
 void test_process_free(struct test_process *p);
 const struct mapping *test_mapping(const struct test_process *p, uint64_t pc);
+/* Where the frame is; false: it is its language's own, or its file is not mapped. */
+bool test_frame_address(const struct test_process *p, uint64_t frame, uint64_t *ret);
 /* Whether it is V8's code: a builtin, or compiled. */
 bool test_is_v8(const struct test_process *p, uint64_t pc);
 /* The name of the function, without a suffix such as .part.0; "" if it has none. */

@@ -10,24 +10,6 @@
 #include "process.h"
 #include "target/target.h"
 
-/* Converts to an address, by the mapping that contains it. */
-static uint64_t address(const struct test_process *p, uint64_t frame)
-{
-	uint32_t file = frame >> FRAME_FILE_SHIFT & 0xfffff;
-	uint64_t vaddr = frame & FRAME_VADDR_MASK;
-
-	if (frame >> FRAME_LANG_SHIFT == FRAME_LANG_ADDRESS)
-		return FRAME_ADDRESS(frame);
-	for (size_t i = 0; file && i < MAPPING_CHUNKS; i++)
-		for (size_t k = 0; k < p->chunk[i].n; k++) {
-			const struct mapping *m = &p->chunk[i].map[k];
-
-			if (m->file == file && vaddr + m->bias >= m->start && vaddr + m->bias < m->end)
-				return vaddr + m->bias;
-		}
-	return vaddr;
-}
-
 static int read_regs(char *line, struct host_regs *ret)
 {
 	uint64_t *to[17] = {&ret->pc, &ret->sp, &ret->fp};
@@ -65,8 +47,12 @@ int main(int argc, char **argv)
 			break;
 		printf("%d", s.end);
 		for (uint32_t i = 0; i < s.nr; i++) {
+			uint64_t at;
+
 			test_frame_name(p, s.frames[i], name, sizeof(name));
-			printf(" %llx:%s", (unsigned long long)address(p, s.frames[i]), name);
+			if (!test_frame_address(p, s.frames[i], &at))
+				at = s.frames[i] & FRAME_VADDR_MASK;
+			printf(" %llx:%s", (unsigned long long)at, name);
 		}
 		putchar('\n');
 		fflush(stdout);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unframed.c - assembler without unwind tables that uses the frame pointer's register for something else: for the
+ * address of zeros, or for 0 below a function that does keep frame pointers. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void points_to_zeros(void), is_zero(void);
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type points_to_zeros, @function\n"
+	"points_to_zeros:\n"
+	"	push %rbp\n"
+	"	push $0\n"
+	"	push $0\n"
+	"	mov %rsp, %rbp\n"
+	"	sub $8, %rsp\n"
+	"	call getppid@plt\n"
+	"	nop\n"
+	"	add $24, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size points_to_zeros, . - points_to_zeros\n"
+	".type framed, @function\n"
+	"framed:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	call getppid@plt\n"
+	"	nop\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size framed, . - framed\n"
+	".type is_zero, @function\n"
+	"is_zero:\n"
+	"	push %rbp\n"
+	"	xor %ebp, %ebp\n"
+	"	sub $8, %rsp\n"
+	"	call framed\n"
+	"	nop\n"
+	"	add $8, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size is_zero, . - is_zero\n");
+#else
+void points_to_zeros(void) {}
+void is_zero(void) {}
+#endif
+
+int main(int argc, char **argv)
+{
+	void (*call)(void) = argc > 1 && !strcmp(argv[1], "zeros") ? points_to_zeros : is_zero;
+
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		call();
+		usleep(10000);
+	}
+}
