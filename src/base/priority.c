@@ -5,14 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
 #define NICE (-10)
 #define SAVED_MAX   2000000000ll /* ns of CPU time */
-#define SAVED_LEAST 500000000ll /* to be urgent again */
-#define SHARE 20                /* a 20th of the time that passes may be used */
+#define SAVED_LEAST 500000000ll  /* to be urgent again */
+#define SHARE       20           /* a 20th of the CPUs' time may be used.. */
+#define CPUS_MAX    10           /* ..of so many */
 
+static int64_t cpus;
 static bool raised, wants_urgent, is_urgent;
 static int64_t saved = SAVED_MAX;
 static uint64_t passed, used; /* until the last priority_spend() */
@@ -32,6 +35,8 @@ void priority_urgent(void)
 {
 	if (!raised || wants_urgent || sched_getscheduler(0) != SCHED_OTHER)
 		return;
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	cpus = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : cpus;
 	passed = clock_ns(CLOCK_MONOTONIC);
 	used = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	schedule(SCHED_RR, 1);
@@ -46,7 +51,7 @@ void priority_spend(void)
 		return;
 	now = clock_ns(CLOCK_MONOTONIC);
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	saved += (int64_t)(now - passed) / SHARE - (int64_t)(cpu - used);
+	saved += (int64_t)(now - passed) * cpus / SHARE - (int64_t)(cpu - used);
 	if (saved > SAVED_MAX)
 		saved = SAVED_MAX;
 	passed = now;

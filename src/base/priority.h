@@ -9,8 +9,7 @@ void priority_raise(void);
  * a nice value counts within its group alone. Only while little is used: see priority_spend(). Threads begun later
  * are as this one. */
 void priority_urgent(void);
-/* To be called often: who has used more than 2 s of CPU and a 20th of the time that passed is not urgent, until
- * that is less. */
+/* To be called often: who has used more than 2 s and a 20th of the CPUs' time is not urgent, until that is less. */
 void priority_spend(void);
 /* The usual priority, for work that takes long (printing), and for what is run. */
 void priority_normal(void);

@@ -23,8 +23,10 @@ enum { DETACH_MS = 100 }; /* links_done() waits so long for detaching */
 
 static void destroy(struct links *l)
 {
-	for (size_t i = 0; i < l->list.len; i++)
+	for (size_t i = 0; i < l->list.len; i++) {
 		bpf_link__destroy(l->list.data[i]);
+		priority_spend();
+	}
 	vec_done(&l->list);
 }
 
@@ -96,6 +98,7 @@ int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_lin
 		return r;
 	}
 	vec_push(&p->links->list, link);
+	priority_spend();
 	return 0;
 }
 

@@ -8,6 +8,7 @@ import ctypes
 import glob
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -136,7 +137,7 @@ class Programs:
                    'preexec_fn': lambda: (self.cgroup / 'cgroup.procs').write_text('0')}
         if prepare and subprocess.run(['bash', '-c', prepare], **options).returncode:
             raise Missing(f'{name} could not be prepared: see {directory}/out')
-        for command in (server, f'sleep 2; while :; do ( {work} ); sleep {self.pause}; done' if work else ''):
+        for command in (server, f'sleep {2 + random.uniform(0, self.pause):.1f}; while :; do ( {work} ); sleep {self.pause}; done' if work else ''):
             if command:
                 subprocess.Popen(['bash', '-c', command], start_new_session=True, **options)
 

@@ -30,7 +30,7 @@ profile:hz:199 /pid/ {{
 }}
 interval:s:{} {{ exit(); }}'''
 BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
-PAUSES = {4: 12.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
+PAUSES = {4: 40.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
 # Where threads begin: of programs, of libc's and musl's threads, of Go's.
 FIRST = re.compile(r'_start|(__GI_)?_*clone3?|start_thread|_dl_start_user|_dl_start|ret_from_fork|'
                    r'_rt0_\w+|rt0_go|runtime[.·](goexit|mstart|rt0_go|mcall|morestack|systemstack|asmcgocall|'

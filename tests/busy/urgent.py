@@ -19,7 +19,7 @@ from traced import attached  # noqa: E402
 
 STRATA = sys.argv[1]
 PROFILE = 'profile:hz:99 { @[ustack] = count(); }'
-FLOOD = 'profile:hz:49 { @[ustack] = count(); } rawtracepoint:sys_enter /comm == "flood"/ { printf("%d\\n", pid); }'
+FLOOD = 'rawtracepoint:sys_enter /comm == "flood"/ { printf("%s\\n", ustack); }'
 POLICY = 'import os; print(os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0))'
 ORDINARY = f'{os.SCHED_OTHER} 0'
 cases = Cases()
@@ -60,7 +60,7 @@ def runs_others_as_usual():
 
 
 def not_for_long():
-    """Printing millions of records is no short work."""
+    """Printing millions of stacks is no short work."""
     flood = subprocess.Popen(['bash', '-c', 'exec -a flood python3 -c "\n'
                               'open(\'/proc/self/comm\', \'w\').write(\'flood\')\nimport os\nwhile 1: os.getppid()"'])
     tracer = subprocess.Popen([STRATA, '-q', '-e', FLOOD], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -10,6 +10,7 @@
 #include "base/owner.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "unwinders/procs/file.h"
 
 static struct mapping_chunk *get_chunk(struct host_tables *t, uint32_t pid, uint32_t chunk)
 {
@@ -86,7 +87,6 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 {
 	struct mapping_chunk *c = &p->chunk[n / MAPPINGS_PER_CHUNK];
 	struct mapping *to = &c->map[n % MAPPINGS_PER_CHUNK];
-	uint64_t vaddr = 0;
 
 	*to = (struct mapping){.start = m->start, .end = m->end, .flags = MAPPING_ANON};
 	if (!strcmp(m->path, "[uprobes]"))
@@ -94,18 +94,19 @@ static void add_mapping(struct target *t, struct test_process *p, const struct p
 	if (m->path[0] == '/' || !strcmp(m->path, "[vdso]")) {
 		struct elf *e;
 		uint32_t i = file_of(t, p, m);
+		uint64_t bias;
 
 		to->file = p->first + i;
 		e = p->files[i].elf;
 		to->flags = !strcmp(m->path, "[vdso]") ? MAPPING_VDSO : 0;
-		if (!e || !elf_offset_to_vaddr(e, m->offset, &vaddr)) {
+		if (!e || !file_bias(&(struct file){.elf = e}, m->start, m->offset, &bias)) {
 			to->file = 0;
 			to->flags = MAPPING_ANON;
 		} else {
+			to->bias = bias;
 			to->flags |= MAPPING_LANGS(((const struct table_header *)p->files[i].table.data)->flags >>
 				TABLE_LANGS_SHIFT);
 		}
-		to->bias = m->start - vaddr;
 	}
 	if (n % MAPPINGS_PER_CHUNK == 0)
 		p->chunk[0].chunk_start[n / MAPPINGS_PER_CHUNK] = n ? m->start : 0;
