@@ -54,15 +54,15 @@ static __always_inline int prologue_words(struct walk *w)
 
 	if (bpf_probe_read_user(&v, 8, (void *)(w->pc - 1)))
 		return -1;
+	if ((v & 0xffffff) == 0x3d80fa)
+		return 0; /* endbr64 before it; cmpb $N,x(%rip): gcc's __do_global_dtors_aux of each library */
 	v >>= 8; /* at pc */
 	if ((v & 0xff) == 0x55 || (v & 0xff) == 0xc3 || (v & 0xff) == 0xc2)
 		return 0; /* push %rbp; ret */
-	if ((v & 0xffffffffffULL) == 0x55fa1e0ff3ULL)
-		return 0; /* endbr64; push %rbp */
+	if ((v & 0xffffffff) == 0xfa1e0ff3)
+		return 0; /* endbr64 */
 	if ((v & 0xffffff) == 0xe58948 || (v & 0xffffff) == 0xec8b48)
 		return 1; /* mov %rsp,%rbp */
-	if ((v & 0xffffffffffffffULL) == 0xec8348fa1e0ff3ULL)
-		return 0; /* endbr64; sub $N,%rsp */
 	return call_words(w, v);
 }
 

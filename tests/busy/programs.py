@@ -55,7 +55,7 @@ ROWS = [
      'echo "int f${i}_$k(int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * $k; return s; }"; done; } > f$i.c; done; '
      'printf "all: \\$(patsubst %%.c,%%.o,\\$(wildcard *.c)) t.o\\nt.o: $files/templates.cc\\n'
      '\\tg++ -O2 -std=c++17 -c -o t.o \\$<\\nf%%.o: f%%.c\\n\\tgcc -O2 -c -o \\$@ \\$<\\n" > Makefile', '',
-     'make -j2; rm -f *.o'),
+     'make -j$jobs; rm -f *.o'),
     ('clang', 'clang', '', '', 'clang++ -O2 -std=c++17 -c -o t.o $files/templates.cc'),
     ('ffmpeg', 'ffmpeg', '', '',
      'ffmpeg -v error -y -f lavfi -i testsrc2=size=640x360:rate=30 -f lavfi -i sine -t 6 -c:v libx264 -c:a aac v.mp4; '
@@ -101,20 +101,20 @@ def typescript():
     return at / 'usr/share/nodejs/typescript/lib'
 
 
-def environment(directory):
+def environment(directory, jobs):
     versions = sorted(glob.glob('/usr/lib/postgresql/*/bin'))
-    return {**os.environ, 'port': str(free_port()), 'files': str(FILES), 'top': str(TOP), 'LC_ALL': 'C',
+    return {**os.environ, 'port': str(free_port()), 'jobs': str(jobs), 'files': str(FILES), 'top': str(TOP), 'LC_ALL': 'C',
             'HOME': str(directory), 'GOCACHE': str(directory / 'go'), 'GOFLAGS': '-mod=mod',
             'postgres': versions[-1] if versions else '/nonexistent', 'typescript': str(typescript())}
 
 
 class Programs:
     """The programs, in a cgroup whose number is group, until stop(). only: their names; pause: seconds between two
-    pieces of work."""
+    pieces of work; jobs: of make."""
 
-    def __init__(self, directory, only=None, pause=0.0):
+    def __init__(self, directory, only=None, pause=0.0, jobs=2):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # all that they leave behind
-        self.directory, self.pause, self.missing = pathlib.Path(directory), pause, []
+        self.directory, self.pause, self.jobs, self.missing = pathlib.Path(directory), pause, jobs, []
         self.cgroup = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-', dir=cgroups()))
         self.group = self.cgroup.stat().st_ino
         self.names = [row[0] for row in ROWS if not only or row[0] in only]
@@ -132,7 +132,7 @@ class Programs:
         directory = self.directory / name
         directory.mkdir(parents=True)
         directory.chmod(0o755)
-        options = {'cwd': directory, 'env': environment(directory), 'stdin': subprocess.DEVNULL,
+        options = {'cwd': directory, 'env': environment(directory, self.jobs), 'stdin': subprocess.DEVNULL,
                    'stdout': open(directory / 'out', 'ab'), 'stderr': subprocess.STDOUT,
                    'preexec_fn': lambda: (self.cgroup / 'cgroup.procs').write_text('0')}
         if prepare and subprocess.run(['bash', '-c', prepare], **options).returncode:

@@ -3,7 +3,7 @@
 """run.py - real software at work (programs.py), sampled system-wide at 199 Hz: how many stacks are complete, by
 program, and why the others are not.
 
-    run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--only NAME,NAME] [--show REASON] [--examples N]
+    run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--jobs N] [--only NAME,NAME] [--show REASON] [--examples N]
 
 What others run on the machine is one row. Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
 complete if it has no reason for its end, and its outermost frame is where threads begin. --beside: so many other
@@ -26,9 +26,10 @@ import programs
 
 SCRIPT = '''config = {{ max_map_keys = 200000 }}
 profile:hz:199 /pid/ {{
-    @u[cgroup == {}, elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack(1000)] = count();
+    @u[cgroup == {}, elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack({})] = count();
 }}
 interval:s:{} {{ exit(); }}'''
+LIMIT = 1000 # frames
 BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
 PAUSES = {4: 40.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
 # Where threads begin: of programs, of libc's and musl's threads, of Go's.
@@ -80,6 +81,8 @@ def is_first(frame):
 def why_incomplete(stack):
     """None: it is complete; else the reason."""
     last = stack['frames'][-1] if stack['frames'] else {}
+    if len(stack['frames']) == LIMIT:
+        return None  # as much as was asked for
     if stack.get('end'):
         return f'{stack["end"]} ({pathlib.Path(last["module"]).name})' if 'table' in stack['end'] and 'module' in last else \
             stack['end']
@@ -168,7 +171,7 @@ def sample(strata, seconds, cache, group, out):
     """Seconds of CPU that strata took, of those that passed, and what it said."""
     with open(out, 'w') as f, tempfile.TemporaryFile('w+') as said:
         begun = time.monotonic()
-        p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(group, seconds)], stdout=f, stderr=said,
+        p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(group, LIMIT, seconds)], stdout=f, stderr=said,
                              env={**os.environ, 'STRATA_CACHE_DIR': cache})
         usage = os.wait4(p.pid, 0)[2]
         p.returncode = 0
@@ -212,6 +215,7 @@ def main():
     p.add_argument('--load', type=int, default=20, choices=PAUSES)
     p.add_argument('--seconds', type=int, default=30)
     p.add_argument('--beside', type=int, default=0)
+    p.add_argument('--jobs', type=int, default=2, help='of make')
     p.add_argument('--only', type=lambda text: text.split(','))
     p.add_argument('--cache', default='cold,warm')
     p.add_argument('--show')
@@ -220,7 +224,7 @@ def main():
     o.strata = o.strata.resolve()
     directory = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-'))
     directory.chmod(0o755)
-    work = programs.Programs(directory / 'programs', o.only, PAUSES[o.load])
+    work = programs.Programs(directory / 'programs', o.only, PAUSES[o.load], o.jobs)
     o.group = work.group
     cache = directory / 'cache'
     try:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unframed.c - assembler without unwind tables that uses the frame pointer's register for something else: for the
- * address of zeros, or for 0 below a function that does keep frame pointers. */
+/* unframed.c - assembler without unwind tables: the frame pointer's register is used for something else, for the
+ * address of zeros, or for 0 below a function that does keep frame pointers; or it is as its caller left it, at the
+ * beginning of what runs when a library ends (__do_global_dtors_aux). Prints where that is. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void points_to_zeros(void), is_zero(void);
+void points_to_zeros(void), is_zero(void), begins(void);
 
 #ifdef __x86_64__
 __asm__(".text\n"
@@ -41,20 +42,33 @@ __asm__(".text\n"
 	"	add $8, %rsp\n"
 	"	pop %rbp\n"
 	"	ret\n"
-	".size is_zero, . - is_zero\n");
+	".size is_zero, . - is_zero\n"
+	".globl begins\n"
+	".type begins, @function\n"
+	"begins:\n"
+	"	endbr64\n"
+	"	cmpb $0, begun(%rip)\n"
+	"	jne 1f\n"
+	"	nop\n"
+	"1:	ret\n"
+	".size begins, . - begins\n"
+	".local begun\n"
+	".comm begun, 1\n");
 #else
 void points_to_zeros(void) {}
 void is_zero(void) {}
+void begins(void) {}
 #endif
 
 int main(int argc, char **argv)
 {
 	void (*call)(void) = argc > 1 && !strcmp(argv[1], "zeros") ? points_to_zeros : is_zero;
 
-	puts("ready");
+	printf("%p\n", (void *)begins);
 	fflush(stdout);
 	for (;;) {
 		call();
+		begins();
 		usleep(10000);
 	}
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """unframed.py - where a function without tables has no frame pointer either (unframed.c), the stack has a mark,
-whatever is in that register: it does not look whole.
+whatever is in that register: it does not look whole. At a function's beginning its caller is known.
 
     unframed.py STRATA PROGRAM      root"""
 import os
@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 from tap import Cases
 
 STRATA, PROGRAM = sys.argv[1:]
-SCRIPT = 'uprobe:libc:getppid { printf("%s\\n", ustack(bpftrace)); exit(); }'
+SCRIPT = '%s { printf("%%s\\n", ustack(bpftrace)); exit(); }'
 MARK = '[no unwind table, and the frame pointer led nowhere]'
 FRAMES = {'zeros': ['points_to_zeros'], 'zero': ['framed', 'is_zero']}
 cases = Cases()
@@ -22,12 +22,25 @@ cases = Cases()
 if os.geteuid() or platform.machine() != 'x86_64':
     print('1..0 # SKIP', 'needs root' if os.geteuid() else 'arm64 keeps frame pointers')
     sys.exit(0)
-for how, wanted in FRAMES.items():
+
+
+def stack(how, probe):
+    """Functions, innermost first, and what strata said. probe: or an offset into begins()."""
     program = subprocess.Popen([PROGRAM, how], stdout=subprocess.PIPE, text=True)
-    program.stdout.readline()
-    out = subprocess.run([STRATA, '-q', '-p', str(program.pid), '-e', SCRIPT], capture_output=True, text=True, timeout=60)
+    begins = int(program.stdout.readline(), 16)
+    if isinstance(probe, int): # a uprobe's breakpoint would be in the code that the walk reads
+        probe = f'watchpoint:{begins + probe:#x}:8:x'
+    out = subprocess.run([STRATA, '-q', '-p', str(program.pid), '-e', SCRIPT % probe], capture_output=True, text=True,
+                         timeout=60)
     program.kill()
     program.wait()
-    seen = [line.strip().split('+')[0] for line in out.stdout.splitlines() if line.strip()]
-    cases.check(seen[1:] == [*wanted, MARK], how, seen, out.stderr)
+    return [line.strip().split('+')[0] for line in out.stdout.splitlines() if line.strip()], out.stderr
+
+
+for how, wanted in FRAMES.items():
+    seen, said = stack(how, 'uprobe:libc:getppid')
+    cases.check(seen[1:] == [*wanted, MARK], how, seen, said)
+for offset in (0, 4):
+    seen, said = stack('zero', offset)
+    cases.check(seen[:2] == ['begins', 'main'] and seen[-1] == '_start', f'interrupted at begins+{offset}', seen, said)
 sys.exit(cases.done())
