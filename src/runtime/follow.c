@@ -11,19 +11,22 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "attach.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "runtime/pace.h"
 #include "runtime/why.h"
 #include "unwinders/unwinders.h"
 
-enum { RING_PAGES = 64 };
+enum { RING_PAGES = 64, PAUSE_NS = 4000000 };
 
 struct cpu_ring {
 	int fd;
@@ -40,7 +43,11 @@ struct follow {
 	int pid;
 	size_t page_size;
 	VEC(struct cpu_ring) rings;
-	VEC(int) fds;
+	int epoll;          /* of the rings' events, or a timer in their place.. */
+	int events;         /* ..the former */
+	struct watch watch;
+	bool has_read;      /* something, since.. */
+	uint64_t rested;    /* ..follow_rest(), CLOCK_MONOTONIC ns */
 	VEC(struct event) batch;
 	VEC(uint32_t) tree; /* with pid: it and what it forked */
 };
@@ -66,6 +73,7 @@ static int open_cpu(struct follow *f, int cpu)
 		.clockid = CLOCK_MONOTONIC,
 		.exclude_kernel = 1,
 	};
+	struct epoll_event e = {.events = EPOLLIN};
 	struct cpu_ring r = {};
 
 	r.fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -80,13 +88,31 @@ static int open_cpu(struct follow *f, int cpu)
 		return e;
 	}
 	vec_push(&f->rings, r);
-	vec_push(&f->fds, r.fd);
+	return epoll_ctl(f->events, EPOLL_CTL_ADD, r.fd, &e) ? -errno : 0;
+}
+
+static int open_cpus(struct follow *f)
+{
+	for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
+		int r = open_cpu(f, *cpu);
+
+		if (r && r != -ENODEV) /* went offline */
+			return r;
+	}
 	return 0;
+}
+
+static int open_events(struct follow *f)
+{
+	f->epoll = epoll_create1(EPOLL_CLOEXEC);
+	f->events = f->epoll < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+	return f->events < 0 ? -errno : watch_open(&f->watch, f->epoll, f->events, 0, 0);
 }
 
 int follow_open(struct unwinders *u, int pid, struct follow **ret)
 {
 	struct follow *f = calloc(1, sizeof(*f));
+	int r;
 
 	if (!f)
 		return -ENOMEM;
@@ -95,19 +121,14 @@ int follow_open(struct unwinders *u, int pid, struct follow **ret)
 	f->page_size = sysconf(_SC_PAGESIZE);
 	if (pid)
 		vec_push(&f->tree, pid);
-	for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
-		int r = open_cpu(f, *cpu);
-
-		if (r == -ENODEV)
-			continue; /* went offline */
-		if (r) {
-			log_error("cannot follow processes by perf events: %s", why_errno(r));
-			why_hint(r);
-			follow_close(f);
-			return r;
-		}
+	r = open_events(f);
+	r = r ? r : open_cpus(f);
+	if (r) {
+		log_error("cannot follow processes by perf events: %s", why_errno(r));
+		why_hint(r);
+		follow_close(f);
+		return r;
 	}
-	vec_push(&f->fds, -1);
 	*ret = f;
 	return 0;
 }
@@ -128,16 +149,28 @@ void follow_close(struct follow *f)
 		close(f->rings.data[i].fd);
 	}
 	batch_clear(f);
+	watch_close(&f->watch);
+	closep(&f->events);
+	closep(&f->epoll);
 	vec_done(&f->rings);
-	vec_done(&f->fds);
 	vec_done(&f->batch);
 	vec_done(&f->tree);
 	free(f);
 }
 
-const int *follow_fds(const struct follow *f)
+int follow_fd(const struct follow *f)
 {
-	return f->fds.data;
+	return f->epoll;
+}
+
+void follow_rest(struct follow *f)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool often = f->watch.by_clock ? f->has_read : now - f->rested < PAUSE_NS;
+
+	watch_pause(&f->watch, often ? PAUSE_NS : 0);
+	f->has_read = false;
+	f->rested = now;
 }
 
 /* ---- whose -------------------------------------------------------------- */
@@ -236,6 +269,9 @@ static void on_record(struct follow *f, struct perf_event_header *h)
 			ours(f, ((struct comm_record *)h)->pid))
 			unwinders_exec(f->u, ((struct comm_record *)h)->pid);
 		break;
+	case PERF_RECORD_LOST:
+		unwinders_lost(f->u);
+		break;
 	}
 }
 
@@ -272,6 +308,7 @@ static void read_ring(struct follow *f, struct cpu_ring *r)
 		/* sample_id_all: the time stamp is the record's last word. */
 		memcpy(&e.time, (char *)e.record + h.size - 8, 8);
 		vec_push(&f->batch, e);
+		f->has_read = true;
 		tail += h.size;
 	}
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);

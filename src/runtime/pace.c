@@ -14,32 +14,52 @@
 /* Between two readings. At least: a pause costs two system calls and a switch. */
 enum { PAUSE_MAX_NS = 4000000, PAUSE_MIN_NS = 50000 };
 
-static int watch(struct pace *p, int fd, uint32_t from)
+/* ---- watched by events, or by a timer ------------------------------------ */
+
+static int add(int epoll, int fd, uint32_t from)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u32 = from};
 
-	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t from_ring, uint32_t from_timer)
+int watch_open(struct watch *w, int epoll, int fd, uint32_t from_fd, uint32_t from_timer)
 {
 	int r;
 
-	*p = (struct pace){.buffer = buffer, .epoll = epoll, .from_ring = from_ring};
-	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (p->timer < 0)
+	*w = (struct watch){.epoll = epoll, .fd = fd, .from_fd = from_fd};
+	w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->timer < 0)
 		return -errno;
-	r = watch(p, p->timer, from_timer);
-	return r ? r : watch(p, ring_buffer__epoll_fd(buffer), from_ring);
+	r = add(epoll, w->timer, from_timer);
+	return r ? r : add(epoll, fd, from_fd);
 }
 
-static void set_by_clock(struct pace *p, bool by_clock)
+void watch_pause(struct watch *w, uint64_t ns)
 {
-	struct epoll_event e = {.events = by_clock ? 0 : EPOLLIN, .data.u32 = p->from_ring};
+	struct epoll_event e = {.events = ns ? 0 : EPOLLIN, .data.u32 = w->from_fd};
+	struct itimerspec at = {.it_value.tv_nsec = (long)ns};
 
-	if (p->by_clock != by_clock)
-		epoll_ctl(p->epoll, EPOLL_CTL_MOD, ring_buffer__epoll_fd(p->buffer), &e);
-	p->by_clock = by_clock;
+	/* Disarmed, too, so that it does not stay readable. */
+	if (ns || w->by_clock)
+		timerfd_settime(w->timer, 0, &at, NULL);
+	if (w->by_clock != !!ns)
+		epoll_ctl(w->epoll, EPOLL_CTL_MOD, w->fd, &e);
+	w->by_clock = ns;
+}
+
+void watch_close(struct watch *w)
+{
+	if (w->timer > 0)
+		closep(&w->timer);
+}
+
+/* ---- the ring buffer ----------------------------------------------------- */
+
+int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t from_ring, uint32_t from_timer)
+{
+	*p = (struct pace){.buffer = buffer};
+	return watch_open(&p->watch, epoll, ring_buffer__epoll_fd(buffer), from_ring, from_timer);
 }
 
 /* So that at the rate of late an eighth of the ring is filled. 0: read at once. */
@@ -58,23 +78,17 @@ void pace_next(struct pace *p)
 	struct ring *ring = p->buffer ? ring_buffer__ring(p->buffer, 0) : NULL;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - p->last, ns = 0;
 	unsigned long position = ring ? ring__consumer_pos(ring) : 0, bytes = position - p->position;
-	struct itimerspec at = {};
 
 	if (!ring)
 		return;
-	if (p->by_clock ? bytes > 0 : passed < PAUSE_MAX_NS)
+	if (p->watch.by_clock ? bytes > 0 : passed < PAUSE_MAX_NS)
 		ns = pause_after(ring, passed, bytes);
 	p->last = now;
 	p->position = position;
-	/* Disarmed, too, so that it does not stay readable. */
-	at.it_value.tv_nsec = (long)ns;
-	if (ns || p->by_clock)
-		timerfd_settime(p->timer, 0, &at, NULL);
-	set_by_clock(p, ns);
+	watch_pause(&p->watch, ns);
 }
 
 void pace_close(struct pace *p)
 {
-	if (p->buffer)
-		closep(&p->timer);
+	watch_close(&p->watch);
 }

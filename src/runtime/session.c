@@ -132,8 +132,10 @@ static void drain(struct session *s, uint64_t slice_ns)
 	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
 	if (s->ring)
 		ring_buffer__consume(s->ring);
-	if (s->follow)
+	if (s->follow) {
 		follow_drain(s->follow, FOLLOW_NOW);
+		unwinders_publish(s->unwinders);
+	}
 	if (!stream_flush(s->opt.stream))
 		s->ended = true;
 	forget_step(&s->forget);
@@ -530,6 +532,7 @@ static void on_event(struct session *s, enum event_from from)
 		break;
 	case FROM_FOLLOW:
 		drain(s, SLICE_NS);
+		follow_rest(s->follow);
 		break;
 	case FROM_SELF:
 		on_self(s);

@@ -82,8 +82,8 @@ static int follow_processes(struct session *s)
 	int pid = s->opt.child ? s->opt.child->pid : s->opt.pid;
 	int r = follow_open(s->unwinders, pid, &s->follow);
 
-	for (const int *fd = r ? NULL : follow_fds(s->follow); fd && *fd >= 0; fd++)
-		session_watch(s, *fd, FROM_FOLLOW);
+	if (!r)
+		r = session_watch(s, follow_fd(s->follow), FROM_FOLLOW);
 	if (!r)
 		preload(s);
 	return r;
@@ -129,6 +129,7 @@ void session_forget_programs(struct session *s, const struct image_object *o)
 	if (r && r != -ENOENT)
 		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
 	follow_drain(s->follow, FOLLOW_NOW);
+	unwinders_publish(s->unwinders);
 }
 
 void session_read_one_process(struct session *s)

@@ -207,8 +207,12 @@ int unwinders_add_process(struct unwinders *u, int pid)
 
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m)
 {
+	struct file *begins;
+
 	trim(u);
-	processes_mmap(u->processes, m);
+	begins = processes_mmap(u->processes, m);
+	if (begins) /* the loader maps libraries soon after: their tables are made before */
+		preload_closure(u, m->path, begins);
 }
 
 void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child)
@@ -216,20 +220,24 @@ void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child)
 	processes_fork(u->processes, parent, child);
 }
 
-/* The loader maps libraries soon after: their tables are made before. */
 void unwinders_exec(struct unwinders *u, uint32_t pid)
 {
-	_cleanup_(freep) char *exe = NULL;
-
 	processes_exec(u->processes, pid);
-	exe = proc_exe(u->target, (int)pid);
-	if (exe && exe[0] == '/')
-		preload_closure(u, exe, files_of_path(u->files, exe));
 }
 
 void unwinders_exit(struct unwinders *u, uint32_t pid)
 {
 	processes_exit(u->processes, pid);
+}
+
+void unwinders_lost(struct unwinders *u)
+{
+	processes_lost(u->processes);
+}
+
+void unwinders_publish(struct unwinders *u)
+{
+	processes_publish_all(u->processes);
 }
 
 /* ---- walks that the kernel could not finish ---- */
@@ -468,6 +476,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	u->stats.walks++;
 	/* What is known of the process is enough as a rule, and all there is when it
 	 * has gone. */
+	processes_publish(u->processes, r->pid);
 	if (finish_walk(u, r, &stack) || lost_its_way(&stack)) {
 		free(stack.frames);
 		stack = (struct host_stack){};

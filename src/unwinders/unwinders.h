@@ -46,7 +46,8 @@ void unwinders_preload_done(struct unwinders *u);
  * called again. */
 int unwinders_add_process(struct unwinders *u, int pid);
 
-/* What PERF_RECORD_{MMAP2,FORK,EXIT,COMM(exec)} said, in the order of time. */
+/* What PERF_RECORD_{MMAP2,FORK,EXIT,COMM(exec),LOST} said, in the order of time; and after some of them: the
+ * kernel half learns of it. */
 struct process_mmap {
 	uint32_t pid;
 	uint64_t start, len, offset;
@@ -59,6 +60,8 @@ void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);
 void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child);
 void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
+void unwinders_lost(struct unwinders *u);
+void unwinders_publish(struct unwinders *u);
 
 /* Records of the ring buffer that are the unwinders': RECORD_STACK, _WALK, _MISS, _LANG. size: of the
  * whole record; untrusted beyond its head. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/owner.h"
@@ -135,6 +137,37 @@ static void test_mappings(struct target *t)
 	maps->free(maps);
 }
 
+/* A program's mappings come by events alone; its first file is the program. */
+static void test_exec(struct target *t)
+{
+	struct process_mmap m = { .pid = 4000002, .start = 0x10000000, .len = 0x4000, .exec = true,
+		.path = "/proc/self/exe" };
+	struct walk_maps *maps;
+	struct files *fs;
+	struct processes *ps;
+	const struct process *p;
+	struct stat st;
+
+	CHECK(!stat(m.path, &st) && !walk_maps_memory(&maps));
+	m.inode = st.st_ino;
+	m.dev_major = major(st.st_dev);
+	m.dev_minor = minor(st.st_dev);
+	fs = files_new(t, maps);
+	ps = processes_new(t, fs, maps);
+	processes_exec(ps, m.pid);
+	p = processes_find(ps, m.pid);
+	CHECK(p && !p->nmaps && p->changed && !p->published);
+	CHECK(processes_mmap(ps, &m) && p->nmaps == 1);
+	CHECK(!processes_mmap(ps, &m) && !p->published);
+	processes_publish_all(ps);
+	CHECK(p->published && !p->changed);
+	processes_exit(ps, m.pid);
+	CHECK(!p->published);
+	processes_free(ps);
+	files_free(fs);
+	maps->free(maps);
+}
+
 static void test_python_lines(void)
 {
 	static struct python_code_record r = {
@@ -170,6 +203,7 @@ int main(void)
 	test_perfmap(t);
 	test_stacks();
 	test_mappings(t);
+	test_exec(t);
 	test_python_lines();
 	target_close(t);
 	return failed;

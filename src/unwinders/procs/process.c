@@ -32,6 +32,8 @@ struct processes {
 	VEC(struct perfmap *) perfmaps;
 	VEC(uint32_t) graves;         /* dead ones, oldest first */
 	size_t forgotten;             /* of graves */
+	VEC(uint32_t) changed;        /* to be published; some have been, or have ended */
+	bool lossy;                   /* events were lost */
 	struct mapping_chunk chunk;   /* being written */
 	uint32_t generation;          /* the last that was given, see struct lang */
 };
@@ -68,6 +70,7 @@ void processes_free(struct processes *ps)
 		perfmap_free(ps->perfmaps.data[i]);
 	vec_done(&ps->perfmaps);
 	vec_done(&ps->graves);
+	vec_done(&ps->changed);
 	idmap_done(&ps->by_pid);
 	free(ps);
 }
@@ -234,6 +237,7 @@ static void fill_langs(struct processes *ps, struct process *p, struct file *f, 
 {
 	uint32_t languages = file_languages(f);
 
+	p->mapped |= languages;
 	if (f->libc && !p->libc) {
 		p->libc = f;
 		for (unsigned i = 1; i < FRAME_LANGS; i++)
@@ -292,14 +296,14 @@ static bool is_code(const struct file *f, const struct proc_map *pm)
 /* The walk compares addresses below this. Above lies "[vsyscall]", which a core has as a segment. */
 #define USER_END (1ULL << 63)
 
-/* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. */
-static void add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
+/* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. The mapping's file; NULL: none. */
+static struct file *add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
 {
 	struct mapping m = { .start = pm->start, .end = pm->end };
-	struct file *f;
+	struct file *f = NULL;
 
 	if (pm->end > USER_END || pm->start >= pm->end)
-		return;
+		return NULL;
 	if (!strcmp(pm->path, "[uprobes]")) {
 		m.flags = MAPPING_UPROBES;
 	} else if (!strcmp(pm->path, "[vdso]")) {
@@ -311,11 +315,12 @@ static void add_mapping(struct processes *ps, struct process *p, const struct pr
 	} else {
 		f = file_of(ps, p, pm);
 		if (p->recorded && !is_code(f, pm))
-			return;
+			return NULL;
 		fill_file(ps, p, f, pm, pm->offset, &m);
 	}
 	m.flags |= pm->write ? MAPPING_WRITE : 0;
 	insert(p, &m);
+	return f;
 }
 
 /* ---- publishing ---- */
@@ -385,7 +390,30 @@ static int publish_own(struct processes *ps, struct process *p)
 			memcpy((char *)p->lang[i].proc + at, &found, sizeof(found));
 	}
 	p->published = true;
+	p->changed = false;
 	return publish(p, ps->maps, &ps->chunk);
+}
+
+static void changes(struct processes *ps, struct process *p)
+{
+	if (!p->changed)
+		vec_push(&ps->changed, p->pid);
+	p->changed = true;
+}
+
+void processes_publish(struct processes *ps, uint32_t pid)
+{
+	struct process *p = processes_find(ps, pid);
+
+	if (p && p->changed && !p->dead)
+		publish_own(ps, p);
+}
+
+void processes_publish_all(struct processes *ps)
+{
+	for (size_t i = 0; i < ps->changed.len; i++)
+		processes_publish(ps, ps->changed.data[i]);
+	ps->changed.len = 0;
 }
 
 static void withdraw(struct processes *ps, struct process *p)
@@ -439,7 +467,7 @@ static int read_maps(struct processes *ps, struct process *p)
 	for (ssize_t i = 0; i < n; i++)
 		if (maps[i].exec)
 			add_mapping(ps, p, &maps[i]);
-	if (p->published && same_maps(p, old, nold))
+	if (p->published && !p->changed && same_maps(p, old, nold))
 		return 0;
 	return publish_own(ps, p);
 }
@@ -466,7 +494,7 @@ int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc
 	return publish_own(ps, p);
 }
 
-void processes_mmap(struct processes *ps, const struct process_mmap *m)
+struct file *processes_mmap(struct processes *ps, const struct process_mmap *m)
 {
 	struct process *p = processes_find(ps, m->pid);
 	struct proc_map pm = {
@@ -474,16 +502,21 @@ void processes_mmap(struct processes *ps, const struct process_mmap *m)
 		.inode = m->inode, .dev_major = m->dev_major, .dev_minor = m->dev_minor,
 		.exec = m->exec, .write = m->write, .path = m->path,
 	};
+	struct file *f = NULL;
 
 	if (!p || p->dead) {
 		processes_add(ps, m->pid);
-		return;
+		return NULL;
 	}
 	if (m->exec)
-		add_mapping(ps, p, &pm);
+		f = add_mapping(ps, p, &pm);
 	else
 		cut(p, pm.start, pm.end);
-	publish_own(ps, p);
+	changes(ps, p);
+	if (!p->begins || !f)
+		return NULL;
+	p->begins = false;
+	return f;
 }
 
 static void copy_langs(struct processes *ps, struct process *p, const struct process *from)
@@ -513,6 +546,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	from = processes_find(ps, parent);
 	p->languages = from->languages;
 	p->native_file = from->native_file;
+	p->mapped = from->mapped;
 	p->libc = from->libc;
 	copy_langs(ps, p, from);
 	p->jit = from->jit;
@@ -520,15 +554,23 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));
 	for (size_t i = 0; i < from->nmaps; i++)
 		insert_at(p, p->nmaps, &from->maps[i]);
-	publish_own(ps, p);
+	changes(ps, p);
 }
 
+/* Each mapping of the program has its event. */
 void processes_exec(struct processes *ps, uint32_t pid)
 {
 	struct process *p = new_process(ps, pid);
 
-	if (p)
-		read_maps(ps, p);
+	if (!p)
+		return;
+	p->begins = true;
+	changes(ps, p);
+}
+
+void processes_lost(struct processes *ps)
+{
+	ps->lossy = true;
 }
 
 /* Of the dead all but the last n; those are kept for usym(). A number may be used again. */
@@ -561,7 +603,7 @@ void processes_exit(struct processes *ps, uint32_t pid)
 	struct process *p = processes_find(ps, pid);
 
 	for (unsigned i = 1; i < FRAME_LANGS; i++) /* the kernel half may have found it */
-		if (lang_kind(i) != LANG_NATIVE && (!p || !p->lang[i].proc))
+		if (lang_kind(i) != LANG_NATIVE && (!p || ps->lossy || p->mapped >> i & 1))
 			ps->maps->set_proc(ps->maps, i, pid, NULL);
 	if (!p || p->dead)
 		return;

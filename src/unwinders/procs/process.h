@@ -10,12 +10,16 @@ struct process {
 	uint32_t pid;
 	bool dead;         /* exited: kept for its addresses' names */
 	time_t gone;       /* when it was first seen to have gone; 0: it was not */
-	bool published;    /* the kernel's half has it */
+	bool published;    /* the kernel's half has it.. */
+	bool changed;      /* ..but not what has changed since: see processes_publish() */
+	bool begins;       /* nothing is mapped since its exec */
 	bool recorded;     /* of a core: files are found by path */
 	struct mapping *maps; /* executable ones, sorted, no overlap */
 	size_t nmaps, cap;
 	uint32_t languages;   /* 1 << enum frame_lang, of those that it has */
 	uint32_t native_file; /* the first with a language of kind LANG_NATIVE; 0: none */
+	uint32_t mapped;      /* 1 << enum frame_lang, of all files that it has had: the kernel's half may
+	                       * have found them */
 	const struct file *libc; /* see lang.libc(); NULL: none yet */
 	struct {
 		struct file *file;
@@ -44,10 +48,17 @@ int processes_add(struct processes *ps, uint32_t pid);
  * target's root) and of other executable memory. */
 int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
 	size_t n);
-void processes_mmap(struct processes *ps, const struct process_mmap *m);
+/* Events. The kernel's half learns of the first three when it is published: most processes of a build end
+ * before. The file of a program's first mapping; NULL: it is another one. */
+struct file *processes_mmap(struct processes *ps, const struct process_mmap *m);
 void processes_fork(struct processes *ps, uint32_t parent, uint32_t child);
 void processes_exec(struct processes *ps, uint32_t pid);
 void processes_exit(struct processes *ps, uint32_t pid);
+/* Some were lost. */
+void processes_lost(struct processes *ps);
+/* The kernel's half gets what has changed: of one process, of all. */
+void processes_publish(struct processes *ps, uint32_t pid);
+void processes_publish_all(struct processes *ps);
 
 /* The mapping that holds addr; NULL. */
 const struct mapping *process_mapping(const struct process *p, uint64_t addr);
