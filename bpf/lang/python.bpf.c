@@ -289,13 +289,13 @@ static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
-	__u64 h = mix(code_load(s, at->cookie_head), code_load(s, at->code_firstlineno & ~7));
+	__u64 h = mix(code_word(s, at->cookie_head), code_word(s, at->code_firstlineno));
 	__u64 name = 0;
 
 	for (__u32 i = 0; i < COOKIE_MAX; i++) {
 		if (i >= at->cookie_words)
 			break;
-		h = mix(h, code_load(s, at->cookie + 8 * i));
+		h = mix(h, code_word(s, at->cookie + 8 * i));
 	}
 	if (at->name_hash)
 		read_word(code_load(s, at->code_name) + at->name_hash, &name);
@@ -357,6 +357,22 @@ __global __u64 python_code(struct walk *w, __u64 addr)
 	if (seen)
 		*m = (struct python_memo){ addr, cookie, id, w->pid, s->walk };
 	return id;
+}
+
+/* Whether what an earlier walk remembered still holds: then it does for the rest of this one. */
+__global int python_known(struct walk *w, __u64 addr)
+{
+	struct python_scratch *s = w ? scratch_of(w) : NULL;
+	struct python_memo *m;
+
+	if (!s)
+		return 0;
+	m = memo_of(s, addr);
+	if (m->addr != addr || m->pid != w->pid ||
+		bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr) || m->cookie != cookie_of(s))
+		return 0;
+	m->walk = s->walk;
+	return 1;
 }
 
 /* It was a code object, this walk. */
@@ -491,8 +507,7 @@ broken:
 	return 1;
 }
 
-/* Most frames: in the window, not their activation's last, of code that this walk has
- * seen. */
+/* Most frames: in the window, not their activation's last, of code that is remembered. */
 __global int python_batch(struct walk *w)
 {
 	struct python_scratch *s = w ? scratch_of(w) : NULL;
@@ -528,7 +543,7 @@ __global int python_batch(struct walk *w)
 			break;
 		code = list_word(s, o + code_at) & ~(__u64)at->code_tag;
 		m = memo_of(s, code);
-		if (m->addr != code || m->walk != s->walk || m->id <= CODE_HIDDEN)
+		if (((m->addr != code || m->walk != s->walk) && !python_known(w, code)) || m->id <= CODE_HIDDEN)
 			break;
 		lasti = ((list_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
 		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */

@@ -101,6 +101,7 @@ static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
 /* Whole words of the window, at a multiple of 8: the quick way. */
 #define list_word(s, at) load_word((s)->window, at, WINDOW - 1)
 #define code_load(s, at)  load((s)->code, at, 255)
+#define code_word(s, at)  load_word((s)->code, at, 255)
 #define str_load(s, at)   load((s)->str, at, 63)
 
 static __always_inline int read_word(__u64 addr, __u64 *ret)
