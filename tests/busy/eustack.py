@@ -22,6 +22,8 @@ import time
 
 import programs
 
+NO_CODE = 'what eu-stack has next is the address of no code'
+
 
 def maps(pid):
     found = []
@@ -109,6 +111,9 @@ class Report:
         for i in range(min(len(have), len(want))):
             if have[i] is None:  # a function of its language's
                 continue
+            if i and not is_code(where, want[i]):
+                kind = NO_CODE
+                break
             self.frames += 1
             if have[i] in (want[i], want[i] - 1):
                 self.equal_frames += 1
@@ -124,9 +129,9 @@ class Report:
             if i < len(want):
                 kind = f'eu-stack goes on; the walk ended: {end or "complete"}'
                 if not is_code(where, want[i]):
-                    kind += '; what eu-stack has is no code'
-                else:
-                    self.frames += len(want) - i if not end else 0
+                    kind = NO_CODE
+                elif not end:
+                    self.frames += len(want) - i
             elif i < len(have):
                 kind = f'the walk goes on; eu-stack: {error or "complete"}'
         self.equal += kind is None

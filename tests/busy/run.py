@@ -5,7 +5,7 @@ program, and why the others are not.
 
     run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--jobs N] [--only NAME,NAME] [--show REASON] [--examples N]
 
-What others run on the machine is one row. Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
+What others run on the machine is one row, which the totals do not have. Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
 complete if it has no reason for its end, and its outermost frame is where threads begin. --beside: so many other
 instances of strata profile meanwhile, and begin at the same time. As root."""
 import argparse
@@ -29,7 +29,8 @@ profile:hz:199 /pid/ {{
     @u[cgroup == {}, elapsed / 1000000000, curtask->group_leader->comm, comm, pid, ustack({})] = count();
 }}
 interval:s:{} {{ exit(); }}'''
-LIMIT = 1000 # frames
+LIMIT = 1000  # frames
+OTHERS = '(others)'
 BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
 PAUSES = {4: 40.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
 # Where threads begin: of programs, of libc's and musl's threads, of Go's.
@@ -93,18 +94,23 @@ def why_incomplete(stack):
 class Table:
     def __init__(self):
         self.total, self.why, self.seconds, self.bad = (collections.Counter() for _ in range(4))
+        self.first = None
         self.examples = collections.defaultdict(list)
 
     def add(self, ours, second, program, thread, pid, stack, count):
         if not stack['frames'] and not stack.get('end'):
             return  # it has no memory any more, or none yet
-        if not ours:
-            program = '(others)'
         why = why_incomplete(stack)
+        self.first = second if self.first is None else min(second, self.first)
+        if not ours: # their files may be others than those of that name here
+            program, why = OTHERS, stack.get('end')
         self.total[program] += count
-        self.seconds[second] += count
         if why:
             self.why[program, why] += count
+        if not ours:
+            return
+        self.seconds[second] += count
+        if why:
             self.bad[second] += count
             self.examples[why].append((count, program, thread, pid, stack['frames']))
 
@@ -122,11 +128,14 @@ class Table:
                 continue
             whys = [f'{k} {why}' for (of, why), k in self.why.most_common() if of == program]
             print(f'{program:16} {n:7} {100 - 100 * bad[program] / n:8.1f}%  {"; ".join(whys[:4])}')
-        n = sum(self.total.values())
-        print(f'{"all":16} {n:7} {100 - 100 * sum(bad.values()) / max(n, 1):8.2f}%')
+        n, incomplete = sum(self.seconds.values()), sum(self.bad.values())
+        bare = sum(k for (of, why), k in self.why.items() if of != OTHERS and 'no unwind table' in why)
+        print(f'{"all but others":16} {n:7} {100 - 100 * incomplete / max(n, 1):8.2f}%')
+        print(f'{"..with tables":16} {n - bare:7} {100 - 100 * (incomplete - bare) / max(n - bare, 1):8.2f}%  '
+              'without those that end in code that has no tables')
         last = max(self.seconds, default=0) + 1
         print(f'first 5 s: {self.whole(range(5))}; 5 to 15 s: {self.whole(range(5, 15))}; '
-              f'after: {self.whole(range(15, last))}; first sample in second {min(self.seconds, default=None)}')
+              f'after: {self.whole(range(15, last))}; first sample in second {self.first}')
 
     def show(self, reason, most):
         for why in sorted(self.examples):
