@@ -507,7 +507,7 @@ broken:
 	return 1;
 }
 
-/* Most frames: in the window, of code that is remembered. */
+/* Most frames: in the window, not their activation's last, of code that is remembered. */
 __global int python_batch(struct walk *w)
 {
 	struct python_scratch *s = w ? scratch_of(w) : NULL;
@@ -534,15 +534,12 @@ __global int python_batch(struct walk *w)
 	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
 	code_code = at->code_code & pointer;
 	shift = at->instr_shift & 7;
-	while (n < LIST_BATCH && !w->list.ended) {
+	for (; n < LIST_BATCH; n++) {
 		__u64 o = frame - window, code, lasti, fits;
 		struct python_memo *m;
-		int boundary;
 
-		if (o > last || (o & 7))
-			break;
-		boundary = (__u8)(list_word(s, o + owner_at) >> owner_shift) >= at->boundary_min;
-		if (boundary && !at->boundary_shown)
+		if (o > last || (o & 7) ||
+			(__u8)(list_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
 			break;
 		code = list_word(s, o + code_at) & ~(__u64)at->code_tag;
 		m = memo_of(s, code);
@@ -552,9 +549,8 @@ __global int python_batch(struct walk *w)
 		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */
 		fits = ((LASTI_MAX - lasti) >> 63) - 1;
 		FORGET(fits);
-		w->list.batch[n++] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
+		w->list.batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
 		frame = list_word(s, o + previous_at);
-		w->list.ended = boundary;
 	}
 	w->list.frame = frame;
 	w->list.shown |= n > 0;
