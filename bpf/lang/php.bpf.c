@@ -31,6 +31,7 @@
 #define FRAME_FLAGS  40 /* This.u1.type_info */
 #define FRAME_PREV   48 /* prev_execute_data */
 #define CALL_TOP     (1 << 17) /* ZEND_CALL_TOP */
+#define CALL_GENERATOR (1 << 24) /* ZEND_CALL_GENERATOR */
 
 /* zend_op, from byte 16 on: result, extended_value, lineno, opcode */
 #define OP_TAIL          16
@@ -568,6 +569,9 @@ static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s
 	*frame = FRAME_PHP(id, line);
 	w->list.frame = previous;
 	w->list.ended = !!(flags & CALL_TOP);
+	/* A generator that is being resumed, and is not linked yet to whom resumes it. */
+	if (flags & CALL_GENERATOR && !previous)
+		w->cause = UNWIND_UNATTACHED;
 	place_of(w)->inner = 1;
 	return 0;
 }
