@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* help.c - what the language has, an entry each: the rows of builtins, providers and outputs, and language.def. */
+/* help.c - what the language has, an entry each: the rows of builtins, providers and outputs, and reference.def. */
 #include "help.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "language.h"
+#include "reference.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "runtime/output/output.h"

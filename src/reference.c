@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language.h"
+#include "reference.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #define STATEMENT(name, form, help, script) {#name, form, help, script},
 #define SETTING(name, help, script)
 const struct language_entry language_statements[] = {
-#include "language.def"
+#include "reference.def"
 	{},
 };
 #undef STATEMENT
@@ -17,7 +17,7 @@ const struct language_entry language_statements[] = {
 #define STATEMENT(name, form, help, script)
 #define SETTING(name, help, script) {#name, NULL, help, script},
 const struct language_entry language_settings[] = {
-#include "language.def"
+#include "reference.def"
 	{},
 };
 #undef EXAMPLE
@@ -28,7 +28,7 @@ const struct language_entry language_settings[] = {
 static const struct {
 	const char *name, *script;
 } examples[] = {
-#include "language.def"
+#include "reference.def"
 };
 
 const char *language_example(const char *name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* language.h - the language, for people: what language.def has. */
+/* reference.h - the language, for people: what reference.def has. */
 #pragma once
 
 /* What has no row elsewhere that says what it is. */
