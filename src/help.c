@@ -135,6 +135,8 @@ static void hint(const char *name)
 	near = nearest(name, names.data, names.len);
 	if (near)
 		log_hint("did you mean %s?", near);
+	else
+		log_hint("strata --help all has the whole language");
 	vec_done(&names);
 }
 

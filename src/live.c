@@ -52,18 +52,11 @@ static void draw(struct live *l)
 	view_draw(&l->view, w.ws_col ? w.ws_col : 80, w.ws_row ? w.ws_row : 24);
 }
 
-static int ms_until(uint64_t at)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
-}
-
 static void print_loop(struct session *s, uint64_t every, uint64_t end)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC) + every, now;
 
-	while (session_poll(s, ms_until(next < end ? next : end)) && (now = clock_ns(CLOCK_MONOTONIC)) < end)
+	while (session_poll(s, clock_ms_until(next < end ? next : end)) && (now = clock_ns(CLOCK_MONOTONIC)) < end)
 		if (now >= next) {
 			next = now + every;
 			session_print_maps(s);
@@ -78,7 +71,8 @@ static void screen_loop(struct live *l, uint64_t every, uint64_t end)
 		struct pollfd fds[] = {{.fd = session_fd(l->session), .events = POLLIN},
 			{.fd = STDIN_FILENO, .events = POLLIN}};
 
-		poll(fds, 1 + l->view.has_keys, session_is_reading(l->session) ? 0 : ms_until(next < end ? next : end));
+		poll(fds, 1 + l->view.has_keys,
+			session_is_reading(l->session) ? 0 : clock_ms_until(next < end ? next : end));
 		if (fds[1].revents) {
 			view_keys(&l->view);
 			draw(l);

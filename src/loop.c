@@ -19,15 +19,6 @@
 #define SECOND 1000000000ull
 #define FIRST_NS (SECOND / 2) /* what is over sooner needs no line */
 
-enum { HOUR_MS = 3600000 };
-
-static int ms_until(uint64_t at)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), ms = at > now ? (at - now) / 1000000 + 1 : 0;
-
-	return at == UINT64_MAX ? -1 : ms < HOUR_MS ? (int)ms : HOUR_MS;
-}
-
 static bool samples(const struct image *img)
 {
 	bool does = false;
@@ -76,7 +67,7 @@ static void wait(struct session *s, const struct loop_options *opt, uint64_t sta
 	bool shows = opt->counts && (!opt->terminal || !prints(opt->image));
 	uint64_t next = shows ? start + FIRST_NS : UINT64_MAX, now;
 
-	while (session_poll(s, ms_until(next < end ? next : end))) {
+	while (session_poll(s, clock_ms_until(next < end ? next : end))) {
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (now >= end)
 			break;

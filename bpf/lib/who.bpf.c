@@ -17,8 +17,7 @@ __global int is_running(void)
 	return !stopped;
 }
 
-/* The filter of every program but those of begin, end and interval: current_ids(), which the program then
- * need not ask for again (a helper call, some 10 ns), or UNWANTED. */
+/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the same as the filter of programs, inline. */
 __global __u64 wanted_ids(void)
 {
 	__u64 ids;

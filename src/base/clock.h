@@ -12,3 +12,11 @@ static inline uint64_t clock_ns(clockid_t clock)
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
+
+/* Until then (CLOCK_MONOTONIC ns), for poll(): rounded up, an hour at most, which is a poll more; UINT64_MAX: -1. */
+static inline int clock_ms_until(uint64_t at)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), ms = at > now ? (at - now) / 1000000 + 1 : 0;
+
+	return at == UINT64_MAX ? -1 : ms < 3600000 ? (int)ms : 3600000;
+}
