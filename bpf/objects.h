@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* objects.h - the compiled kernel halves, embedded: to be joined by bpf_linker with
- * what codegen makes. maps is always needed; unwind needs all languages; *_noloop is the same for
- * kernels without bpf_loop(). */
+ * what codegen makes. maps is always needed; unwind needs all languages, walker unwind and handover;
+ * *_noloop is the same for kernels without bpf_loop(). */
 #pragma once
 #include <stddef.h>
 
@@ -11,12 +11,14 @@
 
 BPF_OBJECT(maps)
 BPF_OBJECT(events)
+BPF_OBJECT(handover)
 BPF_OBJECT(lib)
 BPF_OBJECT(kstack)
 BPF_OBJECT(path)
 BPF_OBJECT(problem)
 BPF_OBJECT(task)
 BPF_OBJECT(tree)
+BPF_OBJECT(walker)
 BPF_OBJECT(unwind)
 BPF_OBJECT(unwind_noloop)
 #define L(id, stem, builtin, kind, name) BPF_OBJECT(stem) BPF_OBJECT(stem##_noloop)

@@ -22,6 +22,7 @@ struct codegen_options {
 	bool all_processes; /* -p and -c leave out no event: the script asks by `traced` */
 	bool counts;        /* events are counted: see bpf/lib/events.bpf.c */
 	bool no_loops;      /* the kernel has no bpf_loop() */
+	bool has_walker;    /* stacks are walked by a program that the session has: see gen_walk.c */
 	uint32_t max_map_keys;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 	struct diags *diags; /* for errors: the script is too large for BPF */

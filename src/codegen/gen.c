@@ -453,7 +453,7 @@ static void gen_program(struct gen *g, const char *name)
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
 	g->mem_top = g->mem_kept = 0;
-	g->mem_most = 0;
+	g->mem_most = g->nwalks = 0;
 	g->mem_used = g->mem_slot = g->mem_full = false;
 	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);
@@ -629,7 +629,7 @@ static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[10 + FRAME_LANGS];
+	struct bpf_blob blobs[12 + FRAME_LANGS];
 	size_t n = 0;
 
 	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
@@ -646,6 +646,10 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = (struct bpf_blob){"task", bpf_obj_task, bpf_obj_task_size};
 	if (g->img->problems || g->img->grows)
 		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
+	if (g->img->handover || g->img->grows)
+		blobs[n++] = (struct bpf_blob){"handover", bpf_obj_handover, bpf_obj_handover_size};
+	if (g->img->grows)
+		blobs[n++] = (struct bpf_blob){"walker", bpf_obj_walker, bpf_obj_walker_size};
 	if (g->img->unwinder)
 		n += add_unwinder(blobs + n, g->opt->no_loops);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
@@ -702,14 +706,15 @@ static bool finish(struct gen *g)
 	return true;
 }
 
-bool codegen(struct script *s, const struct codegen_options *opt, struct image **ret)
+/* -EAGAIN: it needs the unwinder's functions. */
+static int generate(struct script *s, const struct codegen_options *opt, bool has_walker, struct image **ret)
 {
-	struct gen g = {.arena = s->arena, .script = s, .opt = opt};
-	bool ok;
+	struct gen g = {.arena = s->arena, .script = s, .opt = opt, .has_walker = has_walker};
+	int r = 0;
 
 	g.ir = ir_new(s->source->name);
 	if (!g.ir)
-		return false;
+		return -EINVAL;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->number = opt->image;
 	g.img->grows = g.img->unwinder = g.img->ring = opt->grows;
@@ -721,10 +726,24 @@ bool codegen(struct script *s, const struct codegen_options *opt, struct image *
 	if (g.img->nrecords > IMAGE_RECORDS_MAX)
 		diag(opt->diags, g.img->records[IMAGE_RECORDS_MAX].span, DIAG_TOO_LARGE,
 			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
-	ok = !diags_failed(opt->diags) && finish(&g);
+	if (diags_failed(opt->diags))
+		r = -EINVAL;
+	else if (g.needs_unwinder && has_walker)
+		r = -EAGAIN;
+	else if (!finish(&g))
+		r = -EINVAL;
 	ir_free(g.ir);
-	INVARIANT(!ok || image_is_whole(g.img));
-	if (ok)
+	INVARIANT(r || image_is_whole(g.img));
+	if (!r)
 		*ret = g.img;
-	return ok;
+	return r;
+}
+
+bool codegen(struct script *s, const struct codegen_options *opt, struct image **ret)
+{
+	int r = generate(s, opt, opt->has_walker, ret);
+
+	if (r == -EAGAIN)
+		r = generate(s, opt, false, ret);
+	return !r;
 }

@@ -66,6 +66,9 @@ struct gen {
 	bool mem_used;
 	bool mem_slot;              /* it must be a scratch slot: see is_on_stack() */
 	bool mem_full;              /* which was reported */
+	bool has_walker;            /* user stacks are walked by a program of their own: see gen_walk.c */
+	bool needs_unwinder;        /* ..which cannot be: a part of the script needs the functions */
+	unsigned nwalks;            /* calls of it in this program */
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */
 	unsigned depth;             /* loop bodies around it */
@@ -112,6 +115,10 @@ void gen_unroll(struct gen *g, struct stmt *n);
 void gen_while(struct gen *g, struct stmt *n);
 void gen_for_range(struct gen *g, struct stmt *n);
 void gen_for_map(struct gen *g, struct stmt *n);
+
+/* gen_walk.c */
+/* The unwinder answers req, a struct stack_req. what: enum handover_what; limit: frames that are stored. */
+void gen_walk(struct gen *g, int what, uint32_t limit, struct ir *req);
 
 /* gen_memory.c */
 /* A member, an element, or what a pointer points to: its value, which is written to into if it lies in

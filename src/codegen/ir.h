@@ -100,6 +100,8 @@ struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const
 	const uint32_t *sizes, struct ir *const *args, unsigned n);
 /* One that takes nothing and returns __u64. */
 struct ir *ir_library_u64(struct ir_builder *ir, const char *name);
+/* A tail call into the map's first program, which comes back: it is made in a function of that name. */
+void ir_hand_over(struct ir_builder *ir, const char *name, struct ir *ctx, struct ir *map);
 /* The value of a library's `volatile __u32` or `__u64` (size 4, 8) in that section; in .rodata it is const. */
 struct ir *ir_library_value(struct ir_builder *ir, const char *name, uint32_t size, const char *section);
 

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
@@ -79,20 +80,20 @@ static void init_library(void)
 {
 	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold",
 		"-pre-RA-sched=source" };
-	static bool done;
 
-	if (done)
-		return;
 	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	LLVMInstallFatalErrorHandler(on_fatal_error);
-	done = true;
 }
 
-static bool init_machine(struct ir_builder *ir)
+/* It serves all modules: making it takes as long as the passes over a short script. */
+static LLVMTargetMachineRef target_machine(void)
 {
+	static LLVMTargetMachineRef machine;
 	LLVMTargetRef target;
 	char *why = NULL;
 
+	if (machine)
+		return machine;
 	init_library();
 	LLVMInitializeBPFTargetInfo();
 	LLVMInitializeBPFTarget();
@@ -102,11 +103,11 @@ static bool init_machine(struct ir_builder *ir)
 	if (LLVMGetTargetFromTriple("bpfel", &target, &why)) {
 		fprintf(stderr, "strata: LLVM has no BPF target: %s\n", why);
 		LLVMDisposeMessage(why);
-		return false;
+		return NULL;
 	}
-	ir->machine = LLVMCreateTargetMachine(target, "bpfel", "v3", "",
+	machine = LLVMCreateTargetMachine(target, "bpfel", "v3", "",
 		LLVMCodeGenLevelDefault, LLVMRelocDefault, LLVMCodeModelDefault);
-	return ir->machine != NULL;
+	return machine;
 }
 
 struct ir_builder *ir_new(const char *source_name)
@@ -120,7 +121,8 @@ struct ir_builder *ir_new(const char *source_name)
 	ir->m = LLVMModuleCreateWithNameInContext(source_name, ir->c);
 	ir->b = LLVMCreateBuilderInContext(ir->c);
 	ir->di = LLVMCreateDIBuilder(ir->m);
-	if (!init_machine(ir)) {
+	ir->machine = target_machine();
+	if (!ir->machine) {
 		ir_free(ir);
 		return NULL;
 	}
@@ -152,8 +154,6 @@ void ir_free(struct ir_builder *ir)
 		LLVMDisposeDIBuilder(ir->di);
 	LLVMDisposeBuilder(ir->b);
 	LLVMDisposeModule(ir->m);
-	if (ir->machine)
-		LLVMDisposeTargetMachine(ir->machine);
 	LLVMContextDispose(ir->c);
 	free(ir);
 }
@@ -669,6 +669,35 @@ struct ir *ir_library_u64(struct ir_builder *ir, const char *name)
 	struct named *f = library_function(ir, name, NULL, NULL, 0, true);
 
 	return IR(LLVMBuildCall2(ir->b, f->type, f->value, NULL, 0, ""));
+}
+
+/* The program that is called returns to where the function was called, in place of the function. */
+static LLVMValueRef hand_over_function(struct ir_builder *ir, const char *name, struct ir *map)
+{
+	static const char *const params[] = {"ctx"};
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(ir->b);
+	LLVMMetadataRef scope, location = LLVMGetCurrentDebugLocation2(ir->b);
+	LLVMValueRef fn = callback(ir, name, params, ir->ptr, 1, &scope);
+	struct ir *args[] = {IR(LLVMGetParam(fn, 0)), map, ir_int(ir, 0)};
+	unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
+
+	LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(ir->c, noinline, 0));
+	LLVMSetCurrentDebugLocation2(ir->b, LLVMDIBuilderCreateDebugLocation(ir->c, 1, 1, scope, NULL));
+	LLVMPositionBuilderAtEnd(ir->b, LLVMAppendBasicBlockInContext(ir->c, fn, "entry"));
+	ir_return(ir, ir_helper(ir, BPF_FUNC_tail_call, args, 3));
+	LLVMPositionBuilderAtEnd(ir->b, here);
+	LLVMSetCurrentDebugLocation2(ir->b, location);
+	return fn;
+}
+
+void ir_hand_over(struct ir_builder *ir, const char *name, struct ir *ctx, struct ir *map)
+{
+	LLVMValueRef fn = LLVMGetNamedFunction(ir->m, name), arg = V(ctx);
+	LLVMTypeRef type = LLVMFunctionType(ir->i32, &ir->ptr, 1, 0);
+
+	if (!fn)
+		fn = hand_over_function(ir, name, map);
+	LLVMBuildCall2(ir->b, type, fn, &arg, 1, "");
 }
 
 /* As in C, for the linker compares the types: [const] volatile __u32. */

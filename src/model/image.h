@@ -46,6 +46,9 @@ struct image_place {
 	const struct place *place;
 };
 
+/* The array of programs whose first is the walker of that program. */
+#define IMAGE_WALKER "walker_%u"
+
 /* A scalar's value ends in a word that is not 0 once it was set. */
 struct image_map {
 	const char *name;     /* without the @ */
@@ -101,6 +104,7 @@ struct image {
 	bool problems;        /* problem.bpf.c is linked */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool unwinder;        /* is linked */
+	bool handover;        /* user stacks are walked by the session's walker, through IMAGE_WALKER */
 	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */

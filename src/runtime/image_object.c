@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "runtime/shared.h"
 #include "runtime/stop.h"
+#include "runtime/walkers.h"
 #include "runtime/who.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -252,8 +253,6 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	uint32_t limit = img->stack_limit ? img->stack_limit : 1;
 	int r;
 
-	if (img->user_stacks && lacks_stacks(env->target))
-		return -EOPNOTSUPP;
 	r = shared_find(env->shared, "tables") ? unwinders_configure(env->target, obj, limit) :
 		unwinders_prepare(env->target, obj, limit, &env->maps);
 	if (r == -ENOENT)
@@ -267,7 +266,10 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 {
 	int r = 0;
 
+	if (img->user_stacks && lacks_stacks(env->target))
+		return -EOPNOTSUPP;
 	size_map(obj, "scratch", img->scratch_size, 0);
+	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
 	if (img->unwinder)
 		r = prepare_unwinder(img, obj, env);
@@ -302,6 +304,8 @@ static void *verify(void *arg)
 	struct image_object *o = arg;
 
 	o->result = bpf_object__load(o->obj);
+	if (!o->result && o->img->handover)
+		o->result = walkers_load(o->walkers, o->img, o->obj);
 	return NULL;
 }
 
@@ -352,6 +356,12 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 		r = check_files(o->obj);
 	if (!r)
 		r = prepare(img, o->obj, env); /* which reports the reason */
+	o->walkers = env->walkers;
+	if (!r && img->handover) {
+		r = walkers_open(o->walkers, env, img, o->obj);
+		if (r)
+			why_no_bpf(r);
+	}
 	if (r)
 		return r;
 	o->is_under_way = !pthread_create(&o->thread, NULL, verify, o);

@@ -16,11 +16,13 @@ struct out;
 struct shared;
 struct target;
 struct walk_maps;
+struct walkers;
 
 /* What loading needs, the same for all images of a session. */
 struct load_env {
 	struct target *target;
 	struct shared *shared;
+	struct walkers *walkers;
 	int pid;                  /* -p; 0: none.. */
 	int only_pid;             /* ..see who_prepare() */
 	uint64_t ring_pages;      /* of the ring buffer; 0: by what the first image sends */
@@ -35,6 +37,7 @@ struct image_object {
 	struct record_env env;
 	const struct record_row **rows; /* by record */
 	pthread_t thread;         /* verifies, which takes long */
+	struct walkers *walkers;
 	bool is_under_way;
 	int result;
 };

@@ -30,6 +30,7 @@
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
 #include "runtime/why.h"
+#include "target/target.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
@@ -282,11 +283,12 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	*ret = s;
 	s->target = t;
 	s->opt = *opt;
-	s->process = -1;
+	s->process = s->forget_link = -1;
 	s->signals = -1;
 	s->load = (struct load_env){
 		.target = t,
 		.shared = &s->shared,
+		.walkers = &s->walkers,
 		.pid = opt->pid,
 		.only_pid = opt->child ? 0 : opt->pid,
 		.ring_pages = opt->settings->perf_rb_pages,
@@ -397,6 +399,11 @@ bool session_next_grows(const struct session *s)
 	return s->opt.grows && !s->shared.maps.len;
 }
 
+bool session_has_walker(const struct session *s)
+{
+	return s->walkers.elf && target_feature(s->target, FEATURE_TAIL_CALL);
+}
+
 static bool is_in_order(const struct session *s, const struct image *img)
 {
 	if (img->number == s->objects.len && img->number < IMAGES_MAX &&
@@ -438,6 +445,8 @@ int session_add(struct session *s, const struct image *img)
 	if (!o)
 		return -ENOMEM;
 	r = load(s, o, img);
+	if (!r && img->grows)
+		r = walkers_begin(&s->walkers, img);
 	if (!r && !s->opt.dry_run)
 		r = run(s, o);
 	if (r) {
@@ -703,10 +712,12 @@ void session_close(struct session *s)
 	unwinders_free(s->unwinders);
 	if (s->load.maps)
 		s->load.maps->free(s->load.maps);
+	walkers_done(&s->walkers);
 	shared_done(&s->shared);
 	vec_done(&s->objects);
 	vec_done(&s->images);
 	free(s->unread);
+	closep(&s->forget_link);
 	closep(&s->process);
 	closep(&s->signals);
 	closep(&s->epoll);

@@ -45,6 +45,8 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
  * later ones may share, as long as none was loaded in a session that grows. */
 uint32_t session_next(const struct session *s);
 bool session_next_grows(const struct session *s);
+/* Whether the images may have their stacks walked by the session's walkers. */
+bool session_has_walker(const struct session *s);
 /* Loads it, runs its begin and attaches its probes. After a failure nothing of it is left, but its
  * number is used up. */
 int session_add(struct session *s, const struct image *img);

@@ -12,6 +12,7 @@
 #include "runtime/shared.h"
 #include "runtime/show.h"
 #include "runtime/silence.h"
+#include "runtime/walkers.h"
 
 struct follow;
 struct ring_buffer;
@@ -24,6 +25,7 @@ struct session {
 	struct session_options opt;
 	struct load_env load;
 	struct shared shared;
+	struct walkers walkers;
 	VEC(struct image_object *) objects; /* by number; of dropped ones obj is NULL */
 	VEC(const struct image *) images;   /* theirs */
 	struct ring_buffer *ring;
@@ -31,7 +33,8 @@ struct session {
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;
-	bool forgets;     /* forget_program() is attached */
+	bool forgets;     /* forget_program() is attached.. */
+	int forget_link;  /* ..here, where it is the walkers'; -1: it is not */
 	struct links links; /* of programs that serve all images */
 	struct show show;
 	struct out out;

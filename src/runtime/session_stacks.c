@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* session_stacks.c - what a session does for stacks: makes the unwinders, follows and reads processes. */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -117,6 +118,16 @@ int session_open_unwinders(struct session *s, const struct image *img)
 	return r;
 }
 
+static int attach_forget(struct session *s, const struct image_object *o)
+{
+	int r = session_attach_raw(s, o, "forget_program", "task_rename");
+
+	if (r != -ENOENT || !s->walkers.forget)
+		return r;
+	s->forget_link = bpf_raw_tracepoint_open("task_rename", s->walkers.forget);
+	return s->forget_link < 0 ? -errno : 0;
+}
+
 /* From now on the kernel forgets a process' mappings at its exec; execs until now are read here. */
 void session_forget_programs(struct session *s, const struct image_object *o)
 {
@@ -124,7 +135,7 @@ void session_forget_programs(struct session *s, const struct image_object *o)
 
 	if (!s->follow)
 		return;
-	r = s->forgets ? 0 : session_attach_raw(s, o, "forget_program", "task_rename");
+	r = s->forgets ? 0 : attach_forget(s, o);
 	s->forgets = !r;
 	if (r && r != -ENOENT)
 		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");

@@ -79,10 +79,10 @@ int shared_check(const struct shared *s, const struct image *img)
 	return 0;
 }
 
-/* .rodata and the like are an object's own. */
+/* .rodata and the like are an object's own, and so is an array of programs, which is for those of one type. */
 static bool can_be_shared(const struct bpf_map *m)
 {
-	return !bpf_map__is_internal(m);
+	return !bpf_map__is_internal(m) && bpf_map__type(m) != BPF_MAP_TYPE_PROG_ARRAY;
 }
 
 int shared_use(const struct shared *s, struct bpf_object *obj)

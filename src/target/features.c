@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,6 +70,51 @@ static bool ask_fentry(struct target *t)
 	return link >= 0;
 }
 
+/* BTF of two functions without parameters: types 3 and 4. */
+enum { TYPE_CALLER = 3, TYPE_FUNCTION, TYPES_SIZE = 4 * sizeof(struct btf_type) + 4, NAMES_SIZE = 21,
+	TWO_FUNCTIONS_SIZE = sizeof(struct btf_header) + TYPES_SIZE + NAMES_SIZE };
+static const struct {
+	struct btf_header head;
+	struct btf_type integer;
+	uint32_t bits;
+	struct btf_type type, caller, function;
+	char names[NAMES_SIZE];
+} two_functions = {
+	.head = { .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(struct btf_header),
+		.type_len = TYPES_SIZE, .str_off = TYPES_SIZE, .str_len = NAMES_SIZE },
+	.integer = { .name_off = 1, .info = BTF_KIND_INT << 24, .size = 4 },
+	.bits = BTF_INT_SIGNED << 24 | 32,
+	.type = { .info = BTF_KIND_FUNC_PROTO << 24, .type = 1 },
+	.caller = { .name_off = 5, .info = BTF_KIND_FUNC << 24 | BTF_FUNC_GLOBAL, .type = 2 },
+	.function = { .name_off = 12, .info = BTF_KIND_FUNC << 24 | BTF_FUNC_STATIC, .type = 2 },
+	.names = "\0int\0caller\0function",
+};
+
+/* A program whose function makes a tail call: the verifier wants BTF for that, and a jit that can. */
+static bool ask_tail_call(struct target *t)
+{
+	_cleanup_(closep) int map = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "feature", 4, 4, 1, NULL);
+	_cleanup_(closep) int btf = bpf_btf_load(&two_functions, TWO_FUNCTIONS_SIZE, NULL), prog = -1;
+	const struct bpf_insn code[] = {
+		{ .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = 2 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_2, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
+		{ .code = 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_tail_call },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	const struct bpf_func_info info[] = { { 0, TYPE_CALLER }, { 3, TYPE_FUNCTION } };
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = (uint32_t)btf, .func_info = info,
+		.func_info_cnt = ARRAY_SIZE(info), .func_info_rec_size = sizeof(info[0]));
+
+	if (map >= 0 && btf >= 0)
+		prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "feature", "GPL", code, ARRAY_SIZE(code), &opts);
+	return prog >= 0;
+}
+
 /* ask: where the version says nothing. helper: of programs that scripts use; 0: nothing
  * to ask. */
 static const struct {
@@ -82,6 +128,7 @@ static const struct {
 	[FEATURE_KPROBE_MULTI] = { .ask = ask_kprobe_multi },
 	[FEATURE_FENTRY] = { .ask = ask_fentry },
 	[FEATURE_TASK_PT_REGS] = { VERSION(5, 15), BPF_FUNC_task_pt_regs },
+	[FEATURE_TAIL_CALL] = { .ask = ask_tail_call },
 	[FEATURE_COOKIE] = { VERSION(5, 15), BPF_FUNC_get_attach_cookie },
 };
 

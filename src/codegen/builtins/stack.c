@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "bpf/lib/kstack.h"
+#include "bpf/walk/handover.h"
 #include "model/provider.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
@@ -108,12 +109,10 @@ static const struct type *check_dw_ustack(struct check *c, struct expr *call)
 
 /* ---- walking ------------------------------------------------------------ */
 
-/* Calls a function of the library with a struct stack_req; gives the address of the struct. */
-static struct ir *ask_library(struct gen *g, const char *function, uint32_t filter, uint32_t limit,
+/* Has the unwinder answer a struct stack_req; gives the address of the struct. */
+static struct ir *ask_unwinder(struct gen *g, enum handover_what what, uint32_t filter, uint32_t limit,
 	bool len_only)
 {
-	static const char *const params[] = {"stack_req"};
-	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 	struct ir *req = gen_tmp(g, sizeof(struct stack_req)), *slot = gen_slot(g);
 
 	slot = ir_binary(g->ir, IR_AND, slot, ir_int(g->ir, SCRATCH_SLOTS - 1));
@@ -124,8 +123,8 @@ static struct ir *ask_library(struct gen *g, const char *function, uint32_t filt
 		ir_int(g->ir, len_only));
 	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
 	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
-	gen_library(g, function, params, sizes, &req, 1);
-	g->img->user_stacks = g->img->unwinder = true;
+	gen_walk(g, what, len_only ? 0 : limit, req);
+	g->img->user_stacks = true;
 	g->img->ring = true;
 	return req;
 }
@@ -133,7 +132,7 @@ static struct ir *ask_library(struct gen *g, const char *function, uint32_t filt
 static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit, bool len_only)
 {
 	enum frame_lang lang = (enum frame_lang)t->stack.lang;
-	struct ir *req = ask_library(g, "stack_user", lang == FRAME_LANG_NATIVE ? 0 : 1U << lang, limit, len_only);
+	struct ir *req = ask_unwinder(g, HANDOVER_STACK, lang == FRAME_LANG_NATIVE ? 0 : 1U << lang, limit, len_only);
 
 	if (!len_only && g->img->stack_limit < limit)
 		g->img->stack_limit = limit;
@@ -230,7 +229,7 @@ static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct ir *req = ask_library(g, "go_id", 0, 1, true);
+	struct ir *req = ask_unwinder(g, HANDOVER_GOID, 0, 1, true);
 
 	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_walk.c - calls of the unwinder. Its functions are linked with a script, and verified with each of its
+ * programs, which takes tens of milliseconds; where a session has a walker (bpf/walk/handover.h), programs
+ * call that. */
+#include <linux/bpf.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "bpf/walk/handover.h"
+#include "bpf/walk/unwind.h"
+#include "gen.h"
+
+enum { TAIL_CALLS_MAX = 32 }; /* in one run of a program the kernel allows 33: MAX_TAIL_CALL_CNT */
+
+/* The frames of the walker's stacks have the size that the session's first image gave them. The body of a loop
+ * is a callback, which can make no tail call; a trampoline's program would need a walker for its function. */
+static bool can_hand_over(const struct gen *g, uint32_t limit)
+{
+	return !g->fn.is_body && g->provider->ctx != CTX_TRAMPOLINE && g->provider->ctx != CTX_ITER &&
+		g->nwalks <= TAIL_CALLS_MAX && limit <= UNWIND_LIMIT_DEFAULT;
+}
+
+static void call_function(struct gen *g, int what, struct ir *req)
+{
+	static const char *const params[] = {"stack_req"};
+	static const uint32_t sizes[] = {sizeof(struct stack_req)};
+
+	gen_library(g, what == HANDOVER_GOID ? "go_id" : "stack_user", params, sizes, &req, 1);
+	g->img->unwinder = true;
+}
+
+static void hand_over(struct gen *g, int what, struct ir *req)
+{
+	static const char *const params[] = {"stack_req", "int"};
+	static const uint32_t sizes[] = {sizeof(struct stack_req), 0};
+	struct ir *args[] = {req, ir_int(g->ir, what)};
+	unsigned n = g->img->nprogs - 1;
+	const struct ir_map walkers = {
+		.name = arena_printf(g->arena, IMAGE_WALKER, n),
+		.type = BPF_MAP_TYPE_PROG_ARRAY,
+		.key_size = 4,
+		.value_size = 4,
+		.max_entries = 1,
+	};
+
+	gen_library(g, "hand_over", params, sizes, args, 2);
+	ir_hand_over(g->ir, arena_printf(g->arena, "hand_over_%u", n), gen_ctx(g), ir_map(g->ir, &walkers));
+	gen_library(g, "take_back", params, sizes, args, 1);
+	g->img->handover = true;
+}
+
+void gen_walk(struct gen *g, int what, uint32_t limit, struct ir *req)
+{
+	g->nwalks++;
+	g->needs_unwinder |= g->has_walker && !can_hand_over(g, limit);
+	if (g->has_walker)
+		hand_over(g, what, req);
+	else
+		call_function(g, what, req);
+}

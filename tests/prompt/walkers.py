@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""walkers.py STRATA - stacks at the prompt, which programs of the session's walk, are those that a script of its
+own prints; and programs that interrupt one another have their own. Prints TAP."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import as_root
+
+STRATA = os.path.realpath(sys.argv[1])
+PROGRAM = '''import os, time
+def inner():
+    return os.getppid()
+def outer(pause):
+    while True:
+        inner()
+        if pause: time.sleep(pause)
+outer({})
+'''
+PAUSE = 0.02
+# What is asked for at one line of the program. The third walks within a loop's body, where a program cannot be
+# called, the fourth more frames than the session's programs have space for.
+ASKED = [
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(ustack); exit() }',
+    'rawtracepoint:sys_enter /pid == PID && arg1 == 110/ { print(pystack); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { for ($i : 0..30) { if ($i == 29) { print(ustack) } } exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(ustack(2000)); exit() }',
+    'uprobe:libc:getppid /pid == PID/ { print(ustack); exit() }',
+    'uretprobe:libc:getppid /pid == PID/ { print(ustack); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(ustack(3)); print(pystack); print(len(ustack)); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(goid); exit() }',
+]
+
+
+def prompt(*steps):
+    """Types lines; (LINE, SEEN) waits for that text then, (LINE, SECONDS) so long. What was printed."""
+    with tempfile.TemporaryDirectory() as state, open(os.path.join(state, 'out'), 'a') as out:
+        printed = pathlib.Path(out.name).read_text
+        p = subprocess.Popen([STRATA, '--interactive'], text=True, stdin=subprocess.PIPE, stdout=out,
+                             stderr=subprocess.STDOUT, env=os.environ | {'XDG_STATE_HOME': state})
+        for line, until in steps:
+            p.stdin.write(line + '\n')
+            p.stdin.flush()
+            if not isinstance(until, str):
+                time.sleep(until)
+            end = time.monotonic() + 120
+            while isinstance(until, str) and until not in printed() and time.monotonic() < end:
+                time.sleep(0.1)
+        p.stdin.close()
+        p.wait(120)
+        return printed()
+
+
+def frames(text):
+    """The stacks' lines and numbers; not the prompt's own words."""
+    text = re.sub(r'\x1b\[\d*[A-Z]', '', text)
+    return [line.strip() for line in text.splitlines()
+            if re.match(r'\s+\S|\d+$', line) and not line.startswith('[')]
+
+
+def same(cases, pid):
+    for script in ASKED:
+        script = script.replace('PID', str(pid)).replace('110', '173' if os.uname().machine == 'aarch64' else '110')
+        alone = frames(subprocess.run([STRATA, '-q', '-e', script], capture_output=True, text=True, timeout=60).stdout)
+        typed = frames(prompt((script, 'has called exit()')))
+        cases.check(alone and typed[-len(alone):] == alone, f'{len(alone)} lines: {script}', typed, 'alone:', alone)
+
+
+def interrupted(cases, pid):
+    text = prompt((f'profile:hz:4999 /pid == {pid}/ {{ @sampled[ustack] = count() }}', '[1] 1 probe'),
+                  (f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @asked[ustack] = count() }}', 3))
+    stacks = re.findall(r'^@(asked|sampled)\[\s*\n(.*?)^\]: (\d+)', text, re.M | re.S)
+    asked = [frames(stack) for kind, stack, _ in stacks if kind == 'asked']
+    sampled = {(frames(stack) or ['none'])[-1]: int(n) for kind, stack, n in stacks if kind == 'sampled'}
+    cases.check(len(asked) == 1 and 'getppid' in asked[0][0], 'one stack where the program asks', asked)
+    whole = {first for first in sampled if first.startswith(('_start', 'none'))}
+    cases.check(sampled and set(sampled) == whole, 'and all samples begin where it does', sampled)
+    cases.check('lost' not in text, 'none is lost', text[-2000:])
+
+
+def main():
+    cases = tap.Cases()
+    for pause, check in ((PAUSE, same), (0, interrupted)):
+        program = subprocess.Popen([sys.executable, '-c', PROGRAM.format(pause)])
+        try:
+            time.sleep(1)
+            check(cases, program.pid)
+        finally:
+            program.kill()
+            program.wait()
+    return cases.done()
+
+
+sys.exit(as_root(main))
