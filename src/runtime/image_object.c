@@ -306,6 +306,7 @@ static void *verify(void *arg)
 	o->result = bpf_object__load(o->obj);
 	if (!o->result && o->img->handover)
 		o->result = walkers_load(o->walkers, o->img, o->obj);
+	atomic_store(&o->is_over, true);
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
  * attached, run, stopped. */
 #pragma once
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,7 @@ struct image_object {
 	pthread_t thread;         /* verifies, which takes long */
 	struct walkers *walkers;
 	bool is_under_way;
+	atomic_bool is_over;      /* the thread's work */
 	int result;
 };
 

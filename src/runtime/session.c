@@ -332,7 +332,7 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 	if (r)
 		return r;
 	if (!s->opt.dry_run)
-		r = session_open_unwinders(s, img);
+		r = session_open_unwinders(s, o);
 	s->forget.unwinders = s->unwinders;
 	verified = image_object_wait(o, &s->load);
 	return r ? r : verified;

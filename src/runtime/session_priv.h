@@ -60,9 +60,9 @@ int session_watch(struct session *s, int fd, enum event_from from);
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint);
 
-/* session_stacks.c: makes what the image's stacks need, where it is not there yet: unwinders, followed
+/* session_stacks.c: makes what the object's stacks need, where it is not there yet: unwinders, followed
  * processes. Called while the kernel verifies. 0 or -errno, reported. */
-int session_open_unwinders(struct session *s, const struct image *img);
+int session_open_unwinders(struct session *s, const struct image_object *o);
 /* Once the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);
 /* Between events, one at a time: a script that asks for the stacks of the whole machine

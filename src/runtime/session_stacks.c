@@ -90,14 +90,18 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
-static void read_all_running(struct session *s)
+/* And the others, as long as the kernel verifies: the first sample may be of one that sleeps now. */
+static void read_all(struct session *s, const struct image_object *o)
 {
 	s->nunread = proc_list(s->target, &s->unread);
 	read_running(s);
+	while (s->nunread && !atomic_load(&o->is_over))
+		session_read_one_process(s);
 }
 
-int session_open_unwinders(struct session *s, const struct image *img)
+int session_open_unwinders(struct session *s, const struct image_object *o)
 {
+	const struct image *img = o->img;
 	bool names = img->user_stacks || img->user_symbols;
 	int r = 0;
 
@@ -112,7 +116,7 @@ int session_open_unwinders(struct session *s, const struct image *img)
 	if (!r && names && !s->follow)
 		r = follow_processes(s);
 	if (!r && img->user_stacks && !s->opt.pid && !s->opt.child && !s->unread)
-		read_all_running(s);
+		read_all(s, o);
 	if (!r)
 		unwinders_preload_done(s->unwinders);
 	return r;
