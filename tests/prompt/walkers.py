@@ -80,8 +80,9 @@ def interrupted(cases, pid):
     asked = [frames(stack) for kind, stack, _ in stacks if kind == 'asked']
     sampled = {(frames(stack) or ['none'])[-1]: int(n) for kind, stack, n in stacks if kind == 'sampled'}
     cases.check(len(asked) == 1 and 'getppid' in asked[0][0], 'one stack where the program asks', asked)
-    whole = {first for first in sampled if first.startswith(('_start', 'none'))}
-    cases.check(sampled and set(sampled) == whole, 'and all samples begin where it does', sampled)
+    whole = sum(n for first, n in sampled.items() if first.startswith(('_start', 'none')))
+    cases.check(whole > 0.99 * sum(sampled.values()) > 0 and all(first.startswith(('_start', 'none', '[')) for first in
+                sampled), 'and samples begin where it does, or have a mark', sampled)
     cases.check('lost' not in text, 'none is lost', text[-2000:])
 
 
