@@ -349,7 +349,8 @@ void list_script(struct arena *a, const struct script *s, bool with_args, FILE *
 		for (const struct attach_point *ap = p->points; ap; ap = ap->next) {
 			const struct place *before = NULL;
 
-			if (ap->provider->run != RUN_ATTACHED)
+			if (ap->provider->run != RUN_ATTACHED && ap->provider->run != RUN_TEST &&
+				ap->provider->run != RUN_BENCH)
 				continue;
 			for (const struct place *at = ap->places; at; before = at, at = at->next)
 				if (!is_same(before, at))

@@ -49,10 +49,9 @@
 #include "version.h"
 
 enum {
-	OPT_COMPLETE = 256, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_INCLUDE, OPT_INFO,
-	OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
-	OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
-	OPT_USDT_ACTIVATION
+	OPT_BENCH = 256, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_INCLUDE,
+	OPT_INFO, OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
+	OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
 struct main {
@@ -67,6 +66,7 @@ struct main {
 	const struct tool *tool; /* what `file` names; or NULL */
 	bool helps;  /* NAME --help */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
+	enum script_mode mode;
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* likewise, without -- */
@@ -311,6 +311,12 @@ static bool set_debuginfo(struct main *m, const struct option_row *row, const ch
 	return true;
 }
 
+static bool set_mode(struct main *m, const struct option_row *row, const char *arg)
+{
+	m->mode = row->val == OPT_TEST ? SCRIPT_TESTS : SCRIPT_BENCHES;
+	return true;
+}
+
 static bool set_text(struct main *m, const struct option_row *row, const char *arg)
 {
 	*(const char **)((char *)m + row->at) = arg;
@@ -358,6 +364,8 @@ static const struct option_row options[] = {
 		set_debuginfo},
 	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
 		FLAG(interactive)},
+	{"test", OPT_TEST, NULL, "run the script's test: probes instead of the others", set_mode},
+	{"bench", OPT_BENCH, NULL, "run its bench: probes, and print how long each takes", set_mode},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
 	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
@@ -523,6 +531,7 @@ static void prepare(void *arg, struct compile *c)
 		.pid = m->traced.child.pid ? m->traced.child.pid : m->traced.pid,
 		.child = m->traced.child.pid,
 		.unsafe = m->unsafe,
+		.mode = m->mode,
 		.lists_args = m->list && log_level >= 1,
 		.find_exe = traced_find,
 		.traced_files = traced_files,
@@ -587,6 +596,7 @@ static int run(struct main *m)
 		.child = m->traced.child.pid ? &m->traced.child : NULL,
 		.quiet = log_level < 0,
 		.dry_run = m->dry_run,
+		.mode = m->mode,
 		.warn_reads = m->warn_reads,
 		.top = m->top,
 		.settings = &m->compile.env.settings,

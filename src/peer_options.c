@@ -10,14 +10,12 @@
 
 static const struct peer_option options[] = {
 	{"--aot", true, "strata has no programs compiled ahead: run the script itself"},
-	{"--bench", false, "time a probe's body with nsecs() and hist() in the script"},
 	{"--btf", false, NULL},
 	{"--dwarf-pid", true, NULL}, /* stacks of all processes are unwound by tables */
 	{"--emit-elf", true, "-d elf writes the program to standard output"},
 	{"--emit-llvm", true, "-d llvm prints it"},
 	{"--fmt", false, "-d ast prints the script as strata reads it"},
 	{"--mode", true, "-d STAGE looks at stages, --dry-run loads without attaching"},
-	{"--test", false, "assert() in begin makes a script a test: its exit status is 1 where one fails"},
 	{"--verify-llvm-ir", false, NULL}, /* it always is */
 	{"-b", false, NULL},
 };

@@ -147,6 +147,14 @@ void gen_stop(struct gen *g)
 	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
+/* A test's result is looked at; other programs' are 0. */
+static void gen_return(struct gen *g, struct stmt *n)
+{
+	if (n->expr && g->provider->run == RUN_TEST)
+		ir_store(g->ir, gen_mem_at(g, g->result_at), 0, 8, gen_value(g, n->expr));
+	gen_stop(g);
+}
+
 static void gen_if(struct gen *g, struct stmt *n)
 {
 	struct ir_block *then = ir_block(g->ir, "then");
@@ -237,7 +245,7 @@ static void gen_stmt(struct gen *g, struct stmt *n)
 		gen_for_map(g, n);
 		break;
 	case STMT_RETURN:
-		gen_stop(g);
+		gen_return(g, n);
 		break;
 	case STMT_BREAK:
 		gen_jump_to(g, g->fn.loop_end);
@@ -445,10 +453,8 @@ static void scratch_epilogue(struct gen *g)
 	gen_library(g, "scratch_give", params, NULL, &slot, 1);
 }
 
-static void gen_program(struct gen *g, const char *name)
+static void program_begin(struct gen *g, const char *name)
 {
-	struct ir_block *prologue, *body, *out;
-
 	source_move(g->script->source, &g->line, g->probe->span.start);
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
@@ -459,9 +465,22 @@ static void gen_program(struct gen *g, const char *name)
 	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
 		g->stop_at = gen_mem_take(g, 8);
+	if (g->provider->run == RUN_TEST)
+		g->result_at = gen_mem_take(g, 8);
 	g->fn.mem_ptr = ir_alloca_ptr(g->ir);
 	g->fn.slot_index = ir_alloca(g->ir, 8);
 	g->fn.leave = ir_block(g->ir, "leave");
+}
+
+static void gen_program(struct gen *g, const char *name)
+{
+	struct ir_block *prologue, *body, *out;
+	struct ir *result;
+
+	program_begin(g, name);
+	result = g->provider->run == RUN_TEST ? gen_local(g) : NULL;
+	if (result)
+		ir_store(g->ir, result, 0, 8, ir_int(g->ir, 0));
 	prologue = ir_block(g->ir, "prologue");
 	body = ir_block(g->ir, "body");
 	out = ir_block(g->ir, "out");
@@ -469,18 +488,22 @@ static void gen_program(struct gen *g, const char *name)
 	ir_jump(g->ir, prologue);
 	ir_at(g->ir, body);
 	make_vars(g);
+	if (result)
+		gen_zero(g, gen_mem_at(g, g->result_at), 8);
 	gen_predicate(g);
 	if (g->opt->counts && g->provider->run == RUN_ATTACHED && !g->provider->any_process)
 		gen_library(g, "count_event", NULL, NULL, NULL, 0);
 	gen_stmts(g, g->probe->body);
 	ir_jump(g->ir, g->fn.leave);
 	ir_at(g->ir, g->fn.leave);
+	if (result)
+		ir_store(g->ir, result, 0, 8, ir_load(g->ir, gen_mem_at(g, g->result_at), 0, 8, false));
 	scratch_epilogue(g);
 	ir_jump(g->ir, out);
 	ir_at(g->ir, prologue);
 	scratch_prologue(g, body, out);
 	ir_at(g->ir, out);
-	ir_return(g->ir, ir_int(g->ir, 0));
+	ir_return(g->ir, result ? ir_load(g->ir, result, 0, 8, false) : ir_int(g->ir, 0));
 	ir_prog_end(g->ir);
 }
 

@@ -74,6 +74,7 @@ struct gen {
 	unsigned depth;             /* loop bodies around it */
 	bool is_long;               /* too long for copies of loops' bodies */
 	bool has_bodies;            /* some loops' bodies are functions: see gen_loop.c */
+	uint32_t result_at;         /* of a test: in scratch memory, what it returns */
 	uint32_t stop_at;           /* then, in scratch memory: a word that is set to leave the program */
 	unsigned nbodies;           /* in all programs */
 	struct gen_function *functions;

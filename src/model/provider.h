@@ -34,7 +34,10 @@ enum ctx_kind {
 	CTX_TRAMPOLINE, /* fentry, fexit: arguments and result are read by helpers */
 };
 
-enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER };
+enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER, RUN_TEST, RUN_BENCH };
+
+/* Beside begin and end: all but its tests and benchmarks, or those alone. */
+enum script_mode { SCRIPT_RUNS, SCRIPT_TESTS, SCRIPT_BENCHES };
 
 /* Where the value of a named argument is. */
 enum field_where {
@@ -132,6 +135,7 @@ struct resolve_env {
 	bool wants_args, wants_retval;
 	bool lists_args;  /* -lv of a script: arguments are listed where they are known */
 	bool listing;     /* -l: nothing found is no error */
+	enum script_mode mode;
 	bool names_only;  /* -l without -v: arguments are not asked for */
 };
 

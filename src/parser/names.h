@@ -21,6 +21,13 @@ bool builtin_takes_words(const struct builtin *b);
 enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_WORD };
 bool peer_has(enum peer_kind kind, const char *name);
 
+/* Takes the places from it that the command line does not want. */
+struct attach_point;
+struct resolve_env;
+void points_leave_out(const struct resolve_env *env, struct attach_point *ap);
+/* Of tests and benchmarks results are by name: false after an error. */
+bool points_check_name(const struct script *s, struct diags *d, const struct attach_point *ap);
+
 /* "did you mean X?", when something is near. */
 void hint_builtin(
 	struct diags *d, struct arena *a, const struct language *l, const char *written);

@@ -13,7 +13,7 @@ static const char *const functions[] = {
 };
 
 static const char *const probes[] = {
-	"bench", "test", "asyncwatchpoint",
+	"asyncwatchpoint",
 };
 
 /* Keywords of what the grammar does not have. */

@@ -188,18 +188,6 @@ static bool may_mention(const struct resolve *r, const char *name)
 	       stmt_any(r->probe->body, is_call_of, (void *)name);
 }
 
-/* The places that the command line does not want. begin and end always run. */
-static void leave_out(const struct resolve_env *env, struct attach_point *ap)
-{
-	struct place **last = &ap->places;
-
-	while (env->wanted && ap->provider->run == RUN_ATTACHED && *last)
-		if (env->wanted(env, (*last)->name))
-			last = &(*last)->next;
-		else
-			*last = (*last)->next;
-}
-
 static bool name_point(struct resolve *r, struct attach_point *ap)
 {
 	for (unsigned i = 0; i < ap->nwords; i++)
@@ -280,8 +268,10 @@ static void resolve_points(struct resolve *r, struct probe *probe)
 	if (!expand_points(r, probe))
 		r->ok = false;
 	for (struct attach_point *ap = probe->points; ap; ap = ap->next) {
+		if (ap->provider && !points_check_name(r->script, r->diags, ap))
+			r->ok = false;
 		if (ap->provider)
-			leave_out(r->env, ap);
+			points_leave_out(r->env, ap);
 		ap->nplaces = 0;
 		for (const struct place *p = ap->places; p; p = p->next) {
 			ap->nplaces++;

@@ -400,6 +400,11 @@ static struct bpf_program *find_program(const struct image_object *o, const stru
 	return bpf_object__find_program_by_name(o->obj, p->name);
 }
 
+int image_object_program(const struct image_object *o, unsigned n)
+{
+	return bpf_program__fd(find_program(o, &o->img->progs[n]));
+}
+
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg)
 {

@@ -50,6 +50,8 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 /* Its maps are in env->shared then. 0 or -errno, reported in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
+/* The descriptor of its n-th program; it stays the object's. */
+int image_object_program(const struct image_object *o, unsigned n);
 /* Its begin, end or self probes: the kernel runs them here and now. config: of their place. done is called
  * after each. */
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),

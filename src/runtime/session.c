@@ -29,6 +29,7 @@
 #include "runtime/problems.h"
 #include "runtime/session_priv.h"
 #include "runtime/stop.h"
+#include "runtime/trials.h"
 #include "runtime/why.h"
 #include "target/target.h"
 #include "unwinders/maps/maps.h"
@@ -366,7 +367,9 @@ static int start(struct session *s, struct image_object *o)
 		places = image_object_begin_places(o);
 	else if (!r)
 		r = image_object_attach(o, &s->load, &places);
-	if (!r && !s->opt.is_prompt)
+	if (!r && s->opt.mode != SCRIPT_RUNS)
+		r = trials_run(s, o, drain_all);
+	else if (!r && !s->opt.is_prompt)
 		say_attached(s, o, places);
 	if (!r && !s->ended)
 		r = image_object_iterate(o, drain_step, s);
@@ -680,7 +683,8 @@ int session_finish(struct session *s)
 		return 0;
 	end_images(s);
 	priority_normal();
-	print_maps(s);
+	if (s->opt.mode == SCRIPT_RUNS)
+		print_maps(s);
 	stream_flush(s->opt.stream);
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/image.h"
+#include "model/provider.h"
 #include "model/settings.h"
 #include "runtime/child.h"
 #include "runtime/output/pack.h"
@@ -29,6 +30,7 @@ struct session_options {
 	const struct settings *settings; /* what is made once: ring buffer, caches, source maps */
 	bool quiet;           /* -q: nothing but what the script says */
 	bool warn_reads;      /* -k: warn where memory cannot be read, at once */
+	enum script_mode mode; /* tests and benchmarks run instead of probes */
 	bool dry_run;         /* load, attach nothing */
 	bool is_prompt;       /* Ctrl-C is not for the session; what an image attaches is not reported */
 	bool grows;           /* images may follow the first; the session does not end where no image

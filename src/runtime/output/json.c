@@ -212,6 +212,19 @@ static void add_problem(struct str *line, const struct output_problem *p)
 	add_place(line, p->filename, p->line, p->col);
 }
 
+static void add_trial(struct str *line, const struct output_trials *t)
+{
+	const struct output_trial *one = &t->list[t->at];
+
+	begin_line(line, t->are_tests ? "test_result" : "benchmark_result");
+	str_add(line, ", \"data\": {");
+	add_text(line, one->name);
+	if (t->are_tests)
+		str_addf(line, ": {\"duration\": %.0f, \"passed\": %s}}", one->ns, one->failed ? "false" : "true");
+	else
+		str_addf(line, ": {\"average\": %.1f, \"iters\": %" PRIu64 "}}", one->ns, one->runs);
+}
+
 static void print_event(struct out *o, const struct output_event *e)
 {
 	struct str line = {};
@@ -231,6 +244,11 @@ static void print_event(struct out *o, const struct output_event *e)
 		break;
 	case OUTPUT_PROBLEM:
 		add_problem(&line, e->problem);
+		break;
+	case OUTPUT_TRIALS:
+		if (e->trials->step != TRIAL_ENDS)
+			return;
+		add_trial(&line, e->trials);
 		break;
 	}
 	end_line(o, &line);

@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -114,6 +115,10 @@ void output_event_log(struct out *o, const struct output_event *e)
 	case OUTPUT_MESSAGE:
 		fflush(o->file); /* what was printed before comes before */
 		log_message(e->message);
+		break;
+	case OUTPUT_TRIALS:
+		output_trials_text(e->trials, o->output == outputs[0] && o->terminal && !getenv("NO_COLOR"),
+			o->output == outputs[0] ? o->file : stderr);
 		break;
 	}
 }

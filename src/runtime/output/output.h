@@ -68,9 +68,23 @@ struct output_problem {
 	unsigned line, col;
 };
 
+/* A script's tests or benchmarks, and how they went. */
+struct output_trials {
+	struct output_trial {
+		const char *name;
+		bool failed;     /* of a test */
+		double ns;       /* of a run */
+		uint64_t runs;
+	} *list;
+	size_t n;
+	bool are_tests;          /* else benchmarks */
+	enum { TRIALS_BEGIN, TRIAL_BEGINS, TRIAL_ENDS, TRIALS_END } step;
+	size_t at;               /* which of them begins or ends */
+};
+
 /* What strata reports beside what the script prints. */
 struct output_event {
-	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE, OUTPUT_PROBLEM } kind;
+	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE, OUTPUT_PROBLEM, OUTPUT_TRIALS } kind;
 	uint64_t n;       /* probes; events, updates.. */
 	bool early;       /* ATTACHED: begin has ended the script: only it and end were */
 	const char *what; /* LOST: which, and why */
@@ -79,6 +93,7 @@ struct output_event {
 	size_t nlosses;
 	const struct output_message *message; /* MESSAGE */
 	const struct output_problem *problem; /* PROBLEM */
+	const struct output_trials *trials;   /* TRIALS */
 };
 
 struct output {
@@ -123,3 +138,5 @@ enum pack output_pack(const struct output *o, const char *file);
 const char *output_nearest(const char *written);
 /* For formats without events: prints it to stderr. */
 void output_event_log(struct out *o, const struct output_event *e);
+/* Tests and benchmarks as bpftrace prints them. */
+void output_trials_text(const struct output_trials *t, bool colours, FILE *file);

@@ -12,6 +12,7 @@
 
 const struct provider *const providers[] = {
 	&provider_begin,
+	&provider_bench,
 	&provider_end,
 	&provider_fentry,
 	&provider_fexit,
@@ -24,6 +25,7 @@ const struct provider *const providers[] = {
 	&provider_rawtracepoint,
 	&provider_self,
 	&provider_software,
+	&provider_test,
 	&provider_tracepoint,
 	&provider_uprobe,
 	&provider_uretprobe,

@@ -10,6 +10,7 @@
 #include "runtime/attach.h"
 
 extern const struct provider provider_begin;
+extern const struct provider provider_bench;
 extern const struct provider provider_end;
 extern const struct provider provider_fentry;
 extern const struct provider provider_fexit;
@@ -22,6 +23,7 @@ extern const struct provider provider_profile;
 extern const struct provider provider_rawtracepoint;
 extern const struct provider provider_self;
 extern const struct provider provider_software;
+extern const struct provider provider_test;
 extern const struct provider provider_tracepoint;
 extern const struct provider provider_uprobe;
 extern const struct provider provider_uretprobe;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* trial.c - test:NAME and bench:NAME, which run with --test and --bench alone: a script's macros are tried, and
+ * timed, beside it. The runtime runs the programs itself, see trials.c. */
+#include "probes.h"
+
+#include <linux/bpf.h>
+
+static bool trial_expand(const struct resolve_env *env, struct attach_point *ap)
+{
+	if (ap->nwords != 2 || !*ap->words[1])
+		return form_error(env, ap, "a name is missing");
+	place_add(env, ap)->func = ap->words[1];
+	return true;
+}
+
+const struct provider provider_test = {
+	.name = "test",
+	.form = "test:NAME",
+	.help = "with --test alone: once; it fails by assert(), or where it returns another number than 0",
+	.ctx = CTX_NONE,
+	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	.section = "raw_tp",
+	.run = RUN_TEST,
+	.expand = trial_expand,
+};
+
+const struct provider provider_bench = {
+	.name = "bench",
+	.form = "bench:NAME",
+	.help = "with --bench alone: again and again, and how long it takes is printed",
+	.ctx = CTX_NONE,
+	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	.section = "raw_tp",
+	.run = RUN_BENCH,
+	.expand = trial_expand,
+};
