@@ -3,7 +3,11 @@
  * of all CPUs, put in order and handed to the unwinders.
  *
  * Each CPU has a ring; the records of one batch are sorted by their time stamp, so
- * that an exec on one CPU comes before the mappings that follow on another. */
+ * that an exec on one CPU comes before the mappings that follow on another.
+ *
+ * Waking a reader costs the program that has the event an interrupt of its own CPU, and an exec is twenty records.
+ * So a ring wakes nobody before it is half full. What does is a second event for each CPU, of names alone: an exec
+ * sets one. What comes without an exec is read by the clock. */
 #include "follow.h"
 
 #include <errno.h>
@@ -18,7 +22,6 @@
 #include <time.h>
 
 #include "attach.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
@@ -26,7 +29,8 @@
 #include "runtime/why.h"
 #include "unwinders/unwinders.h"
 
-enum { RING_PAGES = 64, PAUSE_NS = 4000000 };
+enum { RING_PAGES = 64, BELL_PAGES = 1 };
+enum { FIRST_NS = 1000000, PAUSE_NS = 4000000, IDLE_NS = 100000000 }; /* from one reading to the next */
 
 struct cpu_ring {
 	int fd;
@@ -43,16 +47,38 @@ struct follow {
 	int pid;
 	size_t page_size;
 	VEC(struct cpu_ring) rings;
+	VEC(struct cpu_ring) bells; /* what wakes */
 	int epoll;          /* of the rings' events, or a timer in their place.. */
 	int events;         /* ..the former */
 	struct watch watch;
-	bool has_read;      /* something, since.. */
-	uint64_t rested;    /* ..follow_rest(), CLOCK_MONOTONIC ns */
+	bool has_read;      /* something, since follow_rest() */
 	VEC(struct event) batch;
 	VEC(uint32_t) tree; /* with pid: it and what it forked */
 };
 
 /* ---- open --------------------------------------------------------------- */
+
+static int open_ring(struct follow *f, struct perf_event_attr *attr, int cpu, size_t pages, struct cpu_ring *ret)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int r;
+
+	ret->fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ret->fd < 0)
+		return -errno;
+	ret->page = mmap(NULL, (pages + 1) * f->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, ret->fd, 0);
+	if (ret->page == MAP_FAILED) {
+		r = -errno;
+		close(ret->fd);
+		return r;
+	}
+	if (!epoll_ctl(f->events, EPOLL_CTL_ADD, ret->fd, &e))
+		return 0;
+	r = -errno;
+	munmap(ret->page, (pages + 1) * f->page_size);
+	close(ret->fd);
+	return r;
+}
 
 static int open_cpu(struct follow *f, int cpu)
 {
@@ -68,27 +94,23 @@ static int open_cpu(struct follow *f, int cpu)
 		.comm_exec = 1,
 		.sample_id_all = 1,
 		.watermark = 1,
-		.wakeup_watermark = 1,
+		.wakeup_watermark = (uint32_t)(RING_PAGES * f->page_size / 2),
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.exclude_kernel = 1,
 	};
-	struct epoll_event e = {.events = EPOLLIN};
-	struct cpu_ring r = {};
+	struct cpu_ring ring, bell;
+	int r = open_ring(f, &attr, cpu, RING_PAGES, &ring);
 
-	r.fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r.fd < 0)
-		return -errno;
-	r.page = mmap(NULL, (RING_PAGES + 1) * f->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		r.fd, 0);
-	if (r.page == MAP_FAILED) {
-		int e = -errno;
-
-		close(r.fd);
-		return e;
-	}
-	vec_push(&f->rings, r);
-	return epoll_ctl(f->events, EPOLL_CTL_ADD, r.fd, &e) ? -errno : 0;
+	if (r)
+		return r;
+	vec_push(&f->rings, ring);
+	attr.mmap = attr.mmap2 = attr.task = 0;
+	attr.wakeup_watermark = 1;
+	r = open_ring(f, &attr, cpu, BELL_PAGES, &bell);
+	if (!r)
+		vec_push(&f->bells, bell);
+	return r;
 }
 
 static int open_cpus(struct follow *f)
@@ -129,6 +151,7 @@ int follow_open(struct unwinders *u, int pid, struct follow **ret)
 		follow_close(f);
 		return r;
 	}
+	follow_rest(f);
 	*ret = f;
 	return 0;
 }
@@ -140,19 +163,26 @@ static void batch_clear(struct follow *f)
 	f->batch.len = 0;
 }
 
+static void close_ring(const struct follow *f, struct cpu_ring *r, size_t pages)
+{
+	munmap(r->page, (pages + 1) * f->page_size);
+	close(r->fd);
+}
+
 void follow_close(struct follow *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->rings.len; i++) {
-		munmap(f->rings.data[i].page, (RING_PAGES + 1) * f->page_size);
-		close(f->rings.data[i].fd);
-	}
+	for (size_t i = 0; i < f->rings.len; i++)
+		close_ring(f, &f->rings.data[i], RING_PAGES);
+	for (size_t i = 0; i < f->bells.len; i++)
+		close_ring(f, &f->bells.data[i], BELL_PAGES);
 	batch_clear(f);
 	watch_close(&f->watch);
 	closep(&f->events);
 	closep(&f->epoll);
 	vec_done(&f->rings);
+	vec_done(&f->bells);
 	vec_done(&f->batch);
 	vec_done(&f->tree);
 	free(f);
@@ -163,14 +193,33 @@ int follow_fd(const struct follow *f)
 	return f->epoll;
 }
 
+/* What the bells have to say is in the rings, too. */
+static bool has_rung(struct follow *f)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < f->bells.len; i++) {
+		struct perf_event_mmap_page *p = f->bells.data[i].page;
+		uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
+
+		has |= head != p->data_tail;
+		__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
+	}
+	return has;
+}
+
+/* An exec's mappings follow it. */
 void follow_rest(struct follow *f)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool often = f->watch.by_clock ? f->has_read : now - f->rested < PAUSE_NS;
+	bool rung = has_rung(f);
 
-	watch_pause(&f->watch, often ? PAUSE_NS : 0);
+	if (rung && !f->watch.by_clock)
+		watch_pause(&f->watch, FIRST_NS);
+	else if (rung || f->has_read)
+		watch_pause(&f->watch, PAUSE_NS);
+	else
+		watch_idle(&f->watch, IDLE_NS);
 	f->has_read = false;
-	f->rested = now;
 }
 
 /* ---- whose -------------------------------------------------------------- */

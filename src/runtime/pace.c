@@ -35,17 +35,34 @@ int watch_open(struct watch *w, int epoll, int fd, uint32_t from_fd, uint32_t fr
 	return r ? r : add(epoll, fd, from_fd);
 }
 
-void watch_pause(struct watch *w, uint64_t ns)
+static void set_by_clock(struct watch *w, bool by_clock)
 {
-	struct epoll_event e = {.events = ns ? 0 : EPOLLIN, .data.u32 = w->from_fd};
+	struct epoll_event e = {.events = by_clock ? 0 : EPOLLIN, .data.u32 = w->from_fd};
+
+	if (w->by_clock != by_clock)
+		epoll_ctl(w->epoll, EPOLL_CTL_MOD, w->fd, &e);
+	w->by_clock = by_clock;
+}
+
+static void set_timer(const struct watch *w, uint64_t ns)
+{
 	struct itimerspec at = {.it_value.tv_nsec = (long)ns};
 
+	timerfd_settime(w->timer, 0, &at, NULL);
+}
+
+void watch_pause(struct watch *w, uint64_t ns)
+{
 	/* Disarmed, too, so that it does not stay readable. */
 	if (ns || w->by_clock)
-		timerfd_settime(w->timer, 0, &at, NULL);
-	if (w->by_clock != !!ns)
-		epoll_ctl(w->epoll, EPOLL_CTL_MOD, w->fd, &e);
-	w->by_clock = ns;
+		set_timer(w, ns);
+	set_by_clock(w, ns);
+}
+
+void watch_idle(struct watch *w, uint64_t ns)
+{
+	set_timer(w, ns);
+	set_by_clock(w, false);
 }
 
 void watch_close(struct watch *w)

@@ -23,6 +23,8 @@ struct watch { /* zeroed, then watch_open() */
 int watch_open(struct watch *w, int epoll, int fd, uint32_t from_fd, uint32_t from_timer);
 /* The next event is the timer's, in ns; 0: the descriptor's. */
 void watch_pause(struct watch *w, uint64_t ns);
+/* The next event is the one that comes first. */
+void watch_idle(struct watch *w, uint64_t ns);
 void watch_close(struct watch *w);
 
 struct pace { /* zeroed, then pace_open() */

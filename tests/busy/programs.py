@@ -161,5 +161,13 @@ class Programs:
                 except ChildProcessError:
                     break
             time.sleep(0.05)
-        self.cgroup.rmdir()
+        end = time.monotonic() + 10
+        while True: # of what was killed some may still be going
+            try:
+                self.cgroup.rmdir()
+                break
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
         shutil.rmtree(self.directory, ignore_errors=True)
