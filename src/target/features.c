@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/owner.h"
@@ -115,6 +118,27 @@ static bool ask_tail_call(struct target *t)
 	return prog >= 0;
 }
 
+/* Some virtual machines take a breakpoint and never stop at it: one on a word here is counted. */
+static bool ask_watchpoint(struct target *t)
+{
+	static volatile uint64_t word;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&word,
+		.bp_len = sizeof(word),
+		.exclude_kernel = 1,
+	};
+	_cleanup_(closep) int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t count = 0;
+
+	if (fd < 0)
+		return errno == ENOSPC || errno == EACCES || errno == EPERM; /* in use, or not ours: nothing is known */
+	word = 1;
+	return read(fd, &count, sizeof(count)) != sizeof(count) || count;
+}
+
 /* ask: where the version says nothing. helper: of programs that scripts use; 0: nothing
  * to ask. */
 static const struct {
@@ -129,6 +153,7 @@ static const struct {
 	[FEATURE_FENTRY] = { .ask = ask_fentry },
 	[FEATURE_TASK_PT_REGS] = { VERSION(5, 15), BPF_FUNC_task_pt_regs },
 	[FEATURE_TAIL_CALL] = { .ask = ask_tail_call },
+	[FEATURE_WATCHPOINT] = { .ask = ask_watchpoint },
 	[FEATURE_COOKIE] = { VERSION(5, 15), BPF_FUNC_get_attach_cookie },
 };
 

@@ -8,6 +8,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+from features import features
 
 STRATA = os.path.realpath(sys.argv[1])
 if os.geteuid():
@@ -21,7 +22,7 @@ def strata(*args):
 
 
 address = next(line.split()[0] for line in open('/proc/kallsyms') if line.split()[2] == 'vfs_read')
-has_kprobes = any(line.split()[:2] == ['kprobe', 'yes'] for line in strata('--info').stdout.splitlines())
+has_kprobes = 'kprobe' in features(STRATA)
 
 done = strata('-e', f'kprobe:0x{address} {{ exit(); }}')
 cases.check(done.returncode == 1 and '--unsafe allows it' in done.stderr, 'an address needs --unsafe', done)

@@ -12,6 +12,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
 from absent import as_root
+from features import features
 
 STRATA = os.path.realpath(sys.argv[1])
 # Reads, opens, writes to the disk and uses the processor, for as long as a lesson runs.
@@ -42,11 +43,6 @@ LESSONS = [
     ('12. structs of the kernel', '#include <linux/path.h>\n#include <linux/dcache.h>\n\nkprobe:vfs_open\n{\n'
      '\tprintf("open path: %s\\n", str(((struct path *)arg0)->dentry->d_name.name));\n}\n', r'(?m)^open path: passwd$'),
 ]
-
-
-def has_kprobes():
-    info = subprocess.run([STRATA, '--info'], capture_output=True, text=True).stdout
-    return re.search(r'^  kprobe +yes', info, re.M)
 
 
 def run(args):
@@ -80,7 +76,7 @@ def lesson(cases, dir, name, what, wanted, attaches):
 
 def main():
     cases = tap.Cases()
-    attaches = has_kprobes()
+    attaches = 'kprobe' in features(STRATA)
     few = os.environ.get('STRATA_FEW') # what the host cannot show
     with tempfile.TemporaryDirectory(dir='.' if os.access('.', os.W_OK) else None) as made:
         for name, what, wanted in LESSONS:

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "target/target.h"
 
 static bool word_error(const struct resolve_env *env, struct attach_point *ap, unsigned word, const char *what,
 	const char *hint)
@@ -76,8 +77,21 @@ static bool watchpoint_expand(const struct resolve_env *env, struct attach_point
 	return true;
 }
 
+static const char *watchpoint_lacks(struct target *t)
+{
+	return target_feature(t, FEATURE_WATCHPOINT) ? NULL :
+		"breakpoints of the CPU do not fire on this machine, as in some virtual machines";
+}
+
 static int watchpoint_attach(struct loaded_probe *p)
 {
+	const char *lacks = watchpoint_lacks(p->target);
+
+	if (lacks) {
+		log_error("cannot attach to %s: %s", probe_place(p, 0)->name, lacks);
+		log_hint("a function that writes the word can be probed: uprobe:FILE:FUNCTION");
+		return -ENODEV;
+	}
 	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
 		const struct place *place = probe_place(p, i);
 
@@ -110,4 +124,5 @@ const struct provider provider_watchpoint = {
 	.section = "perf_event",
 	.expand = watchpoint_expand,
 	.attach = watchpoint_attach,
+	.lacks = watchpoint_lacks,
 };

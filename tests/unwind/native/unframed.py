@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+from features import features
 from tap import Cases
 
 STRATA, PROGRAM = sys.argv[1:]
@@ -41,6 +42,9 @@ for how, wanted in FRAMES.items():
     seen, said = stack(how, 'uprobe:libc:getppid')
     cases.check(seen[1:] == [*wanted, MARK], how, seen, said)
 for offset in (0, 4):
+    if 'watchpoint' not in features(STRATA):
+        cases.skip(f'interrupted at begins+{offset}', 'needs feature:watchpoint')
+        continue
     seen, said = stack('zero', offset)
     cases.check(seen[:2] == ['begins', 'main'] and seen[-1] == '_start', f'interrupted at begins+{offset}', seen, said)
 sys.exit(cases.done())

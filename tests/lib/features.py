@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""features.py - what the kernel here can do, as strata --info says."""
+import functools
+import re
+import subprocess
+
+
+@functools.cache
+def features(strata):
+    """The names of src/target/features.def that this machine has."""
+    info = subprocess.run([strata, '--info'], capture_output=True, text=True).stdout
+    return re.findall(r'^  (\w+) +yes ', info, re.M)
