@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -20,11 +19,10 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
-#include "libedit.h"
+#include "prompt/history.h"
 #include "runtime/stop.h"
 
 enum {
-	HISTORY_MAX = 2000,
 	KEY_MS = 200,       /* the bytes of one key follow each other faster */
 	HELD_MS = 300,      /* text without a newline is held back so long */
 	HELD_MAX = 1 << 20,
@@ -40,9 +38,7 @@ struct editor {
 	const struct libedit *lib;
 	struct editor_calls calls;
 	EditLine *el;
-	History *history;
-	char *history_path;
-	VEC(char *) lines;    /* the history, oldest first */
+	struct history history;
 	bool colour;
 	bool reading;         /* within editor_read() */
 	bool lifted;          /* the line is not on the screen */
@@ -246,13 +242,7 @@ static const char *suggestion(const struct editor *e)
 
 	if (!n || line->cursor != line->lastchar || memchr(line->buffer, '\n', n))
 		return NULL;
-	for (size_t i = e->lines.len; i-- > 0;) {
-		const char *text = e->lines.data[i];
-
-		if (!strncmp(text, line->buffer, n) && text[n] && !strchr(text, '\n'))
-			return text + n;
-	}
-	return NULL;
+	return history_rest(&e->history, line->buffer, n);
 }
 
 /* In grey, behind the cursor, which stays where it is. */
@@ -472,45 +462,6 @@ static int get_key(EditLine *el, wchar_t *ret)
 	return -1;
 }
 
-/* ---- history ------------------------------------------------------------- */
-
-static bool make_directories(const char *path)
-{
-	_cleanup_(freep) char *dir = strdup(path);
-
-	for (char *p = dir + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = 0;
-		if (mkdir(dir, 0700) && errno != EEXIST)
-			return false;
-	}
-	return true;
-}
-
-static void read_history(struct editor *e, const char *path)
-{
-	HistEvent event;
-
-	e->history_path = path && make_directories(path) ? strdup(path) : NULL;
-	if (!e->history_path || e->lib->history(e->history, &event, H_LOAD, e->history_path) < 0)
-		return;
-	for (int r = e->lib->history(e->history, &event, H_LAST); r >= 0;
-		r = e->lib->history(e->history, &event, H_PREV))
-		vec_push(&e->lines, strdup(event.str));
-}
-
-static void add_history(struct editor *e, const char *text)
-{
-	const char *last = e->lines.len ? e->lines.data[e->lines.len - 1] : "";
-	HistEvent event;
-
-	if (!text[strspn(text, " \t\n")] || !strcmp(text, last))
-		return;
-	e->lib->history(e->history, &event, H_ENTER, text);
-	vec_push(&e->lines, strdup(text));
-	if (e->history_path && e->lib->history(e->history, &event, H_SAVE, e->history_path) >= 0)
-		chmod(e->history_path, 0600);
-}
-
 /* What editor_read() gives. */
 static void take_line(struct editor *e, const char *line)
 {
@@ -518,7 +469,7 @@ static void take_line(struct editor *e, const char *line)
 	str_add(&e->text, line);
 	while (e->text.len && e->text.data[e->text.len - 1] == '\n')
 		e->text.data[--e->text.len] = 0;
-	add_history(e, str_text(&e->text));
+	history_add(&e->history, str_text(&e->text));
 	e->has_line = true;
 }
 
@@ -684,7 +635,6 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 {
 	const struct libedit *lib = libedit();
 	struct editor *e;
-	HistEvent event;
 
 	if (!lib) {
 		log_error("the prompt needs libedit, which cannot be loaded");
@@ -702,17 +652,13 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	take_terminal();
 	e->out = fdopen(dup(STDOUT_FILENO), "w"); /* its errors are not those of stdout */
 	e->el = e->out ? lib->el_init("strata", stdin, e->out, stderr) : NULL;
-	e->history = lib->history_init();
-	if (!e->el || !e->history)
+	if (!e->el || history_open(&e->history, lib, history))
 		return -ENOMEM;
-	lib->history(e->history, &event, H_SETSIZE, HISTORY_MAX);
-	lib->history(e->history, &event, H_SETUNIQUE, 1);
 	lib->el_set(e->el, EL_PROMPT_ESC, prompt_text, '\1');
 	lib->el_set(e->el, EL_EDITOR, "emacs");
-	lib->el_set(e->el, EL_HIST, lib->history, e->history);
+	lib->el_set(e->el, EL_HIST, lib->history, e->history.lines_of_libedit);
 	lib->el_set(e->el, EL_GETCFN, get_key);
 	add_keys(e);
-	read_history(e, history);
 	catch_signals();
 	take_stderr(e);
 	return 0;
@@ -783,14 +729,9 @@ void editor_close(struct editor *e)
 		fclose(e->out);
 	restore_terminal();
 	stop_restores(NULL);
-	if (e->history)
-		e->lib->history_end(e->history);
-	for (size_t i = 0; i < e->lines.len; i++)
-		free(e->lines.data[i]);
-	vec_done(&e->lines);
+	history_close(&e->history);
 	str_done(&e->held);
 	str_done(&e->text);
-	free(e->history_path);
 	free(e);
 	the_editor = NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libedit.h - libedit, loaded when a prompt is opened. Only editor.c includes this. */
+/* libedit.h - libedit, loaded when a prompt is opened. For editor.c and history.c alone. */
 #pragma once
 #include <histedit.h>
 

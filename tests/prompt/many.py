@@ -26,8 +26,8 @@ STACKS = 'profile:hz:1 { @stacks[ustack] = count(); }'
 
 
 class Prompt:
-    def __init__(self):
-        self.dir = tempfile.TemporaryDirectory()
+    def __init__(self, dir=None):
+        self.dir = dir or tempfile.TemporaryDirectory()
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.environ.update(XDG_STATE_HOME=self.dir.name, TERM='xterm')
@@ -97,6 +97,27 @@ def rounds(p, n, start, scripts):
     return times
 
 
+def beside(cases):
+    """What two prompts at once, and one before them, have added to the history."""
+    dir = tempfile.TemporaryDirectory()
+    wanted = ['1 + 1', '"a\\\\b ü"', 'print(3)']
+    for lines in wanted[:1], wanted[1:]:
+        prompts = [Prompt(dir) for _ in lines]
+        for p, line in zip(prompts, lines):
+            p.line(line)
+        for p in prompts:
+            p.close()
+    p = Prompt(dir)
+    for key in '\x10\x10\r': # up, up, Enter
+        os.write(p.fd, key.encode())
+    p.until(ENDS)
+    answer = p.until(BEGINS).decode()
+    p.close()
+    kept = pathlib.Path(dir.name, 'strata/history')
+    cases.check(answer.strip() == 'a\\b ü' and len(kept.read_text().splitlines()) == 5 and kept.stat().st_mode & 0o777 == 0o600,
+                'prompts beside each other keep their lines', answer, kept.read_text())
+
+
 def main():
     cases = tap.Cases()
     p = Prompt()
@@ -120,6 +141,7 @@ def main():
     ratio = medians[STACKS] / medians[SCRIPTS[1]] # the unwinder's verification takes seven times as long
     cases.check(ratio < 3, f'the kernel verifies no unwinder for a line: {ratio:.1f} times as long as without', ratio)
     cases.check(p.close() == 0, 'it ends')
+    beside(cases)
     return cases.done()
 
 

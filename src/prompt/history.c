@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* history.c - libedit reads the file. It could only write all lines again for each that is added, which
+ * took as long as the rest of a line where there are 300, and lost what another prompt had added: a line is
+ * appended here. */
+#include "history.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/owner.h"
+
+enum { HISTORY_MAX = 2000 };
+
+/* The first line of libedit's file, format 2; in the others strunvis() of libbsd undoes `\ooo`. */
+#define FIRST_LINE "_HiStOrY_V2_\n"
+
+static bool make_directories(const char *path)
+{
+	_cleanup_(freep) char *dir = strdup(path);
+
+	for (char *p = dir + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		if (mkdir(dir, 0700) && errno != EEXIST)
+			return false;
+	}
+	return true;
+}
+
+static void read_file(struct history *h)
+{
+	HistEvent event;
+
+	if (h->lib->history(h->lines_of_libedit, &event, H_LOAD, h->path) < 0)
+		return;
+	if (h->lib->history(h->lines_of_libedit, &event, H_GETSIZE) >= 0 && event.num >= HISTORY_MAX)
+		h->lib->history(h->lines_of_libedit, &event, H_SAVE, h->path); /* without the oldest */
+	for (int r = h->lib->history(h->lines_of_libedit, &event, H_LAST); r >= 0;
+		r = h->lib->history(h->lines_of_libedit, &event, H_PREV))
+		vec_push(&h->lines, strdup(event.str));
+}
+
+int history_open(struct history *h, const struct libedit *lib, const char *path)
+{
+	HistEvent event;
+
+	h->lib = lib;
+	h->lines_of_libedit = lib->history_init();
+	if (!h->lines_of_libedit)
+		return -ENOMEM;
+	lib->history(h->lines_of_libedit, &event, H_SETSIZE, HISTORY_MAX);
+	lib->history(h->lines_of_libedit, &event, H_SETUNIQUE, 1);
+	h->path = path && make_directories(path) ? strdup(path) : NULL;
+	if (h->path)
+		read_file(h);
+	return 0;
+}
+
+static void append(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "ae");
+
+	if (!file)
+		return;
+	fchmod(fileno(file), 0600);
+	if (!ftello(file))
+		fputs(FIRST_LINE, file);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '\\' || c <= ' ' || c == 127)
+			fprintf(file, "\\%03o", c);
+		else
+			putc(c, file);
+	}
+	putc('\n', file);
+	fclose(file);
+}
+
+void history_add(struct history *h, const char *text)
+{
+	const char *last = h->lines.len ? h->lines.data[h->lines.len - 1] : "";
+	HistEvent event;
+
+	if (!text[strspn(text, " \t\n")] || !strcmp(text, last))
+		return;
+	h->lib->history(h->lines_of_libedit, &event, H_ENTER, text);
+	vec_push(&h->lines, strdup(text));
+	if (h->path)
+		append(h->path, text);
+}
+
+const char *history_rest(const struct history *h, const char *text, size_t n)
+{
+	for (size_t i = h->lines.len; i-- > 0;) {
+		const char *line = h->lines.data[i];
+
+		if (!strncmp(line, text, n) && line[n] && !strchr(line, '\n'))
+			return line + n;
+	}
+	return NULL;
+}
+
+void history_close(struct history *h)
+{
+	if (h->lines_of_libedit)
+		h->lib->history_end(h->lines_of_libedit);
+	for (size_t i = 0; i < h->lines.len; i++)
+		free(h->lines.data[i]);
+	vec_done(&h->lines);
+	free(h->path);
+}
