@@ -8,12 +8,14 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
+#include "base/owner.h"
 #include "model/builtin.h"
 #include "model/image.h"
 #include "model/provider.h"
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
+#include "runtime/probes/files.h"
 #include "types/types.h"
 
 #define S(id, name) name,
@@ -86,8 +88,12 @@ static bool pass_settings(struct compile *c)
 
 static bool pass_resolve(struct compile *c)
 {
-	bool ok = resolve(c->script, &language, &c->env);
+	_cleanup_(kept_files_freep) struct kept_files *files = kept_files_new();
+	bool ok;
 
+	c->env.files = files;
+	ok = resolve(c->script, &language, &c->env);
+	c->env.files = NULL;
 	if (ok && c->dump[STAGE_NAMES])
 		names_dump(c->script, stdout);
 	return ok;

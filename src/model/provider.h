@@ -110,6 +110,7 @@ struct resolve_env {
 	struct diags *diags;
 	struct target *target;
 	struct types *types;       /* named types; NULL: none are needed */
+	struct kept_files *files;  /* see runtime/probes/files.h; NULL: each attach point looks for its own */
 	const char *const *params; /* $1.. */
 	unsigned nparams;
 	const char *const *options; /* of the script, as written behind --: "depth=3", "all" */

@@ -585,16 +585,13 @@ static bool add_wanted(const struct resolve_env *env, struct attach_point *ap, c
 	return true;
 }
 
-static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
-	const char *path, const struct wanted *w)
+static bool expand_in(const struct resolve_env *env, struct attach_point *ap, const char *path, struct elf *e,
+	const struct wanted *w)
 {
-	_cleanup_(elf_closep) struct elf *e = NULL;
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
 	struct debuginfo *debug = NULL;
 	bool failed = diags_failed(env->diags);
 
-	if (!uprobe_open(env, ap, path, &e))
-		return false;
 	pclntab_open(e, &go);
 	if (env->types)
 		types_add_program(env->types, path);
@@ -611,6 +608,19 @@ static bool expand_file(const struct resolve_env *env, struct attach_point *ap,
 	if (strchr(w->what, '*'))
 		hint_launcher(env, ap, path, e);
 	return true;
+}
+
+static bool expand_file(const struct resolve_env *env, struct attach_point *ap, const char *path,
+	const struct wanted *w)
+{
+	struct elf *e;
+	bool ok;
+
+	if (!uprobe_open(env, ap, path, &e))
+		return false;
+	ok = expand_in(env, ap, path, e, w);
+	uprobe_close(env, e);
+	return ok;
 }
 
 /* ---- forms -------------------------------------------------------------- */

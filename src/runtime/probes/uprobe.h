@@ -19,8 +19,10 @@ enum { TRACE_UPROBE_MULTI = 48 };
  * program alone. NULL: complained; none: see uprobe_no_file(). */
 const char *const *uprobe_files(const struct resolve_env *env, const struct attach_point *ap, bool all);
 bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap);
-/* Opens one of them; false: complained. */
+/* Opens one of them, to be uprobe_close()d; false: complained. */
 bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret);
+/* It may stay open for the script's next attach point. */
+void uprobe_close(const struct resolve_env *env, struct elf *e);
 /* How the file is named in messages and in `probe`: a path as the script has it, a name by the file it was
  * found to mean. */
 const char *uprobe_file_name(const struct attach_point *ap, const char *path);

@@ -3,6 +3,7 @@
 #include "uprobe.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,10 +11,41 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "probes.h"
+#include "runtime/probes/files.h"
 #include "runtime/why.h"
 #include "target/elf.h"
 #include "target/target.h"
+
+enum { KEPT_OPEN = 4 };
+
+struct found {
+	const char *name, *const *files; /* in the script's arena */
+};
+
+struct kept_files {
+	VEC(struct found) found;
+	struct { char *path; struct elf *elf; } open[KEPT_OPEN];
+	unsigned next; /* the one of them that is closed first */
+};
+
+struct kept_files *kept_files_new(void)
+{
+	return calloc(1, sizeof(struct kept_files));
+}
+
+void kept_files_free(struct kept_files *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(k->open); i++) {
+		free(k->open[i].path);
+		elf_close(k->open[i].elf);
+	}
+	vec_done(&k->found);
+	free(k);
+}
 
 static void hint_skipped(const char *skipped)
 {
@@ -23,7 +55,7 @@ static void hint_skipped(const char *skipped)
 
 /* What the command of -c or the process of -p runs goes before PATH where PATH's
  * first hit is a script: a version manager's. */
-static const char *const *find_files(const struct resolve_env *env, const char *name)
+static const char *const *look_for_files(const struct resolve_env *env, const char *name)
 {
 	const char *skipped = NULL, *exe = NULL;
 	const char *const *files;
@@ -42,6 +74,28 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 	if (files && *files && !strchr(name, '/'))
 		log_info("%s means %s", name, *files);
 	return files;
+}
+
+static const char *const *find_files(const struct resolve_env *env, const char *name)
+{
+	struct kept_files *k = env->files;
+	const char *const *files;
+	const char **list;
+	size_t n = 0;
+
+	for (size_t i = 0; k && i < k->found.len; i++)
+		if (!strcmp(k->found.data[i].name, name))
+			return k->found.data[i].files;
+	files = look_for_files(env, name);
+	if (!k || !files)
+		return files;
+	while (files[n])
+		n++;
+	list = arena_new_array(env->arena, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		list[i] = arena_strdup(env->arena, files[i]);
+	vec_push(&k->found, (struct found){arena_strdup(env->arena, name), list});
+	return list;
 }
 
 /* "/x/a.apk!/lib/b.so": a library that is stored in an archive. */
@@ -98,14 +152,39 @@ static const char *why_not(int r)
 	       r == -EMEDIUMTYPE ? "it is compressed in the archive: nothing can run it there" : why_errno(r);
 }
 
+static void keep_open(struct kept_files *k, const char *path, struct elf *e)
+{
+	unsigned i = k->next++ % ARRAY_SIZE(k->open);
+
+	free(k->open[i].path);
+	elf_close(k->open[i].elf);
+	k->open[i].path = strdup(path);
+	k->open[i].elf = e;
+}
+
 bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret)
 {
-	int r = strstr(path, "!/") ? elf_open_member(path, ret) : elf_open(path, ret);
+	struct kept_files *k = env->files;
+	int r;
 
+	for (size_t i = 0; k && i < ARRAY_SIZE(k->open); i++) {
+		*ret = k->open[i].elf;
+		if (*ret && k->open[i].path && !strcmp(k->open[i].path, path))
+			return true;
+	}
+	r = strstr(path, "!/") ? elf_open_member(path, ret) : elf_open(path, ret);
+	if (!r && k)
+		keep_open(k, path, *ret);
 	if (r)
 		diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_NO_PLACE, "cannot read %s: %s",
 			path, why_not(r));
 	return !r;
+}
+
+void uprobe_close(const struct resolve_env *env, struct elf *e)
+{
+	if (!env->files)
+		elf_close(e);
 }
 
 const char *uprobe_attach_path(const struct resolve_env *env, const char *path)

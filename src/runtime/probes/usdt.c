@@ -226,7 +226,7 @@ static void expand_file(const struct resolve_env *env, struct attach_point *ap, 
 		add_place(env, ap, &n, note);
 	}
 	vec_done(&n.list);
-	elf_close(n.elf);
+	uprobe_close(env, n.elf);
 }
 
 /* ---- none --------------------------------------------------------------- */
