@@ -117,8 +117,7 @@ static uint32_t line_by_lnotab(const struct python_code *c, uint32_t lasti)
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-/* 0: not known, or the instruction belongs to none. */
-static uint32_t line_of(const struct python_code *c, uint32_t lasti)
+static uint32_t line_by_table(const struct python_code *c, uint32_t lasti)
 {
 	switch ((enum python_lines)c->lines) {
 	case PYTHON_LOCATIONS:
@@ -129,6 +128,15 @@ static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 		return line_by_lnotab(c, lasti);
 	}
 	return 0;
+}
+
+/* 0: not known, or the instruction belongs to none. A function that has not begun stands at its first line, as
+ * CPython says, too: the first instruction may have no line. */
+static uint32_t line_of(const struct python_code *c, uint32_t lasti)
+{
+	uint32_t line = line_by_table(c, lasti);
+
+	return line || lasti || !c->linetable_size ? line : c->firstlineno;
 }
 
 /* ---- strings ---- */
