@@ -9,6 +9,7 @@ import tempfile
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import peer
 import tap
 import traced
 
@@ -108,8 +109,8 @@ def other_mounts(process, path):
 
 # A process with mounts of its own: the file is not there outside.
 with tempfile.TemporaryDirectory() as dir:
-    process = subprocess.Popen(['unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {dir} && cp {PROGRAM} {dir}/q && '
-                                                             f'echo && exec {dir}/q'],
+    process = subprocess.Popen(['unshare', '-m', '--propagation', peer.propagation(), 'sh', '-c',
+                                f'mount -t tmpfs none {dir} && cp {PROGRAM} {dir}/q && echo && exec {dir}/q'],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.read(1)
     while not (exe := os.readlink(f'/proc/{process.pid}/exe')).endswith('/q'):

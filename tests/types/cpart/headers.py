@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import peer  # noqa: E402
 from tap import Cases  # noqa: E402
 
 ASK, STRATA = map(os.path.abspath, sys.argv[1:])
@@ -81,7 +82,7 @@ def without(cases, folder):
 
 def no_libc(cases, folder):
     """As on a machine where nobody compiles: bpftrace 0.17's tcpconnect has such lines."""
-    hidden = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /usr/include && exec "$@"', 'sh']
+    hidden = ['unshare', '--mount', '--propagation', peer.propagation(), 'sh', '-c', 'mount -t tmpfs none /usr/include && exec "$@"', 'sh']
     done = run(folder, [*hidden, STRATA, '--dry-run'], '#include <sys/socket.h>\n#include <stdint.h>\n'
                '#if AF_INET != 2 || AF_INET6 != 10\n#error\n#endif\nbegin { print((AF_UNIX, AF_INET6)); exit() }\n')
     cases.check(done.returncode == 0, "headers that come with strata, without the C library's", done.stderr)
