@@ -185,7 +185,7 @@ static void test_python_lines(void)
 	python_codes_record(c, &r, offsetof(struct python_code_record, linetable) - 1);
 	CHECK(!python_codes_name(c, FRAME_PYTHON(5, 0), &n));
 	python_codes_record(c, &r, sizeof(r));
-	CHECK(python_codes_name(c, FRAME_PYTHON(5, 0), &n) && !n.line && n.begins == 10);
+	CHECK(python_codes_name(c, FRAME_PYTHON(5, 0), &n) && n.line == 10 && !n.begins); /* it has not begun */
 	CHECK_STR(n.name, "\u00e9\u5909");
 	CHECK_STR(n.file, "f");
 	CHECK(python_codes_name(c, FRAME_PYTHON(5, 1), &n) && n.line == 11 && !n.begins);

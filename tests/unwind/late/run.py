@@ -22,7 +22,7 @@ STOPPED = 1.5 # the traced process runs for half of it
 SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
-PYTHON = ['hostile /hostile.py:~10', 'hostile /hostile.py:~11', 'hostile /hostile.py:~12', 'hostile /hostile.py:~13']
+PYTHON = ['hostile /hostile.py:10', 'hostile /hostile.py:11', 'hostile /hostile.py:12', 'hostile /hostile.py:13']
 # Without lines: strata reads those from the process, which may have ended.
 JAVASCRIPT = [f'hostile{n} /hostile.js' for n in range(4)]
 NONE = re.compile(r'\[no (Python|JavaScript|Go) frames\]$') # the text for an empty stack that is whole
