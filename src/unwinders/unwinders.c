@@ -578,6 +578,12 @@ static const struct process *process_of_record(struct unwinders *u, const struct
 	return p && p->lang[r->head.id].proc && (!p->recorded || u->recorded) ? p : NULL;
 }
 
+/* False: its file was evicted, since the process has ended. */
+static bool has_opened(const struct process *p, unsigned lang)
+{
+	return !langs[lang]->open || p->lang[lang].file->opened[lang];
+}
+
 static int read_object(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	struct host_memory *m = arg;
@@ -595,6 +601,8 @@ static void take_lang(struct unwinders *u, const struct lang_record *r, size_t s
 	if (size < sizeof(*r) || !lang || lang >= FRAME_LANGS || !langs[lang]->record)
 		return;
 	p = process_of_record(u, r);
+	if (p && !has_opened(p, lang))
+		p = NULL;
 	if (p) {
 		host_process_init(&memory, (int)r->pid);
 		host_pages_init(&u->objects, &memory.memory);

@@ -254,7 +254,7 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 	return f;
 }
 
-/* Takes the elf. What languages say of the file is still known. */
+/* Takes the elf. */
 static void revive(struct files *fs, struct file *f, struct elf *elf, const struct cache_key *key)
 {
 	struct table table;
@@ -262,6 +262,7 @@ static void revive(struct files *fs, struct file *f, struct elf *elf, const stru
 	get_table(fs, elf, key, &table);
 	f->evicted = false;
 	fill_file(fs, f, elf, &table);
+	open_langs(fs, f, key);
 }
 
 /* ---- by what is in it ---- */
@@ -533,12 +534,11 @@ static int least_used_first(const void *pa, const void *pb)
 	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
 }
 
-/* What a language has opened may point into the file, and the frames of a LANG_FRAME language are named
- * by it; the vDSO has no inode. A file that was opened just now is about to be mapped, or its process has
- * gone and its records are on their way. */
+/* The vDSO has no inode. A file that was opened just now is about to be mapped, or its process has gone and
+ * its records are on their way. */
 static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 {
-	return !f || !f->elf || f->asked & ~LANGS_NATIVE || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
+	return !f || !f->elf || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
 		now - f->used < KEPT_NS;
 }
 

@@ -32,7 +32,8 @@ struct entry {
 
 struct perfmap {
 	int pid;
-	int fd;          /* kept open: names survive the process; -1: none yet */
+	bool ended;      /* its process has: all was read */
+	int fd;          /* kept open while the process lives; -1: none yet, or no more */
 	char *text;
 	size_t len;      /* read so far */
 	size_t parsed;
@@ -144,15 +145,11 @@ static void parse(struct perfmap *m)
 	}
 }
 
-void perfmap_read(struct perfmap *m, struct target *t)
+static void read_rest(struct perfmap *m, struct target *t)
 {
-	time_t now = time(NULL);
 	struct stat st;
 	ssize_t n = 0;
 
-	if (now == m->last)
-		return;
-	m->last = now;
 	if (m->fd < 0)
 		open_map(m, t);
 	if (m->fd < 0 || fstat(m->fd, &st) || st.st_size > FILE_MAX ||
@@ -165,6 +162,26 @@ void perfmap_read(struct perfmap *m, struct target *t)
 	if (n > 0)
 		m->len += (size_t)n;
 	parse(m);
+}
+
+void perfmap_read(struct perfmap *m, struct target *t)
+{
+	time_t now = time(NULL);
+
+	if (m->ended || now == m->last)
+		return;
+	m->last = now;
+	read_rest(m, t);
+}
+
+void perfmap_end(struct perfmap *m, uint32_t pid, struct target *t)
+{
+	if (m->ended || m->pid != (int)pid)
+		return;
+	read_rest(m, t);
+	closep(&m->fd);
+	m->fd = -1;
+	m->ended = true;
 }
 
 static int cmp_entry(const void *a, const void *b)

@@ -430,14 +430,23 @@ static void withdraw(struct processes *ps, struct process *p)
 
 /* ---- events ---- */
 
+/* A child that goes on with its parent's code has the parent's map. */
+static void end_perfmap(struct processes *ps, const struct process *p)
+{
+	if (p->jit)
+		perfmap_end(p->jit, p->pid, ps->target);
+}
+
 static struct process *new_process(struct processes *ps, uint32_t pid)
 {
 	struct process *old = processes_find(ps, pid), *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	if (old)
+	if (old) {
+		end_perfmap(ps, old);
 		withdraw(ps, old);
+	}
 	process_free(old);
 	p->pid = pid;
 	idmap_set(&ps->by_pid, pid, (uintptr_t)p);
@@ -607,8 +616,7 @@ void processes_exit(struct processes *ps, uint32_t pid)
 			ps->maps->set_proc(ps->maps, i, pid, NULL);
 	if (!p || p->dead)
 		return;
-	if (p->jit)
-		perfmap_read(p->jit, ps->target);
+	end_perfmap(ps, p);
 	withdraw(ps, p);
 	p->dead = true;
 	bury(ps, pid);
