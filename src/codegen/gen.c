@@ -485,6 +485,7 @@ static void gen_program(struct gen *g, const char *name)
 	body = ir_block(g->ir, "body");
 	out = ir_block(g->ir, "out");
 	filter_event(g, out);
+	gen_tick(g, out);
 	ir_jump(g->ir, prologue);
 	ir_at(g->ir, body);
 	make_vars(g);

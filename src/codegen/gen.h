@@ -103,6 +103,8 @@ void gen_check_calls(struct gen *g, unsigned calls); /* error if so many nested 
 /* The current thread's tgid << 32 | tid, as strata's PID namespace counts, or UNWANTED: -p, -c or the end
  * of the script leave its events out. */
 struct ir *gen_wanted_ids(struct gen *g);
+/* gen_tick.c: counts the run; to out if it cannot. */
+void gen_tick(struct gen *g, struct ir_block *out);
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);

@@ -158,6 +158,7 @@ struct provider {
 	bool has_fields;      /* args.x */
 	bool args_are_fields; /* argN are the places' fields of these names */
 	bool any_process;     /* fires in unrelated processes: -p and -c do not filter it */
+	bool counts_runs;     /* its programs do, in IMAGE_TICKS */
 	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */
 	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
 	enum provider_run run; /* run by the runtime itself, attached nowhere */

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
+#include "runtime/ticks.h"
 #include "runtime/why.h"
 #include "target/target.h"
 
@@ -164,6 +165,45 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
 		errno = r;
 	}
 	return probe_link(p, place, link);
+}
+
+/* 0 or -errno. */
+static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = probe_cookie(p, i));
+	_cleanup_(closep) int fd = ticks_event(), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct bpf_link *link;
+	struct bpf_map *runs;
+	char name[32];
+
+	snprintf(name, sizeof(name), IMAGE_TICKS, p->image->number, (unsigned)(p->prog - p->image->progs));
+	runs = bpf_object__find_map_by_name(p->obj, name);
+	if (!runs || kept < 0)
+		return fd < 0 ? fd : -ENOENT;
+	link = bpf_program__attach_perf_event_opts(p->bpf, fd, &opts);
+	if (!link)
+		return -errno;
+	TAKE_FD(fd);
+	vec_push(&p->links->list, link);
+	return ticks_add(p->ticks, p->image->number, bpf_map__fd(runs), TAKE_FD(kept), period);
+}
+
+int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns)
+{
+	const struct place *place = probe_place(p, i);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+	};
+	int r = probe_perf_event(p, place, &attr, cpu, probe_cookie(p, i)), lossy;
+
+	if (r || !p->ticks || !ticks_wants(period_ns))
+		return r;
+	lossy = follow_ticks(p, i, period_ns);
+	if (lossy)
+		log_info("%s: ticks may be lost beside other probes: %s", place->name, why_errno(lossy));
+	return 0;
 }
 
 /* "0-3,5" */

@@ -10,9 +10,11 @@
 #include "model/provider.h"
 
 struct bpf_link;
+struct bpf_object;
 struct bpf_program;
 struct perf_event_attr;
 struct target;
+struct ticks;
 
 /* Owns the links: they are destroyed together. */
 struct links {
@@ -33,6 +35,8 @@ struct loaded_probe {
 	struct target *target;
 	int pid; /* only this process, where the kernel can say so; or 0 */
 	struct links *links;
+	struct bpf_object *obj; /* the image's */
+	struct ticks *ticks;    /* NULL: nobody looks after them */
 };
 
 /* The i-th place of the probe, and its attach cookie. */
@@ -56,6 +60,10 @@ int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
 /* A perf event on one CPU (or -1) with the program on its overflow. */
 int probe_perf_event(struct loaded_probe *p, const struct place *place,
 	struct perf_event_attr *attr, int cpu, uint64_t cookie);
+
+/* A clock on one CPU, of that period, whose ticks come even where the kernel loses them: of a provider that
+ * counts_runs. 0 or -errno, reported. */
+int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns);
 
 /* Online CPUs' numbers, ends with -1. */
 const int *online_cpus(void);

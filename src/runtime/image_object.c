@@ -487,6 +487,8 @@ static int attach(struct image_object *o, const struct load_env *env, const stru
 		.target = env->target,
 		.pid = env->pid,
 		.links = &o->links,
+		.obj = o->obj,
+		.ticks = env->ticks,
 	};
 
 	return p->provider->attach ? p->provider->attach(&lp) : 0;

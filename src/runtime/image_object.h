@@ -16,6 +16,7 @@ struct bpf_object;
 struct out;
 struct shared;
 struct target;
+struct ticks;
 struct walk_maps;
 struct walkers;
 
@@ -26,6 +27,7 @@ struct load_env {
 	struct walkers *walkers;
 	int pid;                  /* -p; 0: none.. */
 	int only_pid;             /* ..see who_prepare() */
+	struct ticks *ticks;      /* see attach.h */
 	uint64_t ring_pages;      /* of the ring buffer; 0: by what the first image sends */
 	struct walk_maps *maps; /* out: made with the first image that has the unwinder; owned by
 				   * whoever takes it. Writes from the start */

@@ -278,6 +278,7 @@ static int set_up(struct session *s, const struct image_object *o)
 int session_open(struct target *t, const struct session_options *opt, struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
+	int r;
 
 	if (!s)
 		return -ENOMEM;
@@ -290,6 +291,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.target = t,
 		.shared = &s->shared,
 		.walkers = &s->walkers,
+		.ticks = &s->ticks,
 		.pid = opt->pid,
 		.only_pid = opt->child ? 0 : opt->pid,
 		.ring_pages = opt->settings->perf_rb_pages,
@@ -311,6 +313,10 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -errno;
+	r = ticks_open(&s->ticks);
+	r = r ? r : session_watch(s, s->ticks.timer, FROM_TICKS);
+	if (r)
+		return r;
 	priority_raise(); /* what -c runs was forked before */
 	return opt->dry_run ? 0 : open_process(s);
 }
@@ -467,6 +473,7 @@ int session_drop(struct session *s, uint32_t image)
 	if (!o)
 		return -ENOENT;
 	image_object_stop(o);
+	ticks_drop(&s->ticks, image);
 	links_detach(&o->links);
 	drain(s, 0);
 	r = image_object_run(o, RUN_END, 0, drain_all, s);
@@ -545,6 +552,9 @@ static void on_event(struct session *s, enum event_from from)
 	case FROM_FOLLOW:
 		drain(s, SLICE_NS);
 		follow_rest(s->follow);
+		break;
+	case FROM_TICKS:
+		ticks_run(&s->ticks);
 		break;
 	case FROM_SELF:
 		on_self(s);
@@ -662,6 +672,7 @@ static void end_images(struct session *s)
 	for (size_t i = 0; i < s->objects.len; i++)
 		if (find_object(s, i))
 			image_object_stop(s->objects.data[i]);
+	ticks_close(&s->ticks);
 	for (size_t i = 0; i < s->objects.len; i++)
 		links_detach(&s->objects.data[i]->links);
 	drain(s, 0);
@@ -704,6 +715,7 @@ void session_close(struct session *s)
 	end_packed(s);
 	recording_free(s->out.recording);
 	pcap_close();
+	ticks_close(&s->ticks);
 	links_detach(&s->links);
 	for (size_t i = 0; i < s->objects.len; i++) {
 		image_object_done(s->objects.data[i]);

@@ -12,13 +12,14 @@
 #include "runtime/shared.h"
 #include "runtime/show.h"
 #include "runtime/silence.h"
+#include "runtime/ticks.h"
 #include "runtime/walkers.h"
 
 struct follow;
 struct ring_buffer;
 struct unwinders;
 
-enum event_from { FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_PROCESS, FROM_OUTPUT };
+enum event_from { FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT };
 
 struct session {
 	struct target *target;
@@ -30,6 +31,7 @@ struct session {
 	VEC(const struct image *) images;   /* theirs */
 	struct ring_buffer *ring;
 	struct pace pace; /* of reading it */
+	struct ticks ticks;
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;

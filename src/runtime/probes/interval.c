@@ -6,9 +6,6 @@
 #include "probes.h"
 
 #include <linux/bpf.h>
-#include <linux/perf_event.h>
-
-#include "base/arena.h"
 
 static bool interval_expand(const struct resolve_env *env, struct attach_point *ap)
 {
@@ -19,14 +16,8 @@ static int interval_attach(struct loaded_probe *p)
 {
 	for (uint32_t i = 0; i < p->prog->nplaces; i++) {
 		const struct place *place = probe_place(p, i);
-		struct perf_event_attr attr = {
-			.type = PERF_TYPE_SOFTWARE,
-			.config = PERF_COUNT_SW_CPU_CLOCK,
-			.sample_period = place->freq ? 1000000000 / place->period :
-						       place->period,
-		};
-		int r = probe_perf_event(p, place, &attr, online_cpus()[0],
-			probe_cookie(p, i));
+		uint64_t ns = place->freq ? 1000000000 / place->period : place->period;
+		int r = probe_timer(p, i, online_cpus()[0], ns);
 
 		if (r)
 			return r;
@@ -43,6 +34,7 @@ const struct provider provider_interval = {
 	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
 	.section = "perf_event",
 	.any_process = true,
+	.counts_runs = true,
 	.expand = interval_expand,
 	.names = period_names,
 	.attach = interval_attach,
