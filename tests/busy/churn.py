@@ -36,7 +36,7 @@ __attribute__((noinline)) int work_{n}(int n) {{ return n ? work_{n}(n - 1) + ra
 int main(void) {{ int s = 0; for (int i = 0; i < 20000; i++) s += work_{n}(200); return s == 5; }}
 '''
 SOME_JS = '''function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2); }
-const end = Date.now() + 1500; let s = 0; while (Date.now() < end) s += f(18); process.exit(s == 5);'''
+const end = Date.now() + 1500; let s = 0; while (Date.now() < end) s += f(18); process.exit(s == 5 ? 1 : 0);'''
 SOME_PYTHON = 'import json, decimal, email.mime.text; x = [json.loads(json.dumps({"a": list(range(50))})) for i in range(4000)]'
 SOME_SHELL = 'for i in $(seq 60); do /bin/true; ls / | sort | head -1; done >/dev/null'
 
@@ -68,7 +68,7 @@ class Churn(threading.Thread):
         if self.node and n % 3 == 0:
             copy = self.directory / f'node{n}'
             binaries.copy_of(self.node, copy, n)
-            p = subprocess.Popen([copy, '--perf-basic-prof', '-e', SOME_JS], cwd=self.directory)
+            p = subprocess.Popen([copy, '--perf-basic-prof', '-e', SOME_JS], cwd=self.directory, stdout=subprocess.DEVNULL)
             p.wait()
             copy.unlink()
             pathlib.Path(f'/tmp/perf-{p.pid}.map').unlink(missing_ok=True)

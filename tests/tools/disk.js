@@ -25,7 +25,7 @@ function ask(port, left) {
 		console.log(calls, Number(spent / 1000n));
 		process.exit(0);
 	}
-	http.get({port, path: '/' + left, agent: false}, response => response.resume().on('end', () => ask(port, left - 1)));
+	http.get({host: '127.0.0.1', port, path: '/' + left, agent: false}, response => response.resume().on('end', () => ask(port, left - 1)));
 }
 
 server.listen(0, '127.0.0.1', () => process.stdin.once('data', () => ask(server.address().port, 20)));

@@ -115,7 +115,7 @@ def gil(cases):
     wall = json.loads(run.printed or '{}').get('wall_us', 0)
     waited, held = (sum(value for key, value in run.entries(name) if '_PyRuntime' in json.dumps(key[1]) and
                         any(f.get('function') == 'spin' for f in key[2]['frames'])) for name in ('@waited_us', '@held_us'))
-    cases.check(near(waited, wall, 0.3), f"locks: two threads that compute wait for the GIL: {waited} us of {wall}", run)
+    cases.check(near(waited, wall, 0.5), f"locks: two threads that compute wait for the GIL: {waited} us of {wall}", run)
     cases.check(0.3 * wall < held < 2 * wall, f'locks: the function that held the GIL: {held} us', run)
 
 
