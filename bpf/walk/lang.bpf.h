@@ -66,6 +66,11 @@
 #include "bpf/languages.def"
 #undef L
 
+/* Whether a walk of this object wants the language's frames. The verifier knows it, and looks at no function of
+ * the others (before Linux 6.8 it does). All of them unwind native frames that are theirs. */
+#define LANG_IS_WANTED(id) \
+	(!unwind_config.languages || unwind_config.languages & 1u << FRAME_LANG_##id)
+
 /* ---- LANG_LIST ---- */
 
 #ifdef STRATA_HOST
@@ -89,7 +94,7 @@ static __always_inline int list_begin(struct walk *w)
 		return host_list_begin(w);
 	switch (w->list.lang) {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(case FRAME_LANG_##id: return stem##_begin(w);)
+	kind##_ONLY(case FRAME_LANG_##id: return LANG_IS_WANTED(id) ? stem##_begin(w) : -1;)
 #include "bpf/languages.def"
 #undef L
 	}
@@ -102,7 +107,7 @@ static __always_inline int list_next(struct walk *w, __u64 *frame)
 		return host_list_next(w, frame);
 	switch (w->list.lang) {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(case FRAME_LANG_##id: return stem##_next(w, frame);)
+	kind##_ONLY(case FRAME_LANG_##id: return LANG_IS_WANTED(id) ? stem##_next(w, frame) : -1;)
 #include "bpf/languages.def"
 #undef L
 	}
@@ -115,7 +120,7 @@ static __always_inline int list_batch(struct walk *w)
 		return 0;
 	switch (w->list.lang) {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(case FRAME_LANG_##id: return stem##_batch(w);)
+	kind##_ONLY(case FRAME_LANG_##id: return LANG_IS_WANTED(id) ? stem##_batch(w) : 0;)
 #include "bpf/languages.def"
 #undef L
 	}
@@ -128,7 +133,7 @@ static __always_inline int list_outer(struct walk *w)
 		return -1;
 	switch (w->list.lang) {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(case FRAME_LANG_##id: return stem##_outer(w);)
+	kind##_ONLY(case FRAME_LANG_##id: return LANG_IS_WANTED(id) ? stem##_outer(w) : -1;)
 #include "bpf/languages.def"
 #undef L
 	}
@@ -178,7 +183,7 @@ static __always_inline int list_begin_any(struct walk *w)
 	if (w->list.lang || host_has_list())
 		return list_begin(w);
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(w->list.lang = FRAME_LANG_##id; if (!stem##_begin(w)) return 0;)
+	kind##_ONLY(w->list.lang = FRAME_LANG_##id; if (LANG_IS_WANTED(id) && !stem##_begin(w)) return 0;)
 #include "bpf/languages.def"
 #undef L
 	w->list.lang = 0;
@@ -220,7 +225,7 @@ static __always_inline __u64 lang_frame(struct walk *w)
 	__u32 flags = w->map.flags;
 
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id) &&                         \
+	kind##_ONLY(if (LANG_IS_WANTED(id) && flags & MAPPING_LANG(FRAME_LANG_##id) &&   \
 		(!w->filter || w->filter & 1u << FRAME_LANG_##id)) return stem##_frame(w);)
 #include "bpf/languages.def"
 #undef L
@@ -240,7 +245,7 @@ static __always_inline __u64 lang_frames(struct walk *w)
 {
 	switch (w->frame_lang) {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(case FRAME_LANG_##id: return stem##_frames(w);)
+	kind##_ONLY(case FRAME_LANG_##id: return LANG_IS_WANTED(id) ? stem##_frames(w) : 0;)
 #include "bpf/languages.def"
 #undef L
 	}

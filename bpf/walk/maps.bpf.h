@@ -12,8 +12,6 @@
 #define FRAMES_MASK_DEFAULT 1023
 _Static_assert(UNWIND_LIMIT_DEFAULT == FRAMES_MASK_DEFAULT + 1, "size of frames[]");
 
-extern const volatile struct unwind_config unwind_config;
-
 /* By CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only to begin at a page:
  * the window in a struct walk is then aligned. */
 WALK_MAP struct {

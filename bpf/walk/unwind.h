@@ -193,8 +193,10 @@ struct unwind_config {
 	__u32 address_bits; /* arm64: of a user address: above them a return address is signed */
 	__u32 vma_flags;    /* vm_area_struct: vm_flags; 0: not known */
 	__u32 mm_exec_vm;   /* mm_struct: pages that are executable and not writable */
+	__u32 languages;    /* 1 << enum frame_lang: all walks are of these alone (struct stack_req.filter); 0: they
+	                     * are not */
 };
-ABI_SIZE(unwind_config, 84);
+ABI_SIZE(unwind_config, 88);
 
 /* A language's struct STEM_proc may have a generation: a u32 that differs for two processes which
  * had the same pid. With this bit the kernel half has given it, to a process that userspace has not

@@ -448,7 +448,7 @@ static long walk_some(__u32 i, void *data)
 
 	if (w->frame_lang && !(w->flags & WALK_EXACT))
 		wanted = lang_frames(w);
-	if (!wanted && !w->frame_lang && !w->list_in && !w->filter)
+	if (!unwind_config.languages && !wanted && !w->frame_lang && !w->list_in && !w->filter)
 		wanted = fast_frames(w);
 	if (wanted && !(w->flags & WALK_NO_WINDOW)) {
 		walk_refill(w, wanted, &w->rule);

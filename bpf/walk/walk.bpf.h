@@ -8,6 +8,8 @@
 #include "bpf/lib/maps.bpf.h"
 #include "unwind.h"
 
+extern const volatile struct unwind_config unwind_config;
+
 #define WINDOW_BYTES 2048
 #define WINDOW_WORDS (WINDOW_BYTES / 8)
 #define PAGE         4096 /* the smallest there is */

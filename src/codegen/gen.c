@@ -725,6 +725,8 @@ static bool finish(struct gen *g)
 		ir_dump(g->ir, g->opt->dump_llvm);
 	if (link_image(g, elf, size, &linked, &linked_size))
 		return false;
+	if (g->walks_all || g->img->grows)
+		g->img->languages = 0;
 	g->img->elf = memcpy(arena_alloc(g->arena, linked_size), linked, linked_size);
 	g->img->elf_size = linked_size;
 	return true;

@@ -68,6 +68,7 @@ struct gen {
 	bool mem_full;              /* which was reported */
 	bool has_walker;            /* user stacks are walked by a program of their own: see gen_walk.c */
 	bool needs_unwinder;        /* ..which cannot be: a part of the script needs the functions */
+	bool walks_all;             /* a stack is of all languages */
 	unsigned nwalks;            /* calls of it in this program */
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */

@@ -110,6 +110,7 @@ struct image {
 	bool handover;        /* user stacks are walked by the session's walker, through IMAGE_WALKER */
 	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
+	uint32_t languages;   /* user stacks are of these alone, 1 << enum frame_lang; 0: of any */
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
 

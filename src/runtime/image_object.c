@@ -259,6 +259,7 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 		log_error("internal error: the unwinder is not in the linked object");
 	else if (r)
 		why_no_bpf(r);
+	unwinders_narrow(obj, img->languages);
 	return r;
 }
 

@@ -25,6 +25,8 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
 /* The same of another object, but for those maps: it is to share the first one's. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
+/* All walks of the object are of those languages' frames alone, 1 << enum frame_lang; 0: they are not. */
+void unwinders_narrow(struct bpf_object *obj, uint32_t languages);
 /* For walks on the host alone: nothing is written anywhere. 0 or -ENOMEM. */
 int walk_maps_memory(struct walk_maps **ret);
 

@@ -124,6 +124,8 @@ static struct ir *ask_unwinder(struct gen *g, enum handover_what what, uint32_t 
 	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
 	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
 	gen_walk(g, what, len_only ? 0 : limit, req);
+	g->walks_all |= what == HANDOVER_STACK && !filter;
+	g->img->languages |= filter;
 	g->img->user_stacks = true;
 	g->img->ring = true;
 	return req;

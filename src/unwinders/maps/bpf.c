@@ -189,6 +189,14 @@ int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit
 	return bpf_map__set_value_size(frames, (uint32_t)sizeof(struct stack_record) + 8 * (c->frames_mask + 1));
 }
 
+void unwinders_narrow(struct bpf_object *obj, uint32_t languages)
+{
+	struct unwind_config *c = rodata_find(obj, "unwind_config", sizeof(*c));
+
+	if (c)
+		c->languages = languages;
+}
+
 /* ---- tables' maps ---- */
 
 static int fill_table(int fd, const void *table, size_t size)
