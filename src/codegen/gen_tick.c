@@ -2,28 +2,27 @@
 /* gen_tick.c - a timer's program counts its runs, see runtime/ticks.h. */
 #include <linux/bpf.h>
 
-#include "base/arena.h"
 #include "gen.h"
 
-/* A page of its own, which the runtime maps. */
+/* The runtime maps the page. */
 void gen_tick(struct gen *g, struct ir_block *out)
 {
 	const struct ir_map runs = {
-		.name = arena_printf(g->arena, IMAGE_TICKS, g->img->number, g->img->nprogs - 1),
+		.name = IMAGE_TICKS,
 		.type = BPF_MAP_TYPE_ARRAY,
 		.key_size = 4,
 		.value_size = 8,
-		.max_entries = 1,
+		.max_entries = IMAGE_TICKS_MAX,
 		.flags = BPF_F_MMAPABLE,
 	};
 	struct ir_block *found;
 	struct ir *key, *run;
 
-	if (!g->provider->counts_runs)
+	if (!g->provider->counts_runs || g->img->nprogs > IMAGE_TICKS_MAX)
 		return;
 	found = ir_block(g->ir, "found");
 	key = ir_alloca(g->ir, 8);
-	ir_store(g->ir, key, 0, 4, ir_int(g->ir, 0));
+	ir_store(g->ir, key, 0, 4, ir_int(g->ir, g->img->nprogs - 1));
 	run = gen_lookup(g, ir_map(g->ir, &runs), key);
 	ir_branch(g->ir, ir_is_null(g->ir, run), out, found);
 	ir_at(g->ir, found);

@@ -49,8 +49,9 @@ struct image_place {
 /* The array of programs whose first is the walker of that program. */
 #define IMAGE_WALKER "walker_%u"
 
-/* How often the program has run: of the image's number, and its own; a u64, mmapable. See provider.counts_runs. */
-#define IMAGE_TICKS "ticks_%u_%u"
+/* How often each of the image's first programs has run: u64s, a page, mmapable. See provider.counts_runs. */
+#define IMAGE_TICKS     "ticks"
+#define IMAGE_TICKS_MAX 512
 
 /* A scalar's value ends in a word that is not 0 once it was set. */
 struct image_map {

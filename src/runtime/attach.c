@@ -173,19 +173,17 @@ static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = probe_cookie(p, i));
 	_cleanup_(closep) int fd = ticks_event(), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct bpf_link *link;
-	struct bpf_map *runs;
-	char name[32];
+	struct bpf_map *runs = bpf_object__find_map_by_name(p->obj, IMAGE_TICKS);
+	size_t n = p->prog - p->image->progs;
 
-	snprintf(name, sizeof(name), IMAGE_TICKS, p->image->number, (unsigned)(p->prog - p->image->progs));
-	runs = bpf_object__find_map_by_name(p->obj, name);
-	if (!runs || kept < 0)
+	if (!runs || n >= IMAGE_TICKS_MAX || kept < 0)
 		return fd < 0 ? fd : -ENOENT;
 	link = bpf_program__attach_perf_event_opts(p->bpf, fd, &opts);
 	if (!link)
 		return -errno;
 	TAKE_FD(fd);
 	vec_push(&p->links->list, link);
-	return ticks_add(p->ticks, p->image->number, bpf_map__fd(runs), TAKE_FD(kept), period);
+	return ticks_add(p->ticks, p->image->number, bpf_map__fd(runs), n, TAKE_FD(kept), period);
 }
 
 int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns)

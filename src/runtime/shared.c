@@ -79,10 +79,12 @@ int shared_check(const struct shared *s, const struct image *img)
 	return 0;
 }
 
-/* .rodata and the like are an object's own, and so is an array of programs, which is for those of one type. */
+/* .rodata and the like are an object's own, so are counts of its programs' runs, and an array of programs, which is for
+ * those of one type. */
 static bool can_be_shared(const struct bpf_map *m)
 {
-	return !bpf_map__is_internal(m) && bpf_map__type(m) != BPF_MAP_TYPE_PROG_ARRAY;
+	return !bpf_map__is_internal(m) && bpf_map__type(m) != BPF_MAP_TYPE_PROG_ARRAY
+		&& strcmp(bpf_map__name(m), IMAGE_TICKS);
 }
 
 int shared_use(const struct shared *s, struct bpf_object *obj)

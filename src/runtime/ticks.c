@@ -45,7 +45,7 @@ int ticks_event(void)
 
 static uint64_t count(const struct tick *k)
 {
-	return __atomic_load_n(k->runs, __ATOMIC_RELAXED);
+	return __atomic_load_n(&k->runs[k->prog], __ATOMIC_RELAXED);
 }
 
 static uint64_t late(uint64_t period)
@@ -65,7 +65,7 @@ static void set_timer(const struct ticks *t)
 	timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-int ticks_add(struct ticks *t, uint32_t image, int map, int event, uint64_t period)
+int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period)
 {
 	_cleanup_(closep) int fd = event;
 	uint64_t one = 1;
@@ -76,7 +76,7 @@ int ticks_add(struct ticks *t, uint32_t image, int map, int event, uint64_t peri
 	runs = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, map, 0);
 	if (runs == MAP_FAILED)
 		return -errno;
-	vec_push(&t->list, (struct tick){image, runs, 0, TAKE_FD(fd), period,
+	vec_push(&t->list, (struct tick){image, runs, prog, 0, TAKE_FD(fd), period,
 		clock_ns(CLOCK_MONOTONIC) + period + late(period)});
 	set_timer(t);
 	return 0;

@@ -13,8 +13,9 @@
 
 struct tick {
 	uint32_t image;
-	uint64_t *runs;    /* the program's count: a page, mapped */
-	uint64_t seen;     /* of those */
+	uint64_t *runs;    /* of the image's programs: a page, mapped */
+	size_t prog;       /* whose count is looked at */
+	uint64_t seen;     /* of its runs */
 	int event;         /* the second one */
 	uint64_t period, next; /* ns; when it is looked at, CLOCK_MONOTONIC */
 };
@@ -26,10 +27,10 @@ struct ticks { /* zeroed, then ticks_open() */
 
 /* The timer's events are to lead to ticks_run(). 0 or -errno. */
 int ticks_open(struct ticks *t);
-/* The program's count is in the array of that descriptor (one u64, mmapable), and it has just been attached to a timer
- * of that period. event: a perf event, attached too, which must be ticks_event()'s; taken in any case. 0 or -errno:
+/* A program of the image has just been attached to a timer of that period; it counts in entry prog of IMAGE_TICKS,
+ * which is map. event: a perf event, attached too, which must be ticks_event()'s; taken in any case. 0 or -errno:
  * ticks may get lost. */
-int ticks_add(struct ticks *t, uint32_t image, int map, int event, uint64_t period);
+int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period);
 /* An event that does not count yet; -errno. */
 int ticks_event(void);
 /* Whether ticks of that period are worth it. */
