@@ -16,12 +16,19 @@ MOST = {'pystack': 0.75, 'jsstack': 0.75, 'phpstack': 0.6, 'gostack': 0.5}  # of
 KERNEL = tuple(int(n) for n in os.uname().release.split('-')[0].split('.')[:2])
 
 
+def text(fdinfo):
+    try:
+        return fdinfo.read_text()
+    except FileNotFoundError:  # strata has closed it
+        return ''
+
+
 def verified(script):
     """Instructions, of the program that has most."""
     tracer = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     attached(tracer)
     seen = [int(n) for f in pathlib.Path(f'/proc/{tracer.pid}/fdinfo').iterdir()
-            for n in re.findall(r'^verified_insns:\t(\d+)', f.read_text(), re.M)]
+            for n in re.findall(r'^verified_insns:\t(\d+)', text(f), re.M)]
     tracer.terminate()
     tracer.communicate()
     return max(seen, default=0)
