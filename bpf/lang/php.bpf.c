@@ -14,12 +14,14 @@
  *
  * Where bytes lie: see php.h. */
 #include "php.h"
+#include "bpf/lib/seen.bpf.h"
 #include "bpf/walk/langmaps.bpf.h"
 
 #define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
 #define FRAME_BYTES 56   /* of a zend_execute_data: as many as are read */
 #define CODE_BYTES  256  /* of a zend_op_array: at least as many as are read */
 #define MEMO        256
+#define SEEN_FUNCTIONS 8192 /* buckets */
 #define CODE_MASK   ((1ULL << PHP_CODE_BITS) - 1)
 #define FRAME_UNKNOWN 1  /* no frame's address: php_next() finds it not readable */
 #define FAKES_MAX   4    /* frames without a function between a file and what includes it */
@@ -81,23 +83,7 @@ struct php_scratch {
 	struct php_code_record out;
 } __attribute__((aligned(64)));
 
-struct php_key {
-	__u64 addr; /* as php_memo's */
-	__u32 pid;
-	__u32 pad;
-};
-
-struct php_value {
-	__u64 id;
-	__u64 cookie;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, struct php_key);
-	__type(value, struct php_value);
-} php_seen SEC(".maps");
+SEEN_OBJECTS_MAP(php_seen, SEEN_FUNCTIONS);
 
 LANG_MAPS(php)
 
@@ -203,12 +189,6 @@ __global int php_begin(struct walk *w)
 
 /* ---- functions ---- */
 
-static __always_inline __u64 mix(__u64 h, __u64 x)
-{
-	h = (h ^ x) * 0xff51afd7ed558ccdULL;
-	return h ^ (h >> 32);
-}
-
 struct php_hash {
 	struct php_code_record *r;
 	__u64 h;
@@ -233,20 +213,19 @@ static long hash_word(__u32 i, void *data)
 	word = load(r->name, 8 * i, 8 * HASH_WORDS - 1);
 	if (left < 8)
 		word &= (1ULL << (left * 8)) - 1;
-	hash->h = mix(hash->h, word);
+	hash->h = seen_mix(hash->h, word);
 	return 0;
 }
 
 /* Of the function that is in s->out. */
-__global __u64 php_code_hash(struct walk *w)
+__global __u64 php_code_hash(struct php_scratch *s)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
 	struct php_hash hash = {};
 
 	if (!s)
 		return 0;
 	hash.r = &s->out;
-	hash.h = mix((__u64)hash.r->entry << 32 | hash.r->file_size,
+	hash.h = seen_mix((__u64)hash.r->entry << 32 | hash.r->file_size,
 		(__u64)hash.r->name_size << 32 | hash.r->class_size);
 	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
 	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
@@ -266,9 +245,8 @@ static __always_inline int read_str(__u64 str, __u64 *out, __u32 max, __u32 *ret
 }
 
 /* Read all that names the function whose head is in s->code. */
-__global int php_read_code(struct walk *w)
+__global int php_read_code(struct php_scratch *s)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
 	struct php_code_record *r;
 	__u64 name, scope;
 
@@ -303,14 +281,14 @@ static __always_inline __u64 first_sight(struct walk *w, struct php_scratch *s, 
 	r->head.pid = w->pid;
 	r->addr = addr & ~7ULL;
 	r->entry = addr & 7;
-	if (readable && !php_read_code(w)) {
+	if (readable && !php_read_code(s)) {
 		r->flags = 0;
-		r->code = php_code_hash(w);
+		r->code = php_code_hash(s);
 		*seen = 1;
 	} else {
 		r->flags = PHP_UNREADABLE;
 		r->name_size = r->class_size = r->file_size = 0;
-		r->code = mix(mix(cookie, addr), w->pid) & CODE_MASK;
+		r->code = seen_mix(seen_mix(cookie, addr), w->pid) & CODE_MASK;
 		*seen = 0;
 	}
 	file = r->file_size;
@@ -323,9 +301,8 @@ static __always_inline __u64 first_sight(struct walk *w, struct php_scratch *s, 
 
 /* Of the function whose head is in s->code: see the top of this file. A function of its own, as
  * stack is short. */
-__global __u64 php_cookie(struct walk *w)
+__global __u64 php_cookie(struct php_scratch *s)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 name, type, file, h, hash = 0;
 
 	if (!s)
@@ -334,33 +311,33 @@ __global __u64 php_cookie(struct walk *w)
 	type = (__u8)code_load(s, 0);
 	if (name)
 		read_word(name + STR_HASH, &hash);
-	h = mix(mix(mix(type, code_load(s, CODE_SCOPE)), name), hash);
+	h = seen_mix(seen_mix(seen_mix(type, code_load(s, CODE_SCOPE)), name), hash);
 	if (type == TYPE_INTERNAL)
 		return h;
 	file = code_load(s, s->proc.at.filename);
 	hash = 0;
 	read_word(file + STR_HASH, &hash);
-	h = mix(mix(h, file), hash);
-	h = mix(h, code_load(s, s->proc.at.opcodes));
-	return mix(h, code_load(s, s->proc.at.filename + 8)); /* line_start, line_end */
+	h = seen_mix(seen_mix(h, file), hash);
+	h = seen_mix(h, code_load(s, s->proc.at.opcodes));
+	return seen_mix(h, code_load(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
 
 /* What php_seen says, or first sight. *seen: the id is for good. */
 static __always_inline __u64 find_code(struct walk *w, struct php_scratch *s, __u64 addr,
 	__u64 cookie, int readable, int *seen)
 {
-	struct php_key key = { .addr = addr, .pid = w->pid };
-	struct php_value value = { .cookie = cookie }, *known;
+	__u64 hash = seen_hash(addr, w->pid, cookie), id;
+	struct seen_objects *known = seen_objects(&php_seen, SEEN_FUNCTIONS, hash);
 
-	known = readable ? bpf_map_lookup_elem(&php_seen, &key) : NULL;
-	if (known && known->cookie == cookie) {
+	id = readable ? seen_id(known, hash) : 0;
+	if (id) {
 		*seen = 1;
-		return known->id;
+		return id;
 	}
-	value.id = first_sight(w, s, addr, cookie, readable, seen);
+	id = first_sight(w, s, addr, cookie, readable, seen);
 	if (*seen)
-		bpf_map_update_elem(&php_seen, &key, &value, BPF_ANY);
-	return value.id;
+		seen_add_id(known, hash, id);
+	return id;
 }
 
 static __always_inline struct php_memo *memo_of(struct php_scratch *s, __u64 addr)
@@ -383,20 +360,19 @@ static __always_inline int read_head(struct php_scratch *s, __u64 func)
 }
 
 /* Puts the function at addr (| enum php_entry) into the memo. 0 or -1: there is none. */
-__global int php_code(struct walk *w, __u64 addr)
+__global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 cookie = 0, type = 0, id = 0;
 	int readable, seen = 0;
 	struct php_memo *m;
 
-	if (!s)
+	if (!w || !s)
 		return -1;
 	m = memo_of(s, addr);
 	readable = !read_head(s, addr & ~7ULL);
 	if (readable) {
 		type = (__u8)s->code[0];
-		cookie = php_cookie(w);
+		cookie = php_cookie(s);
 		if (m->addr == addr && m->pid == w->pid && m->cookie == cookie) {
 			m->walk = s->walk;
 			return 0;
@@ -415,7 +391,7 @@ static __always_inline int remember(struct walk *w, struct php_scratch *s, __u64
 {
 	struct php_memo *m = memo_of(s, addr);
 
-	return m->addr == addr && m->walk == s->walk ? 0 : php_code(w, addr);
+	return m->addr == addr && m->walk == s->walk ? 0 : php_code(w, s, addr);
 }
 
 /* ---- frames ---- */
@@ -423,12 +399,11 @@ static __always_inline int remember(struct walk *w, struct php_scratch *s, __u64
 /* Reads the frame into the window, and the next ones with it, which lie before: from its
  * page's start on, for what lies before that may not be there, and a read that faults costs
  * as much as ten others. 0 or -1. */
-__global int php_window(struct walk *w, __u64 frame)
+__global int php_window(struct walk *w, struct php_scratch *s, __u64 frame)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
-	if (!s)
+	if (!w || !s)
 		return -1;
 	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
 		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
@@ -446,11 +421,11 @@ __global int php_window(struct walk *w, __u64 frame)
 }
 
 /* Where the frame is in s->window; -1: not readable. */
-static __always_inline __s64 frame_at(struct walk *w, __u64 frame)
+static __always_inline __s64 frame_at(struct walk *w, struct php_scratch *s, __u64 frame)
 {
 	const struct php_place *at = place_of(w);
 
-	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && php_window(w, frame))
+	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && php_window(w, s, frame))
 		return -1;
 	return (__s64)(frame - at->window);
 }
@@ -487,10 +462,8 @@ __global int php_entry_of(__u64 frame)
 
 /* Leaves the operation that the frame is at in s->op. Where an exception is on its way, the
  * frame has left the line that it was at. */
-__global __u32 php_line_of(struct walk *w, __u64 opline)
+__global __u32 php_line_of(struct php_scratch *s, __u64 opline)
 {
-	struct php_scratch *s = w ? scratch_of(w) : NULL;
-
 	if (!s)
 		return 0;
 	s->op[0] = s->op[1] = 0;
@@ -562,7 +535,7 @@ static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s
 	if (m->type == TYPE_INTERNAL) { /* it may have the flag, and nothing runs it but itself */
 		flags = 0;
 	} else {
-		line = php_line_of(w, opline);
+		line = php_line_of(s, opline);
 		if (frameless(w, s, frame))
 			return 0;
 	}
@@ -602,7 +575,7 @@ __global int php_next(struct walk *w, __u64 *frame)
 		w->list.ended = 0;
 		return 0;
 	}
-	o = w->list.frame & 7 ? -1 : frame_at(w, w->list.frame);
+	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	if (o >= 0 && !show_frame(w, s, o, frame))
 		return 1;
 	w->list.frame = 0;
@@ -620,7 +593,7 @@ __global int php_batch(struct walk *w)
 	if (!s || w->list.ended || !w->list.frame || !place_of(w)->inner)
 		return 0;
 	frame = w->list.frame;
-	if ((frame & 7) || frame_at(w, frame) < 0)
+	if ((frame & 7) || frame_at(w, s, frame) < 0)
 		return 0;
 	window = place_of(w)->window;
 	last = place_of(w)->window_size - FRAME_BYTES;

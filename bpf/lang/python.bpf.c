@@ -71,12 +71,11 @@ __global int python_meet(struct walk *w)
 /* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
  * set. What is there is of an older call, if anything: the loop before knows better, see
  * python_next(). */
-__global int python_by_cframe(struct walk *w, __u64 cframe)
+__global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cframe)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 words[4] = {};
 
-	if (!s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
+	if (!w || !s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
 		return -1;
 	w->list.frame = words[s->proc.at.current_frame >> 3 & 3];
 	place_of(w)->before = words[s->proc.at.cframe_previous >> 3 & 3];
@@ -93,7 +92,7 @@ static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 	if (at->tstate_entry)
 		w->list.newest = code_load(s, at->tstate_entry);
 	if (at->tstate_cframe)
-		return python_by_cframe(w, code_load(s, at->tstate_cframe));
+		return python_by_cframe(w, s, code_load(s, at->tstate_cframe));
 	w->list.frame = code_load(s, at->current_frame);
 	return 0;
 }
@@ -141,12 +140,6 @@ __global int python_outer(struct walk *w)
 
 /* ---- code objects ---- */
 
-static __always_inline __u64 mix(__u64 h, __u64 x)
-{
-	h = (h ^ x) * 0xff51afd7ed558ccdULL;
-	return h ^ (h >> 32);
-}
-
 struct python_hash {
 	struct python_code_record *r;
 	__u64 h;
@@ -171,7 +164,7 @@ static long hash_word(__u32 i, void *data)
 	word = load(r->name, 8 * i, 8 * HASH_WORDS - 1);
 	if (left < 8)
 		word &= (1ULL << (left * 8)) - 1;
-	hash->h = mix(hash->h, word);
+	hash->h = seen_mix(hash->h, word);
 	return 0;
 }
 
@@ -179,9 +172,9 @@ static __always_inline __u64 code_hash(struct python_code_record *r)
 {
 	struct python_hash hash = { .r = r };
 
-	hash.h = mix(r->firstlineno, r->linetable_size);
-	hash.h = mix(hash.h, r->name_kind | r->file_kind << 8);
-	hash.h = mix(hash.h, (__u64)r->name_size << 32 | r->file_size);
+	hash.h = seen_mix(r->firstlineno, r->linetable_size);
+	hash.h = seen_mix(hash.h, r->name_kind | r->file_kind << 8);
+	hash.h = seen_mix(hash.h, (__u64)r->name_size << 32 | r->file_size);
 	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
 	return (hash.h & CODE_MASK) > CODE_HIDDEN ? hash.h & CODE_MASK : CODE_HIDDEN + 1;
 }
@@ -235,9 +228,8 @@ static __always_inline int send(struct python_scratch *s, __u32 linetable)
 }
 
 /* Read all that names the code object whose head is in s->code. */
-__global int python_read_code(struct walk *w)
+__global int python_read_code(struct python_scratch *s)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	const struct python_layout *at;
 	struct python_code_record *r;
 
@@ -269,7 +261,7 @@ static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *
 	r->addr = addr;
 	r->head.pid = w->pid;
 	r->lines = s->proc.at.lines;
-	if (readable && !python_read_code(w)) {
+	if (readable && !python_read_code(s)) {
 		r->flags = 0;
 		r->code = code_hash(r);
 		linetable = r->linetable_size;
@@ -277,7 +269,7 @@ static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *
 	} else {
 		r->flags = PYTHON_UNREADABLE;
 		r->name_size = r->file_size = r->linetable_size = 0;
-		r->code = mix(mix(cookie, addr), w->pid) & CODE_MASK;
+		r->code = seen_mix(seen_mix(cookie, addr), w->pid) & CODE_MASK;
 		*seen = 0;
 	}
 	if (send(s, linetable))
@@ -289,35 +281,35 @@ static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
-	__u64 h = mix(code_word(s, at->cookie_head), code_word(s, at->code_firstlineno));
+	__u64 h = seen_mix(code_word(s, at->cookie_head), code_word(s, at->code_firstlineno));
 	__u64 name = 0;
 
 	for (__u32 i = 0; i < COOKIE_MAX; i++) {
 		if (i >= at->cookie_words)
 			break;
-		h = mix(h, code_word(s, at->cookie + 8 * i));
+		h = seen_mix(h, code_word(s, at->cookie + 8 * i));
 	}
 	if (at->name_hash)
 		read_word(code_load(s, at->code_name) + at->name_hash, &name);
-	return mix(h, name);
+	return seen_mix(h, name);
 }
 
 /* What python_seen says, or first sight. *seen: the id is for good. */
 static __always_inline __u64 find_code(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
-	struct python_key key = { .addr = addr, .pid = w->pid };
-	struct python_value value = { .cookie = cookie }, *known;
+	__u64 hash = seen_hash(addr, w->pid, cookie), id;
+	struct seen_objects *known = seen_objects(&python_seen, SEEN_CODES, hash);
 
-	known = readable ? bpf_map_lookup_elem(&python_seen, &key) : NULL;
-	if (known && known->cookie == cookie) {
+	id = readable ? seen_id(known, hash) : 0;
+	if (id) {
 		*seen = 1;
-		return known->id;
+		return id;
 	}
-	value.id = first_sight(w, s, addr, cookie, readable, seen);
+	id = first_sight(w, s, addr, cookie, readable, seen);
 	if (*seen)
-		bpf_map_update_elem(&python_seen, &key, &value, BPF_ANY);
-	return value.id;
+		seen_add_id(known, hash, id);
+	return id;
 }
 
 static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u64 addr)
@@ -329,14 +321,13 @@ static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u
 }
 
 /* The id of the code object at addr; 0: there is none. */
-__global __u64 python_code(struct walk *w, __u64 addr)
+__global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct python_memo *m;
 	int readable, seen = 0;
 	__u64 cookie = 0, id;
 
-	if (!s)
+	if (!w || !s)
 		return 0;
 	m = memo_of(s, addr);
 	readable = !bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr);
@@ -360,12 +351,11 @@ __global __u64 python_code(struct walk *w, __u64 addr)
 }
 
 /* Whether what an earlier walk remembered still holds: then it does for the rest of this one. */
-__global int python_known(struct walk *w, __u64 addr)
+__global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct python_memo *m;
 
-	if (!s)
+	if (!w || !s)
 		return 0;
 	m = memo_of(s, addr);
 	if (m->addr != addr || m->pid != w->pid ||
@@ -389,7 +379,7 @@ static __always_inline __u64 code_id(struct walk *w, struct python_scratch *s, _
 
 	if (m->addr == addr && m->walk == s->walk)
 		return m->id & CODE_MASK;
-	return python_code(w, addr) & CODE_MASK;
+	return python_code(w, s, addr) & CODE_MASK;
 }
 
 /* ---- frames ---- */
@@ -397,12 +387,11 @@ static __always_inline __u64 code_id(struct walk *w, struct python_scratch *s, _
 /* Reads the frame into the window, and the next ones with it, which lie before: from its
  * page's start on, for what lies before that may not be there, and a read that faults costs
  * as much as ten others. 0 or -1. */
-__global int python_window(struct walk *w, __u64 frame)
+__global int python_window(struct walk *w, struct python_scratch *s, __u64 frame)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
-	if (!s)
+	if (!w || !s)
 		return -1;
 	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
 		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
@@ -420,11 +409,12 @@ __global int python_window(struct walk *w, __u64 frame)
 }
 
 /* Where the frame is in s->window; -1: not readable. */
-static __always_inline __s64 frame_at(struct walk *w, __u64 frame)
+static __always_inline __s64 frame_at(struct walk *w, struct python_scratch *s, __u64 frame)
 {
 	const struct python_place *at = place_of(w);
 
-	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) && python_window(w, frame))
+	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) &&
+		python_window(w, s, frame))
 		return -1;
 	return (__s64)(frame - at->window);
 }
@@ -470,7 +460,7 @@ __global int python_next(struct walk *w, __u64 *frame)
 	at = &s->proc.at;
 	before = place_of(w)->before;
 	place_of(w)->before = 0;
-	o = w->list.frame & 7 ? -1 : frame_at(w, w->list.frame);
+	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	if (o < 0)
 		goto broken;
 	boundary = (__u8)frame_load(s, o + at->frame_boundary) >= at->boundary_min;
@@ -499,7 +489,7 @@ __global int python_next(struct walk *w, __u64 *frame)
 	return 1;
 broken:
 	w->list.frame = 0;
-	if (!before || python_by_cframe(w, before) || !w->list.frame)
+	if (!before || python_by_cframe(w, s, before) || !w->list.frame)
 		return -1;
 	place_of(w)->before = 0;
 	w->list.newest = w->list.newest ? before : 0;
@@ -520,7 +510,7 @@ __global int python_batch(struct walk *w)
 		return 0;
 	at = &s->proc.at;
 	frame = w->list.frame;
-	if (frame_at(w, frame) < 0 || !place_of(w)->window_size)
+	if (frame_at(w, s, frame) < 0 || !place_of(w)->window_size)
 		return 0;
 	window = place_of(w)->window;
 	last = place_of(w)->window_size - FRAME_BYTES;
@@ -543,7 +533,7 @@ __global int python_batch(struct walk *w)
 			break;
 		code = list_word(s, o + code_at) & ~(__u64)at->code_tag;
 		m = memo_of(s, code);
-		if (((m->addr != code || m->walk != s->walk) && !python_known(w, code)) || m->id <= CODE_HIDDEN)
+		if (((m->addr != code || m->walk != s->walk) && !python_known(w, s, code)) || m->id <= CODE_HIDDEN)
 			break;
 		lasti = ((list_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
 		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */

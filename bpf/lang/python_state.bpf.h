@@ -2,6 +2,7 @@
 /* python_state.bpf.h - what a walk remembers of CPython's frames, and the thread's state that they hang
  * on. Part of python.bpf.c. */
 #pragma once
+#include "bpf/lib/seen.bpf.h"
 #include "bpf/walk/langmaps.bpf.h"
 #include "python.h"
 
@@ -16,6 +17,7 @@
 #define LASTI_MAX   0xfffff
 #define CODE_HIDDEN 1 /* id of code that Python's own tracebacks leave out */
 #define MODULES_MAX 4096
+#define SEEN_CODES  8192 /* buckets */
 #define STATES_MAX  512 /* looked at: of all interpreters and their threads */
 #define TLS_MAX     (4 << 20) /* a thread's variables; the lowest address of a program */
 
@@ -44,23 +46,7 @@ struct python_scratch {
 	struct python_code_record out;
 } __attribute__((aligned(64)));
 
-struct python_key {
-	__u64 addr;
-	__u32 pid;
-	__u32 pad;
-};
-
-struct python_value {
-	__u64 id;
-	__u64 cookie;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, struct python_key);
-	__type(value, struct python_value);
-} python_seen SEC(".maps");
+SEEN_OBJECTS_MAP(python_seen, SEEN_CODES);
 
 LANG_MAPS(python)
 
@@ -163,10 +149,9 @@ static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp,
 	return block;
 }
 
-__global __u64 python_thread_local(struct walk *w, __u32 own)
+__global __u64 python_thread_local(struct python_scratch *s, __u64 tp, __u32 own)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
-	__u64 pair[2] = {}, base = w ? w->tp : 0, at, value = 0;
+	__u64 pair[2] = {}, base = tp, at, value = 0;
 	const struct python_proc *p;
 	struct python_tls *tls;
 
@@ -231,16 +216,15 @@ static long look_at_state(__u32 i, void *data)
 /* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
  * sub-interpreter. Interpreters are listed newest first, and the one that is run has
  * frames in this thread. */
-__global __u64 python_with_frames(struct walk *w)
+__global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 {
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct state_search search = {};
 	__u64 second = 0;
 
 	if (!s)
 		return 0;
 	search.p = &s->proc;
-	search.tp = w->tp;
+	search.tp = tp;
 	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
 		read_word(search.interp, &second) || !second)
 		return 0;
@@ -254,13 +238,13 @@ static __always_inline int thread_state(struct walk *w, struct python_scratch *s
 	const struct python_proc *p = &s->proc;
 	__u64 tp = w->tp, tstate;
 
-	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 0)))
+	if (p->attached.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(s, tp, 0)))
 		return 0;
-	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(w, 1)))
+	if (p->own.kind != PYTHON_TLS_NONE && take_own(s, tp, python_thread_local(s, tp, 1)))
 		return 0;
 	if (p->tstate_current && !read_word(p->tstate_current, &tstate) && take_own(s, tp, tstate))
 		return 0;
-	tstate = python_with_frames(w);
+	tstate = python_with_frames(s, tp);
 	if (!tstate)
 		tstate = p->at.has_tsd ? thread_specific(p, tp) : 0;
 	return take_own(s, tp, tstate) ? 0 : -1;

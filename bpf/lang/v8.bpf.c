@@ -196,9 +196,8 @@ static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
 }
 
 /* 0: the memo still is true. */
-__global int v8_verify(struct walk *w, __u32 k)
+__global int v8_verify(struct v8_scratch *s, __u32 k)
 {
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
 	struct v8_memo *m;
 	__u64 shared = 0;
 
@@ -246,16 +245,16 @@ static long stream_word(__u32 i, void *data)
 }
 
 /* What the instructions at w->lookup lie in, by looking back for its map; 0. */
-__global __u64 v8_stream(struct walk *w)
+__global __u64 v8_stream(struct walk *w, struct v8_scratch *s)
 {
 	struct stream_search c = {};
 	long n;
 
-	if (!w)
+	if (!w || !s)
 		return 0;
-	c.s = scratch_of(w);
+	c.s = s;
 	c.top = w->lookup & ~7ULL;
-	if (!c.s || own_of(w)->budget < CODE_WORDS)
+	if (own_of(w)->budget < CODE_WORDS)
 		return 0;
 	n = bpf_loop(CODE_WORDS, stream_word, &c, 0);
 	own_of(w)->budget -= n < 0 ? 0 : n & (2 * CODE_WORDS - 1);
@@ -265,16 +264,15 @@ __global __u64 v8_stream(struct walk *w)
 /* ---- an unknown code position ---- */
 
 /* 0: it is a JSFunction, and m is of it, but for its code. */
-__global int v8_learn(struct walk *w)
+__global int v8_learn(struct walk *w, struct v8_scratch *s)
 {
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 shared = 0, flags, id;
 	const struct v8_proc *p;
 	struct v8_place *f;
 	struct v8_memo *m;
 	int type;
 
-	if (!s)
+	if (!w || !s)
 		return -1;
 	p = &s->proc;
 	f = &s->place;
@@ -330,30 +328,29 @@ static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 }
 
 /* Fills the memo number place.k. 0 or -1. */
-__global int v8_learn_place(struct walk *w)
+__global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 {
-	struct v8_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 stream, code = 0;
 	struct v8_place *f;
 	struct v8_memo *m;
 
-	if (!s)
+	if (!w || !s)
 		return -1;
 	f = &s->place;
-	stream = f->compiled ? v8_stream(w) : 0;
+	stream = f->compiled ? v8_stream(w, s) : 0;
 	if (f->compiled && f->words >= 0 && !is_optimized(&s->proc, stream)) {
 		f->at = f->words;
 		f->where = f->bytecode;
-		if (!find_memo(s, f) && !v8_verify(w, f->k))
+		if (!find_memo(s, f) && !v8_verify(s, f->k))
 			return 0;
 	}
 	if (f->at >= 0 && instance_type(&s->proc, f->bytecode) != s->proc.bytecode_type) {
 		f->at = -1;
 		f->where = w->lookup;
-		if (!find_memo(s, f) && !v8_verify(w, f->k))
+		if (!find_memo(s, f) && !v8_verify(s, f->k))
 			return 0;
 	}
-	if (v8_learn(w))
+	if (v8_learn(w, s))
 		return -1;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	if (f->compiled && f->at < 0 && m->frame) {
@@ -453,9 +450,9 @@ __global __u64 v8_frame(struct walk *w)
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
 		f->k |= V8_MEMO;
-	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(w, f->k))
+	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(s, f->k))
 		f->k |= V8_MEMO;
-	if ((f->k & V8_MEMO) && v8_learn_place(w)) {
+	if ((f->k & V8_MEMO) && v8_learn_place(w, s)) {
 		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
 			w->cause = UNWIND_MOVED;
 		return 0;
@@ -492,7 +489,7 @@ static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scr
 		if (!is_of(m, s->proc.generation, function, where, offset))
 			return NULL;
 	}
-	if (m->sent < w->store || (m->round != s->round && v8_verify(w, k)))
+	if (m->sent < w->store || (m->round != s->round && v8_verify(s, k)))
 		return NULL;
 	return m;
 }

@@ -42,3 +42,73 @@ static __always_inline void seen_add(struct seen_bucket *b, __u64 id)
 	b->id[1] = b->id[0];
 	b->id[0] = id;
 }
+
+/* ---- what has an id that is not its own ---- */
+
+/* Of an object in a process' memory (its address, the process, what the memory said: hash) the id of 40 bits that
+ * was sent. The other bits of the word repeat some of the hash: what two CPUs write at once is not believed. A
+ * bucket is a cache line. */
+struct seen_object {
+	__u64 hash; /* 0: free */
+	__u64 id;
+};
+
+struct seen_objects {
+	struct seen_object of[SEEN_WAYS];
+};
+
+#define SEEN_ID_BITS 40
+#define SEEN_ID_MASK ((1ULL << SEEN_ID_BITS) - 1)
+
+#define SEEN_OBJECTS_MAP(name, buckets)                \
+	struct {                                       \
+		__uint(type, BPF_MAP_TYPE_ARRAY);      \
+		__uint(map_flags, BPF_F_MMAPABLE);     \
+		__uint(max_entries, (buckets));        \
+		__type(key, __u32);                    \
+		__type(value, struct seen_objects);    \
+	} name SEC(".maps")
+
+static __always_inline __u64 seen_mix(__u64 h, __u64 x)
+{
+	h = (h ^ x) * 0xff51afd7ed558ccdULL;
+	return h ^ (h >> 32);
+}
+
+static __always_inline __u64 seen_hash(__u64 addr, __u32 pid, __u64 cookie)
+{
+	__u64 h = seen_mix(seen_mix(seen_mix(cookie, addr), pid), cookie);
+
+	return h ? h : 1;
+}
+
+/* Buckets are a power of two, and 2^20 at most. NULL as of seen_bucket(). */
+static __always_inline struct seen_objects *seen_objects(void *map, __u32 buckets, __u64 hash)
+{
+	__u32 at = (__u32)(hash >> 4) & (buckets - 1);
+
+	return bpf_map_lookup_elem(map, &at);
+}
+
+static __always_inline __u64 seen_word(__u64 hash, __u64 id)
+{
+	return (hash ^ hash >> 20) << SEEN_ID_BITS | (id & SEEN_ID_MASK);
+}
+
+/* 0: none. */
+static __always_inline __u64 seen_id(const struct seen_objects *b, __u64 hash)
+{
+	for (int i = 0; b && i < SEEN_WAYS; i++)
+		if (b->of[i].hash == hash && seen_word(hash, b->of[i].id) == b->of[i].id)
+			return b->of[i].id & SEEN_ID_MASK;
+	return 0;
+}
+
+static __always_inline void seen_add_id(struct seen_objects *b, __u64 hash, __u64 id)
+{
+	if (!b)
+		return;
+	for (int i = SEEN_WAYS - 1; i > 0; i--)
+		b->of[i] = b->of[i - 1];
+	b->of[0] = (struct seen_object){ hash, seen_word(hash, id) };
+}

@@ -128,10 +128,10 @@ static __always_inline int compiled_rule(struct walk *w)
 	return 0;
 }
 
+/* 0, or enum unwind_end + 1. */
 static __always_inline int find_rule(struct walk *w)
 {
 	__u64 vaddr = w->lookup - w->map.bias, *e, v;
-	int err;
 
 	w->rule = 0;
 	if (w->map.flags & MAPPING_ANON)
@@ -145,24 +145,25 @@ static __always_inline int find_rule(struct walk *w)
 		w->in_loop = v & CACHE_IN_LOOP;
 		return 0;
 	}
-	err = walk_rule(w);
-	return err ? walk_unknown(w, err - 1) : 0;
+	return walk_rule(w);
 }
 
 /* Where the frame is: mapping and rule. */
 static __always_inline int locate(struct walk *w)
 {
-	int err;
+	int err = 0;
 
 	w->in_loop = 0;
 	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
-	if (w->lookup - w->map.start < w->map.end - w->map.start)
-		return find_rule(w);
-	/* The trampoline begins its page, so what is looked up lies before it. */
-	if (!(w->pc & (PAGE - 1)))
-		walk_uretprobe(w);
-	err = walk_mapping(w);
-	return err ? walk_unknown(w, err - 1) : find_rule(w);
+	if (w->lookup - w->map.start >= w->map.end - w->map.start) {
+		/* The trampoline begins its page, so what is looked up lies before it. */
+		if (!(w->pc & (PAGE - 1)))
+			walk_uretprobe(w);
+		err = walk_mapping(w);
+	}
+	if (!err)
+		err = find_rule(w);
+	return err ? walk_unknown(w, err - 1) : 0;
 }
 
 /* A signal trampoline is exact: its first byte is returned to, but not from a call. */
