@@ -638,47 +638,43 @@ static void gen_all(struct gen *g)
 
 /* ---- out ---------------------------------------------------------------- */
 
-static size_t add_unwinder(struct bpf_blob *blobs, bool no_loops)
-{
-	size_t n = 0;
-
 #define BLOB(name) (struct bpf_blob){#name, bpf_obj_##name, bpf_obj_##name##_size}
-	blobs[n++] = no_loops ? BLOB(unwind_noloop) : BLOB(unwind);
-#define L(id, stem, builtin, kind, name) blobs[n++] = no_loops ? BLOB(stem##_noloop) : BLOB(stem);
-#include "bpf/languages.def"
-#undef L
-#undef BLOB
-	return n;
+
+static struct bpf_blob base_blob(const struct gen *g)
+{
+	if (!g->img->unwinder)
+		return BLOB(base);
+	return g->opt->no_loops ? BLOB(stacks_noloop) : BLOB(stacks);
 }
 
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
-	struct bpf_blob blobs[12 + FRAME_LANGS];
+	const struct image *img = g->img;
+	struct bpf_blob blobs[12];
 	size_t n = 0;
 
-	blobs[n++] = (struct bpf_blob){"maps", bpf_obj_maps, bpf_obj_maps_size};
-	blobs[n++] = (struct bpf_blob){"lib", bpf_obj_lib, bpf_obj_lib_size};
+	blobs[n++] = base_blob(g);
 	if (g->opt->counts)
-		blobs[n++] = (struct bpf_blob){"events", bpf_obj_events, bpf_obj_events_size};
+		blobs[n++] = BLOB(events);
 	if (g->opt->pid_tree)
-		blobs[n++] = (struct bpf_blob){"tree", bpf_obj_tree, bpf_obj_tree_size};
-	if (g->img->kernel_stacks || g->img->grows)
-		blobs[n++] = (struct bpf_blob){"kstack", bpf_obj_kstack, bpf_obj_kstack_size};
-	if (g->img->paths)
-		blobs[n++] = (struct bpf_blob){"path", bpf_obj_path, bpf_obj_path_size};
-	if (g->img->tasks)
-		blobs[n++] = (struct bpf_blob){"task", bpf_obj_task, bpf_obj_task_size};
-	if (g->img->problems || g->img->grows)
-		blobs[n++] = (struct bpf_blob){"problem", bpf_obj_problem, bpf_obj_problem_size};
-	if (g->img->handover || g->img->grows)
-		blobs[n++] = (struct bpf_blob){"handover", bpf_obj_handover, bpf_obj_handover_size};
-	if (g->img->grows)
-		blobs[n++] = (struct bpf_blob){"walker", bpf_obj_walker, bpf_obj_walker_size};
-	if (g->img->unwinder)
-		n += add_unwinder(blobs + n, g->opt->no_loops);
+		blobs[n++] = BLOB(tree);
+	if (img->kernel_stacks || img->grows)
+		blobs[n++] = BLOB(kstack);
+	if (img->paths)
+		blobs[n++] = BLOB(path);
+	if (img->tasks)
+		blobs[n++] = BLOB(task);
+	if (img->problems || img->grows)
+		blobs[n++] = BLOB(problem);
+	if (img->handover || img->grows)
+		blobs[n++] = BLOB(handover);
+	if (img->grows)
+		blobs[n++] = BLOB(walker);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
 	return link_bpf(blobs, n, ret, ret_size);
 }
+
+#undef BLOB
 
 /* A jump spans at most 32,767 instructions, and a program's first jump goes to its end. */
 enum { FUNCTION_MAX = 32000, UNOPTIMIZED_MAX = 3 * FUNCTION_MAX };
@@ -723,6 +719,7 @@ static bool finish(struct gen *g)
 		return false;
 	if (g->opt->dump_llvm)
 		ir_dump(g->ir, g->opt->dump_llvm);
+	drop_lines(elf);
 	if (link_image(g, elf, size, &linked, &linked_size))
 		return false;
 	if (g->walks_all || g->img->grows)

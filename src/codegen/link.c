@@ -4,6 +4,7 @@
 #include "link.h"
 
 #include <bpf/libbpf.h>
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -62,6 +63,20 @@ static int read_all(int fd, void **ret, size_t *ret_size)
 	*ret_size = st.st_size;
 	*ret = TAKE(buf);
 	return 0;
+}
+
+/* struct btf_ext_header: Linux tools/lib/bpf/libbpf_internal.h */
+enum { LINE_INFO_LEN = 20 };
+
+void drop_lines(void *elf)
+{
+	const Elf64_Ehdr *h = elf;
+	const Elf64_Shdr *s = (const void *)((char *)elf + h->e_shoff);
+	const char *names = (char *)elf + s[h->e_shstrndx].sh_offset;
+
+	for (unsigned i = 0; i < h->e_shnum; i++)
+		if (!strcmp(names + s[i].sh_name, ".BTF.ext"))
+			memset((char *)elf + s[i].sh_offset + LINE_INFO_LEN, 0, sizeof(uint32_t));
 }
 
 int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size)

@@ -47,18 +47,10 @@ static struct bpf_object *link_and_open(bool noloop)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	l = bpf_linker__new(path, NULL);
 	add(l, bpf_obj_main, bpf_obj_main_size);
-	add(l, bpf_obj_maps, bpf_obj_maps_size);
 	if (noloop)
-		add(l, bpf_obj_unwind_noloop, bpf_obj_unwind_noloop_size);
+		add(l, bpf_obj_stacks_noloop, bpf_obj_stacks_noloop_size);
 	else
-		add(l, bpf_obj_unwind, bpf_obj_unwind_size);
-#define L(id, stem, builtin, kind, name)                                                 \
-	if (noloop)                                                                      \
-		add(l, bpf_obj_##stem##_noloop, bpf_obj_##stem##_noloop_size);           \
-	else                                                                             \
-		add(l, bpf_obj_##stem, bpf_obj_##stem##_size);
-#include "bpf/languages.def"
-#undef L
+		add(l, bpf_obj_stacks, bpf_obj_stacks_size);
 	if (bpf_linker__finalize(l))
 		abort();
 	bpf_linker__free(l);
