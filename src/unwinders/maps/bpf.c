@@ -55,6 +55,12 @@ struct chunk_entry {
 	struct mapping_chunk value;
 };
 
+/* A table's memory in the kernel, mapped. */
+struct filled {
+	void *at;
+	size_t bytes;
+};
+
 /* Tables to be given back. */
 struct drops {
 	uint32_t file[DROPS_MAX];
@@ -81,6 +87,7 @@ struct maps_bpf {
 	struct drops dropping;      /* ..by the thread */
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 	VEC(struct chunk_entry) chunks;  /* until the first flush */
+	VEC(struct filled) filled;       /* likewise */
 	bool gathers;
 
 	struct slots slots[SLOT_SIZES];
@@ -199,7 +206,9 @@ void unwinders_narrow(struct bpf_object *obj, uint32_t languages)
 
 /* ---- tables' maps ---- */
 
-static int fill_table(int fd, const void *table, size_t size)
+/* At the start it stays mapped until the first flush: as long as other threads are in the kernel, each munmap()
+ * waits for their CPUs. */
+static int fill_table(struct maps_bpf *s, int fd, const void *table, size_t size)
 {
 	size_t bytes = (size + 4095) & ~4095UL;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -207,8 +216,18 @@ static int fill_table(int fd, const void *table, size_t size)
 	if (p == MAP_FAILED)
 		return -errno;
 	memcpy(p, table, size);
-	munmap(p, bytes);
+	if (s->gathers)
+		vec_push(&s->filled, (struct filled){ p, bytes });
+	else
+		munmap(p, bytes);
 	return 0;
+}
+
+static void unmap_filled(struct maps_bpf *s)
+{
+	for (size_t i = 0; i < s->filled.len; i++)
+		munmap(s->filled.data[i].at, s->filled.data[i].bytes);
+	vec_done(&s->filled);
 }
 
 static int make_table(size_t size)
@@ -405,6 +424,7 @@ static int maps_flush(struct walk_maps *maps)
 	for (size_t i = 0; i < s->chunks.len && !err; i++)
 		err = set_or_delete(s->mappings, &s->chunks.data[i].key, &s->chunks.data[i].value);
 	vec_done(&s->chunks);
+	unmap_filled(s);
 	s->gathers = false;
 	return err;
 }
@@ -442,12 +462,12 @@ static int set_table(struct walk_maps *maps, uint32_t file, const void *table, s
 	if (file == s->taken.file) {
 		fd = s->taken.fd;
 		s->taken = (struct slot){};
-		return fill_table(fd, table, size);
+		return fill_table(s, fd, table, size);
 	}
 	fd = make_table(size);
 	if (fd < 0)
 		return fd;
-	err = fill_table(fd, table, size);
+	err = fill_table(s, fd, table, size);
 	if (err)
 		return err;
 	s->file[s->pending] = file;

@@ -26,7 +26,7 @@
 #include "unwinders/lang.h"
 
 #define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
-#define CACHE_VERSION 5 /* of how tables are made, beside TABLE_VERSION */
+#define CACHE_VERSION 6 /* of how tables are made, beside TABLE_VERSION */
 
 #define USED_SECONDS 600     /* a file's time of last use is this exact */
 #define TEMPORARY_SECONDS 60 /* a file that is not renamed by then is a dead run's */
@@ -57,20 +57,25 @@ static uint64_t word(const uint8_t *data, size_t i)
 	return w;
 }
 
-/* The bytes behind the last whole word do not count. */
+enum { LANES = 8 };
+
+/* The bytes behind the last whole word do not count. In lanes: a multiplication's latency is the cost. */
 static uint64_t checksum(const void *data, size_t size)
 {
 	const uint8_t *w = data;
-	uint64_t a = STACK_HASH_SEED, b = ~STACK_HASH_SEED;
+	size_t n = size / 8, i = 0;
+	uint64_t lane[LANES], sum = size;
 
-	/* Two lanes: a multiplication's latency is the cost. */
-	for (size_t i = 0; i + 1 < size / 8; i += 2) {
-		a = STACK_HASH(a, word(w, i));
-		b = STACK_HASH(b, word(w, i + 1));
-	}
-	if (size / 8 % 2)
-		a = STACK_HASH(a, word(w, size / 8 - 1));
-	return STACK_HASH(a, b) ^ size;
+	for (int k = 0; k < LANES; k++)
+		lane[k] = STACK_HASH_SEED + k;
+	for (; i + LANES <= n; i += LANES)
+		for (int k = 0; k < LANES; k++)
+			lane[k] = STACK_HASH(lane[k], word(w, i + k));
+	for (; i < n; i++)
+		lane[0] = STACK_HASH(lane[0], word(w, i));
+	for (int k = 0; k < LANES; k++)
+		sum = STACK_HASH(sum, lane[k]);
+	return sum;
 }
 
 /* The search table of the FDEs: where each function begins and its rules lie. Builds of a program
@@ -125,7 +130,7 @@ static int map_file(int dir, const char *name, struct head **ret, size_t *ret_si
 		return fd < 0 ? fd : -errno;
 	if (st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head))
 		return -EINVAL;
-	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0); /* all of it is read */
 	if (map == MAP_FAILED)
 		return -errno;
 	if (time(NULL) - st.st_mtime > USED_SECONDS)
