@@ -9,15 +9,18 @@
 #include <stddef.h>
 
 #include "python.h"
+#include "target/elf.h"
 #include "unwinders/lang.h"
 #include "unwinders/native/fragments.h"
 
 static int table(struct elf *e, struct table_header *hdr)
 {
 	static const char *const names[] = {"_PyEval_EvalFrameDefault", NULL};
+	struct elf_symbol loop;
 	int err;
 
-	if (!python_version(e))
+	/* The symbol first: the version may be in the text of all constants. */
+	if (!elf_symbol_named(e, names[0], &loop) || !python_version(e))
 		return -ENOENT;
 	err = fragments_load(e, names, hdr);
 	if (!err)

@@ -157,9 +157,8 @@ static bool has_v8(struct elf *e)
 	uint64_t start;
 	uint32_t size;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (elf_symbol_named(e, names[i], &sym))
-			return true;
+	if (elf_symbols_starting(e, names, ARRAY_SIZE(names), &sym, 1))
+		return true;
 	return elf_section(e, ".rodata", &s) && s.size >= V8_RODATA_MIN && has_builtins_names(e) &&
 		builtins_by_gap(e, &start, &size);
 }
