@@ -134,8 +134,7 @@ __global int python_outer(struct walk *w)
 		s->main_pid = w->pid;
 		return -1;
 	}
-	bpf_loop(STATES_MAX, look_at_state, &search, 0);
-	return take_own(s, w->tp, search.found) ? take_list(w, s) : -1;
+	return take_own(s, w->tp, find_state(&search)) ? take_list(w, s) : -1;
 }
 
 /* ---- code objects ---- */

@@ -196,6 +196,15 @@ struct state_search {
 	__u64 tp, interp, tstate, found;
 };
 
+/* On to the states of the next interpreter. 0 or -1. */
+static __always_inline int next_interpreter(struct state_search *s)
+{
+	const struct python_layout *at = &s->p->at;
+
+	return !s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
+		       read_word(s->interp + at->interp_next, &s->interp) ? -1 : 0;
+}
+
 static long look_at_state(__u32 i, void *data)
 {
 	struct state_search *s = data;
@@ -207,10 +216,16 @@ static long look_at_state(__u32 i, void *data)
 	}
 	if (s->tstate)
 		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
-	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
-		read_word(s->interp + at->interp_next, &s->interp))
-		return 1;
-	return 0;
+	return !!next_interpreter(s);
+}
+
+/* A state of this thread that has frames, from search.interp on; 0. The first interpreter is looked at before the
+ * loop: up to Linux 6.6 the verifier sees one round alone, and would remove what a state of 0 does not do. */
+static __always_inline __u64 find_state(struct state_search *s)
+{
+	if (!next_interpreter(s))
+		bpf_loop(STATES_MAX, look_at_state, s, 0);
+	return s->found;
 }
 
 /* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
@@ -228,8 +243,7 @@ __global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
 		read_word(search.interp, &second) || !second)
 		return 0;
-	bpf_loop(STATES_MAX, look_at_state, &search, 0);
-	return search.found;
+	return find_state(&search);
 }
 
 /* It is in s->code then; 0 or -1. */
