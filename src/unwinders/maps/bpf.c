@@ -554,6 +554,7 @@ static void maps_free(struct walk_maps *maps)
 	close_slots(s->slots);
 	vec_done(&s->entries);
 	vec_done(&s->chunks);
+	unmap_filled(s);
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		closep(map_fd(s, i));
 	closep(&s->empty);
