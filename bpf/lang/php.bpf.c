@@ -322,21 +322,32 @@ __global __u64 php_cookie(struct php_scratch *s)
 	return seen_mix(h, code_load(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
 
+/* Functions of their own: the verifier looks at them once. */
+__global __u64 php_known_id(__u64 hash)
+{
+	return seen_id(seen_objects(&php_seen, SEEN_FUNCTIONS, hash), hash);
+}
+
+__global int php_add_id(__u64 hash, __u64 id)
+{
+	seen_add_id(seen_objects(&php_seen, SEEN_FUNCTIONS, hash), hash, id);
+	return 0;
+}
+
 /* What php_seen says, or first sight. *seen: the id is for good. */
 static __always_inline __u64 find_code(struct walk *w, struct php_scratch *s, __u64 addr,
 	__u64 cookie, int readable, int *seen)
 {
 	__u64 hash = seen_hash(addr, w->pid, cookie), id;
-	struct seen_objects *known = seen_objects(&php_seen, SEEN_FUNCTIONS, hash);
 
-	id = readable ? seen_id(known, hash) : 0;
+	id = readable ? php_known_id(hash) : 0;
 	if (id) {
 		*seen = 1;
 		return id;
 	}
 	id = first_sight(w, s, addr, cookie, readable, seen);
 	if (*seen)
-		seen_add_id(known, hash, id);
+		php_add_id(hash, id);
 	return id;
 }
 

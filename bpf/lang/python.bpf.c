@@ -293,21 +293,32 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 	return seen_mix(h, name);
 }
 
+/* Functions of their own: the verifier looks at them once. */
+__global __u64 python_known_id(__u64 hash)
+{
+	return seen_id(seen_objects(&python_seen, SEEN_CODES, hash), hash);
+}
+
+__global int python_add_id(__u64 hash, __u64 id)
+{
+	seen_add_id(seen_objects(&python_seen, SEEN_CODES, hash), hash, id);
+	return 0;
+}
+
 /* What python_seen says, or first sight. *seen: the id is for good. */
 static __always_inline __u64 find_code(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
 	__u64 hash = seen_hash(addr, w->pid, cookie), id;
-	struct seen_objects *known = seen_objects(&python_seen, SEEN_CODES, hash);
 
-	id = readable ? seen_id(known, hash) : 0;
+	id = readable ? python_known_id(hash) : 0;
 	if (id) {
 		*seen = 1;
 		return id;
 	}
 	id = first_sight(w, s, addr, cookie, readable, seen);
 	if (*seen)
-		seen_add_id(known, hash, id);
+		python_add_id(hash, id);
 	return id;
 }
 

@@ -95,13 +95,21 @@ static __always_inline __u64 seen_word(__u64 hash, __u64 id)
 	return (hash ^ hash >> 20) << SEEN_ID_BITS | (id & SEEN_ID_MASK);
 }
 
-/* 0: none. */
+/* 0: none. Without branches: the verifier would follow each way to the end. */
 static __always_inline __u64 seen_id(const struct seen_objects *b, __u64 hash)
 {
-	for (int i = 0; b && i < SEEN_WAYS; i++)
-		if (b->of[i].hash == hash && seen_word(hash, b->of[i].id) == b->of[i].id)
-			return b->of[i].id & SEEN_ID_MASK;
-	return 0;
+	__u64 id = 0;
+
+	if (!b)
+		return 0;
+	for (int i = SEEN_WAYS - 1; i >= 0; i--) {
+		__u64 word = b->of[i].id, other = (b->of[i].hash ^ hash) | (seen_word(hash, word) ^ word);
+
+		other = ((other | -other) >> 63) - 1; /* all ones: it is this one */
+		FORGET(other);
+		id = (id & ~other) | (word & other);
+	}
+	return id & SEEN_ID_MASK;
 }
 
 static __always_inline void seen_add_id(struct seen_objects *b, __u64 hash, __u64 id)
