@@ -196,15 +196,6 @@ struct state_search {
 	__u64 tp, interp, tstate, found;
 };
 
-/* On to the states of the next interpreter. 0 or -1. */
-static __always_inline int next_interpreter(struct state_search *s)
-{
-	const struct python_layout *at = &s->p->at;
-
-	return !s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
-		       read_word(s->interp + at->interp_next, &s->interp) ? -1 : 0;
-}
-
 static long look_at_state(__u32 i, void *data)
 {
 	struct state_search *s = data;
@@ -216,15 +207,20 @@ static long look_at_state(__u32 i, void *data)
 	}
 	if (s->tstate)
 		return !!read_word(s->tstate + at->tstate_next, &s->tstate);
-	return !!next_interpreter(s);
+	if (!s->interp || read_word(s->interp + at->interp_threads, &s->tstate) ||
+		read_word(s->interp + at->interp_next, &s->interp))
+		return 1;
+	return 0;
 }
 
-/* A state of this thread that has frames, from search.interp on; 0. The first interpreter is looked at before the
- * loop: up to Linux 6.6 the verifier sees one round alone, and would remove what a state of 0 does not do. */
+/* A state of this thread that has frames, from search.interp on; 0. Up to Linux 6.6 the verifier sees one round of
+ * the loop alone, and would remove what a state of 0 does not do: a helper writes that 0, so that it is not known. */
 static __always_inline __u64 find_state(struct state_search *s)
 {
-	if (!next_interpreter(s))
-		bpf_loop(STATES_MAX, look_at_state, s, 0);
+	__u64 none = 0;
+
+	bpf_probe_read_kernel(&s->tstate, sizeof(none), &none);
+	bpf_loop(STATES_MAX, look_at_state, s, 0);
 	return s->found;
 }
 
