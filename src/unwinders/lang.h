@@ -106,6 +106,11 @@ struct lang {
 /* By enum frame_lang; [FRAME_LANG_NATIVE] is NULL. */
 extern const struct lang *const langs[FRAME_LANGS];
 
+/* For open(): what find() says of the file (0 or -errno), of size bytes, a multiple of 8; kept in the cache for later
+ * runs. */
+int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
+	size_t size);
+
 static inline enum lang_kind lang_kind(unsigned lang)
 {
 	return LANGS_LIST >> lang & 1 ? LANG_LIST : LANGS_NATIVE >> lang & 1 ? LANG_NATIVE : LANG_FRAME;

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* langs.c - the languages, from their list. */
+/* langs.c - the languages, from their list; and what they have in common. */
 #include "lang.h"
+
+#include <errno.h>
+
+#include "unwinders/native/cache.h"
 
 const struct lang *const langs[FRAME_LANGS] = {
 #define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = &lang_##stem,
 #include "bpf/languages.def"
 #undef L
 };
+
+int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
+	size_t size)
+{
+	int err = f->dir < 0 ? -ENOENT : cache_load_note(f->dir, f->key, l->name, ret, size);
+
+	if (!err)
+		return 0;
+	err = find(f->elf, ret);
+	if (!err && f->dir >= 0)
+		cache_store_note(f->dir, f->key, l->name, ret, size);
+	return err;
+}

@@ -21,10 +21,15 @@ static int table(struct elf *e, struct table_header *hdr)
 	return err;
 }
 
+static int find(struct elf *e, void *ret)
+{
+	return php_open(e, ret);
+}
+
 static int open_file(const struct lang_file *f, void **ret)
 {
 	struct php_proc *own = malloc(sizeof(*own));
-	int err = own ? php_open(f->elf, own) : -ENOMEM;
+	int err = own ? lang_note(f, &lang_php, find, own, sizeof(*own)) : -ENOMEM;
 
 	if (err)
 		free(own);

@@ -7,6 +7,7 @@
  * only begins, but it stays on the stack, one for each activation: all that is asked. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "python.h"
 #include "target/elf.h"
@@ -28,9 +29,30 @@ static int table(struct elf *e, struct table_header *hdr)
 	return err;
 }
 
+static int find(struct elf *e, void *ret)
+{
+	return python_open(e, ret);
+}
+
+static int open_file(const struct lang_file *f, void **ret)
+{
+	struct python_proc *own = malloc(sizeof(*own));
+	int err = own ? lang_note(f, &lang_python, find, own, sizeof(*own)) : -ENOMEM;
+
+	if (err)
+		free(own);
+	else
+		*ret = own;
+	return err;
+}
+
 static int attach(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc)
 {
-	return is_first ? python_attach(f->elf, m ? m->bias : 0, proc) : 0;
+	if (!f->opened)
+		return -ENOENT;
+	if (is_first)
+		python_attach(f->opened, m ? m->bias : 0, proc);
+	return 0;
 }
 
 static bool libc(struct elf *libc, void *proc)
@@ -72,9 +94,11 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_python = {
 	.name = "python",
-	.version = 3,
+	.version = 4,
 	.proc_size = sizeof(struct python_proc),
 	.table = table,
+	.open = open_file,
+	.close = free,
 	.attach = attach,
 	.libc = libc,
 	.names_new = names_new,

@@ -223,16 +223,14 @@ bool python_libc(struct elf *libc, struct python_layout *at)
 	return true;
 }
 
-/* From 3.12 on; the address of what the code names moves with the file. */
-static void set_tls(struct elf *e, uint64_t bias, const char *const *functions, struct python_tls *ret)
+/* From 3.12 on. */
+static void set_tls(struct elf *e, const char *const *functions, struct python_tls *ret)
 {
 	while (*functions && !python_tls(e, *functions, ret))
 		functions++;
-	if (ret->kind > PYTHON_TLS_OFFSET)
-		ret->at += bias;
 }
 
-static void set_thread_state(struct elf *e, uint64_t bias, unsigned version, struct python_proc *p)
+static void set_thread_state(struct elf *e, unsigned version, struct python_proc *p)
 {
 	static const char *const attached[] = { "_PyThreadState_GetCurrent", "PyThreadState_GetUnchecked",
 		"_PyThreadState_UncheckedGet", NULL };
@@ -240,11 +238,11 @@ static void set_thread_state(struct elf *e, uint64_t bias, unsigned version, str
 	uint64_t key;
 
 	if (version >= V(3, 12))
-		set_tls(e, bias, attached, &p->attached);
+		set_tls(e, attached, &p->attached);
 	if (version >= V(3, 15))
-		set_tls(e, bias, own, &p->own);
+		set_tls(e, own, &p->own);
 	if (version == V(3, 6) && python_tss_key(e, own[0], &key)) {
-		p->tss_key = key + bias;
+		p->tss_key = key;
 		p->at.tss_bare = 1;
 	}
 }
@@ -273,7 +271,7 @@ static int set_layout(struct elf *e, uint64_t runtime, unsigned version, const s
 	return err < 0 && version != row->version ? -ENOTSUP : 0;
 }
 
-int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret)
+int python_open(struct elf *e, struct python_proc *ret)
 {
 	unsigned version = python_version(e);
 	const struct python_row *row = find_row(version);
@@ -292,16 +290,28 @@ int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret)
 	if (err)
 		return err;
 	if (elf_symbol_named(e, "_PyThreadState_Current", &sym))
-		ret->tstate_current = sym.vaddr + bias;
+		ret->tstate_current = sym.vaddr;
 	if (row->tstate_current)
-		ret->tstate_current = runtime + bias + row->tstate_current;
+		ret->tstate_current = runtime + row->tstate_current;
 	if (row->tss_key)
-		ret->tss_key = runtime + bias + row->tss_key;
+		ret->tss_key = runtime + row->tss_key;
 	if (row->interpreters)
-		ret->interpreters = runtime + bias + row->interpreters;
+		ret->interpreters = runtime + row->interpreters;
 	if (elf_symbol_named(e, "PyCode_Type", &sym))
-		ret->code_type = sym.vaddr + bias;
+		ret->code_type = sym.vaddr;
 	set_libc(&ret->at, elf_machine(e), uses_musl(e));
-	set_thread_state(e, bias, version, ret);
+	set_thread_state(e, version, ret);
 	return 0;
+}
+
+void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret)
+{
+	__u64 *const addresses[] = { &ret->tstate_current, &ret->tss_key, &ret->interpreters, &ret->code_type };
+	struct python_tls *const tls[] = { &ret->attached, &ret->own };
+
+	*ret = *file;
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
+		*addresses[i] += *addresses[i] ? bias : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(tls); i++)
+		tls[i]->at += tls[i]->kind > PYTHON_TLS_OFFSET ? bias : 0;
 }

@@ -14,9 +14,11 @@ struct elf;
 struct frame_name;
 struct python_codes;
 
-/* Where CPython is in a process that has mapped e at bias. 0 or -errno: -ENOTSUP: a
- * version nobody has described. */
-int python_attach(struct elf *e, uint64_t bias, struct python_proc *ret);
+/* Where CPython is, by the file's own addresses. 0 or -errno: -ENOTSUP: a version nobody has
+ * described. */
+int python_open(struct elf *e, struct python_proc *ret);
+/* The same in a process that has mapped the file at bias. */
+void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret);
 /* Where the C library keeps a thread's specific values, by its symbols for debuggers: glibc's
  * struct pthread grows with its versions, and on arm64 lies below the thread pointer. false:
  * it is not glibc, or has no such symbols. */

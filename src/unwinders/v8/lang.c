@@ -10,7 +10,7 @@
 static int open_layout(const struct lang_file *f, void **ret)
 {
 	struct v8_layout *l = calloc(1, sizeof(*l));
-	int err = l ? v8_layout(f->dir, f->elf, f->key, l) : -ENOMEM;
+	int err = l ? v8_layout(f, l) : -ENOMEM;
 
 	if (err) {
 		free(l);

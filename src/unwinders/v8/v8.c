@@ -14,7 +14,6 @@
 #include "base/owner.h"
 #include "target/elf.h"
 #include "unwinders/lang.h"
-#include "unwinders/native/cache.h"
 #include "unwinders/native/cfi.h"
 #include "unwinders/native/ehframe.h"
 
@@ -381,8 +380,9 @@ static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 	}
 }
 
-static int read_layout(struct elf *e, struct v8_layout *ret)
+static int read_layout(struct elf *e, void *layout)
 {
+	struct v8_layout *ret = layout;
 	const struct elf_symbol *epoch;
 	const struct v8_row *row;
 	struct constants all, *c = &all;
@@ -410,17 +410,12 @@ static int read_layout(struct elf *e, struct v8_layout *ret)
 	return 0;
 }
 
-int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret)
+int v8_layout(const struct lang_file *f, struct v8_layout *ret)
 {
-	int err = dir < 0 ? -ENOENT : cache_load_note(dir, key, lang_v8.name, ret, sizeof(*ret));
+	int err = lang_note(f, &lang_v8, read_layout, ret, sizeof(*ret));
 
-	if (err) {
-		err = read_layout(e, ret);
-		if (err)
-			return err;
-		if (dir >= 0)
-			cache_store_note(dir, key, lang_v8.name, ret, sizeof(*ret));
-	}
-	ret->bytecode_sizes = ret->sizes_at ? elf_at(e, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
+	if (err)
+		return err;
+	ret->bytecode_sizes = ret->sizes_at ? elf_at(f->elf, ret->sizes_at, 3ull * ret->bytecodes) : NULL;
 	return 0;
 }

@@ -12,6 +12,7 @@
 struct eh_rows;
 struct elf;
 struct frame_name;
+struct lang_file;
 struct str;
 struct v8_codes;
 
@@ -91,10 +92,8 @@ extern const char *const v8_symbols[];
 /* Rules of the embedded builtins, and none behind them. */
 void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
-/* 0 or -errno. Looking for symbols takes 10 ms, so it is kept in dir (-1: nowhere); fd: see
- * cache_key(). */
-struct cache_key;
-int v8_layout(int dir, struct elf *e, const struct cache_key *key, struct v8_layout *ret);
+/* 0 or -errno. Looking for symbols takes 10 ms, so it is kept as a note. */
+int v8_layout(const struct lang_file *f, struct v8_layout *ret);
 
 /* ---- objects of a process: all that is read is untrusted ---- */
 

@@ -75,7 +75,7 @@ static uint32_t file_of(struct target *t, struct test_process *p, const struct p
 	if (f->elf && ((const struct table_header *)f->table.data)->flags & TABLE_LANG(FRAME_LANG_JS)) {
 		struct v8_layout layout;
 
-		if (v8_layout(-1, f->elf, NULL, &layout))
+		if (v8_layout(&(struct lang_file){.elf = f->elf, .dir = -1}, &layout))
 			abort();
 		p->v8 = layout.proc;
 		p->v8.generation = 1;
