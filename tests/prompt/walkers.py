@@ -66,10 +66,10 @@ def frames(text):
 
 
 def known(run):
-    """The frames that run() prints. On a busy machine a mark is right: the first event may come before the process is
-    read; then it is run again."""
-    for _ in range(5):
-        seen = frames(run())
+    """The frames that run(EARLIER) prints. On a busy machine a mark is right: the first event may come before the process
+    is read; then it is run again, at last behind a line that has all processes read."""
+    for earlier in [], [], [], [], [('interval:s:1000 { print(ustack) }', 5)]:
+        seen = frames(run(earlier))
         if seen and not any('not known yet' in line for line in seen):
             break
     return seen
@@ -78,8 +78,8 @@ def known(run):
 def same(cases, pid):
     for script in ASKED:
         script = script.replace('PID', str(pid)).replace('110', '173' if os.uname().machine == 'aarch64' else '110')
-        alone = known(lambda: subprocess.run([STRATA, '-q', '-e', script], capture_output=True, text=True, timeout=60).stdout)
-        typed = known(lambda: prompt((script, 'has called exit()')))
+        alone = known(lambda _: subprocess.run([STRATA, '-q', '-e', script], capture_output=True, text=True, timeout=60).stdout)
+        typed = known(lambda earlier: prompt(*earlier, (script, 'has called exit()')))
         cases.check(alone and typed[-len(alone):] == alone, f'{len(alone)} lines: {script}', typed, 'alone:', alone)
 
 
