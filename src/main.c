@@ -595,6 +595,7 @@ static int run(struct main *m)
 		.pid = m->traced.pid,
 		.child = m->traced.child.pid ? &m->traced.child : NULL,
 		.quiet = log_level < 0,
+		.is_last = true,
 		.dry_run = m->dry_run,
 		.mode = m->mode,
 		.warn_reads = m->warn_reads,
@@ -606,7 +607,6 @@ static int run(struct main *m)
 	int r, code;
 
 	opt.pack = output_pack(opt.output, m->output);
-
 	if (!compile_script(m))
 		return m->compile.helps ? 0 : 1;
 	if (!m->compile.image)

@@ -163,7 +163,7 @@ static int open_session(struct prompt *p)
 	p->opt.session.stream = p->stream;
 	p->opt.session.settings = &p->settings;
 	p->opt.session.grows = true;
-	p->opt.session.is_prompt = true;
+	p->opt.session.is_prompt = p->opt.session.is_last = true;
 	p->lines.opt = &p->opt;
 	r = session_open(p->opt.target, &p->opt.session, &p->session);
 	p->lines.session = p->session;

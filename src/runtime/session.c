@@ -725,7 +725,10 @@ void session_close(struct session *s)
 	follow_close(s->follow);
 	pace_close(&s->pace);
 	ring_buffer__free(s->ring);
-	unwinders_free(s->unwinders);
+	if (s->opt.is_last)
+		unwinders_leave(s->unwinders);
+	else
+		unwinders_free(s->unwinders);
 	if (s->load.maps)
 		s->load.maps->free(s->load.maps);
 	walkers_done(&s->walkers);

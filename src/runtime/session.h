@@ -33,6 +33,7 @@ struct session_options {
 	enum script_mode mode; /* tests and benchmarks run instead of probes */
 	bool dry_run;         /* load, attach nothing */
 	bool is_prompt;       /* Ctrl-C is not for the session; what an image attaches is not reported */
+	bool is_last;         /* the process ends when it is closed */
 	bool grows;           /* images may follow the first; the session does not end where no image
 			       * has probes */
 	const struct libraries *libraries; /* --hide, --only; NULL: all frames are shown */

@@ -109,6 +109,12 @@ void unwinders_free(struct unwinders *u)
 	free(u);
 }
 
+void unwinders_leave(struct unwinders *u)
+{
+	if (u)
+		files_trim_cache(u->files);
+}
+
 static int open_of_process(void *arg, int pid, const char *path)
 {
 	return proc_open_file(arg, pid, path);

@@ -94,12 +94,17 @@ static void close_file(struct file *f)
 	f->elf = NULL;
 }
 
+void files_trim_cache(const struct files *fs)
+{
+	if (fs->stored && fs->cache_limit)
+		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+}
+
 void files_free(struct files *fs)
 {
 	if (!fs)
 		return;
-	if (fs->stored && fs->cache_limit)
-		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
+	files_trim_cache(fs);
 	for (size_t i = 1; i < fs->files.len; i++)
 		if (fs->files.data[i])
 			close_file(fs->files.data[i]);

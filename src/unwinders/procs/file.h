@@ -48,6 +48,8 @@ struct file {
 
 struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
+/* A part of that: where tables were stored. */
+void files_trim_cache(const struct files *fs);
 
 /* The file of a mapping of pid, which is opened when it was not seen before; NULL
  * when it cannot be had. */
