@@ -111,6 +111,9 @@ extern const struct lang *const langs[FRAME_LANGS];
 int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
 	size_t size);
 
+/* The same of a struct STEM_proc with the file's own addresses, which *ret is then; to be free()d. */
+int lang_open_proc(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void **ret);
+
 static inline enum lang_kind lang_kind(unsigned lang)
 {
 	return LANGS_LIST >> lang & 1 ? LANG_LIST : LANGS_NATIVE >> lang & 1 ? LANG_NATIVE : LANG_FRAME;

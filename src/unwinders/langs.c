@@ -3,6 +3,7 @@
 #include "lang.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "unwinders/native/cache.h"
 
@@ -22,5 +23,17 @@ int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struc
 	err = find(f->elf, ret);
 	if (!err && f->dir >= 0)
 		cache_store_note(f->dir, f->key, l->name, ret, size);
+	return err;
+}
+
+int lang_open_proc(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void **ret)
+{
+	void *proc = malloc(l->proc_size);
+	int err = proc ? lang_note(f, l, find, proc, l->proc_size) : -ENOMEM;
+
+	if (err)
+		free(proc);
+	else
+		*ret = proc;
 	return err;
 }

@@ -36,14 +36,7 @@ static int find(struct elf *e, void *ret)
 
 static int open_file(const struct lang_file *f, void **ret)
 {
-	struct python_proc *own = malloc(sizeof(*own));
-	int err = own ? lang_note(f, &lang_python, find, own, sizeof(*own)) : -ENOMEM;
-
-	if (err)
-		free(own);
-	else
-		*ret = own;
-	return err;
+	return lang_open_proc(f, &lang_python, find, ret);
 }
 
 static int attach(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc)
