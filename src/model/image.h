@@ -82,6 +82,8 @@ struct image_record {
 	struct span span;
 };
 
+enum { IMAGE_NAMED_MAX = 16 };
+
 struct image {
 	uint32_t number;       /* in its session */
 	bool grows;            /* it has all that later images may share */
@@ -112,6 +114,9 @@ struct image {
 	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	uint32_t languages;   /* user stacks are of these alone, 1 << enum frame_lang; 0: of any */
+	/* Processes that predicates name, pid == N: their stacks are asked for first. */
+	uint32_t named[IMAGE_NAMED_MAX];
+	unsigned nnamed;
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */
 };
 

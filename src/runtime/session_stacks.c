@@ -115,6 +115,8 @@ int session_open_unwinders(struct session *s, const struct image_object *o)
 	}
 	if (!r && names && !s->follow)
 		r = follow_processes(s);
+	for (unsigned i = 0; !r && names && i < img->nnamed; i++)
+		unwinders_add_process(s->unwinders, (int)img->named[i]);
 	if (!r && img->user_stacks && !s->opt.pid && !s->opt.child && !s->unread)
 		read_all(s, o);
 	if (!r)

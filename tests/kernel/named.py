@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""named.py STRATA - a process that a predicate names is read before the first event: its stacks are there at once,
+however many others there are to read. It sleeps nearly all the time, and nobody else runs its interpreter, which is
+a copy. Prints TAP."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import as_root
+
+STRATA = sys.argv[1]
+OTHERS = 1000 # begun later, so read before
+SLEEPS = f'i=0; while [ $i -lt {OTHERS} ]; do sleep 600 & i=$((i + 1)); done; echo; wait'
+PROGRAM = '''import os, time
+def inner(): os.getppid()
+while True:
+    inner()
+    time.sleep(0.02)
+'''
+SCRIPTS = [
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(pystack); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /comm != "x" && (pid == PID || pid == 1)/ { print(ustack); exit() }',
+]
+
+
+def main():
+    cases = tap.Cases()
+    with tempfile.TemporaryDirectory() as directory:
+        system = pathlib.Path('/usr/bin/python3') # Debian's has the interpreter in the program
+        python = shutil.copy(system.resolve() if system.exists() else os.path.realpath(sys.executable), directory)
+        program = subprocess.Popen([python, '-c', PROGRAM],
+                                   env=dict(os.environ, PYTHONHOME='/usr' if system.exists() else sys.base_prefix))
+        others = subprocess.Popen(['sh', '-c', SLEEPS], stdout=subprocess.PIPE, start_new_session=True)
+        others.stdout.readline()
+        try:
+            for script in SCRIPTS * 4: # a process that is not read may be in time all the same
+                out = subprocess.run([STRATA, '-q', '-e', script.replace('PID', str(program.pid))],
+                                     capture_output=True, text=True, timeout=60)
+                cases.check('inner <string>:2' in out.stdout, script, out.stdout, out.stderr)
+        finally:
+            os.killpg(others.pid, signal.SIGKILL)
+            program.kill()
+            program.wait()
+            others.wait()
+    return cases.done()
+
+
+sys.exit(as_root(main))
