@@ -75,7 +75,7 @@ def python_account(lines):
 def compare(account, lengths, stacks):
     """The first difference, or None."""
     ustack, gostack, pystack, raw, go_raw = stacks
-    marks = [line for stack in stacks for line in stack if line.startswith('[')]
+    marks = [line for stack in stacks for line in stack if line.startswith('[') and line.endswith(']')]
     if marks:
         return f'{marks}: {ustack[-6:]}'
     layers = [name(line) for line in ustack if name(line) in LAYERS]

@@ -47,7 +47,7 @@ def look(strata, program):
         if SLOW and body.rstrip().endswith(LATE):
             continue
         names = [line.split()[0] for line in body.splitlines()]
-        if names[:3] != HANDLER or any(line.strip().startswith('[') for line in body.splitlines()):
+        if names[:3] != HANDLER or any(re.fullmatch(r'\s*\[.*\]', line) for line in body.splitlines()):
             wrong.append(names)
         elif 'main.main' in names and not any('signal.Notify' in name for name in names):
             seen += int(count)

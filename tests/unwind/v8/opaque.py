@@ -51,7 +51,7 @@ def is_start(lines):
 
 def wrong(depth, lines):
     functions = lines.count('<js>') // 2  # jsstack's and ustack's
-    return functions != depth + ABOVE or not is_start(lines[-2:]) or any(l.startswith('[') for l in lines)
+    return functions != depth + ABOVE or not is_start(lines[-2:]) or any(l.startswith('[') and l.endswith(']') for l in lines)
 
 
 def look(strata, program, options, cache):
