@@ -400,6 +400,8 @@ static int run(struct session *s, struct image_object *o)
 		r = child_release(s->opt.child);
 	s->is_released = true;
 	silence_begin(&s->silence, s->target, s->opt.pid, s->opt.child);
+	if (!r && !s->opt.quiet)
+		silence_expect(s->target, o->img->named, o->img->nnamed);
 	return r;
 }
 

@@ -35,6 +35,15 @@ void silence_begin(struct silence *s, struct target *t, int pid, bool command)
 		s->cpu_ms = 0;
 }
 
+void silence_expect(struct target *t, const uint32_t *named, unsigned n)
+{
+	uint64_t cpu_ms;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!read_cpu(t, (int)named[i], &cpu_ms))
+			log_hint("no process has the ID %" PRIu32 ", which a predicate names", named[i]);
+}
+
 void silence_explain(const struct silence *s, struct target *t)
 {
 	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - s->start_ns) / 1e9;

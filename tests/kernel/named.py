@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """named.py STRATA - a process that a predicate names is read before the first event: its stacks are there at once,
-however many others there are to read. It sleeps nearly all the time, and nobody else runs its interpreter, which is
+however many others there are to read; one that is not there is said. It sleeps nearly all the time, and nobody else runs its interpreter, which is
 a copy. Prints TAP."""
 import os
 import pathlib
@@ -49,6 +49,12 @@ def main():
             program.kill()
             program.wait()
             others.wait()
+    gone = subprocess.Popen(['true'])
+    gone.wait()
+    for pid, is_said in ((gone.pid, True), (os.getpid(), False)):
+        script = f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @ = count(); }} interval:ms:100 {{ exit(); }}'
+        done = subprocess.run([STRATA, '-e', script], capture_output=True, text=True, timeout=60)
+        cases.check((f'no process has the ID {pid}' in done.stderr) == is_said, f'process {pid} is missed: {is_said}', done.stderr)
     return cases.done()
 
 
