@@ -52,7 +52,9 @@ struct follow {
 	int events;         /* ..the former */
 	struct watch watch;
 	bool has_read;      /* something, since follow_rest() */
-	VEC(struct event) batch;
+	VEC(struct event) batch;    /* in the order of time */
+	size_t taken;               /* of batch, while it is handed on */
+	VEC(struct event) gathered; /* since, as they came */
 	VEC(uint32_t) tree; /* with pid: it and what it forked */
 };
 
@@ -156,11 +158,14 @@ int follow_open(struct unwinders *u, int pid, struct follow **ret)
 	return 0;
 }
 
-static void batch_clear(struct follow *f)
+static void free_events(struct follow *f)
 {
 	for (size_t i = 0; i < f->batch.len; i++)
 		free(f->batch.data[i].record);
-	f->batch.len = 0;
+	for (size_t i = 0; i < f->gathered.len; i++)
+		free(f->gathered.data[i].record);
+	vec_done(&f->batch);
+	vec_done(&f->gathered);
 }
 
 static void close_ring(const struct follow *f, struct cpu_ring *r, size_t pages)
@@ -177,13 +182,12 @@ void follow_close(struct follow *f)
 		close_ring(f, &f->rings.data[i], RING_PAGES);
 	for (size_t i = 0; i < f->bells.len; i++)
 		close_ring(f, &f->bells.data[i], BELL_PAGES);
-	batch_clear(f);
+	free_events(f);
 	watch_close(&f->watch);
 	closep(&f->events);
 	closep(&f->epoll);
 	vec_done(&f->rings);
 	vec_done(&f->bells);
-	vec_done(&f->batch);
 	vec_done(&f->tree);
 	free(f);
 }
@@ -356,7 +360,7 @@ static void read_ring(struct follow *f, struct cpu_ring *r)
 		((char *)e.record)[h.size] = 0;
 		/* sample_id_all: the time stamp is the record's last word. */
 		memcpy(&e.time, (char *)e.record + h.size - 8, 8);
-		vec_push(&f->batch, e);
+		vec_push(&f->gathered, e);
 		f->has_read = true;
 		tail += h.size;
 	}
@@ -370,18 +374,33 @@ static int by_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-void follow_drain(struct follow *f, uint64_t until)
+void follow_gather(struct follow *f)
 {
-	size_t old = f->batch.len, n = 0;
-
 	for (size_t i = 0; i < f->rings.len; i++)
 		read_ring(f, &f->rings.data[i]);
-	if (f->batch.len > old)
-		qsort(f->batch.data, f->batch.len, sizeof(*f->batch.data), by_time);
-	for (; n < f->batch.len && f->batch.data[n].time <= until; n++) {
-		on_record(f, f->batch.data[n].record);
-		free(f->batch.data[n].record);
+}
+
+static void sort_gathered(struct follow *f)
+{
+	if (!f->gathered.len)
+		return;
+	for (size_t i = 0; i < f->gathered.len; i++)
+		vec_push(&f->batch, f->gathered.data[i]);
+	f->gathered.len = 0;
+	qsort(f->batch.data, f->batch.len, sizeof(*f->batch.data), by_time);
+}
+
+void follow_drain(struct follow *f, uint64_t until)
+{
+	follow_gather(f);
+	sort_gathered(f);
+	for (f->taken = 0; f->taken < f->batch.len && f->batch.data[f->taken].time <= until;) {
+		struct perf_event_header *record = f->batch.data[f->taken++].record;
+
+		on_record(f, record); /* may gather */
+		free(record);
 	}
-	f->batch.len -= n;
-	memmove(f->batch.data, f->batch.data + n, f->batch.len * sizeof(*f->batch.data));
+	f->batch.len -= f->taken;
+	memmove(f->batch.data, f->batch.data + f->taken, f->batch.len * sizeof(*f->batch.data));
+	f->taken = 0;
 }

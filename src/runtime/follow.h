@@ -16,6 +16,8 @@ int follow_fd(const struct follow *f);
 /* All was read: sets when follow_fd() is ready again. Events that come in quick succession are read together:
  * most processes of a build are over by then. */
 void follow_rest(struct follow *f);
+/* What has happened is kept in memory, so that the kernel's buffers do not overflow; nothing is handed on. */
+void follow_gather(struct follow *f);
 /* Hands what has happened until then (CLOCK_MONOTONIC ns) to the unwinders, in the order
  * of time. FOLLOW_NOW: all. */
 #define FOLLOW_NOW UINT64_MAX

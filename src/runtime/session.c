@@ -13,13 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/str.h"
-#include "bpf/lib/record.h"
-#include "model/type.h"
 #include "runtime/follow.h"
 #include "runtime/losses.h"
 #include "runtime/output/pack.h"
@@ -37,118 +34,12 @@
 
 #define SLICE_NS 50000000ull /* of reading records, before other events are handled */
 
-/* ---- records ------------------------------------------------------------ */
-
-/* NULL: nothing of that number runs. */
-static struct image_object *find_object(const struct session *s, uint32_t image)
-{
-	struct image_object *o = image < s->objects.len ? s->objects.data[image] : NULL;
-
-	return o && o->obj ? o : NULL;
-}
-
-static void on_script(struct session *s, const struct record *head, size_t size)
-{
-	struct image_object *o = find_object(s, head->id / IMAGE_RECORDS_MAX);
-	uint32_t n = head->id % IMAGE_RECORDS_MAX;
-
-	if (!o || o->env.exit_called || n >= o->img->nrecords || size < o->img->records[n].size)
-		return;
-	s->seen++;
-	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
-	if (!o->env.exit_called)
-		return;
-	s->ended = !s->opt.is_prompt;
-	s->code = o->env.code;
-}
-
-/* A walk that was given up is finished by what was known of its process at that time, and
- * a language's frames are named: not by an exec or an exit that came after. */
-static void catch_up(struct session *s, const struct record *head, size_t size)
-{
-	const struct walk_record *walk = (const struct walk_record *)head;
-	const struct miss_record *miss = (const struct miss_record *)head;
-	const struct lang_record *lang = (const struct lang_record *)head;
-
-	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
-		follow_drain(s->follow, walk->time);
-	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
-		follow_drain(s->follow, miss->time);
-	else if (head->kind == RECORD_LANG && size >= sizeof(*lang) && lang->time)
-		follow_drain(s->follow, lang->time);
-}
-
-/* Records may come faster than they are printed: the ring is never empty then. */
-static bool is_interrupted(struct session *s)
-{
-	if (!s->slice_end)
-		return false;
-	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
-}
-
-/* What the unwinders name. */
-static bool has_names(const struct type *t)
-{
-	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
-}
-
-static bool maps_have_stacks(const struct shared *s)
-{
-	bool have = false;
-
-	for (size_t i = 0; i < s->maps.len; i++) {
-		const struct image_map *m = s->maps.data[i].script;
-
-		have |= m && (has_names(m->key) || has_names(m->value));
-	}
-	return have;
-}
-
-/* Stacks are of no use where none will be printed any more. */
-static bool names_matter(const struct session *s)
-{
-	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
-}
-
-static int on_record(void *ctx, void *data, size_t size)
-{
-	const struct record *head = data;
-	struct session *s = ctx;
-
-	if (size < sizeof(*head))
-		return 0;
-	if (head->kind == RECORD_SCRIPT) {
-		on_script(s, head, size);
-	} else {
-		if (s->follow && names_matter(s))
-			catch_up(s, head, size);
-		if (s->unwinders && names_matter(s))
-			unwinders_record(s->unwinders, head, size);
-	}
-	return is_interrupted(s) ? -EINTR : 0;
-}
-
-/* Reads the ring for slice_ns at most; 0: until it is empty. */
-static void drain(struct session *s, uint64_t slice_ns)
-{
-	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
-	if (s->ring)
-		ring_buffer__consume(s->ring);
-	if (s->follow) {
-		follow_drain(s->follow, FOLLOW_NOW);
-		unwinders_publish(s->unwinders);
-	}
-	if (!stream_flush(s->opt.stream))
-		s->ended = true;
-	forget_step(&s->forget);
-}
+/* ---- set-up ------------------------------------------------------------- */
 
 static void drain_all(void *arg)
 {
-	drain(arg, 0);
+	session_drain(arg, 0);
 }
-
-/* ---- set-up ------------------------------------------------------------- */
 
 int session_watch(struct session *s, int fd, enum event_from from)
 {
@@ -186,7 +77,7 @@ static int open_self(struct session *s, const struct image *img)
 
 static void drain_slice(void *arg)
 {
-	drain(arg, SLICE_NS);
+	session_drain(arg, SLICE_NS);
 }
 
 static void on_self(struct session *s)
@@ -195,7 +86,7 @@ static void on_self(struct session *s)
 
 	while (!s->ended && read(s->signals, &info, sizeof(info)) == sizeof(info))
 		for (size_t i = 0; i < s->objects.len && !s->ended; i++)
-			if (find_object(s, i))
+			if (session_object(s, i))
 				image_object_run(s->objects.data[i], RUN_SIGNAL, info.ssi_signo, drain_slice, s);
 }
 
@@ -229,7 +120,7 @@ static int open_ring(struct session *s, const struct image *img)
 
 	if (s->ring || !img->ring || fd < 0)
 		return 0;
-	s->ring = ring_buffer__new(fd, on_record, s, NULL);
+	s->ring = session_new_ring(s, fd);
 	s->forget.ring = s->ring;
 	return s->ring ? pace_open(&s->pace, s->ring, s->epoll, FROM_RING, FROM_TIMER) : -errno;
 }
@@ -360,7 +251,7 @@ static bool drain_step(void *arg)
 {
 	struct session *s = arg;
 
-	drain(s, 0);
+	session_drain(s, 0);
 	return !s->ended && !stop_asked();
 }
 
@@ -469,7 +360,7 @@ int session_add(struct session *s, const struct image *img)
 
 int session_drop(struct session *s, uint32_t image)
 {
-	struct image_object *o = find_object(s, image);
+	struct image_object *o = session_object(s, image);
 	int r;
 
 	if (!o)
@@ -477,7 +368,7 @@ int session_drop(struct session *s, uint32_t image)
 	image_object_stop(o);
 	ticks_drop(&s->ticks, image);
 	links_detach(&o->links);
-	drain(s, 0);
+	session_drain(s, 0);
 	r = image_object_run(o, RUN_END, 0, drain_all, s);
 	image_object_done(o);
 	return r;
@@ -496,7 +387,7 @@ bool session_is_reading(const struct session *s)
 bool session_exited(const struct session *s, uint32_t *ret_image)
 {
 	for (size_t i = 0; i < s->objects.len; i++)
-		if (find_object(s, (uint32_t)i) && s->objects.data[i]->env.exit_called) {
+		if (session_object(s, (uint32_t)i) && s->objects.data[i]->env.exit_called) {
 			*ret_image = (uint32_t)i;
 			return true;
 		}
@@ -507,7 +398,7 @@ void session_forget(struct session *s, uint32_t image)
 {
 	static const struct image nothing;
 
-	if (image >= s->images.len || find_object(s, image))
+	if (image >= s->images.len || session_object(s, image))
 		return;
 	s->images.data[image] = &nothing;
 	s->objects.data[image]->img = &nothing;
@@ -534,7 +425,7 @@ void session_progress(const struct session *s, struct session_progress *ret)
 
 void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs)
 {
-	const struct image_object *o = find_object(s, image);
+	const struct image_object *o = session_object(s, image);
 
 	*ret_ns = *ret_runs = 0;
 	if (o)
@@ -548,11 +439,11 @@ static void on_event(struct session *s, enum event_from from)
 	switch (from) {
 	case FROM_RING:
 	case FROM_TIMER:
-		drain(s, SLICE_NS);
+		session_drain(s, SLICE_NS);
 		pace_next(&s->pace);
 		break;
 	case FROM_FOLLOW:
-		drain(s, SLICE_NS);
+		session_drain(s, SLICE_NS);
 		follow_rest(s->follow);
 		break;
 	case FROM_TICKS:
@@ -577,12 +468,14 @@ bool session_poll(struct session *s, int timeout_ms)
 	if (s->ended || s->opt.dry_run)
 		return false;
 	priority_spend();
-	n = epoll_wait(s->epoll, events, 16, s->nunread ? 0 : timeout_ms);
+	n = epoll_wait(s->epoll, events, 16, s->nunread || s->backlog.bytes ? 0 : timeout_ms);
 	if (n < 0 && errno != EINTR)
 		s->ended = true;
 	for (int i = 0; i < n; i++)
 		on_event(s, events[i].data.u32);
-	if (n <= 0 && s->nunread)
+	if (n <= 0 && s->backlog.bytes)
+		session_drain(s, SLICE_NS);
+	else if (n <= 0 && s->nunread)
 		session_read_one_process(s);
 	return !s->ended;
 }
@@ -672,22 +565,22 @@ static bool wants_events(const struct session *s)
 static void end_images(struct session *s)
 {
 	for (size_t i = 0; i < s->objects.len; i++)
-		if (find_object(s, i))
+		if (session_object(s, i))
 			image_object_stop(s->objects.data[i]);
 	ticks_close(&s->ticks);
 	for (size_t i = 0; i < s->objects.len; i++)
 		links_detach(&s->objects.data[i]->links);
-	drain(s, 0);
+	session_drain(s, 0);
 	stream_last(s->opt.stream);
 	for (size_t i = 0; i < s->objects.len; i++) {
-		struct image_object *o = find_object(s, i);
+		struct image_object *o = session_object(s, i);
 
 		if (!o)
 			continue;
 		o->env.exit_called = false;
 		image_object_run(o, RUN_END, 0, drain_all, s);
 	}
-	drain(s, 0);
+	session_drain(s, 0);
 }
 
 int session_finish(struct session *s)
@@ -727,6 +620,7 @@ void session_close(struct session *s)
 	follow_close(s->follow);
 	pace_close(&s->pace);
 	ring_buffer__free(s->ring);
+	backlog_done(&s->backlog);
 	if (s->opt.is_last)
 		unwinders_leave(s->unwinders);
 	else

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/vec.h"
+#include "runtime/backlog.h"
 #include "runtime/forget.h"
 #include "runtime/image_object.h"
 #include "runtime/output/output.h"
@@ -31,6 +32,9 @@ struct session {
 	VEC(const struct image *) images;   /* theirs */
 	struct ring_buffer *ring;
 	struct pace pace; /* of reading it */
+	bool reads;       /* the ring: it is libbpf's turn.. */
+	bool gathers;     /* ..into the backlog alone */
+	struct backlog backlog;
 	struct ticks ticks;
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
@@ -61,6 +65,21 @@ int session_watch(struct session *s, int fd, enum event_from from);
 /* A program that serves all images. 0 or -errno; -ENOENT: the object has it not. */
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint);
+
+/* NULL: nothing of that number runs. */
+static inline struct image_object *session_object(const struct session *s, uint32_t image)
+{
+	struct image_object *o = image < s->objects.len ? s->objects.data[image] : NULL;
+
+	return o && o->obj ? o : NULL;
+}
+
+/* session_records.c: records of the ring, and what processes did, for slice_ns at most; 0: until none is left. False:
+ * records wait. */
+bool session_drain(struct session *s, uint64_t slice_ns);
+struct ring_buffer *session_new_ring(struct session *s, int fd);
+/* Both are read on into memory, while a record is handled: for unwinders_on_table(). */
+void session_gather(void *arg);
 
 /* session_stacks.c: makes what the object's stacks need, where it is not there yet: unwinders, followed
  * processes. Called while the kernel verifies. 0 or -errno, reported. */

@@ -71,6 +71,8 @@ static int make_unwinders(struct session *s)
 		return r;
 	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20,
 		s->opt.settings->max_memory_mb << 20);
+	unwinders_on_table(s->unwinders, session_gather, s);
+	s->backlog.limit = (s->opt.settings->max_memory_mb << 20) / 4;
 	demangle_enable(s->opt.settings->cpp_demangle);
 	if (s->opt.settings->js_source_maps)
 		unwinders_use_source_maps(s->unwinders);

@@ -138,6 +138,11 @@ void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory)
 	u->memory_limit = memory;
 }
 
+void unwinders_on_table(struct unwinders *u, void (*f)(void *arg), void *arg)
+{
+	files_on_table(u->files, f, arg);
+}
+
 static void keep_name(void *arg, uint64_t frame)
 {
 	struct unwinders *u = arg;

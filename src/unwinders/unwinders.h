@@ -40,6 +40,8 @@ void unwinders_leave(struct unwinders *u);
  * longest first, where memory bytes are in use in this process and for tables in the kernel; and
  * from the cache, where that has cache bytes. 0: no limit. */
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
+/* Called after each table that was made or read, in the middle of what needs it: it calls nothing here. */
+void unwinders_on_table(struct unwinders *u, void (*f)(void *arg), void *arg);
 /* From now on frames are named as the source maps of their scripts say. */
 void unwinders_use_source_maps(struct unwinders *u);
 /* Make (or fetch from the cache) the table of a file, before anyone runs it. */

@@ -62,6 +62,8 @@ struct files {
 	uint64_t fresh;            /* bytes since the memory was looked at.. */
 	uint64_t stored;           /* ..and since the cache's directory was */
 	uint64_t kernel;           /* of tables there */
+	void (*on_table)(void *arg);
+	void *on_table_arg;
 };
 
 struct files *files_new(struct target *t, struct walk_maps *maps)
@@ -218,12 +220,23 @@ static void fill_file(struct files *fs, struct file *f, struct elf *elf, const s
 	fs->kernel += table->size;
 }
 
+void files_on_table(struct files *fs, void (*f)(void *arg), void *arg)
+{
+	fs->on_table = f;
+	fs->on_table_arg = arg;
+}
+
 static void get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
 {
 	bool cached = false;
 
+	int err;
+
 	*ret = (struct table){};
-	if (native_table(target_cache_dir(fs->target), elf, key, ret, &cached)) {
+	err = native_table(target_cache_dir(fs->target), elf, key, ret, &cached);
+	if (fs->on_table)
+		fs->on_table(fs->on_table_arg);
+	if (err) {
 		*ret = (struct table){};
 		return;
 	}

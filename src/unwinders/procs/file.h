@@ -76,6 +76,9 @@ bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);
 /* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
 
+/* See unwinders_on_table(). */
+void files_on_table(struct files *fs, void (*f)(void *arg), void *arg);
+
 /* ---- memory ---- */
 
 /* Bytes of the cache, and of memory: of this process and of the tables in the kernel. */

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* session_records.c - reading the ring buffer: records of scripts, and those of the unwinders. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "base/clock.h"
+#include "bpf/lib/record.h"
+#include "model/type.h"
+#include "runtime/follow.h"
+#include "runtime/output/stream.h"
+#include "runtime/session_priv.h"
+#include "runtime/stop.h"
+#include "unwinders/unwinders.h"
+
+static void on_script(struct session *s, const struct record *head, size_t size)
+{
+	struct image_object *o = session_object(s, head->id / IMAGE_RECORDS_MAX);
+	uint32_t n = head->id % IMAGE_RECORDS_MAX;
+
+	if (!o || o->env.exit_called || n >= o->img->nrecords || size < o->img->records[n].size)
+		return;
+	s->seen++;
+	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
+	if (!o->env.exit_called)
+		return;
+	s->ended = !s->opt.is_prompt;
+	s->code = o->env.code;
+}
+
+/* A walk that was given up is finished by what was known of its process at that time, and
+ * a language's frames are named: not by an exec or an exit that came after. */
+static void catch_up(struct session *s, const struct record *head, size_t size)
+{
+	const struct walk_record *walk = (const struct walk_record *)head;
+	const struct miss_record *miss = (const struct miss_record *)head;
+	const struct lang_record *lang = (const struct lang_record *)head;
+
+	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
+		follow_drain(s->follow, walk->time);
+	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
+		follow_drain(s->follow, miss->time);
+	else if (head->kind == RECORD_LANG && size >= sizeof(*lang) && lang->time)
+		follow_drain(s->follow, lang->time);
+}
+
+/* Records may come faster than they are printed: the ring is never empty then. */
+static bool is_interrupted(struct session *s)
+{
+	if (!s->slice_end)
+		return false;
+	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
+}
+
+/* What the unwinders name. */
+static bool has_names(const struct type *t)
+{
+	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
+}
+
+static bool maps_have_stacks(const struct shared *s)
+{
+	bool have = false;
+
+	for (size_t i = 0; i < s->maps.len; i++) {
+		const struct image_map *m = s->maps.data[i].script;
+
+		have |= m && (has_names(m->key) || has_names(m->value));
+	}
+	return have;
+}
+
+/* Stacks are of no use where none will be printed any more. */
+static bool names_matter(const struct session *s)
+{
+	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
+}
+
+static void take_record(struct session *s, const struct record *head, size_t size)
+{
+	if (head->kind == RECORD_SCRIPT) {
+		on_script(s, head, size);
+	} else {
+		if (s->follow && names_matter(s))
+			catch_up(s, head, size);
+		if (s->unwinders && names_matter(s))
+			unwinders_record(s->unwinders, head, size);
+	}
+}
+
+/* It may need tables; or others wait, and records have their turn in the order of the ring. */
+static bool must_wait(struct session *s, const struct record *head)
+{
+	bool slow = s->unwinders && (head->kind == RECORD_WALK || head->kind == RECORD_MISS) && names_matter(s);
+
+	return slow || s->gathers || s->backlog.bytes;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct record *head = data;
+	struct session *s = ctx;
+
+	if (size < sizeof(*head))
+		return 0;
+	if (must_wait(s, head)) {
+		backlog_put(&s->backlog, data, size);
+		return backlog_is_full(&s->backlog) ? -EINTR : 0;
+	}
+	take_record(s, head, size);
+	return is_interrupted(s) ? -EINTR : 0;
+}
+
+struct ring_buffer *session_new_ring(struct session *s, int fd)
+{
+	return ring_buffer__new(fd, on_record, s, NULL);
+}
+
+static void read_ring(struct session *s)
+{
+	s->reads = true;
+	if (s->ring)
+		ring_buffer__consume(s->ring);
+	s->reads = false;
+}
+
+void session_gather(void *arg)
+{
+	struct session *s = arg;
+
+	if (s->reads || backlog_is_full(&s->backlog))
+		return;
+	s->gathers = true;
+	read_ring(s);
+	s->gathers = false;
+	if (s->follow)
+		follow_gather(s->follow);
+}
+
+/* False: interrupted. */
+static bool work_off(struct session *s)
+{
+	const struct record *head;
+	size_t size;
+
+	while ((head = backlog_first(&s->backlog, &size))) {
+		take_record(s, head, size);
+		backlog_drop(&s->backlog);
+		if (is_interrupted(s))
+			return false;
+	}
+	return true;
+}
+
+bool session_drain(struct session *s, uint64_t slice_ns)
+{
+	bool all;
+
+	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
+	all = work_off(s);
+	if (all) {
+		read_ring(s);
+		all = work_off(s);
+	}
+	if (s->follow && all) { /* not what came after a walk that waits */
+		follow_drain(s->follow, FOLLOW_NOW);
+		unwinders_publish(s->unwinders);
+		all = slice_ns || work_off(s); /* what was gathered meanwhile */
+	}
+	if (!stream_flush(s->opt.stream))
+		s->ended = true;
+	if (all)
+		forget_step(&s->forget);
+	return all;
+}

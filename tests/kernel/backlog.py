@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""backlog.py STRATA BACKLOG - while the tables of a process' many files are made, another process sends more stacks
+than the ring buffer can hold: they are whole. Prints TAP."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import as_root
+from traced import attached
+
+STRATA, BACKLOG = sys.argv[1:]
+CALLS = 300
+LEAST = 200 # whole: on a busy machine one table may last longer than the ring; without a backlog 30 to 70 are
+PAGES = 512 # of the ring: 120 stacks
+FILES = 300 << 20 # bytes
+SCRIPT = f'''config = {{ perf_rb_pages = {PAGES} }}
+uprobe:libc:getppid /strncmp(comm, "backlog", 7) == 0/ {{ @[ustack] = count(); }}'''
+
+
+def files():
+    """Libraries of middle size: a table takes milliseconds."""
+    found, size = [], 0
+    for directory in ('/usr/lib', '/lib'):
+        for path in sorted(pathlib.Path(directory).rglob('*.so*')):
+            if size < FILES and path.is_file() and not path.is_symlink() and 200 << 10 < path.stat().st_size < 3 << 20:
+                found.append(str(path))
+                size += path.stat().st_size
+    return found
+
+
+def start(directory, *options):
+    tracer = subprocess.Popen([STRATA, '-v', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=dict(os.environ, STRATA_CACHE_DIR=directory))
+    attached(tracer)
+    return tracer
+
+
+def finish(cases, tracer, calls, least, what):
+    time.sleep(1)
+    tracer.send_signal(signal.SIGINT)
+    out, said = tracer.communicate(timeout=100)
+    stacks = [(body.split('\n'), int(n)) for body, n in re.findall(r'^@\[\n(.*?)\n\]: (\d+)', out, re.M | re.S)]
+    cases.check(sum(n for _, n in stacks) == calls, f'{what}: {calls} stacks', out, said)
+    whole = sum(n for lines, n in stacks if re.match(r'\s+_start\+', lines[-1]))
+    cases.check(whole >= least, f'{what}: {whole} of them whole', out, said)
+    return said
+
+
+def beside_tables(cases, directory):
+    tracer = start(directory, '-e', SCRIPT)
+    time.sleep(1) # it reads the processes that sleep
+    mapping = subprocess.Popen([BACKLOG, 'map'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    mapping.stdin.write('\n'.join(files()) + '\n')
+    mapping.stdin.close()
+    time.sleep(0.1)
+    subprocess.run([shutil.copy(BACKLOG, directory), 'call', str(CALLS)], check=False) # a file that nobody knows
+    said = finish(cases, tracer, CALLS, LEAST, 'beside tables')
+    mapping.kill()
+    mapping.wait()
+    made = re.search(r'tables: (\d+) .* KB in ([\d.]+) ms', said)
+    cases.check(made and float(made[2]) > 200, 'tables took longer than the ring lasts', said)
+
+
+def main():
+    cases = tap.Cases()
+    for case in (beside_tables,):
+        with tempfile.TemporaryDirectory() as directory:
+            case(cases, directory)
+    return cases.done()
+
+
+sys.exit(as_root(main))
