@@ -292,6 +292,35 @@ static void on_mmap(struct follow *f, const struct mmap2_record *r)
 		unwinders_mmap(f->u, &m);
 }
 
+static bool is_exec(const struct perf_event_header *h, uint32_t pid)
+{
+	return h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC && ((struct comm_record *)h)->pid == pid;
+}
+
+/* What has the parent mapped now is what it had at the fork: no exec of its own came between. */
+static bool has_execed(struct follow *f, uint32_t pid)
+{
+	bool has = false;
+
+	follow_gather(f);
+	for (size_t i = f->taken; i < f->batch.len; i++)
+		has |= is_exec(f->batch.data[i].record, pid);
+	for (size_t i = 0; i < f->gathered.len; i++)
+		has |= is_exec(f->gathered.data[i].record, pid);
+	return has;
+}
+
+/* A child may be over before anyone can read it; one that began before strata did has no mappings but its parent's. */
+static void on_fork(struct follow *f, uint32_t parent, uint32_t child)
+{
+	bool is_new = !unwinders_knows(f->u, parent);
+
+	if (is_new && unwinders_add_process(f->u, (int)parent))
+		unwinders_exit(f->u, parent); /* or a thread of the kernel */
+	else if (!is_new || !has_execed(f, parent))
+		unwinders_fork(f->u, parent, child);
+}
+
 static void on_task(struct follow *f, const struct task_record *r)
 {
 	bool exit = r->head.type == PERF_RECORD_EXIT;
@@ -303,7 +332,7 @@ static void on_task(struct follow *f, const struct task_record *r)
 	} else if (!exit && r->pid != r->ppid && ours(f, r->ppid)) {
 		if (f->pid)
 			vec_push(&f->tree, r->pid);
-		unwinders_fork(f->u, r->ppid, r->pid);
+		on_fork(f, r->ppid, r->pid);
 	}
 }
 

@@ -231,6 +231,11 @@ void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child)
 	processes_fork(u->processes, parent, child);
 }
 
+bool unwinders_knows(const struct unwinders *u, uint32_t pid)
+{
+	return processes_find(u->processes, pid);
+}
+
 void unwinders_exec(struct unwinders *u, uint32_t pid)
 {
 	processes_exec(u->processes, pid);

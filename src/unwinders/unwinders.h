@@ -63,7 +63,10 @@ struct process_mmap {
 	const char *path;
 };
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);
+/* The parent must be known; else the child is read when it is first seen. */
 void unwinders_fork(struct unwinders *u, uint32_t parent, uint32_t child);
+/* False: it was never read. */
+bool unwinders_knows(const struct unwinders *u, uint32_t pid);
 void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
 void unwinders_lost(struct unwinders *u);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """backlog.py STRATA BACKLOG - while the tables of a process' many files are made, another process sends more stacks
-than the ring buffer can hold: they are whole. Prints TAP."""
+than the ring buffer can hold: they are whole. So are those of children that are over before strata has heard of their
+parent. Prints TAP."""
 import os
 import pathlib
 import re
@@ -20,6 +21,9 @@ from traced import attached
 STRATA, BACKLOG = sys.argv[1:]
 CALLS = 300
 LEAST = 200 # whole: on a busy machine one table may last longer than the ring; without a backlog 30 to 70 are
+CHILDREN = 20
+OTHERS = 1000 # begun later, so read before the parent
+SLEEPS = f'i=0; while [ $i -lt {OTHERS} ]; do sleep 600 & i=$((i + 1)); done; echo; wait'
 PAGES = 512 # of the ring: 120 stacks
 FILES = 300 << 20 # bytes
 SCRIPT = f'''config = {{ perf_rb_pages = {PAGES} }}
@@ -70,9 +74,31 @@ def beside_tables(cases, directory):
     cases.check(made and float(made[2]) > 200, 'tables took longer than the ring lasts', said)
 
 
+def children(cases, directory):
+    """Children of a process that strata has not come to read: nobody else runs its file. strata stands still until they
+    are over."""
+    parent = subprocess.Popen([shutil.copy(BACKLOG, f'{directory}/backlog-parent'), 'fork', str(CHILDREN)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    others = subprocess.Popen(['sh', '-c', SLEEPS], stdout=subprocess.PIPE, start_new_session=True)
+    others.stdout.readline()
+    try:
+        tracer = start(directory, '-e', SCRIPT)
+        os.kill(tracer.pid, signal.SIGSTOP)
+        parent.stdin.write(b'\n')
+        parent.stdin.close()
+        parent.stdout.readline()
+        os.kill(tracer.pid, signal.SIGCONT)
+        finish(cases, tracer, CHILDREN, CHILDREN, 'children that are over')
+    finally:
+        os.killpg(others.pid, signal.SIGKILL)
+        parent.kill()
+        parent.wait()
+        others.wait()
+
+
 def main():
     cases = tap.Cases()
-    for case in (beside_tables,):
+    for case in (beside_tables, children):
         with tempfile.TemporaryDirectory() as directory:
             case(cases, directory)
     return cases.done()
