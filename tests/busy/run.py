@@ -182,9 +182,11 @@ def sample(strata, seconds, cache, group, out):
         begun = time.monotonic()
         p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(group, LIMIT, seconds)], stdout=f, stderr=said,
                              env={**os.environ, 'STRATA_CACHE_DIR': cache})
-        usage = os.wait4(p.pid, 0)[2]
+        _, status, usage = os.wait4(p.pid, 0)
         p.returncode = 0
         said.seek(0)
+        if status:
+            print(f'strata ended with {os.waitstatus_to_exitcode(status)}: {said.read()[-20000:]}')
         return usage.ru_utime + usage.ru_stime, time.monotonic() - begun, said.read()
 
 
