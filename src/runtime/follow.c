@@ -294,7 +294,8 @@ static void on_mmap(struct follow *f, const struct mmap2_record *r)
 
 static bool is_exec(const struct perf_event_header *h, uint32_t pid)
 {
-	return h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC && ((struct comm_record *)h)->pid == pid;
+	return h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC &&
+	       ((struct comm_record *)h)->pid == pid;
 }
 
 /* What has the parent mapped now is what it had at the fork: no exec of its own came between. */

@@ -376,7 +376,8 @@ static bool has_moved(struct unwinders *u, struct host_memory *process, const st
 	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= r->sp + r->size)
 		return true; /* what it returned from is still there, and more lies on it by now */
 	for (size_t end = r->size; end >= n && n; end -= n) {
-		if (process->read(process, r->sp + end - n, now, n) || memcmp(now, (const uint8_t *)r->stack + end - n, n))
+		if (process->read(process, r->sp + end - n, now, n) ||
+		    memcmp(now, (const uint8_t *)r->stack + end - n, n))
 			return true;
 		if (!anywhere)
 			break;
