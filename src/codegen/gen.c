@@ -161,6 +161,7 @@ static void gen_if(struct gen *g, struct stmt *n)
 	struct ir_block *els = ir_block(g->ir, "else");
 	struct ir_block *end = ir_block(g->ir, "endif");
 
+	gen_named(g, n->cond.test);
 	ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
 	ir_at(g->ir, then);
 	gen_stmts(g, n->cond.then);
@@ -383,31 +384,6 @@ static void filter_event(struct gen *g, struct ir_block *out)
 	only_if(g, ir_compare(g->ir, IR_NE, ids, ir_int(g->ir, UNWANTED)), out);
 }
 
-/* The number in pid == N; 0: it is something else. */
-static uint32_t named_pid(const struct expr *e)
-{
-	const struct expr *l = e->op.left, *r = e->op.right;
-	bool is = e->op.op == OP_EQ && l->kind == EXPR_CALL && !strcmp(l->call.name, "pid") && r->kind == EXPR_INT;
-
-	return is && r->integer.value <= INT32_MAX ? (uint32_t)r->integer.value : 0;
-}
-
-/* Also among other conditions. */
-static void note_named(struct image *img, const struct expr *e)
-{
-	uint32_t pid = e->kind == EXPR_BINOP ? named_pid(e) : 0;
-
-	if (e->kind == EXPR_BINOP && (e->op.op == OP_LAND || e->op.op == OP_LOR)) {
-		note_named(img, e->op.left);
-		note_named(img, e->op.right);
-	}
-	for (unsigned i = 0; i < img->nnamed; i++)
-		if (img->named[i] == pid)
-			return;
-	if (pid && img->nnamed < IMAGE_NAMED_MAX)
-		img->named[img->nnamed++] = pid;
-}
-
 static void gen_predicate(struct gen *g)
 {
 	struct gen_mark mark = gen_mark(g);
@@ -415,7 +391,7 @@ static void gen_predicate(struct gen *g)
 
 	if (!g->probe->predicate)
 		return;
-	note_named(g->img, g->probe->predicate);
+	gen_named(g, g->probe->predicate);
 	pass = ir_block(g->ir, "pass");
 	ir_branch(g->ir, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
 	ir_at(g->ir, pass);

@@ -188,6 +188,9 @@ struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys);
 bool map_is_per_cpu(const struct map *m);
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret);
 
+/* gen_named.c: what the condition names is read before the first event, also what stands among others. */
+void gen_named(struct gen *g, const struct expr *condition);
+
 /* gen_record.c */
 struct image_record *gen_record_new(struct gen *g, const char *kind, struct span span);
 /* What its struct record has as id. */

@@ -63,10 +63,13 @@ void image_dump(const struct image *img, FILE *out)
 	dump_progs(img, out);
 	dump_maps(a, img, out);
 	dump_records(a, img, out);
-	fprintf(out, "scratch %u bytes%s%s%s\n", img->scratch_size,
+	fprintf(out, "scratch %u bytes%s%s%s", img->scratch_size,
 		img->kernel_stacks ? ", kernel stacks" : "",
 		img->user_stacks ? ", user stacks" : "",
 		img->user_symbols ? ", user symbols" : "");
+	for (unsigned i = 0; i < img->nnamed; i++)
+		fprintf(out, "%s%" PRIu32, i ? ", " : ", processes ", img->named[i]);
+	fputc('\n', out);
 	arena_free(a);
 }
 

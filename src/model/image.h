@@ -114,7 +114,7 @@ struct image {
 	bool user_stacks;     /* it is called: processes must be followed */
 	bool user_symbols;    /* usym() is used: likewise */
 	uint32_t languages;   /* user stacks are of these alone, 1 << enum frame_lang; 0: of any */
-	/* Processes that predicates name (pid == N): they are read before the first event. */
+	/* Processes that predicates and conditions name (pid == N): they are read before the first event. */
 	uint32_t named[IMAGE_NAMED_MAX];
 	unsigned nnamed;
 	uint32_t stack_limit; /* the largest limit of any stack that is stored */

@@ -41,7 +41,7 @@ void silence_expect(struct target *t, const uint32_t *named, unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		if (!read_cpu(t, (int)named[i], &cpu_ms))
-			log_hint("no process has the ID %" PRIu32 ", which a predicate names", named[i]);
+			log_hint("no process has the ID %" PRIu32 ", which the script names", named[i]);
 }
 
 void silence_explain(const struct silence *s, struct target *t)

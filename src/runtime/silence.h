@@ -14,7 +14,7 @@ struct silence {
 };
 
 void silence_begin(struct silence *s, struct target *t, int pid, bool command);
-/* A hint for each of the n processes that predicates name and that is not there. */
+/* A hint for each of the n processes that the script names and that is not there. */
 void silence_expect(struct target *t, const uint32_t *named, unsigned n);
 /* A hint. */
 void silence_explain(const struct silence *s, struct target *t);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""named.py STRATA - a process that a predicate names is read before the first event: its stacks are there at once,
-however many others there are to read; one that is not there is said. It sleeps nearly all the time, and nobody else runs its interpreter, which is
-a copy. Prints TAP."""
+"""named.py STRATA - a process that a condition names is read before the first event: its stacks are there at once,
+however many others there are to read; one that is not there is said. It sleeps nearly all the time, and nobody else
+runs its interpreter, which is a copy. Prints TAP."""
 import os
 import pathlib
 import shutil
@@ -27,6 +27,7 @@ while True:
 SCRIPTS = [
     'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(pystack); exit() }',
     'tracepoint:syscalls:sys_enter_getppid /comm != "x" && (pid == PID || pid == 1)/ { print(ustack); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid { if (PID == pid) { print(pystack); exit() } }',
 ]
 
 
@@ -40,7 +41,7 @@ def main():
         others = subprocess.Popen(['sh', '-c', SLEEPS], stdout=subprocess.PIPE, start_new_session=True)
         others.stdout.readline()
         try:
-            for script in SCRIPTS * 4: # a process that is not read may be in time all the same
+            for script in SCRIPTS * 3: # a process that is not read may be in time all the same
                 out = subprocess.run([STRATA, '-q', '-e', script.replace('PID', str(program.pid))],
                                      capture_output=True, text=True, timeout=60)
                 cases.check('inner <string>:2' in out.stdout, script, out.stdout, out.stderr)
@@ -51,10 +52,12 @@ def main():
             others.wait()
     gone = subprocess.Popen(['true'])
     gone.wait()
-    for pid, is_said in ((gone.pid, True), (os.getpid(), False)):
-        script = f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @ = count(); }} interval:ms:100 {{ exit(); }}'
-        done = subprocess.run([STRATA, '-e', script], capture_output=True, text=True, timeout=60)
-        cases.check((f'no process has the ID {pid}' in done.stderr) == is_said, f'process {pid} is missed: {is_said}', done.stderr)
+    for condition, pid, is_said in (('/pid == PID/', gone.pid, True), ('/PID == pid/', gone.pid, True), ('/pid == $1/', gone.pid, True),
+                                    ('/pid == PID/', os.getpid(), False), ('/pid != PID/', gone.pid, False)):
+        script = 'tracepoint:syscalls:sys_enter_getppid ' + condition.replace('PID', str(pid)) + ' { @ = count(); } interval:ms:100 { exit(); }'
+        done = subprocess.run([STRATA, '-e', script, str(pid)], capture_output=True, text=True, timeout=60)
+        cases.check((f'no process has the ID {pid}' in done.stderr) == is_said, f'{condition} of {pid} that is missed: {is_said}',
+                    done.stderr)
     return cases.done()
 
 
