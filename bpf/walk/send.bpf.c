@@ -8,6 +8,10 @@
 struct walk_copy {
 	__u64 head[sizeof(struct walk_record) / 8];
 	__u64 stack[WALK_STACK_MAX / 8];
+	/* What copying changes is here and in the record: of values on the stack the verifier, where there is no
+	 * bpf_loop(), would look at each combination. */
+	__u64 missing; /* the last page that is not in memory */
+	__u64 row;     /* such pages, one behind the other */
 };
 
 struct {
@@ -19,51 +23,43 @@ struct {
 
 struct copy {
 	struct walk_copy *c;
-	__u64 sp;
+	__u64 start; /* of the first piece */
 };
 
-#define COPY_STEP 1024
+/* Pages one behind the other, behind which nothing is looked for: of an array that is not used yet, or the stack's
+ * end. Each costs a page fault. */
+#define ROW_MAX 4
 
 static long copy_piece(__u32 i, void *data)
 {
-	struct copy *c = data;
-	__u64 at = (__u64)i * COPY_STEP;
+	struct copy *copy = data;
+	struct walk_copy *c = copy->c;
+	struct walk_record *h = (struct walk_record *)c->head;
+	__u64 at = (__u64)i * WALK_PIECE, page = (copy->start + at) & ~(PAGE - 1ULL);
 
-	if (at > WALK_STACK_MAX - COPY_STEP)
+	if (at > WALK_STACK_MAX - WALK_PIECE)
 		return 1;
 	/* Words: the array is indexed in u64. */
-	if (bpf_probe_read_user(&c->c->stack[at >> 3], COPY_STEP, (void *)c->sp + at))
-		return 1;
-	return 0;
+	if (page != c->missing && !bpf_probe_read_user(&c->stack[at >> 3], WALK_PIECE, (void *)copy->start + at)) {
+		h->size = at + WALK_PIECE;
+		c->row = 0;
+		return 0;
+	}
+	c->row += page != c->missing;
+	c->missing = page;
+	h->holes |= 1U << (i & 31);
+	return c->row > ROW_MAX;
 }
 
-/* Down to the last page of the stack's mapping it goes by COPY_STEP, so the rest of
- * that page is tried by its exact size. */
-static __always_inline __u32 copy_stack(struct walk_copy *c, __u64 sp)
+/* Fills in size and holes, too. */
+static __always_inline void copy_stack(struct walk_copy *c, struct walk_record *h)
 {
-	struct copy copy = {c, sp};
-	long n = bpf_loop(WALK_STACK_MAX / COPY_STEP, copy_piece, &copy, 0);
-	__u64 size, rest;
+	struct copy copy = {c, WALK_COPY(h->sp)};
 
-	if (n < 1 || n > WALK_STACK_MAX / COPY_STEP)
-		return 0;
-	/* bpf_loop counts the call that stopped it; that one may have copied. */
-	size = (__u64)n * COPY_STEP;
-	if (n == WALK_STACK_MAX / COPY_STEP &&
-		bpf_probe_read_user(&c->stack[(WALK_STACK_MAX - COPY_STEP) / 8], COPY_STEP,
-			(void *)sp + WALK_STACK_MAX - COPY_STEP) == 0)
-		return size;
-	size -= COPY_STEP;
-	rest = -(sp + size) & (PAGE - 1);
-	if (rest > COPY_STEP)
-		rest = COPY_STEP;
-	FORGET(size);
-	size &= WALK_STACK_MAX - 1;
-	if (size > WALK_STACK_MAX - COPY_STEP)
-		return 0;
-	if (bpf_probe_read_user((void *)c->stack + size, rest, (void *)sp + size))
-		rest = 0;
-	return size + rest;
+	h->size = h->holes = 0;
+	c->missing = 1;
+	c->row = 0;
+	bpf_loop(WALK_STACK_MAX / WALK_PIECE, copy_piece, &copy, 0);
 }
 
 /* The walk's beginning, for userspace to finish it: w is over, and has the thread's registers again. Its
@@ -98,10 +94,10 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 	h->end = w->end - 1;
 	id = STACK_HASH(STACK_HASH(STACK_HASH_SEED, ids), h->time) ^ (__u64)index << 32;
 	h->id = id | STACK_PROVISIONAL;
-	size = copy_stack(c, h->sp);
+	copy_stack(c, h);
+	size = h->size;
 	if (size > WALK_STACK_MAX)
 		size = WALK_STACK_MAX;
-	h->size = size;
 	size += sizeof(*h);
 	walk_asked(w, size); /* lost ones, too */
 	return ring_output(c, size) ? 0 : h->id;

@@ -111,6 +111,8 @@ struct stack_record {
  * code (the kernel half built for the host) on these registers and this copy of
  * the stack, and then id means the finished stack. */
 #define WALK_STACK_MAX 32768
+#define WALK_PIECE     1024
+#define WALK_COPY(sp)  ((sp) & ~(WALK_PIECE - 1ULL)) /* where the copy begins */
 struct walk_record {
 	struct record head;
 	__u64 id; /* provisional */
@@ -124,8 +126,9 @@ struct walk_record {
 	                   * ended by an address in its C frame, or 0; 0: none. Later they
 	                   * could not be read again. */
 	__u32 list_lang;  /* enum frame_lang of those */
-	__u32 pad;
-	__u32 size;       /* bytes of stack that follow, from sp */
+	__u32 holes;      /* 1 << a piece of the copy that was not in memory: nobody had written to it yet, or it
+	                   * was swapped out */
+	__u32 size;       /* bytes of stack that follow, from WALK_COPY(sp) */
 	__u32 end;        /* why the kernel's walk gave up */
 	__u64 stack[];
 };

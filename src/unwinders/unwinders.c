@@ -367,22 +367,19 @@ static int walk_here(struct unwinders *u, struct host_thread thread, const struc
  * it is deepest, has changed. From a thread's own stack Go goes on to whatever goroutine it
  * runs: for that nothing may have changed. */
 static bool has_moved(struct unwinders *u, struct host_memory *process, const struct walk_record *r,
-	bool anywhere)
+	const struct host_copy *copy, bool anywhere)
 {
-	uint8_t now[4096];
 	uint64_t sp;
-	size_t n = r->size < sizeof(now) ? r->size : sizeof(now);
 
-	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= r->sp + r->size)
+	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= copy->start + copy->size)
 		return true; /* what it returned from is still there, and more lies on it by now */
-	for (size_t end = r->size; end >= n && n; end -= n) {
-		if (process->read(process, r->sp + end - n, now, n) ||
-		    memcmp(now, (const uint8_t *)r->stack + end - n, n))
-			return true;
-		if (!anywhere)
-			break;
-	}
-	return false;
+	return host_copy_has_changed(copy, process, r->sp, anywhere);
+}
+
+static void end_with(struct host_stack *s, enum unwind_end end)
+{
+	s->end = end;
+	s->id = stack_id(s->frames, s->nr, end);
 }
 
 /* refuse: nothing outside of the copy is read. *ret_beyond: something was. -EAGAIN: it may be another
@@ -396,7 +393,7 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 		.first = &u->pages.memory,
 		.files = u->files,
 		.mapped = processes_find(u->processes, r->pid),
-		.stack = r->sp + r->size,
+		.stack = WALK_COPY(r->sp) + r->size,
 		.refuse = refuse,
 	};
 	struct host_copy copy;
@@ -407,20 +404,18 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	host_process_init(&process, (int)r->pid);
 	host_pages_init(&u->pages, &process.memory);
 	host_copy_init(&copy, r, &rest.memory);
+	copy.refuse = refuse;
 	host_regs_record(r, MACHINE, &regs);
 	regs.address_bits = target_address_bits();
 	err = walk_here(u, (struct host_thread){ &copy.memory, &regs, NULL, r->pid },
 		&(struct stack_req){ .filter = r->filter, .limit = r->limit }, r, ret);
-	*ret_beyond = !err && rest.beyond && !refuse;
-	if (*ret_beyond && ret->by_zero) /* few stacks end so, and much of what is no stack would */
+	*ret_beyond = !err && (rest.beyond || copy.late) && !refuse;
+	/* Few stacks end by 0, and much of what is no stack would. */
+	if (!err && ret->by_zero && copy.zeros && refuse)
+		end_with(ret, UNWIND_MOVED);
+	else if (!err && ret->by_zero && (*ret_beyond || copy.zeros))
 		return -EAGAIN;
-	return *ret_beyond && has_moved(u, &process.memory, r, rest.anywhere) ? -EAGAIN : err;
-}
-
-static void end_with(struct host_stack *s, enum unwind_end end)
-{
-	s->end = end;
-	s->id = stack_id(s->frames, s->nr, end);
+	return *ret_beyond && has_moved(u, &process.memory, r, &copy, rest.anywhere) ? -EAGAIN : err;
 }
 
 /* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
@@ -488,7 +483,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int failed = 0;
 
-	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->end >= UNWIND_END_MAX)
+	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->size > WALK_STACK_MAX || r->end >= UNWIND_END_MAX)
 		return;
 	u->stats.walks++;
 	/* What is known of the process is enough as a rule, and all there is when it

@@ -259,8 +259,38 @@ void host_pages_init(struct host_pages *m, struct host_memory *of)
 	memset(m->page, 0, sizeof(m->page));
 }
 
+static bool is_hole(const struct host_copy *c, uint64_t addr)
+{
+	return c->holes >> (addr - c->start) / WALK_PIECE & 1;
+}
+
+static bool all_zeros(const uint8_t *data, size_t size)
+{
+	return !size || (!data[0] && !memcmp(data, data + 1, size - 1));
+}
+
+/* A page that nobody has written to is zeros; one that was swapped out is not. */
+static void read_hole(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n)
+{
+	if (!c->refuse && c->rest && !c->rest->read(c->rest, addr, to, n)) {
+		c->late |= !all_zeros(to, n);
+		return;
+	}
+	memset(to, 0, n);
+	c->zeros = true;
+}
+
+/* From one piece. */
+static void read_piece(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n)
+{
+	if (is_hole(c, addr))
+		read_hole(c, addr, to, n);
+	else
+		memcpy(to, (const uint8_t *)c->data + (addr - c->start), n);
+}
+
 /* The copy is the truth for its bytes: the process has gone on since. A window also
- * reaches below sp, which says nothing, and behind the copy's end. */
+ * reaches below the copy, which says nothing, and behind its end. */
 static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct host_copy *c = (struct host_copy *)m;
@@ -273,13 +303,35 @@ static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 		return -EFAULT;
 	if (addr < c->start)
 		memset(buf, 0, from - addr);
-	memcpy((char *)buf + (from - addr), (const char *)c->data + (from - c->start), to - from);
+	for (uint64_t next; from < to; from = next) {
+		next = WALK_COPY(from) + WALK_PIECE;
+		next = next < to ? next : to;
+		read_piece(c, from, (uint8_t *)buf + (from - addr), next - from);
+	}
 	return 0;
 }
 
 void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest)
 {
-	*m = (struct host_copy){{copy_read}, r->stack, r->sp, r->size, rest};
+	*m = (struct host_copy){{copy_read}, r->stack, WALK_COPY(r->sp), r->size, r->holes, rest};
+}
+
+bool host_copy_has_changed(const struct host_copy *m, struct host_memory *process, uint64_t sp, bool all)
+{
+	uint8_t now[WALK_PIECE];
+	unsigned left = all ? WALK_STACK_MAX / WALK_PIECE : 4; /* pieces */
+
+	for (uint64_t end = m->start + m->size; end > sp && left; end = WALK_COPY(end - 1)) {
+		uint64_t from = WALK_COPY(end - 1) > sp ? WALK_COPY(end - 1) : sp;
+
+		if (is_hole(m, from))
+			continue;
+		if (process->read(process, from, now, end - from) ||
+			memcmp(now, (const uint8_t *)m->data + (from - m->start), end - from))
+			return true;
+		left--;
+	}
+	return false;
 }
 
 void host_regs_record(const struct walk_record *r, uint16_t machine, struct host_regs *ret)

@@ -38,9 +38,15 @@ struct host_copy {
 	const void *data;
 	uint64_t start;
 	size_t size;
+	uint32_t holes;
 	struct host_memory *rest;
+	bool refuse; /* holes are zeros */
+	bool zeros;  /* a hole was read as zeros that nobody has seen.. */
+	bool late;   /* ..and another from the rest, where it has been written to since */
 };
 void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest);
+/* Whether process has something else by now at the copy's end, where a stack changes last. all: anywhere in it. */
+bool host_copy_has_changed(const struct host_copy *m, struct host_memory *process, uint64_t sp, bool all);
 
 struct host_regs {
 	uint64_t pc, sp, fp, lr;

@@ -15,9 +15,11 @@ static int tests, failed;
 
 void ok(int good, const char *program, const char *what)
 {
+	const char *slash = strrchr(program, '/');
+
 	tests++;
 	failed += !good;
-	printf("%sok %d - %s %s\n", good ? "" : "not ", tests, strrchr(program, '/') + 1, what);
+	printf("%sok %d - %s %s\n", good ? "" : "not ", tests, slash ? slash + 1 : program, what);
 	fflush(stdout);
 }
 
