@@ -430,15 +430,21 @@ __global int walk_own(struct walk *w, __u64 addr)
 
 /* ---- what is not known ------------------------------------------------- */
 
-/* An unknown process will be published; until then it may ask as long as the ring buffer has space.
- * A quarter of that is left to other records. */
+/* A quarter of the ring buffer is left to other records. */
+static __always_inline int ring_is_full(void)
+{
+	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
+
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > size - (size >> 2);
+}
+
+/* An unknown process will be published; until then it may ask as long as the ring buffer has space. */
 static __always_inline int may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
-	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
 	__u32 *sent;
 
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > size - (size >> 2))
+	if (ring_is_full())
 		return 0;
 	if (c)
 		return __sync_fetch_and_add(&c->misses, 1) < MAPPING_MISSES_MAX;
@@ -460,6 +466,24 @@ __global int walk_asked(struct walk *w, __u32 size)
 		__sync_fetch_and_add(n, size);
 	else
 		bpf_map_update_elem(&unknown_procs, &pid, &sent, BPF_ANY);
+	return 0;
+}
+
+/* A walk ended at memory that cannot be read. Of a process that is not published userspace knows nothing yet. */
+__global int walk_unreadable(struct walk *w)
+{
+	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+	__u64 now;
+
+	if (!c || ring_is_full())
+		return 0;
+	if (__sync_fetch_and_add(&c->unreadable, 1) >= UNREADABLE_MAX) {
+		now = bpf_ktime_get_ns();
+		if (now < c->next_ns)
+			return 0;
+		c->next_ns = now + UNREADABLE_NS;
+	}
+	w->flags |= WALK_ASK;
 	return 0;
 }
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""zapped.py STRATA ZAPPED - stacks whose pages are there, but not in the page table: a program in the kernel cannot
+read them, and the stacks are whole all the same. Prints TAP."""
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import as_root
+
+STRATA, ZAPPED = sys.argv[1:]
+CALLS = 20
+SCRIPT = 'uprobe:libc:getppid { @[ustack] = count(); }'
+
+
+def main():
+    cases = tap.Cases()
+    for frames in (10, 40, 400): # 5 to 200 KiB of stack; 32 are copied
+        done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{ZAPPED} {frames} {CALLS}'], capture_output=True, text=True, timeout=60)
+        stacks = [(body.split('\n'), int(n)) for body, n in re.findall(r'^@\[\n(.*?)\n\]: (\d+)', done.stdout, re.M | re.S)]
+        whole = sum(n for lines, n in stacks if len([x for x in lines if ' deeper+' in x]) == frames + 1 and 'clone' in lines[-1])
+        cases.check(sum(n for _, n in stacks) == CALLS and whole == CALLS, f'{frames} frames: {whole} of {CALLS} stacks are whole',
+                    done.stdout, done.stderr)
+    return cases.done()
+
+
+sys.exit(as_root(main))
