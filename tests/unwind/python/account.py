@@ -323,7 +323,7 @@ AHEAD = 3000
 
 class Tally:
     def __init__(self, lines):
-        self.n, self.wrong, self.deepest = [0, 0], [0, 0], 0
+        self.n, self.wrong, self.deepest, self.unreadable = [0, 0], [0, 0], 0, 0
         self.accounts, self.at, self.lost = [tuple(map(int, line.split())) for line in lines], 0, 0
 
     def find(self, depth, crc, may_be_lost):
@@ -352,8 +352,11 @@ class Tally:
         self.deepest = max(self.deepest, want_depth)
         if (length, depth, crc, marks) == (want_depth, want_depth, want_crc, []):
             return
-        self.wrong[released] += 1
-        if sum(self.wrong) <= 5:
+        if marks == ['[interpreter frame not readable]']: # the kernel moves the page just then (compaction)
+            self.unreadable += 1
+        else:
+            self.wrong[released] += 1
+        if sum(self.wrong) + self.unreadable <= 5:
             print(f'  stack {sum(self.n)}: len {length}, {depth} frames, checksum {crc:x} '
                   f'{marks}; Python says {want_depth}, {want_crc:x}, GIL released: {released}')
 
@@ -388,7 +391,7 @@ def may_be_missing(name, why):
 
 
 def compare(strata, calls, name, python):
-    """True if all but one of 10,000 stacks agree and few events were lost."""
+    """True if all but one of 10,000 stacks agree, few say that they could not be read, and few events were lost."""
     import traced
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
         with open(__file__, encoding='utf-8') as own:  # /tmp exists whatever the root is
@@ -404,9 +407,9 @@ def compare(strata, calls, name, python):
     tally.end(b'lost' in said)
     n, wrong = sum(tally.n), sum(tally.wrong)
     print(f'{name} ({version}): {n} stacks of {len(lines)} calls to {tally.deepest} frames deep; '
-          f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost '
-          f'{said.decode().strip()}', flush=True)
-    ok = n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n
+          f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost, '
+          f'{tally.unreadable} not readable {said.decode().strip()}', flush=True)
+    ok = n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n and tally.unreadable * 100 <= n
     ok &= tally.lost <= sum(map(int, re.findall(rb'(\d+) (?:events|stacks) lost', said)))
     if not ok:
         print(f'{name}: FAILED', flush=True)
