@@ -481,7 +481,7 @@ __global int walk_unreadable(struct walk *w)
 		now = bpf_ktime_get_ns();
 		if (now < c->next_ns)
 			return 0;
-		c->next_ns = now + UNREADABLE_NS;
+		c->next_ns = now + (c->readable ? READABLE_NS : UNREADABLE_NS);
 	}
 	w->flags |= WALK_ASK;
 	return 0;

@@ -249,7 +249,7 @@ struct mapping_chunk {
 	 * a language that is not in languages. */
 	__u32 code_kb;
 	__u32 unreadable;                   /* walks that were asked for since then, see UNREADABLE_MAX */
-	__u32 pad;
+	__u32 readable;                     /* 1: userspace has finished one of those */
 	__u64 next_ns;                      /* not asked for before, CLOCK_MONOTONIC */
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
@@ -258,9 +258,11 @@ struct mapping_chunk {
  * and sends no more copies of the stack for this process. */
 #define MAPPING_MISSES_MAX 192
 /* A walk that came to a page which a program in the kernel cannot read is finished by userspace, for which the page
- * comes back; for a stack that leads nowhere it does not: so after this many for a process, one in UNREADABLE_NS. */
+ * comes back; for a stack that leads nowhere it does not: so after this many for a process, one in UNREADABLE_NS, or,
+ * where userspace has finished one, in READABLE_NS. */
 #define UNREADABLE_MAX 64
 #define UNREADABLE_NS  100000000ULL
+#define READABLE_NS    8000000ULL
 /* The same for a process that userspace has not published yet, in bytes sent: map
  * `unknown_procs`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it
  * publishes the process, or when that ends. */

@@ -495,6 +495,8 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 		catch_up(u, r->pid);
 		failed = finish_walk(u, r, &stack);
 	}
+	if (r->end == UNWIND_UNREADABLE && !failed && (stack.end == UNWIND_COMPLETE || stack.end == UNWIND_LIMIT))
+		processes_readable(u->processes, r->pid);
 	if (!failed && wants_process(stack.end) && !proc_alive(u->target, (int)r->pid))
 		end_with(&stack, UNWIND_ENDED);
 	if (!failed && (stack.nr || (stack.end == UNWIND_COMPLETE && !has_language(u, r)))) {

@@ -32,7 +32,7 @@ __attribute__((noinline)) static int deeper(int n)
 	for (int i = 0; i < calls; i++) {
 		zap();
 		frame[0] = (char)getppid();
-		usleep(20000);
+		usleep(10000);
 	}
 	return frame[0];
 }

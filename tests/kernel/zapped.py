@@ -12,7 +12,7 @@ import tap
 from absent import as_root
 
 STRATA, ZAPPED = sys.argv[1:]
-CALLS = 20
+CALLS = 200 # 10 ms apart: of a stack that cannot be read at all 64 and ten a second are tried
 SCRIPT = 'uprobe:libc:getppid { @[ustack] = count(); }'
 
 

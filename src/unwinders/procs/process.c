@@ -355,6 +355,7 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	ret->languages = p->languages;
 	ret->native_file = p->native_file;
 	ret->code_kb = i ? 0 : code_kb(p);
+	ret->readable = p->readable;
 	if (ret->n)
 		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
 	for (uint32_t k = 0; k < ret->n; k++)
@@ -414,6 +415,16 @@ void processes_publish_all(struct processes *ps)
 	for (size_t i = 0; i < ps->changed.len; i++)
 		processes_publish(ps, ps->changed.data[i]);
 	ps->changed.len = 0;
+}
+
+void processes_readable(struct processes *ps, uint32_t pid)
+{
+	struct process *p = processes_find(ps, pid);
+
+	if (!p || p->dead || p->readable)
+		return;
+	p->readable = true;
+	publish_own(ps, p);
 }
 
 static void withdraw(struct processes *ps, struct process *p)

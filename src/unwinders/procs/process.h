@@ -10,6 +10,7 @@ struct process {
 	uint32_t pid;
 	bool dead;         /* exited: kept for its addresses' names */
 	time_t gone;       /* when it was first seen to have gone; 0: it was not */
+	bool readable;     /* what a walk could not read was there for userspace */
 	bool published;    /* the kernel's half has it.. */
 	bool changed;      /* ..but not what has changed since: see processes_publish() */
 	bool begins;       /* nothing is mapped since its exec */
@@ -56,6 +57,8 @@ void processes_exec(struct processes *ps, uint32_t pid);
 void processes_exit(struct processes *ps, uint32_t pid);
 /* Some were lost. */
 void processes_lost(struct processes *ps);
+/* A walk that the kernel's half could not read on was finished. */
+void processes_readable(struct processes *ps, uint32_t pid);
 /* The kernel's half gets what has changed: of one process, of all. */
 void processes_publish(struct processes *ps, uint32_t pid);
 void processes_publish_all(struct processes *ps);
