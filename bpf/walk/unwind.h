@@ -257,16 +257,16 @@ struct mapping_chunk {
 /* After this many misses without an answer the kernel walks on by frame pointer
  * and sends no more copies of the stack for this process. */
 #define MAPPING_MISSES_MAX 192
+/* The same for a process that userspace has not published yet, in bytes sent: map
+ * `unknown_procs`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it
+ * publishes the process, or when that ends. */
+#define UNKNOWN_BYTES_MAX (6 << 20)
 /* A walk that came to a page which a program in the kernel cannot read is finished by userspace, for which the page
  * comes back; for a stack that leads nowhere it does not: so after this many for a process, one in UNREADABLE_NS, or,
  * where userspace has finished one, in READABLE_NS. */
 #define UNREADABLE_MAX 64
 #define UNREADABLE_NS  100000000ULL
 #define READABLE_NS    8000000ULL
-/* The same for a process that userspace has not published yet, in bytes sent: map
- * `unknown_procs`, LRU_HASH, key: u32 tgid, value: u32. Userspace deletes the entry when it
- * publishes the process, or when that ends. */
-#define UNKNOWN_BYTES_MAX (6 << 20)
 
 /* ---- tables ------------------------------------------------------------ */
 
