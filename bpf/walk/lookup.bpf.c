@@ -431,7 +431,7 @@ __global int walk_own(struct walk *w, __u64 addr)
 /* ---- what is not known ------------------------------------------------- */
 
 /* A quarter of the ring buffer is left to other records. */
-static __always_inline int ring_is_full(void)
+__global int ring_is_full(void)
 {
 	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
 
@@ -439,7 +439,7 @@ static __always_inline int ring_is_full(void)
 }
 
 /* An unknown process will be published; until then it may ask as long as the ring buffer has space. */
-static __always_inline int may_ask(__u32 pid)
+__global int walk_may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
 	__u32 *sent;
@@ -469,19 +469,21 @@ __global int walk_asked(struct walk *w, __u32 size)
 	return 0;
 }
 
-/* A walk ended at memory that cannot be read. Of a process that is not published userspace knows nothing yet. */
 __global int walk_unreadable(struct walk *w)
 {
-	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+	struct mapping_chunk *c;
 	__u64 now;
 
-	if (!c || ring_is_full())
+	if (!w || w->end != UNWIND_UNREADABLE + 1 || !w->store)
 		return 0;
-	if (__sync_fetch_and_add(&c->unreadable, 1) >= UNREADABLE_MAX) {
+	c = chunk_of(w->pid, 0);
+	if (c) {
 		now = bpf_ktime_get_ns();
-		if (now < c->next_ns)
+		if (now < c->next_ns || ring_is_full())
 			return 0;
 		c->next_ns = now + (c->readable ? READABLE_NS : UNREADABLE_NS);
+	} else if (!walk_may_ask(w->pid)) {
+		return 0;
 	}
 	w->flags |= WALK_ASK;
 	return 0;
@@ -498,7 +500,7 @@ __global int walk_unknown(struct walk *w, __u32 end)
 		w->rule = RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8);
 		return 0;
 	}
-	if (!(w->flags & WALK_BLIND) && may_ask(w->pid)) {
+	if (!(w->flags & WALK_BLIND) && walk_may_ask(w->pid)) {
 		w->flags |= WALK_ASK;
 		return end + 1;
 	}

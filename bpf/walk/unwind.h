@@ -248,9 +248,9 @@ struct mapping_chunk {
 	 * differs has been mapped since, or the process has run another program, and may have
 	 * a language that is not in languages. */
 	__u32 code_kb;
-	__u32 unreadable;                   /* walks that were asked for since then, see UNREADABLE_MAX */
-	__u32 readable;                     /* 1: userspace has finished one of those */
-	__u64 next_ns;                      /* not asked for before, CLOCK_MONOTONIC */
+	__u32 readable;                     /* 1: see READABLE_NS */
+	__u32 pad;
+	__u64 next_ns;                      /* CLOCK_MONOTONIC: likewise */
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };
@@ -262,11 +262,10 @@ struct mapping_chunk {
  * publishes the process, or when that ends. */
 #define UNKNOWN_BYTES_MAX (6 << 20)
 /* A walk that came to a page which a program in the kernel cannot read is finished by userspace, for which the page
- * comes back; for a stack that leads nowhere it does not: so after this many for a process, one in UNREADABLE_NS, or,
- * where userspace has finished one, in READABLE_NS. */
-#define UNREADABLE_MAX 64
-#define UNREADABLE_NS  100000000ULL
-#define READABLE_NS    8000000ULL
+ * comes back; for a stack that leads nowhere it does not. So of a process one is asked for in UNREADABLE_NS, or, where
+ * userspace has finished one, in READABLE_NS. */
+#define UNREADABLE_NS 100000000ULL
+#define READABLE_NS   8000000ULL
 
 /* ---- tables ------------------------------------------------------------ */
 

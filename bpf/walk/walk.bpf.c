@@ -746,8 +746,7 @@ __global int stack_user(struct stack_req *r)
 	}
 	r->nr = w->nr;
 	r->end = w->end - 1;
-	if (w->end == UNWIND_UNREADABLE + 1 && w->store)
-		walk_unreadable(w);
+	walk_unreadable(w);
 	if ((w->flags & WALK_ASK) && w->store) {
 		r->id = walk_ask(w, index, send_list(w, out));
 		if (!r->id) {

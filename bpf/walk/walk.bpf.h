@@ -174,7 +174,7 @@ int walk_own(struct walk *w, __u64 addr);
 /* What to do about an address or a table that is not known, by enum unwind_end. 0: go
  * on by frame pointer, or enum unwind_end + 1. */
 int walk_unknown(struct walk *w, __u32 end);
-/* Userspace shall finish a walk that came to memory which cannot be read here, if it may ask for that. */
+/* A walk that ended at memory which cannot be read here: userspace shall finish it, if it may ask for that. */
 int walk_unreadable(struct walk *w);
 /* So many bytes were sent to ask for the process. */
 int walk_asked(struct walk *w, __u32 size);
