@@ -34,6 +34,7 @@ __attribute__((noinline)) static int deeper(int n)
 		frame[0] = (char)getppid();
 		usleep(10000);
 	}
+	sleep(1); /* until the last ones are read */
 	return frame[0];
 }
 
