@@ -126,8 +126,8 @@ struct walk_record {
 	                   * ended by an address in its C frame, or 0; 0: none. Later they
 	                   * could not be read again. */
 	__u32 list_lang;  /* enum frame_lang of those */
-	__u32 holes;      /* 1 << a piece of the copy that was not in memory: nobody had written to it yet, or it
-	                   * was swapped out */
+	__u32 holes;      /* 1 << a piece of the copy that could not be read: nobody had written to it yet, or it
+	                   * was not in the page table just then */
 	__u32 size;       /* bytes of stack that follow, from WALK_COPY(sp) */
 	__u32 end;        /* why the kernel's walk gave up */
 	__u64 stack[];

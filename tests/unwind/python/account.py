@@ -409,7 +409,7 @@ def compare(strata, calls, name, python):
     print(f'{name} ({version}): {n} stacks of {len(lines)} calls to {tally.deepest} frames deep; '
           f'GIL held: {tally.wrong[0]} of {tally.n[0]} differ, released: {tally.wrong[1]} of {tally.n[1]}; {tally.lost} lost, '
           f'{tally.unreadable} not readable {said.decode().strip()}', flush=True)
-    ok = n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n and tally.unreadable * 100 <= n
+    ok = n + tally.lost == len(lines) and tally.lost * 10 <= len(lines) and wrong * 10000 <= n and tally.unreadable <= 1 + n // 1000
     ok &= tally.lost <= sum(map(int, re.findall(rb'(\d+) (?:events|stacks) lost', said)))
     if not ok:
         print(f'{name}: FAILED', flush=True)
