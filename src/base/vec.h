@@ -30,6 +30,17 @@ static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 		(v)->data[(v)->len++] = (__VA_ARGS__);                                   \
 	} while (0)
 
+/* Gives back what it could grow by. */
+static inline void *vec_shrink(void *data, size_t *cap, size_t len, size_t size)
+{
+	void *less = len ? reallocarray(data, len, size) : NULL;
+
+	*cap = less ? len : *cap;
+	return less ? less : data;
+}
+
+#define vec_fit(v) ((v)->data = vec_shrink((v)->data, &(v)->cap, (v)->len, sizeof(*(v)->data)))
+
 #define vec_done(v)                                                                      \
 	do {                                                                             \
 		free((v)->data);                                                         \

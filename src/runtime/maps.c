@@ -14,6 +14,7 @@
 
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
 #include "model/type.h"
@@ -418,6 +419,43 @@ static uint64_t last_interval(const struct map_content *c)
 	return last;
 }
 
+static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
+	void *arg)
+{
+	if (t->kind == TYPE_STACK)
+		f(arg, show_int(t, data));
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
+}
+
+struct ids {
+	VEC(uint64_t) list;
+};
+
+static void add_id(void *arg, uint64_t id)
+{
+	struct ids *ids = arg;
+
+	vec_push(&ids->list, id);
+}
+
+/* All of the map's frames get their names at once. */
+static void name_stacks(const struct show *s, const struct map_content *c)
+{
+	struct ids ids = {};
+
+	if (!s->unwinders)
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		if (type_has(c->map->key, TYPE_STACK))
+			each_stack(c->map->key, c->list[i].key, add_id, &ids);
+		if (type_has(c->map->value, TYPE_STACK))
+			each_stack(c->map->value, c->list[i].value, add_id, &ids);
+	}
+	unwinders_name_stacks(s->unwinders, ids.list.data, ids.list.len);
+	vec_done(&ids.list);
+}
+
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret)
 {
@@ -428,6 +466,7 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	r = read_all(fd, &e);
 	if (r)
 		return r;
+	name_stacks(s, ret);
 	merge_equal(s, ret);
 	if (ret->n)
 		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
@@ -446,15 +485,6 @@ void map_content_done(struct map_content *c)
 }
 
 /* ---- stacks ------------------------------------------------------------- */
-
-static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
-	void *arg)
-{
-	if (t->kind == TYPE_STACK)
-		f(arg, show_int(t, data));
-	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
-		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
-}
 
 void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)

@@ -39,6 +39,9 @@ int elf_open_member(const char *path, struct elf **ret);
 uint64_t elf_start(const struct elf *e);
 void elf_close(struct elf *e);
 /* Frees the memory of the file's pages; those that are needed again are read again. */
+void elf_release_pages(const struct elf *e);
+/* And of its symbols, which are read again, too: what elf_symbols() and elf_symbol_at() gave is gone,
+ * names stay. */
 void elf_release(struct elf *e);
 static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
@@ -70,6 +73,9 @@ size_t elf_symbols(struct elf *e, const struct elf_symbol **ret);
 /* The function whose code holds vaddr; NULL when none does. Sizes of 0 reach to
  * the next symbol. */
 const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr);
+/* That for n addresses, which are sorted, in one pass: of a file whose symbols were not read none is kept.
+ * Without a name: none holds it. */
+void elf_symbols_at(struct elf *e, const uint64_t *vaddrs, size_t n, struct elf_symbol *ret);
 /* By name, first definition. Looks in .dynsym and .symtab; does not sort all. */
 bool elf_symbol_named(struct elf *e, const char *name, struct elf_symbol *ret);
 /* At most max of those whose names begin with one of n prefixes; the count. One symbol may be there

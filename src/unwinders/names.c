@@ -3,16 +3,19 @@
  * kernel's symbols. A name once found is kept, by frame. */
 #include "names.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/owner.h"
 #include "demangle.h"
 #include "idmap.h"
 #include "target/elf.h"
 #include "target/target.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/perfmap.h"
+#include "unwinders/procs/process.h"
 
 struct names {
 	struct name_store store; /* first: for languages */
@@ -130,12 +133,27 @@ static bool name_by_lang(struct names *n, struct file *f, struct frame_name *ret
 	return false;
 }
 
+/* sym: what elf_symbol_at() says; or NULL. */
+static void name_by_symbol(struct names *n, struct file *f, const struct elf_symbol *sym, struct frame_name *ret)
+{
+	uint64_t start;
+
+	if (sym) {
+		ret->name = readable(n, sym->name);
+		ret->offset = ret->vaddr - sym->vaddr;
+	} else if (file_function(f, ret->vaddr, &start)) {
+		ret->offset = ret->vaddr - start;
+	}
+}
+
+static struct file *file_of(const struct names *n, uint64_t frame)
+{
+	return files_get(n->files, (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1));
+}
+
 static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 {
-	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
-	struct file *f = files_get(n->files, id);
-	const struct elf_symbol *sym;
-	uint64_t start;
+	struct file *f = file_of(n, frame);
 
 	ret->vaddr = frame & FRAME_VADDR_MASK;
 	if (!f)
@@ -145,16 +163,8 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 		ret->vaddr += f->jit_base;
 		name_jit(n, f, ret);
 	}
-	if (name_by_lang(n, f, ret))
-		return;
-	sym = f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL;
-	if (!sym) {
-		if (file_function(f, ret->vaddr, &start))
-			ret->offset = ret->vaddr - start;
-		return;
-	}
-	ret->name = readable(n, sym->name);
-	ret->offset = ret->vaddr - sym->vaddr;
+	if (!name_by_lang(n, f, ret))
+		name_by_symbol(n, f, f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL, ret);
 }
 
 static void name_kernel(struct names *n, uint64_t frame, struct frame_name *ret)
@@ -210,4 +220,118 @@ void names_keep(struct names *n, uint64_t frame)
 		return;
 	make_name(n, frame, &name);
 	remember(n, frame, &name);
+}
+
+/* ---- many at once ------------------------------------------------------- */
+
+void names_list(const struct names *n, uint64_t frame, struct name_list *l)
+{
+	const struct file *f = frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? file_of(n, frame) : NULL;
+
+	if (!f || !f->elf || idmap_find(&n->known, frame) || idmap_find(&l->listed, frame))
+		return;
+	idmap_set(&l->listed, frame, 1);
+	vec_push(&l->frames, frame);
+}
+
+static int cmp_frame(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Frames of one file, in order. What a name depends on is the file alone: so that there is none is
+ * remembered, too. */
+static void name_in_file(struct names *n, struct file *f, const uint64_t *frames, size_t len)
+{
+	_cleanup_(freep) struct elf_symbol *symbols = calloc(len, sizeof(*symbols));
+	_cleanup_(freep) uint64_t *vaddrs = calloc(len, sizeof(*vaddrs));
+	size_t left = 0;
+
+	if (!symbols || !vaddrs)
+		abort();
+	for (size_t i = 0; i < len; i++) {
+		struct frame_name name = {.vaddr = frames[i] & FRAME_VADDR_MASK, .module = f->path};
+
+		if (name_by_lang(n, f, &name))
+			remember(n, frames[i], &name);
+		else
+			vaddrs[left++] = name.vaddr;
+	}
+	elf_symbols_at(f->elf, vaddrs, left, symbols);
+	for (size_t i = 0; i < left; i++) {
+		struct frame_name name = {.vaddr = vaddrs[i], .module = f->path};
+
+		name_by_symbol(n, f, symbols[i].name ? &symbols[i] : NULL, &name);
+		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &name);
+	}
+}
+
+void names_frames(struct names *n, struct name_list *l)
+{
+	const uint64_t *frames = l->frames.data;
+	size_t end;
+
+	if (l->frames.len)
+		qsort(l->frames.data, l->frames.len, sizeof(*frames), cmp_frame);
+	for (size_t i = 0; i < l->frames.len; i = end) {
+		struct file *f = file_of(n, frames[i]);
+
+		for (end = i + 1; end < l->frames.len && file_of(n, frames[end]) == f;)
+			end++;
+		name_in_file(n, f, frames + i, end - i);
+	}
+	vec_done(&l->frames);
+	idmap_done(&l->listed);
+}
+
+/* ---- variables ---------------------------------------------------------- */
+
+static bool is_in_segment(const struct elf *e, uint64_t vaddr)
+{
+	const struct elf_segment *s;
+	size_t n = elf_segments(e, &s);
+
+	while (n && vaddr - s->vaddr >= s->memsz) {
+		s++;
+		n--;
+	}
+	return n;
+}
+
+/* The variable that holds vaddr; NULL. */
+static const char *variable_at(struct elf *e, uint64_t vaddr)
+{
+	const struct elf_symbol *s;
+	size_t low = 0, high = elf_symbols(e, &s);
+
+	while (low < high) { /* the first symbol above */
+		size_t mid = (low + high) / 2;
+
+		if (s[mid].vaddr <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low && (s[low - 1].type != STT_OBJECT || !s[low - 1].size))
+		low--;
+	return low && vaddr - s[low - 1].vaddr < s[low - 1].size ? s[low - 1].name : NULL;
+}
+
+/* Data lies as far from the code as in the file, whatever is mapped there by now. */
+const char *names_variable(const struct names *n, const struct process *p, uint64_t addr)
+{
+	for (size_t i = 0; p && i < p->nmaps; i++) {
+		const struct mapping *m = &p->maps[i];
+		const struct file *f = m->file ? files_get(n->files, m->file) : NULL;
+		const char *name;
+
+		if (!f || !f->elf || !is_in_segment(f->elf, addr - m->bias))
+			continue;
+		name = variable_at(f->elf, addr - m->bias);
+		if (name)
+			return name;
+	}
+	return NULL;
 }

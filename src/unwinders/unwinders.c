@@ -174,7 +174,8 @@ static void trim(struct unwinders *u)
 		stacks_each_frame(u->stacks, keep_name, u);
 	for (size_t i = 0; i < n; i++)
 		files_evict(u->files, list[i]);
-	log_info("memory: %zu files that nothing has mapped were evicted", n);
+	if (n)
+		log_info("memory: %zu files that nothing has mapped were evicted", n);
 }
 
 /* ---- files and processes ---- */
@@ -692,57 +693,28 @@ void unwinders_forget_stacks(struct unwinders *u)
 		before - stacks_count(u->stacks), before);
 }
 
+static void add_frames(struct unwinders *u, uint64_t id, struct name_list *list)
+{
+	enum unwind_end end;
+	const uint64_t *frames;
+	ssize_t n = stacks_find(u->stacks, id, &frames, &end);
+
+	for (ssize_t i = 0; i < n; i++)
+		names_list(u->names, frames[i], list);
+}
+
+void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n)
+{
+	struct name_list list = {};
+
+	for (size_t i = 0; i < n; i++)
+		add_frames(u, ids[i], &list);
+	names_frames(u->names, &list);
+}
+
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)
 {
 	names_frame(u->names, frame, ret);
-}
-
-static bool is_in_segment(const struct elf *e, uint64_t vaddr)
-{
-	const struct elf_segment *s;
-	size_t n = elf_segments(e, &s);
-
-	while (n && vaddr - s->vaddr >= s->memsz) {
-		s++;
-		n--;
-	}
-	return n;
-}
-
-/* The variable that holds vaddr; NULL. */
-static const char *variable_at(struct elf *e, uint64_t vaddr)
-{
-	const struct elf_symbol *s;
-	size_t low = 0, high = elf_symbols(e, &s);
-
-	while (low < high) { /* the first symbol above */
-		size_t mid = (low + high) / 2;
-
-		if (s[mid].vaddr <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	while (low && (s[low - 1].type != STT_OBJECT || !s[low - 1].size))
-		low--;
-	return low && vaddr - s[low - 1].vaddr < s[low - 1].size ? s[low - 1].name : NULL;
-}
-
-/* A variable, as a lock: data lies as far from the code as in the file, whatever is mapped there by now. */
-static const char *name_variable(struct unwinders *u, const struct process *p, uint64_t addr)
-{
-	for (size_t i = 0; p && i < p->nmaps; i++) {
-		const struct mapping *m = &p->maps[i];
-		const struct file *f = m->file ? files_get(u->files, m->file) : NULL;
-		const char *name;
-
-		if (!f || !f->elf || !is_in_segment(f->elf, addr - m->bias))
-			continue;
-		name = variable_at(f->elf, addr - m->bias);
-		if (name)
-			return name;
-	}
-	return NULL;
 }
 
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
@@ -758,7 +730,7 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	if (m && m->file)
 		names_frame(u->names, FRAME_NATIVE(m->file, addr - m->bias), ret);
 	else
-		*ret = (struct frame_name){ .vaddr = addr, .name = name_variable(u, p, addr) };
+		*ret = (struct frame_name){ .vaddr = addr, .name = names_variable(u->names, p, addr) };
 }
 
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64])

@@ -106,6 +106,8 @@ struct frame_name {
 	const struct frame_name *caller; /* it was inlined into that one; NULL: it was not */
 };
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);
+/* The frames of those stacks are about to be asked for. Of many at once less memory and time are spent. */
+void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n);
 /* An address of a process, as usym() and ustack's raw mode need it. */
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	struct frame_name *ret);

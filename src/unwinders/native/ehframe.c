@@ -20,6 +20,7 @@
 #define ENTRY_SIZE 96   /* of _start where it has no FDE; the longest seen: 80, arm64, large code */
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
 #define PIECES_MAX (1u << 24)
+#define PAIRS      0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4, as all linkers write the search table */
 #define TRAMPOLINES_MAX 16
 #define FUNCTIONS_MAX   4096
 
@@ -166,8 +167,15 @@ static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section
 	return false;
 }
 
-/* The binary search table: pairs of function and FDE. False: not usable. */
-static bool read_header(struct frames *f, const struct elf_section *hdr)
+/* The binary search table: pairs of function and FDE. */
+struct search_table {
+	struct reader pairs;
+	uint8_t encoding;
+	uint64_t n, start; /* start: what section begins with */
+};
+
+/* False: not usable. */
+static bool find_table(struct frames *f, const struct elf_section *hdr, struct search_table *ret)
 {
 	struct reader r = {hdr->data, hdr->data + hdr->size, hdr->vaddr, false};
 	uint8_t version = read_uint(&r, 1), frame = read_uint(&r, 1), count = read_uint(&r, 1);
@@ -177,17 +185,25 @@ static bool read_header(struct frames *f, const struct elf_section *hdr)
 	if (r.bad || version != 1 || frame == 0xff || !segment_from(f->elf, start, &f->section))
 		return false;
 	f->data = hdr->vaddr;
-	if (count == 0xff || table == 0xff || n > PIECES_MAX)
-		return false;
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t at = read_encoded(&r, table, hdr->vaddr);
-		uint64_t fde = read_encoded(&r, table, hdr->vaddr);
+	*ret = (struct search_table){r, table, n, start};
+	return count != 0xff && table != 0xff && n <= PIECES_MAX;
+}
 
-		if (r.bad || fde < start || fde - start >= f->section.size)
+static bool read_header(struct frames *f, const struct elf_section *hdr)
+{
+	struct search_table t;
+
+	if (!find_table(f, hdr, &t))
+		return false;
+	for (uint64_t i = 0; i < t.n; i++) {
+		uint64_t at = read_encoded(&t.pairs, t.encoding, hdr->vaddr);
+		uint64_t fde = read_encoded(&t.pairs, t.encoding, hdr->vaddr);
+
+		if (t.pairs.bad || fde < t.start || fde - t.start >= f->section.size)
 			return false;
-		vec_push(&f->pieces, (struct piece){at, 0, fde - start, 0});
+		vec_push(&f->pieces, (struct piece){at, 0, fde - t.start, 0});
 	}
-	return n > 0;
+	return t.n > 0;
 }
 
 static bool find_section(struct frames *f, const char *name)
@@ -474,6 +490,45 @@ int ehframe_ranges(struct elf *e, struct eh_ranges *ret)
 	free(f);
 	*ret = ranges;
 	return 0;
+}
+
+/* The FDE of the last pair that begins at or below vaddr, as an offset; pairs have 8 bytes. */
+static uint64_t search(const struct search_table *t, uint64_t base, uint64_t vaddr)
+{
+	int32_t pair[2] = {};
+	uint64_t lo = 0, hi = t->n;
+
+	while (lo < hi) {
+		uint64_t mid = (lo + hi) / 2;
+
+		memcpy(pair, t->pairs.p + 8 * mid, 8);
+		if (base + (int64_t)pair[0] <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo)
+		memcpy(pair, t->pairs.p + 8 * (lo - 1), 8);
+	return lo ? base + (int64_t)pair[1] - t->start : UINT64_MAX;
+}
+
+int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start)
+{
+	_cleanup_(freep) struct frames *f = calloc(1, sizeof(*f));
+	struct elf_section hdr;
+	struct search_table t;
+	struct fde fde;
+
+	if (!f)
+		return -ENOMEM;
+	f->elf = e;
+	if (!elf_phdr(e, PT_GNU_EH_FRAME, &hdr) || !hdr.data || !find_table(f, &hdr, &t) || !t.n ||
+		t.encoding != PAIRS || t.n > (uint64_t)(t.pairs.end - t.pairs.p) / 8)
+		return -ENOTSUP;
+	if (!fde_at(f, search(&t, hdr.vaddr, vaddr), &fde) || vaddr < fde.start || vaddr >= fde.end)
+		return 0;
+	*ret_start = fde.start;
+	return 1;
 }
 
 int ehframe_read(struct elf *e, struct eh_rows *ret)

@@ -34,6 +34,9 @@ struct eh_ranges {
 
 /* The code that each FDE is of, ascending by where it starts. As above. */
 int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
+/* Whether an FDE is of the code at vaddr, by the file's search table: 1 and where that begins, 0, or -ENOTSUP:
+ * it has no table that can be searched. */
+int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start);
 /* Those rows in place of what is said of the code from their first to their last, which
  * has no rule. Both ascend. */
 void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with);

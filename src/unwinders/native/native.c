@@ -5,6 +5,17 @@
 #include "base/priority.h"
 #include "cache.h"
 
+/* A file's pages can be given back while the table is kept. */
+static void use_stored(int dir, const struct cache_key *key, struct table *t)
+{
+	struct table stored;
+
+	if (cache_load(dir, key, &stored))
+		return;
+	table_done(t);
+	*t = stored;
+}
+
 int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached)
 {
 	bool cached = dir >= 0 && cache_load(dir, key, ret) == 0;
@@ -16,7 +27,7 @@ int native_table(int dir, struct elf *e, const struct cache_key *key, struct tab
 		return 0;
 	priority_spend();
 	err = table_make(e, ret);
-	if (!err && dir >= 0)
-		cache_store(dir, key, ret); /* a cache that fails only costs time */
+	if (!err && dir >= 0 && !cache_store(dir, key, ret)) /* a cache that fails only costs time */
+		use_stored(dir, key, ret);
 	return err;
 }

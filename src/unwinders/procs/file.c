@@ -33,10 +33,13 @@
 #include "unwinders/maps/maps.h"
 #include "unwinders/native/cache.h"
 #include "unwinders/native/native.h"
+#include "unwinders/procs/perfmap.h"
 #include "unwinders/unwinders.h"
 
 #define FRESH_MIN  (4 << 20) /* looking takes a millisecond, in which a process may come and go */
-#define KEPT_NS    2000000000ull
+#define LOOK_NS     1000000000ull /* at the memory in use, at the least so often.. */
+#define RELEASED_NS 2000000000ull /* ..and after some was released */
+#define KEPT_NS     2000000000ull
 #define VDSO_MAX   65536
 #define FILE_BYTES (64 << 10) /* of a file beside its table, as measured: names, symbols, pages */
 
@@ -59,7 +62,8 @@ struct files {
 	const char *stand_in_path;
 	struct files_stats stats;
 	uint64_t cache_limit, memory_limit; /* 0: none */
-	uint64_t fresh;            /* bytes since the memory was looked at.. */
+	uint64_t fresh;            /* bytes of files since the memory was looked at.. */
+	uint64_t due;              /* ..which is done then, CLOCK_MONOTONIC ns.. */
 	uint64_t stored;           /* ..and since the cache's directory was */
 	uint64_t kernel;           /* of tables there */
 	void (*on_table)(void *arg);
@@ -80,13 +84,18 @@ struct files *files_new(struct target *t, struct walk_maps *maps)
 	return fs;
 }
 
+static void drop_functions(struct file *f)
+{
+	eh_ranges_done(&f->functions);
+	f->functions = (struct eh_ranges){};
+	f->functions_read = false;
+}
+
 static void close_file(struct file *f)
 {
 	if (f->table.data)
 		table_done(&f->table);
-	eh_ranges_done(&f->functions);
-	f->functions = (struct eh_ranges){};
-	f->functions_read = false;
+	drop_functions(f);
 	for (unsigned i = 1; i < FRAME_LANGS; i++)
 		if (f->opened[i])
 			langs[i]->close(f->opened[i]);
@@ -190,10 +199,10 @@ static bool is_libc(struct elf *e)
 	return ret;
 }
 
-/* Of which the kernel gets a copy. */
+/* Of a table the kernel gets a copy. */
 static uint64_t memory_of(const struct file *f)
 {
-	return FILE_BYTES + 2 * f->table.size;
+	return f->jit ? perfmap_over(f->jit) : FILE_BYTES + 2 * f->table.size;
 }
 
 /* The first that is stored says that the directory was not looked at yet. */
@@ -209,14 +218,11 @@ static void count_stored(struct files *fs, uint64_t size)
 /* Takes the elf. */
 static void fill_file(struct files *fs, struct file *f, struct elf *elf, const struct table *table)
 {
-	size_t pages;
-
 	f->elf = elf;
 	f->table = *table;
 	if (!table->data || fs->maps->set_table(fs->maps, f->id, table->data, table->size))
 		fs->stats.failed++;
-	elf_data(elf, &pages);
-	fs->fresh += memory_of(f) + pages;
+	fs->fresh += memory_of(f);
 	fs->kernel += table->size;
 }
 
@@ -240,8 +246,10 @@ static void get_table(struct files *fs, struct elf *elf, const struct cache_key 
 		*ret = (struct table){};
 		return;
 	}
-	if (!cached)
+	if (!cached) {
 		count_stored(fs, ret->size);
+		elf_release_pages(elf);
+	}
 	fs->stats.bytes += ret->size;
 	fs->stats.tables++;
 	fs->stats.cached += cached;
@@ -507,7 +515,8 @@ void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
 
 bool files_due(const struct files *fs)
 {
-	return fs->memory_limit && fs->fresh > FRESH_MIN + fs->memory_limit / 16;
+	return fs->memory_limit && (fs->fresh > FRESH_MIN + fs->memory_limit / 16 ||
+		clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
 }
 
 /* Of this process, in RAM. */
@@ -520,28 +529,32 @@ static uint64_t resident(void)
 		pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void release_pages(struct files *fs)
+static void release(struct files *fs)
 {
 	for (size_t i = 1; i < fs->files.len; i++) {
-		const struct file *f = fs->files.data[i];
+		struct file *f = fs->files.data[i];
 
-		if (f && f->elf)
-			elf_release(f->elf);
-		if (f && f->table.map)
+		if (!f || !f->elf)
+			continue;
+		drop_functions(f);
+		elf_release(f->elf);
+		if (f->table.map)
 			madvise(f->table.map, f->table.map_size, MADV_DONTNEED);
 	}
+	malloc_trim(0);
 }
 
 uint64_t files_excess(struct files *fs)
 {
 	uint64_t in_use = resident() + fs->kernel;
+	bool released = in_use > fs->memory_limit;
 
-	fs->fresh = 0;
-	if (in_use > fs->memory_limit) {
-		release_pages(fs);
-		malloc_trim(0);
+	if (released) {
+		release(fs);
 		in_use = resident() + fs->kernel;
 	}
+	fs->fresh = 0;
+	fs->due = clock_ns(CLOCK_MONOTONIC_COARSE) + (released ? RELEASED_NS : LOOK_NS);
 	return in_use > fs->memory_limit ? in_use - fs->memory_limit / 4 * 3 : 0;
 }
 
@@ -556,6 +569,8 @@ static int least_used_first(const void *pa, const void *pb)
  * its records are on their way. */
 static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 {
+	if (f && f->jit)
+		return f->mapped || !perfmap_over(f->jit);
 	return !f || !f->elf || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
 		now - f->used < KEPT_NS;
 }
@@ -584,6 +599,11 @@ size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret)
 
 void files_evict(struct files *fs, struct file *f)
 {
+	f->leaving = false;
+	if (f->jit) {
+		perfmap_drop(f->jit);
+		return;
+	}
 	for (const struct file_inode *at = f->inodes; at; at = at->next) {
 		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
 
@@ -596,7 +616,6 @@ void files_evict(struct files *fs, struct file *f)
 	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
 	close_file(f);
 	f->table = (struct table){};
-	f->leaving = false;
 	f->evicted = true;
 	fs->stats.evicted++;
 }
@@ -639,10 +658,13 @@ bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void
 
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 {
+	int found = f->elf ? ehframe_function(f->elf, vaddr, ret_start) : 0;
 	const struct eh_range *r;
 	size_t lo = 0, hi;
 
-	if (!f->functions_read && f->elf)
+	if (found >= 0)
+		return found;
+	if (!f->functions_read)
 		ehframe_ranges(f->elf, &f->functions);
 	f->functions_read = true;
 	for (hi = f->functions.len; lo < hi;) {

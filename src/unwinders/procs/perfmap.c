@@ -24,6 +24,7 @@
 
 #define FILE_MAX    (256 << 20)
 #define ENTRIES_MAX (4 << 20)
+#define KEPT_SECONDS 5 /* after its process: stacks may be on their way */
 
 struct entry {
 	uint64_t start, end;
@@ -53,13 +54,20 @@ struct perfmap *perfmap_new(int pid)
 	return m;
 }
 
+void perfmap_drop(struct perfmap *m)
+{
+	vec_done(&m->entries);
+	free(m->text);
+	m->text = NULL;
+	m->len = m->parsed = 0;
+}
+
 void perfmap_free(struct perfmap *m)
 {
 	if (!m)
 		return;
 	closep(&m->fd);
-	vec_done(&m->entries);
-	free(m->text);
+	perfmap_drop(m);
 	free(m);
 }
 
@@ -182,6 +190,12 @@ void perfmap_end(struct perfmap *m, uint32_t pid, struct target *t)
 	closep(&m->fd);
 	m->fd = -1;
 	m->ended = true;
+	m->last = time(NULL);
+}
+
+size_t perfmap_over(const struct perfmap *m)
+{
+	return m->ended && time(NULL) - m->last > KEPT_SECONDS ? m->len + m->entries.cap * sizeof(*m->entries.data) : 0;
 }
 
 static int cmp_entry(const void *a, const void *b)

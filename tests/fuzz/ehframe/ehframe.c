@@ -18,6 +18,19 @@ static size_t size_of_file(const struct elf *e)
 	return size;
 }
 
+/* Of a file whose symbols were not read yet. */
+static void some_at_once(struct elf *e)
+{
+	uint64_t vaddrs[16], start;
+	struct elf_symbol found[16];
+
+	for (int i = 0; i < 16; i++)
+		vaddrs[i] = elf_entry(e) + (uint64_t)i * 61;
+	elf_symbols_at(e, vaddrs, vaddrs[15] > vaddrs[0] ? 16 : 1, found);
+	for (int i = 0; i < 16; i++)
+		ehframe_function(e, vaddrs[i], &start);
+}
+
 static void read_all(struct elf *e)
 {
 	const struct elf_symbol *s;
@@ -75,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (elf_open_memory(data, size, &e) < 0)
 		return 0;
+	some_at_once(e);
 	read_all(e);
 	check_rows(e);
 	check_table(e);
