@@ -86,10 +86,17 @@ def limited_cache(directory):
     old = cache / 'table-id-0000'
     old.write_bytes(bytes(2 << 20))
     os.utime(old, (1, 1))
+    others = [cache / name for name in ('a.out', '.profile', 'my table-id-0000')]
+    for other in others:
+        other.write_bytes(bytes(2 << 20))
+        os.utime(other, (1, 1))
     left = cache / '.table-id-0000.1'
     left.write_bytes(b'x')
     os.utime(left, (1, 1))
     trace(cache, '/bin/true', max_cache_mb=1)
+    cases.check(all(other.exists() for other in others), 'what is not strata\'s stays in the directory', *map(str, cache.iterdir()))
+    for other in others:
+        other.unlink(missing_ok=True)
     kept = sum(p.stat().st_blocks * 512 for p in cache.iterdir())
     cases.check(not old.exists() and not left.exists() and 0 < kept <= 1 << 20, 'the cache has a limit',
                 *map(str, cache.iterdir()))

@@ -258,11 +258,20 @@ struct kept_list {
 	uint64_t size;
 };
 
+/* As cache_key(), note_name() and write_file() make them. The directory may hold what is not ours. */
+static bool is_ours(const char *name)
+{
+	const char *key = strstr(name, "table-id-");
+
+	key = key ? key : strstr(name, "table-file-");
+	return key && (key == name || (key == name + 1 && *name == '.') || key[-1] == '-');
+}
+
 static void add_kept(int dir, const char *name, struct kept_list *l)
 {
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	if (!is_ours(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
 	if (name[0] == '.') {
 		if (time(NULL) - st.st_mtime > TEMPORARY_SECONDS)
