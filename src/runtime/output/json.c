@@ -24,6 +24,8 @@
 #include "model/type.h"
 #include "runtime/maps.h"
 
+enum { PART = 1 << 16 };
+
 static void add_text(struct str *out, const char *text)
 {
 	str_add_json(out, text, strlen(text));
@@ -33,6 +35,15 @@ static void begin_line(struct str *line, const char *type)
 {
 	str_add(line, "{\"type\": ");
 	add_text(line, type);
+}
+
+/* A map can make a line of many megabytes: it is written in parts. */
+static void flush_line(struct out *o, struct str *line)
+{
+	if (line->len < PART)
+		return;
+	fwrite(line->data, 1, line->len, o->file);
+	str_clear(line);
 }
 
 /* Takes the line. */
@@ -104,7 +115,7 @@ static const char *type_of_map(const struct type *value)
 }
 
 /* {"key": value, ..}; without keys the value alone. */
-static void add_content(const struct out *o, const struct map_content *c, struct str *line)
+static void add_content(struct out *o, const struct map_content *c, struct str *line)
 {
 	const struct image_map *m = c->map;
 
@@ -119,6 +130,7 @@ static void add_content(const struct out *o, const struct map_content *c, struct
 			str_add(line, ": ");
 		}
 		json_value(&w, m->value, c->list[i].value, line);
+		flush_line(o, line);
 	}
 	str_add(line, m->key ? "}" : "");
 }
@@ -129,7 +141,7 @@ static bool has_parts(const struct type *key)
 		key->kind == TYPE_BUFFER;
 }
 
-static void add_entries(const struct out *o, const struct map_content *c, struct str *line)
+static void add_entries(struct out *o, const struct map_content *c, struct str *line)
 {
 	const struct image_map *m = c->map;
 
@@ -147,6 +159,7 @@ static void add_entries(const struct out *o, const struct map_content *c, struct
 		}
 		json_value(&w, m->value, c->list[i].value, line);
 		str_add(line, m->key ? "}" : "");
+		flush_line(o, line);
 	}
 	str_add(line, m->key ? "]" : "");
 }
