@@ -30,7 +30,7 @@ def main(strata, count='6'):
     cases, count = Cases(), int(count)
     with tempfile.TemporaryDirectory() as directory:
         tracer = subprocess.Popen([strata, '-v', '-e', SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  env={**os.environ, 'STRATA_CACHE_DIR': directory})
+                                  env={**os.environ, 'STRATA_CACHE_DIR': f'{directory}/cache'})
         said = attached(tracer)
         first = pathlib.Path(directory) / 'node-0'
         for n in [*range(count), 0]:
