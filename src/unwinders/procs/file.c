@@ -184,6 +184,8 @@ static void open_langs(struct files *fs, struct file *f, const struct cache_key 
 		f->asked |= 1U << i;
 		langs[i]->open(&of, &f->opened[i]);
 	}
+	if (languages)
+		elf_release_pages(f->elf); /* of node 60 MB, where it has its symbols */
 }
 
 /* Whether it says where a thread's values are. */
