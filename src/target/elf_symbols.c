@@ -386,7 +386,6 @@ void elf_symbols_at(struct elf *e, const uint64_t *vaddrs, size_t n, struct elf_
 	if (!e->symbols_read) {
 		each_symbol(e, seek, &k);
 		use_open(e, &k);
-		elf_release_pages(e);
 	}
 	free(k.last);
 	free(k.open);

@@ -266,6 +266,7 @@ static void name_in_file(struct names *n, struct file *f, const uint64_t *frames
 		name_by_symbol(n, f, symbols[i].name ? &symbols[i] : NULL, &name);
 		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &name);
 	}
+	elf_release_pages(f->elf); /* all of its names were looked at */
 }
 
 void names_frames(struct names *n, struct name_list *l)
