@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* idmap.c - from a 64-bit number to another one, by open addressing. Nothing is ever
- * taken out. */
+/* idmap.c - from a 64-bit number to another one, by open addressing. */
 #include "idmap.h"
 
 #include <stdio.h>
@@ -12,9 +11,14 @@ void idmap_done(struct idmap *m)
 	*m = (struct idmap){};
 }
 
+static size_t home_of(const struct idmap *m, uint64_t key)
+{
+	return idmap_hash(key, 1) & (m->cap - 1);
+}
+
 static struct idmap_entry *slot_of(const struct idmap *m, uint64_t key)
 {
-	size_t i = idmap_hash(key, 1) & (m->cap - 1);
+	size_t i = home_of(m, key);
 
 	while (m->slot[i].key && m->slot[i].key != key)
 		i = (i + 1) & (m->cap - 1);
@@ -63,4 +67,24 @@ void idmap_set(struct idmap *m, uint64_t key, uint64_t value)
 	e = slot_of(m, key);
 	m->n += !e->key;
 	*e = (struct idmap_entry){ key, value };
+}
+
+/* Those behind move up, as far as they may: none is to lie before its home, nor behind a free slot from there. */
+void idmap_remove(struct idmap *m, uint64_t key)
+{
+	size_t mask = m->cap - 1, hole, i;
+
+	if (!key)
+		m->has_zero = false;
+	if (!key || !m->cap || !slot_of(m, key)->key)
+		return;
+	hole = (size_t)(slot_of(m, key) - m->slot);
+	for (i = (hole + 1) & mask; m->slot[i].key; i = (i + 1) & mask) {
+		if (((i - home_of(m, m->slot[i].key)) & mask) < ((i - hole) & mask))
+			continue;
+		m->slot[hole] = m->slot[i];
+		hole = i;
+	}
+	m->slot[hole] = (struct idmap_entry){};
+	m->n--;
 }

@@ -19,6 +19,8 @@ void idmap_done(struct idmap *m);
 uint64_t *idmap_find(const struct idmap *m, uint64_t key);
 /* Running out of memory ends the program. */
 void idmap_set(struct idmap *m, uint64_t key, uint64_t value);
+/* Moves others: who goes over the slots may miss one. */
+void idmap_remove(struct idmap *m, uint64_t key);
 
 static inline void *idmap_pointer(const struct idmap *m, uint64_t key)
 {

@@ -13,6 +13,7 @@
 #include "idmap.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "texts.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/procs/process.h"
@@ -24,38 +25,13 @@ struct names {
 	void *const *lang_names; /* by enum frame_lang */
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name * */
-	struct idmap texts;     /* hash -> struct text *: what names are made of, each once */
+	struct texts *texts;    /* what names are made of: a name outlives the file that it was read from */
 	struct idmap demangled; /* mangled name, as a text -> char *, in the arena */
 };
 
-struct text {
-	struct text *next; /* of the same hash */
-	char text[];
-};
-
-/* A name outlives the file that it was read from. */
-static const char *keep(struct names *n, const char *text)
-{
-	size_t len = strlen(text);
-	uint64_t h = STACK_HASH_SEED;
-	struct text *first, *t;
-
-	for (size_t i = 0; i < len; i++)
-		h = STACK_HASH(h, (uint8_t)text[i]);
-	first = idmap_pointer(&n->texts, h | 1);
-	for (t = first; t; t = t->next)
-		if (!strcmp(t->text, text))
-			return t->text;
-	t = arena_alloc(n->arena, sizeof(*t) + len + 1);
-	t->next = first;
-	memcpy(t->text, text, len + 1);
-	idmap_set(&n->texts, h | 1, (uintptr_t)t);
-	return t->text;
-}
-
 static const char *store_keep(struct name_store *s, const char *text)
 {
-	return keep((struct names *)s, text);
+	return texts_keep(((struct names *)s)->texts, text);
 }
 
 static struct frame_name *store_more(struct name_store *s)
@@ -74,6 +50,11 @@ struct names *names_new(struct target *t, const struct files *fs, void *const *l
 	n->lang_names = lang_names;
 	n->store = (struct name_store){ store_keep, store_more };
 	n->arena = arena_new();
+	n->texts = texts_new();
+	if (!n->texts) {
+		names_free(n);
+		return NULL;
+	}
 	return n;
 }
 
@@ -82,7 +63,7 @@ void names_free(struct names *n)
 	if (!n)
 		return;
 	idmap_done(&n->known);
-	idmap_done(&n->texts);
+	texts_free(n->texts);
 	idmap_done(&n->demangled);
 	arena_free(n->arena);
 	free(n);
@@ -93,7 +74,7 @@ static const char *readable(struct names *n, const char *name)
 	const char *known;
 	char *text;
 
-	name = keep(n, name);
+	name = texts_keep(n->texts, name);
 	known = idmap_pointer(&n->demangled, (uintptr_t)name);
 	if (known)
 		return known;
@@ -113,7 +94,7 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		name = perfmap_find(f->jit, ret->vaddr, &ret->offset);
 	}
 	if (name)
-		ret->name = keep(n, name);
+		ret->name = texts_keep(n->texts, name);
 }
 
 /* By a LANG_NATIVE language whose code it is. */

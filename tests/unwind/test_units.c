@@ -11,6 +11,7 @@
 #include "base/owner.h"
 #include "target/target.h"
 #include "unwinders/demangle.h"
+#include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/procs/process.h"
@@ -168,6 +169,34 @@ static void test_exec(struct target *t)
 	maps->free(maps);
 }
 
+/* A thousand keys come and go, in an order that is the same each time. */
+static void test_idmap(void)
+{
+	struct idmap m = {};
+	uint64_t value[1000] = {}, seed = 1;
+	size_t n = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		uint64_t key = (seed = seed * 6364136223846793005ULL + 1) >> 33, k = key % 1000;
+
+		if (key >> 20 & 1) {
+			n += !value[k];
+			value[k] = seed | 1;
+			idmap_set(&m, k, value[k]);
+		} else {
+			n -= value[k] != 0;
+			value[k] = 0;
+			idmap_remove(&m, k);
+		}
+		k = (k + 7) % 1000;
+		CHECK(idmap_pointer(&m, k) == (void *)(uintptr_t)value[k]);
+	}
+	CHECK(m.n + m.has_zero == n && m.cap <= 2048);
+	for (uint64_t k = 0; k < 1000; k++)
+		CHECK(idmap_pointer(&m, k) == (void *)(uintptr_t)value[k]);
+	idmap_done(&m);
+}
+
 static void test_python_lines(void)
 {
 	static struct python_code_record r = {
@@ -202,6 +231,7 @@ int main(void)
 	test_demangle();
 	test_perfmap(t);
 	test_stacks();
+	test_idmap();
 	test_mappings(t);
 	test_exec(t);
 	test_python_lines();

@@ -609,7 +609,7 @@ void files_evict(struct files *fs, struct file *f)
 	for (const struct file_inode *at = f->inodes; at; at = at->next) {
 		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
 
-		idmap_set(&fs->by_inode, inode_key(at->major, at->minor, at->inode), 0);
+		idmap_remove(&fs->by_inode, inode_key(at->major, at->minor, at->inode));
 		fs->maps->set_inode(fs->maps, &key, NULL);
 	}
 	f->inodes = NULL;

@@ -28,7 +28,7 @@ struct processes {
 	struct target *target;
 	struct files *files;
 	struct walk_maps *maps;
-	struct idmap by_pid;          /* struct process *; NULL: forgotten */
+	struct idmap by_pid;          /* struct process * */
 	VEC(struct perfmap *) perfmaps;
 	VEC(uint32_t) graves;         /* dead ones, oldest first */
 	size_t forgotten;             /* of graves */
@@ -603,7 +603,7 @@ static void forget_dead(struct processes *ps, size_t n)
 		if (!p || !p->dead)
 			continue;
 		process_free(p);
-		idmap_set(&ps->by_pid, old, 0);
+		idmap_remove(&ps->by_pid, old);
 	}
 	if (ps->forgotten < DEAD_MAX)
 		return;

@@ -12,168 +12,61 @@
 #include "base/arena.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "scripts.h"
 #include "sourcemap.h"
 #include "unwinders/idmap.h"
+#include "unwinders/texts.h"
 #include "unwinders/unwinders.h"
 #include "v8.h"
 #include "vlq.h"
 
 #define POSITIONS_MAX  64      /* a function, and those that it was inlined into */
 #define FRAMES_MAX  (1 << 20)
-#define SCRIPTS_MAX 65536
-#define SCRIPT_TRIES 8
-#define ENDS_MAX    (64 << 20) /* of lines, in all scripts */
 #define CANDIDATES_MAX 4096
-#define MAP_URL_MAX (64 << 20) /* one may have the map within */
-#define MAPS_MAX    (1u << 30) /* bytes of source maps that are read in all */
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
-
-struct v8_script {
-	const char *name; /* NULL: it has none */
-	int32_t *ends;    /* NULL: not to be had */
-	size_t nends;
-	int32_t first_line, first_column; /* where it begins in what it is a part of */
-	const struct sourcemap *map; /* NULL: it has none, or nobody asked */
-	unsigned tries;
-};
 
 struct v8_codes {
 	struct arena *arena;
+	struct texts *texts;
+	struct v8_scripts *scripts;
 	struct idmap frames;  /* frame -> struct frame_name * */
-	struct idmap scripts; /* by process and address -> struct v8_script * */
-	size_t nends;         /* of scripts' lines */
 	struct idmap streams; /* process -> the map of its InstructionStreams */
-	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
-	size_t maps_read;     /* bytes */
-	struct idmap maps;    /* by the text's hash -> struct sourcemap *, or NULL: it is none */
 };
 
 struct v8_codes *v8_codes_new(void)
 {
 	struct v8_codes *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->arena = arena_new();
+	if (!c)
+		return NULL;
+	c->arena = arena_new();
+	c->texts = texts_new();
+	c->scripts = v8_scripts_new(c->texts);
+	if (!c->texts || !c->scripts) {
+		v8_codes_free(c);
+		return NULL;
+	}
 	return c;
 }
 
 void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *files)
 {
-	c->files = *files;
+	v8_scripts_use_source_maps(c->scripts, files);
 }
 
 void v8_codes_free(struct v8_codes *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->scripts.cap; i++)
-		if (c->scripts.slot[i].key)
-			free(((struct v8_script *)(uintptr_t)c->scripts.slot[i].value)->ends);
-	for (size_t i = 0; i < c->maps.cap; i++)
-		if (c->maps.slot[i].key)
-			sourcemap_free((struct sourcemap *)(uintptr_t)c->maps.slot[i].value);
-	idmap_done(&c->maps);
+	v8_scripts_free(c->scripts);
 	idmap_done(&c->frames);
-	idmap_done(&c->scripts);
 	idmap_done(&c->streams);
+	texts_free(c->texts);
 	arena_free(c->arena);
 	free(c);
 }
 
-/* ---- scripts ---- */
-
-/* "file:///x.mjs" is a path. */
-static const char *script_name(struct v8_codes *c, const struct v8_heap *h, uint64_t script)
-{
-	struct str s = {};
-	const char *name = NULL;
-	uint64_t word;
-
-	if (v8_word(h, script, h->at->script_name, &word) && v8_string(h, word, 4096, &s) && s.len)
-		name = arena_strdup(c->arena, strncmp(s.data, "file:///", 8) ? s.data : s.data + 7);
-	str_done(&s);
-	return name;
-}
-
-/* Processes that run the same program, and workers, share what was read. */
-static const struct sourcemap *shared_map(struct v8_codes *c, const char *text, size_t size,
-	const char *base)
-{
-	uint64_t key = 1, *known;
-	struct sourcemap *map;
-
-	for (size_t i = 0; i < size; i++)
-		key = (key ^ (uint8_t)text[i]) * 0x100000001b3ULL;
-	for (const char *p = base; *p; p++)
-		key = (key ^ (uint8_t)*p) * 0x100000001b3ULL;
-	key |= 1;
-	known = idmap_find(&c->maps, key);
-	if (known)
-		return (const struct sourcemap *)(uintptr_t)*known;
-	map = sourcemap_new(text, size, base);
-	idmap_set(&c->maps, key, (uintptr_t)map);
-	return map;
-}
-
-static const struct sourcemap *source_map(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
-	uint64_t script, const char *name)
-{
-	_cleanup_(freep) char *text = NULL, *base = NULL;
-	const struct sourcemap *map = NULL;
-	struct str url = {};
-	uint64_t word;
-	size_t size;
-
-	if (c->maps_read < MAPS_MAX && v8_word(h, script, h->at->script_map_url, &word) &&
-		v8_string(h, word, MAP_URL_MAX, &url) && url.len)
-		text = sourcemap_text(&c->files, (int)pid, name ? name : "", url.data, &size, &base);
-	c->maps_read += text ? size : 0;
-	if (text && base)
-		map = shared_map(c, text, size, base);
-	str_done(&url);
-	return map;
-}
-
-/* A text that is just being moved cannot be read: it can be later. */
-static void read_script(struct v8_codes *c, const struct v8_heap *h, uint32_t pid, uint64_t script,
-	struct v8_script *s)
-{
-	if (!s->name)
-		s->name = script_name(c, h, script);
-	if (!s->ends && c->nends < ENDS_MAX) {
-		s->ends = v8_line_ends(h, script, &s->nends);
-		c->nends += s->ends ? s->nends : 0;
-	}
-	v8_smi(h, script, h->at->script_line_offset, &s->first_line);
-	v8_smi(h, script, h->at->script_column_offset, &s->first_column);
-	if (c->files.open && !s->map)
-		s->map = source_map(c, h, pid, script, s->name);
-}
-
-/* A script lives as long as its functions; another may come to lie where it was, with
- * another name or length. */
-static const struct v8_script *script_of(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
-	uint64_t script)
-{
-	uint64_t source = 0, name = 0, key;
-	struct v8_script *s;
-
-	if (v8_type(h, script) != h->at->script_type)
-		return NULL;
-	v8_word(h, script, h->at->script_source, &source);
-	v8_word(h, script, h->at->script_name, &name);
-	key = idmap_hash(idmap_hash(script, pid), idmap_hash(source, name)) | 1;
-	s = idmap_pointer(&c->scripts, key);
-	if (!s) {
-		if (c->scripts.n >= SCRIPTS_MAX)
-			return NULL;
-		s = arena_new_obj(c->arena, struct v8_script);
-		idmap_set(&c->scripts, key, (uintptr_t)s);
-	}
-	if ((!s->ends || !s->name) && s->tries++ < SCRIPT_TRIES)
-		read_script(c, h, pid, script, s);
-	return s;
-}
+/* ---- places ---- */
 
 /* A column counts units of UTF-16, as V8's own do. */
 static void set_line(const struct v8_script *s, int32_t position, struct frame_name *ret)
@@ -298,10 +191,10 @@ static void map_place(struct v8_codes *c, const struct v8_script *script, int32_
 	struct mapped_position source;
 
 	if (name)
-		ret->name = arena_strdup(c->arena, name);
+		ret->name = texts_keep(c->texts, name);
 	if (!sourcemap_find(script->map, ret->line, ret->column, &source))
 		return;
-	ret->file = arena_strdup(c->arena, source.file);
+	ret->file = texts_keep(c->texts, source.file);
 	ret->line = source.line;
 	ret->column = source.column;
 }
@@ -341,9 +234,9 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 
 	function_name(h, r, shared, &name, &start);
 	ret->lang = FRAME_LANG_JS;
-	script = v8_word(h, shared, h->at->shared_script, &word) ? script_of(c, h, r->head.pid, word) : NULL;
+	script = v8_word(h, shared, h->at->shared_script, &word) ? v8_script_of(c->scripts, h, r->head.pid, word) : NULL;
 	if (name.len)
-		ret->name = arena_strdup(c->arena, name.data);
+		ret->name = texts_keep(c->texts, name.data);
 	else
 		ret->name = script && !script->name ? "eval" : "<anonymous>";
 	if (script) { /* else a builtin */
@@ -706,9 +599,9 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	v8_text(&r->name, &name);
 	v8_text(&r->file, &file);
 	*ret = (struct frame_name){ .lang = FRAME_LANG_JS };
-	ret->name = name.len ? arena_strdup(c->arena, name.data) : "<anonymous>";
+	ret->name = name.len ? texts_keep(c->texts, name.data) : "<anonymous>";
 	if (file.len)
-		ret->file = arena_strdup(c->arena, strncmp(file.data, "file:///", 8) ? file.data : file.data + 7);
+		ret->file = texts_keep(c->texts, strncmp(file.data, "file:///", 8) ? file.data : file.data + 7);
 	str_done(&name);
 	str_done(&file);
 }

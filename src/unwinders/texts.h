@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* texts.h - texts that many names share, each kept once. */
+#pragma once
+
+struct texts;
+
+struct texts *texts_new(void); /* NULL: no memory */
+void texts_free(struct texts *t);
+/* The same text, as long as t lives. */
+const char *texts_keep(struct texts *t, const char *text);
