@@ -13,6 +13,7 @@
 #include "idmap.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "stacks.h"
 #include "texts.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/perfmap.h"
@@ -24,7 +25,8 @@ struct names {
 	const struct files *files;
 	void *const *lang_names; /* by enum frame_lang */
 	struct arena *arena;
-	struct idmap known;     /* frame -> struct frame_name * */
+	struct idmap known;     /* frame -> struct frame_name *, in frames */
+	struct arena *frames;
 	struct texts *texts;    /* what names are made of: a name outlives the file that it was read from */
 	struct idmap demangled; /* mangled name, as a text -> char *, in the arena */
 };
@@ -50,6 +52,7 @@ struct names *names_new(struct target *t, const struct files *fs, void *const *l
 	n->lang_names = lang_names;
 	n->store = (struct name_store){ store_keep, store_more };
 	n->arena = arena_new();
+	n->frames = arena_new();
 	n->texts = texts_new();
 	if (!n->texts) {
 		names_free(n);
@@ -64,6 +67,7 @@ void names_free(struct names *n)
 		return;
 	idmap_done(&n->known);
 	texts_free(n->texts);
+	arena_free(n->frames);
 	idmap_done(&n->demangled);
 	arena_free(n->arena);
 	free(n);
@@ -177,7 +181,7 @@ static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 
 static void remember(struct names *n, uint64_t frame, const struct frame_name *name)
 {
-	struct frame_name *known = arena_new_obj(n->arena, struct frame_name);
+	struct frame_name *known = arena_new_obj(n->frames, struct frame_name);
 
 	*known = *name;
 	idmap_set(&n->known, frame, (uintptr_t)known);
@@ -201,6 +205,32 @@ void names_keep(struct names *n, uint64_t frame)
 		return;
 	make_name(n, frame, &name);
 	remember(n, frame, &name);
+}
+
+struct staying {
+	struct names *names;
+	struct idmap before;
+};
+
+static void stays(void *arg, uint64_t frame)
+{
+	struct staying *s = arg;
+	const struct frame_name *name = idmap_pointer(&s->before, frame);
+
+	if (name && !idmap_find(&s->names->known, frame))
+		remember(s->names, frame, name);
+}
+
+void names_forget(struct names *n, const struct stacks *s)
+{
+	struct staying staying = { n, n->known };
+	struct arena *before = n->frames;
+
+	n->known = (struct idmap){};
+	n->frames = arena_new();
+	stacks_each_frame(s, stays, &staying);
+	idmap_done(&staying.before);
+	arena_free(before);
 }
 
 /* ---- many at once ------------------------------------------------------- */

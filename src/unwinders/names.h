@@ -8,6 +8,7 @@
 struct files;
 struct names;
 struct process;
+struct stacks;
 struct target;
 
 /* lang_names: by enum frame_lang, what lang.names_new() made; NULL: the language has none. */
@@ -29,3 +30,5 @@ void names_frames(struct names *n, struct name_list *l);
 const char *names_variable(const struct names *n, const struct process *p, uint64_t addr);
 /* The frame's file is about to be evicted: what is known now stays. */
 void names_keep(struct names *n, uint64_t frame);
+/* Memory: of frames that no stack of s has all is forgotten; their names are found anew. */
+void names_forget(struct names *n, const struct stacks *s);

@@ -21,7 +21,7 @@
 #include "vlq.h"
 
 #define POSITIONS_MAX  64      /* a function, and those that it was inlined into */
-#define FRAMES_MAX  (1 << 20)
+#define FRAMES_MAX  (1 << 19)  /* twice: those that are new, and those before */
 #define CANDIDATES_MAX 4096
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
@@ -29,7 +29,10 @@ struct v8_codes {
 	struct arena *arena;
 	struct texts *texts;
 	struct v8_scripts *scripts;
-	struct idmap frames;  /* frame -> struct frame_name * */
+	struct v8_frames {
+		struct arena *arena;
+		struct idmap names; /* frame -> struct frame_name *, in arena */
+	} frames, before;
 	struct idmap streams; /* process -> the map of its InstructionStreams */
 };
 
@@ -40,6 +43,7 @@ struct v8_codes *v8_codes_new(void)
 	if (!c)
 		return NULL;
 	c->arena = arena_new();
+	c->frames.arena = arena_new();
 	c->texts = texts_new();
 	c->scripts = v8_scripts_new(c->texts);
 	if (!c->texts || !c->scripts) {
@@ -54,12 +58,19 @@ void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *
 	v8_scripts_use_source_maps(c->scripts, files);
 }
 
+static void frames_done(struct v8_frames *f)
+{
+	idmap_done(&f->names);
+	arena_free(f->arena);
+}
+
 void v8_codes_free(struct v8_codes *c)
 {
 	if (!c)
 		return;
 	v8_scripts_free(c->scripts);
-	idmap_done(&c->frames);
+	frames_done(&c->frames);
+	frames_done(&c->before);
 	idmap_done(&c->streams);
 	texts_free(c->texts);
 	arena_free(c->arena);
@@ -625,27 +636,47 @@ static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 
 /* ---- the store ---- */
 
+static const struct frame_name *known_frame(const struct v8_codes *c, uint64_t frame)
+{
+	const struct frame_name *name = idmap_pointer(&c->frames.names, frame);
+
+	return name ? name : idmap_pointer(&c->before.names, frame);
+}
+
+/* Those that were not sent again since the last time are forgotten. What was printed is known elsewhere. */
+static void begin_anew(struct v8_codes *c)
+{
+	frames_done(&c->before);
+	c->before = c->frames;
+	c->frames = (struct v8_frames){ .arena = arena_new() };
+}
+
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
 {
+	const struct frame_name *known = known_frame(c, r->frame);
 	struct frame_name *name;
 
-	if (idmap_find(&c->frames, r->frame) || c->frames.n >= FRAMES_MAX)
+	if (idmap_find(&c->frames.names, r->frame))
 		return;
-	name = arena_new_obj(c->arena, struct frame_name);
-	if (h && r->pc)
+	if (c->frames.names.n >= FRAMES_MAX)
+		begin_anew(c);
+	name = arena_new_obj(c->frames.arena, struct frame_name);
+	if (known)
+		*name = *known;
+	else if (h && r->pc)
 		name_compiled(c, h, r, name);
 	else if (h)
 		name_interpreted(c, h, r, name);
-	if (!h || !is_same(h, r)) {
+	if (!known && (!h || !is_same(h, r))) {
 		*name = (struct frame_name){};
 		name_by_record(c, r, name);
 	}
-	idmap_set(&c->frames, r->frame, (uintptr_t)name);
+	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
 }
 
 bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret)
 {
-	const struct frame_name *known = idmap_pointer(&c->frames, frame);
+	const struct frame_name *known = known_frame(c, frame);
 
 	if (frame == V8_WASM || frame == V8_OPAQUE) {
 		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = frame == V8_WASM ? "<wasm>" : "<js>" };
