@@ -245,7 +245,8 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 
 	function_name(h, r, shared, &name, &start);
 	ret->lang = FRAME_LANG_JS;
-	script = v8_word(h, shared, h->at->shared_script, &word) ? v8_script_of(c->scripts, h, r->head.pid, word) : NULL;
+	script = v8_word(h, shared, h->at->shared_script, &word) ?
+		v8_script_of(c->scripts, h, r->head.pid, word) : NULL;
 	if (name.len)
 		ret->name = texts_keep(c->texts, name.data);
 	else

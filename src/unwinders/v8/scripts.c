@@ -53,13 +53,19 @@ void v8_scripts_use_source_maps(struct v8_scripts *c, const struct sourcemap_fil
 	c->files = *files;
 }
 
+static void free_ends(struct ends *e)
+{
+	for (; e; e = e->next)
+		free(e->data);
+}
+
 void v8_scripts_free(struct v8_scripts *c)
 {
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->ends.cap; i++)
-		for (struct ends *e = c->ends.slot[i].key ? (void *)(uintptr_t)c->ends.slot[i].value : NULL; e; e = e->next)
-			free(e->data);
+		if (c->ends.slot[i].key)
+			free_ends((void *)(uintptr_t)c->ends.slot[i].value);
 	for (size_t i = 0; i < c->maps.cap; i++)
 		if (c->maps.slot[i].key)
 			sourcemap_free((struct sourcemap *)(uintptr_t)c->maps.slot[i].value);
