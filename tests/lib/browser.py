@@ -41,6 +41,19 @@ class Browser:
 
     session = None
 
+    def cpu(self):
+        """Seconds of CPU that it has used, with all of its processes."""
+        ticks, pids = 0, [str(self.child.pid)]
+        while pids:
+            pid = pids.pop()
+            try:
+                stat = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+                ticks += int(stat[11]) + int(stat[12])
+                pids += [p for t in pathlib.Path(f'/proc/{pid}/task').iterdir() for p in (t / 'children').read_text().split()]
+            except OSError:
+                pass # it has ended
+        return ticks / os.sysconf('SC_CLK_TCK')
+
     def message(self):
         while b'\0' not in self.rest:
             more = os.read(self.back, 1 << 20)
