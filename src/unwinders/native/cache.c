@@ -258,11 +258,14 @@ struct kept_list {
 	uint64_t size;
 };
 
-/* As cache_key(), note_name() and write_file() make them. The directory may hold what is not ours. */
+/* As cache_key(), note_name() and write_file() make them, and target/btf.c: the directory may hold what is not
+ * strata's. */
 static bool is_ours(const char *name)
 {
 	const char *key = strstr(name, "table-id-");
 
+	if (!strncmp(name, "btf-", 4))
+		return strspn(name + 4, "0123456789abcdef") == 32 && !name[36];
 	key = key ? key : strstr(name, "table-file-");
 	return key && (key == name || (key == name + 1 && *name == '.') || key[-1] == '-');
 }
