@@ -95,6 +95,7 @@ struct maps_bpf {
 	uint32_t given;                /* numbers, to slots */
 	bool has_slots;                /* the kernel takes them, as far as is known */
 	struct slots made[SLOT_SIZES]; /* by the thread, until it is done */
+	bool refused;                  /* by the kernel, what the thread made */
 	pthread_t thread;
 	bool has_thread;
 	atomic_bool done;
@@ -322,7 +323,8 @@ static void *slots_thread(void *arg)
 	uint32_t n = make_slots(s->made, file, fd);
 
 	add_drops(s, file, fd, n);
-	if (!(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n))
+	s->refused = n + s->dropping.n && put_batch(s->tables, file, fd, n + s->dropping.n);
+	if (s->refused)
 		close_slots(s->made);
 	atomic_store(&s->done, true);
 	return NULL;
@@ -334,7 +336,7 @@ static void join_thread(struct maps_bpf *s)
 		return;
 	pthread_join(s->thread, NULL);
 	s->has_thread = false;
-	s->has_slots &= s->made[0].n || s->dropping.n; /* before 5.16 there are no batches */
+	s->has_slots &= !s->refused; /* before 5.16 there are no batches */
 	s->dropping.n = 0;
 	accept_slots(s);
 }
