@@ -50,7 +50,7 @@ struct editor {
 	struct str held;      /* text whose line has not ended */
 	struct str text;      /* what editor_read() gives */
 	unsigned char keys[32]; /* read, but not given to libedit */
-	size_t nkeys;
+	volatile size_t nkeys, stale; /* stale: of them, typed before Ctrl-C */
 	FILE *old_stderr, *out;
 };
 
@@ -59,9 +59,12 @@ static volatile sig_atomic_t interrupted, resized, suspended;
 static struct termios at_start; /* the terminal's modes */
 static bool has_modes;
 
+/* The terminal drops what it has when Ctrl-C comes; so does the editor. What is read from now on came behind it. */
 static void on_interrupt(int sig)
 {
 	interrupted = 1;
+	if (the_editor)
+		the_editor->stale = the_editor->nkeys;
 }
 
 static void on_resize(int sig)
@@ -290,6 +293,7 @@ static void read_keys(struct editor *e)
 static void drop_keys(struct editor *e, size_t n)
 {
 	e->nkeys -= n;
+	e->stale -= n < e->stale ? n : e->stale;
 	memmove(e->keys, e->keys + n, e->nkeys);
 }
 
@@ -358,7 +362,7 @@ static enum waited wait_for_keys(struct editor *e, bool soon)
 		read_keys(e);
 		return GOT_KEYS;
 	}
-	return n > 0 || soon ? GOT_EVENT : GOT_NOTHING;
+	return n || soon ? GOT_EVENT : GOT_NOTHING; /* also after a signal */
 }
 
 /* Ctrl-Z: the shell gets the terminal as it was. */
@@ -421,6 +425,7 @@ static void handle_signals(struct editor *e)
 	if (interrupted && e->result == EDITOR_LINE) {
 		const LineInfo *line = e->lib->el_line(e->el);
 
+		drop_keys(e, e->stale);
 		e->result = line->lastchar > line->buffer ? EDITOR_CANCELLED : EDITOR_INTERRUPTED;
 	}
 }
@@ -431,14 +436,14 @@ static int get_key(EditLine *el, wchar_t *ret)
 	struct editor *e = the_editor;
 	bool soon = false, all = false;
 
-	while (e->result == EDITOR_LINE) {
+	for (;;) {
+		handle_signals(e); /* first: what was typed behind Ctrl-C belongs to the next line */
+		if (e->result != EDITOR_LINE)
+			break;
 		if (take_key(e, all, ret)) {
 			erase_suggestion(e);
 			return 1;
 		}
-		handle_signals(e);
-		if (e->result != EDITOR_LINE)
-			break;
 		draw(e);
 		if (!e->suggests)
 			suggest(e);

@@ -306,6 +306,19 @@ def leaving():
                 '--interactive: a prompt without a terminal', done)
 
 
+def interrupted_lines():
+    """What is typed right behind Ctrl-C is a line of its own, also while a script prints."""
+    with opened() as t:
+        t.line('interval:ms:1 { printf("tick %d\\n", @n++); }')
+        t.wait('tick ')
+        for i in range(20):
+            t.type('@spoiled + ')
+            t.keys('C-c', f'@lines[{i}] = 1', 'Enter')
+        t.line(':drop 1')
+        t.line('len(@lines)')
+        sees(t, 'lines right behind Ctrl-C', '\n20\n')
+
+
 def programs():
     """The ids of all BPF programs of the machine: bpf(BPF_PROG_GET_NEXT_ID) of linux/bpf.h."""
     number = {'x86_64': 321, 'aarch64': 280}[platform.machine()]
@@ -348,7 +361,8 @@ if not shutil.which('tmux'):
 if os.geteuid():
     sys.exit(all_fail('needs root'))
 ONLY = sys.argv[2:]  # names of cases
-for case in (values, blocks, definitions, running, keys, commands, top, live, live_keys, sizes, colours, leaving, killed, its_end):
+for case in (values, blocks, definitions, running, keys, commands, top, live, live_keys, sizes, colours, leaving,
+             interrupted_lines, killed, its_end):
     if not ONLY or case.__name__ in ONLY:
         case()
 sys.exit(cases.done())
