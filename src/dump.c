@@ -286,7 +286,7 @@ int dump(struct target *t, const int *pids, size_t n, const struct output *to, c
 	}
 	r = stream_open(file, &d.stream);
 	if (r) {
-		log_error("cannot write %s: %s", file ? file : "the output", why_errno(r));
+		log_error("cannot write %s: %s", file ? file : "the output", why_write(r));
 		return 1;
 	}
 	d.out = stream_file(d.stream);

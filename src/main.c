@@ -619,7 +619,7 @@ static int run(struct main *m)
 	namespace_warn(m->traced.target, m->compile.image, m->traced.pid || m->traced.child.pid);
 	r = stream_open(m->output, &opt.stream);
 	if (r) {
-		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_errno(r));
+		log_error("cannot write %s: %s", m->output ? m->output : "the output", why_write(r));
 		return 1;
 	}
 	if (m->buffer_all)

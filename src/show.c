@@ -220,7 +220,7 @@ static int write_picture(struct showing *s)
 	int r = stream_open(s->output, &stream), code;
 
 	if (r) {
-		log_error("cannot write %s: %s", s->output ? s->output : "the output", why_errno(r));
+		log_error("cannot write %s: %s", s->output ? s->output : "the output", why_write(r));
 		return 1;
 	}
 	s->picture.terminal = isatty(stream_fd(stream));

@@ -57,6 +57,8 @@ static void hint_argument(struct check *c, const char *written)
 		check_hint(c, "did you mean args.%s?", near);
 	else if (n == 1)
 		check_hint(c, "there is args.%s", names[0]);
+	else if (n)
+		check_hint(c, "strata -lv '%s' lists its fields", c->probe->points->text);
 }
 
 static bool places_are_known(const struct check *c)

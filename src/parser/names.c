@@ -6,6 +6,7 @@
 
 #include "ast.h"
 #include "base/arena.h"
+#include "base/owner.h"
 #include "model/builtin.h"
 #include "model/provider.h"
 #include "parser.h"
@@ -33,12 +34,33 @@ void hint_nearest(struct diags *d, const char *prefix, const char *written,
 		diag_hint(d, "did you mean %s%s?", prefix, near);
 }
 
+/* What DTrace and SystemTap call it. */
+static const char *name_elsewhere(const char *written)
+{
+	static const char *const names[][2] = {
+		{"execname", "comm"}, {"timestamp", "nsecs"}, {"gettimeofday_ns", "nsecs"}, {"curthread", "curtask"},
+		{"copyinstr", "str"}, {"user_string", "str"}, {"kernel_string", "str"}, {"stringof", "str"},
+		{"copyin", "buf"}, {"tracemem", "buf"}, {"trace", "print"}, {"probefunc", "func"}, {"ppfunc", "func"},
+		{"probename", "probe"}, {"quantize", "hist"}, {"lquantize", "lhist"}, {"stack", "kstack"},
+		{"print_backtrace", "kstack"}, {"jstack", "ustack"}, {"print_ubacktrace", "ustack"}, {"uregs", "reg"},
+		{"self", "@NAME[tid]"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(written, names[i][0]))
+			return names[i][1];
+	return NULL;
+}
+
 void hint_builtin(
 	struct diags *d, struct arena *a, const struct language *l, const char *written)
 {
-	const char **names;
+	const char **names, *elsewhere = name_elsewhere(written);
 	size_t n = 0;
 
+	if (elsewhere) {
+		diag_hint(d, "did you mean %s?", elsewhere);
+		return;
+	}
 	for (const struct builtin *const *family = l->builtins; *family; family++)
 		for (const struct builtin *b = *family; b->name; b++)
 			n++;

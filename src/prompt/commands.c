@@ -122,7 +122,7 @@ static void run_save(struct prompt *p, const char *args)
 	if (out)
 		lines_save(&p->lines, out);
 	if (!out || ferror(out) || fclose(out))
-		log_error("cannot write %s: %s", args, why_errno(-errno));
+		log_error("cannot write %s: %s", args, why_write(-errno));
 	else
 		fprintf(stderr, "saved: strata %s runs it\n", args);
 }
@@ -214,7 +214,7 @@ static void run_flame(struct prompt *p, const char *args)
 	} else {
 		r = draw_flame(p, m, path);
 		if (r)
-			log_error("cannot write %s: %s", path, why_errno(r));
+			log_error("cannot write %s: %s", path, why_write(r));
 		else
 			fprintf(stderr, output_by_file(path)->compares ? "%s: open it in a browser\n" :
 				"%s is written\n", path);

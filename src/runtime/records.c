@@ -76,7 +76,7 @@ static void run_skboutput(struct record_env *env, const struct image_record *r, 
 	int err = pcap_write(r->text, skb->data, skb->n <= SKB_MAX ? skb->n : 0, skb->length, ns);
 
 	if (err)
-		log_error("skboutput() cannot write %s: %s", r->text, why_errno(err));
+		log_error("skboutput() cannot write %s: %s", r->text, why_write(err));
 }
 
 static void send_message(struct record_env *env, const struct image_record *r, const uint8_t *data, bool is_error)

@@ -53,6 +53,11 @@ const char *why_errno(int r)
 	}
 }
 
+const char *why_write(int r)
+{
+	return r == -ENOENT ? "its directory does not exist" : why_errno(r);
+}
+
 static bool has_cap(unsigned cap)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -149,7 +149,7 @@ static void save(struct view *v)
 	if (ok)
 		str_addf(&v->note, "%s: written", path);
 	else
-		str_addf(&v->note, "cannot write %s: %s", path, why_errno(-error));
+		str_addf(&v->note, "cannot write %s: %s", path, why_write(-error));
 }
 
 static void end_typing(struct view *v)
