@@ -48,7 +48,7 @@ struct table_words {
 
 WALK_MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 65536);
 	__type(key, __u32);
 	__array(values, struct table_words);
 } tables SEC(".maps");

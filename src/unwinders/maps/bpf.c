@@ -92,7 +92,7 @@ struct maps_bpf {
 
 	struct slots slots[SLOT_SIZES];
 	struct slot taken;             /* by the file whose table comes next */
-	uint32_t given;                /* numbers, to slots */
+	uint32_t given;                /* numbers, to slots and files */
 	bool has_slots;                /* the kernel takes them, as far as is known */
 	struct slots made[SLOT_SIZES]; /* by the thread, until it is done */
 	bool refused;                  /* by the kernel, what the thread made */
@@ -264,9 +264,9 @@ static uint32_t number_slots(struct maps_bpf *s)
 
 	for (int i = 0; i < SLOT_SIZES; i++)
 		for (s->made[i].n = 0; s->slots[i].n + s->made[i].n < slot_sizes[i].n; wanted++) {
-			if (s->given >= SLOT_FILES - 1)
+			if (s->given >= s->ntables - 1)
 				return wanted;
-			s->made[i].slot[s->made[i].n++] = (struct slot){ SLOT_FILES - ++s->given, -1 };
+			s->made[i].slot[s->made[i].n++] = (struct slot){ ++s->given, -1 };
 		}
 	return wanted;
 }
@@ -323,7 +323,7 @@ static void *slots_thread(void *arg)
 	uint32_t n = make_slots(s->made, file, fd);
 
 	add_drops(s, file, fd, n);
-	s->refused = n + s->dropping.n && put_batch(s->tables, file, fd, n + s->dropping.n);
+	s->refused = !(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n);
 	if (s->refused)
 		close_slots(s->made);
 	atomic_store(&s->done, true);
@@ -368,19 +368,24 @@ static void refill_slots(struct maps_bpf *s)
 		start_thread(s);
 }
 
-static uint32_t take_slot(struct walk_maps *maps, size_t size)
+static bool take_slot(struct maps_bpf *s, size_t size)
 {
-	struct maps_bpf *s = (struct maps_bpf *)maps;
-
 	if (s->tables < 0 || s->gathers || !size || s->taken.file)
-		return 0;
+		return false;
 	refill_slots(s);
 	for (int i = 0; i < SLOT_SIZES; i++)
 		if (size <= slot_sizes[i].size && s->slots[i].n) {
 			s->taken = s->slots[i].slot[--s->slots[i].n];
-			return s->taken.file;
+			return true;
 		}
-	return 0;
+	return false;
+}
+
+static uint32_t number_file(struct walk_maps *maps, size_t size)
+{
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+
+	return take_slot(s, size) ? s->taken.file : ++s->given;
 }
 
 /* ---- tables ---- */
@@ -609,7 +614,7 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->maps = (struct walk_maps){ set_table, drop_table, take_slot, set_chunk, set_proc, set_file, generation,
+	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_proc, set_file, generation,
 		set_inode, maps_flush, maps_free };
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		*map_fd(s, i) = -1;

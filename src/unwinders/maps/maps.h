@@ -7,17 +7,14 @@
 
 #include "bpf/walk/unwind.h"
 
-/* Numbers of files below this have a table slot in the kernel that may be filled at once. */
-#define SLOT_FILES 1024
-
 /* Each: 0 or -errno. lang: enum frame_lang; values of proc_size bytes of that, see lang.h. */
 struct walk_maps {
 	int (*set_table)(struct walk_maps *m, uint32_t file, const void *table, size_t size);
 	/* Gives back what the kernel has of it; set_table() may come again. */
 	void (*drop_table)(struct walk_maps *m, uint32_t file);
-	/* The number, of those below SLOT_FILES, that a file should have whose table is of
-	 * this size, for it to be there at once; 0: there is none. */
-	uint32_t (*take_slot)(struct walk_maps *m, size_t size);
+	/* A number, from 1, for a file whose table is of this size as far as is known (0: it is
+	 * not): if it can be, one whose table will be there at once. None comes twice. */
+	uint32_t (*number_file)(struct walk_maps *m, size_t size);
 	int (*set_chunk)(struct walk_maps *m, uint32_t pid, uint32_t chunk,
 		const struct mapping_chunk *value); /* NULL: delete */
 	/* A process' struct STEM_proc; NULL: delete. */

@@ -7,6 +7,11 @@
 #include "maps.h"
 #include "unwinders/unwinders.h"
 
+struct maps_memory {
+	struct walk_maps maps;
+	uint32_t given; /* numbers */
+};
+
 static int set_table(struct walk_maps *m, uint32_t file, const void *table, size_t size)
 {
 	return 0;
@@ -16,9 +21,9 @@ static void drop_table(struct walk_maps *m, uint32_t file)
 {
 }
 
-static uint32_t take_slot(struct walk_maps *m, size_t size)
+static uint32_t number_file(struct walk_maps *m, size_t size)
 {
-	return 0;
+	return ++((struct maps_memory *)m)->given;
 }
 
 static int set_chunk(struct walk_maps *m, uint32_t pid, uint32_t chunk, const struct mapping_chunk *value)
@@ -53,12 +58,12 @@ static void maps_free(struct walk_maps *m)
 
 int walk_maps_memory(struct walk_maps **ret)
 {
-	struct walk_maps *m = calloc(1, sizeof(*m));
+	struct maps_memory *s = calloc(1, sizeof(*s));
 
-	if (!m)
+	if (!s)
 		return -ENOMEM;
-	*m = (struct walk_maps){ set_table, drop_table, take_slot, set_chunk, set_lang, set_lang, generation,
+	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_lang, set_lang, generation,
 		set_inode, flush, maps_free };
-	*ret = m;
+	*ret = &s->maps;
 	return 0;
 }

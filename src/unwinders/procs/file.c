@@ -53,7 +53,7 @@ struct files {
 	struct target *target;
 	struct walk_maps *maps; /* not owned */
 	struct arena *arena;
-	VEC(struct file *) files; /* NULL: no file, as number 0, and slots not taken */
+	VEC(struct file *) files; /* by number; NULL: no file */
 	struct idmap by_inode;
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
@@ -79,8 +79,6 @@ struct files *files_new(struct target *t, struct walk_maps *maps)
 	fs->target = t;
 	fs->maps = maps;
 	fs->arena = arena_new();
-	while (fs->files.len < SLOT_FILES)
-		vec_push(&fs->files, NULL);
 	return fs;
 }
 
@@ -139,18 +137,17 @@ const struct files_stats *files_stats(const struct files *fs)
 /* table_size: as far as known, for a number whose table is there at once. */
 static struct file *new_file(struct files *fs, const char *path, size_t table_size)
 {
-	uint32_t id = table_size ? fs->maps->take_slot(fs->maps, table_size) : 0;
+	uint32_t id = fs->maps->number_file(fs->maps, table_size);
 	struct file *f;
 
-	if (!id && fs->files.len >= FILES_MAX)
+	if (id >= FILES_MAX)
 		return NULL;
 	f = arena_new_obj(fs->arena, struct file);
-	f->id = id ? id : (uint32_t)fs->files.len;
+	f->id = id;
 	f->path = arena_strdup(fs->arena, path);
-	if (id)
-		fs->files.data[id] = f;
-	else
-		vec_push(&fs->files, f);
+	while (fs->files.len <= id)
+		vec_push(&fs->files, NULL);
+	fs->files.data[id] = f;
 	fs->stats.files++;
 	return f;
 }
