@@ -696,7 +696,10 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	e->result = EDITOR_LINE;
 	e->lifted = e->has_line = false;
 	e->reading = true;
-	interrupted = 0;
+	if (interrupted) { /* while the line before ran */
+		interrupted = 0;
+		drop_keys(e, e->stale);
+	}
 	wait_for_space(e);
 	puts_(has_modes ? PASTE_ON : "");
 	line = e->result == EDITOR_LINE ? e->lib->el_gets(e->el, &n) : NULL;

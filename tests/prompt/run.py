@@ -336,6 +336,14 @@ def interrupted_lines():
         os.write(fd, b'%d + 1000000\r' % i)
         answers += reads(fd, b'(?<!\\d)%d\r?\n' % (i + 1000000), 5) is not None
     cases.check(answers == 20, f'lines right behind Ctrl-C: {answers} of 20')
+    for i in range(40):
+        os.write(fd, b'@spoiled + ')
+        time.sleep(0.005)
+        os.write(fd, b'\x03')
+        os.write(fd, b'@lines[%d] = 1\r' % i)
+    os.write(fd, b'3 * 1000003\r')
+    seen = reads(fd, b'(?<!\\d)3000009\r?\n')
+    cases.check(seen and b'unexpected' not in seen, '..and when Ctrl-C comes before the line that is behind the last one', seen)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     os.close(fd)
