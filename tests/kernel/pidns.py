@@ -17,19 +17,21 @@ STRATA, PYTHON = os.path.realpath(sys.argv[1]), os.path.realpath(sys.executable)
 INSIDE = ['unshare', '--pid', '--fork', '--mount-proc']
 PROGRAM = """
 import os, sys
+def say(*words):
+    os.write(1, (' '.join(map(str, words)) + '\\n').encode()) # whole: strata writes to the same pipe
 def inner():
     os.getppid()
 def outer():
     inner()
 if len(sys.argv) > 1:
-    print(os.getpid(), flush=True)
+    say(os.getpid())
     sys.stdin.readline()
 if os.fork() == 0:
-    print('child', os.getpid(), flush=True)
+    say('child', os.getpid())
     outer()
     os._exit(0)
 os.wait()
-print('parent', os.getpid(), flush=True)
+say('parent', os.getpid())
 outer()
 """
 TRACE = '''tracepoint:syscalls:sys_enter_getppid {
