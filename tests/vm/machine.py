@@ -42,7 +42,7 @@ QEMU = {
 }
 # Two CPUs of amd64 emulated at once: one may run an instruction of the kernel while the other patches it, and
 # find half of it: one boot in fifty, and one run in ten, ended in "Oops: int3", or in silence. In turns they
-# cannot; a run takes 1.2 times as long, and the host's CPUs do 0.7 of the work.
+# cannot; a run takes 1.0 to 1.2 times as long.
 THREADS = {'arm64': 'multi', 'amd64': 'single'}
 # A busy host keeps the emulated timer from ticking while the kernel tries it, and it gives up.
 KERNEL = {'amd64': 'no_timer_check'}
