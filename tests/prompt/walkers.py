@@ -85,7 +85,8 @@ def same(cases, pid):
 
 def interrupted(cases, pid):
     text = prompt((f'profile:hz:4999 /pid == {pid}/ {{ @sampled[ustack] = count() }}', '[1] 1 probe'),
-                  (f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @asked[ustack] = count() }}', 3))
+                  (f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @asked[ustack] = count() }}', '[2] 1 probe'),
+                  ('', 3))
     stacks = re.findall(r'^@(asked|sampled)\[\s*\n(.*?)^\]: (\d+)', text, re.M | re.S)
     asked = [frames(stack) for kind, stack, _ in stacks if kind == 'asked']
     sampled = {(frames(stack) or ['none'])[-1]: int(n) for kind, stack, n in stacks if kind == 'sampled'}
