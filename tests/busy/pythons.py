@@ -77,13 +77,13 @@ def interrupt(dumps, group):
 
 
 def run_app(app, args, dumps, stops):
-    """[(stack of faulthandler, of strata)], as many as came before the application ended, and whether it did"""
+    """[(stack of faulthandler, of strata)], as many as came until the application ended, and its status, or None"""
     env = {**os.environ, 'DUMPS': str(dumps), 'PYTHONPATH': str(APPS / 'site')}
     program = subprocess.Popen([args.python, app], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
     time.sleep(3)
     if program.poll() is not None:
-        return None, True
+        return [], program.returncode
     with tempfile.TemporaryFile('w+') as out:
         tracer = subprocess.Popen([args.strata, '-q', '-f', 'json', '-e', SCRIPT], stdout=out)
         time.sleep(2)
@@ -95,7 +95,7 @@ def run_app(app, args, dumps, stops):
                 break
             time.sleep(random.random() / 50)
         time.sleep(0.5)
-        ended = program.poll() is not None
+        status = program.poll()
         try:
             os.killpg(program.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -112,12 +112,12 @@ def run_app(app, args, dumps, stops):
     pairs = []
     for path in dumps.iterdir():
         theirs = dumped(path)[before.get(path.name, 0):]
-        if ended and path.name == str(program.pid): # it ended in the midst of the last
+        if status is not None and path.name == str(program.pid): # it ended in the midst of the last
             theirs = theirs[:-1]
         ours = seen[path.name]
         pairs += zip(theirs, ours + [None] * (len(theirs) - len(ours)))
         path.unlink()
-    return pairs, ended
+    return pairs, status
 
 
 def main():
@@ -133,16 +133,16 @@ def main():
             name = app.stem[:-4]
             if args.only and name not in args.only.split(','):
                 continue
-            pairs, again = run_app(app, args, pathlib.Path(dumps), args.stops)
-            if pairs is None:
-                print(f'{name:10} does not run: what it needs is not installed')
-                continue
-            for _ in range(5):
-                if not again or len(pairs) >= args.stops:
+            pairs = []
+            for _ in range(6):
+                more, status = run_app(app, args, pathlib.Path(dumps), args.stops - len(pairs))
+                pairs += more
+                if status is None or status > 0 and not more or len(pairs) >= args.stops:
                     break
-                print(f'{name:10} faulthandler has ended it after {len(pairs)} stops')
-                more, again = run_app(app, args, pathlib.Path(dumps), args.stops - len(pairs))
-                pairs += more or []
+                print(f'{name:10} ended with status {status} after {len(pairs)} stops: started again')
+            if not pairs:
+                print(f'{name:10} does not run (status {status}): is what it needs installed?')
+                continue
             good = [ours is not None and same(ours[:MOST], theirs) for theirs, ours in pairs]
             deepest = max((len(theirs) for theirs, _ in pairs), default=0)
             entered = [not g and bool(ours) and same(ours[1:MOST + 1], theirs) for g, (theirs, ours) in zip(good, pairs)]
