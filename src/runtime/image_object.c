@@ -522,9 +522,23 @@ unsigned image_object_begin_places(const struct image_object *o)
 	return n;
 }
 
+static void read_missed(struct image_object *o)
+{
+	o->missed = calloc(o->img->nprogs + 1, sizeof(*o->missed));
+	for (unsigned i = 0; o->missed && i < o->img->nprogs; i++) {
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (!bpf_prog_get_info_by_fd(image_object_program(o, i), &info, &size))
+			o->missed[i] = info.recursion_misses;
+	}
+}
+
 void image_object_stop(struct image_object *o)
 {
 	who_stop(o->obj);
+	if (!o->missed)
+		read_missed(o);
 }
 
 void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs)
@@ -550,4 +564,6 @@ void image_object_done(struct image_object *o)
 	o->obj = NULL;
 	free(o->rows);
 	o->rows = NULL;
+	free(o->missed);
+	o->missed = NULL;
 }

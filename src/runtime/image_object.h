@@ -39,6 +39,8 @@ struct image_object {
 	struct links links;
 	struct record_env env;
 	const struct record_row **rows; /* by record */
+	uint64_t *missed;         /* by program: events that the kernel kept from it until it was stopped; owned;
+				   * NULL: it was not stopped */
 	pthread_t thread;         /* verifies, which takes long */
 	struct walkers *walkers;
 	bool is_under_way;

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bpf/lib/record.h"
+#include "image_object.h"
 #include "output/output.h"
 #include "shared.h"
 #include "show.h"
@@ -23,6 +24,9 @@ static const char *const what[LOST_MAX] = {
 	[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
 	[LOST_OTHER] = "records for stacks and names lost: the ring buffer was full",
 };
+
+static const char what_missed[] =
+	"events, counted before any filter: their CPU was inside another BPF program or a call of bpf()";
 
 struct list {
 	VEC(struct output_loss) losses; /* probe is owned */
@@ -98,7 +102,38 @@ uint64_t losses_events(const struct shared *shared)
 	return fd >= 0 ? sum(fd, 0) : 0;
 }
 
-void losses_report(struct out *o, const struct shared *shared)
+static void read_missed(struct list *l, const struct show *s, const struct image_object *o)
+{
+	for (uint32_t i = 0; o->missed && i < o->img->nprogs; i++) {
+		const struct image_prog *prog = &o->img->progs[i];
+		uint64_t place = image_place_id(o->img->number, prog->first_place);
+
+		if (!o->missed[i])
+			continue;
+		place |= prog->nplaces > 1 ? LOST_PROGRAM : 0;
+		vec_push(&l->losses, (struct output_loss){name_of(s, place), OUTPUT_ANY_CPU, o->missed[i]});
+	}
+}
+
+static void report_missed(struct out *o, struct image_object *const *objects, size_t n)
+{
+	struct output_event e = {.kind = OUTPUT_LOST, .what = what_missed, .are_events = true};
+	_cleanup_(list_done) struct list l = {};
+
+	for (size_t i = 0; i < n; i++)
+		if (objects[i]->obj)
+			read_missed(&l, o->show, objects[i]);
+	for (size_t i = 0; i < l.losses.len; i++)
+		e.n += l.losses.data[i].n;
+	if (!e.n)
+		return;
+	qsort(l.losses.data, l.losses.len, sizeof(*l.losses.data), compare);
+	e.losses = l.losses.data;
+	e.nlosses = l.losses.len;
+	o->output->event(o, &e);
+}
+
+void losses_report(struct out *o, const struct shared *shared, struct image_object *const *objects, size_t n)
 {
 	int fd = shared_fd(shared, "lost"), at = shared_fd(shared, "lost_at");
 
@@ -115,4 +150,5 @@ void losses_report(struct out *o, const struct shared *shared)
 		e.nlosses = l.losses.len;
 		o->output->event(o, &e);
 	}
+	report_missed(o, objects, n);
 }

@@ -594,7 +594,7 @@ int session_finish(struct session *s)
 	stream_flush(s->opt.stream);
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;
-	losses_report(&s->out, &s->shared);
+	losses_report(&s->out, &s->shared, s->objects.data, s->objects.len);
 	if (!s->opt.quiet)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)

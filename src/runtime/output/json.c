@@ -192,7 +192,9 @@ static void add_lost(struct str *line, const struct output_event *e)
 	for (size_t i = 0; i < e->nlosses; i++) {
 		str_add(line, i ? ", {\"probe\": " : "{\"probe\": ");
 		add_text(line, e->losses[i].probe);
-		str_addf(line, ", \"cpu\": %u, \"events\": %" PRIu64 "}", e->losses[i].cpu, e->losses[i].n);
+		if (e->losses[i].cpu != OUTPUT_ANY_CPU)
+			str_addf(line, ", \"cpu\": %u", e->losses[i].cpu);
+		str_addf(line, ", \"events\": %" PRIu64 "}", e->losses[i].n);
 	}
 	str_add(line, e->nlosses ? "]" : "");
 }

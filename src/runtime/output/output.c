@@ -94,7 +94,10 @@ static void log_lost(const struct output_event *e)
 {
 	log_warn("%s%" PRIu64 " %s", e->are_events ? "Lost " : "", e->n, e->what);
 	for (size_t i = 0; i < e->nlosses && i < LOSSES_SHOWN; i++)
-		log_warn("  %" PRIu64 " of %s on CPU %u", e->losses[i].n, e->losses[i].probe, e->losses[i].cpu);
+		if (e->losses[i].cpu == OUTPUT_ANY_CPU)
+			log_warn("  %" PRIu64 " of %s", e->losses[i].n, e->losses[i].probe);
+		else
+			log_warn("  %" PRIu64 " of %s on CPU %u", e->losses[i].n, e->losses[i].probe, e->losses[i].cpu);
 	if (e->nlosses > LOSSES_SHOWN)
 		log_warn("  and of %zu more", e->nlosses - LOSSES_SHOWN);
 }

@@ -53,10 +53,12 @@ struct output_message {
 	unsigned line, col, end_line, end_col;
 };
 
+#define OUTPUT_ANY_CPU UINT32_MAX
+
 /* Events that a probe lost on a CPU. */
 struct output_loss {
 	const char *probe;
-	uint32_t cpu;
+	uint32_t cpu; /* or OUTPUT_ANY_CPU: it is not known which */
 	uint64_t n;
 };
 
