@@ -342,12 +342,23 @@ static void gen_current_ids(struct gen *g)
 	ir_at(g->ir, known);
 }
 
+/* A switch from strata to a thread is the thread's event, too: without it the thread would be off its CPU still. And
+ * an interrupt that comes while strata runs is not strata's. */
+static bool wants_own_events(const struct gen *g)
+{
+	for (const struct attach_point *ap = g->probe->points; ap; ap = ap->next)
+		for (const struct place *p = ap->places; p; p = p->next)
+			if (!p->of_others)
+				return false;
+	return true;
+}
+
 /* wanted_ids(), without the call, which is dear beside a program of ten instructions. The verifier knows what is
  * in .rodata, and drops the ways that are not taken. */
 static void filter_process(struct gen *g, struct ir_block *out)
 {
 	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");
-	struct ir *only, *pid;
+	struct ir *only, *pid, *own;
 
 	gen_current_ids(g);
 	pid = ir_binary(g->ir, IR_LSHR, ir_load(g->ir, g->fn.ids, 0, 8, false), ir_int(g->ir, 32));
@@ -356,7 +367,8 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	ir_at(g->ir, one);
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, pid, only), on, out);
 	ir_at(g->ir, all);
-	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, pid, ir_library_value(g->ir, "own_pid", 4, ".rodata")), out, on);
+	own = ir_compare(g->ir, IR_EQ, pid, ir_library_value(g->ir, "own_pid", 4, ".rodata"));
+	ir_branch(g->ir, own, wants_own_events(g) ? on : out, on);
 	ir_at(g->ir, on);
 }
 

@@ -91,6 +91,7 @@ struct place {
 	bool alone;       /* kprobe with an offset: cannot be on a multi link */
 	bool by_address;  /* kprobe: offset is an address of the kernel's */
 	enum place_abi abi;
+	bool of_others;   /* its events are not the current task's alone */
 	bool at_return;   /* of uretprobe: the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
 	const struct type *ret;     /* of retval, where it is known; or NULL: int64 */

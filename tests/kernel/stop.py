@@ -97,6 +97,31 @@ def own_events():
     cases.check(f'strata {tracer.pid}' not in mine, 'strata does not trace itself', mine[:5])
 
 
+def own_switches():
+    """What was switched to was switched from later, but for the last on each CPU. A virtual machine may keep the process
+    that controls it from tracers: its events are in neither."""
+    for probe, prev, next in (('tracepoint:sched:sched_switch', 'args.prev_pid', 'args.next_pid'),
+                              ('rawtracepoint:sched_switch', 'args.prev.pid', 'args.next.pid')):
+        tracer = start(f'{probe} {{ @out[{prev}] = count(); @in[{next}] = count(); printf(".\\n"); }}')
+        time.sleep(1)
+        stop(tracer)
+        out = tracer.stdout.read().decode()
+        there, back = (numbers(rf'^@{name}\[{tracer.pid}\]: (\d+)$', out) for name in ('in', 'out'))
+        cases.check(there > 3 and abs(there - back) <= 0.1 * there, f'{probe}: to strata {there} times and from it {back}', out[-500:])
+
+
+def own_interrupts(dir):
+    """Beside a flood strata is on a CPU much of the time, when timers expire too."""
+    for probe in 'tracepoint:timer:hrtimer_expire_entry', 'rawtracepoint:hrtimer_expire_entry':
+        with open(dir / 'out', 'w+b') as out:
+            tracer = start(f'{FLOOD} {probe} {{ @expired[pid] = count(); }}', stdout=out)
+            time.sleep(1)
+            stop(tracer)
+            out.seek(0)
+            mine = numbers(rf'^@expired\[{tracer.pid}\]: (\d+)$', out.read().decode())
+        cases.check(mine, f'{probe}: {mine} while strata ran', mine)
+
+
 def flood_to_file(dir):
     for signals in [signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT]:
         with open(dir / 'out', 'w+b') as out:
@@ -278,8 +303,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         dir = pathlib.Path(name)
         own_events()
+        own_switches()
         flood = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1'], stderr=subprocess.DEVNULL)
         try:
+            own_interrupts(dir)
             flood_to_file(dir)
             flood_unread()
             flood_unread_both()

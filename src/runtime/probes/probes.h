@@ -48,6 +48,9 @@ int list_kernel_functions(const struct resolve_env *env, const char *prefix,
 /* tracepoint_fields.c: args.NAME of the event. */
 struct trace_event;
 const struct field *tracepoint_fields(const struct resolve_env *env, const struct trace_event *e);
+/* of_others.c: place.of_others, by the event's category; by the name of a raw one. */
+bool tracepoint_is_of_others(const char *category);
+bool raw_tracepoint_is_of_others(const char *name);
 /* kprobe.c; they stand in for fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);

@@ -63,6 +63,7 @@ static void add_event(const struct resolve_env *env, struct attach_point *ap, co
 
 	p->func = arena_strdup(env->arena, name);
 	p->name = arena_printf(env->arena, "rawtracepoint:%s:%s", module, name);
+	p->of_others = raw_tracepoint_is_of_others(name);
 	if (!env->names_only && kernel_tracepoint(env->types, module, name, env->listing, &k))
 		p->fields = make_fields(env, &k);
 }

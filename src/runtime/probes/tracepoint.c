@@ -75,6 +75,7 @@ static bool add_event(const struct resolve_env *env, struct attach_point *ap, co
 	p->path = category;
 	p->func = arena_strdup(env->arena, event);
 	p->config = e.id;
+	p->of_others = tracepoint_is_of_others(category);
 	if (!env->names_only)
 		p->fields = tracepoint_fields(env, &e);
 	return true;
