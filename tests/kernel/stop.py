@@ -82,7 +82,7 @@ def numbers(pattern, text):
 
 def accounted(name, out, said):
     """Each event that was counted was printed or is reported as lost."""
-    printed, lost = out.count('dd!\n'), numbers(r'(?:Lost |warning: )(\d+) (?:events|record)', said)
+    printed, lost = out.count('dd!\n'), numbers(r'(?:Lost |warning: )(\d+) (?:events:|record)', said)
     counted = numbers(r'^@: (\d+)$', '\n'.join(out.splitlines()[-5:])) if '@: ' in out else None
     cases.check(counted and printed + lost == counted, f'{name}: what was counted is accounted for',
                 f'{printed} printed, {lost} lost, {counted} counted', said)
