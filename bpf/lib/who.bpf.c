@@ -17,7 +17,8 @@ __global int is_running(void)
 	return !stopped;
 }
 
-/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the same as the filter of programs, inline. */
+/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the filter of programs, which differs for
+ * probes whose events are not the current task's alone. */
 __global __u64 wanted_ids(void)
 {
 	__u64 ids;

@@ -353,8 +353,8 @@ static bool wants_own_events(const struct gen *g)
 	return true;
 }
 
-/* wanted_ids(), without the call, which is dear beside a program of ten instructions. The verifier knows what is
- * in .rodata, and drops the ways that are not taken. */
+/* wanted_ids(), without the call, which is dear beside a program of ten instructions, and with strata's own events
+ * where they are others', too. The verifier knows what is in .rodata, and drops the ways that are not taken. */
 static void filter_process(struct gen *g, struct ir_block *out)
 {
 	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");

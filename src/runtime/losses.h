@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* losses.h - what was lost, as the maps `lost` and `lost_at` count it. */
+/* losses.h - what was lost, as the maps `lost` and `lost_at` count it, and what the kernel kept from programs. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
