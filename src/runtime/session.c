@@ -270,7 +270,7 @@ static int start(struct session *s, struct image_object *o)
 		say_attached(s, o, places);
 	if (!r && !s->ended)
 		r = image_object_iterate(o, drain_step, s);
-	if (!image_object_has_probes(o) && !s->opt.grows)
+	if (!image_object_has_probes(o) && !s->opt.grows && !s->opt.child)
 		s->ended = true;
 	return r;
 }
