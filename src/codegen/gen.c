@@ -524,23 +524,6 @@ static void gen_program(struct gen *g, const char *name)
 
 /* ---- which programs ----------------------------------------------------- */
 
-static uint32_t add_place(struct gen *g, const struct place *p)
-{
-	struct image *img = g->img;
-
-	if (img->nplaces == g->places_cap) {
-		struct image_place *more;
-
-		g->places_cap = g->places_cap ? g->places_cap * 2 : 64;
-		more = arena_new_array(g->arena, struct image_place, g->places_cap);
-		if (img->nplaces)
-			memcpy(more, img->places, sizeof(*more) * img->nplaces);
-		img->places = more;
-	}
-	img->places[img->nplaces].place = p;
-	return img->nplaces++;
-}
-
 static struct image_prog *add_prog(struct gen *g)
 {
 	struct image *img = g->img;
@@ -600,10 +583,8 @@ static void make_point(struct gen *g, struct attach_point *ap)
 
 	g->provider = ap->provider;
 	for (const struct place *p = ap->places; p; before = p, p = p->next) {
-		uint32_t i = add_place(g, p);
+		uint32_t i = gen_place_add(g, p);
 
-		if (!before || !place_is_same(p, before))
-			g->named_place = i;
 		if (shared && (!g->bound_to_args || same_args(p, before))) {
 			shared->nplaces++;
 			continue;

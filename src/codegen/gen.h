@@ -54,8 +54,7 @@ struct gen {
 	struct probe *probe;
 	const struct provider *provider;
 	const struct place *place;  /* the first of those it serves, */
-	uint32_t first_place;       /* and its index in the image; */
-	uint32_t named_place;       /* the first with its name: a function's returns have one */
+	uint32_t first_place;       /* and its index in the image */
 	bool bound_to_place;        /* the code is valid for this place only, */
 	bool bound_to_args;         /* or for those with its arguments */
 	struct gen_fn fn;
@@ -80,7 +79,8 @@ struct gen {
 	unsigned nbodies;           /* in all programs */
 	struct gen_function *functions;
 	struct ir *ring;            /* the map, once used */
-	unsigned records_cap, progs_cap, places_cap;
+	struct gen_places *places;  /* see gen_place.c */
+	unsigned records_cap, progs_cap;
 };
 
 /* gen.c */
@@ -201,9 +201,13 @@ void gen_own_text(struct gen *g, const char *text);
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
 void gen_lost_event(struct gen *g, struct ir *result); /* unless the result is 0: a record had no space */
-/* image_place_id() of the place where the program runs; false: the kernel does not say which it is of
- * those that the program serves, and this is the first. */
-bool gen_place_id(struct gen *g, struct ir **ret);
+/* Adds a place to the image; returns its index. */
+uint32_t gen_place_add(struct gen *g, const struct place *p);
+/* The value of `probe`, or of `func`, at the image's i-th place. */
+uint64_t gen_place_value(const struct gen *g, uint32_t i, bool func);
+/* The same at the place where the program runs. Returns false where the kernel does not tell which of the
+ * program's places that is: the value is then the first one's. */
+bool gen_place_id(struct gen *g, bool func, struct ir **ret);
 /* Counts, for the statement's place, what went wrong there; the first time, userspace is sent a
  * record, too. */
 enum gen_problem { PROBLEM_READ, PROBLEM_DIVISION };

@@ -456,7 +456,7 @@ static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *l
 		if (!strcmp(func ? p->func : p->name, lit->string.text))
 			any = ir_binary(g->ir, IR_OR, any,
 				ir_compare(g->ir, IR_EQ, v,
-					ir_int(g->ir, image_place_id(g->img->number, i))));
+					ir_int(g->ir, gen_place_value(g, i, func))));
 	return any;
 }
 

@@ -82,20 +82,6 @@ void gen_lost(struct gen *g, uint32_t kind)
 	gen_library(g, "count_lost", params, NULL, &arg, 1);
 }
 
-bool gen_place_id(struct gen *g, struct ir **ret)
-{
-	enum ctx_kind ctx = g->provider->ctx;
-	bool has_cookie = !g->opt->no_cookies && ctx != CTX_NONE && ctx != CTX_RAW && ctx != CTX_ITER &&
-		ctx != CTX_TRAMPOLINE;
-
-	if (has_cookie && g->place->next) {
-		*ret = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
-		return true;
-	}
-	*ret = ir_int(g->ir, image_place_id(g->img->number, g->named_place));
-	return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* a program is at one function */
-}
-
 void gen_lost_event(struct gen *g, struct ir *result)
 {
 	static const char *const params[] = {"u64"};
@@ -104,8 +90,8 @@ void gen_lost_event(struct gen *g, struct ir *result)
 
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, lost);
 	ir_at(g->ir, lost);
-	if (!gen_place_id(g, &place))
-		place = ir_int(g->ir, image_place_id(g->img->number, g->named_place) | LOST_PROGRAM);
+	if (!gen_place_id(g, false, &place))
+		place = ir_int(g->ir, gen_place_value(g, g->first_place, false) | LOST_PROGRAM);
 	gen_library(g, "count_lost_event", params, NULL, &place, 1);
 	ir_jump(g->ir, sent);
 	ir_at(g->ir, sent);

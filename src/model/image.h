@@ -27,7 +27,7 @@ static inline uint32_t image_record_id(uint32_t image, uint32_t n)
 	return image << 20 | n;
 }
 
-/* A TYPE_PLACE value and attach cookie: of the n-th place of the image. */
+/* A TYPE_PLACE value: of the n-th place of the image, the first of its name (or function). */
 static inline uint64_t image_place_id(uint32_t image, uint32_t n)
 {
 	return (uint64_t)image << 32 | n;
@@ -44,7 +44,15 @@ struct image_prog {
 
 struct image_place {
 	const struct place *place;
+	uint32_t name, func; /* indices of the image's first places with the same name, and function */
 };
+
+/* An attach cookie has a place's name in its low bits and the function above: at most 2^26 places. */
+enum { IMAGE_COOKIE_FUNC = 26, IMAGE_PLACES_MAX = 1 << IMAGE_COOKIE_FUNC };
+static inline uint64_t image_place_cookie(const struct image_place *p)
+{
+	return (uint64_t)p->func << IMAGE_COOKIE_FUNC | p->name;
+}
 
 /* The array of programs whose first is the walker of that program. */
 #define IMAGE_WALKER "walker_%u"

@@ -99,12 +99,6 @@ struct place {
 	struct place *next;
 };
 
-/* One probe to the script: a function's returns, a USDT probe's several places. */
-static inline bool place_is_same(const struct place *a, const struct place *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->func, b->func);
-}
-
 /* What attach points are expanded with: command line, settings, machine. */
 struct resolve_env {
 	struct arena *arena;

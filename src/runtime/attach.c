@@ -86,7 +86,7 @@ const struct place *probe_place(const struct loaded_probe *p, uint32_t i)
 uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i)
 {
 	return target_feature(p->target, FEATURE_COOKIE) ?
-		image_place_id(p->image->number, p->prog->first_place + i) : 0;
+		image_place_cookie(&p->image->places[p->prog->first_place + i]) : 0;
 }
 
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link)

@@ -315,7 +315,7 @@ static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *id;
 
-	if (!gen_place_id(g, &id))
+	if (!gen_place_id(g, call->type->place.func, &id))
 		g->bound_to_place = true;
 	return id;
 }

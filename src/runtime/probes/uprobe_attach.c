@@ -77,16 +77,6 @@ static int attach_file(struct batch *b, size_t n)
 	return r;
 }
 
-/* Places that are the same have one; those before may be another program's. */
-static uint64_t cookie_of(const struct loaded_probe *p, uint32_t i)
-{
-	uint32_t at = p->prog->first_place + i;
-
-	while (at && place_is_same(p->image->places[at].place, p->image->places[at - 1].place))
-		at--;
-	return probe_cookie(p, at - p->prog->first_place);
-}
-
 int uprobe_attach_all(struct loaded_probe *p, bool ret)
 {
 	uint32_t n = p->prog->nplaces;
@@ -109,7 +99,7 @@ int uprobe_attach_all(struct loaded_probe *p, bool ret)
 			offsets[k] = places[k]->offset;
 			ref_ctrs[k] = places[k]->ref_ctr;
 			b.counted |= ref_ctrs[k] != 0;
-			cookies[k] = cookie_of(p, i + k);
+			cookies[k] = probe_cookie(p, i + k);
 		}
 		r = attach_file(&b, k);
 	}
