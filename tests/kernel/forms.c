@@ -61,8 +61,32 @@ __attribute__((noinline)) void second(int a)
 __asm__(".text\n.globl wide\n.type wide, %function\n.p2align 2\nwide:\n" WIDE ".size wide, . - wide\n");
 long wide(void);
 
+/* An IFUNC: the program calls one of two, which the resolver chooses when the program starts. */
+static int one(int a)
+{
+	__asm__ volatile("");
+	return a + 1;
+}
+
+static int other(int a)
+{
+	__asm__ volatile("");
+	return a + 2;
+}
+
+static volatile int which = 1;
+
+static int (*choose(void))(int)
+{
+	return which ? other : one;
+}
+
+int chosen(int a) __attribute__((ifunc("choose")));
+
 int main(void)
 {
+	for (int i = 7; i < 10; i++)
+		sum += chosen(i);
 	wide();
 	first(1);
 	second(2);

@@ -68,6 +68,13 @@ printed, said = run(f'config = {{ missing_probes = "warn" }} uprobe:{PROGRAM}@fo
                     f'{{ print(func); }}')
 cases.check(printed == ['first'], 'missing_probes', printed, said)
 
+# An IFUNC is probed where its implementations begin, not where its resolver does.
+prints(f'uprobe:{PROGRAM}:chosen', '7', '8', '9', what='arg0')
+prints(f'uretprobe:{PROGRAM}:chosen', '9', '10', '11', what='retval')
+prints(f'uprobe:{PROGRAM}:chos*', *['chosen'] * 3)
+prints(f'uprobe:{PROGRAM}:cpp:chosen', *['chosen'] * 3)
+lists(f'uprobe:{PROGRAM}:chos*', wanted=[f'uprobe:{PROGRAM}:chosen'])
+
 # A pattern among other points may match nothing; all of them may not, nor a name.
 printed, said = run(f'uprobe:{PROGRAM}:nosuch*, uprobe:{PROGRAM}:first {{ print(func); }}')
 cases.check(printed == ['first'] and 'warning' in said and 'has no function nosuch*' in said, 'a pattern that matches nothing',

@@ -105,6 +105,11 @@ static bool kernel_would_break(const uint8_t *code)
 		op == 0xe9 || op == 0xeb;
 }
 
+static bool is_pattern(const struct attach_point *ap)
+{
+	return strchr(ap->words[ap->nwords - 1], '*');
+}
+
 static bool can_probe(struct elf *e, uint64_t vaddr)
 {
 	const uint8_t *code = elf_machine(e) == EM_X86_64 ? elf_at(e, vaddr, 5) : NULL;
@@ -141,7 +146,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 		place->abi = ABI_GO;
 		place->at_return = true;
 	}
-	if (ap->nplaces == before && !strchr(ap->words[ap->nwords - 1], '*'))
+	if (ap->nplaces == before && !is_pattern(ap))
 		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"%s has no return instruction: it never returns", c->symbol);
 }
@@ -189,6 +194,57 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 		uprobe_types(env, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
 }
 
+/* memcpy() and memmove() may have one implementation: like other names of one address, a pattern finds it once. */
+static bool has_place(const struct attach_point *ap, const struct program *p, uint64_t vaddr)
+{
+	uint64_t offset;
+
+	if (!is_pattern(ap) || !uprobe_offset(p->elf, vaddr, &offset))
+		return false;
+	for (const struct place *q = ap->places; q; q = q->next)
+		if (q->offset == offset && !strcmp(q->path, p->path))
+			return true;
+	return false;
+}
+
+/* All implementations of an IFUNC: a process calls the one that its resolver chose. */
+static void add_implementations(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	const struct called *c, const struct elf_symbol *s)
+{
+	const uint64_t *found;
+	size_t n = uprobe_implementations(env->arena, p->elf, s, &found), skipped = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!can_probe(p->elf, found[i]))
+			skipped++;
+		else if (!has_place(ap, p, found[i]))
+			add_at(env, ap, p, c, found[i]);
+	}
+	if (skipped && skipped < n)
+		log_warn("%zu of the %zu implementations of %s cannot be probed: the kernel would run their first "
+			"instruction wrongly", skipped, n, s->name);
+	if (skipped < n)
+		return;
+	if (is_pattern(ap)) {
+		log_info("passed over %s: where its implementations are is not known", s->name);
+		return;
+	}
+	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE, n ? "%s cannot be probed: the kernel would run "
+		"the first instruction of its implementations wrongly" : "%s cannot be probed: it is an IFUNC, and where "
+		"its implementations are is not known", s->name);
+	if (!n)
+		diag_hint(env->diags, "its code is chosen when a program starts, perhaps from another file (the vDSO)");
+}
+
+static void add_symbol(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+	const struct called *c, const struct elf_symbol *s)
+{
+	if (s->type == STT_GNU_IFUNC && !env->listing)
+		add_implementations(env, ap, p, c, s);
+	else
+		add_at(env, ap, p, c, s->vaddr);
+}
+
 /* Go's functions of files without symbols. */
 static void add_matching_go(const struct resolve_env *env, struct attach_point *ap,
 	const struct program *p, const char *pattern)
@@ -228,59 +284,13 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 		if (!is_probed_well(p, &s[i]))
 			continue;
 		c = called_so(env, s[i].name);
-		add_at(env, ap, p, &c, last);
+		add_symbol(env, ap, p, &c, &s[i]);
 	}
 	if (!n && p->go)
 		add_matching_go(env, ap, p, pattern);
 }
 
 /* ---- C++ ---------------------------------------------------------------- */
-
-/* Where the list of parameters begins: the last parenthesis outside of <>, or the end. */
-static size_t name_len(const char *demangled)
-{
-	size_t len = strlen(demangled), open = len;
-	int depth = 0;
-
-	for (size_t i = len; i-- > 0;) {
-		if (demangled[i] == ')')
-			depth++;
-		else if (demangled[i] == '(' && --depth == 0)
-			return i;
-	}
-	return open;
-}
-
-/* A function of a template has its result in front of its name, which ends at a space outside of <>. */
-static const char *behind_result(const char *demangled, size_t len)
-{
-	const char *start = demangled;
-	int depth = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		depth += (demangled[i] == '<') - (demangled[i] == '>');
-		if (demangled[i] == ' ' && depth == 0)
-			start = demangled + i + 1;
-	}
-	return start;
-}
-
-/* With and without parameters, result, and as the symbol has it: functions of C, too. */
-static bool is_cpp(struct arena *a, const char *pattern, const char *symbol, const char *demangled)
-{
-	const char *name;
-	size_t n;
-
-	if (glob_match(pattern, symbol))
-		return true;
-	if (!demangled)
-		return false;
-	n = name_len(demangled);
-	name = behind_result(demangled, n);
-	return glob_match(pattern, demangled) || glob_match(pattern, name) ||
-	       glob_match(pattern, arena_strndup(a, name, demangled + n - name)) ||
-	       glob_match(pattern, arena_strndup(a, demangled, n));
-}
 
 static void add_cpp(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
 	const char *pattern)
@@ -293,14 +303,14 @@ static void add_cpp(const struct resolve_env *env, struct attach_point *ap, cons
 		_cleanup_(freep) char *name = is_function(&s[i]) ? demangle(s[i].name) : NULL;
 		struct called c = {.symbol = s[i].name};
 
-		if (!is_function(&s[i]) || s[i].vaddr == last || !is_cpp(env->arena, pattern, s[i].name, name))
+		if (!is_function(&s[i]) || s[i].vaddr == last || !uprobe_is_cpp(env->arena, pattern, s[i].name, name))
 			continue;
 		last = s[i].vaddr;
 		if (!is_probed_well(p, &s[i]))
 			continue;
 		c.written = name ? arena_printf(env->arena, ":cpp:\"%s\"", name) :
 				   arena_printf(env->arena, ":cpp:%s", s[i].name);
-		add_at(env, ap, p, &c, last);
+		add_symbol(env, ap, p, &c, &s[i]);
 	}
 }
 
@@ -444,7 +454,7 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 			add_inside(env, ap, p, c, add);
 	} else if (find_function(p, what, &s)) {
 		if (may_probe(env, ap, p, what, s.vaddr))
-			add_at(env, ap, p, &c, s.vaddr);
+			add_symbol(env, ap, p, &c, &s);
 	} else if (plus && parse_address(plus + 1, &add) &&
 		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
 		c.symbol = arena_strdup(env->arena, s.name);

@@ -2,11 +2,13 @@
 /* uprobe.h - what the providers of places in files share: uprobe, uretprobe, usdt. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
 struct attach_point;
 struct elf;
+struct elf_symbol;
 struct loaded_probe;
 struct resolve_env;
 
@@ -34,6 +36,15 @@ const char *uprobe_attach_path(const struct resolve_env *env, const char *path);
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 /* Likewise of data. */
 bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
+
+/* uprobe_cpp.c */
+/* Whether the pattern means the function: by its symbol, or by its name in C++ with or without parameters and
+ * result. demangled may be NULL: it is a function of C. */
+bool uprobe_is_cpp(struct arena *a, const char *pattern, const char *symbol, const char *demangled);
+
+/* uprobe_ifunc.c */
+/* The addresses that the resolver of an IFUNC chooses from; the array is the arena's. 0: they are not known. */
+size_t uprobe_implementations(struct arena *a, const struct elf *e, const struct elf_symbol *s, const uint64_t **ret);
 
 /* uprobe_attach.c */
 /* Attaches to all places of the probe, which lie together by file. 0 or -errno, reported. */
