@@ -229,9 +229,9 @@ static void add_implementations(const struct resolve_env *env, struct attach_poi
 		log_info("passed over %s: where its implementations are is not known", s->name);
 		return;
 	}
-	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE, n ? "%s cannot be probed: the kernel would run "
-		"the first instruction of its implementations wrongly" : "%s cannot be probed: it is an IFUNC, and where "
-		"its implementations are is not known", s->name);
+	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE, "%s cannot be probed: %s", s->name, n ?
+		"the kernel would run the first instruction of its implementations wrongly" :
+		"it is an IFUNC, and where its implementations are is not known");
 	if (!n)
 		diag_hint(env->diags, "its code is chosen when a program starts, perhaps from another file (the vDSO)");
 }
