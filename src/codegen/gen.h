@@ -199,6 +199,8 @@ uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 void gen_own_text(struct gen *g, const char *text);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
+/* Sends the record at mem; its size and texts are described. An event whose record had no space is counted. */
+void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem);
 void gen_lost(struct gen *g, uint32_t kind); /* enum lost_kind */
 void gen_lost_event(struct gen *g, struct ir *result); /* unless the result is 0: a record had no space */
 /* Adds a place to the image; returns its index. */

@@ -5,6 +5,7 @@
 
 #include <linux/bpf.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -128,6 +129,12 @@ static uint32_t arg_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
+/* Texts come last: behind one that is sent short, what is fixed has to be moved. */
+static bool is_text(const struct expr *n)
+{
+	return n->type->kind == TYPE_STRING;
+}
+
 static void describe_args(struct gen *g, struct image_record *r, struct expr *args)
 {
 	struct image_arg *list;
@@ -136,21 +143,111 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 	for (struct expr *n = args; n; n = n->next)
 		r->nargs++;
 	r->args = list = arena_new_array(g->arena, struct image_arg, r->nargs + 1);
-	for (struct expr *n = args; n; n = n->next, list++) {
-		*list = (struct image_arg){
-			.type = n->type, .offset = (uint32_t)at, .is_literal = n->kind == EXPR_INT,
-		};
-		at += arg_size(n->type);
+	for (int texts = 0; texts < 2; texts++) {
+		struct image_arg *arg = list;
+
+		for (struct expr *n = args; n; n = n->next, arg++) {
+			if (is_text(n) != texts)
+				continue;
+			*arg = (struct image_arg){
+				.type = n->type, .offset = (uint32_t)at, .is_literal = n->kind == EXPR_INT,
+			};
+			at += arg_size(n->type);
+		}
 	}
 	check_size(g, at);
 	r->size = (uint32_t)at;
+}
+
+/* ---- sending -------------------------------------------------------------- */
+
+/* A text of fewer bytes is sent whole: what is saved would cost more. */
+enum { TEXT_LEAST = 256 };
+
+static void find_texts(const struct type *t, uint32_t offset, struct image_text *list, unsigned *n, unsigned max)
+{
+	if (t->kind == TYPE_STRING && t->size >= TEXT_LEAST && *n < max)
+		list[(*n)++] = (struct image_text){offset, t->size};
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		find_texts(t->tuple.members[i], offset + t->tuple.offsets[i], list, n, max);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct image_text *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* More texts would make the program long. */
+enum { TEXTS_MAX = 16 };
+
+static void describe_texts(struct gen *g, struct image_record *r)
+{
+	struct image_text *list = arena_new_array(g->arena, struct image_text, TEXTS_MAX);
+
+	for (unsigned i = 0; i < r->nargs; i++)
+		find_texts(r->args[i].type, r->args[i].offset, list, &r->ntexts, TEXTS_MAX);
+	qsort(list, r->ntexts, sizeof(*list), by_offset);
+	r->texts = list;
+}
+
+static struct ir *output(struct gen *g, struct ir *mem, struct ir *size)
+{
+	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, size, ir_int(g->ir, 0));
+}
+
+/* Moves the i-th text, and what is fixed behind it, to at. Gives the end. */
+static struct ir *move_text(struct gen *g, const struct image_record *r, unsigned i, struct ir *mem, struct ir *at,
+	struct ir_block *failed)
+{
+	const struct image_text *t = &r->texts[i];
+	uint32_t behind = t->offset + t->size, fixed = (i + 1 < r->ntexts ? t[1].offset : r->size) - behind;
+	struct ir_block *moved = ir_block(g->ir, "moved");
+	struct ir *n = gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, ir_index(g->ir, mem, at), ir_int(g->ir, t->size),
+		ir_offset(g->ir, mem, t->offset));
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, n, ir_int(g->ir, 0)), failed, moved);
+	ir_at(g->ir, moved);
+	at = ir_binary(g->ir, IR_ADD, at, n);
+	if (fixed)
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_index(g->ir, mem, at), ir_int(g->ir, fixed),
+			ir_offset(g->ir, mem, behind));
+	return ir_binary(g->ir, IR_ADD, at, ir_int(g->ir, fixed));
+}
+
+/* Moves texts together, within the record: each goes to where it was or below, byte for byte from its start, so
+ * that nothing is overwritten that is still to be moved. The verifier adds up the sizes: the end never exceeds the
+ * record's. Gives the result of sending. */
+static struct ir *output_packed(struct gen *g, const struct image_record *r, struct ir *mem)
+{
+	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "sent"), *sent;
+	struct ir *at = ir_int(g->ir, r->texts[0].offset), *result;
+
+	for (unsigned i = 0; i < r->ntexts; i++)
+		at = move_text(g, r, i, mem, at, failed);
+	result = output(g, mem, at);
+	sent = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, failed);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, result, sent, ir_int(g->ir, 1), failed);
+}
+
+void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem)
+{
+	g->img->streams |= g->provider->run == RUN_ATTACHED && r->size > sizeof(struct record);
+	if (g->img->record_max < r->size)
+		g->img->record_max = r->size;
+	gen_lost_event(g, r->ntexts ? output_packed(g, r, mem) : output(g, mem, ir_int(g->ir, r->size)));
 }
 
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 {
 	uint32_t id = gen_record_id(g, r), i = 0;
 	const struct image_arg *list;
-	struct ir *mem, *result;
+	struct ir *mem;
 	uint32_t size;
 
 	describe_args(g, r, args);
@@ -164,7 +261,6 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 				arg_size(list[i].type));
 		gen_into(g, n, list[i].type, mem, list[i].offset);
 	}
-	result = gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem,
-		ir_int(g->ir, size), ir_int(g->ir, 0));
-	gen_lost_event(g, result);
+	describe_texts(g, r);
+	gen_record_output(g, r, mem);
 }

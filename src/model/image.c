@@ -73,6 +73,32 @@ void image_dump(const struct image *img, FILE *out)
 	arena_free(a);
 }
 
+bool image_record_unpack(const struct image_record *r, const uint8_t *sent, size_t n, uint8_t *to)
+{
+	uint32_t at = 0; /* in the whole record */
+
+	for (unsigned i = 0; i <= r->ntexts; i++) {
+		const struct image_text *t = &r->texts[i];
+		uint32_t fixed = (i < r->ntexts ? t->offset : r->size) - at, len;
+
+		if (n < fixed)
+			return false;
+		memcpy(to + at, sent, fixed);
+		if (i == r->ntexts)
+			return true;
+		sent += fixed;
+		n -= fixed;
+		len = (uint32_t)strnlen((const char *)sent, n < t->size ? n : t->size);
+		if (len == n || len == t->size)
+			return false;
+		memcpy(to + t->offset, sent, len + 1);
+		sent += len + 1;
+		n -= len + 1;
+		at = t->offset + t->size;
+	}
+	return false;
+}
+
 bool image_is_whole(const struct image *img)
 {
 	for (unsigned i = 0; i < img->nprogs; i++) {

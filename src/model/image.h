@@ -78,6 +78,11 @@ struct image_arg {
 	bool is_literal; /* the script has the value itself */
 };
 
+/* A string within a record that is sent without the bytes behind its NUL. */
+struct image_text {
+	uint32_t offset, size; /* of the whole, in bytes */
+};
+
 struct image_record {
 	const char *kind;     /* "printf": a row of runtime/records.c */
 	const char *text;     /* format, separator; NULL */
@@ -87,8 +92,14 @@ struct image_record {
 	const struct image_arg *args;
 	unsigned nargs;
 	uint32_t size;        /* bytes of the whole record */
+	const struct image_text *texts; /* in the order of their offsets; see image_record_unpack() */
+	unsigned ntexts;
 	struct span span;
 };
+
+/* Makes the whole record of one that was sent without the unused bytes of its texts. to has r->size bytes; those
+ * behind a text's NUL stay as they are. Returns false where the n bytes sent are not such a record. */
+bool image_record_unpack(const struct image_record *r, const uint8_t *sent, size_t n, uint8_t *to);
 
 enum { IMAGE_NAMED_MAX = 16 };
 
@@ -113,6 +124,8 @@ struct image {
 	bool print_maps;       /* at the end */
 	uint32_t scratch_size; /* bytes of a scratch slot: value size of map `scratch` */
 	bool ring;            /* the ring buffer is used */
+	bool streams;         /* probes that the kernel calls send records with values: as many as there are events */
+	uint32_t record_max;  /* bytes of the largest record */
 	bool paths;           /* path.bpf.c is linked */
 	bool tasks;           /* task.bpf.c is linked */
 	bool problems;        /* problem.bpf.c is linked */

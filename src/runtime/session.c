@@ -224,7 +224,7 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 {
 	int verified, r = s->opt.dry_run ? 0 : open_self(s, img);
 
-	if (img->user_stacks)
+	if (img->user_stacks || img->streams)
 		priority_urgent();
 	r = r ? r : image_object_start(o, img, &s->load);
 	if (r)
@@ -621,6 +621,7 @@ void session_close(struct session *s)
 	pace_close(&s->pace);
 	ring_buffer__free(s->ring);
 	backlog_done(&s->backlog);
+	free(s->whole);
 	if (s->opt.is_last)
 		unwinders_leave(s->unwinders);
 	else

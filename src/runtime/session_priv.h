@@ -35,6 +35,8 @@ struct session {
 	bool reads;       /* the ring: it is libbpf's turn.. */
 	bool gathers;     /* ..into the backlog alone */
 	struct backlog backlog;
+	uint8_t *whole;   /* the record that is handled, where it was sent without the unused bytes of its texts */
+	size_t whole_size;
 	struct ticks ticks;
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */

@@ -2,6 +2,7 @@
 /* session_records.c - reading the ring buffer: records of scripts, and those of the unwinders. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "bpf/lib/record.h"
@@ -12,15 +13,33 @@
 #include "runtime/stop.h"
 #include "unwinders/unwinders.h"
 
+/* NULL: it is not one of this kind. */
+static const uint8_t *whole_record(struct session *s, const struct image_record *r, const void *data, size_t size)
+{
+	if (!r->ntexts)
+		return size < r->size ? NULL : data;
+	if (s->whole_size < r->size) {
+		free(s->whole);
+		s->whole = calloc(1, r->size);
+		s->whole_size = s->whole ? r->size : 0;
+	}
+	return s->whole && image_record_unpack(r, data, size, s->whole) ? s->whole : NULL;
+}
+
 static void on_script(struct session *s, const struct record *head, size_t size)
 {
 	struct image_object *o = session_object(s, head->id / IMAGE_RECORDS_MAX);
 	uint32_t n = head->id % IMAGE_RECORDS_MAX;
 
-	if (!o || o->env.exit_called || n >= o->img->nrecords || size < o->img->records[n].size)
+	const uint8_t *data;
+
+	if (!o || o->env.exit_called || n >= o->img->nrecords)
+		return;
+	data = whole_record(s, &o->img->records[n], head, size);
+	if (!data)
 		return;
 	s->seen++;
-	record_run(o->rows[n], &o->env, &o->img->records[n], (const uint8_t *)head);
+	record_run(o->rows[n], &o->env, &o->img->records[n], data);
 	if (!o->env.exit_called)
 		return;
 	s->ended = !s->opt.is_prompt;

@@ -2,9 +2,11 @@
 /* output.c - functions that send records: print, join, exit. The image describes
  * the record of each call; the runtime prints it. */
 #include <linux/bpf.h>
+#include <stddef.h>
 
 #include "builtins.h"
 
+#include "base/arena.h"
 #include "bpf/lib/record.h"
 
 /* ---- print -------------------------------------------------------------- */
@@ -82,8 +84,19 @@ static struct ir *gen_exit(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- join --------------------------------------------------------------- */
 
-/* argv: pointers to strings, up to a NULL. The library reads them into the record
- * and sends what there is. */
+static void describe_strings(struct gen *g, struct image_record *r)
+{
+	struct image_text *list = arena_new_array(g->arena, struct image_text, JOIN_STRINGS);
+
+	for (uint32_t i = 0; i < JOIN_STRINGS; i++)
+		list[i] = (struct image_text){
+			.offset = (uint32_t)offsetof(struct join_record, text) + i * JOIN_LENGTH, .size = JOIN_LENGTH,
+		};
+	r->texts = list;
+	r->ntexts = JOIN_STRINGS;
+}
+
+/* argv: pointers to strings, up to a NULL. The library reads them into the record. */
 static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"join_record", "u64"};
@@ -96,10 +109,10 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 	r->text = sep ? sep->string.text : " ";
 	r->text_len = sep ? sep->string.len : 1;
 	r->size = sizeof(struct join_record);
-	gen_ring(g);
+	describe_strings(g, r);
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
-	gen_lost_event(g, gen_library(g, "join_strings", params, sizes,
-		(struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2));
+	gen_library(g, "join_strings", params, sizes, (struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
+	gen_record_output(g, r, mem);
 	return NULL;
 }
 
