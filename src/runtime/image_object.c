@@ -28,7 +28,15 @@
 #include "unwinders/maps/rodata.h"
 #include "unwinders/unwinders.h"
 
-enum { RING_SMALL = 256 * 1024, RING_STACKS = 8 * 1024 * 1024 };
+/* Bytes of the ring buffer. strata may have to wait for a CPU for tens of milliseconds on a busy machine: what comes
+ * meanwhile must fit. */
+enum {
+	RING_SMALL = 256 * 1024,
+	RING_STREAM = 4 * 1024 * 1024, /* of lines of text: some 50,000; at most a part of the machine's memory */
+	RING_MEMORY = 1024,            /* which is this one */
+	RING_STACKS = 8 * 1024 * 1024,
+	RING_RECORDS = 4,              /* at least so many of the largest */
+};
 
 static struct str said; /* by libbpf, during one load */
 
@@ -218,18 +226,26 @@ static void prepare_tree(struct target *t, struct bpf_object *obj)
 	*offset = at;
 }
 
-/* In bytes: a power of two of pages, as the kernel requires. */
-static uint32_t ring_size(const struct image *img, uint64_t wanted)
+static uint64_t ring_wanted(const struct image *img)
 {
-	uint64_t page = sysconf(_SC_PAGESIZE), pages = 1;
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / RING_MEMORY;
+	uint64_t size = img->streams ? RING_STREAM : RING_SMALL;
 
-	if (!img->ring)
-		return page;
-	if (!wanted)
-		return img->unwinder || img->kernel_stacks ? RING_STACKS : RING_SMALL;
-	while (pages < wanted)
-		pages *= 2;
-	return pages * page;
+	if (size > most)
+		size = most < RING_SMALL ? RING_SMALL : most;
+	if (img->unwinder || img->kernel_stacks)
+		size = RING_STACKS;
+	return size < RING_RECORDS * (uint64_t)img->record_max ? RING_RECORDS * (uint64_t)img->record_max : size;
+}
+
+/* In bytes: a power of two of pages, as the kernel requires. */
+static uint32_t ring_size(const struct image *img, uint64_t pages)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), wanted = pages ? pages * page : ring_wanted(img), size = page;
+
+	while (img->ring && size < wanted)
+		size *= 2;
+	return size;
 }
 
 /* Reported here: the verifier would only name an unknown function. */
