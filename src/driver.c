@@ -156,6 +156,7 @@ static bool pass_codegen(struct compile *c)
 	c->codegen.diags = c->env.diags;
 	c->codegen.all_processes = c->env.settings.all_processes;
 	c->codegen.max_map_keys = c->env.settings.max_map_keys;
+	c->codegen.map_keys_given = settings_given(&c->env.settings, "max_map_keys");
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
 	if (!codegen(c->script, &c->codegen, &c->image))

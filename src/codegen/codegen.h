@@ -24,6 +24,7 @@ struct codegen_options {
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	bool has_walker;    /* stacks are walked by a program that the session has: see gen_walk.c */
 	uint32_t max_map_keys;
+	bool map_keys_given; /* the script says so; else maps keyed by stacks may have more */
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 	struct diags *diags; /* for errors: the script is too large for BPF */
 };

@@ -70,6 +70,7 @@ struct image_map {
 	const struct type *value;
 	uint32_t key_size, value_size; /* bytes in the kernel, of each CPU's value */
 	bool per_cpu;
+	bool sized_by_memory; /* its keys have stacks, and the script does not say how many there may be */
 };
 
 struct image_arg {

@@ -11,6 +11,7 @@ enum symbol_cache { SYMBOLS_PER_PID, SYMBOLS_PER_PROGRAM, SYMBOLS_NONE };
 
 /* Those marked with 0 are bpftrace's and change nothing: strata(8) has the reasons. */
 struct settings {
+	uint64_t given;         /* bits of the settings that the script or the environment sets: settings_given() */
 	uint64_t all_processes; /* probes fire in processes that -p and -c leave out, too: see `traced` */
 	uint64_t cache_user_symbols; /* 0: enum symbol_cache */
 	uint64_t cpp_demangle;  /* show functions of C++ and Rust as they were written */

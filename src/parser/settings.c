@@ -122,7 +122,7 @@ static const char **text_field(struct settings *s, const struct row *row)
 
 struct settings settings_default(void)
 {
-	struct settings s;
+	struct settings s = {};
 
 	for (size_t i = 0; i < NROWS; i++)
 		if (rows[i].kind == EXPR_STRING)
@@ -290,6 +290,18 @@ static const char *wanted_text(const struct row *row, char *buf, size_t size)
 	return buf;
 }
 
+static void mark_given(struct settings *s, const struct row *row)
+{
+	s->given |= 1ull << (row - rows);
+}
+
+_Static_assert(NROWS <= 64, "settings.given has a bit for each");
+
+bool settings_given(const struct settings *s, const char *name)
+{
+	return s->given >> (row_named(name) - rows) & 1;
+}
+
 /* ---- the config block --------------------------------------------------- */
 
 static bool read_setting(const struct setting *set, struct diags *d, struct settings *ret)
@@ -304,6 +316,8 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 	if (row && !expr_value(row, set->value, ret))
 		return diag(d, set->value->span, DIAG_CONFIG, "%s must be %s", set->name,
 			wanted_text(row, wanted, sizeof(wanted)));
+	if (row)
+		mark_given(ret, row);
 	if (row && opposite)
 		*field(ret, row) = !*field(ret, row);
 	if (known)
@@ -356,6 +370,7 @@ static bool read_variable(const char *variable, struct diags *d, struct settings
 	if (!text_value(row, equals + 1, ret))
 		return diag(d, (struct span){0, 0}, DIAG_CONFIG, "%.*s in the environment must be %s, not %s",
 			(int)n, variable, wanted_text(row, wanted, sizeof(wanted)), equals + 1);
+	mark_given(ret, row);
 	if (opposite)
 		*field(ret, row) = !*field(ret, row);
 	return true;

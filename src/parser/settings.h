@@ -22,3 +22,5 @@ struct setting_value {
 bool settings_nth(const struct settings *s, unsigned i, struct setting_value *ret);
 /* The defaults alone. */
 struct settings settings_default(void);
+/* Whether the script or the environment sets the setting of that name, which must exist. */
+bool settings_given(const struct settings *s, const char *name);

@@ -279,6 +279,38 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	return r;
 }
 
+/* Stacks that differ by an address alone are keys of their own until they are printed: a long profile has far more
+ * than the usual 4,096 keys. At most so many as fit in a part of the machine's memory; the kernel allocates elements
+ * as the map fills, or before 6.1 all at once. */
+enum { STACK_KEYS_LEAST = 4096, STACK_KEYS_MOST = 1 << 18, STACK_KEYS_AT_ONCE = 1 << 14, STACK_KEYS_MEMORY = 256 };
+
+static uint32_t stack_keys(const struct image_map *m, bool at_once)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / STACK_KEYS_MEMORY;
+	uint64_t cpus = m->per_cpu ? (uint64_t)libbpf_num_possible_cpus() : 1, n = STACK_KEYS_LEAST;
+	uint64_t element = 96 + m->key_size + cpus * m->value_size;
+
+	while (n < (at_once ? STACK_KEYS_AT_ONCE : STACK_KEYS_MOST) && 2 * n * element <= memory)
+		n *= 2;
+	return (uint32_t)n;
+}
+
+static void size_stack_maps(const struct image *img, struct target *t, struct bpf_object *obj)
+{
+	bool grows = target_feature(t, FEATURE_MAP_ALLOC);
+
+	for (unsigned i = 0; i < img->nmaps; i++) {
+		const struct image_map *m = &img->maps[i];
+		struct bpf_map *map = m->sized_by_memory ? bpf_object__find_map_by_name(obj, m->bpf_name) : NULL;
+
+		if (!map)
+			continue;
+		bpf_map__set_max_entries(map, stack_keys(m, !grows));
+		if (grows)
+			bpf_map__set_map_flags(map, bpf_map__map_flags(map) | BPF_F_NO_PREALLOC);
+	}
+}
+
 static int prepare(const struct image *img, struct bpf_object *obj, struct load_env *env)
 {
 	int r = 0;
@@ -288,6 +320,7 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
+	size_stack_maps(img, env->target, obj);
 	if (img->unwinder)
 		r = prepare_unwinder(img, obj, env);
 	if (r)

@@ -154,6 +154,7 @@ static const struct {
 	[FEATURE_TASK_PT_REGS] = { VERSION(5, 15), BPF_FUNC_task_pt_regs },
 	[FEATURE_TAIL_CALL] = { .ask = ask_tail_call },
 	[FEATURE_WATCHPOINT] = { .ask = ask_watchpoint },
+	[FEATURE_MAP_ALLOC] = { VERSION(6, 1), BPF_FUNC_unspec }, /* kernel/bpf/memalloc.c in kernel/bpf/hashtab.c */
 	[FEATURE_COOKIE] = { VERSION(5, 15), BPF_FUNC_get_attach_cookie },
 };
 
