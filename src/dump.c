@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dump.c - strata dump. What a thread does is read before it is stopped, and names are looked up when it runs
+/* dump.c - strata dump. What threads do is read before the first is stopped, and names are looked up when all run
  * again. */
 #include "dump.h"
 
@@ -21,7 +21,7 @@
 #include "runtime/syscalls.h"
 #include "runtime/why.h"
 #include "target/target.h"
-#include "unwinders/procs/stopped.h"
+#include "threads.h"
 #include "unwinders/unwinders.h"
 
 enum { NAME_SIZE = 16 };
@@ -29,7 +29,8 @@ enum { NAME_SIZE = 16 };
 struct thread {
 	int pid, tid;
 	char name[NAME_SIZE]; /* of the thread */
-	char doing[64];       /* "asleep in futex" */
+	char doing[128];      /* "asleep in futex" */
+	bool is_blocked;      /* it does not stop: see threads_walk() */
 	uint64_t stack;       /* its id */
 };
 
@@ -51,23 +52,13 @@ static char *read_of(const struct dump *d, const struct thread *t, const char *f
 	return proc_read(d->target, t->pid, arena_printf(d->arena, "task/%d/%s", t->tid, file), NULL);
 }
 
-/* proc(5): PID (COMM) STATE ..; COMM may have anything in it. */
-static char read_state(const struct dump *d, const struct thread *t)
-{
-	char *text = read_of(d, t, "stat"), *end = text ? strrchr(text, ')') : NULL;
-	char state = end && end[1] ? end[2] : '?';
-
-	free(text);
-	return state;
-}
-
 static const char *state_name(char state)
 {
 	switch (state) {
 	case 'R':
 		return "running";
 	case 'D':
-		return "waiting for a device";
+		return "uninterruptible (state D)";
 	case 'T':
 	case 't':
 		return "stopped";
@@ -81,11 +72,22 @@ static const char *state_name(char state)
 /* proc(5), syscall: the number of the call that it waits in, first. */
 static void read_doing(const struct dump *d, struct thread *t)
 {
-	char state = read_state(d, t), *text = read_of(d, t, "syscall"), *end;
+	char state = proc_thread_state(d->target, t->pid, t->tid), *text = read_of(d, t, "syscall"), *end;
 	long nr = text ? strtol(text, &end, 10) : -1;
 	const char *call = state != 'R' && text && end != text && nr >= 0 ? syscall_name(nr) : NULL;
 
 	snprintf(t->doing, sizeof(t->doing), "%s%s%s", state_name(state), call ? " in " : "", call ? call : "");
+	free(text);
+}
+
+/* Where in the kernel a thread waits: proc(5), wchan. */
+static void read_place(const struct dump *d, struct thread *t)
+{
+	char *text = read_of(d, t, "wchan");
+	size_t n = strlen(t->doing);
+
+	if (text && *text && strcmp(text, "0") != 0)
+		snprintf(t->doing + n, sizeof(t->doing) - n, ", at %s", text);
 	free(text);
 }
 
@@ -114,66 +116,51 @@ static void add_command(const struct dump *d, int pid, struct str *out)
 
 /* ---- one process --------------------------------------------------------- */
 
-static void read_threads(struct dump *d, int pid)
+static void add_thread(struct dump *d, int pid, const struct walked *w)
 {
-	int *tids = NULL;
-	ssize_t n = proc_threads(d->target, pid, &tids);
+	struct thread t = {.pid = pid, .tid = w->tid};
 
-	for (ssize_t i = 0; i < n; i++) {
-		struct thread t = {.pid = pid, .tid = tids[i]};
+	read_name(d, &t);
+	read_doing(d, &t);
+	vec_push(&d->threads, t);
+}
 
-		read_name(d, &t);
-		read_doing(d, &t);
-		vec_push(&d->threads, t);
+/* Threads that have ended are taken from the list. */
+static void keep_walked(struct dump *d, size_t before, const struct walked *walked, size_t n)
+{
+	size_t kept = before;
+
+	for (size_t i = 0; i < n; i++) {
+		struct thread *t = &d->threads.data[before + i];
+
+		t->stack = walked[i].stack;
+		t->is_blocked = walked[i].is_blocked;
+		if (t->is_blocked)
+			read_place(d, t);
+		if (walked[i].is_walked)
+			d->threads.data[kept++] = *t;
 	}
-	free(tids);
-}
-
-static struct thread *find_thread(struct dump *d, int pid, int tid)
-{
-	for (size_t i = 0; i < d->threads.len; i++)
-		if (d->threads.data[i].tid == tid && d->threads.data[i].pid == pid)
-			return &d->threads.data[i];
-	vec_push(&d->threads, (struct thread){.pid = pid, .tid = tid}); /* it has just begun */
-	return &d->threads.data[d->threads.len - 1];
-}
-
-/* Those that could not be walked, as they have ended, are taken from the list. */
-static void keep_walked(struct dump *d)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < d->threads.len; i++)
-		if (d->threads.data[i].stack)
-			d->threads.data[kept++] = d->threads.data[i];
 	d->threads.len = kept;
 }
 
 static bool walk(struct dump *d, int pid)
 {
+	_cleanup_(freep) struct walked *walked = NULL;
 	size_t before = d->threads.len;
-	struct host_regs regs;
-	struct stopped s;
-	int r;
+	long n = threads_list(d->target, pid, &walked);
+	int r = n < 0 ? (int)n : 0;
 
-	read_threads(d, pid);
-	r = stopped_open(pid, &s);
+	for (long i = 0; i < n; i++)
+		add_thread(d, pid, &walked[i]);
+	if (!r)
+		r = threads_walk(d->target, d->unwinders, pid, walked, (size_t)n);
+	keep_walked(d, before, walked, r ? 0 : (size_t)n);
 	if (r) {
-		d->threads.len = before;
 		log_error("cannot stop process %d: %s", pid, why_errno(r));
 		log_hint("ptrace allows it for one's own processes that nobody else traces, and for root");
-		return false;
-	}
-	for (size_t i = 0; i < s.n; i++) {
-		struct thread *t = find_thread(d, pid, s.tids[i]);
-
-		if (!stopped_regs(t->tid, &regs))
-			unwinders_walk(d->unwinders, pid, &regs, 0, UNWIND_LIMIT_MAX, &t->stack);
-	}
-	stopped_close(&s);
-	keep_walked(d);
-	if (d->threads.len == before)
+	} else if (d->threads.len == before) {
 		log_error("no thread of process %d could be walked", pid);
+	}
 	return d->threads.len > before;
 }
 
@@ -195,6 +182,8 @@ static void print_text(struct dump *d)
 		str_addf(&text, "\nThread %d (", t->tid);
 		str_add_safe(&text, t->name, strlen(t->name));
 		str_addf(&text, ") %s", t->doing);
+		if (t->is_blocked)
+			thread_kernel_stack(d->target, t->pid, t->tid, &text);
 		show_stack(&show, d->stack, t->stack, &text);
 		fwrite(str_text(&text), 1, text.len, d->out);
 		str_done(&text);

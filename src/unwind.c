@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwind.c - --unwind PID or CORE. A process is held by ptrace only while it is walked:
- * names are looked up when it runs again. */
+/* unwind.c - --unwind PID or CORE. A thread is held only while it is walked: names are looked up afterwards. */
 #include "unwind.h"
 
 #include <errno.h>
@@ -14,32 +13,13 @@
 #include "runtime/why.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "threads.h"
 #include "unwinders/procs/core.h"
-#include "unwinders/procs/stopped.h"
 #include "unwinders/unwinders.h"
 
-struct walked { /* one thread */
-	int tid;
-	uint64_t stack; /* its id */
-};
-
-static size_t walk_threads(struct unwinders *u, int pid, const struct stopped *s,
-	struct walked *ret)
-{
-	struct host_regs regs;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		ret[n] = (struct walked){.tid = s->tids[i]};
-		if (!stopped_regs(s->tids[i], &regs) &&
-			!unwinders_walk(u, pid, &regs, 0, UNWIND_LIMIT_MAX, &ret[n].stack))
-			n++;
-	}
-	return n;
-}
-
-static void print_threads(struct target *t, struct unwinders *u, const struct walked *threads,
-	size_t n, FILE *out)
+/* Returns how many were printed. pid: 0 for a core, of which no thread is blocked. */
+static size_t print_threads(struct target *t, struct unwinders *u, int pid, const struct walked *threads, size_t n,
+	FILE *out)
 {
 	const struct show show = {.target = t, .unwinders = u};
 	const struct type type = {
@@ -48,21 +28,28 @@ static void print_threads(struct target *t, struct unwinders *u, const struct wa
 		.stack = {.lang = FRAME_LANG_NATIVE, .mode = STACK_BPFTRACE, .limit = UNWIND_LIMIT_MAX},
 	};
 
+	size_t printed = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		struct str text = {};
 
+		if (!threads[i].is_walked)
+			continue;
+		if (threads[i].is_blocked)
+			thread_kernel_stack(t, pid, threads[i].tid, &text);
 		show_stack(&show, &type, threads[i].stack, &text);
-		fprintf(out, "%sthread %d:%s", i ? "\n" : "", threads[i].tid, str_text(&text));
+		fprintf(out, "%sthread %d%s:%s", printed++ ? "\n" : "", threads[i].tid,
+			threads[i].is_blocked ? ", uninterruptible (state D)" : "", str_text(&text));
 		str_done(&text);
 	}
+	return printed;
 }
 
 static int walk_process(struct target *t, struct unwinders *u, int pid, FILE *out)
 {
 	_cleanup_(freep) struct walked *threads = NULL;
-	struct stopped s;
-	size_t n;
-	int r = stopped_open(pid, &s);
+	long n = threads_list(t, pid, &threads);
+	int r = n < 0 ? (int)n : threads_walk(t, u, pid, threads, (size_t)n);
 
 	if (r) {
 		log_error("cannot stop process %d: %s", pid, why_errno(r));
@@ -70,10 +57,7 @@ static int walk_process(struct target *t, struct unwinders *u, int pid, FILE *ou
 			 "for root");
 		return 1;
 	}
-	threads = calloc(s.n + 1, sizeof(*threads));
-	n = threads ? walk_threads(u, pid, &s, threads) : 0;
-	stopped_close(&s);
-	print_threads(t, u, threads, n, out);
+	n = (long)print_threads(t, u, pid, threads, (size_t)n, out);
 	if (!n)
 		log_error("no thread of process %d could be walked", pid);
 	return !n;
@@ -126,19 +110,16 @@ static int walk_core(struct target *t, struct unwinders *u, struct core *c, cons
 {
 	_cleanup_(freep) struct walked *threads = calloc(core_threads(c) + 1, sizeof(*threads));
 	int r = unwinders_add_core(u, c, exe);
-	size_t n = 0;
 
 	if (r) {
 		log_error("cannot read %s: %s", exe ? exe : "the core's files", why_errno(r));
 		return 1;
 	}
 	for (size_t i = 0; threads && i < core_threads(c); i++) {
-		threads[n] = (struct walked){.tid = core_tid(c, i)};
-		if (!unwinders_walk_core(u, c, i, 0, UNWIND_LIMIT_MAX, &threads[n].stack))
-			n++;
+		threads[i].tid = core_tid(c, i);
+		threads[i].is_walked = !unwinders_walk_core(u, c, i, 0, UNWIND_LIMIT_MAX, &threads[i].stack);
 	}
-	print_threads(t, u, threads, n, out);
-	return !n;
+	return !threads || !print_threads(t, u, 0, threads, core_threads(c), out);
 }
 
 int unwind_core(const char *path, const char *exe, const char *sysroot, FILE *out)

@@ -388,17 +388,22 @@ bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret)
 	return at && at > text && sscanf(at, "%" SCNx64, ret) == 1;
 }
 
+char proc_thread_state(struct target *t, int pid, int tid)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "task/%d/stat", tid);
+	return state_of(t, pid, file);
+}
+
 /* The first thread may sleep while others work, as in Go. */
 bool proc_running(struct target *t, int pid)
 {
 	_cleanup_(freep) int *tids = NULL;
 	ssize_t n = proc_threads(t, pid, &tids);
 	bool running = false;
-	char file[64];
 
-	for (ssize_t i = 0; i < n && !running; i++) {
-		snprintf(file, sizeof(file), "task/%d/stat", tids[i]);
-		running = state_of(t, pid, file) == 'R';
-	}
+	for (ssize_t i = 0; i < n && !running; i++)
+		running = proc_thread_state(t, pid, tids[i]) == 'R';
 	return running;
 }

@@ -138,6 +138,8 @@ char *proc_exe(struct target *t, int pid);
 char *proc_read(struct target *t, int pid, const char *name, size_t *ret_size);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
+/* "R", "S", "D".. as in proc(5); 0: the thread has ended. */
+char proc_thread_state(struct target *t, int pid, int tid);
 /* The stack pointer of a thread that is blocked in a system call; false: it runs, or has gone. */
 bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret);
 bool proc_running(struct target *t, int pid); /* is a thread of it runnable? */

@@ -39,6 +39,7 @@ struct unwinders {
 	void *lang_names[FRAME_LANGS]; /* what lang.names_new() made */
 	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
 	struct names *names;
+	uint64_t reread_after;     /* CLOCK_MONOTONIC ns, see read_again() */
 	uint64_t memory_limit, stacks_left; /* bytes: all; of stacks when some were forgotten last */
 	struct host_pages pages;   /* of the process whose walk is finished.. */
 	struct host_pages objects; /* ..and whose object is read */
@@ -511,31 +512,48 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	u->stats.walk_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-static int walk_stopped(struct unwinders *u, const struct host_thread *thread, const struct stack_req *req,
-	uint64_t *ret_id)
+/* Frees the stack. Returns its id. */
+static uint64_t keep_stack(struct unwinders *u, struct host_stack *s)
 {
-	struct host_stack stack = {};
-	int err = walk_here(u, *thread, req, NULL, &stack);
+	stacks_add(u->stacks, s->id, s->frames, s->nr, s->end);
+	free(s->frames);
+	return s->id;
+}
 
-	if (err)
-		return err;
-	stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
-	*ret_id = stack.id;
-	free(stack.frames);
-	return 0;
+/* A process of many threads has many mappings: reading them again takes at most a part of the time. */
+enum { REREAD_SHARE = 20 };
+
+static bool read_again(struct unwinders *u, int pid)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+	if (start < u->reread_after || unwinders_add_process(u, pid))
+		return false;
+	u->reread_after = start + (clock_ns(CLOCK_MONOTONIC) - start) * REREAD_SHARE;
+	return true;
 }
 
 int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	uint32_t filter, uint32_t limit, uint64_t *ret_id)
 {
+	const struct process *p = processes_find(u->processes, (uint32_t)pid);
 	struct host_process memory;
-	int err = unwinders_add_process(u, pid);
+	struct host_thread thread = {&u->pages.memory, regs, NULL, (uint32_t)pid};
+	struct stack_req req = {.filter = filter, .limit = limit};
+	struct host_stack stack = {};
+	int err = p && !p->dead ? 0 : unwinders_add_process(u, pid);
 
-	if (err)
-		return err;
 	host_process_init(&memory, pid);
-	return walk_stopped(u, &(struct host_thread){ &memory.memory, regs, NULL, (uint32_t)pid },
-		&(struct stack_req){ .filter = filter, .limit = limit }, ret_id);
+	host_pages_init(&u->pages, &memory.memory);
+	err = err ? err : walk_here(u, thread, &req, NULL, &stack);
+	if (!err && lost_its_way(&stack) && read_again(u, pid)) {
+		free(stack.frames);
+		stack = (struct host_stack){};
+		err = walk_here(u, thread, &req, NULL, &stack);
+	}
+	if (!err)
+		*ret_id = keep_stack(u, &stack);
+	return err;
 }
 
 /* ---- recorded processes ---- */
@@ -572,12 +590,15 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint
 		.files = u->files,
 		.mapped = processes_find(u->processes, core_pid(c)),
 	};
+	struct host_stack stack = {};
 	int err;
 
 	u->recorded = &memory.memory;
-	err = walk_stopped(u, &(struct host_thread){ &memory.memory, core_regs(c, thread), NULL, core_pid(c) },
-		&(struct stack_req){ .filter = filter, .limit = limit }, ret_id);
+	err = walk_here(u, (struct host_thread){ &memory.memory, core_regs(c, thread), NULL, core_pid(c) },
+		&(struct stack_req){ .filter = filter, .limit = limit }, NULL, &stack);
 	u->recorded = NULL;
+	if (!err)
+		*ret_id = keep_stack(u, &stack);
 	return err;
 }
 

@@ -114,8 +114,8 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 /* 20 bytes at most; 0: the file has none. For ustack(build_id). */
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
 
-/* A thread that is stopped, walked here, as the kernel would: its stack's id. filter: of struct
- * stack_req. */
+/* Walks a thread that is stopped, as the kernel would, and gives its stack's id. filter: of struct stack_req. The
+ * process' mappings are read with its first thread, and again when a walk comes to an address of none. */
 struct host_regs;
 int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	uint32_t filter, uint32_t limit, uint64_t *ret_id);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/invariant.h"
+#include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
 #include "perfmap.h"
@@ -110,10 +111,20 @@ const struct mapping *process_mapping(const struct process *p, uint64_t addr)
 	return i < p->nmaps && p->maps[i].start <= addr ? &p->maps[i] : NULL;
 }
 
+static void say_full(struct process *p)
+{
+	if (!p->full)
+		log_warn("process %u has more than %d executable mappings: addresses in the others are in no known "
+			"mapping", p->pid, MAPPINGS_MAX);
+	p->full = true;
+}
+
 static void insert_at(struct process *p, size_t at, const struct mapping *m)
 {
-	if (p->nmaps >= MAPPINGS_MAX)
+	if (p->nmaps >= MAPPINGS_MAX) {
+		say_full(p);
 		return;
+	}
 	p->maps = vec_grow(p->maps, &p->cap, p->nmaps, sizeof(*p->maps));
 	memmove(p->maps + at + 1, p->maps + at, (p->nmaps - at) * sizeof(*p->maps));
 	p->maps[at] = *m;

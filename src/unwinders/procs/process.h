@@ -14,6 +14,7 @@ struct process {
 	bool published;    /* the kernel's half has it.. */
 	bool changed;      /* ..but not what has changed since: see processes_publish() */
 	bool begins;       /* nothing is mapped since its exec */
+	bool full;         /* it has more mappings than are kept, which was reported */
 	bool recorded;     /* of a core: files are found by path */
 	struct mapping *maps; /* executable ones, sorted, no overlap */
 	size_t nmaps, cap;

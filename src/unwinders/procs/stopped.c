@@ -11,7 +11,9 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "target/target.h"
 
@@ -24,6 +26,35 @@ static int stop(int tid)
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) || waitpid(tid, &status, __WALL) < 0)
 		return -errno;
 	return WIFSTOPPED(status) ? 0 : -ESRCH;
+}
+
+/* A thread that runs or sleeps stops within some 20 us. */
+int stopped_wait(int tid, uint64_t wait_ns)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + wait_ns;
+	struct timespec pause = {.tv_nsec = 5000};
+	int status, r;
+
+	while (!(r = waitpid(tid, &status, __WALL | WNOHANG))) {
+		if (clock_ns(CLOCK_MONOTONIC) >= end)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 1000000)
+			pause.tv_nsec *= 2;
+	}
+	return r < 0 ? -errno : WIFSTOPPED(status) ? 0 : -ESRCH;
+}
+
+int stopped_hold(int tid, uint64_t wait_ns)
+{
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) || ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return -errno;
+	return stopped_wait(tid, wait_ns);
+}
+
+void stopped_release(int tid)
+{
+	ptrace(PTRACE_DETACH, tid, 0, 0);
 }
 
 int stopped_open(int pid, struct stopped *ret)
