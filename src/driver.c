@@ -15,6 +15,7 @@
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
+#include "target/target.h"
 #include "runtime/probes/files.h"
 #include "types/types.h"
 
@@ -154,6 +155,7 @@ static bool pass_codegen(struct compile *c)
 {
 	set_clocks(&c->codegen);
 	c->codegen.diags = c->env.diags;
+	c->codegen.can_fault = target_feature(c->env.target, FEATURE_UPROBE_SLEEP);
 	c->codegen.all_processes = c->env.settings.all_processes;
 	c->codegen.max_map_keys = c->env.settings.max_map_keys;
 	c->codegen.map_keys_given = settings_given(&c->env.settings, "max_map_keys");

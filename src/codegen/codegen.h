@@ -21,6 +21,7 @@ struct codegen_options {
 	bool no_cookies;    /* the kernel has no attach cookies */
 	bool all_processes; /* -p and -c leave out no event: the script asks by `traced` */
 	bool counts;        /* events are counted: see bpf/lib/events.bpf.c */
+	bool can_fault;     /* programs of uprobes may sleep, for pages that are not there */
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	bool has_walker;    /* stacks are walked by a program that the session has: see gen_walk.c */
 	uint32_t max_map_keys;

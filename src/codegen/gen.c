@@ -474,7 +474,7 @@ static void program_begin(struct gen *g, const char *name)
 	g->fn = (struct gen_fn){};
 	g->mem_top = g->mem_kept = 0;
 	g->mem_most = g->nwalks = 0;
-	g->mem_used = g->mem_slot = g->mem_full = false;
+	g->mem_used = g->mem_slot = g->mem_full = g->sleeps = false;
 	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);
 	if (g->has_bodies)
@@ -565,6 +565,7 @@ static struct image_prog *make_program(struct gen *g)
 		g->provider->ctx == CTX_ITER; /* the kernel loads it for one function */
 	g->bound_to_args = false;
 	gen_program(g, name);
+	g->img->progs[g->img->nprogs - 1].sleeps = g->sleeps;
 	gen_function_add(g, name, g->probe->points->span);
 	return &g->img->progs[g->img->nprogs - 1];
 }

@@ -62,6 +62,7 @@ struct gen {
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use; most of any program */
 	uint32_t mem_kept;          /* below it nothing is given back: pointers lead there */
 	uint32_t mem_most;          /* most of this program */
+	bool sleeps;                /* the program brings pages of the process in */
 	bool mem_used;
 	bool mem_slot;              /* it must be a scratch slot: see is_on_stack() */
 	bool mem_full;              /* which was reported */

@@ -53,21 +53,62 @@ static struct ir *read_any(struct gen *g, bool text, struct ir *dst, struct ir *
 	return ir_phi(g->ir, a, kernel, b, user);
 }
 
+static struct ir *read_once(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
+	struct ir *addr)
+{
+	return space == SPACE_ANY ? read_any(g, text, dst, size, addr) :
+		read_as(g, space == SPACE_USER, text, dst, size, addr);
+}
+
+/* Programs of uprobes may sleep: a page that the process has not touched yet, as of a string constant, can be
+ * brought in. What is longer than a page is read where its inner pages are there. */
+static bool may_fault(struct gen *g, enum space space)
+{
+	return space != SPACE_KERNEL && g->provider->may_sleep && g->opt->can_fault && !g->opt->has_walker &&
+		!g->img->grows;
+}
+
+static void touch(struct gen *g, struct ir *addr)
+{
+	gen_call(g, BPF_FUNC_copy_from_user, 3, gen_tmp(g, 8), ir_int(g->ir, 1), addr);
+}
+
+/* Brings the first and the last page in, and reads again. */
+static struct ir *read_again(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
+	struct ir *addr)
+{
+	touch(g, addr);
+	touch(g, ir_binary(g->ir, IR_SUB, ir_binary(g->ir, IR_ADD, addr, size), ir_int(g->ir, 1)));
+	g->sleeps = true;
+	return read_once(g, space, text, dst, size, addr);
+}
+
 struct ir *gen_read(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
 	struct ir *addr)
 {
-	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "goes_on");
-	struct ir *n;
+	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "goes_on"), *here;
+	struct ir *n = read_once(g, space, text, dst, size, addr), *again = n;
 
-	if (space == SPACE_ANY)
-		n = read_any(g, text, dst, size, addr);
-	else
-		n = read_as(g, space == SPACE_USER, text, dst, size, addr);
+	here = ir_here(g->ir);
 	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, n, ir_int(g->ir, 0)), failed, end);
 	ir_at(g->ir, failed);
-	gen_problem(g, PROBLEM_READ);
+	if (may_fault(g, space)) {
+		struct ir_block *read = ir_block(g->ir, "was_there");
+
+		failed = ir_block(g->ir, "is_not_there");
+		again = read_again(g, space, text, dst, size, addr);
+		ir_branch(g->ir, ir_compare(g->ir, IR_SLT, again, ir_int(g->ir, 0)), failed, read);
+		ir_at(g->ir, failed);
+		gen_problem(g, PROBLEM_READ);
+		ir_jump(g->ir, read);
+		ir_at(g->ir, read);
+	} else {
+		gen_problem(g, PROBLEM_READ);
+	}
+	failed = ir_here(g->ir);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
+	n = again == n ? n : ir_phi(g->ir, n, here, again, failed);
 	return n;
 }
 

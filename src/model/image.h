@@ -39,6 +39,7 @@ struct image_prog {
 	const char *section;
 	const struct provider *provider;
 	uint32_t first_place, nplaces; /* in image.places */
+	bool sleeps;         /* it is loaded with BPF_F_SLEEPABLE */
 	struct span span;    /* of the probe in the script */
 };
 

@@ -152,6 +152,7 @@ struct provider {
 	bool has_retval;
 	bool has_fields;      /* args.x */
 	bool args_are_fields; /* argN are the places' fields of these names */
+	bool may_sleep;       /* the kernel lets its programs wait for a page of the process */
 	bool any_process;     /* fires in unrelated processes: -p and -c do not filter it */
 	bool counts_runs;     /* its programs do, in IMAGE_TICKS */
 	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */

@@ -200,6 +200,8 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 			return -ENOENT;
 		}
 		bpf_program__set_type(bpf, p->provider->prog_type);
+		if (p->sleeps)
+			bpf_program__set_flags(bpf, bpf_program__flags(bpf) | BPF_F_SLEEPABLE);
 		bpf_program__set_expected_attach_type(bpf, probe_is_multi(t, img, p) ?
 			p->provider->multi_type : p->provider->attach_type);
 		if (p->provider->ctx == CTX_ITER && set_iterator(img->places[p->first_place].place, bpf))

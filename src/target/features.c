@@ -148,6 +148,8 @@ static const struct {
 } rules[FEATURE_MAX] = {
 	[FEATURE_BPF_LOOP] = { VERSION(5, 17), BPF_FUNC_loop },
 	[FEATURE_UPROBE_MULTI] = { VERSION(6, 6), BPF_FUNC_unspec },
+	/* Linux 6.0 has uprobes that sleep, 6.6 with multi links; that kstack works in them was seen from 6.12 on. */
+	[FEATURE_UPROBE_SLEEP] = { VERSION(6, 12), BPF_FUNC_unspec },
 	[FEATURE_KPROBE] = { .ask = ask_kprobe },
 	[FEATURE_KPROBE_MULTI] = { .ask = ask_kprobe_multi },
 	[FEATURE_FENTRY] = { .ask = ask_fentry },

@@ -305,6 +305,7 @@ const struct provider provider_usdt = {
 	.multi_feature = FEATURE_UPROBE_MULTI,
 	.section = "uprobe",
 	.newest_first = true,
+	.may_sleep = true,
 	.has_args = true,
 	.args_are_fields = true,
 	.file = true,
