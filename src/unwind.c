@@ -93,7 +93,7 @@ static struct core *open_core(const char *path)
 	struct elf *e = NULL;
 	int r = elf_open(path, &e);
 
-	if (!r && !elf_is_core(e)) {
+	if (!r && (!elf_is_core(e) || elf_is_32(e))) {
 		elf_close(e);
 		r = -ENOEXEC;
 	} else if (!r) {

@@ -72,6 +72,7 @@ struct field {
 /* Where a function's arguments are when it begins. */
 enum place_abi {
 	ABI_C,
+	ABI_C32,      /* of 32-bit x86: words of 4 bytes from sp + 4 on */
 	ABI_GO,       /* in Go's registers */
 	ABI_GO_STACK, /* Go's assembler: words from sp + 8 on */
 	ABI_GO_EITHER /* Go's assembler, in a file without symbols: one of the two */

@@ -4,11 +4,12 @@
  *     uprobe:/bin/bash:readline/pid == 1/ {
  *            '-- a path --'    '- a predicate
  *
- * Only the second word can be a path; whether it is one shows in its first character. Any other slash
- * begins a predicate. */
+ * Only the second word can be a path. Whether it is one shows in its first character; or, of a probe in a file, in a
+ * colon behind the slash ("uprobe:bin/app:main"). Any other slash begins a predicate. */
 #include "parse.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -22,6 +23,27 @@ static size_t skip_quoted(const char *text, size_t len, size_t i)
 	return i < len ? i + 1 : len;
 }
 
+/* name[0..len) is the type of probes that are in files. */
+static bool is_in_file(const char *name, size_t len)
+{
+	static const char *const types[] = {"u", "uprobe", "ur", "uretprobe", "usdt"};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i]) == len && !strncasecmp(types[i], name, len))
+			return true;
+	return false;
+}
+
+/* The second word begins at run[at]. */
+static bool is_path(const char *run, size_t len, size_t at)
+{
+	const char *end = run + len, *slash = memchr(run + at, '/', len - at), *colon = memchr(run + at, ':', len - at);
+
+	if (at < len && strchr("/.*$~\"", run[at]))
+		return true;
+	return slash && is_in_file(run, at - 1) && (!colon || colon > slash) && memchr(slash, ':', end - slash);
+}
+
 size_t attach_len(const char *run, size_t len)
 {
 	bool path = false;
@@ -32,7 +54,7 @@ size_t attach_len(const char *run, size_t len)
 			i = skip_quoted(run, len, i) - 1;
 		} else if (run[i] == ':') {
 			word++;
-			path = word == 1 && i + 1 < len && strchr("/.*$~\"", run[i + 1]);
+			path = word == 1 && is_path(run, len, i + 1);
 		} else if (run[i] == '/' && !path) {
 			return i;
 		}

@@ -142,12 +142,19 @@ static void in_dirs(struct search *s, const char *dirs)
 	}
 }
 
-static void beside(struct search *s, const char *sub)
+/* path: the program's; PROGRAM.debug is known by its build id. */
+static void beside(struct search *s, const char *path)
 {
-	if (!s->link || !s->path || s->found)
-		return;
-	str_addf(&s->try, "%.*s%s%s", (int)dir_length(s->path), s->path, sub, s->link);
-	try_it(s);
+	static const char *const subs[] = {"", ".debug/"};
+
+	for (size_t i = 0; s->link && i < ARRAY_SIZE(subs) && !s->found; i++) {
+		str_addf(&s->try, "%.*s%s%s", (int)dir_length(path), path, subs[i], s->link);
+		try_it(s);
+	}
+	if (!s->found) {
+		str_addf(&s->try, "%s.debug", path);
+		try_it(s);
+	}
 }
 
 static void in_cache(struct search *s, const char *dir, const char *sub)
@@ -179,8 +186,10 @@ char *debugfile_find(const struct elf *e, const char *path)
 	read_root(&s);
 	in_dirs(&s, extra_dirs);
 	in_dirs(&s, "/usr/lib/debug");
-	beside(&s, "");
-	beside(&s, ".debug/");
+	if (path)
+		beside(&s, path);
+	if (path && *s.root && !s.found) /* the process may have ended; its root may have been ours */
+		beside(&s, path + strlen(s.root));
 	in_caches(&s);
 	return s.found ? s.try.data : (str_done(&s.try), NULL);
 }

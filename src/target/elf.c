@@ -19,6 +19,7 @@
 #include "base/regular.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "elf32.h"
 #include "elf_priv.h"
 #include "filemap.h"
 #include "zip.h"
@@ -35,32 +36,33 @@
 
 static bool read_section_header(const struct elf *e, uint64_t i, Elf64_Shdr *ret)
 {
+	size_t size = elf_shdr_size(e->is_32);
 	const uint8_t *p;
 
-	if (e->head.e_shoff > e->size || e->head.e_shentsize != sizeof(*ret))
+	if (e->head.e_shoff > e->size || e->head.e_shentsize != size)
 		return false;
-	p = file_bytes(e, e->head.e_shoff + i * sizeof(*ret), sizeof(*ret));
+	p = file_bytes(e, e->head.e_shoff + i * size, size);
 	if (p)
-		memcpy(ret, p, sizeof(*ret));
+		elf_shdr_read(e->is_32, p, ret);
 	return p;
 }
 
 static void read_phdrs(struct elf *e, const Elf64_Shdr *first)
 {
+	size_t size = elf_phdr_size(e->is_32);
 	uint64_t n = e->head.e_phnum;
 
 	if (n == PN_XNUM && first)
 		n = first->sh_info;
-	if (e->head.e_phentsize != sizeof(Elf64_Phdr) || e->head.e_phoff > e->size)
+	if (e->head.e_phentsize != size || e->head.e_phoff > e->size)
 		return;
 	for (uint64_t i = 0; i < n && i < PHDRS_MAX; i++) {
-		const uint8_t *p = file_bytes(e, e->head.e_phoff + i * sizeof(Elf64_Phdr),
-			sizeof(Elf64_Phdr));
+		const uint8_t *p = file_bytes(e, e->head.e_phoff + i * size, size);
 		Elf64_Phdr ph;
 
 		if (!p)
 			break;
-		memcpy(&ph, p, sizeof(ph));
+		elf_phdr_read(e->is_32, p, &ph);
 		vec_push(&e->phdrs, ph);
 		if (ph.p_type == PT_LOAD)
 			vec_push(&e->segments, (struct elf_segment){ph.p_offset, ph.p_vaddr,
@@ -93,13 +95,13 @@ int elf_open_memory(const void *data, size_t size, struct elf **ret)
 		return -ENOMEM;
 	e->data = data;
 	e->size = size;
-	if (size >= sizeof(e->head))
-		memcpy(&e->head, data, sizeof(e->head));
-	if (memcmp(e->head.e_ident, ELFMAG, SELFMAG) || e->head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	if (!elf_head_read(data, size, &e->head) || memcmp(e->head.e_ident, ELFMAG, SELFMAG) ||
+		(e->head.e_ident[EI_CLASS] != ELFCLASS64 && e->head.e_ident[EI_CLASS] != ELFCLASS32) ||
 		e->head.e_ident[EI_DATA] != ELFDATA2LSB) {
 		free(e);
 		return -ENOEXEC;
 	}
+	e->is_32 = e->head.e_ident[EI_CLASS] == ELFCLASS32;
 	has_sections = e->head.e_shoff && read_section_header(e, 0, &first);
 	read_phdrs(e, has_sections ? &first : NULL);
 	if (has_sections)
@@ -154,6 +156,11 @@ int elf_open_member(const char *path, struct elf **ret)
 	return fd < 0 ? fd : open_mapped(fd, mark + 2, ret);
 }
 
+bool elf_is_32(const struct elf *e)
+{
+	return e->is_32;
+}
+
 uint64_t elf_start(const struct elf *e)
 {
 	return e->map ? (uint64_t)(e->data - e->map) : 0;
@@ -162,8 +169,17 @@ uint64_t elf_start(const struct elf *e)
 int elf_open(const char *path, struct elf **ret)
 {
 	_cleanup_(closep) int fd = regular_open(AT_FDCWD, path, 0);
+	int r = fd < 0 ? fd : elf_open_fd(fd, ret);
 
-	return fd < 0 ? fd : elf_open_fd(fd, ret);
+	if (!r)
+		elf_has_path(*ret, path);
+	return r;
+}
+
+void elf_has_path(struct elf *e, const char *path)
+{
+	free(e->path);
+	e->path = strdup(path);
 }
 
 void elf_close(struct elf *e)
@@ -179,6 +195,7 @@ void elf_close(struct elf *e)
 	elf_drop_symbols(e);
 	vec_done(&e->needed);
 	vec_done(&e->runpath);
+	free(e->path);
 	free(e);
 }
 
@@ -360,11 +377,11 @@ size_t elf_build_id(const struct elf *e, uint8_t ret[64])
 bool elf_dynamic_entry(const struct elf *e, size_t i, Elf64_Dyn *ret)
 {
 	struct elf_section dyn;
+	size_t size = elf_dyn_size(e->is_32);
 
-	if (i >= DYNAMIC_MAX || !elf_phdr(e, PT_DYNAMIC, &dyn) || !dyn.data ||
-		(i + 1) * sizeof(*ret) > dyn.size)
+	if (i >= DYNAMIC_MAX || !elf_phdr(e, PT_DYNAMIC, &dyn) || !dyn.data || (i + 1) * size > dyn.size)
 		return false;
-	memcpy(ret, dyn.data + i * sizeof(*ret), sizeof(*ret));
+	elf_dyn_read(e->is_32, dyn.data + i * size, ret);
 	return ret->d_tag != DT_NULL;
 }
 

@@ -28,7 +28,7 @@ struct elf_symbol {
 };
 
 /* 0 and an object to be elf_close()d, or -errno: -ENOEXEC not an ELF file, or one
- * of another class or byte order. */
+ * of another byte order. */
 int elf_open(const char *path, struct elf **ret);
 int elf_open_fd(int fd, struct elf **ret); /* fd stays the caller's */
 /* An image in memory, such as the vDSO; data must outlive the object. */
@@ -38,6 +38,8 @@ int elf_open_member(const char *path, struct elf **ret);
 /* Where the file begins in the one that elf_open_member() opened; else 0. */
 uint64_t elf_start(const struct elf *e);
 void elf_close(struct elf *e);
+/* The file's path from here, for a separate debug file that lies beside it; elf_open() has set it. */
+void elf_has_path(struct elf *e, const char *path);
 /* Frees the memory of the file's pages; those that are needed again are read again. */
 void elf_release_pages(const struct elf *e);
 /* And of its symbols, which are read again, too: what elf_symbols() and elf_symbol_at() gave is gone,
@@ -45,7 +47,8 @@ void elf_release_pages(const struct elf *e);
 void elf_release(struct elf *e);
 static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
-uint16_t elf_machine(const struct elf *e); /* EM_X86_64, EM_AARCH64 */
+bool elf_is_32(const struct elf *e);        /* its class is ELFCLASS32 */
+uint16_t elf_machine(const struct elf *e); /* EM_X86_64, EM_AARCH64, EM_386 */
 bool elf_is_dynamic(const struct elf *e);  /* ET_DYN */
 bool elf_is_core(const struct elf *e);
 uint64_t elf_entry(const struct elf *e);   /* vaddr */

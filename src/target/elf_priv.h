@@ -16,12 +16,14 @@ struct elf {
 	const uint8_t *data;
 	size_t size, map_size;
 	const uint8_t *map; /* by elf_open(), of map_size; NULL: data is not ours */
+	bool is_32;         /* the file's structs are converted when they are read */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;
 	VEC(struct elf_segment) segments;
 	VEC(Elf64_Shdr) sections;
 	struct strings section_names;
 
+	char *path;      /* see elf_has_path() */
 	bool symbols_read, debug_sought;
 	struct elf *debug; /* the separate debug file: owns the names of its symbols */
 	VEC(struct elf_symbol) symbols;

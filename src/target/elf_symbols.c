@@ -7,6 +7,7 @@
 #include "base/owner.h"
 #include "base/vec.h"
 #include "debugfile.h"
+#include "elf32.h"
 #include "elf_priv.h"
 
 #define SYMBOLS_MAX (1u << 23)
@@ -15,6 +16,7 @@
 struct symtab {
 	const uint8_t *data;
 	size_t n;
+	bool is_32;
 	struct strings names;
 };
 
@@ -23,7 +25,8 @@ static bool symtab_of(const struct elf *e, const Elf64_Shdr *sh, struct symtab *
 	if ((sh->sh_type != SHT_SYMTAB && sh->sh_type != SHT_DYNSYM) || sh->sh_link >= e->sections.len)
 		return false;
 	ret->data = file_bytes(e, sh->sh_offset, sh->sh_size);
-	ret->n = sh->sh_size / sizeof(Elf64_Sym);
+	ret->n = sh->sh_size / elf_sym_size(e->is_32);
+	ret->is_32 = e->is_32;
 	ret->names = strings_at(e, e->sections.data[sh->sh_link].sh_offset,
 		e->sections.data[sh->sh_link].sh_size);
 	return ret->data && ret->n <= SYMBOLS_MAX;
@@ -72,10 +75,11 @@ static bool symtab_dynamic(const struct elf *e, struct symtab *ret)
 		else if (d.d_tag == DT_GNU_HASH)
 			hash = d.d_un.d_ptr;
 	}
-	if (!syms || !strs || !hash)
+	if (!syms || !strs || !hash || e->is_32)
 		return false;
 	ret->n = symtab_size_by_gnu_hash(e, hash);
 	ret->data = ret->n <= SYMBOLS_MAX ? elf_at(e, syms, ret->n * sizeof(Elf64_Sym)) : NULL;
+	ret->is_32 = false;
 	names = elf_at(e, strs, strsize);
 	if (!ret->data || !names)
 		return false;
@@ -98,7 +102,7 @@ static bool symbol_at(const struct symtab *t, size_t i, struct elf_symbol *ret)
 {
 	Elf64_Sym s;
 
-	memcpy(&s, t->data + i * sizeof(s), sizeof(s));
+	elf_sym_read(t->is_32, t->data + i * elf_sym_size(t->is_32), &s);
 	*ret = (struct elf_symbol){string(t->names, s.st_name), s.st_value, s.st_size,
 		ELF64_ST_BIND(s.st_info), ELF64_ST_TYPE(s.st_info)};
 	/* Absolute symbols are no addresses, but versions and sizes. */
@@ -120,7 +124,7 @@ static bool wanted(const struct elf *e, const struct elf_symbol *s)
 
 static void open_debug(struct elf *e)
 {
-	_cleanup_(freep) char *path = e->debug_sought ? NULL : debugfile_find(e, NULL);
+	_cleanup_(freep) char *path = e->debug_sought ? NULL : debugfile_find(e, e->path);
 
 	e->debug_sought = true;
 	if (path)

@@ -14,7 +14,7 @@ bool sdt_open(const struct elf *e, struct sdt_notes *ret)
 	struct elf_section notes, base;
 
 	*ret = (struct sdt_notes){};
-	if (!elf_section(e, ".note.stapsdt", &notes) || !notes.data)
+	if (elf_is_32(e) || !elf_section(e, ".note.stapsdt", &notes) || !notes.data)
 		return false;
 	ret->at = notes.data;
 	ret->left = notes.size;

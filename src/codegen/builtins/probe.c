@@ -132,17 +132,17 @@ static const struct type *check_arg(struct check *c, struct expr *call)
 	return type_bad;
 }
 
-/* The i-th argument on the stack; the first one lies at sp + at. */
-static struct ir *stack_arg(struct gen *g, unsigned at, unsigned i)
+/* The argument on the stack that lies at sp + at and has size bytes. */
+static struct ir *stack_arg(struct gen *g, unsigned at, uint32_t size)
 {
 	struct ir *sp = ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false);
 	struct ir *slot = gen_tmp(g, 8);
 
 	sp = ir_binary(g->ir, IR_ADD, sp,
-		ir_int(g->ir, at + 8 * i));
+		ir_int(g->ir, at));
 	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
 	gen_call(g, g->provider->kernel ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user, 3,
-		slot, ir_int(g->ir, 8), sp);
+		slot, ir_int(g->ir, size), sp);
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
@@ -165,11 +165,13 @@ static struct ir *gen_arg(struct gen *g, struct expr *call, struct ir *into)
 		return ir_load_ctx(g->ir, gen_ctx(g), 8 * i, 8, false);
 	abi = abi_of(g);
 	if (abi == ABI_GO_STACK)
-		return stack_arg(g, regs_go_stack_args(), i);
+		return stack_arg(g, regs_go_stack_args() + 8 * i, 8);
+	if (abi == ABI_C32)
+		return stack_arg(g, 4 + 4 * i, 4);
 	reg = abi == ABI_GO ? regs_go_arg(i) : regs_arg(i);
 	held = abi == ABI_GO ? regs_go_args() : regs_args();
 	if (reg < 0)
-		return stack_arg(g, abi == ABI_GO ? regs_go_stack_args() : regs_stack_args(), i - held);
+		return stack_arg(g, (abi == ABI_GO ? regs_go_stack_args() : regs_stack_args()) + 8 * (i - held), 8);
 	return ir_load_ctx(g->ir, gen_ctx(g), reg, 8, false);
 }
 

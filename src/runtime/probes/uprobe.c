@@ -189,7 +189,7 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 		return;
 	}
 	place = add_place(env, ap, p->path, c, offset);
-	place->abi = go ? abi_of(p, &f) : ABI_C;
+	place->abi = go ? abi_of(p, &f) : elf_machine(p->elf) == EM_386 ? ABI_C32 : ABI_C;
 	if (p->debug)
 		uprobe_types(env, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
 }
@@ -336,42 +336,16 @@ static bool may_probe(const struct resolve_env *env, const struct attach_point *
 	return false;
 }
 
-/* The instruction that holds an address of the function begins at *ret. False: that is not known. */
-static bool find_instruction(const struct program *p, const struct elf_symbol *s, uint64_t vaddr, uint64_t *ret)
-{
-	_cleanup_(code_closep) struct code *code = NULL;
-	struct code_insn insn;
-	uint64_t size = s ? vaddr - s->vaddr + 1 : 0;
-	const uint8_t *bytes = s ? elf_at(p->elf, s->vaddr, size) : NULL;
-
-	*ret = elf_machine(p->elf) == EM_AARCH64 ? vaddr & ~3ull : vaddr;
-	if (elf_machine(p->elf) == EM_AARCH64 || (s && s->vaddr == vaddr))
-		return true;
-	if (!bytes || code_open(elf_machine(p->elf), false, &code))
-		return false;
-	for (uint64_t at = s->vaddr; at <= vaddr; at += insn.size) {
-		size_t left = CODE_LONGEST;
-
-		while (left > 1 && !elf_at(p->elf, at, left))
-			left--;
-		*ret = at;
-		if (!code_decode(code, bytes + (at - s->vaddr), left, at, &insn))
-			return false;
-	}
-	return true;
-}
-
 /* A breakpoint within an instruction makes the program compute nonsense. */
 static bool begins_instruction(const struct resolve_env *env, const struct attach_point *ap,
 	const struct program *p, const char *text, uint64_t vaddr)
 {
-	const struct elf_symbol *s = elf_symbol_at(p->elf, vaddr);
 	struct span span = ap->word_spans[ap->nwords - 1];
 	uint64_t start;
 
 	if (env->unsafe || env->listing)
 		return true;
-	if (!find_instruction(p, s, vaddr, &start)) {
+	if (!uprobe_instruction(p->elf, p->go, vaddr, &start)) {
 		diag(env->diags, span, DIAG_UNSAFE, "it is not known whether an instruction begins at %s", text);
 		diag_hint(env->diags, "--unsafe allows it: if none does, the program will not work as before");
 		return false;

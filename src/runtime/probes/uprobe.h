@@ -10,6 +10,7 @@ struct attach_point;
 struct elf;
 struct elf_symbol;
 struct loaded_probe;
+struct pclntab;
 struct resolve_env;
 
 /* enum bpf_attach_type of Linux 6.6; older headers lack it. */
@@ -41,6 +42,11 @@ bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 /* Whether the pattern means the function: by its symbol, or by its name in C++ with or without parameters and
  * result. demangled may be NULL: it is a function of C. */
 bool uprobe_is_cpp(struct arena *a, const char *pattern, const char *symbol, const char *demangled);
+
+/* uprobe_insn.c */
+/* Sets *ret to where the instruction that holds the address begins; go may be NULL. Returns false where that is not
+ * known. */
+bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint64_t *ret);
 
 /* uprobe_ifunc.c */
 /* The addresses that the resolver of an IFUNC chooses from; the array is the arena's. 0: they are not known. */

@@ -121,7 +121,8 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 	struct signature s;
 
 	if (p->abi != ABI_C) {
-		no_args(env, ap, p, "Go's functions have arg0, arg1.. here");
+		no_args(env, ap, p, p->abi == ABI_C32 ? "functions of 32-bit programs have arg0, arg1.. here" :
+			"Go's functions have arg0, arg1.. here");
 		return;
 	}
 	if (!symbol || !debuginfo_function(d, symbol, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {

@@ -269,12 +269,23 @@ static bool no_note(const struct resolve_env *env, const struct attach_point *ap
 	return missing_allowed(env);
 }
 
+/* FILE::NAME is of any provider. */
+static void drop_empty_provider(struct attach_point *ap)
+{
+	if (ap->nwords != 4 || *ap->words[2])
+		return;
+	ap->words[2] = ap->words[3];
+	ap->word_spans[2] = ap->word_spans[3];
+	ap->nwords = 3;
+}
+
 /* Of several files some may not be readable, as those of processes that have just ended. */
 static bool usdt_expand(const struct resolve_env *env, struct attach_point *ap)
 {
 	struct resolve_env quiet = *env;
 	const char *const *files, *const *f;
 
+	drop_empty_provider(ap);
 	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing) || !*ap->words[ap->nwords - 1])
 		return form_error(env, ap, "a usdt probe needs a file and a name");
 	files = uprobe_files(env, ap, true);

@@ -285,7 +285,7 @@ int pclntab_open(struct elf *e, struct pclntab **ret)
 	struct elf_section s;
 	struct pclntab *t;
 
-	if (!find_table(e, &s) || !is_header((struct bytes){ s.data, (size_t)s.size }))
+	if (elf_is_32(e) || !find_table(e, &s) || !is_header((struct bytes){ s.data, (size_t)s.size }))
 		return -ENOENT;
 	t = calloc(1, sizeof(*t));
 	if (!t)

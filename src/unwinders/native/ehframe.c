@@ -519,6 +519,8 @@ int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start)
 	struct search_table t;
 	struct fde fde;
 
+	if (elf_is_32(e))
+		return -ENOTSUP;
 	if (!f)
 		return -ENOMEM;
 	f->elf = e;

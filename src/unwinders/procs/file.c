@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,13 +343,32 @@ static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const cha
 	return f;
 }
 
-/* A file that is not ELF may still hold code: a JIT's memory file. */
-static struct file *add_fd(struct files *fs, int fd, const char *path)
+/* A debug file may lie beside the file, in the root of its process. pid: 0: in ours. */
+static void set_path(struct files *fs, struct elf *elf, int pid, const char *path)
+{
+	char full[PATH_MAX];
+
+	if (*path != '/')
+		return;
+	if (pid)
+		snprintf(full, sizeof(full), "/proc/%d/root%s", pid, path);
+	else
+		snprintf(full, sizeof(full), "%s", target_path(fs->target, path));
+	elf_has_path(elf, full);
+}
+
+/* A file that is not ELF may still hold code: a JIT's memory file. pid: whose path it is; 0: ours. */
+static struct file *add_fd(struct files *fs, int pid, int fd, const char *path)
 {
 	struct elf *elf = NULL;
 
-	if (elf_open_fd(fd, &elf))
+	if (!elf_open_fd(fd, &elf) && elf_is_32(elf)) { /* stacks of 32-bit processes are not walked */
+		elf_close(elf);
+		elf = NULL;
+	}
+	if (!elf)
 		return new_file(fs, path, 0);
+	set_path(fs, elf, pid, path);
 	return add_elf(fs, elf, fd, path);
 }
 
@@ -436,7 +456,7 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 	fd = proc_open_mapping(fs->target, pid, m);
 	if (fd < 0)
 		return NULL;
-	f = add_fd(fs, fd, m->path);
+	f = add_fd(fs, pid, fd, m->path);
 	if (f && m->inode)
 		known_by_inode(fs, f, m->dev_major, m->dev_minor, m->inode);
 	return f;
@@ -454,7 +474,7 @@ static struct file *files_of_fd(struct files *fs, int fd, const char *path)
 	f = idmap_pointer(&fs->by_inode, key);
 	if (f)
 		return f;
-	f = add_fd(fs, fd, path);
+	f = add_fd(fs, 0, fd, path);
 	if (f)
 		known_by_inode(fs, f, major(st.st_dev), minor(st.st_dev), st.st_ino);
 	return f;
