@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regular.c - the kind of a file is found by O_PATH, which does not open it. */
+/* regular.c - the kind of a file that is read is found by O_PATH, which does not open it; what is written to is
+ * opened without waiting, and looked at before anything is done to it. */
 #include "base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,4 +35,56 @@ int regular_open(int dir, const char *path, int flags)
 	int fd = openat(dir, path, flags | O_PATH | O_CLOEXEC);
 
 	return regular_reopen(fd < 0 ? -errno : fd);
+}
+
+/* Takes fd; st is of it. */
+static int checked(int fd, struct stat *st)
+{
+	int r = fd < 0 || fstat(fd, st) ? -errno : S_ISREG(st->st_mode) ? 0 : -ENOEXEC;
+
+	if (!r)
+		return fd;
+	closep(&fd);
+	return r == -ENXIO ? -ENOEXEC : r; /* a fifo that nobody reads, a socket */
+}
+
+int regular_own(const char *path, int flags)
+{
+	struct stat st;
+	int fd = checked(open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), &st);
+
+	if (fd >= 0 && (st.st_uid != geteuid() || st.st_nlink > 1)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+int regular_create(const char *path, bool over)
+{
+	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | (over ? 0 : O_EXCL), r;
+	struct stat st;
+	int fd = checked(open(path, flags, 0666), &st);
+
+	if (fd < 0 || !ftruncate(fd, 0))
+		return fd;
+	r = -errno;
+	close(fd);
+	return r;
+}
+
+const char *regular_why(int r)
+{
+	switch (-r) {
+	case ELOOP:
+		return "it is a symbolic link";
+	case ENOEXEC:
+		return "it is not a regular file";
+	case EPERM:
+		return "it is not this user's own file";
+	case EEXIST:
+		return "it is there already";
+	default:
+		return strerror(-r);
+	}
 }

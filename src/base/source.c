@@ -3,11 +3,13 @@
 #include "source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
 #include "owner.h"
+#include "regular.h"
 #include "str.h"
 
 static const struct source_use *find_use(const struct source *s, uint32_t at)
@@ -119,20 +121,14 @@ void source_position(const struct source *s, uint32_t at, unsigned *line, unsign
 	*col = c.at - c.line_start + 1;
 }
 
-int source_read(struct arena *a, const char *path, struct source *ret)
+/* path: as it was named; "-": f is the standard input. */
+static int read_stream(struct arena *a, FILE *f, const char *path, struct source *ret)
 {
-	_cleanup_(fclosep) FILE *opened = NULL;
 	_cleanup_(str_done) struct str text = {};
 	_cleanup_(freep) char *real = NULL;
-	FILE *f = stdin;
 	char buf[4096];
 	size_t n;
 
-	if (strcmp(path, "-") != 0) {
-		f = opened = fopen(path, "re");
-		if (!f)
-			return -errno;
-	}
 	while ((n = fread(buf, 1, sizeof(buf), f)) > 0) {
 		str_addn(&text, buf, n);
 		if (text.len > SOURCE_MAX)
@@ -140,7 +136,7 @@ int source_read(struct arena *a, const char *path, struct source *ret)
 	}
 	if (ferror(f))
 		return errno ? -errno : -EIO;
-	real = opened ? realpath(path, NULL) : NULL;
+	real = f != stdin ? realpath(path, NULL) : NULL;
 	*ret = (struct source){
 		.name = arena_strdup(a, f == stdin ? "stdin" : path),
 		.real = real ? arena_strdup(a, real) : NULL,
@@ -148,4 +144,24 @@ int source_read(struct arena *a, const char *path, struct source *ret)
 		.text = arena_strndup(a, str_text(&text), text.len),
 	};
 	return 0;
+}
+
+int source_read(struct arena *a, const char *path, struct source *ret)
+{
+	_cleanup_(fclosep) FILE *opened = strcmp(path, "-") ? fopen(path, "re") : NULL;
+
+	if (!opened && strcmp(path, "-"))
+		return -errno;
+	return read_stream(a, opened ? opened : stdin, path, ret);
+}
+
+int source_read_regular(struct arena *a, const char *path, struct source *ret)
+{
+	_cleanup_(fclosep) FILE *opened = NULL;
+	int fd = regular_open(AT_FDCWD, path, 0);
+
+	if (fd < 0)
+		return fd;
+	opened = fdopen(fd, "r");
+	return opened ? read_stream(a, opened, path, ret) : -ENOMEM;
 }

@@ -72,3 +72,5 @@ void source_position(const struct source *s, uint32_t at, unsigned *line, unsign
 
 /* Reads a file, "-" for stdin, into the arena; 0 or -errno, -EFBIG beyond SOURCE_MAX. */
 int source_read(struct arena *a, const char *path, struct source *ret);
+/* The same for a regular file only (-ENOEXEC): one that is named where a fifo must not be waited for. */
+int source_read_regular(struct arena *a, const char *path, struct source *ret);

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/owner.h"
+#include "base/regular.h"
 
 enum { IMPORTS_MAX = 256 };
 
@@ -101,10 +102,10 @@ static void read_file(struct parse *p, const struct import *i, const char *path)
 		diag(p->diags, i->span, DIAG_IMPORT, "%s is neither a script (.bt) nor a header (.h)", path);
 		return;
 	}
-	r = source_read(p->arena, real, &file);
+	r = source_read_regular(p->arena, real, &file);
 	if (r || p->source->nfiles == IMPORTS_MAX) {
 		diag(p->diags, i->span, DIAG_IMPORT, r ? "%s cannot be read: %s" : "%s: too many files are imported",
-			path, strerror(-r));
+			path, regular_why(r));
 		return;
 	}
 	start = source_add_file(p->arena, p->source, path, &file);

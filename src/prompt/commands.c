@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "driver.h"
 #include "help.h"
@@ -110,33 +111,42 @@ static void run_drop(struct prompt *p, const char *args)
 	}
 }
 
+/* "-f FILE" writes over a file that is there. */
 static void run_save(struct prompt *p, const char *args)
 {
+	bool over = !strncmp(args, "-f ", 3);
+	const char *path = over ? args + 2 + strspn(args + 2, " ") : args;
 	FILE *out;
+	int fd;
 
-	if (!*args) {
+	if (!*path) {
 		log_error(":save takes the name of a file");
 		return;
 	}
-	out = fopen(args, "we");
+	fd = regular_create(path, over);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out)
 		lines_save(&p->lines, out);
-	if (!out || ferror(out) || fclose(out))
-		log_error("cannot write %s: %s", args, why_write(-errno));
+	if (fd < 0)
+		log_error("cannot write %s: %s", path, fd == -ENOENT ? why_write(fd) : regular_why(fd));
+	else if (!out || ferror(out) || fclose(out))
+		log_error("cannot write %s: %s", path, why_write(-errno));
 	else
-		fprintf(stderr, "saved: strata %s runs it\n", args);
+		fprintf(stderr, "saved: strata %s runs it\n", path);
+	if (fd == -EEXIST)
+		log_hint(":save -f %s writes over it", path);
 }
 
 static void run_load(struct prompt *p, const char *args)
 {
 	struct arena *a = arena_new();
 	struct source source;
-	int r = *args ? source_read(a, args, &source) : -EINVAL;
+	int r = *args ? source_read_regular(a, args, &source) : -EINVAL;
 
 	if (!*args)
 		log_error(":load takes the name of a file");
 	else if (r)
-		log_error("cannot read %s: %s", args, why_errno(r));
+		log_error("cannot read %s: %s", args, regular_why(r));
 	else
 		prompt_line(p, source.text);
 	arena_free(a);
@@ -162,8 +172,8 @@ bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret
 static int write_picture(const struct recording *r, const struct output *format, const char *path)
 {
 	const struct picture picture = {.recording = r};
-	FILE *f = fopen(path, "we"), *packed = f ? pack_write(output_pack(format, path), f) : NULL;
-	int err = f ? -ENOMEM : -errno;
+	int fd = regular_create(path, true), err = fd < 0 ? fd : -ENOMEM;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w"), *packed = f ? pack_write(output_pack(format, path), f) : NULL;
 
 	if (packed)
 		err = format->render(&picture, packed);
@@ -197,12 +207,21 @@ static int draw_flame(struct prompt *p, const struct image_map *m, const char *p
 	return err;
 }
 
+static void say_drawn(const char *path, bool over)
+{
+	if (output_by_file(path)->compares)
+		fprintf(stderr, "%s: %sopen it in a browser\n", path, over ? "written over; " : "");
+	else
+		fprintf(stderr, "%s is written%s\n", path, over ? " over" : "");
+}
+
 static void run_flame(struct prompt *p, const char *args)
 {
 	size_t n = strcspn(args, " \t");
 	_cleanup_(freep) char *name = strndup(args, n);
 	const char *path = args + n + strspn(args + n, " \t");
 	const struct image_map *m = *name == '@' ? lines_map(&p->lines, name + 1) : NULL;
+	bool over;
 	int r;
 
 	if (!*path) {
@@ -212,12 +231,12 @@ static void run_flame(struct prompt *p, const char *args)
 	} else if (!recording_takes(m)) {
 		log_error("%s has no stacks in its key", name);
 	} else {
+		over = !access(path, F_OK);
 		r = draw_flame(p, m, path);
 		if (r)
-			log_error("cannot write %s: %s", path, why_write(r));
+			log_error("cannot write %s: %s", path, r == -ENOEXEC ? regular_why(r) : why_write(r));
 		else
-			fprintf(stderr, output_by_file(path)->compares ? "%s: open it in a browser\n" :
-				"%s is written\n", path);
+			say_drawn(path, over);
 	}
 }
 
@@ -249,7 +268,7 @@ const struct command prompt_commands[] = {
 	{"probes", "PATTERN", "probes that match, as strata -l", run_probes},
 	{"running", "", "scripts that run, and what they have cost", run_running},
 	{"drop", "N|all", "detach a script's probes; its maps stay", run_drop},
-	{"save", "FILE", "write what was typed as a script", run_save},
+	{"save", "[-f] FILE", "write what was typed as a script; -f: over a file that is there", run_save},
 	{"load", "FILE", "run a script, as if it was typed", run_load},
 	{"top", "@MAP [SECONDS]", "draw a map again and again, the largest first", run_top},
 	{"flame", "@MAP FILE", "draw a map keyed by stacks: a flame graph for a browser", run_flame},

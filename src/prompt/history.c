@@ -5,13 +5,17 @@
 #include "history.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/owner.h"
+#include "base/regular.h"
 
 enum { HISTORY_MAX = 2000 };
 
@@ -30,14 +34,43 @@ static bool make_directories(const char *path)
 	return true;
 }
 
-static void read_file(struct history *h)
+/* The file is somebody else's, or not a file: it is left alone. */
+static void give_up(struct history *h, int r)
 {
+	log_warn("the lines that are typed are not kept: %s: %s", h->path, regular_why(r));
+	free(h->path);
+	h->path = NULL;
+}
+
+/* Writes all lines again, without the oldest. */
+static void shorten(struct history *h)
+{
+	int fd = regular_own(h->path, O_WRONLY);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	HistEvent event;
 
-	if (h->lib->history(h->lines_of_libedit, &event, H_LOAD, h->path) < 0)
+	if (!file) {
+		closep(&fd);
+		return;
+	}
+	if (!ftruncate(fd, 0))
+		h->lib->history(h->lines_of_libedit, &event, H_SAVE_FP, file);
+	fclose(file);
+}
+
+static void read_file(struct history *h)
+{
+	_cleanup_(closep) int fd = regular_own(h->path, O_RDONLY);
+	HistEvent event;
+	char opened[32];
+
+	if (fd < 0 && fd != -ENOENT)
+		give_up(h, fd);
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	if (fd < 0 || h->lib->history(h->lines_of_libedit, &event, H_LOAD, opened) < 0)
 		return;
 	if (h->lib->history(h->lines_of_libedit, &event, H_GETSIZE) >= 0 && event.num >= HISTORY_MAX)
-		h->lib->history(h->lines_of_libedit, &event, H_SAVE, h->path); /* without the oldest */
+		shorten(h);
 	for (int r = h->lib->history(h->lines_of_libedit, &event, H_LAST); r >= 0;
 		r = h->lib->history(h->lines_of_libedit, &event, H_PREV))
 		vec_push(&h->lines, strdup(event.str));
@@ -59,13 +92,17 @@ int history_open(struct history *h, const struct libedit *lib, const char *path)
 	return 0;
 }
 
-static void append(const char *path, const char *text)
+static void append(struct history *h, const char *text)
 {
-	FILE *file = fopen(path, "ae");
+	int fd = regular_own(h->path, O_WRONLY | O_APPEND | O_CREAT);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
 
-	if (!file)
+	if (!file) {
+		give_up(h, fd < 0 ? fd : -ENOMEM);
+		closep(&fd);
 		return;
-	fchmod(fileno(file), 0600);
+	}
+	fchmod(fd, 0600);
 	if (!ftello(file))
 		fputs(FIRST_LINE, file);
 	for (; *text; text++) {
@@ -90,7 +127,7 @@ void history_add(struct history *h, const char *text)
 	h->lib->history(h->lines_of_libedit, &event, H_ENTER, text);
 	vec_push(&h->lines, strdup(text));
 	if (h->path)
-		append(h->path, text);
+		append(h, text);
 }
 
 const char *history_rest(const struct history *h, const char *text, size_t n)

@@ -177,11 +177,53 @@ def commands():
         t.line('interval:ms:50 { @other += one; if (@other == 3) { print("again"); exit(); } }')
         t.line(':save saved.bt')
         sees(t, ':save', 'strata saved.bt runs it')
+        t.line(':save saved.bt')
+        sees(t, ':save keeps a file that is there', 'it is there already', ':save -f saved.bt writes over it')
+        t.line(':save -f saved.bt')
+        t.line('print("after the save")')
+        sees(t, '..without -f', '\nafter the save\n')
+        t.line('begin { @stack[kstack] = count(); }')
+        os.mkfifo(pathlib.Path(t.dir.name, 'fifo'))
+        for n, text in enumerate((':load fifo', ':save -f fifo', ':flame @stack fifo', ':load /dev/zero')):
+            t.line(text)
+            t.line(f'print("not stuck {n}")')
+            sees(t, f'{text} does not wait', f'\nnot stuck {n}\n')
         t.keys('C-d')
         t.wait('left with')
         text = pathlib.Path(t.dir.name, 'saved.bt').read_text()
         done = subprocess.run([STRATA, pathlib.Path(t.dir.name, 'saved.bt')], capture_output=True, text=True, timeout=20)
         cases.check(done.returncode == 0 and 'again' in done.stdout and 'three' not in text, 'what was saved runs', text, done)
+
+
+def planted():
+    """What another user can put in the place of the history's file is neither followed, nor changed, nor waited for."""
+    victim = tempfile.NamedTemporaryFile()
+    os.chmod(victim.name, 0o644)
+
+    def own(path, uid):
+        path.write_text('')
+        os.chown(path, uid, uid)
+
+    for what, plant, reason in (
+            ('a symbolic link', lambda path: path.symlink_to(victim.name), 'it is a symbolic link'),
+            ('a second name', lambda path: os.link(victim.name, path), "not this user's own file"),
+            ("another user's file", lambda path: own(path, 65534), "not this user's own file"),
+            ('a fifo', os.mkfifo, 'it is not a regular file'),
+            ('a directory', lambda path: path.mkdir(), 'it is not a regular file')):
+        with tempfile.TemporaryDirectory() as home:
+            path = pathlib.Path(home, 'strata/history')
+            path.parent.mkdir()
+            plant(path)
+            before = path.lstat()
+            with opened(200, 30, env={'XDG_STATE_HOME': home}) as t:
+                t.line('1 + 1')
+                sees(t, f'{what} as the history', '\n2\n', 'the lines that are typed are not kept', reason, whole=True)
+                t.keys('C-d')
+                t.wait('left with')
+            now = path.lstat()
+            cases.check(before.st_mode == now.st_mode and before.st_size == now.st_size
+                        and not os.path.getsize(victim.name) and os.stat(victim.name).st_mode & 0o777 == 0o644,
+                        f'..{what} is left as it is')
 
 
 def top():
@@ -395,8 +437,8 @@ if not shutil.which('tmux'):
 if os.geteuid():
     sys.exit(all_fail('needs root'))
 ONLY = sys.argv[2:]  # names of cases
-for case in (values, blocks, definitions, running, keys, commands, top, live, live_keys, sizes, colours, leaving,
-             interrupted_lines, killed, its_end):
+for case in (values, blocks, definitions, running, keys, commands, planted, top, live, live_keys, sizes, colours,
+             leaving, interrupted_lines, killed, its_end):
     if not ONLY or case.__name__ in ONLY:
         case()
 sys.exit(cases.done())

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "model/image.h"
 #include "output.h"
 #include "pack.h"
@@ -140,16 +141,19 @@ static bool write_maps(struct view *v, const char *path, FILE *file)
 static void save(struct view *v)
 {
 	const char *path = str_text(&v->typed);
-	FILE *file = fopen(path, "we");
-	bool ok = file && write_maps(v, path, file);
-	int error = errno;
+	bool over = !access(path, F_OK), ok;
+	int fd = regular_create(path, true), error;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
+	ok = file && write_maps(v, path, file);
+	error = fd < 0 ? fd : -errno;
 	ok &= file && !fclose(file);
 	str_clear(&v->note);
 	if (ok)
-		str_addf(&v->note, "%s: written", path);
+		str_addf(&v->note, over ? "%s: written over" : "%s: written", path);
 	else
-		str_addf(&v->note, "cannot write %s: %s", path, why_write(-error));
+		str_addf(&v->note, "cannot write %s: %s", path,
+			error == -ENOEXEC ? regular_why(error) : why_write(error));
 }
 
 static void end_typing(struct view *v)
