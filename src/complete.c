@@ -34,7 +34,9 @@ static void complete_path(struct resolve_env *env, const char *head, const char 
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		size_t n = strlen(g.gl_pathv[i]);
 
-		fprintf(out, "%s%s%s\t\n", head, g.gl_pathv[i], n && g.gl_pathv[i][n - 1] == '/' ? "" : ":");
+		fputs(head, out);
+		str_put_safe(g.gl_pathv[i], out);
+		fputs(n && g.gl_pathv[i][n - 1] == '/' ? "\t\n" : ":\t\n", out);
 	}
 	globfree(&g);
 }
@@ -72,8 +74,11 @@ static void complete_place(struct resolve_env *env, const struct provider *p, co
 	for (; at; at = at->next) {
 		const char *word = usdt ? usdt_word(env->arena, at->name, category) : category ? at->path : at->func;
 
-		if (strcmp(word, last))
-			fprintf(out, "%s%s%s\t\n", head, word, category ? ":" : "");
+		if (strcmp(word, last)) {
+			fputs(head, out);
+			str_put_safe(word, out);
+			fputs(category ? ":\t\n" : "\t\n", out);
+		}
 		last = word;
 	}
 }

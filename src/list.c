@@ -41,18 +41,23 @@ static bool is_wanted(const struct listing *l, const char *pattern, const char *
 	return (!pattern || glob_match(pattern, name)) && (!l->env->wanted || l->env->wanted(l->env, name));
 }
 
+/* The names are those of files and functions that others made. */
+static void print_name(const char *indent, const char *name, FILE *out)
+{
+	fputs(indent, out);
+	str_put_safe(name, out);
+	putc('\n', out);
+}
+
 static void print_one(struct arena *a, const struct place *p, bool with_args, FILE *out)
 {
-	fprintf(out, "%s\n", p->name);
+	print_name("", p->name, out);
 	if (!with_args)
 		return;
 	for (const struct field *f = p->fields; f; f = f->next)
-		if (f->decl)
-			fprintf(out, "    %s\n", f->decl);
-		else
-			fprintf(out, "    %s %s\n", type_name(a, f->type), f->name);
+		print_name("    ", f->decl ? f->decl : arena_printf(a, "%s %s", type_name(a, f->type), f->name), out);
 	if (p->ret_decl)
-		fprintf(out, "    %s\n", p->ret_decl);
+		print_name("    ", p->ret_decl, out);
 }
 
 static int place_cmp(const void *va, const void *vb)
@@ -164,7 +169,7 @@ static void found_name(const char *name, void *arg)
 		expand(l, l->provider, name, false);
 		return;
 	}
-	fprintf(l->out, "%s\n", name);
+	print_name("", name, l->out);
 	l->found++;
 }
 

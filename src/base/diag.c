@@ -199,8 +199,10 @@ static void print_head(const struct printer *p, struct span at, const char *kind
 	unsigned line, col;
 
 	source_position(p->source, at.start, &line, &col);
-	fprintf(p->out, "%s%s:%u:%u: %s%s:%s %s", p->bold, spot.name, line, col, colour, kind, p->off,
-		text);
+	fputs(p->bold, p->out);
+	str_put_safe(spot.name, p->out);
+	fprintf(p->out, ":%u:%u: %s%s:%s ", line, col, colour, kind, p->off);
+	str_put_safe(text, p->out);
 	if (tag)
 		fprintf(p->out, " [%s]", tag);
 	putc('\n', p->out);
@@ -225,8 +227,11 @@ static void print_diag(const struct printer *p, const struct diag *g)
 	print_uses(p, g->span);
 	for (const struct note *n = g->notes; n; n = n->next)
 		print_head(p, n->span, "note", p->cyan, n->text, NULL);
-	if (g->hint)
-		fprintf(p->out, "%shint:%s %s\n", p->cyan, p->off, g->hint);
+	if (!g->hint)
+		return;
+	fprintf(p->out, "%shint:%s ", p->cyan, p->off);
+	str_put_safe(g->hint, p->out);
+	putc('\n', p->out);
 }
 
 /* By position, then in the order they were made; they nearly are in order already. */

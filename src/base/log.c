@@ -30,17 +30,20 @@ void log_progress(const char *fmt, ...)
 	str_done(&line);
 }
 
+/* Names in the message come from outside. */
 static void log_line(const char *kind, const char *fmt, va_list ap)
 {
-	struct str line = {};
+	struct str line = {}, text = {};
 
 	if (has_progress)
 		log_progress(NULL);
 	str_add(&line, kind);
-	str_addvf(&line, fmt, ap);
+	str_addvf(&text, fmt, ap);
+	str_add_safe(&line, str_text(&text), text.len);
 	str_addc(&line, '\n');
 	fwrite(str_text(&line), 1, line.len, stderr); /* one write: other processes may write there, too */
 	str_done(&line);
+	str_done(&text);
 }
 
 #define LOG(name, kind, level)                                                           \

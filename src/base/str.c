@@ -126,14 +126,14 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return len;
 }
 
-void str_add_safe(struct str *s, const char *text, size_t n)
+static void add_safe(struct str *s, const char *text, size_t n, bool lines)
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;
 
 	while (p < end) {
 		size_t len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 0;
 
-		if (*p >= 0x20 && *p < 0x7f)
+		if ((*p >= 0x20 && *p < 0x7f) || (lines && (*p == '\n' || *p == '\t')))
 			len = 1;
 		if (len)
 			str_addn(s, (const char *)p, len);
@@ -141,6 +141,25 @@ void str_add_safe(struct str *s, const char *text, size_t n)
 			str_addf(s, "\\x%02x", *p);
 		p += len ? len : 1;
 	}
+}
+
+void str_add_safe(struct str *s, const char *text, size_t n)
+{
+	add_safe(s, text, n, false);
+}
+
+void str_add_lines(struct str *s, const char *text, size_t n)
+{
+	add_safe(s, text, n, true);
+}
+
+void str_put_safe(const char *text, FILE *out)
+{
+	struct str safe = {};
+
+	str_add_safe(&safe, text, strlen(text));
+	fwrite(str_text(&safe), 1, safe.len, out);
+	str_done(&safe);
 }
 
 /* What follows the backslash of a control character; 0: it has no letter. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct str {
 	char *data; /* NULL while empty; owned */
@@ -24,9 +25,13 @@ void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf,
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0), nonnull(2)));
 
-/* Bytes of a traced process, safe for a terminal: control characters and invalid UTF-8 become
- * \xNN. */
+/* A name that comes from outside (a file, a function, a thread..), for every output: control characters and invalid
+ * UTF-8 become \xNN, so that it is one line, and no terminal obeys it. A safe text is not changed. */
 void str_add_safe(struct str *s, const char *text, size_t n);
+/* Text that a script prints, for a terminal: newlines and tabs are kept. */
+void str_add_lines(struct str *s, const char *text, size_t n);
+/* Writes a name by str_add_safe(). */
+void str_put_safe(const char *text, FILE *out);
 
 /* The text as a JSON string with its quotes: valid JSON whatever the bytes are. What is no valid UTF-8
  * becomes \\xNN, as in str_add_safe()'s text; control characters are \uNNNN. */

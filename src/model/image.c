@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "provider.h"
 #include "type.h"
 
@@ -16,9 +17,11 @@ static void dump_progs(const struct image *img, FILE *out)
 
 		fprintf(out, "program %s section %s, %u place%s\n", p->name, p->section,
 			p->nplaces, p->nplaces == 1 ? "" : "s");
-		for (uint32_t k = 0; k < p->nplaces; k++)
-			fprintf(out, "  %u %s\n", p->first_place + k,
-				img->places[p->first_place + k].place->name);
+		for (uint32_t k = 0; k < p->nplaces; k++) {
+			fprintf(out, "  %u ", p->first_place + k);
+			str_put_safe(img->places[p->first_place + k].place->name, out);
+			putc('\n', out);
+		}
 	}
 }
 

@@ -770,8 +770,11 @@ void names_dump(const struct script *s, FILE *out)
 		fprintf(out, "probe %u\n", p->index);
 		for (const struct attach_point *ap = p->points; ap; ap = ap->next)
 			for (const struct place *place = ap->places; place;
-				place = place->next)
-				fprintf(out, "  %s\n", place->name);
+				place = place->next) {
+				fputs("  ", out);
+				str_put_safe(place->name, out);
+				putc('\n', out);
+			}
 		for (const struct var *v = p->vars; v; v = v->next)
 			fprintf(out, "  $%s\n", v->name);
 	}

@@ -3,6 +3,7 @@
 #include "records.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -46,8 +47,10 @@ static void run_printf(struct record_env *env, const struct image_record *r, con
 static void run_system(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
 	struct str command = {}, text = {};
+	struct show bytes = *env->out->show;
 
-	show_format(env->out->show, r, data, &command);
+	bytes.text = SHOW_BYTES;
+	show_format(&bytes, r, data, &command);
 	stream_flush(env->out->stream); /* what was printed before comes before */
 	command_run(str_text(&command), &text);
 	if (text.len && text.data[text.len - 1] != '\n')
@@ -58,15 +61,19 @@ static void run_system(struct record_env *env, const struct image_record *r, con
 
 static void run_cat(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	struct str path = {}, text = {};
+	struct str path = {}, file = {}, text = {};
+	struct show bytes = *env->out->show;
 	int err;
 
-	show_format(env->out->show, r, data, &path);
-	err = file_start(str_text(&path), env->settings->max_cat_bytes, &text);
+	bytes.text = SHOW_BYTES;
+	show_format(&bytes, r, data, &path);
+	err = file_start(str_text(&path), env->settings->max_cat_bytes, &file);
 	if (err)
 		log_error("cat() cannot read %s: %s", str_text(&path), why_errno(err));
+	show_text(env->out->show, str_text(&file), file.len, &text);
 	print_text(env, r, &text);
 	str_done(&path);
+	str_done(&file);
 }
 
 static void run_skboutput(struct record_env *env, const struct image_record *r, const uint8_t *data)
@@ -85,8 +92,11 @@ static void send_message(struct record_env *env, const struct image_record *r, c
 	struct str text = {};
 	struct output_message m = {.is_error = is_error};
 	struct output_event e = {.kind = OUTPUT_MESSAGE, .message = &m};
+	struct show show = *env->out->show;
 
-	show_format(env->out->show, r, data, &text);
+	if (env->out->output != &output_json)
+		show.text = isatty(STDERR_FILENO) ? SHOW_LINES : SHOW_BYTES;
+	show_format(&show, r, data, &text);
 	m.text = str_text(&text);
 	/* bpftrace's name for a program of -e, which what reads the message expects */
 	m.filename = strcmp(src->name, "-e") ? src->name : "stdin";
@@ -114,7 +124,7 @@ static void run_join(struct record_env *env, const struct image_record *r, const
 	for (uint64_t i = 0; i < j->n && i < JOIN_STRINGS; i++) {
 		if (i)
 			str_addn(&line, r->text, r->text_len);
-		show_text((const uint8_t *)j->text[i], JOIN_LENGTH, &line);
+		show_text(env->out->show, j->text[i], strnlen(j->text[i], JOIN_LENGTH), &line);
 	}
 	str_addc(&line, '\n');
 	print_text(env, r, &line);

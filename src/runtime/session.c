@@ -166,6 +166,24 @@ static int set_up(struct session *s, const struct image_object *o)
 	return open_tree(s, o);
 }
 
+static void set_output(struct session *s, const struct session_options *opt)
+{
+	s->out = (struct out){
+		.output = opt->output,
+		.stream = opt->stream,
+		.file = stream_file(opt->stream),
+		.show = &s->show,
+		.terminal = isatty(stream_fd(opt->stream)),
+		.quiet = opt->quiet,
+	};
+	s->show = (struct show){
+		.target = s->target,
+		.libraries = opt->libraries,
+		.exact = opt->output->exact,
+		.text = output_show_text(opt->output, s->out.terminal),
+	};
+}
+
 int session_open(struct target *t, const struct session_options *opt, struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -187,17 +205,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.only_pid = opt->child ? 0 : opt->pid,
 		.ring_pages = opt->settings->perf_rb_pages,
 	};
-	s->show.target = t;
-	s->show.libraries = opt->libraries;
-	s->show.exact = opt->output->exact;
-	s->out = (struct out){
-		.output = opt->output,
-		.stream = opt->stream,
-		.file = stream_file(opt->stream),
-		.show = &s->show,
-		.terminal = isatty(stream_fd(opt->stream)),
-		.quiet = opt->quiet,
-	};
+	set_output(s, opt);
 	if (opt->pack && !(s->out.file = pack_write(opt->pack, stream_file(opt->stream))))
 		return -ENOMEM;
 	s->forget.shared = &s->shared;

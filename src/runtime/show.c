@@ -66,16 +66,16 @@ static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
 	return is_signed ? v >> off : (int64_t)((uint64_t)v >> off);
 }
 
-/* raw: the script says it itself; a NUL has no width. */
-static void format_char(struct conversion *c, int64_t v, bool raw, struct str *out)
+/* own: the script says it itself. A NUL has no width. */
+static void format_char(const struct show *s, struct conversion *c, int64_t v, bool own, struct str *out)
 {
 	struct str text = {};
 
-	if (!raw)
-		str_add_safe(&text, (char[]){(char)v}, 1);
-	else
+	if (own)
 		str_addc(&text, (char)v);
-	if (raw && !(char)v)
+	else
+		show_text(s, (char[]){(char)v}, 1, &text);
+	if (text.len == 1 && !*str_text(&text))
 		str_addc(out, 0);
 	else
 		format_text(c, &text, out);
@@ -156,7 +156,7 @@ static void format_one(const struct show *s, struct conversion *c, const struct 
 	else if (c->letter == 'p')
 		format_hex(c, v, out);
 	else if (c->letter == 'c')
-		format_char(c, v, arg->is_literal, out);
+		format_char(s, c, v, arg->is_literal, out);
 	else
 		format_int(c, v, out);
 }

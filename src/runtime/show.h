@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* show.h - values as text, the way bpftrace prints them. What comes from a traced
- * process is escaped (str_add_safe). */
+ * process as a name is escaped (str_add_safe). */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +13,16 @@ struct target;
 struct type;
 struct unwinders;
 
+/* How text from memory is written: as a name, which is one line and has no control characters; for a terminal, with its
+ * newlines and tabs; as it is. */
+enum show_text { SHOW_NAMES, SHOW_LINES, SHOW_BYTES };
+
 struct show {
 	const struct image *const *images; /* by number */
 	size_t nimages;
 	struct target *target;
 	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
+	enum show_text text;
 	bool exact;                  /* stacks differ by address, not by function or line */
 	const struct libraries *libraries; /* whose frames are not shown; NULL: all are */
 };
@@ -41,8 +46,8 @@ const uint8_t *show_member(const struct type *t, const struct member *m, const u
 void show_tuple_begin(const struct type *t, struct str *out);
 void show_tuple_member(const struct type *t, unsigned i, struct str *out);
 void show_tuple_end(const struct type *t, struct str *out);
-/* A C string within size bytes. */
-void show_text(const uint8_t *data, uint32_t size, struct str *out);
+/* Text from memory. */
+void show_text(const struct show *s, const char *text, size_t n, struct str *out);
 /* show.c: printf: the format and its arguments within the record. */
 void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
 	struct str *out);

@@ -67,8 +67,8 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 		show_value(s, t, e->key + at, &text);
 		hide_semicolons(&text, 0);
 	}
-	if (text.len)
-		str_addf(out, "%s%s", out->len ? ";" : "", text.data);
+	str_add(out, text.len && out->len ? ";" : "");
+	str_add_safe(out, str_text(&text), text.len); /* it is one line */
 	str_done(&text);
 }
 

@@ -104,6 +104,15 @@ void show_inet(const uint8_t *data, struct str *out)
 		str_addf(out, "[address family %u]", family);
 }
 
+static void show_cgroup(const struct show *s, uint64_t id, const char *hierarchies, struct str *out)
+{
+	struct str path = {};
+
+	target_cgroup_path(s->target, id, hierarchies, &path);
+	str_add_safe(out, str_text(&path), path.len);
+	str_done(&path);
+}
+
 void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out)
 {
 	switch (t->shown.as) {
@@ -121,7 +130,7 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 		show_signal((int)v, out);
 		break;
 	case SHOWN_CGROUP:
-		target_cgroup_path(s->target, (uint64_t)v, t->shown.format, out);
+		show_cgroup(s, (uint64_t)v, t->shown.format, out);
 		break;
 	case SHOWN_CONTAINER:
 		str_add(out, target_container(s->target, (uint64_t)v));

@@ -24,6 +24,11 @@ struct shown {
 
 static void add_value(struct shown *w, const struct type *t, const uint8_t *data);
 
+static void add_safe(struct str *out, const char *text)
+{
+	str_add_safe(out, text, strlen(text));
+}
+
 /* ---- numbers ------------------------------------------------------------ */
 
 int64_t show_int(const struct type *t, const uint8_t *data)
@@ -68,7 +73,7 @@ static void add_int(struct shown *w, const struct type *t, const uint8_t *data)
 	const char *name = show_enumerator(t, (uint64_t)v);
 
 	if (name)
-		str_add(w->out, name);
+		add_safe(w->out, name);
 	else if (t->is_signed)
 		str_addf(w->out, "%" PRId64, v);
 	else
@@ -97,9 +102,19 @@ static bool is_own(const struct show *s, const char *text, uint32_t size)
 	return false;
 }
 
-void show_text(const uint8_t *data, uint32_t size, struct str *out)
+void show_text(const struct show *s, const char *text, size_t n, struct str *out)
 {
-	str_add_safe(out, (const char *)data, strnlen((const char *)data, size));
+	switch (s->text) {
+	case SHOW_NAMES:
+		str_add_safe(out, text, n);
+		break;
+	case SHOW_LINES:
+		str_add_lines(out, text, n);
+		break;
+	case SHOW_BYTES:
+		str_addn(out, text, n);
+		break;
+	}
 }
 
 uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **ret)
@@ -135,7 +150,7 @@ void show_place_name(const struct show *s, bool func, uint64_t i, struct str *ou
 		return;
 	}
 	p = img->places[(uint32_t)i].place;
-	str_add(out, func ? p->func : p->name);
+	add_safe(out, func ? p->func : p->name);
 }
 
 /* ---- what has parts ----------------------------------------------------- */
@@ -220,7 +235,9 @@ static bool add_members(struct shown *w, const struct type *t, const uint8_t *da
 			w->depth--;
 			continue;
 		}
-		str_addf(w->out, "%s .%s = ", any ? "," : "", m->name);
+		str_add(w->out, any ? ", ." : " .");
+		add_safe(w->out, m->name);
+		str_add(w->out, " = ");
 		any = true;
 		add_value(w, m->type, at);
 	}
@@ -237,12 +254,14 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 
 static void add_bytes(struct shown *w, const struct type *t, const uint8_t *data)
 {
-	if (t->kind == TYPE_STRING && is_own(w->show, (const char *)data, t->size))
-		str_addn(w->out, (const char *)data, strnlen((const char *)data, t->size));
-	else if (t->kind == TYPE_STRING)
-		show_text(data, t->size, w->out);
-	else
+	const char *text = (const char *)data;
+
+	if (t->kind != TYPE_STRING)
 		add_buffer(w, t, data);
+	else if (w->show->text != SHOW_NAMES && is_own(w->show, text, t->size))
+		str_addn(w->out, text, strnlen(text, t->size));
+	else
+		show_text(w->show, text, strnlen(text, t->size), w->out);
 }
 
 static void add_parts(struct shown *w, const struct type *t, const uint8_t *data)

@@ -5,10 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/str.h"
+#include "collect.h"
 
 enum { LOSSES_SHOWN = 16 };
 
@@ -67,6 +70,15 @@ enum pack output_pack(const struct output *o, const char *file)
 	return file && !ending_of(o, file, strlen(file)) ? pack_by_name(file, &len) : PACK_NONE;
 }
 
+enum show_text output_show_text(const struct output *o, bool terminal)
+{
+	if (o == &output_json) /* which escapes it itself */
+		return SHOW_BYTES;
+	if (o->text == collect_text)
+		terminal = isatty(STDERR_FILENO);
+	return terminal ? SHOW_LINES : SHOW_BYTES;
+}
+
 const char *output_nearest(const char *written)
 {
 	const char *names[ARRAY_SIZE(outputs)];
@@ -82,10 +94,11 @@ static void log_message(const struct output_message *m)
 {
 	size_t n = strlen(m->text);
 
+	str_put_safe(m->filename, stderr);
 	if (m->line == m->end_line)
-		fprintf(stderr, "%s:%u:%u-%u", m->filename, m->line, m->col, m->end_col);
+		fprintf(stderr, ":%u:%u-%u", m->line, m->col, m->end_col);
 	else
-		fprintf(stderr, "%s:%u-%u", m->filename, m->line, m->end_line);
+		fprintf(stderr, ":%u-%u", m->line, m->end_line);
 	fprintf(stderr, ": %s: %s%s", m->is_error ? "ERROR" : "WARNING", m->text,
 		n && m->text[n - 1] == '\n' ? "" : "\n");
 }

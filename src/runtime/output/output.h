@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "pack.h"
+#include "runtime/show.h"
 
 struct image;
 struct image_map;
@@ -138,6 +139,9 @@ const struct output *output_by_file(const char *file);
 enum pack output_pack(const struct output *o, const char *file);
 /* The name nearest to what was written; NULL: none is near. */
 const char *output_nearest(const char *written);
+/* How the row writes text from memory; terminal: the stream is one. Rows that have no use for text write it to
+ * stderr. */
+enum show_text output_show_text(const struct output *o, bool terminal);
 /* For formats without events: prints it to stderr. */
 void output_event_log(struct out *o, const struct output_event *e);
 /* Tests and benchmarks as bpftrace prints them. */

@@ -118,7 +118,7 @@ static uint64_t hash_old_text(struct recording *r, uint32_t i)
 	return hash_text(r, i);
 }
 
-uint32_t recording_add_text(struct recording *r, const char *text)
+static uint32_t add_text(struct recording *r, const char *text)
 {
 	struct table *t = &r->index->texts;
 	size_t at;
@@ -131,6 +131,18 @@ uint32_t recording_add_text(struct recording *r, const char *text)
 	vec_push(&r->texts, arena_strdup(r->arena, text));
 	t->slots[at] = (uint32_t)r->texts.len;
 	return t->slots[at] - 1;
+}
+
+/* Keys, functions and files are names in each format. */
+uint32_t recording_add_text(struct recording *r, const char *text)
+{
+	struct str safe = {};
+	uint32_t at;
+
+	str_add_safe(&safe, text, strlen(text));
+	at = add_text(r, str_text(&safe));
+	str_done(&safe);
+	return at;
 }
 
 /* ---- frames -------------------------------------------------------------- */

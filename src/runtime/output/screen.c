@@ -286,12 +286,15 @@ static void add_stacks(struct screen *s, const struct show *show, const struct m
 
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
+	struct show names = *show; /* a key is one line */
+
+	names.text = SHOW_NAMES;
 	if (recording_takes(c->map))
-		add_stacks(s, show, c, out);
+		add_stacks(s, &names, c, out);
 	else if (is_numbers(c->map))
-		add_numbers(s, show, c, out);
+		add_numbers(s, &names, c, out);
 	else
-		add_printed(s, show, c, out);
+		add_printed(s, &names, c, out);
 }
 
 /* ---- the terminal -------------------------------------------------------- */
