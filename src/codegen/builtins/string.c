@@ -7,8 +7,7 @@
 
 static bool has_no_text(const struct type *t)
 {
-	return t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT || t->kind == TYPE_STACK || t->kind == TYPE_USYM ||
-	       t->kind == TYPE_AGG;
+	return t->kind != TYPE_STRING && t->kind != TYPE_POINTER && t->kind != TYPE_ARRAY && t->kind != TYPE_INT;
 }
 
 /* Behind the bytes that are kept: one more is read to know whether there were more. */
@@ -27,9 +26,9 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	if (len && expr_is_const(len, &n) && n < 0)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 0 bytes, not %lld", (long long)n);
-	/* one that is cut ends in the trailer, beyond max_strlen */
+	/* one that is cut by max_strlen ends in the trailer, beyond it */
 	call->call.data = (void *)settings->str_trunc_trailer;
-	size = n < max ? n + 1 : max + trailer_room(settings->str_trunc_trailer) + 1;
+	size = len && expr_is_const(len, &n) && n <= max ? n + 1 : max + trailer_room(settings->str_trunc_trailer) + 1;
 	expr_param_as_string(c, arg);
 	if (has_no_text(arg->type))
 		return check_fail(c, arg->span, DIAG_OPERAND, "str() reads a string at an address, not %s",
@@ -39,21 +38,22 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	return type_string(check_arena(c), size);
 }
 
-/* A length that is not a constant, with the NUL; at most max. */
+/* The bytes that str() reads, the NUL among them; at most max. */
 static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
-	struct ir *n = ir_binary(g->ir, IR_ADD, gen_value(g, len), ir_int(g->ir, 1));
-
-	return gen_index(g, n, max + 1);
+	if (len->kind == EXPR_INT)
+		return ir_int(g->ir, len->integer.value < max ? len->integer.value : max);
+	return gen_index(g, gen_value(g, len), max + 1);
 }
 
-/* str() of a string: cuts it. The bytes behind its end are zero, since whole keys are compared. */
+/* str() of a string: cuts it. The bytes behind its end are zero, since whole keys are compared. A literal's LENGTH
+ * counts no NUL, as in bpftrace. */
 static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	struct ir *n, *from;
 
-	if (!len || len->kind == EXPR_INT) {
+	if (!len || (len->kind == EXPR_INT && (arg->kind == EXPR_STRING || len->integer.value >= arg->type->size))) {
 		gen_into(g, arg, call->type, dst, 0);
 		return dst;
 	}
@@ -88,10 +88,10 @@ static struct ir *gen_str(struct gen *g, struct expr *call, struct ir *into)
 	if (arg->type->kind == TYPE_STRING)
 		return shorten(g, call, dst);
 	addr = gen_value(g, arg);
-	if (len && len->kind != EXPR_INT)
-		n = length(g, len, kept);
+	if (limited || (len && len->kind != EXPR_INT))
+		n = length(g, len, limited ? size : kept);
 	else
-		n = ir_int(g->ir, limited ? size : kept + 1);
+		n = ir_int(g->ir, kept + 1);
 	gen_zero(g, dst, size);
 	n = gen_read(g, arg->type->kind == TYPE_POINTER ? arg->type->pointer.space : SPACE_ANY, true, dst, n,
 		addr);
@@ -206,7 +206,7 @@ const struct builtin builtins_string[] = {
 	{
 		.name = "str",
 		.sig = "any [int] -> special",
-		.help = "the string at an address, of LENGTH bytes at most",
+		.help = "the string at an address; LENGTH: its bytes at most, and the NUL is one of them",
 		.check = check_str,
 		.gen = gen_str,
 	},
