@@ -263,19 +263,59 @@ static bool drain_step(void *arg)
 	return !s->ended && !stop_asked();
 }
 
-static int start(struct session *s, struct image_object *o)
-{
-	unsigned places;
-	int r = image_object_run(o, RUN_BEGIN, 0, drain_all, s);
+/* What begin prints: it comes after the line that reports how many probes are attached, as bpftrace has it. */
+struct held {
+	FILE *file, *out;
+	char *text;
+	size_t size;
+};
 
+static void hold(struct session *s, struct held *h)
+{
+	h->out = s->out.file;
+	h->file = open_memstream(&h->text, &h->size);
+	if (h->file)
+		s->out.file = h->file;
+}
+
+static void let_go(struct session *s, struct held *h)
+{
+	if (!h->file)
+		return;
+	fclose(h->file);
+	fwrite(h->text, 1, h->size, h->out);
+	free(h->text);
+	stream_flush(s->opt.stream);
+}
+
+static int attach(struct session *s, struct image_object *o)
+{
+	bool reports = s->opt.mode == SCRIPT_RUNS && !s->opt.is_prompt;
+	struct held held = {};
+	unsigned places;
+	int r;
+
+	if (reports)
+		hold(s, &held);
+	r = image_object_run(o, RUN_BEGIN, 0, drain_all, s);
 	if (!r && s->ended)
 		places = image_object_begin_places(o);
 	else if (!r)
 		r = image_object_attach(o, &s->load, &places);
+	if (held.file)
+		s->out.file = held.out;
+	if (!r && reports)
+		say_attached(s, o, places);
+	let_go(s, &held);
+	return r;
+}
+
+static int start(struct session *s, struct image_object *o)
+{
+	int r = attach(s, o);
+
 	if (!r && s->opt.mode != SCRIPT_RUNS)
 		r = trials_run(s, o, drain_all);
-	else if (!r && !s->opt.is_prompt)
-		say_attached(s, o, places);
 	if (!r && !s->ended)
 		r = image_object_iterate(o, drain_step, s);
 	if (!image_object_has_probes(o) && !s->opt.grows && !s->opt.child)

@@ -46,11 +46,14 @@ def values():
         begin { print(1); print(-5); print(9007199254740992); print(9007199254740993);
         print(18446744073709551615); print(true); print((1, "x y", (2, false))); print((a = 1, b = "z"));
         print(*(struct s *)0); print((enum e)1); print(buf("a\\xff", 2)); print((int32[2])(uint64)1);
-        print(ntop(0x0100007f)); print("a\\"b\\n\\x01"); print("caf\\xc3\\xa9 \\xff"); exit(); }''')
+        print(ntop(0x0100007f)); print("a\\"b\\n\\x01"); print("caf\\xc3\\xa9 \\xff"); print(9007199254740994);
+        print((uint64)0xffffffff81000000); print((uint64)0xffffffff81000001); print(-9223372036854775807);
+        print(-9223372036854775807 - 1); print((uint64)1 << 62); exit(); }''')
     wanted = [1, -5, 9007199254740992, '9007199254740993', '18446744073709551615', True,
               [1, 'x y', [2, False]], {'a': 1, 'b': 'z'},
               {'a': [0, 0], 'c': '', 'b': 0, 'q': 0, 'w': 0, 'p': 0}, 1, [97, 255], [1, 0],
-              '127.0.0.1', 'a"b\n\x01', 'café \\xff']
+              '127.0.0.1', 'a"b\n\x01', 'café \\xff', 9007199254740994, # what a double holds is a number
+              0xffffffff81000000, str(0xffffffff81000001), '-9223372036854775807', -2**63, 2**62]
     assert [d for t, d in seen] == wanted, seen
     assert {t for t, d in seen} == {'value'}
 
@@ -88,7 +91,7 @@ def maps():
                            {'min': 10, 'count': 1}]},
               '@st': {'1': {'count': 1, 'average': 4, 'total': 4}}, '@av': 6, '@c': 1,
               '@big': '9007199254740993',
-              '@all': [{'min': '9223372036854775808', 'max': '18446744073709551615', 'count': 1}]}
+              '@all': [{'min': 9223372036854775808, 'max': '18446744073709551615', 'count': 1}]}
     assert {name: line['data'][name] for name, line in seen.items()} == wanted, seen
     assert [seen[name]['type'] for name in ('@', '@h', '@l', '@st', '@av', '@c')] == \
         ['map', 'hist', 'hist', 'stats', 'stats', 'map']
@@ -134,7 +137,7 @@ def options():
     with tempfile.NamedTemporaryFile() as file:
         strata('begin { print(1); exit(); } interval:s:1 { }', '-o', file.name)
         seen = [json.loads(l) for l in file.read().splitlines()]
-    assert seen == [{'type': 'value', 'data': 1}, {'type': 'attached_probes', 'count': 1, 'data': {'probes': 1}}], seen
+    assert seen == [{'type': 'attached_probes', 'count': 1, 'data': {'probes': 1}}, {'type': 'value', 'data': 1}], seen
 
 
 def every_script():

@@ -16,7 +16,7 @@ enum {
 	TEXT_MAX = 1 << 20, /* of one value: a type may have unions in unions without end */
 	DEPTH_MAX = 64,
 };
-#define EXACT_MAX (1ull << 53) /* a double has every integer up to here */
+#define EXACT_BITS 53 /* of a double */
 
 /* What is being written. */
 struct writer {
@@ -31,10 +31,16 @@ static void add(struct writer *w, const struct type *t, const uint8_t *data);
 
 /* ---- numbers ------------------------------------------------------------ */
 
+/* What a double cannot hold is a string, as bpftrace writes it: 2^53 + 1 is one, 2^60 and 0xffffffff81000000 are not. */
+static bool is_exact(uint64_t magnitude)
+{
+	return !magnitude || !(magnitude >> __builtin_ctzll(magnitude) >> EXACT_BITS);
+}
+
 static void add_number(struct str *out, bool is_signed, uint64_t v)
 {
 	bool negative = is_signed && (int64_t)v < 0;
-	const char *quote = (negative ? -v : v) > EXACT_MAX ? "\"" : "";
+	const char *quote = is_exact(negative ? -v : v) ? "" : "\"";
 
 	if (is_signed)
 		str_addf(out, "%s%" PRId64 "%s", quote, (int64_t)v, quote);
