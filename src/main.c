@@ -353,7 +353,7 @@ static const struct option_row options[] = {
 	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
 	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
 	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
-	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read, not at the end alone",
+	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read or a map lacks an element",
 		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
@@ -555,6 +555,7 @@ static void prepare(void *arg, struct compile *c)
 		.no_cookies = !target_feature(m->traced.target, FEATURE_COOKIE),
 		.counts = may_show_progress(m),
 		.no_loops = !target_feature(m->traced.target, FEATURE_BPF_LOOP),
+		.warn_missing = m->warn_reads,
 	};
 }
 
@@ -693,13 +694,8 @@ static int list_of_script(struct main *m)
 /* --complete=OPTION -- TEXT */
 static int complete(struct main *m)
 {
-	struct resolve_env env = {
-		.arena = m->compile.arena,
-		.target = m->traced.target,
-		.types = m->types,
-		.settings = settings_default(),
-		.listing = true,
-	};
+	struct resolve_env env = {.arena = m->compile.arena, .target = m->traced.target, .types = m->types,
+		.settings = settings_default(), .listing = true};
 	const char *text = m->file ? m->file : "";
 
 	if (!strcmp(m->complete, "show") && *text == '-') {

@@ -23,6 +23,7 @@ struct codegen_options {
 	bool counts;        /* events are counted: see bpf/lib/events.bpf.c */
 	bool can_fault;     /* programs of uprobes may sleep, for pages that are not there */
 	bool no_loops;      /* the kernel has no bpf_loop() */
+	bool warn_missing;  /* elements that maps lack when they are read are reported */
 	bool has_walker;    /* stacks are walked by a program that the session has: see gen_walk.c */
 	uint32_t max_map_keys;
 	bool map_keys_given; /* the script says so; else maps keyed by stacks may have more */

@@ -213,6 +213,7 @@ uint64_t gen_place_value(const struct gen *g, uint32_t i, bool func);
 bool gen_place_id(struct gen *g, bool func, struct ir **ret);
 /* Counts, for the statement's place, what went wrong there; the first time, userspace is sent a
  * record, too. */
-enum gen_problem { PROBLEM_READ, PROBLEM_DIVISION };
-void gen_problem(struct gen *g, enum gen_problem what);
+void gen_problem(struct gen *g, enum problem what);
+/* The same for a map: it is full, or lacks the element that is read (-k). */
+void gen_map_problem(struct gen *g, enum problem what, const struct map *m);
 struct ir *gen_ring(struct gen *g);

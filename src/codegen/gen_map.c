@@ -73,6 +73,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.key = m->key,
 		.key_text = key_text(g, m),
 		.value = m->value,
+		.declared = m->decl ? m->decl->kind : NULL,
 		.key_size = def.key_size,
 		.value_size = def.value_size,
 		.per_cpu = per_cpu,
@@ -102,13 +103,13 @@ struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys)
 	return key;
 }
 
-static void check_update(struct gen *g, struct ir *result)
+static void check_update(struct gen *g, const struct map *m, struct ir *result)
 {
 	struct ir_block *full = ir_block(g->ir, "full"), *done = ir_block(g->ir, "stored");
 
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), done, full);
 	ir_at(g->ir, full);
-	gen_lost(g, LOST_MAP);
+	gen_map_problem(g, PROBLEM_FULL, m);
 	ir_jump(g->ir, done);
 	ir_at(g->ir, done);
 }
@@ -135,7 +136,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 		ir_jump(g->ir, full); /* never reached */
 	}
 	ir_at(g->ir, full);
-	gen_lost(g, LOST_MAP);
+	gen_map_problem(g, PROBLEM_FULL, m);
 	*ret_full = ir_here(g->ir);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, found);
@@ -147,29 +148,44 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 
 /* ---- reading ------------------------------------------------------------ */
 
+/* Goes on at `found` if p is an element, else at `end`; *ret_missing: the block that it comes from then. */
+static void find_element(struct gen *g, const struct map *m, struct ir *p, struct ir_block *found, struct ir_block *end,
+	struct ir_block **ret_missing)
+{
+	bool warns = m->key && g->opt->warn_missing;
+	struct ir_block *missing = warns ? ir_block(g->ir, "missing") : end;
+
+	*ret_missing = ir_here(g->ir);
+	ir_branch(g->ir, ir_is_null(g->ir, p), missing, found);
+	if (warns) {
+		ir_at(g->ir, missing);
+		gen_map_problem(g, PROBLEM_MISSING, m);
+		*ret_missing = ir_here(g->ir);
+		ir_jump(g->ir, end);
+	}
+	ir_at(g->ir, found);
+}
+
 /* The value of an element; 0 if it does not exist. */
 static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
-	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read");
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read"), *missing;
 	struct ir *p = gen_lookup(g, m->slot, key), *v;
-	struct ir_block *here = ir_here(g->ir);
 
-	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
-	ir_at(g->ir, found);
+	find_element(g, m, p, found, end, &missing);
 	v = gen_get(g, m->value, p, 0);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
-	return ir_phi(g->ir, ir_int(g->ir, 0), here, v, found);
+	return ir_phi(g->ir, ir_int(g->ir, 0), missing, v, found);
 }
 
 static struct ir *read_memory(struct gen *g, struct map *m, struct ir *key)
 {
-	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read");
+	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read"), *missing;
 	struct ir *copy = gen_mem(g, m->value->size), *p = gen_lookup(g, m->slot, key);
 
 	gen_zero(g, copy, m->value->size);
-	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
-	ir_at(g->ir, found);
+	find_element(g, m, p, found, end, &missing);
 	gen_copy(g, copy, p, m->value->size);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
@@ -240,14 +256,34 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 		type_int64, ir_load(g->ir, whole, offsetof(struct agg_whole, n), 8, false));
 }
 
+static void warn_missing(struct gen *g, struct map *m, struct ir *key)
+{
+	struct ir_block *found, *end, *missing;
+
+	if (!m->key || !g->opt->warn_missing)
+		return;
+	found = ir_block(g->ir, "there");
+	end = ir_block(g->ir, "looked");
+	find_element(g, m, gen_lookup(g, m->slot, key), found, end, &missing);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+}
+
 struct ir *gen_map_read(struct gen *g, struct expr *n)
 {
+	struct span statement = g->at;
 	struct map *m = n->map.map;
-	struct ir *key = gen_key(g, m, n->map.keys);
+	struct ir *key = gen_key(g, m, n->map.keys), *v;
 
-	if (map_is_per_cpu(m))
-		return read_per_cpu(g, m, key);
-	return type_in_memory(m->value) ? read_memory(g, m, key) : read_number(g, m, key);
+	g->at = n->span;
+	if (map_is_per_cpu(m)) {
+		warn_missing(g, m, key);
+		v = read_per_cpu(g, m, key);
+	} else {
+		v = type_in_memory(m->value) ? read_memory(g, m, key) : read_number(g, m, key);
+	}
+	g->at = statement;
+	return v;
 }
 
 void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *value,
@@ -293,7 +329,7 @@ static void assign_plain(struct gen *g, struct stmt *n)
 	gen_into(g, n->assign.right, m->value, value, 0);
 	mark_set(g, m, value);
 	key = gen_key(g, m, n->assign.left->map.keys);
-	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
+	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
 		ir_int(g->ir, BPF_ANY)));
 }
 

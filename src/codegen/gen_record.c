@@ -98,18 +98,45 @@ void gen_lost_event(struct gen *g, struct ir *result)
 	ir_at(g->ir, sent);
 }
 
-void gen_problem(struct gen *g, enum gen_problem what)
+/* A statement that is generated several times, as in a loop of few rounds, is one place. */
+static struct image_record *same_problem(const struct gen *g, enum problem what, uint32_t map)
+{
+	for (unsigned i = g->img->nrecords; i-- > 0;) {
+		struct image_record *r = &g->img->records[i];
+
+		if (r->span.start == g->at.start && r->span.end == g->at.end && !strcmp(r->kind, "problem") &&
+			r->problem == what && r->map == map)
+			return r;
+	}
+	return NULL;
+}
+
+static void count_problem(struct gen *g, enum problem what, uint32_t map)
 {
 	static const char *const params[] = {"int"};
-	struct image_record *r = gen_record_new(g, "problem", g->at);
-	struct ir *id = ir_int(g->ir, gen_record_id(g, r));
+	struct image_record *r = same_problem(g, what, map);
+	struct ir *id;
 
-	r->text = what == PROBLEM_READ ? "read" : "division";
-	r->text_len = strlen(r->text);
+	r = r ? r : gen_record_new(g, "problem", g->at);
+	id = ir_int(g->ir, gen_record_id(g, r));
+	r->problem = what;
+	r->map = map;
 	r->size = sizeof(struct record);
 	gen_ring(g);
 	g->img->problems = true;
 	gen_library(g, "count_problem", params, NULL, &id, 1);
+}
+
+void gen_problem(struct gen *g, enum problem what)
+{
+	count_problem(g, what, 0);
+}
+
+void gen_map_problem(struct gen *g, enum problem what, const struct map *m)
+{
+	if (what == PROBLEM_FULL)
+		gen_lost(g, LOST_MAP);
+	count_problem(g, what, m->index);
 }
 
 enum { RECORD_MAX = 128 * 1024 }; /* half of the smallest ring buffer */

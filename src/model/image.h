@@ -69,6 +69,7 @@ struct image_map {
 	const struct type *key;   /* NULL: scalar */
 	const char *key_text;     /* as the script first writes it, "comm, ustack"; NULL: not known */
 	const struct type *value;
+	const char *declared; /* the kind that `let @name = KIND(N)` says; NULL: config max_map_keys is its size */
 	uint32_t key_size, value_size; /* bytes in the kernel, of each CPU's value */
 	bool per_cpu;
 	bool sized_by_memory; /* its keys have stacks, and the script does not say how many there may be */
@@ -85,10 +86,14 @@ struct image_text {
 	uint32_t offset, size; /* of the whole, in bytes */
 };
 
+/* What a record of the kind "problem" stands for. */
+enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_FULL, PROBLEM_MISSING };
+
 struct image_record {
 	const char *kind;     /* "printf": a row of runtime/records.c */
 	const char *text;     /* format, separator; NULL */
 	uint32_t text_len;
+	enum problem problem;
 	uint32_t map;         /* index of image.maps */
 	int64_t top, div;     /* of print-map; 0: absent */
 	const struct image_arg *args;

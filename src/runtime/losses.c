@@ -13,13 +13,14 @@
 #include "bpf/lib/record.h"
 #include "image_object.h"
 #include "output/output.h"
+#include "problems.h"
 #include "shared.h"
 #include "show.h"
 
 static const char *const what[LOST_MAX] = {
 	[LOST_RING] = "events: the ring buffer was full (config perf_rb_pages makes it larger)",
 	[LOST_SCRATCH] = "events: programs interrupted one another too deeply",
-	[LOST_MAP] = "updates lost: a map was full (config max_map_keys)",
+	[LOST_MAP] = "updates lost: a map was full",
 	[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
 	[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
 	[LOST_OTHER] = "records for stacks and names lost: the ring buffer was full",
@@ -133,9 +134,23 @@ static void report_missed(struct out *o, struct image_object *const *objects, si
 	o->output->event(o, &e);
 }
 
+static const char *name_full(const struct shared *shared, struct image_object *const *objects, size_t n,
+	struct str *out)
+{
+	VEC(const struct image *) images = {};
+
+	for (size_t i = 0; i < n; i++)
+		vec_push(&images, objects[i]->img);
+	str_addf(out, "%s ", what[LOST_MAP]);
+	problems_full(shared, images.data, images.len, out);
+	vec_done(&images);
+	return str_text(out);
+}
+
 void losses_report(struct out *o, const struct shared *shared, struct image_object *const *objects, size_t n)
 {
 	int fd = shared_fd(shared, "lost"), at = shared_fd(shared, "lost_at");
+	_cleanup_(str_done) struct str full = {};
 
 	for (uint32_t k = 0; fd >= 0 && k < LOST_MAX; k++) {
 		struct output_event e = {.kind = OUTPUT_LOST, .what = what[k], .n = sum(fd, k)};
@@ -143,6 +158,8 @@ void losses_report(struct out *o, const struct shared *shared, struct image_obje
 
 		if (!e.n)
 			continue;
+		if (k == LOST_MAP)
+			e.what = name_full(shared, objects, n, &full);
 		if (k == LOST_RING && at >= 0)
 			read_places(&l, o->show, at);
 		e.are_events = k == LOST_RING || k == LOST_SCRATCH;

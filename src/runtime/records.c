@@ -94,6 +94,8 @@ static void send_message(struct record_env *env, const struct image_record *r, c
 	struct output_event e = {.kind = OUTPUT_MESSAGE, .message = &m};
 	struct show show = *env->out->show;
 
+	if (!is_error && !log_warnings)
+		return;
 	if (env->out->output != &output_json)
 		show.text = isatty(STDERR_FILENO) ? SHOW_LINES : SHOW_BYTES;
 	show_format(&show, r, data, &text);
@@ -186,7 +188,7 @@ static void run_exit(struct record_env *env, const struct image_record *r, const
 
 static void run_problem(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	problem_first(env->out, env->image, r, env->warn_reads);
+	problem_first(env->out, env->shared, env->image, r, env->warn_reads);
 }
 
 static const struct record_row kinds[] = {

@@ -28,7 +28,9 @@ static const struct type *check_str(struct check *c, struct expr *call)
 			"str() reads at least 0 bytes, not %lld", (long long)n);
 	/* one that is cut by max_strlen ends in the trailer, beyond it */
 	call->call.data = (void *)settings->str_trunc_trailer;
-	size = len && expr_is_const(len, &n) && n <= max ? n + 1 : max + trailer_room(settings->str_trunc_trailer) + 1;
+	size = max + trailer_room(settings->str_trunc_trailer) + 1;
+	if (len && expr_is_const(len, &n) && n <= max)
+		size = n + 1;
 	expr_param_as_string(c, arg);
 	if (has_no_text(arg->type))
 		return check_fail(c, arg->span, DIAG_OPERAND, "str() reads a string at an address, not %s",

@@ -218,12 +218,16 @@ static void add_message(struct str *line, const struct output_message *m)
 /* bpftrace's texts: programs may look for them. */
 static void add_problem(struct str *line, const struct output_problem *p)
 {
-	begin_line(line, p->is_read ? "helper_error" : "runtime_error");
-	if (p->is_read)
-		str_add(line, ", \"msg\": \"Bad address\", \"helper\": \"probe_read\", \"retcode\": -14");
-	else
-		str_add(line, ", \"msg\": \"Divide or modulo by 0 detected. This can lead to unexpected results. "
-			      "1 is being used as the result.\"");
+	static const char *const texts[] = {
+		[PROBLEM_READ] = "\"Bad address\", \"helper\": \"probe_read\", \"retcode\": -14",
+		[PROBLEM_DIVISION] = "\"Divide or modulo by 0 detected. This can lead to unexpected results. "
+			"1 is being used as the result.\"",
+		[PROBLEM_FULL] = "\"Argument list too long\", \"helper\": \"map_update_elem\", \"retcode\": -7",
+		[PROBLEM_MISSING] = "\"Success\", \"helper\": \"map_lookup_elem\", \"retcode\": 0",
+	};
+
+	begin_line(line, p->kind == PROBLEM_DIVISION ? "runtime_error" : "helper_error");
+	str_addf(line, ", \"msg\": %s", texts[p->kind]);
 	add_place(line, p->filename, p->line, p->col);
 }
 

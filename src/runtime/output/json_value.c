@@ -31,7 +31,7 @@ static void add(struct writer *w, const struct type *t, const uint8_t *data);
 
 /* ---- numbers ------------------------------------------------------------ */
 
-/* What a double cannot hold is a string, as bpftrace writes it: 2^53 + 1 is one, 2^60 and 0xffffffff81000000 are not. */
+/* What a double cannot hold is a string, as bpftrace writes it: 2^53 + 1 is one, 2^60 is a number. */
 static bool is_exact(uint64_t magnitude)
 {
 	return !magnitude || !(magnitude >> __builtin_ctzll(magnitude) >> EXACT_BITS);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "model/image.h"
 #include "pack.h"
 #include "runtime/show.h"
 
@@ -65,7 +66,7 @@ struct output_loss {
 
 /* What went wrong while the script ran, the first time at its place. */
 struct output_problem {
-	bool is_read;         /* memory could not be read; else: a division by zero */
+	enum problem kind;
 	const char *text;     /* for a person, with the place */
 	const char *filename;
 	unsigned line, col;
