@@ -73,10 +73,10 @@ static void screen_loop(struct live *l, uint64_t every, uint64_t end)
 
 		poll(fds, 1 + l->view.has_keys,
 			session_is_reading(l->session) ? 0 : clock_ms_until(next < end ? next : end));
-		if (fds[1].revents) {
+		if (fds[1].revents)
 			view_keys(&l->view);
+		if (fds[1].revents || view_resumed())
 			draw(l);
-		}
 		if (!session_poll(l->session, 0))
 			return;
 		now = clock_ns(CLOCK_MONOTONIC);

@@ -38,6 +38,7 @@
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
+#include "runtime/stop.h"
 #include "runtime/why.h"
 #include "show.h"
 #include "target/debugfile.h"
@@ -769,6 +770,7 @@ int main(int argc, char **argv)
 	struct main m = {};
 	int code = 1;
 
+	stop_survive();
 	if (argc > 1 && !strcmp(argv[1], "show"))
 		return show_main(argc - 1, argv + 1);
 	if (argc == 3 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) && *argv[2] != '-')

@@ -41,10 +41,10 @@ static void loop(struct top *t)
 			next = now + t->every_ns;
 		}
 		poll(fds, 2, t->view.frozen || next <= now ? 200 : (int)((next - now) / 1000000) + 1);
-		if (fds[0].revents) {
+		if (fds[0].revents)
 			view_keys(&t->view);
+		if (fds[0].revents || view_resumed())
 			draw(t);
-		}
 		if (!session_poll(t->prompt->session, 0))
 			t->view.left = true;
 	}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/owner.h"
 
 /* timeout(1) and terminals may send a signal twice: to the process and to its group. */
 enum { SAME_SIGNAL_MS = 100, ALARM_US = 50000 };
@@ -58,6 +59,23 @@ static void on_alarm(int sig)
 	(void)sig; /* it is there to interrupt system calls that block */
 }
 
+/* Nothing is done: the signal does not end strata. */
+static void on_other(int sig)
+{
+	(void)sig;
+}
+
+/* Ctrl-\ or a crash: the terminal is given back, then the signal does what it does by default. */
+static void on_death(int sig)
+{
+	void (*restore)(void) = restores;
+
+	if (restore)
+		restore();
+	signal(sig, SIG_DFL);
+	kill(getpid(), sig);
+}
+
 static bool is_ignored(int sig)
 {
 	struct sigaction old;
@@ -65,8 +83,19 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN;
 }
 
+void stop_survive(void)
+{
+	static const int others[] = {SIGUSR1, SIGUSR2, SIGXFSZ};
+	struct sigaction action = {.sa_handler = on_other, .sa_flags = SA_RESTART};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!is_ignored(others[i]))
+			sigaction(others[i], &action, NULL);
+}
+
 int stop_open(bool interrupts)
 {
+	static const int ends[] = {SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT};
 	struct sigaction stop = {.sa_handler = on_signal}, alarm = {.sa_handler = on_alarm};
 
 	if (event < 0)
@@ -76,7 +105,8 @@ int stop_open(bool interrupts)
 	sigaction(SIGALRM, &alarm, NULL);
 	if (interrupts)
 		sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &stop, NULL);
 	if (!is_ignored(SIGHUP)) /* nohup */
 		sigaction(SIGHUP, &stop, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -93,9 +123,17 @@ unsigned stop_age(void)
 	return asked ? now_ms() - asked_at : 0;
 }
 
-void stop_restores(void (*restore)(void))
+void (*stop_restores(void (*restore)(void)))(void)
 {
+	static const int deaths[] = {SIGQUIT, SIGSEGV, SIGILL, SIGFPE, SIGABRT};
+	struct sigaction action = {.sa_handler = restore ? on_death : SIG_DFL};
+	void (*before)(void) = restores;
+
 	restores = restore;
+	for (size_t i = 0; !before != !restore && i < ARRAY_SIZE(deaths); i++)
+		if (!is_ignored(deaths[i]))
+			sigaction(deaths[i], &action, NULL);
+	return before;
 }
 
 void stop_kills(pid_t pid)

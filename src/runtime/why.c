@@ -55,6 +55,8 @@ const char *why_errno(int r)
 
 const char *why_write(int r)
 {
+	if (r == -EFBIG)
+		return "the file would be larger than ulimit -f allows";
 	return r == -ENOENT ? "its directory does not exist" : why_errno(r);
 }
 

@@ -299,6 +299,30 @@ def order():
         cases.check(text and not text.replace('012', ''), f'{name}: blocks run in the order of the script', done)
 
 
+def survived():
+    """Signals that end a script without its maps, or not at all."""
+    for names in ('USR1', 'USR2', 'XFSZ'), ('XCPU',), ('IO',), ('PROF',):
+        tracer = start('interval:ms:10 { @a = count(); }', stdout=subprocess.PIPE)
+        time.sleep(0.2)
+        for name in names:
+            tracer.send_signal(getattr(signal, 'SIG' + name))
+            time.sleep(0.1)
+        if len(names) > 1:
+            cases.check(tracer.poll() is None, f'{" ".join(names)}: strata runs on')
+            tracer.send_signal(signal.SIGINT)
+        out, said = tracer.communicate(timeout=10)
+        cases.check(tracer.returncode == 0 and b'@a: ' in out, f'{" ".join(names)}: the maps are printed', tracer.returncode, out, said)
+
+
+def small_files(dir):
+    """ulimit -f: an output that is too large is an error, not a death by SIGXFSZ."""
+    script = 'interval:ms:1 { unroll (50) { printf("%1000d\\n", @n); } if (@n++ == 200) { exit(); } }'
+    done = subprocess.run(['bash', '-c', 'ulimit -f 2048; exec "$@"', 'bash', STRATA, '-o', dir / 'small', '-e', script],
+                          capture_output=True, text=True, timeout=60)
+    cases.check(done.returncode == 1 and 'cannot write to' in done.stderr and 'ulimit -f' in done.stderr,
+                'ulimit -f: an output that is too large is an error', done)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         dir = pathlib.Path(name)
@@ -317,6 +341,8 @@ def main():
             flood.kill()
             flood.wait()
         full_disk(dir)
+        small_files(dir)
+    survived()
     many_probes()
     stubborn()
     stubborn_twice()

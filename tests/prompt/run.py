@@ -420,6 +420,59 @@ def killed():
         cases.check(its and not its & programs(), f'none of its {len(its)} programs is left', its & programs())
 
 
+# A shell with job control, which goes on with strata when Enter is typed.
+JOBS = ['bash', '-mc', '"$@"; echo "stopped with $?"; stty -a | grep -o -- "-*icanon"; read; fg; exit $?', 'bash', STRATA]
+
+
+def child_of(pid):
+    return int(subprocess.run(['pgrep', '-P', str(pid)], capture_output=True, text=True).stdout.split()[0])
+
+
+def signals():
+    """Signals while a view has the terminal: whatever ends strata, the shell gets the terminal as it was."""
+    live = ['-t', '0.1', '-e', 'profile:hz:99 { @a[cpu] = count(); }']
+    for names, code in (('QUIT', 131), ('SEGV', 139), ('ABRT', 134), ('FPE', 136), ('TERM', 0), ('HUP', 0), ('XCPU', 0),
+                        ('INT INT', 130), ('TERM TERM', 143)):
+        with Terminal(['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', STRATA, *live], 80, 24) as t:
+            t.wait('q: end', 20)
+            pid = t.pid()
+            if ' ' in names:
+                os.kill(pid, signal.SIGSTOP) # the second comes before the first has done its work
+            for i, name in enumerate(names.split()):
+                time.sleep(0.2 * i)
+                os.kill(pid, getattr(signal, 'SIG' + name))
+                if i:
+                    os.kill(pid, signal.SIGCONT)
+            screen = t.until(lambda s: 'left with' in s and 'icanon' in s)
+            cases.check(screen and '-icanon' not in screen and 'q: end' not in screen, f'SIG{names}: the terminal is given back',
+                        t.screen())
+            if ' ' not in names:
+                sees(t, f'SIG{names}: the status', f'left with {code}\n')
+    with Terminal([*JOBS, *live], 80, 24) as t:
+        t.wait('q: end', 20)
+        for name in 'USR1', 'USR2', 'XFSZ':
+            os.kill(child_of(t.pid()), getattr(signal, 'SIG' + name))
+        t.keys('C-z')
+        lies(t, 'Ctrl-Z stops, and gives the terminal back', lambda s: 'stopped with 148\nicanon' in s and 'q: end' not in s)
+        t.keys('Enter')
+        sees(t, 'fg draws again', '@a  p: pause')
+        t.keys('q')
+        sees(t, 'signals that end nothing: the maps are printed', '@a[0]', 'left with 0')
+    with Terminal(JOBS, 80, 24) as t:
+        t.wait('strata>', 20)
+        t.line('profile:hz:99 { @a[cpu] = count(); }')
+        t.wait('1 probe')
+        t.line(':top @a')
+        t.wait('@a  p: pause')
+        os.kill(child_of(t.pid()), signal.SIGQUIT) # of no effect at a prompt
+        os.kill(child_of(t.pid()), signal.SIGTSTP)
+        lies(t, ':top stops, and gives the terminal back', lambda s: 'stopped with 148\nicanon' in s and 'q: end' not in s)
+        t.keys('Enter')
+        sees(t, ':top goes on', '@a  p: pause')
+        os.kill(child_of(t.pid()), signal.SIGABRT)
+        sees(t, ':top dies, and the terminal is given back', 'left with 134', '\nicanon')
+
+
 def its_end():
     """-p: the process ends while a line is half typed."""
     sleeper = subprocess.Popen(['sleep', '100'])
@@ -438,7 +491,7 @@ if os.geteuid():
     sys.exit(all_fail('needs root'))
 ONLY = sys.argv[2:]  # names of cases
 for case in (values, blocks, definitions, running, keys, commands, planted, top, live, live_keys, sizes, colours,
-             leaving, interrupted_lines, killed, its_end):
+             leaving, interrupted_lines, killed, signals, its_end):
     if not ONLY or case.__name__ in ONLY:
         case()
 sys.exit(cases.done())

@@ -224,7 +224,7 @@ static int report(const struct stream *s)
 	if (s->error == -EPIPE)
 		return 128 + SIGPIPE;
 	if (s->error && s->error != -ETIME)
-		log_error("cannot write to %s: %s", name, why_errno(s->error));
+		log_error("cannot write to %s: %s", name, why_write(s->error));
 	else if (s->error)
 		log_error("gave up writing to %s: nothing reads it", name);
 	if (s->lost)

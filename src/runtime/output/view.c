@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/regular.h"
@@ -14,29 +16,105 @@
 #include "pack.h"
 #include "recording.h"
 #include "runtime/show.h"
+#include "runtime/stop.h"
 #include "runtime/why.h"
+
+/* ---- the terminal -------------------------------------------------------- */
+
+/* What signal handlers need of the view that is open. */
+static struct {
+	bool has_keys;
+	struct termios old, raw;
+	void (*outer)(void); /* what stop_restores() had */
+	struct sigaction suspend, resume; /* the handlers before */
+} screen;
+static volatile sig_atomic_t resumed;
+
+static void enter(void)
+{
+	screen_switch(true);
+	if (screen.has_keys)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &screen.raw);
+}
+
+static void leave(void)
+{
+	screen_switch(false);
+	if (screen.has_keys)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &screen.old);
+}
+
+/* strata ends here: the terminal is as it was before strata. */
+static void restore(void)
+{
+	leave();
+	if (screen.outer)
+		screen.outer();
+}
+
+static void on_resume(int sig)
+{
+	int saved = errno;
+
+	enter();
+	resumed = 1;
+	errno = saved;
+}
+
+/* The shell gets the terminal as it was, until strata goes on. */
+static void on_suspend(int sig)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, ours;
+	int saved = errno;
+	sigset_t this;
+
+	restore();
+	sigemptyset(&this);
+	sigaddset(&this, sig);
+	sigaction(sig, &stop, &ours);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &this, NULL); /* stops */
+	sigprocmask(SIG_BLOCK, &this, NULL);
+	sigaction(sig, &ours, NULL);
+	on_resume(sig);
+	errno = saved;
+}
+
+bool view_resumed(void)
+{
+	bool was = resumed;
+
+	resumed = 0;
+	return was;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction suspend = {.sa_handler = on_suspend}, resume = {.sa_handler = on_resume};
+
+	screen.outer = stop_restores(restore);
+	sigaction(SIGTSTP, &suspend, &screen.suspend);
+	sigaction(SIGCONT, &resume, &screen.resume);
+}
 
 void view_open(struct view *v, bool signals)
 {
-	struct termios raw;
-
-	screen_switch(true);
-	v->has_keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &v->old);
-	if (!v->has_keys)
-		return;
-	raw = v->old;
-	raw.c_iflag &= ~(tcflag_t)IXON;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | (signals ? 0 : ISIG));
-	raw.c_cc[VMIN] = 1;
-	raw.c_cc[VTIME] = 0;
-	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+	screen.has_keys = v->has_keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &screen.old);
+	screen.raw = screen.old;
+	screen.raw.c_iflag &= ~(tcflag_t)IXON;
+	screen.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | (signals ? 0 : ISIG));
+	screen.raw.c_cc[VMIN] = 1;
+	screen.raw.c_cc[VTIME] = 0;
+	catch_signals();
+	enter();
 }
 
 void view_close(struct view *v)
 {
-	screen_switch(false);
-	if (v->has_keys)
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &v->old);
+	sigaction(SIGTSTP, &screen.suspend, NULL);
+	sigaction(SIGCONT, &screen.resume, NULL);
+	leave();
+	stop_restores(screen.outer);
 	for (size_t i = 0; i < v->maps.len; i++) {
 		map_content_done(&v->maps.data[i].content);
 		screen_done(&v->maps.data[i].screen);

@@ -4,7 +4,6 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include <termios.h>
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -33,15 +32,17 @@ struct view { /* zeroed but for show, then */
 	enum view_typing typing; /* where what is typed goes.. */
 	struct str typed;   /* ..so far */
 	struct str filter, note;
-	struct termios old;
 };
 
-/* To the other screen; keys are read where stdin is a terminal too. signals: Ctrl-C is one, else a key. */
+/* To the other screen, one view at a time; keys are read where stdin is a terminal too. signals: Ctrl-C is one, else a
+ * key. */
 void view_open(struct view *v, bool signals);
 void view_close(struct view *v); /* back, and frees all */
 /* The content of that map of the view, to be read again: its old one is freed. The pointer holds until the
  * next call. */
 struct map_content *view_content(struct view *v, const char *name);
 void view_draw(struct view *v, unsigned columns, unsigned rows);
+/* Whether strata was stopped (Ctrl-Z) and goes on, since the last call: the view is to be drawn again. */
+bool view_resumed(void);
 /* Reads what was typed and does it. */
 void view_keys(struct view *v);
