@@ -29,6 +29,7 @@
 #include "loop.h"
 #include "model/provider.h"
 #include "namespace.h"
+#include "needs.h"
 #include "option_rows.h"
 #include "parser/settings.h"
 #include "peer_options.h"
@@ -573,8 +574,7 @@ static int run_session(const struct main *m, const struct session_options *opt)
 {
 	struct session *s = NULL;
 	const struct loop_options loop = {
-		.live = m->live,
-		.duration = m->duration,
+		.live = m->live, .duration = m->duration,
 		.terminal = !m->output && isatty(STDOUT_FILENO),
 		.image = m->compile.image,
 		.counts = m->compile.codegen.counts,
@@ -588,16 +588,16 @@ static int run_session(const struct main *m, const struct session_options *opt)
 	if (!r)
 		code = session_finish(s);
 	session_close(s);
+	if (r && !log_errors)
+		log_error("the script could not be started: %s", why_errno(r));
 	return code;
 }
 
 static int run(struct main *m)
 {
 	struct session_options opt = {
-		.pid = m->traced.pid,
-		.child = m->traced.child.pid ? &m->traced.child : NULL,
-		.quiet = log_level < 0,
-		.is_last = true,
+		.pid = m->traced.pid, .child = m->traced.child.pid ? &m->traced.child : NULL,
+		.quiet = log_level < 0, .is_last = true,
 		.dry_run = m->dry_run,
 		.mode = m->mode,
 		.warn_reads = m->warn_reads,
@@ -754,6 +754,8 @@ static int mode(struct main *m)
 		return unwind_process(m->traced.target, m->traced.pid, stdout);
 	if (m->list && !has_script(m))
 		return list(m);
+	if (!m->list && !needs_met(m->traced.target))
+		return 1;
 	if (m->interactive || (!m->eval && !m->file && isatty(0) && isatty(1)))
 		return run_prompt(m);
 	if (!load_source(m))

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 enum { BLOCK = 64 * 1024 };
 
 struct block {
@@ -18,12 +20,6 @@ struct block {
 struct arena {
 	struct block *blocks; /* the newest first: only it has bytes left */
 };
-
-static void out_of_memory(void)
-{
-	fputs("strata: out of memory\n", stderr);
-	abort();
-}
 
 struct arena *arena_new(void)
 {

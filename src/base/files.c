@@ -37,7 +37,7 @@ int files_suffice(unsigned n)
 		close(next);
 	if (getrlimit(RLIMIT_NOFILE, &limit) || (next >= 0 && (unsigned)next + n <= limit.rlim_cur))
 		return 0;
-	log_error("too few files may be open: ulimit -n is %lu, this script needs about %u",
+	log_error("too few files may be open: ulimit -n is %lu, strata needs about %u for this",
 		(unsigned long)limit.rlim_cur, next < 0 ? n : next + n);
 	return -EMFILE;
 }

@@ -6,10 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 
 int log_level;
 bool log_warnings = true;
+unsigned log_errors;
 
 static bool has_progress;
 
@@ -58,7 +60,28 @@ static void log_line(const char *kind, const char *fmt, va_list ap)
 		va_end(ap);                                                              \
 	}
 
-LOG(log_error, "error: ", -1)
+void log_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	log_errors++;
+	va_start(ap, fmt);
+	log_line("error: ", fmt, ap);
+	va_end(ap);
+}
+
 LOG(log_warn, "warning: ", log_warnings ? 0 : INT_MAX)
 LOG(log_hint, "hint: ", -1)
 LOG(log_info, "info: ", 1)
+
+void log_memory_short(const char *missing)
+{
+	static bool reported;
+	char why[128];
+
+	if (reported)
+		return;
+	reported = true;
+	memory_limit(why, sizeof(why));
+	log_warn("memory is short (%s): %s", why, missing);
+}

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 static void str_reserve(struct str *s, size_t more)
 {
 	size_t cap = s->cap ? s->cap : 64;
@@ -16,10 +18,8 @@ static void str_reserve(struct str *s, size_t more)
 	if (cap == s->cap)
 		return;
 	s->data = realloc(s->data, cap);
-	if (!s->data) {
-		fputs("strata: out of memory\n", stderr);
-		abort();
-	}
+	if (!s->data)
+		out_of_memory();
 	s->cap = cap;
 }
 

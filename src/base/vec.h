@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define VEC(T)                                                                           \
 	struct {                                                                         \
 		T *data;                                                                 \
@@ -17,10 +19,8 @@ static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 		return data;
 	*cap = *cap ? *cap * 2 : 8;
 	data = reallocarray(data, *cap, size);
-	if (!data) {
-		fputs("strata: out of memory\n", stderr);
-		abort();
-	}
+	if (!data)
+		out_of_memory();
 	return data;
 }
 

@@ -79,27 +79,31 @@ void drop_lines(void *elf)
 			memset((char *)elf + s[i].sh_offset + LINE_INFO_LEN, 0, sizeof(uint32_t));
 }
 
-int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size)
+static int link_into(const char *path, const struct bpf_blob *blobs, size_t n)
 {
-	_cleanup_(closep) int out = memfd_create("strata", MFD_CLOEXEC);
-	struct bpf_linker *linker;
-	char path[PATH_LEN];
-	int r = 0;
+	struct bpf_linker *linker = bpf_linker__new(path, NULL);
+	int r = linker ? 0 : -errno;
 
-	if (out < 0)
-		return -errno;
-	fd_path(out, path);
-	linker = bpf_linker__new(path, NULL);
-	if (!linker)
-		return -errno;
-	for (size_t i = 0; i < n && !r; i++) {
+	for (size_t i = 0; i < n && !r; i++)
 		r = add(linker, &blobs[i]);
-		if (r)
-			log_error("cannot link BPF object %s: %s", blobs[i].name,
-				strerror(-r));
-	}
 	if (!r)
 		r = bpf_linker__finalize(linker);
 	bpf_linker__free(linker);
-	return r ? r : read_all(out, ret, ret_size);
+	return r;
+}
+
+int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size)
+{
+	_cleanup_(closep) int out = memfd_create("strata", MFD_CLOEXEC);
+	char path[PATH_LEN];
+	int r = out < 0 ? -errno : 0;
+
+	libbpf_set_print(NULL); /* the reason is reported here */
+	fd_path(out, path);
+	r = r ? r : link_into(path, blobs, n);
+	r = r ? r : read_all(out, ret, ret_size);
+	if (r)
+		log_error("cannot link BPF objects: %s%s", strerror(-r), r == -EFBIG ? " (raise ulimit -f)" :
+			r == -EMFILE ? " (raise ulimit -n)" : "");
+	return r;
 }

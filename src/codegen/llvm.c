@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 
 /* ---- the module --------------------------------------------------------- */
@@ -68,9 +69,21 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
  * known: this is for the others. */
 static void on_fatal_error(const char *why)
 {
+	if (strstr(why, "out of memory"))
+		out_of_memory();
 	fprintf(stderr, "error: LLVM cannot compile this script: %s\n"
 			"hint: please report this, with the script\n", why);
 	exit(1);
+}
+
+/* What C++ and LLVM call where an allocation fails; by default they call abort(). LLVM's C interface lacks both. */
+extern void (*set_new_handler(void (*)(void)))(void) __asm__("_ZSt15set_new_handlerPFvvE");
+extern void install_bad_alloc_error_handler(void (*)(void *, const char *, bool), void *)
+	__asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+
+static void on_bad_alloc(void *arg, const char *why, bool diagnoses)
+{
+	out_of_memory();
 }
 
 /* LLVM must not reorder blocks: the head of a loop stays in front of its body, since Linux 6.1 refuses a
@@ -83,6 +96,8 @@ static void init_library(void)
 
 	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	LLVMInstallFatalErrorHandler(on_fatal_error);
+	set_new_handler(out_of_memory);
+	install_bad_alloc_error_handler(on_bad_alloc, NULL);
 }
 
 /* It serves all modules: making it takes as long as the passes over a short script. */
@@ -278,7 +293,7 @@ static struct ir_outer *callback_begin(struct ir_builder *ir, const char *name,
 	struct ir_outer *outer = malloc(sizeof(*outer));
 
 	if (!outer)
-		abort();
+		out_of_memory();
 	*outer = (struct ir_outer){ir->fn, ir->fn_scope, LLVMGetCurrentDebugLocation2(ir->b),
 		ir->entry, LLVMGetInsertBlock(ir->b)};
 	ir->fn = callback(ir, name, names, first, n, &ir->fn_scope);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 
 /* ---- maps --------------------------------------------------------------- */
@@ -179,7 +180,7 @@ int ir_finish(struct ir_builder *ir, void **ret_elf, size_t *ret_size)
 	*ret_size = LLVMGetBufferSize(buf);
 	*ret_elf = malloc(*ret_size);
 	if (!*ret_elf)
-		abort();
+		out_of_memory();
 	memcpy(*ret_elf, LLVMGetBufferStart(buf), *ret_size);
 	LLVMDisposeMemoryBuffer(buf);
 	return 0;

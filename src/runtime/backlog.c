@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum { BLOCK = 1 << 20 };
 
 struct backlog_block {
@@ -30,10 +32,8 @@ static struct backlog_block *new_block(size_t at_least)
 	size_t size = at_least > BLOCK ? at_least : BLOCK;
 	struct backlog_block *block = malloc(sizeof(*block) + size);
 
-	if (!block) {
-		fputs("strata: out of memory\n", stderr);
-		abort();
-	}
+	if (!block)
+		out_of_memory();
 	*block = (struct backlog_block){.size = size};
 	return block;
 }

@@ -99,9 +99,7 @@ int child_start(struct target *t, const char *command, struct child *ret)
 		log_error("command not found: %s", ret->argv[0]);
 		return -ENOENT;
 	}
-	if (pipe2(go, O_CLOEXEC) || pipe2(result, O_CLOEXEC))
-		return -errno;
-	ret->pid = fork();
+	ret->pid = pipe2(go, O_CLOEXEC) || pipe2(result, O_CLOEXEC) ? -1 : fork();
 	if (ret->pid < 0) {
 		int r = -errno;
 

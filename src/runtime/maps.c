@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -128,14 +129,14 @@ static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *valu
 		c->cap = c->cap ? c->cap * 2 : 64;
 		c->list = reallocarray(c->list, c->cap, sizeof(*c->list));
 		if (!c->list)
-			abort();
+			out_of_memory();
 	}
 	to = &c->list[c->n++];
 	to->alike = NULL;
 	to->key = malloc(m->key_size);
 	to->value = calloc(1, m->value_size);
 	if (!to->key || !to->value)
-		abort();
+		out_of_memory();
 	memcpy(to->key, key, m->key_size);
 	if (m->key)
 		real_ids(e->show, m->key, to->key);
@@ -353,7 +354,7 @@ static void join_key(const struct image_map *m, struct map_entry *to, const stru
 		return;
 	a = malloc(sizeof(*a) + m->key_size);
 	if (!a)
-		abort();
+		out_of_memory();
 	memcpy(a->key, from->key, m->key_size);
 	a->next = to->alike;
 	to->alike = a;
@@ -385,7 +386,7 @@ static void merge_equal(const struct show *s, struct map_content *c)
 	keyed = calloc(c->n, sizeof(*keyed));
 	merged = calloc(c->n, sizeof(*merged));
 	if (!keyed || !merged)
-		abort();
+		out_of_memory();
 	find_keys(s, c, keyed);
 	qsort(keyed, c->n, sizeof(*keyed), compare_keyed);
 	for (size_t i = 0; i < c->n; i++) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/str.h"
@@ -36,6 +37,16 @@
 
 /* ---- set-up ------------------------------------------------------------- */
 
+/* "cannot .." Returns r. */
+static int failed(const char *what, int r)
+{
+	char limit[128];
+
+	memory_limit(limit, sizeof(limit));
+	log_error("cannot %s: %s%s", what, r == -ENOMEM ? "out of memory: " : "", r == -ENOMEM ? limit : why_errno(r));
+	return r;
+}
+
 static void drain_all(void *arg)
 {
 	session_drain(arg, 0);
@@ -54,7 +65,8 @@ static int open_signals(struct session *s)
 
 	if (s->opt.child)
 		stop_kills(s->opt.child->pid);
-	return fd < 0 ? fd : session_watch(s, fd, FROM_SIGNAL);
+	fd = fd < 0 ? fd : session_watch(s, fd, FROM_SIGNAL);
+	return fd < 0 ? failed("wait for signals", fd) : 0;
 }
 
 /* Blocked, so that they are read; before there are threads that could get them. */
@@ -71,8 +83,8 @@ static int open_self(struct session *s, const struct image *img)
 	sigprocmask(SIG_BLOCK, &s->wanted, NULL);
 	s->signals = signalfd(s->signals, &s->wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
-		return -errno;
-	return is_new ? session_watch(s, s->signals, FROM_SELF) : 0;
+		return failed("wait for the script's signals", -errno);
+	return is_new && session_watch(s, s->signals, FROM_SELF) ? failed("wait for the script's signals", -errno) : 0;
 }
 
 static void drain_slice(void *arg)
@@ -111,18 +123,19 @@ static int open_process(struct session *s)
 		log_error("cannot watch process %d: %s", pid, why_errno(r));
 		return r;
 	}
-	return session_watch(s, s->process, FROM_PROCESS);
+	return session_watch(s, s->process, FROM_PROCESS) ? failed("wait for the process", -errno) : 0;
 }
 
 static int open_ring(struct session *s, const struct image *img)
 {
-	int fd = shared_fd(&s->shared, "ring");
+	int fd = shared_fd(&s->shared, "ring"), r;
 
 	if (s->ring || !img->ring || fd < 0)
 		return 0;
 	s->ring = session_new_ring(s, fd);
 	s->forget.ring = s->ring;
-	return s->ring ? pace_open(&s->pace, s->ring, s->epoll, FROM_RING, FROM_TIMER) : -errno;
+	r = s->ring ? pace_open(&s->pace, s->ring, s->epoll, FROM_RING, FROM_TIMER) : -errno;
+	return r ? failed("read the ring buffer", r) : 0;
 }
 
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
@@ -147,8 +160,9 @@ static int open_tree(struct session *s, const struct image_object *o)
 		return 0;
 	pid = s->opt.child->pid;
 	if (bpf_map_update_elem(fd, &pid, &one, BPF_ANY))
-		return -errno;
-	return session_attach_raw(s, o, "tree_fork", "sched_process_fork");
+		return failed("name the command to the kernel", -errno);
+	fd = session_attach_raw(s, o, "tree_fork", "sched_process_fork");
+	return fd ? failed("follow the command's processes", fd) : 0;
 }
 
 /* With the first image. Until then a signal ends strata at once: there is nothing to print. */
@@ -190,7 +204,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	int r;
 
 	if (!s)
-		return -ENOMEM;
+		out_of_memory();
 	*ret = s;
 	s->target = t;
 	s->opt = *opt;
@@ -207,15 +221,15 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	};
 	set_output(s, opt);
 	if (opt->pack && !(s->out.file = pack_write(opt->pack, stream_file(opt->stream))))
-		return -ENOMEM;
+		return failed("compress the output", -ENOMEM);
 	s->forget.shared = &s->shared;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
-		return -errno;
+		return failed("wait for events", -errno);
 	r = ticks_open(&s->ticks);
 	r = r ? r : session_watch(s, s->ticks.timer, FROM_TICKS);
 	if (r)
-		return r;
+		return failed("make a timer", r);
 	priority_raise(); /* what -c runs was forked before */
 	return opt->dry_run ? 0 : open_process(s);
 }
@@ -227,11 +241,27 @@ uint32_t session_next(const struct session *s)
 	return s->objects.len;
 }
 
+/* What a script takes, with the kernel's maps; the kernel would kill strata. */
+static int check_group(struct session *s, const struct image *img)
+{
+	enum { STACKS_MB = 80, SCRIPT_MB = 6 };
+	uint64_t limit = target_memory_limit(s->target) >> 20, needs = img->user_stacks ? STACKS_MB : SCRIPT_MB;
+
+	if (limit >= needs)
+		return 0;
+	log_error("out of memory: the control group of strata may use %llu MiB, and a script with%s stacks needs about "
+		"%llu", (unsigned long long)limit, img->user_stacks ? "" : "out", (unsigned long long)needs);
+	log_hint("raise memory.max (memory.limit_in_bytes), or run strata in another control group");
+	return -ENOMEM;
+}
+
 /* Processes are read while the kernel verifies. */
 static int load(struct session *s, struct image_object *o, const struct image *img)
 {
-	int verified, r = s->opt.dry_run ? 0 : open_self(s, img);
+	int verified, r = check_group(s, img);
 
+	if (!r && !s->opt.dry_run)
+		r = open_self(s, img);
 	if (img->user_stacks || img->streams)
 		priority_urgent();
 	r = r ? r : image_object_start(o, img, &s->load);
@@ -368,7 +398,7 @@ static struct image_object *new_object(struct session *s, const struct image *im
 	struct image_object *o = calloc(1, sizeof(*o));
 
 	if (!o)
-		return NULL;
+		out_of_memory();
 	o->env = (struct record_env){
 		.out = &s->out,
 		.image = img,
@@ -392,8 +422,6 @@ int session_add(struct session *s, const struct image *img)
 	if (!is_in_order(s, img))
 		return -EINVAL;
 	o = new_object(s, img);
-	if (!o)
-		return -ENOMEM;
 	r = load(s, o, img);
 	if (!r && img->grows)
 		r = walkers_begin(&s->walkers, img);

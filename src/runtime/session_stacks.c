@@ -55,6 +55,14 @@ static void read_running(struct session *s)
 			s->unread[s->nunread++] = s->unread[i];
 }
 
+/* max_memory_mb, or a third of what strata's control group may use. */
+static uint64_t memory_limit_of(const struct session *s)
+{
+	uint64_t limit = s->opt.settings->max_memory_mb << 20, third = target_memory_limit(s->target) / 3;
+
+	return third < limit ? third : limit;
+}
+
 /* They name frames and addresses, and fill the maps that the kernel's half reads. */
 static int make_unwinders(struct session *s)
 {
@@ -69,10 +77,9 @@ static int make_unwinders(struct session *s)
 	s->load.maps = NULL; /* taken */
 	if (r)
 		return r;
-	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20,
-		s->opt.settings->max_memory_mb << 20);
+	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20, memory_limit_of(s));
 	unwinders_on_table(s->unwinders, session_gather, s);
-	s->backlog.limit = (s->opt.settings->max_memory_mb << 20) / 4;
+	s->backlog.limit = memory_limit_of(s) / 4;
 	demangle_enable(s->opt.settings->cpp_demangle);
 	if (s->opt.settings->js_source_maps)
 		unwinders_use_source_maps(s->unwinders);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/vec.h"
 #include "debugfile.h"
@@ -231,7 +232,7 @@ static void index_symbols(struct elf *e)
 	e->end = calloc(e->symbols.len + 1, sizeof(*e->end));
 	e->reach = calloc(e->symbols.len + 1, sizeof(*e->reach));
 	if (!e->end || !e->reach)
-		abort();
+		out_of_memory();
 	for (size_t i = e->symbols.len; i-- > 0;) {
 		if (i + 1 == e->symbols.len)
 			next = segment_end(e, s[i].vaddr);
@@ -380,7 +381,7 @@ void elf_symbols_at(struct elf *e, const uint64_t *vaddrs, size_t n, struct elf_
 	struct seekers k = {vaddrs, n, ret, calloc(n, sizeof(*k.last)), calloc(n, sizeof(*k.open))};
 
 	if (!k.last || !k.open)
-		abort();
+		out_of_memory();
 	memset(ret, 0, n * sizeof(*ret));
 	for (size_t i = 0; e->symbols_read && i < n; i++) {
 		const struct elf_symbol *s = elf_symbol_at(e, vaddrs[i]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -73,7 +74,7 @@ static struct kfuncs *kfuncs_new(char *text, bool symbols)
 	char *rest, *line;
 
 	if (!k)
-		abort();
+		out_of_memory();
 	k->text = text;
 	for (rest = text; rest && (line = strsep(&rest, "\n"));) {
 		const char *module;

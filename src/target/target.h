@@ -72,6 +72,8 @@ int target_cgroup_id(struct target *t, const char *path, uint64_t *ret);
  * "unified" that of version 2, the others by their controllers ("cpu,cpuacct"). */
 struct str;
 void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, struct str *out);
+/* Bytes of memory that strata's control group may use, or one above it; UINT64_MAX: there is no limit. */
+uint64_t target_memory_limit(struct target *t);
 /* The name of the container that a cgroup (v2) is: as its runtime calls it, with the pod's before it, or the
  * beginnings of their ids; "": it is none. The target's, who remembers it. */
 const char *target_container(struct target *t, uint64_t cgroup);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "source.h"
 
 enum { BUCKETS = 1 << 16, NAMES_MAX = 1 << 24, PROGRAMS_MAX = 256 };
@@ -121,7 +122,7 @@ static bool read_unit(struct debuginfo *d)
 		units_read(d);
 		d->names.buckets = calloc(BUCKETS, sizeof(*d->names.buckets));
 		if (!d->names.buckets)
-			abort();
+			out_of_memory();
 		vec_push(&d->names.list, (struct name_entry){});
 	}
 	if (d->names.next_unit >= d->units.len)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 enum { ENUMERATORS_MAX = 1 << 16, MEMBERS_MAX = 1 << 14, HOLDERS_MAX = 64, DIMENSIONS_MAX = 16 };
 
@@ -30,7 +31,7 @@ static void grow(struct debuginfo *d)
 	struct die_type *slots = calloc(size, sizeof(*slots));
 
 	if (!slots)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < d->types.size; i++)
 		if (d->types.slots[i].addr)
 			*slot_of(slots, size, d->types.slots[i].addr) = d->types.slots[i];

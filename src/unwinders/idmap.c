@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 void idmap_done(struct idmap *m)
 {
 	free(m->slot);
@@ -43,10 +45,8 @@ static void grow(struct idmap *m)
 
 	m->cap = old.cap ? old.cap * 2 : 64;
 	m->slot = calloc(m->cap, sizeof(*m->slot));
-	if (!m->slot) {
-		fputs("strata: out of memory\n", stderr);
-		abort();
-	}
+	if (!m->slot)
+		out_of_memory();
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slot[i].key)
 			*slot_of(m, old.slot[i].key) = old.slot[i];

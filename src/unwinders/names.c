@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/owner.h"
 #include "demangle.h"
 #include "idmap.h"
@@ -261,7 +262,7 @@ static void name_in_file(struct names *n, struct file *f, const uint64_t *frames
 	size_t left = 0;
 
 	if (!symbols || !vaddrs)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < len; i++) {
 		struct frame_name name = {.vaddr = frames[i] & FRAME_VADDR_MASK, .module = f->path};
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #include "idmap.h"
 
 struct stack {
@@ -47,7 +49,7 @@ struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, 
 		return stack;
 	stack = malloc(sizeof(*stack) + n * sizeof(*frames));
 	if (!stack)
-		abort();
+		out_of_memory();
 	stack->n = n;
 	stack->end = end;
 	stack->generation = s->generation;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct functions {
 	struct recording *texts; /* has names alone */
 	VEC(struct function_total) list;
@@ -71,7 +73,7 @@ static void count_map(struct functions *f, const struct recording *r, const stru
 	struct counting c = {f, r, calloc(r->texts.len + 1, sizeof(uint32_t)), before};
 
 	if (!c.number)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < m->entries.len; i++)
 		count_entry(&c, m, &m->entries.data[i]);
 	free(c.number);
@@ -82,7 +84,7 @@ struct functions *functions_new(const struct recording *r, const struct recorded
 	struct functions *f = calloc(1, sizeof(*f));
 
 	if (!f)
-		abort();
+		out_of_memory();
 	f->texts = recording_new();
 	count_map(f, r, m, false);
 	return f;

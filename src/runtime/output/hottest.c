@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -32,7 +33,7 @@ struct hottest *hottest_new(void)
 	struct hottest *h = calloc(1, sizeof(*h));
 
 	if (!h)
-		abort();
+		out_of_memory();
 	return h;
 }
 
@@ -64,7 +65,7 @@ static void grow(struct hottest *h)
 	free(h->slot);
 	h->slot = calloc(h->nslots, sizeof(*h->slot));
 	if (!h->slot)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < h->functions.len; i++)
 		*find_slot(h, &h->functions.data[i].key) = i + 1;
 }

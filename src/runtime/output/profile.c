@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 enum { DEPTH_MAX = 2000 }; /* of the tree, which is walked by functions that call themselves */
 
@@ -71,7 +72,7 @@ static void grow(struct profile *p)
 	free(p->slots);
 	p->slots = calloc(p->nslots, sizeof(*p->slots));
 	if (!p->slots)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < p->shown.len; i++)
 		*slot_of(p, &p->shown.data[i]) = (uint32_t)i + 1;
 }
@@ -179,7 +180,7 @@ static void add_map(struct adding *a, const struct recorded_map *m, const char *
 
 	a->of_frame = calloc(a->recording->frames.len + 1, sizeof(*a->of_frame));
 	if (!a->of_frame)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < m->entries.len; i++)
 		if (m->entries.data[i].weight)
 			add_entry(a, m, &m->entries.data[i], top ? &number : NULL);
@@ -234,7 +235,7 @@ static void sort_children(struct profile_node *n)
 		return;
 	all = calloc(n->nchildren, sizeof(*all));
 	if (!all)
-		abort();
+		out_of_memory();
 	for (struct profile_node *c = n->children; c; c = c->next)
 		all[k++] = c;
 	qsort(all, k, sizeof(*all), by_total);
@@ -331,7 +332,7 @@ struct profile *profile_new(bool by_line, uint64_t narrowest)
 	struct profile *p = calloc(1, sizeof(*p));
 
 	if (!p)
-		abort();
+		out_of_memory();
 	p->arena = arena_new();
 	p->by_line = by_line;
 	p->narrowest = narrowest;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "model/image.h"
 #include "recording.h"
@@ -131,7 +132,7 @@ static void grow(struct adding *a)
 	a->nslots = n ? 2 * n : 1024;
 	a->known = calloc(a->nslots, sizeof(*a->known));
 	if (!a->known)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < n; i++) {
 		struct shown_frame f = {.frame = old[i].frame, .name = {.name = old[i].name, .line = old[i].line}};
 		size_t at = hash_of(&f) & (a->nslots - 1);

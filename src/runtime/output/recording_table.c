@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "recording_write.h"
 #include "runtime/libraries.h"
@@ -103,7 +104,7 @@ static void grow(struct recording *r, struct table *t, size_t n, uint64_t (*hash
 	t->nslots = t->nslots ? 2 * t->nslots : 1024;
 	t->slots = calloc(t->nslots, sizeof(*t->slots));
 	if (!t->slots)
-		abort();
+		out_of_memory();
 	for (uint32_t i = 0; i < n; i++) {
 		size_t at = hash(r, i) & (t->nslots - 1);
 
@@ -301,7 +302,7 @@ void recording_hide(struct recording *r, const struct libraries *l)
 	bool *hidden = calloc(r->frames.len + 1, sizeof(*hidden));
 
 	if (!hidden)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < r->frames.len; i++)
 		hidden[i] = libraries_hide(l, &r->frames.data[i].shown.name);
 	for (size_t i = 0; i < r->parts.len; i++) {
@@ -325,7 +326,7 @@ static bool *files_in_both(struct recording *r, const struct recording *other)
 	bool *both = calloc(known + 1, sizeof(*both));
 
 	if (!both)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < other->frames.len; i++) {
 		const char *file = other->frames.data[i].shown.name.file;
 		uint32_t n = file ? recording_add_text(r, file) : NO_TEXT;
@@ -369,11 +370,11 @@ struct recording *recording_new(void)
 	struct recording *r = calloc(1, sizeof(*r));
 
 	if (!r)
-		abort();
+		out_of_memory();
 	r->arena = arena_new();
 	r->index = calloc(1, sizeof(*r->index));
 	if (!r->index)
-		abort();
+		out_of_memory();
 	return r;
 }
 

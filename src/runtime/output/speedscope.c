@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "collect.h"
@@ -108,7 +109,7 @@ static int render(const struct picture *p, FILE *file)
 	struct str profiles = {};
 
 	if (!f.of_text)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < r->maps.len; i++) {
 		str_add(&profiles, i ? ",\n" : "");
 		add_profile(&f, r->maps.data[i], &profiles);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "hottest.h"
@@ -105,7 +106,7 @@ static void make_groups(struct printing *p)
 	size_t first = 0;
 
 	if (!all || !values)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < m->entries.len; i++) {
 		const struct recorded_entry *e = &m->entries.data[i];
 
@@ -116,7 +117,7 @@ static void make_groups(struct printing *p)
 	qsort(all, m->entries.len, sizeof(*all), by_key);
 	p->groups = calloc(m->entries.len + 1, sizeof(*p->groups));
 	if (!p->groups)
-		abort();
+		out_of_memory();
 	for (size_t i = 0; i < m->entries.len; i = first) {
 		struct group *g = &p->groups[p->n++];
 

@@ -214,8 +214,13 @@ static int fill_table(struct maps_bpf *s, int fd, const void *table, size_t size
 	size_t bytes = (size + 4095) & ~4095UL;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (p == MAP_FAILED)
-		return -errno;
+	if (p == MAP_FAILED) {
+		int r = -errno;
+
+		if (r == -ENOMEM)
+			log_memory_short("stacks end early");
+		return r;
+	}
 	memcpy(p, table, size);
 	if (s->gathers)
 		vec_push(&s->filled, (struct filled){ p, bytes });

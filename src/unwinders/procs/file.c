@@ -242,6 +242,8 @@ static void get_table(struct files *fs, struct elf *elf, const struct cache_key 
 	err = native_table(target_cache_dir(fs->target), elf, key, ret, &cached);
 	if (fs->on_table)
 		fs->on_table(fs->on_table_arg);
+	if (err == -ENOMEM)
+		log_memory_short("stacks end early, and functions have no names");
 	if (err) {
 		*ret = (struct table){};
 		return;
@@ -361,8 +363,11 @@ static void set_path(struct files *fs, struct elf *elf, int pid, const char *pat
 static struct file *add_fd(struct files *fs, int pid, int fd, const char *path)
 {
 	struct elf *elf = NULL;
+	int r = elf_open_fd(fd, &elf);
 
-	if (!elf_open_fd(fd, &elf) && elf_is_32(elf)) { /* stacks of 32-bit processes are not walked */
+	if (r == -ENOMEM)
+		log_memory_short("stacks end early, and functions have no names");
+	if (!r && elf_is_32(elf)) { /* stacks of 32-bit processes are not walked */
 		elf_close(elf);
 		elf = NULL;
 	}

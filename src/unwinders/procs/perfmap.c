@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/vec.h"
@@ -165,7 +166,7 @@ static void read_rest(struct perfmap *m, struct target *t)
 		return;
 	m->text = realloc(m->text, (size_t)st.st_size + 1);
 	if (!m->text)
-		abort();
+		out_of_memory();
 	n = pread(m->fd, m->text + m->len, (size_t)st.st_size - m->len, (off_t)m->len);
 	if (n > 0)
 		m->len += (size_t)n;

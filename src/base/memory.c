@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/* memory.c - see memory.h. Messages are made without memory of the heap. */
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void memory_limit(char *ret, size_t size)
+{
+	static const struct {
+		__rlimit_resource_t resource;
+		char letter;
+	} rows[] = {{RLIMIT_AS, 'v'}, {RLIMIT_DATA, 'd'}};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!getrlimit(rows[i].resource, &limit) && limit.rlim_cur != RLIM_INFINITY) {
+			snprintf(ret, size, "ulimit -%c is %lu KiB", rows[i].letter,
+				(unsigned long)limit.rlim_cur / 1024);
+			return;
+		}
+	snprintf(ret, size, "the machine or its control group has no more");
+}
+
+void out_of_memory(void)
+{
+	static int ending;
+	char why[128], line[256];
+	int n;
+
+	if (ending++) /* what exit() does needs memory, too */
+		_exit(1);
+	memory_limit(why, sizeof(why));
+	n = snprintf(line, sizeof(line), "error: out of memory: %s\n", why);
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		_exit(1);
+	exit(1);
+}

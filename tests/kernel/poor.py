@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""poor.py STRATA - environments that lack something: memory, files, file systems, rights. Scripts work there, or end with
+an error that names the cause: never by a signal, never with status 1 and no word, never not at all. Prints TAP."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from absent import all_fail
+
+STRATA = os.path.realpath(sys.argv[1])
+ONLY = sys.argv[2:]
+SECONDS = 30
+
+SCRIPTS = {
+    'a line': ['-e', 'begin { printf("it %s\\n", "works"); exit() }'],
+    'stacks': ['-e', 'profile:hz:99 { @[ustack, kstack] = count(); } interval:ms:200 { printf("it works\\n"); exit() }'],
+    'a command': ['-c', '/bin/true', '-e', 'tracepoint:sched:sched_process_exit { printf("it works\\n"); exit() }'],
+}
+
+NO_MEMORY = r'out of memory'
+NO_FILES = r'ulimit -n'
+NO_SPACE = r'ulimit -f'
+
+
+def limits(letter, values, cause):
+    return [(f'ulimit -{letter} {value}', f'ulimit -{letter} {value}', cause) for value in values]
+
+
+def over(*paths):
+    return '; '.join(f'mount -t tmpfs none {path}' for path in paths)
+
+
+def group(size):
+    """In a control group of its own, of version 1 or 2; the row is skipped where there is no such controller."""
+    top = next((top for top, limit in (('/sys/fs/cgroup/memory', 'memory.limit_in_bytes'), ('/sys/fs/cgroup', 'memory.max'))
+                if os.path.exists(f'{top}/{limit}') or 'memory' in read(f'{top}/cgroup.subtree_control')), None)
+    limit = 'memory.limit_in_bytes' if top and top.endswith('memory') else 'memory.max'
+    here = f'{top}/strata-poor-{size}-$$'
+    return (f'a memory cgroup of {size}', f'''mkdir {here} && echo {size} > {here}/{limit} && echo $$ > {here}/cgroup.procs || exit 99
+        "$@"; status=$?; echo $$ > {top}/cgroup.procs; rmdir {here}; exit $status''' if top else None, NO_MEMORY)
+
+
+def read(path):
+    try:
+        return pathlib.Path(path).read_text()
+    except OSError:
+        return ''
+
+
+# What is in the way, how a shell makes it so, and what the error says. The program's file takes 40,000 KiB of -v.
+ROWS = [
+    *limits('v', (45000, 60000, 100000, 150000, 200000, 300000, 450000, 1000000), NO_MEMORY),
+    *limits('d', (20000, 100000), NO_MEMORY),
+    *limits('n', (4, 6, 10, 20, 26, 40, 64), NO_FILES),
+    *limits('l', (0, 64), r'ulimit -l'),
+    *limits('f', (0, 100, 1000), NO_SPACE),
+    *limits('s', (128,), r'stack'),
+    ('no /proc', over('/proc'), r'/proc is not mounted'),
+    ('no /sys', over('/sys'), r'/sys is not mounted'),
+    ('no tracefs', over('/sys/kernel/tracing', '/sys/kernel/debug'), r'tracefs is not mounted'),
+    ('no types of the kernel', over('/sys/kernel/btf'), r'BTF'),
+    ('no /dev', over('/dev'), r'/dev'),
+    ('no /run and /var', over('/run', '/var'), r'/var'),
+    ('a read-only root', 'mount -o remount,ro,bind /', r'read-only'),
+    ('a read-only /sys', 'mount -o remount,ro,bind /sys', r'read-only'),
+    ('an empty environment', 'exec env -i "$@"', r'environment'),
+    ('a home that is a file', 'export HOME=/etc/passwd STRATA_CACHE_DIR=/etc/passwd', r'/etc/passwd'),
+    ('a directory that is gone', 'mkdir /tmp/gone.$$; cd /tmp/gone.$$; rmdir /tmp/gone.$$', r'directory'),
+    ('no standard input', 'exec <&-', r'input'),
+    ('no standard output', 'exec >&-', r'cannot write to the standard output'),
+    ('a full output', 'exec >/dev/full', r'no space is left'),
+    ('another user', 'exec setpriv --reuid 65534 --clear-groups "$@"', r'needs root|closed to this user'),
+    ('no capabilities', 'exec setpriv --bounding-set -all "$@"', r'CAP_BPF'),
+    *(group(size) for size in ('4M', '16M', '64M', '256M')),
+]
+
+
+def run(row, script):
+    """What is wrong with it, or None."""
+    what, setup, cause = row
+    command = ['unshare', '-m', 'bash', '-c', f'ulimit -c 0; {setup}\nexec "$@"', 'bash', STRATA, *SCRIPTS[script]]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors='replace', timeout=SECONDS)
+    except subprocess.TimeoutExpired as e:
+        return f'it hangs: {e.stdout} {e.stderr}'
+    if done.returncode == 0:
+        return None if 'it works' in done.stdout else f'status 0, but nothing was printed: {done.stderr}'
+    if done.returncode != 1:
+        return f'status {done.returncode}: {done.stderr}'
+    if not re.search(r'error: .*(' + cause + ')', done.stderr):
+        return f'no error says {cause}: {done.stderr}'
+    return None
+
+
+def main():
+    cases = tap.Cases()
+    rows = [row for row in ROWS if not ONLY or any(word in row[0] for word in ONLY)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = {(row[0], script): pool.submit(run, row, script) for row in rows if row[1] for script in SCRIPTS}
+        for row in rows:
+            for script in SCRIPTS:
+                if not row[1]:
+                    cases.skip(f'{row[0]}: {script}', 'there is no memory controller')
+                    continue
+                wrong = runs[row[0], script].result()
+                cases.check(not wrong, f'{row[0]}: {script}', wrong)
+    return cases.done()
+
+
+if os.geteuid():
+    sys.exit(all_fail('needs root'))
+sys.exit(main())
