@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -123,13 +124,24 @@ unsigned stop_age(void)
 	return asked ? now_ms() - asked_at : 0;
 }
 
+/* exit() in the middle of it, for want of memory. */
+static void at_exit(void)
+{
+	void (*restore)(void) = restores;
+
+	if (restore)
+		restore();
+}
+
 void (*stop_restores(void (*restore)(void)))(void)
 {
+	static bool registered;
 	static const int deaths[] = {SIGQUIT, SIGSEGV, SIGILL, SIGFPE, SIGABRT};
 	struct sigaction action = {.sa_handler = restore ? on_death : SIG_DFL};
 	void (*before)(void) = restores;
 
 	restores = restore;
+	registered = registered || !atexit(at_exit);
 	for (size_t i = 0; !before != !restore && i < ARRAY_SIZE(deaths); i++)
 		if (!is_ignored(deaths[i]))
 			sigaction(deaths[i], &action, NULL);

@@ -109,6 +109,24 @@ def slow_query(cases):
     check_switches(cases, lambda: Run('offcpu', [PYTHON, HERE / 'web.py'], '--wakers', '--min', '100000'), waits)
 
 
+def interrupts(cases):
+    """A timer ends a wait while another program runs on the CPU: that one is not the waker."""
+    busy = subprocess.Popen(['taskset', '-c', '0', 'sh', '-c', 'while :; do :; done'])
+    sleeper = ['taskset', '-c', '0', PYTHON, '-c', 'input(); import time; [time.sleep(0.005) for _ in range(200)]']
+    try:
+        for tool, args, name, part in ('offcpu', ['--wakers'], '@waited_us', 2), ('wakeups', [], '@woken', 1):
+            run = Run(tool, sleeper, *args)
+            by = {}
+            for key, value in run.entries(name):
+                by[key[part], bool(key[part + 1]['frames'])] = by.get((key[part], bool(key[part + 1]['frames'])), 0) + value
+            mine = by.get(('[interrupt]', False), 0)
+            cases.check(mine and mine >= 0.95 * sum(by.values()) and not by.keys() - {('[interrupt]', False), ('python3', True)},
+                        f'{tool}: timers wake, not who runs', by, run)
+    finally:
+        busy.kill()
+        busy.wait()
+
+
 def go_mutex(cases):
     program = toolchains.program('tools-mutex', '1.27', [HERE / 'mutex.go'], 'amd64')
     run = Run('locks', [program, 'wait'])
@@ -382,8 +400,8 @@ def main():
         slow_query(cases)
     else:
         cases.check(True, 'offcpu: a Flask application # SKIP python3-flask is not installed')
-    for case in (go_mutex, mutex, gil, threads, leak, objects, node_fsync, moves, connects, execs, dump, progress, all_tools, words,
-                 helps, flame):
+    for case in (interrupts, go_mutex, mutex, gil, threads, leak, objects, node_fsync, moves, connects, execs, dump,
+                 progress, all_tools, words, helps, flame):
         if not wanted or case.__name__ in wanted:
             case(cases)
     return cases.done()
