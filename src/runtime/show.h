@@ -98,6 +98,7 @@ bool tseries_next(const struct type *t, const uint8_t *value, uint64_t last, uin
 	struct tseries_point *ret);
 
 /* show_hist.c: one line a bucket. */
+void show_hist_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out);
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);
 /* The values that bucket i counts, low and high included. */
 struct bucket {

@@ -127,7 +127,7 @@ bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_f
 	return *ret_first != UINT32_MAX;
 }
 
-static void add_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out)
+void show_hist_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out)
 {
 	int bar = max ? (int)(n * (double)BAR / max) : 0;
 	char text[BAR + 1];
@@ -155,7 +155,7 @@ void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, stru
 			hist_interval(i, t->agg.bits, &interval);
 		else
 			lhist_interval(t, i, &interval);
-		add_line(&interval, buckets[i] / div, max / div, out);
+		show_hist_line(&interval, buckets[i] / div, max / div, out);
 		str_done(&interval);
 	}
 }

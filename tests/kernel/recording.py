@@ -113,12 +113,34 @@ def libraries(cases, home):
                 '--only: stacks that are the same then are one', seen)
 
 
+WITHOUT_STACKS = '''begin { @n = -5; @u = (uint64)18446744073709551615; @k[1, "a b"] = 3; @s["q"] = "v w"; @c[1] = count();
+    @st = stats(5); @stk[1] = stats(5); @av[1] = avg(3); @r[(a = 1, b = "x")] = 3; @t = (1, "x", (2, true)); @b[true] = 1;
+    @h = hist(5); @h = hist(700); @h = hist(1024); @h = hist(5000); @one[2] = hist(700); @k1 = hist(1024); @zero = hist(0);
+    @below = hist(-1); @below = hist(1); @most = hist((uint64)-1); @fine = hist(5000, 2); @fine = hist(8000, 2);
+    @l["a"] = lhist(3, 0, 10, 1); @l["a"] = lhist(30, 0, 10, 1); @l["a"] = lhist(-3, 0, 10, 1);
+    @kilo = lhist(2048, 0, 10240, 1024); @half = lhist(1024, 0, 10240, 512); @half = lhist(5000, 0, 10240, 512);
+    print((1, "x")); print("a text"); print(@k); exit(); }'''
+
+
+def without_stacks(cases, home):
+    """Maps without stacks, and values, as text: what the run prints."""
+    def printed(*args):
+        return subprocess.run([STRATA, '-q', *args, '-e', WITHOUT_STACKS], capture_output=True, text=True, timeout=60).stdout
+
+    text = [line for line in printed().splitlines() if line]
+    printed('-o', home / 'maps.json')
+    (home / 'lines.json').write_text(printed('-f', 'json'))
+    for name in 'maps.json', 'lines.json':
+        shown = [line for line in recordings.show(STRATA, home / name).decode().splitlines() if line]
+        cases.check(len(text) > 60 and shown == text, f'maps without stacks: {name} as text', *set(text) ^ set(shown))
+
+
 def main():
     cases = tap.Cases()
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home).resolve()
         (home / 'calls.py').write_text(PROGRAM)
-        for test in formats, printed, difference, libraries:
+        for test in formats, printed, difference, libraries, without_stacks:
             test(cases, home)
     return cases.done()
 

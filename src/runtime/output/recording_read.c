@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "bpf/lib/record.h"
 #include "bpf/walk/unwind.h"
+#include "recorded_line.h"
 #include "recording.h"
 #include "recording_write.h"
 #include "runtime/why.h"
@@ -371,10 +372,11 @@ static bool read_map_line(struct reader *r, struct json_object *o, struct json_o
 
 /* ---- what the script printed --------------------------------------------- */
 
-/* Text is printed again as it is, other lines as they stand. */
+/* Text is printed again as it is, values and maps without stacks as text, other lines as they stand. */
 static void keep_line(struct reader *r, struct json_object *o, const char *line)
 {
-	const char *data = json_text(json_member(o, "data", json_type_string));
+	const char *type = json_text(json_member(o, "type", json_type_string));
+	const char *data = strcmp(type, "value") ? json_text(json_member(o, "data", json_type_string)) : NULL;
 	struct recorded_line kept = {.maps = r->recording->maps.len};
 	struct str safe = {};
 
@@ -386,10 +388,10 @@ static void keep_line(struct reader *r, struct json_object *o, const char *line)
 		if (*p)
 			str_addc(&safe, *p++);
 	}
-	if (!data)
+	if (!data && !recorded_line_text(r->json, o, &safe)) {
 		str_add_safe(&safe, line, strcspn(line, "\n"));
-	if (!data)
 		str_addc(&safe, '\n');
+	}
 	kept.text = arena_strdup(r->recording->arena, str_text(&safe));
 	vec_push(&r->recording->lines, kept);
 	str_done(&safe);
