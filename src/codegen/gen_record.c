@@ -277,7 +277,8 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 	struct ir *mem;
 	uint32_t size;
 
-	describe_args(g, r, args);
+	describe_args(g, r, args); /* all of r: records of the arguments may move the array that it is in */
+	describe_texts(g, r);
 	list = r->args;
 	size = r->size;
 	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
@@ -288,6 +289,5 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 				arg_size(list[i].type));
 		gen_into(g, n, list[i].type, mem, list[i].offset);
 	}
-	describe_texts(g, r);
 	gen_record_output(g, r, mem);
 }
