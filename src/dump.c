@@ -29,7 +29,9 @@ enum { NAME_SIZE = 16 };
 struct thread {
 	int pid, tid;
 	char name[NAME_SIZE]; /* of the thread */
-	char doing[128];      /* "asleep in futex" */
+	const char *state;    /* "asleep" */
+	const char *call;     /* the system call that it waits in, or NULL */
+	char place[64];       /* in the kernel, of a blocked one */
 	bool is_blocked;      /* it does not stop: see threads_walk() */
 	uint64_t stack;       /* its id */
 };
@@ -74,9 +76,9 @@ static void read_doing(const struct dump *d, struct thread *t)
 {
 	char state = proc_thread_state(d->target, t->pid, t->tid), *text = read_of(d, t, "syscall"), *end;
 	long nr = text ? strtol(text, &end, 10) : -1;
-	const char *call = state != 'R' && text && end != text && nr >= 0 ? syscall_name(nr) : NULL;
 
-	snprintf(t->doing, sizeof(t->doing), "%s%s%s", state_name(state), call ? " in " : "", call ? call : "");
+	t->state = state_name(state);
+	t->call = state != 'R' && text && end != text && nr >= 0 ? syscall_name(nr) : NULL;
 	free(text);
 }
 
@@ -84,10 +86,9 @@ static void read_doing(const struct dump *d, struct thread *t)
 static void read_place(const struct dump *d, struct thread *t)
 {
 	char *text = read_of(d, t, "wchan");
-	size_t n = strlen(t->doing);
 
 	if (text && *text && strcmp(text, "0") != 0)
-		snprintf(t->doing + n, sizeof(t->doing) - n, ", at %s", text);
+		snprintf(t->place, sizeof(t->place), "%s", text);
 	free(text);
 }
 
@@ -181,7 +182,8 @@ static void print_text(struct dump *d)
 		}
 		str_addf(&text, "\nThread %d (", t->tid);
 		str_add_safe(&text, t->name, strlen(t->name));
-		str_addf(&text, ") %s", t->doing);
+		str_addf(&text, ") %s%s%s%s%s", t->state, t->call ? " in " : "", t->call ? t->call : "",
+			*t->place ? ", at " : "", t->place);
 		if (t->is_blocked)
 			thread_kernel_stack(d->target, t->pid, t->tid, &text);
 		show_stack(&show, d->stack, t->stack, &text);
@@ -238,6 +240,29 @@ static void print_map(struct dump *d)
 		to->finish(&o);
 }
 
+/* {"type": "thread", ..}: what the map of stacks does not say of a thread. */
+static void print_json_thread(struct dump *d, const struct thread *t)
+{
+	struct str command = {}, line = {};
+
+	add_command(d, t->pid, &command);
+	str_addf(&line, "{\"type\": \"thread\", \"data\": {\"pid\": %d, \"tid\": %d, \"name\": ", t->pid, t->tid);
+	str_add_json(&line, t->name, strlen(t->name));
+	str_add(&line, ", \"command\": ");
+	str_add_json(&line, str_text(&command), command.len);
+	str_addf(&line, ", \"state\": \"%s\"", t->state);
+	if (t->call)
+		str_addf(&line, ", \"syscall\": \"%s\"", t->call);
+	if (*t->place) {
+		str_add(&line, ", \"at\": ");
+		str_add_json(&line, t->place, strlen(t->place));
+	}
+	str_add(&line, "}}\n");
+	fwrite(str_text(&line), 1, line.len, d->out);
+	str_done(&command);
+	str_done(&line);
+}
+
 static int open_unwinders(struct dump *d)
 {
 	struct walk_maps *maps = NULL;
@@ -247,6 +272,8 @@ static int open_unwinders(struct dump *d)
 		r = unwinders_new(d->target, maps, &d->unwinders);
 	if (r)
 		log_error("cannot set up the unwinder: %s", why_errno(r));
+	else
+		unwinders_use_source_maps(d->unwinders);
 	return r;
 }
 
@@ -256,6 +283,8 @@ static int dump_all(struct dump *d, const int *pids, size_t n)
 
 	for (size_t i = 0; d->unwinders && i < n; i++)
 		code |= !walk(d, pids[i]);
+	for (size_t i = 0; d->output == &output_json && i < d->threads.len; i++)
+		print_json_thread(d, &d->threads.data[i]);
 	if (d->threads.len && d->output == outputs[0])
 		print_text(d);
 	else if (d->threads.len)

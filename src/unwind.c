@@ -79,8 +79,12 @@ static struct unwinders *set_up(struct target *t)
 int unwind_process(struct target *t, int pid, FILE *out)
 {
 	struct unwinders *u = set_up(t);
-	int r = u ? walk_process(t, u, pid, out) : 1;
+	int r = 1;
 
+	if (u) {
+		unwinders_use_source_maps(u);
+		r = walk_process(t, u, pid, out);
+	}
 	unwinders_free(u);
 	return r;
 }

@@ -741,7 +741,8 @@ __global int stack_user(struct stack_req *r)
 	}
 	run(w, out);
 	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
-		r->end = UNWIND_NO_USER;
+		r->end = UNWIND_GONE;
+		r->id = STACK_EMPTY(UNWIND_GONE);
 		return 0;
 	}
 	r->nr = w->nr;

@@ -276,7 +276,12 @@ def dump(cases):
     cases.check(f'Process {os.getpid()}: ' in done.stdout and ') asleep in ' in mine, 'dump: several processes, and what '
                 'they do', done.stdout, done.stderr)
     rows = [json.loads(line) for line in both.stdout.splitlines()]
-    cases.check(len(rows) == 1 and len(rows[0]['entries']) == 3, 'dump -f json', both.stdout, both.stderr)
+    threads = [row['data'] for row in rows if row['type'] == 'thread']
+    cases.check(len(rows[-1]['entries']) == 3 and len(rows) == 4 and {t['tid'] for t in threads} ==
+                {e['key'][2] for e in rows[-1]['entries']}, 'dump -f json', both.stdout, both.stderr)
+    cases.check(all(t['state'] == 'asleep' and t['syscall'] in ('clock_nanosleep', 'restart_syscall', 'futex') and
+                    t['command'] == f'{PYTHON} {HERE / "threads.py"} stand' for t in threads),
+                'dump -f json: state, system call and command line', both.stdout)
 
 
 # ---- a person waits --------------------------------------------------------------------------------------------

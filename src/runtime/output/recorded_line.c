@@ -277,7 +277,7 @@ bool recorded_line_text(const struct json *json, struct json_object *line, struc
 	struct writer w = {.json = json, .out = out};
 	struct json_object *data;
 
-	if (type && !strcmp(type, "value") && json->get(line, "data", &data)) {
+	if (type && (!strcmp(type, "value") || !strcmp(type, "thread")) && json->get(line, "data", &data)) {
 		add_value(&w, data);
 		str_addc(out, '\n');
 		return true;

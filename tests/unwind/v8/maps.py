@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import binaries
 from absent import Missing, as_root, tap_fails
@@ -41,9 +42,9 @@ def vlq(*numbers):
     return out
 
 
-def hand_made(directory):
+def hand_made(directory, program=HAND):
     """Writes a program whose two functions are in two sections of the map; returns the wanted frames."""
-    second = HAND.splitlines()[1]
+    second = program.splitlines()[1]
     call = second.index('p()}const')
     parts = [
         {'offset': {'line': 1, 'column': 0}, 'map': {
@@ -55,7 +56,7 @@ def hand_made(directory):
                         + ';' + vlq(31, 0, 20, 2)}},
     ]
     (directory / 'dist').mkdir()
-    (directory / 'dist' / 'hand.js').write_text(HAND % 'hand.js.map')
+    (directory / 'dist' / 'hand.js').write_text(program % 'hand.js.map')
     (directory / 'dist' / 'hand.js.map').write_text(")]}'\n" + json.dumps({'version': 3, 'sections': parts}))
     return [f'innermost {directory}/from/lib/first.x:20:8', 'caller /abs/second.x:101:7',
             '<anonymous> /abs/second.x:121:9']
@@ -108,8 +109,26 @@ def check_without(strata, node, directory, _):
     return None if found == wanted else f'{wanted} wanted, strata says {found}'
 
 
+def check_dump(strata, node, directory, _):
+    """strata dump of a program that waits within the inner function."""
+    wanted = hand_made(directory, HAND.replace('fs.readSync(f,b,0,1,2**40)', 'fs.readSync(0,b,0,1,null)'))
+    program = subprocess.Popen([node, directory / 'dist' / 'hand.js'], stdin=subprocess.PIPE)
+    found, end = [], time.monotonic() + 20
+    try:
+        program.stdin.write(b'8 bytes.')
+        program.stdin.flush()
+        while found != wanted and time.monotonic() < end:
+            done = subprocess.run([strata, 'dump', '-p', str(program.pid)], capture_output=True, text=True)
+            found = [line.strip() for line in done.stdout.splitlines() if '.x:' in line or 'hand.js:' in line]
+    finally:
+        program.kill()
+        program.wait()
+    return None if found == wanted else f'{wanted} wanted, strata says {found}'
+
+
 CHECKS = [('a file beside the script', check, 'linked'), ('within the script', check, 'inline'),
-          ('made by hand, of two parts', check_hand, MAPPED), ('nobody asks', check_without, None)]
+          ('made by hand, of two parts', check_hand, MAPPED), ('nobody asks', check_without, None),
+          ('dump', check_dump, None)]
 
 
 def main(strata, *versions):
