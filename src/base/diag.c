@@ -270,6 +270,7 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
 			continue;
 		if (!all[i]->error && !log_warnings)
 			continue;
+		log_errors += all[i]->error;
 		print_diag(&p, all[i]);
 	}
 	if (diags_full(d))

@@ -132,11 +132,13 @@ void gen_problem(struct gen *g, enum problem what)
 	count_problem(g, what, 0);
 }
 
+/* A map without a key is an array, which is never full. */
 void gen_map_problem(struct gen *g, enum problem what, const struct map *m)
 {
 	if (what == PROBLEM_FULL)
 		gen_lost(g, LOST_MAP);
-	count_problem(g, what, m->index);
+	if (m->key)
+		count_problem(g, what, m->index);
 }
 
 enum { RECORD_MAX = 128 * 1024 }; /* half of the smallest ring buffer */
