@@ -269,7 +269,7 @@ def closed_pipe():
 
 def nothing_to_wait_for():
     sleep = subprocess.Popen(['sleep', '100'])
-    for options in [], ['-p', str(sleep.pid)], ['-c', 'sleep 100']:
+    for options in [], ['-p', str(sleep.pid)], ['-c', 'sleep 0.1']:
         done = run(*options, '-e', 'begin { printf("b\\n"); } end { printf("e\\n"); }', stdout=subprocess.PIPE)
         cases.check(done.returncode == 0 and done.stdout.split() == ['b', 'e'],
                     f'begin and end alone {" ".join(options[:1])}: ends by itself', done)
