@@ -69,6 +69,9 @@ def refused(dir):
     refuses(dir, 'a mistake there is shown there', 'import "broken.bt"; begin { }', 'broken.bt:2:7:', '@a = ;')
     refuses(dir, 'neither script nor header', 'import "notes.txt"; begin { }', 'neither a script')
     refuses(dir, 'a directory without scripts', 'import "empty"; begin { }', 'no .bt or .h file')
+    (dir / 'pipes').mkdir()
+    os.mkfifo(dir / 'pipes/lib.bt')
+    refuses(dir, 'a fifo, which would not end', 'import "pipes"; begin { }', 'pipes/lib.bt cannot be read: it is not a regular')
     refuses(dir, 'within a probe', 'begin { import "lib.bt"; }', 'outside of probes')
     refuses(dir, 'a mistake in a macro names both files', 'import "sub/deep.bt"; begin { print(deep(comm)); }',
             'sub/deep.bt:2:17:', 'main.bt:1:37: note')
