@@ -27,7 +27,9 @@ struct expand {
 	struct diags *diags;
 	unsigned uses;
 	unsigned copies; /* expressions and statements that were made */
+	unsigned nested; /* macros that are being expanded within one another */
 	bool ok;
+	bool stopped;    /* a limit was exceeded: trees may lack parts, and are not looked at any more */
 };
 
 struct use {
@@ -251,20 +253,32 @@ static bool call_fits(struct expand *x, const struct macro *m, const struct expr
 			return false;
 	if (m->expanding)
 		x->ok = diag(x->diags, call->span, DIAG_MACRO, "the macro %s uses itself here", m->name);
-	else if (x->copies >= COPIES_MAX)
-		x->ok = diag(x->diags, source_outermost(x->script->source, call->span), DIAG_MACRO,
-			"the macros of this script become more than %d expressions", COPIES_MAX);
 	return x->ok;
+}
+
+/* Reports the first limit that the script exceeds. */
+static void stop(struct expand *x, enum diag_tag tag, struct span at, const char *what, unsigned most,
+	const char *unit)
+{
+	if (!x->stopped)
+		diag(x->diags, source_outermost(x->script->source, at), tag, "%s more than %u %s", what, most, unit);
+	x->ok = false;
+	x->stopped = true;
+}
+
+static void stop_nested(struct expand *x, struct span at)
+{
+	stop(x, DIAG_NESTING, at, "with its macros this is nested", AST_DEPTH_MAX, "levels deep");
 }
 
 /* The macro that is called: NULL if it is none, or the call is wrong. */
 static struct macro *macro_called(struct expand *x, const struct expr *n)
 {
-	struct macro *m = n->kind == EXPR_CALL ? macro_find(x, n) : NULL;
+	struct macro *m = n->kind == EXPR_CALL && !x->stopped ? macro_find(x, n) : NULL;
 
 	if (m)
 		return call_fits(x, m, n) ? m : NULL;
-	m = n->kind == EXPR_CALL ? macro_of_name(x, n->call.name) : NULL;
+	m = n->kind == EXPR_CALL && !x->stopped ? macro_of_name(x, n->call.name) : NULL;
 	if (!m || builtin_find(x->lang, n->call.name))
 		return NULL;
 	x->ok = diag(x->diags, n->span, DIAG_MACRO, "the macro %s takes %u argument%s, not %u", m->name,
@@ -285,8 +299,16 @@ static struct stmt *body_for(struct expand *x, struct macro *m, const struct exp
 		return m->body;
 	}
 	body = copy_stmt(x, &u, m->body);
+	if (x->copies >= COPIES_MAX)
+		stop(x, DIAG_MACRO, call->span, "the macros of this script become", COPIES_MAX, "expressions");
+	if (x->nested == AST_DEPTH_MAX)
+		stop_nested(x, call->span);
+	if (x->stopped)
+		return body;
 	m->expanding = true;
+	x->nested++;
 	body->depth = (uint16_t)(expand_stmts(x, &body->stmts) + 1);
+	x->nested--;
 	m->expanding = false;
 	return body;
 }
@@ -298,9 +320,7 @@ static uint16_t depth_above(struct expand *x, uint16_t below, struct span at)
 {
 	if (below < AST_DEPTH_MAX)
 		return (uint16_t)(below + 1);
-	if (x->ok)
-		x->ok = diag(x->diags, at, DIAG_NESTING, "with its macros this is nested more than %u levels deep",
-			AST_DEPTH_MAX);
+	stop_nested(x, at);
 	return AST_DEPTH_MAX;
 }
 
@@ -322,7 +342,9 @@ static uint16_t expand_operands(struct expand *x, struct expr *n)
 
 static void expand_value(struct expand *x, struct expr **slot, struct macro *m)
 {
-	struct expr *n = *slot, *value = value_of_block(x->arena, body_for(x, m, n));
+	struct expr *n = *slot;
+	struct stmt *body = body_for(x, m, n);
+	struct expr *value = x->stopped ? NULL : value_of_block(x->arena, body);
 
 	if (!value) {
 		if (x->ok) {
@@ -340,7 +362,7 @@ static uint16_t expand_list(struct expand *x, struct expr **slot)
 {
 	uint16_t most = 0;
 
-	for (; *slot; slot = &(*slot)->next) {
+	for (; *slot && !x->stopped; slot = &(*slot)->next) {
 		uint16_t depth = expand_operands(x, *slot);
 		struct macro *m = macro_called(x, *slot);
 
@@ -364,7 +386,7 @@ static uint16_t expand_call(struct expand *x, struct stmt *n)
 	if (!m)
 		return depth;
 	body = body_for(x, m, n->expr);
-	value = n->shows ? value_of_block(x->arena, body) : NULL;
+	value = n->shows && !x->stopped ? value_of_block(x->arena, body) : NULL;
 	if (value) {
 		n->expr = value;
 		return value->depth;
@@ -397,7 +419,7 @@ static uint16_t expand_stmts(struct expand *x, struct stmt **slot)
 {
 	uint16_t most = 0;
 
-	for (; *slot; slot = &(*slot)->next) {
+	for (; *slot && !x->stopped; slot = &(*slot)->next) {
 		(*slot)->depth = expand_stmt(x, *slot);
 		most = (*slot)->depth > most ? (*slot)->depth : most;
 	}
