@@ -150,18 +150,23 @@ struct type_name *type_name_more(
 
 enum { TYPE_DEPTH_MAX = 16 };
 
+static bool is_too_deep(struct parse *p, struct span at, const struct type_name *inner)
+{
+	if (inner->depth < TYPE_DEPTH_MAX)
+		return false;
+	if (!p->too_deep)
+		diag(p->diags, at, DIAG_NESTING, "pointers and arrays are at most %d deep", TYPE_DEPTH_MAX);
+	p->too_deep = true;
+	return true;
+}
+
 static struct type_name *around(
 	struct parse *p, struct span at, enum type_form form, struct type_name *inner)
 {
 	struct type_name *t = new_name(p, at, form);
 
-	if (inner->depth == TYPE_DEPTH_MAX) {
-		if (!p->too_deep)
-			diag(p->diags, at, DIAG_NESTING, "pointers and arrays are at most %d deep",
-				TYPE_DEPTH_MAX);
-		p->too_deep = true;
+	if (is_too_deep(p, at, inner))
 		return inner;
-	}
 	t->inner = inner;
 	t->depth = inner->depth + 1;
 	return t;
@@ -194,8 +199,10 @@ struct type_name *type_name_array(
 	}
 	if (t->form != TYPE_FORM_ARRAY)
 		return array_of(p, at, t, n);
-	while (inner->inner->form == TYPE_FORM_ARRAY)
-		inner = inner->inner;
+	if (is_too_deep(p, at, t))
+		return t;
+	for (t->depth++; inner->inner->form == TYPE_FORM_ARRAY; inner = inner->inner)
+		inner->inner->depth++;
 	inner->inner = array_of(p, at, inner->inner, n);
 	t->span = at;
 	return t;
