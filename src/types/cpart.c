@@ -14,6 +14,9 @@
 
 enum { READINGS_MAX = 24 };
 
+/* All of the kernel's headers take a second, and less than 300 MB. */
+static const struct guard_limits limits = {.ms = 10000, .bytes = (size_t)1 << 30};
+
 /* ---- what is read ------------------------------------------------------- */
 
 /* The script's path, so that headers beside it are found; the file that clang reads is ours. */
@@ -61,25 +64,37 @@ static void call_clang(void *arg)
 		c->unit = NULL;
 }
 
-/* False: clang gave up. */
+struct span cpart_first_line(const struct cpart *c)
+{
+	return (struct span){c->part.start, c->part.start +
+		(uint32_t)strcspn(c->source->text + c->part.start, "\r\n")};
+}
+
+/* Reports that there is no unit. */
+static bool gave_up(struct cpart *c, enum guard_end how)
+{
+	struct span at = cpart_first_line(c);
+
+	c->unit = c->index = NULL;
+	if (how == GUARD_LATE)
+		return diag(c->diags, at, DIAG_C, "libclang has not read this C part within %u seconds",
+			limits.ms / 1000);
+	return diag(c->diags, at, DIAG_C, "libclang cannot read this C part: it crashed, gave up, or needs more "
+		"than %zu MB", limits.bytes >> 20);
+}
+
 static bool read_once(struct cpart *c)
 {
 	size_t nfiles = c->files.len;
+	enum guard_end how;
 
 	add_file(c, c->file, str_text(&c->text), c->text.len);
 	add_file(c, CPART_BTF, str_text(&c->btf), c->btf.len);
 	for (size_t i = 0; i < c->missing.len; i++)
 		add_file(c, arena_printf(c->arena, CPART_DIR "/%s", c->missing.data[i]), "", 0);
-	if (!guarded(call_clang, c))
-		c->unit = c->index = NULL;
+	how = guarded(call_clang, c, &limits);
 	c->files.len = nfiles;
-	return c->unit;
-}
-
-/* A message about the whole part is shown at its first line. */
-static struct span first_line(const struct source *src, struct span part)
-{
-	return (struct span){part.start, part.start + (uint32_t)strcspn(src->text + part.start, "\r\n")};
+	return how == GUARD_ENDED && c->unit ? true : gave_up(c, how);
 }
 
 static bool read_part(struct cpart *c)
@@ -88,8 +103,7 @@ static bool read_part(struct cpart *c)
 
 	for (unsigned i = 0; i < READINGS_MAX && again; i++) {
 		if (!read_once(c))
-			return diag(c->diags, first_line(c->source, c->part), DIAG_C,
-				"libclang cannot read this C part: it crashed, or gave up");
+			return false;
 		again = cpart_add_missing(c);
 		if (again)
 			cpart_print_btf(c);
@@ -123,7 +137,7 @@ static void cpart_close(void *state)
 
 static bool open_clang(struct cpart *c)
 {
-	struct span at = first_line(c->source, c->part);
+	struct span at = cpart_first_line(c);
 
 	switch (clang_open(&c->clang)) {
 	case CLANG_OPEN:
@@ -157,11 +171,11 @@ bool types_add_c(struct types *ts, struct diags *d, const struct source *src, st
 		c->file = main_file(c);
 		set_text(c);
 		cpart_set_args(c);
-		/* It runs in this thread, and with guarded() instead of its own care, which does not help
+		/* It runs in the thread of guarded(), and with that instead of its own care, which does not help
 		 * where the stack is full. */
 		setenv("LIBCLANG_NOTHREADS", "1", 1);
 		setenv("LIBCLANG_DISABLE_CRASH_RECOVERY", "1", 1);
-		ok = read_part(c);
+		ok = cpart_includes_files(c) && read_part(c);
 		unsetenv("LIBCLANG_NOTHREADS");
 		unsetenv("LIBCLANG_DISABLE_CRASH_RECOVERY");
 	}

@@ -48,11 +48,17 @@ struct cpart {
 	struct decl_table *decls;        /* NULL until the first name is looked up */
 };
 
+/* Where a message about the whole part is shown. */
+struct span cpart_first_line(const struct cpart *c);
+
 /* cpart_paths.c: the arguments of clang, and the headers that come with strata. */
 void cpart_set_args(struct cpart *c);
 /* Is it, by its name, a header of the kernel? */
 bool cpart_is_kernel_header(const char *name);
 bool cpart_in_kernel_dir(const struct cpart *c, const char *path);
+
+/* cpart_includes.c: are the files that the part includes regular ones? Reports those that are not. */
+bool cpart_includes_files(struct cpart *c);
 
 /* cpart_btf.c: the wanted names in C, as BTF has them; those that it lacks are left out. */
 void cpart_print_btf(struct cpart *c);
@@ -80,6 +86,7 @@ struct decl {
 	int kind;                /* enum cx_cursor_kind */
 	const char *name;        /* "": it has none */
 	const struct type *type; /* NULL: not made yet */
+	uint32_t weight;         /* of a struct: its members, and those of the structs in it; 0: not counted yet */
 	struct decl *same_name, *same_cursor;
 };
 /* kind: enum cx_cursor_kind */

@@ -137,11 +137,13 @@ static void evaluate(void *arg)
 	e->result = e->part->clang.Cursor_Evaluate(e->decl->cursor);
 }
 
+static const struct guard_limits limits = {.ms = 1000, .bytes = 64 << 20};
+
 static bool evaluated(struct cpart *c, struct decl *d, struct constant *ret)
 {
 	const struct type *t = cpart_type(c, c->clang.getCursorType(d->cursor));
 	struct evaluation ev = {c, d, NULL};
-	void *e = guarded(evaluate, &ev) ? ev.result : NULL;
+	void *e = guarded(evaluate, &ev, &limits) == GUARD_ENDED ? ev.result : NULL;
 	int kind = e ? c->clang.EvalResult_getKind(e) : 0;
 
 	*ret = (struct constant){.type = t};

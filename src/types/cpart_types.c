@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/log.h"
 #include "cpart.h"
 
@@ -129,17 +130,70 @@ static void fill(struct composite *composite)
 	vec_done(&s.list);
 }
 
+/* ---- clang's time ------------------------------------------------------- */
+
+/* clang visits all members of a struct, and those of the structs in it, each time it is asked for a size. */
+enum { WEIGHT_MAX = 1 << 20, NESTED_MAX = 200 };
+
+struct weighing {
+	struct cpart *part;
+	unsigned depth;
+	uint32_t sum;
+};
+
+static uint32_t weigh(struct cpart *c, struct cx_type t, unsigned depth);
+
+static int weigh_member(struct cx_cursor cursor, void *arg)
+{
+	struct weighing *w = arg;
+	uint32_t more = weigh(w->part, w->part->clang.getCursorType(cursor), w->depth + 1);
+
+	w->sum = w->sum + more < WEIGHT_MAX ? w->sum + more : WEIGHT_MAX;
+	return CX_FIELD_CONTINUE;
+}
+
+static uint32_t weigh(struct cpart *c, struct cx_type t, unsigned depth)
+{
+	struct weighing w = {.part = c, .depth = depth, .sum = 1};
+	struct cx_cursor cursor;
+	struct decl *d;
+
+	for (t = c->clang.getCanonicalType(t); t.kind == CX_CONSTANT_ARRAY || t.kind == CX_INCOMPLETE_ARRAY;)
+		t = c->clang.getCanonicalType(c->clang.getArrayElementType(t));
+	if (t.kind != CX_RECORD)
+		return 1;
+	cursor = c->clang.getTypeDeclaration(t);
+	d = decl_of(c, cursor, (int)cursor.kind);
+	if (!d || depth == NESTED_MAX)
+		return WEIGHT_MAX;
+	if (!d->weight) {
+		c->clang.Type_visitFields(t, weigh_member, &w);
+		d->weight = w.sum;
+	}
+	return d->weight;
+}
+
+static bool is_light(struct cpart *c, struct decl *d, const char *name)
+{
+	if (weigh(c, c->clang.getCursorType(d->cursor), 0) < WEIGHT_MAX)
+		return true;
+	return diag(c->diags, cpart_first_line(c), DIAG_C, "%s has more than %d members, or structs nested more than "
+		"%d levels deep", name, WEIGHT_MAX, NESTED_MAX);
+}
+
 static const struct type *make_struct(struct cpart *c, struct decl *d)
 {
 	struct composite *composite = arena_new_obj(c->arena, struct composite);
 	const char *tag = d->kind == CX_UNION_DECL ? "union" : "struct";
+	uint32_t size;
 
 	composite->name = *d->name ? arena_printf(c->arena, "%s %s", tag, d->name) : tag;
 	composite->is_union = d->kind == CX_UNION_DECL;
-	composite->incomplete = !c->clang.isCursorDefinition(d->cursor);
+	composite->incomplete = !c->clang.isCursorDefinition(d->cursor) || !is_light(c, d, composite->name);
 	composite->fill = composite->incomplete ? NULL : fill;
 	composite->source = d;
-	return type_struct(c->arena, size_of(c, c->clang.getCursorType(d->cursor)), composite);
+	size = composite->incomplete ? 0 : size_of(c, c->clang.getCursorType(d->cursor));
+	return type_struct(c->arena, size, composite);
 }
 
 static const struct type *declared(struct decl *d)
@@ -232,7 +286,7 @@ const struct type *cpart_type(struct cpart *c, struct cx_type t)
 /* The script's definition is the one that counts; with -v it is said where the kernel's has another size. */
 static void compare(struct cpart *c, const struct decl *d, enum type_tag tag)
 {
-	uint32_t size = size_of(c, c->clang.getCursorType(d->cursor));
+	uint32_t size = d->type->size;
 	const struct type *kernel = size && log_level > 0 ? types_find_kernel(c->types, tag, d->name) : NULL;
 
 	if (kernel && kernel->size && kernel->size != size)
@@ -259,7 +313,9 @@ const struct type *cpart_find(void *state, enum type_tag tag, const char *name)
 		d = decl_find(c, CX_ENUM_DECL, name);
 		break;
 	}
-	if (d && !d->type && tag != TAG_ENUM)
+	if (d && !d->type && tag != TAG_ENUM) {
+		declared(d);
 		compare(c, d, tag);
+	}
 	return d ? declared(d) : NULL;
 }

@@ -1,40 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard.c - catches a crash: on a stack of its own, for the usual reason is that the thread's is full. */
+/* guard.c - catches a crash, on a stack of its own, since the usual reason is that the thread's is full; and
+ * waits no longer than the limit. A thread that is late is not ended, as it may hold locks of the allocator:
+ * it is made to stand still. */
 #include "guard.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/owner.h"
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+enum { SIGNAL_STACK = 65536, THREAD_STACK = 8 << 20, STAND_STILL = SIGVTALRM };
 
-static sigjmp_buf out;
+static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+enum { NSIGNALS = ARRAY_SIZE(signals) };
+
+struct run {
+	void (*f)(void *arg);
+	void *arg;
+	bool ended;
+	sigjmp_buf out;
+	char stack[SIGNAL_STACK];
+};
+
+static _Thread_local struct run *current;
 
 static void crashed(int sig)
 {
-	siglongjmp(out, 1);
+	if (current)
+		siglongjmp(current->out, 1);
+	signal(sig, SIG_DFL); /* the crash is another thread's */
+	raise(sig);
 }
 
-bool guarded(void (*f)(void *arg), void *arg)
+static void stand_still(int sig)
 {
-	enum { SIZE = 65536 };
-	_cleanup_(freep) void *stack = malloc(SIZE);
-	stack_t ours = {.ss_sp = stack, .ss_size = SIZE}, old_stack;
-	struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK}, old[ARRAY_SIZE(signals)];
-	volatile bool ok = false;
+	for (;;)
+		pause();
+}
 
-	if (!stack || sigaltstack(&ours, &old_stack))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, &old[i]);
-	if (!sigsetjmp(out, 1)) {
-		f(arg);
-		ok = true;
+static void *run_thread(void *arg)
+{
+	struct run *r = arg;
+	stack_t stack = {.ss_sp = r->stack, .ss_size = sizeof(r->stack)}, none = {.ss_flags = SS_DISABLE};
+
+	if (sigaltstack(&stack, NULL))
+		return NULL;
+	current = r;
+	if (!sigsetjmp(r->out, 1)) {
+		r->f(r->arg);
+		r->ended = true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &old[i], NULL);
-	sigaltstack(&old_stack, NULL);
+	current = NULL;
+	sigaltstack(&none, NULL);
+	return NULL;
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+static size_t mapped_bytes(void)
+{
+	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages;
+
+	return f && fscanf(f, "%lu", &pages) == 1 ? pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void limit_memory(size_t bytes, struct rlimit *old)
+{
+	size_t now = mapped_bytes();
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_AS, old);
+	limit = *old;
+	if (now && now + bytes < old->rlim_cur)
+		limit.rlim_cur = now + bytes;
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+static struct timespec after(unsigned ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return t;
+}
+
+/* ---- the thread --------------------------------------------------------- */
+
+static bool start(struct run *r, pthread_t *ret)
+{
+	pthread_attr_t attr;
+	bool ok;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	ok = !pthread_attr_setstacksize(&attr, THREAD_STACK) && !pthread_create(ret, &attr, run_thread, r);
+	pthread_attr_destroy(&attr);
 	return ok;
+}
+
+/* r is freed, unless its thread is late and has it still. */
+static enum guard_end finish(struct run *r, pthread_t thread, unsigned ms)
+{
+	struct timespec end = after(ms);
+	enum guard_end how;
+
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end)) {
+		pthread_kill(thread, STAND_STILL);
+		pthread_detach(thread);
+		return GUARD_LATE;
+	}
+	how = r->ended ? GUARD_ENDED : GUARD_CRASHED;
+	free(r);
+	return how;
+}
+
+enum guard_end guarded(void (*f)(void *arg), void *arg, const struct guard_limits *limits)
+{
+	struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK}, old[NSIGNALS];
+	struct sigaction still = {.sa_handler = stand_still};
+	struct run *r = calloc(1, sizeof(*r));
+	enum guard_end how = GUARD_CRASHED;
+	struct rlimit old_limit;
+	pthread_t thread;
+
+	if (!r)
+		return GUARD_CRASHED;
+	r->f = f;
+	r->arg = arg;
+	for (size_t i = 0; i < NSIGNALS; i++)
+		sigaction(signals[i], &action, &old[i]);
+	sigaction(STAND_STILL, &still, NULL);
+	limit_memory(limits->bytes, &old_limit);
+	if (start(r, &thread))
+		how = finish(r, thread, limits->ms);
+	else
+		free(r);
+	setrlimit(RLIMIT_AS, &old_limit);
+	for (size_t i = 0; i < NSIGNALS; i++)
+		sigaction(signals[i], &old[i], NULL);
+	return how;
 }
