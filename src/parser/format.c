@@ -2,15 +2,19 @@
 /* format.c - compares the conversions of a format string with their arguments.
  *
  *     % flags width .precision length conversion:  %-10.3lld
- */
+ *
+ * A '%' that begins no conversion is text, and becomes "%%" here, so that no later reader has to tell. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "checker.h"
 
+enum { WIDTH_MAX = 65536 };
+
 struct conversion {
 	const char *from, *end; /* the whole of it, '%' first */
-	char kind;		/* 'd', 's'..; 0: cut off */
+	char kind;		/* 'd', 's'..; 0: the format ends before it */
 };
 
 /* The next conversion at or after p; false when there is none. NUL bytes are text. */
@@ -31,6 +35,22 @@ static bool next_conversion(const char *p, const char *end, struct conversion *r
 	if (ret->kind == 'r' && p < end && (*p == 'x' || *p == 'h'))
 		p++;
 	ret->end = p;
+	return true;
+}
+
+/* A wide conversion writes as many blanks for each event. */
+static bool check_widths(struct check *c, const struct conversion *v, struct expr *fmt)
+{
+	for (const char *p = v->from; p < v->end; p++) {
+		size_t n = strspn(p, "0123456789");
+
+		if (n && strtoul(p, NULL, 10) > WIDTH_MAX) {
+			check_fail(c, fmt->span, DIAG_FORMAT, "the conversion %.*s is wider than %d",
+				(int)(v->end - v->from), v->from, WIDTH_MAX);
+			return false;
+		}
+		p += n;
+	}
 	return true;
 }
 
@@ -60,32 +80,58 @@ static bool check_conversion(
 	return false;
 }
 
-static bool wrong_conversion(
-	struct check *c, const struct conversion *v, struct expr *fmt)
+static bool is_lone(char kind)
 {
-	check_fail(c, fmt->span, DIAG_FORMAT,
-		v->kind ? "unknown conversion: %.*s"
-			: "the conversion %.*s is cut off",
-		(int)(v->end - v->from), v->from);
-	check_hint(
-		c, v->kind ? "%%d %%i %%u %%x %%X %%o %%c %%p %%gr print numbers, %%r bytes, %%s anything"
-			   : "%%%% prints a percent sign");
+	return !kind || !strchr("%srdiuxXocpGeEfFgaA", kind);
+}
+
+/* The format with "%%" for each '%' that begins no conversion. */
+static void escape_lone(struct check *c, struct expr *fmt)
+{
+	const char *text = fmt->string.text, *end = text + fmt->string.len, *done = text;
+	char *out = arena_alloc(check_arena(c), 2 * (size_t)fmt->string.len + 1), *to = out;
+	struct conversion v = {.end = text};
+
+	while (next_conversion(v.end, end, &v)) {
+		if (!is_lone(v.kind))
+			continue;
+		v.end = v.from + 1;
+		to = mempcpy(to, done, (size_t)(v.end - done));
+		*to++ = '%';
+		done = v.end;
+	}
+	if (done == text)
+		return;
+	to = mempcpy(to, done, (size_t)(end - done));
+	fmt->string.text = out;
+	fmt->string.len = (uint32_t)(to - out);
+	fmt->type = type_string(check_arena(c), fmt->string.len + 1);
+}
+
+static bool wrong_conversion(struct check *c, const struct conversion *v, struct expr *fmt)
+{
+	check_fail(c, fmt->span, DIAG_FORMAT, "unknown conversion: %.*s", (int)(v->end - v->from), v->from);
+	check_hint(c, "%%d %%i %%u %%x %%X %%o %%c %%p %%gr print numbers, %%r bytes, %%s anything; %%%% is a percent sign");
 	return false;
 }
 
 bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg)
 {
-	const char *end = fmt->string.text + fmt->string.len;
-	struct conversion v = {.end = fmt->string.text};
 	struct expr *arg = first_arg;
 	unsigned wanted = 0, given = 0;
+	struct conversion v;
+	const char *end;
 	bool ok = true;
 
+	escape_lone(c, fmt);
+	end = fmt->string.text + fmt->string.len;
+	v.end = fmt->string.text;
 	for (; next_conversion(v.end, end, &v);) {
 		if (v.kind == '%')
 			continue;
 		if (!takes_number(v.kind) && v.kind != 's' && v.kind != 'r')
 			return wrong_conversion(c, &v, fmt);
+		ok &= check_widths(c, &v, fmt);
 		wanted++;
 		if (arg) {
 			ok &= check_conversion(c, &v, arg, fmt);
