@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,30 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
 		bpf_map__set_value_size(m, value_size);
 	if (m && entries)
 		bpf_map__set_max_entries(m, entries);
+}
+
+/* The kernel makes all elements of a hash map at once, and a map that is larger than the memory takes it from
+ * every other process before it is refused. */
+static bool maps_fit(const struct image *img, struct bpf_object *obj)
+{
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2, sum = 0;
+
+	for (unsigned i = 0; i < img->nmaps; i++) {
+		const struct image_map *m = &img->maps[i];
+		const struct bpf_map *bpf = bpf_object__find_map_by_name(obj, m->bpf_name);
+		uint64_t entries = bpf ? bpf_map__max_entries(bpf) : 0;
+		uint64_t copies = m->per_cpu ? (uint64_t)libbpf_num_possible_cpus() : 1;
+
+		sum += entries * (m->key_size + m->value_size * copies);
+		if (sum <= half)
+			continue;
+		log_error("@%s has room for %" PRIu64 " elements, which makes the script's maps larger than half of this "
+			"machine's memory", m->name, entries);
+		log_hint("config = { max_map_keys = N } sets the elements of all maps, let @%s = hash(N) those of one",
+			m->name);
+		return false;
+	}
+	return true;
 }
 
 /* A trampoline's program is loaded for its function. */
@@ -319,6 +344,8 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 
 	if (img->user_stacks && lacks_stacks(env->target))
 		return -EOPNOTSUPP;
+	if (!maps_fit(img, obj))
+		return -E2BIG;
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
