@@ -144,13 +144,25 @@ static bool check_map_arg(
 	return check_whole_map(c, arg)->kind != TYPE_BAD;
 }
 
+/* str("..") is "..", where only a text in the script will do: str($1). */
+static void take_literal(struct expr *n)
+{
+	const struct expr *text = n->kind == EXPR_CALL && n->call.nargs == 1 ? n->call.args : NULL;
+	struct expr *next = n->next;
+
+	if (!text || text->kind != EXPR_STRING || strcmp(n->call.name, "str") != 0)
+		return;
+	*n = *text;
+	n->next = next;
+}
+
 static bool check_plain_arg(
 	struct check *c, struct expr *call, struct expr *arg, enum param_kind kind)
 {
 	const struct type *t;
 	int64_t v;
 
-	if (kind == PARAM_STRING)
+	if (kind == PARAM_STRING || kind == PARAM_FORMAT)
 		expr_param_as_string(c, arg);
 	t = kind == PARAM_ANY ? check_any(c, call, arg) : check_value(c, arg);
 	if (t->kind == TYPE_BAD)
@@ -159,6 +171,8 @@ static bool check_plain_arg(
 		return wrong_arg(c, call, arg, kind, t);
 	if (kind == PARAM_STRING && t->kind != TYPE_STRING)
 		return wrong_arg(c, call, arg, kind, t);
+	if (kind == PARAM_FORMAT)
+		take_literal(arg);
 	if (kind == PARAM_FORMAT && arg->kind != EXPR_STRING)
 		return wrong_arg(c, call, arg, kind, NULL);
 	if (kind == PARAM_LITERAL && !expr_is_const(arg, &v))

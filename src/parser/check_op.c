@@ -170,6 +170,28 @@ static void join_literals(struct check *c, struct expr *n)
 	n->string.text = text;
 }
 
+/* "abc" + 1 is "bc", as of pointers in C. */
+static bool skip_text(struct check *c, struct expr *n)
+{
+	struct expr *text = n->op.left->kind == EXPR_STRING ? n->op.left : n->op.right;
+	struct expr *number = text == n->op.left ? n->op.right : n->op.left;
+	const char *from;
+	int64_t skip;
+	uint32_t len;
+
+	if (n->op.op != OP_ADD || text->kind != EXPR_STRING || !expr_is_const(number, &skip) || skip < 0)
+		return false;
+	from = text->string.text;
+	len = text->string.len;
+	if (skip >= len)
+		check_warn(c, n->span, DIAG_RANGE, "this text is always empty: it has %u bytes", len);
+	skip = skip < len ? skip : len;
+	n->kind = EXPR_STRING;
+	n->string.text = from + skip;
+	n->string.len = len - (uint32_t)skip;
+	return true;
+}
+
 /* Text: "a" + "b" is both, one after the other. */
 static const struct type *join_text(struct check *c, struct expr *n)
 {
@@ -282,6 +304,8 @@ const struct type *check_binop(struct check *c, struct expr *n)
 		return type_int64;
 	if (n->op.left->type->kind == TYPE_BAD || n->op.right->type->kind == TYPE_BAD)
 		return type_bad;
+	if (skip_text(c, n))
+		return type_string(c->arena, n->string.len + 1);
 	if (other_shapes(c, n))
 		return type_bool;
 	if (compares)

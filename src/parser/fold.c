@@ -81,6 +81,15 @@ static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
 	}
 }
 
+/* The sum of a parameter and a constant, where a string is wanted, is the parameter's text behind so many bytes. */
+static const char *rest_of_param(const struct expr *a, const struct expr *b)
+{
+	const char *text = a->integer.param ? a->integer.param : b->integer.param;
+	uint64_t skip = a->integer.param ? b->integer.value : a->integer.value;
+
+	return !text ? NULL : text + (skip < strlen(text) ? skip : strlen(text));
+}
+
 static __int128 whole(const struct expr *n)
 {
 	return n->integer.is_unsigned ? (__int128)n->integer.value : (__int128)(int64_t)n->integer.value;
@@ -142,6 +151,7 @@ static void fold_truth(struct expr *n)
 bool fold_binop(struct expr *n)
 {
 	struct expr *a = n->op.left, *b = n->op.right;
+	const char *text;
 	enum op op = n->op.op;
 	uint64_t value;
 	__int128 v;
@@ -156,7 +166,9 @@ bool fold_binop(struct expr *n)
 	} else if (calculate(op, whole(a), whole(b), &v)) {
 		if (!fits(v))
 			return false;
+		text = op == OP_ADD ? rest_of_param(a, b) : NULL;
 		become_int(n, (uint64_t)v, v > INT64_MAX);
+		n->integer.param = text;
 	} else if (arith(op, a->integer.value, b->integer.value, u, &value)) {
 		become_int(n, value, u || (op == OP_SHL && (int64_t)a->integer.value >= 0));
 	}

@@ -7,11 +7,10 @@
 #include "checker.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/str.h"
 
 /* The value of --name: "" where it has none; NULL: it is not there. The last one counts. */
@@ -41,17 +40,13 @@ static bool is_false(const char *text)
 
 static bool read_integer(const char *text, uint64_t *ret, bool *ret_unsigned)
 {
-	char *end;
+	bool negative = *text == '-';
 
-	errno = 0;
-	*ret_unsigned = false;
-	*ret = (uint64_t)strtoll(text, &end, 0);
-	if (errno == ERANGE && *text != '-') {
-		errno = 0;
-		*ret = strtoull(text, &end, 0);
-		*ret_unsigned = true;
-	}
-	return end != text && !*end && !errno;
+	if (!number_is(text + negative, ret) || (negative && *ret > (uint64_t)1 << 63))
+		return false;
+	*ret_unsigned = !negative && *ret > INT64_MAX;
+	*ret = negative ? -*ret : *ret;
+	return true;
 }
 
 /* n becomes a literal of the default's kind; false: the text is none. */

@@ -24,7 +24,7 @@ static struct span parse_open(struct parse *p, struct span file, void **scanner)
 	struct span c = preamble_span(p->source, file, p->diags);
 
 	yylex_init_extra(p, scanner);
-	p->at = c.end > c.start || diags_failed(p->diags) ? c.end : file.start;
+	p->at = c.end;
 	yy_scan_bytes(p->source->text + p->at, (int)(file.end - p->at), *scanner);
 	p->unfinished |= diags_failed(p->diags); /* that is all that can be wrong there */
 	return c;

@@ -54,6 +54,15 @@ static bool skip_comment(struct reader *r)
 	return end;
 }
 
+/* At the line that names the interpreter, which may follow a comment. */
+static bool skip_interpreter(struct reader *r)
+{
+	if (next(r, 0) != '#' || next(r, 1) != '!' || (r->at > 0 && r->text[r->at - 1] != '\n'))
+		return false;
+	skip_line(r);
+	return true;
+}
+
 static void skip_blanks(struct reader *r)
 {
 	while (isspace((unsigned char)next(r, 0)) || skip_comment(r))
@@ -182,13 +191,12 @@ struct span preamble_span(const struct source *src, struct span file, struct dia
 	struct reader r = {src->text, file.start, file.end};
 	struct span part;
 
-	if (next(&r, 0) == '#' && next(&r, 1) == '!')
-		skip_line(&r);
+	do
+		skip_blanks(&r);
+	while (skip_interpreter(&r));
 	part = (struct span){r.at, r.at};
 	for (;;) {
 		skip_blanks(&r);
-		if (part.start == part.end)
-			part.start = part.end = r.at;
 		if (next(&r, 0) == '#')
 			skip_directive(&r);
 		else if (!at_definition(&r))

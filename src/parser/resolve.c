@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* resolve.c - finds what each name means: builtins, maps, variables of a block, positional parameters;
- * and the places of attach points. */
+/* resolve.c - finds what each name means: builtins, maps, variables of a block; and the places of attach
+ * points. */
 #include <ctype.h>
 #include <string.h>
 
@@ -14,6 +14,7 @@
 #include "model/provider.h"
 #include "model/type.h"
 #include "names.h"
+#include "params.h"
 #include "parser.h"
 #include "type_name.h"
 #include "types/types.h"
@@ -33,6 +34,7 @@ struct resolve {
 	struct diags *diags;
 	const struct language *lang;
 	const struct resolve_env *env;
+	struct params params;
 	struct probe *probe;
 	struct scope *scope;
 	struct scope *vars[BUCKETS]; /* the same, by hash of the name */
@@ -55,101 +57,7 @@ static void resolve_list(struct resolve *r, struct expr *n)
 		resolve_expr(r, n);
 }
 
-/* ---- positional parameters ---- */
-
-/* The text of $N; "" with a warning when it was not given. */
-static const char *param_text(struct resolve *r, struct span at, unsigned number)
-{
-	if (number <= r->env->nparams)
-		return r->env->params[number - 1];
-	diag_warn(r->diags, at, DIAG_PARAM,
-		"$%u was not given on the command line: it is 0 or \"\"", number);
-	return "";
-}
-
-/* Is the whole text a number, as in a script, but without suffix? */
-static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
-{
-	int base = 10;
-
-	*ret = 0;
-	*ret_negative = *text == '-';
-	text += *ret_negative;
-	if (text[0] == '0' && (text[1] | 32) == 'x') {
-		base = 16;
-		text += 2;
-	} else if (text[0] == '0' && text[1]) {
-		base = 8;
-	}
-	if (!*text)
-		return false;
-	for (; *text; text++) {
-		int digit = isdigit((unsigned char)*text)    ? *text - '0'
-			    : isxdigit((unsigned char)*text) ? (*text | 32) - 'a' + 10
-							     : 99;
-
-		if (digit >= base || __builtin_mul_overflow(*ret, (uint64_t)base, ret) ||
-			__builtin_add_overflow(*ret, (uint64_t)digit, ret))
-			return false;
-	}
-	return !*ret_negative || *ret <= INT64_MAX;
-}
-
-static void resolve_param(struct resolve *r, struct expr *n)
-{
-	unsigned number = n->param.number;
-	const char *text = number ? param_text(r, n->span, number) : "";
-	uint64_t value = 0;
-	bool negative = false;
-
-	n->kind = EXPR_INT;
-	if (number == 0) {
-		value = r->env->nparams;
-	} else if (*text && !read_number(text, &value, &negative)) {
-		n->kind = EXPR_STRING;
-		n->string.text = arena_strdup(r->arena, text);
-		n->string.len = (uint32_t)strlen(text);
-		return;
-	}
-	n->integer.value = negative ? -value : value;
-	n->integer.is_unsigned = !negative && value > INT64_MAX;
-	n->integer.param = number ? arena_strdup(r->arena, text) : NULL;
-}
-
 /* ---- attach points ---- */
-
-/* $N, at the '$': the end of it. */
-static const char *add_param(struct resolve *r, const char *word, struct span at, struct str *out)
-{
-	unsigned number = 0;
-
-	for (; isdigit((unsigned char)word[1]); word++)
-		number = number < 9999 ? 10 * number + (unsigned)(word[1] - '0') : 9999;
-	str_add(out, param_text(r, at, number));
-	return word;
-}
-
-/* Replaces $N and $name in a word, also in quotes, by their text. */
-static const char *word_text(struct resolve *r, const char *word, struct span at)
-{
-	struct str s = {};
-	const char *text, *end;
-
-	for (; *word; word++) {
-		end = NULL;
-		if (word[0] == '$' && isdigit((unsigned char)word[1]) && word[1] != '0')
-			end = add_param(r, word, at, &s);
-		else if (word[0] == '$')
-			end = option_word(r->script, r->env, word, &s);
-		if (end)
-			word = end;
-		else
-			str_addc(&s, *word);
-	}
-	text = arena_strdup(r->arena, str_text(&s));
-	str_done(&s);
-	return text;
-}
 
 static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 {
@@ -190,8 +98,7 @@ static bool may_mention(const struct resolve *r, const char *name)
 
 static bool name_point(struct resolve *r, struct attach_point *ap)
 {
-	for (unsigned i = 0; i < ap->nwords; i++)
-		ap->words[i] = word_text(r, ap->words[i], ap->word_spans[i]);
+	params_in_point(&r->params, ap);
 	ap->provider = provider_by_name(r->lang->providers, ap->words[0],
 		strlen(ap->words[0]));
 	if (!ap->provider)
@@ -570,7 +477,7 @@ static void resolve_expr(struct resolve *r, struct expr *n)
 	else if (n->kind == EXPR_OFFSETOF)
 		resolve_about(r, &n->offset.type, &n->offset.value);
 	if (n->kind == EXPR_PARAM)
-		resolve_param(r, n);
+		params_in_expr(&r->params, n);
 	else if (n->kind == EXPR_VAR)
 		resolve_var(r, n);
 	else if (n->kind == EXPR_MAP)
@@ -737,6 +644,7 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		.diags = env->diags,
 		.lang = lang,
 		.env = env,
+		.params = {s, env, s->arena, env->diags},
 		.maps_end = &s->maps,
 		.ok = true,
 	};

@@ -12,6 +12,7 @@
 
 #include "ast.h"
 #include "base/diag.h"
+#include "base/number.h"
 #include "base/owner.h"
 #include "model/type.h"
 
@@ -244,7 +245,6 @@ static bool string_value(const struct row *row, const char *text, const char **r
 static bool text_value(const struct row *row, const char *text, struct settings *ret)
 {
 	uint64_t *to = field(ret, row), v;
-	char *end;
 
 	if (row->kind == EXPR_STRING)
 		return string_value(row, text, text_field(ret, row));
@@ -254,8 +254,7 @@ static bool text_value(const struct row *row, const char *text, struct settings 
 		*to = *text == 't';
 		return true;
 	}
-	v = strtoull(text, &end, 0);
-	if (end == text || *end || v < row->min || v > row->max)
+	if (!number_is(text, &v) || v < row->min || v > row->max)
 		return false;
 	*to = v;
 	return true;

@@ -2,13 +2,11 @@
 /* counter.c - what software and hardware share. See counter.h. */
 #include "counter.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/owner.h"
 
 static const struct counter *find(const struct counter *rows, const char *name)
@@ -46,7 +44,6 @@ bool counter_expand(const struct resolve_env *env, struct attach_point *ap, cons
 {
 	const struct counter *row;
 	struct place *p;
-	char *end;
 
 	if (ap->nwords < 2 || ap->nwords > 3)
 		return form_error(env, ap, ap->nwords < 2 ? "an event is missing" : "too many words");
@@ -57,9 +54,7 @@ bool counter_expand(const struct resolve_env *env, struct attach_point *ap, cons
 	p->config = row->config;
 	p->period = row->period;
 	if (ap->nwords == 3 && *ap->words[2]) {
-		errno = 0;
-		p->period = strtoull(ap->words[2], &end, 0);
-		if (!isdigit((unsigned char)*ap->words[2]) || *end || errno || p->period >> 63)
+		if (!number_is(ap->words[2], &p->period) || p->period >> 63)
 			return bad_count(env, ap);
 		p->period = p->period ? p->period : row->period; /* bpftrace's 0 */
 	}

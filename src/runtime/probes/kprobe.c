@@ -6,14 +6,12 @@
 #include "probes.h"
 
 #include <bpf/libbpf.h>
-#include <ctype.h>
-#include <errno.h>
 #include <linux/bpf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/owner.h"
 #include "runtime/why.h"
 #include "target/target.h"
@@ -27,10 +25,9 @@ enum { TRACE_KPROBE_MULTI = 42 };
 static uint64_t offset_of(const char *what, const char **ret_plus)
 {
 	const char *plus = strrchr(what, '+');
-	char *end = NULL;
-	uint64_t n = plus && isdigit((unsigned char)plus[1]) ? strtoull(plus + 1, &end, 0) : 0;
+	uint64_t n;
 
-	*ret_plus = end && !*end ? plus : NULL;
+	*ret_plus = plus && number_is(plus + 1, &n) ? plus : NULL;
 	return *ret_plus ? n : 0;
 }
 
@@ -74,16 +71,6 @@ static bool add_address(const struct resolve_env *env, struct attach_point *ap, 
 	return true;
 }
 
-static bool is_address(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	*ret = strtoull(text, &end, 0);
-	return !*end;
-}
-
 static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
 	const char *module, const char *what)
 {
@@ -117,7 +104,7 @@ static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap
 		return form_error(env, ap, "a kernel function is missing");
 	if (plus && ap->provider->has_retval)
 		return form_error(env, ap, "a return probe takes no offset");
-	if (ap->nwords == 2 && is_address(what, &addr))
+	if (ap->nwords == 2 && number_is(what, &addr))
 		return add_address(env, ap, what, addr);
 	if (plus)
 		what = arena_strndup(env->arena, what, plus - what);

@@ -2,12 +2,10 @@
 /* probes.c - the providers, and what their expand() functions share. */
 #include "probes.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "base/str.h"
 
 const struct provider *const providers[] = {
@@ -111,18 +109,6 @@ static bool unit_ns(const char *name, uint64_t *ret)
 	return false;
 }
 
-static bool parse_number(const char *text, uint64_t *ret, const char **ret_rest)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	*ret_rest = end;
-	return errno == 0;
-}
-
 static bool period_error(const struct resolve_env *env, struct attach_point *ap, unsigned word,
 	const char *what)
 {
@@ -150,11 +136,13 @@ static bool set_period(const struct resolve_env *env, struct attach_point *ap, u
 static bool parse_duration(const struct resolve_env *env, struct attach_point *ap,
 	struct place *p)
 {
+	const char *text = ap->words[1], *rest;
 	uint64_t n, unit = 1;
-	const char *rest;
+	size_t len;
 
-	if (!parse_number(ap->words[1], &n, &rest) || (*rest && !unit_ns(rest, &unit)))
+	if (number_read(text, strlen(text), &n, &len) || (text[len] && !unit_ns(text + len, &unit)))
 		return period_error(env, ap, 1, "not a period");
+	rest = text + len;
 	if (!*rest && n && n < 1000) {
 		diag(env->diags, ap->word_spans[1], DIAG_ATTACH_POINT,
 			"a period without a unit is in nanoseconds: 1000 at least");
@@ -171,13 +159,12 @@ static bool parse_duration(const struct resolve_env *env, struct attach_point *a
 bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p)
 {
 	uint64_t n, unit;
-	const char *rest;
 
 	if (ap->nwords == 2)
 		return parse_duration(env, ap, p);
 	if (ap->nwords != 3)
 		return form_error(env, ap, "a period is missing");
-	if (!parse_number(ap->words[2], &n, &rest) || *rest)
+	if (!number_is(ap->words[2], &n))
 		return period_error(env, ap, 2, "not a number");
 	p->name = arena_printf(env->arena, "%s:%s:%llu", ap->provider->name, ap->words[1], (unsigned long long)n);
 	if (!strcmp(ap->words[1], "hz")) {

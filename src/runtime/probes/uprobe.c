@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "probes.h"
@@ -316,16 +317,6 @@ static void add_cpp(const struct resolve_env *env, struct attach_point *ap, cons
 
 /* ---- addresses and names ------------------------------------------------ */
 
-static bool parse_address(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	*ret = strtoull(text, &end, 0);
-	return *end == 0;
-}
-
 static bool may_probe(const struct resolve_env *env, const struct attach_point *ap, const struct program *p,
 	const char *text, uint64_t vaddr)
 {
@@ -419,7 +410,7 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 
 	if (strchr(what, '*')) {
 		add_matching(env, ap, p, what);
-	} else if (parse_address(what, &add)) {
+	} else if (number_is(what, &add)) {
 		c.symbol = NULL;
 		if (!uprobe_offset(p->elf, add, &s.vaddr))
 			missing_place(env, ap->word_spans[ap->nwords - 1], "%s is no address of %s's code", what,
@@ -429,7 +420,7 @@ static void add_function(const struct resolve_env *env, struct attach_point *ap,
 	} else if (find_function(p, what, &s)) {
 		if (may_probe(env, ap, p, what, s.vaddr))
 			add_symbol(env, ap, p, &c, &s);
-	} else if (plus && parse_address(plus + 1, &add) &&
+	} else if (plus && number_is(plus + 1, &add) &&
 		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
 		c.symbol = arena_strdup(env->arena, s.name);
 		if (ap->provider->has_retval)

@@ -6,16 +6,15 @@
  * leaves out other processes. A CPU has four. */
 #include "probes.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "target/target.h"
 
 static bool word_error(const struct resolve_env *env, struct attach_point *ap, unsigned word, const char *what,
@@ -24,15 +23,6 @@ static bool word_error(const struct resolve_env *env, struct attach_point *ap, u
 	diag(env->diags, ap->word_spans[word], DIAG_ATTACH_POINT, "%s", what);
 	diag_hint(env->diags, "%s", hint);
 	return false;
-}
-
-static bool parse_number(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
 /* Letters in any order; the CPU can watch x, w and rw. */
@@ -58,10 +48,10 @@ static bool watchpoint_expand(const struct resolve_env *env, struct attach_point
 
 	if (ap->nwords != 4)
 		return form_error(env, ap, "an address, a length and a mode are wanted");
-	if (!parse_number(ap->words[1], &address))
+	if (!number_is(ap->words[1], &address))
 		return word_error(env, ap, 1, "not an address",
 			"of a symbol of the kernel strata -e 'begin { print(kaddr(\"NAME\")); exit() }' prints it");
-	if (!parse_number(ap->words[2], &length) || (length != 1 && length != 2 && length != 4 && length != 8))
+	if (!number_is(ap->words[2], &length) || (length != 1 && length != 2 && length != 4 && length != 8))
 		return word_error(env, ap, 2, "the length must be 1, 2, 4 or 8", "that is what a CPU can watch");
 	if (!parse_mode(ap->words[3], &mode))
 		return word_error(env, ap, 3, "the mode must be w, rw or x",
