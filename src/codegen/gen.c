@@ -39,7 +39,7 @@ void gen_release(struct gen *g, struct gen_mark m)
 		g->fn.pool[i].used = m.used[i];
 }
 
-enum { SCRATCH_MAX = 512 * 1024 }; /* of a program: each CPU has SCRATCH_SLOTS of them */
+enum { SCRATCH_MAX = 64 << 20 }; /* of a program: each CPU has SCRATCH_SLOTS of them */
 
 static void scratch_is_full(struct gen *g)
 {
@@ -47,7 +47,7 @@ static void scratch_is_full(struct gen *g)
 		return;
 	g->mem_full = true;
 	diag(g->opt->diags, g->at, DIAG_TOO_LARGE,
-		"the values here need more than %d KiB of memory", SCRATCH_MAX / 1024);
+		"the values here need more than %d MiB of memory", SCRATCH_MAX >> 20);
 	diag_hint(g->opt->diags, "read the members that are needed, not the whole");
 }
 

@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "bpf/lib/record.h"
 #include "model/builtin.h"
 
@@ -50,6 +51,19 @@ static const char *key_text(struct gen *g, const struct map *m)
 	return arena_strndup(g->arena, s->text + at.start, at.end - at.start);
 }
 
+/* The kernel allocates an element as one piece (KMALLOC_MAX_SIZE), with some bytes of its own. */
+enum { ELEMENT_MAX = (4 << 20) - 256 };
+
+static void check_element(struct gen *g, const struct map *m, const struct ir_map *def)
+{
+	uint64_t size = (uint64_t)def->key_size + def->value_size;
+
+	if (size > ELEMENT_MAX)
+		diag(g->opt->diags, m->key ? m->first_key : m->first_value, DIAG_TOO_LARGE,
+			"an element of @%s has %llu bytes: the kernel's maps have at most %d", m->name,
+			(unsigned long long)size, ELEMENT_MAX);
+}
+
 void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 {
 	bool per_cpu = map_is_per_cpu(m);
@@ -60,6 +74,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.max_entries = !m->key ? 1 : m->decl ? (uint32_t)m->decl->max_entries : g->opt->max_map_keys,
 	};
 
+	check_element(g, m, &def);
 	if (m->key && m->decl && m->decl->lru)
 		def.type = per_cpu ? BPF_MAP_TYPE_LRU_PERCPU_HASH : BPF_MAP_TYPE_LRU_HASH;
 	else if (m->key)

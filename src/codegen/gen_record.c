@@ -141,15 +141,19 @@ void gen_map_problem(struct gen *g, enum problem what, const struct map *m)
 		count_problem(g, what, m->index);
 }
 
-enum { RECORD_MAX = 128 * 1024 }; /* half of the smallest ring buffer */
+/* Half of the smallest ring buffer, which a session has from its first line on; a script's own is made for its
+ * largest record. */
+enum { GROWING_MAX = 128 << 10, RECORD_MAX = 16 << 20 };
 
 static void check_size(struct gen *g, uint64_t size)
 {
-	if (size <= RECORD_MAX || g->mem_full)
+	uint32_t most = g->opt->image || g->opt->grows ? GROWING_MAX : RECORD_MAX;
+
+	if (size <= most || g->mem_full)
 		return;
 	g->mem_full = true; /* one error is enough */
-	diag(g->opt->diags, g->at, DIAG_TOO_LARGE, "at most %d KiB can be printed at once, not %llu",
-		RECORD_MAX / 1024, (unsigned long long)(size + 1023) / 1024);
+	diag(g->opt->diags, g->at, DIAG_TOO_LARGE, "at most %u KiB can be printed at once, not %llu",
+		most >> 10, (unsigned long long)(size + 1023) / 1024);
 	diag_hint(g->opt->diags, "print the members that are needed, not the whole");
 }
 

@@ -178,8 +178,8 @@ extern const struct type *const type_uint8, *const type_uint16, *const type_uint
 extern const struct type *const type_ksym, *const type_usym, *const type_probe, *const type_func,
 	*const type_kfunc, *const type_inet, *const type_args;
 
-/* Sizes in bytes; a string's with its NUL. */
-#define TYPE_STRING_MAX 16384
+/* Sizes in bytes; a string's with its NUL. The kernel allocates at most 4 MB for an element of a map. */
+#define TYPE_STRING_MAX ((4 << 20) - 4096)
 const struct type *type_string(struct arena *a, uint32_t size);
 const struct type *type_int(uint32_t size, bool is_signed);
 /* An integer whose values have names. */
@@ -191,7 +191,7 @@ const struct enumeration *enumeration_of(const struct type *t);
 const struct type *type_c_int(struct arena *a, uint32_t size, bool is_signed, const char *c_name);
 const struct type *type_pointer(struct arena *a, const struct type *to, enum space space);
 /* Of n bytes at most. */
-#define TYPE_BUFFER_MAX 16384
+#define TYPE_BUFFER_MAX TYPE_STRING_MAX
 const struct type *type_buffer(struct arena *a, uint32_t n);
 /* Arrays of char are strings: sources make those. */
 const struct type *type_array(struct arena *a, const struct type *of, uint32_t n);

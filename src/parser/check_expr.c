@@ -102,12 +102,14 @@ static const struct type *check_comptime(struct check *c, struct expr *n)
 	return t;
 }
 
+enum { LITERAL_MAX = 16384 }; /* its bytes are in the program's instructions */
+
 static const struct type *check_string(struct check *c, struct expr *n)
 {
-	if (n->string.len < TYPE_STRING_MAX)
+	if (n->string.len < LITERAL_MAX)
 		return type_string(c->arena, n->string.len + 1);
 	return check_fail(c, n->span, DIAG_LITERAL, "a string has at most %u bytes",
-		TYPE_STRING_MAX - 1);
+		LITERAL_MAX - 1);
 }
 
 static const struct type *check_word(struct check *c, struct expr *n)

@@ -73,7 +73,7 @@ const struct type *check_value(struct check *c, struct expr *n);
 /* Statements; within a block that has a value, too. */
 void check_stmts(struct check *c, struct stmt *n);
 /* The tuple of a list of expressions. */
-#define TUPLE_MAX	65536
+#define TUPLE_MAX	(8 << 20)
 #define TUPLE_DEPTH_MAX 16
 const struct type *check_members(struct check *c, struct span at, struct expr *first);
 /* One that is true or false; false when it is neither. */

@@ -111,7 +111,8 @@ static void escape_lone(struct check *c, struct expr *fmt)
 static bool wrong_conversion(struct check *c, const struct conversion *v, struct expr *fmt)
 {
 	check_fail(c, fmt->span, DIAG_FORMAT, "unknown conversion: %.*s", (int)(v->end - v->from), v->from);
-	check_hint(c, "%%d %%i %%u %%x %%X %%o %%c %%p %%gr print numbers, %%r bytes, %%s anything; %%%% is a percent sign");
+	check_hint(c, "%%d %%i %%u %%x %%X %%o %%c %%p %%gr print numbers, %%r bytes, %%s anything; %%%% is a percent "
+		"sign");
 	return false;
 }
 

@@ -59,7 +59,7 @@ static const struct row {
 	{"max_memory_mb", EXPR_INT, offsetof(struct settings, max_memory_mb), 200, 1, 1 << 20, NULL,
 		"a number of MB"},
 	{"max_probes", EXPR_INT, offsetof(struct settings, max_probes), 65536, 1, 1 << 24, NULL, "a number"},
-	{"max_strlen", EXPR_INT, offsetof(struct settings, max_strlen), 1024, 1, 16384, NULL, "a number"},
+	{"max_strlen", EXPR_INT, offsetof(struct settings, max_strlen), 1024, 1, 1 << 28, NULL, "a number"},
 	{"missing_probes", EXPR_WORD, offsetof(struct settings, missing_probes), MISSING_ERROR, 0, 2, missing_names,
 		"error, warn or ignore"},
 	{"on_stack_limit", EXPR_INT, offsetof(struct settings, on_stack_limit), 32, 0, 1 << 16, NULL,
@@ -319,6 +319,9 @@ static bool read_setting(const struct setting *set, struct diags *d, struct sett
 		mark_given(ret, row);
 	if (row && opposite)
 		*field(ret, row) = !*field(ret, row);
+	if (row && field(ret, row) == &ret->max_strlen && ret->max_strlen > TYPE_STRING_MAX)
+		diag_warn(d, set->value->span, DIAG_CONFIG, "longer strings are cut: the kernel's maps have room for "
+			"%d bytes", TYPE_STRING_MAX);
 	if (known)
 		return true;
 	diag(d, set->span, DIAG_CONFIG, "unknown setting: %s", set->name);

@@ -165,21 +165,21 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
  * every other process before it is refused. */
 static bool maps_fit(const struct image *img, struct bpf_object *obj)
 {
-	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2, sum = 0;
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus(), sum = img->scratch_size * SCRATCH_SLOTS * cpus;
 
 	for (unsigned i = 0; i < img->nmaps; i++) {
 		const struct image_map *m = &img->maps[i];
 		const struct bpf_map *bpf = bpf_object__find_map_by_name(obj, m->bpf_name);
 		uint64_t entries = bpf ? bpf_map__max_entries(bpf) : 0;
-		uint64_t copies = m->per_cpu ? (uint64_t)libbpf_num_possible_cpus() : 1;
 
-		sum += entries * (m->key_size + m->value_size * copies);
+		sum += entries * (m->key_size + m->value_size * (m->per_cpu ? cpus : 1));
 		if (sum <= half)
 			continue;
-		log_error("@%s has room for %" PRIu64 " elements, which makes the script's maps larger than half of this "
-			"machine's memory", m->name, entries);
-		log_hint("config = { max_map_keys = N } sets the elements of all maps, let @%s = hash(N) those of one",
-			m->name);
+		log_error("@%s has room for %" PRIu64 " elements of %u bytes, which makes the script's maps larger "
+			"than half of this machine's memory", m->name, entries, m->key_size + m->value_size);
+		log_hint("config = { max_map_keys = N } sets the elements of all maps, let @%s = hash(N) those of "
+			"one", m->name);
 		return false;
 	}
 	return true;

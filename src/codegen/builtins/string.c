@@ -20,23 +20,24 @@ static const struct type *check_str(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
 	const struct settings *settings = &check_env(c)->settings;
-	uint32_t max = settings->max_strlen, size;
-	int64_t n = max;
+	uint32_t room = trailer_room(settings->str_trunc_trailer) + 1, max = TYPE_STRING_MAX - room, size;
+	int64_t n;
 
+	if (settings->max_strlen < max)
+		max = (uint32_t)settings->max_strlen;
+	n = max;
 	if (len && expr_is_const(len, &n) && n < 0)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 0 bytes, not %lld", (long long)n);
 	/* one that is cut by max_strlen ends in the trailer, beyond it */
 	call->call.data = (void *)settings->str_trunc_trailer;
-	size = max + trailer_room(settings->str_trunc_trailer) + 1;
-	if (len && expr_is_const(len, &n) && n <= max)
-		size = n + 1;
+	size = len && expr_is_const(len, &n) && n <= max ? (uint32_t)n + 1 : max + room;
 	expr_param_as_string(c, arg);
 	if (has_no_text(arg->type))
 		return check_fail(c, arg->span, DIAG_OPERAND, "str() reads a string at an address, not %s",
 			type_name(check_arena(c), arg->type));
-	if (arg->type->kind == TYPE_STRING)
-		return arg->type->size <= size ? arg->type : type_string(check_arena(c), size);
+	if (arg->type->kind == TYPE_STRING && arg->type->size <= size)
+		return arg->type;
 	return type_string(check_arena(c), size);
 }
 
@@ -112,15 +113,18 @@ static bool is_bytes(const struct type *t)
 static const struct type *check_buf(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	int64_t max = (int64_t)check_env(c)->settings.max_strlen, n = max;
+	int64_t max = (int64_t)check_env(c)->settings.max_strlen, n;
 
 	if (!is_bytes(arg->type) && arg->type->kind != TYPE_POINTER && arg->type->kind != TYPE_INT)
 		return check_fail(c, arg->span, DIAG_ARG_TYPE, "buf() takes an address, an array or a string, "
 			"not %s", type_name(check_arena(c), arg->type));
+	n = max = max < TYPE_BUFFER_MAX ? max : TYPE_BUFFER_MAX;
 	if (is_bytes(arg->type) && arg->type->size < max)
 		n = max = arg->type->kind == TYPE_BUFFER ? arg->type->size - 4 : arg->type->size;
-	if (len && expr_is_const(len, &n) && (n < 1 || n > TYPE_BUFFER_MAX))
-		return check_fail(c, len->span, DIAG_RANGE, "buf() reads 1 to %d bytes, not %lld",
+	if (len)
+		expr_is_const(len, &n);
+	if (n < 1 || n > TYPE_BUFFER_MAX)
+		return check_fail(c, len ? len->span : call->span, DIAG_RANGE, "buf() reads 1 to %d bytes, not %lld",
 			TYPE_BUFFER_MAX, (long long)n);
 	return type_buffer(check_arena(c), (uint32_t)(n < max || !is_bytes(arg->type) ? n : max));
 }
