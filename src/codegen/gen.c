@@ -267,7 +267,13 @@ void gen_stmts(struct gen *g, struct stmt *first)
 {
 	if (first && first->kind == STMT_BLOCK && !first->next)
 		first = first->stmts;
-	for (struct stmt *n = first; n; n = n->next) {
+	if (!gen_parts(g, first))
+		gen_stmts_until(g, first, NULL);
+}
+
+void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end)
+{
+	for (struct stmt *n = first; n != end; n = n->next) {
 		struct gen_mark mark = gen_mark(g);
 
 		set_line(g, n->span.start);

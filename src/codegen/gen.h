@@ -73,6 +73,7 @@ struct gen {
 	struct span at;             /* of the statement */
 	struct source_cursor line;  /* likewise */
 	unsigned depth;             /* loop bodies around it */
+	uint64_t part_weight;       /* of the functions that a long program becomes; 0: it is one function */
 	bool is_long;               /* too long for copies of loops' bodies */
 	bool has_bodies;            /* some loops' bodies are functions: see gen_loop.c */
 	uint32_t result_at;         /* of a test: in scratch memory, what it returns */
@@ -111,11 +112,14 @@ struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct stmt *first);
+void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end);
 void gen_stop(struct gen *g); /* leaves the program; code behind it is unreachable */
 
 /* gen_loop.c */
-/* Sets is_long and has_bodies for a program. */
-void gen_find_loops(struct gen *g, const struct stmt *first);
+/* Sets part_weight, is_long and has_bodies for a program. */
+void gen_find_loops(struct gen *g, struct stmt *first);
+/* A long list of statements; false: it is short, and nothing was done. */
+bool gen_parts(struct gen *g, struct stmt *first);
 void gen_unroll(struct gen *g, struct stmt *n);
 void gen_while(struct gen *g, struct stmt *n);
 void gen_for_range(struct gen *g, struct stmt *n);

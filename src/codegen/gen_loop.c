@@ -12,8 +12,13 @@
  *     8  scratch memory
  *    16  index of the scratch slot
  *
+ *    24  process and thread, where the program has them
+ *
  * A body returns 0 for the next round, 1 to end the loop. To leave the program (return, exit()), it
- * sets the word at stop_at and returns 1. */
+ * sets the word at stop_at and returns 1.
+ *
+ * A jump spans at most 32,767 instructions, so a long list of statements becomes such functions, too, its
+ * parts, which are called once. */
 #include "gen.h"
 
 #include <linux/bpf.h>
@@ -23,7 +28,7 @@
 #include "bpf/lib/record.h"
 #include "parser/check.h"
 
-enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_SIZE = 24 };
+enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_IDS = 24, FRAME_SIZE = 32 };
 
 /* Most rounds of a loop that is made of jumps; and most bytes of script text, times rounds, of such a
  * loop, and of a program that may have any. */
@@ -31,6 +36,12 @@ enum { INLINE_ROUNDS = 8, INLINE_WEIGHT = 512, PROGRAM_WEIGHT = 8192 };
 /* Most rounds on kernels without bpf_loop(), of a loop whose number of rounds is not a constant. */
 enum { BOUNDED_ROUNDS = 256 };
 #define WEIGHT_MAX ((uint64_t)1 << 32)
+/* Most bytes of script text of a program that is one function; and of a part of any other, of which the kernel
+ * allows 256, with all other functions. A byte becomes at most six instructions. */
+enum { UNPARTED_WEIGHT = 5120, PART_WEIGHT = 2048, PARTS_MAX = 128 };
+/* The unwinder needs most of the calls within one another that the kernel allows: only the body of a loop that is
+ * long itself has parts. */
+enum { PART_DEPTH_MAX = 1 };
 
 /* ---- which kind of loop ------------------------------------------------- */
 
@@ -114,10 +125,41 @@ static bool has_bodies(struct gen *g, const struct stmt *first)
 	return false;
 }
 
-void gen_find_loops(struct gen *g, const struct stmt *first)
+static uint64_t weigh_text(struct stmt *n);
+
+static uint64_t weigh_texts(struct stmt *first)
+{
+	uint64_t all = 0;
+
+	for (struct stmt *n = first; n; n = n->next)
+		all += weigh_text(n);
+	return all;
+}
+
+/* The bytes of a statement's text, that of a loop once. */
+static uint64_t weigh_text(struct stmt *n)
+{
+	struct stmt **stmts[STMT_STMTS_MAX];
+	unsigned most = stmt_stmts(n, stmts);
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < most; i++)
+		all += weigh_texts(*stmts[i]);
+	return all ? all : n->span.end - n->span.start;
+}
+
+static uint64_t part_weight(uint64_t weight)
+{
+	if (weight <= UNPARTED_WEIGHT)
+		return 0;
+	return weight / PARTS_MAX > PART_WEIGHT ? weight / PARTS_MAX : PART_WEIGHT;
+}
+
+void gen_find_loops(struct gen *g, struct stmt *first)
 {
 	g->is_long = weigh(first) > PROGRAM_WEIGHT;
-	g->has_bodies = has_bodies(g, first) || (g->probe->block_loops && !g->opt->no_loops);
+	g->part_weight = g->opt->no_loops ? 0 : part_weight(weigh_texts(first));
+	g->has_bodies = g->part_weight || has_bodies(g, first) || (g->probe->block_loops && !g->opt->no_loops);
 }
 
 /* ---- the body as a function --------------------------------------------- */
@@ -144,6 +186,7 @@ static void function_begin(struct gen *g, struct body *b, struct span at, bool e
 		.loop_next = ir_block(g->ir, "next"),
 		.loop_end = ir_block(g->ir, "end"),
 		.mem_ptr = ir_alloca_ptr(g->ir),
+		.ids = b->outer.ids ? ir_offset(g->ir, frame, FRAME_IDS) : NULL,
 		.frame = frame,
 		.is_body = true,
 	};
@@ -202,6 +245,8 @@ static struct ir *frame_for_body(struct gen *g)
 	ir_store(g->ir, g->fn.frame, FRAME_CTX, 8, gen_ctx(g));
 	ir_store(g->ir, g->fn.frame, FRAME_MEM, 8, gen_mem_at(g, 0));
 	ir_store(g->ir, g->fn.frame, FRAME_SLOT, 8, gen_slot(g));
+	if (g->fn.ids)
+		ir_store(g->ir, g->fn.frame, FRAME_IDS, 8, ir_load(g->ir, g->fn.ids, 0, 8, false));
 	ir_store(g->ir, gen_mem_at(g, g->stop_at), 0, 8, ir_int(g->ir, 0));
 	return g->fn.frame;
 }
@@ -235,6 +280,66 @@ static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct i
 	ir_jump(g->ir, done);
 	ir_at(g->ir, done);
 	leave_if_stopped(g, end);
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+static bool is_jump_expr(struct expr *n, void *arg)
+{
+	return n->kind == EXPR_BLOCK; /* it may hold one */
+}
+
+/* May the statement be left for a loop around it? */
+static bool has_jump(struct stmt *n)
+{
+	struct stmt **stmts[STMT_STMTS_MAX];
+	bool has = n->kind == STMT_BREAK || n->kind == STMT_CONTINUE;
+
+	for (unsigned i = 0, most = has ? 0 : stmt_stmts(n, stmts); i < most; i++)
+		for (struct stmt *s = *stmts[i]; s && !has; s = s->next)
+			has = has_jump(s);
+	return has;
+}
+
+static bool is_part(struct gen *g, struct stmt *n)
+{
+	return !g->fn.loop_next || !(has_jump(n) || stmt_any(n, is_jump_expr, NULL));
+}
+
+/* The statements up to `end` become a function, which is called. */
+static void gen_part(struct gen *g, struct stmt *first, const struct stmt *end)
+{
+	struct ir_block *next = ir_block(g->ir, "nextpart");
+	struct ir *frame = frame_for_body(g), *body;
+	struct body b;
+
+	function_begin(g, &b, first->span, false);
+	gen_stmts_until(g, first, end);
+	body = body_end(g, &b);
+	ir_branch(g->ir, ir_call_body(g->ir, body, frame), g->fn.leave, next);
+	ir_at(g->ir, next);
+}
+
+bool gen_parts(struct gen *g, struct stmt *first)
+{
+	struct stmt *n = first, *end;
+	uint64_t weight;
+
+	if (!g->part_weight || weigh_texts(first) <= (g->depth ? PROGRAM_WEIGHT : g->part_weight) ||
+		g->depth > PART_DEPTH_MAX)
+		return false;
+	for (; n; n = end) {
+		weight = 0;
+		for (end = n; end && is_part(g, end) && weight + weigh_text(end) <= g->part_weight; end = end->next)
+			weight += weigh_text(end);
+		if (weight > g->part_weight / 4) {
+			gen_part(g, n, end);
+			continue;
+		}
+		end = end == n ? n->next : end;
+		gen_stmts_until(g, n, end);
+	}
+	return true;
 }
 
 /* ---- the body within the program ---------------------------------------- */

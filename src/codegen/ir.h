@@ -40,6 +40,8 @@ struct ir_outer *ir_body_begin(struct ir_builder *ir, const char *name);
 /* The same: int f(map, key, value, void *), for bpf_for_each_map_elem(). */
 struct ir_outer *ir_each_begin(struct ir_builder *ir, const char *name);
 struct ir *ir_body_end(struct ir_builder *ir, struct ir_outer *outer);
+/* Calls such a function, with round 0. */
+struct ir *ir_call_body(struct ir_builder *ir, struct ir *body, struct ir *frame);
 /* The script's line for the next instructions: the verifier's log shows it. */
 void ir_line(struct ir_builder *ir, unsigned line, unsigned col);
 

@@ -686,6 +686,23 @@ struct ir *ir_library_u64(struct ir_builder *ir, const char *name)
 	return IR(LLVMBuildCall2(ir->b, f->type, f->value, NULL, 0, ""));
 }
 
+static void set_noinline(struct ir_builder *ir, LLVMValueRef fn)
+{
+	unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
+
+	LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(ir->c, noinline, 0));
+}
+
+struct ir *ir_call_body(struct ir_builder *ir, struct ir *body, struct ir *frame)
+{
+	LLVMTypeRef types[] = {ir->i64, ir->ptr};
+	LLVMValueRef args[] = {LLVMConstInt(ir->i64, 0, 0), V(frame)};
+
+	set_noinline(ir, V(body));
+	return IR(extend(ir, LLVMBuildCall2(ir->b, LLVMFunctionType(ir->i32, types, 2, 0), V(body), args, 2, ""),
+		true));
+}
+
 /* The program that is called returns to where the function was called, in place of the function. */
 static LLVMValueRef hand_over_function(struct ir_builder *ir, const char *name, struct ir *map)
 {
@@ -694,9 +711,8 @@ static LLVMValueRef hand_over_function(struct ir_builder *ir, const char *name, 
 	LLVMMetadataRef scope, location = LLVMGetCurrentDebugLocation2(ir->b);
 	LLVMValueRef fn = callback(ir, name, params, ir->ptr, 1, &scope);
 	struct ir *args[] = {IR(LLVMGetParam(fn, 0)), map, ir_int(ir, 0)};
-	unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
 
-	LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(ir->c, noinline, 0));
+	set_noinline(ir, fn);
 	LLVMSetCurrentDebugLocation2(ir->b, LLVMDIBuilderCreateDebugLocation(ir->c, 1, 1, scope, NULL));
 	LLVMPositionBuilderAtEnd(ir->b, LLVMAppendBasicBlockInContext(ir->c, fn, "entry"));
 	ir_return(ir, ir_helper(ir, BPF_FUNC_tail_call, args, 3));
