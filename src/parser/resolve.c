@@ -398,6 +398,23 @@ static bool resolve_macro(struct resolve *r, struct expr *n)
 	return true;
 }
 
+static void unknown_name(struct resolve *r, struct expr *n)
+{
+	struct expr var = {.kind = EXPR_VAR, .var = {.name = n->call.name}};
+	const char *header = n->call.parens || !r->env->types ? NULL : types_missing_header(r->env->types);
+
+	r->ok = diag(r->diags, n->span, DIAG_NAME, "unknown %s: %s",
+		n->call.parens ? "function" : "variable or function", n->call.name);
+	if (!n->call.parens && var_find(r, &var))
+		diag_hint(r->diags, "did you mean $%s?", n->call.name);
+	else if (header)
+		diag_hint(r->diags, "<%s>, which may define it, is not found: install the kernel's headers (the "
+			"package linux-headers-$(uname -r) or kernel-devel), or write #define %s", header,
+			n->call.name);
+	else
+		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
+}
+
 static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
@@ -412,15 +429,7 @@ static void resolve_call(struct resolve *r, struct expr *n)
 		r->ok = diag(r->diags, n->span, DIAG_NAME, "bpftrace has %s%s; strata does not yet",
 			n->call.name, n->call.parens ? "()" : "");
 	} else if (!b) {
-		r->ok = diag(r->diags, n->span, DIAG_NAME, "unknown %s: %s",
-			n->call.parens ? "function" : "variable or function",
-			n->call.name);
-		struct expr var = {.kind = EXPR_VAR, .var = {.name = n->call.name}};
-
-		if (!n->call.parens && var_find(r, &var))
-			diag_hint(r->diags, "did you mean $%s?", n->call.name);
-		else
-			hint_builtin(r->diags, r->arena, r->lang, n->call.name);
+		unknown_name(r, n);
 	}
 	resolve_args(r, n, b);
 }

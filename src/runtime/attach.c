@@ -93,6 +93,13 @@ int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_lin
 {
 	int r = -errno;
 
+	if (!link && r == -E2BIG && !probe_is_multi(p->target, p->image, p->prog)) {
+		/* BPF_TRACE_MAX_PROGS, kernel/trace/bpf_trace.c */
+		log_error("cannot attach to %s: the kernel runs at most 64 programs there, those of other tracers "
+			"included", place->name);
+		log_hint("each block of the script is a program: join those of this probe");
+		return r;
+	}
 	if (!link) {
 		log_error("cannot attach to %s: %s", place->name, why_errno(r));
 		why_hint(r);

@@ -108,6 +108,8 @@ static bool read_part(struct cpart *c)
 		if (again)
 			cpart_print_btf(c);
 	}
+	if (c->missing.len)
+		types_miss_header(c->types, c->missing.data[0]);
 	for (size_t i = 0; i < c->missing.len; i++)
 		log_info("<%s> is passed over: there are no headers of the kernel, its types come from BTF",
 			c->missing.data[i]);

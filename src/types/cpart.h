@@ -53,7 +53,7 @@ struct span cpart_first_line(const struct cpart *c);
 
 /* cpart_paths.c: the arguments of clang, and the headers that come with strata. */
 void cpart_set_args(struct cpart *c);
-/* Is it, by its name, a header of the kernel? */
+/* Is it, by its name, a header of the kernel, or one whose constants are known? */
 bool cpart_is_kernel_header(const char *name);
 bool cpart_in_kernel_dir(const struct cpart *c, const char *path);
 

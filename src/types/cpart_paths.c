@@ -81,6 +81,12 @@ static const char *const kernel_folders[] = {
 	"rdma", "rv", "scsi", "soc", "sound", "target", "trace", "uapi", "ufs", "vdso", "video", "xen",
 };
 
+/* The C library's, of which scripts want constants: known_constants.def. */
+static const char *const constants_headers[] = {
+	"arpa/inet.h", "dirent.h", "errno.h", "fcntl.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h",
+	"signal.h", "sys/epoll.h", "sys/mman.h", "sys/stat.h", "sys/types.h", "sys/wait.h", "unistd.h",
+};
+
 /* Of <net/> the C library has some, too. */
 static const char *const libc_headers[] = {
 	"net/ethernet.h", "net/if_ppp.h", "net/if_shaper.h", "net/if_slip.h", "net/ppp-comp.h", "net/ppp_defs.h",
@@ -94,6 +100,9 @@ bool cpart_is_kernel_header(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(libc_headers); i++)
 		if (!strcmp(name, libc_headers[i]))
 			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(constants_headers); i++)
+		if (!strcmp(name, constants_headers[i]))
+			return true;
 	for (size_t i = 0; name[n] && i < ARRAY_SIZE(kernel_folders); i++)
 		if (strlen(kernel_folders[i]) == n && !memcmp(kernel_folders[i], name, n))
 			return !strstr(name, "..");

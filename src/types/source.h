@@ -25,6 +25,8 @@ struct programs *types_programs(struct types *ts);
 
 /* Asks before all sources that are there already. */
 void types_add_source(struct types *ts, const struct type_source *s);
+/* A header of the C part is not there, and is passed over. */
+void types_miss_header(struct types *ts, const char *name);
 struct arena *types_arena(struct types *ts);
 struct target *types_target(struct types *ts);
 /* The type of that name in BTF, whatever the other sources have; NULL. */

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "c_int.h"
+#include "known_constants.h"
 #include "source.h"
 #include "target/target.h"
 
@@ -21,6 +22,7 @@ struct types {
 	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
 	unsigned n;
 	bool kernel; /* its source is open: the first */
+	const char *missing_header;
 	struct programs *programs; /* of the second; NULL: there are none */
 };
 
@@ -205,7 +207,18 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 		if (s && s->macro && s->macro(s->state, name)) /* the script's, before an enumerator of BTF */
 			return false;
 	}
-	return false;
+	return ts->missing_header && known_constant(name, ret);
+}
+
+void types_miss_header(struct types *ts, const char *name)
+{
+	if (!ts->missing_header)
+		ts->missing_header = name;
+}
+
+const char *types_missing_header(const struct types *ts)
+{
+	return ts ? ts->missing_header : NULL;
 }
 
 const char *types_macro(struct types *ts, const char *name)

@@ -65,6 +65,11 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 	return !strcmp(name, "GREEN");
 }
 
+const char *types_missing_header(const struct types *ts)
+{
+	return NULL;
+}
+
 const char *types_macro(struct types *ts, const char *name)
 {
 	return !strcmp(name, "MACRO") ? "$x + 1" : NULL;

@@ -63,6 +63,22 @@ def options(cases, folder):
                 'an error in a header is shown where it is included', done.stderr)
 
 
+def passed_over(cases, folder):
+    """Of headers that are not there the well-known constants."""
+    env = {'BPFTRACE_KERNEL_SOURCE': '/nonexistent', 'BPFTRACE_KERNEL_BUILD': '/nonexistent'}
+    head = '#include <net/none.h>\n#define OTHER AF_INET6\n'
+    done = run(folder, [STRATA, '-q'], head + 'begin { print((AF_INET, OTHER, TASK_INTERRUPTIBLE, ENOENT, SIGKILL, '
+               'O_CREAT, S_IFREG, DT_FIFO)); exit() }\n', **env)
+    cases.check(not HAS_BTF or done.stdout.startswith('(2, 10, 1, 2, 9, 64, 32768, 1)\n'),
+                'constants of headers that are passed over', done.stdout, done.stderr)
+    done = run(folder, [STRATA, '--dry-run'], head + 'begin { print(NOT_THERE); }\n', **env)
+    cases.check(not HAS_BTF or 'hint: <net/none.h>, which may define it, is not found' in done.stderr,
+                'a name that a header may define: the header is named', done.stderr)
+    done = run(folder, [STRATA, '--dry-run'], 'begin { print(AF_INET); }\n', **env)
+    cases.check('unknown variable or function: AF_INET' in done.stderr, 'a script without headers has no constants',
+                done.stderr)
+
+
 def without(cases, folder):
     """Libraries of these names that are none."""
     fake = pathlib.Path(folder, 'lib')
@@ -111,6 +127,7 @@ def main():
             path.write_text(text)
         found(cases, folder)
         options(cases, folder)
+        passed_over(cases, folder)
         without(cases, folder)
         if os.geteuid() == 0:
             no_libc(cases, folder)
