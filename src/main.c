@@ -443,6 +443,14 @@ static void use_tool(struct main *m)
 		vec_push(&m->options, "stacks"); /* they are what it draws */
 }
 
+static void add_word(struct main *m, const char *word)
+{
+	if (!strncmp(word, "--", 2) && word[2])
+		vec_push(&m->options, word + 2);
+	else
+		vec_push(&m->params, word);
+}
+
 static bool parse_options(struct main *m, int argc, char **argv)
 {
 	if (!read_options(m, argc, argv))
@@ -450,17 +458,8 @@ static bool parse_options(struct main *m, int argc, char **argv)
 	if (!m->eval && optind < argc)
 		m->file = argv[optind++];
 	m->tool = tool_by_name(m->file);
-	/* Options may also follow the file, as bpftrace's users write them. */
-	if (m->file && optind < argc && argv[optind][0] == '-' && !read_options(m, argc, argv))
+	if (!option_rows_words(options, ARRAY_SIZE(options), m, argc, argv, add_word))
 		return false;
-	for (; optind < argc; optind++) {
-		const char *arg = argv[optind];
-
-		if (!strncmp(arg, "--", 2) && arg[2])
-			vec_push(&m->options, arg + 2);
-		else
-			vec_push(&m->params, arg);
-	}
 	use_tool(m);
 	if (m->tool && m->params.len)
 		return usage("a tool takes options alone (-p PID names a process), not", m->params.data[0]);

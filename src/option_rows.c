@@ -2,6 +2,7 @@
 /* option_rows.c - getopt by rows. */
 #include "option_rows.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static bool bad_option(const struct option_row *rows, size_t n, struct main *m, 
 	return false;
 }
 
-/* '+': what follows the script is the script's. */
+/* '+': getopt stops at the first word that is no option. */
 static void make_getopt(const struct option_row *row, char *shorts, struct option *longs)
 {
 	*shorts++ = '+';
@@ -72,6 +73,34 @@ bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, i
 
 		if (c == '?' ? !bad_option(rows, n, m, argc, argv) : !row || !row->set(m, row, optarg))
 			return false;
+	}
+	return true;
+}
+
+/* getopt has passed "--". */
+static bool is_over(char **argv)
+{
+	return optind > 1 && !strcmp(argv[optind - 1], "--");
+}
+
+/* -5 is a word. */
+static bool is_option(const char *arg)
+{
+	return arg[0] == '-' && arg[1] && !isdigit((unsigned char)arg[1]);
+}
+
+bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv,
+	void (*word)(struct main *m, const char *arg))
+{
+	bool over = is_over(argv);
+
+	while (optind < argc) {
+		if (over || !is_option(argv[optind]))
+			word(m, argv[optind++]);
+		else if (!option_rows_read(rows, n, m, argc, argv))
+			return false;
+		else
+			over = is_over(argv);
 	}
 	return true;
 }

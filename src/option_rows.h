@@ -24,4 +24,7 @@ struct option_row {
 bool usage(const char *what, const char *arg);
 /* As far as the first word that is no option; optind is behind them. false after a complaint. */
 bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv);
+/* The words behind the script, among which may be options, up to "--". */
+bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv,
+	void (*word)(struct main *m, const char *arg));
 void option_rows_help(const struct option_row *rows, size_t n, FILE *out);
