@@ -190,6 +190,9 @@ static const struct type *unknown_type(struct check *c, const struct type_name *
 		near = types_nearest(c->env->types, tag, name && tag != TAG_NAME ? name + 1 : t->words);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
+	else if (c->env->types && types_missing_header(c->env->types))
+		check_hint(c, "the kernel's <%s> may define it: install the kernel's headers (the package "
+			"linux-headers-$(uname -r) or kernel-devel)", types_missing_header(c->env->types));
 	else
 		check_hint(c, "types are int8 to int64, uint8 to uint64, bool, string[N], and the "
 			"kernel's: struct task_struct");

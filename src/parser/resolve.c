@@ -408,9 +408,8 @@ static void unknown_name(struct resolve *r, struct expr *n)
 	if (!n->call.parens && var_find(r, &var))
 		diag_hint(r->diags, "did you mean $%s?", n->call.name);
 	else if (header)
-		diag_hint(r->diags, "<%s>, which may define it, is not found: install the kernel's headers (the "
-			"package linux-headers-$(uname -r) or kernel-devel), or write #define %s", header,
-			n->call.name);
+		diag_hint(r->diags, "the kernel's <%s> may define it: install the kernel's headers (the package "
+			"linux-headers-$(uname -r) or kernel-devel), or write #define %s", header, n->call.name);
 	else
 		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
 }

@@ -108,8 +108,9 @@ static bool read_part(struct cpart *c)
 		if (again)
 			cpart_print_btf(c);
 	}
-	if (c->missing.len)
-		types_miss_header(c->types, c->missing.data[0]);
+	/* The C library has some of these names, too, with less in them. */
+	if (c->missing.len || (c->included && !c->has_kernel))
+		types_miss_header(c->types, c->missing.len ? c->missing.data[0] : c->included);
 	for (size_t i = 0; i < c->missing.len; i++)
 		log_info("<%s> is passed over: there are no headers of the kernel, its types come from BTF",
 			c->missing.data[i]);

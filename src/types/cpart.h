@@ -40,6 +40,7 @@ struct cpart {
 	struct str btf;      /* the text of CPART_BTF */
 	bool has_kernel;     /* there are headers of the kernel */
 	bool reads_headers;
+	const char *included; /* the first header that is, by its name, the kernel's */
 	VEC(const char *) args;
 	VEC(const char *) kernel_dirs;
 	VEC(const char *) missing;       /* names of headers that are passed over */

@@ -70,6 +70,8 @@ bool cpart_includes_files(struct cpart *c)
 		const char *name = included(c, text + at);
 
 		end = at + (uint32_t)strcspn(text + at, "\n");
+		if (name && !c->included && cpart_is_kernel_header(name))
+			c->included = name;
 		path = name ? find_device(c, name) : NULL;
 		if (path)
 			ok = diag(c->diags, (struct span){at, end}, DIAG_C, "%s is not a file", path);

@@ -46,7 +46,8 @@ struct constant {
 	const char *text;        /* of a string */
 };
 bool types_constant(struct types *ts, const char *name, struct constant *ret);
-/* The first header of the C part that was passed over, or NULL. Constants that are well known are found without. */
+/* The first header of the kernel that the C part wants and this machine lacks, or NULL. Constants that are well
+ * known are found without. */
 const char *types_missing_header(const struct types *ts);
 /* The name most like it, for "did you mean": "struct task_struct"; NULL. */
 const char *types_nearest(struct types *ts, enum type_tag tag, const char *name);

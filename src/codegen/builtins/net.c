@@ -21,6 +21,13 @@ static struct expr *address_of(const struct expr *call)
 	return second ? second : call_arg(call, 0);
 }
 
+/* in6_addr has its bytes as numbers of 1, 2 and 4 bytes. */
+static bool is_address(const struct type *t)
+{
+	return t->kind == TYPE_INT ||
+	       (t->kind == TYPE_ARRAY && t->array.of->kind == TYPE_INT && (t->size == 4 || t->size == 16));
+}
+
 static const struct type *check_ntop(struct check *c, struct expr *call)
 {
 	struct expr *family = call_arg(call, 1) ? call_arg(call, 0) : NULL, *addr = address_of(call);
@@ -29,7 +36,7 @@ static const struct type *check_ntop(struct check *c, struct expr *call)
 	if (family && family->type->kind != TYPE_INT)
 		return check_fail(c, family->span, DIAG_ARG_TYPE, "an address family is a number, not %s",
 			type_name(check_arena(c), family->type));
-	if (t->kind == TYPE_INT || is_bytes(t, 4) || is_bytes(t, 16))
+	if (is_address(t))
 		return type_inet;
 	check_fail(c, addr->span, DIAG_ARG_TYPE, "an address is a number, or an array of 4 or 16 bytes, "
 		"not %s", type_name(check_arena(c), t));

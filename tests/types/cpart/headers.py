@@ -72,8 +72,14 @@ def passed_over(cases, folder):
     cases.check(not HAS_BTF or done.stdout.startswith('(2, 10, 1, 2, 9, 64, 32768, 1)\n'),
                 'constants of headers that are passed over', done.stdout, done.stderr)
     done = run(folder, [STRATA, '--dry-run'], head + 'begin { print(NOT_THERE); }\n', **env)
-    cases.check(not HAS_BTF or 'hint: <net/none.h>, which may define it, is not found' in done.stderr,
+    cases.check(not HAS_BTF or "hint: the kernel's <net/none.h> may define it" in done.stderr,
                 'a name that a header may define: the header is named', done.stderr)
+    done = run(folder, [STRATA, '-q'], '#include <linux/fs.h>\nbegin { print(DT_FIFO); exit() }\n', **env)
+    cases.check(not HAS_BTF or done.stdout.startswith('1\n'), "the C library's header of the name is not enough",
+                done.stdout, done.stderr)
+    done = run(folder, [STRATA, '--dry-run'], '#include <net/none.h>\nbegin { print(sizeof(struct quixotic_windmill)); }\n', **env)
+    cases.check(not HAS_BTF or "hint: the kernel's <net/none.h> may define it" in done.stderr,
+                'a type that a header may define', done.stderr)
     done = run(folder, [STRATA, '--dry-run'], 'begin { print(AF_INET); }\n', **env)
     cases.check('unknown variable or function: AF_INET' in done.stderr, 'a script without headers has no constants',
                 done.stderr)
