@@ -4,6 +4,7 @@
 #include "diag.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { NAME_MAX_LEN = 63 };
@@ -22,6 +23,25 @@ static unsigned cost(char a, char b)
 	if (a == b)
 		return 0;
 	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
+}
+
+/* The characters that the text has, as bits, without regard to case. */
+static uint64_t characters(const char *text)
+{
+	uint64_t set = 0;
+
+	for (; *text; text++)
+		set |= 1ULL << (tolower((unsigned char)*text) & 63);
+	return set;
+}
+
+/* The distance is not less: each character that only one text has is an edit, and so is each that it is longer. */
+static unsigned least_distance(uint64_t a, size_t la, uint64_t b, size_t lb)
+{
+	unsigned only_a = (unsigned)__builtin_popcountll(a & ~b), only_b = (unsigned)__builtin_popcountll(b & ~a);
+	unsigned longer = (unsigned)(la > lb ? la - lb : lb - la), edits = only_a > only_b ? only_a : only_b;
+
+	return 2 * (edits > longer ? edits : longer);
 }
 
 static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
@@ -53,6 +73,7 @@ const char *nearest(const char *written, const char *const *names, size_t n)
 	size_t len = strlen(written);
 	/* One edit for each three letters, at least one; a name of one letter is like no other. */
 	unsigned best = len < 2 ? 1 : len < 6 ? 2 : 2 * (unsigned)(len / 3);
+	uint64_t has = characters(written);
 	const char *found = NULL;
 
 	if (len > NAME_MAX_LEN)
@@ -65,6 +86,8 @@ const char *nearest(const char *written, const char *const *names, size_t n)
 			continue;
 		if (!strcasecmp(names[i], written))
 			return names[i];
+		if (least_distance(has, len, characters(names[i]), other) > best)
+			continue;
 		d = distance(written, len, names[i], other);
 		if (d < best || (d == best && !found)) {
 			best = d;

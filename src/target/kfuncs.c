@@ -51,6 +51,7 @@ struct kfunc {
 struct kfuncs {
 	char *text;
 	VEC(struct kfunc) list; /* sorted by name */
+	const char *const *names; /* all of them, once they were asked for */
 };
 
 static int cmp_kfunc(const void *a, const void *b)
@@ -128,17 +129,56 @@ int target_set_traceable(struct target *t, const char *path)
 	return 0;
 }
 
+/* The functions that may match: a pattern without '*' is a name. */
+static void narrow(const struct kfuncs *k, const char *pattern, const struct kfunc **ret_first,
+	const struct kfunc **ret_end)
+{
+	size_t low = 0, high = k->list.len, n = strcspn(pattern, "*");
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strncmp(k->list.data[middle].name, pattern, n) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (high = low; high < k->list.len && !strncmp(k->list.data[high].name, pattern, n); high++)
+		if (!pattern[n] && k->list.data[high].name[n])
+			break;
+	*ret_first = k->list.data + low;
+	*ret_end = k->list.data + high;
+}
+
+bool target_has_module(struct target *t, const char *module)
+{
+	const struct kfuncs *k = by_symbols(t);
+	bool has = !strcmp(module, "vmlinux");
+
+	for (size_t i = 0; i < k->list.len && !has; i++)
+		has = glob_match(module, k->list.data[i].module);
+	return has;
+}
+
+const char *const *target_all_functions(struct target *t)
+{
+	struct kfuncs *k = by_symbols(t);
+
+	if (!k->names)
+		k->names = target_kernel_functions(t, "", "*", false);
+	return k->names;
+}
+
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable)
 {
 	const struct kfuncs *k = traceable ? by_ftrace(t) : NULL;
-	const struct kfunc *f, *last = NULL;
+	const struct kfunc *f, *end, *last = NULL;
 	struct strings found = {};
 
 	if (!k)
 		k = by_symbols(t);
-	f = k->list.data;
-	for (const struct kfunc *end = f + k->list.len; f < end; f++) {
+	for (narrow(k, pattern, &f, &end); f < end; f++) {
 		if ((last && !strcmp(f->name, last->name)) || !glob_match(pattern, f->name) ||
 			(*module && !glob_match(module, *f->module ? f->module : "vmlinux")))
 			continue;

@@ -81,6 +81,10 @@ const char *target_container(struct target *t, uint64_t cgroup);
 /* ---- kernel functions (kfuncs.c) ---- */
 /* Names matching a pattern, sorted, each once, NULL-terminated; of a module ("vmlinux": the kernel
  * without modules), "": of all. traceable: only those that ftrace lists, if it does. */
+/* The names of all functions that kallsyms has, NULL-terminated; made once. */
+const char *const *target_all_functions(struct target *t);
+/* Is a module of this name, or pattern, loaded? The kernel itself is vmlinux. */
+bool target_has_module(struct target *t, const char *module);
 const char *const *target_kernel_functions(struct target *t, const char *module,
 	const char *pattern, bool traceable);
 /* A file with the names that ftrace would list, a name a line. 0 or -errno. */

@@ -33,6 +33,7 @@ CASES = {
     'probes': (repeat('begin { @a = 1 }', 1000), None),
     'probes of the setting': ('config = { max_probes = 9 } ' + repeat('begin { @a = 1 }', 10),
                               r'10 attach targets or more; max_probes is 9 \[config\]'),
+    'missing functions': (repeat('kprobe:vfs_raed#', 300, ',') + ' { @a = 1 }', r'no function vfs_raed0 \[no-place\]'),
     'attach points of a probe': (repeat('interval:s:1', 1000, ',') + ' { @a = 1 }', None),
     'words of an attach point': (repeat('uprobe', 5000, ':') + ' { }', r'\[attach-point\]'),
     'a long name in an attach point': ('uprobe:/bin/' + 'a' * 100000 + ':f { }', r'\[no-place\]'),

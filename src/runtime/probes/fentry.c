@@ -129,14 +129,19 @@ static bool no_function(const struct resolve_env *env, const struct attach_point
 			"without, with arg0, arg1..");
 		return false;
 	}
+	if (*module && !target_has_module(env->target, module)) {
+		missing_place(env, ap->word_spans[1], "the module %s is not loaded", module);
+		return missing_allowed(env);
+	}
 	if (!missing_place(env, ap->word_spans[ap->nwords - 1], "%s has no function %s", module,
 		what))
 		return true;
-	all = target_btf_functions(env->target, module, "*");
-	while (all && all[n])
-		n++;
-	if (!strchr(what, '*'))
+	if (!strchr(what, '*') && !diags_full(env->diags)) {
+		all = target_btf_functions(env->target, module, "*");
+		while (all && all[n])
+			n++;
 		near = nearest(what, all, n);
+	}
 	if (near)
 		diag_hint(env->diags, "did you mean %s?", near);
 	else

@@ -74,17 +74,23 @@ static bool add_address(const struct resolve_env *env, struct attach_point *ap, 
 static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
 	const char *module, const char *what)
 {
-	const char *const *all, *near;
+	const char *const *all, *near = NULL;
 	size_t n = 0;
 
+	if (*module && !target_has_module(env->target, module)) {
+		missing_place(env, ap->word_spans[1], "the module %s is not loaded", module);
+		return missing_allowed(env);
+	}
 	if (!missing_place(env, ap->word_spans[ap->nwords - 1], *module ?
 		"%s%s has no function %s" : "%s%shas no function %s", *module ? "the module " :
 		"this kernel ", module, what))
 		return true;
-	all = target_kernel_functions(env->target, module, "*", false);
-	while (all && all[n])
-		n++;
-	near = strchr(what, '*') ? NULL : nearest(what, all, n);
+	if (!strchr(what, '*') && !diags_full(env->diags)) {
+		all = target_all_functions(env->target);
+		while (all && all[n])
+			n++;
+		near = nearest(what, all, n);
+	}
 	if (near)
 		diag_hint(env->diags, "did you mean %s?", near);
 	else
