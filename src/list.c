@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -295,6 +296,21 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 	return 1;
 }
 
+/* A pattern of a file that is none says so: uprobe:/nosuch/x:*. */
+static void no_match(struct listing *l, const char *pattern, const char *colon)
+{
+	size_t n = colon ? strcspn(colon + 1, ":") : 0;
+	const char *file = colon ? arena_strndup(l->env->arena, colon + 1, n) : "";
+
+	log_error("no probe matches %s", pattern);
+	if (*file != '/' && *file != '.')
+		return;
+	if (access(target_path(l->env->target, file), F_OK))
+		log_hint("there is no file %s", file);
+	else if (!target_is_elf(l->env->target, file))
+		log_hint("%s exists, but is not a program or library (an ELF file)", file);
+}
+
 static int list_pattern(struct listing *l, const char *pattern)
 {
 	const char *colon = strchr(pattern, ':');
@@ -309,7 +325,7 @@ static int list_pattern(struct listing *l, const char *pattern)
 	if (!known)
 		search(l, pattern);
 	if (l->found == before)
-		log_error("no probe matches %s", pattern);
+		no_match(l, pattern, colon);
 	return l->found == before;
 }
 

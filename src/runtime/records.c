@@ -86,11 +86,49 @@ static void run_skboutput(struct record_env *env, const struct image_record *r, 
 		log_error("skboutput() cannot write %s: %s", r->text, why_write(err));
 }
 
+/* bpftrace's name for a program of -e, which what reads the message expects. */
+static const char *message_file(const char *name)
+{
+	return strcmp(name, "-e") ? name : "stdin";
+}
+
+enum { USES_MAX = 16 };
+
+static struct output_place place_of(const struct source *src, struct span at)
+{
+	struct output_place p = {.filename = message_file(source_spot(src, at.start).name)};
+
+	source_position(src, at.start, &p.line, &p.col);
+	source_position(src, at.end, &p.end_line, &p.end_col);
+	return p;
+}
+
+/* Where the macros are used that the place is in; the lines' texts are to be freed. */
+static unsigned uses_of(const struct source *src, struct span at, struct output_place *ret)
+{
+	const struct source_use *use = source_spot(src, at.start).use;
+	unsigned n = 0;
+
+	for (; use && n < USES_MAX; use = source_spot(src, at.start).use) {
+		struct source_spot spot;
+		uint32_t line;
+
+		at = use->from;
+		spot = source_spot(src, at.start);
+		for (line = spot.at; line > spot.start && src->text[line - 1] != '\n';)
+			line--;
+		ret[n] = place_of(src, at);
+		ret[n++].text = strndup(src->text + line, strcspn(src->text + line, "\n"));
+	}
+	return n;
+}
+
 static void send_message(struct record_env *env, const struct image_record *r, const uint8_t *data, bool is_error)
 {
 	const struct source *src = env->image->source;
 	struct str text = {};
-	struct output_message m = {.is_error = is_error};
+	struct output_place uses[USES_MAX];
+	struct output_message m = {.is_error = is_error, .uses = uses};
 	struct output_event e = {.kind = OUTPUT_MESSAGE, .message = &m};
 	struct show show = *env->out->show;
 
@@ -100,11 +138,13 @@ static void send_message(struct record_env *env, const struct image_record *r, c
 		show.text = isatty(STDERR_FILENO) ? SHOW_LINES : SHOW_BYTES;
 	show_format(&show, r, data, &text);
 	m.text = str_text(&text);
-	/* bpftrace's name for a program of -e, which what reads the message expects */
-	m.filename = strcmp(src->name, "-e") ? src->name : "stdin";
+	m.filename = message_file(src->name);
 	source_position(src, r->span.start, &m.line, &m.col);
 	source_position(src, r->span.end, &m.end_line, &m.end_col);
+	m.nuses = uses_of(src, r->span, uses);
 	env->out->output->event(env->out, &e);
+	for (unsigned i = 0; i < m.nuses; i++)
+		free((char *)uses[i].text);
 	str_done(&text);
 }
 

@@ -89,18 +89,38 @@ const char *output_nearest(const char *written)
 	return nearest(written, names, n);
 }
 
-/* "script.bt:3:9-24: ERROR: text"; a call of several lines has no columns. */
+/* "script.bt:3:9-24: ERROR: "; a call of several lines has no columns. */
+static void log_place(const char *filename, unsigned line, unsigned col, unsigned end_line, unsigned end_col,
+	bool is_error)
+{
+	str_put_safe(filename, stderr);
+	if (line == end_line)
+		fprintf(stderr, ":%u:%u-%u", line, col, end_col);
+	else
+		fprintf(stderr, ":%u-%u", line, end_line);
+	fprintf(stderr, ": %s: ", is_error ? "ERROR" : "WARNING");
+}
+
+/* Where the macro of the message is used. */
+static void log_use(const struct output_place *p, bool is_error)
+{
+	unsigned end = p->line == p->end_line ? p->end_col : (unsigned)strlen(p->text) + 1;
+
+	log_place(p->filename, p->line, p->col, p->end_line, p->end_col, is_error);
+	fprintf(stderr, "expanded from\n%s\n", p->text);
+	for (unsigned col = 1; col < end; col++)
+		fputc(col >= p->col ? '~' : p->text[col - 1] == '\t' ? '\t' : ' ', stderr);
+	fputc('\n', stderr);
+}
+
 static void log_message(const struct output_message *m)
 {
 	size_t n = strlen(m->text);
 
-	str_put_safe(m->filename, stderr);
-	if (m->line == m->end_line)
-		fprintf(stderr, ":%u:%u-%u", m->line, m->col, m->end_col);
-	else
-		fprintf(stderr, ":%u-%u", m->line, m->end_line);
-	fprintf(stderr, ": %s: %s%s", m->is_error ? "ERROR" : "WARNING", m->text,
-		n && m->text[n - 1] == '\n' ? "" : "\n");
+	log_place(m->filename, m->line, m->col, m->end_line, m->end_col, m->is_error);
+	fprintf(stderr, "%s%s", m->text, n && m->text[n - 1] == '\n' ? "" : "\n");
+	for (unsigned i = 0; i < m->nuses; i++)
+		log_use(&m->uses[i], m->is_error);
 }
 
 static void log_lost(const struct output_event *e)

@@ -48,11 +48,19 @@ struct picture {
 
 /* What a script says of itself by errorf() and warnf(), and where. Line and column count from 1; the end
  * is behind the last byte of the call. */
+struct output_place { /* in the script */
+	const char *filename;
+	unsigned line, col, end_line, end_col;
+	const char *text; /* the line */
+};
+
 struct output_message {
 	bool is_error;
 	const char *text;     /* as the format has it: with a "\n" or without */
 	const char *filename; /* of the script */
 	unsigned line, col, end_line, end_col;
+	const struct output_place *uses; /* of the macros that it is in, the innermost first */
+	unsigned nuses;
 };
 
 #define OUTPUT_ANY_CPU UINT32_MAX

@@ -135,10 +135,16 @@ const char *const *uprobe_files(const struct resolve_env *env, const struct atta
 
 bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap)
 {
-	if (!missing_place(env, ap->word_spans[1], "there is no program or library %s",
-		ap->words[1]))
+	bool is_path = strchr(ap->words[1], '/');
+	bool exists = is_path && !strchr(ap->words[1], '*') &&
+		!access(target_path(env->target, ap->words[1]), F_OK);
+
+	if (!missing_place(env, ap->word_spans[1], exists ? "%s exists, but is not a program or library (an ELF file)" :
+		"there is no program or library %s", ap->words[1]))
 		return true;
-	if (strchr(ap->words[1], '/'))
+	if (exists)
+		diag_hint(env->diags, "a script is run by its interpreter: probe that");
+	else if (is_path)
 		diag_hint(env->diags, "is the path right?");
 	else
 		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
