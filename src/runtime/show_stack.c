@@ -153,9 +153,12 @@ static void line_perf(const struct shown_frame *shown, struct str *out)
 	} else {
 		str_addf(out, "0x%" PRIx64, f->vaddr);
 	}
-	str_add(out, " (");
-	add_safe(out, f->module ? f->module : "[unknown]");
-	str_add(out, ")\n");
+	if (f->lang != FRAME_LANG_KERNEL) { /* as bpftrace has it */
+		str_add(out, " (");
+		add_safe(out, f->module ? f->module : "[unknown]");
+		str_addc(out, ')');
+	}
+	str_addc(out, '\n');
 }
 
 static void line_build_id(const struct show *s, const struct shown_frame *f, struct str *out)
@@ -163,7 +166,6 @@ static void line_build_id(const struct show *s, const struct shown_frame *f, str
 	uint8_t id[64];
 	size_t n = s->unwinders ? unwinders_build_id(s->unwinders, f->frame, id) : 0;
 
-	str_add(out, "        ");
 	for (size_t i = 0; i < n; i++)
 		str_addf(out, "%02x", id[i]);
 	str_addf(out, "%s0x%" PRIx64 "\n", n ? " " : "", f->name.vaddr);
@@ -186,7 +188,7 @@ static void add_line(const struct show *s, enum stack_mode mode, const struct sh
 		line_perf(f, out);
 		break;
 	case STACK_RAW:
-		str_addf(out, "        %" PRIx64 "\n", f->name.vaddr);
+		str_addf(out, "%" PRIx64 "\n", f->name.vaddr);
 		break;
 	case STACK_BUILD_ID:
 		line_build_id(s, f, out);

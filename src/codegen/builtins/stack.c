@@ -76,6 +76,10 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 	}
 	if (b && !read_limit(c, b, max, &limit))
 		return type_bad;
+	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL && a && a->kind == EXPR_WORD)
+		return check_fail(c, a->span, DIAG_STACK, "build_id is a mode of user stacks");
+	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL) /* the setting's */
+		mode = STACK_RAW;
 	return type_stack(check_arena(c), lang, mode, limit, limited);
 }
 

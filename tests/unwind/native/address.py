@@ -5,6 +5,7 @@ is mapped (address.c), in each mode that shows addresses, traced and held.
 
     address.py STRATA PROGRAM      root"""
 import os
+import re
 import pathlib
 import subprocess
 import sys
@@ -34,7 +35,9 @@ for how, out in (('held', output('--unwind', str(program.pid))), ('ustack', trac
     cases.check(f'[anon]+{anonymous}' in lines, f'{how}: the address in anonymous memory is {anonymous}', out)
     cases.check(unmapped in lines, f'{how}: the address of no mapping is {unmapped}', out)
 for mode in ('raw', 'perf', 'build_id'):
-    words = traced(program.pid, mode).replace('0x', '').split()
+    out = traced(program.pid, mode)
+    words = out.replace('0x', '').split()
     cases.check(anonymous[2:] in words and unmapped[2:] in words, f'ustack({mode}): both', words)
+    cases.check(not re.search('^ +[0-9a-f]', out, re.M), f'ustack({mode}): lines have no blanks in front', out)
 program.kill()
 sys.exit(cases.done())
