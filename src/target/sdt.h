@@ -51,6 +51,7 @@ struct sdt_arg {
 	enum sdt_where where;
 	uint8_t size;     /* bytes: 1, 2, 4 or 8 */
 	bool is_signed;
+	bool is_float;    /* then it is NOWHERE */
 	uint8_t reg, index, scale, shift;
 	int64_t disp;
 	const char *symbol; /* in the text, of symbol_len bytes */

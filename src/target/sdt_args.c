@@ -373,7 +373,10 @@ static bool take_size(struct cursor *c, struct sdt_arg *a)
 	a->is_signed = take(c, '-');
 	if (!take_number(c, &n))
 		return not_understood(a);
-	if (c->at < sign && *c->at == 'f')
+	a->is_float = c->at < sign && *c->at == 'f';
+	if (a->is_float && (n == 4 || n == 8))
+		a->size = (uint8_t)n;
+	if (a->is_float)
 		return nowhere(a, "it is a floating-point number, which BPF programs do not have");
 	if (n != 1 && n != 2 && n != 4 && n != 8)
 		return nowhere(a, "its size is not 1, 2, 4 or 8 bytes");

@@ -13,9 +13,10 @@ static __attribute__((noinline)) void kinds(int a, unsigned long b, short c, sig
 {
 	volatile int stack = a - 1;
 	volatile unsigned char byte = (unsigned char)d;
+	volatile double real = 0.5;
 
-	PROBE("shop", "kinds", "0", "-4@%0 8@%1 -2@%2 -1@%3 -4@%4 1@%5 -4@%6 4@%6", "nor"(a), "nor"(b), "nor"(c),
-		"nor"(d), "m"(stack), "m"(byte), "n"(-5));
+	PROBE("shop", "kinds", "0", "-4@%0 8@%1 -2@%2 -1@%3 -4@%4 1@%5 -4@%6 4@%6 8f@%7", "nor"(a), "nor"(b), "nor"(c),
+		"nor"(d), "m"(stack), "m"(byte), "n"(-5), "m"(real));
 	printf("kinds %d %lu %d %d %d %u -5 4294967291\n", a, b, c, d, stack, byte);
 }
 

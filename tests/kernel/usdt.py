@@ -87,6 +87,8 @@ cases.check(strata('-l', f'usdt:{PROGRAM[:-1]}*:*place').stdout.splitlines() == 
 done = strata('-lv', f'usdt:{PROGRAM}:kinds')
 cases.check(done.stdout.splitlines()[:4] == [names[2], '    int32 arg0', '    uint64 arg1', '    int16 arg2'],
             '-lv has arguments', done)
+cases.check(done.stdout.splitlines()[9] == '    double arg8 (BPF programs have no floating-point numbers)',
+            '-lv of a floating-point argument', done)
 process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 done = strata('-l', '-p', str(process.pid), 'usdt:*:place')
 cases.check(done.stdout.splitlines() == [names[0], names[3]], '-l of a process', done)

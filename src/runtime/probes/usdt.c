@@ -148,6 +148,9 @@ static const struct field *fields_of(struct arena *arena, struct notes *n, const
 		f->type = type_int(args[i].size, args[i].is_signed);
 		f->size = args[i].size;
 		set_where(arena, n, note->vaddr, &args[i], f);
+		if (args[i].is_float)
+			f->decl = arena_printf(arena, "%s %s (BPF programs have no floating-point numbers)",
+				args[i].size == 4 ? "float" : "double", f->name);
 		*last = f;
 		last = &f->next;
 	}
