@@ -43,7 +43,7 @@ def group(size):
     limit = 'memory.limit_in_bytes' if top and top.endswith('memory') else 'memory.max'
     here = f'{top}/strata-poor-{size}-$$'
     return (f'a memory cgroup of {size}', f'''mkdir {here} && echo {size} > {here}/{limit} && echo $$ > {here}/cgroup.procs || exit 99
-        "$@"; status=$?; echo $$ > {top}/cgroup.procs; rmdir {here}; exit $status''' if top else None, NO_MEMORY)
+        "$@"; status=$?; echo $$ > {top}/cgroup.procs; exit $status''' if top else None, NO_MEMORY)
 
 
 def read(path):
@@ -110,6 +110,8 @@ def main():
                     continue
                 wrong = runs[row[0], script].result()
                 cases.check(not wrong, f'{row[0]}: {script}', wrong)
+    for left in [*pathlib.Path('/sys/fs/cgroup').glob('strata-poor-*'), *pathlib.Path('/sys/fs/cgroup/memory').glob('strata-poor-*')]:
+        left.rmdir() # no process is in it any more
     return cases.done()
 
 
