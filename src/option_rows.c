@@ -89,13 +89,29 @@ static bool is_option(const char *arg)
 	return arg[0] == '-' && arg[1] && !isdigit((unsigned char)arg[1]);
 }
 
+/* --name, or its beginning. */
+static bool is_known(const struct option_row *row, const char *arg)
+{
+	size_t n = strcspn(arg, "=");
+
+	if (strncmp(arg, "--", 2) || !arg[2] || peer_option(arg))
+		return true;
+	for (; row->name; row++)
+		if (!strncmp(row->name, arg + 2, n - 2))
+			return true;
+	return false;
+}
+
 bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv,
 	void (*word)(struct main *m, const char *arg))
 {
 	bool over = is_over(argv);
+	int first = optind;
 
 	while (optind < argc) {
-		if (over || !is_option(argv[optind]))
+		bool is_scripts = optind > first && !is_known(rows, argv[optind]);
+
+		if (over || is_scripts || !is_option(argv[optind]))
 			word(m, argv[optind++]);
 		else if (!option_rows_read(rows, n, m, argc, argv))
 			return false;
