@@ -255,6 +255,7 @@ struct probe {
 
 /* macro name(params) { statements } */
 struct macro {
+	struct macro *same_hash; /* the next of those whose names may be equal, as defined */
 	const char *name;
 	struct span span;     /* of all; head: up to its body */
 	struct span head;

@@ -18,13 +18,14 @@
 #include "type_name.h"
 #include "value.h"
 
-enum { COPIES_MAX = 1 << 20 };
+enum { COPIES_MAX = 1 << 20, BUCKETS = 1024 };
 
 struct expand {
 	struct script *script;
 	const struct language *lang;
 	struct arena *arena;
 	struct diags *diags;
+	struct macro *macros[BUCKETS]; /* by hash of the name */
 	unsigned uses;
 	unsigned copies; /* expressions and statements that were made */
 	unsigned nested; /* macros that are being expanded within one another */
@@ -212,21 +213,30 @@ static struct stmt *copy_stmts(struct expand *x, const struct use *u, const stru
 
 /* ---- which macro -------------------------------------------------------- */
 
+static unsigned bucket(const char *name)
+{
+	unsigned h = 0;
+
+	for (; *name; name++)
+		h = 31 * h + (unsigned char)*name;
+	return h % BUCKETS;
+}
+
 static struct macro *macro_of_name(const struct expand *x, const char *name)
 {
-	struct macro *m = x->script->macros;
+	struct macro *m = x->macros[bucket(name)];
 
 	while (m && strcmp(m->name, name) != 0)
-		m = m->next;
+		m = m->same_hash;
 	return m;
 }
 
 static struct macro *macro_find(const struct expand *x, const struct expr *call)
 {
-	struct macro *m = x->script->macros;
+	struct macro *m = x->macros[bucket(call->call.name)];
 
 	while (m && (strcmp(m->name, call->call.name) != 0 || m->nparams != call->call.nargs))
-		m = m->next;
+		m = m->same_hash;
 	return m;
 }
 
@@ -465,7 +475,7 @@ static void check_definition(struct expand *x, const struct macro *m)
 		x->ok = diag(x->diags, ret->span, DIAG_MACRO, "a macro cannot return from the probe that uses it");
 		diag_hint(x->diags, "the value of a macro is its last expression, without a ';'");
 	}
-	for (const struct macro *other = x->script->macros; other != m; other = other->next)
+	for (const struct macro *other = x->macros[bucket(m->name)]; other != m; other = other->same_hash)
 		if (!strcmp(other->name, m->name) && other->nparams == m->nparams) {
 			x->ok = diag(x->diags, m->head, DIAG_MACRO,
 				"there is a macro %s of %u parameter%s already", m->name, m->nparams,
@@ -474,10 +484,26 @@ static void check_definition(struct expand *x, const struct macro *m)
 		}
 }
 
+static void index_macros(struct expand *x)
+{
+	struct macro **ends[BUCKETS];
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		ends[i] = &x->macros[i];
+	for (struct macro *m = x->script->macros; m; m = m->next) {
+		struct macro ***end = &ends[bucket(m->name)];
+
+		m->same_hash = NULL;
+		**end = m;
+		*end = &m->same_hash;
+	}
+}
+
 bool expand(struct script *s, const struct language *lang, struct diags *d)
 {
 	struct expand x = {.script = s, .lang = lang, .arena = s->arena, .diags = d, .ok = true};
 
+	index_macros(&x);
 	for (const struct macro *m = s->macros; m; m = m->next)
 		check_definition(&x, m);
 	if (!s->macros || !x.ok)

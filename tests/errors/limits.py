@@ -34,6 +34,8 @@ CASES = {
     'probes of the setting': ('config = { max_probes = 9 } ' + repeat('begin { @a = 1 }', 10),
                               r'10 attach targets or more; max_probes is 9 \[config\]'),
     'missing functions': (repeat('kprobe:vfs_raed#', 300, ',') + ' { @a = 1 }', r'no function vfs_raed0 \[no-place\]'),
+    'a chain of macros': ('macro f0(x) { x } ' + ' '.join(f'macro f{i}(x) {{ f{i - 1}(x) }}' for i in range(1, 20000)) +
+                          ' begin { print(f19999(1)); }', r'nested more than 400 levels deep \[nesting\]'),
     'attach points of a probe': (repeat('interval:s:1', 1000, ',') + ' { @a = 1 }', None),
     'words of an attach point': (repeat('uprobe', 5000, ':') + ' { }', r'\[attach-point\]'),
     'a long name in an attach point': ('uprobe:/bin/' + 'a' * 100000 + ':f { }', r'\[no-place\]'),
