@@ -178,13 +178,32 @@ static void var_store(struct gen *g, struct var *v, struct ir *value, const stru
 	gen_put(g, value, from, v->type, gen_var_slot(g, v), 0);
 }
 
+static bool is_var(struct expr *n, void *v)
+{
+	return n->kind == EXPR_VAR && n->var.var == v;
+}
+
+/* A value in memory is made in its place, unless it is made from what is there: `$t = ($t.1, $t.0)`. */
+static void set_var(struct gen *g, struct var *v, struct expr *value)
+{
+	struct ir *made;
+
+	if (!type_in_memory(v->type) || !(v->addressed || expr_any(value, is_var, v))) {
+		gen_into(g, value, v->type, gen_var_slot(g, v), 0);
+		return;
+	}
+	made = gen_mem(g, v->type->size);
+	gen_into(g, value, v->type, made, 0);
+	gen_copy(g, gen_var_slot(g, v), made, v->type->size);
+}
+
 static void gen_assign_var(struct gen *g, struct stmt *n)
 {
 	struct var *v = n->assign.left->var.var;
 	struct ir *value;
 
 	if (n->assign.op == OP_NONE) {
-		gen_into(g, n->assign.right, v->type, gen_var_slot(g, v), 0);
+		set_var(g, v, n->assign.right);
 		return;
 	}
 	value = gen_value(g, n->assign.right);
@@ -200,7 +219,7 @@ static void gen_let(struct gen *g, struct stmt *n)
 	if (!v->type) /* it is never used */
 		return;
 	if (n->let.value)
-		gen_into(g, n->let.value, v->type, gen_var_slot(g, v), 0);
+		set_var(g, v, n->let.value);
 	else
 		gen_zero(g, gen_var_slot(g, v), type_in_memory(v->type) ? v->type->size : 8);
 }
