@@ -159,7 +159,8 @@ void gen_find_loops(struct gen *g, struct stmt *first)
 {
 	g->is_long = weigh(first) > PROGRAM_WEIGHT;
 	g->part_weight = g->opt->no_loops ? 0 : part_weight(weigh_texts(first));
-	g->has_bodies = g->part_weight || has_bodies(g, first) || (g->probe->block_loops && !g->opt->no_loops);
+	g->has_bodies = g->part_weight || has_bodies(g, first) || g->probe->block_map_loops ||
+		(g->probe->block_loops && !g->opt->no_loops);
 }
 
 /* ---- the body as a function --------------------------------------------- */

@@ -250,7 +250,8 @@ struct probe {
 	unsigned nvars;
 	const struct field *fields; /* what args.x may name, of all places; by resolve */
 	unsigned index;
-	bool block_loops;       /* by check: there are loops within expressions */
+	/* By check: there are loops within expressions, and such that go over maps. */
+	bool block_loops, block_map_loops;
 };
 
 /* macro name(params) { statements } */

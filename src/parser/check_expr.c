@@ -57,24 +57,23 @@ const struct type *check_members(struct check *c, struct span at, struct expr *f
 	return members_type(c, at, first, NULL);
 }
 
-static bool has_loop(const struct stmt *first)
+static void find_loops(struct probe *p, struct stmt *first)
 {
-	for (const struct stmt *n = first; n; n = n->next) {
-		if (n->kind == STMT_UNROLL || n->kind == STMT_WHILE || n->kind == STMT_FOR_RANGE)
-			return true;
-		if (n->kind == STMT_IF && (has_loop(n->cond.then) || has_loop(n->cond.els)))
-			return true;
-		if (n->kind == STMT_BLOCK && has_loop(n->stmts))
-			return true;
+	struct stmt **below[STMT_STMTS_MAX];
+
+	for (struct stmt *n = first; n; n = n->next) {
+		p->block_loops |= n->kind == STMT_UNROLL || n->kind == STMT_WHILE || n->kind == STMT_FOR_RANGE;
+		p->block_map_loops |= n->kind == STMT_FOR_MAP;
+		for (unsigned i = 0, most = stmt_stmts(n, below); i < most; i++)
+			find_loops(p, *below[i]);
 	}
-	return false;
 }
 
 /* What one value of a block knows, the next block does not: it is checked as statements are. */
 static const struct type *check_block(struct check *c, struct expr *n)
 {
 	check_stmts(c, n->block.stmts);
-	c->probe->block_loops |= has_loop(n->block.stmts);
+	find_loops(c->probe, n->block.stmts);
 	return check_expr(c, n->block.value);
 }
 
