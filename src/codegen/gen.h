@@ -159,6 +159,8 @@ struct ir *gen_text_order(struct gen *g, struct expr *n); /* "a" < "b" */
 /* gen_expr.c */
 /* What ++ adds. */
 uint64_t gen_step(const struct type *t);
+/* The bytes that v, of type t, adds to a value of type `to`: a pointer moves by the size of what it points to. */
+struct ir *gen_scaled(struct gen *g, const struct type *to, const struct type *t, struct ir *v);
 bool type_in_memory(const struct type *t);
 struct ir *gen_value(struct gen *g, struct expr *n);
 struct ir *gen_truth(struct gen *g, struct expr *n); /* 0 or 1 */

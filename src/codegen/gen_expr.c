@@ -302,10 +302,9 @@ uint64_t gen_step(const struct type *t)
 	return t->kind == TYPE_POINTER && t->pointer.to->size ? t->pointer.to->size : 1;
 }
 
-/* What is added to a pointer counts what it points to. */
-static struct ir *scaled(struct gen *g, const struct type *pointer, const struct type *t, struct ir *v)
+struct ir *gen_scaled(struct gen *g, const struct type *to, const struct type *t, struct ir *v)
 {
-	uint64_t size = gen_step(pointer);
+	uint64_t size = gen_step(to);
 
 	return size == 1 || t->kind == TYPE_POINTER ? v : ir_binary(g->ir, IR_MUL, v, ir_int(g->ir, size));
 }
@@ -316,8 +315,8 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 	bool u = is_unsigned(ta) || is_unsigned(tb);
 
 	if (op == OP_ADD || op == OP_SUB) {
-		b = scaled(g, ta, tb, b);
-		a = scaled(g, tb, ta, a);
+		b = gen_scaled(g, ta, tb, b);
+		a = gen_scaled(g, tb, ta, a);
 	}
 	switch ((int)op) {
 	case OP_ADD:

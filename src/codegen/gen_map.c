@@ -348,7 +348,7 @@ static void assign_plain(struct gen *g, struct stmt *n)
 		ir_int(g->ir, BPF_ANY)));
 }
 
-/* @m += v and the like. += and -= are one atomic instruction. */
+/* @m += v and the like. += and -= are one atomic instruction; a pointer moves by what it points to. */
 static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
 	struct ir *operand, bool want_old)
 {
@@ -359,6 +359,7 @@ static struct ir *change(struct gen *g, struct expr *target, enum op op, const s
 	p = lookup_or_make(g, m, key, end, &full);
 	old = ir_load(g->ir, p, 0, 8, m->value->is_signed);
 	new = gen_binary(g, op, m->value, old, t, operand);
+	operand = gen_scaled(g, m->value, t, operand);
 	if (op == OP_ADD)
 		ir_atomic_add(g->ir, p, operand);
 	else if (op == OP_SUB)

@@ -434,7 +434,7 @@ static void assign_op(struct check *c, struct stmt *n)
 	if (left->kind == EXPR_VAR)
 		check_var_write(c, left, right->span, t->kind == TYPE_INT ? left->type : t, false);
 	else
-		check_map_write(c, left, right->span, right->type, expr_is_weak(right));
+		check_map_write(c, left, right->span, t->kind == TYPE_POINTER ? t : right->type, expr_is_weak(right));
 }
 
 void check_assign(struct check *c, struct stmt *n)
