@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen.c - makes programs of probes: prologue, statements, epilogue. Expressions, loops, maps and
- * records are in gen_expr.c, gen_loop.c, gen_map.c and gen_record.c. */
+/* gen.c - makes programs of probes: prologue, statements, epilogue. Expressions, variables, loops, maps and
+ * records are in gen_expr.c, gen_var.c, gen_loop.c, gen_map.c and gen_record.c. */
 #include "gen.h"
 
 #include <assert.h>
@@ -99,11 +99,6 @@ struct ir *gen_local(struct gen *g)
 	return ir_alloca(g->ir, 8);
 }
 
-struct ir *gen_var_slot(struct gen *g, const struct var *v)
-{
-	return v->slot ? v->slot : gen_mem_at(g, v->at);
-}
-
 /* ---- calls -------------------------------------------------------------- */
 
 enum { CALLS_MAX = 8 }; /* nested calls that the kernel allows, the program included */
@@ -171,57 +166,6 @@ static void gen_if(struct gen *g, struct stmt *n)
 		gen_stmts(g, n->cond.els);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
-}
-
-static void var_store(struct gen *g, struct var *v, struct ir *value, const struct type *from)
-{
-	gen_put(g, value, from, v->type, gen_var_slot(g, v), 0);
-}
-
-static bool is_var(struct expr *n, void *v)
-{
-	return n->kind == EXPR_VAR && n->var.var == v;
-}
-
-/* A value in memory is made in its place, unless it is made from what is there: `$t = ($t.1, $t.0)`. */
-static void set_var(struct gen *g, struct var *v, struct expr *value)
-{
-	struct ir *made;
-
-	if (!type_in_memory(v->type) || !(v->addressed || expr_any(value, is_var, v))) {
-		gen_into(g, value, v->type, gen_var_slot(g, v), 0);
-		return;
-	}
-	made = gen_mem(g, v->type->size);
-	gen_into(g, value, v->type, made, 0);
-	gen_copy(g, gen_var_slot(g, v), made, v->type->size);
-}
-
-static void gen_assign_var(struct gen *g, struct stmt *n)
-{
-	struct var *v = n->assign.left->var.var;
-	struct ir *value;
-
-	if (n->assign.op == OP_NONE) {
-		set_var(g, v, n->assign.right);
-		return;
-	}
-	value = gen_value(g, n->assign.right);
-	value = gen_binary(g, n->assign.op, v->type, gen_get(g, v->type, gen_var_slot(g, v), 0),
-		n->assign.right->type, value);
-	var_store(g, v, value, v->type);
-}
-
-static void gen_let(struct gen *g, struct stmt *n)
-{
-	struct var *v = n->let.var->var.var;
-
-	if (!v->type) /* it is never used */
-		return;
-	if (n->let.value)
-		set_var(g, v, n->let.value);
-	else
-		gen_zero(g, gen_var_slot(g, v), type_in_memory(v->type) ? v->type->size : 8);
 }
 
 static void gen_jump_to(struct gen *g, struct ir_block *to)
@@ -303,23 +247,6 @@ void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end)
 }
 
 /* ---- a program ---------------------------------------------------------- */
-
-static void make_vars(struct gen *g)
-{
-	for (struct var *v = g->probe->vars; v; v = v->next) {
-		if (!v->type || v->type->kind == TYPE_BAD)
-			continue;
-		if (type_in_memory(v->type) || g->has_bodies || v->addressed) {
-			g->at = v->first;
-			v->slot = NULL;
-			v->at = gen_mem_take(g, v->type->size);
-			gen_zero(g, gen_mem_at(g, v->at), (v->type->size + 7) & ~7u);
-		} else {
-			v->slot = ir_alloca(g->ir, 8);
-			ir_store(g->ir, v->slot, 0, 8, ir_int(g->ir, 0));
-		}
-	}
-}
 
 /* Of an iterator: a byte to its file for each object, see runtime/probes/iter.c. After the last there is
  * none. */
@@ -527,7 +454,7 @@ static void gen_program(struct gen *g, const char *name)
 	gen_tick(g, out);
 	ir_jump(g->ir, prologue);
 	ir_at(g->ir, body);
-	make_vars(g);
+	gen_vars_make(g);
 	if (result)
 		gen_zero(g, gen_mem_at(g, g->result_at), 8);
 	gen_predicate(g);

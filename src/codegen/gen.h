@@ -109,11 +109,18 @@ struct ir *gen_wanted_ids(struct gen *g);
 /* gen_tick.c: counts the run; to out if it cannot. */
 void gen_tick(struct gen *g, struct ir_block *out);
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
-struct ir *gen_var_slot(struct gen *g, const struct var *v);
 void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct stmt *first);
 void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end);
 void gen_stop(struct gen *g); /* leaves the program; code behind it is unreachable */
+
+/* gen_var.c */
+struct ir *gen_var_slot(struct gen *g, const struct var *v);
+/* Gives the variables of the program their places, and zeros them. */
+void gen_vars_make(struct gen *g);
+void gen_assign_var(struct gen *g, struct stmt *n);
+void gen_let(struct gen *g, struct stmt *n);
+struct ir *gen_var_incdec(struct gen *g, struct expr *n); /* ++ and -- */
 
 /* gen_loop.c */
 /* Sets part_weight, is_long and has_bodies for a program. */

@@ -235,6 +235,16 @@ static bool is_unsigned(const struct type *t)
 	return t->kind == TYPE_POINTER || (t->kind == TYPE_INT && !t->is_signed && t->size == 8);
 }
 
+/* Numbers of 64 bits are compared as signed ones if one side may be negative. */
+static bool compares_unsigned(const struct type *a, const struct type *b)
+{
+	const struct type *other = type_natural(is_unsigned(a) ? b : a);
+	bool negative = other->kind == TYPE_INT && other->is_signed && !other->integer.weak;
+
+	return a->kind == TYPE_POINTER || b->kind == TYPE_POINTER ||
+		((is_unsigned(a) || is_unsigned(b)) && !negative);
+}
+
 static struct ir *absolute(struct gen *g, struct ir *v, struct ir **ret_negative)
 {
 	*ret_negative = ir_compare(g->ir, IR_SLT, v, ir_int(g->ir, 0));
@@ -341,7 +351,7 @@ struct ir *gen_binary(struct gen *g, enum op op, const struct type *ta, struct i
 		return ir_binary(g->ir, is_unsigned(ta) ? IR_LSHR : IR_ASHR, a,
 			ir_binary(g->ir, IR_AND, b, ir_int(g->ir, 63)));
 	default:
-		return compare(g, op, u, a, b);
+		return compare(g, op, compares_unsigned(ta, tb), a, b);
 	}
 }
 
@@ -544,17 +554,11 @@ static struct ir *gen_binop(struct gen *g, struct expr *n)
 	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 
-static struct ir *gen_var_incdec(struct gen *g, struct expr *n)
+/* - and ~ of an unsigned number have its size. */
+static struct ir *sized(struct gen *g, const struct type *t, struct ir *v)
 {
-	struct var *v = n->op.left->var.var;
-	bool up = n->op.op == OP_PREINC || n->op.op == OP_POSTINC;
-	bool post = n->op.op == OP_POSTINC || n->op.op == OP_POSTDEC;
-	struct ir *old = gen_get(g, v->type, gen_var_slot(g, v), 0);
-	struct ir *by = ir_int(g->ir, gen_step(v->type));
-	struct ir *new = ir_binary(g->ir, up ? IR_ADD : IR_SUB, old, by);
-
-	gen_put(g, new, v->type, v->type, gen_var_slot(g, v), 0);
-	return post ? old : new;
+	t = type_natural(t);
+	return t->kind == TYPE_INT && !t->is_signed ? ir_resize(g->ir, v, t->size, false) : v;
 }
 
 static struct ir *gen_unop(struct gen *g, struct expr *n)
@@ -576,11 +580,11 @@ static struct ir *gen_unop(struct gen *g, struct expr *n)
 		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
 	case OP_NEG:
 		v = gen_value(g, n->op.left);
-		return ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v);
+		return sized(g, n->op.left->type, ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v));
 	default:
 		assert(n->op.op == OP_BNOT);
 		v = gen_value(g, n->op.left);
-		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, UINT64_MAX));
+		return sized(g, n->op.left->type, ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, UINT64_MAX)));
 	}
 }
 

@@ -60,6 +60,49 @@ const struct type *type_int(uint32_t size, bool is_signed)
 	}
 }
 
+#define WEAK(bytes) {.kind = TYPE_INT, .size = (bytes), .is_signed = true, .integer.weak = true}
+#define IN_WORD(t) {.kind = TYPE_INT, .size = 8, .is_signed = true, .integer.natural = &(t)}
+
+static const struct type weak_ints[] = {WEAK(1), WEAK(2), WEAK(4), WEAK(8)};
+
+static unsigned size_class(uint32_t size)
+{
+	return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
+
+const struct type *type_weak_int(uint32_t size)
+{
+	return &weak_ints[size_class(size)];
+}
+
+const struct type *type_int_in_word(const struct type *t)
+{
+	static const struct type types[][3] = {
+		{IN_WORD(uint8_), IN_WORD(uint16_), IN_WORD(uint32_)},
+		{IN_WORD(int8_), IN_WORD(int16_), IN_WORD(int32_)},
+		{IN_WORD(weak_ints[0]), IN_WORD(weak_ints[1]), IN_WORD(weak_ints[2])},
+	};
+
+	if (t->size == 8)
+		return t;
+	return &types[t->integer.weak ? 2 : t->is_signed][size_class(t->size)];
+}
+
+const struct type *type_natural(const struct type *t)
+{
+	return t->kind == TYPE_INT && t->integer.natural ? t->integer.natural : t;
+}
+
+bool type_same(const struct type *a, const struct type *b)
+{
+	const struct type *x = type_natural(a), *y = type_natural(b);
+	bool same = type_eq(a, b) && type_eq(x, y) && (x->kind != TYPE_INT || x->integer.weak == y->integer.weak);
+
+	for (unsigned i = 0; same && a->kind == TYPE_TUPLE && i < a->tuple.n; i++)
+		same = type_same(a->tuple.members[i], b->tuple.members[i]);
+	return same;
+}
+
 const struct type *type_enum(
 	struct arena *a, uint32_t size, bool is_signed, const struct enumeration *names)
 {

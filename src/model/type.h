@@ -125,6 +125,8 @@ struct type {
 		struct { /* INT */
 			const struct enumeration *names; /* of an enum; NULL: it is none */
 			const char *c_name; /* as C has it: "char", "unsigned long"; for listings; NULL */
+			const struct type *natural; /* of one in 8 bytes: its type outside; NULL: this */
+			bool weak; /* of literals that are not negative: it goes with integers of either sign */
 		} integer;
 		struct { /* POINTER */
 			const struct type *to; /* type_none: void, or a function */
@@ -182,6 +184,14 @@ extern const struct type *const type_ksym, *const type_usym, *const type_probe, 
 #define TYPE_STRING_MAX ((4 << 20) - 4096)
 const struct type *type_string(struct arena *a, uint32_t size);
 const struct type *type_int(uint32_t size, bool is_signed);
+/* A signed integer of literals that are not negative. */
+const struct type *type_weak_int(uint32_t size);
+/* An integer of the type t, in 8 bytes. */
+const struct type *type_int_in_word(const struct type *t);
+/* The type that t has outside of maps and tuples; of others than integers t. */
+const struct type *type_natural(const struct type *t);
+/* Integers of one natural type, which type_eq() does not ask for. */
+bool type_same(const struct type *a, const struct type *b);
 /* An integer whose values have names. */
 const struct type *type_enum(
 	struct arena *a, uint32_t size, bool is_signed, const struct enumeration *names);

@@ -214,9 +214,12 @@ static void check_bound(struct check *c, struct expr *n)
 
 static void check_for(struct check *c, struct stmt *n)
 {
+	bool weak;
+
 	check_bound(c, n->loop.from);
 	check_bound(c, n->loop.to);
-	check_var_write(c, n->loop.var, n->loop.var->span, type_int64, false);
+	weak = type_is_weak(n->loop.from->type) && type_is_weak(n->loop.to->type);
+	check_var_write(c, n->loop.var, n->loop.var->span, weak ? type_weak_int(8) : type_int64);
 	check_body(c, n->loop.body);
 }
 
@@ -229,7 +232,7 @@ static void check_for_map(struct check *c, struct stmt *n)
 	if (value->kind != TYPE_BAD && m->key) {
 		const struct type *members[] = {m->key, value};
 
-		check_var_write(c, n->loop.var, n->loop.var->span, type_tuple(c->arena, members, 2), false);
+		check_var_write(c, n->loop.var, n->loop.var->span, type_tuple(c->arena, members, 2));
 	}
 	check_body(c, n->loop.body);
 }

@@ -30,7 +30,7 @@ static const struct type *cast_to_array(
 		return type_array(c->arena, of, size / of->size);
 	}
 	if (to->size != size && !(from->kind == TYPE_STRING && to->size >= size) &&
-		!(expr_is_weak(n->cast.value) && to->size <= 8)) {
+		!(n->cast.value->kind == EXPR_INT && type_is_weak(from) && to->size <= 8)) {
 		check_fail(c, n->span, DIAG_CAST, "%s has %u bytes, %s has %u", check_type_name(c, from),
 			size, n->cast.to->text, to->size);
 		return type_bad;

@@ -25,24 +25,15 @@ static bool pointed_has_grown(struct check *c, const struct type *old, const str
 	return both && type_eq(both, t->pointer.to);
 }
 
-/* The type that holds old and t; NULL: there is none. weak, *old_weak: an integer of either sign. */
-static const struct type *grow(struct check *c, const struct type *old, bool *old_weak,
-	const struct type *t, bool weak)
+/* The type that holds old and t; NULL: there is none. */
+static const struct type *grow(struct check *c, const struct type *old, const struct type *t)
 {
-	bool ints = old->kind == TYPE_INT && t->kind == TYPE_INT;
-
-	if (ints && weak && !old->integer.names)
-		return old->size >= t->size ? old : type_int(t->size, old->is_signed);
-	if (ints && *old_weak) {
-		*old_weak = false;
-		return t->size >= old->size ? t : type_int(old->size, t->is_signed);
-	}
 	return pointed_has_grown(c, old, t) ? t : type_join(c->arena, old, t);
 }
 
 static void learn(struct check *c, const struct type **known, const struct type *t)
 {
-	if (*known && type_eq(*known, t))
+	if (*known && type_same(*known, t))
 		return;
 	*known = t;
 	c->changed = true;
@@ -139,7 +130,6 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 {
 	struct map *m = n->map.map;
 	const struct type *t, *both;
-	bool weak = false;
 
 	t = keys ? key_type(c, keys, n->span) : NULL;
 	if (mixed_use(c, n, keys != NULL) || !keys || t->kind == TYPE_BAD)
@@ -151,7 +141,7 @@ void check_key(struct check *c, struct expr *n, struct expr *keys)
 		learn(c, &m->key, t);
 		return;
 	}
-	both = grow(c, m->key, &weak, t, !keys->next && expr_is_weak(keys));
+	both = grow(c, m->key, t);
 	if (state(c, m)->fixed && fits(m->key, both))
 		return;
 	if (both && !state(c, m)->fixed) {
@@ -281,7 +271,7 @@ static bool can_be_stored(const struct type *t)
 }
 
 static void check_map_write(
-	struct check *c, struct expr *n, struct span at, const struct type *t, bool weak)
+	struct check *c, struct expr *n, struct span at, const struct type *t)
 {
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
@@ -292,12 +282,11 @@ static void check_map_write(
 		return;
 	if (!m->value) {
 		m->first_value = at;
-		s->weak = weak;
-		s->natural = t;
+		s->natural = type_natural(t);
 		learn(c, &m->value, type_stored(c->arena, t));
 		return;
 	}
-	both = grow(c, s->natural ? s->natural : m->value, &s->weak, t, weak);
+	both = grow(c, s->natural ? s->natural : m->value, type_natural(t));
 	if (both && !s->fixed)
 		s->natural = both;
 	both = both ? type_stored(c->arena, both) : NULL;
@@ -333,6 +322,17 @@ static bool copies_agg(struct check *c, struct expr *n)
 	return true;
 }
 
+static void check_fits(struct check *c, const struct expr *value, const struct type *t)
+{
+	bool is_unsigned = value->kind == EXPR_INT && value->integer.is_unsigned;
+	int64_t v;
+
+	if (t->kind != TYPE_INT || !expr_is_const(value, &v) || type_fits(t, (uint64_t)v, is_unsigned))
+		return;
+	check_fail(c, value->span, DIAG_LITERAL, is_unsigned ? "%llu does not fit in %s" : "%lld does not fit in %s",
+		(long long)v, check_type_name(c, t));
+}
+
 static void assign_map(struct check *c, struct stmt *n)
 {
 	struct expr *map = n->assign.left, *value = n->assign.right;
@@ -345,8 +345,11 @@ static void assign_map(struct check *c, struct stmt *n)
 		t = type_bad;
 	else
 		t = check_value(c, value);
-	check_map_write(c, map, value->span, t, expr_is_weak(value));
+	check_map_write(c, map, value->span, t);
 	map->type = map->map.map->value ? map->map.map->value : type_bad;
+	check_fits(c, value, map->type);
+	if (t->kind == TYPE_AGG && map->type->kind == TYPE_AGG)
+		value->type = map->type;
 }
 
 /* ---- variables ---- */
@@ -367,7 +370,7 @@ const struct type *check_var_read(struct check *c, struct expr *n)
 }
 
 const struct type *check_var_write(
-	struct check *c, struct expr *n, struct span at, const struct type *t, bool weak)
+	struct check *c, struct expr *n, struct span at, const struct type *t)
 {
 	struct var *v = n->var.var;
 	struct var_state *s = &c->vars[v->probe->index][v->index];
@@ -379,11 +382,10 @@ const struct type *check_var_write(
 	if (t->kind != TYPE_INT)
 		t = type_stored(c->arena, t);
 	if (!v->type) {
-		s->weak = weak;
 		learn(c, &v->type, t);
 		return n->type = v->type;
 	}
-	both = grow(c, v->type, &s->weak, t, weak);
+	both = grow(c, v->type, t);
 	if (both && !s->fixed) {
 		learn(c, &v->type, both);
 	} else if (!both || both->kind != v->type->kind ||
@@ -396,23 +398,12 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
-static void check_fits(struct check *c, const struct expr *value, const struct type *t)
-{
-	int64_t v;
-
-	if (t->kind != TYPE_INT || !expr_is_const(value, &v) ||
-		type_fits(t, (uint64_t)v, value->kind == EXPR_INT && value->integer.is_unsigned))
-		return;
-	check_fail(c, value->span, DIAG_LITERAL, "%lld does not fit in %s",
-		(long long)v, check_type_name(c, t));
-}
-
 static void assign_var(struct check *c, struct stmt *n)
 {
 	struct expr *value = n->assign.right;
 	const struct type *t = check_value(c, value);
 
-	check_var_write(c, n->assign.left, value->span, t, expr_is_weak(value));
+	check_var_write(c, n->assign.left, value->span, t);
 	if (n->assign.left->type)
 		check_fits(c, value, n->assign.left->type);
 }
@@ -423,7 +414,7 @@ static void assign_var(struct check *c, struct stmt *n)
 static void assign_op(struct check *c, struct stmt *n)
 {
 	struct expr *left = n->assign.left, *right = n->assign.right;
-	const struct type *t = check_counted(c, left);
+	const struct type *t = check_counted(c, left, n->assign.op == OP_SUB);
 
 	check_value(c, right);
 	if (t->kind == TYPE_BAD || right->type->kind == TYPE_BAD)
@@ -432,9 +423,9 @@ static void assign_op(struct check *c, struct stmt *n)
 	if (t->kind == TYPE_BAD)
 		return;
 	if (left->kind == EXPR_VAR)
-		check_var_write(c, left, right->span, t->kind == TYPE_INT ? left->type : t, false);
+		check_var_write(c, left, right->span, t);
 	else
-		check_map_write(c, left, right->span, t->kind == TYPE_POINTER ? t : right->type, expr_is_weak(right));
+		check_map_write(c, left, right->span, t);
 }
 
 void check_assign(struct check *c, struct stmt *n)
@@ -447,31 +438,37 @@ void check_assign(struct check *c, struct stmt *n)
 		assign_map(c, n);
 }
 
-static const struct type *counted_map(struct check *c, struct expr *n)
+/* What has been counted has 64 bits: it may grow beyond the size it had. */
+static const struct type *counted(const struct type *t, bool down)
+{
+	t = t ? type_natural(t) : type_int64;
+	return type_int(8, down || t->kind != TYPE_INT || t->is_signed);
+}
+
+static const struct type *counted_map(struct check *c, struct expr *n, bool down)
 {
 	struct map *m = n->map.map;
 
 	check_key(c, n, n->map.keys);
-	if (!m->value || !type_is_number(m->value) || (m->value->kind != TYPE_POINTER && m->value->size < 8)) {
-		if (m->value && m->value->kind == TYPE_AGG) {
-			check_fail(c, n->span, DIAG_AGGREGATION,
-				"@%s holds %s, which only that function can change", m->name,
-				check_type_name(c, m->value));
-			note_first(c, m, m->first_value, "first written here");
-			return n->type = type_bad;
-		}
-		check_map_write(c, n, n->span, type_int64, !m->value);
+	if (m->value && m->value->kind == TYPE_AGG) {
+		check_fail(c, n->span, DIAG_AGGREGATION,
+			"@%s holds %s, which only that function can change", m->name,
+			check_type_name(c, m->value));
+		note_first(c, m, m->first_value, "first written here");
+		return n->type = type_bad;
 	}
+	if (!m->value || m->value->kind != TYPE_POINTER)
+		check_map_write(c, n, n->span, counted(m->value, down));
 	state(c, m)->written = true;
 	return n->type = m->value && type_is_number(m->value) ? m->value : type_bad;
 }
 
-const struct type *check_counted(struct check *c, struct expr *target)
+const struct type *check_counted(struct check *c, struct expr *target, bool down)
 {
 	const struct type *t;
 
 	if (target->kind == EXPR_MAP)
-		return counted_map(c, target);
+		return counted_map(c, target, down);
 	t = check_expr(c, target);
 	if (target->kind != EXPR_VAR)
 		return check_fail(c, target->span, DIAG_OPERAND,
@@ -480,9 +477,8 @@ const struct type *check_counted(struct check *c, struct expr *target)
 		return target->type = check_fail(c, target->span, DIAG_OPERAND,
 			       "$%s holds %s, which cannot be added to", target->var.name,
 			       check_type_name(c, t));
-	if (t->kind == TYPE_INT || t->kind == TYPE_BOOL) /* it may grow beyond its size */
-		return check_var_write(c, target, target->span,
-			type_int(8, t->is_signed || t->kind == TYPE_BOOL), false);
+	if (t->kind == TYPE_INT || t->kind == TYPE_BOOL)
+		return check_var_write(c, target, target->span, counted(t, down));
 	return t;
 }
 
@@ -518,7 +514,7 @@ void check_let(struct check *c, struct stmt *n)
 	if (!value)
 		return;
 	t = check_value(c, value);
-	check_var_write(c, n->let.var, value->span, t, expr_is_weak(value));
+	check_var_write(c, n->let.var, value->span, t);
 	if (n->let.to && n->let.var->type)
 		check_fits(c, value, n->let.var->type);
 }

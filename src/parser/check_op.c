@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check_op.c - the types of operands and results.
  *
- * Arithmetic has 64 bits. It is unsigned if one side is uint64 or a pointer; a difference is int64, ~ is
- * uint64. Comparisons give bool, and so does arithmetic of two bools. */
+ * Arithmetic has 64 bits, as in bpftrace. It is signed if one side is, or for differences; literals that are
+ * not negative, and variables and maps with such alone, have the sign of the other side. Comparisons give
+ * bool, and so does arithmetic of two bools. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -24,8 +25,7 @@ static const struct type *wrong_pointer(struct check *c, struct span at, enum op
 
 static bool unsigned64(const struct expr *n)
 {
-	return n->type->kind == TYPE_POINTER ||
-	       (n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed);
+	return n->type->kind == TYPE_INT && n->type->size == 8 && !n->type->is_signed;
 }
 
 /* ---- unary ---- */
@@ -33,6 +33,13 @@ static bool unsigned64(const struct expr *n)
 static bool is_step(enum op op)
 {
 	return op == OP_PREINC || op == OP_PREDEC || op == OP_POSTINC || op == OP_POSTDEC;
+}
+
+/* Of - and ~: unsigned numbers keep their size, so that ~(uint8)5 is 250. */
+static const struct type *bits_type(const struct type *t)
+{
+	t = type_natural(t);
+	return t->kind == TYPE_INT && t->is_signed ? type_int64 : t->kind == TYPE_BOOL ? type_int64 : type_uint64;
 }
 
 static const struct type *check_neg(struct check *c, struct expr *n)
@@ -45,7 +52,7 @@ static const struct type *check_neg(struct check *c, struct expr *n)
 			"-%llu does not fit in 64 bits",
 			(unsigned long long)arg->integer.value);
 	fold_unop(n);
-	return n->kind == EXPR_INT ? type_of_literal(n->integer.value, false) : type_int64;
+	return n->kind == EXPR_INT ? type_of_literal(n->integer.value, false) : bits_type(arg->type);
 }
 
 const struct type *check_unop(struct check *c, struct expr *n)
@@ -54,7 +61,7 @@ const struct type *check_unop(struct check *c, struct expr *n)
 	const struct type *t;
 
 	if (is_step(n->op.op))
-		return check_counted(c, arg);
+		return check_counted(c, arg, n->op.op == OP_PREDEC || n->op.op == OP_POSTDEC);
 	if (n->op.op == OP_NOT) {
 		if (!check_truth(c, arg))
 			return type_bad;
@@ -75,7 +82,7 @@ const struct type *check_unop(struct check *c, struct expr *n)
 	if (n->op.op == OP_NEG)
 		return check_neg(c, n);
 	fold_unop(n);
-	return type_uint64;
+	return n->kind == EXPR_INT ? type_uint64 : bits_type(t);
 }
 
 /* ---- arithmetic ---- */
@@ -119,6 +126,27 @@ static bool is_no_address(enum op op, const struct type *l, const struct type *r
 	}
 }
 
+/* bpftrace casts both sides to the result's type. */
+static void warn_sign(struct check *c, struct span at, enum op op, const struct expr *l, const struct expr *r)
+{
+	const struct expr *u = unsigned64(l) ? l : r, *other = u == l ? r : l;
+	int64_t v;
+
+	if (op == OP_SUB || !unsigned64(u) || !type_is_negative(other->type) || (expr_is_const(u, &v) && v >= 0))
+		return;
+	check_warn(c, at, DIAG_SIGN, "uint64 counts as int64 here, since the other side is %s: "
+		"from 2^63 on it is negative", check_type_name(c, other->type));
+	check_hint(c, "a cast says which is meant: (int64).. or (uint64)..");
+}
+
+/* Of integers and bools. */
+static const struct type *arith_type(enum op op, const struct type *l, const struct type *r)
+{
+	bool weak = type_is_weak(l) && type_is_weak(r);
+
+	return op == OP_SUB || weak || type_is_negative(l) || type_is_negative(r) ? type_int64 : type_uint64;
+}
+
 const struct type *check_arith(struct check *c, struct span at, enum op op,
 	struct expr *left, struct expr *right)
 {
@@ -134,11 +162,9 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		return wrong_pointer(c, at, op, l->kind == TYPE_POINTER ? l : r);
 	if ((op == OP_DIV || op == OP_MOD) && !divides(c, right))
 		return type_bad;
-	if (op == OP_SHL || op == OP_SHR) {
+	if (op == OP_SHL || op == OP_SHR)
 		check_shift(c, right);
-		return unsigned64(left) ? type_uint64 : type_int64;
-	}
-	if (l->kind == TYPE_BOOL && r->kind == TYPE_BOOL)
+	else if (l->kind == TYPE_BOOL && r->kind == TYPE_BOOL)
 		return type_bool;
 	if ((op == OP_ADD || op == OP_SUB) && l->kind == TYPE_POINTER && r->kind == TYPE_INT)
 		return type_stored(c->arena, l);
@@ -149,9 +175,8 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 		check_hint(c, "the bytes between two addresses: (uint64)a - (uint64)b");
 		return type_bad;
 	}
-	if (op == OP_SUB)
-		return type_int64;
-	return unsigned64(left) || unsigned64(right) ? type_uint64 : type_int64;
+	warn_sign(c, at, op, left, right);
+	return arith_type(op, l, r);
 }
 
 /* ---- comparison ---- */
@@ -211,19 +236,6 @@ static const struct type *not_comparable(struct check *c, struct expr *n)
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
 }
 
-static void warn_sign(struct check *c, struct expr *n)
-{
-	struct expr *l = n->op.left, *r = n->op.right, *s = unsigned64(l) ? r : l;
-
-	if (unsigned64(l) == unsigned64(r) || s->type->kind != TYPE_INT ||
-		s->type->size != 8 || expr_is_weak(s))
-		return;
-	check_warn(c, n->span, DIAG_SIGN,
-		"%s is compared with %s: a negative number counts "
-		"as a large one",
-		check_type_name(c, l->type), check_type_name(c, r->type));
-}
-
 /* `probe` and `func` can be compared with text: their names. */
 static bool place_and_text(const struct expr *a, const struct expr *b)
 {
@@ -249,13 +261,14 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 	if (n->op.op == OP_EQ || n->op.op == OP_NE) {
 		if (!equality_fits(c, l, r))
 			return not_comparable(c, n);
+		warn_sign(c, n->span, n->op.op, l, r);
 		return type_bool;
 	}
 	if (l->type->kind == TYPE_STRING && r->type->kind == TYPE_STRING)
 		return type_bool;
 	if (!numbers)
 		return not_comparable(c, n);
-	warn_sign(c, n);
+	warn_sign(c, n->span, n->op.op, l, r);
 	return type_bool;
 }
 
@@ -361,12 +374,7 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 		return type_bad;
 	if (a->kind == TYPE_NONE && b->kind == TYPE_NONE)
 		return type_none;
-	if (expr_is_weak(then) && b->kind == TYPE_INT && b->size >= a->size)
-		t = b;
-	else if (expr_is_weak(els) && a->kind == TYPE_INT && a->size >= b->size)
-		t = a;
-	else
-		t = type_join(c->arena, a, b);
+	t = type_join(c->arena, a, b);
 	if (!t && constant_side(n))
 		return take_side(n, constant_side(n));
 	if (!t || a->kind == TYPE_NONE || a->kind == TYPE_ARGS)
@@ -384,7 +392,7 @@ const struct type *check_sizeof(struct check *c, struct expr *n)
 
 	if (t->kind == TYPE_BAD)
 		return t;
-	n->size.bytes = (t->kind == TYPE_STRUCT ? types_complete(c->env->types, t) : t)->size;
+	n->size.bytes = (t->kind == TYPE_STRUCT ? types_complete(c->env->types, t) : type_natural(t))->size;
 	if (c->final || (c->comptime && n->size.type && !type_name_expr(n->size.type)))
 		fold_to_int(n, n->size.bytes);
 	return type_uint64;

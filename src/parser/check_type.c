@@ -10,10 +10,15 @@ bool type_is_number(const struct type *t)
 	return t->kind == TYPE_INT || t->kind == TYPE_BOOL || t->kind == TYPE_POINTER;
 }
 
-bool expr_is_weak(const struct expr *n)
+bool type_is_weak(const struct type *t)
 {
-	return n->kind == EXPR_INT && !n->integer.type && !n->integer.is_unsigned &&
-	       (int64_t)n->integer.value >= 0;
+	return t->kind == TYPE_INT && type_natural(t)->integer.weak;
+}
+
+bool type_is_negative(const struct type *t)
+{
+	t = type_natural(t);
+	return t->kind == TYPE_INT && t->is_signed && !t->integer.weak;
 }
 
 const char *check_type_name(struct check *c, const struct type *t)
@@ -24,9 +29,7 @@ const char *check_type_name(struct check *c, const struct type *t)
 /* All integers of less than 64 bits fit in int64; an enum stays one, since its values have names. */
 static const struct type *stored_int(const struct type *t)
 {
-	if (t->integer.names)
-		return t;
-	return t->size == 8 ? type_int(8, t->is_signed) : type_int64;
+	return t->integer.names ? t : type_int_in_word(t);
 }
 
 const struct type *type_of_literal(uint64_t value, bool is_unsigned)
@@ -37,8 +40,8 @@ const struct type *type_of_literal(uint64_t value, bool is_unsigned)
 		return type_uint64;
 	for (uint32_t size = 1; size < 8; size *= 2)
 		if (v >= -((int64_t)1 << (8 * size - 1)) && v < (int64_t)1 << (8 * size - 1))
-			return type_int(size, true);
-	return type_int64;
+			return v < 0 ? type_int(size, true) : type_weak_int(size);
+	return v < 0 ? type_int64 : type_weak_int(8);
 }
 
 bool type_fits(const struct type *t, uint64_t value, bool is_unsigned)
@@ -71,13 +74,25 @@ const struct type *type_stored(struct arena *a, const struct type *t)
 
 /* int64 and uint64 become int64: small negative numbers are more frequent than those beyond 2^63. An
  * enum with other integers is one of them. */
-static const struct type *join_int(const struct type *x, const struct type *y)
+static const struct type *join_natural(const struct type *x, const struct type *y)
 {
 	uint32_t u = x->is_signed ? y->size : x->size, s = x->is_signed ? x->size : y->size;
+	uint32_t size = x->size > y->size ? x->size : y->size;
 
+	if (x->integer.weak && y->integer.weak)
+		return type_weak_int(size);
+	if (x->integer.weak || y->integer.weak)
+		return type_int(size, x->integer.weak ? y->is_signed : x->is_signed);
 	if (x->is_signed == y->is_signed)
-		return type_int(x->size > y->size ? x->size : y->size, x->is_signed);
+		return type_int(size, x->is_signed);
 	return type_int(s > u ? s : u == 8 ? 8 : 2 * u, true);
+}
+
+static const struct type *join_int(const struct type *x, const struct type *y)
+{
+	const struct type *both = join_natural(type_natural(x), type_natural(y));
+
+	return x->integer.natural || y->integer.natural ? type_int_in_word(both) : both;
 }
 
 static const struct type *join_tuple(
@@ -143,7 +158,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 {
 	if (x->kind == TYPE_BAD)
 		return y;
-	if (y->kind == TYPE_BAD || type_eq(x, y))
+	if (y->kind == TYPE_BAD || type_same(x, y))
 		return x;
 	if (x->kind != y->kind)
 		return join_kinds(x, y) ? join_kinds(x, y) : join_kinds(y, x);

@@ -16,7 +16,6 @@
 struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
 	bool scalar, keyed; /* it was used in this way */
-	bool weak;	    /* an integer, known from literals only: may become signed or unsigned */
 	bool written;	    /* perhaps with an error */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
@@ -25,7 +24,6 @@ struct map_state {
 
 struct var_state {
 	bool fixed; /* declared with a type */
-	bool weak;
 	bool written;
 };
 
@@ -53,8 +51,10 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 const struct type *type_stored(struct arena *a, const struct type *t);
 /* Numbers, bool, pointers: what arithmetic takes. */
 bool type_is_number(const struct type *t);
-/* Is it a literal that fits integers of either sign? */
-bool expr_is_weak(const struct expr *n);
+/* An integer of literals that are not negative, which goes with integers of either sign. */
+bool type_is_weak(const struct type *t);
+/* An integer that may be negative. */
+bool type_is_negative(const struct type *t);
 const char *check_type_name(struct check *c, const struct type *t);
 /* The smallest signed type that holds a literal; or uint64. */
 const struct type *type_of_literal(uint64_t value, bool is_unsigned);
@@ -122,10 +122,10 @@ void check_var_is_known(struct check *c, const struct var *v);
 void check_key(struct check *c, struct expr *map, struct expr *keys);
 void check_assign(struct check *c, struct stmt *n);
 void check_let(struct check *c, struct stmt *n);
-/* ++ and --: what it is applied to is a number from then on. */
-const struct type *check_counted(struct check *c, struct expr *target);
+/* ++ and --: what it is applied to is a number from then on; one that goes down is signed. */
+const struct type *check_counted(struct check *c, struct expr *target, bool down);
 const struct type *check_var_write(struct check *c, struct expr *var, struct span at,
-	const struct type *t, bool weak);
+	const struct type *t);
 const struct type *check_var_read(struct check *c, struct expr *n);
 
 /* ---- fold.c ---- */

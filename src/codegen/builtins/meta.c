@@ -44,7 +44,7 @@ static const struct type *check_is_literal(struct check *c, struct expr *call)
 /* An integer may become an unsigned one until the last round. */
 static const struct type *check_is_unsigned(struct check *c, struct expr *call)
 {
-	const struct type *t = call_arg(call, 0)->type;
+	const struct type *t = type_natural(call_arg(call, 0)->type);
 
 	if (t->kind == TYPE_INT && !check_is_last(c) && call_arg(call, 0)->kind != EXPR_INT)
 		return type_bool;
