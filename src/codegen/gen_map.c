@@ -372,12 +372,33 @@ static struct ir *change(struct gen *g, struct expr *target, enum op op, const s
 	return ir_phi(g->ir, want_old ? old : new, here, ir_int(g->ir, 0), full);
 }
 
+static bool runs_statements(struct expr *n, void *unused)
+{
+	return n->kind == EXPR_BLOCK || (n->kind == EXPR_UNOP && n->op.op >= OP_PREINC);
+}
+
+/* @m += { .. }: the statements there may change @m, after it was read. */
+static void change_by_block(struct gen *g, struct stmt *n)
+{
+	struct map *m = n->assign.left->map.map;
+	struct ir *old = gen_map_read(g, n->assign.left), *value = gen_tmp(g, slot_size(m)), *new;
+
+	new = gen_value(g, n->assign.right);
+	new = gen_binary(g, n->assign.op, m->value, old, n->assign.right->type, new);
+	ir_store(g->ir, value, 0, 8, new);
+	mark_set(g, m, value);
+	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot,
+		gen_key(g, m, n->assign.left->map.keys), value, ir_int(g->ir, BPF_ANY)));
+}
+
 void gen_map_assign(struct gen *g, struct stmt *n)
 {
 	struct expr *right = n->assign.right;
 	struct map *m = n->assign.left->map.map;
 
-	if (n->assign.op != OP_NONE)
+	if (n->assign.op != OP_NONE && expr_any(right, runs_statements, NULL))
+		change_by_block(g, n);
+	else if (n->assign.op != OP_NONE)
 		change(g, n->assign.left, n->assign.op, right->type, gen_value(g, right), false);
 	else if (map_is_per_cpu(m))
 		assign_agg(g, n);
