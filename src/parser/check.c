@@ -319,7 +319,8 @@ void check_stmts(struct check *c, struct stmt *n)
 
 static void check_round(struct check *c)
 {
-	c->changed = c->unknown = false;
+	c->changed = false;
+	c->unknown = 0;
 	for (c->probe = c->script->probes; c->probe; c->probe = c->probe->next) {
 		if (c->probe->predicate)
 			check_truth(c, c->probe->predicate);
@@ -371,8 +372,8 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	check_known_maps(&c);
 	do {
 		check_round(&c);
-		if (!c.changed && c.unknown && !c.guessing)
-			c.changed = c.guessing = true;
+		if (!c.changed && c.unknown)
+			c.changed = check_guess(&c);
 	} while (c.changed && --left);
 	c.final = true;
 	check_round(&c);

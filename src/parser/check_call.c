@@ -115,11 +115,19 @@ static bool is_whole_map(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
+/* Of other calls `@m` is an argument's value. */
+static bool takes_whole_maps(const struct expr *call)
+{
+	return !strcmp(call->call.name, "print") || !strcmp(call->call.name, "len");
+}
+
 /* A map, or an element, is taken as its values' type, also an aggregation. */
 static const struct type *check_any(struct check *c, struct expr *call, struct expr *arg)
 {
 	if (arg->kind == EXPR_WORD && (call->call.builtin->flags & BUILTIN_VAR))
 		return arg->type = type_none;
+	if (arg->kind == EXPR_MAP && (arg->map.keys || !takes_whole_maps(call)))
+		check_map_wanted(c, arg->map.map);
 	if (is_whole_map(arg))
 		return check_whole_map(c, arg);
 	if (arg->kind == EXPR_MAP)

@@ -164,7 +164,7 @@ static void hint_map(struct check *c, const char *written)
 		return;
 	names = arena_new_array(c->arena, const char *, c->script->nmaps);
 	for (struct map *m = c->script->maps; m; m = m->next)
-		if (m->value)
+		if (m->value && state(c, m)->written)
 			names[n++] = m->name;
 	near = nearest(written, names, n);
 	if (near)
@@ -176,24 +176,50 @@ static const struct type *map_value(struct check *c, struct expr *n)
 	struct map *m = n->map.map;
 	struct map_state *s = state(c, m);
 
+	if (!s->written && !s->reported && c->final) {
+		s->reported = true;
+		if (m->value)
+			check_warn(c, n->span, DIAG_MAP, "@%s is never assigned: it is 0", m->name);
+		else
+			check_fail(c, n->span, DIAG_MAP, "@%s is never assigned", m->name);
+		hint_map(c, m->name);
+	}
 	if (m->value)
 		return m->value;
 	s->unknown = n;
-	c->unknown = true;
-	if (!s->written && !s->reported && c->final) {
-		s->reported = true;
-		check_fail(
-			c, n->span, DIAG_MAP, "@%s is never assigned", m->name);
-		hint_map(c, m->name);
-	}
+	c->unknown++;
 	return type_bad;
+}
+
+void check_map_wanted(struct check *c, const struct map *m)
+{
+	state(c, m)->wanted |= !m->value;
+}
+
+bool check_guess(struct check *c)
+{
+	if (!c->guessing)
+		return c->guessing = true;
+	for (struct map *m = c->script->maps; m; m = m->next) {
+		struct map_state *s = state(c, m);
+
+		if (m->value || !s->wanted || s->wrong || (s->written && !s->waits))
+			continue;
+		if (c->env->symbols && !s->written) /* the session's map would have this type for ever */
+			continue;
+		s->natural = type_of_literal(0, false);
+		m->first_value = s->unknown->span;
+		learn(c, &m->value, type_stored(c->arena, s->natural));
+		return true;
+	}
+	return false;
 }
 
 void check_map_is_known(struct check *c, struct map *m)
 {
 	const struct expr *n = state(c, m)->unknown;
 
-	if (!m->value && n)
+	if (!m->value && n && !diags_failed(c->env->diags))
 		check_fail(c, n->span, DIAG_MAP,
 			"the type of @%s is unknown: it is only assigned from itself", m->name);
 	else if (m->decl && m->decl->max_entries && m->value && m->decl->per_cpu != (m->value->kind == TYPE_AGG))
@@ -247,7 +273,10 @@ static const struct type *agg_as_int(
 
 const struct type *check_map_read(struct check *c, struct expr *n)
 {
-	const struct type *t = check_element(c, n);
+	const struct type *t;
+
+	check_map_wanted(c, n->map.map);
+	t = check_element(c, n);
 
 	return t->kind == TYPE_AGG ? agg_as_int(c, n, t) : t;
 }
@@ -336,15 +365,20 @@ static void check_fits(struct check *c, const struct expr *value, const struct t
 static void assign_map(struct check *c, struct stmt *n)
 {
 	struct expr *map = n->assign.left, *value = n->assign.right;
+	struct map_state *s = state(c, map->map.map);
+	unsigned unknown;
 	const struct type *t;
 
 	check_key(c, map, map->map.keys);
+	unknown = c->unknown;
 	if (is_agg_call(value) && n->assign.op == OP_NONE)
 		t = value->type = check_call(c, value, true);
 	else if (!map->map.keys && n->assign.op == OP_NONE && copies_agg(c, value))
 		t = type_bad;
 	else
 		t = check_value(c, value);
+	s->waits |= t->kind == TYPE_BAD && c->unknown > unknown;
+	s->wrong |= t->kind == TYPE_BAD && c->unknown == unknown;
 	check_map_write(c, map, value->span, t);
 	map->type = map->map.map->value ? map->map.map->value : type_bad;
 	check_fits(c, value, map->type);
@@ -361,6 +395,7 @@ const struct type *check_var_read(struct check *c, struct expr *n)
 
 	if (v->type)
 		return v->type;
+	c->unknown += s->waits;
 	if (!s->written && c->final) {
 		s->written = true;
 		check_fail(c, n->span, DIAG_VARIABLE, "$%s is never assigned", v->name);
@@ -398,11 +433,19 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
+/* A variable's value has no type t yet. unknown: c->unknown before it was checked. */
+static void waits(struct check *c, const struct var *v, const struct type *t, unsigned unknown)
+{
+	c->vars[v->probe->index][v->index].waits |= t->kind == TYPE_BAD && c->unknown > unknown;
+}
+
 static void assign_var(struct check *c, struct stmt *n)
 {
 	struct expr *value = n->assign.right;
+	unsigned unknown = c->unknown;
 	const struct type *t = check_value(c, value);
 
+	waits(c, n->assign.left->var.var, t, unknown);
 	check_var_write(c, n->assign.left, value->span, t);
 	if (n->assign.left->type)
 		check_fits(c, value, n->assign.left->type);
@@ -507,6 +550,7 @@ static void declare(struct check *c, struct stmt *n)
 void check_let(struct check *c, struct stmt *n)
 {
 	struct expr *value = n->let.value;
+	unsigned unknown = c->unknown;
 	const struct type *t;
 
 	if (n->let.to)
@@ -514,6 +558,7 @@ void check_let(struct check *c, struct stmt *n)
 	if (!value)
 		return;
 	t = check_value(c, value);
+	waits(c, n->let.var->var.var, t, unknown);
 	check_var_write(c, n->let.var, value->span, t);
 	if (n->let.to && n->let.var->type)
 		check_fits(c, value, n->let.var->type);

@@ -315,6 +315,8 @@ const struct type *check_binop(struct check *c, struct expr *n)
 	check_value(c, n->op.right);
 	if (c->guessing && !compares && counts_itself(n->op.left, n->op.right))
 		return type_int64;
+	if (c->guessing && compares && (not_yet_known(n->op.left) || not_yet_known(n->op.right)))
+		return type_bool;
 	if (n->op.left->type->kind == TYPE_BAD || n->op.right->type->kind == TYPE_BAD)
 		return type_bad;
 	if (skip_text(c, n))
@@ -370,6 +372,8 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 	check_truth(c, n->cond.test);
 	a = n->cond.then ? check_expr(c, then) : then->type;
 	b = check_expr(c, els);
+	if (c->guessing && (not_yet_known(then) || not_yet_known(els))) /* @m = x ? @m : 1 */
+		return not_yet_known(then) ? b : a;
 	if (a->kind == TYPE_BAD || b->kind == TYPE_BAD)
 		return type_bad;
 	if (a->kind == TYPE_NONE && b->kind == TYPE_NONE)

@@ -17,6 +17,9 @@ struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
 	bool scalar, keyed; /* it was used in this way */
 	bool written;	    /* perhaps with an error */
+	bool waits;	    /* it was written from what is not known yet, */
+	bool wrong;	    /* or with an error */
+	bool wanted;	    /* its value was read before its type was known */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
 	const struct type *natural; /* what its values have outside: it holds integers in 8 bytes */
@@ -24,6 +27,7 @@ struct map_state {
 
 struct var_state {
 	bool fixed; /* declared with a type */
+	bool waits; /* as a map's */
 	bool written;
 };
 
@@ -36,7 +40,7 @@ struct check {
 	struct map_state *maps;	 /* by index */
 	struct var_state **vars; /* by probe's index, by variable's */
 	unsigned loops;		 /* around the statement */
-	bool unknown;		 /* a map was read whose type is not known yet */
+	unsigned unknown;	 /* reads of maps and variables whose types are not known yet */
 	bool guessing;		 /* rounds without guesses learn nothing more */
 	bool final;		 /* the last round: errors are reported */
 	bool comptime;		 /* within a comptime: sizes of named types are numbers at once */
@@ -115,6 +119,10 @@ const struct type *check_loop_map(struct check *c, struct expr *n);
 const struct type *check_whole_map(struct check *c, struct expr *n);
 /* Maps that earlier scripts of the session made have their types from there. */
 void check_known_maps(struct check *c);
+/* Where rounds learn nothing more: a map that waits for itself, or is only read, holds 0. Is there one? */
+bool check_guess(struct check *c);
+/* The value of the map is asked for. */
+void check_map_wanted(struct check *c, const struct map *m);
 /* After the last round: a map or variable without a type is an error. */
 void check_map_is_known(struct check *c, struct map *m);
 void check_var_is_known(struct check *c, const struct var *v);
