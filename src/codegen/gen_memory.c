@@ -139,11 +139,34 @@ static struct ir *load_scalar(struct gen *g, const struct ref *r, const struct t
 	return gen_get(g, t, slot, 0);
 }
 
+/* Of n bytes, which need not end in NUL, those before the first one; bytes has room for one more. */
+static void put_chars(struct gen *g, struct ir *bytes, uint32_t n, struct ir *dst, uint32_t size)
+{
+	ir_store(g->ir, bytes, n, 1, ir_int(g->ir, 0));
+	gen_zero(g, dst, size);
+	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, ir_int(g->ir, n < size ? n + 1 : size), bytes);
+}
+
+static struct ir *load_chars(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
+{
+	uint32_t n = t->string.bytes;
+	struct ir *bytes = gen_mem(g, n + 1), *dst = into ? into : gen_mem(g, t->size);
+
+	if (r->far)
+		gen_read(g, r->space, false, bytes, ir_int(g->ir, n), address(g, r));
+	else
+		gen_copy(g, bytes, ir_offset(g->ir, r->base, r->offset), n);
+	put_chars(g, bytes, n, dst, t->size);
+	return dst;
+}
+
 static struct ir *load_memory(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
 {
 	bool text = t->kind == TYPE_STRING;
 	struct ir *dst;
 
+	if (text && t->string.bytes)
+		return load_chars(g, r, t, into);
 	if (!r->far && !into)
 		return ir_offset(g->ir, r->base, r->offset);
 	dst = into ? into : gen_mem(g, t->size);
@@ -223,18 +246,19 @@ static struct ref ref_of_element(struct gen *g, struct expr *n)
 	struct expr *object = n->index.object;
 	const struct type *t = object->type;
 	struct ref r = t->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
+	uint32_t size = type_text_bytes(n->type);
 
 	if (r.context && n->index.index->kind != EXPR_INT) /* the verifier wants constant offsets there */
 		r = (struct ref){.base = load_context(g, &r, t)};
 	if (t->kind == TYPE_TUPLE) {
 		r.offset += t->tuple.offsets[n->index.index->integer.value];
 	} else if (t->kind == TYPE_POINTER) {
-		step(g, &r, n->index.index, n->type->size, 0);
+		step(g, &r, n->index.index, size, 0);
 	} else if (t->kind == TYPE_BUFFER) {
 		r.offset += 4;
 		step(g, &r, n->index.index, 1, t->size - 4);
 	} else {
-		step(g, &r, n->index.index, n->type->size, t->size / n->type->size);
+		step(g, &r, n->index.index, size, type_text_bytes(t) / size);
 	}
 	return r;
 }
@@ -315,7 +339,7 @@ static struct ir *in_record(struct gen *g, const struct field *f)
 static struct ir *from_record(struct gen *g, const struct field *f, const struct type *t, struct ir *dst)
 {
 	bool text = t->kind == TYPE_STRING;
-	uint32_t size = f->where == FIELD_CONTEXT && f->size < t->size ? f->size : t->size;
+	uint32_t size = f->where == FIELD_CONTEXT && f->size + text < t->size ? f->size + text : t->size;
 
 	if (text || size < t->size)
 		gen_zero(g, dst, t->size);
@@ -456,15 +480,13 @@ struct ir *gen_args_value(struct gen *g, const struct type *t, struct ir *into)
 
 /* ---- casts -------------------------------------------------------------- */
 
-/* Bytes that need not end in NUL: the copy of them does. */
 static struct ir *bytes_to_string(struct gen *g, struct expr *from, const struct type *t, struct ir *dst)
 {
 	uint32_t skip = from->type->kind == TYPE_BUFFER ? 4 : 0, n = from->type->size - skip;
-	struct ir *src = ir_offset(g->ir, gen_bytes(g, from), skip), *ended = gen_mem(g, n + 1);
+	struct ir *src = ir_offset(g->ir, gen_bytes(g, from), skip), *bytes = gen_mem(g, n + 1);
 
-	gen_copy(g, ended, src, n);
-	ir_store(g->ir, ended, n, 1, ir_int(g->ir, 0));
-	gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, ir_int(g->ir, n < t->size ? n + 1 : t->size), ended);
+	gen_copy(g, bytes, src, n);
+	put_chars(g, bytes, n, dst, t->size);
 	return dst;
 }
 
@@ -496,10 +518,26 @@ static struct ir *cast_to_buffer(struct gen *g, struct expr *from, const struct 
 	return dst;
 }
 
+/* All of an array of char, with what is behind a NUL. */
+static struct ir *all_chars(struct gen *g, struct expr *n)
+{
+	const struct type *t = type_array(g->arena, type_int8, n->type->string.bytes);
+	struct ref r;
+
+	if (n->kind == EXPR_FIELD && n->field.object->type->kind == TYPE_ARGS)
+		return gen_args_field(g, n->field.name, t);
+	r = ref_of(g, n);
+	return load(g, &r, t, NULL);
+}
+
 struct ir *gen_bytes(struct gen *g, struct expr *n)
 {
-	struct ir *v = gen_value(g, n), *dst;
+	bool place = n->kind == EXPR_FIELD || n->kind == EXPR_INDEX || (n->kind == EXPR_UNOP && n->op.op == OP_DEREF);
+	struct ir *v, *dst;
 
+	if (place && n->type->kind == TYPE_STRING && n->type->string.bytes)
+		return all_chars(g, n);
+	v = gen_value(g, n);
 	if (type_in_memory(n->type))
 		return v;
 	dst = gen_mem(g, 8);
@@ -511,7 +549,7 @@ static struct ir *cast_to_array(struct gen *g, struct expr *from, const struct t
 {
 	struct ir *src = gen_bytes(g, from), *dst;
 
-	if (from->type->kind != TYPE_STRING || from->type->size == t->size)
+	if (from->type->kind != TYPE_STRING || type_text_bytes(from->type) == t->size)
 		return src;
 	dst = gen_mem(g, t->size);
 	gen_put(g, src, from->type, type_string(g->arena, t->size), dst, 0);

@@ -46,6 +46,19 @@ const struct type *type_string(struct arena *a, uint32_t size)
 	return type_new(a, TYPE_STRING, size);
 }
 
+const struct type *type_chars(struct arena *a, uint32_t bytes)
+{
+	struct type *t = type_new(a, TYPE_STRING, bytes + 1);
+
+	t->string.bytes = bytes;
+	return t;
+}
+
+uint32_t type_text_bytes(const struct type *t)
+{
+	return t->kind == TYPE_STRING && t->string.bytes ? t->string.bytes : t->size;
+}
+
 const struct type *type_int(uint32_t size, bool is_signed)
 {
 	switch (size) {

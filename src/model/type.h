@@ -128,6 +128,9 @@ struct type {
 			const struct type *natural; /* of one in 8 bytes: its type outside; NULL: this */
 			bool weak; /* of literals that are not negative: it goes with integers of either sign */
 		} integer;
+		struct { /* STRING */
+			uint32_t bytes; /* of an array of char: it may lack a NUL, its value does not; 0 */
+		} string;
 		struct { /* POINTER */
 			const struct type *to; /* type_none: void, or a function */
 			enum space space;
@@ -183,6 +186,10 @@ extern const struct type *const type_ksym, *const type_usym, *const type_probe, 
 /* Sizes in bytes; a string's with its NUL. The kernel allocates at most 4 MB for an element of a map. */
 #define TYPE_STRING_MAX ((4 << 20) - 4096)
 const struct type *type_string(struct arena *a, uint32_t size);
+/* The value of an array of char. */
+const struct type *type_chars(struct arena *a, uint32_t bytes);
+/* Bytes that a string has where it comes from: of an array of char without a NUL behind it. */
+uint32_t type_text_bytes(const struct type *t);
 const struct type *type_int(uint32_t size, bool is_signed);
 /* A signed integer of literals that are not negative. */
 const struct type *type_weak_int(uint32_t size);

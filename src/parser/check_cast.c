@@ -19,7 +19,7 @@ static const struct type *cast_to_array(
 	struct check *c, struct expr *n, const struct type *to, const struct type *from)
 {
 	const struct type *of = to->array.of;
-	uint32_t size = from->size;
+	uint32_t size = type_text_bytes(from);
 
 	if (!is_int_array(to) || !(type_is_number(from) || from->kind == TYPE_STRING || is_int_array(from)))
 		return cannot(c, n, from);
@@ -97,6 +97,9 @@ const struct type *check_cast(struct check *c, struct expr *n)
 	case TYPE_STRUCT:
 		return cast_to_struct(c, n, to, from);
 	case TYPE_STRING:
+		if (from->kind == TYPE_STRING && type_text_bytes(from) == to->size)
+			return from;
+		/* fallthrough */
 	case TYPE_BUFFER:
 		if (to->kind == from->kind ? from->size <= to->size : is_memory(from))
 			return to;

@@ -43,7 +43,9 @@ static void learn(struct check *c, const struct type **known, const struct type 
  * both: what would hold old and the new one; NULL: nothing does. */
 static bool fits(const struct type *old, const struct type *both)
 {
-	bool fit = both && both->kind == old->kind && both->size == old->size;
+	bool text = both && both->kind == TYPE_STRING && old->kind == TYPE_STRING;
+	bool fit = both && both->kind == old->kind && (both->size == old->size ||
+		(text && type_text_bytes(both) <= old->size));
 
 	for (unsigned i = 0; fit && old->kind == TYPE_TUPLE && i < old->tuple.n; i++)
 		fit = fits(old->tuple.members[i], both->tuple.members[i]);

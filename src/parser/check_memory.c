@@ -9,6 +9,18 @@
 #include "checker.h"
 #include "model/attach_point.h"
 
+/* What is read from memory: an array of char may have no NUL, its value has. */
+static const struct type *value_of(struct check *c, const struct type *t)
+{
+	return t->kind == TYPE_STRING && !t->string.bytes ? type_chars(c->arena, t->size) : t;
+}
+
+/* How it lies there. */
+static const struct type *memory_of(struct check *c, const struct type *t)
+{
+	return t->kind == TYPE_STRING && t->string.bytes ? type_string(c->arena, t->string.bytes) : t;
+}
+
 /* ---- args.x ---- */
 
 static const struct type *disagree(struct check *c, struct expr *n, const struct field *f,
@@ -38,7 +50,7 @@ static const struct type *field_type(
 					return disagree(c, n, f, t, other, p);
 				t = both;
 			}
-	return t;
+	return f->where == FIELD_DATA_LOC || f->where == FIELD_REL_LOC ? t : value_of(c, t);
 }
 
 static void hint_argument(struct check *c, const char *written)
@@ -191,7 +203,7 @@ static enum space space_of(const struct expr *n)
 static const struct type *in_space(struct check *c, const struct type *t, enum space space)
 {
 	if (t->kind != TYPE_POINTER || t->pointer.space != SPACE_ANY || space == SPACE_ANY)
-		return t;
+		return value_of(c, t);
 	return type_pointer(c->arena, t->pointer.to, space);
 }
 
@@ -300,13 +312,13 @@ static const struct type *element(struct check *c, struct expr *n, const struct 
 		return check_fail(c, n->span, DIAG_OPERAND, "an element of %s has no bytes",
 			check_type_name(c, n->index.object->type));
 	if (!expr_is_const(index, &i))
-		return of;
+		return value_of(c, of);
 	if (i < 0)
 		return check_fail(c, index->span, DIAG_RANGE, "an index is not negative: %lld", (long long)i);
 	if (count && (uint64_t)i >= count)
 		return check_fail(c, index->span, DIAG_RANGE, "the index %lld is out of bounds: there are "
 			"%llu elements", (long long)i, (unsigned long long)count);
-	return of;
+	return value_of(c, of);
 }
 
 /* The members behind a pointer, as an array has them. */
@@ -332,7 +344,7 @@ const struct type *check_index(struct check *c, struct expr *n)
 		return check_fail(c, n->index.index->span, DIAG_OPERAND,
 			"an index is a number, not %s", check_type_name(c, index));
 	if (t->kind == TYPE_STRING)
-		return element(c, n, type_int8, t->size);
+		return element(c, n, type_int8, type_text_bytes(t));
 	if (t->kind == TYPE_BUFFER)
 		return element(c, n, type_uint8, t->size - 4);
 	if (t->kind == TYPE_ARRAY)
@@ -410,7 +422,7 @@ const struct type *check_address(struct check *c, struct expr *n)
 	if (is_flexible(of))
 		return t;
 	if (is_pointed_to(of))
-		return type_pointer(c->arena, t, space_of(of));
+		return type_pointer(c->arena, memory_of(c, t), space_of(of));
 	check_fail(c, n->span, DIAG_OPERAND, "this has no address");
 	check_hint(c, "& takes the address of a $variable, a @map, or what a pointer leads to");
 	return type_bad;

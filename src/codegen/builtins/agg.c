@@ -168,8 +168,8 @@ static struct ir *gen_lhist(struct gen *g, struct expr *call, struct ir *into)
 	struct ir *min = ir_int(g->ir, t->agg.min), *max = ir_int(g->ir, t->agg.max);
 	bool s = call_arg(call, 0)->type->is_signed;
 
-	low = ir_compare(g->ir, s ? IR_SLT : IR_ULT, v, min);
-	high = ir_compare(g->ir, s ? IR_SGE : IR_UGE, v, max);
+	low = s || t->agg.min > 0 ? ir_compare(g->ir, s ? IR_SLT : IR_ULT, v, min) : ir_int(g->ir, 0);
+	high = s || t->agg.max > 0 ? ir_compare(g->ir, s ? IR_SGE : IR_UGE, v, max) : ir_int(g->ir, 1);
 	bucket = ir_binary(g->ir, IR_UDIV, ir_binary(g->ir, IR_SUB, v, min),
 		ir_int(g->ir, t->agg.step));
 	bucket = ir_binary(g->ir, IR_ADD, bucket, ir_int(g->ir, 1));

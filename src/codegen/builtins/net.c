@@ -9,7 +9,8 @@
 
 static bool is_bytes(const struct type *t, uint32_t size)
 {
-	return t->kind == TYPE_ARRAY && t->size == size && t->array.of->size == 1;
+	return (t->kind == TYPE_ARRAY && t->size == size && t->array.of->size == 1) ||
+		(t->kind == TYPE_STRING && t->string.bytes == size);
 }
 
 /* ---- ntop --------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static const struct type *check_macaddr(struct check *c, struct expr *call)
 
 static struct ir *gen_macaddr(struct gen *g, struct expr *call, struct ir *into)
 {
-	struct ir *p = gen_value(g, call_arg(call, 0)), *high;
+	struct ir *p = gen_bytes(g, call_arg(call, 0)), *high;
 
 	high = ir_binary(g->ir, IR_SHL, ir_load(g->ir, p, 4, 2, false), ir_int(g->ir, 32));
 	return ir_binary(g->ir, IR_OR, ir_load(g->ir, p, 0, 4, false), high);

@@ -119,8 +119,8 @@ static const struct type *check_buf(struct check *c, struct expr *call)
 		return check_fail(c, arg->span, DIAG_ARG_TYPE, "buf() takes an address, an array or a string, "
 			"not %s", type_name(check_arena(c), arg->type));
 	n = max = max < TYPE_BUFFER_MAX ? max : TYPE_BUFFER_MAX;
-	if (is_bytes(arg->type) && arg->type->size < max)
-		n = max = arg->type->kind == TYPE_BUFFER ? arg->type->size - 4 : arg->type->size;
+	if (is_bytes(arg->type) && type_text_bytes(arg->type) < max)
+		n = max = arg->type->kind == TYPE_BUFFER ? arg->type->size - 4 : type_text_bytes(arg->type);
 	if (len)
 		expr_is_const(len, &n);
 	if (n < 1 || n > TYPE_BUFFER_MAX)
@@ -138,14 +138,14 @@ static struct ir *gen_buf(struct gen *g, struct expr *call, struct ir *into)
 	bool known = !len || len->kind == EXPR_INT;
 
 	n = known ? ir_int(g->ir, len && len->integer.value < room ? len->integer.value :
-		is_bytes(t) && t->kind != TYPE_BUFFER && t->size < room ? t->size : room) :
+		is_bytes(t) && t->kind != TYPE_BUFFER && type_text_bytes(t) < room ? type_text_bytes(t) : room) :
 		gen_index(g, gen_value(g, len), room + 1);
 	gen_zero(g, dst, call->type->size);
 	data = ir_offset(g->ir, dst, 4);
 	if (t->kind == TYPE_BUFFER)
 		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, n, ir_offset(g->ir, gen_value(g, arg), 4));
 	else if (is_bytes(t))
-		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, n, gen_value(g, arg));
+		gen_call(g, BPF_FUNC_probe_read_kernel, 3, data, n, gen_bytes(g, arg));
 	else
 		gen_read(g, t->kind == TYPE_POINTER ? t->pointer.space : SPACE_ANY, false, data, n,
 			gen_value(g, arg));
@@ -162,7 +162,7 @@ static struct ir *gen_strlen(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_strcap(struct gen *g, struct expr *call, struct ir *into)
 {
-	return ir_int(g->ir, call_arg(call, 0)->type->size);
+	return ir_int(g->ir, type_text_bytes(call_arg(call, 0)->type));
 }
 
 static const struct type *check_strncmp(struct check *c, struct expr *call)
