@@ -18,6 +18,7 @@ struct ref {
 	struct ir *base;
 	uint64_t offset;
 	enum space space;
+	struct ir *beyond; /* 1: it is beyond an array of ours, nothing is there; NULL: it is not */
 };
 
 static struct ir *add(struct gen *g, struct ir *v, uint64_t n)
@@ -192,8 +193,28 @@ static struct ir *load_context(struct gen *g, const struct ref *r, const struct 
 	return dst;
 }
 
+static struct ir *load_beyond(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
+{
+	struct ir_block *beyond, *end;
+	struct ir *dst;
+
+	if (!type_in_memory(t))
+		return ir_select(g->ir, r->beyond, ir_int(g->ir, 0), load_scalar(g, r, t));
+	beyond = ir_block(g->ir, "beyond");
+	end = ir_block(g->ir, "element");
+	dst = load_memory(g, r, t, into ? into : gen_mem(g, t->size));
+	ir_branch(g->ir, r->beyond, beyond, end);
+	ir_at(g->ir, beyond);
+	gen_zero(g, dst, t->size);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return dst;
+}
+
 static struct ir *load(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
 {
+	if (r->beyond)
+		return load_beyond(g, r, t, into);
 	if (r->context && type_in_memory(t))
 		return load_context(g, r, t);
 	return type_in_memory(t) ? load_memory(g, r, t, into) : load_scalar(g, r, t);
@@ -223,9 +244,31 @@ static struct ref ref_of_field(struct gen *g, struct expr *n)
 	return r;
 }
 
-/* Memory of ours has an end; what a helper reads beyond that of others is at worst not there. */
-static void step(struct gen *g, struct ref *r, struct expr *index, uint32_t size, uint32_t count)
+/* Reports an index beyond the array. Memory of ours has an end; what a helper reads beyond that of others is at worst
+ * not there, and C's arrays at the end of a struct may have more elements than declared. */
+static struct ir *within(struct gen *g, struct ref *r, struct span at, struct ir *i, uint32_t count)
 {
+	struct ir_block *beyond = ir_block(g->ir, "beyond"), *end = ir_block(g->ir, "indexed");
+	struct ir *is_beyond = ir_compare(g->ir, IR_UGE, i, ir_int(g->ir, count));
+	struct span statement = g->at;
+
+	ir_branch(g->ir, is_beyond, beyond, end);
+	ir_at(g->ir, beyond);
+	g->at = at;
+	gen_problem(g, PROBLEM_INDEX);
+	g->at = statement;
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	if (r->far)
+		return i;
+	r->beyond = r->beyond ? ir_binary(g->ir, IR_OR, r->beyond, is_beyond) : is_beyond;
+	return gen_index(g, i, count);
+}
+
+/* To the element of n, an index; count 0: there may be any number. */
+static void step(struct gen *g, struct ref *r, const struct expr *n, uint32_t size, uint32_t count)
+{
+	struct expr *index = n->index.index;
 	struct ir *i;
 	int64_t v;
 
@@ -236,7 +279,7 @@ static void step(struct gen *g, struct ref *r, struct expr *index, uint32_t size
 	}
 	i = gen_value(g, index);
 	if (count)
-		i = gen_index(g, i, count);
+		i = within(g, r, n->span, i, count);
 	i = ir_binary(g->ir, IR_MUL, i, ir_int(g->ir, size));
 	r->base = r->far ? ir_binary(g->ir, IR_ADD, r->base, i) : ir_index(g->ir, r->base, i);
 }
@@ -253,12 +296,12 @@ static struct ref ref_of_element(struct gen *g, struct expr *n)
 	if (t->kind == TYPE_TUPLE) {
 		r.offset += t->tuple.offsets[n->index.index->integer.value];
 	} else if (t->kind == TYPE_POINTER) {
-		step(g, &r, n->index.index, size, 0);
+		step(g, &r, n, size, 0);
 	} else if (t->kind == TYPE_BUFFER) {
 		r.offset += 4;
-		step(g, &r, n->index.index, 1, t->size - 4);
+		step(g, &r, n, 1, t->size - 4);
 	} else {
-		step(g, &r, n->index.index, size, type_text_bytes(t) / size);
+		step(g, &r, n, size, type_text_bytes(t) / size);
 	}
 	return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* problems.c - reads that failed and divisions by zero: warnings that say where. */
+/* problems.c - reads that failed, divisions by zero, indices beyond arrays, full maps: warnings that say where. */
 #include "problems.h"
 
 #include <bpf/bpf.h>
@@ -48,25 +48,53 @@ static void add_full(struct str *out, const struct shared *shared, const struct 
 		str_addf(out, "raise config max_map_keys (%" PRIu32 "), or declare `let @%s = hash(N)`", n, m->name);
 }
 
+static const struct kind {
+	const char *first; /* the message when it first happens at a place; NULL: made for the map */
+	bool always;       /* false: that message is printed only with -k */
+	const char *one, *many, *hint; /* the summary at the end; NULL: there is none */
+} kinds[PROBLEM_MAX] = {
+	[PROBLEM_READ] = {
+		.first = "memory could not be read: the value is 0 or empty",
+		.one = "read of memory failed",
+		.many = "reads of memory failed",
+		.hint = ": the values are 0 or empty",
+	},
+	[PROBLEM_DIVISION] = {
+		.first = "division by zero: the result is 1",
+		.always = true,
+		.one = "division by zero",
+		.many = "divisions by zero",
+		.hint = ": the result is 1",
+	},
+	[PROBLEM_INDEX] = {
+		.first = "the index is beyond the array: the value is 0, or what lies there",
+		.always = true,
+		.one = "index beyond an array",
+		.many = "indices beyond arrays",
+		.hint = ": the value is 0, or what lies there",
+	},
+	[PROBLEM_FULL] = { /* losses_report() has the summary */
+		.always = true,
+	},
+	[PROBLEM_MISSING] = { /* the script asks for this one, by -k */
+		.always = true,
+		.one = "element was missing",
+		.many = "elements were missing",
+		.hint = ": the values are 0 or empty",
+	},
+};
+
 static void add_problem(struct str *out, const struct shared *shared, const struct image *img,
 	const struct image_record *r)
 {
 	add_place(out, img, r->span);
 	str_add(out, ": ");
-	switch (r->problem) {
-	case PROBLEM_READ:
-		str_add(out, "memory could not be read: the value is 0 or empty");
-		break;
-	case PROBLEM_DIVISION:
-		str_add(out, "division by zero: the result is 1");
-		break;
-	case PROBLEM_FULL:
+	if (r->problem == PROBLEM_FULL)
 		add_full(out, shared, img, r);
-		break;
-	case PROBLEM_MISSING:
+	else if (r->problem == PROBLEM_MISSING)
 		str_addf(out, "@%s has no such element: the value is 0 or empty", img->maps[r->map].name);
-		break;
-	}
+	else
+		str_add(out, kinds[r->problem].first);
 }
 
 void problem_first(struct out *o, const struct shared *shared, const struct image *img, const struct image_record *r,
@@ -80,7 +108,7 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 	struct output_event e = {.kind = OUTPUT_PROBLEM, .problem = &p};
 	_cleanup_(str_done) struct str text = {};
 
-	if ((r->problem == PROBLEM_READ && !reads) || (r->problem != PROBLEM_DIVISION && !log_warnings))
+	if ((!kinds[r->problem].always && !reads) || (problem_is_helper(r->problem) && !log_warnings))
 		return;
 	add_problem(&text, shared, img, r);
 	p.text = str_text(&text);
@@ -155,7 +183,7 @@ static uint64_t add_places(const struct tally *t, struct str *out)
 
 void problems_full(const struct shared *shared, const struct image *const *images, size_t n, struct str *out)
 {
-	struct tally tallies[PROBLEM_MISSING + 1] = {};
+	struct tally tallies[PROBLEM_MAX] = {};
 
 	fill(tallies, shared, images, n);
 	add_places(&tallies[PROBLEM_FULL], out);
@@ -163,26 +191,23 @@ void problems_full(const struct shared *shared, const struct image *const *image
 		vec_done(&tallies[i].places);
 }
 
-/* reported: as many were when they happened. */
-static void report(const struct tally *t, bool reported, const char *one, const char *many, const char *hint)
+/* Prints the summary, unless all of it was reported when it happened. */
+static void report(const struct tally *t, const struct kind *kind)
 {
 	_cleanup_(str_done) struct str at = {};
 	uint64_t all = add_places(t, &at);
 
-	if (all > (reported ? t->places.len : 0))
-		log_warn("%" PRIu64 " %s: %s%s", all, all == 1 ? one : many, str_text(&at), hint);
+	if (kind->one && all > (kind->always ? t->places.len : 0))
+		log_warn("%" PRIu64 " %s: %s%s", all, all == 1 ? kind->one : kind->many, str_text(&at), kind->hint);
 }
 
 void problems_report(const struct shared *shared, const struct image *const *images, size_t n)
 {
-	struct tally tallies[PROBLEM_MISSING + 1] = {};
+	struct tally tallies[PROBLEM_MAX] = {};
 
 	fill(tallies, shared, images, n);
-	report(&tallies[PROBLEM_READ], false, "read of memory failed", "reads of memory failed",
-		": the values are 0 or empty");
-	report(&tallies[PROBLEM_DIVISION], true, "division by zero", "divisions by zero", ": the result is 1");
-	report(&tallies[PROBLEM_MISSING], true, "element was missing", "elements were missing",
-		": the values are 0 or empty");
-	for (size_t i = 0; i < ARRAY_SIZE(tallies); i++)
-		vec_done(&tallies[i].places);
+	for (size_t k = 0; k < PROBLEM_MAX; k++) {
+		report(&tallies[k], &kinds[k]);
+		vec_done(&tallies[k].places);
+	}
 }

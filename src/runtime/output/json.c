@@ -222,11 +222,12 @@ static void add_problem(struct str *line, const struct output_problem *p)
 		[PROBLEM_READ] = "\"Bad address\", \"helper\": \"probe_read\", \"retcode\": -14",
 		[PROBLEM_DIVISION] = "\"Divide or modulo by 0 detected. This can lead to unexpected results. "
 			"1 is being used as the result.\"",
+		[PROBLEM_INDEX] = "\"Array access out of bounds. This can lead to unexpected results.\"",
 		[PROBLEM_FULL] = "\"Argument list too long\", \"helper\": \"map_update_elem\", \"retcode\": -7",
 		[PROBLEM_MISSING] = "\"Success\", \"helper\": \"map_lookup_elem\", \"retcode\": 0",
 	};
 
-	begin_line(line, p->kind == PROBLEM_DIVISION ? "runtime_error" : "helper_error");
+	begin_line(line, problem_is_helper(p->kind) ? "helper_error" : "runtime_error");
 	str_addf(line, ", \"msg\": %s", texts[p->kind]);
 	add_place(line, p->filename, p->line, p->col);
 }
