@@ -34,6 +34,8 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token <const char *> MACRO "a macro" LET_MAP "the declaration of a map"
 %token LINE_START "a line" CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
 %token PROBE_END "'}'"
+/* '{' and `if` where an operand is expected: see yylex(). */
+%token BLOCK "a block as a value" IF_VALUE "an if as a value"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
 %token SIZEOF "'sizeof'" TYPEOF "'typeof'" OFFSETOF "'offsetof'" CONTAINER_OF "'container_of'" TYPEINFO "'typeinfo'" COMPTIME "'comptime'"
@@ -56,7 +58,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 
 %nterm <struct attach_point *> points
 %nterm <struct expr *> predicate expr unary postfix bare grouped castee init value
-%nterm <struct expr *> rvalue blockvalue ifvalue
+%nterm <struct expr *> blockvalue branchvalue ifvalue elsevalue
 %nterm <struct record_list> record
 %nterm <struct expr_path *> path
 %nterm <struct stars> stars
@@ -133,8 +135,8 @@ list	: %empty				{ $$ = (struct stmt_list){}; }
 	| list compound				{ $2->last = true; $$ = stmt_add($1, $2); }
 	;
 stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
-	| postfix '=' rvalue		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
-	| postfix ASSIGN rvalue		{ $$ = ast_assign(p, @$, $2, $1, $3); }
+	| postfix '=' expr		{ $$ = ast_assign(p, @$, OP_NONE, $1, $3); }
+	| postfix ASSIGN expr		{ $$ = ast_assign(p, @$, $2, $1, $3); }
 	| LET VARIABLE init		{ $$ = ast_let(p, @$, ast_var(p, @2, $2), NULL, $3); }
 	| LET VARIABLE ':' type init	{ $$ = ast_let(p, @$, ast_var(p, @2, $2), $4, $5); }
 	| RETURN			{ $$ = ast_stmt(p, @$, STMT_RETURN); }
@@ -143,18 +145,19 @@ stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 	| CONTINUE			{ $$ = ast_stmt(p, @$, STMT_CONTINUE); }
 	;
 init	: %empty			{ $$ = NULL; }
-	| '=' rvalue			{ $$ = $2; }
+	| '=' expr			{ $$ = $2; }
 	;
-/* Blocks with a value stand only where no statement can begin. */
-rvalue	: expr
-	| blockvalue
-	| ifvalue
+/* A statement may begin with neither. */
+blockvalue : BLOCK list expr '}'	{ $$ = ast_value_block(p, @$, $2, $3); }
+	| BLOCK list compound '}'	{ $3->last = true; $$ = ast_value_stmt(p, @$, $2, $3); }
 	;
-blockvalue : '{' list expr '}'		{ $$ = ast_value_block(p, @$, $2, $3); }
+ifvalue	: IF_VALUE expr branchvalue ELSE elsevalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
+	;
+elsevalue : branchvalue
+	| IF expr branchvalue ELSE elsevalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
+	;
+branchvalue : '{' list expr '}'		{ $$ = ast_value_block(p, @$, $2, $3); }
 	| '{' list compound '}'		{ $3->last = true; $$ = ast_value_stmt(p, @$, $2, $3); }
-	;
-ifvalue	: IF expr blockvalue ELSE blockvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
-	| IF expr blockvalue ELSE ifvalue	{ $$ = ast_ternary(p, @$, $2, $3, $5); }
 	;
 type	: known
 	| named
@@ -250,13 +253,13 @@ bare	: INTEGER
 	| NAME				{ $$ = ast_call(p, @$, $1, (struct expr_list){}, false); }
 	| NAME '(' ')'			{ $$ = ast_call(p, @$, $1, (struct expr_list){}, true); }
 	| NAME '(' given ')'		{ $$ = ast_call(p, @$, $1, $3, true); }
-	| SIZEOF '(' rvalue ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
+	| SIZEOF '(' expr ')'		{ $$ = ast_sizeof(p, @$, NULL, $3); }
 	| SIZEOF '(' known ')'		{ $$ = ast_sizeof(p, @$, $3, NULL); }
-	| TYPEINFO '(' rvalue ')'	{ $$ = ast_typeinfo(p, @$, NULL, $3); }
+	| TYPEINFO '(' expr ')'	{ $$ = ast_typeinfo(p, @$, NULL, $3); }
 	| TYPEINFO '(' known ')'	{ $$ = ast_typeinfo(p, @$, $3, NULL); }
 	| OFFSETOF '(' expr ',' path ')'	{ $$ = ast_offsetof(p, @$, NULL, $3, $5); }
 	| OFFSETOF '(' known ',' path ')'	{ $$ = ast_offsetof(p, @$, $3, NULL, $5); }
-	| CONTAINER_OF '(' rvalue ',' type ',' path ')'	{ $$ = ast_container_of(p, @$, $3, $5, $7); }
+	| CONTAINER_OF '(' expr ',' type ',' path ')'	{ $$ = ast_container_of(p, @$, $3, $5, $7); }
 	| bare '.' member		{ $$ = ast_field(p, @$, $1, $3); }
 	| bare ARROW member		{ $$ = ast_field(p, @$, $1, $3); }
 	| bare '[' args ']'		{ $$ = ast_index(p, @$, $1, $3); }
@@ -264,8 +267,8 @@ bare	: INTEGER
 	| bare DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
 	;
 grouped	: '(' expr ')'			{ $$ = $2; }
-	| '(' blockvalue ')'		{ $$ = $2; }
-	| '(' ifvalue ')'		{ $$ = $2; }
+	| blockvalue
+	| ifvalue
 	| '(' ')'			{ $$ = ast_tuple(p, @$, (struct expr_list){}); }
 	| '(' expr ',' ')'		{ $$ = ast_tuple(p, @$, expr_add((struct expr_list){}, $2)); }
 	| '(' expr ',' args comma ')'	{ $$ = ast_tuple(p, @$, expr_push($2, $4)); }
@@ -276,8 +279,8 @@ grouped	: '(' expr ')'			{ $$ = $2; }
 	| grouped INC			{ $$ = ast_unop(p, @$, OP_POSTINC, $1); }
 	| grouped DEC			{ $$ = ast_unop(p, @$, OP_POSTDEC, $1); }
 	;
-record	: label '=' rvalue		{ $$ = record_add(p, @1, (struct record_list){}, $1, $3); }
-	| record ',' label '=' rvalue	{ $$ = record_add(p, @3, $1, $3, $5); }
+record	: label '=' expr		{ $$ = record_add(p, @1, (struct record_list){}, $1, $3); }
+	| record ',' label '=' expr	{ $$ = record_add(p, @3, $1, $3, $5); }
 	;
 label	: NAME
 	| TYPE
@@ -286,13 +289,13 @@ label	: NAME
 path	: member			{ $$ = ast_path(p, @1, NULL, $1); }
 	| path '.' member		{ $$ = ast_path(p, @3, $1, $3); }
 	;
-args	: rvalue			{ $$ = expr_add((struct expr_list){}, $1); }
-	| args ',' rvalue		{ $$ = expr_add($1, $3); }
+args	: expr			{ $$ = expr_add((struct expr_list){}, $1); }
+	| args ',' expr		{ $$ = expr_add($1, $3); }
 	;
 given	: arg				{ $$ = expr_add((struct expr_list){}, $1); }
 	| given ',' arg			{ $$ = expr_add($1, $3); }
 	;
-arg	: rvalue
+arg	: expr
 	| known				{ $$ = ast_type(p, @$, $1); }
 	;
 member	: NAME
@@ -300,7 +303,7 @@ member	: NAME
 	| INTEGER			{ $$ = span_text(p, @$); }
 	| keyword			{ $$ = span_text(p, @$); }
 	;
-keyword	: IF | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
+keyword	: IF | IF_VALUE | ELSE | FOR | WHILE | UNROLL | LET | BREAK | CONTINUE | RETURN | BOOLEAN
 	| SIZEOF | TYPEOF | OFFSETOF | CONTAINER_OF | TYPEINFO | COMPTIME | TAG ;
 %%
 

@@ -197,6 +197,8 @@ static const char *const starters[] = {
 	"'('",
 	"'++'",
 	"'--'",
+	"a block as a value",
+	"an if as a value",
 	/* and those that begin a statement */
 	"'if'",
 	"'for'",
