@@ -19,6 +19,7 @@ Map = collections.namedtuple('Map', 'name key value known')
 INTS = [Int(sign, bits, False) for bits in (8, 16, 32, 64) for sign in ('u', 's')]
 INT64, UINT64 = INTS[7], INTS[6]
 BOOL = Bool()
+ARRAYS = [Array(INTS[0], 4), Array(INTS[2], 2), Array(INTS[4], 2), Array(INTS[0], 8)]
 WORDS = ['', 'a', 'b', 'ab', 'abc', 'hello', 'x y', 'same', 'Same', 'longer than that']
 COMPARE = ['==', '!=', '<', '>', '<=', '>=']
 KEYS = {'int': ['0', '1', '2', '7', '300'], 'str': ['"a"', '"b"', '"hello"']}
@@ -151,6 +152,11 @@ class Values:
 
     def indexed(self, depth):
         of, n = self.one((INTS[0], 4), (INTS[0], 8), (INTS[2], 2), (INTS[2], 4), (INTS[4], 2))
+        found = self.readable(lambda t: isinstance(t, Array))
+        if found and self.chance(60):
+            name, t = self.one(*found)
+            index = self.r.randrange(t.n) if self.chance(50) else f'((uint8)({self.int(depth + 1)[0]}) % {t.n})'
+            return f'{name}[{index}]', t.of
         whole = self.one(*[t for t in INTS if t.bits == of.bits * n])
         return f'(({name_of(of)}[{n}])({name_of(whole)})({self.int(depth + 1)[0]}))[{self.r.randrange(n)}]', of
 
@@ -221,12 +227,15 @@ class Values:
         return f'"{self.one(*WORDS)}"'
 
     def block_value(self, depth, value):
-        """({ statements; value })"""
+        """{ statements; value }, or an if with two such."""
         self.scopes.append([])
         stmts = ' '.join(self.statement(depth + 2) for _ in range(self.r.randint(1, 2)))
         text, t = value()
         self.scopes.pop()
-        return f'({{ {stmts} {text} }})', t
+        text = f'{{ {stmts} {text} }}'
+        if self.chance(25):
+            text = f'if ({self.bool(depth + 1)}) {text} else {{ ({name_of(t)})({self.int(depth + 1)[0]}) }}'
+        return f'({text})' if self.chance(50) else text, t
 
     def member_type(self, depth):
         if depth < 2 and self.chance(20):
@@ -249,6 +258,9 @@ class Values:
         if isinstance(t, Pointer):
             return f'({name_of(t)})({self.one(8, 800, 4096)})'
         if isinstance(t, Array):
+            found = self.readable(lambda k: k == t)
+            if found and self.chance(30):
+                return self.one(*found)[0]
             return f'({name_of(t.of)}[{t.n}])({name_of(Int("u", t.of.bits * t.n, False))})({self.int(depth + 1)[0]})'
         found = self.readable(lambda k: k == t)
         if found and self.chance(30):
@@ -275,7 +287,7 @@ class Maker(Values):
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.seed = seed
-        self.scopes, self.maps, self.vars, self.budget, self.joins = [[]], [], 0, 26, False
+        self.scopes, self.maps, self.vars, self.budget, self.joins = [[]], [], 0, 18, False
         self.macros = [(f'add{seed}', 'expr'), (f'step{seed}', 'var'), (f'pick{seed}', 'expr')]
 
     def fresh(self):
@@ -287,7 +299,7 @@ class Maker(Values):
     def new_variable(self, depth):
         name = self.fresh()
         t = self.one(INT64, INT64, UINT64, self.one(*INTS), Str(16), BOOL, self.tuple_type(), self.tuple_type(),
-                     Pointer(self.one(*INTS)))
+                     Pointer(self.one(*INTS)), self.one(*ARRAYS))
         if self.chance(20):
             text, t = self.int(1)
             if t is None or t.weak or t.bits < 64:
@@ -359,7 +371,7 @@ class Maker(Values):
         if kind == 5:
             return f'printf("%x %u %ld\\n", {self.wide(1)[0]}, (uint32)({self.int(1)[0]}), {self.wide(1)[0]});'
         if kind == 6:
-            return f'print({self.value(Array(*self.one((INTS[0], 4), (INTS[2], 2), (INTS[4], 2))), 1)});'
+            return f'print({self.value(self.one(*ARRAYS), 1)});'
         return f'print({self.int(1)[0]});'
 
     def block(self, depth, least=1, extra=''):
@@ -433,7 +445,8 @@ class Maker(Values):
         self.maps.append(first)
         for i in range(1, self.r.randint(2, 4)):
             key = self.one(None, None, INT64, self.one(*INTS[:6]), Str(16), Tuple((INT64, Str(16)), None))
-            value = self.one(INT64, INT64, UINT64, Str(16), BOOL, self.tuple_type(), Pointer(self.one(*INTS)))
+            value = self.one(INT64, INT64, UINT64, Str(16), BOOL, self.tuple_type(), Pointer(self.one(*INTS)),
+                             self.one(*ARRAYS))
             m = Map(f'@m{self.seed}_{i}', key, value, True)
             lines.append(f'{self.element(m)} = {self.value(value, 2)};')
             self.maps.append(m)
@@ -450,7 +463,7 @@ class Maker(Values):
         self.fixed = set()
         self.aggregations = [(f'@a{self.seed}_{kind}', kind) for kind in ('count', 'sum', 'min', 'max', 'avg')]
         macros, maps = self.macro_texts(), self.make_maps()
-        body = '\n\t'.join(self.statement() for _ in range(self.r.randint(6, 12)))
+        body = '\n\t'.join(self.statement() for _ in range(self.r.randint(4, 9)))
         ends = '\n\t'.join(f'print((len({m.name}), 0));' if m.key is not None else f'print(({m.name}, 0));' for m in self.maps)
         return f'{macros}begin {{\n\tprintf("== {self.seed}\\n");\n\t{maps}\n\t{body}\n\t{ends}\n}}\n'
 
