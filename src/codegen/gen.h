@@ -141,6 +141,8 @@ void gen_walk(struct gen *g, int what, uint32_t limit, struct ir *req);
  * memory and into is not NULL. */
 struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into);
 struct ir *gen_address(struct gen *g, struct expr *n);
+/* A pointer as a number, with which the verifier allows everything. */
+struct ir *gen_pointer_number(struct gen *g, struct ir *pointer);
 /* Reads size bytes at an address, or a string of as many at most, text: with its NUL. What the helper
  * gave: less than 0 if it failed, which is counted, and dst is zero then. */
 struct ir *gen_read(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,

@@ -334,11 +334,12 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Through memory: from there it comes as a number, with which the verifier allows everything. */
-static struct ir *as_number(struct gen *g, struct ir *pointer)
+/* By way of a map's memory: what comes from the BPF stack is a pointer still. */
+struct ir *gen_pointer_number(struct gen *g, struct ir *pointer)
 {
 	struct ir *slot = gen_mem(g, 8);
 
+	g->mem_slot = true;
 	ir_store(g->ir, slot, 0, 8, ir_address(g->ir, pointer));
 	return ir_load(g->ir, slot, 0, 8, false);
 }
@@ -349,9 +350,9 @@ struct ir *gen_address(struct gen *g, struct expr *n)
 	struct ref r;
 
 	if (of->kind == EXPR_MAP)
-		return as_number(g, of->map.map->slot);
+		return gen_pointer_number(g, of->map.map->slot);
 	if (of->kind == EXPR_VAR)
-		return as_number(g, gen_var_slot(g, of->var.var));
+		return gen_pointer_number(g, gen_var_slot(g, of->var.var));
 	r = ref_of(g, of);
 	return address(g, &r);
 }
@@ -457,7 +458,7 @@ static struct ir *argument(struct gen *g, const struct field *f, const struct ty
 			return load(g, &r, t, NULL);
 		}
 		if (f->where != FIELD_CONTEXT) /* of other elements than char the address */
-			return as_number(g, in_record(g, f));
+			return gen_pointer_number(g, in_record(g, f));
 		return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 	case FIELD_ARG:
 		if (!type_in_memory(t))
@@ -616,7 +617,7 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 	if (t->kind == TYPE_BOOL)
 		return gen_truth(g, from);
 	if (t->kind == TYPE_POINTER && was->kind == TYPE_STRING) {
-		v = as_number(g, gen_bytes(g, from));
+		v = gen_pointer_number(g, gen_bytes(g, from));
 		g->mem_kept = g->mem_top; /* the pointer may outlive the statement */
 		return v;
 	}

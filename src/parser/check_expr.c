@@ -188,11 +188,8 @@ const struct type *check_value(struct check *c, struct expr *n)
 			       n->kind == EXPR_CALL ? "%s() gives no value"
 						 : "this gives no value",
 			       n->kind == EXPR_CALL ? n->call.name : "");
-	if (t->kind == TYPE_POINTER && t->pointer.context) {
-		check_fail(c, n->span, DIAG_FIELD, "ctx is not a value: only its members are");
-		check_hint(c, "write ctx.NAME; strata -lv '%s' lists them", check_type_name(c, t->pointer.to));
-		return n->type = type_bad;
-	}
+	if (t->kind == TYPE_POINTER && t->pointer.context) /* its address */
+		return n->type = type_pointer(c->arena, t->pointer.to, SPACE_KERNEL);
 	if (t->kind == TYPE_ARGS)
 		return n->type = check_args_value(c, n);
 	return t;

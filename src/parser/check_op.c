@@ -126,7 +126,7 @@ static bool is_no_address(enum op op, const struct type *l, const struct type *r
 	}
 }
 
-/* bpftrace casts both sides to the result's type. */
+/* bpftrace casts both sides to the result's type; what is equal stays so. */
 static void warn_sign(struct check *c, struct span at, enum op op, const struct expr *l, const struct expr *r)
 {
 	const struct expr *u = unsigned64(l) ? l : r, *other = u == l ? r : l;
@@ -261,7 +261,6 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 	if (n->op.op == OP_EQ || n->op.op == OP_NE) {
 		if (!equality_fits(c, l, r))
 			return not_comparable(c, n);
-		warn_sign(c, n->span, n->op.op, l, r);
 		return type_bool;
 	}
 	if (l->type->kind == TYPE_STRING && r->type->kind == TYPE_STRING)

@@ -280,7 +280,7 @@ static const struct type *check_ctx(struct check *c, struct expr *call)
 
 static struct ir *gen_ctx_pointer(struct gen *g, struct expr *call, struct ir *into)
 {
-	return gen_ctx(g);
+	return call->type->pointer.context ? gen_ctx(g) : gen_pointer_number(g, gen_ctx(g));
 }
 
 /* ---- registers ---------------------------------------------------------- */
