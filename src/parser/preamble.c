@@ -126,7 +126,33 @@ static bool at_definition(const struct reader *r)
 	return at_word(r, "struct") || at_word(r, "union") || at_word(r, "enum") || at_word(r, "typedef");
 }
 
-/* Behind the last brace: the ';' that belongs to it, or the reader stays where it is. */
+/* Behind a '(': past the ')' that closes it. */
+static void skip_parentheses(struct reader *r)
+{
+	for (unsigned open = 1; r->at < r->end && open;) {
+		open += next(r, 0) == '(';
+		open -= next(r, 0) == ')';
+		skip_item(r);
+	}
+}
+
+/* Of a definition without ';': __attribute__((packed)), any number of them. */
+static void skip_attributes(struct reader *r)
+{
+	for (struct reader tail = *r;; *r = tail) {
+		skip_blanks(&tail);
+		if (!at_word(&tail, "__attribute__"))
+			return;
+		tail.at += strlen("__attribute__");
+		skip_blanks(&tail);
+		if (next(&tail, 0) != '(')
+			return;
+		tail.at++;
+		skip_parentheses(&tail);
+	}
+}
+
+/* Behind the last brace: the ';' that belongs to it, or what is the definition's without one. */
 static void skip_declarators(struct reader *r)
 {
 	struct reader tail = *r;
@@ -141,11 +167,12 @@ static void skip_declarators(struct reader *r)
 			return;
 		}
 		if (!open && !is_word(c) && !isspace((unsigned char)c) && !strchr("*,()[]/", c))
-			return;
+			break;
 		if (!open && c == '/' && next(&tail, 1) != '/' && next(&tail, 1) != '*')
-			return;
+			break;
 		skip_item(&tail);
 	}
+	skip_attributes(r);
 }
 
 static bool not_closed(struct diags *d, struct span at, bool has_body, bool brace)
