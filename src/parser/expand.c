@@ -231,25 +231,50 @@ static struct macro *macro_of_name(const struct expand *x, const char *name)
 	return m;
 }
 
+static bool kind_fits(const struct expr *p, const struct expr *arg)
+{
+	return p->kind == EXPR_CALL || (p->kind == arg->kind && (p->kind != EXPR_MAP || !arg->map.keys));
+}
+
+/* How many of the arguments are of a kind that the macro asks for; -1: it cannot be called with them. */
+static int fit(const struct macro *m, const struct expr *call)
+{
+	const struct expr *arg = call->call.args;
+	int n = 0;
+
+	for (const struct expr *p = m->params; p; p = p->next, arg = arg->next) {
+		if (!kind_fits(p, arg))
+			return -1;
+		n += p->kind != EXPR_CALL;
+	}
+	return n;
+}
+
+/* Of macros with one name, add($x), add(@x) and add(x), the one that fits best; else one that does not fit. */
 static struct macro *macro_find(const struct expand *x, const struct expr *call)
 {
-	struct macro *m = x->macros[bucket(call->call.name)];
+	struct macro *best = NULL;
+	int most = -2;
 
-	while (m && (strcmp(m->name, call->call.name) != 0 || m->nparams != call->call.nargs))
-		m = m->same_hash;
-	return m;
+	for (struct macro *m = x->macros[bucket(call->call.name)]; m; m = m->same_hash) {
+		if (strcmp(m->name, call->call.name) != 0 || m->nparams != call->call.nargs || fit(m, call) <= most)
+			continue;
+		best = m;
+		most = fit(m, call);
+	}
+	return best;
 }
 
 static bool argument_fits(struct expand *x, const struct macro *m, const struct expr *p,
 	const struct expr *arg)
 {
-	if (p->kind == EXPR_VAR && arg->kind != EXPR_VAR)
+	if (kind_fits(p, arg))
+		return true;
+	if (p->kind == EXPR_VAR)
 		diag(x->diags, arg->span, DIAG_MACRO, "%s takes a variable here, for $%s", m->name,
 			p->var.name);
-	else if (p->kind == EXPR_MAP && (arg->kind != EXPR_MAP || arg->map.keys))
-		diag(x->diags, arg->span, DIAG_MACRO, "%s takes a map here, for @%s", m->name, p->map.name);
 	else
-		return true;
+		diag(x->diags, arg->span, DIAG_MACRO, "%s takes a map here, for @%s", m->name, p->map.name);
 	diag_note(x->diags, p->span, "this is the parameter");
 	return x->ok = false;
 }
@@ -466,6 +491,17 @@ static void check_params(struct expand *x, const struct macro *m)
 			}
 }
 
+static bool same_kinds(const struct macro *a, const struct macro *b)
+{
+	const struct expr *p = a->params, *q = b->params;
+
+	while (p && q && p->kind == q->kind) {
+		p = p->next;
+		q = q->next;
+	}
+	return !p && !q;
+}
+
 static void check_definition(struct expand *x, const struct macro *m)
 {
 	const struct stmt *ret = find_return(m->body->stmts);
@@ -476,10 +512,10 @@ static void check_definition(struct expand *x, const struct macro *m)
 		diag_hint(x->diags, "the value of a macro is its last expression, without a ';'");
 	}
 	for (const struct macro *other = x->macros[bucket(m->name)]; other != m; other = other->same_hash)
-		if (!strcmp(other->name, m->name) && other->nparams == m->nparams) {
-			x->ok = diag(x->diags, m->head, DIAG_MACRO,
-				"there is a macro %s of %u parameter%s already", m->name, m->nparams,
-				m->nparams == 1 ? "" : "s");
+		if (!strcmp(other->name, m->name) && same_kinds(other, m)) {
+			x->ok = diag(x->diags, m->head, DIAG_MACRO, m->nparams ?
+				"there is a macro %s with %u parameter%s of the same kinds already" :
+				"there is a macro %s already", m->name, m->nparams, m->nparams == 1 ? "" : "s");
 			diag_note(x->diags, other->head, "it is defined here");
 		}
 }
