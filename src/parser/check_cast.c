@@ -21,6 +21,8 @@ static const struct type *cast_to_array(
 	const struct type *of = to->array.of;
 	uint32_t size = type_text_bytes(from);
 
+	if (type_eq(to, from))
+		return from;
 	if (!is_int_array(to) || !(type_is_number(from) || from->kind == TYPE_STRING || is_int_array(from)))
 		return cannot(c, n, from);
 	if (!to->array.n) {

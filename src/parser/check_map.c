@@ -338,13 +338,13 @@ static bool is_agg_call(const struct expr *n)
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
-/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. An element, `@a[k] = @b`,
- * takes its number. */
-static bool copies_agg(struct check *c, struct expr *n)
+/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. An element, `@a[k] = @b`, and a
+ * map that holds integers take its number. */
+static bool copies_agg(struct check *c, const struct map *to, struct expr *n)
 {
 	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
 
-	if (!m || !m->value || m->value->kind != TYPE_AGG)
+	if (!m || !m->value || m->value->kind != TYPE_AGG || (to->value && to->value->kind == TYPE_INT))
 		return false;
 	check_fail(c, n->span, DIAG_AGGREGATION, "@%s holds %s, which cannot be copied",
 		m->name, check_type_name(c, m->value));
@@ -375,7 +375,7 @@ static void assign_map(struct check *c, struct stmt *n)
 	unknown = c->unknown;
 	if (is_agg_call(value) && n->assign.op == OP_NONE)
 		t = value->type = check_call(c, value, true);
-	else if (!map->map.keys && n->assign.op == OP_NONE && copies_agg(c, value))
+	else if (!map->map.keys && n->assign.op == OP_NONE && copies_agg(c, map->map.map, value))
 		t = type_bad;
 	else
 		t = check_value(c, value);
@@ -473,9 +473,33 @@ static void assign_op(struct check *c, struct stmt *n)
 		check_map_write(c, left, right->span, t);
 }
 
+/* @ = { ..; avg($a) } becomes a block: its statements, then @ = avg($a). */
+static bool assigns_in_block(struct check *c, struct stmt *n)
+{
+	struct expr *right = n->assign.right, *value = right;
+	struct stmt *last, **end;
+
+	while (value->kind == EXPR_BLOCK)
+		value = value->block.value;
+	if (value == right || n->assign.left->kind != EXPR_MAP || !is_agg_call(value) || n->assign.op != OP_NONE)
+		return false;
+	last = arena_new_obj(c->arena, struct stmt);
+	*last = *n;
+	last->next = NULL;
+	last->assign.right = right->block.value;
+	n->kind = STMT_BLOCK;
+	n->stmts = right->block.stmts;
+	for (end = &n->stmts; *end; end = &(*end)->next)
+		;
+	*end = last;
+	return true;
+}
+
 void check_assign(struct check *c, struct stmt *n)
 {
-	if (n->assign.op != OP_NONE)
+	if (assigns_in_block(c, n))
+		check_stmts(c, n->stmts);
+	else if (n->assign.op != OP_NONE)
 		assign_op(c, n);
 	else if (n->assign.left->kind == EXPR_VAR)
 		assign_var(c, n);
