@@ -229,8 +229,10 @@ class Values:
     def block_value(self, depth, value):
         """{ statements; value }, or an if with two such."""
         self.scopes.append([])
+        self.blocks += 1
         stmts = ' '.join(self.statement(depth + 2) for _ in range(self.r.randint(1, 2)))
         text, t = value()
+        self.blocks -= 1
         self.scopes.pop()
         text = f'{{ {stmts} {text} }}'
         if self.chance(25):
@@ -287,7 +289,7 @@ class Maker(Values):
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.seed = seed
-        self.scopes, self.maps, self.vars, self.budget, self.joins = [[]], [], 0, 18, False
+        self.scopes, self.maps, self.vars, self.budget, self.blocks, self.joins = [[]], [], 0, 18, 0, False
         self.macros = [(f'add{seed}', 'expr'), (f'step{seed}', 'var'), (f'pick{seed}', 'expr')]
 
     def fresh(self):
@@ -425,6 +427,8 @@ class Maker(Values):
                         f'print(({m.name}[{self.key(m.key)}], 1));')
 
     def aggregate(self, depth):
+        if self.blocks:
+            return self.show(depth)
         name, kind = self.one(*self.aggregations)
         t = {'sum': INT64, 'min': INT64, 'max': UINT64, 'avg': UINT64}.get(kind, INT64)
         arg = '' if kind == 'count' else f'({name_of(t)})({self.int(1)[0]} & 0xffff)'

@@ -14,4 +14,6 @@ KNOWN = [
      'bpftrace shows what ++ of a pointer in a map gives as a number, of one in a variable as a pointer'),
     ('for ($i : (-2)..(-1)) { $i += 10; print($i); }', '8', None,
      'bpftrace extends a loop\'s variable, which begins with 8 bits, without its sign, and with what was there before'),
+    ('@a = avg({ @a = avg(0); 1 }); print((int64)@a);', '0', '1',
+     'bpftrace has the element before the argument is made: what the argument adds to it is lost'),
 ]
