@@ -15,8 +15,9 @@ static const struct peer_option options[] = {
 	{"--emit-elf", true, "-d elf writes the program to standard output"},
 	{"--emit-llvm", true, "-d llvm prints it"},
 	{"--fmt", false, "-d ast prints the script as strata reads it"},
-	{"--mode", true, "-d STAGE looks at stages, --dry-run loads without attaching"},
+	{"--mode", true, "--test runs tests, --bench runs benchmarks; -d STAGE looks at stages"},
 	{"--verify-llvm-ir", false, NULL}, /* it always is */
+	{"--warnings", false, "-k, or --failed-reads, warns where memory cannot be read"},
 	{"-b", false, NULL},
 };
 

@@ -104,6 +104,19 @@ static struct ir *gen_nothing(struct gen *g, struct expr *call, struct ir *into)
 	return NULL;
 }
 
+/* ---- assert_str --------------------------------------------------------- */
+
+static const struct type *check_assert_str(struct check *c, struct expr *call)
+{
+	const struct expr *arg = call_arg(call, 0);
+	enum type_kind k = arg->type->kind;
+
+	if (k == TYPE_STRING || k == TYPE_ARRAY || k == TYPE_POINTER)
+		return type_none;
+	return check_fail(c, arg->span, DIAG_ASSERT, "this must be a string, an array or a pointer, it is %s",
+		type_name(check_arena(c), arg->type));
+}
+
 const struct builtin builtins_assert[] = {
 	{
 		.name = "assert",
@@ -112,6 +125,14 @@ const struct builtin builtins_assert[] = {
 		.flags = BUILTIN_STMT,
 		.check = check_assert,
 		.gen = gen_assert,
+	},
+	{
+		.name = "assert_str",
+		.sig = "any -> none",
+		.help = "refuse the script unless a value is a string, or an array or pointer that may hold one",
+		.flags = BUILTIN_STMT,
+		.check = check_assert_str,
+		.gen = gen_nothing,
 	},
 	{
 		.name = "fail",

@@ -201,6 +201,12 @@ static struct ir *gen_str_concat(struct gen *g, struct expr *call, struct ir *in
 	return gen_text_join(g, call_arg(call, 0), call_arg(call, 1), call->type, into);
 }
 
+static const struct type *check_default_length(struct check *c, struct expr *call)
+{
+	check_becomes_int(call, check_env(c)->settings.max_strlen);
+	return type_uint64;
+}
+
 const struct builtin builtins_string[] = {
 	{
 		.name = "buf",
@@ -208,6 +214,13 @@ const struct builtin builtins_string[] = {
 		.help = "LENGTH bytes at an address, of an array or of a string",
 		.check = check_buf,
 		.gen = gen_buf,
+	},
+	{
+		.name = "default_str_length",
+		.sig = " -> special",
+		.help = "bytes that str() reads at most: max_strlen",
+		.flags = BUILTIN_VAR,
+		.check = check_default_length,
 	},
 	{
 		.name = "str",
