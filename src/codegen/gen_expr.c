@@ -554,7 +554,7 @@ static struct ir *gen_binop(struct gen *g, struct expr *n)
 	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 
-/* - and ~ of an unsigned number have its size. */
+/* The result of - or ~ of an unsigned number has the number's size. */
 static struct ir *sized(struct gen *g, const struct type *t, struct ir *v)
 {
 	t = type_natural(t);

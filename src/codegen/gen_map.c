@@ -377,7 +377,7 @@ static bool runs_statements(struct expr *n, void *unused)
 	return n->kind == EXPR_BLOCK || (n->kind == EXPR_UNOP && n->op.op >= OP_PREINC);
 }
 
-/* @m += { .. }: the statements there may change @m, after it was read. */
+/* @m += { .. }: @m is read before the block's statements, which may change it. */
 static void change_by_block(struct gen *g, struct stmt *n)
 {
 	struct map *m = n->assign.left->map.map;

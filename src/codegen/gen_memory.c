@@ -18,7 +18,7 @@ struct ref {
 	struct ir *base;
 	uint64_t offset;
 	enum space space;
-	struct ir *beyond; /* 1: it is beyond an array of ours, nothing is there; NULL: it is not */
+	struct ir *beyond; /* 1: an index was beyond an array in our memory; NULL: none was */
 };
 
 static struct ir *add(struct gen *g, struct ir *v, uint64_t n)
@@ -140,7 +140,7 @@ static struct ir *load_scalar(struct gen *g, const struct ref *r, const struct t
 	return gen_get(g, t, slot, 0);
 }
 
-/* Of n bytes, which need not end in NUL, those before the first one; bytes has room for one more. */
+/* Copies n bytes up to their first NUL, which may be missing; `bytes` has room for one byte more. */
 static void put_chars(struct gen *g, struct ir *bytes, uint32_t n, struct ir *dst, uint32_t size)
 {
 	ir_store(g->ir, bytes, n, 1, ir_int(g->ir, 0));
@@ -265,7 +265,7 @@ static struct ir *within(struct gen *g, struct ref *r, struct span at, struct ir
 	return gen_index(g, i, count);
 }
 
-/* To the element of n, an index; count 0: there may be any number. */
+/* Moves r to the element that the index n names; count 0: the number of elements is not known. */
 static void step(struct gen *g, struct ref *r, const struct expr *n, uint32_t size, uint32_t count)
 {
 	struct expr *index = n->index.index;
@@ -334,7 +334,7 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* By way of a map's memory: what comes from the BPF stack is a pointer still. */
+/* The pointer goes through a map's memory: one that is read from the BPF stack stays a pointer to the verifier. */
 struct ir *gen_pointer_number(struct gen *g, struct ir *pointer)
 {
 	struct ir *slot = gen_mem(g, 8);
@@ -562,7 +562,7 @@ static struct ir *cast_to_buffer(struct gen *g, struct expr *from, const struct 
 	return dst;
 }
 
-/* All of an array of char, with what is behind a NUL. */
+/* Reads a whole array of char, the bytes after a NUL, too. */
 static struct ir *all_chars(struct gen *g, struct expr *n)
 {
 	const struct type *t = type_array(g->arena, type_int8, n->type->string.bytes);

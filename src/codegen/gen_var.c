@@ -29,7 +29,7 @@ static bool is_var(struct expr *n, void *v)
 	return n->kind == EXPR_VAR && n->var.var == v;
 }
 
-/* A value in memory is made in its place, unless it is made from what is there: `$t = ($t.1, $t.0)`. */
+/* A value in memory is made in the variable's place, unless its expression reads the variable: `$t = ($t.1, $t.0)`. */
 static void set(struct gen *g, struct var *v, struct expr *value)
 {
 	struct ir *made;

@@ -125,11 +125,11 @@ struct type {
 		struct { /* INT */
 			const struct enumeration *names; /* of an enum; NULL: it is none */
 			const char *c_name; /* as C has it: "char", "unsigned long"; for listings; NULL */
-			const struct type *natural; /* of one in 8 bytes: its type outside; NULL: this */
-			bool weak; /* of literals that are not negative: it goes with integers of either sign */
+			const struct type *natural; /* the type before it was put into 8 bytes; NULL: this */
+			bool weak; /* its values are literals that are not negative: it takes either sign */
 		} integer;
 		struct { /* STRING */
-			uint32_t bytes; /* of an array of char: it may lack a NUL, its value does not; 0 */
+			uint32_t bytes; /* size of the array of char that it is the value of; 0: none */
 		} string;
 		struct { /* POINTER */
 			const struct type *to; /* type_none: void, or a function */
@@ -186,18 +186,18 @@ extern const struct type *const type_ksym, *const type_usym, *const type_probe, 
 /* Sizes in bytes; a string's with its NUL. The kernel allocates at most 4 MB for an element of a map. */
 #define TYPE_STRING_MAX ((4 << 20) - 4096)
 const struct type *type_string(struct arena *a, uint32_t size);
-/* The value of an array of char. */
+/* The value of an array of char, which may lack a NUL: a string with one byte more. */
 const struct type *type_chars(struct arena *a, uint32_t bytes);
-/* Bytes that a string has where it comes from: of an array of char without a NUL behind it. */
+/* Returns the size of the array of char that a string is the value of, else t's size. */
 uint32_t type_text_bytes(const struct type *t);
 const struct type *type_int(uint32_t size, bool is_signed);
-/* A signed integer of literals that are not negative. */
+/* A signed integer that holds only literals that are not negative. */
 const struct type *type_weak_int(uint32_t size);
-/* An integer of the type t, in 8 bytes. */
+/* An integer of type t that is kept in 8 bytes. */
 const struct type *type_int_in_word(const struct type *t);
-/* The type that t has outside of maps and tuples; of others than integers t. */
+/* Returns the type that an integer had before it was put into a map or tuple; for other types t. */
 const struct type *type_natural(const struct type *t);
-/* Integers of one natural type, which type_eq() does not ask for. */
+/* Returns whether types are equal and their integers have equal natural types, which type_eq() ignores. */
 bool type_same(const struct type *a, const struct type *b);
 /* An integer whose values have names. */
 const struct type *type_enum(

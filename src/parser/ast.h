@@ -250,7 +250,7 @@ struct probe {
 	unsigned nvars;
 	const struct field *fields; /* what args.x may name, of all places; by resolve */
 	unsigned index;
-	/* By check: there are loops within expressions, and such that go over maps. */
+	/* Set by check: expressions contain loops; they contain loops over maps. */
 	bool block_loops, block_map_loops;
 };
 

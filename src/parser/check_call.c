@@ -115,7 +115,7 @@ static bool is_whole_map(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
-/* Of other calls `@m` is an argument's value. */
+/* Other calls take `@m` as a value. */
 static bool takes_whole_maps(const struct expr *call)
 {
 	return !strcmp(call->call.name, "print") || !strcmp(call->call.name, "len");

@@ -207,7 +207,7 @@ bool check_guess(struct check *c)
 
 		if (m->value || !s->wanted || s->wrong || (s->written && !s->waits))
 			continue;
-		if (c->env->symbols && !s->written) /* the session's map would have this type for ever */
+		if (c->env->symbols && !s->written) /* the session's map would keep this type */
 			continue;
 		s->natural = type_of_literal(0, false);
 		m->first_value = s->unknown->span;
@@ -435,7 +435,7 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
-/* A variable's value has no type t yet. unknown: c->unknown before it was checked. */
+/* Notes that a variable's value has no type yet. unknown: c->unknown before the value was checked. */
 static void waits(struct check *c, const struct var *v, const struct type *t, unsigned unknown)
 {
 	c->vars[v->probe->index][v->index].waits |= t->kind == TYPE_BAD && c->unknown > unknown;
@@ -507,7 +507,7 @@ void check_assign(struct check *c, struct stmt *n)
 		assign_map(c, n);
 }
 
-/* What has been counted has 64 bits: it may grow beyond the size it had. */
+/* The type after ++, -- or a compound assignment: 64 bits, since the number may outgrow its type. */
 static const struct type *counted(const struct type *t, bool down)
 {
 	t = t ? type_natural(t) : type_int64;

@@ -9,13 +9,13 @@
 #include "checker.h"
 #include "model/attach_point.h"
 
-/* What is read from memory: an array of char may have no NUL, its value has. */
+/* The type of a value that is read from memory: an array of char may lack a NUL, its value does not. */
 static const struct type *value_of(struct check *c, const struct type *t)
 {
 	return t->kind == TYPE_STRING && !t->string.bytes ? type_chars(c->arena, t->size) : t;
 }
 
-/* How it lies there. */
+/* The type of such a value in memory. */
 static const struct type *memory_of(struct check *c, const struct type *t)
 {
 	return t->kind == TYPE_STRING && t->string.bytes ? type_string(c->arena, t->string.bytes) : t;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check_op.c - the types of operands and results.
  *
- * Arithmetic has 64 bits, as in bpftrace. It is signed if one side is, or for differences; literals that are
- * not negative, and variables and maps with such alone, have the sign of the other side. Comparisons give
- * bool, and so does arithmetic of two bools. */
+ * Arithmetic has 64 bits, as in bpftrace. It is signed if one side is signed; a difference always is. Literals
+ * that are not negative, and variables and maps that hold only such literals, take the sign of the other side.
+ * Comparisons give bool, and so does arithmetic of two bools. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -35,7 +35,7 @@ static bool is_step(enum op op)
 	return op == OP_PREINC || op == OP_PREDEC || op == OP_POSTINC || op == OP_POSTDEC;
 }
 
-/* Of - and ~: unsigned numbers keep their size, so that ~(uint8)5 is 250. */
+/* The result of - or ~: unsigned numbers keep their size, so that ~(uint8)5 is 250. */
 static const struct type *bits_type(const struct type *t)
 {
 	t = type_natural(t);
@@ -126,7 +126,7 @@ static bool is_no_address(enum op op, const struct type *l, const struct type *r
 	}
 }
 
-/* bpftrace casts both sides to the result's type; what is equal stays so. */
+/* Both sides are cast to the result's type, as in bpftrace. */
 static void warn_sign(struct check *c, struct span at, enum op op, const struct expr *l, const struct expr *r)
 {
 	const struct expr *u = unsigned64(l) ? l : r, *other = u == l ? r : l;
@@ -139,7 +139,7 @@ static void warn_sign(struct check *c, struct span at, enum op op, const struct 
 	check_hint(c, "a cast says which is meant: (int64).. or (uint64)..");
 }
 
-/* Of integers and bools. */
+/* The type of arithmetic on integers and bools. */
 static const struct type *arith_type(enum op op, const struct type *l, const struct type *r)
 {
 	bool weak = type_is_weak(l) && type_is_weak(r);

@@ -17,8 +17,8 @@ struct map_state {
 	const struct expr *unknown; /* where it was read before its type was known */
 	bool scalar, keyed; /* it was used in this way */
 	bool written;	    /* perhaps with an error */
-	bool waits;	    /* it was written from what is not known yet, */
-	bool wrong;	    /* or with an error */
+	bool waits;	    /* a value that was written has no type yet */
+	bool wrong;	    /* a value that was written is an error */
 	bool wanted;	    /* its value was read before its type was known */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
@@ -27,7 +27,7 @@ struct map_state {
 
 struct var_state {
 	bool fixed; /* declared with a type */
-	bool waits; /* as a map's */
+	bool waits; /* as of a map */
 	bool written;
 };
 
@@ -55,9 +55,9 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 const struct type *type_stored(struct arena *a, const struct type *t);
 /* Numbers, bool, pointers: what arithmetic takes. */
 bool type_is_number(const struct type *t);
-/* An integer of literals that are not negative, which goes with integers of either sign. */
+/* Returns whether t is an integer that holds only literals that are not negative: it takes either sign. */
 bool type_is_weak(const struct type *t);
-/* An integer that may be negative. */
+/* Returns whether t is an integer that may be negative. */
 bool type_is_negative(const struct type *t);
 const char *check_type_name(struct check *c, const struct type *t);
 /* The smallest signed type that holds a literal; or uint64. */
@@ -119,9 +119,10 @@ const struct type *check_loop_map(struct check *c, struct expr *n);
 const struct type *check_whole_map(struct check *c, struct expr *n);
 /* Maps that earlier scripts of the session made have their types from there. */
 void check_known_maps(struct check *c);
-/* Where rounds learn nothing more: a map that waits for itself, or is only read, holds 0. Is there one? */
+/* Called when rounds learn nothing more: gives a map that waits for itself, or is only read, the value 0. Returns
+ * whether there is such a map. */
 bool check_guess(struct check *c);
-/* The value of the map is asked for. */
+/* Notes that the map's value is read. */
 void check_map_wanted(struct check *c, const struct map *m);
 /* After the last round: a map or variable without a type is an error. */
 void check_map_is_known(struct check *c, struct map *m);
@@ -130,7 +131,7 @@ void check_var_is_known(struct check *c, const struct var *v);
 void check_key(struct check *c, struct expr *map, struct expr *keys);
 void check_assign(struct check *c, struct stmt *n);
 void check_let(struct check *c, struct stmt *n);
-/* ++ and --: what it is applied to is a number from then on; one that goes down is signed. */
+/* Checks the target of ++ and --, which becomes a number; -- makes it signed. */
 const struct type *check_counted(struct check *c, struct expr *target, bool down);
 const struct type *check_var_write(struct check *c, struct expr *var, struct span at,
 	const struct type *t);

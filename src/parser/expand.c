@@ -236,7 +236,7 @@ static bool kind_fits(const struct expr *p, const struct expr *arg)
 	return p->kind == EXPR_CALL || (p->kind == arg->kind && (p->kind != EXPR_MAP || !arg->map.keys));
 }
 
-/* How many of the arguments are of a kind that the macro asks for; -1: it cannot be called with them. */
+/* Returns how many parameters ask for a variable or a map and get one; -1: the arguments do not fit. */
 static int fit(const struct macro *m, const struct expr *call)
 {
 	const struct expr *arg = call->call.args;
@@ -250,7 +250,7 @@ static int fit(const struct macro *m, const struct expr *call)
 	return n;
 }
 
-/* Of macros with one name, add($x), add(@x) and add(x), the one that fits best; else one that does not fit. */
+/* Returns the macro that fits best: add($x), add(@x) and add(x) share a name. If none fits, it returns the first. */
 static struct macro *macro_find(const struct expand *x, const struct expr *call)
 {
 	struct macro *best = NULL;

@@ -34,7 +34,7 @@ static void yyerror(const struct span *at, void *scanner, struct parse *p, const
 %token <const char *> MACRO "a macro" LET_MAP "the declaration of a map"
 %token LINE_START "a line" CONFIG "a config block" PREDICATE_START "'/'" PREDICATE_END "the '/' that ends the predicate"
 %token PROBE_END "'}'"
-/* '{' and `if` where an operand is expected: see yylex(). */
+/* yylex() returns these for '{' and `if` where an operand is expected. */
 %token BLOCK "a block as a value" IF_VALUE "an if as a value"
 %token IF "'if'" ELSE "'else'" FOR "'for'" WHILE "'while'" UNROLL "'unroll'" LET "'let'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'"
@@ -147,7 +147,7 @@ stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 init	: %empty			{ $$ = NULL; }
 	| '=' expr			{ $$ = $2; }
 	;
-/* A statement may begin with neither. */
+/* A statement begins with none of these. */
 blockvalue : BLOCK list expr '}'	{ $$ = ast_value_block(p, @$, $2, $3); }
 	| BLOCK list compound '}'	{ $3->last = true; $$ = ast_value_stmt(p, @$, $2, $3); }
 	;

@@ -99,7 +99,9 @@ static void read_file(struct parse *p, const struct import *i, const char *path)
 	if (!real || was_read(p, real) || !is_safe(p, i, real))
 		return;
 	if (!ends_with(real, ".bt") && !ends_with(real, ".h")) {
-		diag(p->diags, i->span, DIAG_IMPORT, "%s is neither a script (.bt) nor a header (.h)", path);
+		diag(p->diags, i->span, DIAG_IMPORT, ends_with(real, ".bpf.c") ?
+			"%s: strata does not compile functions in C, it reads types and macros of headers (.h)" :
+			"%s is neither a script (.bt) nor a header (.h)", path);
 		return;
 	}
 	r = source_read_regular(p->arena, real, &file);

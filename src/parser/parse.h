@@ -47,7 +47,7 @@ struct parse {
 	unsigned braces;
 	bool declares; /* a map, up to the bracket that closes its size */
 	bool in_predicate; /* in braces that are within one */
-	bool wants_operand; /* behind the last token */
+	bool wants_operand; /* the last token is an operator, or opens a bracket */
 	int comment_from; /* the state a comment returns to */
 	uint32_t comment_start;
 	VEC(struct opener) open;

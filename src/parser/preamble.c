@@ -126,7 +126,7 @@ static bool at_definition(const struct reader *r)
 	return at_word(r, "struct") || at_word(r, "union") || at_word(r, "enum") || at_word(r, "typedef");
 }
 
-/* Behind a '(': past the ')' that closes it. */
+/* Called after a '(': moves past the ')' that closes it. */
 static void skip_parentheses(struct reader *r)
 {
 	for (unsigned open = 1; r->at < r->end && open;) {
@@ -136,7 +136,7 @@ static void skip_parentheses(struct reader *r)
 	}
 }
 
-/* Of a definition without ';': __attribute__((packed)), any number of them. */
+/* Skips attributes: __attribute__((packed)). */
 static void skip_attributes(struct reader *r)
 {
 	for (struct reader tail = *r;; *r = tail) {
@@ -152,7 +152,7 @@ static void skip_attributes(struct reader *r)
 	}
 }
 
-/* Behind the last brace: the ';' that belongs to it, or what is the definition's without one. */
+/* Called after the last brace: moves past the ';' that ends the definition, or past its attributes. */
 static void skip_declarators(struct reader *r)
 {
 	struct reader tail = *r;

@@ -77,7 +77,7 @@ static const struct type *check_max(struct check *c, struct expr *call)
 static struct ir *gen_minmax(struct gen *g, struct expr *call, struct ir *p, bool min)
 {
 	struct ir_block *store = ir_block(g->ir, "better"), *end = ir_block(g->ir, "kept");
-	bool s = call->type->is_signed; /* the map's: other calls may give it negative numbers */
+	bool s = call->type->is_signed; /* the map's sign: other calls may give it negative numbers */
 	struct ir *v = gen_value(g, call_arg(call, 0)), *old, *unset;
 	enum ir_cmp cmp = min ? (s ? IR_SLT : IR_ULT) : (s ? IR_SGT : IR_UGT);
 
