@@ -88,7 +88,7 @@ CASES = {
     'settings': ('config = { ' + 'max_strlen = 64; ' * 20000 + '} begin { @x = 1 }', None),
     'bytes of a script': ('begin { @x = 1 }\n//' + 'a' * (16 << 20), r'File too large'),
     'a smallest number divided': (probe('print(-9223372036854775808 / -1); print(-9223372036854775808 % -1)'), None),
-    'types of themselves': (probe('@a = (@b, 1); @b = (@a, 1)'), r'\[map\]'),
+    'types of themselves': (probe('@a = (@b, 1); @b = (@a, 1)'), r'\[map-type\]'),
     'errors': (probe('#' * 100000), r"unexpected '#' \[syntax\]"),
     'braces': ('{}' * 50000, r"unexpected '{'"),
     'stars of a type': (probe('$x = (uint8' + '*' * 100000 + ')1'), r'at most 16 deep'),
