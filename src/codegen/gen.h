@@ -173,6 +173,10 @@ struct ir *gen_scaled(struct gen *g, const struct type *to, const struct type *t
 bool type_in_memory(const struct type *t);
 struct ir *gen_value(struct gen *g, struct expr *n);
 struct ir *gen_truth(struct gen *g, struct expr *n); /* 0 or 1 */
+/* Returns whether an expression may change variables and maps: it has a block, ++ or --. */
+bool gen_runs_statements(struct expr *n);
+/* The value of n, which stays as it is while `next` is evaluated. */
+struct ir *gen_value_before(struct gen *g, struct expr *n, struct expr *next);
 /* Makes the value of n at dst + offset, as type t (integers cut, strings cut or padded). */
 void gen_into(struct gen *g, struct expr *n, const struct type *t, struct ir *dst,
 	uint32_t offset);

@@ -469,6 +469,27 @@ static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *l
 	return any;
 }
 
+static bool changes_something(struct expr *n, void *unused)
+{
+	return n->kind == EXPR_BLOCK || (n->kind == EXPR_UNOP && n->op.op >= OP_PREINC);
+}
+
+bool gen_runs_statements(struct expr *n)
+{
+	return expr_any(n, changes_something, NULL);
+}
+
+struct ir *gen_value_before(struct gen *g, struct expr *n, struct expr *next)
+{
+	struct ir *v = gen_value(g, n), *copy;
+
+	if (!type_in_memory(n->type) || !gen_runs_statements(next))
+		return v;
+	copy = gen_mem(g, n->type->size);
+	gen_copy(g, copy, v, n->type->size);
+	return copy;
+}
+
 static struct ir *gen_equality(struct gen *g, struct expr *n)
 {
 	struct expr *a = n->op.left, *b = n->op.right;
@@ -483,7 +504,7 @@ static struct ir *gen_equality(struct gen *g, struct expr *n)
 	else if (a->type->kind == TYPE_STRING && b->kind == EXPR_STRING)
 		v = text_equal(g, gen_value(g, a), a->type->size, b);
 	else {
-		v = gen_value(g, a);
+		v = gen_value_before(g, a, b);
 		v = equal(g, a->type, v, b->type, gen_value(g, b));
 	}
 	return n->op.op == OP_EQ ? v : ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));

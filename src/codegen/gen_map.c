@@ -372,11 +372,6 @@ static struct ir *change(struct gen *g, struct expr *target, enum op op, const s
 	return ir_phi(g->ir, want_old ? old : new, here, ir_int(g->ir, 0), full);
 }
 
-static bool runs_statements(struct expr *n, void *unused)
-{
-	return n->kind == EXPR_BLOCK || (n->kind == EXPR_UNOP && n->op.op >= OP_PREINC);
-}
-
 /* @m += { .. }: @m is read before the block's statements, which may change it. */
 static void change_by_block(struct gen *g, struct stmt *n)
 {
@@ -396,7 +391,7 @@ void gen_map_assign(struct gen *g, struct stmt *n)
 	struct expr *right = n->assign.right;
 	struct map *m = n->assign.left->map.map;
 
-	if (n->assign.op != OP_NONE && expr_any(right, runs_statements, NULL))
+	if (n->assign.op != OP_NONE && gen_runs_statements(right))
 		change_by_block(g, n);
 	else if (n->assign.op != OP_NONE)
 		change(g, n->assign.left, n->assign.op, right->type, gen_value(g, right), false);

@@ -13,7 +13,7 @@ static struct ir *copy_text(struct gen *g, struct ir *dst, uint32_t size, struct
 struct ir *gen_text_join(struct gen *g, struct expr *left, struct expr *right, const struct type *t,
 	struct ir *into)
 {
-	struct ir *a = gen_value(g, left), *b = gen_value(g, right), *len;
+	struct ir *a = gen_value_before(g, left, right), *b = gen_value(g, right), *len;
 	struct ir *dst = into ? into : gen_mem(g, t->size);
 
 	gen_zero(g, dst, t->size);
@@ -100,7 +100,7 @@ struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t 
 /* Bytes behind the NUL are 0 in both, so that words can be compared. */
 struct ir *gen_text_differ(struct gen *g, struct expr *left, struct expr *right, uint32_t most)
 {
-	struct ir *a = gen_value(g, left), *b = gen_value(g, right);
+	struct ir *a = gen_value_before(g, left, right), *b = gen_value(g, right);
 	uint32_t na = left->type->size, nb = right->type->size, max = na < nb ? na : nb;
 
 	return gen_bytes_differ(g, a, b, most < max ? most : max);

@@ -315,7 +315,7 @@ class Maker(Values):
         return line
 
     def assign(self, depth):
-        found = self.visible(lambda t: True)
+        found = self.visible(lambda t: isinstance(t, Int) or not self.blocks)
         if not found:
             return self.new_variable(depth)
         name, t = self.one(*found)

@@ -16,4 +16,7 @@ KNOWN = [
      'bpftrace extends a loop\'s variable, which begins with 8 bits, without its sign, and with what was there before'),
     ('@a = avg({ @a = avg(0); 1 }); print((int64)@a);', '0', '1',
      'bpftrace has the element before the argument is made: what the argument adds to it is lost'),
+    ('$s = "ab"; print($s == { $s = "cd"; "ab" }); print($s); $s = "ab"; print(($s, { $s = "cd"; 1 }));',
+     'true cd (ab, 1)', 'false cd (cd, 1)',
+     'a string or tuple on the left is read when the whole is, after a block on the right; numbers are read before it'),
 ]
