@@ -12,6 +12,11 @@ static struct map_state *state(struct check *c, const struct map *m)
 	return &c->maps[m->index];
 }
 
+static struct var_state *var_state(struct check *c, const struct expr *n)
+{
+	return &c->vars[n->var.var->probe->index][n->var.var->index];
+}
+
 /* ---- growing ---- */
 
 /* &$x, where $x has grown since the last round. In the last one there is nothing left to grow. */
@@ -364,6 +369,19 @@ static void check_fits(struct check *c, const struct expr *value, const struct t
 		(long long)v, check_type_name(c, t));
 }
 
+/* A uint64 is assigned to what holds negative numbers, too. */
+static void warn_signed(struct check *c, const struct expr *value, const struct type *t, const struct type *holds)
+{
+	int64_t v;
+
+	t = type_natural(t);
+	if (t->kind != TYPE_INT || t->size < 8 || t->is_signed || !type_is_negative(holds) || expr_is_const(value, &v))
+		return;
+	check_warn(c, value->span, DIAG_SIGN, "uint64 becomes int64 here, since other values are signed: "
+		"from 2^63 on it is negative");
+	check_hint(c, "a cast says which is meant: (int64).. or (uint64)..");
+}
+
 static void assign_map(struct check *c, struct stmt *n)
 {
 	struct expr *map = n->assign.left, *value = n->assign.right;
@@ -384,6 +402,8 @@ static void assign_map(struct check *c, struct stmt *n)
 	check_map_write(c, map, value->span, t);
 	map->type = map->map.map->value ? map->map.map->value : type_bad;
 	check_fits(c, value, map->type);
+	if (!s->down)
+		warn_signed(c, value, t, map->type);
 	if (t->kind == TYPE_AGG && map->type->kind == TYPE_AGG)
 		value->type = map->type;
 }
@@ -393,7 +413,7 @@ static void assign_map(struct check *c, struct stmt *n)
 const struct type *check_var_read(struct check *c, struct expr *n)
 {
 	struct var *v = n->var.var;
-	struct var_state *s = &c->vars[v->probe->index][v->index];
+	struct var_state *s = var_state(c, n);
 
 	if (v->type)
 		return v->type;
@@ -410,7 +430,7 @@ const struct type *check_var_write(
 	struct check *c, struct expr *n, struct span at, const struct type *t)
 {
 	struct var *v = n->var.var;
-	struct var_state *s = &c->vars[v->probe->index][v->index];
+	struct var_state *s = var_state(c, n);
 	const struct type *both;
 
 	s->written = true;
@@ -449,8 +469,9 @@ static void assign_var(struct check *c, struct stmt *n)
 
 	waits(c, n->assign.left->var.var, t, unknown);
 	check_var_write(c, n->assign.left, value->span, t);
-	if (n->assign.left->type)
-		check_fits(c, value, n->assign.left->type);
+	check_fits(c, value, n->assign.left->type);
+	if (!var_state(c, n->assign.left)->down)
+		warn_signed(c, value, t, n->assign.left->type);
 }
 
 /* ---- assignments ---- */
@@ -529,6 +550,7 @@ static const struct type *counted_map(struct check *c, struct expr *n, bool down
 	if (!m->value || m->value->kind != TYPE_POINTER)
 		check_map_write(c, n, n->span, counted(m->value, down));
 	state(c, m)->written = true;
+	state(c, m)->down |= down;
 	return n->type = m->value && type_is_number(m->value) ? m->value : type_bad;
 }
 
@@ -546,6 +568,7 @@ const struct type *check_counted(struct check *c, struct expr *target, bool down
 		return target->type = check_fail(c, target->span, DIAG_OPERAND,
 			       "$%s holds %s, which cannot be added to", target->var.name,
 			       check_type_name(c, t));
+	var_state(c, target)->down |= down;
 	if (t->kind == TYPE_INT || t->kind == TYPE_BOOL)
 		return check_var_write(c, target, target->span, counted(t, down));
 	return t;

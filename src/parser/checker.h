@@ -20,6 +20,7 @@ struct map_state {
 	bool waits;	    /* a value that was written has no type yet */
 	bool wrong;	    /* a value that was written is an error */
 	bool wanted;	    /* its value was read before its type was known */
+	bool down;	    /* -- or -= made it signed */
 	bool reported;	    /* as never written */
 	bool fixed;	    /* an earlier script of the session made it: it does not grow */
 	const struct type *natural; /* what its values have outside: it holds integers in 8 bytes */
@@ -27,7 +28,7 @@ struct map_state {
 
 struct var_state {
 	bool fixed; /* declared with a type */
-	bool waits; /* as of a map */
+	bool waits, down; /* as of a map */
 	bool written;
 };
 

@@ -392,7 +392,7 @@ class Maker(Values):
             text = f'unroll ({self.one(2, 3)}) {self.block(depth)}'
         elif kind == 1:
             self.fixed.add(name)
-            self.scopes.append([(name, INT64)])
+            self.scopes.append([(name, Int('s', 8, False))])  # the type of its ends
             leave = f' if ({name} == {self.one(1, 2, 3)}) {{ {self.one("break", "continue")}; }}' if self.chance(30) else ''
             body = self.block(depth, 1, leave + f' print({name});' if self.chance(50) else leave)
             text = f'for ({name} : {self.one("0", "(-2)", "1")}..{self.one("2", "4", "5")}) {body}'
