@@ -575,10 +575,14 @@ static struct ir *gen_binop(struct gen *g, struct expr *n)
 	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 
-/* The result of - or ~ of an unsigned number has the number's size. */
-static struct ir *sized(struct gen *g, const struct type *t, struct ir *v)
+/* The result of - or ~ of an unsigned number has the number's size, also in a row: ~~x is x. */
+static struct ir *sized(struct gen *g, const struct expr *n, struct ir *v)
 {
-	t = type_natural(t);
+	const struct type *t;
+
+	while (n->kind == EXPR_UNOP && (n->op.op == OP_NEG || n->op.op == OP_BNOT))
+		n = n->op.left;
+	t = type_natural(n->type);
 	return t->kind == TYPE_INT && !t->is_signed ? ir_resize(g->ir, v, t->size, false) : v;
 }
 
@@ -601,11 +605,11 @@ static struct ir *gen_unop(struct gen *g, struct expr *n)
 		return ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, 1));
 	case OP_NEG:
 		v = gen_value(g, n->op.left);
-		return sized(g, n->op.left->type, ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v));
+		return sized(g, n, ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v));
 	default:
 		assert(n->op.op == OP_BNOT);
 		v = gen_value(g, n->op.left);
-		return sized(g, n->op.left->type, ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, UINT64_MAX)));
+		return sized(g, n, ir_binary(g->ir, IR_XOR, v, ir_int(g->ir, UINT64_MAX)));
 	}
 }
 
