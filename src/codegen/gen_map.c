@@ -382,7 +382,7 @@ static void change_by_block(struct gen *g, struct stmt *n)
 	new = gen_binary(g, n->assign.op, m->value, old, n->assign.right->type, new);
 	ir_store(g->ir, value, 0, 8, new);
 	mark_set(g, m, value);
-	check_update(g, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot,
+	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot,
 		gen_key(g, m, n->assign.left->map.keys), value, ir_int(g->ir, BPF_ANY)));
 }
 
