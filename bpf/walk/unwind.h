@@ -80,7 +80,8 @@ struct stack_req {
 	__u32 limit;    /* in: frames at most, 1..UNWIND_LIMIT_MAX */
 	__u32 slot;     /* in: scratch slot held by the caller */
 	__u32 len_only; /* in: 1: count, store and send nothing */
-	__u64 id;       /* out: 0: the empty stack */
+	__u64 id;       /* out: 0: the empty stack; STACK_PROVISIONAL is set: userspace finishes the walk, and nr
+	                 * is not known */
 	__u32 nr;       /* out: frames delivered */
 	__u32 end;      /* out: enum unwind_end */
 };

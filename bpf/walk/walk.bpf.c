@@ -756,8 +756,12 @@ __global int stack_user(struct stack_req *r)
 		}
 		return 0;
 	}
-	if (w->flags & WALK_ASK)
+	if (w->flags & WALK_ASK) {
 		walk_send_miss(w);
+		r->nr = 0;
+		r->id = STACK_PROVISIONAL;
+		return 0;
+	}
 	r->id = stack_id(w);
 	if (w->store && w->nr)
 		first_sight(w, out, r->id);

@@ -87,12 +87,13 @@ struct image_text {
 };
 
 /* What a record of the kind "problem" stands for. */
-enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_INDEX, PROBLEM_FULL, PROBLEM_MISSING, PROBLEM_MAX };
+enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_INDEX, PROBLEM_FULL, PROBLEM_MISSING, PROBLEM_LENGTH,
+	PROBLEM_MAX };
 
 /* A helper of the kernel's failed; else what the script does went wrong. */
 static inline bool problem_is_helper(enum problem p)
 {
-	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX;
+	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH;
 }
 
 struct image_record {

@@ -76,6 +76,13 @@ static const struct kind {
 	[PROBLEM_FULL] = { /* losses_report() has the summary */
 		.always = true,
 	},
+	[PROBLEM_LENGTH] = { /* userspace finishes the walk: its tables were not made when the program asked */
+		.first = "the length of the stack is not known yet, as its process has just begun: it is 0",
+		.always = true,
+		.one = "length of a stack was not known yet",
+		.many = "lengths of stacks were not known yet",
+		.hint = ", as their processes had just begun: they are 0",
+	},
 	[PROBLEM_MISSING] = { /* the script asks for this one, by -k */
 		.always = true,
 		.one = "element was missing",

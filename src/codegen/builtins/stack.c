@@ -199,11 +199,24 @@ static void keep_len(struct gen *g, struct ir *id, struct ir *nr)
 	gen_call(g, BPF_FUNC_map_update_elem, 4, lens(g), key, value, ir_int(g->ir, BPF_ANY));
 }
 
+/* A walk that userspace finishes has no length yet. */
+static void check_finished(struct gen *g, struct ir *id)
+{
+	struct ir_block *unknown = ir_block(g->ir, "unknown"), *known = ir_block(g->ir, "known");
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_SLT, id, ir_int(g->ir, 0)), unknown, known);
+	ir_at(g->ir, unknown);
+	gen_problem(g, PROBLEM_LENGTH);
+	ir_jump(g->ir, known);
+	ir_at(g->ir, known);
+}
+
 static struct ir *stored_len(struct gen *g, struct ir *id)
 {
 	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "len"), *here;
 	struct ir *key = gen_tmp(g, 8), *p, *n;
 
+	check_finished(g, id);
 	ir_store(g->ir, key, 0, 8, id);
 	p = gen_lookup(g, lens(g), key);
 	here = ir_here(g->ir);
@@ -229,7 +242,8 @@ static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
 	struct ir *id = ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 
-	keep_len(g, id, ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false));
+	keep_len(g, id, ir_select(g->ir, ir_compare(g->ir, IR_SLT, id, ir_int(g->ir, 0)), ir_int(g->ir, 0),
+		ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false)));
 	return id;
 }
 
@@ -276,6 +290,7 @@ static struct ir *stack_len(struct gen *g, struct expr *n)
 		return ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false);
 	}
 	req = walk_user(g, t, limited ? t->stack.limit : UNWIND_LIMIT_MAX, true);
+	check_finished(g, ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false));
 	return ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false);
 }
 
