@@ -25,7 +25,7 @@ static struct expr *address_of(const struct expr *call)
 /* in6_addr has its bytes as numbers of 1, 2 and 4 bytes. */
 static bool is_address(const struct type *t)
 {
-	return t->kind == TYPE_INT ||
+	return t->kind == TYPE_INT || is_bytes(t, 4) || is_bytes(t, 16) ||
 	       (t->kind == TYPE_ARRAY && t->array.of->kind == TYPE_INT && (t->size == 4 || t->size == 16));
 }
 
@@ -48,17 +48,18 @@ static struct ir *gen_ntop(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *addr = address_of(call);
 	const struct type *t = addr->type;
+	uint32_t size = type_text_bytes(t);
 	struct ir *dst = into ? into : gen_mem(g, type_inet->size), *family;
 
 	family = call_arg(call, 1) ? gen_value(g, call_arg(call, 0)) :
-				     ir_int(g->ir, t->size == 16 ? AF_INET6 : AF_INET);
+				     ir_int(g->ir, size == 16 ? AF_INET6 : AF_INET);
 	gen_zero(g, dst, type_inet->size);
 	ir_store(g->ir, dst, 0, 4, family);
 	if (t->kind == TYPE_INT)
 		ir_store(g->ir, dst, 4, 4, gen_value(g, addr));
 	else
 		gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_offset(g->ir, dst, 4),
-			ir_int(g->ir, t->size), gen_value(g, addr));
+			ir_int(g->ir, size), gen_bytes(g, addr));
 	return dst;
 }
 
