@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_place.c - the places of an image, and what `probe` and `func` are in a program: numbers of places.
- * Places with one name have one number for it, and functions with one name, too: a map's key by name is one
- * entry, and `@start[func]` of a uprobe is there in the uretprobe. */
+/* gen_place.c - the places of an image, and the values of `probe` and `func` in a program: numbers of places.
+ * Places with the same name have one number for it, and so have functions with the same name. Hence a name is one
+ * key of a map, and a uretprobe finds the `@start[func]` of the uprobe. */
 #include <linux/bpf.h>
 #include <string.h>
 

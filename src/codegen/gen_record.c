@@ -162,7 +162,7 @@ static uint32_t arg_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
-/* Texts come last: behind one that is sent short, what is fixed has to be moved. */
+/* Texts come last: the values after a text that is sent short have to be moved. */
 static bool is_text(const struct expr *n)
 {
 	return n->type->kind == TYPE_STRING;
@@ -194,7 +194,7 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 
 /* ---- sending -------------------------------------------------------------- */
 
-/* A text of fewer bytes is sent whole: what is saved would cost more. */
+/* A smaller text is sent whole: moving it costs more than sending it. */
 enum { TEXT_LEAST = 256 };
 
 static void find_texts(const struct type *t, uint32_t offset, struct image_text *list, unsigned *n, unsigned max)
@@ -230,7 +230,7 @@ static struct ir *output(struct gen *g, struct ir *mem, struct ir *size)
 	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, size, ir_int(g->ir, 0));
 }
 
-/* Moves the i-th text, and what is fixed behind it, to at. Gives the end. */
+/* Moves the i-th text, and the values between it and the next text, to at. Returns the end. */
 static struct ir *move_text(struct gen *g, const struct image_record *r, unsigned i, struct ir *mem, struct ir *at,
 	struct ir_block *failed)
 {
@@ -249,9 +249,9 @@ static struct ir *move_text(struct gen *g, const struct image_record *r, unsigne
 	return ir_binary(g->ir, IR_ADD, at, ir_int(g->ir, fixed));
 }
 
-/* Moves texts together, within the record: each goes to where it was or below, byte for byte from its start, so
- * that nothing is overwritten that is still to be moved. The verifier adds up the sizes: the end never exceeds the
- * record's. Gives the result of sending. */
+/* Moves the texts together, within the record. Each goes to its place or to a lower one, byte by byte from its
+ * start, so it overwrites only bytes that were moved before. The verifier adds up the sizes: the end never exceeds
+ * the record's. Returns the result of sending. */
 static struct ir *output_packed(struct gen *g, const struct image_record *r, struct ir *mem)
 {
 	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "sent"), *sent;
