@@ -93,7 +93,7 @@ CASES = [
      ['(5, 6, 3, 7, 8)', '8', '(9, 4)', 'green']),
     ('Rust', 'rustc', [], 'look.rs', RUST,
      'uprobe:P:look { print((args.p->x, args.p->y, args.n, args.name.length)); '
-     'print(str(args.name.data_ptr, args.name.length)); print(((struct Point *)arg0)->y); }',
+     'print(str(args.name.data_ptr, args.name.length + 1)); print(((struct Point *)arg0)->y); }',
      ['(-1, 2, 3, 4)', 'four', '2']),
     ('Rust, optimised', 'rustc', ['-O'], 'gone.rs', RUST_GONE, 'uprobe:P:*text* { print(args.k); }', ['9']),
 ]

@@ -15,10 +15,10 @@ from absent import Missing, as_root, tap_fails
 
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'returns' / 'main.go']
 SCRIPT = '''uretprobe:{0}:main.gr* {{ @returns[func, retval] = count(); }}
-uprobe:{0}:main.grow {{ @n = max(arg0); @text[str(arg1, arg2)] = max(arg2); }}'''
+uprobe:{0}:main.grow {{ @n = max(arg0); @text[str(arg1, arg2 + 1)] = max(arg2); }}'''
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 ASSEMBLER = 'hash/crc32.' + {'amd64': 'castagnoliSSE42', 'arm64': 'castagnoliUpdate'}[ARCH]
-ON_STACK = 'uprobe:{0}:"{1}.abi0" /arg2 == 5/ {{ @assembler[str(arg1, arg2), arg3 >= arg2] = count(); }}'
+ON_STACK = 'uprobe:{0}:"{1}.abi0" /arg2 == 5/ {{ @assembler[str(arg1, arg2 + 1), arg3 >= arg2] = count(); }}'
 UNSURE = 'uprobe:{0}:"runtime.memmove" {{ print(arg0); }}'
 PROGRAMS = [('1.19', ()), ('1.27', ()), ('1.27', ('-ldflags=-s -w',))]
 
