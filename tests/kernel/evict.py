@@ -132,7 +132,7 @@ def forgotten(directory):
     wrong = [f'{n}: {stack}' for n, stack in printed if stack.count('\n') != int(n)]
     cases.check(len(printed) == 608 and not wrong, f'..and shown when they come again: {len(printed)}', *wrong[:2])
     kept = re.findall(r'^@kept\[\n((?: +\S+\n)*), (\d+)\]: (\d+)$', seen.stdout, re.M)
-    values = re.findall(r'^@value\[(\d+)\]: \(\n((?: +\S+\n)*), 1\)$', seen.stdout, re.M)
+    values = re.findall(r'^@value\[(\d+)\]: \(\n((?:\w+\n)*), 1\)$', seen.stdout, re.M)
     cases.check(len(kept) >= 6 and all(stack.count('\n') == int(n) for stack, n, _ in kept) and
                 sum(int(count) for *_, count in kept) == 2 * len(kept), 'a map\'s keys stay', seen.stdout[-3000:])
     cases.check(len(values) == len(kept) and all(stack.count('\n') == int(n) for n, stack in values), '..and its values',
