@@ -96,6 +96,7 @@ static void append(struct history *h, const char *text)
 {
 	int fd = regular_own(h->path, O_WRONLY | O_APPEND | O_CREAT);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
+	struct stat st;
 
 	if (!file) {
 		give_up(h, fd < 0 ? fd : -ENOMEM);
@@ -103,7 +104,7 @@ static void append(struct history *h, const char *text)
 		return;
 	}
 	fchmod(fd, 0600);
-	if (!ftello(file))
+	if (!fstat(fd, &st) && !st.st_size)
 		fputs(FIRST_LINE, file);
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
