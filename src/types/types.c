@@ -14,7 +14,7 @@
 #include "source.h"
 #include "target/target.h"
 
-enum { SOURCES_MAX = 4 };
+enum { SOURCES_MAX = 2 + 1 + 256 }; /* the kernel, programs, the script, what it imports */
 
 struct types {
 	struct arena *arena;

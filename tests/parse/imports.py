@@ -23,6 +23,9 @@ FILES = {
     'broken.bt': 'begin {\n\t@a = ;\n}\n',
     'self.bt': 'import "self.bt";\nimport "lib.bt"\nbegin { @self = 1; }\n',
     'notes.txt': 'nothing\n',
+    'one.h': 'struct one { int a; };\n',
+    'two.h': 'struct two { int a; short b[2]; };\n',
+    'three.h': 'struct three { int a; short b[3]; };\n',
     'open/lib.bt': 'macro one() { 1 }\n',
     'empty/notes.txt': 'nothing\n',
 }
@@ -52,6 +55,9 @@ def accepted(dir):
           'begin', 'end', 'begin', '@deep', '@inner', '@x')
     gives(dir, 'a header', 'import "defs.h"; begin { @x = SEVEN; @y = sizeof(struct pair); }', '@x', '@y')
     gives(dir, 'its constants are there', 'import "defs.h"; begin { print(SEVEN); }', 'int 7 : int8', stage='types')
+    gives(dir, 'three headers', 'import "one.h"; import "two.h"; import "three.h"; '
+          'begin { print((sizeof(struct one), sizeof(struct two), sizeof(struct three))); }', 'int 4 : uint64', 'int 8 : uint64',
+          'int 12 : uint64', stage='types')
     gives(dir, 'a directory', 'import "sub"; begin { @x = inner(1) + deep(2); }', '@deep', '@inner', '@x')
     gives(dir, 'each file once, also by another name',
           'import "lib.bt"; import "./sub/../lib.bt"; begin { @main = 1; }', '@lib', '@main')
