@@ -25,6 +25,7 @@ static const char *const names[STAGE_MAX] = { STAGES(S, S) };
 
 static const struct language language = {
 	.builtins = builtin_families,
+	.c_call = &builtin_c_call,
 	.providers = providers,
 };
 
@@ -73,9 +74,11 @@ static bool pass_types(struct compile *c)
 	struct c_options imported = c->c_options;
 	bool ok = true;
 
-	if (!s->nc_parts)
-		return types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
 	imported.nfiles = 0;
+	for (unsigned i = 0; ok && i < s->nc_programs; i++)
+		ok = types_add_c_program(c->env.types, c->env.diags, &c->source, s->c_programs[i], &imported);
+	if (!ok || !s->nc_parts)
+		return ok && types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
 	for (unsigned i = 0; ok && i < s->nc_parts; i++)
 		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
 			i + 1 == s->nc_parts ? &c->c_options : &imported);
@@ -161,7 +164,8 @@ static bool pass_codegen(struct compile *c)
 	c->codegen.map_keys_given = settings_given(&c->env.settings, "max_map_keys");
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
-	if (!codegen(c->script, &c->codegen, &c->image))
+	if (!types_compile(c->env.types, c->arena, &c->codegen.c_objects, &c->codegen.nc_objects) ||
+	    !codegen(c->script, &c->codegen, &c->image))
 		return false;
 	if (!few_programs(c))
 		return false;

@@ -27,6 +27,8 @@ struct codegen_options {
 	bool has_walker;    /* stacks are walked by a program that the session has: see gen_walk.c */
 	uint32_t max_map_keys;
 	bool map_keys_given; /* the script says so; else maps keyed by stacks may have more */
+	struct c_object *c_objects; /* imported programs in C, whose functions the script calls */
+	unsigned nc_objects;
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 	struct diags *diags; /* for errors: the script is too large for BPF */
 };

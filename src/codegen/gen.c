@@ -12,12 +12,14 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/invariant.h"
+#include "base/log.h"
 #include "base/owner.h"
 #include "bpf/lib/who.h"
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
 #include "codegen/link.h"
 #include "model/attach_point.h"
+#include "types/types.h"
 
 /* ---- temporaries -------------------------------------------------------- */
 
@@ -598,8 +600,9 @@ static struct bpf_blob base_blob(const struct gen *g)
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
 	const struct image *img = g->img;
-	struct bpf_blob blobs[12];
+	struct bpf_blob *blobs = arena_new_array(g->arena, struct bpf_blob, 12 + g->opt->nc_objects);
 	size_t n = 0;
+	int r;
 
 	blobs[n++] = base_blob(g);
 	if (g->opt->counts)
@@ -618,8 +621,15 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = BLOB(handover);
 	if (img->grows)
 		blobs[n++] = BLOB(walker);
+	for (unsigned i = 0; i < g->opt->nc_objects; i++)
+		blobs[n++] = adopted_object(g->arena, g->opt->c_objects[i].name, g->opt->c_objects[i].data,
+			g->opt->c_objects[i].size);
 	blobs[n++] = (struct bpf_blob){"script", elf, size};
-	return link_bpf(blobs, n, ret, ret_size);
+	r = link_bpf(blobs, n, ret, ret_size);
+	if (r && g->opt->nc_objects)
+		log_hint("a function or variable of an imported program in C may have the name of another one, or of "
+			"one of strata's own: make it static, or rename it");
+	return r;
 }
 
 #undef BLOB
@@ -688,6 +698,7 @@ static int generate(struct script *s, const struct codegen_options *opt, bool ha
 		return -EINVAL;
 	g.img = arena_new_obj(s->arena, struct image);
 	g.img->number = opt->image;
+	g.img->calls_c = opt->nc_objects;
 	g.img->grows = g.img->unwinder = g.img->ring = opt->grows;
 	g.img->stack_limit = opt->grows ? UNWIND_LIMIT_DEFAULT : 0;
 	g.img->source = s->source;

@@ -100,6 +100,8 @@ struct ir *ir_helper_ptr(struct ir_builder *ir, unsigned helper, struct ir *cons
  * name of its struct, whose size is in sizes. */
 struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n);
+/* Calls a function of another object that takes n __u64, and returns one; pointers are passed as they are. */
+struct ir *ir_extern(struct ir_builder *ir, const char *name, struct ir *const *args, unsigned n);
 /* One that takes nothing and returns __u64. */
 struct ir *ir_library_u64(struct ir_builder *ir, const char *name);
 /* A tail call into the map's first program, which comes back: it is made in a function of that name. */

@@ -6,10 +6,13 @@
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/owner.h"
 
@@ -79,6 +82,34 @@ void drop_lines(void *elf)
 			memset((char *)elf + s[i].sh_offset + LINE_INFO_LEN, 0, sizeof(uint32_t));
 }
 
+static void hide_functions(Elf64_Sym *symbols, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC)
+			symbols[i].st_other = STV_HIDDEN;
+}
+
+struct bpf_blob adopted_object(struct arena *a, const char *name, const void *elf, size_t size)
+{
+	static const char license[] = "Dual BSD/GPL"; /* as in bpf/lib/maps.bpf.c */
+	char *copy = arena_alloc(a, size + sizeof(license)), *names;
+	Elf64_Ehdr *h = memcpy(copy, elf, size);
+	Elf64_Shdr *s = (void *)(copy + h->e_shoff);
+
+	memcpy(copy + size, license, sizeof(license));
+	drop_lines(copy);
+	names = copy + s[h->e_shstrndx].sh_offset;
+	for (unsigned i = 0; i < h->e_shnum; i++) {
+		if (s[i].sh_type == SHT_SYMTAB)
+			hide_functions((void *)(copy + s[i].sh_offset), s[i].sh_size / sizeof(Elf64_Sym));
+		if (strcmp(names + s[i].sh_name, "license"))
+			continue;
+		s[i].sh_offset = size;
+		s[i].sh_size = sizeof(license);
+	}
+	return (struct bpf_blob){name, copy, size + sizeof(license)};
+}
+
 static int link_into(const char *path, const struct bpf_blob *blobs, size_t n)
 {
 	struct bpf_linker *linker = bpf_linker__new(path, NULL);
@@ -92,18 +123,31 @@ static int link_into(const char *path, const struct bpf_blob *blobs, size_t n)
 	return r;
 }
 
+static char said[256]; /* libbpf's last warning */
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(said, sizeof(said), fmt, ap);
+	return 0;
+}
+
 int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size)
 {
 	_cleanup_(closep) int out = memfd_create("strata", MFD_CLOEXEC);
 	char path[PATH_LEN];
 	int r = out < 0 ? -errno : 0;
 
-	libbpf_set_print(NULL); /* the reason is reported here */
+	*said = 0;
+	libbpf_set_print(keep_warning);
 	fd_path(out, path);
 	r = r ? r : link_into(path, blobs, n);
 	r = r ? r : read_all(out, ret, ret_size);
 	if (r)
 		log_error("cannot link BPF objects: %s%s", strerror(-r), r == -EFBIG ? " (raise ulimit -f)" :
 			r == -EMFILE ? " (raise ulimit -n)" : "");
+	if (r == -EINVAL && *said)
+		log_hint("%.*s", (int)strcspn(said, "\n"), said);
+	libbpf_set_print(NULL);
 	return r;
 }

@@ -679,6 +679,20 @@ struct ir *ir_library(struct ir_builder *ir, const char *name, const char *const
 	return IR(extend(ir, LLVMBuildCall2(ir->b, f->type, f->value, values, n, ""), true));
 }
 
+struct ir *ir_extern(struct ir_builder *ir, const char *name, struct ir *const *args, unsigned n)
+{
+	static const char *const params[ARGS_MAX] = {"u64", "u64", "u64", "u64", "u64", "u64", "u64", "u64"};
+	struct named *f = library_function(ir, name, params, NULL, n, true);
+	LLVMValueRef values[ARGS_MAX];
+
+	for (unsigned i = 0; i < n; i++) {
+		values[i] = V(args[i]);
+		if (LLVMGetTypeKind(LLVMTypeOf(values[i])) == LLVMPointerTypeKind)
+			values[i] = LLVMBuildPtrToInt(ir->b, values[i], ir->i64, "");
+	}
+	return IR(LLVMBuildCall2(ir->b, f->type, f->value, values, n, ""));
+}
+
 struct ir *ir_library_u64(struct ir_builder *ir, const char *name)
 {
 	struct named *f = library_function(ir, name, NULL, NULL, 0, true);

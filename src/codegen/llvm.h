@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 
-enum { LIBRARY_MAX = 64, DWARF_C99 = 12 };
+enum { LIBRARY_MAX = 320, DWARF_C99 = 12 };
 
 struct named {
 	char *name;

@@ -52,3 +52,5 @@ struct builtin {
 
 /* Rows end with a NULL name; families with NULL. */
 extern const struct builtin *const builtin_families[];
+/* A call of a function in C, which is the call's data (struct c_function). */
+extern const struct builtin builtin_c_call;

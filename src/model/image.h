@@ -142,6 +142,7 @@ struct image {
 	uint32_t record_max;  /* bytes of the largest record */
 	bool paths;           /* path.bpf.c is linked */
 	bool tasks;           /* task.bpf.c is linked */
+	bool calls_c;         /* functions of imported programs in C */
 	bool problems;        /* problem.bpf.c is linked */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */
 	bool unwinder;        /* is linked */

@@ -300,6 +300,8 @@ struct script {
 	struct source *source;
 	struct span *c_parts; /* in the source, what C's compiler reads, of each file that has it */
 	unsigned nc_parts;
+	struct span *c_programs; /* in the source, imported files of functions in C */
+	unsigned nc_programs;
 	struct setting *settings;
 	struct probe *probes;
 	struct macro *macros;

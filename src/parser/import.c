@@ -2,7 +2,7 @@
 /* import.c - `import "lib.bt";`: probes, macros, maps and C definitions of another file, each file once.
  *
  * A relative path is looked for beside the file that imports it, then in the working directory; of a
- * directory all *.bt and *.h are read. What root runs must not come from where anybody can write: a
+ * directory all *.bt, *.h and *.bpf.c are read. What root runs must not come from where anybody can write: a
  * directory that is writable to all is refused. */
 #include "parse.h"
 
@@ -18,14 +18,19 @@
 
 enum { IMPORTS_MAX = 256 };
 
+static void add_span(struct arena *a, struct span **list, unsigned *n, struct span span)
+{
+	struct span *more = arena_new_array(a, struct span, *n + 1);
+
+	for (unsigned i = 0; i < *n; i++)
+		more[i] = (*list)[i];
+	more[(*n)++] = span;
+	*list = more;
+}
+
 void c_part_add(struct script *s, struct span part)
 {
-	struct span *parts = arena_new_array(s->arena, struct span, s->nc_parts + 1);
-
-	for (unsigned i = 0; i < s->nc_parts; i++)
-		parts[i] = s->c_parts[i];
-	parts[s->nc_parts++] = part;
-	s->c_parts = parts;
+	add_span(s->arena, &s->c_parts, &s->nc_parts, part);
 }
 
 void import_add(struct parse *p, struct span at, const struct expr *path)
@@ -68,6 +73,11 @@ static bool ends_with(const char *path, const char *end)
 	return n > len && !strcmp(path + n - len, end);
 }
 
+static bool is_importable(const char *name)
+{
+	return ends_with(name, ".bt") || ends_with(name, ".h") || ends_with(name, ".bpf.c");
+}
+
 static bool was_read(const struct parse *p, const char *real)
 {
 	for (unsigned i = 0; i < p->source->nfiles; i++)
@@ -98,10 +108,9 @@ static void read_file(struct parse *p, const struct import *i, const char *path)
 
 	if (!real || was_read(p, real) || !is_safe(p, i, real))
 		return;
-	if (!ends_with(real, ".bt") && !ends_with(real, ".h")) {
-		diag(p->diags, i->span, DIAG_IMPORT, ends_with(real, ".bpf.c") ?
-			"%s: strata does not compile functions in C, it reads types and macros of headers (.h)" :
-			"%s is neither a script (.bt) nor a header (.h)", path);
+	if (!is_importable(real)) {
+		diag(p->diags, i->span, DIAG_IMPORT, "%s is not a script (.bt), a header (.h) or a program in C "
+			"(.bpf.c)", path);
 		return;
 	}
 	r = source_read_regular(p->arena, real, &file);
@@ -115,23 +124,26 @@ static void read_file(struct parse *p, const struct import *i, const char *path)
 		diag(p->diags, i->span, DIAG_IMPORT, "%s: the script and what it imports is too long", path);
 	else if (ends_with(real, ".h"))
 		c_part_add(p->script, (struct span){start, start + (uint32_t)file.len});
+	else if (ends_with(real, ".bpf.c"))
+		add_span(p->arena, &p->script->c_programs, &p->script->nc_programs,
+			(struct span){start, start + (uint32_t)file.len});
 	else
 		parse_file(p, (struct span){start, start + (uint32_t)file.len});
 }
 
-static int is_importable(const struct dirent *e)
+static int is_wanted(const struct dirent *e)
 {
-	return ends_with(e->d_name, ".bt") || ends_with(e->d_name, ".h");
+	return is_importable(e->d_name);
 }
 
 static void read_directory(struct parse *p, const struct import *i, const char *path)
 {
 	struct dirent **names;
-	int n = scandir(path, &names, is_importable, alphasort);
+	int n = scandir(path, &names, is_wanted, alphasort);
 
 	if (n <= 0) {
-		diag(p->diags, i->span, DIAG_IMPORT, n ? "%s cannot be read" : "there is no .bt or .h file in %s",
-			path);
+		diag(p->diags, i->span, DIAG_IMPORT, n ? "%s cannot be read" :
+			"there is no .bt, .h or .bpf.c file in %s", path);
 		if (n < 0)
 			return;
 	}

@@ -17,6 +17,7 @@ struct source;
 /* The rows that belong to the language. */
 struct language {
 	const struct builtin *const *builtins;   /* families, as builtin_families */
+	const struct builtin *c_call;            /* as builtin_c_call */
 	const struct provider *const *providers; /* as providers */
 };
 

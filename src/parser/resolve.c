@@ -414,10 +414,21 @@ static void unknown_name(struct resolve *r, struct expr *n)
 		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
 }
 
+/* A function of an imported program in C, with the name of no builtin. */
+static const struct builtin *find_c_function(struct resolve *r, struct expr *n)
+{
+	const struct c_function *f = n->call.parens ? types_function(r->env->types, n->call.name) : NULL;
+
+	n->call.data = (void *)f;
+	return f ? r->lang->c_call : NULL;
+}
+
 static void resolve_call(struct resolve *r, struct expr *n)
 {
 	const struct builtin *b = builtin_find(r->lang, n->call.name);
 
+	if (!b)
+		b = find_c_function(r, n);
 	if (!b && !peer_has(PEER_FUNCTION, n->call.name) && (resolve_constant(r, n) || resolve_macro(r, n)))
 		return;
 	n->call.builtin = b;

@@ -135,9 +135,10 @@ static void explain_refusal(const struct image *img, int r)
 			complain_at(img, p, &refusals[i]);
 			return;
 		}
-	log_error("internal error: the kernel's verifier refuses the probe %s: %s",
+	log_error("%sthe kernel's verifier refuses the probe %s: %s", img->calls_c ? "" : "internal error: ",
 		img->places[p->first_place].place->name, reason);
-	log_hint("please report this, with the script and the output of strata -vv");
+	log_hint(img->calls_c ? "the imported functions in C are part of it: strata -vv shows where it stops" :
+		"please report this, with the script and the output of strata -vv");
 }
 
 static int refuse(const struct image *img, int r)

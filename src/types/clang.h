@@ -37,6 +37,7 @@ enum cx_cursor_kind {
 	CX_UNION_DECL = 3,
 	CX_ENUM_DECL = 5,
 	CX_ENUM_CONSTANT_DECL = 7,
+	CX_FUNCTION_DECL = 8,
 	CX_VAR_DECL = 9,
 	CX_TYPEDEF_DECL = 20,
 };
@@ -73,6 +74,7 @@ enum { CX_SEVERITY_ERROR = 3 };                                  /* CXDiagnostic
 enum { CX_EVAL_INT = 1, CX_EVAL_STRING = 4 };                    /* CXEvalResultKind */
 enum cx_visit { CX_VISIT_BREAK, CX_VISIT_CONTINUE, CX_VISIT_RECURSE };
 enum { CX_FIELD_CONTINUE = 1 };                                  /* CXVisitorResult */
+enum { CX_LINKAGE_EXTERNAL = 4 };                                /* CXLinkageKind */
 
 typedef enum cx_visit (*cx_visitor)(struct cx_cursor c, struct cx_cursor parent, void *arg);
 typedef int (*cx_field_visitor)(struct cx_cursor c, void *arg);
@@ -125,6 +127,11 @@ typedef void (*cx_inclusion_visitor)(void *file, struct cx_location *stack, unsi
 	F(unsigned, Type_visitFields, (struct cx_type, cx_field_visitor, void *arg))     \
 	F(long long, Cursor_getOffsetOfField, (struct cx_cursor))                        \
 	F(int, getFieldDeclBitWidth, (struct cx_cursor))                                 \
+	F(int, getCursorLinkage, (struct cx_cursor))                                     \
+	F(unsigned, Cursor_isFunctionInlined, (struct cx_cursor))                        \
+	F(int, Cursor_getNumArguments, (struct cx_cursor))                               \
+	F(struct cx_cursor, Cursor_getArgument, (struct cx_cursor, unsigned))            \
+	F(struct cx_type, getCursorResultType, (struct cx_cursor))                       \
 	F(struct cx_type, getTypedefDeclUnderlyingType, (struct cx_cursor))              \
 	F(struct cx_type, getEnumDeclIntegerType, (struct cx_cursor))                    \
 	F(long long, getEnumConstantDeclValue, (struct cx_cursor))

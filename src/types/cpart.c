@@ -53,6 +53,7 @@ static void add_file(struct cpart *c, const char *name, const char *text, size_t
 static void call_clang(void *arg)
 {
 	struct cpart *c = arg;
+	unsigned flags = c->is_program ? CX_KEEP_GOING : CX_KEEP_GOING | CX_SKIP_FUNCTION_BODIES;
 
 	if (!c->index)
 		c->index = c->clang.createIndex(0, 0);
@@ -60,7 +61,7 @@ static void call_clang(void *arg)
 		c->clang.disposeTranslationUnit(c->unit);
 	c->unit = NULL;
 	if (!c->index || c->clang.parseTranslationUnit2(c->index, c->file, c->args.data, (int)c->args.len,
-			c->files.data, (unsigned)c->files.len, CX_SKIP_FUNCTION_BODIES | CX_KEEP_GOING, &c->unit))
+			c->files.data, (unsigned)c->files.len, flags, &c->unit))
 		c->unit = NULL;
 }
 
@@ -136,6 +137,7 @@ static void cpart_close(void *state)
 	vec_done(&c->missing);
 	vec_done(&c->files);
 	vec_done(&c->wanted);
+	vec_done(&c->called);
 }
 
 static bool open_clang(struct cpart *c)
@@ -157,19 +159,11 @@ static bool open_clang(struct cpart *c)
 	return false;
 }
 
-bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
-	const struct c_options *opt)
+static bool add_part(struct cpart *c)
 {
-	struct cpart *c;
+	bool ok = open_clang(c);
 	struct type_source s;
-	bool ok;
 
-	if (!opt->nfiles && (part.start == part.end || cpart_plain(ts, src, part)))
-		return true;
-	c = arena_new_obj(types_arena(ts), struct cpart);
-	*c = (struct cpart){.types = ts, .target = types_target(ts), .arena = types_arena(ts), .diags = d,
-		.source = src, .part = part, .options = opt};
-	ok = open_clang(c);
 	if (ok) {
 		c->file = main_file(c);
 		set_text(c);
@@ -185,7 +179,35 @@ bool types_add_c(struct types *ts, struct diags *d, const struct source *src, st
 	if (c->unit)
 		cpart_report(c);
 	s = (struct type_source){.state = c, .find = cpart_find, .constant = cpart_constant,
-		.macro = cpart_macro, .names = cpart_names, .close = cpart_close};
-	types_add_source(ts, &s);
-	return ok && !diags_failed(d);
+		.macro = cpart_macro, .names = cpart_names, .close = cpart_close,
+		.function = c->is_program ? cpart_function : NULL, .compile = c->is_program ? cpart_compile : NULL};
+	types_add_source(c->types, &s);
+	return ok && !diags_failed(c->diags);
+}
+
+static struct cpart *new_part(struct types *ts, struct diags *d, const struct source *src, struct span part,
+	const struct c_options *opt)
+{
+	struct cpart *c = arena_new_obj(types_arena(ts), struct cpart);
+
+	*c = (struct cpart){.types = ts, .target = types_target(ts), .arena = types_arena(ts), .diags = d,
+		.source = src, .part = part, .options = opt};
+	return c;
+}
+
+bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
+	const struct c_options *opt)
+{
+	if (!opt->nfiles && (part.start == part.end || cpart_plain(ts, src, part)))
+		return true;
+	return add_part(new_part(ts, d, src, part, opt));
+}
+
+bool types_add_c_program(struct types *ts, struct diags *d, const struct source *src, struct span file,
+	const struct c_options *opt)
+{
+	struct cpart *c = new_part(ts, d, src, file, opt);
+
+	c->is_program = true;
+	return add_part(c);
 }

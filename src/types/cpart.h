@@ -33,6 +33,7 @@ struct cpart {
 	const struct source *source;
 	struct span part;
 	const struct c_options *options;
+	bool is_program;     /* an imported file of functions, which the script calls */
 	struct clang clang;
 	void *index, *unit;
 	const char *file;    /* the main one's name */
@@ -47,6 +48,7 @@ struct cpart {
 	VEC(struct cx_unsaved) files;
 	VEC(struct cpart_name) wanted;   /* what the kernel's BTF is asked for */
 	struct decl_table *decls;        /* NULL until the first name is looked up */
+	VEC(const struct c_function *) called;
 };
 
 /* Where a message about the whole part is shown. */
@@ -97,6 +99,11 @@ struct decl *decl_of(struct cpart *c, struct cx_cursor cursor, int kind);
 void decls_free(struct cpart *c);
 /* clang's string in the arena. */
 const char *cpart_string(struct cpart *c, struct cx_string s);
+
+/* cpart_program.c: the functions of a program. */
+const struct c_function *cpart_function(void *state, const char *name);
+/* Compiles them, if any is called. False after an error message. */
+bool cpart_compile(void *state, struct c_object *ret);
 
 /* cpart_types.c */
 const struct type *cpart_type(struct cpart *c, struct cx_type t);

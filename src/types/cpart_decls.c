@@ -103,6 +103,7 @@ static enum cx_visit visit(struct cx_cursor cursor, struct cx_cursor parent, voi
 		add_decl(arg, cursor, (int)cursor.kind);
 		return CX_VISIT_RECURSE;
 	case CX_ENUM_CONSTANT_DECL:
+	case CX_FUNCTION_DECL:
 	case CX_VAR_DECL:
 	case CX_TYPEDEF_DECL:
 		add_decl(arg, cursor, (int)cursor.kind);

@@ -55,9 +55,15 @@ static const char *quoted(struct cpart *c, const char *text)
 	return start < end ? arena_strndup(c->arena, start + 1, (size_t)(end - start - 1)) : NULL;
 }
 
+/* Types that a program includes from vmlinux.h are BTF's. */
+static bool is_known_header(const struct cpart *c, const char *name)
+{
+	return cpart_is_kernel_header(name) || (c->is_program && !strcmp(name, "vmlinux.h"));
+}
+
 static bool add_header(struct cpart *c, const char *name)
 {
-	if (!name || !cpart_is_kernel_header(name) || !c->target || !target_has_btf(c->target))
+	if (!name || !is_known_header(c, name) || !c->target || !target_has_btf(c->target))
 		return false;
 	for (size_t i = 0; i < c->missing.len; i++)
 		if (!strcmp(c->missing.data[i], name))
@@ -187,14 +193,14 @@ static void hint_missing(struct cpart *c, const char *header)
 }
 
 /* bpftrace's scripts have definitions without it. */
-static bool is_forgiven(const struct complaint *e)
+static bool is_forgiven(const struct cpart *c, const struct complaint *e)
 {
-	return !e->file && !strncmp(e->text, "expected ';' after ", 19);
+	return !e->file && !c->is_program && !strncmp(e->text, "expected ';' after ", 19);
 }
 
 static void report(struct cpart *c, const struct complaint *e)
 {
-	if (e->behind || is_forgiven(e))
+	if (e->behind || is_forgiven(c, e))
 		return;
 	/* A header defines again what has come from BTF: that is what the kernel has. */
 	if (e->file && (cpart_in_kernel_dir(c, e->file) || (c->btf.len && strstr(e->text, "redefinition")))) {

@@ -199,6 +199,22 @@ static void find_kernel(struct cpart *c)
 		add_kernel_dirs(c, source, build, arch);
 }
 
+/* ---- programs ----------------------------------------------------------- */
+
+/* Headers of BPF programs are those that the kernel has for userspace, and libbpf's. */
+static void add_bpf(struct cpart *c)
+{
+	struct utsname u;
+
+	add(c, "-target");
+	add(c, "bpf");
+	if (uname(&u))
+		return;
+	add(c, strcmp(u.machine, "aarch64") ? "-D__TARGET_ARCH_x86" : "-D__TARGET_ARCH_arm64");
+	add(c, "-idirafter"); /* Debian's <asm/types.h> */
+	add(c, arena_printf(c->arena, "/usr/include/%s-linux-gnu", u.machine));
+}
+
 /* ---- all ---------------------------------------------------------------- */
 
 void cpart_set_args(struct cpart *c)
@@ -220,8 +236,11 @@ void cpart_set_args(struct cpart *c)
 	}
 	add(c, "-iquote"); /* the script's directory first, then, as in bpftrace, the current one */
 	add(c, ".");
+	if (c->is_program)
+		add_bpf(c);
 	if (c->reads_headers) {
-		find_kernel(c);
+		if (!c->is_program)
+			find_kernel(c);
 		add_c_headers(c);
 	}
 	for (unsigned i = 0; i < o->nfiles; i++) {

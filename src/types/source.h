@@ -13,6 +13,9 @@ struct type_source {
 	/* Every name of the tag, in any order. */
 	void (*names)(void *state, enum type_tag tag, void (*f)(void *arg, const char *name), void *arg);
 	void (*close)(void *state);
+	/* Of imported programs in C, else NULL. */
+	const struct c_function *(*function)(void *state, const char *name);
+	bool (*compile)(void *state, struct c_object *ret); /* size is 0 where nothing is called */
 };
 
 /* Each fills its own; a source that cannot be opened has no state. */

@@ -233,6 +233,32 @@ const char *types_macro(struct types *ts, const char *name)
 	return text;
 }
 
+/* ---- functions in C ----------------------------------------------------- */
+
+const struct c_function *types_function(struct types *ts, const char *name)
+{
+	const struct c_function *f = NULL;
+
+	for (unsigned i = 0; ts && i < ts->n && !f; i++)
+		f = ts->sources[i].function ? ts->sources[i].function(ts->sources[i].state, name) : NULL;
+	return f;
+}
+
+bool types_compile(struct types *ts, struct arena *a, struct c_object **ret, unsigned *ret_n)
+{
+	bool ok = true;
+
+	*ret = arena_new_array(a, struct c_object, ts->n);
+	*ret_n = 0;
+	for (unsigned i = 0; i < ts->n; i++) {
+		struct c_object *o = *ret + *ret_n;
+
+		ok &= !ts->sources[i].compile || ts->sources[i].compile(ts->sources[i].state, o);
+		*ret_n += o->size > 0;
+	}
+	return ok;
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 struct name_list {

@@ -73,6 +73,30 @@ bool types_has_btf(const struct types *ts);
  * error, and has been reported. */
 bool types_add_c(struct types *ts, struct diags *d, const struct source *src, struct span part,
 	const struct c_options *opt);
+/* Makes the types, constants and functions of a program in C known, which is an imported file (.bpf.c). Returns false
+ * after an error message. */
+bool types_add_c_program(struct types *ts, struct diags *d, const struct source *src, struct span file,
+	const struct c_options *opt);
+
+enum { C_PARAMS_MAX = 5 }; /* of a BPF function */
+#define C_CALL "strata_c_" /* + NAME: the function that takes and returns only u64 and calls NAME */
+
+struct c_function {
+	const char *name;
+	const struct type *result; /* type_none: void */
+	unsigned n;                /* may be more than C_PARAMS_MAX, of which there are types */
+	const struct type *params[C_PARAMS_MAX];
+};
+/* Returns the function of an imported program, which is then one that the script calls; NULL: no program defines it. */
+const struct c_function *types_function(struct types *ts, const char *name);
+
+struct c_object {
+	const char *name;
+	void *data; /* BPF ELF, in the arena */
+	size_t size;
+};
+/* Compiles the programs whose functions are called. Returns false after an error message. */
+bool types_compile(struct types *ts, struct arena *a, struct c_object **ret, unsigned *ret_n);
 /* What a macro of the C part that is no constant stands for, with the macros in it replaced:
  * "curtask->pid"; NULL: there is no such macro, or it takes arguments. It may be empty. */
 const char *types_macro(struct types *ts, const char *name);

@@ -26,6 +26,25 @@ FILES = {
     'one.h': 'struct one { int a; };\n',
     'two.h': 'struct two { int a; short b[2]; };\n',
     'three.h': 'struct three { int a; short b[3]; };\n',
+    'lib.bpf.c': '''#include "vmlinux.h"
+enum side { LEFT, RIGHT };
+struct point { int x, y; };
+static int hidden(int x) { return x; }
+int twice(int x) { return hidden(x) * 2; }
+unsigned char byte(unsigned char c) { return c; }
+_Bool not(_Bool b) { return !b; }
+int sum(int a, u64 b) { return a + b; }
+struct point *same(struct point *p) { return p; }
+int any(void *p) { return p != 0; }
+int first(char *s) { return s[0]; }
+void nothing(int x) { }
+struct point whole(void) { return (struct point){}; }
+inline int inlined(void) { return 1; }
+''',
+    'broken.bpf.c': 'int f(int x)\n{\n\treturn x + y;\n}\n',
+    'six.bpf.c': 'int f(void) { return 1; }\nint six(int a, int b, int c, int d, int e, int f) { return a + f; }\n',
+    'taken.bpf.c': 'int count_lost(void) { return 1; }\nint f(void) { return 1; }\n',
+    'c/lib.bpf.c': 'int in_c(void) { return 1; }\n',
     'open/lib.bt': 'macro one() { 1 }\n',
     'empty/notes.txt': 'nothing\n',
 }
@@ -69,12 +88,57 @@ def accepted(dir):
           name='sub/main.bt')
 
 
+def functions(dir):
+    def typed(call, line):
+        gives(dir, f'{call} in C', f'import "lib.bpf.c"; begin {{ print({call}); }}', line, stage='types')
+
+    def wrong(call, *words):
+        refuses(dir, f'{call} in C', f'import "lib.bpf.c"; begin {{ {call}; }}', 'main.bt:1:', *words)
+
+    typed('twice(21)', 'call twice() : int32')
+    typed('byte(255)', 'call byte() : uint8')
+    typed('not(true)', 'call not() : bool')
+    typed('same((struct point *)1)', 'call same() : struct point *')
+    typed('any((struct point *)1)', 'call any() : int32')
+    typed('first("abc")', 'call first() : int32')
+    typed('RIGHT', 'int 1 : enum side')
+    gives(dir, 'of a directory', 'import "c"; begin { print(in_c()); }', 'call in_c() : int32', stage='types')
+    wrong('print(twice())', 'twice() takes 1 argument, not 0')
+    wrong('print(twice(1, 2))', 'twice() takes 1 argument, not 2')
+    wrong('print(twice("a"))', 'twice() takes int32 here, not string[2]')
+    wrong('print(twice(true))', 'twice() takes int32 here, not bool')
+    wrong('print(twice(5000000000))', 'takes int32 here, not int64')
+    wrong('print(byte(256))', 'takes uint8 here')
+    wrong('print(byte(-1))', 'takes uint8 here')
+    wrong('print(not(1))', 'takes bool here, not int8')
+    wrong('$x = 7; print(same(&$x))', 'takes struct point * here')
+    wrong('print(any(0))', 'takes void * here, not int8')
+    wrong('print(nothing(1))', 'nothing() gives no value')
+    wrong('print(whole())', 'whole() returns struct point')
+    wrong('print(hidden(1))', 'unknown function: hidden')
+    wrong('print(inlined())', 'unknown function: inlined')
+    wrong('$x = twice', 'unknown variable or function: twice')
+    refuses(dir, 'a mistake in C is shown there', 'import "broken.bpf.c"; begin { print(f(1)); }', 'broken.bpf.c:3:13:',
+            "undeclared identifier 'y'")
+    done = run(dir, 'import "six.bpf.c"; begin { print(f()); }', 'elf', 'main.bt')
+    cases.check(done.returncode == 1 and 'six.bpf.c:2:1: error: clang: ' in done.stderr,
+                "what only clang refuses is shown there", done)
+    done = run(dir, 'import "taken.bpf.c"; begin { print(f()); }', 'elf', 'main.bt')
+    cases.check(done.returncode == 1 and '(count_lost)' in done.stderr and 'rename it' in done.stderr,
+                "a name of strata's own", done)
+    done = subprocess.run([STRATA, '-d', 'elf', '-e', 'import "lib.bpf.c"; begin { print(twice(1)); }'], cwd=dir,
+                          env={'PATH': '/nonexistent'}, capture_output=True, text=True, timeout=60)
+    cases.check(done.returncode == 1 and 'need clang' in done.stderr, 'no clang', done)
+    os.mkfifo(dir / 'fifo.bpf.c')
+    refuses(dir, 'a fifo of that name', 'import "fifo.bpf.c"; begin { }', 'neither a file')
+
+
 def refused(dir):
     refuses(dir, 'no such file', 'import "none.bt"; begin { }', 'main.bt:1:1:', 'there is no none.bt')
     refuses(dir, 'settings of another file', 'import "settings.bt"; begin { }', 'settings.bt:1:12:', 'settings')
     refuses(dir, 'a mistake there is shown there', 'import "broken.bt"; begin { }', 'broken.bt:2:7:', '@a = ;')
-    refuses(dir, 'neither script nor header', 'import "notes.txt"; begin { }', 'neither a script')
-    refuses(dir, 'a directory without scripts', 'import "empty"; begin { }', 'no .bt or .h file')
+    refuses(dir, 'neither script nor header', 'import "notes.txt"; begin { }', 'is not a script (.bt)')
+    refuses(dir, 'a directory without scripts', 'import "empty"; begin { }', 'no .bt, .h or .bpf.c file')
     (dir / 'pipes').mkdir()
     os.mkfifo(dir / 'pipes/lib.bt')
     refuses(dir, 'a fifo, which would not end', 'import "pipes"; begin { }', 'pipes/lib.bt cannot be read: it is not a regular')
@@ -93,5 +157,6 @@ with tempfile.TemporaryDirectory() as made:
         (top / path).parent.mkdir(exist_ok=True)
         (top / path).write_text(text)
     accepted(top)
+    functions(top)
     refused(top)
 sys.exit(cases.done())

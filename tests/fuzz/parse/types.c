@@ -75,6 +75,11 @@ const char *types_macro(struct types *ts, const char *name)
 	return !strcmp(name, "MACRO") ? "$x + 1" : NULL;
 }
 
+const struct c_function *types_function(struct types *ts, const char *name)
+{
+	return NULL;
+}
+
 const char *types_nearest(struct types *ts, enum type_tag tag, const char *name)
 {
 	return NULL;
