@@ -81,7 +81,7 @@ static bool is_importable(const char *name)
 static bool was_read(const struct parse *p, const char *real)
 {
 	for (unsigned i = 0; i < p->source->nfiles; i++)
-		if (!strcmp(p->source->files[i].real, real))
+		if (p->source->files[i].real && !strcmp(p->source->files[i].real, real))
 			return true;
 	return p->source->real && !strcmp(p->source->real, real);
 }

@@ -3,6 +3,7 @@
  * needed: its probes, the maps that it brought, the names of its probes in maps. */
 #include "lines.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,20 @@ static char *text_of(const struct source *s, struct span at)
 	return strndup(s->text + at.start, at.end - at.start);
 }
 
+/* A program in C is imported again for each line; it is compiled where the line calls it. */
+static void keep_program(struct lines *l, const char *path)
+{
+	struct str text = {};
+
+	if (strpbrk(path, "\"\\"))
+		return;
+	forget_macro(l, path, UINT_MAX);
+	str_addf(&text, "import \"%s\";", path);
+	vec_push(&l->definitions, (struct definition){.text = strdup(str_text(&text)), .name = strdup(path),
+		.nparams = UINT_MAX});
+	str_done(&text);
+}
+
 static void keep_definitions(struct lines *l, const struct compile *c)
 {
 	const struct script *s = c->script;
@@ -91,6 +106,8 @@ static void keep_definitions(struct lines *l, const struct compile *c)
 		if (is_new(src, s->c_parts[i]))
 			vec_push(&l->definitions,
 				(struct definition){.text = text_of(src, s->c_parts[i]), .is_c = true});
+	for (unsigned i = 0; i < s->nc_programs; i++)
+		keep_program(l, source_spot(src, s->c_programs[i].start).name);
 	for (const struct macro *m = s->macros; m; m = m->next) {
 		if (!is_new(src, m->span))
 			continue;

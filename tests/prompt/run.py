@@ -97,6 +97,14 @@ def definitions():
         t.line('@few[1] = 1; @few[2] = 2; @few[3] = 3;')
         t.line('len(@few)')
         sees(t, 'a declared map', '\n2\n')
+        with tempfile.NamedTemporaryFile('w', suffix='.bpf.c', dir=os.path.realpath('.')) as program:
+            program.write('int thrice(int x) { return x * 3; }\n')
+            program.flush()
+            t.line(f'import "{program.name}"')
+            t.line('thrice(37)')
+            sees(t, 'a function in C', '\n111\n')
+            t.line('thrice(74) + twice(1)')
+            sees(t, 'is kept', '\n225\n')
 
 
 def running():
