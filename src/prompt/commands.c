@@ -12,6 +12,7 @@
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/str.h"
+#include "base/why.h"
 #include "driver.h"
 #include "help.h"
 #include "list.h"
@@ -22,7 +23,6 @@
 #include "runtime/session.h"
 #include "runtime/shared.h"
 #include "runtime/show.h"
-#include "runtime/why.h"
 
 static void run_help(struct prompt *p, const char *args)
 {

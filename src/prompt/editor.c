@@ -18,9 +18,9 @@
 
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/stop.h"
 #include "base/str.h"
 #include "prompt/history.h"
-#include "runtime/stop.h"
 
 enum {
 	KEY_MS = 200,       /* the bytes of one key follow each other faster */

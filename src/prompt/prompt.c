@@ -12,10 +12,10 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/why.h"
 #include "parser/settings.h"
 #include "prompt/priv.h"
 #include "runtime/output/stream.h"
-#include "runtime/why.h"
 
 static size_t on_output(void *arg, const char *text, size_t size)
 {

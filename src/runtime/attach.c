@@ -14,8 +14,8 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
+#include "base/why.h"
 #include "runtime/ticks.h"
-#include "runtime/why.h"
 #include "target/target.h"
 
 enum { DETACH_MS = 100 }; /* links_done() waits so long for detaching */

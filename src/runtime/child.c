@@ -18,10 +18,10 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/stop.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "runtime/stop.h"
-#include "runtime/why.h"
+#include "base/why.h"
 #include "target/target.h"
 
 enum { TERM_MS = 1000, KILL_MS = 1000 }; /* time to end after each signal */

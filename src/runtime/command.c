@@ -19,9 +19,9 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
+#include "base/stop.h"
 #include "base/str.h"
-#include "runtime/stop.h"
-#include "runtime/why.h"
+#include "base/why.h"
 
 enum {
 	OUTPUT_MAX = 16 << 20, /* bytes of a command's output that are kept */

@@ -25,8 +25,8 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "base/why.h"
 #include "runtime/pace.h"
-#include "runtime/why.h"
 #include "unwinders/unwinders.h"
 
 enum { RING_PAGES = 64, BELL_PAGES = 1 };

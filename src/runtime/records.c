@@ -9,18 +9,18 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/why.h"
 #include "bpf/lib/record.h"
 #include "bpf/lib/skb.h"
-#include "model/settings.h"
 #include "command.h"
 #include "maps.h"
+#include "model/settings.h"
 #include "output/output.h"
 #include "output/stream.h"
 #include "pcap.h"
 #include "problems.h"
 #include "shared.h"
 #include "show.h"
-#include "why.h"
 
 #define MAP_WEIGHT 20
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/stop.h"
 #include "bpf/lib/record.h"
 #include "model/type.h"
 #include "runtime/follow.h"
 #include "runtime/output/stream.h"
 #include "runtime/session_priv.h"
-#include "runtime/stop.h"
 #include "unwinders/unwinders.h"
 
 /* NULL: it is not one of this kind. */

@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/stop.h"
+#include "base/why.h"
 #include "runtime/session_priv.h"
-#include "runtime/stop.h"
-#include "runtime/why.h"
 
 #define BENCH_NS 200000000ull /* how long one runs */
 enum { BATCH = 1000 };        /* runs until what they have printed is read */

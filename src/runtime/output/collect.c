@@ -3,10 +3,10 @@
 #include "collect.h"
 
 #include "base/log.h"
+#include "base/why.h"
 #include "model/image.h"
 #include "recording.h"
 #include "runtime/maps.h"
-#include "runtime/why.h"
 #include "text.h"
 
 void collect_begin(struct out *o, const struct image *img)

@@ -14,12 +14,12 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "base/why.h"
 #include "bpf/lib/record.h"
 #include "bpf/walk/unwind.h"
 #include "recorded_line.h"
 #include "recording.h"
 #include "recording_write.h"
-#include "runtime/why.h"
 
 enum {
 	LINE_SIZE_MAX = 256 << 20, COLUMNS_MAX = 64, STACK_MAX = 4 * UNWIND_LIMIT_MAX, FRAMES_MAX = 1 << 24,

@@ -20,9 +20,9 @@
 
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/stop.h"
 #include "base/vec.h"
-#include "runtime/stop.h"
-#include "runtime/why.h"
+#include "base/why.h"
 
 /* After a signal, records are printed for RECORDS_MS; at least RECORDS_MIN of them, where naming new
  * stacks takes longer, for NAMING_MS at most. A reader that reads nothing for STALLED_MS is given up. */

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "base/regular.h"
+#include "base/stop.h"
+#include "base/why.h"
 #include "model/image.h"
 #include "output.h"
 #include "pack.h"
 #include "recording.h"
 #include "runtime/show.h"
-#include "runtime/stop.h"
-#include "runtime/why.h"
 
 /* ---- the terminal -------------------------------------------------------- */
 

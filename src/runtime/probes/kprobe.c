@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/owner.h"
-#include "runtime/why.h"
+#include "base/why.h"
 #include "target/target.h"
 
 /* enum bpf_attach_type of Linux 5.18; older headers lack it. */

@@ -12,9 +12,9 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/why.h"
 #include "probes.h"
 #include "runtime/probes/files.h"
-#include "runtime/why.h"
 #include "target/elf.h"
 #include "target/target.h"
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "runtime/frames.h"
 #include "runtime/show.h"
-#include "runtime/why.h"
+#include "base/why.h"
 #include "target/target.h"
 #include "unwinders/unwinders.h"
 
