@@ -15,14 +15,14 @@
 #include "base/why.h"
 #include "model/image.h"
 #include "model/type.h"
-#include "runtime/maps.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
-#include "runtime/show.h"
-#include "runtime/syscalls.h"
 #include "target/target.h"
 #include "threads.h"
 #include "unwinders/unwinders.h"
+#include "values/maps.h"
+#include "values/show.h"
+#include "values/syscalls.h"
 
 enum { NAME_SIZE = 16 };
 

@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/image.h"
-#include "runtime/maps.h"
 #include "runtime/output/view.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
+#include "values/maps.h"
 
 struct live {
 	struct session *session;

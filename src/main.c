@@ -37,7 +37,6 @@
 #include "peer_options.h"
 #include "probe_filter.h"
 #include "prompt/prompt.h"
-#include "runtime/libraries.h"
 #include "runtime/output/output.h"
 #include "runtime/output/stream.h"
 #include "runtime/session.h"
@@ -48,6 +47,7 @@
 #include "traced.h"
 #include "types/types.h"
 #include "unwind.h"
+#include "values/libraries.h"
 #include "version.h"
 
 enum {

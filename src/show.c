@@ -14,12 +14,12 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/why.h"
-#include "runtime/libraries.h"
 #include "runtime/output/output.h"
 #include "runtime/output/pack.h"
 #include "runtime/output/recording.h"
 #include "runtime/output/recording_read.h"
 #include "runtime/output/stream.h"
+#include "values/libraries.h"
 
 struct showing {
 	const char *file, *before, *output;

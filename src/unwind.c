@@ -10,12 +10,12 @@
 #include "base/str.h"
 #include "base/why.h"
 #include "model/type.h"
-#include "runtime/show.h"
 #include "target/elf.h"
 #include "target/target.h"
 #include "threads.h"
 #include "unwinders/procs/core.h"
 #include "unwinders/unwinders.h"
+#include "values/show.h"
 
 /* Returns how many were printed. pid: 0 for a core, of which no thread is blocked. */
 static size_t print_threads(struct target *t, struct unwinders *u, int pid, const struct walked *threads, size_t n,

@@ -17,12 +17,12 @@
 #include "help.h"
 #include "list.h"
 #include "prompt/priv.h"
-#include "runtime/maps.h"
 #include "runtime/output/output.h"
 #include "runtime/output/recording.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
-#include "runtime/show.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 static void run_help(struct prompt *p, const char *args)
 {

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "prompt/priv.h"
-#include "runtime/maps.h"
 #include "runtime/output/view.h"
 #include "runtime/session.h"
+#include "values/maps.h"
 
 struct top {
 	struct prompt *prompt;

@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "base/owner.h"
-#include "runtime/maps.h"
 #include "runtime/shared.h"
 #include "unwinders/unwinders.h"
+#include "values/maps.h"
 
 #define SETTLED_NS 1000000000ull
 

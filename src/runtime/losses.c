@@ -15,7 +15,7 @@
 #include "output/output.h"
 #include "problems.h"
 #include "shared.h"
-#include "show.h"
+#include "values/show.h"
 
 static const char *const what[LOST_MAX] = {
 	[LOST_RING] = "events: the ring buffer was full (config perf_rb_pages makes it larger)",

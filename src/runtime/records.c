@@ -13,14 +13,14 @@
 #include "bpf/lib/record.h"
 #include "bpf/lib/skb.h"
 #include "command.h"
-#include "maps.h"
 #include "model/settings.h"
 #include "output/output.h"
 #include "output/stream.h"
 #include "pcap.h"
 #include "problems.h"
 #include "shared.h"
-#include "show.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 #define MAP_WEIGHT 20
 

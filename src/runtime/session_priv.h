@@ -11,10 +11,10 @@
 #include "runtime/pace.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
-#include "runtime/show.h"
 #include "runtime/silence.h"
 #include "runtime/ticks.h"
 #include "runtime/walkers.h"
+#include "values/show.h"
 
 struct follow;
 struct ring_buffer;

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "model/image.h"
-#include "runtime/show.h"
+#include "values/show.h"
 #include "types/btf.h"
 
 #include "odd.c"

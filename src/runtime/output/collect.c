@@ -6,8 +6,8 @@
 #include "base/why.h"
 #include "model/image.h"
 #include "recording.h"
-#include "runtime/maps.h"
 #include "text.h"
+#include "values/maps.h"
 
 void collect_begin(struct out *o, const struct image *img)
 {

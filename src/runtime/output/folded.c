@@ -14,9 +14,9 @@
 #include "collect.h"
 #include "model/image.h"
 #include "recording.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
 #include "text.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 struct line {
 	size_t at;       /* of its text, in `texts` */

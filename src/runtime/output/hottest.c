@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "bpf/walk/unwind.h"
-#include "runtime/frames.h"
-#include "runtime/show.h"
+#include "values/frames.h"
+#include "values/show.h"
 
 struct function {
 	struct frames_key key;

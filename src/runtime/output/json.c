@@ -22,7 +22,7 @@
 #include "json_value.h"
 #include "model/image.h"
 #include "model/type.h"
-#include "runtime/maps.h"
+#include "values/maps.h"
 
 enum { PART = 1 << 16 };
 

@@ -8,9 +8,9 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "model/type.h"
-#include "runtime/frames.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
+#include "values/frames.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 enum {
 	TEXT_MAX = 1 << 20, /* of one value: a type may have unions in unions without end */

@@ -13,7 +13,7 @@
 
 #include "model/image.h"
 #include "pack.h"
-#include "runtime/show.h"
+#include "values/show.h"
 
 struct image;
 struct image_map;

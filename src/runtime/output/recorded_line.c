@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/owner.h"
 #include "base/str.h"
-#include "runtime/show.h"
+#include "values/show.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 #include "model/type.h"
-#include "runtime/frames.h"
+#include "values/frames.h"
 
 struct map_content;
 

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "recording.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 /* A frame that was met before, by what is cheap to compare. */
 struct known_frame {

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/str.h"
 #include "recording_write.h"
-#include "runtime/libraries.h"
-#include "runtime/show.h"
+#include "values/libraries.h"
+#include "values/show.h"
 
 static const char *const kind_names[] = {
 	[FRAME_KIND_KEY] = "key",

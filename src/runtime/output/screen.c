@@ -13,9 +13,9 @@
 #include "model/image.h"
 #include "model/type.h"
 #include "profile.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
 #include "text.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 enum { BAR = 20, NARROW = 20 /* a branch of less than this part is folded at first */ };
 

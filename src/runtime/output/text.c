@@ -11,9 +11,9 @@
 #include "hottest.h"
 #include "model/type.h"
 #include "output.h"
-#include "runtime/frames.h"
-#include "runtime/maps.h"
-#include "runtime/show.h"
+#include "values/frames.h"
+#include "values/maps.h"
+#include "values/show.h"
 
 /* ---- values ------------------------------------------------------------- */
 

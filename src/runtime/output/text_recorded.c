@@ -11,8 +11,8 @@
 #include "hottest.h"
 #include "output.h"
 #include "recording.h"
-#include "runtime/show.h"
 #include "text.h"
+#include "values/show.h"
 
 /* Entries that are one. */
 struct group {

@@ -17,7 +17,7 @@
 #include "output.h"
 #include "pack.h"
 #include "recording.h"
-#include "runtime/show.h"
+#include "values/show.h"
 
 /* ---- the terminal -------------------------------------------------------- */
 

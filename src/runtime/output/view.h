@@ -7,8 +7,8 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "runtime/maps.h"
 #include "screen.h"
+#include "values/maps.h"
 
 struct show;
 

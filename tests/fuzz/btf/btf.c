@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "runtime/show.h"
+#include "values/show.h"
 #include "target/target.h"
 #include "types/btf.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/libraries.h"
+#include "values/libraries.h"
 #include "runtime/output/flame.h"
 #include "runtime/output/functions.h"
 #include "runtime/output/output.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "runtime/frames.h"
-#include "runtime/show.h"
+#include "values/frames.h"
+#include "values/show.h"
 #include "base/why.h"
 #include "target/target.h"
 #include "unwinders/unwinders.h"
