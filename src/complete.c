@@ -11,7 +11,7 @@
 #include "driver.h"
 #include "list.h"
 #include "model/provider.h"
-#include "runtime/output/output.h"
+#include "output/output.h"
 #include "runtime/probes/probes.h"
 #include "target/target.h"
 #include "tools.h"

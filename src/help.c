@@ -8,10 +8,10 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "reference.h"
 #include "model/builtin.h"
 #include "model/provider.h"
-#include "runtime/output/output.h"
+#include "output/output.h"
+#include "reference.h"
 
 static void print_example(const char *script, FILE *out)
 {

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/image.h"
-#include "runtime/output/view.h"
+#include "output/view.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"
 #include "values/maps.h"

@@ -14,11 +14,11 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/why.h"
-#include "runtime/output/output.h"
-#include "runtime/output/pack.h"
-#include "runtime/output/recording.h"
-#include "runtime/output/recording_read.h"
-#include "runtime/output/stream.h"
+#include "output/output.h"
+#include "output/pack.h"
+#include "output/recording.h"
+#include "output/recording_read.h"
+#include "output/stream.h"
 #include "values/libraries.h"
 
 struct showing {

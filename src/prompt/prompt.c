@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/why.h"
+#include "output/stream.h"
 #include "parser/settings.h"
 #include "prompt/priv.h"
-#include "runtime/output/stream.h"
 
 static size_t on_output(void *arg, const char *text, size_t size)
 {

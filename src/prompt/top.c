@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "output/view.h"
 #include "prompt/priv.h"
-#include "runtime/output/view.h"
 #include "runtime/session.h"
 #include "values/maps.h"
 

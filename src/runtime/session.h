@@ -11,8 +11,8 @@
 #include "model/image.h"
 #include "model/provider.h"
 #include "model/settings.h"
+#include "output/pack.h"
 #include "runtime/child.h"
-#include "runtime/output/pack.h"
 
 struct libraries;
 struct output;

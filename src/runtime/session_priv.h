@@ -4,10 +4,10 @@
 #include <signal.h>
 
 #include "base/vec.h"
+#include "output/output.h"
 #include "runtime/backlog.h"
 #include "runtime/forget.h"
 #include "runtime/image_object.h"
-#include "runtime/output/output.h"
 #include "runtime/pace.h"
 #include "runtime/session.h"
 #include "runtime/shared.h"

@@ -8,8 +8,8 @@
 #include "base/stop.h"
 #include "bpf/lib/record.h"
 #include "model/type.h"
+#include "output/stream.h"
 #include "runtime/follow.h"
-#include "runtime/output/stream.h"
 #include "runtime/session_priv.h"
 #include "unwinders/unwinders.h"
 

@@ -19,8 +19,8 @@
 #include "ids.h"
 #include "model/image.h"
 #include "parser/settings.h"
-#include "runtime/output/output.h"
-#include "runtime/output/stream.h"
+#include "output/output.h"
+#include "output/stream.h"
 #include "runtime/session.h"
 #include "target/target.h"
 

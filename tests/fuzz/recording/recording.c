@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "values/libraries.h"
-#include "runtime/output/flame.h"
-#include "runtime/output/functions.h"
-#include "runtime/output/output.h"
-#include "runtime/output/recording_read.h"
-#include "runtime/output/recording_write.h"
+#include "output/flame.h"
+#include "output/functions.h"
+#include "output/output.h"
+#include "output/recording_read.h"
+#include "output/recording_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
