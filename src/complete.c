@@ -12,7 +12,7 @@
 #include "list.h"
 #include "model/provider.h"
 #include "output/output.h"
-#include "runtime/probes/probes.h"
+#include "probes/probes.h"
 #include "target/target.h"
 #include "tools.h"
 

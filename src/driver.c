@@ -15,8 +15,8 @@
 #include "parser/ast.h"
 #include "parser/parser.h"
 #include "parser/settings.h"
+#include "probes/files.h"
 #include "target/target.h"
-#include "runtime/probes/files.h"
 #include "types/types.h"
 
 #define S(id, name) name,

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "live.h"
 #include "model/image.h"
-#include "runtime/probes/probes.h"
+#include "probes/probes.h"
 #include "runtime/session.h"
 
 #define SECOND 1000000000ull

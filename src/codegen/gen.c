@@ -250,7 +250,7 @@ void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end)
 
 /* ---- a program ---------------------------------------------------------- */
 
-/* Of an iterator: a byte to its file for each object, see runtime/probes/iter.c. After the last there is
+/* Of an iterator: a byte to its file for each object, see probes/iter.c. After the last there is
  * none. */
 static void count_object(struct gen *g, struct ir_block *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_tick.c - a timer's program counts its runs, see runtime/ticks.h. */
+/* gen_tick.c - a timer's program counts its runs, see probes/ticks.h. */
 #include <linux/bpf.h>
 
 #include "gen.h"

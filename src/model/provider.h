@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* provider.h - a probe type is one row, in src/runtime/probes/NAME.c. The parser expands attach
+/* provider.h - a probe type is one row, in src/probes/NAME.c. The parser expands attach
  * points with it; code generation knows only how its arguments are read (enum ctx_kind). */
 #pragma once
 #include <stdbool.h>
@@ -106,7 +106,7 @@ struct resolve_env {
 	struct diags *diags;
 	struct target *target;
 	struct types *types;       /* named types; NULL: none are needed */
-	struct kept_files *files;  /* see runtime/probes/files.h; NULL: each attach point looks for its own */
+	struct kept_files *files;  /* see probes/files.h; NULL: each attach point looks for its own */
 	const char *const *params; /* $1.. */
 	unsigned nparams;
 	const char *const *options; /* of the script, as written behind --: "depth=3", "all" */
@@ -162,7 +162,7 @@ struct provider {
 	/* Fills ap->places from ap->words, in the arena. False after an error at ap's spans; that
 	 * nothing was found is one unless env->listing. */
 	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);
-	/* Attaches the programs of one body, see runtime/attach.h. 0 or -errno, after a message. */
+	/* Attaches the programs of one body, see probes/attach.h. 0 or -errno, after a message. */
 	int (*attach)(struct loaded_probe *p);
 	/* For -l without a type: every probe matching the pattern is passed on as its full name.
 	 * NULL: another provider lists the same, or there is no list. */
@@ -176,7 +176,7 @@ struct provider {
 	const char *(*lacks)(struct target *target);
 };
 
-/* All of them, alphabetical, ends with NULL. In runtime/probes.c. */
+/* All of them, alphabetical, ends with NULL. In probes/probes.c. */
 extern const struct provider *const providers[];
 
 /* The provider whose name, short name or alias is name[0..len), in any case; NULL: there is none.

@@ -21,11 +21,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "attach.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
 #include "base/why.h"
+#include "probes/attach.h"
 #include "runtime/pace.h"
 #include "unwinders/unwinders.h"
 

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach.h"
 #include "model/image.h"
 #include "model/provider.h"
+#include "probes/attach.h"
 #include "records.h"
 
 struct bpf_object;

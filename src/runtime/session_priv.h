@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "output/output.h"
+#include "probes/ticks.h"
 #include "runtime/backlog.h"
 #include "runtime/forget.h"
 #include "runtime/image_object.h"
@@ -12,7 +13,6 @@
 #include "runtime/session.h"
 #include "runtime/shared.h"
 #include "runtime/silence.h"
-#include "runtime/ticks.h"
 #include "runtime/walkers.h"
 #include "values/show.h"
 

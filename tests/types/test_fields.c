@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "model/type.h"
-#include "runtime/probes/probes.h"
+#include "probes/probes.h"
 #include "target/target.h"
 #include "types/types.h"
 

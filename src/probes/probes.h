@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "model/attach_point.h"
 #include "model/provider.h"
-#include "runtime/attach.h"
+#include "probes/attach.h"
 
 extern const struct provider provider_begin;
 extern const struct provider provider_bench;

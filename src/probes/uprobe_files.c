@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "base/why.h"
 #include "probes.h"
-#include "runtime/probes/files.h"
+#include "probes/files.h"
 #include "target/elf.h"
 #include "target/target.h"
 

@@ -15,7 +15,7 @@
 #include "base/owner.h"
 #include "base/priority.h"
 #include "base/why.h"
-#include "runtime/ticks.h"
+#include "probes/ticks.h"
 #include "target/target.h"
 
 enum { DETACH_MS = 100 }; /* links_done() waits so long for detaching */
