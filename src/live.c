@@ -12,8 +12,8 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "output/view.h"
-#include "runtime/session.h"
-#include "runtime/shared.h"
+#include "session/session.h"
+#include "session/shared.h"
 #include "values/maps.h"
 
 struct live {

@@ -14,7 +14,7 @@
 #include "live.h"
 #include "model/image.h"
 #include "probes/probes.h"
-#include "runtime/session.h"
+#include "session/session.h"
 
 #define SECOND 1000000000ull
 #define FIRST_NS (SECOND / 2) /* what is over sooner needs no line */

@@ -39,7 +39,7 @@
 #include "peer_options.h"
 #include "probe_filter.h"
 #include "prompt/prompt.h"
-#include "runtime/session.h"
+#include "session/session.h"
 #include "show.h"
 #include "target/debugfile.h"
 #include "target/target.h"

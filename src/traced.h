@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "runtime/child.h"
+#include "session/child.h"
 
 struct resolve_env;
 struct target;

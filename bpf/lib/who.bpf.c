@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* who.bpf.c - whose events a program looks at, and ids within a PID namespace.
  *
- * Constants are filled in by src/runtime/image_object.c. */
+ * Constants are filled in by src/session/image_object.c. */
 #include "who.bpf.h"
 
 const volatile __u32 only_pid = 0; /* -p: events of this process; 0: of all but strata */

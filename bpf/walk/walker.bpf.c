@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* walker.bpf.c - the walk as a program, see handover.h. The runtime loads it for each type of
+/* walker.bpf.c - the walk as a program, see handover.h. The session loads it for each type of
  * program that calls it. */
 #include "handover.bpf.h"
 

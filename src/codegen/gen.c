@@ -573,7 +573,7 @@ static void gen_all(struct gen *g)
 		.name = "scratch",
 		.type = BPF_MAP_TYPE_ARRAY,
 		.key_size = 4,
-		.value_size = 8, /* the runtime gives it image.scratch_size */
+		.value_size = 8, /* the session gives it image.scratch_size */
 		.max_entries = g->opt->ncpus * SCRATCH_SLOTS,
 	};
 

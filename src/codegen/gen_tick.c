@@ -4,7 +4,7 @@
 
 #include "gen.h"
 
-/* The runtime maps the page. */
+/* The session maps the page. */
 void gen_tick(struct gen *g, struct ir_block *out)
 {
 	const struct ir_map runs = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.h - a compiled script: all that the runtime knows of it. The runtime sees no tree, code
+/* image.h - a compiled script: all that the session knows of it. The session sees no tree, code
  * generation holds no file descriptor. Everything lives in the arena that it was made in. */
 #pragma once
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static inline bool problem_is_helper(enum problem p)
 }
 
 struct image_record {
-	const char *kind;     /* "printf": a row of runtime/records.c */
+	const char *kind;     /* "printf": a row of session/records.c */
 	const char *text;     /* format, separator; NULL */
 	uint32_t text_len;
 	enum problem problem;

@@ -158,7 +158,7 @@ struct provider {
 	bool counts_runs;     /* its programs do, in IMAGE_TICKS */
 	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */
 	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
-	enum provider_run run; /* run by the runtime itself, attached nowhere */
+	enum provider_run run; /* run by the session itself, attached nowhere */
 	/* Fills ap->places from ap->words, in the arena. False after an error at ap's spans; that
 	 * nothing was found is one unless env->listing. */
 	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);

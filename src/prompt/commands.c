@@ -19,8 +19,8 @@
 #include "output/output.h"
 #include "output/recording.h"
 #include "prompt/priv.h"
-#include "runtime/session.h"
-#include "runtime/shared.h"
+#include "session/session.h"
+#include "session/shared.h"
 #include "values/maps.h"
 #include "values/show.h"
 

@@ -15,7 +15,7 @@
 #include "model/type.h"
 #include "parser/ast.h"
 #include "prompt/prompt.h"
-#include "runtime/session.h"
+#include "session/session.h"
 #include "types/types.h"
 
 #define EARLIER_NAME "an earlier line"

@@ -4,7 +4,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "runtime/session.h"
+#include "session/session.h"
 
 struct compile;
 struct target;

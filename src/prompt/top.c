@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "output/view.h"
 #include "prompt/priv.h"
-#include "runtime/session.h"
+#include "session/session.h"
 #include "values/maps.h"
 
 struct top {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwinders.h - what the runtime asks of the unwinders: follow processes so that the
+/* unwinders.h - what the session asks of the unwinders: follow processes so that the
  * kernel's walk finds its tables, finish walks it could not, and name frames.
  *
  * Files and processes are remembered until the end: names survive the process. */

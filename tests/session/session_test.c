@@ -21,7 +21,7 @@
 #include "parser/settings.h"
 #include "output/output.h"
 #include "output/stream.h"
-#include "runtime/session.h"
+#include "session/session.h"
 #include "target/target.h"
 
 static struct target *target;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* output.c - functions that send records: print, join, exit. The image describes
- * the record of each call; the runtime prints it. */
+ * the record of each call; the session prints it. */
 #include <linux/bpf.h>
 #include <stddef.h>
 

@@ -9,8 +9,8 @@
 #include "bpf/lib/record.h"
 #include "model/type.h"
 #include "output/stream.h"
-#include "runtime/follow.h"
-#include "runtime/session_priv.h"
+#include "session/follow.h"
+#include "session/session_priv.h"
 #include "unwinders/unwinders.h"
 
 /* NULL: it is not one of this kind. */

@@ -15,9 +15,9 @@
 #include "bpf/walk/unwind.h"
 #include "model/image.h"
 #include "model/provider.h"
-#include "runtime/image_object.h"
-#include "runtime/shared.h"
-#include "runtime/who.h"
+#include "session/image_object.h"
+#include "session/shared.h"
+#include "session/who.h"
 #include "unwinders/unwinders.h"
 
 #define WALKER "walk_handed"

@@ -12,7 +12,7 @@
 #include "model/provider.h"
 #include "model/settings.h"
 #include "output/pack.h"
-#include "runtime/child.h"
+#include "session/child.h"
 
 struct libraries;
 struct output;

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "runtime/child.h"
-#include "runtime/follow.h"
-#include "runtime/session_priv.h"
+#include "session/child.h"
+#include "session/follow.h"
+#include "session/session_priv.h"
 #include "target/target.h"
 #include "unwinders/demangle.h"
 #include "unwinders/unwinders.h"

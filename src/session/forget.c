@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/owner.h"
-#include "runtime/shared.h"
+#include "session/shared.h"
 #include "unwinders/unwinders.h"
 #include "values/maps.h"
 

@@ -26,7 +26,7 @@
 #include "base/vec.h"
 #include "base/why.h"
 #include "probes/attach.h"
-#include "runtime/pace.h"
+#include "session/pace.h"
 #include "unwinders/unwinders.h"
 
 enum { RING_PAGES = 64, BELL_PAGES = 1 };

@@ -13,7 +13,7 @@
 #include "base/owner.h"
 #include "base/stop.h"
 #include "base/why.h"
-#include "runtime/session_priv.h"
+#include "session/session_priv.h"
 
 #define BENCH_NS 200000000ull /* how long one runs */
 enum { BATCH = 1000 };        /* runs until what they have printed is read */
