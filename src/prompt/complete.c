@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/owner.h"
-#include "complete.h"
+#include "cli/complete.h"
 #include "model/builtin.h"
 #include "prompt/priv.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "list.h"
+#include "cli/list.h"
 #include "model/provider.h"
 #include "model/type.h"
 #include "prompt/priv.h"
