@@ -248,8 +248,10 @@ bool types_compile(struct types *ts, struct arena *a, struct c_object **ret, uns
 {
 	bool ok = true;
 
-	*ret = arena_new_array(a, struct c_object, ts->n);
 	*ret_n = 0;
+	if (!ts) /* a script without types has no C */
+		return true;
+	*ret = arena_new_array(a, struct c_object, ts->n);
 	for (unsigned i = 0; i < ts->n; i++) {
 		struct c_object *o = *ret + *ret_n;
 

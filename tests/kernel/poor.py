@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
@@ -98,6 +99,18 @@ def run(row, script):
     return None
 
 
+def remove(group):
+    """Removes a control group; the kernel may take a moment to let the last process out."""
+    end = time.monotonic() + 20
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
 def main():
     cases = tap.Cases()
     rows = [row for row in ROWS if not ONLY or any(word in row[0] for word in ONLY)]
@@ -111,7 +124,7 @@ def main():
                 wrong = runs[row[0], script].result()
                 cases.check(not wrong, f'{row[0]}: {script}', wrong)
     for left in [*pathlib.Path('/sys/fs/cgroup').glob('strata-poor-*'), *pathlib.Path('/sys/fs/cgroup/memory').glob('strata-poor-*')]:
-        left.rmdir() # no process is in it any more
+        remove(left)
     return cases.done()
 
 
