@@ -66,7 +66,7 @@ static void on_other(int sig)
 	(void)sig;
 }
 
-/* Ctrl-\ or a crash: the terminal is given back, then the signal does what it does by default. */
+/* After Ctrl-\ or a crash: restores the terminal, then lets the signal have its default effect. */
 static void on_death(int sig)
 {
 	void (*restore)(void) = restores;

@@ -5,5 +5,5 @@
 
 struct target;
 
-/* False after an error that names what is missing. */
+/* Returns false after an error that names the missing thing. */
 bool needs_met(struct target *t);

@@ -348,7 +348,8 @@ static void assign_plain(struct gen *g, struct stmt *n)
 		ir_int(g->ir, BPF_ANY)));
 }
 
-/* @m += v and the like. += and -= are one atomic instruction; a pointer moves by what it points to. */
+/* Compound assignments, such as @m += v. += and -= are one atomic instruction; a pointer moves by the size of its
+ * target. */
 static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
 	struct ir *operand, bool want_old)
 {
