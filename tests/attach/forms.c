@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* forms.c - a program that uprobes are attached to in all forms: it is compiled with debug information, and
- * some of its functions have names of C++. tests/kernel/forms.py finds lines by their marks. */
+ * some of its functions have names of C++. tests/attach/forms.py finds lines by their marks. */
 #include <stdio.h>
 
 int of_int(int a) __asm__("_ZN2ns1fEi");

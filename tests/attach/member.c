@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* member.c - a library that tests/kernel/forms.py stores in an archive and maps from there. */
+/* member.c - a library that tests/attach/forms.py stores in an archive and maps from there. */
 #include "usdt.h"
 
 int answer(int a);

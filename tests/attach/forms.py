@@ -51,7 +51,7 @@ def lists(*args, wanted):
 # Lines: once in each function that has code of it, where that begins.
 inlined, loop = line_of('inlined'), line_of('loop')
 prints(f'uprobe:{PROGRAM}@forms.c:{inlined}', 'first', 'second')
-prints(f'uprobe:{PROGRAM}@kernel/forms.c:{inlined}', 'first', 'second')
+prints(f'uprobe:{PROGRAM}@attach/forms.c:{inlined}', 'first', 'second')
 prints(f'uprobe:{PROGRAM}@forms.c:{inlined}', *[f'uprobe:{PROGRAM}@forms.c:{inlined}'] * 2, what='probe')
 prints(f'uprobe:{PROGRAM}@forms.c:{loop}', 'second')
 for at in range(1, 12):
