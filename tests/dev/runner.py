@@ -16,13 +16,13 @@ import traced
 from tap import Cases
 
 LOG = [
-    {'name': 'strata:kernel / whole', 'result': 'SKIP', 'stdout': '1..0 # SKIP needs root\n'},
+    {'name': 'strata:kernel / whole', 'result': 'SKIP', 'duration': 1.25, 'stdout': '1..0 # SKIP needs root\n'},
     {'name': 'strata:golden / some', 'result': 'OK',
      'stdout': 'ok 1 - a.bt # SKIP needs feature:kprobe\nok 2 - b.bt # SKIP needs feature:kprobe\nok 3 - c.bt\n'},
     {'name': 'strata:kernel / text', 'result': 'SKIP', 'stdout': 'looking\nneeds root\n'},
     {'name': 'strata:kernel / absent', 'result': 'OK', 'stdout': 'debian-3.13 is not to be had: no mirror\n'},
     {'name': 'strata:kernel / silent', 'result': 'SKIP', 'stdout': ''},
-    {'name': 'strata:kernel / passed', 'result': 'OK', 'stdout': 'ok 1 - a # of two\n1..1\n'},
+    {'name': 'strata:kernel / passed', 'result': 'OK', 'duration': 61.04, 'stdout': 'ok 1 - a # of two\n1..1\n'},
 ]
 TABLE = '''
 Skipped:
@@ -31,6 +31,10 @@ Skipped:
   text    needs root
   absent  1 case: no mirror
   silent  it did not say why
+
+Slowest of 2 tests:
+    61.0 s  passed
+     1.2 s  whole
 '''
 
 
@@ -52,10 +56,15 @@ with tempfile.NamedTemporaryFile('w', suffix='.json') as log:
     log.write(''.join(json.dumps(test) + '\n' for test in LOG))
     log.flush()
     seen = subprocess.run([TOP / 'tests/runner/summary', log.name], capture_output=True, text=True).stdout
-cases.check(seen == TABLE, 'a table of what was skipped, with reasons', seen)
+cases.check(seen == TABLE, 'a table of the skipped tests with reasons, and the slowest tests', seen)
 cases.check(traced.attached(tracer('echo warning: /usr/bin/chromium: >&2; echo Attached 1 probe >&2')) ==
             'Attached 1 probe\n', "another process's warning comes first")
 cases.check(ends('echo error: no root >&2') == 'strata said: error: no root\n', 'a tracer that ends ends the test')
+unknown = subprocess.run([TOP / 'tests/run', '--check', 'base', 'no-such-test', '--suite', 'no-such-suite'],
+                         capture_output=True, text=True)
+cases.check(unknown.returncode == 2 and 'there is no no-such-test, --suite no-such-suite:' in unknown.stderr and
+            {'base', 'unwind-units', 'machines'} <= set(unknown.stdout.split()),
+            'an unknown test or suite is refused, with the names of all', unknown)
 os.environ.pop('NODE_EXTRA_CA_CERTS', None)
 trust = (binaries.trusting() or {}).get('NODE_EXTRA_CA_CERTS')
 there = [path for path in binaries.BUNDLES if os.path.exists(path)]
