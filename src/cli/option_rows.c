@@ -27,12 +27,12 @@ static const struct option_row *find(const struct option_row *rows, int val)
 }
 
 /* getopt's '?': an option that is none, or one without its argument, or one of bpftrace's. */
-static bool bad_option(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv)
+static bool bad_option(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv)
 {
 	const char *word = argv[optind - 1];
 	const struct peer_option *peer = peer_option(word);
 
-	if (!optopt && !strncmp(word, "--", 2) && rows[n - 1].other(m, word + 2, argc, argv))
+	if (!optopt && !strncmp(word, "--", 2) && rows[n - 1].other(o, word + 2, argc, argv))
 		return true;
 	if (!peer)
 		return usage(optopt && find(rows, optopt) ? "this option needs an argument:" :
@@ -60,7 +60,7 @@ static void make_getopt(const struct option_row *row, char *shorts, struct optio
 	*shorts = 0;
 }
 
-bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv)
+bool option_rows_read(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv)
 {
 	struct option longs[ROWS_MAX] = {};
 	char shorts[2 * ROWS_MAX + 2];
@@ -71,7 +71,7 @@ bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, i
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find(rows, c);
 
-		if (c == '?' ? !bad_option(rows, n, m, argc, argv) : !row || !row->set(m, row, optarg))
+		if (c == '?' ? !bad_option(rows, n, o, argc, argv) : !row || !row->set(o, row, optarg))
 			return false;
 	}
 	return true;
@@ -102,8 +102,8 @@ static bool is_known(const struct option_row *row, const char *arg)
 	return false;
 }
 
-bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv,
-	void (*word)(struct main *m, const char *arg))
+bool option_rows_words(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv,
+	void (*word)(struct options *o, const char *arg))
 {
 	bool over = is_over(argv);
 	int first = optind;
@@ -112,8 +112,8 @@ bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, 
 		bool is_scripts = optind > first && !is_known(rows, argv[optind]);
 
 		if (over || is_scripts || !is_option(argv[optind]))
-			word(m, argv[optind++]);
-		else if (!option_rows_read(rows, n, m, argc, argv))
+			word(o, argv[optind++]);
+		else if (!option_rows_read(rows, n, o, argc, argv))
 			return false;
 		else
 			over = is_over(argv);

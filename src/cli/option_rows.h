@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct main; /* what the options set */
+struct options; /* what the options set */
 
 /* An option: what it is called, and what it sets. */
 struct option_row {
@@ -13,18 +13,18 @@ struct option_row {
 	int val;          /* the short one's letter, or a number above 255 */
 	const char *arg;  /* its name in the help; NULL: it takes none */
 	const char *help; /* NULL: for the shells' completion, not for people */
-	bool (*set)(struct main *m, const struct option_row *row, const char *arg); /* false: it complained */
+	bool (*set)(struct options *o, const struct option_row *row, const char *arg); /* false: it complained */
 	size_t at;        /* for set() */
 	/* Of the last row, which has no name: takes a long option, without --, that no row has. false: it is
 	 * none of its either. */
-	bool (*other)(struct main *m, const char *option, int argc, char **argv);
+	bool (*other)(struct options *o, const char *option, int argc, char **argv);
 };
 
 /* Complains about the command line, "WHAT ARG", and gives false. arg may be NULL. */
 bool usage(const char *what, const char *arg);
 /* As far as the first word that is no option; optind is behind them. false after a complaint. */
-bool option_rows_read(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv);
+bool option_rows_read(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv);
 /* The words behind the script, among which may be options, up to "--". */
-bool option_rows_words(const struct option_row *rows, size_t n, struct main *m, int argc, char **argv,
-	void (*word)(struct main *m, const char *arg));
+bool option_rows_words(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv,
+	void (*word)(struct options *o, const char *arg));
 void option_rows_help(const struct option_row *rows, size_t n, FILE *out);

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+/* options.c - the rows of the command line's options, and what each of them sets. */
+#include "options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/why.h"
+#include "cli/option_rows.h"
+#include "cli/peer_options.h"
+#include "cli/probe_filter.h"
+#include "cli/stdout.h"
+#include "cli/tools.h"
+#include "cli/version.h"
+#include "modes/loop.h"
+#include "output/output.h"
+#include "target/debugfile.h"
+#include "target/target.h"
+
+enum {
+	OPT_BENCH = 256, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_INCLUDE,
+	OPT_INFO, OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
+	OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
+};
+
+static bool set_dump(struct options *o, const struct option_row *row, const char *name)
+{
+	const struct peer_stage *peer = peer_stage(name);
+	enum stage stage;
+
+	if (loop_read_time(name, &o->duration))
+		return true;
+	if (!stage_by_name(peer && peer->stage ? peer->stage : name, &stage)) {
+		log_error("unknown stage: %s", name);
+		log_hint("%s%s", peer ? peer->instead : "the stages are ", peer ? "" : STAGE_LIST);
+		return false;
+	}
+	o->compile.dump[stage] = true;
+	return true;
+}
+
+static bool set_format(struct options *o, const struct option_row *row, const char *name)
+{
+	struct str names = {};
+	const char *near;
+
+	o->format = output_by_name(name);
+	if (o->format)
+		return true;
+	near = output_nearest(name);
+	log_error("unknown format: %s", name);
+	for (const struct output *const *f = outputs; *f; f++)
+		str_addf(&names, "%s%s", f == outputs ? "" : ", ", (*f)->name);
+	if (near)
+		log_hint("did you mean %s? the formats are %s", near, str_text(&names));
+	else
+		log_hint("the formats are %s", str_text(&names));
+	str_done(&names);
+	return false;
+}
+
+static bool set_live(struct options *o, const struct option_row *row, const char *text)
+{
+	char *end;
+
+	o->live = strtod(text, &end);
+	return (end > text && !*end && o->live >= 0.05 && o->live <= 86400) ||
+		usage("-t takes a number of seconds from 0.05 on, not", text);
+}
+
+static bool set_duration(struct options *o, const struct option_row *row, const char *text)
+{
+	return loop_read_time(text, &o->duration) || usage("--duration takes a time, as 10, 500ms or 2m, not", text);
+}
+
+static bool set_pid(struct options *o, const struct option_row *row, const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	if (*end || pid <= 0)
+		return usage("not a process ID:", text);
+	if (pid > INT_MAX || !proc_alive(o->traced.target, pid)) {
+		log_error("no process has the ID %s", text);
+		return false;
+	}
+	o->traced.pid = pid;
+	vec_push(&o->pids, (int)pid);
+	return true;
+}
+
+static bool set_top(struct options *o, const struct option_row *row, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (*end || n < 1 || n > INT_MAX)
+		return usage("--top needs a number of entries, 1 or more, not", text);
+	o->top = n;
+	return true;
+}
+
+static bool hide_library(struct options *o, const struct option_row *row, const char *pattern)
+{
+	vec_push(&o->libraries.hidden, pattern);
+	return true;
+}
+
+static bool only_library(struct options *o, const struct option_row *row, const char *pattern)
+{
+	vec_push(&o->libraries.only, pattern);
+	return true;
+}
+
+static bool set_no_feature(struct options *o, const struct option_row *row, const char *names)
+{
+	const char *name = names;
+
+	for (size_t n; *names; names += n + (names[n] == ',')) {
+		n = strcspn(names, ",");
+		name = arena_printf(o->compile.arena, "%.*s", (int)n, names);
+		if (strcmp(name, "kprobe_session") != 0 && !target_disable(o->traced.target, name)) /* not used */
+			break;
+	}
+	if (!*names)
+		return true;
+	log_error("unknown feature: %s", name);
+	log_hint("strata --info lists them");
+	return false;
+}
+
+static bool set_buffering(struct options *o, const struct option_row *row, const char *mode)
+{
+	o->buffer_all = !strcmp(mode, "full");
+	return o->buffer_all || !strcmp(mode, "line") || !strcmp(mode, "none") ||
+		usage("-B needs line, full or none, not", mode);
+}
+
+static bool set_no_warnings(struct options *o, const struct option_row *row, const char *arg)
+{
+	log_warnings = false;
+	return true;
+}
+
+static bool set_core(struct options *o, const struct option_row *row, const char *arg)
+{
+	o->unwind = true;
+	o->core = arg[strspn(arg, "0123456789")] ? arg : NULL;
+	return o->core || set_pid(o, row, arg);
+}
+
+static bool add_include_dir(struct options *o, const struct option_row *row, const char *arg)
+{
+	vec_push(&o->include_dirs, arg);
+	return true;
+}
+
+static bool add_include_file(struct options *o, const struct option_row *row, const char *arg)
+{
+	vec_push(&o->include_files, arg);
+	return true;
+}
+
+static bool set_verbose(struct options *o, const struct option_row *row, const char *arg)
+{
+	log_level++;
+	return true;
+}
+
+static bool set_quiet(struct options *o, const struct option_row *row, const char *arg)
+{
+	log_level = -1;
+	return true;
+}
+
+static void help(FILE *out);
+
+static bool print_help(struct options *o, const struct option_row *row, const char *arg)
+{
+	o->helps = o->tool;
+	if (o->tool)
+		return true;
+	help(stdout);
+	exit(stdout_check(0));
+}
+
+static bool print_tool(struct options *o, const struct option_row *row, const char *name)
+{
+	const struct tool *t = tool_by_name(name);
+
+	if (!t || !t->script) {
+		log_error(t ? "strata %s is no script" : "there is no tool %s", name);
+		log_hint("strata tools lists them");
+		return false;
+	}
+	fputs(t->script, stdout);
+	exit(stdout_check(0));
+}
+
+static bool print_version(struct options *o, const struct option_row *row, const char *arg)
+{
+	printf("strata %s\n", version());
+	exit(stdout_check(0));
+}
+
+static bool set_probe_filter(struct options *o, const struct option_row *row, const char *text)
+{
+	char why[256];
+	int r;
+
+	if (o->has_filter)
+		regfree(&o->probe_filter);
+	r = probe_filter_compile(&o->probe_filter, text);
+	o->has_filter = !r;
+	if (!r)
+		return true;
+	regerror(r, &o->probe_filter, why, sizeof(why));
+	log_error("--probe-filter: not a regular expression: %s: %s", text, why);
+	return false;
+}
+
+static bool set_traceable(struct options *o, const struct option_row *row, const char *path)
+{
+	int r = target_set_traceable(o->traced.target, path);
+
+	if (r)
+		log_error("cannot read %s: %s", path, why_errno(r));
+	return !r;
+}
+
+/* Semaphores are counted by the kernel, in each process that has the file: nothing is to be activated. */
+static bool set_usdt_activation(struct options *o, const struct option_row *row, const char *arg)
+{
+	return true;
+}
+
+static bool set_debuginfo(struct options *o, const struct option_row *row, const char *arg)
+{
+	debugfile_dirs(arg);
+	return true;
+}
+
+static bool set_mode(struct options *o, const struct option_row *row, const char *arg)
+{
+	o->mode = row->val == OPT_TEST ? SCRIPT_TESTS : SCRIPT_BENCHES;
+	return true;
+}
+
+static bool set_text(struct options *o, const struct option_row *row, const char *arg)
+{
+	*(const char **)((char *)o + row->at) = arg;
+	return true;
+}
+
+static bool set_flag(struct options *o, const struct option_row *row, const char *arg)
+{
+	*(bool *)((char *)o + row->at) = true;
+	return true;
+}
+
+#define TEXT(field) set_text, offsetof(struct options, field)
+#define FLAG(field) set_flag, offsetof(struct options, field)
+
+static bool add_tool_option(struct options *o, const char *option, int argc, char **argv);
+
+static const struct option_row rows[] = {
+	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
+	{"cmd", 'c', "COMMAND", "run a command, trace it and its children, end when it ends", TEXT(command)},
+	{"pid", 'p', "PID", "trace this process, end when it ends", set_pid},
+	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
+		FLAG(list)},
+	{"top", 'n', "N", "print the N largest entries of each map", set_top},
+	{"hide", OPT_HIDE, "PATTERN", "leave out frames of libraries whose path or name matches", hide_library},
+	{"only", OPT_ONLY, "PATTERN", "leave out the frames of all other libraries", only_library},
+	{"live", 't', "SECONDS", "draw the maps again and again, so many seconds apart, while the script runs",
+		set_live},
+	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
+	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
+	{"buffering", 'B', "MODE", "when the output is written: line or none, as events are read; full: in blocks",
+		set_buffering},
+	{"no-warnings", OPT_NO_WARNINGS, NULL, "print no warnings", set_no_warnings},
+	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
+	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
+	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
+	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read or a map lacks an element",
+		FLAG(warn_reads)},
+	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
+	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
+	{"duration", OPT_DURATION, "TIME", "end after so long: 10 (seconds), 500ms, 2m; -d TIME is the same",
+		set_duration},
+	{"print", OPT_PRINT, "NAME", "print the script of a tool: strata tools lists them", print_tool},
+	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
+		set_debuginfo},
+	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
+		FLAG(interactive)},
+	{"test", OPT_TEST, NULL, "run the script's test: probes instead of the others", set_mode},
+	{"bench", OPT_BENCH, NULL, "run its bench: probes, and print how long each takes", set_mode},
+	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
+	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
+	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, as system()", FLAG(unsafe)},
+	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
+		set_probe_filter},
+	{"traceable-functions", OPT_TRACEABLE, "FILE",
+		"the kernel's functions that patterns stand for, one a line; else tracefs says it", set_traceable},
+	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "accepted; the kernel sets semaphores anyway",
+		set_usdt_activation},
+	{"unwind", OPT_UNWIND, "PID|CORE",
+		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
+	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
+	{"sysroot", OPT_SYSROOT, "DIR", "directory where the files that the core names are", TEXT(sysroot)},
+	{"version", 'V', NULL, "print the version", print_version},
+	{"help", 'h', NULL, "print this help, or of a word behind it: a builtin, a probe type, a format", print_help},
+	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
+	{.other = add_tool_option},
+};
+
+static void help(FILE *out)
+{
+	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
+	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
+	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n"
+	      "       strata NAME [OPTIONS]                    (cpu, offcpu..: strata tools lists them)\n"
+	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n\n", out);
+	option_rows_help(rows, ARRAY_SIZE(rows), out);
+	fputs("\nFormats (-f):\n", out);
+	for (const struct output *const *f = outputs; *f; f++)
+		fprintf(out, "  %-24s %s\n", (*f)->name, (*f)->help);
+	fputs("\nExamples:\n"
+	      "  strata cpu -p 1234 -d 10 -o cpu.svg\n"
+	      "      a flame graph of what a process does for ten seconds\n"
+	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
+	      "      whole user stacks of everything that runs, all languages\n"
+	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
+	      "      which Python allocates how much\n"
+	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	      "str(args.filename)); }'\n"
+	      "      who opens which files\n", out);
+}
+
+/* What strata does not know is the tool's: --hz=199, or --hz 199. */
+static bool add_tool_option(struct options *o, const char *option, int argc, char **argv)
+{
+	if (!o->tool)
+		return false;
+	if (optind < argc && tool_option_takes_value(o->tool, option))
+		option = arena_printf(o->compile.arena, "%s=%s", option, argv[optind++]);
+	vec_push(&o->options, option);
+	return true;
+}
+
+/* What the tool has where the command line has nothing. */
+static void use_tool(struct options *o)
+{
+	const struct output *to;
+
+	if (!o->tool)
+		return;
+	if (!o->output && o->tool->output)
+		o->output = o->tool->output;
+	if (o->live <= 0)
+		o->live = o->tool->live;
+	to = o->format ? o->format : output_by_file(o->output);
+	if (to != outputs[0] && to != &output_json && tool_has_option(o->tool, "stacks"))
+		vec_push(&o->options, "stacks"); /* they are what it draws */
+}
+
+static void add_word(struct options *o, const char *word)
+{
+	if (!strncmp(word, "--", 2) && word[2])
+		vec_push(&o->options, word + 2);
+	else
+		vec_push(&o->params, word);
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+	if (!option_rows_read(rows, ARRAY_SIZE(rows), o, argc, argv))
+		return false;
+	if (!o->eval && optind < argc)
+		o->file = argv[optind++];
+	o->tool = tool_by_name(o->file);
+	if (!option_rows_words(rows, ARRAY_SIZE(rows), o, argc, argv, add_word))
+		return false;
+	use_tool(o);
+	if (o->tool && o->params.len)
+		return usage("a tool takes options alone (-p PID names a process), not", o->params.data[0]);
+	if (o->pids.len > 1 && (!o->tool || o->tool->command != TOOL_DUMP))
+		return usage("one process alone: only strata dump takes several -p", NULL);
+	if (o->command && o->traced.pid)
+		return usage("-c and -p cannot be used together", NULL);
+	if ((o->core_exe || o->sysroot) && !o->core)
+		return usage("--exe and --sysroot need --unwind with a core file", NULL);
+	return true;
+}
+
+void options_complete(const char *text, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && rows[i].help; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "--%s", rows[i].name);
+		if (!strncmp(name, text, strlen(text)))
+			fprintf(out, "%s\t%s\n", name, rows[i].help);
+	}
+}
+
+void options_done(struct options *o)
+{
+	if (o->has_filter)
+		regfree(&o->probe_filter);
+	vec_done(&o->pids);
+	vec_done(&o->params);
+	vec_done(&o->options);
+	vec_done(&o->include_dirs);
+	vec_done(&o->include_files);
+	libraries_done(&o->libraries);
+}

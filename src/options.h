@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/* options.h - the options and words of the command line, read. */
+#pragma once
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "driver.h"
+#include "modes/traced.h"
+#include "values/libraries.h"
+
+struct output;
+struct tool;
+struct types;
+
+struct options {
+	const char *eval, *file, *output, *command;
+	const struct output *format;
+	const char *complete; /* the option before the word that TAB completes, or "" */
+	int top;
+	struct libraries libraries; /* --hide, --only */
+	bool interactive;
+	double live; /* -t: seconds between two drawings; 0: none */
+	double duration; /* -d: seconds; 0: until it ends */
+	const struct tool *tool; /* the tool that `file` names; or NULL */
+	bool helps;  /* NAME --help */
+	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
+	enum script_mode mode;
+	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
+	VEC(const char *) params;  /* of the script */
+	VEC(const char *) options; /* of the script, without -- */
+	VEC(const char *) include_dirs, include_files;
+	struct traced traced; /* -p, -c */
+	VEC(int) pids;        /* each -p; dump takes several */
+	struct types *types;
+	struct compile compile;
+	regex_t probe_filter;
+	bool has_filter;
+};
+
+/* o->traced.target and o->compile.arena are set. Returns false after a complaint; --version and the like print and
+ * end the process. */
+bool options_read(struct options *o, int argc, char **argv);
+/* Frees the lists that options_read() made. */
+void options_done(struct options *o);
+/* Prints a line for each option that begins with text, as "--li": its name, a tab, its help. */
+void options_complete(const char *text, FILE *out);
