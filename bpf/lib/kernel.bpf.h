@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* kernel.bpf.h - the machine a kernel half runs on: libbpf's helpers, or, with
- * STRATA_HOST, their stand-ins in userspace (src/unwinders/host/kernel.h).
+ * STRATA_HOST, their stand-ins in userspace (bpf/lib/host.h).
  *
  * Every function that another object calls is __global: weak, so that clang assumes
  * nothing about it across the call (the verifier checks each alone), and noinline. */
 #pragma once
 
 #ifdef STRATA_HOST
-#include "unwinders/host/kernel.h"
+#include "bpf/lib/host.h"
 #else
 #include <linux/bpf.h>
 #include <linux/types.h>

@@ -9,7 +9,7 @@
 #include <linux/bpf.h>
 #include <string.h>
 
-#include "codegen/regs.h"
+#include "model/regs.h"
 
 /* Where a value is. */
 struct ref {

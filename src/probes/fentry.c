@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "codegen/regs.h"
+#include "model/regs.h"
 #include "model/type.h"
 #include "target/target.h"
 #include "types/kernel.h"

@@ -16,11 +16,11 @@
 #include "base/str.h"
 #include "probes.h"
 #include "target/code.h"
+#include "target/demangle.h"
 #include "target/elf.h"
+#include "target/pclntab.h"
 #include "target/target.h"
 #include "types/debuginfo.h"
-#include "unwinders/demangle.h"
-#include "unwinders/go/pclntab.h"
 #include "uprobe_args.h"
 
 #ifdef __aarch64__

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "codegen/regs.h"
+#include "model/regs.h"
 #include "model/type.h"
 #include "probes.h"
 #include "types/debuginfo.h"

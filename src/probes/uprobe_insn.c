@@ -5,7 +5,7 @@
 #include "base/owner.h"
 #include "target/code.h"
 #include "target/elf.h"
-#include "unwinders/go/pclntab.h"
+#include "target/pclntab.h"
 #include "unwinders/native/ehframe.h"
 #include "uprobe.h"
 

@@ -18,7 +18,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "codegen/regs.h"
+#include "model/regs.h"
 #include "model/type.h"
 #include "target/elf.h"
 #include "target/sdt.h"

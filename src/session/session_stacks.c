@@ -11,8 +11,8 @@
 #include "session/child.h"
 #include "session/follow.h"
 #include "session/session_priv.h"
+#include "target/demangle.h"
 #include "target/target.h"
-#include "unwinders/demangle.h"
 #include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "target/demangle.h"
 #include "target/target.h"
-#include "unwinders/demangle.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/procs/perfmap.h"

@@ -6,8 +6,8 @@
 
 #include "builtins.h"
 
-#include "codegen/regs.h"
 #include "model/attach_point.h"
+#include "model/regs.h"
 #include "types/types.h"
 
 /* ---- for every provider of the probe ------------------------------------- */

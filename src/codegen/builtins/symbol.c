@@ -5,8 +5,8 @@
 #include "builtins.h"
 
 #include "bpf/lib/record.h"
-#include "codegen/regs.h"
 #include "model/attach_point.h"
+#include "model/regs.h"
 
 static struct ir *gen_ksym(struct gen *g, struct expr *call, struct ir *into)
 {

@@ -6,7 +6,7 @@
 #include "builtins.h"
 
 #include "bpf/lib/who.h"
-#include "codegen/regs.h"
+#include "model/regs.h"
 #include "types/types.h"
 
 static struct ir *high_half(struct gen *g, struct ir *v)

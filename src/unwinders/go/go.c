@@ -20,8 +20,8 @@
 #include "base/vec.h"
 #include "bpf/lib/insn.h"
 #include "goid.h"
-#include "pclntab.h"
 #include "target/elf.h"
+#include "target/pclntab.h"
 #include "unwinders/native/cfi.h"
 #include "unwinders/native/ehframe.h"
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/owner.h"
-#include "pclntab.h"
 #include "target/code.h"
 #include "target/elf.h"
+#include "target/pclntab.h"
 
 #define CODE_MAX  4096 /* bytes of a function that are looked at */
 #define INSNS_MAX 512

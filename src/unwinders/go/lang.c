@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "go.h"
-#include "pclntab.h"
+#include "target/pclntab.h"
 #include "unwinders/lang.h"
 #include "unwinders/unwinders.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "kernel.h"
+#include "bpf/lib/host.h"
 
 /* clang's and gcc's opinions differ on the kernel halves; theirs are compiled with
  * their own warnings. */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "target/elf.h"
-#include "unwinders/go/pclntab.h"
+#include "target/pclntab.h"
 #include "unwinders/native/table.h"
 
 #define ROUNDS 9

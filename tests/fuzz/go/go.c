@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "target/elf.h"
+#include "target/pclntab.h"
 #include "unwinders/go/go.h"
-#include "unwinders/go/pclntab.h"
 #include "unwinders/lang.h"
 #include "unwinders/native/ehframe.h"
 #include "unwinders/native/table.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "target/elf.h"
+#include "target/pclntab.h"
 #include "unwinders/go/goid.h"
-#include "unwinders/go/pclntab.h"
 
 static const struct {
 	const char *name;

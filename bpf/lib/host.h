@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernel.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
+/* host.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
  * the kernel halves only, which are compiled with -DSTRATA_HOST. */
 #pragma once
 #include <linux/bpf.h>
