@@ -43,8 +43,8 @@ static bool pass_parse(struct compile *c)
 {
 	if (c->dump[STAGE_LEX])
 		lex_dump(&c->source, stdout);
-	c->script = c->is_line ? parse_typed(c->arena, &c->source, c->earlier, &language, c->env.diags) :
-		parse(c->arena, &c->source, c->env.diags);
+	c->script = c->is_line ? parse_typed(c->arena, &c->source, c->earlier, &language, c->req.diags) :
+		parse(c->arena, &c->source, c->req.diags);
 	if (c->script && c->dump[STAGE_AST])
 		ast_dump(c->script, false, stdout);
 	return c->script != NULL;
@@ -58,11 +58,11 @@ bool compile_is_unfinished(const char *text)
 /* -- --help: what the command line could have for the script. */
 static bool pass_macros(struct compile *c)
 {
-	if (!expand(c->script, &language, c->env.diags))
+	if (!expand(c->script, &language, c->req.diags))
 		return false;
 	options_collect(c->script);
-	for (unsigned i = 0; i < c->env.noptions; i++)
-		c->helps |= !strcmp(c->env.options[i], "help");
+	for (unsigned i = 0; i < c->req.cmd.noptions; i++)
+		c->helps |= !strcmp(c->req.cmd.options[i], "help");
 	if (c->helps)
 		options_print(c->script, stdout);
 	return !c->helps;
@@ -76,18 +76,18 @@ static bool pass_types(struct compile *c)
 
 	imported.nfiles = 0;
 	for (unsigned i = 0; ok && i < s->nc_programs; i++)
-		ok = types_add_c_program(c->env.types, c->env.diags, &c->source, s->c_programs[i], &imported);
+		ok = types_add_c_program(c->req.types, c->req.diags, &c->source, s->c_programs[i], &imported);
 	if (!ok || !s->nc_parts)
-		return ok && types_add_c(c->env.types, c->env.diags, &c->source, (struct span){}, &c->c_options);
+		return ok && types_add_c(c->req.types, c->req.diags, &c->source, (struct span){}, &c->c_options);
 	for (unsigned i = 0; ok && i < s->nc_parts; i++)
-		ok = types_add_c(c->env.types, c->env.diags, &c->source, s->c_parts[i],
+		ok = types_add_c(c->req.types, c->req.diags, &c->source, s->c_parts[i],
 			i + 1 == s->nc_parts ? &c->c_options : &imported);
 	return ok;
 }
 
 static bool pass_settings(struct compile *c)
 {
-	return settings_read(c->script, c->env.diags, &c->env.settings);
+	return settings_read(c->script, c->req.diags, &c->req.settings);
 }
 
 static bool pass_resolve(struct compile *c)
@@ -95,9 +95,9 @@ static bool pass_resolve(struct compile *c)
 	_cleanup_(kept_files_freep) struct kept_files *files = kept_files_new();
 	bool ok;
 
-	c->env.files = files;
-	ok = resolve(c->script, &language, &c->env);
-	c->env.files = NULL;
+	c->req.files = files;
+	ok = resolve(c->script, &language, &c->req);
+	c->req.files = NULL;
 	if (ok && c->dump[STAGE_NAMES])
 		names_dump(c->script, stdout);
 	return ok;
@@ -105,7 +105,7 @@ static bool pass_resolve(struct compile *c)
 
 static bool pass_check(struct compile *c)
 {
-	bool ok = check(c->script, &language, &c->env);
+	bool ok = check(c->script, &language, &c->req);
 
 	if (ok && c->dump[STAGE_TYPES])
 		ast_dump(c->script, true, stdout);
@@ -114,7 +114,7 @@ static bool pass_check(struct compile *c)
 
 static bool pass_options(struct compile *c)
 {
-	const char *wrong = options_complaint(c->script, &c->env);
+	const char *wrong = options_complaint(c->script, &c->req);
 
 	if (wrong) {
 		log_error("%s", wrong);
@@ -135,15 +135,15 @@ static bool pass_names_and_types(struct compile *c, int last)
 
 static bool few_programs(struct compile *c)
 {
-	uint64_t n = 0, most = c->env.settings.max_bpf_progs;
+	uint64_t n = 0, most = c->req.settings.max_bpf_progs;
 
 	for (unsigned i = 0; i < c->image->nprogs; i++)
 		n += c->image->progs[i].provider->run == RUN_ATTACHED;
 	if (n <= most)
 		return true;
-	diag(c->env.diags, c->image->progs[0].span, DIAG_TOO_LARGE, "the script is %llu BPF programs, and "
+	diag(c->req.diags, c->image->progs[0].span, DIAG_TOO_LARGE, "the script is %llu BPF programs, and "
 		"max_bpf_progs allows %llu", (unsigned long long)n, (unsigned long long)most);
-	diag_hint(c->env.diags, "config = { max_bpf_progs = %llu } allows as many", (unsigned long long)n);
+	diag_hint(c->req.diags, "config = { max_bpf_progs = %llu } allows as many", (unsigned long long)n);
 	return false;
 }
 
@@ -157,19 +157,19 @@ static void set_clocks(struct codegen_options *opt)
 static bool pass_codegen(struct compile *c)
 {
 	set_clocks(&c->codegen);
-	c->codegen.diags = c->env.diags;
-	c->codegen.can_fault = target_feature(c->env.target, FEATURE_UPROBE_SLEEP);
-	c->codegen.all_processes = c->env.settings.all_processes;
-	c->codegen.max_map_keys = c->env.settings.max_map_keys;
-	c->codegen.map_keys_given = settings_given(&c->env.settings, "max_map_keys");
+	c->codegen.diags = c->req.diags;
+	c->codegen.can_fault = target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
+	c->codegen.all_processes = c->req.settings.all_processes;
+	c->codegen.max_map_keys = c->req.settings.max_map_keys;
+	c->codegen.map_keys_given = settings_given(&c->req.settings, "max_map_keys");
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
-	if (!types_compile(c->env.types, c->arena, &c->codegen.c_objects, &c->codegen.nc_objects) ||
+	if (!types_compile(c->req.types, c->arena, &c->codegen.c_objects, &c->codegen.nc_objects) ||
 	    !codegen(c->script, &c->codegen, &c->image))
 		return false;
 	if (!few_programs(c))
 		return false;
-	c->image->print_maps = c->env.settings.print_maps_on_exit;
+	c->image->print_maps = c->req.settings.print_maps_on_exit;
 	if (c->dump[STAGE_ELF])
 		fwrite(c->image->elf, 1, c->image->elf_size, stdout);
 	if (c->dump[STAGE_IMAGE])
@@ -202,11 +202,11 @@ static bool passes(struct compile *c)
 
 bool compile(struct compile *c)
 {
-	bool ok = passes(c) && !diags_failed(c->env.diags);
+	bool ok = passes(c) && !diags_failed(c->req.diags);
 
 	if (last_stage(c) != STAGE_MAX)
 		c->image = NULL; /* it was only to be looked at */
 	fflush(stdout);
-	diags_print(c->env.diags, stderr, c->colour);
+	diags_print(c->req.diags, stderr, c->colour);
 	return ok;
 }

@@ -5,7 +5,7 @@
 
 #include "base/source.h"
 #include "codegen/codegen.h"
-#include "model/provider.h"
+#include "model/request.h"
 #include "types/types.h"
 
 struct arena;
@@ -27,7 +27,7 @@ enum stage { STAGES(STAGE_ID, STAGE_ID) STAGE_MAX };
 struct compile {
 	struct arena *arena;
 	struct source source;
-	struct resolve_env env;
+	struct request req;
 	struct codegen_options codegen;
 	struct c_options c_options;
 	bool dump[STAGE_MAX];

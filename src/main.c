@@ -59,7 +59,7 @@ static int run(struct options *o)
 	opt.session.is_last = true;
 	opt.session.dry_run = o->dry_run;
 	opt.session.mode = o->mode;
-	opt.session.settings = &o->compile.env.settings;
+	opt.session.settings = &o->compile.req.settings;
 	opt.session.output = o->format ? o->format : output_by_file(o->output);
 	opt.session.libraries = o->libraries.hidden.len + o->libraries.only.len ? &o->libraries : NULL;
 	opt.loop = (struct loop_options){
@@ -88,10 +88,10 @@ static int run_prompt(struct options *o)
 
 static int list(struct options *o)
 {
-	struct resolve_env env = script_env(o);
+	struct request req = script_request(o);
 
-	env.listing = true;
-	return list_probes(&env, o->file ? o->file : "*", log_level >= 1, stdout);
+	req.listing = true;
+	return list_probes(&req, o->file ? o->file : "*", log_level >= 1, stdout);
 }
 
 /* -l FILE: a pattern is no file. */
@@ -115,7 +115,7 @@ static int list_of_script(struct options *o)
 /* --complete=OPTION -- TEXT */
 static int complete(struct options *o)
 {
-	struct resolve_env env = {.arena = o->compile.arena, .target = o->traced.target, .types = o->types,
+	struct request req = {.arena = o->compile.arena, .target = o->traced.target, .types = o->types,
 		.settings = settings_default(), .listing = true};
 	const char *text = o->file ? o->file : "";
 
@@ -124,7 +124,7 @@ static int complete(struct options *o)
 		return 0;
 	}
 	if (*text != '-') {
-		complete_argument(&env, o->complete, text, stdout);
+		complete_argument(&req, o->complete, text, stdout);
 		return 0;
 	}
 	if (tool_by_name(o->complete))

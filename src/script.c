@@ -44,9 +44,9 @@ bool script_load(struct options *o)
 	return !r;
 }
 
-static bool is_wanted(const struct resolve_env *env, const char *name)
+static bool is_wanted(const struct request *req, const char *name)
 {
-	const struct options *o = env->wanted_arg;
+	const struct options *o = req->hooks.wanted_arg;
 
 	return !o->has_filter || !regexec(&o->probe_filter, name, 0, NULL, 0);
 }
@@ -56,26 +56,30 @@ static bool may_show_progress(const struct options *o)
 	return isatty(STDERR_FILENO) && log_level == 0 && o->live <= 0;
 }
 
-struct resolve_env script_env(struct options *o)
+struct request script_request(struct options *o)
 {
-	return (struct resolve_env){
+	return (struct request){
 		.arena = o->compile.arena,
 		.target = o->traced.target,
 		.types = o->types,
-		.params = o->params.data,
-		.nparams = (unsigned)o->params.len,
-		.options = o->options.data,
-		.noptions = (unsigned)o->options.len,
-		.pid = o->traced.child.pid ? o->traced.child.pid : o->traced.pid,
-		.child = o->traced.child.pid,
-		.unsafe = o->unsafe,
-		.mode = o->mode,
+		.cmd = {
+			.params = o->params.data,
+			.nparams = (unsigned)o->params.len,
+			.options = o->options.data,
+			.noptions = (unsigned)o->options.len,
+			.pid = o->traced.child.pid ? o->traced.child.pid : o->traced.pid,
+			.child = o->traced.child.pid,
+			.unsafe = o->unsafe,
+			.mode = o->mode,
+		},
+		.hooks = {
+			.find_exe = traced_find,
+			.traced_files = traced_files,
+			.find_arg = &o->traced,
+			.wanted = is_wanted,
+			.wanted_arg = o,
+		},
 		.lists_args = o->list && log_level >= 1,
-		.find_exe = traced_find,
-		.traced_files = traced_files,
-		.wanted = is_wanted,
-		.find_arg = &o->traced,
-		.wanted_arg = o,
 		.settings = settings_default(),
 	};
 }
@@ -86,9 +90,9 @@ void script_prepare(void *arg, struct compile *c)
 
 	c->help_words = o->tool ? "--help" : NULL;
 	c->colour = isatty(2) && !getenv("NO_COLOR");
-	c->env = script_env(o);
-	c->env.arena = c->arena;
-	c->env.diags = diags_new(c->arena, &c->source);
+	c->req = script_request(o);
+	c->req.arena = c->arena;
+	c->req.diags = diags_new(c->arena, &c->source);
 	c->c_options = (struct c_options){
 		.dirs = o->include_dirs.data,
 		.files = o->include_files.data,

@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "list.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "output/output.h"
 #include "probes/probes.h"
 #include "target/target.h"
@@ -24,13 +25,13 @@ static void complete_type(const char *text, FILE *out)
 }
 
 /* Programs and libraries: HEAD is what stands before the path. */
-static void complete_path(struct resolve_env *env, const char *head, const char *path, FILE *out)
+static void complete_path(struct request *req, const char *head, const char *path, FILE *out)
 {
 	glob_t g = {};
 
 	if (*path != '/' && *path != '.' && *path != '~')
 		return;
-	glob(arena_printf(env->arena, "%s*", path), GLOB_MARK | GLOB_TILDE, NULL, &g);
+	glob(arena_printf(req->arena, "%s*", path), GLOB_MARK | GLOB_TILDE, NULL, &g);
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		size_t n = strlen(g.gl_pathv[i]);
 
@@ -62,17 +63,17 @@ static const char *usdt_word(struct arena *a, const char *name, bool provider)
 
 /* Of the names' words the one that is typed: of tracepoints the category, then the event; of usdt probes the
  * provider, then the name; of others the function, whose module may be left out. */
-static void complete_place(struct resolve_env *env, const struct provider *p, const char *text, FILE *out)
+static void complete_place(struct request *req, const struct provider *p, const char *text, FILE *out)
 {
 	bool usdt = p == &provider_usdt, tracepoint = p == &provider_tracepoint;
 	bool category = (tracepoint && colons(text) == 1) || (usdt && colons(text) == 2);
 	const char *tail = strrchr(text, ':');
-	const char *head = arena_strndup(env->arena, text, tail + 1 - text), *last = "";
+	const char *head = arena_strndup(req->arena, text, tail + 1 - text), *last = "";
 	const struct place *at;
 
-	list_places(env, p, arena_printf(env->arena, usdt && category ? "%s*:*" : "%s*", text), true, &at);
+	list_places(req, p, arena_printf(req->arena, usdt && category ? "%s*:*" : "%s*", text), true, &at);
 	for (; at; at = at->next) {
-		const char *word = usdt ? usdt_word(env->arena, at->name, category) : category ? at->path : at->func;
+		const char *word = usdt ? usdt_word(req->arena, at->name, category) : category ? at->path : at->func;
 
 		if (strcmp(word, last)) {
 			fputs(head, out);
@@ -83,18 +84,18 @@ static void complete_place(struct resolve_env *env, const struct provider *p, co
 	}
 }
 
-static void complete_probe(struct resolve_env *env, const char *text, FILE *out)
+static void complete_probe(struct request *req, const char *text, FILE *out)
 {
 	const char *colon = strchr(text, ':');
 	const struct provider *p = colon ? provider_by_name(providers, text, colon - text) : NULL;
 
-	env->names_only = true;
+	req->names_only = true;
 	if (!colon)
 		complete_type(text, out);
 	else if (p && p->file && !strchr(colon + 1, ':'))
-		complete_path(env, arena_strndup(env->arena, text, colon + 1 - text), colon + 1, out);
+		complete_path(req, arena_strndup(req->arena, text, colon + 1 - text), colon + 1, out);
 	else if (p && (p->finite || p->file))
-		complete_place(env, p, text, out);
+		complete_place(req, p, text, out);
 }
 
 static void complete_stage(const char *text, FILE *out)
@@ -138,19 +139,19 @@ static bool is_strata(const char *word)
 	return !strcmp(slash ? slash + 1 : word, "strata");
 }
 
-static void complete_tool(struct resolve_env *env, const char *text, bool scripts, FILE *out)
+static void complete_tool(struct request *req, const char *text, bool scripts, FILE *out)
 {
 	for (const struct tool *t = tools; t->name; t++)
 		if (!strncmp(t->name, text, strlen(text)) && (t->script || !scripts))
-			fprintf(out, "%s\t%s\n", t->name, tool_help(t, env->arena));
+			fprintf(out, "%s\t%s\n", t->name, tool_help(t, req->arena));
 }
 
-void complete_argument(struct resolve_env *env, const char *option, const char *text, FILE *out)
+void complete_argument(struct request *req, const char *option, const char *text, FILE *out)
 {
 	static const char *const probes[] = {"-l", "-lv", "-vl", "--list", "-e", "--eval", NULL};
 
 	if (is_one_of(option, probes))
-		complete_probe(env, text, out);
+		complete_probe(req, text, out);
 	else if (is_one_of(option, (const char *const[]){"-d", "--dump", NULL}))
 		complete_stage(text, out);
 	else if (is_one_of(option, (const char *const[]){"-f", "--format", NULL}))
@@ -158,5 +159,5 @@ void complete_argument(struct resolve_env *env, const char *option, const char *
 	else if (!strcmp(option, "--no-feature"))
 		complete_feature(text, out);
 	else if (!strcmp(option, "--print") || (is_strata(option) && *text)) /* without a letter: files */
-		complete_tool(env, text, !strcmp(option, "--print"), out);
+		complete_tool(req, text, !strcmp(option, "--print"), out);
 }

@@ -3,8 +3,8 @@
 #pragma once
 #include <stdio.h>
 
-struct resolve_env;
+struct request;
 
 /* What may stand where TEXT begins the argument of an option ("-l"): a line each,
  * "CANDIDATE\tHELP". None: the shell knows more, as of files and processes. */
-void complete_argument(struct resolve_env *env, const char *option, const char *text, FILE *out);
+void complete_argument(struct request *req, const char *option, const char *text, FILE *out);

@@ -14,13 +14,14 @@
 #include "base/vec.h"
 #include "model/attach_point.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "model/type.h"
 #include "parser/ast.h"
 #include "target/target.h"
 #include "types/kernel.h"
 
 struct listing {
-	struct resolve_env *env;
+	struct request *req;
 	bool with_args;
 	FILE *out;
 	unsigned found;
@@ -34,12 +35,12 @@ static bool matches_type(struct listing *l, const struct provider *p, const char
 	const char *rest = pattern + n + 1;
 
 	return (p->finite || p->names || (p->file && *rest != '*' && strchr(rest, ':'))) &&
-	       glob_match(arena_strndup(l->env->arena, pattern, n), p->name);
+	       glob_match(arena_strndup(l->req->arena, pattern, n), p->name);
 }
 
 static bool is_wanted(const struct listing *l, const char *pattern, const char *name)
 {
-	return (!pattern || glob_match(pattern, name)) && (!l->env->wanted || l->env->wanted(l->env, name));
+	return (!pattern || glob_match(pattern, name)) && (!l->req->hooks.wanted || l->req->hooks.wanted(l->req, name));
 }
 
 /* The names are those of files and functions that others made. */
@@ -81,7 +82,7 @@ static void print_places(struct listing *l, const struct place *first, const cha
 	for (size_t i = 0; i < list.len; i++) {
 		if (i && !strcmp(list.data[i]->name, list.data[i - 1]->name))
 			continue;
-		print_one(l->env->arena, list.data[i], l->with_args, l->out);
+		print_one(l->req->arena, list.data[i], l->with_args, l->out);
 		l->found++;
 	}
 	vec_done(&list);
@@ -115,7 +116,7 @@ static unsigned split(struct arena *a, const char *pattern, const char **words,
 }
 
 /* As a probe's attach point. */
-bool list_places(struct resolve_env *env, const struct provider *p, const char *pattern, bool quiet,
+bool list_places(struct request *req, const struct provider *p, const char *pattern, bool quiet,
 	const struct place **ret)
 {
 	struct source src = {.name = "-l", .text = pattern, .len = strlen(pattern)};
@@ -126,16 +127,16 @@ bool list_places(struct resolve_env *env, const struct provider *p, const char *
 		.text = pattern,
 		.words = words,
 		.word_spans = spans,
-		.nwords = split(env->arena, pattern, words, spans),
+		.nwords = split(req->arena, pattern, words, spans),
 		.provider = p,
 	};
 	bool ok;
 
 	words[0] = p->name;
-	env->diags = diags_new(env->arena, &src);
-	ok = p->expand(env, &ap);
+	req->diags = diags_new(req->arena, &src);
+	ok = p->expand(req, &ap);
 	if (!ok && !quiet)
-		diags_print(env->diags, stderr, false);
+		diags_print(req->diags, stderr, false);
 	*ret = ok ? ap.places : NULL;
 	return ok;
 }
@@ -143,7 +144,7 @@ bool list_places(struct resolve_env *env, const struct provider *p, const char *
 static bool expand(struct listing *l, const struct provider *p, const char *pattern, bool quiet)
 {
 	const struct place *at;
-	bool ok = list_places(l->env, p, pattern, quiet, &at);
+	bool ok = list_places(l->req, p, pattern, quiet, &at);
 
 	print_places(l, at, NULL);
 	return ok;
@@ -152,7 +153,7 @@ static bool expand(struct listing *l, const struct provider *p, const char *patt
 /* Said once for all types that lack the same. */
 static bool left_out(struct listing *l, const struct provider *p)
 {
-	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
+	const char *why = p->lacks ? p->lacks(l->req->target) : NULL;
 
 	if (why && (!l->why || strcmp(why, l->why)))
 		log_warn("%s is left out: %s", p->name, why);
@@ -178,7 +179,7 @@ static void found_name(const char *name, void *arg)
 static void list_names(struct listing *l, const struct provider *p, const char *pattern)
 {
 	for (const char *const *name = p->names; name && *name; name++) {
-		const char *full = arena_printf(l->env->arena, "%s:%s", p->name, *name);
+		const char *full = arena_printf(l->req->arena, "%s:%s", p->name, *name);
 
 		if (!is_wanted(l, pattern, full))
 			continue;
@@ -195,9 +196,9 @@ static void search_type(struct listing *l, const struct provider *p, const char 
 	l->provider = p;
 	list_names(l, p, pattern);
 	if (p->list && !left_out(l, p))
-		p->list(l->env, pattern, found_name, l);
-	if (p->file && p->has_args && l->env->pid &&
-		list_places(l->env, p, arena_printf(l->env->arena, "%s:*:*", p->name), true, &at))
+		p->list(l->req, pattern, found_name, l);
+	if (p->file && p->has_args && l->req->cmd.pid &&
+		list_places(l->req, p, arena_printf(l->req->arena, "%s:*:*", p->name), true, &at))
 		print_places(l, at, pattern);
 }
 
@@ -212,22 +213,22 @@ static void search(struct listing *l, const char *pattern)
 {
 	bool wild = strchr(pattern, '*');
 
-	search_as(l, wild ? pattern : arena_printf(l->env->arena, "*%s*", pattern));
+	search_as(l, wild ? pattern : arena_printf(l->req->arena, "*%s*", pattern));
 	if (wild && !l->found)
-		search_as(l, arena_printf(l->env->arena, "*:%s", pattern));
+		search_as(l, arena_printf(l->req->arena, "*:%s", pattern));
 }
 
 /* A type that is named is listed also where this kernel cannot have it, for scripts that
  * are to run elsewhere. */
 static bool list_named(struct listing *l, const struct provider *p, const char *pattern)
 {
-	const char *why = p->lacks ? p->lacks(l->env->target) : NULL;
+	const char *why = p->lacks ? p->lacks(l->req->target) : NULL;
 	const char *rest = strchr(pattern, ':');
 	unsigned before = l->found;
 
 	if (why)
 		log_warn("nothing of this can be attached here: %s", why);
-	list_names(l, p, arena_printf(l->env->arena, "%s%s", p->name, rest));
+	list_names(l, p, arena_printf(l->req->arena, "%s%s", p->name, rest));
 	return l->found > before || expand(l, p, pattern, false);
 }
 
@@ -273,14 +274,14 @@ static void print_type(struct listing *l, enum type_tag tag, const char *name)
 
 	if (!l->with_args)
 		fprintf(l->out, "%s%s\n", type_tag_words[tag], name);
-	else if (kernel_define(l->env->types, tag, name, log_level >= 2, &text))
+	else if (kernel_define(l->req->types, tag, name, log_level >= 2, &text))
 		fprintf(l->out, "%s\n", str_text(&text));
 	str_done(&text);
 }
 
 static int list_named_types(struct listing *l, enum type_tag tag, const char *pattern)
 {
-	const char *const *names = types_names(l->env->types, tag, pattern), *near;
+	const char *const *names = types_names(l->req->types, tag, pattern), *near;
 
 	if (*names) {
 		for (; *names; names++)
@@ -288,8 +289,8 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 		return 0;
 	}
 	log_error("the kernel has no %s%s", type_tag_words[tag], pattern);
-	near = strchr(pattern, '*') ? NULL : types_nearest(l->env->types, tag, pattern);
-	if (!target_has_btf(l->env->target))
+	near = strchr(pattern, '*') ? NULL : types_nearest(l->req->types, tag, pattern);
+	if (!target_has_btf(l->req->target))
 		log_hint("it was built without type information (CONFIG_DEBUG_INFO_BTF)");
 	else if (near)
 		log_hint("did you mean %s?", near);
@@ -300,14 +301,14 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 static void no_match(struct listing *l, const char *pattern, const char *colon)
 {
 	size_t n = colon ? strcspn(colon + 1, ":") : 0;
-	const char *file = colon ? arena_strndup(l->env->arena, colon + 1, n) : "";
+	const char *file = colon ? arena_strndup(l->req->arena, colon + 1, n) : "";
 
 	log_error("no probe matches %s", pattern);
 	if (*file != '/' && *file != '.')
 		return;
-	if (access(target_path(l->env->target, file), F_OK))
+	if (access(target_path(l->req->target, file), F_OK))
 		log_hint("there is no file %s", file);
-	else if (!target_is_elf(l->env->target, file))
+	else if (!target_is_elf(l->req->target, file))
 		log_hint("%s exists, but is not a program or library (an ELF file)", file);
 }
 
@@ -341,16 +342,16 @@ static size_t pattern_len(const char *patterns)
 	return n;
 }
 
-int list_probes(struct resolve_env *env, const char *patterns, bool with_args, FILE *out)
+int list_probes(struct request *req, const char *patterns, bool with_args, FILE *out)
 {
-	struct listing l = {.env = env, .with_args = with_args, .out = out};
+	struct listing l = {.req = req, .with_args = with_args, .out = out};
 	int code = 0;
 
-	env->names_only = !with_args;
+	req->names_only = !with_args;
 	for (;;) {
 		size_t n = pattern_len(patterns);
 
-		code |= list_pattern(&l, arena_strndup(env->arena, patterns, n));
+		code |= list_pattern(&l, arena_strndup(req->arena, patterns, n));
 		if (!patterns[n])
 			return code;
 		patterns += n + 1;

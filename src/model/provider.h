@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/source.h"
-#include "settings.h"
 
 struct arena;
 struct attach_point;
@@ -17,6 +16,7 @@ struct diags;
 struct loaded_probe;
 struct expr;
 struct probe;
+struct request;
 struct str;
 struct symbols;
 struct target;
@@ -35,9 +35,6 @@ enum ctx_kind {
 };
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER, RUN_TEST, RUN_BENCH };
-
-/* Beside begin and end: all but its tests and benchmarks, or those alone. */
-enum script_mode { SCRIPT_RUNS, SCRIPT_TESTS, SCRIPT_BENCHES };
 
 /* Where the value of a named argument is. */
 enum field_where {
@@ -100,42 +97,6 @@ struct place {
 	struct place *next;
 };
 
-/* What attach points are expanded with: command line, settings, machine. */
-struct resolve_env {
-	struct arena *arena;
-	struct diags *diags;
-	struct target *target;
-	struct types *types;       /* named types; NULL: none are needed */
-	struct kept_files *files;  /* see probes/files.h; NULL: each attach point looks for its own */
-	const char *const *params; /* $1.. */
-	unsigned nparams;
-	const char *const *options; /* of the script, as written behind --: "depth=3", "all" */
-	unsigned noptions;
-	int pid;          /* -p, or the child of -c; 0: all */
-	/* For a bare name whose first hit in PATH is a script (a version manager's): the
-	 * ELF of that name which the traced command or process runs; NULL when that does
-	 * not help. For a library: what the traced program loads. Of a process with a root of
-	 * its own: what the name, or path, is there. May be NULL. */
-	const char *(*find_exe)(const struct resolve_env *env, const char *name);
-	/* The program that the command of -c or the process of -p runs; all: with all else that is mapped as
-	 * code, or will be when it begins. By paths that can be opened from here; NULL: it is not known. */
-	const char *const *(*traced_files)(const struct resolve_env *env, bool all);
-	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
-	bool (*wanted)(const struct resolve_env *env, const char *name);
-	void *wanted_arg;
-	void *find_arg;
-	struct settings settings; /* config */
-	int child;        /* the command of -c; 0: none */
-	bool unsafe;      /* --unsafe: functions that change the system are allowed */
-	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
-	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
-	bool wants_args, wants_retval;
-	bool lists_args;  /* -lv of a script: arguments are listed where they are known */
-	bool listing;     /* -l: nothing found is no error */
-	enum script_mode mode;
-	bool names_only;  /* -l without -v: arguments are not asked for */
-};
-
 struct provider {
 	const char *name;       /* "uprobe" */
 	const char *short_name; /* "u" or NULL */
@@ -160,13 +121,13 @@ struct provider {
 	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
 	enum provider_run run; /* run by the session itself, attached nowhere */
 	/* Fills ap->places from ap->words, in the arena. False after an error at ap's spans; that
-	 * nothing was found is one unless env->listing. */
-	bool (*expand)(const struct resolve_env *env, struct attach_point *ap);
+	 * nothing was found is one unless req->listing. */
+	bool (*expand)(const struct request *req, struct attach_point *ap);
 	/* Attaches the programs of one body, see probes/attach.h. 0 or -errno, after a message. */
 	int (*attach)(struct loaded_probe *p);
 	/* For -l without a type: every probe matching the pattern is passed on as its full name.
 	 * NULL: another provider lists the same, or there is no list. */
-	int (*list)(const struct resolve_env *env, const char *pattern,
+	int (*list)(const struct request *req, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
 	/* For -l: what may follow "NAME:", where that is a short list; ends with NULL. Or NULL. */
 	const char *const *names;

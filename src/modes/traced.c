@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "model/provider.h"
+#include "model/request.h"
 #include "target/target.h"
 
 static const char *base_name(const char *path)
@@ -76,9 +76,9 @@ static const char *find_in_container(struct traced *t, const char *name)
 	return name[0] == '/' ? proc_path_in_root(t->target, t->pid, name) : NULL;
 }
 
-const char *traced_find(const struct resolve_env *env, const char *name)
+const char *traced_find(const struct request *req, const char *name)
 {
-	struct traced *t = env->find_arg;
+	struct traced *t = req->hooks.find_arg;
 	const char *which, *exe;
 
 	exe = find_in_container(t, name);
@@ -97,19 +97,19 @@ const char *traced_find(const struct resolve_env *env, const char *name)
 	return find_loaded(t, exe, name);
 }
 
-const char *const *traced_files(const struct resolve_env *env, bool all)
+const char *const *traced_files(const struct request *req, bool all)
 {
-	struct traced *t = env->find_arg;
+	struct traced *t = req->hooks.find_arg;
 	const char **list, *exe;
 
 	if (t->pid && all)
 		return proc_objects(t->target, t->pid);
 	exe = traced_exe(t);
 	if (t->pid && (!exe || access(exe, R_OK))) /* it is in a container, or was deleted */
-		exe = arena_printf(env->arena, "/proc/%d/exe", t->pid);
+		exe = arena_printf(req->arena, "/proc/%d/exe", t->pid);
 	if (exe && all)
 		return target_closure(t->target, exe);
-	list = arena_new_array(env->arena, const char *, 2);
+	list = arena_new_array(req->arena, const char *, 2);
 	list[0] = exe;
 	return list;
 }

@@ -5,7 +5,7 @@
 
 #include "session/child.h"
 
-struct resolve_env;
+struct request;
 struct target;
 
 struct traced {
@@ -15,6 +15,6 @@ struct traced {
 	char *exe;          /* what it was found to run; owned */
 };
 
-/* For struct resolve_env, whose find_arg is a struct traced: find_exe() and traced_files(). */
-const char *traced_find(const struct resolve_env *env, const char *name);
-const char *const *traced_files(const struct resolve_env *env, bool all);
+/* For struct request, whose find_arg is a struct traced: find_exe() and traced_files(). */
+const char *traced_find(const struct request *req, const char *name);
+const char *const *traced_files(const struct request *req, bool all);

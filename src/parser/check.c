@@ -22,7 +22,7 @@ const struct type *check_fail(
 		return type_bad;
 	c->ok = false;
 	va_start(ap, fmt);
-	diag(c->env->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
+	diag(c->req->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
 	va_end(ap);
 	return type_bad;
 }
@@ -34,7 +34,7 @@ void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *
 	if (!c->final)
 		return;
 	va_start(ap, fmt);
-	diag_warn(c->env->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
+	diag_warn(c->req->diags, at, tag, "%s", arena_vprintf(c->arena, fmt, ap));
 	va_end(ap);
 }
 
@@ -45,7 +45,7 @@ void check_note(struct check *c, struct span at, const char *fmt, ...)
 	if (!c->final)
 		return;
 	va_start(ap, fmt);
-	diag_note(c->env->diags, at, "%s", arena_vprintf(c->arena, fmt, ap));
+	diag_note(c->req->diags, at, "%s", arena_vprintf(c->arena, fmt, ap));
 	va_end(ap);
 }
 
@@ -56,7 +56,7 @@ void check_hint(struct check *c, const char *fmt, ...)
 	if (!c->final)
 		return;
 	va_start(ap, fmt);
-	diag_hint(c->env->diags, "%s", arena_vprintf(c->arena, fmt, ap));
+	diag_hint(c->req->diags, "%s", arena_vprintf(c->arena, fmt, ap));
 	va_end(ap);
 }
 
@@ -77,9 +77,9 @@ struct probe *check_probe(struct check *c)
 	return c->probe;
 }
 
-const struct resolve_env *check_env(struct check *c)
+const struct request *check_request(struct check *c)
 {
-	return c->env;
+	return c->req;
 }
 
 bool check_is_last(const struct check *c)
@@ -362,10 +362,10 @@ static void drop_unused_maps(struct script *s)
 			*m = (*m)->next;
 }
 
-bool check(struct script *s, const struct language *lang, const struct resolve_env *env)
+bool check(struct script *s, const struct language *lang, const struct request *req)
 {
 	struct check c = {
-		.script = s, .lang = lang, .env = env, .arena = s->arena, .ok = true};
+		.script = s, .lang = lang, .req = req, .arena = s->arena, .ok = true};
 	unsigned left = rounds_max(&c);
 
 	new_state(&c);
@@ -379,7 +379,7 @@ bool check(struct script *s, const struct language *lang, const struct resolve_e
 	check_round(&c);
 	for (struct map *m = s->maps; c.ok && m; m = m->next)
 		check_map_is_known(&c, m);
-	for (struct probe *p = s->probes; c.ok && !diags_failed(env->diags) && p; p = p->next)
+	for (struct probe *p = s->probes; c.ok && !diags_failed(req->diags) && p; p = p->next)
 		for (const struct var *v = p->vars; v; v = v->next)
 			check_var_is_known(&c, v);
 	if (c.ok)

@@ -15,7 +15,7 @@ struct type;
 struct arena *check_arena(struct check *c);
 struct script *check_script(struct check *c);
 struct probe *check_probe(struct check *c); /* the probe being checked */
-const struct resolve_env *check_env(struct check *c);
+const struct request *check_request(struct check *c);
 
 /* An error, reported in the last round only: .check may call it in every round. Gives type_bad. */
 const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,

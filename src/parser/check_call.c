@@ -323,7 +323,7 @@ static bool right_place(struct check *c, struct expr *n, bool into_map)
 			b->name);
 		return false;
 	}
-	if ((b->flags & BUILTIN_UNSAFE) && !c->env->unsafe) {
+	if ((b->flags & BUILTIN_UNSAFE) && !c->req->cmd.unsafe) {
 		check_fail(c, n->span, DIAG_UNSAFE, "%s() can change the system or what is traced", b->name);
 		check_hint(c, "the option --unsafe allows it");
 		return false;

@@ -59,8 +59,8 @@ static bool fits(const struct type *old, const struct type *both)
 
 void check_known_maps(struct check *c)
 {
-	for (struct map *m = c->script->maps; c->env->symbols && m; m = m->next) {
-		const struct image_map *known = symbols_map(c->env->symbols, m->name);
+	for (struct map *m = c->script->maps; c->req->symbols && m; m = m->next) {
+		const struct image_map *known = symbols_map(c->req->symbols, m->name);
 		struct map_state *s = state(c, m);
 
 		if (!known)
@@ -167,7 +167,7 @@ static void hint_map(struct check *c, const char *written)
 	const char **names, *near;
 	size_t n = 0;
 
-	if (diags_full(c->env->diags))
+	if (diags_full(c->req->diags))
 		return;
 	names = arena_new_array(c->arena, const char *, c->script->nmaps);
 	for (struct map *m = c->script->maps; m; m = m->next)
@@ -212,7 +212,7 @@ bool check_guess(struct check *c)
 
 		if (m->value || !s->wanted || s->wrong || (s->written && !s->waits))
 			continue;
-		if (c->env->symbols && !s->written) /* the session's map would keep this type */
+		if (c->req->symbols && !s->written) /* the session's map would keep this type */
 			continue;
 		s->natural = type_of_literal(0, false);
 		m->first_value = s->unknown->span;
@@ -226,7 +226,7 @@ void check_map_is_known(struct check *c, struct map *m)
 {
 	const struct expr *n = state(c, m)->unknown;
 
-	if (!m->value && n && !diags_failed(c->env->diags))
+	if (!m->value && n && !diags_failed(c->req->diags))
 		check_fail(c, n->span, DIAG_MAP,
 			"the type of @%s is unknown: it is only assigned from itself", m->name);
 	else if (m->decl && m->decl->max_entries && m->value && m->decl->per_cpu != (m->value->kind == TYPE_AGG))

@@ -255,7 +255,7 @@ static const struct type *struct_field(
 {
 	struct member *m = arena_new_obj(c->arena, struct member);
 
-	t = types_complete(c->env->types, t);
+	t = types_complete(c->req->types, t);
 	if (type_member(t, n->field.name, m)) {
 		n->field.member = m;
 		if (m->type->kind == TYPE_ARRAY && !m->type->array.n)
@@ -308,7 +308,7 @@ static const struct type *element(struct check *c, struct expr *n, const struct 
 	const struct expr *index = n->index.index;
 	int64_t i;
 
-	if (!types_complete(c->env->types, of)->size)
+	if (!types_complete(c->req->types, of)->size)
 		return check_fail(c, n->span, DIAG_OPERAND, "an element of %s has no bytes",
 			check_type_name(c, n->index.object->type));
 	if (!expr_is_const(index, &i))
@@ -324,7 +324,7 @@ static const struct type *element(struct check *c, struct expr *n, const struct 
 /* The members behind a pointer, as an array has them. */
 static const struct type *pointed_element(struct check *c, struct expr *n, const struct type *t)
 {
-	const struct type *to = types_complete(c->env->types, t->pointer.to);
+	const struct type *to = types_complete(c->req->types, t->pointer.to);
 
 	if (to->kind == TYPE_NONE || !to->size)
 		return check_fail(c, n->span, DIAG_OPERAND, "how large an element of %s is, is not known",
@@ -393,7 +393,7 @@ const struct type *check_deref(struct check *c, struct expr *n)
 	if (t->kind != TYPE_POINTER)
 		return check_fail(c, n->span, DIAG_OPERAND, "* reads what a pointer points to, not %s",
 			check_type_name(c, t));
-	to = types_complete(c->env->types, t->pointer.to);
+	to = types_complete(c->req->types, t->pointer.to);
 	if (to->kind == TYPE_NONE)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s says nothing of what is there",
 			check_type_name(c, t));
@@ -475,7 +475,7 @@ const struct type *check_typeinfo(struct check *c, struct expr *n)
 	const char *full = check_type_name(c, t), *base = base_name(t);
 	struct expr *first;
 
-	if (t->kind == TYPE_BAD || !check_unstable(c, n->span, "typeinfo", c->env->settings.unstable_typeinfo))
+	if (t->kind == TYPE_BAD || !check_unstable(c, n->span, "typeinfo", c->req->settings.unstable_typeinfo))
 		return type_bad;
 	first = literal(c, n, NULL);
 	first->next = literal(c, n, base ? base : full);
@@ -502,7 +502,7 @@ const struct type *check_offsetof(struct check *c, struct expr *n)
 		struct member m = {};
 
 		if (t->kind == TYPE_STRUCT)
-			t = types_complete(c->env->types, t);
+			t = types_complete(c->req->types, t);
 		if (t->kind != TYPE_STRUCT)
 			return check_fail(c, p->span, DIAG_FIELD, "%s has no members", check_type_name(c, t));
 		if (!type_member(t, p->name, &m)) {

@@ -395,7 +395,7 @@ const struct type *check_sizeof(struct check *c, struct expr *n)
 
 	if (t->kind == TYPE_BAD)
 		return t;
-	n->size.bytes = type_text_bytes(t->kind == TYPE_STRUCT ? types_complete(c->env->types, t) : type_natural(t));
+	n->size.bytes = type_text_bytes(t->kind == TYPE_STRUCT ? types_complete(c->req->types, t) : type_natural(t));
 	if (c->final || (c->comptime && n->size.type && !type_name_expr(n->size.type)))
 		fold_to_int(n, n->size.bytes);
 	return type_uint64;

@@ -201,13 +201,13 @@ static const struct type *unknown_type(struct check *c, const struct type_name *
 	const char *near = NULL, *name = t->words ? strchr(t->words, ' ') : NULL;
 
 	check_fail(c, t->span, DIAG_TYPE_NAME, "unknown type: %s", t->text);
-	if (c->final && c->env->types && t->words)
-		near = types_nearest(c->env->types, tag, name && tag != TAG_NAME ? name + 1 : t->words);
+	if (c->final && c->req->types && t->words)
+		near = types_nearest(c->req->types, tag, name && tag != TAG_NAME ? name + 1 : t->words);
 	if (near)
 		check_hint(c, "did you mean %s?", near);
-	else if (c->env->types && types_missing_header(c->env->types))
+	else if (c->req->types && types_missing_header(c->req->types))
 		check_hint(c, "the kernel's <%s> may define it: install the kernel's headers (the package "
-			"linux-headers-$(uname -r) or kernel-devel)", types_missing_header(c->env->types));
+			"linux-headers-$(uname -r) or kernel-devel)", types_missing_header(c->req->types));
 	else
 		check_hint(c, "types are int8 to int64, uint8 to uint64, bool, string[N], and the "
 			"kernel's: struct task_struct");
@@ -236,7 +236,7 @@ static const struct type *tagged_type(struct check *c, const struct type_name *t
 {
 	const char *name = strchr(t->words, ' ') + 1;
 	enum type_tag tag = *t->words == 's' ? TAG_STRUCT : *t->words == 'u' ? TAG_UNION : TAG_ENUM;
-	const struct type *found = c->env->types ? types_find(c->env->types, tag, name) : NULL;
+	const struct type *found = c->req->types ? types_find(c->req->types, tag, name) : NULL;
 
 	return found ? found : unknown_type(c, t, tag);
 }
@@ -244,7 +244,7 @@ static const struct type *tagged_type(struct check *c, const struct type_name *t
 static const struct type *named_type(struct check *c, const struct type_name *t)
 {
 	const struct type *found =
-		c->env->types ? types_find(c->env->types, TAG_NAME, t->words) : NULL;
+		c->req->types ? types_find(c->req->types, TAG_NAME, t->words) : NULL;
 
 	return found ? found : unknown_type(c, t, TAG_NAME);
 }

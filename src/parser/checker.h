@@ -8,6 +8,7 @@
 #include "check.h"
 #include "model/builtin.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "model/type.h"
 #include "parser.h"
 #include "type_name.h"
@@ -35,7 +36,7 @@ struct var_state {
 struct check {
 	struct script *script;
 	const struct language *lang;
-	const struct resolve_env *env;
+	const struct request *req;
 	struct arena *arena;
 	struct probe *probe;
 	struct map_state *maps;	 /* by index */

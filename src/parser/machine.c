@@ -4,25 +4,26 @@
 
 #include "base/arena.h"
 #include "checker.h"
+#include "model/request.h"
 #include "target/elf.h"
 #include "target/target.h"
 
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret)
 {
-	return target_kernel_address(c->env->target, name, ret);
+	return target_kernel_address(c->req->target, name, ret);
 }
 
 int check_cgroup_id(struct check *c, const char *path, uint64_t *ret)
 {
-	return target_cgroup_id(c->env->target, path, ret);
+	return target_cgroup_id(c->req->target, path, ret);
 }
 
 const char *check_kernel_function_module(struct check *c, const char *name)
 {
-	const char *const *modules = target_btf_modules(c->env->target, "*");
+	const char *const *modules = target_btf_modules(c->req->target, "*");
 
 	for (; modules && *modules; modules++)
-		if (target_btf_function(c->env->target, *modules, name))
+		if (target_btf_function(c->req->target, *modules, name))
 			return *modules;
 	return NULL;
 }

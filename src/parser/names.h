@@ -23,8 +23,8 @@ bool peer_has(enum peer_kind kind, const char *name);
 
 /* Takes the places from it that the command line does not want. */
 struct attach_point;
-struct resolve_env;
-void points_leave_out(const struct resolve_env *env, struct attach_point *ap);
+struct request;
+void points_leave_out(const struct request *req, struct attach_point *ap);
 /* Of tests and benchmarks results are by name: false after an error. */
 bool points_check_name(const struct script *s, struct diags *d, const struct attach_point *ap);
 

@@ -12,15 +12,16 @@
 #include "base/arena.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "model/request.h"
 
 /* The value of --name: "" where it has none; NULL: it is not there. The last one counts. */
-static const char *given(const struct resolve_env *env, const char *name)
+static const char *given(const struct request *req, const char *name)
 {
 	size_t len = strlen(name);
 	const char *value = NULL;
 
-	for (unsigned i = 0; i < env->noptions; i++) {
-		const char *text = env->options[i];
+	for (unsigned i = 0; i < req->cmd.noptions; i++) {
+		const char *text = req->cmd.options[i];
 
 		if (!strncmp(text, name, len) && (!text[len] || text[len] == '='))
 			value = text[len] ? text + len + 1 : "";
@@ -144,9 +145,9 @@ void options_collect(struct script *s)
 }
 
 /* What --name has, or its default, as text; NULL: the script has no such option. */
-static const char *option_text(const struct script *s, const struct resolve_env *env, const char *name)
+static const char *option_text(const struct script *s, const struct request *req, const char *name)
 {
-	const char *text = given(env, name);
+	const char *text = given(req, name);
 	const struct script_option *o = s->options;
 
 	while (o && strcmp(o->name, name) != 0)
@@ -160,14 +161,14 @@ static const char *option_text(const struct script *s, const struct resolve_env 
 	return o->init && o->init->boolean ? "true" : "false";
 }
 
-const char *option_word(const struct script *s, const struct resolve_env *env, const char *word, struct str *out)
+const char *option_word(const struct script *s, const struct request *req, const char *word, struct str *out)
 {
 	size_t n = 1;
 	const char *text;
 
 	while (isalnum((unsigned char)word[n]) || word[n] == '_')
 		n++;
-	text = n > 1 ? option_text(s, env, arena_strndup(s->arena, word + 1, n - 1)) : NULL;
+	text = n > 1 ? option_text(s, req, arena_strndup(s->arena, word + 1, n - 1)) : NULL;
 	if (text)
 		str_add(out, text);
 	return text ? word + n - 1 : NULL;
@@ -195,7 +196,7 @@ const struct type *check_option(struct check *c, struct expr *call)
 		check_note(c, o->span, "here");
 		return type_bad;
 	}
-	text = given(c->env, o->name);
+	text = given(c->req, o->name);
 	if (!set_value(call, init, text))
 		o->bad = arena_printf(c->arena, *text ? "--%s takes %s, not '%s'" : "--%s needs a value: %s", o->name,
 			wanted[call->kind], text);
@@ -212,14 +213,14 @@ static const struct script_option *option_named(const struct script *s, const ch
 	return NULL;
 }
 
-const char *options_complaint(const struct script *s, const struct resolve_env *env)
+const char *options_complaint(const struct script *s, const struct request *req)
 {
-	for (unsigned i = 0; i < env->noptions; i++) {
-		const struct script_option *o = option_named(s, env->options[i]);
+	for (unsigned i = 0; i < req->cmd.noptions; i++) {
+		const struct script_option *o = option_named(s, req->cmd.options[i]);
 
 		if (!o)
 			return arena_printf(s->arena, "this script has no option --%.*s",
-				(int)strcspn(env->options[i], "="), env->options[i]);
+				(int)strcspn(req->cmd.options[i], "="), req->cmd.options[i]);
 		if (o->bad)
 			return o->bad;
 	}

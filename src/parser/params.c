@@ -15,14 +15,14 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "model/attach_point.h"
-#include "model/provider.h"
+#include "model/request.h"
 #include "parser.h"
 
 /* The text of $N; "" with a warning when it was not given. */
 static const char *param_text(const struct params *p, struct span at, unsigned number)
 {
-	if (number <= p->env->nparams)
-		return p->env->params[number - 1];
+	if (number <= p->req->cmd.nparams)
+		return p->req->cmd.params[number - 1];
 	diag_warn(p->diags, at, DIAG_PARAM,
 		"$%u was not given on the command line: it is 0 or \"\"", number);
 	return "";
@@ -45,7 +45,7 @@ void params_in_expr(const struct params *p, struct expr *n)
 
 	n->kind = EXPR_INT;
 	if (number == 0) {
-		value = p->env->nparams;
+		value = p->req->cmd.nparams;
 	} else if (*text && !read_number(text, &value, &negative)) {
 		n->kind = EXPR_STRING;
 		n->string.text = arena_strdup(p->arena, text);
@@ -81,7 +81,7 @@ static const char *word_text(const struct params *p, const char *word, struct sp
 		if (word[0] == '$' && isdigit((unsigned char)word[1]) && word[1] != '0')
 			end = add_param(p, word, at, &s);
 		else if (word[0] == '$')
-			end = option_word(p->script, p->env, word, &s);
+			end = option_word(p->script, p->req, word, &s);
 		if (end)
 			word = end;
 		else

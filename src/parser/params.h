@@ -6,12 +6,12 @@ struct arena;
 struct attach_point;
 struct diags;
 struct expr;
-struct resolve_env;
+struct request;
 struct script;
 
 struct params {
 	const struct script *script;
-	const struct resolve_env *env;
+	const struct request *req;
 	struct arena *arena;
 	struct diags *diags;
 };

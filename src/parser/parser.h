@@ -10,7 +10,7 @@ struct builtin;
 struct diags;
 struct expr;
 struct provider;
-struct resolve_env;
+struct request;
 struct script;
 struct source;
 
@@ -43,23 +43,23 @@ bool expand(struct script *s, const struct language *lang, struct diags *d);
 
 /* Finds builtins, providers, variables, maps and parameters by name, and the places of attach
  * points. */
-bool resolve(struct script *s, const struct language *lang, const struct resolve_env *env);
+bool resolve(struct script *s, const struct language *lang, const struct request *req);
 
 /* -d names: probes with their places, maps, variables. */
 void names_dump(const struct script *s, FILE *out);
 
 /* Gives expressions their types, and folds constants. May be called after resolve() gave false, too,
  * to report all errors at once: names that are unknown cause no further ones. */
-bool check(struct script *s, const struct language *lang, const struct resolve_env *env);
+bool check(struct script *s, const struct language *lang, const struct request *req);
 
 /* Once expanded: fills in script.options. */
 void options_collect(struct script *s);
 /* $name of such an option, in an attach point: appends what --name has, or its default, and gives the last
  * character of the name; NULL: the script has none of that name. */
 struct str;
-const char *option_word(const struct script *s, const struct resolve_env *env, const char *word, struct str *out);
+const char *option_word(const struct script *s, const struct request *req, const char *word, struct str *out);
 /* Once checked: what is wrong with the options that the command line has for the script, in the script's
  * arena; NULL: nothing. */
-const char *options_complaint(const struct script *s, const struct resolve_env *env);
+const char *options_complaint(const struct script *s, const struct request *req);
 /* The options that the script has, once collected. */
 void options_print(const struct script *s, FILE *out);

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "model/attach_point.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "names.h"
 
 static bool is_trial(const struct provider *p)
@@ -48,16 +49,16 @@ static bool mode_has(enum script_mode mode, enum provider_run run)
 	return true;
 }
 
-void points_leave_out(const struct resolve_env *env, struct attach_point *ap)
+void points_leave_out(const struct request *req, struct attach_point *ap)
 {
 	enum provider_run run = ap->provider->run;
 	bool is_named = is_trial(ap->provider);
 	struct place **last = &ap->places;
 
-	if (!env->names_only && !env->lists_args && !mode_has(env->mode, run))
+	if (!req->names_only && !req->lists_args && !mode_has(req->cmd.mode, run))
 		ap->places = NULL;
-	while (env->wanted && (run == RUN_ATTACHED || is_named) && *last)
-		if (env->wanted(env, is_named ? (*last)->func : (*last)->name))
+	while (req->hooks.wanted && (run == RUN_ATTACHED || is_named) && *last)
+		if (req->hooks.wanted(req, is_named ? (*last)->func : (*last)->name))
 			last = &(*last)->next;
 		else
 			*last = (*last)->next;

@@ -12,6 +12,7 @@
 #include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "model/type.h"
 #include "names.h"
 #include "params.h"
@@ -33,7 +34,7 @@ struct resolve {
 	struct arena *arena;
 	struct diags *diags;
 	const struct language *lang;
-	const struct resolve_env *env;
+	const struct request *req;
 	struct params params;
 	struct probe *probe;
 	struct scope *scope;
@@ -108,18 +109,18 @@ static bool name_point(struct resolve *r, struct attach_point *ap)
 
 static bool expand_point(struct resolve *r, struct attach_point *ap, enum missing_probes missing)
 {
-	struct resolve_env env = *r->env;
+	struct request req = *r->req;
 
-	env.settings.missing_probes = missing;
-	env.wants_args = may_mention(r, "args");
-	env.wants_retval = may_mention(r, "retval");
-	return ap->provider->expand(&env, ap);
+	req.settings.missing_probes = missing;
+	req.wants_args = may_mention(r, "args");
+	req.wants_retval = may_mention(r, "retval");
+	return ap->provider->expand(&req, ap);
 }
 
 /* One of several, with a wildcard: it is no error that nothing matches it, where others do. */
 static bool is_spare(const struct resolve *r, const struct probe *probe, const struct attach_point *ap)
 {
-	if (r->env->settings.missing_probes != MISSING_ERROR || !probe->points->next)
+	if (r->req->settings.missing_probes != MISSING_ERROR || !probe->points->next)
 		return false;
 	for (unsigned i = 1; i < ap->nwords; i++)
 		if (strchr(ap->words[i], '*'))
@@ -134,7 +135,7 @@ static bool expand_points(struct resolve *r, struct probe *probe)
 
 	for (struct attach_point *ap = probe->points; ap; ap = ap->next) {
 		if (!name_point(r, ap) || !expand_point(r, ap, is_spare(r, probe, ap) ? MISSING_IGNORE :
-				r->env->settings.missing_probes))
+				r->req->settings.missing_probes))
 			ok = false;
 		found |= ap->places != NULL;
 	}
@@ -178,7 +179,7 @@ static void resolve_points(struct resolve *r, struct probe *probe)
 		if (ap->provider && !points_check_name(r->script, r->diags, ap))
 			r->ok = false;
 		if (ap->provider)
-			points_leave_out(r->env, ap);
+			points_leave_out(r->req, ap);
 		ap->nplaces = 0;
 		for (const struct place *p = ap->places; p; p = p->next) {
 			ap->nplaces++;
@@ -352,7 +353,7 @@ static bool resolve_constant(struct resolve *r, struct expr *n)
 {
 	struct constant c = {};
 
-	if (n->call.parens || !r->env->types || !types_constant(r->env->types, n->call.name, &c))
+	if (n->call.parens || !r->req->types || !types_constant(r->req->types, n->call.name, &c))
 		return false;
 	if (c.type->kind == TYPE_STRING) {
 		n->kind = EXPR_STRING;
@@ -377,7 +378,7 @@ static bool move(struct expr *n, void *arg)
 /* What a macro stands for is parsed as an expression of its own, wherever it is used. */
 static bool resolve_macro(struct resolve *r, struct expr *n)
 {
-	const char *text = n->call.parens || !r->env->types ? NULL : types_macro(r->env->types, n->call.name);
+	const char *text = n->call.parens || !r->req->types ? NULL : types_macro(r->req->types, n->call.name);
 	struct expr *next = n->next, *value;
 	struct span at = n->span;
 
@@ -401,7 +402,7 @@ static bool resolve_macro(struct resolve *r, struct expr *n)
 static void unknown_name(struct resolve *r, struct expr *n)
 {
 	struct expr var = {.kind = EXPR_VAR, .var = {.name = n->call.name}};
-	const char *header = n->call.parens || !r->env->types ? NULL : types_missing_header(r->env->types);
+	const char *header = n->call.parens || !r->req->types ? NULL : types_missing_header(r->req->types);
 
 	r->ok = diag(r->diags, n->span, DIAG_NAME, "unknown %s: %s",
 		n->call.parens ? "function" : "variable or function", n->call.name);
@@ -417,7 +418,7 @@ static void unknown_name(struct resolve *r, struct expr *n)
 /* A function of an imported program in C, with the name of no builtin. */
 static const struct builtin *find_c_function(struct resolve *r, struct expr *n)
 {
-	const struct c_function *f = n->call.parens ? types_function(r->env->types, n->call.name) : NULL;
+	const struct c_function *f = n->call.parens ? types_function(r->req->types, n->call.name) : NULL;
 
 	n->call.data = (void *)f;
 	return f ? r->lang->c_call : NULL;
@@ -450,7 +451,7 @@ static const struct type *type_of_word(struct resolve *r, const char *name)
 	const struct type *t = NULL;
 
 	for (unsigned i = 0; i < sizeof(tags) / sizeof(tags[0]) && !t; i++)
-		t = types_find(r->env->types, tags[i], name);
+		t = types_find(r->req->types, tags[i], name);
 	return t;
 }
 
@@ -461,8 +462,8 @@ static void resolve_about(struct resolve *r, struct type_name **type, struct exp
 	struct constant c = {};
 	const struct type *t;
 
-	if (!n || !bare_name(n) || !r->env->types || builtin_find(r->lang, n->call.name) ||
-		types_constant(r->env->types, n->call.name, &c) || types_macro(r->env->types, n->call.name))
+	if (!n || !bare_name(n) || !r->req->types || builtin_find(r->lang, n->call.name) ||
+		types_constant(r->req->types, n->call.name, &c) || types_macro(r->req->types, n->call.name))
 		return;
 	t = type_of_word(r, n->call.name);
 	if (!t)
@@ -655,15 +656,15 @@ static unsigned count_places(const struct probe *p)
 	return n;
 }
 
-bool resolve(struct script *s, const struct language *lang, const struct resolve_env *env)
+bool resolve(struct script *s, const struct language *lang, const struct request *req)
 {
 	struct resolve r = {
 		.script = s,
 		.arena = s->arena,
-		.diags = env->diags,
+		.diags = req->diags,
 		.lang = lang,
-		.env = env,
-		.params = {s, env, s->arena, env->diags},
+		.req = req,
+		.params = {s, req, s->arena, req->diags},
 		.maps_end = &s->maps,
 		.ok = true,
 	};
@@ -678,16 +679,16 @@ bool resolve(struct script *s, const struct language *lang, const struct resolve
 		scope_end(&r, NULL);
 		resolve_points(&r, p);
 		places += count_places(p);
-		if (places > env->settings.max_probes && r.ok)
-			r.ok = diag(env->diags, p->span, DIAG_CONFIG,
+		if (places > req->settings.max_probes && r.ok)
+			r.ok = diag(req->diags, p->span, DIAG_CONFIG,
 				"this script has %u attach targets or more; max_probes is %llu", places,
-				(unsigned long long)env->settings.max_probes);
+				(unsigned long long)req->settings.max_probes);
 		resolve_expr(&r, p->predicate);
 		resolve_stmt(&r, p->body);
 	}
 	for (const struct map_decl *m = s->map_decls; m; m = m->next)
 		if (!is_used(&r, m))
-			diag_warn(env->diags, m->span, DIAG_UNUSED, "@%s is not used", m->name);
+			diag_warn(req->diags, m->span, DIAG_UNUSED, "@%s is not used", m->name);
 	return r.ok;
 }
 

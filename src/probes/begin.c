@@ -7,11 +7,11 @@
 #include <linux/bpf.h>
 #include <string.h>
 
-static bool once_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool once_expand(const struct request *req, struct attach_point *ap)
 {
 	if (ap->nwords != 1)
-		return form_error(env, ap, "this probe takes no arguments");
-	place_add(env, ap)->name = ap->provider->name;
+		return form_error(req, ap, "this probe takes no arguments");
+	place_add(req, ap)->name = ap->provider->name;
 	return true;
 }
 

@@ -17,48 +17,48 @@ static const struct counter *find(const struct counter *rows, const char *name)
 	return NULL;
 }
 
-static bool no_event(const struct resolve_env *env, struct attach_point *ap, const struct counter *rows)
+static bool no_event(const struct request *req, struct attach_point *ap, const struct counter *rows)
 {
 	const char *names[32], *near;
 	size_t n = 0;
 
 	for (; rows[n].name && n < ARRAY_SIZE(names); n++)
 		names[n] = rows[n].name;
-	diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s is not a %s event", ap->words[1], ap->provider->name);
+	diag(req->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s is not a %s event", ap->words[1], ap->provider->name);
 	near = nearest(ap->words[1], names, n);
 	if (near)
-		diag_hint(env->diags, "did you mean %s:%s?", ap->provider->name, near);
+		diag_hint(req->diags, "did you mean %s:%s?", ap->provider->name, near);
 	else
-		diag_hint(env->diags, "strata -l '%s:*' lists them", ap->provider->name);
+		diag_hint(req->diags, "strata -l '%s:*' lists them", ap->provider->name);
 	return false;
 }
 
-static bool bad_count(const struct resolve_env *env, struct attach_point *ap)
+static bool bad_count(const struct request *req, struct attach_point *ap)
 {
-	diag(env->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "the count must be a number of events");
-	diag_hint(env->diags, "write it as %s", ap->provider->form);
+	diag(req->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "the count must be a number of events");
+	diag_hint(req->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
-bool counter_expand(const struct resolve_env *env, struct attach_point *ap, const struct counter *rows)
+bool counter_expand(const struct request *req, struct attach_point *ap, const struct counter *rows)
 {
 	const struct counter *row;
 	struct place *p;
 
 	if (ap->nwords < 2 || ap->nwords > 3)
-		return form_error(env, ap, ap->nwords < 2 ? "an event is missing" : "too many words");
+		return form_error(req, ap, ap->nwords < 2 ? "an event is missing" : "too many words");
 	row = find(rows, ap->words[1]);
 	if (!row)
-		return no_event(env, ap, rows);
-	p = place_add(env, ap);
+		return no_event(req, ap, rows);
+	p = place_add(req, ap);
 	p->config = row->config;
 	p->period = row->period;
 	if (ap->nwords == 3 && *ap->words[2]) {
 		if (!number_is(ap->words[2], &p->period) || p->period >> 63)
-			return bad_count(env, ap);
+			return bad_count(req, ap);
 		p->period = p->period ? p->period : row->period; /* bpftrace's 0 */
 	}
-	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, row->name,
+	p->name = arena_printf(req->arena, "%s:%s:%s", ap->provider->name, row->name,
 		ap->nwords == 3 ? ap->words[2] : "");
 	return true;
 }

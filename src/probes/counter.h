@@ -10,6 +10,6 @@ struct counter {
 };
 
 /* TYPE:EVENT[:COUNT]; rows end with a NULL name. */
-bool counter_expand(const struct resolve_env *env, struct attach_point *ap, const struct counter *rows);
+bool counter_expand(const struct request *req, struct attach_point *ap, const struct counter *rows);
 /* type: PERF_TYPE_*. */
 int counter_attach(struct loaded_probe *p, uint32_t type);

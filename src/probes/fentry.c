@@ -63,7 +63,7 @@ static void place_field(enum ctx_kind ctx, struct words *w, struct field *f)
 	w->n += f->size > 8 ? 2 : 1;
 }
 
-static const struct field *make_fields(const struct resolve_env *env, enum ctx_kind ctx,
+static const struct field *make_fields(const struct request *req, enum ctx_kind ctx,
 	const struct kernel_function *k)
 {
 	const struct field *list = NULL, **last = &list;
@@ -71,7 +71,7 @@ static const struct field *make_fields(const struct resolve_env *env, enum ctx_k
 
 	for (unsigned i = 0; i < k->nparams; i++) {
 		const struct kernel_param *p = &k->params[i];
-		struct field *to = arena_new_obj(env->arena, struct field);
+		struct field *to = arena_new_obj(req->arena, struct field);
 
 		*to = (struct field){.name = p->name, .type = p->type, .size = p->type->size, .decl = p->decl};
 		place_field(ctx, &words, to);
@@ -85,105 +85,105 @@ static const struct field *make_fields(const struct resolve_env *env, enum ctx_k
 
 /* ---- which places ------------------------------------------------------- */
 
-static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *module,
+static void add_place(const struct request *req, struct attach_point *ap, const char *module,
 	const char *name)
 {
 	struct kernel_function k;
 	struct place *p;
 
-	if (!target_btf_function(env->target, module, name))
+	if (!target_btf_function(req->target, module, name))
 		return;
-	p = place_add(env, ap);
-	p->func = arena_strdup(env->arena, name);
-	p->name = arena_printf(env->arena, "%s:%s:%s", ap->provider->name, module, name);
-	if (env->names_only || !kernel_function(env->types, module, name, env->listing, &k))
+	p = place_add(req, ap);
+	p->func = arena_strdup(req->arena, name);
+	p->name = arena_printf(req->arena, "%s:%s:%s", ap->provider->name, module, name);
+	if (req->names_only || !kernel_function(req->types, module, name, req->listing, &k))
 		return;
-	p->fields = make_fields(env, ap->provider->ctx, &k);
+	p->fields = make_fields(req, ap->provider->ctx, &k);
 	p->ret = is_in_memory(k.ret.type) || k.ret.type->kind == TYPE_NONE ? NULL : k.ret.type;
 	p->ret_decl = ap->provider->has_retval && k.ret.type->kind != TYPE_NONE ? k.ret.decl : NULL;
 }
 
 /* Of two sorted lists what both have: BTF also knows what cannot be traced. */
-static void add_common(const struct resolve_env *env, struct attach_point *ap, const char *module,
+static void add_common(const struct request *req, struct attach_point *ap, const char *module,
 	const char *const *a, const char *const *b)
 {
 	while (a && b && *a && *b) {
 		int cmp = strcmp(*a, *b);
 
 		if (!cmp)
-			add_place(env, ap, module, *a);
+			add_place(req, ap, module, *a);
 		a += cmp <= 0;
 		b += cmp >= 0;
 	}
 }
 
-static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+static bool no_function(const struct request *req, const struct attach_point *ap,
 	const char *module, const char *what)
 {
 	const char *const *all, *near = NULL;
 	size_t n = 0;
 
-	if (!target_has_btf(env->target)) {
-		diag(env->diags, ap->span, DIAG_NO_PLACE, "this kernel has no type information (BTF)");
-		diag_hint(env->diags, "it was built without CONFIG_DEBUG_INFO_BTF; kprobe does "
+	if (!target_has_btf(req->target)) {
+		diag(req->diags, ap->span, DIAG_NO_PLACE, "this kernel has no type information (BTF)");
+		diag_hint(req->diags, "it was built without CONFIG_DEBUG_INFO_BTF; kprobe does "
 			"without, with arg0, arg1..");
 		return false;
 	}
-	if (*module && !target_has_module(env->target, module)) {
-		missing_place(env, ap->word_spans[1], "the module %s is not loaded", module);
-		return missing_allowed(env);
+	if (*module && !target_has_module(req->target, module)) {
+		missing_place(req, ap->word_spans[1], "the module %s is not loaded", module);
+		return missing_allowed(req);
 	}
-	if (!missing_place(env, ap->word_spans[ap->nwords - 1], "%s has no function %s", module,
+	if (!missing_place(req, ap->word_spans[ap->nwords - 1], "%s has no function %s", module,
 		what))
 		return true;
-	if (!strchr(what, '*') && !diags_full(env->diags)) {
-		all = target_btf_functions(env->target, module, "*");
+	if (!strchr(what, '*') && !diags_full(req->diags)) {
+		all = target_btf_functions(req->target, module, "*");
 		while (all && all[n])
 			n++;
 		near = nearest(what, all, n);
 	}
 	if (near)
-		diag_hint(env->diags, "did you mean %s?", near);
+		diag_hint(req->diags, "did you mean %s?", near);
 	else
-		diag_hint(env->diags, "strata -l 'fentry:*' lists what can be probed");
-	return missing_allowed(env);
+		diag_hint(req->diags, "strata -l 'fentry:*' lists what can be probed");
+	return missing_allowed(req);
 }
 
 /* What stands in, or the provider itself. */
-static const struct provider *stand_in(const struct resolve_env *env,
+static const struct provider *stand_in(const struct request *req,
 	const struct provider *provider)
 {
-	if (env->listing || target_feature(env->target, FEATURE_FENTRY) ||
-		!target_feature(env->target, FEATURE_KPROBE))
+	if (req->listing || target_feature(req->target, FEATURE_FENTRY) ||
+		!target_feature(req->target, FEATURE_KPROBE))
 		return provider;
 	log_info("this kernel has no trampolines: kprobes stand in for %s", provider->name);
 	return provider->has_retval ? &fexit_by_kretprobe : &fentry_by_kprobe;
 }
 
-static void add_functions(const struct resolve_env *env, struct attach_point *ap, const char *module,
+static void add_functions(const struct request *req, struct attach_point *ap, const char *module,
 	const char *what)
 {
 	if (strchr(what, '*'))
-		add_common(env, ap, module, target_btf_functions(env->target, module, what),
-			target_kernel_functions(env->target, module, what, true));
+		add_common(req, ap, module, target_btf_functions(req->target, module, what),
+			target_kernel_functions(req->target, module, what, true));
 	else
-		add_place(env, ap, module, what);
+		add_place(req, ap, module, what);
 }
 
-static bool fentry_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool fentry_expand(const struct request *req, struct attach_point *ap)
 {
 	const char *what = ap->words[ap->nwords - 1];
 	const char *module = ap->nwords == 3 ? ap->words[1] : "vmlinux";
 	const char *const *modules;
 
 	if (ap->nwords != 2 && ap->nwords != 3)
-		return form_error(env, ap, "a kernel function is missing");
-	ap->provider = stand_in(env, ap->provider);
-	modules = strchr(module, '*') ? target_btf_modules(env->target, module) :
+		return form_error(req, ap, "a kernel function is missing");
+	ap->provider = stand_in(req, ap->provider);
+	modules = strchr(module, '*') ? target_btf_modules(req->target, module) :
 					(const char *const[]){module, NULL};
 	for (; *modules; modules++)
-		add_functions(env, ap, *modules, what);
-	return ap->places || env->listing || no_function(env, ap, module, what);
+		add_functions(req, ap, *modules, what);
+	return ap->places || req->listing || no_function(req, ap, module, what);
 }
 
 /* ---- attach ------------------------------------------------------------- */

@@ -40,9 +40,9 @@ static const char *const names[] = {
 	NULL,
 };
 
-static bool hardware_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool hardware_expand(const struct request *req, struct attach_point *ap)
 {
-	return counter_expand(env, ap, events);
+	return counter_expand(req, ap, events);
 }
 
 /* The kernel knows the events, but whether there is something that counts only an attempt shows. */

@@ -32,57 +32,57 @@ static bool is_iterator(const char *type)
 	return !strstr(type, "__safe_trusted");
 }
 
-static bool no_iterator(const struct resolve_env *env, struct attach_point *ap)
+static bool no_iterator(const struct request *req, struct attach_point *ap)
 {
-	const char *const *names = types_names(env->types, TAG_STRUCT, PREFIX "*"), *near;
+	const char *const *names = types_names(req->types, TAG_STRUCT, PREFIX "*"), *near;
 	const char *short_names[256];
 	size_t n = 0;
 
 	for (; names && *names && n < ARRAY_SIZE(short_names); names++)
 		if (is_iterator(*names))
 			short_names[n++] = *names + strlen(PREFIX);
-	if (!missing_place(env, ap->word_spans[1], "the kernel has no iterator %s", ap->words[1]))
-		return missing_allowed(env);
+	if (!missing_place(req, ap->word_spans[1], "the kernel has no iterator %s", ap->words[1]))
+		return missing_allowed(req);
 	near = n ? nearest(ap->words[1], short_names, n) : NULL;
 	if (near)
-		diag_hint(env->diags, "did you mean iter:%s?", near);
+		diag_hint(req->diags, "did you mean iter:%s?", near);
 	else
-		diag_hint(env->diags, "strata -l 'iter:*' lists what this kernel has");
-	return missing_allowed(env);
+		diag_hint(req->diags, "strata -l 'iter:*' lists what this kernel has");
+	return missing_allowed(req);
 }
 
-static bool iter_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool iter_expand(const struct request *req, struct attach_point *ap)
 {
 	const char *const *names;
 
-	if (ap->nwords == 3 && !env->listing) {
-		diag(env->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "an iterator cannot be pinned");
-		diag_hint(env->diags, "what it prints goes through strata: run the script where its output is wanted");
+	if (ap->nwords == 3 && !req->listing) {
+		diag(req->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "an iterator cannot be pinned");
+		diag_hint(req->diags, "what it prints goes through strata: run the script where its output is wanted");
 		return false;
 	}
 	if (ap->nwords != 2)
-		return form_error(env, ap, "an iterator is missing");
-	names = types_names(env->types, TAG_STRUCT, arena_printf(env->arena, PREFIX "%s", ap->words[1]));
+		return form_error(req, ap, "an iterator is missing");
+	names = types_names(req->types, TAG_STRUCT, arena_printf(req->arena, PREFIX "%s", ap->words[1]));
 	for (; names && *names; names++) {
 		const char *name = *names + strlen(PREFIX);
 		struct place *p;
 
 		if (!is_iterator(*names))
 			continue;
-		p = place_add(env, ap);
-		p->name = arena_printf(env->arena, "iter:%s", name);
+		p = place_add(req, ap);
+		p->name = arena_printf(req->arena, "iter:%s", name);
 		p->func = name;
 	}
-	return ap->places || env->listing || no_iterator(env, ap);
+	return ap->places || req->listing || no_iterator(req, ap);
 }
 
-static int iter_list(const struct resolve_env *env, const char *pattern,
+static int iter_list(const struct request *req, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg)
 {
-	const char *const *names = types_names(env->types, TAG_STRUCT, PREFIX "*");
+	const char *const *names = types_names(req->types, TAG_STRUCT, PREFIX "*");
 
 	for (; names && *names; names++) {
-		const char *full = arena_printf(env->arena, "iter:%s", *names + strlen(PREFIX));
+		const char *full = arena_printf(req->arena, "iter:%s", *names + strlen(PREFIX));
 
 		if (is_iterator(*names) && glob_match(pattern, full))
 			found(full, arg);

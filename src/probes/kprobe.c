@@ -31,74 +31,74 @@ static uint64_t offset_of(const char *what, const char **ret_plus)
 	return *ret_plus ? n : 0;
 }
 
-static void add_place(const struct resolve_env *env, struct attach_point *ap, const char *name,
+static void add_place(const struct request *req, struct attach_point *ap, const char *name,
 	uint64_t offset)
 {
-	struct place *p = place_add(env, ap);
+	struct place *p = place_add(req, ap);
 	const char *module = ap->nwords == 3 && !strchr(ap->words[1], '*') ?
-		arena_printf(env->arena, "%s:", ap->words[1]) : "";
+		arena_printf(req->arena, "%s:", ap->words[1]) : "";
 
-	p->func = arena_strdup(env->arena, name);
+	p->func = arena_strdup(req->arena, name);
 	p->offset = offset;
 	p->alone = offset != 0;
-	p->name = offset ? arena_printf(env->arena, "%s:%s%s+%llu", ap->provider->name, module,
+	p->name = offset ? arena_printf(req->arena, "%s:%s%s+%llu", ap->provider->name, module,
 				   name, (unsigned long long)offset) :
-			   arena_printf(env->arena, "%s:%s%s", ap->provider->name, module, name);
+			   arena_printf(req->arena, "%s:%s%s", ap->provider->name, module, name);
 }
 
 /* kprobe:0xffffffff81234567: any instruction of the kernel. The kernel cannot tell whether one begins
  * there, hence --unsafe. */
-static bool add_address(const struct resolve_env *env, struct attach_point *ap, const char *text, uint64_t addr)
+static bool add_address(const struct request *req, struct attach_point *ap, const char *text, uint64_t addr)
 {
 	const char *name = text, *module;
 	uint64_t offset = 0;
 	struct place *p;
 
 	if (ap->provider->has_retval)
-		return form_error(env, ap, "a return probe takes no address");
-	if (!env->unsafe && !env->listing) {
-		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_UNSAFE,
+		return form_error(req, ap, "a return probe takes no address");
+	if (!req->cmd.unsafe && !req->listing) {
+		diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_UNSAFE,
 			"a kprobe at an address may crash the kernel if no instruction begins there");
-		diag_hint(env->diags, "--unsafe allows it");
+		diag_hint(req->diags, "--unsafe allows it");
 		return false;
 	}
-	target_ksym(env->target, addr, &name, &offset, &module);
-	p = place_add(env, ap);
-	p->func = arena_strdup(env->arena, name);
+	target_ksym(req->target, addr, &name, &offset, &module);
+	p = place_add(req, ap);
+	p->func = arena_strdup(req->arena, name);
 	p->offset = addr;
 	p->alone = p->by_address = true;
-	p->name = arena_printf(env->arena, "%s:%s", ap->provider->name, text);
+	p->name = arena_printf(req->arena, "%s:%s", ap->provider->name, text);
 	return true;
 }
 
-static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+static bool no_function(const struct request *req, const struct attach_point *ap,
 	const char *module, const char *what)
 {
 	const char *const *all, *near = NULL;
 	size_t n = 0;
 
-	if (*module && !target_has_module(env->target, module)) {
-		missing_place(env, ap->word_spans[1], "the module %s is not loaded", module);
-		return missing_allowed(env);
+	if (*module && !target_has_module(req->target, module)) {
+		missing_place(req, ap->word_spans[1], "the module %s is not loaded", module);
+		return missing_allowed(req);
 	}
-	if (!missing_place(env, ap->word_spans[ap->nwords - 1], *module ?
+	if (!missing_place(req, ap->word_spans[ap->nwords - 1], *module ?
 		"%s%s has no function %s" : "%s%shas no function %s", *module ? "the module " :
 		"this kernel ", module, what))
 		return true;
-	if (!strchr(what, '*') && !diags_full(env->diags)) {
-		all = target_all_functions(env->target);
+	if (!strchr(what, '*') && !diags_full(req->diags)) {
+		all = target_all_functions(req->target);
 		while (all && all[n])
 			n++;
 		near = nearest(what, all, n);
 	}
 	if (near)
-		diag_hint(env->diags, "did you mean %s?", near);
+		diag_hint(req->diags, "did you mean %s?", near);
 	else
-		diag_hint(env->diags, "strata -l 'kprobe:*' lists what can be probed");
-	return missing_allowed(env);
+		diag_hint(req->diags, "strata -l 'kprobe:*' lists what can be probed");
+	return missing_allowed(req);
 }
 
-static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool kprobe_expand(const struct request *req, struct attach_point *ap)
 {
 	const char *what = ap->words[ap->nwords - 1], *plus;
 	const char *module = ap->nwords == 3 ? ap->words[1] : "";
@@ -107,17 +107,17 @@ static bool kprobe_expand(const struct resolve_env *env, struct attach_point *ap
 	uint64_t addr;
 
 	if (ap->nwords != 2 && ap->nwords != 3)
-		return form_error(env, ap, "a kernel function is missing");
+		return form_error(req, ap, "a kernel function is missing");
 	if (plus && ap->provider->has_retval)
-		return form_error(env, ap, "a return probe takes no offset");
+		return form_error(req, ap, "a return probe takes no offset");
 	if (ap->nwords == 2 && number_is(what, &addr))
-		return add_address(env, ap, what, addr);
+		return add_address(req, ap, what, addr);
 	if (plus)
-		what = arena_strndup(env->arena, what, plus - what);
-	names = target_kernel_functions(env->target, module, what, strchr(what, '*') != NULL);
+		what = arena_strndup(req->arena, what, plus - what);
+	names = target_kernel_functions(req->target, module, what, strchr(what, '*') != NULL);
 	for (; names && *names; names++)
-		add_place(env, ap, *names, offset);
-	return ap->places || env->listing || no_function(env, ap, module, what);
+		add_place(req, ap, *names, offset);
+	return ap->places || req->listing || no_function(req, ap, module, what);
 }
 
 /* ---- attach ------------------------------------------------------------- */
@@ -209,11 +209,11 @@ int kretprobe_attach(struct loaded_probe *p)
 
 /* ---- list --------------------------------------------------------------- */
 
-static int kprobe_list(const struct resolve_env *env, const char *pattern,
+static int kprobe_list(const struct request *req, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg)
 {
-	return list_kernel_functions(env, "kprobe:",
-		target_kernel_functions(env->target, "", "*", true), pattern, found, arg);
+	return list_kernel_functions(req, "kprobe:",
+		target_kernel_functions(req->target, "", "*", true), pattern, found, arg);
 }
 
 static const char *kprobe_lacks(struct target *t)

@@ -32,9 +32,9 @@ const struct provider *const providers[] = {
 	NULL,
 };
 
-struct place *place_add(const struct resolve_env *env, struct attach_point *ap)
+struct place *place_add(const struct request *req, struct attach_point *ap)
 {
-	struct place *p = arena_new_obj(env->arena, struct place);
+	struct place *p = arena_new_obj(req->arena, struct place);
 	struct place **last = ap->data ? (struct place **)ap->data : &ap->places;
 
 	*last = p;
@@ -45,41 +45,41 @@ struct place *place_add(const struct resolve_env *env, struct attach_point *ap)
 	return p;
 }
 
-bool form_error(const struct resolve_env *env, const struct attach_point *ap, const char *what)
+bool form_error(const struct request *req, const struct attach_point *ap, const char *what)
 {
-	diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s", what);
-	diag_hint(env->diags, "write it as %s", ap->provider->form);
+	diag(req->diags, ap->span, DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(req->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
-bool missing_place(const struct resolve_env *env, struct span at, const char *fmt, ...)
+bool missing_place(const struct request *req, struct span at, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
 
-	if (env->settings.missing_probes == MISSING_IGNORE)
+	if (req->settings.missing_probes == MISSING_IGNORE)
 		return false;
 	va_start(ap, fmt);
-	text = arena_vprintf(env->arena, fmt, ap);
+	text = arena_vprintf(req->arena, fmt, ap);
 	va_end(ap);
-	if (env->settings.missing_probes == MISSING_WARN)
-		diag_warn(env->diags, at, DIAG_NO_PLACE, "%s", text);
+	if (req->settings.missing_probes == MISSING_WARN)
+		diag_warn(req->diags, at, DIAG_NO_PLACE, "%s", text);
 	else
-		diag(env->diags, at, DIAG_NO_PLACE, "%s", text);
+		diag(req->diags, at, DIAG_NO_PLACE, "%s", text);
 	return true;
 }
 
-bool missing_allowed(const struct resolve_env *env)
+bool missing_allowed(const struct request *req)
 {
-	return env->settings.missing_probes != MISSING_ERROR;
+	return req->settings.missing_probes != MISSING_ERROR;
 }
 
-int list_kernel_functions(const struct resolve_env *env, const char *prefix,
+int list_kernel_functions(const struct request *req, const char *prefix,
 	const char *const *names, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg)
 {
 	for (; names && *names; names++) {
-		const char *full = arena_printf(env->arena, "%s%s", prefix, *names);
+		const char *full = arena_printf(req->arena, "%s%s", prefix, *names);
 
 		if (glob_match(pattern, full))
 			found(full, arg);
@@ -109,31 +109,31 @@ static bool unit_ns(const char *name, uint64_t *ret)
 	return false;
 }
 
-static bool period_error(const struct resolve_env *env, struct attach_point *ap, unsigned word,
+static bool period_error(const struct request *req, struct attach_point *ap, unsigned word,
 	const char *what)
 {
 	struct span at = word < ap->nwords ? ap->word_spans[word] : ap->span;
 
-	diag(env->diags, at, DIAG_ATTACH_POINT, "%s", what);
-	diag_hint(env->diags, "write it as %s", ap->provider->form);
+	diag(req->diags, at, DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(req->diags, "write it as %s", ap->provider->form);
 	return false;
 }
 
-static bool set_period(const struct resolve_env *env, struct attach_point *ap, unsigned word,
+static bool set_period(const struct request *req, struct attach_point *ap, unsigned word,
 	uint64_t n, uint64_t unit, struct place *p)
 {
 	if (!n)
-		return period_error(env, ap, word, "the period must be greater than 0");
+		return period_error(req, ap, word, "the period must be greater than 0");
 	if (n > UINT64_MAX / unit)
-		return period_error(env, ap, word, "the period is too long");
+		return period_error(req, ap, word, "the period is too long");
 	p->period = n * unit;
 	if (p->period < 1000)
-		return period_error(env, ap, word, "the shortest period is 1000 ns");
+		return period_error(req, ap, word, "the shortest period is 1000 ns");
 	return true;
 }
 
 /* "1s", "100ms", or bare nanoseconds. */
-static bool parse_duration(const struct resolve_env *env, struct attach_point *ap,
+static bool parse_duration(const struct request *req, struct attach_point *ap,
 	struct place *p)
 {
 	const char *text = ap->words[1], *rest;
@@ -141,40 +141,40 @@ static bool parse_duration(const struct resolve_env *env, struct attach_point *a
 	size_t len;
 
 	if (number_read(text, strlen(text), &n, &len) || (text[len] && !unit_ns(text + len, &unit)))
-		return period_error(env, ap, 1, "not a period");
+		return period_error(req, ap, 1, "not a period");
 	rest = text + len;
 	if (!*rest && n && n < 1000) {
-		diag(env->diags, ap->word_spans[1], DIAG_ATTACH_POINT,
+		diag(req->diags, ap->word_spans[1], DIAG_ATTACH_POINT,
 			"a period without a unit is in nanoseconds: 1000 at least");
-		diag_hint(env->diags, "did you mean %s:%s:%s?", ap->provider->name,
+		diag_hint(req->diags, "did you mean %s:%s:%s?", ap->provider->name,
 			ap->provider == &provider_profile ? "hz" : "s", ap->words[1]);
 		return false;
 	}
-	if (!set_period(env, ap, 1, n, unit, p))
+	if (!set_period(req, ap, 1, n, unit, p))
 		return false;
-	p->name = arena_printf(env->arena, "%s:us:%llu", ap->provider->name, (unsigned long long)p->period / 1000);
+	p->name = arena_printf(req->arena, "%s:us:%llu", ap->provider->name, (unsigned long long)p->period / 1000);
 	return true;
 }
 
-bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p)
+bool parse_period(const struct request *req, struct attach_point *ap, struct place *p)
 {
 	uint64_t n, unit;
 
 	if (ap->nwords == 2)
-		return parse_duration(env, ap, p);
+		return parse_duration(req, ap, p);
 	if (ap->nwords != 3)
-		return form_error(env, ap, "a period is missing");
+		return form_error(req, ap, "a period is missing");
 	if (!number_is(ap->words[2], &n))
-		return period_error(env, ap, 2, "not a number");
-	p->name = arena_printf(env->arena, "%s:%s:%llu", ap->provider->name, ap->words[1], (unsigned long long)n);
+		return period_error(req, ap, 2, "not a number");
+	p->name = arena_printf(req->arena, "%s:%s:%llu", ap->provider->name, ap->words[1], (unsigned long long)n);
 	if (!strcmp(ap->words[1], "hz")) {
 		if (!n || n > 1000000)
-			return period_error(env, ap, 2, "the frequency must be 1 to 1000000 Hz");
+			return period_error(req, ap, 2, "the frequency must be 1 to 1000000 Hz");
 		p->freq = true;
 		p->period = n;
 		return true;
 	}
 	if (!unit_ns(ap->words[1], &unit) || unit > 1000000000)
-		return period_error(env, ap, 1, "the unit must be hz, s, ms or us");
-	return set_period(env, ap, 2, n, unit, p);
+		return period_error(req, ap, 1, "the unit must be hz, s, ms or us");
+	return set_period(req, ap, 2, n, unit, p);
 }

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "model/attach_point.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "probes/attach.h"
 
 extern const struct provider provider_begin;
@@ -31,23 +32,23 @@ extern const struct provider provider_usdt;
 extern const struct provider provider_watchpoint;
 
 /* A zeroed place at the end of the attach point's list. */
-struct place *place_add(const struct resolve_env *env, struct attach_point *ap);
+struct place *place_add(const struct request *req, struct attach_point *ap);
 /* Complains that the attach point is not of the provider's form. */
-bool form_error(const struct resolve_env *env, const struct attach_point *ap,
+bool form_error(const struct request *req, const struct attach_point *ap,
 	const char *what);
 /* Nothing was found: an error, a warning or silence, as the script's missing_probes says.
  * False: silence; else a hint may follow. */
-bool missing_place(const struct resolve_env *env, struct span at, const char *fmt, ...)
+bool missing_place(const struct request *req, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* What expand() gives then. */
-bool missing_allowed(const struct resolve_env *env);
+bool missing_allowed(const struct request *req);
 /* For list(): those of the names that match with the prefix. */
-int list_kernel_functions(const struct resolve_env *env, const char *prefix,
+int list_kernel_functions(const struct request *req, const char *prefix,
 	const char *const *names, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg);
 /* tracepoint_fields.c: args.NAME of the event. */
 struct trace_event;
-const struct field *tracepoint_fields(const struct resolve_env *env, const struct trace_event *e);
+const struct field *tracepoint_fields(const struct request *req, const struct trace_event *e);
 /* of_others.c: place.of_others, by the event's category; by the name of a raw one. */
 bool tracepoint_is_of_others(const char *category);
 bool raw_tracepoint_is_of_others(const char *name);
@@ -57,4 +58,4 @@ int kretprobe_attach(struct loaded_probe *p);
 /* What -l lists of timers. */
 extern const char *const period_names[];
 /* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
-bool parse_period(const struct resolve_env *env, struct attach_point *ap, struct place *p);
+bool parse_period(const struct request *req, struct attach_point *ap, struct place *p);

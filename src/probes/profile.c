@@ -8,9 +8,9 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 
-static bool profile_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool profile_expand(const struct request *req, struct attach_point *ap)
 {
-	return parse_period(env, ap, place_add(env, ap));
+	return parse_period(req, ap, place_add(req, ap));
 }
 
 static int profile_attach(struct loaded_probe *p)

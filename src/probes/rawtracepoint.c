@@ -13,26 +13,26 @@
 #include "target/target.h"
 #include "types/kernel.h"
 
-static bool nothing_found(const struct resolve_env *env, const struct attach_point *ap, const char *module)
+static bool nothing_found(const struct request *req, const struct attach_point *ap, const char *module)
 {
 	const char *event = ap->words[ap->nwords - 1], *near;
-	const char *const *all = target_raw_tracepoints(env->target, module, "*");
+	const char *const *all = target_raw_tracepoints(req->target, module, "*");
 	size_t n = 0;
 
 	while (all && all[n])
 		n++;
-	if (!missing_place(env, ap->span, "no raw tracepoint matches %s", event))
+	if (!missing_place(req, ap->span, "no raw tracepoint matches %s", event))
 		return true;
 	near = nearest(event, all, n);
 	if (near)
-		diag_hint(env->diags, "did you mean rawtracepoint:%s?", near);
+		diag_hint(req->diags, "did you mean rawtracepoint:%s?", near);
 	else
-		diag_hint(env->diags, "strata -l 'rawtracepoint:*' lists what this kernel has");
-	return missing_allowed(env);
+		diag_hint(req->diags, "strata -l 'rawtracepoint:*' lists what this kernel has");
+	return missing_allowed(req);
 }
 
 /* Each is a word of the context. */
-static const struct field *make_fields(const struct resolve_env *env, const struct kernel_function *k)
+static const struct field *make_fields(const struct request *req, const struct kernel_function *k)
 {
 	const struct field *list = NULL, **last = &list;
 
@@ -42,7 +42,7 @@ static const struct field *make_fields(const struct resolve_env *env, const stru
 
 		if (!*p->name)
 			continue;
-		to = arena_new_obj(env->arena, struct field);
+		to = arena_new_obj(req->arena, struct field);
 		*to = (struct field){.name = p->name, .type = p->type, .decl = p->decl,
 			.where = FIELD_CONTEXT, .offset = 8 * i, .size = p->type->size};
 		if (p->type->kind == TYPE_NONE || p->type->size > 8) {
@@ -55,48 +55,48 @@ static const struct field *make_fields(const struct resolve_env *env, const stru
 	return list;
 }
 
-static void add_event(const struct resolve_env *env, struct attach_point *ap, const char *module,
+static void add_event(const struct request *req, struct attach_point *ap, const char *module,
 	const char *name)
 {
-	struct place *p = place_add(env, ap);
+	struct place *p = place_add(req, ap);
 	struct kernel_function k;
 
-	p->func = arena_strdup(env->arena, name);
-	p->name = arena_printf(env->arena, "rawtracepoint:%s:%s", module, name);
+	p->func = arena_strdup(req->arena, name);
+	p->name = arena_printf(req->arena, "rawtracepoint:%s:%s", module, name);
 	p->of_others = raw_tracepoint_is_of_others(name);
-	if (!env->names_only && kernel_tracepoint(env->types, module, name, env->listing, &k))
-		p->fields = make_fields(env, &k);
+	if (!req->names_only && kernel_tracepoint(req->types, module, name, req->listing, &k))
+		p->fields = make_fields(req, &k);
 }
 
-static void add_events(const struct resolve_env *env, struct attach_point *ap, const char *module)
+static void add_events(const struct request *req, struct attach_point *ap, const char *module)
 {
-	const char *const *names = target_raw_tracepoints(env->target, module, ap->words[ap->nwords - 1]);
+	const char *const *names = target_raw_tracepoints(req->target, module, ap->words[ap->nwords - 1]);
 
 	for (; names && *names; names++)
-		add_event(env, ap, module, *names);
+		add_event(req, ap, module, *names);
 }
 
 /* A module's BTF is read where the kernel itself has no such event, or the script names the module. */
-static bool raw_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool raw_expand(const struct request *req, struct attach_point *ap)
 {
 	const char *module = ap->nwords == 3 ? ap->words[1] : "vmlinux";
 	const char *const *modules;
 
 	if (ap->nwords != 2 && ap->nwords != 3)
-		return form_error(env, ap, "the name of a raw tracepoint is missing");
-	if (!target_has_btf(env->target)) {
+		return form_error(req, ap, "the name of a raw tracepoint is missing");
+	if (!target_has_btf(req->target)) {
 		/* Without BTF nobody knows the names: the kernel will say. */
-		add_event(env, ap, "vmlinux", ap->words[ap->nwords - 1]);
+		add_event(req, ap, "vmlinux", ap->words[ap->nwords - 1]);
 		return true;
 	}
 	if (!strchr(module, '*'))
-		add_events(env, ap, module);
+		add_events(req, ap, module);
 	if (ap->places || (ap->nwords == 3 && !strchr(module, '*')))
-		return ap->places || env->listing || nothing_found(env, ap, module);
-	modules = target_btf_modules(env->target, ap->nwords == 3 ? module : "*");
+		return ap->places || req->listing || nothing_found(req, ap, module);
+	modules = target_btf_modules(req->target, ap->nwords == 3 ? module : "*");
 	for (; *modules; modules++)
-		add_events(env, ap, *modules);
-	return ap->places || env->listing || nothing_found(env, ap, "vmlinux");
+		add_events(req, ap, *modules);
+	return ap->places || req->listing || nothing_found(req, ap, "vmlinux");
 }
 
 static int raw_attach(struct loaded_probe *p)
@@ -112,16 +112,16 @@ static int raw_attach(struct loaded_probe *p)
 	return 0;
 }
 
-static int raw_list(const struct resolve_env *env, const char *pattern,
+static int raw_list(const struct request *req, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg)
 {
-	const char *const *modules = target_btf_modules(env->target, "*");
+	const char *const *modules = target_btf_modules(req->target, "*");
 
 	for (; *modules; modules++) {
-		const char *const *names = target_raw_tracepoints(env->target, *modules, "*");
+		const char *const *names = target_raw_tracepoints(req->target, *modules, "*");
 
 		for (; *names; names++) {
-			const char *full = arena_printf(env->arena, "rawtracepoint:%s:%s", *modules, *names);
+			const char *full = arena_printf(req->arena, "rawtracepoint:%s:%s", *modules, *names);
 
 			if (glob_match(pattern, full))
 				found(full, arg);

@@ -17,20 +17,20 @@ static const struct {
 
 static const char *const names[] = {"signal:SIGUSR1", "signal:SIGUSR2", NULL};
 
-static bool self_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool self_expand(const struct request *req, struct attach_point *ap)
 {
 	if (ap->nwords != 3)
-		return form_error(env, ap, "a signal is missing");
+		return form_error(req, ap, "a signal is missing");
 	if (strcmp(ap->words[1], "signal") != 0)
-		return form_error(env, ap, "only signals can be waited for");
+		return form_error(req, ap, "only signals can be waited for");
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (!strcmp(ap->words[2], signals[i].name)) {
-			place_add(env, ap)->config = signals[i].number;
+			place_add(req, ap)->config = signals[i].number;
 			return true;
 		}
-	diag(env->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "%s is not a signal that a script can have",
+	diag(req->diags, ap->word_spans[2], DIAG_ATTACH_POINT, "%s is not a signal that a script can have",
 		ap->words[2]);
-	diag_hint(env->diags, "there are SIGUSR1 and SIGUSR2; others end strata or are the system's");
+	diag_hint(req->diags, "there are SIGUSR1 and SIGUSR2; others end strata or are the system's");
 	return false;
 }
 

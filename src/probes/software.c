@@ -37,9 +37,9 @@ static const char *const names[] = {
 	NULL,
 };
 
-static bool software_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool software_expand(const struct request *req, struct attach_point *ap)
 {
-	return counter_expand(env, ap, events);
+	return counter_expand(req, ap, events);
 }
 
 static int software_attach(struct loaded_probe *p)

@@ -100,11 +100,11 @@ static bool is_tagged(const char *name)
 }
 
 /* A pointer's target that is not known without BTF: types_complete() finds it. */
-static const struct type *pointee(const struct resolve_env *env, const char *name)
+static const struct type *pointee(const struct request *req, const char *name)
 {
-	const struct type *t = known_type(env->arena, name);
+	const struct type *t = known_type(req->arena, name);
 
-	return t ? t : types_later(env->arena, name);
+	return t ? t : types_later(req->arena, name);
 }
 
 static const struct type *int_of(const struct trace_field *f, uint32_t size)
@@ -113,61 +113,61 @@ static const struct type *int_of(const struct trace_field *f, uint32_t size)
 }
 
 /* Of size bytes; 0: unknown. NULL: nothing is known of it. */
-static const struct type *value_type(const struct resolve_env *env, const char *name,
+static const struct type *value_type(const struct request *req, const char *name,
 	const struct trace_field *f, uint32_t size)
 {
-	const struct type *t = known_type(env->arena, name);
+	const struct type *t = known_type(req->arena, name);
 
 	if (t && t->kind != TYPE_NONE && (!size || t->size == size))
 		return t->kind == TYPE_INT && t->is_signed != f->is_signed ? type_int(t->size, f->is_signed) : t;
 	if (is_tagged(name))
-		return size ? types_sized(env->types, name, size) : NULL;
+		return size ? types_sized(req->types, name, size) : NULL;
 	if (!strncmp(name, "enum ", 5) && int_of(f, size))
-		return types_enum(env->types, name, size, f->is_signed);
+		return types_enum(req->types, name, size, f->is_signed);
 	if (!int_of(f, size))
-		t = types_find(env->types, TAG_NAME, name);
+		t = types_find(req->types, TAG_NAME, name);
 	return t && t->size && (!size || t->size == size) ? t : int_of(f, size);
 }
 
-static const struct type *array_type(const struct resolve_env *env, const struct c_type *c,
+static const struct type *array_type(const struct request *req, const struct c_type *c,
 	const struct trace_field *f)
 {
-	const struct type *of = value_type(env, c->base, f, f->elements ? f->size / f->elements : 0);
+	const struct type *of = value_type(req, c->base, f, f->elements ? f->size / f->elements : 0);
 
 	if (!of || !of->size)
 		return NULL;
 	if (!strcmp(c->base, "char") && f->size)
-		return type_string(env->arena, f->size);
-	return type_array(env->arena, of, f->size / of->size);
+		return type_string(req->arena, f->size);
+	return type_array(req->arena, of, f->size / of->size);
 }
 
-static const struct type *pointer_type(const struct resolve_env *env, const struct c_type *c, enum space space)
+static const struct type *pointer_type(const struct request *req, const struct c_type *c, enum space space)
 {
-	const struct type *t = pointee(env, c->base);
+	const struct type *t = pointee(req, c->base);
 
 	for (unsigned i = 0; i < c->stars; i++)
-		t = type_pointer(env->arena, t, space);
+		t = type_pointer(req->arena, t, space);
 	return t;
 }
 
 /* Of what has no fixed place the address; of text the text. */
-static const struct type *located_type(const struct resolve_env *env, const struct c_type *c)
+static const struct type *located_type(const struct request *req, const struct c_type *c)
 {
 	if (c->array && !strcmp(c->base, "char"))
-		return type_string(env->arena, DATA_LOC_STRING);
-	return type_pointer(env->arena, pointee(env, c->base), SPACE_KERNEL);
+		return type_string(req->arena, DATA_LOC_STRING);
+	return type_pointer(req->arena, pointee(req, c->base), SPACE_KERNEL);
 }
 
-static const struct type *field_type(const struct resolve_env *env, const struct c_type *c, enum space space,
+static const struct type *field_type(const struct request *req, const struct c_type *c, enum space space,
 	const struct trace_field *f)
 {
 	if (c->where != FIELD_CONTEXT)
-		return located_type(env, c);
+		return located_type(req, c);
 	if (c->stars && !c->array)
-		return pointer_type(env, c, space);
+		return pointer_type(req, c, space);
 	if (c->array && !c->stars)
-		return array_type(env, c, f);
-	return c->stars ? NULL : value_type(env, c->base, f, f->size);
+		return array_type(req, c, f);
+	return c->stars ? NULL : value_type(req, c->base, f, f->size);
 }
 
 /* ---- all fields --------------------------------------------------------- */
@@ -182,25 +182,25 @@ static const char *declaration(struct arena *a, const struct c_type *c, const st
 	return arena_printf(a, f->elements ? "%.*s %s[%u]" : "%.*s %s[]", (int)len - 2, f->type, f->name, f->elements);
 }
 
-const struct field *tracepoint_fields(const struct resolve_env *env, const struct trace_event *e)
+const struct field *tracepoint_fields(const struct request *req, const struct trace_event *e)
 {
 	enum space space = strcmp(e->category, "syscalls") ? SPACE_KERNEL : SPACE_USER;
 	const struct field *list = NULL, **last = &list;
 
 	for (size_t i = 0; i < e->nfields; i++) {
 		const struct trace_field *from = &e->fields[i];
-		struct c_type c = read_type(env->arena, from->type);
-		const struct type *type = field_type(env, &c, space, from);
-		struct field *f = arena_new_obj(env->arena, struct field);
+		struct c_type c = read_type(req->arena, from->type);
+		const struct type *type = field_type(req, &c, space, from);
+		struct field *f = arena_new_obj(req->arena, struct field);
 
 		*f = (struct field){
-			.name = arena_strdup(env->arena, from->name),
+			.name = arena_strdup(req->arena, from->name),
 			.type = type ? type : type_none,
 			.offset = from->offset,
 			.size = from->size,
 			.where = type ? c.where : FIELD_NOWHERE,
-			.why = type ? NULL : arena_printf(env->arena, "the type %s is not known", from->type),
-			.decl = env->listing || env->lists_args ? declaration(env->arena, &c, from) : NULL,
+			.why = type ? NULL : arena_printf(req->arena, "the type %s is not known", from->type),
+			.decl = req->listing || req->lists_args ? declaration(req->arena, &c, from) : NULL,
 		};
 		*last = f;
 		last = &f->next;

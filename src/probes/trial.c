@@ -5,11 +5,11 @@
 
 #include <linux/bpf.h>
 
-static bool trial_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool trial_expand(const struct request *req, struct attach_point *ap)
 {
 	if (ap->nwords != 2 || !*ap->words[1])
-		return form_error(env, ap, "a name is missing");
-	place_add(env, ap)->func = ap->words[1];
+		return form_error(req, ap, "a name is missing");
+	place_add(req, ap)->func = ap->words[1];
 	return true;
 }
 

@@ -61,29 +61,29 @@ struct called {
 };
 
 /* A symbol that is a function's, for people; lists have what can be written. */
-static const char *function_name(const struct resolve_env *env, const char *symbol)
+static const char *function_name(const struct request *req, const char *symbol)
 {
-	_cleanup_(freep) char *name = env->listing ? NULL : demangle(symbol);
+	_cleanup_(freep) char *name = req->listing ? NULL : demangle(symbol);
 
-	return uprobe_safe(env->arena, name ? name : symbol);
+	return uprobe_safe(req->arena, name ? name : symbol);
 }
 
-static struct place *add_place(const struct resolve_env *env, struct attach_point *ap,
+static struct place *add_place(const struct request *req, struct attach_point *ap,
 	const char *path, const struct called *c, uint64_t offset)
 {
-	struct place *p = place_add(env, ap);
+	struct place *p = place_add(req, ap);
 
-	p->path = uprobe_attach_path(env, path);
-	p->func = function_name(env, c->symbol);
+	p->path = uprobe_attach_path(req, path);
+	p->func = function_name(req, c->symbol);
 	p->offset = offset;
-	p->name = arena_printf(env->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path),
-		uprobe_safe(env->arena, c->written));
+	p->name = arena_printf(req->arena, "%s:%s%s", ap->provider->name, uprobe_file_name(ap, path),
+		uprobe_safe(req->arena, c->written));
 	return p;
 }
 
-static struct called called_so(const struct resolve_env *env, const char *symbol)
+static struct called called_so(const struct request *req, const char *symbol)
 {
-	return (struct called){arena_printf(env->arena, ":%s", symbol), symbol, false};
+	return (struct called){arena_printf(req->arena, ":%s", symbol), symbol, false};
 }
 
 /* Linux (seen up to 6.18, x86_64) takes the opcode of an AVX instruction for the plain
@@ -120,7 +120,7 @@ static bool can_probe(struct elf *e, uint64_t vaddr)
 
 /* Go moves stacks, and a return address that the kernel has replaced there confuses it:
  * what is probed is its return instructions. */
-static void add_returns(const struct resolve_env *env, struct attach_point *ap,
+static void add_returns(const struct request *req, struct attach_point *ap,
 	const struct program *p, const struct pcln_function *f, const struct called *c)
 {
 	_cleanup_(code_closep) struct code *code = NULL;
@@ -130,7 +130,7 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 	uint64_t offset;
 
 	if (!bytes || code_open(elf_machine(p->elf), false, &code)) {
-		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
+		diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"uretprobes on %s need libcapstone, which is not installed", c->symbol);
 		return;
 	}
@@ -143,12 +143,12 @@ static void add_returns(const struct resolve_env *env, struct attach_point *ap,
 		}
 		if (insn.flow != CODE_RETURN || !uprobe_offset(p->elf, at, &offset))
 			continue;
-		place = add_place(env, ap, p->path, c, offset);
+		place = add_place(req, ap, p->path, c, offset);
 		place->abi = ABI_GO;
 		place->at_return = true;
 	}
 	if (ap->nplaces == before && !is_pattern(ap))
-		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
+		diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 			"%s has no return instruction: it never returns", c->symbol);
 }
 
@@ -175,7 +175,7 @@ static enum place_abi abi_of(const struct program *p, const struct pcln_function
 	return ABI_GO_EITHER;
 }
 
-static void add_at(const struct resolve_env *env, struct attach_point *ap,
+static void add_at(const struct request *req, struct attach_point *ap,
 	const struct program *p, const struct called *c, uint64_t vaddr)
 {
 	struct pcln_function f;
@@ -186,13 +186,13 @@ static void add_at(const struct resolve_env *env, struct attach_point *ap,
 	if (!uprobe_offset(p->elf, vaddr, &offset))
 		return;
 	if (go && ap->provider->has_retval) {
-		add_returns(env, ap, p, &f, c);
+		add_returns(req, ap, p, &f, c);
 		return;
 	}
-	place = add_place(env, ap, p->path, c, offset);
+	place = add_place(req, ap, p->path, c, offset);
 	place->abi = go ? abi_of(p, &f) : elf_machine(p->elf) == EM_386 ? ABI_C32 : ABI_C;
 	if (p->debug)
-		uprobe_types(env, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
+		uprobe_types(req, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
 }
 
 /* memcpy() and memmove() may have one implementation: like other names of one address, a pattern finds it once. */
@@ -209,17 +209,17 @@ static bool has_place(const struct attach_point *ap, const struct program *p, ui
 }
 
 /* All implementations of an IFUNC: a process calls the one that its resolver chose. */
-static void add_implementations(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static void add_implementations(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct called *c, const struct elf_symbol *s)
 {
 	const uint64_t *found;
-	size_t n = uprobe_implementations(env->arena, p->elf, s, &found), skipped = 0;
+	size_t n = uprobe_implementations(req->arena, p->elf, s, &found), skipped = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!can_probe(p->elf, found[i]))
 			skipped++;
 		else if (!has_place(ap, p, found[i]))
-			add_at(env, ap, p, c, found[i]);
+			add_at(req, ap, p, c, found[i]);
 	}
 	if (skipped && skipped < n)
 		log_warn("%zu of the %zu implementations of %s cannot be probed: the kernel would run their first "
@@ -230,33 +230,33 @@ static void add_implementations(const struct resolve_env *env, struct attach_poi
 		log_info("passed over %s: where its implementations are is not known", s->name);
 		return;
 	}
-	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE, "%s cannot be probed: %s", s->name, n ?
+	diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE, "%s cannot be probed: %s", s->name, n ?
 		"the kernel would run the first instruction of its implementations wrongly" :
 		"it is an IFUNC, and where its implementations are is not known");
 	if (!n)
-		diag_hint(env->diags, "its code is chosen when a program starts, perhaps from another file (the vDSO)");
+		diag_hint(req->diags, "its code is chosen when a program starts, perhaps from another file (the vDSO)");
 }
 
-static void add_symbol(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static void add_symbol(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct called *c, const struct elf_symbol *s)
 {
-	if (s->type == STT_GNU_IFUNC && !env->listing)
-		add_implementations(env, ap, p, c, s);
+	if (s->type == STT_GNU_IFUNC && !req->listing)
+		add_implementations(req, ap, p, c, s);
 	else
-		add_at(env, ap, p, c, s->vaddr);
+		add_at(req, ap, p, c, s->vaddr);
 }
 
 /* Go's functions of files without symbols. */
-static void add_matching_go(const struct resolve_env *env, struct attach_point *ap,
+static void add_matching_go(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
 	struct pcln_function f;
 
 	for (size_t i = 0; i < pclntab_functions(p->go); i++)
 		if (pclntab_function(p->go, i, &f) && glob_match(pattern, f.name)) {
-			struct called c = called_so(env, f.name);
+			struct called c = called_so(req, f.name);
 
-			add_at(env, ap, p, &c, f.start);
+			add_at(req, ap, p, &c, f.start);
 		}
 }
 
@@ -269,7 +269,7 @@ static bool is_probed_well(const struct program *p, const struct elf_symbol *s)
 }
 
 /* An address with several names is one place, called by the first of them; lists have all. */
-static void add_matching(const struct resolve_env *env, struct attach_point *ap,
+static void add_matching(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
 	const struct elf_symbol *s;
@@ -279,21 +279,21 @@ static void add_matching(const struct resolve_env *env, struct attach_point *ap,
 	for (size_t i = 0; i < n; i++) {
 		struct called c;
 
-		if (!is_function(&s[i]) || (s[i].vaddr == last && !env->listing) || !glob_match(pattern, s[i].name))
+		if (!is_function(&s[i]) || (s[i].vaddr == last && !req->listing) || !glob_match(pattern, s[i].name))
 			continue;
 		last = s[i].vaddr;
 		if (!is_probed_well(p, &s[i]))
 			continue;
-		c = called_so(env, s[i].name);
-		add_symbol(env, ap, p, &c, &s[i]);
+		c = called_so(req, s[i].name);
+		add_symbol(req, ap, p, &c, &s[i]);
 	}
 	if (!n && p->go)
-		add_matching_go(env, ap, p, pattern);
+		add_matching_go(req, ap, p, pattern);
 }
 
 /* ---- C++ ---------------------------------------------------------------- */
 
-static void add_cpp(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static void add_cpp(const struct request *req, struct attach_point *ap, const struct program *p,
 	const char *pattern)
 {
 	const struct elf_symbol *s;
@@ -304,61 +304,61 @@ static void add_cpp(const struct resolve_env *env, struct attach_point *ap, cons
 		_cleanup_(freep) char *name = is_function(&s[i]) ? demangle(s[i].name) : NULL;
 		struct called c = {.symbol = s[i].name};
 
-		if (!is_function(&s[i]) || s[i].vaddr == last || !uprobe_is_cpp(env->arena, pattern, s[i].name, name))
+		if (!is_function(&s[i]) || s[i].vaddr == last || !uprobe_is_cpp(req->arena, pattern, s[i].name, name))
 			continue;
 		last = s[i].vaddr;
 		if (!is_probed_well(p, &s[i]))
 			continue;
-		c.written = name ? arena_printf(env->arena, ":cpp:\"%s\"", name) :
-				   arena_printf(env->arena, ":cpp:%s", s[i].name);
-		add_symbol(env, ap, p, &c, &s[i]);
+		c.written = name ? arena_printf(req->arena, ":cpp:\"%s\"", name) :
+				   arena_printf(req->arena, ":cpp:%s", s[i].name);
+		add_symbol(req, ap, p, &c, &s[i]);
 	}
 }
 
 /* ---- addresses and names ------------------------------------------------ */
 
-static bool may_probe(const struct resolve_env *env, const struct attach_point *ap, const struct program *p,
+static bool may_probe(const struct request *req, const struct attach_point *ap, const struct program *p,
 	const char *text, uint64_t vaddr)
 {
 	if (can_probe(p->elf, vaddr))
 		return true;
-	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
+	diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 		"%s cannot be probed: the kernel would run the instruction there wrongly", text);
 	return false;
 }
 
 /* A breakpoint within an instruction makes the program compute nonsense. */
-static bool begins_instruction(const struct resolve_env *env, const struct attach_point *ap,
+static bool begins_instruction(const struct request *req, const struct attach_point *ap,
 	const struct program *p, const char *text, uint64_t vaddr)
 {
 	struct span span = ap->word_spans[ap->nwords - 1];
 	uint64_t start;
 
-	if (env->unsafe || env->listing)
+	if (req->cmd.unsafe || req->listing)
 		return true;
 	if (!uprobe_instruction(p->elf, p->go, vaddr, &start)) {
-		diag(env->diags, span, DIAG_UNSAFE, "it is not known whether an instruction begins at %s", text);
-		diag_hint(env->diags, "--unsafe allows it: if none does, the program will not work as before");
+		diag(req->diags, span, DIAG_UNSAFE, "it is not known whether an instruction begins at %s", text);
+		diag_hint(req->diags, "--unsafe allows it: if none does, the program will not work as before");
 		return false;
 	}
 	if (start == vaddr)
 		return true;
-	diag(env->diags, span, DIAG_NO_PLACE, "no instruction begins at %s", text);
-	diag_hint(env->diags, "one begins %llu byte%s before", (unsigned long long)(vaddr - start),
+	diag(req->diags, span, DIAG_NO_PLACE, "no instruction begins at %s", text);
+	diag_hint(req->diags, "one begins %llu byte%s before", (unsigned long long)(vaddr - start),
 		vaddr - start == 1 ? "" : "s");
 	return false;
 }
 
 /* Within a function, whose symbol may be known already. */
-static void add_inside(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static void add_inside(const struct request *req, struct attach_point *ap, const struct program *p,
 	struct called c, uint64_t vaddr)
 {
 	const struct elf_symbol *s = c.symbol ? NULL : elf_symbol_at(p->elf, vaddr);
 
 	c.symbol = c.symbol ? c.symbol : s ? s->name : c.written + 1;
 	c.inside = !s || s->vaddr != vaddr;
-	if (may_probe(env, ap, p, c.written + 1, vaddr))
-		add_at(env, ap, p, &c, vaddr);
+	if (may_probe(req, ap, p, c.written + 1, vaddr))
+		add_at(req, ap, p, &c, vaddr);
 }
 
 static bool find_go(const struct pclntab *go, const char *name, struct elf_symbol *ret)
@@ -391,79 +391,79 @@ static bool find_function(const struct program *p, const char *name, struct elf_
 	return find_go(p->go, name, ret);
 }
 
-static void beyond(const struct resolve_env *env, const struct attach_point *ap,
+static void beyond(const struct request *req, const struct attach_point *ap,
 	const struct elf_symbol *s, uint64_t offset)
 {
-	diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
+	diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_NO_PLACE,
 		"+%llu is outside of the function %s", (unsigned long long)offset, s->name);
 	log_info("%s is %llu bytes long", s->name, (unsigned long long)s->size);
 }
 
 /* NAME, NAME+OFFSET, an address, or a pattern. */
-static void add_function(const struct resolve_env *env, struct attach_point *ap,
+static void add_function(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *what)
 {
 	const char *plus = strrchr(what, '+');
-	struct called c = called_so(env, what);
+	struct called c = called_so(req, what);
 	struct elf_symbol s;
 	uint64_t add = 0;
 
 	if (strchr(what, '*')) {
-		add_matching(env, ap, p, what);
+		add_matching(req, ap, p, what);
 	} else if (number_is(what, &add)) {
 		c.symbol = NULL;
 		if (!uprobe_offset(p->elf, add, &s.vaddr))
-			missing_place(env, ap->word_spans[ap->nwords - 1], "%s is no address of %s's code", what,
+			missing_place(req, ap->word_spans[ap->nwords - 1], "%s is no address of %s's code", what,
 				p->path);
-		else if (begins_instruction(env, ap, p, what, add))
-			add_inside(env, ap, p, c, add);
+		else if (begins_instruction(req, ap, p, what, add))
+			add_inside(req, ap, p, c, add);
 	} else if (find_function(p, what, &s)) {
-		if (may_probe(env, ap, p, what, s.vaddr))
-			add_symbol(env, ap, p, &c, &s);
+		if (may_probe(req, ap, p, what, s.vaddr))
+			add_symbol(req, ap, p, &c, &s);
 	} else if (plus && number_is(plus + 1, &add) &&
-		find_function(p, arena_strndup(env->arena, what, plus - what), &s)) {
-		c.symbol = arena_strdup(env->arena, s.name);
+		find_function(p, arena_strndup(req->arena, what, plus - what), &s)) {
+		c.symbol = arena_strdup(req->arena, s.name);
 		if (ap->provider->has_retval)
-			form_error(env, ap, "a return probe takes no offset");
+			form_error(req, ap, "a return probe takes no offset");
 		else if (add >= (s.size ? s.size : 1))
-			beyond(env, ap, &s, add);
-		else if (begins_instruction(env, ap, p, what, s.vaddr + add))
-			add_inside(env, ap, p, c, s.vaddr + add);
+			beyond(req, ap, &s, add);
+		else if (begins_instruction(req, ap, p, what, s.vaddr + add))
+			add_inside(req, ap, p, c, s.vaddr + add);
 	}
 }
 
 /* ---- lines of source files ---------------------------------------------- */
 
-static bool no_line(const struct resolve_env *env, const struct attach_point *ap, const struct wanted *w,
+static bool no_line(const struct request *req, const struct attach_point *ap, const struct wanted *w,
 	const struct source_line *l)
 {
 	struct span at = ap->word_spans[l->file_known ? 2 : 1];
 
-	if (!(l->line_known ? missing_place(env, ap->word_spans[3], "%s:%u has no code at column %u", w->file, w->line,
+	if (!(l->line_known ? missing_place(req, ap->word_spans[3], "%s:%u has no code at column %u", w->file, w->line,
 				      w->column) :
-		    l->file_known ? missing_place(env, at, "%s:%u has no code", w->file, w->line) :
-				    missing_place(env, at, "the debug information of %s has no source file %s",
+		    l->file_known ? missing_place(req, at, "%s:%u has no code", w->file, w->line) :
+				    missing_place(req, at, "the debug information of %s has no source file %s",
 					    ap->words[1], w->file)))
 		return true;
 	if (!l->line_known && l->next_line)
-		diag_hint(env->diags, "the next line with code is %u", l->next_line);
-	return missing_allowed(env);
+		diag_hint(req->diags, "the next line with code is %u", l->next_line);
+	return missing_allowed(req);
 }
 
 /* Of each function that has code of the line, where that begins: the line may be inlined into several, and
  * its code in pieces. */
-static bool add_line(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static bool add_line(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct wanted *w)
 {
 	const struct elf_symbol *before = NULL;
 	struct source_line l;
 	const char *why, *hint;
-	struct debuginfo *d = env->types ? types_debuginfo(env->types, p->path, &why, &hint) : NULL;
+	struct debuginfo *d = req->types ? types_debuginfo(req->types, p->path, &why, &hint) : NULL;
 	unsigned places = ap->nplaces;
 
 	if (!d) {
-		diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s: %s: its lines are not known", p->path,
-			env->types ? why : "it is not read here");
+		diag(req->diags, ap->word_spans[1], DIAG_NO_PLACE, "%s: %s: its lines are not known", p->path,
+			req->types ? why : "it is not read here");
 		return false;
 	}
 	debuginfo_line(d, w->file, w->line, w->column, &l);
@@ -473,12 +473,12 @@ static bool add_line(const struct resolve_env *env, struct attach_point *ap, con
 		if (s && s == before)
 			continue;
 		before = s;
-		add_inside(env, ap, p, (struct called){.written = w->written}, l.addresses[i]);
+		add_inside(req, ap, p, (struct called){.written = w->written}, l.addresses[i]);
 	}
-	return ap->nplaces > places || diags_failed(env->diags) || no_line(env, ap, w, &l);
+	return ap->nplaces > places || diags_failed(req->diags) || no_line(req, ap, w, &l);
 }
 
-static void suggest_function(const struct resolve_env *env, const char *path,
+static void suggest_function(const struct request *req, const char *path,
 	const char *written)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
@@ -489,31 +489,31 @@ static void suggest_function(const struct resolve_env *env, const char *path,
 	if (elf_open(path, &e))
 		return;
 	n = elf_symbols(e, &s);
-	names = arena_new_array(env->arena, const char *, n + 1);
+	names = arena_new_array(req->arena, const char *, n + 1);
 	for (size_t i = 0; i < n; i++)
 		if (is_function(&s[i]))
 			names[k++] = s[i].name;
 	near = nearest(written, names, k);
 	if (!k)
-		diag_hint(env->diags, "%s has no symbols: it is stripped, and no debug file of "
+		diag_hint(req->diags, "%s has no symbols: it is stripped, and no debug file of "
 			"its build id is in /usr/lib/debug", path);
 	else if (near)
-		diag_hint(env->diags, "did you mean %s?", uprobe_safe(env->arena, near));
+		diag_hint(req->diags, "did you mean %s?", uprobe_safe(req->arena, near));
 	else
-		diag_hint(env->diags, "strata -l 'uprobe:%s:*' lists its functions", path);
+		diag_hint(req->diags, "strata -l 'uprobe:%s:*' lists its functions", path);
 }
 
-static bool no_function(const struct resolve_env *env, const struct attach_point *ap,
+static bool no_function(const struct request *req, const struct attach_point *ap,
 	const char *path, const char *what)
 {
-	if (missing_place(env, ap->word_spans[ap->nwords - 1], "%s has no function %s", path,
+	if (missing_place(req, ap->word_spans[ap->nwords - 1], "%s has no function %s", path,
 		what))
-		suggest_function(env, path, what);
-	return missing_allowed(env);
+		suggest_function(req, path, what);
+	return missing_allowed(req);
 }
 
 /* A launcher of a few functions, as pyenv's python3: its library is what is meant. */
-static void hint_launcher(const struct resolve_env *env, const struct attach_point *ap,
+static void hint_launcher(const struct request *req, const struct attach_point *ap,
 	const char *path, struct elf *e)
 {
 	const char *const *needed = elf_needed(e);
@@ -548,32 +548,32 @@ static void tell_go(const struct attach_point *ap)
 	}
 }
 
-static bool add_wanted(const struct resolve_env *env, struct attach_point *ap, const struct program *p,
+static bool add_wanted(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct wanted *w)
 {
 	if (w->line)
-		return add_line(env, ap, p, w);
+		return add_line(req, ap, p, w);
 	if (w->cpp)
-		add_cpp(env, ap, p, w->what);
+		add_cpp(req, ap, p, w->what);
 	else
-		add_function(env, ap, p, w->what);
+		add_function(req, ap, p, w->what);
 	return true;
 }
 
-static bool expand_in(const struct resolve_env *env, struct attach_point *ap, const char *path, struct elf *e,
+static bool expand_in(const struct request *req, struct attach_point *ap, const char *path, struct elf *e,
 	const struct wanted *w)
 {
 	_cleanup_(pclntab_closep) struct pclntab *go = NULL;
 	struct debuginfo *debug = NULL;
-	bool failed = diags_failed(env->diags);
+	bool failed = diags_failed(req->diags);
 
 	pclntab_open(e, &go);
-	if (env->types)
-		types_add_program(env->types, path);
-	if (uprobe_wants_types(env, ap))
-		debug = uprobe_debuginfo(env, ap, path);
-	if (!add_wanted(env, ap, &(struct program){path, e, go, debug}, w) ||
-		(!failed && diags_failed(env->diags))) { /* one error is enough for a place */
+	if (req->types)
+		types_add_program(req->types, path);
+	if (uprobe_wants_types(req, ap))
+		debug = uprobe_debuginfo(req, ap, path);
+	if (!add_wanted(req, ap, &(struct program){path, e, go, debug}, w) ||
+		(!failed && diags_failed(req->diags))) { /* one error is enough for a place */
 		ap->places = NULL;
 		ap->nplaces = 0;
 		return false;
@@ -581,32 +581,32 @@ static bool expand_in(const struct resolve_env *env, struct attach_point *ap, co
 	if (go)
 		tell_go(ap);
 	if (strchr(w->what, '*'))
-		hint_launcher(env, ap, path, e);
+		hint_launcher(req, ap, path, e);
 	return true;
 }
 
-static bool expand_file(const struct resolve_env *env, struct attach_point *ap, const char *path,
+static bool expand_file(const struct request *req, struct attach_point *ap, const char *path,
 	const struct wanted *w)
 {
 	struct elf *e;
 	bool ok;
 
-	if (!uprobe_open(env, ap, path, &e))
+	if (!uprobe_open(req, ap, path, &e))
 		return false;
-	ok = expand_in(env, ap, path, e, w);
-	uprobe_close(env, e);
+	ok = expand_in(req, ap, path, e, w);
+	uprobe_close(req, e);
 	return ok;
 }
 
 /* ---- forms -------------------------------------------------------------- */
 
 /* -l uprobe:libc: all its functions. */
-static bool is_file_alone(const struct resolve_env *env, const struct attach_point *ap)
+static bool is_file_alone(const struct request *req, const struct attach_point *ap)
 {
 	const char *name = ap->words[1];
 
-	return env->listing && ap->nwords == 2 &&
-	       (strchr(name, '/') || (!strchr(name, '*') && *target_find_binary(env->target, name, NULL)));
+	return req->listing && ap->nwords == 2 &&
+	       (strchr(name, '/') || (!strchr(name, '*') && *target_find_binary(req->target, name, NULL)));
 }
 
 static bool is_number(const char *text, unsigned *ret)
@@ -619,46 +619,46 @@ static bool is_number(const char *text, unsigned *ret)
 }
 
 /* PATH@FILE:LINE[:COLUMN]; a file whose own name has an @ comes first. */
-static bool is_line(const struct resolve_env *env, struct attach_point *ap, struct wanted *w, bool *ret_ok)
+static bool is_line(const struct request *req, struct attach_point *ap, struct wanted *w, bool *ret_ok)
 {
 	const char *at = ap->nwords > 1 ? strrchr(ap->words[1], '@') : NULL;
 
-	if (!at || target_is_elf(env->target, ap->words[1]))
+	if (!at || target_is_elf(req->target, ap->words[1]))
 		return false;
 	if (!at[1] || ap->nwords < 3 || ap->nwords > 4 || !is_number(ap->words[2], &w->line) ||
 		(ap->nwords == 4 && !is_number(ap->words[3], &w->column))) {
-		*ret_ok = form_error(env, ap, "a line of a source file is PATH@FILE:LINE or PATH@FILE:LINE:COLUMN");
+		*ret_ok = form_error(req, ap, "a line of a source file is PATH@FILE:LINE or PATH@FILE:LINE:COLUMN");
 		return true;
 	}
 	if (ap->provider->has_retval) {
-		*ret_ok = form_error(env, ap, "a return probe takes no line");
+		*ret_ok = form_error(req, ap, "a return probe takes no line");
 		return true;
 	}
 	w->file = at + 1;
 	w->what = ap->words[2];
-	w->written = arena_printf(env->arena, w->column ? "@%s:%u:%u" : "@%s:%u", w->file, w->line, w->column);
-	ap->words[1] = arena_strndup(env->arena, ap->words[1], at - ap->words[1]);
+	w->written = arena_printf(req->arena, w->column ? "@%s:%u:%u" : "@%s:%u", w->file, w->line, w->column);
+	ap->words[1] = arena_strndup(req->arena, ap->words[1], at - ap->words[1]);
 	return true;
 }
 
 /* Unquoted, ns::f is three words. */
-static const char *joined(const struct resolve_env *env, const struct attach_point *ap, unsigned from)
+static const char *joined(const struct request *req, const struct attach_point *ap, unsigned from)
 {
 	const char *text = ap->words[from];
 
 	for (unsigned i = from + 1; i < ap->nwords; i++)
-		text = arena_printf(env->arena, "%s:%s", text, ap->words[i]);
+		text = arena_printf(req->arena, "%s:%s", text, ap->words[i]);
 	return text;
 }
 
 /* FUNCTION alone is one of the traced program. */
-static void add_program_word(const struct resolve_env *env, struct attach_point *ap)
+static void add_program_word(const struct request *req, struct attach_point *ap)
 {
-	const char **words = arena_new_array(env->arena, const char *, 3);
-	struct span *spans = arena_new_array(env->arena, struct span, 3);
+	const char **words = arena_new_array(req->arena, const char *, 3);
+	struct span *spans = arena_new_array(req->arena, struct span, 3);
 
 	words[0] = ap->words[0];
-	words[1] = env->listing ? "*" : "";
+	words[1] = req->listing ? "*" : "";
 	words[2] = ap->words[1];
 	spans[0] = ap->word_spans[0];
 	spans[1] = spans[2] = ap->word_spans[1];
@@ -667,47 +667,47 @@ static void add_program_word(const struct resolve_env *env, struct attach_point 
 	ap->nwords = 3;
 }
 
-static bool read_form(const struct resolve_env *env, struct attach_point *ap, struct wanted *w)
+static bool read_form(const struct request *req, struct attach_point *ap, struct wanted *w)
 {
 	bool ok = true;
 
-	if (is_line(env, ap, w, &ok))
+	if (is_line(req, ap, w, &ok))
 		return ok;
-	if (ap->nwords == 2 && is_file_alone(env, ap)) {
+	if (ap->nwords == 2 && is_file_alone(req, ap)) {
 		w->what = "*";
 		return true;
 	}
-	if (ap->nwords == 2 && env->pid)
-		add_program_word(env, ap);
+	if (ap->nwords == 2 && req->cmd.pid)
+		add_program_word(req, ap);
 	w->cpp = ap->nwords > 3 && !strcmp(ap->words[2], "cpp");
 	if (ap->nwords != 3 && !w->cpp)
-		return form_error(env, ap, "a uprobe needs a file and a function");
-	w->what = joined(env, ap, w->cpp ? 3 : 2);
+		return form_error(req, ap, "a uprobe needs a file and a function");
+	w->what = joined(req, ap, w->cpp ? 3 : 2);
 	if (!*w->what)
-		return form_error(env, ap, "the function is missing");
+		return form_error(req, ap, "the function is missing");
 	return true;
 }
 
-static bool uprobe_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool uprobe_expand(const struct request *req, struct attach_point *ap)
 {
-	struct resolve_env quiet = *env;
+	struct request quiet = *req;
 	const char *const *files, *const *f;
 	struct wanted w = {};
 
-	if (!read_form(env, ap, &w))
+	if (!read_form(req, ap, &w))
 		return false;
-	files = uprobe_files(env, ap, false);
+	files = uprobe_files(req, ap, false);
 	if (!files)
 		return false;
 	if (!*files)
-		return env->listing || uprobe_no_file(env, ap);
+		return req->listing || uprobe_no_file(req, ap);
 	if (!strcmp(ap->words[1], "*")) /* some of them may be gone */
-		quiet.diags = diags_new(env->arena, NULL);
+		quiet.diags = diags_new(req->arena, NULL);
 	for (f = files; *f; f++)
-		if (!expand_file(&quiet, ap, arena_strdup(env->arena, *f), &w) && quiet.diags == env->diags &&
-			!env->listing)
+		if (!expand_file(&quiet, ap, arena_strdup(req->arena, *f), &w) && quiet.diags == req->diags &&
+			!req->listing)
 			return false;
-	return ap->places || env->listing || diags_failed(env->diags) || w.line || no_function(env, ap, *files, w.what);
+	return ap->places || req->listing || diags_failed(req->diags) || w.line || no_function(req, ap, *files, w.what);
 }
 
 static int uprobe_attach(struct loaded_probe *p)

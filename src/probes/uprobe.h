@@ -11,7 +11,7 @@ struct elf;
 struct elf_symbol;
 struct loaded_probe;
 struct pclntab;
-struct resolve_env;
+struct request;
 
 /* enum bpf_attach_type of Linux 6.6; older headers lack it. */
 enum { TRACE_UPROBE_MULTI = 48 };
@@ -20,19 +20,19 @@ enum { TRACE_UPROBE_MULTI = 48 };
 /* The files that an attach point's second word means, by paths that can be opened from here; all: without
  * a name those are all that the traced process has mapped as code, or the traced command loads, else its
  * program alone. NULL: complained; none: see uprobe_no_file(). */
-const char *const *uprobe_files(const struct resolve_env *env, const struct attach_point *ap, bool all);
-bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap);
+const char *const *uprobe_files(const struct request *req, const struct attach_point *ap, bool all);
+bool uprobe_no_file(const struct request *req, const struct attach_point *ap);
 /* Opens one of them, to be uprobe_close()d; false: complained. */
-bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret);
+bool uprobe_open(const struct request *req, const struct attach_point *ap, const char *path, struct elf **ret);
 /* It may stay open for the script's next attach point. */
-void uprobe_close(const struct resolve_env *env, struct elf *e);
+void uprobe_close(const struct request *req, struct elf *e);
 /* How the file is named in messages and in `probe`: a path as the script has it, a name by the file it was
  * found to mean. */
 const char *uprobe_file_name(const struct attach_point *ap, const char *path);
 /* A name that a file has, as it can be printed. */
 const char *uprobe_safe(struct arena *a, const char *text);
 /* The file that the kernel knows: the archive, of a member. */
-const char *uprobe_attach_path(const struct resolve_env *env, const char *path);
+const char *uprobe_attach_path(const struct request *req, const char *path);
 /* The offset there of an address of the file's code; false: it is not code. */
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 /* Likewise of data. */

@@ -12,35 +12,35 @@
 #include "probes.h"
 #include "types/debuginfo.h"
 
-bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point *ap)
+bool uprobe_wants_types(const struct request *req, const struct attach_point *ap)
 {
-	if (!env->types)
+	if (!req->types)
 		return false;
-	return (env->listing && !env->names_only) || env->lists_args || env->wants_args ||
-	       (env->wants_retval && ap->provider->has_retval);
+	return (req->listing && !req->names_only) || req->lists_args || req->wants_args ||
+	       (req->wants_retval && ap->provider->has_retval);
 }
 
 /* An argument that is missing is an error only where the script asks for arguments. */
-static bool is_error(const struct resolve_env *env, const struct attach_point *ap)
+static bool is_error(const struct request *req, const struct attach_point *ap)
 {
-	return env->wants_args && ap->provider->has_fields && !env->listing;
+	return req->wants_args && ap->provider->has_fields && !req->listing;
 }
 
 struct debuginfo *uprobe_debuginfo(
-	const struct resolve_env *env, const struct attach_point *ap, const char *path)
+	const struct request *req, const struct attach_point *ap, const char *path)
 {
 	const char *why, *hint;
-	struct debuginfo *d = types_debuginfo(env->types, path, &why, &hint);
+	struct debuginfo *d = types_debuginfo(req->types, path, &why, &hint);
 
 	if (d)
 		return d;
-	if (!is_error(env, ap)) {
+	if (!is_error(req, ap)) {
 		log_info("%s: %s: types of arguments are not known", path, why);
 		return NULL;
 	}
-	diag(env->diags, ap->word_spans[1], DIAG_FIELD, "%s: %s: args is not known", path, why);
+	diag(req->diags, ap->word_spans[1], DIAG_FIELD, "%s: %s: args is not known", path, why);
 	if (hint)
-		diag_hint(env->diags, "%s", hint);
+		diag_hint(req->diags, "%s", hint);
 	return NULL;
 }
 
@@ -100,11 +100,11 @@ static const struct field *fields_of(struct arena *a, const struct signature *s)
 
 /* ---- of a place --------------------------------------------------------- */
 
-static void no_args(const struct resolve_env *env, const struct attach_point *ap,
+static void no_args(const struct request *req, const struct attach_point *ap,
 	const struct place *p, const char *why)
 {
-	if (is_error(env, ap) && !strchr(ap->words[ap->nwords - 1], '*'))
-		diag(env->diags, ap->word_spans[ap->nwords - 1], DIAG_FIELD, "the arguments of %s are not known: %s",
+	if (is_error(req, ap) && !strchr(ap->words[ap->nwords - 1], '*'))
+		diag(req->diags, ap->word_spans[ap->nwords - 1], DIAG_FIELD, "the arguments of %s are not known: %s",
 			p->func, why);
 }
 
@@ -115,18 +115,18 @@ static bool is_worth_a_type(const struct type *t)
 	return t && (t->kind != TYPE_POINTER || t->pointer.to->kind == TYPE_STRUCT);
 }
 
-void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
+void uprobe_types(const struct request *req, const struct attach_point *ap, struct debuginfo *d,
 	struct place *p, const char *symbol, uint64_t vaddr)
 {
 	struct signature s;
 
 	if (p->abi != ABI_C) {
-		no_args(env, ap, p, p->abi == ABI_C32 ? "functions of 32-bit programs have arg0, arg1.. here" :
+		no_args(req, ap, p, p->abi == ABI_C32 ? "functions of 32-bit programs have arg0, arg1.. here" :
 			"Go's functions have arg0, arg1.. here");
 		return;
 	}
-	if (!symbol || !debuginfo_function(d, symbol, vaddr, log_level > 0 && !env->listing && !env->lists_args, &s)) {
-		no_args(env, ap, p, symbol ? "the debug information does not have the function" :
+	if (!symbol || !debuginfo_function(d, symbol, vaddr, log_level > 0 && !req->listing && !req->lists_args, &s)) {
+		no_args(req, ap, p, symbol ? "the debug information does not have the function" :
 			"they are known only where a function begins");
 		return;
 	}
@@ -134,8 +134,8 @@ void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, 
 		log_info("%s is also inlined at %u place%s of its source file, not probed", p->func,
 			s.inlined, s.inlined > 1 ? "s" : "");
 	if (ap->provider->has_fields)
-		p->fields = fields_of(env->arena, &s);
+		p->fields = fields_of(req->arena, &s);
 	p->ret = is_worth_a_type(s.ret) ? s.ret : NULL;
 	if (s.ret && ap->provider->has_retval)
-		p->ret_decl = arena_printf(env->arena, "%s retval", s.ret_c_type);
+		p->ret_decl = arena_printf(req->arena, "%s retval", s.ret_c_type);
 }

@@ -7,13 +7,13 @@
 struct attach_point;
 struct debuginfo;
 struct place;
-struct resolve_env;
+struct request;
 
 /* Does the script, or the listing, need what debug information says? */
-bool uprobe_wants_types(const struct resolve_env *env, const struct attach_point *ap);
+bool uprobe_wants_types(const struct request *req, const struct attach_point *ap);
 /* Of a program; NULL after a message, which is an error where the script needs arguments. */
 struct debuginfo *uprobe_debuginfo(
-	const struct resolve_env *env, const struct attach_point *ap, const char *path);
+	const struct request *req, const struct attach_point *ap, const char *path);
 /* Sets fields and ret of the place, a function at the address in its file; symbol NULL: not at its begin. */
-void uprobe_types(const struct resolve_env *env, const struct attach_point *ap, struct debuginfo *d,
+void uprobe_types(const struct request *req, const struct attach_point *ap, struct debuginfo *d,
 	struct place *p, const char *symbol, uint64_t vaddr);

@@ -55,30 +55,30 @@ static void hint_skipped(const char *skipped)
 
 /* What the command of -c or the process of -p runs goes before PATH where PATH's
  * first hit is a script: a version manager's. */
-static const char *const *look_for_files(const struct resolve_env *env, const char *name)
+static const char *const *look_for_files(const struct request *req, const char *name)
 {
 	const char *skipped = NULL, *exe = NULL;
 	const char *const *files;
 
-	if (env->find_exe)
-		exe = env->find_exe(env, name);
+	if (req->hooks.find_exe)
+		exe = req->hooks.find_exe(req, name);
 	if (exe) {
-		const char **list = arena_new_array(env->arena, const char *, 2);
+		const char **list = arena_new_array(req->arena, const char *, 2);
 
 		log_info("%s means %s, which the traced command runs", name, exe);
 		list[0] = exe;
 		return list;
 	}
-	files = target_find_binary(env->target, name, &skipped);
+	files = target_find_binary(req->target, name, &skipped);
 	hint_skipped(skipped);
 	if (files && *files && !strchr(name, '/'))
 		log_info("%s means %s", name, *files);
 	return files;
 }
 
-static const char *const *find_files(const struct resolve_env *env, const char *name)
+static const char *const *find_files(const struct request *req, const char *name)
 {
-	struct kept_files *k = env->files;
+	struct kept_files *k = req->files;
 	const char *const *files;
 	const char **list;
 	size_t n = 0;
@@ -86,70 +86,70 @@ static const char *const *find_files(const struct resolve_env *env, const char *
 	for (size_t i = 0; k && i < k->found.len; i++)
 		if (!strcmp(k->found.data[i].name, name))
 			return k->found.data[i].files;
-	files = look_for_files(env, name);
+	files = look_for_files(req, name);
 	if (!k || !files)
 		return files;
 	while (files[n])
 		n++;
-	list = arena_new_array(env->arena, const char *, n + 1);
+	list = arena_new_array(req->arena, const char *, n + 1);
 	for (size_t i = 0; i < n; i++)
-		list[i] = arena_strdup(env->arena, files[i]);
-	vec_push(&k->found, (struct found){arena_strdup(env->arena, name), list});
+		list[i] = arena_strdup(req->arena, files[i]);
+	vec_push(&k->found, (struct found){arena_strdup(req->arena, name), list});
 	return list;
 }
 
 /* "/x/a.apk!/lib/b.so": a library that is stored in an archive. */
-static const char *const *in_archive(const struct resolve_env *env, const char *name)
+static const char *const *in_archive(const struct request *req, const char *name)
 {
-	const char **list = arena_new_array(env->arena, const char *, 2);
-	const char *mark = strstr(name, "!/"), *archive = arena_strndup(env->arena, name, (size_t)(mark - name));
+	const char **list = arena_new_array(req->arena, const char *, 2);
+	const char *mark = strstr(name, "!/"), *archive = arena_strndup(req->arena, name, (size_t)(mark - name));
 
-	if (!access(target_path(env->target, archive), F_OK))
-		list[0] = arena_printf(env->arena, "%s%s", target_path(env->target, archive), mark);
+	if (!access(target_path(req->target, archive), F_OK))
+		list[0] = arena_printf(req->arena, "%s%s", target_path(req->target, archive), mark);
 	return list;
 }
 
-static bool is_traced(const struct resolve_env *env)
+static bool is_traced(const struct request *req)
 {
-	return env->traced_files && env->pid;
+	return req->hooks.traced_files && req->cmd.pid;
 }
 
-const char *const *uprobe_files(const struct resolve_env *env, const struct attach_point *ap, bool all)
+const char *const *uprobe_files(const struct request *req, const struct attach_point *ap, bool all)
 {
 	const char *name = ap->nwords > 1 ? ap->words[1] : "";
 	bool every = !strcmp(name, "*");
 
 	if (strstr(name, "!/"))
-		return in_archive(env, name);
+		return in_archive(req, name);
 	if (*name && !every)
-		return find_files(env, name);
-	if (is_traced(env))
-		return env->traced_files(env, all || every);
+		return find_files(req, name);
+	if (is_traced(req))
+		return req->hooks.traced_files(req, all || every);
 	if (every)
-		return proc_objects(env->target, 0);
-	diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_ATTACH_POINT,
+		return proc_objects(req->target, 0);
+	diag(req->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_ATTACH_POINT,
 		"the file is missing: without one a process or command must be traced");
-	diag_hint(env->diags, "give the path of a program or library, or -p PID, or -c COMMAND");
+	diag_hint(req->diags, "give the path of a program or library, or -p PID, or -c COMMAND");
 	return NULL;
 }
 
-bool uprobe_no_file(const struct resolve_env *env, const struct attach_point *ap)
+bool uprobe_no_file(const struct request *req, const struct attach_point *ap)
 {
 	bool is_path = strchr(ap->words[1], '/');
 	bool exists = is_path && !strchr(ap->words[1], '*') &&
-		!access(target_path(env->target, ap->words[1]), F_OK);
+		!access(target_path(req->target, ap->words[1]), F_OK);
 
-	if (!missing_place(env, ap->word_spans[1], exists ? "%s exists, but is not a program or library (an ELF file)" :
+	if (!missing_place(req, ap->word_spans[1], exists ? "%s exists, but is not a program or library (an ELF file)" :
 		"there is no program or library %s", ap->words[1]))
 		return true;
 	if (exists)
-		diag_hint(env->diags, "a script is run by its interpreter: probe that");
+		diag_hint(req->diags, "a script is run by its interpreter: probe that");
 	else if (is_path)
-		diag_hint(env->diags, "is the path right?");
+		diag_hint(req->diags, "is the path right?");
 	else
-		diag_hint(env->diags, "give its path, or a name that is in PATH or in the "
+		diag_hint(req->diags, "give its path, or a name that is in PATH or in the "
 			"library cache (libc, libssl..)");
-	return missing_allowed(env);
+	return missing_allowed(req);
 }
 
 static const char *why_not(int r)
@@ -168,9 +168,9 @@ static void keep_open(struct kept_files *k, const char *path, struct elf *e)
 	k->open[i].elf = e;
 }
 
-bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, const char *path, struct elf **ret)
+bool uprobe_open(const struct request *req, const struct attach_point *ap, const char *path, struct elf **ret)
 {
-	struct kept_files *k = env->files;
+	struct kept_files *k = req->files;
 	int r;
 
 	for (size_t i = 0; k && i < ARRAY_SIZE(k->open); i++) {
@@ -182,22 +182,22 @@ bool uprobe_open(const struct resolve_env *env, const struct attach_point *ap, c
 	if (!r && k)
 		keep_open(k, path, *ret);
 	if (r)
-		diag(env->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_NO_PLACE, "cannot read %s: %s",
+		diag(req->diags, ap->nwords > 1 ? ap->word_spans[1] : ap->span, DIAG_NO_PLACE, "cannot read %s: %s",
 			path, why_not(r));
 	return !r;
 }
 
-void uprobe_close(const struct resolve_env *env, struct elf *e)
+void uprobe_close(const struct request *req, struct elf *e)
 {
-	if (!env->files)
+	if (!req->files)
 		elf_close(e);
 }
 
-const char *uprobe_attach_path(const struct resolve_env *env, const char *path)
+const char *uprobe_attach_path(const struct request *req, const char *path)
 {
 	const char *mark = strstr(path, "!/");
 
-	return mark ? arena_strndup(env->arena, path, (size_t)(mark - path)) : path;
+	return mark ? arena_strndup(req->arena, path, (size_t)(mark - path)) : path;
 }
 
 const char *uprobe_file_name(const struct attach_point *ap, const char *path)

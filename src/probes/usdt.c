@@ -159,10 +159,10 @@ static const struct field *fields_of(struct arena *arena, struct notes *n, const
 
 /* ---- which places ------------------------------------------------------- */
 
-static void add_place(const struct resolve_env *env, struct attach_point *ap, struct notes *n,
+static void add_place(const struct request *req, struct attach_point *ap, struct notes *n,
 	const struct sdt_note *note)
 {
-	const char *provider = uprobe_safe(env->arena, note->provider), *name = uprobe_safe(env->arena, note->name);
+	const char *provider = uprobe_safe(req->arena, note->provider), *name = uprobe_safe(req->arena, note->name);
 	struct place *p;
 	uint64_t offset;
 
@@ -170,14 +170,14 @@ static void add_place(const struct resolve_env *env, struct attach_point *ap, st
 		log_info("passed over %s:%s:%s: its note names an address without code", n->path, provider, name);
 		return;
 	}
-	p = place_add(env, ap);
-	p->path = uprobe_attach_path(env, n->path);
+	p = place_add(req, ap);
+	p->path = uprobe_attach_path(req, n->path);
 	p->offset = offset;
 	if (note->semaphore && !uprobe_data_offset(n->elf, note->semaphore, &p->ref_ctr))
 		log_info("%s:%s:%s: its semaphore is not in the file", n->path, provider, name);
-	p->name = arena_printf(env->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), provider, name);
-	if (!env->names_only)
-		p->fields = fields_of(env->arena, n, note);
+	p->name = arena_printf(req->arena, "usdt:%s:%s:%s", uprobe_file_name(ap, n->path), provider, name);
+	if (!req->names_only)
+		p->fields = fields_of(req->arena, n, note);
 }
 
 /* Places of one name and the same arguments are together. */
@@ -214,30 +214,30 @@ static void read_notes(const struct attach_point *ap, struct notes *n)
 		qsort(n->list.data, n->list.len, sizeof(*n->list.data), note_cmp);
 }
 
-static void expand_file(const struct resolve_env *env, struct attach_point *ap, const char *path)
+static void expand_file(const struct request *req, struct attach_point *ap, const char *path)
 {
 	struct notes n = {.path = path};
 
-	if (!uprobe_open(env, ap, path, &n.elf))
+	if (!uprobe_open(req, ap, path, &n.elf))
 		return;
 	read_notes(ap, &n);
 	for (size_t i = 0; i < n.list.len; i++) {
 		const struct sdt_note *before = i ? &n.list.data[i - 1] : NULL, *note = &n.list.data[i];
 
-		if (before && is_same_name(before, note) && (env->listing || !note_cmp(before, note)))
+		if (before && is_same_name(before, note) && (req->listing || !note_cmp(before, note)))
 			continue;
-		add_place(env, ap, &n, note);
+		add_place(req, ap, &n, note);
 	}
 	vec_done(&n.list);
-	uprobe_close(env, n.elf);
+	uprobe_close(req, n.elf);
 }
 
 /* ---- none --------------------------------------------------------------- */
 
-static const char *nearest_note(const struct resolve_env *env, const struct attach_point *ap, const char *path)
+static const char *nearest_note(const struct request *req, const struct attach_point *ap, const char *path)
 {
 	const char *written = ap->nwords < 4 ? ap->words[ap->nwords - 1] :
-					       arena_printf(env->arena, "%s:%s", ap->words[2], ap->words[3]);
+					       arena_printf(req->arena, "%s:%s", ap->words[2], ap->words[3]);
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	VEC(const char *) names = {};
 	const char *near = NULL;
@@ -247,29 +247,29 @@ static const char *nearest_note(const struct resolve_env *env, const struct atta
 	if (!elf_open(path, &e) && sdt_open(e, &all)) {
 		while (sdt_next(&all, &note))
 			vec_push(&names, ap->nwords < 4 ? note.name :
-				arena_printf(env->arena, "%s:%s", note.provider, note.name));
+				arena_printf(req->arena, "%s:%s", note.provider, note.name));
 		near = nearest(written, names.data, names.len);
 	}
-	near = near ? uprobe_safe(env->arena, near) : NULL;
+	near = near ? uprobe_safe(req->arena, near) : NULL;
 	vec_done(&names);
 	return near;
 }
 
-static bool no_note(const struct resolve_env *env, const struct attach_point *ap, const char *const *files)
+static bool no_note(const struct request *req, const struct attach_point *ap, const char *const *files)
 {
 	const char *name = ap->words[ap->nwords - 1], *near;
 	bool one = !files[1];
 
-	if (!missing_place(env, ap->word_spans[ap->nwords - 1], "%s ha%s no USDT probe %s%s%s",
+	if (!missing_place(req, ap->word_spans[ap->nwords - 1], "%s ha%s no USDT probe %s%s%s",
 		    one ? files[0] : "these files", one ? "s" : "ve", ap->nwords == 4 ? ap->words[2] : "",
 		    ap->nwords == 4 ? ":" : "", name))
 		return true;
-	near = one ? nearest_note(env, ap, files[0]) : NULL;
+	near = one ? nearest_note(req, ap, files[0]) : NULL;
 	if (near)
-		diag_hint(env->diags, "did you mean %s?", near);
+		diag_hint(req->diags, "did you mean %s?", near);
 	else if (one)
-		diag_hint(env->diags, "strata -l 'usdt:%s:*' lists those that it has", ap->words[1]);
-	return missing_allowed(env);
+		diag_hint(req->diags, "strata -l 'usdt:%s:*' lists those that it has", ap->words[1]);
+	return missing_allowed(req);
 }
 
 /* FILE::NAME is of any provider. */
@@ -283,24 +283,24 @@ static void drop_empty_provider(struct attach_point *ap)
 }
 
 /* Of several files some may not be readable, as those of processes that have just ended. */
-static bool usdt_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool usdt_expand(const struct request *req, struct attach_point *ap)
 {
-	struct resolve_env quiet = *env;
+	struct request quiet = *req;
 	const char *const *files, *const *f;
 
 	drop_empty_provider(ap);
-	if (ap->nwords > 4 || (ap->nwords < 3 && !env->listing) || !*ap->words[ap->nwords - 1])
-		return form_error(env, ap, "a usdt probe needs a file and a name");
-	files = uprobe_files(env, ap, true);
+	if (ap->nwords > 4 || (ap->nwords < 3 && !req->listing) || !*ap->words[ap->nwords - 1])
+		return form_error(req, ap, "a usdt probe needs a file and a name");
+	files = uprobe_files(req, ap, true);
 	if (!files)
 		return false;
 	if (!*files)
-		return env->listing || uprobe_no_file(env, ap);
+		return req->listing || uprobe_no_file(req, ap);
 	if (files[1])
-		quiet.diags = diags_new(env->arena, NULL);
+		quiet.diags = diags_new(req->arena, NULL);
 	for (f = files; *f; f++)
-		expand_file(&quiet, ap, arena_strdup(env->arena, *f));
-	return ap->places || env->listing || diags_failed(env->diags) || no_note(env, ap, files);
+		expand_file(&quiet, ap, arena_strdup(req->arena, *f));
+	return ap->places || req->listing || diags_failed(req->diags) || no_note(req, ap, files);
 }
 
 static int usdt_attach(struct loaded_probe *p)

@@ -17,11 +17,11 @@
 #include "base/number.h"
 #include "target/target.h"
 
-static bool word_error(const struct resolve_env *env, struct attach_point *ap, unsigned word, const char *what,
+static bool word_error(const struct request *req, struct attach_point *ap, unsigned word, const char *what,
 	const char *hint)
 {
-	diag(env->diags, ap->word_spans[word], DIAG_ATTACH_POINT, "%s", what);
-	diag_hint(env->diags, "%s", hint);
+	diag(req->diags, ap->word_spans[word], DIAG_ATTACH_POINT, "%s", what);
+	diag_hint(req->diags, "%s", hint);
 	return false;
 }
 
@@ -40,30 +40,30 @@ static bool parse_mode(const char *text, uint32_t *ret)
 	return *ret == HW_BREAKPOINT_X || *ret == HW_BREAKPOINT_W || *ret == HW_BREAKPOINT_RW;
 }
 
-static bool watchpoint_expand(const struct resolve_env *env, struct attach_point *ap)
+static bool watchpoint_expand(const struct request *req, struct attach_point *ap)
 {
 	uint64_t address, length;
 	struct place *p;
 	uint32_t mode;
 
 	if (ap->nwords != 4)
-		return form_error(env, ap, "an address, a length and a mode are wanted");
+		return form_error(req, ap, "an address, a length and a mode are wanted");
 	if (!number_is(ap->words[1], &address))
-		return word_error(env, ap, 1, "not an address",
+		return word_error(req, ap, 1, "not an address",
 			"of a symbol of the kernel strata -e 'begin { print(kaddr(\"NAME\")); exit() }' prints it");
 	if (!number_is(ap->words[2], &length) || (length != 1 && length != 2 && length != 4 && length != 8))
-		return word_error(env, ap, 2, "the length must be 1, 2, 4 or 8", "that is what a CPU can watch");
+		return word_error(req, ap, 2, "the length must be 1, 2, 4 or 8", "that is what a CPU can watch");
 	if (!parse_mode(ap->words[3], &mode))
-		return word_error(env, ap, 3, "the mode must be w, rw or x",
+		return word_error(req, ap, 3, "the mode must be w, rw or x",
 			"w: written, rw: read or written, x: executed");
 	if (mode != HW_BREAKPOINT_X && address % length)
-		return word_error(env, ap, 1, "the address must be a multiple of the length",
+		return word_error(req, ap, 1, "the address must be a multiple of the length",
 			"a CPU watches aligned words; watch a larger one or several");
-	p = place_add(env, ap);
+	p = place_add(req, ap);
 	p->offset = address;
 	p->period = mode == HW_BREAKPOINT_X ? sizeof(long) : length; /* the kernel wants that */
 	p->config = mode;
-	p->name = arena_printf(env->arena, "watchpoint:%s:%s:%s", ap->words[1], ap->words[2], ap->words[3]);
+	p->name = arena_printf(req->arena, "watchpoint:%s:%s:%s", ap->words[1], ap->words[2], ap->words[3]);
 	return true;
 }
 

@@ -51,9 +51,9 @@ static void run_probes(struct prompt *p, const char *args)
 	FILE *out = open_memstream(&text, &size);
 
 	p->opt.prepare(p->opt.arg, &c);
-	c.env.listing = true;
+	c.req.listing = true;
 	if (out) {
-		list_probes(&c.env, *args ? args : "*", false, out);
+		list_probes(&c.req, *args ? args : "*", false, out);
 		fclose(out);
 		fwrite(text, 1, size, stderr);
 	}

@@ -49,9 +49,9 @@ static void offer_probes(struct prompt *p, const char *word, struct choices *ret
 	FILE *out = open_memstream(&text, &size);
 
 	p->opt.prepare(p->opt.arg, &c);
-	c.env.listing = true;
+	c.req.listing = true;
 	if (out) {
-		complete_argument(&c.env, "-l", word, out);
+		complete_argument(&c.req, "-l", word, out);
 		fclose(out);
 		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 			line[strcspn(line, "\t")] = 0;

@@ -24,7 +24,7 @@ static void free_compiled(struct line *n)
 {
 	if (!n->compile.arena)
 		return;
-	types_close(n->compile.env.types);
+	types_close(n->compile.req.types);
 	arena_free(n->compile.arena);
 	n->compile = (struct compile){};
 }
@@ -140,8 +140,8 @@ static struct line *line_new(struct lines *l, const char *text)
 	c->earlier = l->earlier ? &l->definitions_source : NULL;
 	l->symbols = (struct symbols){l->images.data, l->images.len};
 	l->opt->prepare(l->opt->arg, c);
-	c->env.types = types_new(c->arena, l->opt->target);
-	c->env.symbols = &l->symbols;
+	c->req.types = types_new(c->arena, l->opt->target);
+	c->req.symbols = &l->symbols;
 	c->codegen.image = session_next(l->session);
 	c->codegen.grows = session_next_grows(l->session);
 	c->codegen.has_walker = session_has_walker(l->session);

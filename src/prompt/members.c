@@ -98,13 +98,13 @@ static void offer_args(struct compile *c, const char *probe, const struct chain 
 	const struct provider *p = provider_by_name(providers, probe, strcspn(probe, ":"));
 	const struct place *places = NULL;
 
-	if (!p || !p->has_fields || !list_places(&c->env, p, probe, true, &places) || !places)
+	if (!p || !p->has_fields || !list_places(&c->req, p, probe, true, &places) || !places)
 		return;
 	for (const struct field *f = places->fields; f; f = f->next)
 		if (!chain->n)
 			prompt_offer(ret, f->name, word, "");
 		else if (!strcmp(f->name, chain->names[0]))
-			offer_struct(follow(c->env.types, f->type, chain, 1), word, ret);
+			offer_struct(follow(c->req.types, f->type, chain, 1), word, ret);
 }
 
 bool prompt_members(struct prompt *p, const char *line, size_t start, const char *word, struct choices *ret)
@@ -115,14 +115,14 @@ bool prompt_members(struct prompt *p, const char *line, size_t start, const char
 
 	if (is_chain) {
 		p->opt.prepare(p->opt.arg, &c);
-		c.env.listing = c.env.lists_args = true;
-		c.env.types = types_new(c.arena, p->opt.target);
+		c.req.listing = c.req.lists_args = true;
+		c.req.types = types_new(c.arena, p->opt.target);
 		if (!strcmp(chain.root, "args"))
 			offer_args(&c, probe_at(c.arena, line, start), &chain, word, ret);
 		else if (!strcmp(chain.root, "curtask"))
-			offer_struct(follow(c.env.types, types_find(c.env.types, TAG_STRUCT, "task_struct"), &chain, 0),
+			offer_struct(follow(c.req.types, types_find(c.req.types, TAG_STRUCT, "task_struct"), &chain, 0),
 				word, ret);
-		types_close(c.env.types);
+		types_close(c.req.types);
 	}
 	arena_free(c.arena);
 	return is_chain;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "model/image.h"
-#include "model/provider.h"
+#include "model/request.h"
 #include "model/settings.h"
 #include "output/pack.h"
 #include "session/child.h"

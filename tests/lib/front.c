@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "language.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "parser/ast.h"
 #include "parser/settings.h"
 
@@ -21,11 +22,10 @@ static bool is(const char *stage, const char *name)
 static bool passes(struct arena *a, struct source *src, struct diags *d,
 	const char *stage, char **params, int nparams)
 {
-	struct resolve_env env = {
+	struct request req = {
 		.arena = a,
 		.diags = d,
-		.params = (const char *const *)params,
-		.nparams = (unsigned)nparams,
+		.cmd = {.params = (const char *const *)params, .nparams = (unsigned)nparams},
 	};
 	struct script *s = parse(a, src, d);
 	bool ok;
@@ -34,11 +34,11 @@ static bool passes(struct arena *a, struct source *src, struct diags *d,
 		ast_dump(s, false, stdout);
 	if (!s || is(stage, "ast"))
 		return s != NULL;
-	ok = settings_read(s, d, &env.settings);
-	ok = resolve(s, &test_language, &env) && ok;
+	ok = settings_read(s, d, &req.settings);
+	ok = resolve(s, &test_language, &req) && ok;
 	if (is(stage, "names"))
 		names_dump(s, stdout);
-	ok = check(s, &test_language, &env) && ok;
+	ok = check(s, &test_language, &req) && ok;
 	if (ok && is(stage, "types"))
 		ast_dump(s, true, stdout);
 	return ok;

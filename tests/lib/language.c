@@ -10,6 +10,7 @@
 #include "model/attach_point.h"
 #include "model/builtin.h"
 #include "model/provider.h"
+#include "model/request.h"
 #include "model/type.h"
 #include "parser/ast.h"
 #include "parser/check.h"
@@ -170,75 +171,75 @@ static const struct builtin *const families[] = {rows, NULL};
 /* ---- probe types ---- */
 
 static struct place *place(
-	const struct resolve_env *env, struct attach_point *ap, const char *func)
+	const struct request *req, struct attach_point *ap, const char *func)
 {
-	struct place *p = arena_new_obj(env->arena, struct place);
+	struct place *p = arena_new_obj(req->arena, struct place);
 
 	p->name = ap->words[0];
 	for (unsigned i = 1; i < ap->nwords; i++)
-		p->name = arena_printf(env->arena, "%s:%s", p->name, ap->words[i]);
+		p->name = arena_printf(req->arena, "%s:%s", p->name, ap->words[i]);
 	p->func = func;
 	p->next = ap->places;
 	ap->places = p;
 	return p;
 }
 
-static bool wants(const struct resolve_env *env, struct attach_point *ap, unsigned parts)
+static bool wants(const struct request *req, struct attach_point *ap, unsigned parts)
 {
 	if (ap->nwords == parts)
 		return true;
-	return diag(env->diags, ap->span, DIAG_ATTACH_POINT, "%s has %u parts, not %u",
+	return diag(req->diags, ap->span, DIAG_ATTACH_POINT, "%s has %u parts, not %u",
 		ap->provider->name, parts, ap->nwords);
 }
 
-static bool expand_alone(const struct resolve_env *env, struct attach_point *ap)
+static bool expand_alone(const struct request *req, struct attach_point *ap)
 {
-	if (!wants(env, ap, 1))
+	if (!wants(req, ap, 1))
 		return false;
-	place(env, ap, "");
+	place(req, ap, "");
 	return true;
 }
 
-static bool expand_timer(const struct resolve_env *env, struct attach_point *ap)
+static bool expand_timer(const struct request *req, struct attach_point *ap)
 {
-	if (!wants(env, ap, 3))
+	if (!wants(req, ap, 3))
 		return false;
-	place(env, ap, "");
+	place(req, ap, "");
 	return true;
 }
 
-static bool expand_uprobe(const struct resolve_env *env, struct attach_point *ap)
+static bool expand_uprobe(const struct request *req, struct attach_point *ap)
 {
-	if (!wants(env, ap, 3))
+	if (!wants(req, ap, 3))
 		return false;
 	if (strstr(ap->words[1], "nonexistent"))
-		return diag(env->diags, ap->word_spans[1], DIAG_NO_PLACE, "no file %s",
+		return diag(req->diags, ap->word_spans[1], DIAG_NO_PLACE, "no file %s",
 			ap->words[1]);
-	place(env, ap, ap->words[2]);
+	place(req, ap, ap->words[2]);
 	return true;
 }
 
 /* Two events with a field of the same name and different types. */
-static bool expand_tracepoint(const struct resolve_env *env, struct attach_point *ap)
+static bool expand_tracepoint(const struct request *req, struct attach_point *ap)
 {
 	static const struct field flags = {.name = "flags", .offset = 24, .size = 4};
 	struct field *filename, *rest;
 	struct place *p;
 
-	if (!wants(env, ap, 3))
+	if (!wants(req, ap, 3))
 		return false;
 	if (!strcmp(ap->words[2], "missing"))
-		return diag(env->diags, ap->word_spans[2], DIAG_NO_PLACE, "no event %s",
+		return diag(req->diags, ap->word_spans[2], DIAG_NO_PLACE, "no event %s",
 			ap->words[2]);
-	p = place(env, ap, "");
-	filename = arena_new_obj(env->arena, struct field);
-	rest = arena_new_obj(env->arena, struct field);
+	p = place(req, ap, "");
+	filename = arena_new_obj(req->arena, struct field);
+	rest = arena_new_obj(req->arena, struct field);
 	*rest = flags;
 	rest->type = type_int32;
 	filename->name = "filename";
 	filename->type = strcmp(ap->words[2], "exec") == 0
-				 ? type_string(env->arena, 64)
-				 : type_pointer(env->arena, type_c_int(env->arena, 1, true, "char"), SPACE_USER);
+				 ? type_string(req->arena, 64)
+				 : type_pointer(req->arena, type_c_int(req->arena, 1, true, "char"), SPACE_USER);
 	filename->next = rest;
 	p->fields = filename;
 	return true;

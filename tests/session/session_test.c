@@ -64,7 +64,7 @@ static struct image *compile_text(const char *text, bool alone)
 	*symbols = (struct symbols){images.data, images.len};
 	c->arena = arena;
 	c->source = (struct source){.name = "-e", .text = text, .len = strlen(text)};
-	c->env = (struct resolve_env){
+	c->req = (struct request){
 		.arena = arena,
 		.diags = diags_new(arena, &c->source),
 		.target = target,

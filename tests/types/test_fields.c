@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "model/request.h"
 #include "model/type.h"
 #include "probes/probes.h"
 #include "target/target.h"
@@ -118,11 +119,11 @@ static void test_event(struct target *target, const char *category)
 {
 	struct arena *a = arena_new();
 	struct types *ts = types_new(a, target);
-	struct resolve_env env = {.arena = a, .target = target, .types = ts, .listing = true};
+	struct request req = {.arena = a, .target = target, .types = ts, .listing = true};
 	struct trace_event e = {.category = category, .name = "event", .fields = fields,
 		.nfields = sizeof(fields) / sizeof(fields[0])};
 
-	list = tracepoint_fields(&env, &e);
+	list = tracepoint_fields(&req, &e);
 	test_numbers();
 	test_text();
 	test_pointers(ts, strcmp(category, "syscalls") ? SPACE_KERNEL : SPACE_USER);

@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "bpf/lib/record.h"
+#include "model/request.h"
 
 /* Atomic: another program may interrupt this one and add to the same element of the same CPU. */
 static void add(struct gen *g, struct ir *p, uint64_t offset, struct ir *v)
@@ -199,7 +200,7 @@ static const struct type *check_tseries(struct check *c, struct expr *call)
 	int series = series_by_name(how);
 	int64_t step = 0, n = 0;
 
-	if (!check_unstable(c, call->span, "tseries", check_env(c)->settings.unstable_tseries) ||
+	if (!check_unstable(c, call->span, "tseries", check_request(c)->settings.unstable_tseries) ||
 		!expr_is_const(length, &step) || !expr_is_const(many, &n))
 		return type_bad;
 	if (step < 1)

@@ -4,6 +4,7 @@
 
 #include "builtins.h"
 
+#include "model/request.h"
 #include "parser/settings.h"
 
 enum { SETTINGS_MAX = 64 };
@@ -29,7 +30,7 @@ static const struct type *check_config(struct check *c, struct expr *call)
 	const struct type *members[SETTINGS_MAX];
 	unsigned n = 0;
 
-	for (; n < SETTINGS_MAX && settings_nth(&check_env(c)->settings, n, &values[n]); n++) {
+	for (; n < SETTINGS_MAX && settings_nth(&check_request(c)->settings, n, &values[n]); n++) {
 		names[n] = values[n].name;
 		members[n] = type_of_setting(c, &values[n]);
 	}

@@ -2,6 +2,7 @@
 /* net.c - addresses of networks, and the order of bytes. */
 #include "builtins.h"
 
+#include "model/request.h"
 #include "types/types.h"
 
 #include <linux/bpf.h>
@@ -116,7 +117,7 @@ static struct ir *gen_bswap(struct gen *g, struct expr *call, struct ir *into)
  * the helper that makes one takes no pointers that a script has computed. */
 static const struct type *check_socket_cookie(struct check *c, struct expr *call)
 {
-	struct types *types = check_env(c)->types;
+	struct types *types = check_request(c)->types;
 	const struct type *sock = types ? types_find(types, TAG_STRUCT, "sock_common") : NULL;
 	struct member *m = arena_new_obj(check_arena(c), struct member);
 

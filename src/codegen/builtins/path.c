@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "bpf/lib/path.h"
+#include "model/request.h"
 #include "types/types.h"
 
 struct path_layout {
@@ -73,7 +74,7 @@ static const struct type *check_path(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *size = call_arg(call, 1);
 	struct path_layout *l = arena_new_obj(check_arena(c), struct path_layout);
-	int64_t n = (int64_t)check_env(c)->settings.max_strlen;
+	int64_t n = (int64_t)check_request(c)->settings.max_strlen;
 
 	if (!is_path(arg->type))
 		return check_fail(c, arg->span, DIAG_ARG_TYPE, "path() takes a struct path, or a pointer to one, "
@@ -81,7 +82,7 @@ static const struct type *check_path(struct check *c, struct expr *call)
 	if (size && expr_is_const(size, &n) && (n < 1 || n > PATH_TEXT))
 		return check_fail(c, size->span, DIAG_RANGE, "a path has 1 to %d bytes, not %lld", PATH_TEXT,
 			(long long)n);
-	if (!find_layout(check_env(c)->types, l))
+	if (!find_layout(check_request(c)->types, l))
 		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
 			"which path() needs");
 	call->call.data = l;

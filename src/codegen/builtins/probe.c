@@ -8,6 +8,7 @@
 
 #include "model/attach_point.h"
 #include "model/regs.h"
+#include "model/request.h"
 #include "types/types.h"
 
 /* ---- for every provider of the probe ------------------------------------- */
@@ -250,7 +251,7 @@ static const char *iterator_name(struct check *c, const struct place *p)
 static const struct type *context_of(struct check *c, const struct attach_point *ap)
 {
 	const struct provider *p = ap->provider;
-	struct types *types = check_env(c)->types;
+	struct types *types = check_request(c)->types;
 	const char *name = NULL;
 
 	if (p->ctx == CTX_ITER && ap->places)

@@ -6,6 +6,7 @@
 #include "builtins.h"
 
 #include "bpf/lib/task.h"
+#include "model/request.h"
 #include "types/types.h"
 
 /* ---- of a task ---------------------------------------------------------- */
@@ -22,7 +23,7 @@ static const struct relation {
 
 static bool offsets(struct check *c, const char *name, struct member ret[2])
 {
-	struct types *types = check_env(c)->types;
+	struct types *types = check_request(c)->types;
 	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
 
 	for (size_t i = 0; task && i < ARRAY_SIZE(relations); i++)
@@ -73,7 +74,7 @@ static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into
 /* Of comm(PID): where the name is in a task is kept for .gen. */
 static const struct type *check_comm(struct check *c, struct expr *call)
 {
-	struct types *types = check_env(c)->types;
+	struct types *types = check_request(c)->types;
 	const struct type *task = call_arg(call, 0) && types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
 	struct member *m = arena_new_obj(check_arena(c), struct member);
 
@@ -119,13 +120,13 @@ static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 
 static const struct type *check_cpid(struct check *c, struct expr *call)
 {
-	check_becomes_int(call, (uint64_t)check_env(c)->child);
+	check_becomes_int(call, (uint64_t)check_request(c)->cmd.child);
 	return type_uint32;
 }
 
 static const struct type *check_has_cpid(struct check *c, struct expr *call)
 {
-	check_becomes_bool(call, check_env(c)->child > 0);
+	check_becomes_bool(call, check_request(c)->cmd.child > 0);
 	return type_bool;
 }
 

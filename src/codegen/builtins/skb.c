@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "bpf/lib/skb.h"
+#include "model/request.h"
 #include "types/types.h"
 
 /* Of struct sk_buff (include/linux/skbuff.h), in bytes. */
@@ -38,7 +39,7 @@ static const struct type *check_skboutput(struct check *c, struct expr *call)
 	if (expr_is_const(len, &n) && (n < 1 || n > SKB_MAX))
 		return check_fail(c, len->span, DIAG_RANGE, "skboutput() writes 1 to %d bytes of a packet, not %lld",
 			SKB_MAX, (long long)n);
-	if (!find_layout(check_env(c)->types, l))
+	if (!find_layout(check_request(c)->types, l))
 		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), which "
 			"skboutput() needs");
 	call->call.data = l;

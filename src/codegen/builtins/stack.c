@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "bpf/lib/kstack.h"
 #include "bpf/walk/handover.h"
-#include "model/provider.h"
+#include "model/request.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
 
@@ -65,7 +65,7 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 	enum frame_lang lang, uint32_t limit, uint32_t max)
 {
 	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
-	enum stack_mode mode = check_env(c)->settings.stack_mode;
+	enum stack_mode mode = check_request(c)->settings.stack_mode;
 	bool limited = b || (a && a->kind != EXPR_WORD);
 
 	if (a && !b && a->kind != EXPR_WORD) {
@@ -102,7 +102,7 @@ static const struct type *check_dw_ustack(struct check *c, struct expr *call)
 {
 	struct script *s = check_script(c);
 
-	if (!check_unstable(c, call->span, "dw_ustack", check_env(c)->settings.unstable_dw_ustack))
+	if (!check_unstable(c, call->span, "dw_ustack", check_request(c)->settings.unstable_dw_ustack))
 		return type_bad;
 	if (check_is_last(c) && !s->dw_noted) {
 		check_warn(c, call->span, DIAG_STACK, "dw_ustack is ustack here: no stack needs frame pointers");

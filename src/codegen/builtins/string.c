@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builtins.h"
+#include "model/request.h"
 
 static bool has_no_text(const struct type *t)
 {
@@ -19,7 +20,7 @@ static uint32_t trailer_room(const char *trailer)
 static const struct type *check_str(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	const struct settings *settings = &check_env(c)->settings;
+	const struct settings *settings = &check_request(c)->settings;
 	uint32_t room = trailer_room(settings->str_trunc_trailer) + 1, max = TYPE_STRING_MAX - room, size;
 	int64_t n;
 
@@ -113,7 +114,7 @@ static bool is_bytes(const struct type *t)
 static const struct type *check_buf(struct check *c, struct expr *call)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
-	int64_t max = (int64_t)check_env(c)->settings.max_strlen, n;
+	int64_t max = (int64_t)check_request(c)->settings.max_strlen, n;
 
 	if (!is_bytes(arg->type) && arg->type->kind != TYPE_POINTER && arg->type->kind != TYPE_INT)
 		return check_fail(c, arg->span, DIAG_ARG_TYPE, "buf() takes an address, an array or a string, "
@@ -203,7 +204,7 @@ static struct ir *gen_str_concat(struct gen *g, struct expr *call, struct ir *in
 
 static const struct type *check_default_length(struct check *c, struct expr *call)
 {
-	check_becomes_int(call, check_env(c)->settings.max_strlen);
+	check_becomes_int(call, check_request(c)->settings.max_strlen);
 	return type_uint64;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bpf/lib/who.h"
 #include "model/regs.h"
+#include "model/request.h"
 #include "types/types.h"
 
 static struct ir *high_half(struct gen *g, struct ir *v)
@@ -125,7 +126,7 @@ static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 /* bpf_get_current_task(): its address, which helpers read from. */
 static const struct type *check_curtask(struct check *c, struct expr *call)
 {
-	struct types *types = check_env(c)->types;
+	struct types *types = check_request(c)->types;
 	const struct type *task = types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
 
 	return type_pointer(check_arena(c), task ? task : type_none, SPACE_KERNEL);

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "language.h"
-#include "model/provider.h"
+#include "model/request.h"
 #include "parser/ast.h"
 #include "parser/settings.h"
 #include "types/types.h"
@@ -29,12 +29,11 @@ static FILE *null_file(void)
 static void passes(struct arena *a, struct source *src, struct diags *d, bool line)
 {
 	static const char *const params[] = {"17", "text"};
-	struct resolve_env env = {
+	struct request req = {
 		.arena = a,
 		.diags = d,
 		.types = types_new(a, NULL),
-		.params = params,
-		.nparams = 2,
+		.cmd = {.params = params, .nparams = 2},
 	};
 	static const struct source earlier = {.name = "earlier", .text = EARLIER, .len = sizeof(EARLIER) - 1};
 	struct script *s = line ? parse_typed(a, src, &earlier, &test_language, d) : parse(a, src, d);
@@ -44,13 +43,13 @@ static void passes(struct arena *a, struct source *src, struct diags *d, bool li
 	if (!s)
 		return;
 	ast_dump(s, false, null_file());
-	ok = settings_read(s, d, &env.settings);
+	ok = settings_read(s, d, &req.settings);
 	ok = expand(s, &test_language, d) && ok;
 	if (!ok)
 		return;
-	ok = resolve(s, &test_language, &env) && ok;
+	ok = resolve(s, &test_language, &req) && ok;
 	names_dump(s, null_file());
-	ok = check(s, &test_language, &env) && ok;
+	ok = check(s, &test_language, &req) && ok;
 	assert(ok != diags_failed(d));
 	ast_dump(s, true, null_file());
 	for (struct map *m = s->maps; m && ok; m = m->next)
