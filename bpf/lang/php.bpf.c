@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* php.bpf.c - the kernel half of src/unwinders/php/: PHP's frames.
  *
- * current_execute_data -> list of frames, newest first. They lie one above the other in
- * pages of PHP's own, so what is read up to the end of a frame usually holds the next ones
- * too.
+ * current_execute_data points to a list of frames, newest first. PHP keeps frames one above the other in its
+ * own pages, so reading up to the end of a frame usually gets the next ones, too.
  *
- * A frame names a zend_function by its address, which may be freed and used again. The id
- * that is sent on is a hash of what the function says of itself (name, class, file): alike in
- * all processes. From address to id leads the map php_seen; its entry counts only while the
- * cookie is the same, a hash of the function's pointers and of its strings' own hashes. It is
- * read once for each function in each walk: struct php_memo has the answer for the rest of
- * the walk, and for later walks saves the map's lookup.
+ * A frame names a zend_function by its address, which may be freed and used again. Records therefore carry an
+ * id: a hash of the function's name, class and file, the same in all processes. The map php_seen leads from
+ * an address to the id; an entry is valid only while its cookie is the same, a hash of the function's
+ * pointers and of the hashes that PHP keeps of its strings. The function is read once in each walk: struct
+ * php_memo keeps the answer for the rest of the walk and saves later walks the lookup in the map.
  *
- * Where bytes lie: see php.h. */
+ * php.h describes the layouts. */
 #include "php.h"
 #include "bpf/lib/seen.bpf.h"
 #include "bpf/walk/langmaps.bpf.h"
 
-#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
-#define FRAME_BYTES 56   /* of a zend_execute_data: as many as are read */
-#define CODE_BYTES  256  /* of a zend_op_array: at least as many as are read */
+#define WINDOW      4096 /* bytes read at once, within a page: the smallest page size */
+#define FRAME_BYTES 56   /* bytes of a zend_execute_data that are read */
+#define CODE_BYTES  256  /* at least the bytes of a zend_op_array that are read */
 #define MEMO        256
 #define SEEN_FUNCTIONS 8192 /* buckets */
 #define CODE_MASK   ((1ULL << PHP_CODE_BITS) - 1)
-#define FRAME_UNKNOWN 1  /* no frame's address: php_next() finds it not readable */
-#define FAKES_MAX   4    /* frames without a function between a file and what includes it */
+#define FRAME_UNKNOWN 1  /* not a frame's address, so php_next() fails to read it */
+#define FAKES_MAX   4    /* frames without a function between a file and its include statement */
 
 /* zend_execute_data */
 #define FRAME_OPLINE 0
-#define FRAME_RETURN 16 /* return_value: where the function's result goes */
+#define FRAME_RETURN 16 /* return_value: the address for the function's result */
 #define FRAME_FUNC   24
 #define FRAME_FLAGS  40 /* This.u1.type_info */
 #define FRAME_PREV   48 /* prev_execute_data */
@@ -39,7 +37,7 @@
 #define OP_TAIL          16
 #define OP_INCLUDE       73  /* ZEND_INCLUDE_OR_EVAL */
 #define OP_EXCEPTION     149 /* ZEND_HANDLE_EXCEPTION, executor_globals.exception_op[0] */
-#define BEFORE_EXCEPTION 8   /* before that: opline_before_exception */
+#define BEFORE_EXCEPTION 8   /* bytes before that: opline_before_exception */
 #define OP_FRAMELESS     204 /* ZEND_FRAMELESS_ICALL_0, from 8.4 on.. */
 #define FRAMELESS_KINDS  4   /* ..to _3: zend_flf_functions[extended_value] is called */
 #define OP_LINE(w)       ((__u32)(w)[1])
@@ -50,7 +48,7 @@
 #define CODE_NAME      8
 #define CODE_SCOPE     16
 #define CLASS_NAME     8
-#define INTERNAL_BYTES 24 /* of zend_internal_function: as many as are read */
+#define INTERNAL_BYTES 24 /* bytes of a zend_internal_function that are read */
 #define TYPE_INTERNAL  1  /* ZEND_INTERNAL_FUNCTION */
 #define TYPE_EVAL      4  /* ZEND_EVAL_CODE */
 
@@ -58,27 +56,27 @@
 #define STR_HASH 8
 #define STR_VAL  24
 
-/* What the id depends on: name, class, file. */
+/* The id is a hash of these: name, class, file. */
 #define NAME_WORDS (PHP_NAME_MAX / 8)
 #define FILE_WORDS (PHP_FILE_MAX / 8)
 #define HASH_WORDS 256
 _Static_assert(HASH_WORDS == 2 * NAME_WORDS + FILE_WORDS, "a power of 2");
 
 struct php_memo {
-	__u64 addr;   /* of the zend_function | enum php_entry */
+	__u64 addr;   /* address of the zend_function | enum php_entry */
 	__u64 cookie;
-	__u64 id;     /* 0: it has no name of its own */
+	__u64 id;     /* 0: the function has no name of its own */
 	__u32 pid;
-	__u32 walk;   /* in which it was last compared */
+	__u32 walk;   /* the walk in which it was last compared */
 	__u64 type;
 };
 
 struct php_scratch {
 	__u64 window[WINDOW / 8];
 	__u64 code[CODE_BYTES / 8];
-	struct php_proc proc; /* of this walk */
+	struct php_proc proc; /* the process of this walk */
 	__u32 walk, pad;
-	__u64 op[2];          /* what php_line_of() read */
+	__u64 op[2];          /* the operation that php_line_of() read */
 	struct php_memo memo[MEMO];
 	struct php_code_record out;
 } __attribute__((aligned(64)));
@@ -87,10 +85,10 @@ SEEN_OBJECTS_MAP(php_seen, SEEN_FUNCTIONS);
 
 LANG_MAPS(php)
 
-/* The walk's place, beside struct list_cursor: its own[]. */
+/* The walk's place in PHP's list: struct list_cursor's own[]. */
 struct php_place {
-	__u64 window; /* address of the stack copied to the scratch.. */
-	__u64 window_size; /* ..bytes of it; 0: none */
+	__u64 window; /* address of the part of the stack that is in the scratch */
+	__u64 window_size; /* size of that part in bytes; 0: none */
 	__u64 inner;  /* a frame was shown before this one */
 	__u64 called; /* the frame whose frameless call was shown */
 };
@@ -103,7 +101,7 @@ static __always_inline struct php_place *place_of(struct walk *w)
 
 /* ---- reading ---- */
 
-/* The word at a byte of a buffer of mask + 1 bytes. */
+/* The word at byte `at` of a buffer of mask + 1 bytes. */
 static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
 {
 	at >>= 3;
@@ -130,7 +128,8 @@ __global __u64 php_compiled(struct walk *w)
 	return p ? p->jit_rule : 0;
 }
 
-/* file: of a process that userspace has not published; 0: not known. */
+/* Copies the process's row to s->proc. A process that userspace has not published gets the row of `file` (0:
+ * unknown). Returns 0 or -1. */
 static __always_inline int find_proc(struct walk *w, struct php_scratch *s, __u32 file, __u64 bias)
 {
 	__u32 pid = w->pid;
@@ -161,7 +160,7 @@ __global int php_meet(struct walk *w)
 }
 #endif
 
-/* Builds without ZTS, the ones that have executor_globals, run PHP in one thread: the first. */
+/* A build without ZTS, which has executor_globals, runs PHP only in the first thread. */
 __global int php_begin(struct walk *w)
 {
 	struct php_scratch *s;
@@ -178,7 +177,7 @@ __global int php_begin(struct walk *w)
 	s->walk++;
 	place_of(w)->inner = 0;
 	place_of(w)->called = 0;
-	if (!s->proc.globals) { /* a build that is not known: there may be frames */
+	if (!s->proc.globals) { /* an unknown build: there may be frames */
 		w->list.frame = FRAME_UNKNOWN;
 		return 0;
 	}
@@ -194,8 +193,7 @@ struct php_hash {
 	__u64 h;
 };
 
-/* One word of name, class and file, which lie one behind the other; what lies behind the end
- * of each is stale. */
+/* Hashes one word of name, class and file, which follow each other; the bytes after the end of each are stale. */
 static long hash_word(__u32 i, void *data)
 {
 	struct php_hash *hash = data;
@@ -217,7 +215,7 @@ static long hash_word(__u32 i, void *data)
 	return 0;
 }
 
-/* Of the function that is in s->out. */
+/* The hash of the function in s->out. */
 __global __u64 php_code_hash(struct php_scratch *s)
 {
 	struct php_hash hash = {};
@@ -231,7 +229,7 @@ __global __u64 php_code_hash(struct php_scratch *s)
 	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
 }
 
-/* 0 or -1. */
+/* Returns 0 or -1. */
 static __always_inline int read_str(__u64 str, __u64 *out, __u32 max, __u32 *ret_size)
 {
 	__u64 head[3] = {};
@@ -244,7 +242,7 @@ static __always_inline int read_str(__u64 str, __u64 *out, __u32 max, __u32 *ret
 	return bpf_probe_read_user(out, size, (const void *)(str + STR_VAL)) ? -1 : 0;
 }
 
-/* Read all that names the function whose head is in s->code. */
+/* Reads the names of the function whose head is in s->code. */
 __global int php_read_code(struct php_scratch *s)
 {
 	struct php_code_record *r;
@@ -266,9 +264,9 @@ __global int php_read_code(struct php_scratch *s)
 	return read_str(code_load(s, s->proc.at.filename), r->file, PHP_FILE_MAX, &r->file_size);
 }
 
-/* Sends a function's names to userspace. Pages that are not resident cannot be read here: then
- * the id is provisional, userspace reads the process instead (which brings the pages in), and
- * the next walk tries again. Returns the id; *seen: for good. */
+/* Sends a function's names to userspace. Pages that are not resident cannot be read here: the id is then
+ * provisional, userspace reads the process instead (which brings the pages in), and the next walk tries
+ * again. Returns the id, and in *seen whether it is final. */
 static __always_inline __u64 first_sight(struct walk *w, struct php_scratch *s, __u64 addr,
 	__u64 cookie, int readable, int *seen)
 {
@@ -299,8 +297,8 @@ static __always_inline __u64 first_sight(struct walk *w, struct php_scratch *s, 
 	return r->code;
 }
 
-/* Of the function whose head is in s->code: see the top of this file. A function of its own, as
- * stack is short. */
+/* The cookie of the function whose head is in s->code: see the top of this file. Not inlined,
+ * because the stack is short. */
 __global __u64 php_cookie(struct php_scratch *s)
 {
 	__u64 name, type, file, h, hash = 0;
@@ -322,7 +320,7 @@ __global __u64 php_cookie(struct php_scratch *s)
 	return seen_mix(h, code_load(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
 
-/* Functions of their own: the verifier looks at them once. */
+/* These are functions, so that the verifier checks them once. */
 __global __u64 php_known_id(__u64 hash)
 {
 	return seen_id(seen_objects(&php_seen, SEEN_FUNCTIONS, hash), hash);
@@ -334,7 +332,7 @@ __global int php_add_id(__u64 hash, __u64 id)
 	return 0;
 }
 
-/* What php_seen says, or first sight. *seen: the id is for good. */
+/* Returns the id from php_seen, or sends the function. Sets *seen if the id is final, else clears it. */
 static __always_inline __u64 find_code(struct walk *w, struct php_scratch *s, __u64 addr,
 	__u64 cookie, int readable, int *seen)
 {
@@ -359,7 +357,7 @@ static __always_inline struct php_memo *memo_of(struct php_scratch *s, __u64 add
 	return &s->memo[i & (MEMO - 1)];
 }
 
-/* An internal function is shorter than what is read of others. 0 or -1. */
+/* An internal function is shorter than the bytes that are read of others. Returns 0 or -1. */
 static __always_inline int read_head(struct php_scratch *s, __u64 func)
 {
 	__u32 size = s->proc.at.filename + 16;
@@ -370,7 +368,7 @@ static __always_inline int read_head(struct php_scratch *s, __u64 func)
 		(__u8)s->code[0] != TYPE_INTERNAL ? -1 : 0;
 }
 
-/* Puts the function at addr (| enum php_entry) into the memo. 0 or -1: there is none. */
+/* Puts the function at addr (| enum php_entry) into the memo. Returns 0, or -1 if addr is not a function. */
 __global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 {
 	__u64 cookie = 0, type = 0, id = 0;
@@ -393,7 +391,7 @@ __global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 	}
 	if (!readable || (addr & 7) || code_load(s, CODE_NAME))
 		id = find_code(w, s, addr, cookie, readable, &seen);
-	/* What could not be read is looked up again in the next walk. */
+	/* The next walk looks an unreadable function up again. */
 	*m = (struct php_memo){ addr, seen || !id ? cookie : ~cookie, id, w->pid, s->walk, type };
 	return 0;
 }
@@ -407,16 +405,16 @@ static __always_inline int remember(struct walk *w, struct php_scratch *s, __u64
 
 /* ---- frames ---- */
 
-/* Reads the frame into the window, and the next ones with it, which lie before: from its
- * page's start on, for what lies before that may not be there, and a read that faults costs
- * as much as ten others. 0 or -1. */
+/* Reads the frame into the window, together with the next frames, which lie before it. The window starts at
+ * the beginning of the frame's page: the page before may be missing, and a read that faults costs as much as
+ * ten others. Returns 0 or -1. */
 __global int php_window(struct walk *w, struct php_scratch *s, __u64 frame)
 {
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
 	if (!w || !s)
 		return -1;
-	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
+	if (size > WINDOW) { /* the frame ends in the next page, or pages are larger */
 		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
 		size = WINDOW;
 	}
@@ -431,7 +429,7 @@ __global int php_window(struct walk *w, struct php_scratch *s, __u64 frame)
 	return 0;
 }
 
-/* Where the frame is in s->window; -1: not readable. */
+/* Returns the frame's offset in s->window; -1: not readable. */
 static __always_inline __s64 frame_at(struct walk *w, struct php_scratch *s, __u64 frame)
 {
 	const struct php_place *at = place_of(w);
@@ -441,7 +439,7 @@ static __always_inline __s64 frame_at(struct walk *w, struct php_scratch *s, __u
 	return (__s64)(frame - at->window);
 }
 
-/* Which statement entered a file or a string of code: the frame before says. ORDER PHP_ENTRY */
+/* Returns the statement that entered a file or a string of code, which the calling frame shows. ORDER PHP_ENTRY */
 __global int php_entry_of(__u64 frame)
 {
 	__u64 words[FRAME_BYTES / 8] = {}, op[2] = {};
@@ -471,8 +469,8 @@ __global int php_entry_of(__u64 frame)
 	return PHP_INCLUDE;
 }
 
-/* Leaves the operation that the frame is at in s->op. Where an exception is on its way, the
- * frame has left the line that it was at. */
+/* Returns the line of opline and leaves the operation in s->op. During an exception opline is
+ * exception_op[0]; the operation that threw it is opline_before_exception. */
 __global __u32 php_line_of(struct php_scratch *s, __u64 opline)
 {
 	if (!s)
@@ -486,8 +484,8 @@ __global __u32 php_line_of(struct php_scratch *s, __u64 opline)
 	return OP_LINE(s->op);
 }
 
-/* From 8.4 on some internal functions are called without a frame. What such a function called in
- * its turn is the frame before. 1: its frame; 0: there is none. */
+/* From 8.4 on, some internal functions are called without a frame. Such a function is shown if it called the
+ * newer frame. Returns 1 and its frame, or 0. */
 static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u64 *frame)
 {
 	__u64 func = 0;
@@ -503,7 +501,7 @@ static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u6
 	return 1;
 }
 
-/* Of the function that a frame is of; NULL: there is none. id 0: the frame is not shown. */
+/* The function of a frame; NULL: not a function. id 0: the frame is not shown. */
 static __always_inline struct php_memo *code_of(struct walk *w, struct php_scratch *s, __u64 func,
 	__u64 previous)
 {
@@ -517,8 +515,8 @@ static __always_inline struct php_memo *code_of(struct walk *w, struct php_scrat
 	return remember(w, s, func) ? NULL : memo_of(s, func);
 }
 
-/* C has made the frame for a call and has not entered execute_ex() for it yet: what it returns goes
- * to a variable of a C frame that is newer than this loop's. The frame before is this loop's. */
+/* Whether C has made the frame for a call but has not entered execute_ex() for it yet: its result goes to a
+ * variable of a C frame newer than this loop's. This loop's own frame is the previous one. */
 static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s64 o)
 {
 	__u64 to = frame_load(s, o + FRAME_RETURN);
@@ -526,7 +524,7 @@ static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s
 	return frame_load(s, o + FRAME_FLAGS) & CALL_TOP && !place_of(w)->inner && to >= w->first_sp && to < w->sp;
 }
 
-/* 0 or -1. */
+/* Returns 0 or -1. */
 static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s64 o, __u64 *frame)
 {
 	__u64 func = frame_load(s, o + FRAME_FUNC), flags = frame_load(s, o + FRAME_FLAGS);
@@ -536,14 +534,14 @@ static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s
 
 	if (func && !m)
 		return -1;
-	/* A stand-in, whose flags say nothing; where a fiber begins; one that does not run yet. */
+	/* Skip a stand-in, which has no flags; the first frame of a fiber; a frame that does not run yet. */
 	if (!func || !m->id || (m->type != TYPE_INTERNAL && is_pending(w, s, o))) {
 		w->list.frame = previous;
 		*frame = 0;
 		return 0;
 	}
 	id = m->id & CODE_MASK;
-	if (m->type == TYPE_INTERNAL) { /* it may have the flag, and nothing runs it but itself */
+	if (m->type == TYPE_INTERNAL) { /* it may have the flag, but no loop runs it */
 		flags = 0;
 	} else {
 		line = php_line_of(s, opline);
@@ -553,15 +551,15 @@ static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s
 	*frame = FRAME_PHP(id, line);
 	w->list.frame = previous;
 	w->list.ended = !!(flags & CALL_TOP);
-	/* A generator that is being resumed, and is not linked yet to whom resumes it. */
+	/* A generator that is being resumed may not be linked to its caller yet. */
 	if (flags & CALL_GENERATOR && !previous)
 		w->cause = UNWIND_UNATTACHED;
 	place_of(w)->inner = 1;
 	return 0;
 }
 
-/* This loop is about to return: its frame (x86_64: in r14, ZEND_VM_FP_GLOBAL_REG of php-src
- * Zend/zend_execute.c, also in compiled code) is not in the list any more. */
+/* Whether this loop is about to return: its frame (x86_64: in r14, ZEND_VM_FP_GLOBAL_REG of php-src
+ * Zend/zend_execute.c, also in compiled code) has left the list. */
 static __always_inline int has_left(struct walk *w)
 {
 	__u64 own = w->regs[RULE_REG_R14], flags = 0, previous = 0;
@@ -593,8 +591,8 @@ __global int php_next(struct walk *w, __u64 *frame)
 	return -1;
 }
 
-/* Most frames: in the window, not their activation's last, of functions that this walk has seen
- * and that have a name. */
+/* The fast way for most frames: they are in the window, not the last of their activation, and their function
+ * has a name and was seen in this walk. */
 __global int php_batch(struct walk *w)
 {
 	struct php_scratch *s = w ? scratch_of(w) : NULL;
@@ -630,7 +628,7 @@ __global int php_batch(struct walk *w)
 	return n;
 }
 
-/* One interpreter is all that a build without ZTS has. */
+/* A build without ZTS has only one interpreter. */
 __global int php_outer(struct walk *w)
 {
 	return -1;

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* python.bpf.c - the kernel half of src/unwinders/python/python.c: CPython's frames.
  *
- * Layouts are data (python.h); what is known here of CPython 3.6 to 3.15 is how these hang together:
- * Include/internal/pycore_frame.h, Include/cpython/pystate.h and code.h at v3.6.0 to v3.15.0.
+ * Layouts are data (python.h). This file knows only how the objects of CPython 3.6 to 3.15 refer to each
+ * other: Include/internal/pycore_frame.h, Include/cpython/pystate.h and code.h at v3.6.0 to v3.15.0.
  *
- * thread state -> list of frames, newest first. Frames lie one below the other in a
- * stack of Python's own, so a kilobyte that ends at a frame usually holds the next
- * ones too, and one read serves several.
+ * The thread state points to a list of frames, newest first. Python keeps frames one above the other in its
+ * own stack, so reading up to the end of a frame usually gets the next ones, too.
  *
- * A frame names a code object by its address, which may be freed and used again. The
- * id that is sent on is a hash of what the code object says (name, file, lines): alike
- * in all processes. From address to id leads the map python_seen, and its entry counts
- * only while the cookie is the same: a hash of words of the object that never change
- * and, where these may repeat when the memory is used again, of its name's hash. It is
- * read once for each code object in each walk: struct python_memo holds the answer for
- * the rest of the walk, and for later walks saves the map's lookup. */
+ * A frame names a code object by its address, which may be freed and used again. Records therefore carry an
+ * id: a hash of the code object's name, file and lines, the same in all processes. The map python_seen leads
+ * from an address to the id; an entry is valid only while its cookie is the same, a hash of words of the
+ * object that never change and, where these may repeat when the memory is used again, of its name's hash. The
+ * code object is read once in each walk: struct python_memo keeps the answer for the rest of the walk and
+ * saves later walks the lookup in the map. */
 #include "python.h"
 
 #include "python_state.bpf.h"
@@ -27,7 +25,7 @@ static __always_inline void move_tls(struct python_tls *t, __u64 bias)
 		t->at += bias;
 }
 
-/* As userspace will publish it: what is not there stays 0. */
+/* Makes the row as userspace will publish it: an address of 0 is absent and stays 0. */
 static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 {
 	p->tstate_current += p->tstate_current ? bias : 0;
@@ -38,7 +36,8 @@ static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 	move_tls(&p->own, bias);
 }
 
-/* file: of a process that userspace has not published; 0: not known. */
+/* Copies the process's row to s->proc. A process that userspace has not published gets the row of `file` (0:
+ * unknown). Returns 0 or -1. */
 static __always_inline int find_proc(struct walk *w, struct python_scratch *s, __u32 file, __u64 bias)
 {
 	__u32 pid = w->pid;
@@ -68,9 +67,8 @@ __global int python_meet(struct walk *w)
 }
 #endif
 
-/* 3.11 and 3.12 link an eval loop's cframe some instructions before its current_frame is
- * set. What is there is of an older call, if anything: the loop before knows better, see
- * python_next(). */
+/* 3.11 and 3.12 link an eval loop's cframe some instructions before they set its current_frame. Until then
+ * current_frame is stale or 0, and python_next() goes on with the previous loop. */
 __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cframe)
 {
 	__u64 words[4] = {};
@@ -82,7 +80,7 @@ __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cf
 	return 0;
 }
 
-/* The frames of the thread state that is in s->code. 0 or -1. */
+/* Takes the frames of the thread state in s->code. Returns 0 or -1. */
 static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
@@ -114,8 +112,8 @@ __global int python_begin(struct walk *w)
 	return thread_state(w, s) ? -1 : take_list(w, s);
 }
 
-/* Interpreters are listed newest first: those that ran before the one whose list has ended are
- * behind it. */
+/* Goes to the interpreter that ran before the one whose list has ended. Interpreters are listed newest first,
+ * so it follows in that list. */
 __global int python_outer(struct walk *w)
 {
 	struct python_scratch *s = w ? scratch_of(w) : NULL;
@@ -144,8 +142,7 @@ struct python_hash {
 	__u64 h;
 };
 
-/* One word of name, file and line table, which lie one behind the other; what lies
- * behind the end of each is stale. */
+/* Hashes one word of name, file and line table, which follow each other; the bytes after the end of each are stale. */
 static long hash_word(__u32 i, void *data)
 {
 	struct python_hash *hash = data;
@@ -178,7 +175,7 @@ static __always_inline __u64 code_hash(struct python_code_record *r)
 	return (hash.h & CODE_MASK) > CODE_HIDDEN ? hash.h & CODE_MASK : CODE_HIDDEN + 1;
 }
 
-/* A str's characters, as they are; 0 or -1. */
+/* Copies a str's characters unchanged. Returns 0 or -1. */
 static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *out,
 	__u32 max, __u32 *ret_size, __u8 *ret_kind)
 {
@@ -192,7 +189,7 @@ static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *
 	state = (__u32)str_load(s, at->str_state) >> (at->str_kind_shift & 31);
 	kind = state & 7;
 	if (!(state & 8) || (kind != 1 && kind != 2 && kind != 4))
-		return -1; /* not compact: no code object has such a name */
+		return -1; /* not compact: code objects have no such names */
 	data = str + (state & 16 ? at->str_ascii : at->str_data);
 	if (chars > max)
 		chars = max;
@@ -226,7 +223,7 @@ static __always_inline int send(struct python_scratch *s, __u32 linetable)
 	return ring_output(&s->out, linetable) ? -1 : 0;
 }
 
-/* Read all that names the code object whose head is in s->code. */
+/* Reads the names and lines of the code object whose head is in s->code. */
 __global int python_read_code(struct python_scratch *s)
 {
 	const struct python_layout *at;
@@ -246,9 +243,9 @@ __global int python_read_code(struct python_scratch *s)
 	return read_linetable(s, code_load(s, at->code_linetable));
 }
 
-/* Tell userspace of a code object. Pages that are not resident cannot be read here:
- * then its id is a makeshift, userspace reads the process instead (which brings the
- * pages in), and the next walk tries again. Returns the id; *seen: for good. */
+/* Sends a code object to userspace. Pages that are not resident cannot be read here: the id is then
+ * provisional, userspace reads the process instead (which brings the pages in), and the next walk tries
+ * again. Returns the id, and in *seen whether it is final. */
 static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
@@ -276,7 +273,7 @@ static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *
 	return r->code;
 }
 
-/* See the top of this file. */
+/* The cookie of the code object in s->code: see the top of this file. */
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
@@ -293,7 +290,7 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 	return seen_mix(h, name);
 }
 
-/* Functions of their own: the verifier looks at them once. */
+/* These are functions, so that the verifier checks them once. */
 __global __u64 python_known_id(__u64 hash)
 {
 	return seen_id(seen_objects(&python_seen, SEEN_CODES, hash), hash);
@@ -305,7 +302,7 @@ __global int python_add_id(__u64 hash, __u64 id)
 	return 0;
 }
 
-/* What python_seen says, or first sight. *seen: the id is for good. */
+/* Returns the id from python_seen, or sends the code object. Sets *seen if the id is final, else clears it. */
 static __always_inline __u64 find_code(struct walk *w, struct python_scratch *s,
 	__u64 addr, __u64 cookie, int readable, int *seen)
 {
@@ -330,7 +327,7 @@ static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u
 	return &s->memo[i & (MEMO - 1)];
 }
 
-/* The id of the code object at addr; 0: there is none. */
+/* The id of the code object at addr; 0: not a code object. */
 __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 {
 	struct python_memo *m;
@@ -350,8 +347,8 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 			return m->id;
 		}
 	}
-	/* The interpreter's own, which stand for a call from C: no file is called as the
-	 * function in it, and the same object. */
+	/* The interpreter has code objects of its own, which stand for a call from C: their name and file are
+	 * the same str object, which no other code object has. */
 	seen = readable && s->proc.at.boundary_min > 1 &&
 	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
 	id = seen ? CODE_HIDDEN : find_code(w, s, addr, cookie, readable, &seen);
@@ -360,7 +357,7 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 	return id;
 }
 
-/* Whether what an earlier walk remembered still holds: then it does for the rest of this one. */
+/* Whether the memo of an earlier walk is still valid; it then is for the rest of this walk. */
 __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 {
 	struct python_memo *m;
@@ -375,7 +372,7 @@ __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 	return 1;
 }
 
-/* It was a code object, this walk. */
+/* Whether addr was a code object in this walk. */
 static __always_inline int is_remembered(struct python_scratch *s, __u64 addr)
 {
 	struct python_memo *m = memo_of(s, addr);
@@ -394,16 +391,16 @@ static __always_inline __u64 code_id(struct walk *w, struct python_scratch *s, _
 
 /* ---- frames ---- */
 
-/* Reads the frame into the window, and the next ones with it, which lie before: from its
- * page's start on, for what lies before that may not be there, and a read that faults costs
- * as much as ten others. 0 or -1. */
+/* Reads the frame into the window, together with the next frames, which lie before it. The window starts at
+ * the beginning of the frame's page: the page before may be missing, and a read that faults costs as much as
+ * ten others. Returns 0 or -1. */
 __global int python_window(struct walk *w, struct python_scratch *s, __u64 frame)
 {
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
 
 	if (!w || !s)
 		return -1;
-	if (size > WINDOW) { /* its end is in the next page, if it is not a small one */
+	if (size > WINDOW) { /* the frame ends in the next page, or pages are larger */
 		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
 		size = WINDOW;
 	}
@@ -411,14 +408,14 @@ __global int python_window(struct walk *w, struct python_scratch *s, __u64 frame
 		start = frame & ~(WINDOW - 1ULL);
 		if (size != WINDOW || bpf_probe_read_user(s->window, WINDOW, (const void *)start))
 			return -1;
-		size = 0; /* good for this frame alone */
+		size = 0; /* valid only for this frame */
 	}
 	place_of(w)->window = start;
 	place_of(w)->window_size = size;
 	return 0;
 }
 
-/* Where the frame is in s->window; -1: not readable. */
+/* Returns the frame's offset in s->window; -1: not readable. */
 static __always_inline __s64 frame_at(struct walk *w, struct python_scratch *s, __u64 frame)
 {
 	const struct python_place *at = place_of(w);
@@ -429,7 +426,7 @@ static __always_inline __s64 frame_at(struct walk *w, struct python_scratch *s, 
 	return (__s64)(frame - at->window);
 }
 
-/* Without a GIL each thread but the first runs a copy of its own of the bytecode. */
+/* Without a GIL, each thread except the first runs its own copy of the bytecode. */
 __global __u64 thread_bytecode(__u64 at, __u32 index)
 {
 	__u64 array = 0, copy = 0;
@@ -478,7 +475,7 @@ __global int python_next(struct walk *w, __u64 *frame)
 	if (boundary && !at->boundary_shown) {
 		w->list.entry = w->list.frame;
 		w->list.frame = previous;
-		/* 3.15's list ends in one that stands for no activation. */
+		/* 3.15's list ends with a frame that stands for no activation. */
 		if (!previous && !w->list.shown && !python_outer(w)) {
 			*frame = 0;
 			return 1;
@@ -507,7 +504,8 @@ broken:
 	return 1;
 }
 
-/* Most frames: in the window, not their activation's last, of code that is remembered. */
+/* The fast way for most frames: they are in the window, not the last of their activation, and
+ * their code is in the memo. */
 __global int python_batch(struct walk *w)
 {
 	struct python_scratch *s = w ? scratch_of(w) : NULL;
@@ -529,7 +527,7 @@ __global int python_batch(struct walk *w)
 	previous_at = at->frame_previous;
 	owner_at = at->frame_boundary & ~7;
 	owner_shift = (at->frame_boundary & 7) * 8;
-	/* As frame_lasti(), without its branches. */
+	/* This computes frame_lasti() without branches. */
 	pointer = at->instr_is_index ? 0 : ~0ULL;
 	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
 	code_code = at->code_code & pointer;
@@ -546,7 +544,7 @@ __global int python_batch(struct walk *w)
 		if (((m->addr != code || m->walk != s->walk) && !python_known(w, s, code)) || m->id <= CODE_HIDDEN)
 			break;
 		lasti = ((list_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
-		/* 0 beyond LASTI_MAX. No branch: the verifier would follow both ways to the end. */
+		/* 0 beyond LASTI_MAX. No branch, because the verifier would follow both ways to the end. */
 		fits = ((LASTI_MAX - lasti) >> 63) - 1;
 		FORGET(fits);
 		w->list.batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
@@ -559,7 +557,7 @@ __global int python_batch(struct walk *w)
 	return n;
 }
 
-/* CPython's JIT (3.13 on) has frames of its own, by frame pointer. */
+/* CPython's JIT (3.13 on) makes native frames, which have frame pointers. */
 __global __u64 python_compiled(struct walk *w)
 {
 	return 0;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* python_state.bpf.h - what a walk remembers of CPython's frames, and the thread's state that they hang
- * on. Part of python.bpf.c. */
+/* python_state.bpf.h - memory of a walk about CPython's frames, and the search for a thread's
+ * state. Part of python.bpf.c. */
 #pragma once
 #include "bpf/lib/seen.bpf.h"
 #include "bpf/walk/langmaps.bpf.h"
 #include "python.h"
 
-#define WINDOW      4096 /* what is read at once lies within a page: the smallest there is */
-#define FRAME_BYTES 128 /* as much of a frame as any version needs */
-#define STATE_BYTES 192 /* ..and of a thread state */
+#define WINDOW      4096 /* bytes read at once, within a page: the smallest page size */
+#define FRAME_BYTES 128 /* bytes of a frame that any version needs */
+#define STATE_BYTES 192 /* bytes of a thread state that any version needs */
 #define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
 #define COOKIE_MAX  8
 #define KEYS_MAX    1024
 #define NEAR        4096
 #define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
 #define LASTI_MAX   0xfffff
-#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks leave out */
+#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks omit */
 #define MODULES_MAX 4096
 #define SEEN_CODES  8192 /* buckets */
-#define STATES_MAX  512 /* looked at: of all interpreters and their threads */
-#define TLS_MAX     (4 << 20) /* a thread's variables; the lowest address of a program */
+#define STATES_MAX  512 /* thread states examined, of all interpreters */
+#define TLS_MAX     (4 << 20) /* size of a thread's variables; the lowest address of a program */
 
-/* What the id depends on: name, file, the first 512 bytes of the line table. */
+/* The id is a hash of these: name, file, the first 512 bytes of the line table. */
 #define NAME_WORDS (PYTHON_NAME_MAX / 8)
 #define FILE_WORDS (PYTHON_FILE_MAX / 8)
 #define HASH_WORDS 256
@@ -32,7 +32,7 @@ struct python_memo {
 	__u64 cookie;
 	__u64 id;
 	__u32 pid;
-	__u32 walk; /* in which it was last compared */
+	__u32 walk; /* the walk in which it was last compared */
 };
 
 struct python_scratch {
@@ -40,8 +40,8 @@ struct python_scratch {
 	__u64 code[256 / 8];
 	__u64 str[64 / 8];
 	__u32 walk, main_pid;
-	__u64 main_interp;       /* of that process: the first, which nothing runs around */
-	struct python_proc proc; /* of this walk */
+	__u64 main_interp;       /* the first interpreter of that process, which no other one runs */
+	struct python_proc proc; /* the process of this walk */
 	struct python_memo memo[MEMO];
 	struct python_code_record out;
 } __attribute__((aligned(64)));
@@ -50,12 +50,12 @@ SEEN_OBJECTS_MAP(python_seen, SEEN_CODES);
 
 LANG_MAPS(python)
 
-/* Where the walk is in the list, beside struct list_cursor: its own[]. */
+/* The walk's place in the list: struct list_cursor's own[]. */
 struct python_place {
-	__u64 window; /* address of the stack copied to the scratch.. */
-	__u64 window_size; /* ..bytes of it; frames begin at most FRAME_BYTES before its end; 0: none */
-	__u64 before; /* the cframe before the one that list.frame is of, as long as that is not sure */
-	__u64 interp; /* whose list it is; 0: not known, or there is no outer one */
+	__u64 window; /* address of the part of the stack that is in the scratch */
+	__u64 window_size; /* size of that part in bytes; frames begin at most FRAME_BYTES before its end; 0: none */
+	__u64 before; /* the cframe before list.frame's, while list.frame is not certain */
+	__u64 interp; /* interpreter of the list; 0: unknown, or there is no outer one */
 };
 _Static_assert(sizeof(struct python_place) <= 8 * LIST_OWN, "list.own");
 
@@ -66,8 +66,8 @@ static __always_inline struct python_place *place_of(struct walk *w)
 
 /* ---- reading ---- */
 
-/* The field at a byte of a buffer of mask + 1 bytes, as the low bits of what is
- * returned. No field straddles two words. */
+/* Returns the field at byte `at` of a buffer of mask + 1 bytes in the low bits of the result. No
+ * field straddles two words. */
 static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
 {
 	__u64 i = (at & mask) >> 3;
@@ -84,7 +84,7 @@ static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
 }
 
 #define frame_load(s, at) load((s)->window, at, WINDOW - 1)
-/* Whole words of the window, at a multiple of 8: the quick way. */
+/* Reads a whole word of the window at a multiple of 8: the fast way. */
 #define list_word(s, at) load_word((s)->window, at, WINDOW - 1)
 #define code_load(s, at)  load((s)->code, at, 255)
 #define code_word(s, at)  load_word((s)->code, at, 255)
@@ -97,9 +97,9 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 
 /* ---- the thread's state ---- */
 
-/* Only this thread's own will do: the GIL's holder may be another. Its thread_id is
- * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below;
- * another thread's is a stack's size away. */
+/* Whether the state belongs to this thread: the GIL's holder may be another one. Its thread_id is
+ * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below; another thread's
+ * pointer is at least a stack's size away. */
 static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 tstate)
 {
 	__u64 id = 0;
@@ -108,14 +108,14 @@ static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 t
 	       tp - id + NEAR <= 2 * NEAR;
 }
 
-/* The same, and then what matters of the state is in s->code. */
+/* Tests that a state is this thread's; if so, its words are in s->code. */
 static __always_inline int take_own(struct python_scratch *s, __u64 tp, __u64 tstate)
 {
 	return tstate && !bpf_probe_read_user(s->code, STATE_BYTES, (const void *)tstate) &&
 	       tp - code_load(s, s->proc.at.tstate_thread_id) + NEAR <= 2 * NEAR;
 }
 
-/* pthread_getspecific(), on the thread's memory. */
+/* pthread_getspecific(), computed on the thread's memory. */
 static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 tp)
 {
 	__u64 word = 0, block = tp + (__u64)(__s64)p->at.tsd_first, key;
@@ -138,7 +138,7 @@ static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 
 	return word;
 }
 
-/* The block of a module that a program opened, or that was compiled as if so. */
+/* Returns the thread's block of a module that was opened at run time, or was compiled for that. */
 static __always_inline __u64 module_block(const struct python_proc *p, __u64 tp, __u64 module)
 {
 	__u64 at = tp + (__u64)(__s64)p->at.dtv, block = 0;
@@ -213,8 +213,9 @@ static long look_at_state(__u32 i, void *data)
 	return 0;
 }
 
-/* A state of this thread that has frames, from search.interp on; 0. Up to Linux 6.6 the verifier sees one round of
- * the loop alone, and would remove what a state of 0 does not do: a helper writes that 0, so that it is not known. */
+/* Returns a state of this thread that has frames, searching from search.interp on; 0: none. Up to Linux 6.6
+ * the verifier checks only one round of the loop and would remove code for a state of 0: a helper writes that
+ * 0, so that its value is unknown. */
 static __always_inline __u64 find_state(struct state_search *s)
 {
 	__u64 none = 0;
@@ -224,9 +225,8 @@ static __always_inline __u64 find_state(struct state_search *s)
 	return s->found;
 }
 
-/* Up to 3.11 tss_key keeps a thread's first state for good, also while the thread is in a
- * sub-interpreter. Interpreters are listed newest first, and the one that is run has
- * frames in this thread. */
+/* Up to 3.11 tss_key always keeps a thread's first state, even while the thread is in a sub-interpreter.
+ * Interpreters are listed newest first, and the running one has frames in this thread. */
 __global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 {
 	struct state_search search = {};
@@ -242,7 +242,7 @@ __global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 	return find_state(&search);
 }
 
-/* It is in s->code then; 0 or -1. */
+/* Leaves the thread's state in s->code. Returns 0 or -1. */
 static __always_inline int thread_state(struct walk *w, struct python_scratch *s)
 {
 	const struct python_proc *p = &s->proc;
