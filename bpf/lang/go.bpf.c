@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* go.bpf.c - Go's stacks, where the runtime moves from one to another: the kernel half of
- * src/unwinders/go/go.c; and the number of the goroutine that a thread runs: of goid.c.
+/* go.bpf.c - steps between Go's stacks, the kernel half of src/unwinders/go/go.c; and the number of a
+ * thread's goroutine, the kernel half of goid.c.
  *
- * A thread has a g: a goroutine's, or its own for the scheduler, signals or C; the g's m
- * has the goroutine. */
+ * A thread has a g: a goroutine's, or its own for the scheduler, signals or C. The m of that g has the goroutine. */
 #include "go.h"
 
 #include "bpf/walk/lang.bpf.h"
@@ -12,7 +11,7 @@
 #include "bpf/walk/step.bpf.h"
 
 /* struct g, struct m and struct gobuf of Go's src/runtime/runtime2.go, go1.17 to go1.27.0: the same in all
- * versions that are in use, but for those that rules carry. */
+ * versions in use, except for the offsets that rules carry. */
 #define G_STACK_HI 8
 #define G_M        48
 #define G_SCHED_SP 56
@@ -20,7 +19,7 @@
 
 /* ---- Go's stacks ------------------------------------------------------- */
 
-/* The goroutine's stack, from g0's. */
+/* Steps from g0's stack to the goroutine's. */
 static __always_inline int by_gobuf(struct walk *w, __u64 rule)
 {
 	__u64 tp, g = 0, m = 0, sp = 0, pc = 0, fp = w->fp, bp = RULE_GOBUF_BP(rule);
@@ -34,7 +33,7 @@ static __always_inline int by_gobuf(struct walk *w, __u64 rule)
 	}
 	if (read_user(g + G_M, &m) || read_user(m + RULE_GOBUF_CURG(rule), &g))
 		return stop(UNWIND_UNREADABLE);
-	if (!g) /* the scheduler has put it aside */
+	if (!g) /* the scheduler has put the goroutine aside */
 		return stop(UNWIND_COMPLETE);
 	if (read_user(g + G_SCHED_SP, &sp))
 		return stop(UNWIND_UNREADABLE);
@@ -74,8 +73,8 @@ static __always_inline int by_cgocall(struct walk *w, __u64 rule)
 	return arrive(w, pc, old + 8, fp, 1);
 }
 
-/* The frame record: RA above the caller's fp. Where that is Go's, sp is known by it; the
- * thread's or the goroutine's first frame has none below it. size: of the function's frame. */
+/* Steps by a frame record: RA is above the caller's fp. If the caller has a record, its fp gives its sp; the
+ * first frame of a thread or goroutine has none. size: bytes of the function's frame. */
 static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
 {
 	__u64 fp = 0, ra = 0;
@@ -85,9 +84,8 @@ static __always_inline int by_record(struct walk *w, __u64 at, __u64 size)
 	return arrive(w, ra, fp ? fp + 8 : at + 8 + size, fp, 1);
 }
 
-/* A frame that a panic or preemption left in the middle of its body has all that it will have
- * on the stack. Its record's fp may point to where the stack was before it moved: before 1.27 that
- * is not corrected. */
+/* A frame that a panic or preemption stopped in the middle of its body is complete on the stack. The fp in
+ * its record may point to the stack's old place: Go before 1.27 does not correct it when the stack moves. */
 static __always_inline int by_go_frame(struct walk *w, __u64 size)
 {
 	__u64 ra = w->lr;
@@ -97,9 +95,9 @@ static __always_inline int by_go_frame(struct walk *w, __u64 size)
 	return arrive(w, ra, w->sp + size, w->sp + size - 8, 1);
 }
 
-/* A frame that runs may not have its record yet, or no more; LR in the same function says
- * that it called something, and then RA is at sp; as it is there when LR is the same, which
- * was stored and not used since. fp may be the caller's already, or still. */
+/* A running frame may not have its record yet, or not any more. If LR is in the same function, the function
+ * has called another one and RA is at sp. RA is also at sp if it equals LR, which was stored and not used
+ * since. fp may already, or still, be the caller's. */
 static __always_inline int by_go_rule(struct walk *w)
 {
 	__u64 fp = w->fp, saved = 0, ra, sp = w->sp, size = RULE_OFFSET(w->rule);
@@ -134,11 +132,11 @@ __global int go_unwind(struct walk *w)
 
 /* ---- the goroutine's number ---------------------------------------------- */
 
-/* The word of a table's header with struct go_table. */
+/* The word of a table's header that holds struct go_table. */
 #define GO_WORD (offsetof(struct table_header, own) / 8)
 
-/* The file that has Go's runtime; 0: none is known. A process that userspace has not published
- * yet is taken for what its pc is in. */
+/* Returns the file with Go's runtime; 0: unknown. In a process that userspace has not published yet, it is
+ * the file of the current pc. */
 static __always_inline __u32 go_file(struct walk *w)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);
@@ -153,8 +151,7 @@ static __always_inline __u32 go_file(struct walk *w)
 	return in_native_code(w) ? w->map.file : 0;
 }
 
-/* arm64: Go's own code keeps g in x28; C's, which may use that, is called only after it was
- * saved. */
+/* arm64: Go's own code keeps g in x28. C code may use x28, but it is called only after g was saved. */
 static __always_inline __u64 go_g(struct walk *w, __s32 tls)
 {
 	__u64 tp, g = 0;
@@ -181,7 +178,7 @@ static __always_inline __u64 go_number(struct walk *w, __u64 word)
 	return id;
 }
 
-/* r->id: the number; 0: the thread runs no goroutine. In r only the slot is looked at. */
+/* Sets r->id to the number; 0: the thread runs no goroutine. Uses only the slot of r. */
 __global int go_id(struct stack_req *r)
 {
 	__u32 index, file;

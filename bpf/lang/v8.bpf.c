@@ -3,15 +3,15 @@
  *
  *     fp+8   return address
  *     fp     the caller's fp
- *     fp-8   context: a tagged pointer; or a Smi: the kind of a frame that is no function's
+ *     fp-8   context, a tagged pointer; in frames without a function a Smi, the kind of the frame
  *     fp-16  JSFunction
  *     ..     argument count (V8 9 on), BytecodeArray, offset in it
  *
  * (src/execution/frame-constants.h, src/objects/js-function.tq and shared-function-info.tq of V8 7.8 to 14.6;
- * what differs between those is data, see src/unwinders/v8/rows.c)
+ * the differences between these versions are data, see src/unwinders/v8/rows.c)
  *
- * The JSFunction moves when it is young; its SharedFunctionInfo seldom does, and names a
- * function here, with the process. Nothing is taken for an object before its map says so. */
+ * A young JSFunction moves; its SharedFunctionInfo seldom does, and together with the process names a
+ * function here. A word counts as an object only if its map confirms that. */
 #include "v8.h"
 
 #include "bpf/walk/step.bpf.h"
@@ -36,9 +36,9 @@ __global int v8_meet(struct walk *w)
 	if (!of)
 		return -1;
 	s->proc = *of;
-	s->epoch = 0; /* what is remembered is of another process */
+	s->epoch = 0; /* the memos belong to another process */
 	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
-	/* Not by the builtins' second mapping, as in process.c. */
+	/* The builtins' second mapping gives no bias for data, see process.c. */
 	if (s->proc.epoch)
 		s->proc.epoch = w->map.start - w->map.bias < s->proc.builtins ?
 			s->proc.epoch + w->map.bias : 0;
@@ -47,7 +47,7 @@ __global int v8_meet(struct walk *w)
 }
 #endif
 
-/* Whether the slots below fp are there: an interrupted frame may not have them yet. */
+/* Whether the slots below fp are filled: an interrupted frame may not have them yet. */
 static __always_inline int is_established(struct walk *w, struct v8_scratch *s, int around)
 {
 	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
@@ -55,7 +55,7 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
-/* The offset in the bytecode, from its first one on; -1: it is none. */
+/* The offset in the bytecode, counted from the first bytecode; -1: the words are not a bytecode position. */
 static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
 {
 	if (!is_object(bytecode) || !is_smi(offset))
@@ -64,8 +64,8 @@ static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offs
 	return offset > V8_OFFSET_MAX ? -1 : (__s64)offset;
 }
 
-/* The JSFunction whose frame it is; 0: it is no function's. One that is C++ has it among its
- * arguments: above the return address new.target, then the function. */
+/* The frame's JSFunction; 0: not a function's frame. A builtin in C++ has it among its arguments: above the
+ * return address come new.target, then the function. */
 static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p)
 {
 	__u64 context = v8_slot(w, p->frame_context), kind = 2ULL * p->builtin_exit;
@@ -75,8 +75,8 @@ static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p
 	return kind && context == kind ? v8_slot(w, 24) : 0;
 }
 
-/* Of a V8 whose objects are not known: what it compiled, and what its interpreter runs, whose offset in
- * the bytecode is a Smi of 32 or of 64 bits. */
+/* Returns V8_OPAQUE for a function's frame in a V8 whose objects are unknown, else 0. Such frames are in
+ * compiled code, or in the interpreter with an offset in the bytecode, which is a Smi of 32 or of 64 bits. */
 static __always_inline __u64 opaque_function(struct walk *w, const struct v8_proc *p, int established)
 {
 	__u64 offset, bytecode;
@@ -99,12 +99,13 @@ static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
 	return p->wasm && context == 2ULL * p->wasm;
 }
 
-/* A builtin that programs cannot name: not in V8's own stacks either. */
-#define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: behind 5 bits of kind */
+/* A builtin that programs cannot name; V8's own stacks omit it, too. */
+#define SHARED_NATIVE 32 /* ORDER of V8's shared-function-info.tq: after 5 bits of kind */
 
 /* ---- a frame ---- */
 
-/* Each half is indexed by other bits: memos that share a slot in one seldom do in both. */
+/* Each half of the memos has other bits of the hash as its index: two code positions that share a slot in one
+ * half seldom do in the other. */
 static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
 {
 	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
@@ -121,9 +122,8 @@ static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u6
 	       m->generation == generation;
 }
 
-/* Once in a walk, at its first frame of V8's. 0 or -1. Walks are of one round as long as no
- * collection of garbage has begun; one that began before may still end, which takes longer
- * than a round lasts. */
+/* Runs once in a walk, at its first frame of V8. Returns 0 or -1. A round of walks lasts until a garbage
+ * collection begins. One that began before may end within the round, but takes longer than a round lasts. */
 __global int v8_begin(struct walk *w)
 {
 	struct v8_scratch *s;
@@ -142,7 +142,7 @@ __global int v8_begin(struct walk *w)
 	own_of(w)->budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
 	if (p->epoch && !read_user(p->epoch, &epoch))
-		epoch++; /* 0: not known */
+		epoch++; /* 0: unknown */
 	if (epoch && epoch == s->epoch &&
 		p->generation == s->proc.generation && now - s->began < V8_TRUST)
 		return 0;
@@ -156,7 +156,7 @@ __global int v8_begin(struct walk *w)
 	return 0;
 }
 
-/* A word of what was read of a SharedFunctionInfo, from shared_data on. */
+/* A word of the SharedFunctionInfo that was read, which starts at shared_data. */
 static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
 {
 	__u64 i = (offset - s->proc.shared_data) >> 3;
@@ -165,8 +165,8 @@ static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
 	return s->words[i & (V8_WORDS - 1)];
 }
 
-/* What says that a SharedFunctionInfo is the same as before, with the same code; 0: it
- * could not be read. What never comes again is a number of its own, or its script's. */
+/* Returns a hash that is the same while this is the same SharedFunctionInfo with the same code; 0: not
+ * readable. It contains the number of the SharedFunctionInfo, or of its script, which is never used again. */
 static __always_inline __u64 read_shared(struct v8_scratch *s, __u64 shared)
 {
 	__u32 last = s->proc.shared_unique ? s->proc.shared_unique : s->proc.shared_flags;
@@ -187,7 +187,7 @@ static __always_inline __u64 read_shared(struct v8_scratch *s, __u64 shared)
 	return v8_mix(v8_mix(v8_mix(0, s->words[0]), shared_word(s, s->proc.shared_flags)), id) | 1;
 }
 
-/* The same of compiled code: its map and what follows that, which are other objects then. */
+/* Returns such a hash for compiled code, of its map and the next words, which differ in another object. */
 static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
 {
 	if (bpf_probe_read_user(s->words, 24, (void *)stream))
@@ -195,7 +195,7 @@ static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
 	return v8_mix(v8_mix(v8_mix(0, s->words[0]), s->words[1]), s->words[2]) | 1;
 }
 
-/* 0: the memo still is true. */
+/* Returns 0 if the memo is still valid. */
 __global int v8_verify(struct v8_scratch *s, __u32 k)
 {
 	struct v8_memo *m;
@@ -204,7 +204,7 @@ __global int v8_verify(struct v8_scratch *s, __u32 k)
 	if (!s)
 		return -1;
 	m = &s->memo[k & (V8_MEMO - 1)];
-	/* What died keeps its looks for a while, so that the function is asked first. */
+	/* A dead object keeps its content for a while, so compare the function's object first. */
 	if (!m->in_stream && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
 		shared != m->object))
 		goto not;
@@ -217,7 +217,7 @@ not:
 	return -1;
 }
 
-/* ---- what compiled code lies in ---- */
+/* ---- the object of compiled code ------------------------------------------- */
 
 struct stream_search {
 	struct v8_scratch *s;
@@ -244,7 +244,7 @@ static long stream_word(__u32 i, void *data)
 	return 1;
 }
 
-/* What the instructions at w->lookup lie in, by looking back for its map; 0. */
+/* Finds the object that contains the instructions at w->lookup: searches backwards for its map. 0: not found. */
 __global __u64 v8_stream(struct walk *w, struct v8_scratch *s)
 {
 	struct stream_search c = {};
@@ -263,7 +263,7 @@ __global __u64 v8_stream(struct walk *w, struct v8_scratch *s)
 
 /* ---- an unknown code position ---- */
 
-/* 0: it is a JSFunction, and m is of it, but for its code. */
+/* Fills the memo of s->place, except for its code. Returns 0, or -1 if the function is not a JSFunction. */
 __global int v8_learn(struct walk *w, struct v8_scratch *s)
 {
 	__u64 shared = 0, flags, id;
@@ -287,9 +287,9 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 	if (!m->print)
 		return -1;
 	flags = shared_word(s, p->shared_flags);
-	/* Numbers are those of an isolate: a worker's thread has its own. */
+	/* Numbers are unique only within an isolate: a worker's thread has its own. */
 	id = v8_mix(v8_mix(p->generation, s->words[V8_WORDS - 1]), flags >> 32 | (__u64)w->tid << 32);
-	if ((__s64)flags >> 32 == -1) /* no script's */
+	if ((__s64)flags >> 32 == -1) /* without a script */
 		id = v8_mix(id, shared);
 	m->object = f->shared = shared;
 	m->in_stream = 0;
@@ -308,13 +308,13 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	f->k = MEMO_SECOND(hash);
 	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
 		return 0;
-	/* A memo that this round has not used is replaced. */
+	/* Take the first slot if this round has not used its memo. */
 	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
 		f->k = k;
 	return -1;
 }
 
-/* Whether the code that lies in a stream (0: it was not found) is optimised. */
+/* Whether the code object at `stream` (0: not found) is optimised. */
 static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 {
 	__u64 code = stream + 1;
@@ -327,7 +327,7 @@ static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 	return flags >= p->code_first && flags <= p->code_last;
 }
 
-/* Fills the memo number place.k. 0 or -1. */
+/* Fills the memo number place.k. Returns 0 or -1. */
 __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 {
 	__u64 stream, code = 0;
@@ -396,7 +396,7 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	m->sent = !v8_first_sight(&s->out);
 }
 
-/* Where the code of a frame lies, for those that follow. */
+/* Remembers the bounds of a frame's code for the next frames. */
 static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 {
 	if (w->map.flags & MAPPING_ANON) {
@@ -410,7 +410,7 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 	s->blob_file = w->map.file;
 }
 
-/* The frame of the function that runs; 0: it is no function's. */
+/* The frame of the function that runs; 0: not a function's frame. */
 __global __u64 v8_frame(struct walk *w)
 {
 	struct v8_scratch *s;
@@ -432,7 +432,7 @@ __global __u64 v8_frame(struct walk *w)
 		f->offset = f->bytecode = 0;
 		f->function = around & V8_BEGINS ? w->regs[WALK_ARM64(w) ? RULE_REG_X1 : RULE_REG_RDI] : 0;
 	} else {
-		/* The lowest one first: the window is filled from there upwards. */
+		/* Lowest slot first: the window is filled upwards from there. */
 		f->offset = v8_slot(w, s->proc.frame_offset);
 		f->bytecode = v8_slot(w, s->proc.frame_bytecode);
 		f->function = function_of(w, &s->proc);
@@ -444,8 +444,8 @@ __global __u64 v8_frame(struct walk *w)
 	f->shared = 0;
 	f->compiled = w->map.flags & MAPPING_ANON;
 	f->words = bytecode_offset(&s->proc, f->offset, f->bytecode);
-	/* A frame that V8 went over to compiled code in keeps what its interpreter had there; what is
-	 * compiled may also be a copy of the interpreter (--interpreted-frames-native-stack). */
+	/* After a switch to compiled code, a frame keeps its interpreter's words. Compiled code may also be a
+	 * copy of the interpreter (--interpreted-frames-native-stack). */
 	f->at = f->compiled ? -1 : f->words;
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
@@ -465,8 +465,7 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
-/* The memo of the function's frame at an offset in the window; NULL: its code position is not known, or not
- * sent yet. */
+/* The memo of the function's frame at offset o in the window; NULL: its code position is unknown or not sent yet. */
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {
 	__u64 function = window_word(w, o + s->proc.frame_function);
@@ -494,8 +493,8 @@ static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scr
 	return m;
 }
 
-/* What frames of functions and of builtins are mostly: in code that was seen before, with
- * all of their words in the window, at known code positions. */
+/* The fast way for most frames of functions and builtins: their code was seen before, all their words are in
+ * the window, and their code positions are known. Returns the address that the window lacks, or 0. */
 __global __u64 v8_frames(struct walk *w)
 {
 	__u32 index;
@@ -572,8 +571,8 @@ __global __u64 v8_frames(struct walk *w)
 	return wanted;
 }
 
-/* arm64: the process, where it is a frame that C++ entered by, which has callee-saved
- * registers above its record, or around it; NULL. */
+/* arm64: returns the process if C++ entered V8 by this frame, which has callee-saved registers above its
+ * record, or around it; else NULL. */
 static __always_inline struct v8_proc *entry_of(struct walk *w)
 {
 	struct v8_proc *p;
@@ -588,7 +587,7 @@ static __always_inline struct v8_proc *entry_of(struct walk *w)
 	return kind == 2 * p->entry || kind == 2 * p->construct_entry ? p : NULL;
 }
 
-/* What is called has no frame: RA is where the call has put it. */
+/* The called code has no frame: RA is still where the call put it. */
 static __always_inline int by_call(struct walk *w)
 {
 	__u64 ra = w->lr;

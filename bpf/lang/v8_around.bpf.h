@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* v8_around.bpf.h - where in its prologue or epilogue interrupted code that V8 compiled stands, by its
- * instructions: src/compiler/backend/x64/ and arm64/code-generator-*.cc, src/baseline/ and
- * src/maglev/ of V8 7.8 to 14.6. Part of v8.bpf.c. */
+/* v8_around.bpf.h - whether interrupted code that V8 compiled is in its prologue or epilogue, found by its
+ * instructions: src/compiler/backend/x64/ and arm64/code-generator-*.cc, src/baseline/ and src/maglev/ of V8
+ * 7.8 to 14.6. Part of v8.bpf.c. */
 #pragma once
 #include "bpf/lib/insn.h"
 #include "v8_state.bpf.h"
 
-/* Whether interrupted code that V8 compiled has not made its frame yet, by what it does next:
- * stp x29, x30, ..; mov x29, sp; or, when it is done with it, after ldp x29, x30, .., ret. */
+/* Whether interrupted code that V8 compiled has no frame: its next instructions still make one, stp x29, x30,
+ * ..; mov x29, sp; or they return after ldp x29, x30, .. */
 static __always_inline int starts_arm(const __u32 *op)
 {
 	for (int i = 0; i < V8_AHEAD / 4; i++) {
@@ -19,7 +19,7 @@ static __always_inline int starts_arm(const __u32 *op)
 	return 0;
 }
 
-/* Whether push %rbp; mov %rsp,%rbp is among them. Without branches: the verifier would follow each. */
+/* Whether the bytes have push %rbp; mov %rsp,%rbp. No branches, because the verifier would follow each. */
 static __always_inline int makes_frame(const __u8 *b, int from, int to)
 {
 	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;
@@ -32,9 +32,10 @@ static __always_inline int makes_frame(const __u8 *b, int from, int to)
 	return found;
 }
 
-/* push %rbp; mov %rsp,%rbp, up to three instructions behind, which look whether the code is still
- * good; or Sparkplug's mov $,%ebx; mov $,%r12; call of what makes its frame. When it is done:
- * pop %rbp; cmp $,%..; jg; ret $; or pop %r..; lea ..,%rsp. */
+/* Whether interrupted code that V8 compiled has no frame. In the prologue, push %rbp; mov %rsp,%rbp follow
+ * after up to three instructions that check whether the code is still valid; or Sparkplug has mov $,%ebx;
+ * mov $,%r12; call of the code that makes its frame. In the epilogue there are pop %rbp; cmp $,%..; jg; ret
+ * $; or pop %r..; lea ..,%rsp. */
 static __always_inline int starts_x86(const __u8 *b)
 {
 	if ((b[-1] == 0x5d && b[1] == 0x83) || (b[0] == 0x7f && b[2] == 0xc2) ||
@@ -49,9 +50,8 @@ static __always_inline int starts_x86(const __u8 *b)
 
 enum { V8_FRAMELESS = 1, V8_BEGINS = 2 };
 
-/* What the instructions around an interrupted pc in compiled code say: that there is no frame; that
- * it is about to be made, or has just been, so that the function is in the register that it was
- * called with. */
+/* Reads the instructions around an interrupted pc in compiled code. V8_FRAMELESS: there is no frame.
+ * V8_BEGINS: the frame is made soon or was made just now, so the function is still in its argument register. */
 __global int v8_around(struct walk *w)
 {
 	struct v8_scratch *s = w ? scratch_of(w) : NULL;
@@ -65,7 +65,7 @@ __global int v8_around(struct walk *w)
 	op = (const __u32 *)s->chunk + 4;
 	b = (const __u8 *)s->chunk + 16;
 	if (WALK_ARM64(w)) {
-		for (int i = -2; i < V8_AHEAD / 4; i++) { /* as makes_frame() */
+		for (int i = -2; i < V8_AHEAD / 4; i++) { /* no branches, see makes_frame() */
 			begins |= ((__u64)((op[i] & A64_MOV_FP_MASK) ^ A64_MOV_FP_SP) - 1) >> 63;
 			FORGET(begins);
 		}

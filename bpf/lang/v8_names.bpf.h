@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* v8_names.bpf.h - what is sent of a code position that was not sent before: the function's name and its
- * script's. Part of v8.bpf.c. */
+/* v8_names.bpf.h - the record of a new code position: the names of the function and of its
+ * script. Part of v8.bpf.c. */
 #pragma once
 #include "v8_state.bpf.h"
 
-/* ---- first sight ---- */
+/* ---- records of code positions ---- */
 
 /* ORDER of V8's objects/instance-type.h: the low bits of a string's type */
 enum {
@@ -13,7 +13,7 @@ enum {
 	V8_STRINGS = 128,
 };
 
-/* The string that a cons whose second part is empty, or a thin one, stands for; 0. */
+/* The string in a thin string, or in a cons whose second part is empty; 0: none. */
 static __always_inline __u64 string_behind(__u64 string, int shape)
 {
 	__u64 first = 0, second = 0;
@@ -27,8 +27,8 @@ static __always_inline __u64 string_behind(__u64 string, int shape)
 	return first;
 }
 
-/* The string's beginning; 0, or -1: it is none, or empty. A string of many pieces is left to
- * userspace. */
+/* Reads the beginning of a string. Returns 0, or -1 if it is empty or not a string. Userspace
+ * reads strings of many pieces. */
 __global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
 {
 	int type = read_type(string, map_type);
@@ -65,7 +65,7 @@ __global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
 	return 0;
 }
 
-/* Words behind the variables and their descriptions: a class' variable, the name. */
+/* Words after the variables and their descriptions: a class's variable, the name. */
 #define SCOPE_TAIL 4
 
 __global int v8_read_name(struct v8_record *r)
@@ -95,7 +95,7 @@ __global int v8_read_name(struct v8_record *r)
 	return -1;
 }
 
-/* 0: userspace knows of it. */
+/* Sends a new code position. Returns 0 if userspace has it. */
 __global int v8_first_sight(struct v8_record *r)
 {
 	__u64 at = 0; /* the script, then its name */
@@ -108,7 +108,7 @@ __global int v8_first_sight(struct v8_record *r)
 	b = seen_bucket(&v8_seen, V8_SEEN_BUCKETS, r->frame);
 	if (seen_has(b, r->frame))
 		return 0;
-	pid = r->head.pid; /* Linux 6.1: no key in memory that was passed here */
+	pid = r->head.pid; /* Linux 6.1 takes no key from memory that was passed here */
 	p = bpf_map_lookup_elem(&v8_procs, &pid);
 	if (!p)
 		return -1;

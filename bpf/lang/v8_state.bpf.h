@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* v8_state.bpf.h - what a walk remembers of V8's frames, and how it reads V8's objects. Part of
- * v8.bpf.c. */
+/* v8_state.bpf.h - a walk's memos of V8's frames, and functions that read V8's objects. Part of v8.bpf.c. */
 #pragma once
 #include "bpf/lib/seen.bpf.h"
 #include "bpf/walk/langmaps.bpf.h"
@@ -9,73 +8,72 @@
 
 #define V8_OFFSET_MAX 0xfffff
 
-/* Places that were sent, by frame. */
+/* Code positions that were sent, by frame. */
 #define V8_SEEN_BUCKETS 8192
 SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 
 #define V8_MEMO    1024 /* two halves: a code position has one slot in each */
 #define V8_FAST   3
-#define V8_BELOW   48   /* bytes below fp that say whether it is a function's frame */
+#define V8_BELOW   48   /* bytes below fp that identify a function's frame */
 #define V8_WORDS   16
-#define V8_TRUST   1000000 /* ns that a memo is taken for true without a look, see v8_begin() */
-#define CODE_CHUNK 512  /* bytes of code that are read at once */
-/* Of code that are looked at for where it begins; in a walk twice that. */
+#define V8_TRUST   1000000 /* ns for which a memo is trusted without a check, see v8_begin() */
+#define CODE_CHUNK 512  /* bytes of code per read */
+/* Words searched for the beginning of code; a walk searches twice as many. */
 #ifdef NO_BPF_LOOP
 #define CODE_WORDS 256
 #else
 #define CODE_WORDS 8192
 #endif
-#define V8_AHEAD   48   /* bytes of code that say how far an interrupted function is */
+#define V8_AHEAD   48   /* bytes of code that show an interrupted function's progress */
 
-/* A code position that a walk has seen. Objects move and die, others come to lie where they
- * were: in each walk, or each round of walks, it is looked at once whether it is the same
- * still. */
+/* A code position that a walk has seen. Objects move and die, and others take their places, so each walk, or
+ * each round of walks, checks a memo once. */
 struct v8_memo {
 	__u64 function; /* JSFunction; 0: the memo is free */
-	__u64 where;    /* BytecodeArray; or of compiled code the address looked up */
-	__u64 frame;    /* 0: none is shown */
-	__u64 object;   /* SharedFunctionInfo; or what compiled code lies in */
-	__u64 print;    /* of that: read_shared(), read_stream() */
-	__u32 offset;   /* in the bytecode, as the frame has it; 0: compiled code */
-	__u32 generation; /* v8_proc */
-	__u32 round;    /* that it was looked at in */
-	__u32 sent;     /* to userspace */
-	__u32 in_stream; /* what object is */
+	__u64 where;    /* BytecodeArray; in compiled code the address looked up */
+	__u64 frame;    /* 0: no frame is shown */
+	__u64 object;   /* SharedFunctionInfo, or the object that holds compiled code */
+	__u64 print;    /* hash of the object: read_shared(), read_stream() */
+	__u32 offset;   /* in the bytecode, as in the frame; 0: compiled code */
+	__u32 generation; /* v8_proc's */
+	__u32 round;    /* the round in which it was last checked */
+	__u32 sent;     /* userspace has it */
+	__u32 in_stream; /* object holds compiled code */
 	__u32 pad;
 };
 _Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
 
-/* What a frame says that may be a function's. */
+/* Contents of a frame that may be a function's. */
 struct v8_place {
 	__u64 function, bytecode, offset;
-	__u64 where;     /* as in a memo */
-	__u64 shared;    /* 0: it was not read */
-	__s64 at;        /* in the bytecode; -1 */
-	__s64 words;     /* the same, as the frame's words have it, whatever code runs */
+	__u64 where;     /* struct v8_memo's where */
+	__u64 shared;    /* 0: not read */
+	__s64 at;        /* offset in the bytecode; -1: none */
+	__s64 words;     /* that offset according to the frame's words, for any kind of code */
 	__u32 k, compiled;
 };
 
 struct v8_scratch {
 	struct v8_memo memo[V8_MEMO]; /* first: aligned */
 	struct v8_record out;
-	struct v8_place place; /* not on the stack, which is short there */
-	struct v8_proc proc;   /* of this walk's process; and where the last code was: */
+	struct v8_place place; /* the BPF stack is too short for it */
+	struct v8_proc proc;   /* the process of this walk; the next members are about its last code */
 	__u64 code_start, code_span;
 	__u64 blob_start, blob_span, blob_bias;
-	__u64 interpreter;    /* what is looked up of an interpreted function */
+	__u64 interpreter;    /* address looked up in an interpreted function */
 	__u32 blob_file;
 	__u32 round;
-	__u64 began, epoch;   /* of the round: ns, 1 + V8's count of collections */
+	__u64 began, epoch;   /* the round's start in ns, and 1 + V8's count of collections */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
 } __attribute__((aligned(64)));
 
 LANG_MAPS(v8)
 
-/* Of this walk: struct walk's frame_own[]. */
+/* This walk's data, in struct walk's frame_own[]. */
 struct v8_walk {
-	__u64 asked;  /* fp of the frame that a window was read for */
-	__u64 budget; /* words of code that may be looked at */
+	__u64 asked;  /* fp of the frame for which a window was read */
+	__u64 budget; /* words of code that may still be searched */
 };
 _Static_assert(sizeof(struct v8_walk) <= 8 * FRAME_OWN, "frame_own");
 
@@ -95,7 +93,7 @@ static __always_inline int is_smi(__u64 tagged)
 	return !(__u32)tagged;
 }
 
-/* -1: it is none. A function of the program, as the next one: verified once. */
+/* Returns -1 if it is not an object. Inlined; v8_type_of() is verified once. */
 static __always_inline int read_type(__u64 tagged, __u32 map_type)
 {
 	__u64 map = 0;
@@ -107,14 +105,14 @@ static __always_inline int read_type(__u64 tagged, __u32 map_type)
 	return type;
 }
 
-/* Once, for who calls it from not too deep. (v8_type() is userspace's, in the same program on
- * the host.) */
+/* This is a function, so that the verifier checks it once; its callers are not too deep. (v8_type() is
+ * userspace's, in the same program on the host.) */
 __global int v8_type_of(__u64 tagged, __u32 map_type)
 {
 	return read_type(tagged, map_type);
 }
 
-/* A word of the frame; 0, a Smi, when it cannot be read. */
+/* A word of the frame; 0, which is a Smi, if it is not readable. */
 __global __u64 v8_slot(struct walk *w, __s32 offset)
 {
 	__u64 v = 0;
