@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* cfi.bpf.c - one frame of native code: the kernel half of src/unwinders/native/cfi.c and ehframe.c.
+/* cfi.bpf.c - one step through native code: the kernel half of src/unwinders/native/cfi.c and ehframe.c.
  *
- * By the rule that was looked up; without one, a signal trampoline is recognised by its
- * bytes, and anything else is taken to keep a frame pointer, with checks: a wrong
- * frame is worse than a short stack. */
+ * A step follows the rule that was looked up. Without a rule, a signal trampoline is recognised by its
+ * bytes, and other code is assumed to keep a frame pointer. That is checked, because a wrong frame is
+ * worse than a short stack. */
 #include "bpf/lib/insn.h"
 #include "lang.bpf.h"
 #include "step.bpf.h"
 
 /* ---- the stack --------------------------------------------------------- */
 
-/* Where the stack's mapping ends within the window, the window ends there. A read that runs into what is not
- * there costs as much as the rest of a walk, and a thread's first frames stay where they are: so that page is
- * remembered. When it can be read after all, windows only stay shorter. */
+/* If the stack's mapping ends within the window, the window ends there, too. A read beyond the mapping costs
+ * as much as the rest of a walk, and a thread's first frames stay in place, so the missing page is
+ * remembered. If it becomes readable later, windows are only shorter than necessary. */
 static __always_inline int read_window(struct walk *w, __u64 addr)
 {
 	__u64 base = addr & ~63ULL, next = (addr | (PAGE - 1)) + 1, gap = next | (w->pid & (PAGE - 1));
@@ -55,7 +55,7 @@ static __always_inline int signal_x86(struct walk *w)
 {
 	__u64 *g = w->signal;
 
-	/* rt_sigframe: the trampoline is reached with sp at the ucontext. */
+	/* In rt_sigframe, sp is at the ucontext when the trampoline runs. */
 	if (bpf_probe_read_user(g, 17 * 8, (void *)(w->sp + 40)))
 		return stop(UNWIND_UNREADABLE);
 	w->regs[RULE_REG_R8] = g[0];
@@ -94,7 +94,7 @@ static __always_inline int signal_arm64(struct walk *w)
 	return 0;
 }
 
-/* All registers are the interrupted frame's; the stack may be another one. */
+/* Loads all registers of the interrupted frame, which may be on another stack. */
 __global int native_signal(struct walk *w)
 {
 	int err;
@@ -121,7 +121,7 @@ static __always_inline int is_trampoline(struct walk *w, const __u64 code[2])
 
 /* ---- by frame pointer -------------------------------------------------- */
 
-/* Whether the instruction before pc is a call. Code that cannot be read may be one. */
+/* Whether the instruction before pc is a call. Unreadable code may be one. */
 static __always_inline int after_call(struct walk *w, __u64 pc)
 {
 	__u64 v;
@@ -136,9 +136,9 @@ static __always_inline int after_call(struct walk *w, __u64 pc)
 	return X86_IS_CALL(v);
 }
 
-/* HotSpot's interpreter pushes where its callee returns to and jumps there, so that no call comes before that.
- * Its frames have a word below the frame pointer that says where the caller's sp was, which is no more than the
- * locals above the frame (interpreter_frame_sender_sp_offset, frame_x86.hpp and frame_aarch64.hpp of JDK 8 to 25). */
+/* HotSpot's interpreter pushes its callee's return address and jumps to the callee, so no call comes before
+ * that address. A word below the frame pointer of its frames has the caller's sp, which is at most the locals
+ * above the frame (interpreter_frame_sender_sp_offset, frame_x86.hpp and frame_aarch64.hpp of JDK 8 to 25). */
 #define SENDER_MAX (64 << 10)
 
 static __always_inline int is_jumped_to(struct walk *w, __u64 pc, __u64 fp)
@@ -153,8 +153,8 @@ static __always_inline int is_jumped_to(struct walk *w, __u64 pc, __u64 fp)
 	       sender - (fp + 16) < SENDER_MAX;
 }
 
-/* add $N,%rsp; ret: what is left to run of a function that needs no frame pointer, as the
- * code that CPython's -X perf makes a copy of for each function. 1: done. */
+/* Recognises add $N,%rsp; ret, the end of a function without a frame pointer, such as the code that CPython's
+ * -X perf copies for each function. Returns 1 if it made the step. */
 static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
 {
 	__u64 ra = 0, sp = w->sp + (code >> 24 & 0x78);
@@ -168,9 +168,9 @@ static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
 	return 1;
 }
 
-/* Whether a thread may begin in code without a rule: where 0 is its caller's frame pointer or return address. On
- * x86_64 that is any register's and any word's value, so the code is to be some that frame pointers led to, in a
- * file that has no tables at all. */
+/* Whether a thread may begin in this code: its caller's frame pointer or return address is then 0. On x86_64
+ * any register or word may be 0, so code without a rule must be reached by frame pointers and be in a file
+ * that has no tables at all. */
 static __always_inline int may_be_first(struct walk *w)
 {
 	if (w->rule || WALK_ARM64(w))
@@ -207,8 +207,8 @@ __global int native_fp(struct walk *w)
 
 /* ---- by rule ----------------------------------------------------------- */
 
-/* arm64: a step by frame pointer leaves sp unknown, as frames begin at their record. The
- * caller's own record gives it, when its rule says where in the frame that lies. */
+/* arm64: after a step by frame pointer sp is unknown, because a frame begins at its record. The caller's own
+ * record gives it, if the caller's rule has the record's place in the frame. */
 static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
 {
 	if (RULE_KIND(rule) != RULE_CFA || !(RULE_FLAGS(rule) & RULE_RA_SLOT))
@@ -217,7 +217,7 @@ static __always_inline int cfa_of_record(struct walk *w, __u64 rule, __u64 *cfa)
 	return 0;
 }
 
-/* CFA by a register other than sp and fp, or loaded from memory. */
+/* Computes a CFA from a register other than sp and fp, or one loaded from memory. */
 static __always_inline int uncommon_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 {
 	__u32 reg = RULE_REG(rule);
@@ -243,7 +243,7 @@ static __always_inline int uncommon_cfa(struct walk *w, __u64 rule, __u64 *cfa)
 	return 0;
 }
 
-/* Whether the caller's rbx is known; it is set, or -1. */
+/* Restores the caller's rbx. Returns WALK_RBX if it is known, 0 if not, -1 if it is unreadable. */
 static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 {
 	__s64 slot = RULE_RBX_SLOT(rule);
@@ -255,7 +255,7 @@ static __always_inline int restore_rbx(struct walk *w, __u64 rule, __u64 cfa)
 	return walk_word(w, cfa + slot, &w->regs[RULE_REG_RBX]) ? -1 : WALK_RBX;
 }
 
-/* 0, or -1: the register is not this frame's. */
+/* Returns 0, or -1 if the register is not this frame's. */
 static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, __u64 *ra)
 {
 	__u32 known = WALK_REGS;
@@ -274,7 +274,7 @@ static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, 
 	return w->flags & known ? 0 : -1;
 }
 
-/* fp and RA at a known CFA, by the rule's flags. */
+/* Restores fp and RA by the rule's flags, once the CFA is known. */
 static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
 {
 	__s64 slot = RULE_SLOT(rule);
@@ -285,8 +285,8 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 
 	if (flags & RULE_FP_AT_FP) {
 		at = w->fp + slot;
-		/* gcc's epilogue of a realigned frame says so until its end, when fp is
-		 * the caller's already. */
+		/* gcc's epilogue of a realigned frame keeps this rule until its end, when fp
+		 * is already the caller's. */
 		if (at < w->sp || at >= cfa) {
 			flags &= ~RULE_FP_AT_FP;
 			slot = 0;
@@ -294,15 +294,15 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 	}
 	if (slot && WALK_ARM64(w))
 		ra_at = flags & RULE_RA_SLOT ? at + 8 : at;
-	/* fp first: it lies below RA, and the window is filled from there upwards. */
+	/* Read fp first: it is below RA, and the window is filled upwards from there. */
 	if ((slot || (flags & RULE_FP_AT_FP)) && !(flags & RULE_RA_ONLY) && walk_word(w, at, &fp))
 		return stop(UNWIND_UNREADABLE);
 	if (flags & RULE_RA_REG) {
 		if (register_ra(w, flags, rule >> 16 & 15, &ra))
 			return stop(UNWIND_NO_RULE);
-		may_switch |= cfa == w->sp; /* a leaf has no frame at all */
+		may_switch |= cfa == w->sp; /* a leaf has no frame */
 		if (WALK_ARM64(w) && cfa == w->sp)
-			regs = w->flags & WALK_REGS; /* what setjmp calls leaves x13 alone */
+			regs = w->flags & WALK_REGS; /* setjmp's calls preserve x13 */
 	} else if (walk_word(w, ra_at, &ra)) {
 		return stop(UNWIND_UNREADABLE);
 	}
@@ -322,9 +322,9 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 
 /* jmp_buf of glibc's sysdeps/aarch64/jmpbuf-offsets.h, from x29 on */
 #define JMPBUF_X29    80
-#define LONGJMP_BYTES 256 /* there are some 200 */
+#define LONGJMP_BYTES 256 /* it has some 200 bytes */
 
-/* Whether ra lies behind a call of the function that pc is in. */
+/* Whether ra follows a call of the function that contains pc. */
 static __always_inline int is_called_from(struct walk *w, __u64 ra)
 {
 	__u32 op = 0;
@@ -334,11 +334,11 @@ static __always_inline int is_called_from(struct walk *w, __u64 ra)
 	return w->pc - (ra - 4 + A64_BL_DISTANCE(op)) < LONGJMP_BYTES;
 }
 
-/* Its frame is its caller's until fp, LR and sp are loaded, in this order. What is in memory of
- * the latter two is xored with the same secret. */
+/* longjmp's frame is its caller's until it has loaded fp, LR and sp, in this order. In memory, LR and sp are
+ * xored with the same secret. */
 static __always_inline int by_longjmp(struct walk *w)
 {
-	__u64 *b = w->signal, lr = strip(w, w->lr); /* x29, x30, something, sp */
+	__u64 *b = w->signal, lr = strip(w, w->lr); /* x29, x30, unused, sp */
 
 	if (!(w->flags & WALK_REGS))
 		return stop(UNWIND_NO_RULE);
@@ -347,7 +347,7 @@ static __always_inline int by_longjmp(struct walk *w)
 	if (bpf_probe_read_user(b, 4 * 8, (void *)(w->regs[RULE_REG_X0] + JMPBUF_X29)) ||
 		b[0] != w->fp)
 		return arrive(w, lr, w->sp, w->fp, 1);
-	if (is_called_from(w, lr)) /* by glibc, whose frames' records are at sp */
+	if (is_called_from(w, lr)) /* called by glibc, whose frames have their records at sp */
 		return arrive(w, lr, w->sp, w->sp, 1);
 	return arrive(w, lr, b[3] ^ b[1] ^ w->lr, w->fp, 1);
 }
@@ -385,19 +385,19 @@ __global int walk_step(struct walk *w)
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
 	rule = w->rule;
-	/* These are called from here as they call others: the kernel allows eight frames. */
+	/* Call these from here, because they call others: the kernel allows eight frames. */
 	if (!rule || RULE_KIND(rule) == RULE_FP)
 		return native_fp(w);
 	if (RULE_KIND(rule) == RULE_LANG)
 		return lang_unwind(w);
 	if (RULE_KIND(rule) >= RULE_OWN)
 		return native_lang_unwind(w);
-	/* Nearly all (on x86_64): CFA by sp or fp, RA and fp at slots of it. */
+	/* Nearly all rules on x86_64: CFA by sp or fp, RA and fp at slots of the CFA. */
 	if ((rule & ~(1ULL << 4) & 0xffff) == RULE_CFA) {
 		__s64 offset = RULE_OFFSET(rule), slot = RULE_SLOT(rule);
 		int by_fp = RULE_REG(rule) == RULE_REG_FP;
 		__u64 cfa = (by_fp ? w->fp : w->sp) + offset, fp = w->fp;
-		__u64 ra = 0; /* Linux 6.1: no address of what was never set */
+		__u64 ra = 0; /* Linux 6.1 passes no address of an unset variable */
 
 		if (slot && walk_word(w, cfa + slot, &fp))
 			return stop(UNWIND_UNREADABLE);

@@ -28,7 +28,7 @@ __global int hand_over(struct stack_req *r, int what)
 	return 0;
 }
 
-/* The answer; where the call led nowhere, as if it was lost. */
+/* Takes the answer. If the tail call failed, the stack counts as lost. */
 __global int take_back(struct stack_req *r)
 {
 	struct handover *h = r ? handover_at(r->slot) : NULL;

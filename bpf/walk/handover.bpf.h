@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* handover.bpf.h - the map of handover.h, and what a walker calls. */
+/* handover.bpf.h - the map of handover.h, and the functions that a walker calls. */
 #pragma once
 #include "bpf/lib/maps.bpf.h"
 #include "handover.h"
@@ -15,7 +15,7 @@ HANDOVER_MAP struct {
 	__type(value, struct handover);
 } handovers SEC(".maps");
 
-/* walk.bpf.c, lang/go.bpf.c: what is asked for. */
+/* The functions of walk.bpf.c and lang/go.bpf.c that answer. */
 int stack_user(struct stack_req *r);
 int go_id(struct stack_req *r);
 

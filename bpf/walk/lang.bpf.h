@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* lang.bpf.h - what the kernel half of a language defines, by its kind in languages.def, and the
- * calls of it from the walk. All functions are global (verified once, each alone), and take the
- * walk, never NULL where it comes from the walk.
+/* lang.bpf.h - the functions that the kernel half of a language defines, by its kind in languages.def, and
+ * the walk's calls of them. All functions are global (each is verified once, separately), and take the walk,
+ * which is never NULL if it comes from the walk.
  *
- * Any kind but LANG_NATIVE:
+ * Any kind except LANG_NATIVE:
  *     int STEM_forget(__u32 pid)
- *         The process has run another program: what userspace published of it is void. 0.
+ *         The process runs another program now: userspace's data about it is void. Returns 0.
  *
- * LANG_LIST: w->list is where the walk is in the list. Who wants these frames alone needs no native
- * walk: next until it says 0 or -1 with list.frame 0.
+ * LANG_LIST: w->list is the walk's place in the list. To get only these frames, no native walk is needed:
+ * call STEM_next() until it returns 0 or -1 with list.frame 0.
  *     int STEM_begin(struct walk *w)
- *         At the walk's first frame in the interpreter's loop, or without one (list.file 0). 0, or
- *         -1: the thread has no state, or it is not readable (the interpreter's frames are native
- *         ones then).
+ *         Called at the walk's first frame in the interpreter's loop, or without such a frame
+ *         (list.file 0). Returns 0, or -1 if the thread has no state, or it is not readable (the
+ *         interpreter's frames are native ones then).
  *     int STEM_next(struct walk *w, __u64 *frame)
- *         1: one frame of this activation, innermost first; *frame 0: one that the language itself
- *         does not show. 0: this activation has no more: unwind the loop's C frame natively, and
- *         ask again at the next such frame. -1: a frame is not readable: no more.
+ *         Returns 1 and one frame of this activation, innermost first; *frame 0 is a frame that the
+ *         language itself does not show. Returns 0 if this activation has no more: unwind the
+ *         loop's C frame natively, and ask again at the next such frame. Returns -1 if a frame is
+ *         not readable: there are no more.
  *     int STEM_batch(struct walk *w)
- *         The next frames of this activation, in list.batch, as far as all that they need is at
- *         hand: so many; 0: STEM_next() has to look.
+ *         Puts the next frames of this activation into list.batch, if their data is at hand.
+ *         Returns their number; 0: STEM_next() has to look.
  *     int STEM_outer(struct walk *w)
- *         The list has ended. 0: the thread has another one, of an interpreter that runs this one,
- *         which comes next; -1: it has not.
+ *         Called when the list has ended. Returns 0 if the thread has another one, of the
+ *         interpreter that runs this one, which comes next; else -1.
  *     __u64 STEM_compiled(struct walk *w)
- *         The rule of what the language compiled, which runs in the loop's own C frame; 0: none.
+ *         Returns the rule of the language's compiled code, which runs in the loop's own C frame; 0:
+ *         none.
  *     int STEM_meet(struct walk *w)
- *         w->map is a file of the language, in a process that userspace has not published: the
- *         process is known to have the language from here on. 0.
+ *         Called when w->map is a file of the language, in a process that userspace has not
+ *         published: from then on the process is known to have the language. Returns 0.
  *
  * LANG_NATIVE:
  *     int STEM_unwind(struct walk *w)
@@ -35,13 +37,14 @@
  *
  * LANG_FRAME:
  *     int STEM_meet(struct walk *w)
- *         w->map is a file of the language (or anonymous), in a process that userspace has not
- *         published. 0: the process is known to have the language from here on; or -1.
+ *         Called when w->map is a file of the language (or anonymous), in a process that userspace
+ *         has not published. Returns 0 if the process is known to have the language from now on, or
+ *         -1.
  *     __u64 STEM_frame(struct walk *w)
- *         The language's frame that is at w's frame pointer; 0: there is none.
+ *         Returns the language's frame at w's frame pointer; 0: none.
  *     __u64 STEM_frames(struct walk *w)
- *         Several steps at once, as far as all that they need is at hand; sets w->frame_lang to 0
- *         where the language's code ends. The address of what is to be in the window, or 0.
+ *         Makes several steps at once, while their data is at hand; sets w->frame_lang to 0 at the
+ *         end of the language's code. Returns the address that the window must have, or 0.
  *     int STEM_unwind(struct walk *w)
  *         walk_step() by RULE_LANG. */
 #pragma once
@@ -66,15 +69,15 @@
 #include "bpf/languages.def"
 #undef L
 
-/* Whether a walk of this object wants the language's frames. The verifier knows it, and looks at no function of
- * the others (before Linux 6.8 it does). All of them unwind native frames that are theirs. */
+/* Whether a walk of this object wants the language's frames. The verifier knows the value, and skips the
+ * functions of other languages (before Linux 6.8 it does not). All languages unwind their own native frames. */
 #define LANG_IS_WANTED(id) \
 	(!unwind_config.languages || unwind_config.languages & 1u << FRAME_LANG_##id)
 
 /* ---- LANG_LIST ---- */
 
 #ifdef STRATA_HOST
-/* A list that came with the walk's record stands in for the process' own: host/walk.c. */
+/* A list in the walk's record replaces the process's own: host/walk.c. */
 int host_has_list(void);
 int host_list_begin(struct walk *w);
 int host_list_next(struct walk *w, __u64 *frame);
@@ -140,7 +143,7 @@ static __always_inline int list_outer(struct walk *w)
 	return -1;
 }
 
-/* The language whose interpreter's loop, or compiled code, is mapped; 0: none. */
+/* The language whose interpreter loop, or compiled code, is mapped here; 0: none. */
 static __always_inline __u32 list_of_mapping(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -152,7 +155,7 @@ static __always_inline __u32 list_of_mapping(struct walk *w)
 	return 0;
 }
 
-/* The rule of what the mapping's language compiled into its interpreter's frames. */
+/* The rule of compiled code that runs in the frames of the interpreter's loop. */
 static __always_inline __u64 list_compiled(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -165,8 +168,8 @@ static __always_inline __u64 list_compiled(struct walk *w)
 }
 
 #ifndef STRATA_HOST
-/* A process that userspace has not published maps a file (w->map) that has those languages (1 << enum
- * frame_lang): from here on all its walks can read their lists. */
+/* Called when a process that userspace has not published maps a file (w->map) with these languages (1 << enum
+ * frame_lang): from now on all its walks can read their lists. */
 static __always_inline void list_meet(struct walk *w, __u32 languages)
 {
 #define L(id, stem, builtin, kind, name)                                                 \
@@ -176,8 +179,8 @@ static __always_inline void list_meet(struct walk *w, __u32 languages)
 }
 #endif
 
-/* Without a frame of an interpreter's loop: the first of the process' languages that has a list
- * in this thread. 0: begun; -1: there is none. */
+/* Begins without a frame of an interpreter's loop, with the first of the process's languages that has a list
+ * in this thread. Returns 0, or -1 if there is none. */
 static __always_inline int list_begin_any(struct walk *w)
 {
 	if (w->list.lang || host_has_list())
@@ -219,7 +222,7 @@ static __always_inline int native_lang_unwind(struct walk *w)
 #define NATIVE_ONLY(code)
 #define FRAME_ONLY(code) code
 
-/* The frame of the mapping's language, where it is wanted; 0: none. */
+/* The frame of the mapping's language, if it is wanted; 0: none. */
 static __always_inline __u64 lang_frame(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -264,8 +267,7 @@ static __always_inline int lang_unwind(struct walk *w)
 }
 
 #ifndef STRATA_HOST
-/* Of those languages the first that the process has, known (1 << enum frame_lang) or found now; 0:
- * none. */
+/* The first of these languages that the process has, known (1 << enum frame_lang) or found now; 0: none. */
 static __always_inline __u32 lang_meet(struct walk *w, __u32 languages, __u32 known)
 {
 #define L(id, stem, builtin, kind, name)                                                 \

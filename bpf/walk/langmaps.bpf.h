@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* langmaps.bpf.h - the maps that each language of kind LANG_LIST or LANG_FRAME has: stated once, in
- * its own .bpf.c.
+/* langmaps.bpf.h - the maps of a language of kind LANG_LIST or LANG_FRAME, declared once in its own .bpf.c.
  *
- *     STEM_procs    struct STEM_proc by tgid: what userspace published of a process
+ *     STEM_procs    struct STEM_proc by tgid: userspace's data about a process
  *     STEM_files    struct STEM_proc by file: with the file's own addresses, for processes that
  *                   userspace has not published yet
- *     STEM_scratch  struct STEM_scratch by CPU and slot, as `walks` is: SCRATCH_SLOTS * CPUs, and
- *                   mmapable, so that it begins at a page
- */
+ *     STEM_scratch  struct STEM_scratch by CPU and slot, like `walks`: SCRATCH_SLOTS * CPUs, and
+ *                   mmapable, so that it begins at a page */
 #pragma once
 #include "bpf/lib/kernel.bpf.h"
 #include "lang.bpf.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* lookup.bpf.c - process and address -> mapping -> rule.
+/* lookup.bpf.c - finds a mapping by process and address, and then its rule.
  *
- * Bisection without branches: each step halves n whatever it finds, so that the
- * verifier sees one path. Operands of the comparison lie below 2^63. */
+ * Searches are bisections without branches: each step halves n whatever it finds, so the verifier sees one
+ * path. Operands of the comparison are below 2^63. */
 #include "lookup.bpf.h"
 
 #include "lang.bpf.h"
 
-/* Processes that are not in `mappings`: bytes that were sent to ask for them. */
+/* Processes that are not in `mappings`: the number of bytes sent to ask for each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -23,8 +23,7 @@ struct {
 	__type(value, struct inode_file);
 } files_by_inode SEC(".maps");
 
-/* 1 when a <= b, else 0; to be multiplied: `half & -x` makes newer verifiers follow
- * both cases. */
+/* Returns 1 if a <= b, else 0. Multiply by it: newer verifiers follow both cases of `half & -x`. */
 static __always_inline __u32 not_above(__u64 a, __u64 b)
 {
 	__u64 negative = (b - a) >> 63;
@@ -35,7 +34,7 @@ static __always_inline __u32 not_above(__u64 a, __u64 b)
 
 /* ---- process and address -> mapping ------------------------------------ */
 
-/* The last of chunk_start[] that is not above addr. */
+/* The last element of chunk_start[] that is not above addr. */
 static __always_inline __u32 which_chunk(struct mapping_chunk *first, __u64 addr)
 {
 	__u32 at = 0, n = first->chunks;
@@ -85,12 +84,12 @@ static __always_inline void no_mapping(struct walk *w)
 	w->cached_span = 0;
 }
 
-/* ---- a mapping that userspace has not published ------------------------- */
+/* ---- mappings that userspace has not published ------------------------ */
 
 #ifdef STRATA_HOST
 __global int walk_vma(struct walk *w)
 {
-	return -1; /* the host knows all */
+	return -1; /* the host knows all mappings */
 }
 #else
 struct vm_area_struct;
@@ -132,8 +131,8 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-/* A language's compiled code lies in anonymous mappings, more of them as the process goes on. 0 or
- * -1. */
+/* A language's compiled code is in anonymous mappings, and more of them appear as the
+ * process runs. Returns 0 or -1. */
 static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
 {
 	__u32 lang;
@@ -150,9 +149,9 @@ static __always_inline int compiled_code(struct walk *w, const struct vma_seen *
 	return 0;
 }
 
-/* Sets w->map from what is mapped at w->lookup, when its file is known: a process' first
- * events come before userspace has read it. In an interrupt it works once: the
- * kernel can release the lock later for one such caller only. 0 or -1. */
+/* Sets w->map from the kernel's mapping of w->lookup, if its file is known: a process has its first events
+ * before userspace has read it. In an interrupt this works once, because the kernel can release the lock
+ * later for only one such caller. Returns 0 or -1. */
 __global int walk_vma(struct walk *w)
 {
 	struct vma_seen s = {};
@@ -247,7 +246,7 @@ __global int walk_may_have(struct walk *w, __u32 languages)
 	return !c || (c->languages & languages) || walk_is_stale(w);
 }
 
-/* Two mappings in turn are usual: a program's and libc's, Python's and an extension's. */
+/* Two mappings often alternate: a program's and libc's, Python's and an extension's. */
 __global int walk_mapping(struct walk *w)
 {
 	struct mapping found;
@@ -327,7 +326,7 @@ static __always_inline __u32 row_at(struct walk *w, void *t, __u32 at, __u32 end
 	return at;
 }
 
-/* The rule's index in the page that holds rel. */
+/* The rule's index in the page that contains rel. */
 static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
 {
 	__u32 page = w->table_pages + (rel >> TABLE_PAGE_SHIFT);
@@ -370,13 +369,13 @@ __global int walk_rule(struct walk *w)
 	return 0;
 }
 
-#define OWN_PAGES 64 /* as long as functions get */
+#define OWN_PAGES 64 /* the length of long functions */
 
-/* A page that lies behind the function's start: it begins with the function's rule when
- * that goes on there, for neighbours differ. */
+/* Visits a page after the function's start: if the function continues there, the page begins with the
+ * function's rule, because neighbours differ. */
 static long own_page(__u32 i, void *data)
 {
-	struct walk *w = *(struct walk **)data; /* bpf_loop() passes on the stack's addresses alone */
+	struct walk *w = *(struct walk **)data; /* bpf_loop() passes only addresses of the stack */
 	__u32 file = w->search.file, page = w->search.page, start, end;
 	void *t = bpf_map_lookup_elem(&tables, &file);
 
@@ -408,14 +407,14 @@ __global int walk_own(struct walk *w, __u64 addr)
 		return 0;
 	w->search.own = 0;
 	w->search.file = w->table_file;
-	index = w->search.file; /* Linux 6.1: no key in memory that was passed here */
+	index = w->search.file; /* Linux 6.1 takes no key from memory that was passed here */
 	t = bpf_map_lookup_elem(&tables, &index);
 	if (!t)
 		return 0;
 	w->search.page = low >> TABLE_PAGE_SHIFT;
 	w->search.last = high >> TABLE_PAGE_SHIFT;
 	w->search.low = high & ((1 << TABLE_PAGE_SHIFT) - 1);
-	/* Nothing begins between low and its page's end, or between low and high. */
+	/* No function begins between low and its page's end, or between low and high. */
 	index = half_at(t, w->table_pages + w->search.page);
 	last = half_at(t, w->table_pages + w->search.page + 1);
 	w->search.rule = bisect_page(w, t, low);
@@ -428,9 +427,9 @@ __global int walk_own(struct walk *w, __u64 addr)
 	return w->search.own;
 }
 
-/* ---- what is not known ------------------------------------------------- */
+/* ---- unknown processes and addresses ----------------------------------- */
 
-/* A quarter of the ring buffer is left to other records. */
+/* A quarter of the ring buffer is reserved for other records. */
 __global int ring_is_full(void)
 {
 	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
@@ -438,7 +437,7 @@ __global int ring_is_full(void)
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > size - (size >> 2);
 }
 
-/* An unknown process will be published; until then it may ask as long as the ring buffer has space. */
+/* An unknown process will be published; until then it may ask while the ring buffer has space. */
 __global int walk_may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
@@ -509,6 +508,6 @@ __global int walk_unknown(struct walk *w, __u32 end)
 	if (end == UNWIND_NO_MAPPING && (w->flags & WALK_GUESSED))
 		return UNWIND_NO_TABLE + 1;
 	w->flags |= WALK_BLIND;
-	w->cause = end; /* wherever frame pointers lead: frames may be missing */
+	w->cause = end; /* frames may be missing, whatever frame pointers lead to */
 	return 0;
 }

@@ -3,16 +3,16 @@
  *
  * An entry is one u64, so that a program which interrupts another cannot tear it:
  *     40 bits of tag | 24 bits of rule
- * Index (12 bits) and tag together are exactly file (20 bits) and vaddr (32 bits). The
- * rules of nearly all frames fit: RULE_CFA by sp or fp, with nothing but an fp slot:
- *     bit 23      such a rule, and in no interpreter's loop
+ * Index (12 bits) and tag together are exactly file (20 bits) and vaddr (32 bits). The rules of nearly all
+ * frames fit: RULE_CFA by sp or fp, with nothing else than an fp slot:
+ *     bit 23      such a rule, and outside of an interpreter's loop
  *     bits 17-22  slot, s6
  *     bits 3-16   offset, a multiple of 8, not shifted
  *     bit 2       the address is in an interpreter's loop
  *     bit 1       such a rule
  *     bit 0       the CFA is counted from fp
- * Of the others those are kept that are a kind alone (RULE_ALTERNATE aside), and languages' with an
- * offset besides: 1 + kind from bit 3 on, bit 2, and the offset in units of 16 bytes from bit 8 on. */
+ * Two others fit: rules that are only a kind (ignoring RULE_ALTERNATE), and those of languages, which also
+ * have an offset. They have 1 + kind from bit 3 on, bit 2, and the offset in units of 16 bytes from bit 8 on. */
 #pragma once
 #include "maps.bpf.h"
 
@@ -44,10 +44,10 @@ static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
 #define CACHE_BY_FP   1ULL
 #define CACHE_OFFSET  0x1fff8ULL
 #define CACHE_FRAME   0x7fff0ULL
-/* Of an entry or its rule. In words. */
+/* Fields of an entry or its rule, in words. */
 #define CACHE_SLOT(packed) ((__s64)((packed) << 41) >> 58)
 
-/* The kept form of a rule; 0: it has none. */
+/* Returns the cached form of a rule; 0: it has none. */
 static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 {
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* maps.bpf.h - the maps and constants of the walk, which languages use too; defined in
- * unwind.bpf.c. */
+/* maps.bpf.h - the walk's maps and constants, which languages use, too; defined in unwind.bpf.c. */
 #pragma once
 #include "bpf/lib/kernel.bpf.h"
 #include "walk.bpf.h"
@@ -12,8 +11,8 @@
 #define FRAMES_MASK_DEFAULT 1023
 _Static_assert(UNWIND_LIMIT_DEFAULT == FRAMES_MASK_DEFAULT + 1, "size of frames[]");
 
-/* By CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only to begin at a page:
- * the window in a struct walk is then aligned. */
+/* One per CPU and slot: SCRATCH_SLOTS * CPUs entries. Mmapable only so that it begins at a page, which aligns
+ * the window in a struct walk. */
 WALK_MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -22,7 +21,7 @@ WALK_MAP struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Likewise; a struct stack_record with frames_mask + 1 frames. */
+/* One per CPU and slot; a struct stack_record with frames_mask + 1 frames. */
 WALK_MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SCRATCH_SLOTS);

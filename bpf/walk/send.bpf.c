@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* send.bpf.c - what a walk that cannot be finished here sends to userspace: its registers and a
- * copy of its stack, or the question for a process alone. */
+/* send.bpf.c - the record of a walk that cannot be finished here: its registers and a copy of its stack, or
+ * only the request for a process. */
 #include "bpf/lib/who.bpf.h"
 #include "maps.bpf.h"
 #include "start.bpf.h"
@@ -8,10 +8,10 @@
 struct walk_copy {
 	__u64 head[sizeof(struct walk_record) / 8];
 	__u64 stack[WALK_STACK_MAX / 8];
-	/* What copying changes is here and in the record: of values on the stack the verifier, where there is no
-	 * bpf_loop(), would look at each combination. */
+	/* Copying changes only these and the record: without bpf_loop(), the verifier would check each
+	 * combination of values on the stack. */
 	__u64 missing; /* the last page that is not in memory */
-	__u64 row;     /* such pages, one behind the other */
+	__u64 row;     /* the number of such pages in a row */
 };
 
 struct {
@@ -23,11 +23,11 @@ struct {
 
 struct copy {
 	struct walk_copy *c;
-	__u64 start; /* of the first piece */
+	__u64 start; /* address of the first piece */
 };
 
-/* Pages one behind the other, behind which nothing is looked for: of an array that is not used yet, or the stack's
- * end. Each costs a page fault. */
+/* Copying stops after this many missing pages in a row: they belong to an array that is not used yet, or the
+ * stack has ended. Each costs a page fault. */
 #define ROW_MAX 4
 
 static long copy_piece(__u32 i, void *data)
@@ -39,7 +39,7 @@ static long copy_piece(__u32 i, void *data)
 
 	if (at > WALK_STACK_MAX - WALK_PIECE)
 		return 1;
-	/* Words: the array is indexed in u64. */
+	/* Index by words: the array is indexed in u64. */
 	if (page != c->missing && !bpf_probe_read_user(&c->stack[at >> 3], WALK_PIECE, (void *)copy->start + at)) {
 		h->size = at + WALK_PIECE;
 		c->row = 0;
@@ -51,7 +51,7 @@ static long copy_piece(__u32 i, void *data)
 	return c->row > ROW_MAX;
 }
 
-/* Fills in size and holes, too. */
+/* Copies the stack, and sets size and holes. */
 static __always_inline void copy_stack(struct walk_copy *c, struct walk_record *h)
 {
 	struct copy copy = {c, WALK_COPY(h->sp)};
@@ -62,8 +62,8 @@ static __always_inline void copy_stack(struct walk_copy *c, struct walk_record *
 	bpf_loop(WALK_STACK_MAX / WALK_PIECE, copy_piece, &copy, 0);
 }
 
-/* The walk's beginning, for userspace to finish it: w is over, and has the thread's registers again. Its
- * id, or 0: not sent. */
+/* Sends the beginning of the walk, so that userspace finishes it. w is no longer needed, and gets the
+ * thread's registers again. Returns the id, or 0 if the record was not sent. */
 __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 {
 	struct walk_copy *c = bpf_map_lookup_elem(&walk_copies, &index);
@@ -99,11 +99,11 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 	if (size > WALK_STACK_MAX)
 		size = WALK_STACK_MAX;
 	size += sizeof(*h);
-	walk_asked(w, size); /* lost ones, too */
+	walk_asked(w, size); /* count lost records, too */
 	return ring_output(c, size) ? 0 : h->id;
 }
 
-/* A walk that only counts has no id to be mended; the next one will know more. */
+/* Asks for the process only: a walk that counts has no id to be replaced, and the next one will know more. */
 __global int walk_send_miss(struct walk *w)
 {
 	struct miss_record m = {.head = {.kind = RECORD_MISS}};

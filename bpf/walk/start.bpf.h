@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* start.bpf.h - where a walk begins: the registers of the current thread, and a fresh state. */
+/* start.bpf.h - the beginning of a walk: the registers of the current thread, and a fresh state. */
 #pragma once
 #include "bpf/lib/who.bpf.h"
 #include "maps.bpf.h"
@@ -24,8 +24,8 @@ struct pt_regs {
 };
 #endif
 
-/* Sets the registers, and flags for which of them are known. 0, or why there is no
- * user stack. */
+/* Sets the registers, and the flags that say which of them are known. Returns 0, or the reason for
+ * which there is no user stack. */
 static __always_inline int user_registers(struct walk *w)
 {
 	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -77,7 +77,7 @@ static __always_inline int user_registers(struct walk *w)
 }
 #endif
 
-/* A fresh state: the window, signal[] and the table's header may stay as they are. */
+/* Resets the state. The window, signal[] and the table's header may keep their values. */
 static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
 {
 	__u64 ids = current_ids();

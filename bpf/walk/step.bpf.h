@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* step.bpf.h - what every step to a caller is made of: reading words, arriving at the caller, and
- * the frame that was interrupted in its prologue or epilogue. */
+/* step.bpf.h - parts of every step to a caller: reading words, arriving at the caller, and the frame that was
+ * interrupted in its prologue or epilogue. */
 #pragma once
 #include "maps.bpf.h"
 
 #define USER_MAX     (1ULL << 56)
-#define SWITCHES_MAX 1024 /* Go and C that call one another take two a time */
+#define SWITCHES_MAX 1024 /* Go and C that call each other need two per call */
 
 static __always_inline int read_user(__u64 addr, __u64 *ret)
 {
@@ -17,8 +17,8 @@ static __always_inline int stop(enum unwind_end end)
 	return end + 1;
 }
 
-/* The caller's registers; sp must grow. Only code that moved to another stack by its
- * frame pointer may go down, and not often. */
+/* Sets the caller's registers; sp must grow. Only code that moved to another stack by its frame pointer
+ * may go down, and not often. */
 static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, int may_switch)
 {
 	if (sp <= w->sp) {
@@ -34,7 +34,7 @@ static __always_inline int arrive(struct walk *w, __u64 pc, __u64 sp, __u64 fp, 
 	return w->pc ? 0 : stop(UNWIND_COMPLETE);
 }
 
-/* The same in sub $N,%rsp; call *%r..; add $N,%rsp; ret, see fp_epilogue_x86(). */
+/* Returns the words between sp and RA in sub $N,%rsp; call *%r..; add $N,%rsp; ret, or -1: see fp_epilogue_x86(). */
 static __always_inline int call_words(struct walk *w, __u64 v)
 {
 	int at_sub = (v & 0xf8ff87ffffffULL) == 0xd0ff00ec8348ULL;
@@ -46,8 +46,8 @@ static __always_inline int call_words(struct walk *w, __u64 v)
 	return at_sub ? 0 : v >> 43 & 15;
 }
 
-/* Where in its prologue or epilogue an interrupted x86 function stands, by its code:
- * how many words lie between sp and RA; -1: between them, fp is set. */
+/* Finds the position of an interrupted x86 function in its prologue or epilogue, by its code. Returns the
+ * number of words between sp and RA; -1: between prologue and epilogue, where fp is set. */
 static __always_inline int prologue_words(struct walk *w)
 {
 	__u64 v;
@@ -66,13 +66,12 @@ static __always_inline int prologue_words(struct walk *w)
 	return call_words(w, v);
 }
 
-/* How far a function of unknown bounds may reach. */
+/* Maximum size of a function whose bounds are unknown. */
 #define FUNCTION_REACH 0x10000ULL
 
-/* Where an interrupted arm64 function stands, by its link register. When that is an address
- * of its own, or what lies in its frame, there is a frame and a call was or will be made;
- * when it is code of another function, there is no frame yet, or none any more. Anything
- * else in it is scratch. 1: done. */
+/* Finds the position of an interrupted arm64 function by its link register. If LR is an address in the
+ * function, or the one in its frame, the function has a frame and makes a call. If LR is in another function,
+ * there is no frame yet, or no longer. Any other value is scratch. Returns 1 if it made the step. */
 static __always_inline int fp_top_arm(struct walk *w, int *err)
 {
 	__u64 reach = RULE_KIND(w->rule) == RULE_FP ? RULE_OFFSET(w->rule) : FUNCTION_REACH;
@@ -90,7 +89,7 @@ static __always_inline int fp_top_arm(struct walk *w, int *err)
 	return 1;
 }
 
-/* The interrupted frame: fp may not be its own yet. 1: done. */
+/* Steps from the interrupted frame, whose fp may not be its own yet. Returns 1 if it made the step. */
 static __always_inline int fp_top_x86(struct walk *w, int *err)
 {
 	int words = prologue_words(w);
@@ -105,8 +104,8 @@ static __always_inline int fp_top_x86(struct walk *w, int *err)
 	return 1;
 }
 
-/* Frames that are only counted are all written to frames[0], which nobody reads. Without a branch:
- * the verifier would follow both ways to the end. */
+/* Frames that are only counted are all written to frames[0], which nobody reads. No branch, because the
+ * verifier would follow both ways to the end. */
 static __always_inline void store_frame(struct walk *w, struct stack_record *out, __u64 n, __u64 frame)
 {
 	n &= w->store_mask;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* unwind.bpf.c - the unwinder but for its languages, as one object: the list of its files. */
+/* unwind.bpf.c - the list of files of the unwinder without its languages, which is one object. */
 #define WALK_MAP
 #include "cfi.bpf.c"
 #include "lookup.bpf.c"
@@ -7,9 +7,9 @@
 #include "walk.bpf.c"
 
 #ifndef STRATA_HOST
-/* What userspace published of a process belongs to the program that it ran: after an exec the same
- * addresses mean something else. Called before perf's record of the exec is written, so that nothing is
- * deleted which userspace publishes for that. */
+/* Userspace's data about a process belongs to the program that it ran: after an exec the same addresses have
+ * other meanings. This is called before perf writes its record of the exec, so it deletes nothing that
+ * userspace publishes for the new program. */
 SEC("raw_tp/task_rename")
 int forget_program(void *ctx)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* walk.bpf.c - the walk: from the thread's registers to a stack's id.
  *
- * One bpf_loop iteration is one frame. Where the frame is an interpreter's loop, the
- * language's frames replace it. The id is folded frame by
- * frame; a stack is sent when its id is seen for the first time, and only what was
- * sent counts as seen. */
+ * One bpf_loop iteration is one frame. The frames of a language replace the frame of its interpreter's loop.
+ * The id is folded frame by frame; a stack is sent when its id is seen for the first time, and only a stack
+ * that was sent counts as seen. */
 #include "bpf/lib/seen.bpf.h"
 #include "lang.bpf.h"
 #include "lookup.bpf.h"
@@ -15,7 +14,7 @@
 
 const volatile struct unwind_config unwind_config = {
 #ifdef STRATA_HOST
-	.max_frames = UNWIND_LIMIT_MAX, /* the caller has allocated for its limit */
+	.max_frames = UNWIND_LIMIT_MAX, /* the caller has allocated memory for its limit */
 	.frames_mask = ~0U,
 #else
 	.max_frames = UNWIND_LIMIT_DEFAULT,
@@ -64,9 +63,8 @@ static long match_return(__u32 i, void *data)
 	return 0;
 }
 
-/* A uretprobe replaced the return address on the stack; the kernel keeps the real one,
- * by where it lay: just below sp, now that we have returned. Without it the walk ends
- * at the trampoline. */
+/* A uretprobe replaced the return address on the stack. The kernel keeps the real one, by its old place: just
+ * below sp after the return. Without it the walk ends at the trampoline. */
 __global int walk_uretprobe(struct walk *w)
 {
 	struct return_search s = {};
@@ -95,7 +93,7 @@ struct loop {
 	struct stack_record *out;
 };
 
-/* What is done time and again: a function each, below. */
+/* Kinds of rounds: a function each, below. */
 enum {
 	WALK_SOME,
 	LIST_REST,
@@ -118,7 +116,7 @@ static __always_inline int emit(struct walk *w, struct stack_record *out, __u64 
 	return 0;
 }
 
-/* Anonymous code: what a language compiled, or nothing is known of it. */
+/* Anonymous code: a language's compiled code, or unknown. */
 static __always_inline int compiled_rule(struct walk *w)
 {
 	if (w->map.flags & MAPPING_LANGS(LANGS_FRAME))
@@ -128,7 +126,7 @@ static __always_inline int compiled_rule(struct walk *w)
 	return 0;
 }
 
-/* 0, or enum unwind_end + 1. */
+/* Returns 0, or enum unwind_end + 1. */
 static __always_inline int find_rule(struct walk *w)
 {
 	__u64 vaddr = w->lookup - w->map.bias, *e, v;
@@ -148,7 +146,7 @@ static __always_inline int find_rule(struct walk *w)
 	return walk_rule(w);
 }
 
-/* Where the frame is: mapping and rule. */
+/* Finds the frame's mapping and rule. */
 static __always_inline int locate(struct walk *w)
 {
 	int err = 0;
@@ -156,7 +154,7 @@ static __always_inline int locate(struct walk *w)
 	w->in_loop = 0;
 	w->lookup = w->flags & WALK_EXACT ? w->pc : w->pc - 1;
 	if (w->lookup - w->map.start >= w->map.end - w->map.start) {
-		/* The trampoline begins its page, so what is looked up lies before it. */
+		/* The trampoline begins its page, so the lookup address is before it. */
 		if (!(w->pc & (PAGE - 1)))
 			walk_uretprobe(w);
 		err = walk_mapping(w);
@@ -166,7 +164,7 @@ static __always_inline int locate(struct walk *w)
 	return err ? walk_unknown(w, err - 1) : 0;
 }
 
-/* A signal trampoline is exact: its first byte is returned to, but not from a call. */
+/* A signal trampoline is exact: the handler returns to its first byte, but no call precedes that. */
 static __always_inline __u64 native_frame(struct walk *w)
 {
 	__u64 at = RULE_KIND(w->rule) == RULE_SIGNAL ? w->pc : w->lookup;
@@ -185,7 +183,7 @@ __global int emit_batch(struct walk *w, int n)
 		return UNWIND_SCRATCH + 1;
 	index = w->slot;
 	nr = w->nr + n;
-	if (!w->store && nr <= w->limit) { /* only their number matters */
+	if (!w->store && nr <= w->limit) { /* only their number is needed */
 		w->nr = nr;
 		return 0;
 	}
@@ -236,9 +234,8 @@ static __always_inline int list_frame(struct walk *w, struct stack_record *out)
 	return -1;
 }
 
-/* To the caller of an interpreter's loop whose frames were emitted. At the edge of a call the
- * loop's C frame is there and the language's are not, or not any more: what was taken
- * for its frames is the caller's, and put back. */
+/* Steps to the caller of an interpreter's loop whose frames were emitted. At the edge of a call the loop's C frame
+ * may exist without the language's frames. The frames taken for its own are then the caller's, and are put back. */
 __global int leave_loop(struct walk *w)
 {
 	__u64 sp, entry;
@@ -269,14 +266,14 @@ __global int enter_loop(struct walk *w)
 		w->list.bias = w->map.bias;
 	}
 	if (!w->list.begun) {
-		if (list_begin(w)) /* its state is not known yet: nothing stands in for the loop */
+		if (list_begin(w)) /* its state is unknown: no frames replace the loop */
 			w->cause = w->flags & WALK_LATE ? UNWIND_LANG_LATE : UNWIND_LANGUAGE;
 		else
 			w->list_any = !!w->list.frame;
 	}
-	/* An interpreter's loop, and no more frames: those of an interpreter that runs this one are next.
-	 * Where there is none, frames are missing; or, where nothing says whose frames are whose (Python
-	 * up to 3.9), one of its caller's frames was taken for its own before. */
+	/* The list of an interpreter's loop has ended: the frames of the interpreter that runs this one are
+	 * next. If there is none, frames are missing, or a frame of the caller was taken for this loop's
+	 * (Python up to 3.9 does not say which loop runs a frame). */
 	if (w->list_any && !w->list.frame && list_outer(w))
 		w->cause = UNWIND_UNATTACHED;
 	w->list_in = 1;
@@ -289,8 +286,8 @@ __global int enter_loop(struct walk *w)
 	return 0;
 }
 
-/* Whether the frame is in a loop whose frames are wanted. A walk follows one list only:
- * another language's loop within it stays as it is, and the stack is marked. */
+/* Whether the frame is in a loop whose frames are wanted. A walk follows only one list: the loop of another
+ * language within it remains native, and the stack is marked. */
 static __always_inline int is_loop(struct walk *w)
 {
 	__u32 lang = list_of_mapping(w);
@@ -305,9 +302,9 @@ static __always_inline int is_loop(struct walk *w)
 	return 1;
 }
 
-/* A process that userspace has not published, and a file of the language in it: from here on the
- * language's list is all that is wanted, as of one that is known. Without a state of the
- * thread the walk goes on: there may be no interpreter's loop. */
+/* Whether the walk has found a file of the language in a process that userspace has not published. From then
+ * on only the language's list is needed, as in a known process. If the thread has no state, the walk
+ * continues: there may be no interpreter's loop. */
 static __always_inline int found_list(struct walk *w)
 {
 	if (!(w->filter & LANGS_LIST) || w->list.file || !(w->map.flags & MAPPING_LANGS(w->filter & LANGS_LIST)))
@@ -321,8 +318,8 @@ static __always_inline int found_list(struct walk *w)
 	return 0;
 }
 
-/* What walk_step() wants to know of a row that is a whole function, on arm64. Asked for here, as
- * little of the 512 bytes that all calls share is in use. */
+/* Finds the function of LR for walk_step(), on arm64, if a row is a whole function. This is done here because
+ * little of the 512 bytes of stack that all calls share is in use. */
 static __always_inline void walk_lr(struct walk *w)
 {
 	if (WALK_ARM64(w) && RULE_KIND(w->rule) >= RULE_OWN && (w->flags & WALK_LR))
@@ -367,10 +364,17 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	return walk_step(w);
 }
 
-/* Most frames: in the mapping of the one before, by a rule from the cache that is no more than CFA and fp, with
- * RA and fp in the window. What is anything else is left to one_frame(); so is what
- * would end the walk. The address of what is to be in the window, or 0. A function of its
- * own, for what it takes of the stack is not there for what one_frame() calls. */
+/* The fast way for most frames: up to FAST_FRAMES steps with the walk's state in registers. Memory is read
+ * only in the window, and rules only in the cache.
+ *
+ * A step is done here if the frame is in the same mapping as the last one; if the cache has its rule, and the
+ * rule is a CFA counted from sp or fp and at most a slot for fp, with RA at CFA - 8; and if both words are in the
+ * window. All addresses are offsets in the window: `at` is sp, `o` is the CFA, which must be above sp. Anything
+ * else ends the loop: another kind of rule, an interpreter's loop, the end of the stack or of the limit.
+ * one_frame() then makes that step. If only the window is missing, returns the address that it must have, else 0.
+ *
+ * Choices between values are masks, not branches: the verifier would follow each branch to the end of all
+ * rounds. This is a function because its stack is then free again for the functions that one_frame() calls. */
 __global __u64 fast_frames(struct walk *w)
 {
 	__u32 index, zero = 0;
@@ -430,7 +434,7 @@ __global __u64 fast_frames(struct walk *w)
 		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY;
 		hash = STACK_HASH(hash, frame);
 	}
-	/* Without a branch: what is known here is known for each way out of the loop. */
+	/* No branch, so that the verifier knows the same about each way out of the loop. */
 	w->flags &= ~gone;
 	w->pc = lookup + !(w->flags & WALK_EXACT);
 	w->sp = w->window_at + at;
@@ -461,8 +465,8 @@ static long walk_some(__u32 i, void *data)
 	return !!end;
 }
 
-/* A frame of the language's list, with no regard to native frames: what is left of it
- * when the native walk has ended early, or all that is wanted. */
+/* Takes a frame of the language's list, ignoring native frames: the rest of the list after the native walk
+ * has ended early, or the whole list if nothing else is wanted. */
 static long list_rest(__u32 i, void *data)
 {
 	struct loop *l = data;
@@ -485,7 +489,7 @@ static long list_rest(__u32 i, void *data)
 	return err || r < 0 || (!r && !l->w->list.frame && list_outer(l->w));
 }
 
-/* A frame of what is sent along with a walk that userspace finishes. */
+/* Takes a frame of the list that is sent with a walk that userspace finishes. */
 static long list_marked(__u32 i, void *data)
 {
 	struct loop *l = data;
@@ -501,7 +505,7 @@ static long list_marked(__u32 i, void *data)
 }
 
 #ifdef NO_BPF_LOOP
-/* One time round, for the verifier to look at once. */
+/* One round, in a function so that the verifier checks it once. */
 __global int walk_round(struct walk *w, int what)
 {
 	struct loop l = {w};
@@ -566,7 +570,7 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* The one LANG_LIST language that is wanted alone; 0: there is none. */
+/* The one LANG_LIST language of a filter that wants nothing else; 0: none. */
 static __always_inline __u32 list_of_filter(__u32 filter)
 {
 #define LIST_IS(id)   if (filter == 1U << FRAME_LANG_##id) return FRAME_LANG_##id;
@@ -578,9 +582,9 @@ static __always_inline __u32 list_of_filter(__u32 filter)
 	return 0;
 }
 
-/* The language's list is all that is wanted: no table is needed for it. A process that
- * has none is one without the language; or it, or all of it, is not known yet, which is -1: a
- * walk then finds the file that has the language, and what that says. */
+/* Walks when only the language's list is wanted, which needs no table. Returns -1 if the process has no list
+ * yet and its language is not known for certain: the walk then looks for the file that has the language. A
+ * known process without a list does not run the language. */
 static __always_inline int run_list(struct walk *w, struct loop *l)
 {
 	w->list.lang = list_of_filter(w->filter);
@@ -601,8 +605,8 @@ static __always_inline int run_list(struct walk *w, struct loop *l)
 	return 0;
 }
 
-/* Frames that no interpreter's loop was found for; of what stands in for C none are shown (3.15's list
- * ends in one). Where the list is all that is wanted, they are all there is. */
+/* Takes frames for which no interpreter's loop was found. Stand-ins for C are not shown (3.15's list ends
+ * with one). If only the list is wanted, these are all frames. */
 static __always_inline void list_tail(struct walk *w, struct loop *l)
 {
 	__u32 nr = w->nr;
@@ -621,7 +625,7 @@ static __always_inline int has_tail(struct walk *w)
 	return !w->filter && w->end != UNWIND_COMPLETE + 1 && !list_begin_any(w);
 }
 
-/* A walk by frame pointer through code that is not known may end anywhere, for no reason of its own. */
+/* A walk by frame pointer through unknown code may end anywhere. */
 static __always_inline int is_unknown(__u32 cause)
 {
 	return cause == UNWIND_NO_PROCESS || cause == UNWIND_NO_MAPPING || cause == UNWIND_TABLE_LATE;
@@ -630,7 +634,7 @@ static __always_inline int is_unknown(__u32 cause)
 static __always_inline void run(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
-	/* Of one language the limit counts none but its own: many others may come before them. */
+	/* With a filter, the limit counts only the language's frames: many others may come before them. */
 	__u32 most = 4 * (w->filter ? UNWIND_LIMIT_MAX : w->limit) + 1;
 
 	if (list_of_filter(w->filter) && !run_list(w, &l))
@@ -639,8 +643,7 @@ static __always_inline void run(struct walk *w, struct stack_record *out)
 		w->end = UNWIND_COMPLETE + 1;
 		return;
 	}
-	/* An activation takes a step of its own, and so may a window, and frames that
-	 * are put back. */
+	/* An activation, a new window, and frames that are put back take a round each. */
 	rounds(&l, most, WALK_SOME);
 	if (!w->end)
 		w->end = UNWIND_LIMIT + 1;
@@ -659,7 +662,7 @@ static __always_inline __u64 stack_id(struct walk *w)
 	return w->nr || w->end != UNWIND_COMPLETE + 1 ? id ? id : 1 : 0;
 }
 
-/* The language's frames go along with a walk that is to be finished in userspace. */
+/* Sends the language's frames together with a walk that userspace finishes. */
 static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 {
 	struct loop l = {w, out};
@@ -680,7 +683,7 @@ static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 	return id;
 }
 
-/* execve, execveat: of the kernel's asm/unistd.h */
+/* Whether the thread is in execve or execveat: numbers from the kernel's asm/unistd.h. */
 static __always_inline int in_exec(void)
 {
 #ifdef STRATA_HOST
@@ -696,13 +699,13 @@ static __always_inline int in_exec(void)
 #endif
 }
 
-/* A thread that exits keeps its registers longer than its memory; one that runs another
- * program has that one's memory before its registers. */
+/* A thread that exits keeps its registers longer than its memory. One that runs another program gets the new
+ * memory before the new registers. */
 static __always_inline int memory_has_gone(struct walk *w)
 {
 	__u64 mm = 1;
 
-	if (in_exec()) /* until then its own is there */
+	if (in_exec()) /* until then the thread has its own memory */
 		return !!bpf_probe_read_user(&mm, 8, (void *)w->first_sp);
 	if (unwind_config.task_mm)
 		bpf_probe_read_kernel(&mm, 8, (void *)(bpf_get_current_task() + unwind_config.task_mm));

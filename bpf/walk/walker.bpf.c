@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* walker.bpf.c - the walk as a program, see handover.h. The session loads it for each type of
- * program that calls it. */
+/* walker.bpf.c - the walk as a program, see handover.h. The session loads it for each type
+ * of program that calls it. */
 #include "handover.bpf.h"
 
-/* Of the requests of this CPU the current thread's last: a program that interrupts another one of the same
- * thread, between its request and its call, has its answer before that goes on. */
+/* Answers the last request of the current thread on this CPU: a program that interrupts another one of the
+ * same thread, between its request and its call, gets its answer before the other one continues. */
 SEC("?raw_tp")
 int walk_handed(void *ctx)
 {
