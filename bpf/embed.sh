@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh NAME OBJECT OUT.c - a C file that holds the object's bytes, see objects.h.
+# embed.sh NAME OBJECT OUT.c - writes a C file with the object's bytes, see objects.h.
 set -eu
 cat >"$3" <<END
 /* made by embed.sh */

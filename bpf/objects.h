@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* objects.h - the compiled kernel halves, embedded: to be joined by bpf_linker with what codegen makes.
- * base, or stacks, which is base with the unwinder and all languages, is always needed; walker needs
- * stacks and handover. stacks_noloop is the same for kernels without bpf_loop(). */
+/* objects.h - the compiled kernel halves, embedded; bpf_linker joins them with the generated code. base, or
+ * stacks (base with the unwinder and all languages), is always needed; walker needs stacks and handover.
+ * stacks_noloop is stacks for kernels without bpf_loop(). */
 #pragma once
 #include <stddef.h>
 

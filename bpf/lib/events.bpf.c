@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* events.bpf.c - how many events the script's blocks ran for, for a person who waits. Linked where they are
- * counted. */
+/* events.bpf.c - counts the events for which the script's blocks ran, for a person who waits. Linked
+ * only if they are counted. */
 #include "maps.bpf.h"
 
 struct {
@@ -10,7 +10,7 @@ struct {
 	__type(value, __u64);
 } events SEC(".maps");
 
-/* 0 */
+/* Returns 0. */
 __global int count_event(void)
 {
 	__u32 key = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* kernel.bpf.h - the machine a kernel half runs on: libbpf's helpers, or, with
- * STRATA_HOST, their stand-ins in userspace (bpf/lib/host.h).
+/* kernel.bpf.h - the machine of a kernel half: libbpf's helpers, or, with STRATA_HOST, their stand-ins in
+ * userspace (bpf/lib/host.h).
  *
- * Every function that another object calls is __global: weak, so that clang assumes
- * nothing about it across the call (the verifier checks each alone), and noinline. */
+ * Every function that another object calls is __global: weak, so that clang assumes nothing about it across
+ * the call (the verifier checks each separately), and noinline. */
 #pragma once
 
 #ifdef STRATA_HOST
@@ -13,16 +13,16 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-/* vmlinux.h is not included: one CO-RE relocation costs 9 ms at each start. The
- * layouts of struct pt_regs are ABI. */
+/* vmlinux.h is not included, because one CO-RE relocation costs 9 ms at each start. The layouts
+ * of struct pt_regs are ABI. */
 struct task_struct;
 struct pt_regs;
 
-/* Before Linux 5.17 there is no bpf_loop(). The verifier then looks at each time round, so
- * that loops end early; a stack is marked with that. */
+/* Before Linux 5.17 there is no bpf_loop(). The verifier then follows each round, so loops end early; a
+ * stack is marked if one did. */
 #ifdef NO_BPF_LOOP
 #define LOOP_ROUNDS 2048 /* of a walk, see walk_round() */
-#define LOOP_MAX    256  /* of others */
+#define LOOP_MAX    256  /* of other loops */
 #define bpf_loop(n, f, data, flags)                                                      \
 	({                                                                               \
 		__u32 i_;                                                                \
@@ -42,8 +42,8 @@ struct pt_regs;
 #define NULL ((void *)0)
 #endif
 
-/* Verifier workaround: clang drops `x & (N - 1)` where it knows x < N from a test
- * which the verifier has lost through a spill. This makes clang forget too. */
+/* Verifier workaround: clang drops `x & (N - 1)` if it knows x < N from a test which the verifier has lost
+ * through a spill. This makes clang forget it, too. */
 #ifdef STRATA_HOST
 #define FORGET(x) ((void)(x))
 #else

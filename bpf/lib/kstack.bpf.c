@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* kstack.bpf.c - kernel stacks become ids: folded, sent at first sight. The walk is
- * the kernel's own, called by the program: bpf_get_stack() wants its context. */
+/* kstack.bpf.c - turns kernel stacks into ids: folded, and sent when first seen. The program calls the
+ * kernel's own walk, because bpf_get_stack() wants the program's context. */
 #include "maps.bpf.h"
 #include "kstack.h"
 #include "seen.bpf.h"
@@ -17,8 +17,8 @@ static void first_sight(struct kstack_req *r, __u32 nr)
 		return;
 	FORGET(size);
 	if (size > sizeof(struct stack_record) + KSTACK_MAX * 8)
-		return; /* Linux 6.1 forgets half a word that was put aside */
-	/* Only what was sent is seen: a full ring buffer loses nothing for good. */
+		return; /* Linux 6.1 forgets half a word that was spilled */
+	/* Only a stack that was sent counts as seen: a full ring buffer loses none permanently. */
 	if (bpf_ringbuf_output(&ring, r, size, 0))
 		count_lost(LOST_STACK);
 	else

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* kstack.h - the treaty of kernel stacks: codegen's stack.c and kstack.bpf.c. */
+/* kstack.h - the interface of kernel stacks: codegen's stack.c and kstack.bpf.c. */
 #pragma once
 #include "bpf/walk/unwind.h"
 
-/* kernel.perf_event_max_stack is 127 unless raised: bpf_get_stack() gives no more. */
+/* bpf_get_stack() returns at most kernel.perf_event_max_stack frames, which is 127 unless raised. */
 #define KSTACK_MAX 127
 
-/* Filled by the caller: nr and ips; laid out as a struct stack_record, so that it is
- * sent as it stands. In its scratch memory. */
+/* The caller fills nr and ips, in its scratch memory. The layout is a struct stack_record, so
+ * that it is sent unchanged. */
 struct kstack_req {
 	struct record head;
 	__u64 id; /* out: 0: the empty stack */

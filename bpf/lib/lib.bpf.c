@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* lib.bpf.c - what generated programs call: scratch slots, histograms, join(), strstr().
- * Always linked. */
+/* lib.bpf.c - functions that generated programs call: scratch slots, histograms, join(), strstr(). Always linked. */
 #include "find.h"
 #include "maps.bpf.h"
 
 /* ---- scratch slots ------------------------------------------------------ */
 
-/* Programs interrupt one another on a CPU (a tick inside a uprobe's program): each
- * takes a slot while it runs. A bit is a slot taken. */
+/* Programs interrupt each other on a CPU (a tick inside a uprobe's program): each takes a slot while it runs.
+ * A set bit is a taken slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -15,7 +14,7 @@ struct {
 	__type(value, __u64);
 } scratch_taken SEC(".maps");
 
-/* The slot's index in map `scratch`: cpu * SCRATCH_SLOTS + n, or -1: none is free. */
+/* Returns the slot's index in map `scratch`, cpu * SCRATCH_SLOTS + n, or -1 if none is free. */
 __global int scratch_take(void)
 {
 	__u32 zero = 0;
@@ -59,8 +58,8 @@ static int better(__u64 a, __u64 b, int how)
 	}
 }
 
-/* Adds one CPU's part: its first two words. A function of its own, so that the
- * verifier sees none of these branches in a program that reads many maps. */
+/* Adds one CPU's part: its first two words. This is a function, so that the verifier sees none of these
+ * branches in a program that reads many maps. */
 __global int agg_merge(struct agg_whole *w, __u64 a, __u64 b, int how)
 {
 	if (!w)
@@ -101,7 +100,8 @@ __global int hist_bucket(__u64 n, __u64 bits, int is_signed)
 
 /* ---- time series -------------------------------------------------------- */
 
-/* how: enum agg_series << 1 | is the value signed? Of a time the newer value wins: see LAST. */
+/* how: enum agg_series << 1 | whether the value is signed. In SERIES_LAST the newer value
+ * wins: see struct agg_tseries. */
 __global int tseries_add(struct agg_tseries *b, __u64 value, __u64 interval, __u64 now, int how)
 {
 	int is_signed = how & 1, less;
@@ -140,7 +140,7 @@ __global int tseries_add(struct agg_tseries *b, __u64 value, __u64 interval, __u
 
 /* ---- join --------------------------------------------------------------- */
 
-/* Strings that are not there are empty. Returns 0. */
+/* Missing strings are empty. Returns 0. */
 __global int join_strings(struct join_record *r, __u64 argv)
 {
 	__u64 n = 0;
@@ -168,14 +168,14 @@ __global int join_strings(struct join_record *r, __u64 argv)
 	return 0;
 }
 
-/* ---- one text in another ------------------------------------------------ */
+/* ---- search for a text -------------------------------------------------- */
 
 struct find_state {
 	struct find_req *req;
 };
 
-/* A byte a step: so the verifier sees one step, whatever the lengths. What goes from step to step lies in
- * the map: on the stack the verifier would follow its value. */
+/* A step compares a byte, so the verifier sees one step, whatever the lengths. Its state is in the map,
+ * because the verifier would follow values on the stack. */
 static long find_step(__u32 step, void *data)
 {
 	struct find_state *s = data;
@@ -202,7 +202,7 @@ static long find_step(__u32 step, void *data)
 	return !have;
 }
 
-/* Where `wanted` begins in `text`; -2 (-ENOENT): nowhere, as of the kernel's bpf_strstr(). */
+/* Returns the index of `wanted` in `text`; -2 (-ENOENT) if it is not there, like the kernel's bpf_strstr(). */
 __global int find_text(struct find_req *f)
 {
 	struct find_state s = { .req = f };

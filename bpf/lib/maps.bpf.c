@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* maps.bpf.c - the maps that every object may use, and the count of what was lost. */
+/* maps.bpf.c - the maps that every object may use, and the counts of lost events. */
 #define MAP
 #include "maps.bpf.h"
 #include "who.bpf.c"
@@ -23,7 +23,7 @@ __global int count_lost(int kind)
 	return 0;
 }
 
-/* A record of the script that had no space. place: of struct lost_at. 0 */
+/* Counts a record of the script that had no space in the ring buffer. place: see struct lost_at. Returns 0. */
 __global int count_lost_event(__u64 place)
 {
 	struct lost_at key = { .place = place, .cpu = bpf_get_smp_processor_id() };

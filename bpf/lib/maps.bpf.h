@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* maps.bpf.h - the maps that every object may use; defined in maps.bpf.c, which is
- * always linked. bpf_linker joins extern declarations of the same shape. */
+/* maps.bpf.h - the maps that every object may use; defined in maps.bpf.c, which is always linked. bpf_linker
+ * joins extern declarations of the same shape. */
 #pragma once
 #include "kernel.bpf.h"
 #include "record.h"
@@ -27,11 +27,11 @@ static inline int count_lost(int kind)
 	return 0;
 }
 #else
-/* kind: enum lost_kind. 0 */
+/* kind: enum lost_kind. Returns 0. */
 int count_lost(int kind);
 #endif
 
-/* What strata needs itself, to userspace; 0, or it was lost and counted. */
+/* Sends a record of strata's own to userspace. Returns 0, or nonzero if it was lost and counted. */
 static __always_inline long ring_output(const void *data, __u64 size)
 {
 	long err = bpf_ringbuf_output(&ring, (void *)data, size, 0);

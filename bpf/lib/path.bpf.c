@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* path.bpf.c - the path of a file, by the names of directories up to the root, through mounts: as
- * prepend_path() in Linux' fs/d_path.c. bpf_d_path() does the same where the kernel allows it. */
+/* path.bpf.c - the path of a file, by the names of directories up to the root, through mounts, like
+ * prepend_path() in Linux's fs/d_path.c. bpf_d_path() does the same in programs that may call it. */
 #include "maps.bpf.h"
 #include "path.h"
 
@@ -17,7 +17,7 @@ static __u64 word(__u64 addr)
 	return v;
 }
 
-/* Puts the name in front of what is known. 1: there is no room. */
+/* Puts the name in front of the known part. Returns 1 if there is no room. */
 static long add_name(struct path_state *s, int slash)
 {
 	struct path_req *r = s->req;
@@ -43,7 +43,7 @@ static long add_name(struct path_state *s, int slash)
 	return 0;
 }
 
-/* From the root of a mount to where it is mounted. 1: it is mounted nowhere above. */
+/* Goes from the root of a mount to its mount point. Returns 1 if there is none above. */
 static long leave_mount(struct path_state *s)
 {
 	const struct path_offsets *off = &s->req->off;
@@ -79,7 +79,7 @@ static long path_step(__u32 i, void *data)
 	return 0;
 }
 
-/* Where the path begins in r->text. */
+/* Returns the start of the path in r->text. */
 __global int path_text(struct path_req *r)
 {
 	struct path_state s = { .req = r };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* path.h - path(): the treaty between src/codegen/builtins/path.c and path.bpf.c.
+/* path.h - path(): the interface between src/codegen/builtins/path.c and path.bpf.c.
  *
- * The path is made from its end: text[at..PATH_TEXT] is what is known, with its NUL. */
+ * The path is built from its end: text[at..PATH_TEXT] is the known part, with its NUL. */
 #pragma once
 #include "types.h"
 
@@ -9,7 +9,7 @@
 #define PATH_NAME 256 /* NAME_MAX + 1 */
 #define PATH_DEPTH 512
 
-/* Where members are, in bytes: of Linux' include/linux/dcache.h, fs/mount.h, by BTF. */
+/* Offsets of members in bytes: of Linux's include/linux/dcache.h, fs/mount.h, by BTF. */
 struct path_offsets {
 	__u16 d_parent, d_name, d_len; /* of struct dentry: d_name.name, d_name.len */
 	__u16 mnt_root;                /* of struct vfsmount */
@@ -20,9 +20,9 @@ ABI_SIZE(path_offsets, 16);
 
 struct path_req {
 	__u64 mnt, dentry;           /* struct path */
-	__u64 root_mnt, root_dentry; /* the process' root directory */
+	__u64 root_mnt, root_dentry; /* the process's root directory */
 	struct path_offsets off;
-	__u64 at; /* on the way: where the path begins so far; in the map, so that the verifier does not follow it */
+	__u64 at; /* start of the known part; in the map, so that the verifier does not follow its value */
 	char text[PATH_TEXT + PATH_NAME + 8];
 };
 ABI_SIZE(path_req, 56 + PATH_TEXT + PATH_NAME + 8);

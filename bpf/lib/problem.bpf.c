@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* problem.bpf.c - what went wrong at a place of the script: a read that failed, a division by zero. It
- * is counted there; the first one is sent. Linked where a script can have one. */
+/* problem.bpf.c - problems at a place of the script: a read that failed, a division by zero. Each is counted
+ * by place; the first one is sent. Linked only if a script can have one. */
 #include "maps.bpf.h"
 
 struct {
@@ -10,7 +10,7 @@ struct {
 	__type(value, __u64);
 } problems SEC(".maps");
 
-/* id: of the record that stands for the place. 0 */
+/* id: the record that stands for the place. Returns 0. */
 __global int count_problem(int id)
 {
 	__u32 key = id;

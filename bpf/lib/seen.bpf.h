@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* seen.bpf.h - sets of ids of what was sent. They forget: an id is pushed out by others of its
- * bucket, and what it stands for is sent again. So an array does, which is made in no time and
- * takes a tenth of the memory of an LRU hash map. */
+/* seen.bpf.h - sets of ids that were sent. They forget: other ids of its bucket push an id out, and its record is
+ * sent again. This allows an array, which is created at once and takes a tenth of the memory of an LRU hash map. */
 #pragma once
 #include "kernel.bpf.h"
 
@@ -19,7 +18,7 @@ struct seen_bucket {
 		__type(value, struct seen_bucket);     \
 	} name SEC(".maps")
 
-/* Buckets are a power of two. NULL: the machine's memory, or a test, has no such map. */
+/* The number of buckets is a power of two. NULL: the machine's memory, or a test, has no such map. */
 static __always_inline struct seen_bucket *seen_bucket(void *map, __u32 buckets, __u64 id)
 {
 	__u32 at = (id * 0x9e3779b97f4a7c15) >> 40 & (buckets - 1);
@@ -32,7 +31,7 @@ static __always_inline int seen_has(const struct seen_bucket *b, __u64 id)
 	return b && (b->id[0] == id || b->id[1] == id || b->id[2] == id || b->id[3] == id);
 }
 
-/* Two at once may lose one of them. */
+/* Two calls at once may lose one of the ids. */
 static __always_inline void seen_add(struct seen_bucket *b, __u64 id)
 {
 	if (!b)
@@ -43,11 +42,11 @@ static __always_inline void seen_add(struct seen_bucket *b, __u64 id)
 	b->id[0] = id;
 }
 
-/* ---- what has an id that is not its own ---- */
+/* ---- ids of objects in processes ---- */
 
-/* Of an object in a process' memory (its address, the process, what the memory said: hash) the id of 40 bits that
- * was sent. The other bits of the word repeat some of the hash: what two CPUs write at once is not believed. A
- * bucket is a cache line. */
+/* Maps an object in a process's memory (hash: of its address, the process, and the object's contents) to the
+ * id of 40 bits that was sent. The other bits of the word repeat some of the hash, so that a word written by
+ * two CPUs at once is rejected. A bucket is a cache line. */
 struct seen_object {
 	__u64 hash; /* 0: free */
 	__u64 id;
@@ -82,7 +81,7 @@ static __always_inline __u64 seen_hash(__u64 addr, __u32 pid, __u64 cookie)
 	return h ? h : 1;
 }
 
-/* Buckets are a power of two, and 2^20 at most. NULL as of seen_bucket(). */
+/* The number of buckets is a power of two, at most 2^20. NULL: see seen_bucket(). */
 static __always_inline struct seen_objects *seen_objects(void *map, __u32 buckets, __u64 hash)
 {
 	__u32 at = (__u32)(hash >> 4) & (buckets - 1);
@@ -95,7 +94,7 @@ static __always_inline __u64 seen_word(__u64 hash, __u64 id)
 	return (hash ^ hash >> 20) << SEEN_ID_BITS | (id & SEEN_ID_MASK);
 }
 
-/* 0: none. Without branches: the verifier would follow each way to the end. */
+/* Returns the id; 0: none. No branches, because the verifier would follow each to the end. */
 static __always_inline __u64 seen_id(const struct seen_objects *b, __u64 hash)
 {
 	__u64 id = 0;
@@ -105,7 +104,7 @@ static __always_inline __u64 seen_id(const struct seen_objects *b, __u64 hash)
 	for (int i = SEEN_WAYS - 1; i >= 0; i--) {
 		__u64 word = b->of[i].id, other = (b->of[i].hash ^ hash) | (seen_word(hash, word) ^ word);
 
-		other = ((other | -other) >> 63) - 1; /* all ones: it is this one */
+		other = ((other | -other) >> 63) - 1; /* all ones: this is the object */
 		FORGET(other);
 		id = (id & ~other) | (word & other);
 	}

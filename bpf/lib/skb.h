@@ -8,7 +8,7 @@
 struct skb_record {
 	struct record head;
 	__u64 time;   /* ns since boot */
-	__u32 length; /* of the whole packet, from the offset on */
+	__u32 length; /* bytes of the whole packet, from the offset on */
 	__u32 n;      /* bytes here */
 	__u8 data[SKB_MAX];
 };

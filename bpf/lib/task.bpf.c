@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* task.bpf.c - what is asked of a task by its id, by functions of the kernel's that hold it (Linux 6.2,
- * kernel/bpf/helpers.c). Linked where it is used: libbpf reads the kernel's BTF for it. */
+/* task.bpf.c - data of a task by its id, from functions of the kernel that hold the task (Linux 6.2,
+ * kernel/bpf/helpers.c). Linked only if it is used, because libbpf reads the kernel's BTF for it. */
 #include "maps.bpf.h"
 #include "task.h"
 
-/* libbpf takes a struct for the kernel's by its name, but not one that is only declared. */
+/* libbpf matches a struct with the kernel's by its name, but not one that is only declared. */
 struct task_struct {
 	int pid;
 };
@@ -20,7 +20,7 @@ static int unknown(struct comm_req *r)
 	return 0;
 }
 
-/* Reads the name into zeros: "N/A" where there is no such thread. */
+/* Reads the thread's name into zeros: "N/A" if there is no such thread. */
 __global int task_comm(struct comm_req *r)
 {
 	struct task_struct *t;

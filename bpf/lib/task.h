@@ -5,7 +5,7 @@
 
 struct comm_req {
 	__u32 pid;    /* in the first PID namespace */
-	__u32 offset; /* of struct task_struct's comm */
+	__u32 offset; /* offset of comm in struct task_struct */
 	char comm[16];
 };
 ABI_SIZE(comm_req, 24);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* tree.bpf.c - follows the descendants of the command of -c: a child of a process
- * in map `tree` joins it before it runs. Linked only with -c. */
+/* tree.bpf.c - follows the descendants of -c's command: a child of a process in map `tree` joins it before it
+ * runs. Linked only with -c. */
 #include "who.bpf.h"
 
 struct {
@@ -14,7 +14,7 @@ struct {
 /* Offset of task_struct.tgid, from BTF. */
 const volatile __u32 task_tgid_offset = 0;
 
-/* Arguments: the parent's task, the child's. */
+/* ctx has the parent's task and the child's. */
 SEC("raw_tp/sched_process_fork")
 int tree_fork(__u64 *ctx)
 {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* who.bpf.c - whose events a program looks at, and ids within a PID namespace.
+/* who.bpf.c - the processes whose events a program handles, and ids within a PID namespace.
  *
- * Constants are filled in by src/session/image_object.c. */
+ * src/session/image_object.c fills in the constants. */
 #include "who.bpf.h"
 
-const volatile __u32 only_pid = 0; /* -p: events of this process; 0: of all but strata */
+const volatile __u32 only_pid = 0; /* -p: only events of this process; 0: of all except strata */
 const volatile __u32 own_pid = 0;
 const volatile __u64 pid_ns_dev = 0, pid_ns_inode = 0;
 
-/* Set by userspace when the script ends: detaching hundreds of probes takes the kernel
- * minutes. */
+/* Userspace sets this when the script ends: the kernel needs minutes to detach hundreds of probes. */
 volatile __u32 stopped SEC(".data.stopped") = 0;
 
 __global int is_running(void)
@@ -17,8 +16,8 @@ __global int is_running(void)
 	return !stopped;
 }
 
-/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the filter of programs, which differs for
- * probes whose events are not the current task's alone. */
+/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the filter of programs, which differs
+ * for probes whose events are not only the current task's. */
 __global __u64 wanted_ids(void)
 {
 	__u64 ids;
@@ -33,7 +32,7 @@ __global __u64 wanted_ids(void)
 
 /* ---- PID namespaces ----------------------------------------------------- */
 
-enum { NS_LEVELS = 8 }; /* namespaces nested within strata's that are looked through */
+enum { NS_LEVELS = 8 }; /* maximum number of namespaces nested within strata's that are searched */
 
 /* From BTF. */
 const volatile struct {
@@ -58,8 +57,8 @@ static __always_inline __u64 read_word(__u64 at)
 	return v;
 }
 
-/* The number of a task in strata's namespace, from the innermost one of its own outwards;
- * 0: it is outside. */
+/* The number of a task in strata's namespace: searches from the task's innermost namespace
+ * outwards. 0: the task is outside. */
 static __always_inline __u32 number_of(__u64 task)
 {
 	__u64 pid = read_word(task + ns_offsets.task_pid);
@@ -82,7 +81,7 @@ __global __u32 ns_tgid_of(__u64 task)
 	return ns_offsets.task_pid ? number_of(read_word(task + ns_offsets.task_leader)) : 0;
 }
 
-/* The kernel's helper knows the threads whose own namespace it is. */
+/* The kernel's helper answers only for threads whose innermost namespace this is. */
 __global __u64 ns_ids(void)
 {
 	struct bpf_pidns_info ids = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* who.bpf.h - the ids of the current thread, as strata's PID namespace has them. */
+/* who.bpf.h - the ids of the current thread in strata's PID namespace. */
 #pragma once
 #include "kernel.bpf.h"
 #include "who.h"
@@ -15,26 +15,26 @@ static __always_inline int is_outside(__u32 tgid)
 	return 0;
 }
 #else
-/* The inode of strata's PID namespace; 0: it is the first one, whose ids the kernel has at
- * hand. The verifier knows the value: it drops the branch that is not taken. */
+/* The inode of strata's PID namespace; 0: the first namespace, whose ids the kernel has at hand. The verifier
+ * knows the value and drops the branch that is not taken. */
 extern const volatile __u64 pid_ns_inode;
 
 __u64 ns_ids(void);
 
-/* tgid << 32 | thread id; 0 for what is outside of the namespace. */
+/* tgid << 32 | thread id; 0: outside of the namespace. */
 static __always_inline __u64 current_ids(void)
 {
 	return pid_ns_inode ? ns_ids() : bpf_get_current_pid_tgid();
 }
 
-/* A process that strata's namespace has no number for: it cannot be looked at. */
+/* A process without a number in strata's namespace cannot be read. */
 static __always_inline int is_outside(__u32 tgid)
 {
 	return pid_ns_inode && !tgid;
 }
 
-/* Of another task: a kernel address. */
+/* The process id of another task, given by its address in the kernel. */
 __u32 ns_tgid_of(__u64 task);
-/* Whether programs still run: strata has not begun to end. */
+/* Whether programs still run: the end of the session has not begun. */
 int is_running(void);
 #endif
