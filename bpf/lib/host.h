@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* host.h - stand-ins for what bpf/lib/kernel.bpf.h gives in the kernel. Included by
- * the kernel halves only, which are compiled with -DSTRATA_HOST. */
+/* kernel.h - stand-ins for the kernel's functions in bpf/lib/kernel.bpf.h. Included only by the kernel
+ * halves, which are compiled with -DSTRATA_HOST. */
 #pragma once
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -15,14 +15,14 @@
 #undef __always_inline
 #define __always_inline    inline __attribute__((always_inline))
 
-/* Maps are known by their addresses. */
+/* A map is identified by its address. */
 void *host_map_lookup(void *map, const void *key);
 long host_map_update(void *map, const void *key, const void *value);
 long host_read(void *dst, __u32 size, const void *addr);
 long host_output(const void *data, __u64 size);
 __u64 host_pid_tgid(void);
 __u64 host_time(void);
-__u64 host_ring_size(void); /* 0: there is none */
+__u64 host_ring_size(void); /* 0: no ring buffer */
 
 /* A language's maps, see bpf/walk/langmaps.bpf.h. */
 struct host_lang {
@@ -40,7 +40,7 @@ struct host_lang {
 #define bpf_get_current_task()                     0ULL
 #define bpf_ktime_get_ns()                         host_time()
 
-/* There is no kernel. */
+/* There is no kernel memory to read. */
 static inline long bpf_probe_read_kernel(void *dst, __u32 size, const void *addr)
 {
 	return -1;

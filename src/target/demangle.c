@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* demangle.c - names of functions as their authors wrote them.
+/* demangle.c - demangled names of functions.
  *
- * C++'s runtime has the demangler; it is opened when the first mangled name is seen,
- * and where it is not installed names stay as they are. Rust's older scheme is C++'s
- * with a hash at the end. */
+ * C++'s runtime has the demangler. It is loaded when the first mangled name appears; without it, names stay
+ * mangled. Rust's older scheme is C++'s with a hash at the end. */
 #include "demangle.h"
 
 #include <stdbool.h>
@@ -13,7 +12,7 @@
 
 #include "base/library.h"
 
-#define NAME_MAX_MANGLED 4096 /* the demangler recurses: hostile names stay mangled */
+#define NAME_MAX_MANGLED 4096 /* the demangler recurses: longer, hostile names stay mangled */
 #define RUST_HASH        "::h0123456789abcdef"
 
 typedef char *(*demangle_fn)(const char *name, char *buf, size_t *len, int *status);

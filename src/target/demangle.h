@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* demangle.h - names of functions as their authors wrote them. */
+/* demangle.h - demangled names of functions. */
 #pragma once
 #include <stdbool.h>
 
-/* A string to be free()d, or NULL: the name is not mangled. Untrusted input. */
+/* Returns a string that the caller free()s, or NULL if the name is not mangled. The name is untrusted. */
 char *demangle(const char *name);
-/* For the whole process: false leaves names as they are. */
+/* For the whole process: false leaves names mangled. */
 void demangle_enable(bool on);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pclntab.c - see pclntab.h. Layouts are those of Go's src/runtime/symtab.go and
- * src/internal/abi/symtab.go, and of src/cmd/link/internal/ld/pcln.go that writes them, of go1.16 to
- * go1.27.0. */
+/* pclntab.c - see pclntab.h. Layouts are those of Go's src/runtime/symtab.go and src/internal/abi/symtab.go,
+ * and of src/cmd/link/internal/ld/pcln.go, which writes them, of go1.16 to go1.27.0. */
 #include "pclntab.h"
 
 #include <elf.h>
@@ -17,11 +16,11 @@
 
 #define HEADER_SIZE    72
 #define FUNCTIONS_MAX  (1u << 24)
-#define VALUES_MAX     65536 /* pairs of one table that are looked at */
+#define VALUES_MAX     65536 /* maximum number of pairs read of one table */
 #define NAME_MAX_BYTES 65536
 
-/* struct moduledata of runtime/symtab.go: offsets. gofunc's is by version. */
-#define MODULE_FUNCNAMES 8 /* of the slice that follows the pointer to pclntab */
+/* struct moduledata of runtime/symtab.go: offsets. gofunc's depends on the version. */
+#define MODULE_FUNCNAMES 8 /* the slice after the pointer to pclntab */
 #define MODULE_TEXT      176
 
 /* struct _func */
@@ -46,12 +45,12 @@ struct pclntab {
 	struct elf *elf;
 	unsigned version;
 	bool is_118;              /* struct _func has no startLine, inline entries have 20 bytes */
-	uint64_t text, vaddr;     /* of the code, of the table */
-	uint32_t quantum;         /* of an instruction */
+	uint64_t text, vaddr;     /* vaddr of the code, of the table */
+	uint32_t quantum;         /* minimum size of an instruction */
 	size_t nfunctions;
 	struct bytes all, names, units, files, values, functions;
-	uint64_t gofunc;          /* vaddr that function data count from; 0: not known */
-	unsigned wrapper;         /* funcID of wrappers; 0: not known */
+	uint64_t gofunc;          /* vaddr from which function data count; 0: unknown */
+	unsigned wrapper;         /* funcID of wrappers; 0: unknown */
 };
 
 /* ---- bytes ---- */
@@ -79,20 +78,20 @@ static const char *get_string(struct bytes b, uint64_t at)
 	return left && memchr(b.p + at, 0, left) ? (const char *)b.p + at : NULL;
 }
 
-/* A section of the table, at an offset that its header gives. */
+/* A section of the table, at an offset from its header. */
 static struct bytes part(struct bytes all, uint64_t at)
 {
 	return at < all.size ? (struct bytes){ all.p + at, all.size - at } : (struct bytes){};
 }
 
-/* ---- words that the dynamic linker would fill in ---- */
+/* ---- words that the dynamic linker fills in ---- */
 
 static bool relocations(struct elf *e, struct elf_section *ret)
 {
 	return (elf_section(e, ".rela", ret) || elf_section(e, ".rela.dyn", ret)) && ret->data;
 }
 
-/* By where it is, or if that is 0 by its addend. */
+/* Finds a relocation by its place, or, if that is 0, by its addend. */
 static bool find_relocation(struct elf *e, uint64_t where, uint64_t addend, Elf64_Rela *ret)
 {
 	struct elf_section s;
@@ -107,7 +106,7 @@ static bool find_relocation(struct elf *e, uint64_t where, uint64_t addend, Elf6
 	return false;
 }
 
-/* The word at a vaddr as it is in a process that was not moved. */
+/* The word at a vaddr, as in a process that is loaded at 0. */
 static uint64_t word_at(struct elf *e, uint64_t vaddr)
 {
 	const uint8_t *p = elf_at(e, vaddr, 8);
@@ -132,7 +131,7 @@ static bool is_header(struct bytes b)
 		!get(b, 4, 2) && (quantum == 1 || quantum == 4) && get(b, 7, 1) == 8;
 }
 
-/* Without section headers: by its magic, 8-aligned in data that is not code. */
+/* Finds the table without section headers: by its magic, 8-aligned, in segments without code. */
 static bool scan_segments(struct elf *e, struct elf_section *ret)
 {
 	const struct elf_segment *s;
@@ -162,11 +161,11 @@ static bool find_table(struct elf *e, struct elf_section *ret)
 	for (name = names; *name; name++)
 		if (elf_section(e, *name, ret) && ret->data)
 			return true;
-	/* Only where it is worth a search: a file that says it is Go's. */
+	/* Search only a file that calls itself Go's. */
 	return elf_section(e, ".go.buildinfo", &s) && scan_segments(e, ret);
 }
 
-/* "\xff Go buildinf:", pointer size, flags; with flag 2 (Go 1.18 on) a text with its
+/* The section has "\xff Go buildinf:", pointer size, flags; with flag 2 (Go 1.18 on), a text with its
  * length is at 32: "go1.21.3". */
 static unsigned read_version(struct elf *e)
 {
@@ -215,7 +214,7 @@ static uint64_t find_module(struct elf *e, const struct pclntab *t)
 	struct elf_symbol sym;
 	Elf64_Rela r;
 
-	if (elf_section(e, ".go.module", &s)) /* Go 1.26 on */
+	if (elf_section(e, ".go.module", &s)) /* from Go 1.26 on */
 		return s.vaddr;
 	if (elf_symbol_named(e, "runtime.firstmoduledata", &sym))
 		return sym.vaddr;
@@ -241,7 +240,7 @@ static void read_module(struct pclntab *t)
 		if (!elf_at(t->elf, t->gofunc, 1))
 			t->gofunc = 0;
 	}
-	if (!t->text && module) /* Go 1.26 on: the table does not say */
+	if (!t->text && module) /* from Go 1.26 on, the table does not have it */
 		t->text = word_at(t->elf, module + MODULE_TEXT);
 	if (!t->text && elf_symbol_named(t->elf, "runtime.text", &sym))
 		t->text = sym.vaddr;
@@ -267,8 +266,8 @@ static bool read_header(struct pclntab *t)
 	return t->text != 0;
 }
 
-/* The numbers of a function's kind change, but that of wrappers is the last in all
- * versions, and every program has some: the runtime's own. */
+/* The numbers of kinds of functions change, but that of wrappers is the last in all versions, and every
+ * program has some: the runtime's own. */
 static void find_wrapper(struct pclntab *t)
 {
 	for (size_t i = 0; i < t->nfunctions; i++) {
@@ -320,7 +319,8 @@ size_t pclntab_functions(const struct pclntab *t)
 	return t->nfunctions;
 }
 
-/* Pairs of u32: code from text, struct _func from the pairs' own start; then an end. */
+/* The table has pairs of u32: the code's offset from text, and struct _func's offset from the first pair;
+ * then the end of the code. */
 static uint64_t function_start(const struct pclntab *t, size_t i)
 {
 	return t->text + get32(t->functions, i * 8);
@@ -390,7 +390,7 @@ static void values(const struct pclntab *t, const struct pcln_function *f, uint3
 		.value = -1, .quantum = t->quantum, .first = true };
 }
 
-/* Pairs: change of the value (zigzag), then how long it holds; a change of 0 ends the
+/* The table has pairs: the change of the value (zigzag), then the length of its range. A change of 0 ends the
  * table, unless it is the first. */
 bool pclntab_next(struct pcln_values *v)
 {
@@ -437,7 +437,7 @@ static uint32_t inline_table(const struct pclntab *t, const struct pcln_function
 	return field(f, pcdata_at(t) + 4 * PCDATA_INLINE);
 }
 
-/* The tree of inlined calls: vaddr, or 0. */
+/* Returns the vaddr of the tree of inlined calls, or 0. */
 static uint64_t inline_tree(const struct pclntab *t, const struct pcln_function *f)
 {
 	uint64_t n = field(f, FUNC_NPCDATA), at = pcdata_at(t) + 4 * (n + FUNCDATA_INLINE);
@@ -449,8 +449,8 @@ static uint64_t inline_tree(const struct pclntab *t, const struct pcln_function 
 	return t->gofunc + offset;
 }
 
-/* struct inlinedCall: 1.20 on {u8 id, pad, s32 name, s32 parentPc, s32 line}, before
- * {s16 parent, u8 id, pad, s32 file, line, name, parentPc}. */
+/* struct inlinedCall: from 1.20 on {u8 id, pad, s32 name, s32 parentPc, s32 line}, before {s16 parent, u8 id,
+ * pad, s32 file, line, name, parentPc}. */
 static bool inlined_call(const struct pclntab *t, uint64_t tree, int32_t i, struct pcln_position *ret,
 	uint64_t *ret_parent)
 {

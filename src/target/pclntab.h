@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pclntab.h - what the Go linker leaves in every program, stripped or not: functions,
- * their names, frame sizes, lines and inlined calls. Go 1.18 and newer: the magic says
- * the format (fffffff0: 1.18, 1.19; fffffff1: 1.20 and later, the same in 1.27). The
- * file is untrusted: what is not there reads as 0 or "?". */
+/* pclntab.h - the table that the Go linker leaves in every program, stripped or not: functions, their names,
+ * frame sizes, lines and inlined calls. From Go 1.18 on; the magic identifies the format (fffffff0: 1.18,
+ * 1.19; fffffff1: 1.20 and later, the same in 1.27). The file is untrusted: missing data reads as 0 or "?". */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,17 +10,18 @@
 struct elf;
 struct pclntab;
 
-/* To be pclntab_close()d, before the elf. -ENOENT: not Go's, or older than 1.18. */
+/* Opens a table, to be pclntab_close()d before the elf. Returns -ENOENT if the file is not
+ * Go's, or older than 1.18. */
 int pclntab_open(struct elf *e, struct pclntab **ret);
 void pclntab_close(struct pclntab *t);
 static inline void pclntab_closep(struct pclntab **t) { pclntab_close(*t); }
 
-/* 100 * major + minor, of .go.buildinfo: 119 for go1.19.8; 0: not known. */
+/* Returns 100 * major + minor, from .go.buildinfo: 119 for go1.19.8; 0: unknown. */
 unsigned pclntab_version(const struct pclntab *t);
 
 /* The flags of a function, as in runtime/symtab.go. */
 enum pcln_flag {
-	PCLN_TOP_FRAME = 1, /* a goroutine's or thread's first */
+	PCLN_TOP_FRAME = 1, /* the first function of a goroutine or thread */
 	PCLN_SP_WRITE = 2,  /* moves to another stack */
 	PCLN_ASM = 4,
 };
@@ -31,11 +31,11 @@ struct pcln_function {
 	const char *name;
 	uint8_t flags;       /* enum pcln_flag */
 	const uint8_t *raw;  /* its struct _func */
-	size_t size;         /* bytes from there to the table's end */
+	size_t size;         /* bytes from raw to the table's end */
 };
 
 size_t pclntab_functions(const struct pclntab *t);
-/* The i-th, by address. */
+/* The i-th function, by address. */
 bool pclntab_function(const struct pclntab *t, size_t i, struct pcln_function *ret);
 bool pclntab_find(const struct pclntab *t, uint64_t vaddr, struct pcln_function *ret);
 
@@ -47,17 +47,17 @@ struct pcln_values {
 	uint32_t quantum;
 	bool first;
 };
-/* How far sp is below where the function was entered, in bytes. */
+/* The distance of sp below its value at the function's entry, in bytes. */
 void pclntab_sp(const struct pclntab *t, const struct pcln_function *f, struct pcln_values *ret);
 bool pclntab_next(struct pcln_values *v);
 
 struct pcln_position {
 	const char *function, *file; /* file may be NULL */
 	uint32_t line;
-	bool wrapper; /* made by the compiler; Go shows it nowhere */
+	bool wrapper; /* made by the compiler; Go never shows it */
 };
 #define PCLN_POSITIONS_MAX 64
-/* The source position of an address: inlined functions innermost first, then the one that holds
- * the code. How many; 0: no function is there. */
+/* The source positions of an address: inlined functions innermost first, then the function that contains the
+ * code. Returns their number; 0: no function. */
 size_t pclntab_positions(const struct pclntab *t, uint64_t vaddr,
 	struct pcln_position ret[PCLN_POSITIONS_MAX]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ehframe.c - from a file's unwind sections to rules by address.
+/* ehframe.c - turns a file's unwind sections into rules by address.
  *
- * First a list of pieces sorted by address: the FDEs (in the order of .eh_frame_hdr,
- * which spares the sort) and synthetic ones for code that linkers and libcs leave
- * without. Then each piece makes its rows, up to where the next begins. */
+ * First a list of pieces is made, sorted by address: the FDEs (in the order of .eh_frame_hdr, which saves
+ * sorting), and synthetic pieces for code that linkers and libcs leave without FDEs. Then each piece makes
+ * its rows, up to the start of the next piece. */
 #include "ehframe.h"
 
 #include <elf.h>
@@ -15,29 +15,29 @@
 #include "cfi.h"
 #include "target/elf.h"
 
-#define CIES       64   /* remembered at a time */
+#define CIES       64   /* cached at a time */
 #define GAP_MAX    16   /* padding between functions keeps the rule before it */
-#define ENTRY_SIZE 96   /* of _start where it has no FDE; the longest seen: 80, arm64, large code */
+#define ENTRY_SIZE 96   /* of _start if it has no FDE; the longest seen: 80, arm64, large code */
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
 #define PIECES_MAX (1u << 24)
-#define PAIRS      0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4, as all linkers write the search table */
+#define PAIRS      0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4: all linkers write the search table like this */
 #define TRAMPOLINES_MAX 16
 #define FUNCTIONS_MAX   4096
 
 struct piece {
 	uint64_t start;
-	uint64_t rule;        /* of a synthetic one, or instead of the FDE's */
-	uint32_t fde, size;   /* fde: offset in the section; size: synthetic */
+	uint64_t rule;        /* a synthetic piece's rule, or one instead of the FDE's */
+	uint32_t fde, size;   /* fde: offset in the section; size: of a synthetic piece */
 };
 
 struct frames {
 	struct elf *elf;
 	uint16_t machine;
 	bool debug_frame;
-	struct elf_section section; /* from here to the end of what may be read */
-	uint64_t data;              /* what datarel counts from */
-	uint64_t end;               /* of the last piece that made rows */
-	uint64_t budget;            /* bytes of programs: hostile ones overlap */
+	struct elf_section section; /* from here to the end of the readable bytes */
+	uint64_t data;              /* base of datarel pointers */
+	uint64_t end;               /* end of the last piece that made rows */
+	uint64_t budget;            /* bytes of programs that may be run: hostile ones overlap */
 	struct cie cies[CIES];
 	struct { struct piece *data; size_t len, cap; } pieces;
 };
@@ -52,8 +52,8 @@ static struct reader section_reader(const struct frames *f, uint64_t offset)
 		f->section.vaddr + offset, false};
 }
 
-/* The entry at an offset: body behind its length, and its id with the id's own
- * offset. False at the end. */
+/* Reads the entry at an offset: its body, after the length, and its id, with the id's own offset.
+ * Returns false at the end. */
 static bool entry_at(const struct frames *f, uint64_t offset, struct reader *ret_body,
 	uint64_t *ret_id, uint64_t *ret_id_at)
 {
@@ -133,8 +133,8 @@ static void sort_pieces(struct frames *f)
 		}
 }
 
-/* All entries in order. A zero length ends the section, but linkers leave single
- * ones between the inputs they merge: so it is stepped over. */
+/* Reads all entries in order. A zero length ends the section, but linkers leave single ones between the
+ * inputs they merge, so those are skipped. */
 static void scan_section(struct frames *f)
 {
 	uint64_t offset = 0, id, id_at;
@@ -149,7 +149,7 @@ static void scan_section(struct frames *f)
 	}
 }
 
-/* What may be read from a vaddr on: to the end of its segment's bytes. */
+/* The readable bytes from a vaddr on: to the end of its segment's bytes. */
 static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section *ret)
 {
 	const struct elf_segment *s;
@@ -171,10 +171,10 @@ static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section
 struct search_table {
 	struct reader pairs;
 	uint8_t encoding;
-	uint64_t n, start; /* start: what section begins with */
+	uint64_t n, start; /* start: vaddr of the section's first byte */
 };
 
-/* False: not usable. */
+/* Returns false if the table is not usable. */
 static bool find_table(struct frames *f, const struct elf_section *hdr, struct search_table *ret)
 {
 	struct reader r = {hdr->data, hdr->data + hdr->size, hdr->vaddr, false};
@@ -228,7 +228,7 @@ static void read_pieces(struct frames *f)
 		return;
 	}
 	f->pieces.len = 0;
-	/* Without sections what the header named is scanned to its segment's end. */
+	/* Without section headers, scan from the header's address to the end of its segment. */
 	if (find_section(f, ".eh_frame") || f->section.data)
 		scan_section(f);
 	if (!f->pieces.len && find_section(f, ".debug_frame"))
@@ -236,7 +236,7 @@ static void read_pieces(struct frames *f)
 	sort_pieces(f);
 }
 
-/* ---- what has no FDE --------------------------------------------------- */
+/* ---- code without FDEs ------------------------------------------------ */
 
 /* Index of the first piece that starts above vaddr. */
 static size_t piece_above(const struct frames *f, uint64_t vaddr)
@@ -284,9 +284,8 @@ static void add_missing(struct frames *f, uint64_t start, uint64_t size, uint64_
 		insert_piece(f, start, size, rule);
 }
 
-/* lld writes no CFI for the PLT, and no linker for all of it. Entry 0 pushes for the
- * resolver; an entry of .plt pushes its index before it jumps there, after an
- * endbr64 with IBT. Of arm64's only entry 0 pushes. */
+/* lld writes no CFI for the PLT, and no linker writes it for all of the PLT. Entry 0 pushes for the resolver; an
+ * entry of .plt pushes its index before it jumps there, after an endbr64 with IBT. On arm64 only entry 0 pushes. */
 static void add_plt_x86(struct frames *f, const struct elf_section *s)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -334,8 +333,8 @@ static void add_plts(struct frames *f)
 	}
 }
 
-/* crti.o's _init and _fini have no CFI: sp is moved by a word in the first
- * instruction, and given back in the last but one. */
+/* crti.o's _init and _fini have no CFI: the first instruction moves sp by a word, and the
+ * last but one moves it back. */
 static void add_init(struct frames *f, const char *name)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, sub[] = {0x48, 0x83, 0xec, 0x08},
@@ -354,7 +353,7 @@ static void add_init(struct frames *f, const char *name)
 	add_missing(f, s.vaddr + s.size - 1, 1, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
 }
 
-/* Nobody calls the entry point. Its own CFI says so, or is wrong, or is absent. */
+/* The entry point has no caller. Its own CFI says so, or is wrong or missing. */
 static void add_entry(struct frames *f)
 {
 	uint64_t entry = elf_entry(f->elf), size = ENTRY_SIZE;
@@ -373,8 +372,8 @@ static void add_entry(struct frames *f)
 	insert_piece(f, entry, size, RULE(RULE_END, 0, 0, 0, 0));
 }
 
-/* The trampoline that a handler returns to: from the byte before it, since what is
- * looked up is the return address less one. */
+/* Adds the trampoline to which a handler returns, from the byte before it on, because the lookup address is
+ * the return address less one. */
 static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t vaddr, size_t size)
 {
 	static const uint8_t x86[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -389,8 +388,8 @@ static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t v
 	}
 }
 
-/* arm64: functions that have symbols alone, as the vDSO's. Their bounds say where in its
- * function an interrupted pc stands. */
+/* arm64: adds functions that have only symbols, such as the vDSO's. Their bounds give the position of an
+ * interrupted pc in its function. */
 static void add_functions(struct frames *f)
 {
 	const struct elf_symbol *s;
@@ -405,8 +404,8 @@ static void add_functions(struct frames *f)
 	}
 }
 
-/* Only where it may be and is cheap: a libc is small. Elsewhere the walk itself
- * looks at the bytes of a pc without rule. */
+/* Searches only small files, such as a libc, because that is cheap. In other files the walk itself checks the
+ * bytes at a pc without rule. */
 static void add_trampolines(struct frames *f)
 {
 	const struct elf_segment *s;
@@ -430,8 +429,7 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 	struct fde fde = {p->start, p->start + p->size, {}};
 	const struct cie *c = p->size ? NULL : fde_at(f, p->fde, &fde);
 
-	/* Rows ascend whatever the file says: a hostile header names an FDE that
-	 * starts elsewhere. */
+	/* Rows ascend whatever the file says: a hostile header may name an FDE that starts elsewhere. */
 	if ((!p->size && !c) || fde.start != p->start)
 		return;
 	if (fde.end > next)
@@ -455,7 +453,7 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 
 static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
 {
-	/* An FDE is at least 16 bytes, a CIE's program is run for each. */
+	/* An FDE has at least 16 bytes, and a CIE's program runs for each. */
 	f->budget = (1 << 20) + f->section.size * 16;
 	f->end = 0;
 	for (size_t i = 0; i < f->pieces.len; i++)
@@ -463,7 +461,7 @@ static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
 	eh_row_add(rows, f->end, 0);
 }
 
-/* Few files, and small ones, count a CFA from rbx. */
+/* Only few, small files count a CFA from rbx. */
 static bool needs_rbx(const struct frames *f, const struct eh_rows *rows)
 {
 	for (size_t i = 0; f->machine == EM_X86_64 && i < rows->len; i++)
@@ -492,7 +490,7 @@ int ehframe_ranges(struct elf *e, struct eh_ranges *ret)
 	return 0;
 }
 
-/* The FDE of the last pair that begins at or below vaddr, as an offset; pairs have 8 bytes. */
+/* The offset of the FDE of the last pair that begins at or below vaddr; pairs have 8 bytes. */
 static uint64_t search(const struct search_table *t, uint64_t base, uint64_t vaddr)
 {
 	int32_t pair[2] = {};

@@ -10,7 +10,7 @@
 struct elf;
 
 struct eh_row {
-	uint64_t vaddr; /* from here to the next row */
+	uint64_t vaddr; /* the rule is valid from here to the next row */
 	uint64_t rule;  /* see RULE(); 0: none */
 };
 
@@ -19,9 +19,9 @@ struct eh_rows {
 	size_t len, cap;
 };
 
-/* Of .eh_frame, else .debug_frame; what linkers leave out (PLT, entry point, signal
- * trampolines) is added. Ascending, neighbours differ, the last has no rule; empty
- * when the file says nothing. 0 or -errno. */
+/* Reads .eh_frame, else .debug_frame, and adds code that linkers leave out (PLT, entry point, signal
+ * trampolines). Rows ascend, neighbours differ, and the last has no rule; a file without information has no
+ * rows. Returns 0 or -errno. */
 int ehframe_read(struct elf *e, struct eh_rows *ret);
 struct eh_range { /* half open */
 	uint64_t start, end;
@@ -32,15 +32,14 @@ struct eh_ranges {
 	size_t len, cap;
 };
 
-/* The code that each FDE is of, ascending by where it starts. As above. */
+/* Reads the ranges of code that FDEs cover, ascending. Returns 0 or -errno. */
 int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
-/* Whether an FDE is of the code at vaddr, by the file's search table: 1 and where that begins, 0, or -ENOTSUP:
- * it has no table that can be searched. */
+/* Whether an FDE covers the code at vaddr, by the file's search table. Returns 1 and the start of its code,
+ * 0, or -ENOTSUP if the file has no table that can be searched. */
 int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start);
-/* Those rows in place of what is said of the code from their first to their last, which
- * has no rule. Both ascend. */
+/* Replaces the rows of the code from with's first row to its last, which has no rule. Both ascend. */
 void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with);
-/* That rule where there is none from start to end. */
+/* Sets the rule from start to end where there is none. */
 void eh_rows_fill(struct eh_rows *rows, uint64_t start, uint64_t end, uint64_t rule);
 static inline void eh_ranges_done(struct eh_ranges *r) { free(r->data); }
 static inline void eh_rows_done(struct eh_rows *r) { free(r->data); }
