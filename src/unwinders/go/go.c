@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* go.c - the rules of Go's functions.
  *
- * x86_64: Go has no .eh_frame: pclntab says how far sp is below where a function was entered,
- * for every instruction. Whether the caller's rbp is saved, in the word below the return
- * address, is seen in the code: the assembler's and the compiler's prologues are
- * "push %rbp" (Go 1.21 on, first of all) or "mov %rbp,N-8(%rsp)" behind the instruction
- * that moves sp. arm64: since 1.21 frame pointers can be relied on, and a row says for a
- * whole function where to look; before, rows as on x86_64. A few functions of the runtime
- * move to another stack; they are known by flag or by name:
- * src/runtime/asm_amd64.s, asm_arm64.s, stubs.go and runtime2.go of go1.17 to go1.27.0. */
+ * x86_64: Go has no .eh_frame. For every instruction, pclntab gives the distance of sp below its value at the
+ * function's entry. The code shows whether the caller's rbp is saved, in the word below the return address:
+ * the prologues of assembler and compiler are "push %rbp" (Go 1.21 on, as the first instruction) or "mov
+ * %rbp,N-8(%rsp)" after the instruction that moves sp. arm64: since 1.21 frame pointers are reliable, and one
+ * row says how to unwind a whole function; before, rows are made as on x86_64. A few functions of the runtime
+ * move to another stack; a flag or their name identifies them: src/runtime/asm_amd64.s, asm_arm64.s, stubs.go
+ * and runtime2.go of go1.17 to go1.27.0. */
 #include "go.h"
 
 #include <elf.h>
@@ -33,7 +32,7 @@ struct builder {
 	struct elf *e;
 	const struct pclntab *tab;
 	struct eh_rows rows;
-	struct goid where; /* g, for the rules that need it */
+	struct goid where; /* place of g, for the rules that need it */
 	unsigned version;
 	bool alternate; /* see RULE_ALTERNATE */
 };
@@ -44,16 +43,16 @@ static void add_row(struct builder *b, uint64_t vaddr, uint64_t rule)
 		eh_row_add(&b->rows, vaddr, rule);
 }
 
-/* ---- functions that are special ---- */
+/* ---- special functions ---- */
 
 enum special {
 	ORDINARY,
-	END,         /* what lies beyond is another life: a scheduler's, or nothing */
-	BY_SP,       /* called by what is not Go */
-	BY_FP,       /* rbp's chain goes on where sp has moved to another stack */
-	INTERRUPTED, /* was made to look called by the code that it interrupted */
+	END,         /* the stack ends: the caller is a scheduler's other life, or nothing */
+	BY_SP,       /* called by code that is not Go's */
+	BY_FP,       /* rbp's chain continues after sp has moved to another stack */
+	INTERRUPTED, /* the runtime makes it look called by the code that it interrupted */
 	SIGNAL,
-	LEAVING,     /* the same, from where it sets sp */
+	LEAVING,     /* moves to another stack: mcall, gogo */
 	SCHEDULED,   /* systemstack */
 	GROWING,     /* morestack */
 	CGOCALL,     /* asmcgocall */
@@ -81,7 +80,7 @@ static const struct known known[] = {
 	{ "runtime.sigpanic", INTERRUPTED },
 	{ "runtime.sigpanic0", INTERRUPTED },
 	{ "runtime.debugCallV2", INTERRUPTED },
-	{ "runtime.sigtramp", BY_SP }, /* has the flag of a thread's first */
+	{ "runtime.sigtramp", BY_SP }, /* has the flag of a thread's first function */
 	{ "runtime.sigreturn", SIGNAL },
 	{ "runtime.sigreturn__sigaction", SIGNAL },
 };
@@ -98,8 +97,7 @@ static enum special special_of(const struct pcln_function *f)
 
 /* ---- x86_64 ---- */
 
-/* Bytes of "mov %rbp,disp(%rsp)" at p: 48 89 2c 24 (no disp), 48 89 6c 24 d8,
- * 48 89 ac 24 d32; else 0. */
+/* Returns the length of "mov %rbp,disp(%rsp)" at p: 48 89 2c 24 (no disp), 48 89 6c 24 d8, 48 89 ac 24 d32; else 0. */
 static unsigned saves_rbp(const uint8_t *p, int32_t disp)
 {
 	int32_t d;
@@ -118,8 +116,8 @@ static unsigned saves_rbp(const uint8_t *p, int32_t disp)
 
 struct frame_state {
 	int32_t delta;
-	bool saved;    /* rbp, at CFA-16.. */
-	int32_t frame; /* ..from this delta on */
+	bool saved;    /* rbp is saved at CFA-16 */
+	int32_t frame; /* the delta from which on saved holds */
 };
 
 static uint64_t by_sp(const struct frame_state *s, unsigned flags)
@@ -129,9 +127,8 @@ static uint64_t by_sp(const struct frame_state *s, unsigned flags)
 	return RULE(RULE_CFA, RULE_REG_SP, flags, saved ? -2 : 0, s->delta + 8);
 }
 
-/* Where in [start, end) sp no longer counts, because rbp does and the code moves sp: for
- * the rest of [start, end). After "mov %rsp,%rbp" (3 bytes) or the store and
- * "lea N-8(%rsp),%rbp", which are equally long. */
+/* Returns the address in [start, end) from which on sp does not count, because rbp is set and the code moves sp.
+ * It is after "mov %rsp,%rbp" (3 bytes), or after the store and "lea N-8(%rsp),%rbp", which have the same length. */
 static uint64_t rbp_is_set(const struct frame_state *s, const struct pcln_values *v, unsigned store)
 {
 	if (!s->saved || s->delta < s->frame)
@@ -139,8 +136,8 @@ static uint64_t rbp_is_set(const struct frame_state *s, const struct pcln_values
 	return v->start + (!store && s->frame == 8 && s->delta == 8 ? 3 : 2 * store);
 }
 
-/* Where at its end rbp is the caller's again, before sp is: "mov N-8(%rsp),%rbp; add $N,%rsp";
- * else the end. */
+/* Returns the address at which rbp is the caller's again before sp is, by "mov N-8(%rsp),%rbp; add $N,%rsp"
+ * at the end; else the end. */
 static uint64_t rbp_is_restored(struct builder *b, const struct pcln_values *v)
 {
 	const uint8_t *code = v->end - v->start > 9 ? elf_at(b->e, v->end - 9, 9) : NULL;
@@ -149,7 +146,7 @@ static uint64_t rbp_is_restored(struct builder *b, const struct pcln_values *v)
 	return restored ? v->end - 4 : v->end;
 }
 
-/* One piece of a function: sp is v->value below for [v->start, v->end). */
+/* Adds one piece of a function: sp is v->value below its entry value in [v->start, v->end). */
 static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum special what,
 	struct frame_state *s)
 {
@@ -161,7 +158,7 @@ static void add_x86_piece(struct builder *b, const struct pcln_values *v, enum s
 	s->delta = v->value;
 	if (!s->saved && code && !pushed && v->value >= 8)
 		store = saves_rbp(code + 1, v->value - 8);
-	if (store) { /* not before the first instruction has run */
+	if (store) { /* only after the first instruction */
 		add_row(b, at, by_sp(s, flags));
 		at += store;
 	}
@@ -194,7 +191,7 @@ static void add_x86(struct builder *b, const struct pcln_function *f, enum speci
 	}
 }
 
-/* The rule for [start, end), in place of what the last rows say. */
+/* Sets the rule for [start, end), replacing rows there. */
 static void put_rule(struct builder *b, uint64_t start, uint64_t end, uint64_t rule)
 {
 	_cleanup_(eh_rows_done) struct eh_rows tail = {};
@@ -214,7 +211,7 @@ static void put_rule(struct builder *b, uint64_t start, uint64_t end, uint64_t r
 		add_row(b, tail.data[i].vaddr, tail.data[i].rule);
 }
 
-/* ---- code that is recognised ---- */
+/* ---- known instructions ---- */
 
 struct code {
 	const uint8_t *p;
@@ -229,7 +226,7 @@ static struct code code_of(struct builder *b, const struct pcln_function *f)
 	return (struct code){ elf_at(b->e, f->start, size), size, f->start };
 }
 
-/* Behind those bytes; 0: they are not there. */
+/* Returns the address after the bytes; 0: not found. */
 static uint64_t behind(struct code c, const char *bytes, size_t n)
 {
 	const uint8_t *found = c.p ? memmem(c.p, c.size, bytes, n) : NULL;
@@ -246,8 +243,8 @@ static struct code rest_of(struct code c, uint64_t vaddr)
 
 #define BEHIND(c, bytes) behind(c, bytes, sizeof(bytes) - 1)
 
-/* Goes on where the goroutine was left, by its gobuf; bp: where in struct g that keeps
- * rbp, 0: it is unchanged. 0: g is not to be found. */
+/* The caller is the goroutine, continued from its gobuf. bp: offset in struct g of the saved rbp; 0: rbp is
+ * unchanged. Ends the stack if g's place is unknown. */
 static uint64_t by_gobuf(const struct builder *b, int bp)
 {
 	struct goid w = b->where;
@@ -272,7 +269,7 @@ static void add_leaving(struct builder *b, const struct pcln_function *f)
 		put_rule(b, moved, f->end, RULE(RULE_END, 0, 0, 0, 0));
 }
 
-/* The compiler's own frame holds until code sets sp from g0's gobuf. */
+/* The compiler's own frame is valid until code sets sp from g0's gobuf. */
 static void add_morestack(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -286,7 +283,7 @@ static void add_morestack(struct builder *b, const struct pcln_function *f)
 		put_rule(b, moved, f->end, by_gobuf(b, c.p[bp - c.vaddr]));
 }
 
-/* Since 1.21 it saves rbp, whose chain goes on. */
+/* From 1.21 on it saves rbp, whose chain continues. */
 static void add_systemstack(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -302,9 +299,9 @@ static void add_systemstack(struct builder *b, const struct pcln_function *f)
 	add_row(b, back, RULE(RULE_CFA, RULE_REG_SP, 0, 0, 8));
 }
 
-/* Two calls in it, from one of g0's stack or the same; g and the distance of the old sp
- * from g's stack.hi lie at sp there. rbp is of no use: the stack that it points to may have
- * moved by the time C has called back, and what C has saved of it is not changed. */
+/* The function has two calls, one on g0's stack and one on the same stack. There, g and the distance of the
+ * old sp from g's stack.hi are at sp. rbp does not help: its stack may have moved by the time C calls back,
+ * and the copy that C has saved does not change. */
 static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -329,10 +326,9 @@ static void add_asmcgocall(struct builder *b, const struct pcln_function *f)
 
 /* ---- arm64 ---- */
 
-#define STUR_X29 0xf81f83fdu /* stur x29, [sp, #-8]: the prologue stores it when LR is there.. */
-#define LDUR_X29 0xf85f83fdu /* ..and the epilogue loads it before LR.. */
-#define LDP_X29  0xa97ffbfdu /* ..or, where the frame is large or Go is old, with it: */
-                             /* ldp x29, x30, [sp, #-8] */
+#define STUR_X29 0xf81f83fdu /* stur x29, [sp, #-8]: the prologue stores x29 after LR */
+#define LDUR_X29 0xf85f83fdu /* ldur x29, [sp, #-8]: the epilogue loads x29 before LR */
+#define LDP_X29  0xa97ffbfdu /* ldp x29, x30, [sp, #-8]: the epilogue loads both, if the frame is large or Go is old */
 
 static uint32_t op_at(const struct builder *b, uint64_t vaddr)
 {
@@ -344,9 +340,8 @@ static uint32_t op_at(const struct builder *b, uint64_t vaddr)
 	return op;
 }
 
-/* The record {fp, LR} lies just below sp. A piece begins behind what moves sp, and LR or
- * all of the record is written by then; or behind a return within the function, where there
- * is nothing left to do. */
+/* The record {fp, LR} is just below sp. A piece begins after an instruction that moves sp, when LR or the
+ * whole record is written; or after a return within the function, where the epilogue is done. */
 static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum special what)
 {
 	unsigned flags = what == INTERRUPTED ? RULE_EXACT : 0;
@@ -367,7 +362,7 @@ static void add_arm64_piece(struct builder *b, const struct pcln_values *v, enum
 	add_row(b, at, saved);
 	if (what != BY_FP)
 		return;
-	/* fp is set by the prologue's last, and is the caller's before the piece's last. */
+	/* The prologue's last instruction sets fp, and fp is the caller's before the piece's last instruction. */
 	at += 4;
 	if (at + 4 >= v->end)
 		return;
@@ -389,7 +384,7 @@ static void add_arm64(struct builder *b, const struct pcln_function *f, enum spe
 	}
 }
 
-/* C's frame record is at its top, not where Go's is: SUB $192,RSP; STP (R29, R30), 176(RSP). */
+/* C's frame record is at the top of this frame, not in Go's place: SUB $192,RSP; STP (R29, R30), 176(RSP). */
 static void add_crosscall2(struct builder *b, const struct pcln_function *f)
 {
 	struct pcln_values v;
@@ -400,7 +395,7 @@ static void add_crosscall2(struct builder *b, const struct pcln_function *f)
 			RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, 0));
 }
 
-/* blr x1: g and the distance of the old sp from its stack.hi lie at sp, which is g0's. */
+/* At blr x1, g and the distance of the old sp from its stack.hi are at sp, which is g0's. */
 static void add_asmcgocall_arm64(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -413,7 +408,7 @@ static void add_asmcgocall_arm64(struct builder *b, const struct pcln_function *
 	}
 }
 
-/* The goroutine's state is all in g.sched, g being m.curg, and x28 is g0. */
+/* All of the goroutine's registers are in g.sched, where g is m.curg, and x28 is g0. */
 static uint64_t by_sched_arm64(const struct builder *b)
 {
 	bool old = b->version && b->version < 125;
@@ -422,14 +417,14 @@ static uint64_t by_sched_arm64(const struct builder *b)
 	return RULE(RULE_GOBUF, 0, 0, bp, (uint32_t)curg << 16);
 }
 
-/* bl runtime.newstack comes last but for a trap. */
+/* bl runtime.newstack is the last instruction before a trap. */
 static void add_morestack_arm64(struct builder *b, const struct pcln_function *f)
 {
 	add_arm64(b, f, ORDINARY);
 	put_rule(b, f->start + (f->end - f->start) / 2, f->end, by_sched_arm64(b));
 }
 
-/* Where that word is under a mask, from vaddr on; 0: nowhere. */
+/* Returns the address of the first word from vaddr on that equals `word` under the mask; 0: none. */
 static uint64_t word_at(struct code c, uint64_t vaddr, uint32_t word, uint32_t mask)
 {
 	uint32_t v;
@@ -442,8 +437,8 @@ static uint64_t word_at(struct code c, uint64_t vaddr, uint32_t word, uint32_t m
 	return 0;
 }
 
-/* Older ones load fp from g0's gobuf when sp is g0's, and the goroutine's is in its own.
- * Newer ones leave it alone. */
+/* Older versions load fp from g0's gobuf when sp is g0's, while the goroutine's fp is in its own gobuf. Newer
+ * versions do not change fp. */
 static void add_systemstack_arm64(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -457,7 +452,7 @@ static void add_systemstack_arm64(struct builder *b, const struct pcln_function 
 		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
 }
 
-/* What the function has on the stack but in its prologue and epilogue. */
+/* The size of the function's frame outside of its prologue and epilogue. */
 static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 {
 	struct pcln_values v;
@@ -470,9 +465,9 @@ static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 	return size;
 }
 
-/* Its caller's frame, until it calls save_g and has no LR any more. mcall has written that
- * down: its goroutine's state is in g.sched, and m.curg is that g until what it calls on g0
- * says otherwise. gogo has not: nothing says where it was called from, nor will it return. */
+/* mcall and gogo have their caller's frame until they call save_g, which loses LR. mcall has saved the state
+ * by then: it is in g.sched, and m.curg remains that g until the function on g0 changes it. gogo has not: its
+ * caller is unknown, and it never returns there. */
 static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 {
 	struct code c = code_of(b, f);
@@ -489,9 +484,8 @@ static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 	add_row(b, moved + 4, RULE(RULE_END, 0, 0, 0, 0));
 }
 
-/* Whether a row for each piece is needed: of a function that calls itself, or by a register
- * what may be itself, LR means nothing in its first and last instructions; and one row says one
- * depth. */
+/* Whether the function needs a row for each piece. If it calls itself, or any function by register, LR says
+ * nothing in its first and last instructions; and one row has only one depth. */
 static bool needs_pieces(struct builder *b, const struct pcln_function *f)
 {
 	const uint8_t *code = elf_at(b->e, f->start, f->end - f->start);
@@ -516,7 +510,7 @@ static bool needs_pieces(struct builder *b, const struct pcln_function *f)
 
 static void add_function_arm64(struct builder *b, const struct pcln_function *f, enum special what)
 {
-	/* Older ones leave wrong frame pointers behind when a stack moves. */
+	/* Older versions leave wrong frame pointers behind when a stack moves. */
 	bool old = b->version && b->version < 121;
 
 	if (what == CGOCALL) {
@@ -559,7 +553,7 @@ static void add_function(struct builder *b, const struct pcln_function *f)
 
 	if (what == END)
 		add_row(b, f->start, RULE(RULE_END, 0, 0, 0, 0));
-	else if (what == SIGNAL) /* is returned to, and so looked up one byte before */
+	else if (what == SIGNAL) /* it is returned to, so the lookup address is one byte before it */
 		put_rule(b, f->start - 1, f->end, RULE(RULE_SIGNAL, 0, 0, 0, 0));
 	else if (elf_machine(b->e) == EM_AARCH64)
 		add_function_arm64(b, f, what);
@@ -604,7 +598,8 @@ int go_rules(struct elf *e, struct eh_rows *rows)
 	return 0;
 }
 
-/* Its code, from the first function to the end of the last, and where goroutines' numbers are. */
+/* Sets the range of Go's code, from the first function to the end of the last, and the
+ * place of goroutines' numbers. */
 int go_table(struct elf *e, struct table_header *hdr)
 {
 	_cleanup_(pclntab_closep) struct pclntab *tab = NULL;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* goid.c - see goid.h.
  *
- * x86_64: runtime.systemstack loads g and compares it with m.curg. arm64: runtime.load_g
- * loads g where cgo is used. runtime.goroutineheader, which is in every program, prints
- * "goroutine ", then g.goid: what the first call of printint or printuint is passed is
- * followed back to where it was loaded. */
+ * x86_64: runtime.systemstack loads g and compares it with m.curg. arm64: runtime.load_g loads g if cgo is
+ * used. runtime.goroutineheader, which is in every program, prints "goroutine ", then g.goid: the argument of
+ * its first call of printint or printuint is followed back to its load. */
 #include "goid.h"
 
 #include <elf.h>
@@ -15,7 +14,7 @@
 #include "target/elf.h"
 #include "target/pclntab.h"
 
-#define CODE_MAX  4096 /* bytes of a function that are looked at */
+#define CODE_MAX  4096 /* bytes of a function that are searched */
 #define INSNS_MAX 512
 #define GOID_MAX  1024
 
@@ -42,7 +41,7 @@ static uint32_t get32(struct code_bytes c, size_t at)
 	return v;
 }
 
-/* Where the bytes are; c.size: nowhere. */
+/* Returns the offset of the bytes; c.size: not found. */
 static size_t find(struct code_bytes c, const void *bytes, size_t n)
 {
 	const uint8_t *found = c.size ? memmem(c.p, c.size, bytes, n) : NULL;
@@ -65,7 +64,7 @@ static int32_t tls_x86(struct code_bytes c)
 	return (int32_t)get32(c, at - 4);
 }
 
-/* cmp disp32(%rbx),%rax, either way round */
+/* cmp disp32(%rbx),%rax, with either order of operands */
 static uint16_t curg_x86(struct code_bytes c)
 {
 	size_t at = find(c, "\x48\x3b\x83", 3);
@@ -132,8 +131,8 @@ static struct step step_of(const struct code_insn *i, bool arm64)
 	return s;
 }
 
-/* Which offset from a pointer the first argument (rax, x0) of the call behind the last step
- * was loaded from, by way of a slot of the stack; 0: not known. */
+/* Returns the offset from a pointer at which the first argument (rax, x0) of the call after the last step was
+ * loaded, maybe by way of a slot of the stack; 0: unknown. */
 static uint16_t follow_back(const struct step *s, size_t n, uint8_t sp)
 {
 	uint8_t reg = 0;
@@ -160,7 +159,7 @@ static uint16_t follow_back(const struct step *s, size_t n, uint8_t sp)
 	return 0;
 }
 
-/* printint, printuint: where they begin; 0: not there. */
+/* prints: addresses of printint and printuint; 0: missing. */
 static uint16_t goid_of_code(struct elf *e, struct code_bytes c, const uint64_t prints[2])
 {
 	bool arm64 = elf_machine(e) == EM_AARCH64;
@@ -181,7 +180,7 @@ static uint16_t goid_of_code(struct elf *e, struct code_bytes c, const uint64_t 
 	return 0;
 }
 
-/* runtime/runtime2.go, where there is no disassembler, or the compiler has changed. */
+/* Offsets of runtime/runtime2.go, if there is no disassembler, or the compiler has changed. */
 static uint16_t goid_of_version(unsigned version)
 {
 	if (!version)
@@ -189,7 +188,7 @@ static uint16_t goid_of_version(unsigned version)
 	return version == 123 || version == 124 ? 160 : 152;
 }
 
-/* ---- the whole ---- */
+/* ---- all offsets ---- */
 
 struct goid goid_find(struct elf *e, const struct pclntab *t)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* goid.h - where a thread of a Go program has the number of its goroutine: in the struct g
- * that is m.curg of the m of the thread's g. */
+/* goid.h - the offsets by which a thread of a Go program has its goroutine's number: in struct g, which is
+ * m.curg of the m of the thread's g. */
 #pragma once
 #include <stdint.h>
 
@@ -8,10 +8,10 @@ struct elf;
 struct pclntab;
 
 struct goid {
-	int32_t tls;   /* of g, in bytes from the thread pointer; 0: not known (arm64: x28 has it) */
-	uint16_t curg; /* in struct m; 0: not known */
-	uint16_t goid; /* in struct g; 0: not known */
+	int32_t tls;   /* g, in bytes from the thread pointer; 0: unknown (arm64: x28 has it) */
+	uint16_t curg; /* in struct m; 0: unknown */
+	uint16_t goid; /* in struct g; 0: unknown */
 };
 
-/* By the code of the runtime's functions; what that does not give, by the version. */
+/* Finds the offsets in the code of the runtime's functions, or else by the version. */
 struct goid goid_find(struct elf *e, const struct pclntab *t);

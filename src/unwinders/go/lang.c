@@ -23,7 +23,7 @@ static void close_pclntab(void *opened)
 	pclntab_close(opened);
 }
 
-/* main.Map[go.shape.int,go.shape.string] is main.Map[...], as Go itself prints it. */
+/* main.Map[go.shape.int,go.shape.string] becomes main.Map[...], which Go itself prints. */
 static const char *readable(struct name_store *s, const char *name)
 {
 	const char *open = strchr(name, '['), *close = strrchr(name, ']'), *ret;
