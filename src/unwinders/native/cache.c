@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cache.c - tables kept from one run to the next.
  *
- * A file per table: head, then the table's bytes as the kernel will get them; and per note. It is
- * written beside and renamed, so it is whole or absent; a checksum and every offset
- * are checked before use, so a broken one is as good as absent. */
+ * Each table has a file: a head, then the table's bytes as the kernel gets them; each note has one, too. A
+ * file is written under a temporary name and renamed, so it is whole or absent. A checksum and every offset
+ * are checked before use, so a broken file counts as absent. */
 #include "cache.h"
 
 #include <dirent.h>
@@ -26,10 +26,10 @@
 #include "unwinders/lang.h"
 
 #define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
-#define CACHE_VERSION 6 /* of how tables are made, beside TABLE_VERSION */
+#define CACHE_VERSION 6 /* version of the tables' making, in addition to TABLE_VERSION */
 
-#define USED_SECONDS 600     /* a file's time of last use is this exact */
-#define TEMPORARY_SECONDS 60 /* a file that is not renamed by then is a dead run's */
+#define USED_SECONDS 600     /* precision of a file's time of last use */
+#define TEMPORARY_SECONDS 60 /* a file that is not renamed by then belongs to a dead run */
 
 struct head {
 	uint64_t magic;
@@ -39,7 +39,7 @@ struct head {
 };
 _Static_assert(sizeof(struct head) == 64, "the table begins aligned");
 
-/* Goes up with each language's reading of files. */
+/* Goes up with each language's method of reading files. */
 static uint32_t languages_version(void)
 {
 	uint32_t v = 0;
@@ -53,13 +53,14 @@ static uint64_t word(const uint8_t *data, size_t i)
 {
 	uint64_t w;
 
-	memcpy(&w, data + 8 * i, sizeof(w)); /* what is in a file may lie at any address */
+	memcpy(&w, data + 8 * i, sizeof(w)); /* contents of a file may be at any address */
 	return w;
 }
 
 enum { LANES = 8 };
 
-/* The bytes behind the last whole word do not count. In lanes: a multiplication's latency is the cost. */
+/* The bytes after the last whole word do not count. Computed in lanes, because the latency of
+ * multiplications dominates. */
 static uint64_t checksum(const void *data, size_t size)
 {
 	const uint8_t *w = data;
@@ -78,8 +79,8 @@ static uint64_t checksum(const void *data, size_t size)
 	return sum;
 }
 
-/* The search table of the FDEs: where each function begins and its rules lie. Builds of a program
- * whose build id is given by hand differ in it. */
+/* The FDEs' search table: each function's start and the place of its rules. It differs between builds of a
+ * program whose build id is set by hand. */
 static uint64_t functions_hash(const struct elf *e)
 {
 	struct elf_section hdr;
@@ -118,7 +119,7 @@ static bool head_valid(const struct head *h, size_t size)
 		h->sum == checksum(h + 1, h->size);
 }
 
-/* Maps a file that is whole; to be munmap()ed. */
+/* Maps a whole file, to be munmap()ed. */
 static int map_file(int dir, const char *name, struct head **ret, size_t *ret_size)
 {
 	_cleanup_(closep) int fd = -1;
@@ -134,7 +135,7 @@ static int map_file(int dir, const char *name, struct head **ret, size_t *ret_si
 	if (map == MAP_FAILED)
 		return -errno;
 	if (time(NULL) - st.st_mtime > USED_SECONDS)
-		futimens(fd, NULL); /* used: see cache_trim() */
+		futimens(fd, NULL); /* marks it as used: see cache_trim() */
 	if (!head_valid(map, st.st_size)) {
 		munmap(map, st.st_size);
 		return -EINVAL;
@@ -189,7 +190,7 @@ static int write_file(int dir, const char *name, const void *data, size_t size)
 	int err;
 
 	snprintf(tmp, sizeof(tmp), ".%s.%d", name, getpid());
-	unlinkat(dir, tmp, 0); /* of a run that died with our pid */
+	unlinkat(dir, tmp, 0); /* left by a run that died with our pid */
 	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -258,8 +259,8 @@ struct kept_list {
 	uint64_t size;
 };
 
-/* As cache_key(), note_name() and write_file() make them, and target/btf.c: the directory may hold what is not
- * strata's. */
+/* The names that cache_key(), note_name(), write_file() and target/btf.c make: the directory may hold
+ * files that are not strata's. */
 static bool is_ours(const char *name)
 {
 	const char *key = strstr(name, "table-id-");

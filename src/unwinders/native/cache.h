@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache.h - tables, and what else of a file takes long to find, kept from one run to the next. */
+/* cache.h - tables and other facts about files that take long to find, kept from one run to the next. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -8,25 +8,25 @@
 
 struct elf;
 
-/* What names the table of a file: its build id; its owner, who could give their file another's
- * build id; and its size, when it was written and where its functions begin, for a build id can
- * be given by hand, the same one to each build. Without a build id, where it lies, too. */
+/* Identifies a file's table: by its build id; its owner, because another user could give a file the same
+ * build id; and its size, modification time and function addresses, because a build id can be set by hand, to
+ * the same value for each build. A file without a build id also has its place in the key. */
 struct cache_key {
-	char name[240]; /* "": not to be kept */
+	char name[240]; /* "": do not keep the table */
 };
-/* fd: of the file, or -1: from memory, only a build id will do. */
+/* fd: of the file, or -1 for an image in memory, which needs a build id. */
 void cache_key(const struct elf *e, int fd, struct cache_key *ret);
 
-/* dir: an fd. 0, or -errno: not there, or not to be trusted: make it anew. */
+/* dir: an fd. Returns 0, or -errno if the table is missing or cannot be trusted: make it again. */
 int cache_load(int dir, const struct cache_key *key, struct table *ret);
 int cache_store(int dir, const struct cache_key *key, const struct table *t);
 
-/* Beside it, what a language (kind: its name) wants to keep: size bytes, a multiple of 8.
- * Likewise; the language's version goes with it. */
+/* Notes: size bytes, a multiple of 8, that a language (kind: its name) keeps with the table. A note is valid
+ * only for the language's version. Returns are those of cache_load(). */
 int cache_load_note(int dir, const struct cache_key *key, const char *kind, void *ret, size_t size);
 int cache_store_note(int dir, const struct cache_key *key, const char *kind, const void *note,
 	size_t size);
 
-/* Removes what was not used for longest, until the directory has 9/10 of limit bytes; nothing
- * where it has no more than limit. */
+/* Removes the least recently used files until the directory has 9/10 of limit bytes; does nothing if
+ * it has no more than limit. */
 void cache_trim(int dir, uint64_t limit);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cfi.c - the programs of call frame information, run to rows.
+/* cfi.c - runs the programs of call frame information, which gives rows.
  *
- * Of the caller's registers only CFA, return address and frame pointer are
- * followed: a rule of 64 bits holds them, and nothing else is needed to walk on.
- * Expressions are recognised by their shape, not run; what has no shape known here
+ * Of the caller's registers, only CFA, return address and frame pointer are followed: a rule of 64 bits holds
+ * them, and the walk needs nothing else. Expressions are recognised by their shape, not run; an unknown shape
  * becomes a row without rule. */
 #include "cfi.h"
 
@@ -73,7 +72,7 @@ void read_skip(struct reader *r, uint64_t n)
 	r->vaddr += n;
 }
 
-/* A block of n bytes, stepped over. */
+/* Returns a block of n bytes, and skips it. */
 static struct reader read_block(struct reader *r, uint64_t n)
 {
 	struct reader b = *r;
@@ -110,13 +109,13 @@ uint64_t read_encoded(struct reader *r, uint8_t encoding, uint64_t data)
 	case 0x10: return v + here;
 	case 0x30: return v + data;
 	}
-	r->bad = true; /* textrel, funcrel, aligned: nobody writes them */
+	r->bad = true; /* textrel, funcrel, aligned: never written by compilers */
 	return 0;
 }
 
 /* ---- CIE and FDE ------------------------------------------------------- */
 
-/* "zPLR" and what follows from each letter. An unknown one is skipped by length. */
+/* "zPLR": each letter has data in the augmentation. The length skips unknown letters. */
 static void parse_augmentation(struct cie *c, struct reader *r, const char *letters)
 {
 	struct reader aug;
@@ -177,7 +176,7 @@ bool fde_parse(struct reader r, const struct cie *c, uint64_t data, struct fde *
 	return true;
 }
 
-/* ---- state, and the rule it means -------------------------------------- */
+/* ---- the state, and its rule --------------------------------------------- */
 
 struct column {
 	enum { SAME, UNDEFINED, AT_CFA, IN_REG, AT_EXPR, STRANGE } kind;
@@ -198,7 +197,7 @@ struct run {
 	const struct cie *cie;
 	uint16_t machine;
 	bool want_rbx;
-	uint32_t fp; /* DWARF's number of it */
+	uint32_t fp; /* DWARF's number of the frame pointer */
 	struct state now, initial, saved[NEST_MAX];
 	unsigned nsaved;
 	bool failed;
@@ -222,7 +221,7 @@ static bool is_s16(int64_t v)
 	return v == (int16_t)v;
 }
 
-/* DW_OP_bregN offset: the register, or -1. */
+/* DW_OP_bregN offset: returns the register, or -1. */
 static int expr_breg(struct reader *e, int64_t *ret_offset)
 {
 	uint8_t op = read_uint(e, 1);
@@ -233,7 +232,7 @@ static int expr_breg(struct reader *e, int64_t *ret_offset)
 	return e->bad ? -1 : op - 0x70;
 }
 
-/* The slot of the caller's fp and its flag; false: not expressible. */
+/* Sets the slot of the caller's fp and its flag. Returns false if a rule cannot express it. */
 static bool fp_slot(const struct run *run, int64_t *ret, unsigned *flags)
 {
 	const struct column *c = &run->now.fp;
@@ -289,7 +288,7 @@ static bool ra_arm(const struct column *ra, int64_t *slot, unsigned *flags)
 	return ra->offset / 8 == *slot + 1;
 }
 
-/* breg N off, deref [, plus_uconst m], or ld's expression for .plt. */
+/* The expression is breg N off, deref [, plus_uconst m], or ld's for .plt. */
 static uint64_t cfa_expr_rule(const struct run *run, unsigned flags, int64_t slot)
 {
 	static const uint8_t plt[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a}; /* rsp+8, rip & 15.. */
@@ -323,8 +322,8 @@ static uint64_t rbx_rule(const struct state *s, int reg, unsigned flags, int64_t
 		(s->offset & 0xffffff) | (uint32_t)(at & 0xff) << 24);
 }
 
-/* In glibc's _dl_runtime_resolve of arm64 RA lies above the CFA: its CFI leaves out what
- * the PLT pushed, RA last. */
+/* In glibc's _dl_runtime_resolve of arm64, RA is above the CFA: its CFI leaves out the words that the PLT
+ * pushed, the last of which is RA. */
 static int64_t pushed_by_plt(struct run *run, int64_t *slot, unsigned flags)
 {
 	if (!(flags & RULE_RA_ONLY) || (flags & RULE_RA_REG) || *slot != 1)
@@ -334,8 +333,8 @@ static int64_t pushed_by_plt(struct run *run, int64_t *slot, unsigned flags)
 	return 16;
 }
 
-/* arm64: the CFA is x0, a jmp_buf's address: what is in there is the frame that is jumped
- * to. 2.41 calls something before it begins. */
+/* arm64: a CFA of x0 is a jmp_buf's address; the jmp_buf has the frame that longjmp goes to. 2.41
+ * first calls another function. */
 static uint64_t longjmp_arm(const struct state *s)
 {
 	if (s->ra.kind == IN_REG && s->ra.offset == 13)
@@ -440,7 +439,7 @@ static void recall(struct run *run)
 		run->now = run->saved[--run->nsaved];
 }
 
-/* Instructions whose high two bits are 0, but for those that advance. */
+/* Runs an instruction whose high two bits are 0, except those that advance. */
 static void step_extended(struct run *run, struct reader *r, uint8_t op)
 {
 	int64_t align = run->cie->data_align;
@@ -479,14 +478,14 @@ static void step_extended(struct run *run, struct reader *r, uint8_t op)
 		reg = read_uleb(r);
 		read_block(r, read_uleb(r));
 		return set_column(run, &run->now, reg, (struct column){STRANGE, 0, {}});
-	case 0x2c: case 0x2d: return; /* arm64: signs RA; the walk strips */
+	case 0x2c: case 0x2d: return; /* arm64: signs RA; the walk strips the signature */
 	case 0x2e: read_uleb(r); return; /* size of arguments */
 	case 0x2f: reg = read_uleb(r); return set_offset(run, reg, -read_uleb(r));
 	}
 	run->failed = true;
 }
 
-/* An advance of the location in bytes, or false: not such an instruction. */
+/* Returns the location's advance in bytes, or false if the instruction does not advance. */
 static bool step_advance(struct run *run, struct reader *r, uint8_t op, uint64_t *ret)
 {
 	uint64_t unit = run->cie->code_align;
@@ -521,11 +520,11 @@ static bool may_be_by_plt(const struct fde *f, const struct cfi_want *want)
 		memmem(f->program.p, f->program.end - f->program.p, offset_sf, sizeof(offset_sf));
 }
 
-/* Whether the function is entered by the PLT. by_plt: it is known to be. */
+/* Adds the rows of an FDE. by_plt: the PLT is known to enter the function. Returns whether it does. */
 static bool run_program(const struct cie *c, const struct fde *f, uint64_t end,
 	const struct cfi_want *want, bool by_plt, struct eh_rows *rows)
 {
-	struct run run; /* large: only what is used is set */
+	struct run run; /* large: only the used members are set */
 	struct reader r = c->program;
 	uint64_t at = f->start, by;
 
@@ -537,7 +536,7 @@ static bool run_program(const struct cie *c, const struct fde *f, uint64_t end,
 	run.initial = run.now;
 	run.nsaved = 0;
 	run.failed = run.by_plt = false;
-	/* Sets initial columns too; a CIE that advances is broken. */
+	/* Sets initial columns, too; a CIE that advances is broken. */
 	while (r.p < r.end && !r.bad && !run.failed)
 		step(&run, &r, read_uint(&r, 1));
 	run.initial = run.now;

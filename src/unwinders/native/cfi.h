@@ -5,17 +5,16 @@
 
 #include "ehframe.h"
 
-/* Bytes of a file with the address they will have; reading past the end sets bad
- * and gives zeros. */
+/* Bytes of a file with their addresses in memory. Reading past the end sets bad and returns zeros. */
 struct reader {
 	const uint8_t *p, *end;
-	uint64_t vaddr; /* of p */
+	uint64_t vaddr; /* address of p */
 	bool bad;
 };
 
 uint64_t read_uint(struct reader *r, size_t size);
 uint64_t read_uleb(struct reader *r);
-/* A pointer by its DW_EH_PE_* encoding; data: what datarel counts from. */
+/* Reads a pointer by its DW_EH_PE_* encoding. data: base of datarel. */
 uint64_t read_encoded(struct reader *r, uint8_t encoding, uint64_t data);
 void read_skip(struct reader *r, uint64_t n);
 
@@ -34,15 +33,15 @@ struct fde {
 	struct reader program;
 };
 
-/* r: behind the CIE's id. */
+/* r: after the CIE's id. */
 bool cie_parse(struct reader r, uint64_t at, struct cie *ret);
-/* r: behind the FDE's CIE pointer. */
+/* r: after the FDE's CIE pointer. */
 bool fde_parse(struct reader r, const struct cie *c, uint64_t data, struct fde *ret);
 struct cfi_want {
 	uint16_t machine;
-	bool rbx; /* rules that follow rbx too: RULE_RBX */
+	bool rbx; /* rules that follow rbx, too: RULE_RBX */
 };
-/* Its rows below end; a row equal to the last is not added. */
+/* Adds the FDE's rows below end; a row equal to the last is not added. */
 void fde_rows(const struct cie *c, const struct fde *f, uint64_t end,
 	const struct cfi_want *want, struct eh_rows *rows);
 void eh_row_add(struct eh_rows *rows, uint64_t vaddr, uint64_t rule);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fragments.c - the pieces that compilers cut a function into.
+/* fragments.c - finds the pieces into which compilers cut a function.
  *
- * A symbol says where a function's main part is. GCC moves blocks that were seldom run
- * in training to a cold part, elsewhere and with an FDE of its own; BOLT and clang's
- * function splitter do alike. Of an interpreter's loop that may be nearly all of it.
+ * A symbol gives only a function's main part. GCC moves blocks that were seldom run in training to a cold
+ * part, elsewhere and with an FDE of its own; BOLT and clang's function splitter do the same. Nearly all of
+ * an interpreter's loop may be in such a part.
  *
- * The parts of one function jump into each other's middle, and functions do not: a tail
- * call goes to a function's start, and from there nothing jumps back. So what the known
- * parts jump to is looked up among the FDEs, and what is jumped into, or jumps back, is
- * a part. Jump tables need not be followed: what they lead to lies in a part that direct
- * jumps lead to as well. After that names serve, then sizes. */
+ * The parts of one function jump into each other's middle, and functions do not: a tail call goes to a
+ * function's start, and nothing jumps back from there. So the targets of the known parts' jumps are looked up
+ * among the FDEs: an FDE that is entered in its middle, or jumps back, is a part. Jump tables need not be
+ * followed, because direct jumps lead to the same parts. If jumps do not suffice, names and then sizes are used. */
 #include "fragments.h"
 
 #include <errno.h>
@@ -22,29 +21,29 @@
 #include "target/code.h"
 #include "target/elf.h"
 
-#define PART_MAX   (1u << 20) /* bytes of one; CPython's are below 100,000 */
-#define BYTES_MAX  (4u << 20) /* decoded per file: some 200 ms for a hostile one */
+#define PART_MAX   (1u << 20) /* bytes of one part; CPython's are below 100,000 */
+#define BYTES_MAX  (4u << 20) /* bytes decoded per file: some 200 ms for a hostile one */
 #define DISPATCHES 100        /* an interpreter with computed gotos has 150 and more */
-#define SMALL_MAIN 8192       /* of a loop that is elsewhere: 362 to 1,184 bytes seen.. */
-#define LARGE_COLD 32768      /* ..and 56,543 to 84,423 */
+#define SMALL_MAIN 8192       /* main part of a loop that is elsewhere: 362 to 1,184 bytes seen */
+#define LARGE_COLD 32768      /* the other part of such a loop: 56,543 to 84,423 bytes seen */
 #define SYMBOLS    16
 
-struct jumps { /* out of a range: where to, ascending */
+struct jumps { /* targets of jumps that leave a range, ascending */
 	uint64_t *data;
 	size_t len, cap;
 };
 
 struct search {
 	struct elf *elf;
-	struct code *code; /* NULL: not for this machine */
+	struct code *code; /* NULL: no disassembler for this machine */
 	struct eh_ranges fdes;
 	struct fragments *ret;
 	uint64_t budget;   /* bytes that may still be decoded */
-	bool plt;          /* ..whether it is known where the PLT is */
+	bool plt;          /* the place of the PLT is known */
 	struct fragment plts[4];
 };
 
-/* ---- what is known ---- */
+/* ---- known parts ---- */
 
 static const struct fragment *part_of(const struct search *s, uint64_t vaddr)
 {
@@ -67,7 +66,7 @@ static const struct eh_range *fde_of(const struct search *s, uint64_t vaddr)
 {
 	size_t lo = 0, hi = s->fdes.len;
 
-	while (lo < hi) { /* the first that starts above vaddr */
+	while (lo < hi) { /* find the first that starts above vaddr */
 		size_t mid = (lo + hi) / 2;
 
 		if (s->fdes.data[mid].start <= vaddr)
@@ -78,8 +77,7 @@ static const struct eh_range *fde_of(const struct search *s, uint64_t vaddr)
 	return lo && vaddr < s->fdes.data[lo - 1].end ? &s->fdes.data[lo - 1] : NULL;
 }
 
-/* A symbol may end before its function does (padding of what was written by hand), or
- * have no size. */
+/* A symbol may end before its function does (padding of hand-written code), or have no size. */
 static bool add_main(struct search *s, const char *name)
 {
 	const struct eh_range *fde;
@@ -104,7 +102,7 @@ static int jump_cmp(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Direct jumps that leave r; returns how many indirect ones there are in it. */
+/* Reads the direct jumps that leave r. Returns the number of indirect jumps in r. */
 static unsigned read_jumps(struct search *s, struct fragment r, struct jumps *ret)
 {
 	const uint8_t *code = elf_at(s->elf, r.start, r.end - r.start);
@@ -130,7 +128,7 @@ static unsigned read_jumps(struct search *s, struct fragment r, struct jumps *re
 	return indirect;
 }
 
-/* Whether a function jumps into the middle of what is known. */
+/* Whether a function jumps into the middle of a known part. */
 static bool jumps_back(struct search *s, struct fragment r)
 {
 	struct jumps jumps = {};
@@ -146,7 +144,7 @@ static bool jumps_back(struct search *s, struct fragment r)
 	return back;
 }
 
-/* One FDE is all of the PLT's: a tail call there goes to its middle. */
+/* The PLT has only one FDE: a tail call goes to its middle. */
 static bool in_plt(const struct search *s, uint64_t vaddr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(s->plts); i++)
@@ -166,10 +164,10 @@ static void find_plts(struct search *s)
 	s->plt = elf_section(s->elf, ".text", &sec);
 }
 
-/* The jumps from first on that go where the first does: whether that is a part. */
+/* Whether f is a part, by the known parts' jumps into it: first and last are the lowest and the highest target. */
 static bool believed(struct search *s, const struct eh_range *f, uint64_t first, uint64_t last)
 {
-	/* Ascending: the last is in the middle when any is. */
+	/* Targets ascend: if any is in the middle, the last one is. */
 	bool middle = last != f->start && s->plt && !in_plt(s, first);
 
 	return middle || jumps_back(s, (struct fragment){f->start, f->end});
@@ -197,8 +195,8 @@ static void follow_jumps(struct search *s)
 
 /* ---- by names ---- */
 
-/* What compilers append to the name of a function's piece or copy, see GCC's
- * clone_function_name(), clang's machine function splitter and BOLT; numbers follow. */
+/* The suffixes that compilers append to the name of a function's piece or copy: see GCC's
+ * clone_function_name(), clang's machine function splitter and BOLT. Numbers follow them. */
 static bool names_a_part(const char *suffix)
 {
 	static const char *const all[] = {".__part", ".cold", ".localalias", ".lto_priv", ".part",
@@ -244,9 +242,9 @@ static const struct eh_range *largest(const struct search *s)
 	return best;
 }
 
-/* A loop whose main part is too small to be one, and which nothing else gives, is the largest
- * function of its file. Where instructions are decoded, its main part has to go on through
- * a table, and that function has to have the dispatch jumps. */
+/* If the main part of a loop is too small to be one, and jumps and names give no other part, the largest
+ * function of the file is the loop. If instructions can be decoded, the main part must leave through a table,
+ * and the largest function must have the dispatch jumps. */
 static void add_largest(struct search *s)
 {
 	const struct eh_range *best = largest(s);
@@ -276,7 +274,7 @@ static int fragment_cmp(const void *va, const void *vb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Ascending, and what touches is one. */
+/* Sorts the fragments and joins those that touch. */
 static void merge(struct fragments *p)
 {
 	unsigned n = 0;

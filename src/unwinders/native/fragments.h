@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fragments.h - where the code of an interpreter's loop is, all of it. */
+/* fragments.h - finds all of the code of an interpreter's loop. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,18 +13,18 @@ struct fragment { /* half open */
 };
 
 struct fragments {
-	struct fragment fragment[TABLE_RANGES]; /* ascending, apart from one another */
+	struct fragment fragment[TABLE_RANGES]; /* ascending, disjoint */
 	unsigned n;
-	unsigned found;      /* enum table_flags: TABLE_BY_*, how others than the main were */
-	bool decoded;        /* there is a disassembler for this machine */
-	unsigned dispatches; /* indirect jumps in them; 0 when not decoded */
+	unsigned found;      /* enum table_flags: TABLE_BY_*, the ways in which parts were found */
+	bool decoded;        /* this machine has a disassembler */
+	unsigned dispatches; /* indirect jumps in the fragments; 0 if not decoded */
 };
 
-/* Of the functions of these names (NULL-terminated) that the file defines. 0, -ENOENT:
- * it defines none of them, or -errno. */
+/* Finds the parts of the functions with these names (NULL-terminated). Returns 0, -ENOENT if the file defines
+ * none of them, or -errno. */
 int fragments_find(struct elf *e, const char *const *names, struct fragments *ret);
-/* Those of another way of looking are left out of want (TABLE_BY_*): for tests. */
+/* The same with only the methods in want (TABLE_BY_*): for tests. */
 int fragments_find_by(struct elf *e, const char *const *names, unsigned want, struct fragments *ret);
 
-/* The same for unwinder_row.h's load(): sets flags, nranges, range[]. */
+/* Finds the loop for a language's table() and sets flags, nranges and range[] in its header. */
 int fragments_load(struct elf *e, const char *const *names, struct table_header *hdr);

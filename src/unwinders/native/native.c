@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* native.c - the userspace half of bpf/walk/native.bpf.c: tables of native code. */
+/* native.c - the userspace half of bpf/walk/cfi.bpf.c: tables of native code. */
 #include "native.h"
 
 #include "base/priority.h"
 #include "cache.h"
 
-/* A file's pages can be given back while the table is kept. */
+/* A file's pages can be given back while its table is kept. */
 static void use_stored(int dir, const struct cache_key *key, struct table *t)
 {
 	struct table stored;
@@ -27,7 +27,7 @@ int native_table(int dir, struct elf *e, const struct cache_key *key, struct tab
 		return 0;
 	priority_spend();
 	err = table_make(e, ret);
-	if (!err && dir >= 0 && !cache_store(dir, key, ret)) /* a cache that fails only costs time */
+	if (!err && dir >= 0 && !cache_store(dir, key, ret)) /* a failing cache only costs time */
 		use_stored(dir, key, ret);
 	return err;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* table.c - rows to pages: one pass that numbers the rules, one that cuts pages.
+/* table.c - turns rows into pages: one pass numbers the rules, another cuts pages.
  *
  *     header | rules | pages | rows
  *
- * A page covers 1 KiB of code. Its first row repeats the rule in force where it
- * begins, so that a lookup never leaves its page. */
+ * A page covers 1 KiB of code. Its first row repeats the rule that is valid at the page's start, so a
+ * lookup never leaves its page. */
 #include "table.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@
 #include "unwinders/lang.h"
 
 #define PAGE_SIZE (1ull << TABLE_PAGE_SHIFT)
-#define SPAN_MAX  (2ull << 30) /* of code in one file: 2 Mi pages */
+#define SPAN_MAX  (2ull << 30) /* maximum size of a file's code: 2 Mi pages */
 #define BUCKETS   (1u << 17)   /* > 2 * RULES_MAX */
 
 /* Rules by number; buckets hold the number + 1. */
@@ -116,8 +116,7 @@ static int write_table(struct elf *e, const struct rules *rules, const struct pa
 	return 0;
 }
 
-/* Where the file's code begins: also for a table without rows, whose ranges count
- * from there. */
+/* The start of the file's code. Tables without rows have it, too, because their ranges count from there. */
 static uint64_t code_base(const struct elf *e)
 {
 	const struct elf_segment *s;

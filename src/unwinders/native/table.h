@@ -10,17 +10,17 @@
 struct elf;
 
 struct table {
-	const void *data; /* struct table_header and what follows; a multiple of 8 */
+	const void *data; /* struct table_header and the rest; a multiple of 8 */
 	size_t size;
-	void *map;        /* of the cache file that holds it, else NULL: malloc()ed */
+	void *map;        /* mapping of the cache file with the table, or NULL: malloc()ed */
 	size_t map_size;
 };
 
-/* A file without any rule has a table too, one without pages. 0 or -errno. */
+/* A file without any rule has a table without pages. Returns 0 or -errno. */
 int table_make(struct elf *e, struct table *ret);
 void table_done(struct table *t);
 
-/* Whether the walk may read it: magic, version, every offset. */
+/* Whether the walk may read the table: checks magic, version and every offset. */
 bool table_valid(const void *data, size_t size);
 /* The rule at vaddr; 0: none. For tests and -v. */
 uint64_t table_rule(const void *table, uint64_t vaddr);
