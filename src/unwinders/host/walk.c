@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* walk.c - the kernel's walk, run here: its sources, over maps that are plain
- * memory. Each walk has its own; the thread's current one is all that is global. */
+/* walk.c - runs the kernel's walk here: its sources, on maps that are plain memory. Each walk has its own
+ * maps; only the thread's current walk is global. */
 #include "walk.h"
 
 #include <errno.h>
@@ -11,8 +11,7 @@
 
 #include "bpf/lib/host.h"
 
-/* clang's and gcc's opinions differ on the kernel halves; theirs are compiled with
- * their own warnings. */
+/* clang's and gcc's warnings differ on the kernel halves, which are compiled with their own warnings. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wint-to-pointer-cast"
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -32,14 +31,14 @@
 #define NATIVE_ROW(id, stem)
 #define FRAME_ROW(id, stem)  [FRAME_LANG_##id] = &stem##_host,
 
-/* The languages' maps; NULL: it has none. */
+/* The languages' maps; NULL: the language has none. */
 static const struct host_lang *const host_langs[FRAME_LANGS] = {
 #define L(id, stem, builtin, kind, name) kind##_ROW(id, stem)
 #include "bpf/languages.def"
 #undef L
 };
 
-/* An array of the tables map: bounds are the host's to know. */
+/* An array of the tables map, with bounds that only the host knows. */
 struct host_table {
 	const void *data;
 	size_t size;
@@ -53,7 +52,7 @@ struct host {
 	uint32_t pid;
 	struct walk *walk;
 	struct stack_record *out;
-	void *scratch[FRAME_LANGS]; /* made when first asked for */
+	void *scratch[FRAME_LANGS]; /* allocated at first use */
 	struct rule_cache cache;
 	struct host_table table;
 };
@@ -85,7 +84,7 @@ static void *scratch_of_lang(unsigned lang)
 	return host->scratch[lang];
 }
 
-/* A language's map; NULL: there is nothing in it. */
+/* The value in a language's map; NULL: none. */
 static void *lookup_lang(const void *map, uint32_t key)
 {
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {
@@ -176,7 +175,7 @@ __u64 thread_pointer(void)
 	return host->regs->tp;
 }
 
-/* ---- a list of frames, as the kernel saw it ------------------------------ */
+/* ---- a list of frames that the kernel sent -------------------------------- */
 
 int host_has_list(void)
 {
@@ -234,7 +233,7 @@ static const uint8_t *page_of(struct host_pages *p, uint64_t number)
 	return p->data[k];
 }
 
-/* What has no whole page, as a core's end, is read as it is. */
+/* A part without a whole page, such as a core's end, is read directly. */
 static int pages_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct host_pages *p = (struct host_pages *)m;
@@ -269,7 +268,7 @@ static bool all_zeros(const uint8_t *data, size_t size)
 	return !size || (!data[0] && !memcmp(data, data + 1, size - 1));
 }
 
-/* A page that nobody has written to is zeros; one that was swapped out is not. */
+/* A page without writes is zeros; a page that was swapped out is not. */
 static void read_hole(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n)
 {
 	if (!c->refuse && c->rest && !c->rest->read(c->rest, addr, to, n)) {
@@ -280,7 +279,7 @@ static void read_hole(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n)
 	c->zeros = true;
 }
 
-/* From one piece. */
+/* Reads within one piece. */
 static void read_piece(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n)
 {
 	if (is_hole(c, addr))
@@ -289,8 +288,8 @@ static void read_piece(struct host_copy *c, uint64_t addr, uint8_t *to, size_t n
 		memcpy(to, (const uint8_t *)c->data + (addr - c->start), n);
 }
 
-/* The copy is the truth for its bytes: the process has gone on since. A window also
- * reaches below the copy, which says nothing, and behind its end. */
+/* For its bytes the copy is right, because the process has continued since. A window also reaches below the
+ * copy, where bytes are unknown, and beyond its end. */
 static int copy_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct host_copy *c = (struct host_copy *)m;
@@ -319,7 +318,7 @@ void host_copy_init(struct host_copy *m, const struct walk_record *r, struct hos
 bool host_copy_has_changed(const struct host_copy *m, struct host_memory *process, uint64_t sp, bool all)
 {
 	uint8_t now[WALK_PIECE];
-	unsigned left = all ? WALK_STACK_MAX / WALK_PIECE : 4; /* pieces */
+	unsigned left = all ? WALK_STACK_MAX / WALK_PIECE : 4; /* number of pieces */
 
 	for (uint64_t end = m->start + m->size; end > sp && left; end = WALK_COPY(end - 1)) {
 		uint64_t from = WALK_COPY(end - 1) > sp ? WALK_COPY(end - 1) : sp;
@@ -376,7 +375,7 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 	return 0;
 }
 
-/* What a walk on the host needs, set up for one that is made by run(). */
+/* Calls run() with the state of a walk on the host. */
 static int with_host(struct host *h, const struct host_thread *thread, int (*run)(struct host *h, void *arg),
 	void *arg)
 {
