@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bpf.c - tables and mappings in the kernel's maps.
  *
- * A table is an array of its own, filled through mmap: 1 ms for 4 MB, where updating
- * element by element takes 50. Putting it into the array of tables makes the kernel
- * wait for an RCU grace period, 10 ms: so there are empty ones there, slots, which tables are
- * written to: a library that a process has just mapped is known before it runs. Slots are made
- * by a thread, which waits alone: the first ones while programs are verified. Tables that have
- * no slot are gathered, and go there all at once before the first mapping that may refer to
- * them. At the start mappings are gathered, too, until the first flush: one wait for all processes.
+ * Each table is an array that is filled through mmap: 1 ms for 4 MB, instead of 50 ms for updates element by
+ * element. Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 ms. So some
+ * empty arrays, the slots, are put there in advance, and tables are written to them: a library that a process has
+ * just mapped is known before it runs. A thread makes the slots and does the waiting, at first while programs are
+ * verified. Tables without a slot are collected, and put there together before the first mapping that may refer to
+ * them. At the start mappings are collected, too, until the first flush: one wait for all processes.
  *
- * The maps that are written to are made here and not with the object's others, so that tables
- * and processes are there when the programs are: reading them takes as long as verifying. */
+ * The maps for tables and processes are made here, not with the object's other maps, so that they are filled
+ * when the programs are loaded: reading processes takes as long as verifying. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -33,7 +32,7 @@
 
 #define PENDING_MAX 256
 
-/* Of every size some; half of all tables are under 4 KiB. */
+/* Some of every size; half of all tables have less than 4 KiB. */
 static const struct {
 	uint32_t size, n;
 } slot_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
@@ -67,7 +66,7 @@ struct drops {
 	uint32_t n;
 };
 
-/* Rooms of one size that nobody has taken. */
+/* Unused slots of one size. */
 struct slots {
 	struct slot slot[SLOTS_MAX];
 	uint32_t n;
@@ -75,27 +74,27 @@ struct slots {
 
 struct maps_bpf {
 	struct walk_maps maps;
-	/* fds; -1: the object has none */
+	/* fds; -1: the object has no such map */
 	int tables, mappings, unknown, inodes;
 	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files */
 	uint32_t ntables;
-	uint32_t file[PENDING_MAX]; /* tables to be put into the array */
+	uint32_t file[PENDING_MAX]; /* tables to put into the array */
 	int fd[PENDING_MAX];
 	uint32_t pending;
-	int empty;                  /* a table of nothing; -1: not made yet */
-	struct drops drops;         /* tables to be replaced by it.. */
-	struct drops dropping;      /* ..by the thread */
+	int empty;                  /* an empty table; -1: not made yet */
+	struct drops drops;         /* tables that the empty one shall replace */
+	struct drops dropping;      /* tables that the thread is replacing */
 	VEC(struct inode_entry) entries; /* of files whose tables are pending */
 	VEC(struct chunk_entry) chunks;  /* until the first flush */
-	VEC(struct filled) filled;       /* likewise */
+	VEC(struct filled) filled;       /* until the first flush */
 	bool gathers;
 
 	struct slots slots[SLOT_SIZES];
-	struct slot taken;             /* by the file whose table comes next */
-	uint32_t given;                /* numbers, to slots and files */
-	bool has_slots;                /* the kernel takes them, as far as is known */
-	struct slots made[SLOT_SIZES]; /* by the thread, until it is done */
-	bool refused;                  /* by the kernel, what the thread made */
+	struct slot taken;             /* for the file whose table comes next */
+	uint32_t given;                /* highest number given to a slot or file */
+	bool has_slots;                /* as far as known, the kernel supports slots */
+	struct slots made[SLOT_SIZES]; /* the thread's slots, until it is done */
+	bool refused;                  /* the kernel refused the thread's batch */
 	pthread_t thread;
 	bool has_thread;
 	atomic_bool done;
@@ -103,7 +102,7 @@ struct maps_bpf {
 
 static const struct {
 	const char *name;
-	size_t fd; /* in struct maps_bpf */
+	size_t fd; /* offset in struct maps_bpf */
 } map_rows[] = {
 	{ "tables", offsetof(struct maps_bpf, tables) },
 	{ "mappings", offsetof(struct maps_bpf, mappings) },
@@ -138,7 +137,7 @@ static uint32_t offset_of(struct target *t, const char *strct, const char *membe
 	return at < 0 ? 0 : (uint32_t)at;
 }
 
-/* All or none. bpf_find_vma() is as old as bpf_loop(): 5.17. */
+/* Sets all offsets or none. bpf_find_vma() is as old as bpf_loop(): 5.17. */
 static void set_vma_offsets(struct target *t, struct unwind_config *c)
 {
 	if (!target_feature(t, FEATURE_BPF_LOOP))
@@ -207,8 +206,8 @@ void unwinders_narrow(struct bpf_object *obj, uint32_t languages)
 
 /* ---- tables' maps ---- */
 
-/* At the start it stays mapped until the first flush: as long as other threads are in the kernel, each munmap()
- * waits for their CPUs. */
+/* At the start the table remains mapped until the first flush: while other threads are in the kernel, each
+ * munmap() waits for their CPUs. */
 static int fill_table(struct maps_bpf *s, int fd, const void *table, size_t size)
 {
 	size_t bytes = (size + 4095) & ~4095UL;
@@ -244,7 +243,7 @@ static int make_table(size_t size)
 	return fd < 0 ? -errno : fd;
 }
 
-/* One wait for all; before 5.16 there are no batches. */
+/* There is one wait for all tables; before 5.16 there are no batches. */
 static int put_batch(int tables, const uint32_t *file, const int *fd, uint32_t n)
 {
 	return bpf_map_update_batch(tables, file, fd, &n, NULL) ? -errno : 0;
@@ -262,7 +261,7 @@ static int put_singly(int tables, const uint32_t *file, const int *fd, uint32_t 
 
 /* ---- slots ---- */
 
-/* Numbers for what is missing, in s->made, without a map yet. */
+/* Gives numbers to missing slots, in s->made, without maps yet. */
 static uint32_t number_slots(struct maps_bpf *s)
 {
 	uint32_t wanted = 0;
@@ -311,7 +310,7 @@ static void accept_slots(struct maps_bpf *s)
 	}
 }
 
-/* Each is replaced by an empty table. */
+/* An empty table replaces each. */
 static void add_drops(const struct maps_bpf *s, uint32_t *file, int *fd, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->dropping.n; i++) {
@@ -360,7 +359,7 @@ static void start_thread(struct maps_bpf *s)
 		s->has_thread = true;
 }
 
-/* When half of a size are taken. */
+/* Starts the thread if half of a size's slots are used. */
 static void refill_slots(struct maps_bpf *s)
 {
 	bool low = false;
@@ -427,7 +426,7 @@ static int flush(struct maps_bpf *s)
 	return err;
 }
 
-/* The first mapping of a process comes last: it says that the others are there. */
+/* Sets the mappings after the tables. */
 static int maps_flush(struct walk_maps *maps)
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
@@ -449,7 +448,7 @@ static bool is_dropped(const struct drops *d, uint32_t file, uint32_t *ret_at)
 	return false;
 }
 
-/* A file is back before its table was given back. */
+/* The file is used again before its table was given back. */
 static void keep_table(struct maps_bpf *s, uint32_t file)
 {
 	uint32_t at;
@@ -487,7 +486,7 @@ static int set_table(struct walk_maps *maps, uint32_t file, const void *table, s
 	return s->pending == PENDING_MAX ? flush(s) : 0;
 }
 
-/* By the thread, for the kernel waits 10 ms, once for all that are put there together. */
+/* The thread gives the table back, because the kernel waits 10 ms, once for all tables in a batch. */
 static void drop_table(struct walk_maps *maps, uint32_t file)
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
@@ -543,14 +542,14 @@ static uint32_t generation(struct walk_maps *maps, unsigned lang, uint32_t pid)
 	return ret & LANG_BY_KERNEL ? ret : 0;
 }
 
-/* Not before its table: a walk would find none. */
+/* Waits for the file's table: a walk would find none. */
 static int set_inode(struct walk_maps *maps, const struct inode_key *key,
 	const struct inode_file *value)
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	if (!value && s->entries.len)
-		flush(s); /* it may be among them */
+		flush(s); /* the key may be among them */
 	if (!s->pending || !value)
 		return set_or_delete(s->inodes, key, value);
 	vec_push(&s->entries, (struct inode_entry){ *key, *value });

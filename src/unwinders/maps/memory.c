@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.c - for walks on the host, which read files' tables and processes'
- * mappings where they are: nothing needs to be written anywhere. */
+/* memory.c - for walks on the host, which read files' tables and processes' mappings in place:
+ * nothing needs to be written. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 struct maps_memory {
 	struct walk_maps maps;
-	uint32_t given; /* numbers */
+	uint32_t given; /* highest number given */
 };
 
 static int set_table(struct walk_maps *m, uint32_t file, const void *table, size_t size)

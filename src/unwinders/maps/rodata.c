@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rodata.c - where a variable lies in .rodata, by the object's own types. */
+/* rodata.c - finds a variable in .rodata, by the object's own types. */
 #include "rodata.h"
 
 #include <bpf/btf.h>
@@ -16,7 +16,7 @@ void *rodata_find(struct bpf_object *obj, const char *name, size_t size)
 	size_t size_of_data = 0;
 	char *data;
 
-	/* The map's name is ".rodata" with the object's before it. */
+	/* The map's name is ".rodata" after the object's name. */
 	if (!m)
 		bpf_object__for_each_map(m, obj)
 			if (strstr(bpf_map__name(m), ".rodata"))

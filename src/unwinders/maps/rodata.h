@@ -5,5 +5,5 @@
 
 struct bpf_object;
 
-/* The variable called name, of size bytes, to be written; NULL: there is none. */
+/* Returns the variable with this name and size, to be written; NULL: none. */
 void *rodata_find(struct bpf_object *obj, const char *name, size_t size);
