@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* core.c - see core.h. Notes as in linux/elfcore.h and the kernel's fs/binfmt_elf.c:
- * NT_PRSTATUS begins a thread, NT_ARM_TLS and NT_ARM_PAC_MASK that follow are its own. */
+/* core.c - see core.h. Notes follow linux/elfcore.h and the kernel's fs/binfmt_elf.c: NT_PRSTATUS begins a
+ * thread; an NT_ARM_TLS and NT_ARM_PAC_MASK after it belong to that thread. */
 #include "core.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 #define NT_ARM_PAC_MASK 0x406
 #endif
 
-/* struct elf_prstatus: the same on both machines before the registers. */
+/* struct elf_prstatus: both machines have the same layout before the registers. */
 #define PRSTATUS_PID  32
 #define PRSTATUS_REGS 112
 
@@ -33,7 +33,7 @@ struct core {
 	struct elf *elf;
 	VEC(struct thread) threads;
 	VEC(struct proc_map) maps;
-	uint64_t headers; /* of the program, in memory */
+	uint64_t headers; /* address of the program headers */
 };
 
 struct bytes {
@@ -52,8 +52,7 @@ static uint64_t word(struct bytes b, size_t at)
 
 /* ---- notes ---- */
 
-/* user_regs_struct, by words: r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax
- * ip cs flags sp ss fs_base. */
+/* user_regs_struct, by words: r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip cs flags sp ss fs_base. */
 static struct host_regs regs_x86(struct bytes b)
 {
 	return (struct host_regs){
@@ -93,7 +92,7 @@ static void read_thread(struct core *c, struct bytes b)
 	vec_push(&c->threads, t);
 }
 
-/* count, page size; start, end, offset in pages of each; then their names. */
+/* The note has count, page size; start, end, offset in pages of each mapping; then their names. */
 static void read_files(struct core *c, struct bytes b)
 {
 	uint64_t n = word(b, 0), page = word(b, 8);
@@ -196,7 +195,7 @@ static void add_anonymous(struct core *c)
 	}
 }
 
-/* Pieces: what is read may reach over the end of a segment into the next one. */
+/* Reads in pieces: the range may go beyond a segment's end into the next segment. */
 static int read_core(struct host_memory *m, uint64_t addr, void *buf, size_t size)
 {
 	struct core *c = (struct core *)m;
@@ -216,7 +215,7 @@ static int read_core(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the core ---- */
 
 int core_open(struct elf *e, struct core **ret)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* file.c - files that processes run code from, by number.
+/* file.c - the files with processes' code, by number.
  *
- * Found by (device, inode) as /proc/PID/maps prints them: no system call for a file
- * that is known. That the inode means the same file is sure, for a known file is kept
- * mapped. A file found by another name or in another container is known by what names
- * its table: build id, owner and size. */
+ * A known file is found by (device, inode), which /proc/PID/maps prints, without a system call. The inode
+ * surely means the same file, because a known file remains mapped. A file under another name or in another
+ * container is recognised by the key of its table: build id, owner and size. */
 #include "file.h"
 
 #include <elf.h>
@@ -37,14 +36,14 @@
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/unwinders.h"
 
-#define FRESH_MIN  (4 << 20) /* looking takes a millisecond, in which a process may come and go */
-#define LOOK_NS     1000000000ull /* at the memory in use, at the least so often.. */
-#define RELEASED_NS 2000000000ull /* ..and after some was released */
+#define FRESH_MIN  (4 << 20) /* a check takes a millisecond, in which a process may come and go */
+#define LOOK_NS     1000000000ull /* maximum time between two checks of the memory in use */
+#define RELEASED_NS 2000000000ull /* maximum time after memory was released */
 #define KEPT_NS     2000000000ull
 #define VDSO_MAX   65536
-#define FILE_BYTES (64 << 10) /* of a file beside its table, as measured: names, symbols, pages */
+#define FILE_BYTES (64 << 10) /* measured bytes of a file in addition to its table: names, symbols, pages */
 
-struct file_name { /* of a table, to find the same file elsewhere */
+struct file_name { /* key of a table, to recognise the same file elsewhere */
 	struct file_name *next;
 	char key[sizeof(((struct cache_key *)0)->name)];
 	struct file *file;
@@ -59,14 +58,14 @@ struct files {
 	struct idmap by_name;     /* hash -> struct file_name * */
 	struct file *vdso;
 	struct file *libc;         /* the first one found */
-	struct file *stand_in;     /* what a path means, see files_stand_in() */
+	struct file *stand_in;     /* the file that a path means, see files_stand_in() */
 	const char *stand_in_path;
 	struct files_stats stats;
 	uint64_t cache_limit, memory_limit; /* 0: none */
-	uint64_t fresh;            /* bytes of files since the memory was looked at.. */
-	uint64_t due;              /* ..which is done then, CLOCK_MONOTONIC ns.. */
-	uint64_t stored;           /* ..and since the cache's directory was */
-	uint64_t kernel;           /* of tables there */
+	uint64_t fresh;            /* bytes of files since the last check of the memory */
+	uint64_t due;              /* time of the next check, CLOCK_MONOTONIC ns */
+	uint64_t stored;           /* bytes stored since the last check of the cache's directory */
+	uint64_t kernel;           /* bytes of tables in the kernel */
 	void (*on_table)(void *arg);
 	void *on_table_arg;
 };
@@ -135,7 +134,7 @@ const struct files_stats *files_stats(const struct files *fs)
 	return &fs->stats;
 }
 
-/* table_size: as far as known, for a number whose table is there at once. */
+/* table_size: the expected size, for a number whose table is available at once. */
 static struct file *new_file(struct files *fs, const char *path, size_t table_size)
 {
 	uint32_t id = fs->maps->number_file(fs->maps, table_size);
@@ -183,10 +182,10 @@ static void open_langs(struct files *fs, struct file *f, const struct cache_key 
 		langs[i]->open(&of, &f->opened[i]);
 	}
 	if (languages)
-		elf_release_pages(f->elf); /* of node 60 MB, where it has its symbols */
+		elf_release_pages(f->elf); /* 60 MB of node, if it has its symbols */
 }
 
-/* Whether it says where a thread's values are. */
+/* Whether the file shows the places of a thread's values. */
 static bool is_libc(struct elf *e)
 {
 	bool ret = false;
@@ -199,13 +198,13 @@ static bool is_libc(struct elf *e)
 	return ret;
 }
 
-/* Of a table the kernel gets a copy. */
+/* The kernel has a copy of a table. */
 static uint64_t memory_of(const struct file *f)
 {
 	return f->jit ? perfmap_over(f->jit) : FILE_BYTES + 2 * f->table.size;
 }
 
-/* The first that is stored says that the directory was not looked at yet. */
+/* The first table of a run means that the directory was not checked yet. */
 static void count_stored(struct files *fs, uint64_t size)
 {
 	bool due = !fs->stored || fs->stored > fs->cache_limit / 8;
@@ -257,7 +256,7 @@ static void get_table(struct files *fs, struct elf *elf, const struct cache_key 
 	fs->stats.cached += cached;
 }
 
-/* Takes the elf. The table comes first: its size decides on the file's number. */
+/* Takes the elf. The table is made first, because its size decides on the file's number. */
 static struct file *file_with_table(struct files *fs, struct elf *elf, const char *path,
 	const struct cache_key *key)
 {
@@ -293,7 +292,7 @@ static void revive(struct files *fs, struct file *f, struct elf *elf, const stru
 	open_langs(fs, f, key);
 }
 
-/* ---- by what is in it ---- */
+/* ---- files by contents ---- */
 
 static uint64_t hash_text(const char *s)
 {
@@ -345,7 +344,7 @@ static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const cha
 	return f;
 }
 
-/* A debug file may lie beside the file, in the root of its process. pid: 0: in ours. */
+/* Looks for a debug file next to the file, in the root of its process. pid: 0: in our root. */
 static void set_path(struct files *fs, struct elf *elf, int pid, const char *path)
 {
 	char full[PATH_MAX];
@@ -359,7 +358,7 @@ static void set_path(struct files *fs, struct elf *elf, int pid, const char *pat
 	elf_has_path(elf, full);
 }
 
-/* A file that is not ELF may still hold code: a JIT's memory file. pid: whose path it is; 0: ours. */
+/* A file that is not ELF may still hold code, such as a JIT's memory file. pid: the process of the path; 0: ours. */
 static struct file *add_fd(struct files *fs, int pid, int fd, const char *path)
 {
 	struct elf *elf = NULL;
@@ -377,15 +376,15 @@ static struct file *add_fd(struct files *fs, int pid, int fd, const char *path)
 	return add_elf(fs, elf, fd, path);
 }
 
-/* ---- by where it is ---- */
+/* ---- files by inode ---- */
 
 static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
 {
 	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
 }
 
-/* What a process that is not published yet has of its languages, by this file alone; its C library is
- * taken for the first that was found. False: the kernel half cannot be given one that it needs. */
+/* Publishes the languages of a process that is not published yet, according to this file alone, with the
+ * first C library that was found. Returns false if the kernel half lacks a language's data. */
 static bool publish_langs(struct files *fs, struct file *f)
 {
 	uint32_t languages = file_languages(f);
@@ -409,8 +408,8 @@ static void first_libc(struct files *fs, struct file *libc)
 			publish_langs(fs, fs->files.data[i]);
 }
 
-/* A file with a language that the kernel half cannot be given is left out: its walk would take
- * the language's code for native code. */
+/* A file is left out if the kernel half lacks data for one of its languages: its walk would take that
+ * language's code for native code. */
 static void publish_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
@@ -433,7 +432,7 @@ static void publish_inode(struct files *fs, struct file *f, uint32_t major, uint
 	fs->maps->set_inode(fs->maps, &key, &value);
 }
 
-/* Known from now on by where it is. */
+/* From now on the file is found by its inode. */
 static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uint32_t minor,
 	uint64_t inode)
 {
@@ -501,8 +500,8 @@ void files_stand_in(struct files *fs, const char *path, int fd)
 	fs->stand_in_path = path;
 }
 
-/* The kernel gives all processes the same one: ours. Its size is that of its segments
- * and headers, all within two pages or so. */
+/* The kernel gives all processes the same vDSO, so ours is used. Its size is that of its segments and
+ * headers, all within about two pages. */
 struct file *files_vdso(struct files *fs)
 {
 	const Elf64_Ehdr *h = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -543,7 +542,7 @@ bool files_due(const struct files *fs)
 		clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
 }
 
-/* Of this process, in RAM. */
+/* Bytes of this process in RAM. */
 static uint64_t resident(void)
 {
 	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
@@ -589,8 +588,8 @@ static int least_used_first(const void *pa, const void *pb)
 	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
 }
 
-/* The vDSO has no inode. A file that was opened just now is about to be mapped, or its process has gone and
- * its records are on their way. */
+/* The vDSO has no inode. A file that was opened just now will be mapped, or its process has ended and its
+ * records are still to come. */
 static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
 {
 	if (f && f->jit)
@@ -706,8 +705,8 @@ bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 	return true;
 }
 
-/* By the segment that the mapping's bytes belong to: segments may lie at different
- * distances from their offsets in the file. */
+/* The bias depends on the segment that contains the mapping's bytes: segments may have different distances
+ * from their offsets in the file. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
 {
 	const struct elf_segment *s;

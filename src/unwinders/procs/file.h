@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* file.h - files that processes run code from, by number. Remembered until the end:
- * a number's meaning never changes, and the ELF file stays mapped for its names. */
+/* file.h - the files with processes' code, by number. They are kept until the end: a number never changes its
+ * meaning, and the ELF file remains mapped for its names. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct walk_maps;
 
 #define FILES_MAX (1u << 20)
 
-struct file_inode { /* where a file is */
+struct file_inode { /* place of a file */
 	struct file_inode *next;
 	uint64_t inode;
 	uint32_t major, minor;
@@ -27,53 +27,53 @@ struct file_inode { /* where a file is */
 
 struct file {
 	uint32_t id;
-	const char *path;    /* as first seen; "[vdso]", "[anon]" */
+	const char *path;    /* the path when first seen; "[vdso]", "[anon]" */
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
-	struct eh_ranges functions; /* of its FDEs, once they were asked for */
+	struct eh_ranges functions; /* of the FDEs, after the first request for them */
 	bool functions_read;
-	void *opened[FRAME_LANGS]; /* what lang.open() gave; NULL: nothing, or not asked yet.. */
-	uint32_t asked;      /* ..1 << enum frame_lang */
-	struct perfmap *jit; /* anonymous: names of one process' code.. */
-	uint64_t jit_base;   /* ..and what its vaddrs count from */
-	bool closure_done;   /* what it needs was preloaded */
-	bool leaving;        /* it is about to be.. */
-	bool evicted;        /* ..elf and table were given back; the same file has them again */
-	uint8_t build_id[64], build_id_size; /* of an evicted one */
-	bool mapped;         /* by a living process: see files_choose() */
-	uint64_t used;       /* when it was mapped last, CLOCK_MONOTONIC ns */
+	void *opened[FRAME_LANGS]; /* result of lang.open(); NULL: none, or not requested yet */
+	uint32_t asked;      /* languages for which lang.open() was called: 1 << enum frame_lang */
+	struct perfmap *jit; /* anonymous: names of one process's code */
+	uint64_t jit_base;   /* anonymous: base of its vaddrs */
+	bool closure_done;   /* the libraries that it needs were preloaded */
+	bool leaving;        /* it will be evicted */
+	bool evicted;        /* elf and table were given back; opening the same file restores them */
+	uint8_t build_id[64], build_id_size; /* build id of an evicted file */
+	bool mapped;         /* a living process has mapped it: see files_choose() */
+	uint64_t used;       /* time of its last mapping, CLOCK_MONOTONIC ns */
 	struct file_inode *inodes;
-	bool libc;           /* it says where a thread's values are, see lang.libc() */
+	bool libc;           /* it shows the places of a thread's values, see lang.libc() */
 };
 
 struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
-/* A part of that: where tables were stored. */
+/* Does a part of files_free(): trims the cache if tables were stored. */
 void files_trim_cache(const struct files *fs);
 
-/* The file of a mapping of pid, which is opened when it was not seen before; NULL
- * when it cannot be had. */
+/* Returns the file of a mapping of pid, and opens it if it is new; NULL if it cannot be opened. */
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m);
 struct file *files_of_path(struct files *fs, const char *path);
-/* From now on the path means that file; fd stays the caller's. */
+/* From now on the path means this file; fd remains the caller's. */
 void files_stand_in(struct files *fs, const char *path, int fd);
 struct file *files_vdso(struct files *fs);
-/* One per process and terabyte: vaddrs have 40 bits. */
+/* Returns the file for anonymous code: one per process and terabyte, because vaddrs have 40 bits. */
 struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base);
 /* NULL: no such number. */
 struct file *files_get(const struct files *fs, uint32_t id);
 
-/* Of its table: 1 << enum frame_lang. */
+/* The languages in the file's table: 1 << enum frame_lang. */
 uint32_t file_languages(const struct file *f);
-/* For the language's functions; f has the language. */
+/* Makes the argument of the language's functions; f must have the language. */
 struct lang_file file_of_lang(struct file *f, unsigned lang);
-/* A process' struct STEM_proc as this file alone says it, at its own addresses: proc_size bytes. libc: the
- * C library that it is taken to have; or NULL. False: the language has none, or cannot say. */
+/* Fills a process's struct STEM_proc, of proc_size bytes, from this file alone, at the file's own
+ * addresses. libc: the C library of the process, or NULL. Returns false if the language has no such struct,
+ * or the file does not suffice. */
 bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void *ret);
-/* Where the function that holds vaddr begins, as its FDE says; for what has no symbols.
- * false: there is none. */
+/* Finds the start of the function that contains vaddr, by its FDE, for code without symbols.
+ * Returns false if there is none. */
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);
-/* pc - bias = vaddr, for a mapping of the file; false: no segment of it is there. */
+/* Computes pc - vaddr for a mapping of the file. Returns false if the mapping has no segment of it. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
 
 /* See unwinders_on_table(). */
@@ -81,15 +81,14 @@ void files_on_table(struct files *fs, void (*f)(void *arg), void *arg);
 
 /* ---- memory ---- */
 
-/* Bytes of the cache, and of memory: of this process and of the tables in the kernel. */
+/* Limits in bytes: of the cache; of the memory of this process and of the tables in the kernel. */
 void files_limit(struct files *fs, uint64_t cache, uint64_t memory);
-/* Whether enough has come since the last time to look at how much memory is in use. */
+/* Whether enough data has arrived since the last check of the memory in use. */
 bool files_due(const struct files *fs);
-/* Gives back pages that can be read again; then says how many bytes must go (0: none). */
+/* Gives back pages that can be read again. Returns the number of bytes that must be evicted (0: none). */
 uint64_t files_excess(struct files *fs);
-/* Those to evict: not `mapped` (the marks are cleared), not used for longest, of that many bytes
- * together. Their number; the list is the caller's, who gives the frames of these files their
- * names first. */
+/* Chooses files to evict: not `mapped` (clears the marks), least recently used first, which together have this many
+ * bytes. Returns their number and a list that the caller frees. The caller first names the frames of these files. */
 size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret);
 void files_evict(struct files *fs, struct file *f);
 

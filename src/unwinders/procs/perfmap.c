@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* perfmap.c - /tmp/perf-PID.map, where JITs say what they have put where.
+/* perfmap.c - /tmp/perf-PID.map, in which JITs list their code.
  *
- * Lines "START SIZE name", in hex, in the order of time: a later line is right where
- * it overlaps an earlier one, for code moves. The file is in the process' own /tmp and
- * named by its pid there; it must be the process' own or root's, and it is hostile. */
+ * Lines are "START SIZE name", in hex, in the order of time: if two overlap, the later line is right, because
+ * code moves. The file is in the process's own /tmp, named by the pid that the process has there. It must
+ * belong to the process's user or root, and it is hostile. */
 #include "perfmap.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 #define FILE_MAX    (256 << 20)
 #define ENTRIES_MAX (4 << 20)
-#define KEPT_SECONDS 5 /* after its process: stacks may be on their way */
+#define KEPT_SECONDS 5 /* kept after the end of its process: stacks may still arrive */
 
 struct entry {
 	uint64_t start, end;
@@ -34,8 +34,8 @@ struct entry {
 
 struct perfmap {
 	int pid;
-	bool ended;      /* its process has: all was read */
-	int fd;          /* kept open while the process lives; -1: none yet, or no more */
+	bool ended;      /* its process has ended: all was read */
+	int fd;          /* open while the process lives; -1: none yet, or closed */
 	char *text;
 	size_t len;      /* read so far */
 	size_t parsed;
@@ -72,7 +72,7 @@ void perfmap_free(struct perfmap *m)
 	free(m);
 }
 
-/* The pid the process sees itself by: the last of NSpid. *uid: its real one. */
+/* The pid that the process has for itself: the last of NSpid. *uid: its real user. */
 static int inner_pid(struct target *t, int pid, uid_t *ret_uid)
 {
 	char path[64], line[256];
@@ -104,7 +104,7 @@ static int open_in_root(struct target *t, int pid, int inner)
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	root = open(target_path(t, path), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) /* gone: most processes share our own */
+	if (root < 0) /* it has ended: most processes have the same root as strata */
 		root = open(target_root(t), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
 	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
@@ -142,7 +142,7 @@ static void parse_line(struct perfmap *m, char *line)
 	m->sorted = false;
 }
 
-/* Whole lines only: the last may be being written. */
+/* Reads only whole lines: the process may be writing the last one. */
 static void parse(struct perfmap *m)
 {
 	char *nl;
@@ -208,8 +208,8 @@ static int cmp_entry(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Overlaps are resolved when asked: of those that hold addr, the youngest. Few starts
- * lie before it within any function's size, so a bounded look back will do. */
+/* Overlaps are resolved here: of the entries that contain addr, the newest is right. Few starts precede addr
+ * within a function's size, so a bounded search backwards suffices. */
 const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset)
 {
 	const struct entry *e = m->entries.data, *best = NULL;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* process.c - what is mapped where in which process, as the walk needs it.
+/* process.c - the processes' mappings, for the walk.
  *
- * A process' mappings are a sorted array; the kernel's half gets it in chunks, after
- * the tables and the language's offsets that it refers to. Mappings come from
- * /proc/PID/maps once, then from mmap events; what unmaps without an event is found
- * when something else is mapped there. */
+ * A process's mappings are a sorted array. The kernel half gets it in chunks, after the tables and the
+ * languages' data that it refers to. Mappings come from /proc/PID/maps once, then from mmap events; an
+ * unmapping without an event is noticed when something else is mapped there. */
 #include "process.h"
 
 #include <errno.h>
@@ -31,12 +30,12 @@ struct processes {
 	struct walk_maps *maps;
 	struct idmap by_pid;          /* struct process * */
 	VEC(struct perfmap *) perfmaps;
-	VEC(uint32_t) graves;         /* dead ones, oldest first */
-	size_t forgotten;             /* of graves */
-	VEC(uint32_t) changed;        /* to be published; some have been, or have ended */
+	VEC(uint32_t) graves;         /* pids of dead processes, oldest first */
+	size_t forgotten;             /* number of graves that are empty again */
+	VEC(uint32_t) changed;        /* pids to be published; some may be published or ended by now */
 	bool lossy;                   /* events were lost */
-	struct mapping_chunk chunk;   /* being written */
-	uint32_t generation;          /* the last that was given, see struct lang */
+	struct mapping_chunk chunk;   /* the chunk that is being written */
+	uint32_t generation;          /* the last generation given, see struct lang */
 };
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps)
@@ -88,7 +87,7 @@ size_t processes_count(const struct processes *ps)
 
 /* ---- the array of mappings ---- */
 
-/* Index of the first mapping that ends behind addr. */
+/* Index of the first mapping that ends above addr. */
 static size_t first_behind(const struct process *p, uint64_t addr)
 {
 	size_t lo = 0, hi = p->nmaps;
@@ -131,8 +130,8 @@ static void insert_at(struct process *p, size_t at, const struct mapping *m)
 	p->nmaps++;
 }
 
-/* A new mapping replaces what was there. Biases are by process, so what is
- * left of a cut mapping needs no change. */
+/* Makes room for a new mapping: removes older ones from [start, end). A cut mapping keeps its bias, because
+ * biases count from the process's addresses. */
 static void cut(struct process *p, uint64_t start, uint64_t end)
 {
 	size_t i = first_behind(p, start);
@@ -155,7 +154,7 @@ static void cut(struct process *p, uint64_t start, uint64_t end)
 	}
 }
 
-/* Sorted, apart from one another, none empty. */
+/* Whether mappings are sorted, disjoint and not empty. */
 static bool is_sorted(const struct process *p)
 {
 	for (size_t i = 0; i < p->nmaps; i++)
@@ -171,7 +170,7 @@ static void insert(struct process *p, const struct mapping *m)
 	INVARIANT(is_sorted(p));
 }
 
-/* ---- what a mapping holds ---- */
+/* ---- contents of a mapping ---- */
 
 static struct file *anonymous_file(struct processes *ps, struct process *p, uint64_t base)
 {
@@ -194,7 +193,7 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 	return f;
 }
 
-/* May be what a language compiled: which ones the process has is known when it is published. */
+/* The languages that may have compiled this code; publishing keeps those that the process has. */
 static uint32_t may_be_compiled(const char *path)
 {
 	uint32_t ret = 0;
@@ -223,7 +222,7 @@ static void new_generation(struct processes *ps, struct process *p, unsigned lan
 		memcpy((char *)p->lang[lang].proc + at, &ps->generation, sizeof(ps->generation));
 }
 
-/* False: nothing is read of the language there. */
+/* Returns false if the language's data cannot be read in the process. */
 static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, struct file *f,
 	const struct mapping *m)
 {
@@ -243,7 +242,7 @@ static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, 
 	return true;
 }
 
-/* A library of C, or a file with languages. */
+/* The file is a C library, or has languages. */
 static void fill_langs(struct processes *ps, struct process *p, struct file *f, struct mapping *m)
 {
 	uint32_t languages = file_languages(f);
@@ -265,7 +264,7 @@ static void fill_langs(struct processes *ps, struct process *p, struct file *f, 
 			p->languages |= 1U << i;
 		if (native && !p->native_file)
 			p->native_file = f->id;
-		if (has || lang_kind(i) == LANG_FRAME) /* its rules are in the table */
+		if (has || lang_kind(i) == LANG_FRAME) /* the table has the language's rules */
 			m->flags |= MAPPING_LANG(i);
 	}
 }
@@ -275,7 +274,7 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, c
 {
 	uint64_t bias;
 
-	if (!f) { /* cannot be had: the process is gone */
+	if (!f) { /* it cannot be opened: the process has ended */
 		m->bias = m->start - offset;
 		m->flags = MAPPING_NO_TABLE;
 		return;
@@ -304,10 +303,10 @@ static bool is_code(const struct file *f, const struct proc_map *pm)
 	return f && f->elf && file_bias(f, pm->start, pm->offset, &bias);
 }
 
-/* The walk compares addresses below this. Above lies "[vsyscall]", which a core has as a segment. */
+/* The walk compares addresses below this. "[vsyscall]", which is a segment of cores, is above. */
 #define USER_END (1ULL << 63)
 
-/* "[vdso]" is an image in memory; "[uprobes]" is the kernel's own. The mapping's file; NULL: none. */
+/* Returns the mapping's file, or NULL. "[vdso]" is an image in memory; "[uprobes]" is the kernel's. */
 static struct file *add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
 {
 	struct mapping m = { .start = pm->start, .end = pm->end };
@@ -336,7 +335,7 @@ static struct file *add_mapping(struct processes *ps, struct process *p, const s
 
 /* ---- publishing ---- */
 
-/* As the kernel counts it: mm_struct.exec_vm. */
+/* The size that the kernel counts in mm_struct.exec_vm. */
 static uint32_t code_kb(const struct process *p)
 {
 	uint64_t size = 0;
@@ -351,7 +350,7 @@ static uint32_t count_chunks(const struct process *p)
 {
 	uint32_t n = (uint32_t)(p->nmaps + MAPPINGS_PER_CHUNK - 1) / MAPPINGS_PER_CHUNK;
 
-	return n ? n : 1; /* known, and empty */
+	return n ? n : 1; /* the process is known, without mappings */
 }
 
 bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret)
@@ -377,7 +376,7 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	return true;
 }
 
-/* Chunk 0 comes last: it says that the others are there. */
+/* Chunk 0 is written last: it shows that the others are there. */
 static int publish(const struct process *p, struct walk_maps *maps, struct mapping_chunk *c)
 {
 	int err = 0;
@@ -391,7 +390,7 @@ static int publish(const struct process *p, struct walk_maps *maps, struct mappi
 	return err;
 }
 
-/* What the kernel half has found of a language before stays as it is there. */
+/* Publishes the process, and keeps the generations that the kernel half has given. */
 static int publish_own(struct processes *ps, struct process *p)
 {
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {
@@ -452,7 +451,7 @@ static void withdraw(struct processes *ps, struct process *p)
 
 /* ---- events ---- */
 
-/* A child that goes on with its parent's code has the parent's map. */
+/* The map remains if it is the parent's, and the process a child that runs the parent's code. */
 static void end_perfmap(struct processes *ps, const struct process *p)
 {
 	if (p->jit)
@@ -480,8 +479,8 @@ static bool same_maps(const struct process *p, const struct mapping *old, size_t
 	return p->nmaps == n && (!n || !memcmp(p->maps, old, n * sizeof(*old)));
 }
 
-/* Anonymous files go on: their numbers are in frames already seen. When nothing has
- * changed nothing is written, so that the kernel's count of misses stays. */
+/* Anonymous files are kept: their numbers are in frames that were sent. Unchanged mappings are not written,
+ * so that the kernel's count of misses is kept. */
 static int read_maps(struct processes *ps, struct process *p)
 {
 	_cleanup_(freep) struct proc_map *maps = NULL;
@@ -492,7 +491,7 @@ static int read_maps(struct processes *ps, struct process *p)
 	if (n < 0)
 		return (int)n;
 	if (!n)
-		return -ESRCH; /* a zombie, or a thread of the kernel */
+		return -ESRCH; /* a zombie, or a kernel thread */
 	old = TAKE(p->maps);
 	p->nmaps = p->cap = 0;
 	for (ssize_t i = 0; i < n; i++)
@@ -570,7 +569,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	struct process *p;
 
 	if (!from || from->dead)
-		return; /* it is read at the child's first miss */
+		return; /* read at the child's first miss */
 	p = new_process(ps, child);
 	if (!p)
 		return;
@@ -588,7 +587,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	changes(ps, p);
 }
 
-/* Each mapping of the program has its event. */
+/* Mappings of the new program follow as events. */
 void processes_exec(struct processes *ps, uint32_t pid)
 {
 	struct process *p = new_process(ps, pid);
@@ -604,7 +603,7 @@ void processes_lost(struct processes *ps)
 	ps->lossy = true;
 }
 
-/* Of the dead all but the last n; those are kept for usym(). A number may be used again. */
+/* Forgets all dead processes except the last n, which are kept for usym(). A pid may be used again. */
 static void forget_dead(struct processes *ps, size_t n)
 {
 	while (ps->graves.len - ps->forgotten > n) {
@@ -633,7 +632,7 @@ void processes_exit(struct processes *ps, uint32_t pid)
 {
 	struct process *p = processes_find(ps, pid);
 
-	for (unsigned i = 1; i < FRAME_LANGS; i++) /* the kernel half may have found it */
+	for (unsigned i = 1; i < FRAME_LANGS; i++) /* the kernel half may have found the language */
 		if (lang_kind(i) != LANG_NATIVE && (!p || ps->lossy || p->mapped >> i & 1))
 			ps->maps->set_proc(ps->maps, i, pid, NULL);
 	if (!p || p->dead)
@@ -649,8 +648,8 @@ static struct process *nth_process(const struct processes *ps, size_t i)
 	return ps->by_pid.slot[i].key ? (void *)(uintptr_t)ps->by_pid.slot[i].value : NULL;
 }
 
-/* An end that nobody reported, or whose report is still on its way: then so is what the process
- * did before. */
+/* Whether a process has ended, though nobody reported it. The report may still be on its way, after those of
+ * the process's last acts: so this waits. */
 static bool has_ended(const struct processes *ps, struct process *p)
 {
 	if (p->dead || p->recorded || proc_alive(ps->target, (int)p->pid))

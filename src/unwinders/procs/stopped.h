@@ -8,18 +8,18 @@
 
 struct stopped {
 	int *tids;
-	size_t n; /* of those that were stopped */
+	size_t n; /* number of stopped threads */
 };
 
-/* Holds one thread, which stopped_release() lets go on. Returns 0 on success, -ETIMEDOUT if the thread does not stop
- * within wait_ns: it waits for a CPU, or in an uninterruptible system call. It stops later, which stopped_wait() waits
- * for; a thread that never stops is let go by the kernel when strata ends. Else -errno. */
+/* Holds one thread until stopped_release(). Returns 0 on success, -ETIMEDOUT if the thread does not stop
+ * within wait_ns because it waits for a CPU, or in an uninterruptible system call; else -errno. A thread that
+ * stops later can be awaited by stopped_wait(). If it never stops, the kernel releases it when strata ends. */
 int stopped_hold(int tid, uint64_t wait_ns);
 int stopped_wait(int tid, uint64_t wait_ns);
 void stopped_release(int tid);
 
-/* Stops all threads, now; 0 or -errno. */
+/* Stops all threads, now. Returns 0 or -errno. */
 int stopped_open(int pid, struct stopped *ret);
-/* Lets them go on. */
+/* Releases the threads. */
 void stopped_close(struct stopped *s);
 int stopped_regs(int tid, struct host_regs *ret);
