@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* code.c - functions of PHP by id: name, class and file.
  *
- * All of it came out of a process' memory: sizes are checked, strings are cut. Where its bytes
- * lie: see bpf/lang/php.h. */
+ * All data comes from a process's memory: sizes are checked, strings are cut. bpf/lang/php.h describes the layouts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,12 +47,12 @@ void php_codes_free(struct php_codes *c)
 	free(c);
 }
 
-/* As PHP's backtraces have them. ORDER PHP_ENTRY */
+/* The names in PHP's backtraces. ORDER PHP_ENTRY */
 static const char *const entry_names[] = {
 	"", "{main}", "eval", "include", "include_once", "require", "require_once",
 };
 
-/* A class without a name of its own is called "class@anonymous", NUL, and where it is. */
+/* An anonymous class is named "class@anonymous", then NUL and its place. */
 static char *full_name(const struct php_code_record *r)
 {
 	const char *name = (const char *)r->name, *class = (const char *)r->class;
@@ -118,7 +117,7 @@ static bool read_at(const struct reader *r, uint64_t addr, void *buf, size_t siz
 	return !r->read(r->arg, addr, buf, size);
 }
 
-/* zend_string: len at 16, val at 24. 0: there is none. */
+/* zend_string: len at 16, val at 24. str 0 is empty. */
 static bool read_str(const struct reader *r, uint64_t str, void *out, uint32_t max, uint32_t *ret_size)
 {
 	uint64_t size;

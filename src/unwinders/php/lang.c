@@ -46,8 +46,8 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	return 0;
 }
 
-/* opcache shares its JIT buffer with the processes that php-fpm forks: memory of no file, which the
- * kernel calls so. */
+/* opcache shares its JIT buffer with the processes that php-fpm forks: anonymous memory, to which
+ * the kernel gives this name. */
 static bool compiles(const char *path)
 {
 	return !strcmp(path, "/dev/zero") || !strcmp(path, "/dev/zero (deleted)");
@@ -63,7 +63,7 @@ static void names_free(void *names)
 	php_codes_free(names);
 }
 
-/* Pages that are not resident are read from the process while it lives. */
+/* Reads pages that are not resident from the process while it lives. */
 static bool record(void *names, const struct lang_record *head, size_t size, const struct lang_process *p)
 {
 	const struct php_code_record *r = (const void *)head;
@@ -75,7 +75,7 @@ static bool record(void *names, const struct lang_record *head, size_t size, con
 	unreadable = r->flags & PHP_UNREADABLE;
 	if (proc && unreadable)
 		php_codes_read(names, r, &proc->at, p->read, p->arg);
-	php_codes_record(names, r, size); /* not when it was just read */
+	php_codes_record(names, r, size); /* no effect if it was just read */
 	return unreadable;
 }
 

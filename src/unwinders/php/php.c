@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* php.c - PHP's versions, a row each, and where things are in a file.
+/* php.c - PHP's versions, a row each, and the addresses in a file.
  *
- * A file is PHP's by what it defines, whatever it is called: php, php-fpm, phpdbg, libphp. With
- * GCC the interpreter is one function, execute_ex(), that jumps from instruction to
- * instruction (ZEND_VM_KIND_HYBRID, php-src Zend/zend_vm_opcodes.h); what opcache's JIT compiler
- * makes is jumped to from there and runs in the same C frame, so that the unwind rule of most of
- * execute_ex() holds for it, too. */
+ * A file is PHP's by its symbols, whatever its name: php, php-fpm, phpdbg, libphp. With GCC the interpreter
+ * is one function, execute_ex(), that jumps from instruction to instruction (ZEND_VM_KIND_HYBRID, php-src
+ * Zend/zend_vm_opcodes.h). It jumps to the code that opcache's JIT compiler makes, which runs in the same C
+ * frame, so the unwind rule of most of execute_ex() is right for that code, too. */
 #include "php.h"
 
 #include <elf.h>
@@ -19,9 +18,9 @@
 #define V(major, minor) ((major) << 8 | (minor))
 #define VERSION_TEXT    "X-Powered-By: PHP/" /* php-src main/SAPI.h: SAPI_PHP_VERSION_HEADER */
 
-/* offsetof(), of php-src's Zend/zend_globals.h (struct _zend_executor_globals:
- * current_execute_data) and Zend/zend_compile.h (struct _zend_op_array: opcodes, filename), of the
- * tag beside the row, in builds without ZTS. */
+/* offsetof(), in php-src's Zend/zend_globals.h (struct _zend_executor_globals:
+ * current_execute_data) and Zend/zend_compile.h (struct _zend_op_array: opcodes, filename), at the
+ * tag next to the row, in builds without ZTS. */
 static const struct php_row {
 	unsigned version;
 	struct php_layout at;
@@ -39,7 +38,7 @@ const char *const php_loop[] = { "execute_ex", NULL };
 
 /* ---- a file ---- */
 
-/* "8.2" of "8.2.32"; 0: that is none. */
+/* Returns V(8, 2) for "8.2.32"; 0: not a version. */
 static unsigned parse_version(const char *text, const char *end)
 {
 	unsigned number[2] = {};
@@ -70,7 +69,7 @@ unsigned php_version(struct elf *e)
 
 #define KIND_HYBRID 4 /* ZEND_VM_KIND_HYBRID */
 
-/* What zend_vm_kind() returns, by its first instructions. */
+/* Whether zend_vm_kind() returns ZEND_VM_KIND_HYBRID, by its first instructions. */
 static bool is_hybrid(struct elf *e)
 {
 	bool arm = elf_machine(e) == EM_AARCH64;
@@ -88,7 +87,7 @@ static bool is_hybrid(struct elf *e)
 	return !memcmp(code, arm ? (const void *)&arm64 : x86, arm ? sizeof(arm64) : sizeof(x86));
 }
 
-#define RULES_SEEN 64 /* of one function */
+#define RULES_SEEN 64 /* different rules counted in a function */
 
 struct coverage {
 	uint64_t rule, bytes;
@@ -104,7 +103,7 @@ static void cover(struct coverage *seen, uint64_t rule, uint64_t bytes)
 	seen[i].bytes += bytes;
 }
 
-/* The rule that holds for most of the code from start to end. */
+/* The rule of most of the code from start to end. */
 static uint64_t usual_rule(const struct eh_rows *rows, uint64_t start, uint64_t end)
 {
 	struct coverage seen[RULES_SEEN] = {}, best = {};
@@ -135,7 +134,7 @@ static uint64_t jit_rule(struct elf *e)
 	return rule;
 }
 
-/* ---- all of it ---- */
+/* ---- the file ---- */
 
 static const struct php_row *find_row(unsigned version)
 {
