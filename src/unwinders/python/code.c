@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python_code.c - code objects by id: name, file, and lines by instruction.
+/* code.c - code objects by id: name, file, and lines by instruction.
  *
- * All of it came out of a process' memory: sizes are checked, strings are cut, and a
- * line table that makes no sense gives no line. */
+ * All data comes from a process's memory: sizes are checked, strings are cut, and an invalid
+ * line table gives no line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct bytes {
 	const uint8_t *p, *end;
 };
 
-/* 6 bits a byte, the low ones first; bit 6: more follow. */
+/* 6 bits per byte, the low ones first; bit 6: more follow. */
 static uint32_t read_varint(struct bytes *b)
 {
 	uint32_t v = 0, shift = 0;
@@ -59,8 +59,8 @@ static int32_t read_svarint(struct bytes *b)
 	return v & 1 ? -(int32_t)(v >> 1) : (int32_t)(v >> 1);
 }
 
-/* An entry: 1 | code (4 bits) | length - 1 (3 bits), then columns, which bit 7 tells
- * from the next entry. Code 15 has no line; the running line stays. */
+/* An entry is 1 | code (4 bits) | length - 1 (3 bits), then columns; bit 7 marks the next entry. Code 15 has
+ * no line; the running line remains. */
 static uint32_t line_by_locations(const struct python_code *c, uint32_t lasti)
 {
 	struct bytes b = { c->linetable, c->linetable + c->linetable_size };
@@ -80,11 +80,11 @@ static uint32_t line_by_locations(const struct python_code *c, uint32_t lasti)
 		while (b.p < b.end && !(*b.p & 0x80))
 			b.p++;
 	}
-	/* The table may have been cut. */
+	/* the table may have been cut */
 	return at > lasti && shown > 0 ? (uint32_t)shown : 0;
 }
 
-/* Pairs: bytes of code, change of line before them; -128: no line. */
+/* The table has pairs: bytes of code, and the change of line before them; -128: no line. */
 static uint32_t line_by_ranges(const struct python_code *c, uint32_t lasti)
 {
 	int64_t line = c->firstlineno;
@@ -102,7 +102,7 @@ static uint32_t line_by_ranges(const struct python_code *c, uint32_t lasti)
 	return 0;
 }
 
-/* Pairs: bytes of code before which the line holds, change of line. */
+/* The table has pairs: bytes of code before which the line is valid, and the change of line. */
 static uint32_t line_by_lnotab(const struct python_code *c, uint32_t lasti)
 {
 	int64_t line = c->firstlineno;
@@ -130,8 +130,8 @@ static uint32_t line_by_table(const struct python_code *c, uint32_t lasti)
 	return 0;
 }
 
-/* 0: not known, or the instruction belongs to none. A function that has not begun stands at its first line, as
- * CPython says, too: the first instruction may have no line. */
+/* Returns 0 if the line is unknown, or the instruction has none. A function that has not begun is at its
+ * first line, which CPython shows, too: the first instruction may have no line. */
 static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 {
 	uint32_t line = line_by_table(c, lasti);
@@ -141,7 +141,7 @@ static uint32_t line_of(const struct python_code *c, uint32_t lasti)
 
 /* ---- strings ---- */
 
-/* Characters of 1, 2 or 4 bytes; a surrogate that stands for a byte of a file's name
+/* Decodes characters of 1, 2 or 4 bytes. A surrogate that stands for a byte of a file's name
  * ("surrogateescape") becomes that byte again. */
 static char *decode(const void *data, uint32_t size, unsigned kind)
 {
@@ -277,7 +277,7 @@ struct text {
 	uint8_t kind;  /* bytes per character */
 };
 
-/* At most max bytes. */
+/* Reads at most max bytes. */
 static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t max, struct text *ret)
 {
 	uint64_t str, chars;
@@ -297,7 +297,7 @@ static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t ma
 	return read_at(r, str + (state & 16 ? r->at->str_ascii : r->at->str_data), out, ret->size);
 }
 
-/* To be free()d; NULL when it cannot be read. */
+/* Returns a string to be free()d, or NULL if it is not readable. */
 static void *read_linetable(const struct reader *r, uint64_t code, uint32_t *ret_size)
 {
 	uint64_t bytes, size;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lang.c - Python's row, and what a file says of CPython: where its eval loop is.
+/* lang.c - Python's row, and the place of CPython's eval loop in a file.
  *
- * A file is CPython's by what it defines, whatever it is called: a program, libpython, or
- * a program that has CPython built in. With tail calls (3.14 on, --with-tail-call-interp)
- * each instruction is a function that jumps to the next one's; the loop's function then
- * only begins, but it stays on the stack, one for each activation: all that is asked. */
+ * A file is CPython's by its symbols, whatever its name: a program, libpython, or a program with CPython
+ * built in. With tail calls (3.14 on, --with-tail-call-interp) each instruction is a function that jumps to
+ * the next one's. The loop's function is then only the beginning, but it remains on the stack, once for each
+ * activation, which suffices. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int table(struct elf *e, struct table_header *hdr)
 	struct elf_symbol loop;
 	int err;
 
-	/* The symbol first: the version may be in the text of all constants. */
+	/* Look for the symbol first: a version may be among the text constants of any file. */
 	if (!elf_symbol_named(e, names[0], &loop) || !python_version(e))
 		return -ENOENT;
 	err = fragments_load(e, names, hdr);
@@ -63,8 +63,7 @@ static void names_free(void *names)
 	python_codes_free(names);
 }
 
-/* Pages that are not resident, and the longest line tables, are read from the process
- * while it lives. */
+/* Reads pages that are not resident, and the longest line tables, from the process while it lives. */
 static bool record(void *names, const struct lang_record *head, size_t size, const struct lang_process *p)
 {
 	const struct python_code_record *r = (const void *)head;
@@ -76,7 +75,7 @@ static bool record(void *names, const struct lang_record *head, size_t size, con
 	unreadable = r->flags & PYTHON_UNREADABLE;
 	if (proc && (unreadable || r->linetable_size > PYTHON_LINETABLE_MAX))
 		python_codes_read(names, r, &proc->at, p->read, p->arg);
-	python_codes_record(names, r, size); /* not when it was just read */
+	python_codes_record(names, r, size); /* no effect if it was just read */
 	return unreadable;
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* offsets.c - what CPython says of its own layout, from 3.13 on.
+/* offsets.c - CPython's description of its own layout, from 3.13 on.
  *
- * _PyRuntime begins with a struct _Py_DebugOffsets: a cookie, the version, and 64-bit
- * sizes and offsets in groups. Which member is where in it changes with each minor
- * version, so a row says it: Include/internal/pycore_runtime.h at v3.13.0, pycore_debug_offsets.h at
- * v3.14.0 and v3.15.0. A version newer than all rows is tried with the last. The
- * values hold for builds without a GIL and for debug builds alike. They come from a
- * file that may say anything: what the kernel half would not read whole is refused. */
+ * _PyRuntime begins with a struct _Py_DebugOffsets: a cookie, the version, and 64-bit sizes and offsets in
+ * groups. The place of a member changes with each minor version, so there is a row for each:
+ * Include/internal/pycore_runtime.h at v3.13.0, pycore_debug_offsets.h at v3.14.0 and v3.15.0. A version
+ * newer than all rows is tried with the last row. The values are right for builds without a GIL and for debug
+ * builds, too. The file is untrusted: values beyond the kernel half's reads are rejected. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,8 +13,8 @@
 #include "python.h"
 
 #define COOKIE     "xdebugpy"
-#define STATE_MAX  184 /* as far as the kernel half reads a thread state */
-#define OBJECT_MAX 1024 /* of what lies in a thread state */
+#define STATE_MAX  184 /* bytes of a thread state that the kernel half reads */
+#define OBJECT_MAX 1024 /* bytes of objects in a thread state */
 #define FRAME_MAX  120  /* FRAME_BYTES of bpf/lang/python.bpf.c, less a word */
 #define CODE_MAX   248
 #define STR_MAX    56
@@ -32,7 +31,7 @@ struct offsets_row {
 	uint8_t str_state, str_length, str_ascii;
 };
 
-/* Groups begin where pycore_runtime.h (3.13) and pycore_debug_offsets.h have them. */
+/* Groups begin at these words in pycore_runtime.h (3.13) and pycore_debug_offsets.h. */
 #define INTERP_AT(g) .interp_next = (g) + 2, .interp_threads = (g) + 3
 #define TSTATE_AT(g) .tstate_next = (g) + 2, .tstate_interp = (g) + 3
 #define FRAME_AT(g)  .previous = (g) + 1, .executable = (g) + 2, .instr_ptr = (g) + 3, .owner = (g) + 5
@@ -56,7 +55,7 @@ struct given {
 	bool bad;
 };
 
-/* A member's value; 0 for a member that the version does not have. */
+/* A member's value; 0 if the version does not have the member. */
 static uint16_t get(struct given *g, unsigned word, uint64_t max)
 {
 	uint64_t v = 0;
@@ -93,7 +92,7 @@ static void get_code(struct given *g, const struct offsets_row *r, struct python
 	at->code_argcount = get(g, r->argcount, CODE_MAX);
 	at->code_code = get(g, r->code, CODE_MAX);
 	at->code_tlbc = get(g, r->tlbc, CODE_MAX);
-	/* co_version and what follows, as far as the line table. */
+	/* The cookie is co_version and the next words, up to the line table. */
 	g->bad |= at->code_filename < 24 || at->code_linetable != at->code_filename + 24 ||
 		  at->code_code < at->code_linetable || !at->frame_tlbc != !at->code_tlbc;
 	at->cookie = (uint16_t)(at->code_filename - 24);
@@ -111,7 +110,7 @@ static void get_objects(struct given *g, const struct offsets_row *r, struct pyt
 	at->str_ascii = get(g, r->str_ascii, STR_MAX);
 	at->str_data = (uint16_t)(at->str_ascii + 16); /* utf8_length and utf8 */
 	at->str_size = (uint8_t)(at->str_state + 8);
-	at->cookie_head = at->bytes_size; /* ob_size of any */
+	at->cookie_head = at->bytes_size; /* ob_size of any object */
 	g->bad |= (at->ob_type != 8 && at->ob_type != 24) || at->str_size > STR_MAX ||
 		  at->bytes_size < at->ob_type || at->str_length < at->ob_type ||
 		  at->bytes_size + 8 > at->str_size;
@@ -144,7 +143,7 @@ int python_offsets(const void *data, size_t size, unsigned version, struct pytho
 	get_frame(&g, row, &out);
 	get_code(&g, row, &out);
 	get_objects(&g, row, &out);
-	/* str's `interned` has a byte of its own there, to be changed in one go. */
+	/* str's `interned` has its own byte in these builds, so that it is changed atomically. */
 	if (without_gil && version >= 0x030e)
 		out.str_kind_shift = 8;
 	if (g.bad)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python.c - CPython's versions, a row each, and where one is in a process.
+/* python.c - CPython's versions, a row each, and its addresses in a process.
  *
- * A row is what `offsetof` says of that version's headers, for builds with the GIL: at the tags v3.6.0,
- * v3.7.0, v3.8.0, v3.9.0, v3.10.0, v3.11.0, v3.12.0, v3.13.0, v3.14.0 and v3.15.0 of CPython,
+ * A row has the offsetof() of that version's headers, for builds with the GIL: at the tags v3.6.0, v3.7.0,
+ * v3.8.0, v3.9.0, v3.10.0, v3.11.0, v3.12.0, v3.13.0, v3.14.0 and v3.15.0 of CPython,
  * Include/cpython/pystate.h (before 3.8 Include/pystate.h), Include/internal/pycore_runtime.h and
  * pycore_interp.h, Include/internal/pycore_frame.h (before 3.11 Include/frameobject.h),
- * Include/cpython/code.h, unicodeobject.h and bytesobject.h.
- * Two versions that differ in nothing but a size share a macro, so that a row shows
- * what is new in it. */
+ * Include/cpython/code.h, unicodeobject.h and bytesobject.h. Two versions that differ only in a size share a
+ * macro, so that a row shows its differences. */
 #include "python.h"
 
 #include <elf.h>
@@ -55,7 +54,7 @@
 
 struct python_row {
 	unsigned version;
-	uint16_t tstate_current; /* in _PyRuntime; 0: there is none */
+	uint16_t tstate_current; /* offset in _PyRuntime; 0: none */
 	uint16_t tss_key;
 	uint16_t interpreters;
 	struct python_layout at;
@@ -94,8 +93,8 @@ static const struct python_row rows[] = {
 
 /* ---- the version of a file ---- */
 
-/* Up to 3.10 the version is only in what Py_GetVersion() gives out: a text "3.9.18"
- * in .rodata, which the linker may have made the tail of a longer one (a path). */
+/* Up to 3.10 the version is only in the result of Py_GetVersion(): a text "3.9.18" in .rodata, which the
+ * linker may have made the tail of a longer one (a path). */
 static unsigned version_in_text(struct elf *e)
 {
 	struct elf_section s;
@@ -132,8 +131,7 @@ unsigned python_version(struct elf *e)
 	return hex >> 16;
 }
 
-/* A version newer than the last is taken for the last: if python_offsets() can make
- * sense of what it says of itself. */
+/* A version newer than the last gets the last row, if python_offsets() understands its own description. */
 static const struct python_row *find_row(unsigned version)
 {
 	const struct python_row *last = &rows[ARRAY_SIZE(rows) - 1];
@@ -146,7 +144,8 @@ static const struct python_row *find_row(unsigned version)
 
 /* ---- a process ---- */
 
-/* musl, by the program's own interpreter, what a library needs, or what is linked in. */
+/* Whether the file uses musl, by the program's interpreter, the library's dependencies, or a
+ * symbol that is linked in. */
 static bool uses_musl(struct elf *e)
 {
 	const char *interp = elf_interp(e);
@@ -160,11 +159,10 @@ static bool uses_musl(struct elf *e)
 	return elf_symbol_named(e, "__pthread_tsd_main", &sym);
 }
 
-#define PTHREAD_MAX 16384 /* bytes of a struct pthread: they are two thousand */
+#define PTHREAD_MAX 16384 /* maximum bytes of a struct pthread: the real ones have two thousand */
 
-/* Where the C library keeps pthread_getspecific()'s values and its modules' blocks,
- * from the thread pointer. Seen in glibc 2.36 to 2.43 (x86_64) and 2.36 (arm64, see
- * python_libc()), and in musl 1.2.3. */
+/* Sets the places of pthread_getspecific()'s values and of the modules' blocks, from the thread pointer. Seen
+ * in glibc 2.36 to 2.43 (x86_64) and 2.36 (arm64, see python_libc()), and in musl 1.2.3. */
 static void set_libc(struct python_layout *at, uint16_t machine, bool musl)
 {
 	bool arm = machine == EM_AARCH64;
@@ -186,7 +184,7 @@ static void set_libc(struct python_layout *at, uint16_t machine, bool musl)
 	at->tsd_blocks = arm ? -1072 : 1296;
 }
 
-/* glibc's nptl/td_db symbols: a size, and the bits, number and offset of a member. */
+/* Reads one of glibc's nptl/td_db symbols: a size, or the bits, number and offset of a member. */
 static bool thread_db(struct elf *libc, const char *name, size_t word, uint32_t *ret)
 {
 	struct elf_symbol sym;
@@ -197,7 +195,7 @@ static bool thread_db(struct elf *libc, const char *name, size_t word, uint32_t 
 	return p && *ret <= PTHREAD_MAX;
 }
 
-/* Asked first: to find no symbol in a large program takes 10 ms. */
+/* Checked first, because a search for a missing symbol takes 10 ms in a large program. */
 static bool needs_libc(struct elf *e)
 {
 	const char *const *needed = elf_needed(e);
@@ -211,19 +209,19 @@ bool python_libc(struct elf *libc, struct python_layout *at)
 {
 	uint32_t size, blocks;
 
-	if (at->has_tsd && !at->tsd_inline) /* a Python of musl's */
+	if (at->has_tsd && !at->tsd_inline) /* a Python built for musl */
 		return false;
 	if (needs_libc(libc) || !thread_db(libc, "_thread_db_sizeof_pthread", 0, &size) ||
 		!thread_db(libc, "_thread_db_pthread_specific", 2, &blocks))
 		return false;
-	if (elf_machine(libc) != EM_AARCH64) /* the thread pointer is struct pthread's */
+	if (elf_machine(libc) != EM_AARCH64) /* the thread pointer points to struct pthread */
 		size = 0;
 	at->tsd_blocks = (int16_t)(blocks - size);
 	at->tsd_first = (int16_t)(at->tsd_blocks - (at->tsd_inline << at->tsd_entry_shift));
 	return true;
 }
 
-/* From 3.12 on. */
+/* Sets a thread-local variable, from 3.12 on. */
 static void set_tls(struct elf *e, const char *const *functions, struct python_tls *ret)
 {
 	while (*functions && !python_tls(e, *functions, ret))
@@ -247,7 +245,7 @@ static void set_thread_state(struct elf *e, unsigned version, struct python_proc
 	}
 }
 
-/* What the file says of its own layout comes before the row. */
+/* Sets the layout. The file's own description replaces the row's values. */
 static int set_layout(struct elf *e, uint64_t runtime, unsigned version, const struct python_row *row,
 	struct python_layout *at)
 {
@@ -267,7 +265,7 @@ static int set_layout(struct elf *e, uint64_t runtime, unsigned version, const s
 	else if (err && version != row->version)
 		log_info("Python 3.%u is newer than this strata, and not like 3.%u", version & 0xff,
 			row->version & 0xff);
-	/* A row speaks of builds with the GIL; one that says nothing, or nonsense, is such. */
+	/* Rows are for builds with the GIL. A build without a description, or with an invalid one, has the GIL. */
 	return err < 0 && version != row->version ? -ENOTSUP : 0;
 }
 

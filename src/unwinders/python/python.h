@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python.h - the userspace half of bpf/lang/python.bpf.c: where a file's eval loop is (lang.c),
- * where things are in a process (python.c) by what CPython says (offsets.c) and does (tls.c),
- * names of code objects (code.c). */
+/* python.h - the userspace half of bpf/lang/python.bpf.c: the place of a file's eval loop (lang.c); the
+ * addresses in a process (python.c), from CPython's own description (offsets.c) and its code (tls.c); names
+ * of code objects (code.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,36 +14,35 @@ struct elf;
 struct frame_name;
 struct python_codes;
 
-/* Where CPython is, by the file's own addresses. 0 or -errno: -ENOTSUP: a version nobody has
- * described. */
+/* Finds CPython's data, by the file's own addresses. Returns 0 or -errno; -ENOTSUP: an unknown version. */
 int python_open(struct elf *e, struct python_proc *ret);
-/* The same in a process that has mapped the file at bias. */
+/* Makes the data for a process that has mapped the file at bias. */
 void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret);
-/* Where the C library keeps a thread's specific values, by its symbols for debuggers: glibc's
- * struct pthread grows with its versions, and on arm64 lies below the thread pointer. false:
- * it is not glibc, or has no such symbols. */
+/* Finds the C library's place of a thread's specific values, by its symbols for debuggers: glibc's struct
+ * pthread grows from version to version, and on arm64 it is below the thread pointer. Returns false if this
+ * is not glibc, or it has no such symbols. */
 bool python_libc(struct elf *libc, struct python_layout *at);
-/* 0x030b for 3.11; 0: not to be found. */
+/* Returns 0x030b for 3.11; 0: not found. */
 unsigned python_version(struct elf *e);
 
-/* The start of _PyRuntime, as far as it is there; sets in at what it says. 0; 1: by
- * the rules of an older version, or -errno: -ENOENT: it says nothing; -EINVAL: nonsense. */
+/* data: the start of _PyRuntime, as far as the file has it. Sets `at` from its description. Returns 0; 1 if
+ * the row of an older version was used; or -errno: -ENOENT: no description; -EINVAL: an invalid one. */
 #define PYTHON_OFFSETS_SIZE 1024
 int python_offsets(const void *data, size_t size, unsigned version, struct python_layout *at);
-/* The thread-local variable that a function returns, by the file's addresses. */
+/* Finds the thread-local variable that a function returns, by the file's addresses. */
 bool python_tls(struct elf *e, const char *function, struct python_tls *ret);
-/* The static int that a function has the C library look up. */
+/* Finds the static int that a function passes to the C library. */
 bool python_tss_key(struct elf *e, const char *function, uint64_t *ret);
 
-/* Reads memory of a process: all of size bytes: 0; or -errno. */
+/* Reads all of size bytes of a process's memory. Returns 0 or -errno. */
 typedef int (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
 
 struct python_codes *python_codes_new(void);
 void python_codes_free(struct python_codes *c);
-/* A RECORD_PYTHON of size bytes; untrusted. */
+/* Takes a RECORD_LANG of size bytes, which is untrusted. */
 void python_codes_record(struct python_codes *c, const struct python_code_record *r, size_t size);
-/* For a record that the kernel could not read, or not whole: at is of the process. */
+/* Takes a record that the kernel could not read completely: reads the process, whose layout is at. */
 void python_codes_read(struct python_codes *c, const struct python_code_record *r,
 	const struct python_layout *at, python_read_fn read, void *arg);
-/* false: unknown code object. Strings live as long as c. */
+/* Returns false for an unknown code object. Strings live as long as c. */
 bool python_codes_name(const struct python_codes *c, uint64_t frame, struct frame_name *ret);

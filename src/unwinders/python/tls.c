@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* python_tls.c - where a thread's state is, from the code of small exported functions.
+/* tls.c - finds a thread's state by the code of small exported functions.
  *
- * The variable that holds it has no symbol in a stripped file, but functions that only
- * return it do. How they reach it depends on how the file was compiled:
+ * In a stripped file its variable has no symbol, but functions that only return it have one. The file's
+ * compilation decides how they read it:
  *
  *     in a program           mov %fs:-24,%rax
  *     loaded at start        mov slot(%rip),%rax;  mov %fs:(%rax),%rax
  *     in any library         lea pair(%rip),%rdi;  call __tls_get_addr;  mov 8(%rax),%rax
  *     by a descriptor        lea desc(%rip),%rax;  call *(%rax);  mov %fs:(%rax),%rax
  *
- * and likewise on arm64, with the thread pointer in tpidr_el0. Slots, pairs and
- * descriptors are filled in by the dynamic linker: their addresses are handed on. */
+ * arm64 has the same four ways, with the thread pointer in tpidr_el0. The dynamic linker fills in slots,
+ * pairs and descriptors, so their addresses are returned. */
 #include <elf.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@
 
 enum value_kind { VALUE_UNKNOWN, VALUE_ADDRESS, VALUE_LOADED, VALUE_THREAD, VALUE_CALLED };
 
-/* What a register holds: an address in the file, the word at one, the thread pointer
- * plus at, or what a call for a variable's address or offset returned. */
+/* The value of a register: an address in the file, the word at one, the thread pointer plus `at`, or the
+ * result of a call for a variable's address or offset. */
 struct value {
 	enum value_kind kind;
 	uint64_t at;
@@ -37,7 +37,7 @@ struct value {
 
 struct decode {
 	struct value reg[REGS];
-	struct value asked; /* the last address that was made: an argument of the call */
+	struct value asked; /* the last address that was computed: an argument of the call */
 	struct python_tls found;
 };
 
@@ -59,7 +59,7 @@ static struct value value_of(const struct decode *d, unsigned reg)
 	return reg < REGS ? d->reg[reg] : (struct value){};
 }
 
-/* A variable's address as thread pointer + what base and index hold + disp. */
+/* Notes a variable's address: thread pointer + values of base and index + disp. */
 static void find(struct decode *d, struct value base, struct value index, int64_t disp)
 {
 	struct value v = index.kind == VALUE_LOADED || index.kind == VALUE_CALLED ? index : base;
@@ -209,8 +209,8 @@ bool python_tls(struct elf *e, const char *function, struct python_tls *ret)
 	return ret->kind != PYTHON_TLS_NONE;
 }
 
-/* 3.6: the key is a static int, and the last word of 4 bytes that the function loads
- * before it asks the C library for what belongs to it. */
+/* In 3.6 the key is a static int: the last word of 4 bytes that the function loads before it
+ * calls the C library with it. */
 bool python_tss_key(struct elf *e, const char *function, uint64_t *ret)
 {
 	_cleanup_(code_closep) struct code *c = NULL;
