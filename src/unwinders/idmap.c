@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* idmap.c - from a 64-bit number to another one, by open addressing. */
+/* idmap.c - maps 64-bit numbers to others, by open addressing. */
 #include "idmap.h"
 
 #include <stdio.h>
@@ -69,7 +69,8 @@ void idmap_set(struct idmap *m, uint64_t key, uint64_t value)
 	*e = (struct idmap_entry){ key, value };
 }
 
-/* Those behind move up, as far as they may: none is to lie before its home, nor behind a free slot from there. */
+/* Entries after the removed one move up, as far as they may: an entry must not be before its home, and no
+ * free slot may be between them. */
 void idmap_remove(struct idmap *m, uint64_t key)
 {
 	size_t mask = m->cap - 1, hole, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* idmap.h - from a 64-bit number to another one. Start from `struct idmap m = {}`. */
+/* idmap.h - maps 64-bit numbers to others. Start from `struct idmap m = {}`. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,16 +10,16 @@ struct idmap {
 		uint64_t key, value;
 	} *slot;
 	size_t n, cap;     /* cap: 0 or a power of 2 */
-	bool has_zero;     /* key 0 marks a free slot: its value is here */
+	bool has_zero;     /* key 0 marks a free slot, so its value is here */
 	uint64_t zero;
 };
 
 void idmap_done(struct idmap *m);
-/* NULL when the key is not there; valid until the next idmap_set(). */
+/* Returns NULL if the key is missing. Valid until the next idmap_set(). */
 uint64_t *idmap_find(const struct idmap *m, uint64_t key);
 /* Running out of memory ends the program. */
 void idmap_set(struct idmap *m, uint64_t key, uint64_t value);
-/* Moves others: who goes over the slots may miss one. */
+/* Moves other entries: a loop over the slots may miss one. */
 void idmap_remove(struct idmap *m, uint64_t key);
 
 static inline void *idmap_pointer(const struct idmap *m, uint64_t key)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lang.h - what a language's unwinder gives to the rest of src/unwinders/: its row, lang_STEM, for
- * each row of bpf/languages.def. The kernel half's part of it is in bpf/walk/lang.bpf.h.
+/* lang.h - a language's interface to the rest of src/unwinders/: its row, lang_STEM, for each row of
+ * bpf/languages.def. bpf/walk/lang.bpf.h has the kernel half's part.
  *
- * A file has a language where table() says so. A process has it where it has mapped such a file and
- * attach() knows how to read it. Frames are named by what the kernel half sent of them (record()),
- * or, of a language of kind LANG_NATIVE, by what its file says. All that is read of files,
- * processes and records is untrusted. Functions that a language has no use for are NULL. */
+ * A file has a language if table() says so. A process has it if it has mapped such a file and attach() can
+ * read it. Frames get their names from the kernel half's records (record()), or, in a language of kind
+ * LANG_NATIVE, from the file. All data of files, processes and records is untrusted. Functions that a
+ * language does not need are NULL. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,77 +25,77 @@ struct table_header;
 struct lang_file {
 	struct elf *elf;
 	const char *path;
-	void *opened;       /* by open(); NULL: it was not, or failed */
-	/* For open(): where it may keep what takes long to find. dir: the cache's, or -1. NULL: not
-	 * known. */
+	void *opened;       /* result of open(); NULL: not called, or failed */
+	/* For open(): where it may keep slow results. dir: the cache's, or -1. NULL: unknown. */
 	int dir;
 	const struct cache_key *key;
 };
 
-/* A process that has the language, and lives, or is recorded in a core. */
+/* A process that has the language, and is alive or in a core. */
 struct lang_process {
 	const void *proc;   /* struct STEM_proc */
 	const void *opened; /* of its file with the language */
-	/* Memory: all of size bytes at addr: 0; else -errno. */
+	/* Reads all of size bytes at addr. Returns 0 or -errno. */
 	int (*read)(void *arg, uint64_t addr, void *buf, size_t size);
 	void *arg;
 };
 
-/* Where names are kept for good. */
+/* Keeps names until the end. */
 struct name_store {
 	const char *(*keep)(struct name_store *s, const char *text);
-	/* A further name, empty: of the caller that a function was inlined into. */
+	/* Returns a new, empty name, for the caller into which a function was inlined. */
 	struct frame_name *(*more)(struct name_store *s);
 };
 
 /* Files in the root of a process, for source maps. */
 struct sourcemap_files {
-	int (*open)(void *arg, int pid, const char *path); /* fd or -errno */
+	int (*open)(void *arg, int pid, const char *path); /* returns an fd or -errno */
 	void *arg;
 };
 
 struct lang {
-	const char *name;       /* its stem: for -v, and the directory of tables */
-	uint32_t version;       /* goes up when table(), rules() or open() change: cached tables and
-	                         * notes are made anew */
-	size_t proc_size;       /* of struct STEM_proc; 0: the kernel half has none */
-	size_t generation_at;   /* of a u32 in that, which is not the same for two processes of one pid:
-	                         * see LANG_BY_KERNEL; 0: there is none */
+	const char *name;       /* its stem: for -v, and for the tables' directory */
+	uint32_t version;       /* goes up when table(), rules() or open() change: cached tables and notes are then
+	                         * made again */
+	size_t proc_size;       /* size of struct STEM_proc; 0: the kernel half has none */
+	size_t generation_at;   /* offset in struct STEM_proc of a u32 that differs for two processes with the same
+	                         * pid: see LANG_BY_KERNEL; 0: none */
 
-	/* ---- a file: 0 or -errno ---- */
+	/* ---- a file: return 0 or -errno ---- */
 
-	/* While its table is made, whose base is set: sets what is the language's in the header. -ENOENT:
-	 * the file has not the language. */
+	/* Called while the file's table is made, when its base is set: sets the language's members of the
+	 * header. Returns -ENOENT if the file does not have the language. */
 	int (*table)(struct elf *e, struct table_header *hdr);
-	/* The rules of its own code, in place of what .eh_frame says. */
+	/* Replaces .eh_frame's rules for the language's own code. */
 	int (*rules)(struct elf *e, struct eh_rows *rows);
-	/* What else there is to know of a file, to be closed. Of LANG_NATIVE when a name is first asked
-	 * for, and the file may be closed in between; else when the file is first seen. */
+	/* Reads other data of a file; close() frees it. For LANG_NATIVE it is called at the first request for
+	 * a name, and the file may be closed in between; for others when the file is first seen. */
 	int (*open)(const struct lang_file *f, void **ret);
 	void (*close)(void *opened);
 
 	/* ---- a process ---- */
 
-	/* It has mapped f at m (NULL: fill in the file's own addresses). proc: struct STEM_proc, zero at
-	 * the first call. 0, or -errno: nothing can be read of the language there. */
+	/* The process has mapped f at m (NULL: use the file's own addresses). proc: struct STEM_proc, zero at
+	 * the first call. Returns 0, or -errno if the language's data there cannot be read. */
 	int (*attach)(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc);
-	/* The C library that it has mapped; false: it is none, or says nothing that is of use. */
+	/* Called for a mapped C library. Returns false if the file is not a C library or does not help. */
 	bool (*libc)(struct elf *libc, void *proc);
-	/* Whether what is mapped executable under that name ("": no name), and is no ELF file, may be
-	 * what the language compiled. */
+	/* Whether an executable mapping with that name ("": no name), which is not an ELF file, may be the
+	 * language's compiled code. */
 	bool (*compiles)(const char *path);
 
 	/* ---- names ---- */
 
 	void *(*names_new)(void);
 	void (*names_free)(void *names);
-	/* A RECORD_LANG of size bytes; p NULL: the process has gone. True: it had to read the process. */
+	/* Takes a RECORD_LANG of size bytes; p NULL: the process has ended. Returns true if it
+	 * had to read the process. */
 	bool (*record)(void *names, const struct lang_record *r, size_t size, const struct lang_process *p);
-	/* False: unknown frame. Strings live as long as names. */
+	/* Returns false for an unknown frame. Strings live as long as names. */
 	bool (*name_frame)(const void *names, uint64_t frame, struct frame_name *ret);
-	/* LANG_NATIVE: of ret->vaddr in a file, with what was inlined there. */
+	/* LANG_NATIVE: names ret->vaddr in a file, and the functions inlined there. */
 	bool (*name_code)(const void *opened, struct name_store *s, struct frame_name *ret);
-	/* Names and lines as they were before a compiler, where a source map says so. files is copied. */
+	/* Names and lines become those before compilation, if a source map has them. files is copied. */
 	void (*use_source_maps)(void *names, const struct sourcemap_files *files);
 };
 
@@ -106,12 +106,12 @@ struct lang {
 /* By enum frame_lang; [FRAME_LANG_NATIVE] is NULL. */
 extern const struct lang *const langs[FRAME_LANGS];
 
-/* For open(): what find() says of the file (0 or -errno), of size bytes, a multiple of 8; kept in the cache for later
- * runs. */
+/* For open(): returns the data of size bytes, a multiple of 8, that find() gets from the file (0 or -errno).
+ * It is kept in the cache for later runs. */
 int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
 	size_t size);
 
-/* The same of a struct STEM_proc with the file's own addresses, which *ret is then; to be free()d. */
+/* Does so for a struct STEM_proc with the file's own addresses, in *ret, to be free()d. */
 int lang_open_proc(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void **ret);
 
 static inline enum lang_kind lang_kind(unsigned lang)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* langs.c - the languages, from their list; and what they have in common. */
+/* langs.c - the languages, from their list, and functions that they share. */
 #include "lang.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.c - frames in words: from a file's symbols, a JIT's map, a code object, the
- * kernel's symbols. A name once found is kept, by frame. */
+/* names.c - names of frames: from a file's symbols, a JIT's map, a code object, the kernel's symbols. Names
+ * are remembered by frame. */
 #include "names.h"
 
 #include <elf.h>
@@ -28,8 +28,8 @@ struct names {
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name *, in frames */
 	struct arena *frames;
-	struct texts *texts;    /* what names are made of: a name outlives the file that it was read from */
-	struct idmap demangled; /* mangled name, as a text -> char *, in the arena */
+	struct texts *texts;    /* texts of names: a name lives longer than the file that it comes from */
+	struct idmap demangled; /* mangled name in texts -> char * in the arena */
 };
 
 static const char *store_keep(struct name_store *s, const char *text)
@@ -102,7 +102,7 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		ret->name = texts_keep(n->texts, name);
 }
 
-/* By a LANG_NATIVE language whose code it is. */
+/* Asks the LANG_NATIVE language of the code. */
 static bool name_by_lang(struct names *n, struct file *f, struct frame_name *ret)
 {
 	uint32_t languages = file_languages(f) & LANGS_NATIVE;
@@ -119,7 +119,7 @@ static bool name_by_lang(struct names *n, struct file *f, struct frame_name *ret
 	return false;
 }
 
-/* sym: what elf_symbol_at() says; or NULL. */
+/* sym: result of elf_symbol_at(), or NULL. */
 static void name_by_symbol(struct names *n, struct file *f, const struct elf_symbol *sym, struct frame_name *ret)
 {
 	uint64_t start;
@@ -195,7 +195,7 @@ void names_frame(struct names *n, uint64_t frame, struct frame_name *ret)
 	if (known)
 		*ret = *known;
 	else if (make_name(n, frame, ret))
-		remember(n, frame, ret); /* else a record or a map may still come */
+		remember(n, frame, ret); /* otherwise a record or a map may still arrive */
 }
 
 void names_keep(struct names *n, uint64_t frame)
@@ -234,7 +234,7 @@ void names_forget(struct names *n, const struct stacks *s)
 	arena_free(before);
 }
 
-/* ---- many at once ------------------------------------------------------- */
+/* ---- many frames at once ------------------------------------------------- */
 
 void names_list(const struct names *n, uint64_t frame, struct name_list *l)
 {
@@ -253,8 +253,7 @@ static int cmp_frame(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Frames of one file, in order. What a name depends on is the file alone: so that there is none is
- * remembered, too. */
+/* Names frames of one file, in order. These names depend only on the file, so a missing name is remembered, too. */
 static void name_in_file(struct names *n, struct file *f, const uint64_t *frames, size_t len)
 {
 	_cleanup_(freep) struct elf_symbol *symbols = calloc(len, sizeof(*symbols));
@@ -278,7 +277,7 @@ static void name_in_file(struct names *n, struct file *f, const uint64_t *frames
 		name_by_symbol(n, f, symbols[i].name ? &symbols[i] : NULL, &name);
 		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &name);
 	}
-	elf_release_pages(f->elf); /* all of its names were looked at */
+	elf_release_pages(f->elf); /* all of its names are known now */
 }
 
 void names_frames(struct names *n, struct name_list *l)
@@ -313,13 +312,13 @@ static bool is_in_segment(const struct elf *e, uint64_t vaddr)
 	return n;
 }
 
-/* The variable that holds vaddr; NULL. */
+/* Returns the variable that contains vaddr, or NULL. */
 static const char *variable_at(struct elf *e, uint64_t vaddr)
 {
 	const struct elf_symbol *s;
 	size_t low = 0, high = elf_symbols(e, &s);
 
-	while (low < high) { /* the first symbol above */
+	while (low < high) { /* find the first symbol above */
 		size_t mid = (low + high) / 2;
 
 		if (s[mid].vaddr <= vaddr)
@@ -332,7 +331,7 @@ static const char *variable_at(struct elf *e, uint64_t vaddr)
 	return low && vaddr - s[low - 1].vaddr < s[low - 1].size ? s[low - 1].name : NULL;
 }
 
-/* Data lies as far from the code as in the file, whatever is mapped there by now. */
+/* The distance of data and code is the same as in the file, whatever is mapped there by now. */
 const char *names_variable(const struct names *n, const struct process *p, uint64_t addr)
 {
 	for (size_t i = 0; p && i < p->nmaps; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.h - frames in words. */
+/* names.h - names of frames. */
 #pragma once
 #include "base/vec.h"
 #include "idmap.h"
@@ -11,24 +11,24 @@ struct process;
 struct stacks;
 struct target;
 
-/* lang_names: by enum frame_lang, what lang.names_new() made; NULL: the language has none. */
+/* lang_names: by enum frame_lang, results of lang.names_new(); NULL: the language has none. */
 struct names *names_new(struct target *t, const struct files *fs, void *const *lang_names);
 void names_free(struct names *n);
 
-/* Strings live as long as n and what it was made from. */
+/* Strings live as long as n and its sources. */
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);
-/* Frames that will be named at once: a file's symbols are read in one pass, and not kept. */
+/* Frames that are named at once: each file's symbols are read in one pass, and not kept. */
 struct name_list {
 	VEC(uint64_t) frames;
 	struct idmap listed;
 };
-/* Unless it is known, or names_frame() has nothing to gain. */
+/* Adds the frame, unless its name is known or names_frame() is as fast. */
 void names_list(const struct names *n, uint64_t frame, struct name_list *l);
-/* Frees the list. */
+/* Names the frames and frees the list. */
 void names_frames(struct names *n, struct name_list *l);
-/* The variable of p that holds addr; NULL. */
+/* The variable of p that contains addr, or NULL. */
 const char *names_variable(const struct names *n, const struct process *p, uint64_t addr);
-/* The frame's file is about to be evicted: what is known now stays. */
+/* The frame's file will be evicted: keeps the present name. */
 void names_keep(struct names *n, uint64_t frame);
-/* Memory: of frames that no stack of s has all is forgotten; their names are found anew. */
+/* To save memory, forgets names of frames that no stack of s has. They are found again if needed. */
 void names_forget(struct names *n, const struct stacks *s);

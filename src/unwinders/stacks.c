@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stacks.c - frames by a stack's id, and what provisional ids came to mean. */
+/* stacks.c - frames by a stack's id, and the final ids of provisional ones. */
 #include "stacks.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 struct stack {
 	uint32_t n, end;
-	uint32_t generation; /* in which it was given last */
+	uint32_t generation; /* in which it was last added */
 	uint64_t frames[];
 };
 
@@ -20,12 +20,12 @@ struct stack {
 
 struct stacks {
 	struct idmap by_id;       /* struct stack *; NULL: forgotten */
-	struct idmap aliases;     /* provisional id -> id, of this generation.. */
-	struct idmap old_aliases; /* ..and of those before */
-	struct idmap kept;        /* of old_aliases: asked for in this generation */
+	struct idmap aliases;     /* provisional id -> id, of this generation */
+	struct idmap old_aliases; /* provisional ids of earlier generations */
+	struct idmap kept;        /* those of old_aliases that this generation uses */
 	uint32_t generation;
 	size_t count, bytes;
-	size_t nempty;            /* of by_id: what add_empty() made */
+	size_t nempty;            /* stacks that add_empty() made */
 };
 
 static struct stack *nth_stack(const struct stacks *s, size_t i)
@@ -61,7 +61,7 @@ struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, 
 	return stack;
 }
 
-/* A stack without frames that is not complete is known by its mark. */
+/* Adds the stacks without frames, one for each end: see STACK_EMPTY(). */
 static void add_empty(struct stacks *s)
 {
 	for (unsigned end = 0; end < UNWIND_END_MAX; end++)
@@ -187,7 +187,7 @@ void stacks_forget(struct stacks *s)
 {
 	struct idmap by_id = {};
 
-	/* What an id of this generation stands for is of it, too. */
+	/* An alias of this generation keeps its stack. */
 	for (size_t i = 0; i < s->aliases.cap; i++)
 		if (s->aliases.slot[i].key)
 			stacks_keep(s, s->aliases.slot[i].value);

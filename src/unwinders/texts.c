@@ -15,7 +15,7 @@ struct texts {
 };
 
 struct text {
-	struct text *next; /* of the same hash */
+	struct text *next; /* next text with the same hash */
 	char text[];
 };
 

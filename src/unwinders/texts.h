@@ -6,5 +6,5 @@ struct texts;
 
 struct texts *texts_new(void); /* NULL: no memory */
 void texts_free(struct texts *t);
-/* The same text, as long as t lives. */
+/* Returns the one copy of the text, which lives as long as t. */
 const char *texts_keep(struct texts *t, const char *text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwinders.c - the front of the unwinders: processes are followed, walks finished, frames
- * named. See unwinders.h for what each is for. */
+/* unwinders.c - the front of the unwinders: follows processes, finishes walks, names frames.
+ * unwinders.h explains each. */
 #include "unwinders.h"
 
 #include <elf.h>
@@ -36,13 +36,13 @@ struct unwinders {
 	struct files *files;
 	struct processes *processes;
 	struct stacks *stacks;
-	void *lang_names[FRAME_LANGS]; /* what lang.names_new() made */
-	struct host_memory *recorded; /* of the core that is being walked; NULL: none is */
+	void *lang_names[FRAME_LANGS]; /* results of lang.names_new() */
+	struct host_memory *recorded; /* the core that is being walked, or NULL */
 	struct names *names;
 	uint64_t reread_after;     /* CLOCK_MONOTONIC ns, see read_again() */
-	uint64_t memory_limit, stacks_left; /* bytes: all; of stacks when some were forgotten last */
-	struct host_pages pages;   /* of the process whose walk is finished.. */
-	struct host_pages objects; /* ..and whose object is read */
+	uint64_t memory_limit, stacks_left; /* bytes: of all memory; of stacks after the last forgetting */
+	struct host_pages pages;   /* of the process whose walk is being finished */
+	struct host_pages objects; /* of the process whose object is being read */
 	struct {
 		unsigned processes, misses, walks, unfinished, unreadable;
 		uint64_t add_ns, walk_ns;
@@ -131,7 +131,7 @@ void unwinders_use_source_maps(struct unwinders *u)
 
 /* ---- memory ---- */
 
-enum { DEAD_KEPT = 512 }; /* processes, where memory is short: names of usym() are asked for soon */
+enum { DEAD_KEPT = 512 }; /* dead processes kept when memory is short: usym() soon asks for their names */
 
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory)
 {
@@ -154,7 +154,7 @@ static void keep_name(void *arg, uint64_t frame)
 		names_keep(u->names, frame);
 }
 
-/* Not while something else looks at a process or a file: both may go. */
+/* Must not be called while a process or a file is in use, because it may free both. */
 static void trim(struct unwinders *u)
 {
 	_cleanup_(freep) struct file **list = NULL;
@@ -224,7 +224,7 @@ void unwinders_mmap(struct unwinders *u, const struct process_mmap *m)
 
 	trim(u);
 	begins = processes_mmap(u->processes, m);
-	if (begins) /* the loader maps libraries soon after: their tables are made before */
+	if (begins) /* the loader maps libraries soon, so make their tables now */
 		preload_closure(u, m->path, begins);
 }
 
@@ -260,20 +260,19 @@ void unwinders_publish(struct unwinders *u)
 
 /* ---- walks that the kernel could not finish ---- */
 
-/* What the copy of the stack or a core does not hold: the process, while it lives, and
- * the files it has mapped. */
+/* Memory outside of a stack's copy or a core: the process's, while it lives, and that of its mapped files. */
 struct rest_memory {
 	struct host_memory memory;
 	struct host_memory *first; /* the process or the core */
 	const struct files *files;
 	const struct process *mapped;
-	uint64_t stack;  /* from here on it is not in the copy; 0: there is none */
-	bool anywhere;   /* stacks may lie anywhere: a LANG_NATIVE language has its own */
-	bool beyond;     /* one was read outside of the copy.. */
-	bool refuse;     /* ..or shall not be */
+	uint64_t stack;  /* end of the copy of the stack; 0: no copy */
+	bool anywhere;   /* stacks may be anywhere: a LANG_NATIVE language has its own */
+	bool beyond;     /* stack memory outside of the copy was read */
+	bool refuse;     /* do not read stack memory outside of the copy */
 };
 
-/* How far above the stack's copy the rest of the stack may reach. */
+/* Maximum distance of the rest of the stack above the copy. */
 #define STACK_MAX (1ULL << 30)
 
 static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
@@ -301,7 +300,7 @@ static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t siz
 struct walk_tables {
 	struct host_tables tables;
 	struct unwinders *u;
-	struct mapping_chunk chunk[2]; /* the first, and another */
+	struct mapping_chunk chunk[2]; /* the first one, and another */
 };
 
 static struct mapping_chunk *find_chunk(struct host_tables *t, uint32_t pid, uint32_t i)
@@ -336,16 +335,16 @@ static void take_record(struct host_tables *t, const struct record *r, size_t si
 	unwinders_record(((struct walk_tables *)t)->u, r, size);
 }
 
-/* Mappings that the kernel's half missed are read now, if they are still there. */
+/* Reads mappings that the kernel half missed, if they still exist. */
 static void catch_up(struct unwinders *u, uint32_t pid)
 {
 	if (add_process(u, (int)pid) == -ESRCH)
 		unwinders_exit(u, pid);
 }
 
-/* r: of a process that goes on; NULL: it is stopped. The frames of a LANG_LIST language are not in the copy
- * of the stack, and a process that goes on has others by now: they come with the record, or there are
- * none. */
+/* r: the record of a process that continues; NULL: the process is stopped. The frames of a LANG_LIST
+ * language are not in the copy of the stack, and a process that continues has other ones by now: so they
+ * come only with the record. */
 static int walk_here(struct unwinders *u, struct host_thread thread, const struct stack_req *req,
 	const struct walk_record *r, struct host_stack *ret)
 {
@@ -365,16 +364,15 @@ static int walk_here(struct unwinders *u, struct host_thread thread, const struc
 	return host_walk(&thread, req->filter, req->limit, ret);
 }
 
-/* Whether the stack outside of the copy may be another one by now: the end of the copy, where
- * it is deepest, has changed. From a thread's own stack Go goes on to whatever goroutine it
- * runs: for that nothing may have changed. */
+/* Whether the stack outside of the copy may have changed: then the end of the copy, its deepest part, has changed,
+ * too. Go switches from a thread's own stack to any goroutine, so all of the copy must be unchanged for Go. */
 static bool has_moved(struct unwinders *u, struct host_memory *process, const struct walk_record *r,
 	const struct host_copy *copy, bool anywhere)
 {
 	uint64_t sp;
 
 	if (!anywhere && proc_thread_sp(u->target, (int)r->pid, (int)r->tid, &sp) && sp >= copy->start + copy->size)
-		return true; /* what it returned from is still there, and more lies on it by now */
+		return true; /* it has left the copied frames: they are unchanged, the rest is not */
 	return host_copy_has_changed(copy, process, r->sp, anywhere);
 }
 
@@ -384,8 +382,8 @@ static void end_with(struct host_stack *s, enum unwind_end end)
 	s->id = stack_id(s->frames, s->nr, end);
 }
 
-/* refuse: nothing outside of the copy is read. *ret_beyond: something was. -EAGAIN: it may be another
- * stack by now. */
+/* refuse: read no stack memory outside of the copy. Sets *ret_beyond if some was read. Returns -EAGAIN if it
+ * may belong to another stack by now. */
 static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refuse,
 	struct host_stack *ret, bool *ret_beyond)
 {
@@ -412,7 +410,7 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	err = walk_here(u, (struct host_thread){ &copy.memory, &regs, NULL, r->pid },
 		&(struct stack_req){ .filter = r->filter, .limit = r->limit }, r, ret);
 	*ret_beyond = !err && (rest.beyond || copy.late) && !refuse;
-	/* Few stacks end by 0, and much of what is no stack would. */
+	/* Few stacks end with 0, but wrong stack memory often does. */
 	if (!err && ret->by_zero && copy.zeros && refuse)
 		end_with(ret, UNWIND_MOVED);
 	else if (!err && ret->by_zero && (*ret_beyond || copy.zeros))
@@ -420,8 +418,8 @@ static int walk_copy(struct unwinders *u, const struct walk_record *r, bool refu
 	return *ret_beyond && has_moved(u, &process.memory, r, &copy, rest.anywhere) ? -EAGAIN : err;
 }
 
-/* What lies above the copy is believed where it gives the same stack twice, and the copy's end is
- * still there: a process that has gone on may be in the same call again by then. */
+/* Memory above the copy is trusted if it gives the same stack twice and the copy's end is unchanged: a
+ * process that continues may be in the same call again by then. */
 static int finish_walk(struct unwinders *u, const struct walk_record *r, struct host_stack *ret)
 {
 	struct host_stack again = {};
@@ -443,7 +441,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	return err;
 }
 
-/* Whose frames are not known: an empty stack of them would be a lie. */
+/* Whether the filter's frames are known: an empty stack would be wrong otherwise. */
 static bool has_language(const struct unwinders *u, const struct walk_record *r)
 {
 	const struct process *p = processes_find(u->processes, r->pid);
@@ -451,8 +449,8 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 	return !r->filter || !p || (p->languages & r->filter);
 }
 
-/* For want of a mapping, perhaps: a process may have more than was read. A frame of no
- * file was passed by its frame pointer, and what follows is a guess. */
+/* Whether the walk may lack a mapping: the process may have more than were read. A frame without a file was
+ * passed by its frame pointer, and the frames after it are guesses. */
 static bool lost_its_way(const struct host_stack *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
@@ -462,7 +460,7 @@ static bool lost_its_way(const struct host_stack *s)
 		s->end == UNWIND_NO_TABLE;
 }
 
-/* What the process would say, if it were there. */
+/* Whether the process could tell more, if it were still there. */
 static bool wants_process(enum unwind_end end)
 {
 	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_MOVED;
@@ -488,8 +486,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	if (size < sizeof(*r) || r->size > size - sizeof(*r) || r->size > WALK_STACK_MAX || r->end >= UNWIND_END_MAX)
 		return;
 	u->stats.walks++;
-	/* What is known of the process is enough as a rule, and all there is when it
-	 * has gone. */
+	/* The known data of the process usually suffices, and is all that is left if the process has ended. */
 	processes_publish(u->processes, r->pid);
 	if (finish_walk(u, r, &stack) || lost_its_way(&stack)) {
 		free(stack.frames);
@@ -504,7 +501,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	if (!failed && (stack.nr || (stack.end == UNWIND_COMPLETE && !has_language(u, r)))) {
 		stacks_add(u->stacks, stack.id, stack.frames, stack.nr, stack.end);
 		stacks_alias(u->stacks, r->id, stack.id);
-	} else { /* never nothing: where it was is known, or why the language's are not */
+	} else { /* keep at least the place of the walk, or the reason why the language's frames are missing */
 		add_alone(u, r, !failed && stack.end != UNWIND_COMPLETE ? stack.end : (enum unwind_end)r->end);
 		u->stats.unfinished++;
 	}
@@ -512,7 +509,7 @@ static void take_walk(struct unwinders *u, const struct walk_record *r, size_t s
 	u->stats.walk_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-/* Frees the stack. Returns its id. */
+/* Adds the stack and frees it. Returns its id. */
 static uint64_t keep_stack(struct unwinders *u, struct host_stack *s)
 {
 	stacks_add(u->stacks, s->id, s->frames, s->nr, s->end);
@@ -520,7 +517,7 @@ static uint64_t keep_stack(struct unwinders *u, struct host_stack *s)
 	return s->id;
 }
 
-/* A process of many threads has many mappings: reading them again takes at most a part of the time. */
+/* A process with many threads has many mappings: reading them again may take 1/REREAD_SHARE of the time. */
 enum { REREAD_SHARE = 20 };
 
 static bool read_again(struct unwinders *u, int pid)
@@ -558,7 +555,7 @@ int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 
 /* ---- recorded processes ---- */
 
-/* The threads of a core are walked as those of its first. */
+/* All threads of a core have the process id of its first thread. */
 static uint32_t core_pid(const struct core *c)
 {
 	return (uint32_t)core_tid(c, 0);
@@ -604,7 +601,7 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint
 
 /* ---- records ---- */
 
-/* NULL: it has gone, or is a core that is not at hand. */
+/* Returns NULL if the process has ended, or belongs to a core that is not open. */
 static const struct process *process_of_record(struct unwinders *u, const struct lang_record *r)
 {
 	const struct process *p = processes_find(u->processes, r->pid);
@@ -614,7 +611,7 @@ static const struct process *process_of_record(struct unwinders *u, const struct
 	return p && p->lang[r->head.id].proc && (!p->recorded || u->recorded) ? p : NULL;
 }
 
-/* False: its file was evicted, since the process has ended. */
+/* Returns false if its file was evicted after the process had ended. */
 static bool has_opened(const struct process *p, unsigned lang)
 {
 	return !langs[lang]->open || p->lang[lang].file->opened[lang];
@@ -686,7 +683,7 @@ uint64_t unwinders_real_id(struct unwinders *u, uint64_t id)
 	return stacks_real_id(u->stacks, id);
 }
 
-/* Twice what was left the last time, or an eighth of all memory. */
+/* Due if stacks need twice the memory that was left last time, and an eighth of all memory. */
 bool unwinders_stacks_due(const struct unwinders *u)
 {
 	uint64_t bytes = stacks_bytes(u->stacks);
