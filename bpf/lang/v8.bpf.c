@@ -38,7 +38,7 @@ __global int v8_meet(struct walk *w)
 	s->proc = *of;
 	s->epoch = 0; /* the memos belong to another process */
 	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
-	/* The builtins' second mapping gives no bias for data, see process.c. */
+	/* A second mapping of the builtins gives no bias for data, see attach() in src/unwinders/v8/lang.c. */
 	if (s->proc.epoch)
 		s->proc.epoch = w->map.start - w->map.bias < s->proc.builtins ?
 			s->proc.epoch + w->map.bias : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8_builtins.c - rules of V8's embedded builtins, which have no call frame information.
+/* builtins.c - rules of V8's embedded builtins, which have no call frame information.
  *
- * Most set up a frame, and by fp all is known; but many do without one, on some of their paths
- * or on all, and then fp is their caller's. So each is followed instruction by instruction: how
- * far sp is below the CFA as long as there is no frame, and where one begins and ends. What is
- * reached by a jump goes on as it was where the jump is; blocks lie in an order in which that comes
- * first. Where nothing is known the walk guesses, as it does in compiled code. */
+ * Most builtins make a frame, which fp then describes completely. But many have no frame, on some or all of
+ * their paths, and then fp is their caller's. So each builtin is followed instruction by instruction: the
+ * distance of sp below the CFA while there is no frame, and the places where a frame begins and ends. Code
+ * that is reached by a jump continues with the jump's state; blocks are ordered so that the jump usually
+ * comes first. If the state is unknown, the walk guesses, as in compiled code. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,30 +19,30 @@
 #include "v8.h"
 
 #define BUILTINS_MAX 8192
-#define BUILTIN_MAX  (1u << 20) /* bytes of one: the largest has some 30,000 */
+#define BUILTIN_MAX  (1u << 20) /* maximum bytes of a builtin: the largest has some 30,000 */
 #define PREFIX       "Builtins_"
 #define DEPTH_MAX    32000 /* bytes */
 
 enum kind {
 	UNKNOWN, NO_FRAME, FRAME,
 	RA_POPPED, /* x86_64: RA is in a register, and will be pushed again */
-	RA_MOVES,  /* x86_64: sp is moved below it for arguments; a loop moves it there from where a
-	            * register points */
+	RA_MOVES,  /* x86_64: sp moves below RA for arguments, and a loop copies RA there from the place that a
+	            * register points to */
 };
 
 enum { RSP = 4, RBP = 5 };
 
 struct state {
 	uint8_t kind;
-	uint8_t reg;  /* RA_POPPED: that; RA_MOVES, NO_FRAME: which has sp, as it was; RSP: none */
-	bool lr_lost; /* NO_FRAME, arm64: RA is no longer in LR.. */
-	int16_t lr;   /* ..but in the stack, so far below the CFA; 0: it is not */
-	uint8_t copy;  /* NO_FRAME, x86_64: a register that has RA, too, for it to be moved; else 0 */
+	uint8_t reg;  /* RA_POPPED: the register with RA; RA_MOVES, NO_FRAME: a register with the old sp; RSP: none */
+	bool lr_lost; /* NO_FRAME, arm64: RA is no longer in LR */
+	int16_t lr;   /* NO_FRAME, arm64: distance of RA's slot below the CFA; 0: RA is not in the stack */
+	uint8_t copy;  /* NO_FRAME, x86_64: a register with a copy of RA, to move it; else 0 */
 	bool pushing;    /* FRAME, x86_64: its slots are being pushed */
-	bool sp_is_fp; /* UNKNOWN: which is done with a frame */
-	bool passed;   /* it was taken for unknown */
-	int16_t depth; /* CFA - sp; FRAME: or -1: not known */
-	int16_t body; /* FRAME, x86_64: the depth between calls, which take away what was pushed for them */
+	bool sp_is_fp; /* UNKNOWN: the code has finished with a frame */
+	bool passed;   /* the code was followed in state UNKNOWN */
+	int16_t depth; /* CFA - sp; FRAME: may be -1, unknown */
+	int16_t body; /* FRAME, x86_64: the depth between calls, which remove their arguments */
 };
 
 struct follow {
@@ -51,14 +51,14 @@ struct follow {
 	bool arm;
 	const uint8_t *bytes;
 	uint64_t start, size;
-	struct state *at; /* by byte (x86_64) or instruction: as a jump comes there */
+	struct state *at; /* the state of a jump to here, by byte (x86_64) or instruction */
 	struct eh_rows *rows;
 };
 
-/* Bytes that an instruction takes, and where it goes on. */
+/* An instruction's size, and where the code continues. */
 struct step {
 	unsigned size;
-	bool jumps, ends; /* it may go to target; it does not go on behind itself */
+	bool jumps, ends; /* jumps: it may go to target; ends: the next instruction does not follow it */
 	uint64_t target;
 };
 
@@ -108,7 +108,7 @@ static void set_sp_otherwise(struct state *s, const struct code_insn *i)
 	if (s->kind == NO_FRAME)
 		s->kind = UNKNOWN;
 	s->depth = s->sp_is_fp ? 16 : -1;
-	/* Around a call of C sp is aligned, and what it was lies there. */
+	/* Around a call of C, sp is aligned, and its old value is at sp. */
 	if (s->kind == FRAME && !strcmp(i->mnemonic, "mov") && is_at_sp(from, 0))
 		s->depth = s->body;
 	if (!strcmp(i->mnemonic, "lea") && from->kind == CODE_MEM && from->reg == RBP && from->index == CODE_REG_NONE &&
@@ -116,7 +116,7 @@ static void set_sp_otherwise(struct state *s, const struct code_insn *i)
 		s->depth = (int16_t)(16 - from->value);
 }
 
-/* What computes sp. */
+/* Follows an instruction that sets sp. */
 static void set_sp(struct state *s, const struct code_insn *i)
 {
 	const struct code_operand *from = &i->operand[1];
@@ -134,7 +134,7 @@ static void set_sp(struct state *s, const struct code_insn *i)
 		set_sp_otherwise(s, i);
 }
 
-/* A tail call's arguments may need more or less space, and then RA is moved. */
+/* A tail call's arguments may need more or less space, so RA is moved. */
 static void move_ra(struct state *s, const struct code_operand *to, const struct code_operand *from)
 {
 	if (s->kind != NO_FRAME)
@@ -152,7 +152,7 @@ static void move_ra(struct state *s, const struct code_operand *to, const struct
 		s->depth = (int16_t)(to->value + 8);
 }
 
-/* Before a tail call fp is the caller's again, while the frame is still in the stack. */
+/* Before a tail call, fp is the caller's again while the frame is still on the stack. */
 static void set_fp(struct state *s, const struct code_operand *from)
 {
 	if (is_reg(from, RSP))
@@ -191,7 +191,7 @@ static void follow_x86(const struct code_insn *i, struct state *s)
 		s->depth = s->body;
 }
 
-/* Of what most of the code is the frame needs to know little. */
+/* Fast way: most instructions do not change the state much. */
 static bool step_plain(const struct follow *f, uint64_t at, struct state *s, struct step *ret)
 {
 	struct code_fast p;
@@ -223,7 +223,7 @@ static struct step step_x86(struct follow *f, uint64_t at, struct state *s)
 		i.target };
 }
 
-/* ---- arm64: fields as in Arm's manual, C6.2 ---- */
+/* ---- arm64: fields have the names of Arm's manual, C6.2 ---- */
 
 enum { FP = 29, LR = 30, SP = 31 };
 
@@ -232,18 +232,18 @@ static int64_t sign_extend(uint32_t v, int bits)
 	return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
 }
 
-/* A load or store by sp: how its operands lie there, and what becomes of sp. */
+/* A load or store by sp: the places of its operands, and the change of sp. */
 struct access {
 	bool load, pair;
-	unsigned reg[2]; /* of general ones; 32: none */
-	int64_t at;      /* from sp before */
+	unsigned reg[2]; /* general registers; 32: none */
+	int64_t at;      /* offset from the old sp */
 	int64_t change;
 };
 
 static bool access_by_sp(uint32_t op, struct access *ret)
 {
 	bool vector = op >> 26 & 1, pair = (op & 0x3a000000) == 0x28000000;
-	bool single = (op & 0xfb200000) == 0xf8000000 || (op & 0xffa00000) == 0x3c800000; /* pre- and post-indexed, q too */
+	bool single = (op & 0xfb200000) == 0xf8000000 || (op & 0xffa00000) == 0x3c800000; /* indexed forms, also q */
 	unsigned how = pair ? op >> 23 & 3 : op >> 10 & 3; /* 1: post-indexed, 3: pre-indexed */
 	int64_t offset;
 
@@ -264,13 +264,13 @@ static void follow_access(const struct access *a, struct state *s)
 		if (s->kind == NO_FRAME && a->reg[i] == LR && a->load)
 			s->lr_lost = false;
 	}
-	/* A frame's record ends it, and is where the CFA was. */
+	/* Loading a frame's record ends the frame. The record is just below the old CFA. */
 	if ((s->kind == FRAME || s->sp_is_fp) && a->load && a->reg[0] == FP && a->reg[1] == LR)
 		*s = (struct state){ .kind = NO_FRAME, .depth = (int16_t)(a->at + 16) };
 	move_sp(s, -a->change);
 }
 
-/* Of a function in V8's code, as of all that it calls, nobody needs the CFA as long as LR is RA. */
+/* In V8's code, and in all functions that it calls, the CFA is not needed while RA is in LR. */
 static void lose_depth(struct state *s)
 {
 	if (s->kind == NO_FRAME && s->lr_lost)
@@ -350,7 +350,7 @@ static uint64_t rule_of(const struct follow *f, const struct state *s)
 	return RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, s->depth);
 }
 
-/* Where a jump and what is before meet, one is not known, or they agree. */
+/* Joins the states of a jump and of the code before: they must agree, or one of them be unknown. */
 static void meet(struct state *s, const struct state *other)
 {
 	if (s->kind == UNKNOWN)
@@ -365,15 +365,15 @@ static void meet(struct state *s, const struct state *other)
 	s->lr_lost |= other->lr_lost;
 }
 
-/* Where optimised code is undone: the interpreter's frame is there, and goes on with the function. */
+/* Whether the builtin continues a function whose optimised code was undone: the interpreter's frame is there. */
 static bool goes_on(const char *name)
 {
 	return !strncmp(name, PREFIX "InterpreterEnter", strlen(PREFIX "InterpreterEnter")) ||
 	       !strncmp(name, PREFIX "BaselineOrInterpreterEnter", strlen(PREFIX "BaselineOrInterpreterEnter"));
 }
 
-/* Code that Sparkplug makes calls one builtin to make its frame, above whose RA is its own, and
- * jumps to another to end it. */
+/* Code from Sparkplug calls one builtin to make its frame, whose RA is then below that code's own RA, and
+ * jumps to another builtin to remove the frame. */
 static struct state at_entry(const struct follow *f, const char *name)
 {
 	if (!strcmp(name, PREFIX "BaselineLeaveFrame") || goes_on(name))
@@ -383,8 +383,8 @@ static struct state at_entry(const struct follow *f, const char *name)
 	return (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = f->arm ? 0 : 8 };
 }
 
-/* Whether a jump backwards has reached code that was taken for unknown. within: behind a frame
- * of the builtin's own is another one that fp is of. */
+/* Follows the builtin once. Returns whether a jump backwards has reached code that was followed in an unknown
+ * state. within: the builtin has a frame within another one, and fp is the outer one's after it. */
 static bool follow_once(struct follow *f, struct state s, bool within)
 {
 	const struct state around = { .kind = FRAME, .depth = -1, .body = -1 };
@@ -406,7 +406,7 @@ static bool follow_once(struct follow *f, struct state s, bool within)
 		reached = !step.ends;
 		if (!step.jumps || step.target - f->start >= f->size)
 			continue;
-		if (s.kind == RA_MOVES && step.target <= f->start + at) { /* the loop is done */
+		if (s.kind == RA_MOVES && step.target <= f->start + at) { /* the loop has ended */
 			s = (struct state){ .kind = NO_FRAME, .reg = RSP, .depth = 8 };
 		} else if (s.kind != UNKNOWN) {
 			found |= f->at[step.target - f->start].passed;
@@ -426,7 +426,7 @@ static void follow_builtin(struct follow *f, const char *name)
 	follow_once(f, at_entry(f, name), goes_on(name));
 }
 
-/* ---- all of them ---- */
+/* ---- all builtins ---- */
 
 static int by_vaddr(const void *va, const void *vb)
 {
@@ -442,14 +442,14 @@ static bool ends_in(const char *s, const char *end)
 	return n >= k && !strcmp(s + n - k, end);
 }
 
-/* The interpreter's handlers of bytecodes are part of the function whose frame fp is: without a
- * frame of their own they look the same. */
+/* The interpreter's bytecode handlers are part of the function to which fp belongs: without a frame of
+ * their own they look like it. */
 static bool is_handler(const char *name)
 {
 	return ends_in(name, "Handler");
 }
 
-/* Beyond its frame it has callee-saved registers. */
+/* Its frame also has callee-saved registers. */
 static bool is_entry(const char *name)
 {
 	static const char *const names[] = { "JSEntry", "JSConstructEntry", "JSRunMicrotasksEntry" };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* code.c - code positions in JavaScript by frame: function, script, line, what was inlined.
+/* code.c - code positions in JavaScript by frame: function, script, line and inlined functions.
  *
- * A code position is read from the process when the kernel half first sends it; of one that is
- * gone by then, function and file are what came with the record. V8 makes
- * the table of a function's lines only when something has asked for a line in it (an
- * error's stack, a debugger, a profiler), and Maglev had none before node 24.20: where there is none, only
- * where the function begins is known. */
+ * A code position is read from the process when the kernel half first sends it; if the code is gone by then,
+ * only the record's function and file are known. V8 makes a function's table of lines only when a line in it
+ * is needed (for an error's stack, a debugger, a profiler), and Maglev had no such table before node 24.20.
+ * Without the table, only the line in which the function begins is known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +19,8 @@
 #include "v8.h"
 #include "vlq.h"
 
-#define POSITIONS_MAX  64      /* a function, and those that it was inlined into */
-#define FRAMES_MAX  (1 << 19)  /* twice: those that are new, and those before */
+#define POSITIONS_MAX  64      /* a function, and those into which it was inlined */
+#define FRAMES_MAX  (1 << 19)  /* twice: the new ones, and those before */
 #define CANDIDATES_MAX 4096
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
@@ -33,7 +32,7 @@ struct v8_codes {
 		struct arena *arena;
 		struct idmap names; /* frame -> struct frame_name *, in arena */
 	} frames, before;
-	struct idmap streams; /* process -> the map of its InstructionStreams */
+	struct idmap streams; /* process -> map (V8's type object) of its InstructionStreams */
 };
 
 struct v8_codes *v8_codes_new(void)
@@ -77,9 +76,9 @@ void v8_codes_free(struct v8_codes *c)
 	free(c);
 }
 
-/* ---- places ---- */
+/* ---- lines ---- */
 
-/* A column counts units of UTF-16, as V8's own do. */
+/* A column counts UTF-16 units, as V8's columns do. */
 static void set_line(const struct v8_script *s, int32_t position, struct frame_name *ret)
 {
 	size_t lo = 0, hi = s->nends;
@@ -112,9 +111,9 @@ static int64_t zigzag(uint64_t v)
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* Reads a table of positions. Each entry: how much further the offset in the code is (from 8 on from
- * the function's entry, -1), and the position. Until 13 the first is negative for what is no statement;
- * later its two low bits say. */
+/* Reads a table of positions. An entry has the difference of the offset in the code (from 8 on it counts from
+ * the function's entry, -1), and that of the position. Until 13 the first number is negative if the entry is
+ * not a statement; later its two low bits have that. */
 struct position_reader {
 	uint8_t *data; /* free()d by the caller */
 	struct bytes left;
@@ -148,7 +147,7 @@ static bool positions_next(struct position_reader *r)
 	return true;
 }
 
-/* The last position at or before an offset in the code. */
+/* Finds the last position at or before an offset in the code. */
 static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset, int64_t *ret)
 {
 	struct position_reader r;
@@ -164,7 +163,7 @@ static bool position_at(const struct v8_heap *h, uint64_t table, int64_t offset,
 	return found;
 }
 
-/* bit 0: not in a script; 30 bits: 1 + where in it; 16 bits: 1 + which inlining */
+/* bit 0: not in a script; 30 bits: 1 + offset in the script; 16 bits: 1 + number of the inlining */
 static int32_t script_offset(int64_t position)
 {
 	return position & 1 ? -1 : (int32_t)(position >> 1 & 0x3fffffff) - 1;
@@ -177,8 +176,8 @@ static int32_t inlining(int64_t position)
 
 /* ---- functions ---- */
 
-/* What a function was called before: the map has that where its name is, right before its
- * parameters, or "=" or " = " before an arrow function's; not where it is called, which is
+/* Finds a function's name before compilation: the map has it at the name, which is right before the
+ * parameters, or before "=" or " = " of an arrow function; a call's name is not used, because it is in
  * another function's line. */
 static const char *name_before(const struct v8_script *script, int32_t start, uint32_t name_len)
 {
@@ -210,8 +209,8 @@ static void map_place(struct v8_codes *c, const struct v8_script *script, int32_
 	ret->column = source.column;
 }
 
-/* As the kernel half has read it, while the function ran: by now its string may lie elsewhere.
- * One that is cut is read again. */
+/* Prefers the name that the kernel half read while the function ran, because its string may have moved since.
+ * A name that was cut is read again. */
 static void function_name(const struct v8_heap *h, const struct v8_record *r, uint64_t shared,
 	struct str *name, int32_t *start)
 {
@@ -227,14 +226,14 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 	str_done(&kept);
 }
 
-/* What was found is where the function begins, not where it is. */
+/* The line is only the one in which the function begins. */
 static void begins_there(struct frame_name *f)
 {
 	f->begins = f->line;
 	f->line = 0;
 }
 
-/* What has no name is called as V8 does in errors. position -1: not known. */
+/* Functions without a name get the names that V8 uses in errors. position -1: unknown. */
 static void name_position(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	uint64_t shared, int32_t position, struct frame_name *ret)
 {
@@ -251,7 +250,7 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 		ret->name = texts_keep(c->texts, name.data);
 	else
 		ret->name = script && !script->name ? "eval" : "<anonymous>";
-	if (script) { /* else a builtin */
+	if (script) { /* otherwise a builtin */
 		ret->file = script->name ? script->name : "<anonymous>";
 		set_line(script, position >= 0 ? position : start, ret);
 		if (script->map)
@@ -264,12 +263,12 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 
 /* ---- compiled code ---- */
 
-/* The Code of a pc, by looking back for the map of what instructions lie in; the map is
- * known by its instances' type once, then by its address. */
+/* Finds the Code of a pc, by searching backwards for the map of the object that contains instructions. The
+ * map is recognised by the instance type once, and by its address later. */
 struct stream {
 	struct v8_code found;
-	uint64_t map;        /* as it is known; 0: it is not */
-	unsigned candidates; /* looked at */
+	uint64_t map;        /* that map; 0: unknown */
+	unsigned candidates; /* number of objects checked */
 };
 
 static bool is_stream(const struct v8_heap *h, uint64_t at, uint64_t map, uint64_t pc,
@@ -340,9 +339,9 @@ found:
 	return true;
 }
 
-/* Sparkplug: a table of how many bytes of machine code each bytecode has become; the
- * bytecodes' sizes say where in the bytecode that is. The first four bytecodes make the
- * next one's operands wide, or twice as wide (with a breakpoint, too). */
+/* Sparkplug's table has the size of machine code that each bytecode became; the bytecodes' sizes then give
+ * the offset in the bytecode. The first four bytecodes make the next one's operands wide, or twice as wide
+ * (with a breakpoint, too). */
 static int64_t baseline_offset(const struct v8_heap *h, uint64_t bytecode, uint64_t table, int64_t pc)
 {
 	_cleanup_(freep) uint8_t *deltas = NULL, *code = NULL;
@@ -398,8 +397,8 @@ static int64_t baseline_position(const struct v8_heap *h, const struct v8_record
 
 /* ---- inlined functions ---- */
 
-/* Of the deoptimisation data, an array: inlined functions are its literals, where each was
- * inlined is in items of {position of the call, function, -}. */
+/* Reads the deoptimisation data, an array: inlined functions are among its literals, and the inlinings are
+ * items of {position of the call, function, -}. */
 static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint64_t *shared,
 	int64_t *position)
 {
@@ -419,14 +418,14 @@ static bool inlined_at(const struct v8_heap *h, uint64_t deopt, int32_t id, uint
 	return true;
 }
 
-/* A function and where in its script; position -1: in no script, a builtin. */
+/* A function and an offset in its script; position -1: not in a script, a builtin. */
 struct code_position {
 	uint64_t shared;
 	int32_t position;
 };
 
-/* From the innermost inlined function to the one that was compiled, by the positions of calls
- * in the code. pc: of the call, or behind it. */
+/* Lists functions from the innermost inlined one to the compiled one, by the positions of calls in the code.
+ * pc: in the call or after it. */
 static size_t positions_by_position(const struct v8_heap *h, const struct v8_record *r,
 	const struct v8_code *s, uint64_t pc, struct code_position positions[POSITIONS_MAX])
 {
@@ -447,8 +446,8 @@ static size_t positions_by_position(const struct v8_heap *h, const struct v8_rec
 	return n;
 }
 
-/* What a function's code is kept in: a BytecodeArray, or what has one as its first field, or
- * Sparkplug's Code, which has one of those. */
+/* Finds a function's BytecodeArray: it is the function's data, or its first field, or that of
+ * the Code from Sparkplug. */
 static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
 {
 	if (!v8_word(h, shared, h->at->shared_data, ret))
@@ -462,7 +461,7 @@ static bool bytecode_of(const struct v8_heap *h, uint64_t shared, uint64_t *ret)
 	return true;
 }
 
-/* Where in its script an offset in a function's bytecode is; -1. */
+/* Returns the offset in the script of an offset in a function's bytecode, or -1. */
 static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32_t offset)
 {
 	uint64_t bytecode, table;
@@ -475,8 +474,8 @@ static int32_t bytecode_position(const struct v8_heap *h, uint64_t shared, int32
 	return script_offset(position);
 }
 
-/* V8 itself describes an optimised frame by what undoes it: only that has the builtins that were
- * inlined. Where a function's table of positions is not there the code's own is as good. */
+/* V8 itself describes an optimised frame by its deoptimisation data, which is the only place with inlined
+ * builtins. If a function has no table of positions, the code's own serves as well. */
 static size_t positions_by_deopt(const struct v8_heap *h, const struct v8_virtual *frames,
 	size_t nframes, struct code_position *positions, size_t n)
 {
@@ -499,12 +498,12 @@ static size_t positions_by_deopt(const struct v8_heap *h, const struct v8_virtua
 	return nframes;
 }
 
-/* The frames of a check among the instructions that were inlined at the same call. */
+/* Finds the frames of a check among the instructions of one inlining. */
 static size_t checks_of_inlining(const struct v8_heap *h, const struct v8_code *s, int32_t id,
 	struct v8_virtual *frames)
 {
 	struct position_reader r;
-	uint64_t table, from = 0; /* 0: not in what was inlined */
+	uint64_t table, from = 0; /* start of inlined instructions; 0: outside of them */
 	size_t n = 0;
 
 	if (!v8_word(h, s->code, h->at->code_positions, &table) || !positions_open(h, table, &r))
@@ -523,8 +522,8 @@ static size_t checks_of_inlining(const struct v8_heap *h, const struct v8_code *
 	return n;
 }
 
-/* Maglev takes for the place of a call that it inlines what it came upon last, which may be the loop's
- * end. What undoes the inlined code knows where the call was; without that, its line is not known. */
+/* For the place of an inlined call Maglev takes its last position, which may be the loop's end. The
+ * deoptimisation data of the inlined code has the right place; without it, the line is unknown. */
 static void mend_calls(const struct v8_heap *h, const struct v8_code *s, uint64_t pc,
 	struct code_position *positions, size_t n)
 {
@@ -603,7 +602,7 @@ static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const 
 	name_position(c, h, r, r->shared, at, ret);
 }
 
-/* The process has gone: what the kernel half has read of it. */
+/* The process has ended: uses the kernel half's record. */
 static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct frame_name *ret)
 {
 	struct str name = {}, file = {};
@@ -618,8 +617,7 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	str_done(&file);
 }
 
-/* Whether the function is the one that was sent: since then it may have been collected, and
- * another be where it was. */
+/* Whether the function is still the one that was sent: it may have been collected, and another one be in its place. */
 static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 {
 	const struct v8_proc *p = &h->at->proc;
@@ -644,7 +642,7 @@ static const struct frame_name *known_frame(const struct v8_codes *c, uint64_t f
 	return name ? name : idmap_pointer(&c->before.names, frame);
 }
 
-/* Those that were not sent again since the last time are forgotten. What was printed is known elsewhere. */
+/* Forgets frames that were not sent again since the last time. Names that were used are kept elsewhere. */
 static void begin_anew(struct v8_codes *c)
 {
 	frames_done(&c->before);

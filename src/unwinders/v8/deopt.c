@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /* deopt.c - the frames that V8 would make of an optimised one.
  *
- * To undo its work, V8 keeps for each call in optimised code which frames of the interpreter
- * that stands for, and of builtins (map, forEach..) that were inlined: V8's own stacks are
- * made from there. From a return address there by three steps:
+ * One optimised frame stands for several frames: its function's, those of the functions inlined into it,
+ * and those of inlined builtins (map, forEach..). V8 must be able to undo its work, so it describes these
+ * frames for each call in optimised code; its own stacks are made from that description. A return address
+ * leads to it in three steps:
  *
- *     safepoint table, behind the instructions    return address -> index
- *     deoptimisation data, an array               index -> where its translation begins
+ *     safepoint table, after the instructions     return address -> index
+ *     deoptimisation data, an array               index -> start of its translation
  *     translation, bytes                          frames, the outermost first
  *
- * When what optimised code assumed has ceased to be, return addresses into it are moved to the
- * code that undoes it: the safepoint table has those too.
+ * A translation is a list of operations, each an opcode and a fixed number of operands. The first, begin, has
+ * the number of frames. An operation that begins a frame has its offset in the bytecode and the index of its
+ * SharedFunctionInfo among the code's literals; a builtin's has only the latter. The other operations
+ * describe values and are skipped: of them only a builtin frame's first one is read, its JSFunction. From 11
+ * on, translations are compressed: an operand of begin is the distance back to an earlier translation, the
+ * basis, and `match` with n stands for n operations of the basis at the same position.
+ *
+ * A failed check jumps to one of the exits after the instructions, and the exit's number is an index, too: the
+ * frames of a check are found without a return address. When an assumption of optimised code has become wrong,
+ * V8 moves return addresses into it to the code that undoes it: the safepoint table has those addresses, too.
  *
  * Opcodes and their operands are those of V8's src/deoptimizer/translation-opcode.h (before 9.4
- * src/deoptimizer/deoptimizer.h, translation-array.h) at 7.8.279, 9.4.146, 11.3.244, 12.4.254, 12.9.202 and 13.6.233;
- * tables those of src/codegen/safepoint-table.h and maglev-safepoint-table.h; indices those of
- * src/objects/deoptimization-data.h (code.h). What does not decode to as many frames as it announces is
- * taken for none. */
+ * src/deoptimizer/deoptimizer.h, translation-array.h) at 7.8.279, 9.4.146, 11.3.244, 12.4.254, 12.9.202
+ * and 13.6.233; tables those of src/codegen/safepoint-table.h and maglev-safepoint-table.h; indices
+ * those of src/objects/deoptimization-data.h (code.h). A translation that decodes to fewer frames than
+ * it announces is rejected. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +34,14 @@
 #include "vlq.h"
 
 #define TABLE_MAX  (1 << 20)
-#define OPS_MAX    (1 << 16) /* of one translation */
-#define ENTRY_SIZE 3         /* of an entry: offset in the bytecode, translation, pc */
+#define OPS_MAX    (1 << 16) /* operations of one translation */
+#define ENTRY_SIZE 3         /* words of an entry: offset in the bytecode, translation, pc */
 #define NONE       0xff
 
 /* ---- safepoints ---- */
 
 struct safepoint {
-	uint32_t pc, trampoline; /* from the start of the code; trampoline -1: it has none */
+	uint32_t pc, trampoline; /* from the start of the code; trampoline -1: none */
 	int32_t index;
 };
 
@@ -45,7 +54,7 @@ static uint32_t read_little(const uint8_t *p, unsigned size)
 	return v;
 }
 
-/* {entries, bytes of a bitmap} {pc, index, trampoline}..., all u32. */
+/* The table is {entries, bytes of a bitmap} {pc, index, trampoline}..., all u32. */
 static bool entry_fixed(const uint8_t *entry, struct safepoint *ret)
 {
 	*ret = (struct safepoint){ read_little(entry, 4), read_little(entry + 8, 4),
@@ -53,7 +62,7 @@ static bool entry_fixed(const uint8_t *entry, struct safepoint *ret)
 	return true;
 }
 
-/* {entries, what an entry is made of} {pc, 1 + index, 1 + trampoline, ...}..., then bitmaps. */
+/* The table is {entries, layout of an entry} {pc, 1 + index, 1 + trampoline, ...}..., then bitmaps. */
 struct packed {
 	unsigned pc_size, index_size, size;
 	bool has_index;
@@ -81,16 +90,16 @@ static bool entry_packed(const uint8_t *p, const struct packed *f, struct safepo
 	return true;
 }
 
-/* Of the call that returns to pc, or would have. */
+/* Finds the entry of the call that returns to pc, or returned there before V8 moved its return address. */
 static bool safepoint_at(const struct v8_heap *h, const struct v8_code *code, uint32_t pc,
 	struct safepoint *ret)
 {
 	const struct v8_row *row = v8_row(h->at->version);
 	bool fixed = !row->packed_safepoints;
 	bool maglev = !fixed && (int32_t)code->kind == h->at->kind_baseline + 1;
-	unsigned skip = row->safepoint_skip; /* how many slots the frame has */
+	unsigned skip = row->safepoint_skip; /* bytes with the number of the frame's slots */
 	_cleanup_(freep) uint8_t *table = NULL;
-	size_t header = maglev ? 16 : skip + 8, size; /* Maglev's: how many slots are tagged, and are not */
+	size_t header = maglev ? 16 : skip + 8, size; /* Maglev's also has the numbers of tagged and untagged slots */
 	uint8_t head[16];
 	struct packed form;
 	uint32_t n;
@@ -117,8 +126,8 @@ static bool safepoint_at(const struct v8_heap *h, const struct v8_code *code, ui
 struct opcodes {
 	uint32_t since;           /* V8_VERSION() */
 	uint8_t begin[2], interpreted[2], builtin[2], literal, match;
-	bool continued_low;       /* bit 0 of a byte, not 7, says that more follow */
-	const char *operands;     /* how many, by opcode */
+	bool continued_low;       /* bit 0 of a byte, not bit 7, means that more bytes follow */
+	const char *operands;     /* their numbers, by opcode */
 };
 
 static const struct opcodes versions[] = {
@@ -151,14 +160,14 @@ static bool is_one_of(const uint8_t pair[2], unsigned op)
 	return op == pair[0] || op == pair[1];
 }
 
-/* A translation, or the one before that it is like: from 11 on, `match` says that the next so
- * many operations are those at the same offset there. */
+/* A translation and its basis, an earlier translation: from 11 on, `match` stands for operations of the
+ * basis at the same position. */
 struct translation {
 	const struct opcodes *form;
 	struct bytes own, basis;
-	uint64_t like;      /* operations still to be taken from basis */
+	uint64_t like;      /* operations that remain to be taken from the basis */
 	uint32_t at, basis_at;
-	bool signed_opcode; /* before 11 an opcode is a number as its operands are */
+	bool signed_opcode; /* before 11 an opcode is a signed number, like operands */
 };
 
 static bool read_number(const struct opcodes *form, struct bytes *b, uint64_t *ret)
@@ -177,7 +186,7 @@ static bool read_number(const struct opcodes *form, struct bytes *b, uint64_t *r
 	return false;
 }
 
-/* Bit 0 is the sign. */
+/* bit 0 is the sign */
 static int32_t signed_of(uint64_t v)
 {
 	return v & 1 ? -(int32_t)(v >> 1 & 0x7fffffff) : (int32_t)(v >> 1 & 0x7fffffff);
@@ -205,7 +214,7 @@ static bool read_operands(const struct opcodes *form, struct bytes *b, struct op
 	return true;
 }
 
-/* The operation at t->at of what it is like. */
+/* Reads the operation of the basis at t->at. */
 static bool read_basis(struct translation *t, struct operation *ret)
 {
 	do {
@@ -235,7 +244,7 @@ static bool read_operation(struct translation *t, struct operation *ret)
 	if (t->own.p >= t->own.end)
 		return false;
 	ret->code = *t->own.p++;
-	if (ret->code > last) { /* short for: match, so many more */
+	if (ret->code > last) { /* short form of match, with the number of operations */
 		t->like = ret->code - last;
 	} else if (!read_operands(t->form, &t->own, ret)) {
 		return false;
@@ -248,8 +257,8 @@ static bool read_operation(struct translation *t, struct operation *ret)
 	return t->basis.p && t->like && t->like-- && read_basis(t, ret);
 }
 
-/* The first operation: how far back the one is that it is like (from 11 on), how many frames
- * there are, and how many of those are JavaScript's. -1: it is none. */
+/* Reads the first operation: the distance back to the basis (from 11 on), the number of frames, and the
+ * number of JavaScript's frames. Returns the latter, or -1 if this is not a translation. */
 static int32_t read_begin(struct translation *t, const uint8_t *bytes)
 {
 	bool may_match = t->form->match != NONE;
@@ -278,7 +287,7 @@ static bool is_frame(const struct opcodes *form, const struct operation *op)
 	       is_one_of(form->interpreted, (unsigned)op->code);
 }
 
-/* A frame's first value is its JSFunction. */
+/* Reads a frame. A builtin frame's first value is its JSFunction. */
 static bool read_frame(struct translation *t, struct operation *op, struct v8_virtual *ret)
 {
 	bool builtin = is_one_of(t->form->builtin, (unsigned)op->code);
@@ -337,8 +346,8 @@ static bool literal_at(const struct v8_heap *h, uint64_t literals, int32_t index
 		v8_word(h, literals, 16 + 8ll * index, ret);
 }
 
-/* Maglev gives an inlined builtin the SharedFunctionInfo of who called it: its JSFunction, if
- * that is a literal (a weak one ends in 11), knows better. */
+/* Maglev gives an inlined builtin its caller's SharedFunctionInfo. The builtin's JSFunction has the right
+ * one, if it is a literal (a weak one ends in 11). */
 static bool shared_of_function(const struct v8_heap *h, uint64_t literals, int32_t index,
 	uint64_t *ret)
 {
@@ -354,7 +363,8 @@ static bool shared_of_function(const struct v8_heap *h, uint64_t literals, int32
 		v8_word(h, function, p->function_shared, ret) && v8_type(h, *ret) == p->shared_type;
 }
 
-/* What the code has for constants are its literals, and the functions that it is made of. */
+/* Finds the frames' functions among the code's literals: its constants, and the functions
+ * that were compiled into it. */
 static bool find_functions(const struct v8_heap *h, uint64_t deopt, struct v8_virtual *frames,
 	size_t n)
 {
@@ -370,7 +380,7 @@ static bool find_functions(const struct v8_heap *h, uint64_t deopt, struct v8_vi
 	return true;
 }
 
-/* The frames of an entry of the deoptimisation data, the innermost first. */
+/* Reads the frames of an entry of the deoptimisation data, innermost first. */
 static size_t entry_frames(const struct v8_heap *h, uint64_t deopt, int64_t number, struct v8_virtual *frames,
 	size_t max)
 {
@@ -411,10 +421,10 @@ size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint
 
 /* ---- checks ---- */
 
-#define CHECKS_MAX (64 << 10) /* bytes of code that are looked at */
+#define CHECKS_MAX (64 << 10) /* bytes of code that are searched */
 #define EXIT_SIZE  4          /* call *N(%r13), or bl */
 
-/* Where the code's checks go when they fail: an exit for each, at the end. */
+/* The targets of failed checks: an exit for each, after the instructions. */
 struct exits {
 	uint64_t start, end;
 	bool arm64;
@@ -441,7 +451,8 @@ static int64_t sign_extend(uint32_t v, unsigned bits)
 	return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
 }
 
-/* Where the jump at an address goes; 0: it is none. x86_64: a conditional one; arm64: b.cond, cbz, tbz, b. */
+/* Returns the target of the jump at an address; 0: not a jump. x86_64: a conditional jump;
+ * arm64: b.cond, cbz, tbz, b. */
 static uint64_t jump_target(const struct exits *e, const uint8_t *p, uint64_t at)
 {
 	uint32_t op = read_little(p, 4);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* heap.c - objects of V8, read from a process that goes on: nothing need be what it
- * was a moment ago, or what it claims to be. Each object's type is asked for before it is
- * taken for one, and what has a length has a limit.
- * Strings and ScopeInfos as src/objects/string.h, scope-info.tq and instance-type.h of V8 7.8.279 to
- * 14.6.202 have them. */
+/* heap.c - objects of V8, read from a process that continues: they may have changed since they were found,
+ * and may not be what they claim. Each object's type is checked before use, and lengths are limited. Strings
+ * and ScopeInfos: src/objects/string.h, scope-info.tq and instance-type.h of V8 7.8.279 to 14.6.202. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +10,8 @@
 #include "base/vec.h"
 #include "v8.h"
 
-#define DEPTH_MAX  64        /* of a string's parts */
-#define PARTS_MAX  4096      /* of one: each may be many parts of others */
+#define DEPTH_MAX  64        /* levels of a string's parts */
+#define PARTS_MAX  4096      /* parts of a string: each may be many parts of others */
 #define BYTES_MAX  (4 << 20)
 #define LINES_MAX  (4 << 20)
 #define SOURCE_MAX (64 << 20)
@@ -77,7 +75,7 @@ static int string_type(const struct v8_heap *h, uint64_t object)
 	return type < v8_row(h->at->version)->strings ? type : -1;
 }
 
-/* Halves of a pair that stand alone become U+FFFD. */
+/* Unpaired surrogates become U+FFFD. */
 static void add_utf16(struct str *out, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -106,11 +104,11 @@ void v8_text(const struct v8_text *t, struct str *out)
 		add_utf16(out, t->chars, n / 2);
 }
 
-/* Where a text's lines end, as it comes in parts: at \n, \r, both, U+2028 and U+2029. */
+/* The ends of a text's lines, while its parts arrive: at \n, \r, both, U+2028 and U+2029. */
 struct lines {
 	VEC(int32_t) ends;
 	int32_t at;
-	bool cr; /* the last character is one */
+	bool cr; /* the last character was \r */
 };
 
 static void add_lines(struct lines *l, const uint8_t *p, size_t n, size_t unit)
@@ -129,11 +127,11 @@ static void add_lines(struct lines *l, const uint8_t *p, size_t n, size_t unit)
 	}
 }
 
-/* Where a string's characters go: one of the first two. */
+/* The destination of a string's characters: one of the first two. */
 struct text {
 	struct str *out;
 	struct lines *lines;
-	unsigned parts; /* so far */
+	unsigned parts; /* number of parts so far */
 };
 
 static bool flat_string(const struct v8_heap *h, uint64_t chars, size_t unit, size_t n,
@@ -158,11 +156,11 @@ static uint64_t external_chars(const struct v8_heap *h, uint64_t object, int typ
 
 	if (!(type & UNCACHED))
 		return v8_word(h, object, 24, &at) ? at : 0;
-	/* resource: a C++ object; behind its vtable, in node and V8's own, the characters */
+	/* resource is a C++ object; in node and V8 itself, the characters' address follows its vtable */
 	return v8_word(h, object, 16, &at) && read_at(h, at + 8, &at, sizeof(at)) ? at : 0;
 }
 
-/* [from, from + n) of a string. */
+/* Adds [from, from + n) of a string. */
 static bool add_string(const struct v8_heap *h, uint64_t object, size_t from, size_t n, int depth,
 	struct text *to)
 {
@@ -225,7 +223,7 @@ uint8_t *v8_bytes(const struct v8_heap *h, uint64_t object, size_t *ret_size)
 	return TAKE(bytes);
 }
 
-/* As V8 keeps them, a FixedArray of Smis: once somebody has asked for a line. */
+/* Reads V8's own array, a FixedArray of Smis, which exists after somebody has asked for a line. */
 static int32_t *known_line_ends(const struct v8_heap *h, uint64_t array, size_t *ret_n)
 {
 	_cleanup_(freep) uint64_t *words = NULL;
@@ -259,7 +257,7 @@ static int32_t *count_line_ends(const struct v8_heap *h, uint64_t script, size_t
 	}
 	if (lines.cr)
 		vec_push(&lines.ends, lines.at - 1);
-	vec_push(&lines.ends, lines.at); /* the last one's, which may be empty */
+	vec_push(&lines.ends, lines.at); /* the last line's, which may be empty */
 	*ret_n = lines.ends.len;
 	return lines.ends.data;
 }
@@ -285,10 +283,9 @@ static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
 	return type >= 0 && type >= h->at->uncompiled_first && type <= h->at->uncompiled_last;
 }
 
-/* The slots of a ScopeInfo that are filled: flags, parameters, n, (from 12.8 on where it
- * begins and ends), n names (or a table of them), n descriptions, then, as flags say, a
- * class' variable, the function's name and its variable, the inferred name, before 12.8
- * where it begins and ends. What is a string there is a name. */
+/* The used slots of a ScopeInfo: flags, parameters, n, (from 12.8 on its start and end), n names (or a table
+ * of them), n descriptions, then, depending on flags, a class's variable, the function's name and its
+ * variable, the inferred name, before 12.8 its start and end. A string in these last slots is a name. */
 #define TAIL 6
 
 static int32_t names_and_descriptions(const struct v8_heap *h, uint64_t scope, int32_t first,

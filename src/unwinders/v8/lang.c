@@ -27,8 +27,8 @@ static int open_layout(const struct lang_file *f, void **ret)
 	return 0;
 }
 
-/* A process may map the builtins anew for each worker, elsewhere than the rest of the file: what has
- * an address is found by that. */
+/* A process may map the builtins again for each worker, at a place unrelated to the rest of the file. So
+ * addresses of data come only from other mappings. */
 static int attach(const struct lang_file *f, const struct mapping *m, bool is_first, void *ret)
 {
 	const struct v8_layout *l = f->opened;
@@ -43,7 +43,7 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	return 0;
 }
 
-/* Any executable memory without a file. */
+/* All executable memory without a file may be compiled code. */
 static bool compiles(const char *path)
 {
 	return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rows.c - what differs from one V8 to the next and no constant in the file says.
+/* rows.c - differences between versions of V8 that no constant in the file shows.
  *
  * The objects that are read, from a frame to a line:
  *
@@ -10,27 +10,27 @@
  *                                             UncompiledData (inferred name, start)
  *     BytecodeArray  -> table of positions: offset in the bytecode -> position in the source
  *     compiled code  InstructionStream -> Code -> kind, table of positions, deoptimisation data,
- *                    safepoint table: pc -> what was inlined there, and where
+ *                    safepoint table: pc -> inlined functions and their places
  *
- *     node   V8      what differs, beside offsets that its constants give
+ *     node   V8      differences, in addition to offsets that its constants give
  *     12     7.8     one kind of optimised code; a frame has no argument count
  *     14     8.4     positions count from -1
  *     15     8.6     a Code's kind has four bits
- *     16     9.4     kinds of code; ScopeInfo is no FixedArray
+ *     16     9.4     kinds of code; ScopeInfo is not a FixedArray
  *     18     10.2    safepoint tables are packed
- *     20     11.3    code lies apart from its Code (InstructionStream); Maglev
- *     21     11.8    what relocates code lies with it
+ *     20     11.3    code is outside of its Code (InstructionStream); Maglev
+ *     21     11.8    relocation data is stored with code
  *     22     12.4    Code and BytecodeArray are trusted objects; SharedFunctionInfo has an id
  *     23     12.9    operations of translations (deopt.c)
  *     24     13.6    dispatch handles; a safepoint table begins with the frame's slots
- *     26     14.6    positions with two bits of what they are
+ *     26     14.6    positions with two bits for their kind
  *
  * From V8's sources at the tags of those nodes (7.8.279, 8.4.371, 8.6.395, 9.4.146, 10.2.154, 11.3.244,
- * 11.8.172, 12.4.254, 13.6.233, 14.6.202; a row between begins with the version where upstream changed it):
- * src/execution/frame-constants.h and
- * src/execution/arm64/frame-constants-arm64.h (frames), src/objects/shared-function-info.tq, script.tq,
- * scope-info.tq, code.h, instruction-stream.h, deoptimization-data.h, instance-type.h,
- * src/codegen/safepoint-table.h, src/codegen/source-position-table.cc. */
+ * 11.8.172, 12.4.254, 13.6.233, 14.6.202; a row between them begins with the version in which upstream
+ * changed it): src/execution/frame-constants.h and src/execution/arm64/frame-constants-arm64.h (frames),
+ * src/objects/shared-function-info.tq, script.tq, scope-info.tq, code.h, instruction-stream.h,
+ * deoptimization-data.h, instance-type.h, src/codegen/safepoint-table.h,
+ * src/codegen/source-position-table.cc. */
 #include "base/owner.h"
 #include "v8.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* scripts.c - what is known of the scripts of all processes: names, lines, source maps. */
+/* scripts.c - the scripts of all processes: names, lines, source maps. */
 #include "scripts.h"
 
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #include "unwinders/unwinders.h"
 #include "v8.h"
 
-#define SCRIPTS_MAX  16384 /* a node has some fifty in its stacks */
+#define SCRIPTS_MAX  16384 /* the stacks of a node have some fifty */
 #define SCRIPT_TRIES 8
-#define ENDS_MAX     (64 << 20) /* of lines, in all scripts */
-#define MAP_URL_MAX  (64 << 20) /* one may have the map within */
-#define MAPS_MAX     (1u << 30) /* bytes of source maps that are read in all */
+#define ENDS_MAX     (64 << 20) /* line ends of all scripts */
+#define MAP_URL_MAX  (64 << 20) /* a URL may contain the map */
+#define MAPS_MAX     (1u << 30) /* bytes of all source maps that are read */
 
-struct ends { /* of lines */
-	struct ends *next; /* of the same hash */
+struct ends { /* of a script's lines */
+	struct ends *next; /* next one with the same hash */
 	int32_t *data;
 	size_t n;
 };
@@ -29,11 +29,11 @@ struct v8_scripts {
 	struct texts *texts;    /* not owned */
 	struct arena *arena, *lasting;
 	struct idmap known;     /* by process and address -> struct v8_script *, in arena */
-	struct idmap ends;      /* hash -> struct ends *, in lasting.. */
-	size_t nends;           /* ..which have so many lines */
-	struct sourcemap_files files; /* source maps; open NULL: nobody asked for them */
+	struct idmap ends;      /* hash -> struct ends *, in lasting */
+	size_t nends;           /* number of line ends in them */
+	struct sourcemap_files files; /* source maps; open NULL: not requested */
 	size_t maps_read;       /* bytes */
-	struct idmap maps;      /* by the text's hash -> struct sourcemap *, or NULL: it is none */
+	struct idmap maps;      /* by the text's hash -> struct sourcemap *, or NULL: not a source map */
 };
 
 struct v8_scripts *v8_scripts_new(struct texts *texts)
@@ -90,7 +90,7 @@ static const char *script_name(struct v8_scripts *c, const struct v8_heap *h, ui
 	return name;
 }
 
-/* Processes that run the same program, and workers, share what was read. */
+/* Processes with the same program, and workers, share a map. */
 static const struct sourcemap *shared_map(struct v8_scripts *c, const char *text, size_t size,
 	const char *base)
 {
@@ -129,8 +129,8 @@ static const struct sourcemap *source_map(struct v8_scripts *c, const struct v8_
 	return map;
 }
 
-/* Takes the ends of a script's lines. Processes that run the same program share them: those of a large one have half
- * a megabyte. */
+/* Takes the ends of a script's lines. Processes with the same program share them: those of a large
+ * one need half a megabyte. */
 static const int32_t *shared_ends(struct v8_scripts *c, int32_t *ends, size_t n)
 {
 	uint64_t h = STACK_HASH_SEED;
@@ -151,7 +151,7 @@ static const int32_t *shared_ends(struct v8_scripts *c, int32_t *ends, size_t n)
 	return ends;
 }
 
-/* A text that is just being moved cannot be read: it can be later. */
+/* A text that is being moved is not readable now, but may be later. */
 static void read_script(struct v8_scripts *c, const struct v8_heap *h, uint32_t pid, uint64_t script,
 	struct v8_script *s)
 {
@@ -168,7 +168,7 @@ static void read_script(struct v8_scripts *c, const struct v8_heap *h, uint32_t 
 		s->map = source_map(c, h, pid, script, s->name);
 }
 
-/* They are read again when they are asked for again: most are of processes that are over. */
+/* Scripts are read again if they are needed again: most belong to processes that have ended. */
 static void forget_all(struct v8_scripts *c)
 {
 	idmap_done(&c->known);
@@ -176,8 +176,7 @@ static void forget_all(struct v8_scripts *c)
 	c->arena = arena_new();
 }
 
-/* A script lives as long as its functions; another may come to lie where it was, with
- * another name or length. */
+/* A script lives as long as its functions. Another one may then be in its place, with another name or length. */
 const struct v8_script *v8_script_of(struct v8_scripts *c, const struct v8_heap *h, uint32_t pid, uint64_t script)
 {
 	uint64_t source = 0, name = 0, key;

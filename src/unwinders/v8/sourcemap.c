@@ -3,10 +3,10 @@
  *
  *     {"version": 3, "sources": ["../src/a.ts"], "names": ["add"], "mappings": "AAAA,IAAMA..."}
  *
- * Mappings are lines of the generated file, parted by ';', of pieces parted by ','. A piece is
- * 1, 4 or 5 numbers, each the difference from the one before: its column (which begins
- * anew in a line), source, line and column there, name; in base64, 5 bits a character, the low
- * ones first, bit 5: more follow, the lowest bit of all: the sign. */
+ * Mappings are lines of the generated file, separated by ';', of pieces, separated by ','. A piece has 1, 4
+ * or 5 numbers, each the difference from the one before: its column (which begins again in each line),
+ * source, line and column there, name. Numbers are in base64, 5 bits per character, the low ones first; bit
+ * 5: more follow; the lowest bit of all is the sign. */
 #include "sourcemap.h"
 
 #include <stdlib.h>
@@ -24,10 +24,10 @@
 #define SECTIONS_MAX 65536
 
 struct piece {
-	uint32_t line, column; /* from 0 on, as the map has them */
-	int32_t source;        /* -1: it came from nowhere */
+	uint32_t line, column; /* from 0 on, as in the map */
+	int32_t source;        /* -1: no source */
 	uint32_t from_line, from_column;
-	int32_t name;          /* -1: it has none */
+	int32_t name;          /* -1: no name */
 };
 
 struct strings {
@@ -146,8 +146,8 @@ static bool add_piece(struct sourcemap *m, const struct piece *piece)
 	return true;
 }
 
-/* What a map's sources and names are counted from, where several are in one; and where it
- * begins in the file. */
+/* The numbers from which a map's sources and names count, if several are in one file, and the
+ * map's place in the file. */
 struct section {
 	size_t source, name;
 	uint32_t line, column;
@@ -216,8 +216,7 @@ static bool make_room(struct strings *s, size_t more)
 	return true;
 }
 
-/* An array of strings, behind those of the sections before. What is none is "". root: they are
- * paths. */
+/* Appends an array of strings to those of earlier sections. Other elements become "". root: the strings are paths. */
 static bool read_strings(struct sourcemap *m, struct json_object *array, struct strings *list,
 	const char *base, const char *root)
 {
@@ -256,7 +255,7 @@ static uint32_t number_of(struct json_object *o, const char *name)
 	return n < 0 || n > INT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* Maps of the parts that a bundler put together. */
+/* Reads the maps of parts that a bundler has joined. */
 static bool read_sections(struct sourcemap *m, struct json_object *sections, const char *base)
 {
 	size_t n = json->length(sections);
@@ -292,7 +291,7 @@ static bool read_json(struct sourcemap *m, struct json_object *o, const char *ba
 	return ok && m->n;
 }
 
-/* A first line that keeps browsers from taking it for a script. */
+/* Skips a first line that prevents browsers from running the file as a script. */
 static void skip_guard(const char **text, size_t *size)
 {
 	const char *line = *size >= 4 && !memcmp(*text, ")]}'", 4) ? memchr(*text, '\n', *size) : NULL;
@@ -370,7 +369,7 @@ bool sourcemap_find(const struct sourcemap *m, uint32_t line, uint32_t column, s
 	return true;
 }
 
-/* ---- where it is ---- */
+/* ---- the file ---- */
 
 static char *from_base64(const char *p, size_t *ret_size)
 {
@@ -407,7 +406,7 @@ static char *read_all(int fd, size_t *ret_size)
 	return TAKE(text);
 }
 
-/* "/srv/dist/a.js" to "/srv/dist/"; "" where there is none. */
+/* Returns the length of "/srv/dist/" in "/srv/dist/a.js"; 0: no directory. */
 static size_t directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');

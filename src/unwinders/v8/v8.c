@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* v8.c - what a file says of its V8.
+/* v8.c - a file's constants about its V8.
  *
- * V8 puts constants for debuggers into every build, v8dbg_*: offsets, instance types, kinds
- * of frames. They are taken from there; rows.c has what they leave out
- * (src/objects/, tools/gen-postmortem-metadata.py at 7.8.279 to 14.6.202). The builtins, which
- * are compiled ahead and embedded, have no .eh_frame; they keep frame pointers. */
+ * V8 puts constants for debuggers into every build, v8dbg_*: offsets, instance types, kinds of frames. Other
+ * values are in rows.c (src/objects/, tools/gen-postmortem-metadata.py at 7.8.279 to 14.6.202). The builtins,
+ * which are compiled ahead and embedded, have no .eh_frame; they keep frame pointers. */
 #include "v8.h"
 
 #include <errno.h>
@@ -23,7 +22,7 @@
 
 /* ---- the builtins ---- */
 
-/* Found in one go: a file has hundreds of thousands of symbols. */
+/* All are found in one pass, because a file has hundreds of thousands of symbols. */
 const char *const v8_symbols[] = { PREFIX, "v8_Default_embedded_blob_",
 	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
 	"_ZN2v88internal12_GLOBAL__N_112global_epochE", NULL };
@@ -51,7 +50,7 @@ static const struct elf_symbol *named(const struct constants *c, const char *nam
 	return NULL;
 }
 
-/* As V8 10, 11 and 8 (where one blob holds code and data) call them. */
+/* Names in V8 10, 11 and 8 (where one blob holds code and data). */
 static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
 {
 	static const char *const names[][2] = {
@@ -75,8 +74,8 @@ static bool builtins(const struct constants *c, uint64_t *start, uint32_t *size)
 	return false;
 }
 
-/* Code without call frame information, in a file that was stripped: what no FDE covers, and is
- * larger than what hand-written code leaves. (1.1 to 2.2 MB; else some 10 KB.) */
+/* In a stripped file, the builtins are a part that no FDE covers and that is larger than gaps from
+ * hand-written code. (1.1 to 2.2 MB; others have some 10 KB.) */
 #define GAP_MIN (512u << 10)
 #define GAP_MAX (16u << 20)
 
@@ -93,8 +92,8 @@ static bool in_one_segment(const struct elf *e, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Without any such information all code is as the builtins are: it keeps frame pointers, or else
- * nothing could walk it. */
+/* Without any call frame information, all code is treated as builtins: it keeps frame pointers, or
+ * else nothing could walk it. */
 static bool all_code(const struct elf *e, uint64_t *start, uint32_t *size)
 {
 	struct elf_section s;
@@ -136,7 +135,7 @@ static bool find_builtins(const struct constants *c, uint64_t *start, uint32_t *
 	return builtins(c, start, size) || builtins_by_gap(c->e, start, size);
 }
 
-/* In a file that was stripped: the names of builtins are there, in the order of their numbers. */
+/* A stripped file still has the names of builtins, in the order of their numbers. */
 static bool has_builtins_names(const struct elf *e)
 {
 	static const char name[] = "\0InterpreterEntryTrampoline";
@@ -145,8 +144,8 @@ static bool has_builtins_names(const struct elf *e)
 	return elf_section(e, ".rodata", &s) && s.data && memmem(s.data, s.size, name, sizeof(name));
 }
 
-/* Node's V8 has constants for debuggers; others, as Deno's, have not even symbols. Files below some
- * MB have no V8 in them. */
+/* Node's V8 has constants for debuggers; others, such as Deno's, do not even have symbols. A file with
+ * V8 has at least some MB. */
 static bool has_v8(struct elf *e)
 {
 	static const char *const names[] = { PREFIX "frametype_EntryFrame", "v8_Default_embedded_blob_size_",
@@ -196,7 +195,7 @@ int v8_table(struct elf *e, struct table_header *hdr)
 
 /* ---- the constants ---- */
 
-/* What does not have 16 bits is no offset, type or index: it is as if it was not there. */
+/* A value without 16 bits is not an offset, type or index, and is ignored. */
 static bool constant(const struct constants *c, const char *name, int32_t *ret)
 {
 	const uint8_t *p;
@@ -218,7 +217,7 @@ static bool constant(const struct constants *c, const char *name, int32_t *ret)
 	return false;
 }
 
-/* Of names that versions have given to one thing; the first of them that is there. */
+/* Returns the value of the first of these version-specific names that exists. */
 static int32_t any_of(const struct constants *c, const char *const *names, int32_t otherwise)
 {
 	int32_t v = otherwise;
@@ -284,7 +283,7 @@ static void set_objects(const struct constants *c, const struct v8_row *row, str
 		"class_SharedFunctionInfo__script__Tagged_HeapObject_",
 		"class_SharedFunctionInfo__script__Object");
 	l->shared_flags = ANY(48, "class_SharedFunctionInfo__flags__int");
-	l->proc.shared_flags = (uint16_t)l->shared_flags; /* and then function_literal_id */
+	l->proc.shared_flags = (uint16_t)l->shared_flags; /* followed by function_literal_id */
 	l->proc.shared_data = (uint16_t)l->shared_data;
 	l->script_source = ANY(8, "class_Script__source__Object");
 	l->script_name = ANY(16, "class_Script__name__Object");
@@ -343,12 +342,13 @@ static void set_code(const struct constants *c, const struct v8_row *row, struct
 	l->deopt_literals = ANY(2, "DeoptimizationDataLiteralArrayIndex");
 	l->deopt_inlined = ANY(7, "DeoptimizationDataInliningPositionsIndex");
 	l->code_safepoints = row->code_safepoints;
-	/* Behind that: where the code is that undoes its work, and how often; from 8 and 9 on. */
+	/* After the inlining positions follow the start of the exits that undo the code, and their
+	 * numbers; from 8 and 9 on. */
 	l->deopt_first = l->deopt_inlined + row->deopt_first;
 }
 
-/* How long bytecodes are: a row for each operand scale, 1, 2, and 4. Without a symbol, by
- * how the rows have begun from 10 to 14: the prefixes, five for debuggers, then the first ones. */
+/* Finds the sizes of bytecodes: a row for each operand scale, 1, 2, and 4. Without a symbol, the rows are
+ * found by their first bytes in 10 to 14: the prefixes, five for debuggers, then the first ones. */
 static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 {
 	static const uint8_t begins[3][14] = {
@@ -392,7 +392,7 @@ static int read_layout(struct elf *e, void *layout)
 		return -ENOMEM;
 	*ret = (struct v8_layout){ .version = version_of(c) };
 	row = v8_row(ret->version);
-	/* Without a version: frames have not changed since 8.9. */
+	/* If the version is unknown, take the last row: frames have not changed since 8.9. */
 	set_proc(c, v8_row(ret->version ? ret->version : UINT32_MAX), &ret->proc);
 	if (c->n) {
 		set_objects(c, row, ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* vlq.h - numbers of any length in bytes: 7 bits a byte, the low ones first; bit 7: more
- * follow. What is read is untrusted, and ends where the bytes end. */
+/* vlq.h - numbers of any length in bytes: 7 bits per byte, the low ones first; bit 7: more follow. The bytes
+ * are untrusted; reading stops at their end. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
