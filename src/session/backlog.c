@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* backlog.c - a queue of blocks: what is read is given back a block at a time. */
+/* backlog.c - a queue in blocks: read records are freed a block at a time. */
 #include "backlog.h"
 
 #include <stdio.h>
@@ -12,11 +12,11 @@ enum { BLOCK = 1 << 20 };
 
 struct backlog_block {
 	struct backlog_block *next;
-	size_t size, begin, end; /* of data; records lie between begin and end */
+	size_t size, begin, end; /* of data; records are between begin and end */
 	char data[];
 };
 
-/* Before each record. */
+/* precedes each record */
 struct entry {
 	size_t size;
 	char record[];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* child.c - the command of -c.
  *
- * It is forked before the script is compiled, so that its pid is known, and waits for a
- * byte on a pipe until the probes are attached. */
+ * It is forked before the script is compiled, so that its pid is known, and waits for a byte on a pipe until
+ * the probes are attached. */
 #include "child.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { TERM_MS = 1000, KILL_MS = 1000 }; /* time to end after each signal */
 
 /* ---- words -------------------------------------------------------------- */
 
-/* One word into `word`; gives its end, or NULL at an open quote. */
+/* Reads one word into `word`. Returns its end, or NULL at an open quote. */
 static const char *read_word(const char *p, struct str *word)
 {
 	char quote = 0;
@@ -78,7 +78,7 @@ static void run_child(struct child *c, int go, int result)
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with strata */
 	while ((r = read(go, &byte, 1)) < 0 && errno == EINTR)
 		;
-	if (r <= 0) /* strata has gone */
+	if (r <= 0) /* strata has ended */
 		_exit(126);
 	execvp(c->argv[0], c->argv);
 	r = errno;
@@ -139,7 +139,7 @@ static int exec_result(struct child *c)
 	return -r;
 }
 
-/* ---- through scripts ---------------------------------------------------- */
+/* ---- start through scripts ----------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -163,7 +163,8 @@ static bool argv0_is(pid_t pid, const char *name)
 	return !strcmp(base_name(argv0), name);
 }
 
-/* /usr/bin/python3.11 for python3 is found by argv[0]; and by its own name. */
+/* Returns the program's path if its argv[0] or its file is called name: /usr/bin/python3.11
+ * may have argv[0] python3. */
 static char *exec_matches(pid_t pid, const char *name)
 {
 	char link[64], path[4096];
@@ -179,7 +180,7 @@ static char *exec_matches(pid_t pid, const char *name)
 	return NULL;
 }
 
-/* The child's signals are passed on; its execs are looked at. */
+/* Passes the child's signals on, and checks each of its execs. */
 static char *follow_execs(struct child *c, const char *name)
 {
 	int status, sig = 0;
@@ -226,7 +227,7 @@ char *child_run_to_exec(struct child *c, const char *name)
 	return path;
 }
 
-/* ---- go, stop ----------------------------------------------------------- */
+/* ---- run, stop ---------------------------------------------------------- */
 
 int child_release(struct child *c)
 {
@@ -239,7 +240,7 @@ int child_release(struct child *c)
 	return exec_result(c);
 }
 
-/* Waits for its end for a limited time: it may ignore signals, or hang in the kernel. */
+/* Waits for its end for a limited time, because it may ignore signals, or hang in the kernel. */
 static bool ended_within(pid_t pid, unsigned ms, int *ret_status)
 {
 	for (unsigned i = 0; i <= ms / 2; i++) {
@@ -252,7 +253,7 @@ static bool ended_within(pid_t pid, unsigned ms, int *ret_status)
 	return false;
 }
 
-/* By SIGTERM, or else by SIGKILL. */
+/* Ends it by SIGTERM, or else by SIGKILL. */
 static void end_process(struct child *c, int *ret_status)
 {
 	kill(c->pid, SIGTERM);

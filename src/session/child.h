@@ -9,19 +9,19 @@ struct target;
 struct child {
 	pid_t pid;     /* 0: none */
 	char **argv;   /* owned */
-	int go;        /* write end: a byte lets the command run */
+	int go;        /* write end: a byte starts the command */
 	int result;    /* read end: errno of a failed exec, or end of file */
 	bool traced;   /* held by ptrace at the exec of its real program */
 };
 
-/* Splits as a shell would (quotes, backslashes; no expansion), forks, holds. 0 or
- * -errno, reported. */
+/* Splits the command like a shell (quotes, backslashes; no expansion), forks and holds it.
+ * Returns 0 or -errno, reported. */
 int child_start(struct target *t, const char *command, struct child *ret);
-/* Runs the command as far as the exec of an ELF file called name (its own name or
- * argv[0]) and holds it there: through a version manager's scripts. Its path, to be
- * free()d, or NULL: it ended without (reported). */
+/* Runs the command up to the exec of an ELF file called name (its own name or argv[0]) and holds it there:
+ * this goes through a version manager's scripts. Returns the file's path, to be free()d, or NULL if the
+ * command ended before (reported). */
 char *child_run_to_exec(struct child *c, const char *name);
-/* Lets it run: 0, or -errno when it could not be executed, reported. */
+/* Lets the command run. Returns 0, or -errno if it could not be executed, reported. */
 int child_release(struct child *c);
-/* Ends it: SIGTERM, then SIGKILL; waits. */
+/* Ends it by SIGTERM, then SIGKILL, and waits. */
 void child_stop(struct child *c);

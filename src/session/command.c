@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* command.c - runs commands for system(), reads files for cat().
  *
- * A command is a process group, so that its children can be ended with it. It has ended when its
- * shell has, whoever holds the pipe still: `daemon &` does not make strata wait. */
+ * A command is a process group, so that its children can be ended with it. It ends when its shell ends, even
+ * if another process still has the pipe open: strata does not wait for `daemon &`. */
 #include "command.h"
 
 #include <errno.h>
@@ -25,17 +25,17 @@
 
 enum {
 	OUTPUT_MAX = 16 << 20, /* bytes of a command's output that are kept */
-	TERM_MS = 1000,        /* after a signal to strata, until the command gets SIGTERM */
-	KILL_MS = 1500,        /* and SIGKILL */
+	TERM_MS = 1000,        /* time from a signal to strata until the command gets SIGTERM */
+	KILL_MS = 1500,        /* the same until it gets SIGKILL */
 };
 
 struct command {
-	pid_t pid;   /* its group's, too */
+	pid_t pid;   /* also its group's id */
 	int process; /* pidfd */
-	int output;  /* read end, which does not block; -1: all was read */
+	int output;  /* read end, non-blocking; -1: all was read */
 	uint64_t started;
-	bool cut;    /* more was written than is kept */
-	int signal;  /* the last one that it was sent */
+	bool cut;    /* output beyond OUTPUT_MAX was dropped */
+	int signal;  /* the last signal sent to it */
 };
 
 static void run_child(const char *command, int output)
@@ -69,7 +69,7 @@ static int start(struct command *c, const char *command)
 	c->output = ends[0];
 	if (c->pid < 0)
 		return -errno;
-	setpgid(c->pid, c->pid); /* whoever of the two is first */
+	setpgid(c->pid, c->pid); /* parent and child both call it: either may be first */
 	fcntl(c->output, F_SETFL, O_NONBLOCK);
 	c->started = clock_ns(CLOCK_MONOTONIC);
 	c->process = syscall(SYS_pidfd_open, c->pid, 0);
@@ -84,7 +84,7 @@ static void keep(struct command *c, const char *text, size_t n, struct str *out)
 	str_addn(out, text, n < left ? n : left);
 }
 
-/* What is in the pipe. */
+/* Reads the pipe's content. */
 static void read_output(struct command *c, struct str *out)
 {
 	char buf[4096];
@@ -99,7 +99,7 @@ static void read_output(struct command *c, struct str *out)
 	}
 }
 
-/* Milliseconds that it has run since strata was asked to end. */
+/* Milliseconds since strata was asked to end, while the command ran. */
 static unsigned overdue(const struct command *c)
 {
 	uint64_t runs = (clock_ns(CLOCK_MONOTONIC) - c->started) / 1000000;
@@ -114,7 +114,7 @@ static void send(struct command *c, int sig)
 	c->signal = sig;
 }
 
-/* Until its shell has ended. Once a signal has come SIGALRM interrupts poll(). */
+/* Reads until the shell has ended. After a signal, SIGALRM interrupts poll(). */
 static void wait_for(struct command *c, struct str *out)
 {
 	for (;;) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* follow.c - perf's side-band records (linux/perf_event.h: MMAP2, FORK, COMM, EXIT)
- * of all CPUs, put in order and handed to the unwinders.
+/* follow.c - perf's side-band records (linux/perf_event.h: MMAP2, FORK, COMM, EXIT) of all CPUs, sorted and
+ * passed to the unwinders.
  *
- * Each CPU has a ring; the records of one batch are sorted by their time stamp, so
- * that an exec on one CPU comes before the mappings that follow on another.
+ * Each CPU has a ring; the records of one batch are sorted by their time stamps, so that an exec on one CPU
+ * comes before the mappings that follow on another.
  *
- * Waking a reader costs the program that has the event an interrupt of its own CPU, and an exec is twenty records.
- * So a ring wakes nobody before it is half full. What does is a second event for each CPU, of names alone: an exec
- * sets one. What comes without an exec is read by the clock. */
+ * Waking a reader costs the traced program an interrupt on its own CPU, and an exec makes twenty records. So
+ * a ring wakes nobody before it is half full. Instead a second event for each CPU, the bell, which has only
+ * names, wakes strata at each exec. Records without an exec are read by a timer. */
 #include "follow.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include "unwinders/unwinders.h"
 
 enum { RING_PAGES = 64, BELL_PAGES = 1 };
-enum { FIRST_NS = 1000000, PAUSE_NS = 4000000, IDLE_NS = 100000000 }; /* from one reading to the next */
+enum { FIRST_NS = 1000000, PAUSE_NS = 4000000, IDLE_NS = 100000000 }; /* time between two reads */
 
 struct cpu_ring {
 	int fd;
@@ -47,15 +47,15 @@ struct follow {
 	int pid;
 	size_t page_size;
 	VEC(struct cpu_ring) rings;
-	VEC(struct cpu_ring) bells; /* what wakes */
-	int epoll;          /* of the rings' events, or a timer in their place.. */
-	int events;         /* ..the former */
+	VEC(struct cpu_ring) bells; /* events that wake strata */
+	int epoll;          /* of the rings' events, or a timer instead */
+	int events;         /* the rings' events only */
 	struct watch watch;
-	bool has_read;      /* something, since follow_rest() */
+	bool has_read;      /* records were read since follow_rest() */
 	VEC(struct event) batch;    /* in the order of time */
-	size_t taken;               /* of batch, while it is handed on */
-	VEC(struct event) gathered; /* since, as they came */
-	VEC(uint32_t) tree; /* with pid: it and what it forked */
+	size_t taken;               /* number of records in batch that were passed on */
+	VEC(struct event) gathered; /* later records, in the order of arrival */
+	VEC(uint32_t) tree; /* with pid: that process and its descendants */
 };
 
 /* ---- open --------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static int open_cpus(struct follow *f)
 	for (const int *cpu = online_cpus(); *cpu >= 0; cpu++) {
 		int r = open_cpu(f, *cpu);
 
-		if (r && r != -ENODEV) /* went offline */
+		if (r && r != -ENODEV) /* the CPU went offline */
 			return r;
 	}
 	return 0;
@@ -197,7 +197,7 @@ int follow_fd(const struct follow *f)
 	return f->epoll;
 }
 
-/* What the bells have to say is in the rings, too. */
+/* Whether a bell rang. Its records are also in the rings, so they are dropped here. */
 static bool has_rung(struct follow *f)
 {
 	bool has = false;
@@ -212,7 +212,7 @@ static bool has_rung(struct follow *f)
 	return has;
 }
 
-/* An exec's mappings follow it. */
+/* Sets the next read: an exec's mappings follow it soon. */
 void follow_rest(struct follow *f)
 {
 	bool rung = has_rung(f);
@@ -226,11 +226,11 @@ void follow_rest(struct follow *f)
 	f->has_read = false;
 }
 
-/* ---- whose -------------------------------------------------------------- */
+/* ---- followed processes -------------------------------------------------- */
 
 static bool ours(const struct follow *f, uint32_t pid)
 {
-	if (pid == 0 || pid == UINT32_MAX) /* of another PID namespace */
+	if (pid == 0 || pid == UINT32_MAX) /* in another PID namespace */
 		return false;
 	if (!f->pid)
 		return true;
@@ -298,7 +298,7 @@ static bool is_exec(const struct perf_event_header *h, uint32_t pid)
 	       ((struct comm_record *)h)->pid == pid;
 }
 
-/* What has the parent mapped now is what it had at the fork: no exec of its own came between. */
+/* Whether the parent has had an exec since the fork. If not, its present mappings are those of the fork. */
 static bool has_execed(struct follow *f, uint32_t pid)
 {
 	bool has = false;
@@ -311,13 +311,13 @@ static bool has_execed(struct follow *f, uint32_t pid)
 	return has;
 }
 
-/* A child may be over before anyone can read it; one that began before strata did has no mappings but its parent's. */
+/* A child may end before anyone can read it. If its parent was not known, the child has only its parent's mappings. */
 static void on_fork(struct follow *f, uint32_t parent, uint32_t child)
 {
 	bool is_new = !unwinders_knows(f->u, parent);
 
 	if (is_new && unwinders_add_process(f->u, (int)parent))
-		unwinders_exit(f->u, parent); /* or a thread of the kernel */
+		unwinders_exit(f->u, parent); /* it may also be a kernel thread */
 	else if (!is_new || !has_execed(f, parent))
 		unwinders_fork(f->u, parent, child);
 }
@@ -388,7 +388,7 @@ static void read_ring(struct follow *f, struct cpu_ring *r)
 			break;
 		copy_out(f, r, tail, e.record, h.size);
 		((char *)e.record)[h.size] = 0;
-		/* sample_id_all: the time stamp is the record's last word. */
+		/* sample_id_all puts the time stamp into the record's last word. */
 		memcpy(&e.time, (char *)e.record + h.size - 8, 8);
 		vec_push(&f->gathered, e);
 		f->has_read = true;
@@ -427,7 +427,7 @@ void follow_drain(struct follow *f, uint64_t until)
 	for (f->taken = 0; f->taken < f->batch.len && f->batch.data[f->taken].time <= until;) {
 		struct perf_event_header *record = f->batch.data[f->taken++].record;
 
-		on_record(f, record); /* may gather */
+		on_record(f, record); /* this may gather records */
 		free(record);
 	}
 	f->batch.len -= f->taken;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* forget.c - see forget.h; the steps are unwinders.h's.
+/* forget.c - see forget.h; unwinders.h explains the steps.
  *
- * The kernel sends each stack once, so first its list of sent stacks is cleared. A program that is
- * running may still store or send the id of a stack that it found in the list: so nothing is dropped
- * before SETTLED_NS, far longer than a program runs, have passed and the ring buffer has been read up
- * to where it was then. */
+ * The kernel sends each stack once, so its list of sent stacks is cleared first. A program that is running may
+ * still store or send the id of a stack that it found in the list. So nothing is dropped until SETTLED_NS have
+ * passed, far longer than a program runs, and the ring buffer has been read up to its position at that time. */
 #include "forget.h"
 
 #include <bpf/bpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* forget.h - drops stacks that no map and no record refers to, so that a script that runs for days does
- * not keep every stack it saw. */
+/* forget.h - drops stacks to which no map and no record refers, so that a script that runs for days
+ * does not keep every stack. */
 #pragma once
 #include <stdint.h>
 
@@ -8,14 +8,14 @@ struct ring_buffer;
 struct shared;
 struct unwinders;
 
-struct forget { /* zeroed, then */
+struct forget { /* zero it, then set */
 	const struct shared *shared;
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
 	enum { FORGET_IDLE, FORGET_RENEWED, FORGET_DRAINING } state;
-	uint64_t since;      /* CLOCK_MONOTONIC ns, of that state */
+	uint64_t since;      /* start of the present state, CLOCK_MONOTONIC ns */
 	unsigned long until; /* a position in the ring buffer */
 };
 
-/* Takes the next step when its time has come; call it after reading records. */
+/* Takes the next step if it is due; call it after reading records. */
 void forget_step(struct forget *f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image_object.c - image -> kernel, and back. What libbpf prints is collected by a callback: it is shown
- * with -vv, and searched for the reason where the kernel refuses a program. */
+/* image_object.c - loads images into the kernel, and unloads them. A callback collects libbpf's messages:
+ * they are shown with -vv, and searched for the reason if the kernel refuses a program. */
 #include "image_object.h"
 
 #include <bpf/bpf.h>
@@ -29,17 +29,17 @@
 #include "unwinders/maps/rodata.h"
 #include "unwinders/unwinders.h"
 
-/* Bytes of the ring buffer. strata may have to wait for a CPU for tens of milliseconds on a busy machine: what comes
- * meanwhile must fit. */
+/* Bytes of the ring buffer. On a busy machine strata may wait for a CPU for tens of milliseconds: the
+ * records of that time must fit. */
 enum {
 	RING_SMALL = 256 * 1024,
-	RING_STREAM = 4 * 1024 * 1024, /* of lines of text: some 50,000; at most a part of the machine's memory */
-	RING_MEMORY = 1024,            /* which is this one */
+	RING_STREAM = 4 * 1024 * 1024, /* lines of text: some 50,000; limited to a part of the machine's memory */
+	RING_MEMORY = 1024,            /* the divisor of that part */
 	RING_STACKS = 8 * 1024 * 1024,
-	RING_RECORDS = 4,              /* at least so many of the largest */
+	RING_RECORDS = 4,              /* minimum number of the largest records */
 };
 
-static struct str said; /* by libbpf, during one load */
+static struct str said; /* libbpf's messages during one load */
 
 static int listen(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -63,7 +63,7 @@ static const struct image_prog *refused_prog(const struct image *img)
 	return i < img->nprogs ? &img->progs[i] : NULL;
 }
 
-/* The verifier's last word: the line before "processed N insns". */
+/* Finds the verifier's last message: the line before "processed N insns". */
 static void verifier_reason(char *buf, size_t size)
 {
 	const char *text = str_text(&said), *end = strstr(text, "\nprocessed ");
@@ -77,7 +77,7 @@ static void verifier_reason(char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(end - from), from);
 }
 
-/* What the kernel refuses, and the words of the verifier for each; TOO_LARGE: limits. */
+/* The kernel's reasons for a refusal, and the verifier's words for each; TOO_LARGE: limits. */
 static const struct refusal {
 	const char *word, *text, *hint;
 	enum diag_tag tag; /* 0: TOO_LARGE */
@@ -123,7 +123,7 @@ static void explain_refusal(const struct image *img, int r)
 	const struct image_prog *p = refused_prog(img);
 	char reason[256];
 
-	if (strstr(str_text(&said), "(-24)")) /* "failed to create: Too many open files(-24)" */
+	if (strstr(str_text(&said), "(-24)")) /* libbpf prints "failed to create: Too many open files(-24)" */
 		r = -EMFILE;
 	verifier_reason(reason, sizeof(reason));
 	if (!p || !*reason || r == -EMFILE) {
@@ -162,8 +162,8 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
 		bpf_map__set_max_entries(m, entries);
 }
 
-/* The kernel makes all elements of a hash map at once, and a map that is larger than the memory takes it from
- * every other process before it is refused. */
+/* The kernel makes all elements of a hash map at once. A map larger than the memory takes memory from all
+ * other processes before it is refused. */
 static bool maps_fit(const struct image *img, struct bpf_object *obj)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
@@ -186,7 +186,7 @@ static bool maps_fit(const struct image *img, struct bpf_object *obj)
 	return true;
 }
 
-/* A trampoline's program is loaded for its function. */
+/* A trampoline's program is loaded for one function. */
 static int set_function(const struct image *img, const struct image_prog *p, struct target *t,
 	struct bpf_program *bpf)
 {
@@ -238,7 +238,7 @@ static int prepare_progs(const struct image *img, struct target *t, struct bpf_o
 	return 0;
 }
 
-/* For tree.bpf.c, which is linked with -c only. */
+/* Sets a constant of tree.bpf.c, which is linked only with -c. */
 static void prepare_tree(struct target *t, struct bpf_object *obj)
 {
 	uint32_t *offset = rodata_find(obj, "task_tgid_offset", sizeof(*offset));
@@ -266,7 +266,7 @@ static uint64_t ring_wanted(const struct image *img)
 	return size < RING_RECORDS * (uint64_t)img->record_max ? RING_RECORDS * (uint64_t)img->record_max : size;
 }
 
-/* In bytes: a power of two of pages, as the kernel requires. */
+/* Returns the size in bytes: a power of two of pages, which the kernel requires. */
 static uint32_t ring_size(const struct image *img, uint64_t pages)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), wanted = pages ? pages * page : ring_wanted(img), size = page;
@@ -276,7 +276,7 @@ static uint32_t ring_size(const struct image *img, uint64_t pages)
 	return size;
 }
 
-/* Reported here: the verifier would only name an unknown function. */
+/* Reports missing features here, because the verifier would only name an unknown function. */
 static bool lacks_stacks(struct target *t)
 {
 	if (!target_feature(t, FEATURE_TASK_PT_REGS)) {
@@ -291,7 +291,7 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
-/* The walk's maps are made with the first image that has it. */
+/* The first image with the unwinder makes the walk's maps. */
 static int prepare_unwinder(const struct image *img, struct bpf_object *obj, struct load_env *env)
 {
 	uint32_t limit = img->stack_limit ? img->stack_limit : 1;
@@ -307,9 +307,9 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	return r;
 }
 
-/* Stacks that differ by an address alone are keys of their own until they are printed: a long profile has far more
- * than the usual 4,096 keys. At most so many as fit in a part of the machine's memory; the kernel allocates elements
- * as the map fills, or before 6.1 all at once. */
+/* Stacks that differ only by an address are different keys until they are printed, so a long profile has far
+ * more than the usual 4,096 keys. Their number is limited to a part of the machine's memory; the kernel
+ * allocates elements as the map fills, or before 6.1 all at once. */
 enum { STACK_KEYS_LEAST = 4096, STACK_KEYS_MOST = 1 << 18, STACK_KEYS_AT_ONCE = 1 << 14, STACK_KEYS_MEMORY = 256 };
 
 static uint32_t stack_keys(const struct image_map *m, bool at_once)
@@ -365,7 +365,7 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 	return prepare_progs(img, env->target, obj);
 }
 
-/* One file for each program and shared map, and some for reading. (libbpf has opened one for each map.) */
+/* Each program and shared map needs a file, and reading needs some. (libbpf has opened one for each map.) */
 static int check_files(struct bpf_object *obj)
 {
 	struct bpf_program *p;
@@ -374,7 +374,7 @@ static int check_files(struct bpf_object *obj)
 
 	bpf_object__for_each_program(p, obj)
 		n++;
-	bpf_object__for_each_map(m, obj) /* shared_add() */
+	bpf_object__for_each_map(m, obj) /* shared_add() opens it again */
 		n++;
 	return files_suffice(n);
 }
@@ -436,7 +436,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 	if (!r)
 		r = check_files(o->obj);
 	if (!r)
-		r = prepare(img, o->obj, env); /* which reports the reason */
+		r = prepare(img, o->obj, env); /* this reports the reason */
 	o->walkers = env->walkers;
 	if (!r && img->handover) {
 		r = walkers_open(o->walkers, env, img, o->obj);
@@ -505,9 +505,9 @@ int image_object_run(struct image_object *o, enum provider_run when, uint64_t co
 	return 0;
 }
 
-enum { STEP = 256 }; /* objects, until their records are read */
+enum { STEP = 256 }; /* objects before their records are read */
 
-/* One iterator, to its end. */
+/* Reads one iterator to its end. */
 static int iterate(const struct image_object *o, const struct image_prog *p, bool (*done)(void *arg), void *arg)
 {
 	const char *name = o->img->places[p->first_place].place->name;
@@ -574,7 +574,7 @@ static int attach(struct image_object *o, const struct load_env *env, const stru
 	return p->provider->attach ? p->provider->attach(&lp) : 0;
 }
 
-/* In an order that makes the kernel run the programs of one place in the order of the script. */
+/* Attaches in an order that makes the kernel run the programs of one place in the order of the script. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places)
 {
 	unsigned n = o->img->nprogs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image_object.h - an image in the kernel: its maps are made or found, its programs verified,
- * attached, run, stopped. */
+/* image_object.h - an image in the kernel: its maps are made or found, its programs
+ * verified, attached, run, stopped. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,60 +20,59 @@ struct ticks;
 struct walk_maps;
 struct walkers;
 
-/* What loading needs, the same for all images of a session. */
+/* The environment for loading, the same for all images of a session. */
 struct load_env {
 	struct target *target;
 	struct shared *shared;
 	struct walkers *walkers;
-	int pid;                  /* -p; 0: none.. */
-	int only_pid;             /* ..see who_prepare() */
+	int pid;                  /* -p; 0: none */
+	int only_pid;             /* see who_prepare() */
 	struct ticks *ticks;      /* see attach.h */
-	uint64_t ring_pages;      /* of the ring buffer; 0: by what the first image sends */
-	struct walk_maps *maps; /* out: made with the first image that has the unwinder; owned by
-				   * whoever takes it. Writes from the start */
+	uint64_t ring_pages;      /* of the ring buffer; 0: depends on the first image's records */
+	struct walk_maps *maps; /* out: made with the first image that has the unwinder; its taker owns it. Writes
+	                         * from the start */
 };
 
 struct image_object {
 	const struct image *img;
-	struct bpf_object *obj;   /* NULL: it was dropped, or not loaded */
+	struct bpf_object *obj;   /* NULL: dropped, or not loaded */
 	struct links links;
 	struct record_env env;
 	const struct record_row **rows; /* by record */
-	uint64_t *missed;         /* by program: events that the kernel kept from it until it was stopped; owned;
-				   * NULL: it was not stopped */
+	uint64_t *missed;         /* by program: events that the kernel did not give it until it was stopped;
+	                           * owned; NULL: not stopped */
 	pthread_t thread;         /* verifies, which takes long */
 	struct walkers *walkers;
 	bool is_under_way;
-	atomic_bool is_over;      /* the thread's work */
+	atomic_bool is_over;      /* the thread has finished */
 	int result;
 };
 
-/* 0 or -errno, reported in the script's terms. After it image_object_wait() must be called, before obj
- * is used, or image_object_done(). */
+/* Starts loading. Returns 0 or -errno, reported in the script's terms. Call image_object_wait() afterwards,
+ * before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
-/* Its maps are in env->shared then. 0 or -errno, reported in the script's terms. */
+/* Waits for the load; then env->shared has the image's maps. Returns 0 or -errno, reported in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
-/* The descriptor of its n-th program; it stays the object's. */
+/* The descriptor of its n-th program, owned by the object. */
 int image_object_program(const struct image_object *o, unsigned n);
-/* Its begin, end or self probes: the kernel runs them here and now. config: of their place. done is called
- * after each. */
+/* Runs its begin, end or self probes in the kernel, now. config: of their place. Calls done after each. */
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg);
-/* Reads its iterators to their ends. done is called from time to time; false: no more is wanted. 0 or
- * -errno, reported. */
+/* Reads its iterators to their ends. Calls done from time to time; done returns false to stop.
+ * Returns 0 or -errno, reported. */
 int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
-/* The signals that its self probes wait for: bits 1 << number. */
+/* The signals of its self probes: bits 1 << number. */
 uint64_t image_signals(const struct image *img);
-/* Of begin and end alone there is nothing to wait for. */
+/* Whether it has other probes than begin and end, which need no waiting. */
 bool image_object_has_probes(const struct image_object *o);
-/* Probes, counted in *ret_places; until a signal comes. 0 or -errno, reported. */
+/* Attaches the probes until a signal comes, and counts them in *ret_places. Returns 0 or -errno, reported. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
-/* Those of begin and end, which are attached nowhere. */
+/* The number of begin and end probes, which are not attached. */
 unsigned image_object_begin_places(const struct image_object *o);
-/* Programs that begin from now on do nothing, and those that had begun have ended. */
+/* From now on its programs do nothing, and all that were running have ended. */
 void image_object_stop(struct image_object *o);
-/* Adds what its programs have cost. */
+/* Adds the time and runs of its programs. */
 void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs);
-/* Detaches and frees; img stays. */
+/* Detaches and frees the object; img stays. */
 void image_object_done(struct image_object *o);

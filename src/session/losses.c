@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* losses.c - what was lost, at the end. See losses.h. */
+/* losses.c - reports losses at the end. See losses.h. */
 #include "losses.h"
 
 #include <bpf/bpf.h>
@@ -43,7 +43,7 @@ static char *name_of(const struct show *s, uint64_t place)
 	return name.data;
 }
 
-/* The most first. */
+/* Sorts the largest first. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct output_loss *a = pa, *b = pb;

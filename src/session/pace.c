@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pace.c - by events while records are rare, by a timer while they are not. */
+/* pace.c - reads by events while records are rare, else by a timer. */
 #include "pace.h"
 
 #include <bpf/libbpf.h>
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/owner.h"
 
-/* Between two readings. At least: a pause costs two system calls and a switch. */
+/* Limits of the time between two reads. There is a minimum because a pause costs two system calls and a switch. */
 enum { PAUSE_MAX_NS = 4000000, PAUSE_MIN_NS = 50000 };
 
 /* ---- watched by events, or by a timer ------------------------------------ */
@@ -53,7 +53,7 @@ static void set_timer(const struct watch *w, uint64_t ns)
 
 void watch_pause(struct watch *w, uint64_t ns)
 {
-	/* Disarmed, too, so that it does not stay readable. */
+	/* Also disarm the timer, so that it does not remain readable. */
 	if (ns || w->by_clock)
 		set_timer(w, ns);
 	set_by_clock(w, ns);
@@ -79,7 +79,7 @@ int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t fr
 	return watch_open(&p->watch, epoll, ring_buffer__epoll_fd(buffer), from_ring, from_timer);
 }
 
-/* So that at the rate of late an eighth of the ring is filled. 0: read at once. */
+/* Returns the time in which an eighth of the ring fills at the present rate. 0: read at once. */
 static uint64_t pause_after(const struct ring *ring, uint64_t passed, uint64_t bytes)
 {
 	uint64_t eighth = ring__size(ring) / 8, ns;

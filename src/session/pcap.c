@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pcap.c - the classic format of pcap, with times in ns (draft-ietf-opsawg-pcap): a header, then each
- * packet behind one of its own. */
+/* pcap.c - the classic format of pcap, with times in ns (draft-ietf-opsawg-pcap): a header, then the packets,
+ * each after a header of its own. */
 #include "pcap.h"
 
 #include <errno.h>

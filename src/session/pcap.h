@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Appends a packet to a file, which is made anew by the first one. n: bytes of data; length: of the whole
- * packet; ns: CLOCK_REALTIME. 0 or -errno; of each file that cannot be written once. */
+/* Appends a packet to a file, which the first packet creates. n: bytes of data; length: of the whole packet;
+ * ns: CLOCK_REALTIME. Returns 0 or -errno, once for each file that cannot be written. */
 int pcap_write(const char *path, const void *data, uint32_t n, uint32_t length, uint64_t ns);
 /* Closes all files. */
 void pcap_close(void);

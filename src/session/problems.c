@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* problems.c - reads that failed, divisions by zero, indices beyond arrays, full maps: warnings that say where. */
+/* problems.c - warnings with their places in the script: reads that failed, divisions by zero, indices
+ * beyond arrays, full maps. */
 #include "problems.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +18,7 @@
 
 enum { PLACES_SHOWN = 4, TEXT_SHOWN = 48 };
 
-/* "x.bt:3:5" and what stands there, if that is short. */
+/* Appends "x.bt:3:5" and the code there, if it is short. */
 static void add_place(struct str *out, const struct image *img, struct span at)
 {
 	struct source_spot spot = source_spot(img->source, at.start);
@@ -33,7 +34,7 @@ static void add_place(struct str *out, const struct image *img, struct span at)
 	}
 }
 
-/* "@a[2]: @a is full at 1 element, and updates are lost; .." */
+/* Appends "@a[2]: @a is full at 1 element, and updates are lost; .." */
 static void add_full(struct str *out, const struct shared *shared, const struct image *img,
 	const struct image_record *r)
 {
@@ -49,9 +50,9 @@ static void add_full(struct str *out, const struct shared *shared, const struct 
 }
 
 static const struct kind {
-	const char *first; /* the message when it first happens at a place; NULL: made for the map */
-	bool always;       /* false: that message is printed only with -k */
-	const char *one, *many, *hint; /* the summary at the end; NULL: there is none */
+	const char *first; /* message for the first time at a place; NULL: made for the map */
+	bool always;       /* false: print that message only with -k */
+	const char *one, *many, *hint; /* the summary at the end; NULL: none */
 } kinds[PROBLEM_MAX] = {
 	[PROBLEM_READ] = {
 		.first = "memory could not be read: the value is 0 or empty",
@@ -76,14 +77,14 @@ static const struct kind {
 	[PROBLEM_FULL] = { /* losses_report() has the summary */
 		.always = true,
 	},
-	[PROBLEM_LENGTH] = { /* userspace finishes the walk: its tables were not made when the program asked */
+	[PROBLEM_LENGTH] = { /* userspace finishes the walk: the tables were not made when the program asked */
 		.first = "the length of the stack is not known yet, as its process has just begun: it is 0",
 		.always = true,
 		.one = "length of a stack was not known yet",
 		.many = "lengths of stacks were not known yet",
 		.hint = ", as their processes had just begun: they are 0",
 	},
-	[PROBLEM_MISSING] = { /* the script asks for this one, by -k */
+	[PROBLEM_MISSING] = { /* the script requests this one, by -k */
 		.always = true,
 		.one = "element was missing",
 		.many = "elements were missing",
@@ -110,7 +111,7 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 	struct source_spot spot = source_spot(img->source, r->span.start);
 	struct output_problem p = {
 		.kind = r->problem,
-		.filename = strcmp(spot.name, "-e") ? spot.name : "stdin", /* as bpftrace calls it */
+		.filename = strcmp(spot.name, "-e") ? spot.name : "stdin", /* bpftrace's name for it */
 	};
 	struct output_event e = {.kind = OUTPUT_PROBLEM, .problem = &p};
 	_cleanup_(str_done) struct str text = {};
@@ -125,11 +126,11 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 
 /* ---- at the end --------------------------------------------------------- */
 
-/* Reads that begin at one place of the script: where a->b fails, a->b->c does, too. */
+/* Reads that begin at one place of the script: if a->b fails, a->b->c does, too. */
 struct place_count {
 	const struct image *img;
-	struct span at; /* the shortest */
-	uint64_t n;     /* the most of one of them */
+	struct span at; /* the shortest of the spans */
+	uint64_t n;     /* the largest of their counts */
 };
 
 struct tally {
@@ -168,7 +169,7 @@ static void fill(struct tally tallies[], const struct shared *shared, const stru
 	}
 }
 
-/* "at x.bt:3:5 @a[1] (7), .." Returns how many there were. */
+/* Appends "at x.bt:3:5 @a[1] (7), .." Returns the sum of the counts. */
 static uint64_t add_places(const struct tally *t, struct str *out)
 {
 	uint64_t all = 0;

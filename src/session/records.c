@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* records.c - the kinds of records that a script sends: codegen names one, a row here does it. */
+/* records.c - the kinds of records that a script sends: codegen names one, and a row here handles it. */
 #include "records.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@
 
 struct record_row {
 	const char *name;
-	unsigned weight; /* of what it prints, see stream_record(); 0: it prints nothing */
+	unsigned weight; /* of its text, see stream_record(); 0: prints nothing */
 	void (*run)(struct record_env *env, const struct image_record *r, const uint8_t *data);
 };
 
@@ -51,7 +51,7 @@ static void run_system(struct record_env *env, const struct image_record *r, con
 
 	bytes.text = SHOW_BYTES;
 	show_format(&bytes, r, data, &command);
-	stream_flush(env->out->stream); /* what was printed before comes before */
+	stream_flush(env->out->stream); /* earlier text comes first */
 	command_run(str_text(&command), &text);
 	if (text.len && text.data[text.len - 1] != '\n')
 		str_addc(&text, '\n');
@@ -86,7 +86,7 @@ static void run_skboutput(struct record_env *env, const struct image_record *r, 
 		log_error("skboutput() cannot write %s: %s", r->text, why_write(err));
 }
 
-/* bpftrace's name for a program of -e, which what reads the message expects. */
+/* bpftrace's name for a program of -e, which readers of the message expect. */
 static const char *message_file(const char *name)
 {
 	return strcmp(name, "-e") ? name : "stdin";
@@ -103,7 +103,7 @@ static struct output_place place_of(const struct source *src, struct span at)
 	return p;
 }
 
-/* Where the macros are used that the place is in; the lines' texts are to be freed. */
+/* Finds the uses of the macros that contain the place. The caller frees the lines' texts. */
 static unsigned uses_of(const struct source *src, struct span at, struct output_place *ret)
 {
 	const struct source_use *use = source_spot(src, at.start).use;

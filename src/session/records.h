@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* records.h - what a record of the script makes userspace do: a row a kind. */
+/* records.h - handlers of the script's records in userspace: a row for each kind. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,24 +11,24 @@ struct record_row;
 struct settings;
 struct shared;
 
-/* What the rows work on. */
+/* The environment of the rows. */
 struct record_env {
 	struct out *out;
 	const struct image *image;
 	const struct shared *shared; /* maps */
 	const struct settings *settings;
 	int64_t top;            /* --top; 0: all */
-	bool warn_reads;        /* -k: reads of memory that fail */
-	bool exit_called;       /* set by exit().. */
-	int code;               /* ..with this code */
+	bool warn_reads;        /* -k: warn about reads of memory that fail */
+	bool exit_called;       /* exit() was called */
+	int code;               /* exit()'s code */
 };
 
-/* image_record.kind's; NULL: there is none. */
+/* The row of image_record.kind; NULL: none. */
 const struct record_row *record_row_by_name(const char *name);
-/* Does what the record at data asks for, or counts it as not written where it prints and there is
- * no time left (stream.h). data: image_record.size bytes at least. */
+/* Handles the record at data. If it prints and there is no time left (stream.h), counts it as not written.
+ * data: at least image_record.size bytes. */
 void record_run(const struct record_row *k, struct record_env *env, const struct image_record *r,
 	const uint8_t *data);
-/* Reads a map and hands it to the output: how many elements it had, or -errno. */
+/* Reads a map and passes it to the output. Returns its number of elements, or -errno. */
 int record_print_map(struct record_env *env, const struct image_map *m, int64_t top, int64_t div,
 	bool unset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session.c - running scripts. One thread waits for the ring buffer, the events of processes, signals,
- * the end of the traced process and of the reader. */
+/* session.c - running scripts. One thread waits for the ring buffer, events of processes, signals, and the
+ * end of the traced process and of the reader. */
 #include "session.h"
 
 #include <bpf/bpf.h>
@@ -33,11 +33,11 @@
 #include "unwinders/maps/maps.h"
 #include "unwinders/unwinders.h"
 
-#define SLICE_NS 50000000ull /* of reading records, before other events are handled */
+#define SLICE_NS 50000000ull /* time for reading records before other events are handled */
 
 /* ---- set-up ------------------------------------------------------------- */
 
-/* "cannot .." Returns r. */
+/* Logs "cannot .." and returns r. */
 static int failed(const char *what, int r)
 {
 	char limit[128];
@@ -69,7 +69,7 @@ static int open_signals(struct session *s)
 	return fd < 0 ? failed("wait for signals", fd) : 0;
 }
 
-/* Blocked, so that they are read; before there are threads that could get them. */
+/* Blocks the signals, so that they can be read, before there are threads that could get them. */
 static int open_self(struct session *s, const struct image *img)
 {
 	uint64_t wanted = image_signals(img);
@@ -102,7 +102,7 @@ static void on_self(struct session *s)
 				image_object_run(s->objects.data[i], RUN_SIGNAL, info.ssi_signo, drain_slice, s);
 }
 
-/* For a pipe the kernel reports the end of its reader; for other files nothing. */
+/* The kernel reports the end of a pipe's reader; for other files it reports nothing. */
 static void watch_output(struct session *s)
 {
 	struct epoll_event e = {.data.u32 = FROM_OUTPUT};
@@ -150,7 +150,7 @@ int session_attach_raw(struct session *s, const struct image_object *o, const ch
 	return 0;
 }
 
-/* The descendants of the command of -c. */
+/* Follows the descendants of -c's command. */
 static int open_tree(struct session *s, const struct image_object *o)
 {
 	int fd = shared_fd(&s->shared, "tree");
@@ -165,7 +165,7 @@ static int open_tree(struct session *s, const struct image_object *o)
 	return fd ? failed("follow the command's processes", fd) : 0;
 }
 
-/* With the first image. Until then a signal ends strata at once: there is nothing to print. */
+/* Called with the first image. Before that, a signal ends strata at once, because there is nothing to print. */
 static int set_up(struct session *s, const struct image_object *o)
 {
 	int r;
@@ -230,7 +230,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	r = r ? r : session_watch(s, s->ticks.timer, FROM_TICKS);
 	if (r)
 		return failed("make a timer", r);
-	priority_raise(); /* what -c runs was forked before */
+	priority_raise(); /* -c's command was forked before */
 	return opt->dry_run ? 0 : open_process(s);
 }
 
@@ -241,7 +241,8 @@ uint32_t session_next(const struct session *s)
 	return s->objects.len;
 }
 
-/* What a script takes, with the kernel's maps; the kernel would kill strata. */
+/* Compares the memory that a script and its maps need with the limit of the control group, above which the
+ * kernel would kill strata. */
 static int check_group(struct session *s, const struct image *img)
 {
 	enum { STACKS_MB = 80, SCRIPT_MB = 6 };
@@ -255,7 +256,7 @@ static int check_group(struct session *s, const struct image *img)
 	return -ENOMEM;
 }
 
-/* Processes are read while the kernel verifies. */
+/* Reads processes while the kernel verifies. */
 static int load(struct session *s, struct image_object *o, const struct image *img)
 {
 	int verified, r = check_group(s, img);
@@ -293,7 +294,8 @@ static bool drain_step(void *arg)
 	return !s->ended && !stop_asked();
 }
 
-/* What begin prints: it comes after the line that reports how many probes are attached, as bpftrace has it. */
+/* The output of begin is held back, because it comes after the line with the number of
+ * attached probes, as in bpftrace. */
 struct held {
 	FILE *file, *out;
 	char *text;
@@ -558,7 +560,7 @@ bool session_poll(struct session *s, int timeout_ms)
 
 /* ---- the end ------------------------------------------------------------ */
 
-/* By name; without those that are not to be printed. To be free()d. */
+/* Returns the maps to print, sorted by name. To be free()d. */
 static const struct image_map **maps_to_print(const struct session *s, size_t *ret_n)
 {
 	const struct image_map **sorted = calloc(s->shared.maps.len + 1, sizeof(*sorted));
@@ -578,7 +580,7 @@ static const struct image_map **maps_to_print(const struct session *s, size_t *r
 	return sorted;
 }
 
-/* What comes after the maps is not within what is compressed. */
+/* Ends the compressed part: later text is not compressed. */
 static void end_packed(struct session *s)
 {
 	if (s->opt.pack && s->out.file && fclose(s->out.file))
@@ -628,7 +630,7 @@ static void stats(struct session *s)
 	}
 }
 
-/* Whether an image's probes could have fired, and its maps would be printed. */
+/* Whether an image has probes that can fire, and maps to print. */
 static bool wants_events(const struct session *s)
 {
 	bool wants = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_priv.h - what the files of the session share; private to them. */
+/* session_priv.h - data shared by the files of the session, and private to them. */
 #pragma once
 #include <signal.h>
 
@@ -28,47 +28,47 @@ struct session {
 	struct load_env load;
 	struct shared shared;
 	struct walkers walkers;
-	VEC(struct image_object *) objects; /* by number; of dropped ones obj is NULL */
-	VEC(const struct image *) images;   /* theirs */
+	VEC(struct image_object *) objects; /* by number; dropped ones have no obj */
+	VEC(const struct image *) images;   /* their images */
 	struct ring_buffer *ring;
-	struct pace pace; /* of reading it */
-	bool reads;       /* the ring: it is libbpf's turn.. */
-	bool gathers;     /* ..into the backlog alone */
+	struct pace pace; /* times of its reads */
+	bool reads;       /* libbpf is reading the ring */
+	bool gathers;     /* it only fills the backlog */
 	struct backlog backlog;
-	uint8_t *whole;   /* the record that is handled, where it was sent without the unused bytes of its texts */
+	uint8_t *whole;   /* the present record with all bytes of its texts, if it was sent without the unused ones */
 	size_t whole_size;
 	struct ticks ticks;
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;
-	bool forgets;     /* forget_program() is attached.. */
-	int forget_link;  /* ..here, where it is the walkers'; -1: it is not */
-	struct links links; /* of programs that serve all images */
+	bool forgets;     /* forget_program() is attached */
+	int forget_link;  /* link of the walkers' forget_program(); -1: none */
+	struct links links; /* links of programs that serve all images */
 	struct show show;
 	struct out out;
 	struct forget forget;
 	int epoll, process;
-	int signals;      /* signalfd of what self probes wait for; -1: none does */
-	sigset_t wanted;  /* those */
-	uint64_t slice_end; /* when the reading of records is to be interrupted; 0: never */
-	unsigned records; /* read so far; may wrap */
-	unsigned long seen; /* records of the script, elements of maps: what there was to show */
+	int signals;      /* signalfd for self probes; -1: none */
+	sigset_t wanted;  /* the signals of self probes */
+	uint64_t slice_end; /* end of the time for reading records; 0: no limit */
+	unsigned records; /* number read so far; may wrap */
+	unsigned long seen; /* number of things to show: records of the script, elements of maps */
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
 	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
-	struct silence silence; /* since all was attached */
-	bool ended;       /* exit(), a signal, or the process' end */
-	int code;         /* of exit() */
+	struct silence silence; /* counted since all was attached */
+	bool ended;       /* by exit(), a signal, or the process's end */
+	int code;         /* exit()'s code */
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int session_watch(struct session *s, int fd, enum event_from from);
-/* A program that serves all images. 0 or -errno; -ENOENT: the object has it not. */
+/* Attaches a program that serves all images. Returns 0 or -errno; -ENOENT: the object does not have it. */
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint);
 
-/* NULL: nothing of that number runs. */
+/* Returns NULL if no image with that number runs. */
 static inline struct image_object *session_object(const struct session *s, uint32_t image)
 {
 	struct image_object *o = image < s->objects.len ? s->objects.data[image] : NULL;
@@ -76,18 +76,18 @@ static inline struct image_object *session_object(const struct session *s, uint3
 	return o && o->obj ? o : NULL;
 }
 
-/* session_records.c: records of the ring, and what processes did, for slice_ns at most; 0: until none is left. False:
- * records wait. */
+/* session_records.c: handles records of the ring, and events of processes, for at most slice_ns; 0: until
+ * none is left. Returns false if records still wait. */
 bool session_drain(struct session *s, uint64_t slice_ns);
 struct ring_buffer *session_new_ring(struct session *s, int fd);
-/* Both are read on into memory, while a record is handled: for unwinders_on_table(). */
+/* Reads both into memory while a record is being handled: for unwinders_on_table(). */
 void session_gather(void *arg);
 
-/* session_stacks.c: makes what the object's stacks need, where it is not there yet: unwinders, followed
- * processes. Called while the kernel verifies. 0 or -errno, reported. */
+/* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
+ * processes. Called while the kernel verifies. Returns 0 or -errno, reported. */
 int session_open_unwinders(struct session *s, const struct image_object *o);
-/* Once the object is loaded. */
+/* Called when the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);
-/* Between events, one at a time: a script that asks for the stacks of the whole machine
- * does not wait for all of its processes to be read. */
+/* Reads one process, between events: a script that wants the stacks of the whole machine does not wait
+ * until all processes are read. */
 void session_read_one_process(struct session *s);

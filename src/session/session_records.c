@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_records.c - reading the ring buffer: records of scripts, and those of the unwinders. */
+/* session_records.c - reads the ring buffer: records of scripts and of the unwinders. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "session/session_priv.h"
 #include "unwinders/unwinders.h"
 
-/* NULL: it is not one of this kind. */
+/* Returns NULL if the record is not of this kind. */
 static const uint8_t *whole_record(struct session *s, const struct image_record *r, const void *data, size_t size)
 {
 	if (!r->ntexts)
@@ -46,8 +46,8 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	s->code = o->env.code;
 }
 
-/* A walk that was given up is finished by what was known of its process at that time, and
- * a language's frames are named: not by an exec or an exit that came after. */
+/* Passes on process events up to the record's time: a walk is finished, and a language's frames are named,
+ * with the state at that time, not that after a later exec or exit. */
 static void catch_up(struct session *s, const struct record *head, size_t size)
 {
 	const struct walk_record *walk = (const struct walk_record *)head;
@@ -62,7 +62,7 @@ static void catch_up(struct session *s, const struct record *head, size_t size)
 		follow_drain(s->follow, lang->time);
 }
 
-/* Records may come faster than they are printed: the ring is never empty then. */
+/* Whether to stop reading: records may come faster than they are printed, and the ring is then never empty. */
 static bool is_interrupted(struct session *s)
 {
 	if (!s->slice_end)
@@ -70,7 +70,7 @@ static bool is_interrupted(struct session *s)
 	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
 }
 
-/* What the unwinders name. */
+/* Whether the unwinders name values of the type. */
 static bool has_names(const struct type *t)
 {
 	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
@@ -88,7 +88,7 @@ static bool maps_have_stacks(const struct shared *s)
 	return have;
 }
 
-/* Stacks are of no use where none will be printed any more. */
+/* Whether stacks will still be printed, and so must be named. */
 static bool names_matter(const struct session *s)
 {
 	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
@@ -106,7 +106,8 @@ static void take_record(struct session *s, const struct record *head, size_t siz
 	}
 }
 
-/* It may need tables; or others wait, and records have their turn in the order of the ring. */
+/* Whether the record must wait, because it may need tables, or others wait and records are
+ * handled in the ring's order. */
 static bool must_wait(struct session *s, const struct record *head)
 {
 	bool slow = s->unwinders && (head->kind == RECORD_WALK || head->kind == RECORD_MISS) && names_matter(s);
@@ -155,7 +156,7 @@ void session_gather(void *arg)
 		follow_gather(s->follow);
 }
 
-/* False: interrupted. */
+/* Returns false if it was interrupted. */
 static bool work_off(struct session *s)
 {
 	const struct record *head;
@@ -180,10 +181,10 @@ bool session_drain(struct session *s, uint64_t slice_ns)
 		read_ring(s);
 		all = work_off(s);
 	}
-	if (s->follow && all) { /* not what came after a walk that waits */
+	if (s->follow && all) { /* events after a waiting walk must wait, too */
 		follow_drain(s->follow, FOLLOW_NOW);
 		unwinders_publish(s->unwinders);
-		all = slice_ns || work_off(s); /* what was gathered meanwhile */
+		all = slice_ns || work_off(s); /* handle records gathered meanwhile */
 	}
 	if (!stream_flush(s->opt.stream))
 		s->ended = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_stacks.c - what a session does for stacks: makes the unwinders, follows and reads processes. */
+/* session_stacks.c - a session's work for stacks: makes the unwinders, follows and reads processes. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define READ_RUNNING_NS 1000000000ull
 
-/* The command's tables are made before it runs: it may live 5 ms. */
+/* Makes the command's tables before it runs: it may live only 5 ms. */
 static void preload_command(struct session *s, struct child *c)
 {
 	char *exe = c->traced ? proc_exe(s->target, c->pid) : NULL;
@@ -39,8 +39,8 @@ static void preload(struct session *s)
 		preload_command(s, s->opt.child);
 }
 
-/* Reads running processes before the first sample, for 1 s at most: a walk that is finished later sees only the
- * copied stack. */
+/* Reads running processes before the first sample, for at most 1 s: a walk that is finished later
+ * has only the copied stack. */
 static void read_running(struct session *s)
 {
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + READ_RUNNING_NS;
@@ -55,7 +55,7 @@ static void read_running(struct session *s)
 			s->unread[s->nunread++] = s->unread[i];
 }
 
-/* max_memory_mb, or a third of what strata's control group may use. */
+/* Returns max_memory_mb, or a third of the memory limit of strata's control group if that is less. */
 static uint64_t memory_limit_of(const struct session *s)
 {
 	uint64_t limit = s->opt.settings->max_memory_mb << 20, third = target_memory_limit(s->target) / 3;
@@ -63,7 +63,7 @@ static uint64_t memory_limit_of(const struct session *s)
 	return third < limit ? third : limit;
 }
 
-/* They name frames and addresses, and fill the maps that the kernel's half reads. */
+/* Makes the unwinders, which name frames and addresses, and fill the maps that the kernel half reads. */
 static int make_unwinders(struct session *s)
 {
 	int r = 0;
@@ -74,7 +74,7 @@ static int make_unwinders(struct session *s)
 	if (r)
 		return r;
 	r = unwinders_new(s->target, s->load.maps, &s->unwinders);
-	s->load.maps = NULL; /* taken */
+	s->load.maps = NULL; /* the unwinders own it */
 	if (r)
 		return r;
 	unwinders_limit(s->unwinders, s->opt.settings->max_cache_mb << 20, memory_limit_of(s));
@@ -99,7 +99,7 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
-/* And the others, as long as the kernel verifies: the first sample may be of one that sleeps now. */
+/* Then reads the other processes while the kernel verifies: the first sample may be of one that sleeps now. */
 static void read_all(struct session *s, const struct image_object *o)
 {
 	s->nunread = proc_list(s->target, &s->unread);
@@ -143,7 +143,7 @@ static int attach_forget(struct session *s, const struct image_object *o)
 	return s->forget_link < 0 ? -errno : 0;
 }
 
-/* From now on the kernel forgets a process' mappings at its exec; execs until now are read here. */
+/* From now on the kernel forgets a process's mappings at its exec; earlier execs are read here. */
 void session_forget_programs(struct session *s, const struct image_object *o)
 {
 	int r;

@@ -79,8 +79,8 @@ int shared_check(const struct shared *s, const struct image *img)
 	return 0;
 }
 
-/* .rodata and the like are an object's own, so are counts of its programs' runs, and an array of programs, which is for
- * those of one type. */
+/* Objects do not share .rodata and similar maps, counts of their programs' runs, and arrays of programs,
+ * which are for programs of one type. */
 static bool can_be_shared(const struct bpf_map *m)
 {
 	return !bpf_map__is_internal(m) && bpf_map__type(m) != BPF_MAP_TYPE_PROG_ARRAY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* silence.c - why a script had no events: a process that slept all the time fires no probe and is never
- * sampled. */
+/* silence.c - reasons why a script had no events: a process that slept all the time fires no
+ * probe and is never sampled. */
 #include "silence.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "target/target.h"
 
-/* proc(5): behind the name, which may have anything in it, utime and stime are the 12th and 13th. */
+/* proc(5): after the name, which may contain anything, utime and stime are the 12th and 13th. */
 static bool read_cpu(struct target *t, int pid, uint64_t *ret_ms)
 {
 	char *text = proc_read(t, pid, "stat", NULL), *end = text ? strrchr(text, ')') : NULL;

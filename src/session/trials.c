@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* trials.c - see trials.h. A benchmark's time is the kernel's own measure of its programs, less that of a program
- * that does nothing: both have the clock's reading in them. */
+/* trials.c - see trials.h. A benchmark's time is the kernel's measure of its programs, less that of a program
+ * that does nothing: both contain the reading of the clock. */
 #include "trials.h"
 
 #include <bpf/bpf.h>
@@ -15,15 +15,15 @@
 #include "base/why.h"
 #include "session/session_priv.h"
 
-#define BENCH_NS 200000000ull /* how long one runs */
-enum { BATCH = 1000 };        /* runs until what they have printed is read */
+#define BENCH_NS 200000000ull /* time that one benchmark runs */
+enum { BATCH = 1000 };        /* runs until their output is read */
 
 struct trials {
 	struct session *s;
 	struct image_object *o;
 	void (*drain)(void *arg);
 	struct output_trials out;
-	int *progs;     /* of each: descriptor, the object's */
+	int *progs;     /* descriptor of each, owned by the object */
 	double nothing; /* ns of a program that does nothing */
 };
 
@@ -38,7 +38,7 @@ static int run_once(int prog, uint32_t *ret)
 
 /* ---- tests -------------------------------------------------------------- */
 
-/* exit() and a failed assert() end the test alone. */
+/* exit() and a failed assert() end only the test. */
 static int run_test(struct trials *t, struct output_trial *one, int prog)
 {
 	struct record_env *env = &t->o->env;
@@ -110,7 +110,7 @@ static int run_bench(struct trials *t, struct output_trial *one, int prog)
 	return r;
 }
 
-/* ---- all ---------------------------------------------------------------- */
+/* ---- all trials ----------------------------------------------------------- */
 
 static void report(struct trials *t, int step, size_t at)
 {
@@ -160,7 +160,7 @@ int trials_run(struct session *s, struct image_object *o, void (*drain)(void *ar
 		progs[t.out.n] = image_object_program(o, i);
 		list[t.out.n++].name = img->places[img->progs[i].first_place].place->func;
 	}
-	o->env.exit_called = s->ended = false; /* by begin, which runs before */
+	o->env.exit_called = s->ended = false; /* begin, which runs before, may have set them */
 	r = are_tests ? 0 : measure_nothing(&t);
 	r = r ? r : run_all(&t);
 	if (r)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* walkers.c - see walkers.h. A walker is made of the ELF file of the session's first image, which has all of the
- * unwinder, and uses the maps that image made. */
+/* walkers.c - see walkers.h. A walker is made from the ELF file of the session's first image, which has all
+ * of the unwinder, and uses that image's maps. */
 #include "walkers.h"
 
 #include <bpf/bpf.h>
@@ -47,7 +47,7 @@ int walkers_begin(struct walkers *w, const struct image *img)
 
 /* ---- before loading ----------------------------------------------------- */
 
-/* The array that the image's n-th program calls; NULL: it calls none. */
+/* Returns the array that the image's n-th program calls; NULL: none. */
 static struct bpf_map *array_of(struct bpf_object *obj, unsigned n)
 {
 	char name[32];
@@ -61,7 +61,7 @@ static struct bpf_program *program_of(const struct image *img, struct bpf_object
 	return bpf_object__find_program_by_name(obj, img->progs[n].name);
 }
 
-/* The kernel lets a program call those of its type and attach type. */
+/* The kernel lets a program call only those of its type and attach type. */
 static struct walker *find(const struct walkers *w, const struct bpf_program *caller)
 {
 	for (size_t i = 0; i < w->all.len; i++)
@@ -129,7 +129,7 @@ static int keep(struct bpf_object *obj, const char *program, int *fd)
 	return *fd < 0 ? -errno : 0;
 }
 
-/* The object has a descriptor of each map: only the programs' are kept. */
+/* The object has a descriptor of each map: keep only the programs' ones. */
 static int load(struct walkers *w, struct walker *new)
 {
 	int r = bpf_object__load(new->obj);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walkers.h - the walker of user stacks as programs in the kernel (bpf/walk/handover.h): one for each kind of
- * program that calls it, loaded when the first of that kind is. */
+/* walkers.h - programs in the kernel that walk user stacks (bpf/walk/handover.h): one for each kind of
+ * program that calls it, loaded with the first of that kind. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -14,10 +14,10 @@ struct load_env;
 struct walker {
 	uint32_t type, attach_type;
 	struct bpf_object *obj; /* until it is loaded */
-	int fd;                 /* from then on; owned */
+	int fd;                 /* after the load; owned */
 };
 
-struct walkers { /* zeroed, then */
+struct walkers { /* zero it first */
 	void *elf;       /* of the session's first image; NULL: there are no walkers */
 	size_t elf_size;
 	VEC(struct walker) all;
@@ -25,10 +25,11 @@ struct walkers { /* zeroed, then */
 };
 
 void walkers_done(struct walkers *w);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int walkers_begin(struct walkers *w, const struct image *img);
-/* Opens those that the image's programs need; in the thread that knows the machine. obj: the image's, opened
- * and prepared. 0 or -errno. */
+/* Opens the walkers that the image's programs need; call it in the thread that knows the machine. obj: the
+ * image's, opened and prepared. Returns 0 or -errno. */
 int walkers_open(struct walkers *w, const struct load_env *env, const struct image *img, struct bpf_object *obj);
-/* Once obj is loaded: loads those, and puts them where its programs call them. 0 or -errno. */
+/* Call it when obj is loaded: loads these walkers, and puts them into the arrays that their programs
+ * call. Returns 0 or -errno. */
 int walkers_load(struct walkers *w, const struct image *img, struct bpf_object *obj);

@@ -31,7 +31,7 @@ static void set64(struct bpf_object *obj, const char *name, uint64_t value)
 		*at = value;
 }
 
-/* In the order of ns_offsets. */
+/* in the order of ns_offsets */
 static void set_offsets(struct target *t, struct bpf_object *obj)
 {
 	static const char *const members[][2] = {
