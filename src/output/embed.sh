@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh NAME FILE OUT.c [PREFIX] - a C file that has the file's text, and a NUL, as PREFIX_NAME; without
-# one as output_NAME.
+# embed.sh NAME FILE OUT.c [PREFIX] - writes a C file with the file's text, and a NUL, as PREFIX_NAME;
+# without a prefix as output_NAME.
 set -eu
 name=${4:-output}_$1
 cat >"$3" <<END

@@ -46,7 +46,7 @@ static bool wants_lines(const struct picture *p, const struct maps *maps)
 	return wanted;
 }
 
-/* Lines are left out where functions alone are as many as a graph can have. */
+/* Leaves lines out if functions alone are as many as a graph can have. */
 static void use_lines(const struct picture *p, const struct maps *maps, struct flame *f)
 {
 	if (f->drawn.compares ? !wants_lines(p, maps) : !profile_has_lines(f->functions))

@@ -1,8 +1,8 @@
 'use strict';
 /* A flame graph's behaviour, in a file of its own and on a page. The data are rows [name, kind, self, total,
- * depth, line, before, level], a parent before its children; the first is the root. Of what is compared with
- * nothing the last two are missing, and the line where there are none. What is narrower than a third of a pixel
- * is not drawn. flame() gives what a page needs to know of it. */
+ * depth, line, before, level], a parent before its children; the first is the root. Without a comparison the
+ * last two are missing, and without lines the line. Frames narrower than a third of a pixel are not drawn.
+ * flame() returns the functions that a page needs. */
 const flame = (svg, data) => {
   const {names, kinds, colours, levels} = data, unit = ['', 'count'].includes(data.unit) ? '' : ' ' + data.unit;
   const ROW = 17, TOP = 58;
@@ -13,7 +13,7 @@ const flame = (svg, data) => {
   const escape = s => s.replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
   let tree, zoom = 0, at = 0, icicle = false, pattern = null, byLine = data.lines === 2;
 
-  /* Where each begins, in units of the root's total; the links of the tree. */
+  /* Adds the start of each frame, in units of the root's total, and the links of the tree. */
   function link(rows) {
     const t = {rows, parent: [], start: [], first: [], next: []};
     const open = [], filled = [], last = [];
@@ -39,7 +39,7 @@ const flame = (svg, data) => {
     return list;
   };
 
-  /* Siblings of one function become one, as do those that they call, and so on. */
+  /* Merges siblings of the same function, then their callees, and so on. */
   function byFunction(t) {
     const rows = [];
     const merge = (list, depth) => {
@@ -70,7 +70,7 @@ const flame = (svg, data) => {
   const matches = i => pattern && pattern.test(nameOf(i));
   const percent = n => (n > 0 ? '+' : '') + n.toFixed(2);
 
-  /* Of two recordings: the shares, and what lies between them. */
+  /* Two recordings: the shares, and their difference. */
   function comparison(i) {
     const after = 100 * row(i)[3] / row(0)[3], before = row(0)[6] ? 100 * row(i)[6] / row(0)[6] : 0;
     return `, ${before.toFixed(2)} % before (${percent(after - before)})`;
@@ -118,7 +118,7 @@ const flame = (svg, data) => {
     showFound();
   }
 
-  /* How much of the total is below what was found: nested hits count once. */
+  /* Shows the share of the total below the found frames: nested ones count once. */
   function showFound() {
     if (!pattern) { found.textContent = ''; return; }
     let sum = 0, n = 0;

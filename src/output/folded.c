@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* folded.c - -f folded: input for flame graph programs. Each entry of a map keyed by stacks is one
- * line, whatever the mode of the stacks:
+/* folded.c - -f folded: input for flame graph programs. Each entry of a map keyed by stacks is one line,
+ * whatever the mode of the stacks:
  *
  *     first;outermost;...;innermost COUNT
  *
- * `first` is the rest of the key, as comm. The reader takes every line for a stack, so all else that
- * the script prints goes to stderr. */
+ * `first` is the rest of the key, such as comm. The reader takes every line for a stack, so the script's
+ * other output goes to stderr. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,9 @@
 #include "values/show.h"
 
 struct line {
-	size_t at;       /* of its text, in `texts` */
+	size_t at;       /* offset of its text in `texts` */
 	uint64_t weight;
-	size_t number;   /* in the map's order */
+	size_t number;   /* position in the map */
 };
 
 struct lines {
@@ -31,7 +31,7 @@ struct lines {
 
 /* ---- a line -------------------------------------------------------------- */
 
-/* It separates frames. */
+/* ';' separates frames. */
 static void add_plain(struct str *out, const char *text)
 {
 	for (; *text; text++)
@@ -98,7 +98,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Equal lines stand where the last of them stood: its value is the largest. */
+/* Merges equal lines at the position of the last one, which has the largest value. */
 static void merge(struct lines *l)
 {
 	size_t kept = 0;
@@ -118,7 +118,7 @@ static void merge(struct lines *l)
 	qsort(l->list.data, l->list.len, sizeof(struct line), by_number);
 }
 
-/* once: entries of one line are one; those of a script's map differ as it says. */
+/* once: merge equal lines; entries of a script's map differ as the script's modes say. */
 static void write_map(const struct picture *p, const struct recorded_map *m, bool once, FILE *file)
 {
 	struct lines l = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* functions.c - see functions.h. Functions have one number by their name; two recordings number texts by themselves,
- * so all are numbered anew. */
+/* functions.c - see functions.h. A function's number is found by its name. Two recordings number their texts
+ * independently, so all names get new numbers. */
 #include "functions.h"
 
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 #include "base/memory.h"
 
 struct functions {
-	struct recording *texts; /* has names alone */
+	struct recording *texts; /* only has names */
 	VEC(struct function_total) list;
-	uint64_t entries;        /* counted so far */
+	uint64_t entries;        /* number counted so far */
 };
 
 /* A recording whose entries are counted. */
 struct counting {
 	struct functions *functions;
 	const struct recording *recording;
-	uint32_t *number; /* of a text: index into list + 1; 0: not known yet */
+	uint32_t *number; /* by text: index into list + 1; 0: unknown yet */
 	bool before;
 };
 
@@ -48,7 +48,7 @@ static void count(struct counting *c, size_t n, uint64_t weight, bool self)
 	*(c->before ? &t->total_before : &t->total) += weight;
 }
 
-/* The kernel's frames are called from the user's. */
+/* User frames call the kernel's frames. */
 static void count_entry(struct counting *c, const struct recorded_map *m, const struct recorded_entry *e)
 {
 	const struct recorded_part *parts = c->recording->parts.data + e->parts;

@@ -14,14 +14,14 @@
 
 enum {
 	NODES_MAX = 120000,
-	ROW = 17, TOP = 58,    /* as in flame.js */
-	DRAWN = 2000,          /* a frame narrower than this part is not drawn without a browser */
-	NAMED = 50,            /* nor named */
+	ROW = 17, TOP = 58,    /* the same as in flame.js */
+	DRAWN = 2000,          /* minimum width, as a part, of a frame drawn without a browser */
+	NAMED = 50,            /* minimum width of a frame whose name is drawn */
 	NAME_MAX_DRAWN = 300,  /* bytes of a name that are drawn without a browser */
-	LEVELS = 9,            /* of red, and of blue */
+	LEVELS = 9,            /* shades of red, and of blue */
 };
 
-/* By kind: three shades each; of languages the row's number decides. */
+/* By kind: three shades each; the row number of a language decides. */
 static const char *const shades[][3] = {
 	[FRAME_KIND_KEY] = {"#c9ccd1", "#d3d6da", "#bfc3c9"},
 	[FRAME_KIND_NATIVE] = {"#f2b36b", "#f6c384", "#eda556"},
@@ -36,7 +36,7 @@ static const char *const shades[][3] = {
 	{"#e6a7c8", "#ebb6d2", "#df97be"},
 };
 
-/* What has become much less, .., is as before, .., has become much more. */
+/* From much less than before, over unchanged, to much more than before. */
 static const char *const levels[2 * LEVELS + 1] = {
 	"#4f86ee", "#6192ef", "#739ef0", "#85abf1", "#97b7f1", "#a9c3f2", "#bbd0f2", "#cddcf3", "#d9e3f3", "#e6e6e6",
 	"#f3dcd9", "#f5cfca", "#f5beb7", "#f4ada4", "#f39c91", "#f18b7e", "#ef7a6b", "#ed6958", "#ea5545",
@@ -49,7 +49,7 @@ static const char *shade(enum frame_kind k, size_t name)
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* U+FFFE and U+FFFF, which XML forbids. */
+/* Skips U+FFFE and U+FFFF, which XML forbids. */
 static bool is_forbidden(const char *text)
 {
 	return !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
@@ -89,7 +89,7 @@ void graph_add_json(struct str *out, const char *text)
 	str_addc(out, '"');
 }
 
-/* The first bytes, up to a character's end. */
+/* Returns the number of first bytes up to the end of a character. */
 static void add_cut(struct str *out, const char *text)
 {
 	char cut[NAME_MAX_DRAWN + 4];
@@ -106,9 +106,9 @@ static void add_cut(struct str *out, const char *text)
 	str_add(out, "..");
 }
 
-/* ---- what is compared ---------------------------------------------------- */
+/* ---- comparisons ---------------------------------------------------------- */
 
-/* How many times as much of the whole as before; of what is new, very many. */
+/* The factor of its growth, as a part of the whole; new nodes have a very large one. */
 static double growth(const struct graph *g, const struct profile_node *n)
 {
 	double before = (double)n->before / (double)(g->root->before ? g->root->before : 1);
@@ -117,15 +117,15 @@ static double growth(const struct graph *g, const struct profile_node *n)
 	return before > 0 ? now / before : 1000;
 }
 
-/* In parts of the whole. */
+/* The difference of its parts of the whole. */
 static double difference(const struct graph *g, const struct profile_node *n)
 {
 	return (double)n->total / (double)g->root->total -
 		(double)n->before / (double)(g->root->before ? g->root->before : 1);
 }
 
-/* One of its callees has nearly all of what was added or lost, and has changed by more: it is the one to
- * look at. That one calls what it did not call before is its own change. */
+/* Whether one of its callees has nearly all of the difference, and has changed by more, so that the callee is
+ * the one to look at. If the callee is new, the node itself has changed. */
 static bool is_explained(const struct graph *g, const struct profile_node *n)
 {
 	double all = difference(g, n), much = fabs(log2(growth(g, n)));
@@ -140,8 +140,8 @@ static bool is_explained(const struct graph *g, const struct profile_node *n)
 	return false;
 }
 
-/* -LEVELS: much less than before .. LEVELS: much more. Less than half a percent of the whole, or a tenth of
- * its own, is noise. */
+/* From -LEVELS, much less than before, to LEVELS, much more. Less than half a percent of the whole, or a
+ * tenth of the node, is noise. */
 static int level_of(const struct graph *g, const struct profile_node *n)
 {
 	double change = difference(g, n), times;
@@ -157,7 +157,7 @@ static int level_of(const struct graph *g, const struct profile_node *n)
 	return change > 0 ? level : -level;
 }
 
-/* ---- what is in the graph ------------------------------------------------ */
+/* ---- nodes and names -------------------------------------------------------- */
 
 static size_t count_wide(const struct profile_node *n, uint64_t least)
 {
@@ -281,12 +281,12 @@ static void draw_legend(const struct graph *g, unsigned from, FILE *out)
 	fputs("</g>\n", out);
 }
 
-/* Hidden where no script runs. */
+/* hidden if no script runs */
 static void draw_buttons(FILE *out)
 {
 	static const struct {
 		const char *class, *name, *help;
-		unsigned right; /* pixels from the right to where it begins */
+		unsigned right; /* pixels from the right edge to its beginning */
 	} rows[] = {
 		{"lines", "Lines", "l: split functions by line, or not", 232},
 		{"reset", "Reset", "Escape: the whole, without a search", 160},

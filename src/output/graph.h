@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* graph.h - a profile as a flame graph: what of it is wide enough, its colours, and its data for flame.js. */
+/* graph.h - a profile as a flame graph: the nodes that are wide enough, their colours, and the data for flame.js. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,31 +12,31 @@ struct graph {
 	struct profile *profile; /* not owned */
 	const struct profile_node *root;
 	const char *unit;
-	bool compares;           /* with what was before: colours are of the difference */
-	unsigned lines;          /* 0: functions alone; 1: by line, shown by function; 2: shown by line */
+	bool compares;           /* with an earlier recording: colours show the difference */
+	unsigned lines;          /* 0: functions only; 1: by line, shown by function; 2: shown by line */
 	/* Set by graph_init(). */
 	VEC(const char *) names; /* sorted */
-	uint64_t least;          /* narrower nodes are summed up */
+	uint64_t least;          /* sums up narrower nodes */
 	size_t left_out, rows;
 	unsigned deepest;
 	bool kinds[FRAME_KINDS];
 };
 
-/* What is narrower than a 20,000th of the whole is summed up beside its siblings, and wider ones where the
- * file would be too large. */
-enum { GRAPH_NARROWEST = 20000 }; /* of profile_new() */
+/* Nodes narrower than a 20,000th of the whole are summed up in one node next to their siblings; wider ones,
+ * too, if the file would be too large. */
+enum { GRAPH_NARROWEST = 20000 }; /* argument of profile_new() */
 void graph_init(struct graph *g);
 void graph_done(struct graph *g);
-/* Would nodes be left out because they are too many? */
+/* Whether nodes would be left out because there are too many. */
 bool graph_is_large(const struct profile_node *root);
 const char *graph_colour(const struct graph *g, const struct profile_node *n);
-/* An <svg>, which flame.js makes work; `drawn`: with frames, for programs that show pictures alone. */
+/* Writes an <svg>, for flame.js; `drawn`: with frames, for programs that only show pictures. */
 void graph_draw(struct graph *g, const char *title, bool drawn, FILE *out);
-/* JSON, within a <script>. */
+/* Writes JSON for a <script>. */
 void graph_write_data(struct graph *g, FILE *out);
 
 struct str;
-/* Text within an element of XML or HTML, and in a quoted attribute. */
+/* Appends text for an element of XML or HTML, or for a quoted attribute. */
 void graph_add_xml(struct str *out, const char *text);
-/* A string of JSON within a <script>, or within CDATA. */
+/* Appends a string of JSON for a <script>, or for CDATA. */
 void graph_add_json(struct str *out, const char *text);

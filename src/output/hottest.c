@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hottest.c - the functions that a map's stacks go through. See hottest.h. */
+/* hottest.c - the functions in a map's stacks. See hottest.h. */
 #include "hottest.h"
 
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 
 struct function {
 	struct frames_key key;
-	struct shown_frame frame; /* the first that was seen */
+	struct shown_frame frame; /* its first frame */
 	double self, total;       /* percent */
-	size_t stack;             /* the last that it was counted in.. */
-	uint64_t stacks;          /* ..and a hash of all of them */
-	size_t height;            /* its frame in the first of them, from the innermost */
+	size_t stack;             /* the last stack in which it was counted */
+	uint64_t stacks;          /* a hash of all its stacks */
+	size_t height;            /* its frame's position in the first stack, from the innermost */
 };
 
 struct hottest {
@@ -56,7 +56,7 @@ static size_t *find_slot(const struct hottest *h, const struct frames_key *key)
 	}
 }
 
-/* At most half of the slots are taken. */
+/* At most half of the slots are used. */
 static void grow(struct hottest *h)
 {
 	if (h->functions.len * 2 < h->nslots)
@@ -137,8 +137,8 @@ static void print_self(const struct function **f, size_t len, size_t n, FILE *ou
 		print_row(f[i]->self, f[i], out);
 }
 
-/* Without functions that call nothing, which print_self() shows; of functions that are in the same stacks,
- * as those that begin a thread, only the innermost. */
+/* Omits functions that call nothing, which print_self() shows. Of functions with the same stacks, such as
+ * those that begin a thread, only the innermost is printed. */
 static void print_total(const struct function **f, size_t len, size_t n, FILE *out)
 {
 	uint64_t last = 0;

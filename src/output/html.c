@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* html.c - -f html: a page without anything from the network: a tab for each map, with its flame graph, the table
- * of its functions, and the callers and callees of the one that is chosen. page.js makes it work.
+/* html.c - -f html: a page that needs no network: a tab for each map, with its flame graph, the table of its
+ * functions, and the callers and callees of the selected one. page.js has the page's behaviour.
  *
- * The table has each function's exact numbers, also of those that the graph sums up. */
+ * The table has each function's exact numbers, also those of functions that the graph sums up. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void write_functions(const struct picture *p, const struct recorded_map *
 	functions_free(f);
 }
 
-/* "@bytes", or with the time of day where the map was printed several times. */
+/* "@bytes", or with the time of day if the map was printed several times. */
 static void add_title(const struct recording *r, size_t i, struct str *out)
 {
 	const struct recorded_map *m = r->maps.data[i];

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* json.c - -f json: a line for each thing that is printed, an object of its own:
+/* json.c - -f json: each line is an object for one print:
  *
  *     {"type": "map", "data": {"@name": {"key": value}}}
  *
- * type and data are what bpftrace writes. It makes a key's text of all of its parts, and a stack's text
- * of its frames. So where a key has parts, or a stack is printed, a member that bpftrace has not
- * says the same without loss:
+ * type and data are bpftrace's. In bpftrace, a key's text is made of all its parts, and a stack's text of
+ * its frames. So if a key has parts, or a stack is printed, a member that bpftrace does not have gives
+ * the same data without loss:
  *
- *     "entries": [{"key": [1, {"frames": [..]}], "value": 3}]    of a map that has keys
- *     "value": {"frames": [..], "end": ".."}                     of what has none
+ *     "entries": [{"key": [1, {"frames": [..]}], "value": 3}]    for a map with keys
+ *     "value": {"frames": [..], "end": ".."}                     for a map without keys
  *
- * A frame has the members that are known of it: kind, function, file, line, column, module, offset,
- * inlined. */
+ * A frame has the members that are known: kind, function, file, line, column, module, offset, inlined. */
 #include "output.h"
 
 #include <inttypes.h>
@@ -37,7 +36,7 @@ static void begin_line(struct str *line, const char *type)
 	add_text(line, type);
 }
 
-/* A map can make a line of many megabytes: it is written in parts. */
+/* A map's line may have many megabytes, so it is written in parts. */
 static void flush_line(struct out *o, struct str *line)
 {
 	if (line->len < PART)
@@ -46,7 +45,7 @@ static void flush_line(struct out *o, struct str *line)
 	str_clear(line);
 }
 
-/* Takes the line. */
+/* Writes the line and frees it. */
 static void end_line(struct out *o, struct str *line)
 {
 	str_add(line, "}\n");
@@ -56,7 +55,7 @@ static void end_line(struct out *o, struct str *line)
 
 /* ---- text, values ------------------------------------------------------- */
 
-/* bpftrace's name for what a kind of record prints. */
+/* bpftrace's name for the print of a kind of record. */
 static const char *type_of_text(const char *kind)
 {
 	return strcmp(kind, "system") ? kind : "syscall";
@@ -114,7 +113,7 @@ static const char *type_of_map(const struct type *value)
 	return "map";
 }
 
-/* {"key": value, ..}; without keys the value alone. */
+/* Appends {"key": value, ..}; without keys only the value. */
 static void add_content(struct out *o, const struct map_content *c, struct str *line)
 {
 	const struct image_map *m = c->map;
@@ -199,7 +198,7 @@ static void add_lost(struct str *line, const struct output_event *e)
 	str_add(line, e->nlosses ? "]" : "");
 }
 
-/* What is behind the text of a message or problem: its place. */
+/* Appends the place after the text of a message or problem. */
 static void add_place(struct str *line, const char *filename, unsigned lineno, unsigned col)
 {
 	str_add(line, ", \"filename\": ");
@@ -215,7 +214,7 @@ static void add_message(struct str *line, const struct output_message *m)
 	add_place(line, m->filename, m->line, m->col);
 }
 
-/* bpftrace's texts: programs may look for them. */
+/* bpftrace's texts, because programs may look for them. */
 static void add_problem(struct str *line, const struct output_problem *p)
 {
 	static const char *const texts[] = {

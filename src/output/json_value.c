@@ -13,16 +13,16 @@
 #include "values/show.h"
 
 enum {
-	TEXT_MAX = 1 << 20, /* of one value: a type may have unions in unions without end */
+	TEXT_MAX = 1 << 20, /* maximum bytes of one value: a type may have unions in unions without end */
 	DEPTH_MAX = 64,
 };
-#define EXACT_BITS 53 /* of a double */
+#define EXACT_BITS 53 /* bits of a double */
 
-/* What is being written. */
+/* The value that is being written. */
 struct writer {
 	const struct json_values *as;
 	struct str *out;
-	size_t end; /* of out: then the rest is left out */
+	size_t end; /* maximum size of out: the rest is omitted */
 	unsigned depth;
 	bool in_key; /* text of a key, not JSON */
 };
@@ -31,7 +31,7 @@ static void add(struct writer *w, const struct type *t, const uint8_t *data);
 
 /* ---- numbers ------------------------------------------------------------ */
 
-/* What a double cannot hold is a string, as bpftrace writes it: 2^53 + 1 is one, 2^60 is a number. */
+/* A number that a double cannot hold becomes a string, as in bpftrace: 2^53 + 1 does, 2^60 does not. */
 static bool is_exact(uint64_t magnitude)
 {
 	return !magnitude || !(magnitude >> __builtin_ctzll(magnitude) >> EXACT_BITS);
@@ -121,7 +121,7 @@ static void add_average(struct writer *w, const struct type *t, const uint64_t *
 	str_addc(w->out, '}');
 }
 
-/* Intervals that have a value. */
+/* Appends the intervals that have a value. */
 static void add_tseries(struct writer *w, const struct type *t, const uint8_t *data)
 {
 	struct tseries_point p = {};
@@ -225,7 +225,7 @@ static void add_frames(struct writer *w, const struct type *t, const struct fram
 	str_addc(w->out, '}');
 }
 
-/* A key's lines are not indented. */
+/* In a key, lines are not indented. */
 static void add_lines(struct str *out, const char *text)
 {
 	while (*text) {
@@ -268,14 +268,14 @@ static void add_stack(struct writer *w, const struct type *t, const uint8_t *dat
 	frames_done(&l);
 }
 
-/* ---- what has parts ----------------------------------------------------- */
+/* ---- types with parts --------------------------------------------------- */
 
 static bool is_full(const struct writer *w)
 {
 	return w->out->len >= w->end;
 }
 
-/* What stands before a member of an object; of a key's text: ".name=". */
+/* Appends the prefix of a member of an object; in a key's text it is ".name=". */
 static void add_name(struct writer *w, bool any, const char *name)
 {
 	if (w->in_key) {
@@ -287,7 +287,7 @@ static void add_name(struct writer *w, bool any, const char *name)
 	str_add(w->out, ": ");
 }
 
-/* Members of an unnamed one stand among its holder's. */
+/* Members of an unnamed member are written among its holder's. */
 static bool add_members(struct writer *w, const struct type *t, const uint8_t *data, bool any)
 {
 	const struct composite *c = composite_of(t);
@@ -376,9 +376,9 @@ static void add_parts(struct writer *w, const struct type *t, const uint8_t *dat
 		add_object(w, t, data);
 }
 
-/* ---- all ---------------------------------------------------------------- */
+/* ---- all types ---------------------------------------------------------- */
 
-/* As -f text writes it. */
+/* the same text as -f text */
 static void add_shown(struct writer *w, const struct type *t, const uint8_t *data)
 {
 	struct str text = {};

@@ -12,22 +12,22 @@ struct show;
 struct str;
 struct type;
 
-/* How values are written. */
+/* Options for values. */
 struct json_values {
 	const struct show *show;
-	/* Whose key or value it is, so that a stack in its key is that of all keys that are one entry
-	 * (frames.h); NULL: of no map. */
+	/* The entry that has the key or value. A stack in its key is written for all keys that are merged
+	 * into the entry (frames.h); NULL: not from a map. */
 	const struct map_entry *entry;
-	const struct image_map *map; /* of the entry */
-	int64_t div;                 /* numbers of a map are divided by it; 0, 1: as they are */
+	const struct image_map *map; /* the entry's map */
+	int64_t div;                 /* divides a map's numbers; 0, 1: unchanged */
 	uint64_t last;               /* map_content.last */
-	bool frames;                 /* stacks as objects with their frames, not as text */
+	bool frames;                 /* stacks are objects with their frames, not text */
 };
 
-/* The bytes at data as a value of type t, an aggregation too. Integers that a double cannot hold, those
- * beyond 2^53, are strings; bytes of a buffer are 0 to 255. */
+/* Appends the bytes at data as a value of type t, which may be an aggregation. Integers that a double cannot
+ * hold, beyond 2^53, are strings; bytes of a buffer are 0 to 255. */
 void json_value(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);
-/* What a frame is, by its row in bpf/languages.def: "native", "kernel", "python". */
+/* The kind of a frame, by its row in bpf/languages.def: "native", "kernel", "python". */
 const char *json_frame_kind(enum frame_lang lang);
-/* As the key of an object: a string. Its parts are separated by ",", without spaces. */
+/* Appends a key of an object, which is a string. Its parts are separated by ",", without spaces. */
 void json_key(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);

@@ -30,7 +30,7 @@ const struct output *output_by_name(const char *name)
 	return NULL;
 }
 
-/* How much of the n bytes of a file's name are one of the endings, with its dot; 0: none is there. */
+/* Returns the length of the ending, with its dot, at the end of a file's name of n bytes; 0: none of the endings. */
 static size_t ending_of(const struct output *o, const char *file, size_t n)
 {
 	for (const char *p = o->endings; p && *p; p += strcspn(p, " "), p += *p == ' ') {
@@ -72,7 +72,7 @@ enum pack output_pack(const struct output *o, const char *file)
 
 enum show_text output_show_text(const struct output *o, bool terminal)
 {
-	if (o == &output_json) /* which escapes it itself */
+	if (o == &output_json) /* json escapes the text itself */
 		return SHOW_BYTES;
 	if (o->text == collect_text)
 		terminal = isatty(STDERR_FILENO);
@@ -89,7 +89,7 @@ const char *output_nearest(const char *written)
 	return nearest(written, names, n);
 }
 
-/* "script.bt:3:9-24: ERROR: "; a call of several lines has no columns. */
+/* Appends "script.bt:3:9-24: ERROR: "; a call of several lines has no columns. */
 static void log_place(const char *filename, unsigned line, unsigned col, unsigned end_line, unsigned end_col,
 	bool is_error)
 {
@@ -101,7 +101,7 @@ static void log_place(const char *filename, unsigned line, unsigned col, unsigne
 	fprintf(stderr, ": %s: ", is_error ? "ERROR" : "WARNING");
 }
 
-/* Where the macro of the message is used. */
+/* Appends the uses of the macro that has the message. */
 static void log_use(const struct output_place *p, bool is_error)
 {
 	unsigned end = p->line == p->end_line ? p->end_col : (unsigned)strlen(p->text) + 1;
@@ -149,7 +149,7 @@ void output_event_log(struct out *o, const struct output_event *e)
 		log_warn("%s", e->problem->text);
 		break;
 	case OUTPUT_MESSAGE:
-		fflush(o->file); /* what was printed before comes before */
+		fflush(o->file); /* earlier output comes first */
 		log_message(e->message);
 		break;
 	case OUTPUT_TRIALS:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* output.h - how what a script prints is written: a row for each format, chosen by -f.
+/* output.h - formats of a script's output: a row for each, selected by -f.
  *
- * A row is a file of this directory and a line in outputs.def. It gets values, maps that were read
- * and sorted, and, by frames.h, the named frames of a stack; what it makes of them goes to the
- * stream, whose writes are checked (stream.h), or, where the format has no use for it, to
- * stderr. */
+ * A row is a file of this directory and a line in outputs.def. It gets values, maps that were read and
+ * sorted, and, by frames.h, the named frames of a stack. Its output goes to the stream, whose writes are
+ * checked (stream.h), or to stderr if the format cannot contain it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,42 +23,42 @@ struct show;
 struct stream;
 struct type;
 
-/* What a row works on. Nothing here is owned. */
+/* The environment of a row. Nothing here is owned. */
 struct out {
 	const struct output *output;
 	struct stream *stream;
 	FILE *file;              /* the stream's */
 	const struct show *show; /* for names */
-	bool terminal;           /* a person reads what is written */
+	bool terminal;           /* a person reads the output */
 	bool quiet;              /* -q */
-	struct recording *recording; /* what collect.h collects; owned; NULL: nothing yet */
+	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
 };
 
-/* What a recording is made into, and how. Nothing here is owned. */
+/* The maps of a recording and options for their picture. Nothing here is owned. */
 struct picture {
 	const struct recording *recording;
-	const struct recording *before; /* what it is compared with; NULL: with nothing */
+	const struct recording *before; /* recording with which it is compared; NULL: none */
 	bool labels;     /* parts of keys are labels, not frames */
-	bool frames;     /* they are frames where the format has labels, too */
+	bool frames;     /* keys are frames even if the format has labels */
 	bool lines;      /* frames are split by line */
-	int64_t top;     /* of a map as text the largest so many; 0: all */
-	bool terminal;   /* a person reads what is written */
+	int64_t top;     /* number of a map's largest entries as text; 0: all */
+	bool terminal;   /* a person reads the output */
 };
 
-/* What a script says of itself by errorf() and warnf(), and where. Line and column count from 1; the end
- * is behind the last byte of the call. */
+/* A script's own message by errorf() and warnf(), and its place. Line and column count from 1; the end is
+ * after the last byte of the call. */
 struct output_place { /* in the script */
 	const char *filename;
 	unsigned line, col, end_line, end_col;
-	const char *text; /* the line */
+	const char *text; /* the line's text */
 };
 
 struct output_message {
 	bool is_error;
-	const char *text;     /* as the format has it: with a "\n" or without */
+	const char *text;     /* the text by the format: with a "\n" or without */
 	const char *filename; /* of the script */
 	unsigned line, col, end_line, end_col;
-	const struct output_place *uses; /* of the macros that it is in, the innermost first */
+	const struct output_place *uses; /* uses of the macros that contain the place, innermost first */
 	unsigned nuses;
 };
 
@@ -68,11 +67,11 @@ struct output_message {
 /* Events that a probe lost on a CPU. */
 struct output_loss {
 	const char *probe;
-	uint32_t cpu; /* or OUTPUT_ANY_CPU: it is not known which */
+	uint32_t cpu; /* or OUTPUT_ANY_CPU: unknown */
 	uint64_t n;
 };
 
-/* What went wrong while the script ran, the first time at its place. */
+/* The first problem at a place of the running script. */
 struct output_problem {
 	enum problem kind;
 	const char *text;     /* for a person, with the place */
@@ -80,28 +79,28 @@ struct output_problem {
 	unsigned line, col;
 };
 
-/* A script's tests or benchmarks, and how they went. */
+/* A script's tests or benchmarks, and their results. */
 struct output_trials {
 	struct output_trial {
 		const char *name;
 		bool failed;     /* of a test */
-		double ns;       /* of a run */
+		double ns;       /* time of a run */
 		uint64_t runs;
 	} *list;
 	size_t n;
 	bool are_tests;          /* else benchmarks */
 	enum { TRIALS_BEGIN, TRIAL_BEGINS, TRIAL_ENDS, TRIALS_END } step;
-	size_t at;               /* which of them begins or ends */
+	size_t at;               /* index of the one that begins or ends */
 };
 
-/* What strata reports beside what the script prints. */
+/* Events that strata reports in addition to the script's output. */
 struct output_event {
 	enum { OUTPUT_ATTACHED, OUTPUT_LOST, OUTPUT_MESSAGE, OUTPUT_PROBLEM, OUTPUT_TRIALS } kind;
 	uint64_t n;       /* probes; events, updates.. */
-	bool early;       /* ATTACHED: begin has ended the script: only it and end were */
-	const char *what; /* LOST: which, and why */
-	bool are_events;  /* LOST: of the script's; what begins with "events" */
-	const struct output_loss *losses; /* LOST: by probe and CPU, where that is known; the most first */
+	bool early;       /* ATTACHED: begin has ended the script, so only it and end were attached */
+	const char *what; /* LOST: kind and reason */
+	bool are_events;  /* LOST: the script's events; `what` begins with "events" */
+	const struct output_loss *losses; /* LOST: by probe and CPU, if known; the largest first */
 	size_t nlosses;
 	const struct output_message *message; /* MESSAGE */
 	const struct output_problem *problem; /* PROBLEM */
@@ -110,27 +109,26 @@ struct output_event {
 
 struct output {
 	const char *name; /* of -f */
-	const char *help; /* one line, no full stop */
-	const char *endings; /* of files that are of this format, separated by spaces; NULL: of none */
-	bool exact;       /* stacks differ by address, not as the script's modes say */
-	/* A script was added; before anything of it is printed. NULL: nothing to do. */
+	const char *help; /* one line, without a full stop */
+	const char *endings; /* file name endings of this format, separated by spaces; NULL: none */
+	bool exact;       /* stacks differ by address, ignoring the script's modes */
+	/* A script was added; called before its first output. NULL: nothing to do. */
 	void (*begin)(struct out *o, const struct image *img);
-	/* Text of printf(), join().., without anything to be added. kind: of the record. */
+	/* Writes text of printf(), join().. unchanged. kind: of the record. */
 	void (*text)(struct out *o, const char *kind, const char *text, size_t size);
-	/* print(value), not of an aggregation. */
+	/* Writes print(value), except for aggregations. */
 	void (*value)(struct out *o, const struct type *t, const uint8_t *data);
-	/* print(@map), and each map at the end. */
+	/* Writes print(@map), and each map at the end. */
 	void (*map)(struct out *o, const struct map_content *m);
 	void (*event)(struct out *o, const struct output_event *e);
-	/* The scripts have ended: these maps come next, n of them, and then nothing. NULL: nothing
-	 * to do. */
+	/* The scripts have ended: n maps, these, come next, and then nothing. NULL: nothing to do. */
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
-	/* After the last map. NULL: nothing to do. */
+	/* Called after the last map. NULL: nothing to do. */
 	void (*finish)(struct out *o);
-	/* Makes a recording's stacks into this format: 0 or -errno. What was written is checked by the caller.
-	 * NULL: it cannot. */
+	/* Writes a recording's stacks in this format. Returns 0 or -errno; the caller checks the
+	 * writes. NULL: not supported. */
 	int (*render)(const struct picture *p, FILE *file);
-	bool compares; /* render() takes picture.before */
+	bool compares; /* render() uses picture.before */
 };
 
 #define O(name) extern const struct output output_##name;
@@ -140,18 +138,18 @@ struct output {
 /* Ends with NULL; the first is the default. */
 extern const struct output *const outputs[];
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such format. */
 const struct output *output_by_name(const char *name);
-/* By the end of a file's name: x.svg, x.svg.gz; else the default. file may be NULL. */
+/* Finds the format by the end of a file's name: x.svg, x.svg.gz; else the default. file may be NULL. */
 const struct output *output_by_file(const char *file);
-/* How what the row writes is to be compressed, by the file's name. */
+/* The compression of the row's output, by the file's name. */
 enum pack output_pack(const struct output *o, const char *file);
-/* The name nearest to what was written; NULL: none is near. */
+/* The most similar name; NULL: none is similar. */
 const char *output_nearest(const char *written);
-/* How the row writes text from memory; terminal: the stream is one. Rows that have no use for text write it to
- * stderr. */
+/* The row's way to write text from memory; terminal: the stream is one. Rows without a place for
+ * text write it to stderr. */
 enum show_text output_show_text(const struct output *o, bool terminal);
-/* For formats without events: prints it to stderr. */
+/* For formats without events: prints the event to stderr. */
 void output_event_log(struct out *o, const struct output_event *e);
-/* Tests and benchmarks as bpftrace prints them. */
+/* Prints tests and benchmarks like bpftrace. */
 void output_trials_text(const struct output_trials *t, bool colours, FILE *file);

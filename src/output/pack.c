@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pack.c - see pack.h. The only user of zlib and libzstd. */
+/* pack.c - see pack.h. Only this file uses zlib and libzstd. */
 #include "pack.h"
 
 #include <errno.h>
@@ -134,11 +134,11 @@ FILE *pack_write(enum pack how, FILE *below)
 struct unpacking {
 	enum pack how;
 	int fd;
-	bool known, ended; /* known: how; ended: the file; */
-	bool within;       /* ..a part that is compressed has begun, and has not ended */
+	bool known, ended; /* known: the compression is known; ended: the file has ended */
+	bool within;       /* a compressed part has begun, and has not ended */
 	z_stream z;
 	ZSTD_DCtx *zstd;
-	size_t at, n;      /* what is read and not used: piece[at..n) */
+	size_t at, n;      /* bytes that were read but not used: piece[at..n) */
 	char piece[PIECE];
 };
 
@@ -176,7 +176,8 @@ static bool choose(struct unpacking *u)
 	return u->how != PACK_ZSTD || (u->zstd = ZSTD_createDCtx());
 }
 
-/* A file may be several that were compressed one by one. How many bytes came; negative: the data are damaged. */
+/* A file may consist of several that were compressed separately. Returns the number of bytes;
+ * negative: the data are damaged. */
 static ssize_t inflate_some(struct unpacking *u, char *data, size_t n)
 {
 	int r;

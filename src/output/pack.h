@@ -6,11 +6,11 @@
 
 enum pack { PACK_NONE, PACK_GZIP, PACK_ZSTD };
 
-/* By the end of a file's name, whose length goes to ret_len: ".gz", ".zst". */
+/* Returns the compression by the end of a file's name, ".gz", ".zst", and its length in ret_len. */
 enum pack pack_by_name(const char *file, size_t *ret_len);
-/* What is written to it is written to `below`, compressed; closed by fclose(), which leaves `below` open and fails
- * where a write has. Of PACK_NONE too. NULL: no memory. */
+/* Returns a FILE that writes to `below`, compressed, or unchanged for PACK_NONE. fclose() leaves `below`
+ * open, and fails if a write has failed. NULL: no memory. */
 FILE *pack_write(enum pack how, FILE *below);
-/* Reads a descriptor, compressed or not, and closes it with the FILE. Reading fails with EBADMSG where the data are
- * damaged. NULL: no memory; the descriptor is closed. */
+/* Returns a FILE that reads a descriptor, compressed or not, and closes it. Reading fails with EBADMSG if the
+ * data are damaged. NULL: no memory; the descriptor is closed. */
 FILE *pack_read(int fd);

@@ -1,5 +1,5 @@
-/* The page around the flame graphs: a tab for each map, the functions, and who calls whom. Rows of functions are
- * [name, kind, self, total], of what is compared [.., self before, total before]. */
+/* The page around the flame graphs: a tab for each map, the functions, their callers and callees. Rows of
+ * functions are [name, kind, self, total], in a comparison [.., self before, total before]. */
 (() => {
   const ROWS = 200;
   const nav = document.querySelector('nav'), tabs = [...document.querySelectorAll('.tab')];
@@ -13,7 +13,7 @@
   const number = n => n.toLocaleString('en-US');
   const percent = (n, of) => (of ? 100 * n / of : 0).toFixed(2) + ' %';
 
-  /* A table that is sorted by a click on a column: columns are [title, value of a row, text of a row]. */
+  /* A table that a click on a column sorts: columns are [title, value of a row, text of a row]. */
   function table(columns, rows, total, choose, first = 1) {
     const t = make('table'), head = make('tr'), body = make('tbody'), headings = make('thead');
     let by = first, most = ROWS, shown = rows;
@@ -68,7 +68,7 @@
     return columns;
   }
 
-  /* Who calls a function and whom it calls, by the graph; an inner call of itself counts once. */
+  /* Lists callers and callees of a function, from the graph; a recursive call counts once. */
   function around(tree, names, name) {
     const callers = new Map(), callees = new Map();
     const add = (map, key, n) => map.set(key, (map.get(key) || 0) + n);

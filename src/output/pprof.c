@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pprof.c - -f pprof: pprof's file format, gzipped protobuf (profile.proto): a sample type for each map. A
- * location is a frame as it was recorded: a function in its file and line, and, of native code, its address in
- * the file, which is the mapping with the file's build id.
+ * location is a recorded frame: a function in its file and line, and, in native code, its address in the
+ * file, which is the mapping with the file's build id.
  *
- * Functions are named as in the other formats, "handler app.py": pprof adds up by name alone. The bare name
- * is system_name. */
+ * Functions have the names of the other formats, "handler app.py", because pprof adds up only by name.
+ * system_name is the bare name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static PprofLocation *new_location(struct writer *w, int64_t name, uint32_t line
 	return l;
 }
 
-/* Of an inexact one the address is not known. */
+/* The address of an inexact frame is unknown. */
 static uint64_t location_of_frame(struct writer *w, uint32_t id)
 {
 	const struct recorded_frame *f = &w->recording->frames.data[id];
@@ -215,7 +215,7 @@ static void add_samples(struct writer *w, size_t map)
 	}
 }
 
-/* A map that was printed several times is several. */
+/* A map that was printed several times counts as several maps. */
 static void add_type(struct writer *w, size_t map)
 {
 	const struct recorded_map *m = w->recording->maps.data[map];
@@ -259,7 +259,7 @@ static bool is_program(const struct writer *w, const PprofMapping *m)
 	return *name == '/' && !strstr(name, ".so");
 }
 
-/* The program that the outermost frame is of; NULL: none is. */
+/* Returns the weight of the program that has the outermost frame; NULL: none. */
 static uint64_t *weight_of(const struct writer *w, const PprofSample *s, uint64_t *weights)
 {
 	for (size_t i = s->n_location_id; i-- > 0;) {
@@ -271,8 +271,8 @@ static uint64_t *weight_of(const struct writer *w, const PprofSample *s, uint64_
 	return NULL;
 }
 
-/* pprof takes the first mapping for the program: the one with most of the first map. Ids are places in the list until
- * then. */
+/* pprof takes the first mapping for the program, so the mapping with most of the first map goes there. Until
+ * then, ids are positions in the list. */
 static void put_program_first(struct writer *w)
 {
 	uint64_t *weights = arena_new_array(w->arena, uint64_t, w->mappings.len + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* profile.c - the tree of stacks. A stack is a list of numbers, each of a kind, name and line; lists are sorted, so
- * that those with a common begin stand together, and a node is complete when the next list does not go through it.
- * Then it is known how wide it is: a narrow one is given up, with all below. */
+/* profile.c - the tree of stacks. A stack is a list of numbers, each for a kind, name and line. Lists are
+ * sorted, so that those with a common beginning are neighbours; a node is complete, and its width known, when
+ * the next list does not contain it. A narrow node is then freed, together with all nodes below. */
 #include "profile.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-enum { DEPTH_MAX = 2000 }; /* of the tree, which is walked by functions that call themselves */
+enum { DEPTH_MAX = 2000 }; /* of the tree, which recursive functions walk */
 
-/* What a node shows: equal ones below one parent are one node. */
+/* The label of a node: equal ones below one parent are one node. */
 struct shown {
-	const char *name, *match; /* match: what it is compared by, see recording_pair() */
+	const char *name, *match; /* match: the name for comparisons, see recording_pair() */
 	enum frame_kind kind;
 	uint32_t line;
 };
 
-/* A stack, the outermost first. */
+/* A stack, the outermost frame first. */
 struct list {
 	size_t first;
 	uint32_t n;
@@ -30,12 +30,12 @@ struct list {
 struct profile {
 	struct arena *arena;
 	VEC(struct shown) shown;
-	uint32_t *slots;          /* of shown, + 1; open addressing, half are used at most */
+	uint32_t *slots;          /* index into shown, + 1; open addressing, at most half are used */
 	size_t nslots;
 	VEC(uint32_t) numbers;
 	VEC(struct list) lists;
 	struct profile_node root;
-	struct profile_node *unused; /* nodes that were given up */
+	struct profile_node *unused; /* nodes that were freed */
 	uint64_t narrowest, least;
 	bool by_line, has_lines, built;
 };
@@ -96,7 +96,7 @@ static uint32_t number_of(struct profile *p, const struct shown *s)
 struct adding {
 	struct profile *profile;
 	const struct recording *recording;
-	uint32_t *of_frame; /* numbers + 1; 0: not known yet */
+	uint32_t *of_frame; /* numbers + 1; 0: unknown yet */
 	bool before, keys;
 };
 
@@ -132,7 +132,7 @@ static void add_stack(const struct adding *a, const struct recorded_part *part)
 		add_frame(a, a->recording->ids.data[part->first + i]);
 }
 
-/* What had no stack is a part of the whole, too. */
+/* Entries without a stack are a part of the whole, too. */
 static void add_nothing(struct profile *p)
 {
 	static const struct shown nothing = {"[no stack]", "[no stack]", FRAME_KIND_REASON, 0};
@@ -150,7 +150,7 @@ static void cut_deep(struct profile *p, size_t first)
 	p->numbers.data[p->numbers.len++] = number_of(p, &deeper);
 }
 
-/* Parts of the key that are no stacks are the outermost frames; the kernel is called from the user's. */
+/* Key parts that are not stacks are the outermost frames; user frames call the kernel's frames. */
 static void add_entry(const struct adding *a, const struct recorded_map *m, const struct recorded_entry *e,
 	const uint32_t *top)
 {
@@ -258,7 +258,7 @@ static struct profile_node *open_node(struct profile *p, struct profile_node *pa
 	return n;
 }
 
-/* Of one that is given up all children were given up before: none is wider. */
+/* The children of a narrow node were freed before: none is wider. */
 static struct profile_node *close_node(struct profile *p, struct profile_node *n)
 {
 	struct profile_node *parent = n->parent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recorded_line.c - JSON as text. The types are gone: an array of numbers is printed as an array, any other as a
- * tuple. */
+/* recorded_line.c - JSON as text. The types are lost: an array of numbers is printed as an
+ * array, any other as a tuple. */
 #include "recorded_line.h"
 
 #include <inttypes.h>
@@ -84,7 +84,7 @@ static void add_value(struct writer *w, struct json_object *o)
 /* ---- histograms ---------------------------------------------------------- */
 
 struct range {
-	int64_t low, end; /* end: behind the last value */
+	int64_t low, end; /* end: the value after the last */
 	bool no_low, no_high;
 	uint64_t n;
 };
@@ -138,13 +138,13 @@ static void add_interval(struct str *out, const struct range *r, bool scales)
 	if (r->no_high)
 		str_add(out, "...");
 	else if (!r->no_low && r->low && !r->end)
-		str_add(out, "16E"); /* behind the last of 64 bits */
+		str_add(out, "16E"); /* after the last of 64 bits */
 	else if (r->no_low || r->end != r->low + 1)
 		add_edge(out, (uint64_t)r->end, scales);
 	str_addc(out, r->no_low || r->no_high || r->end != r->low + 1 ? ')' : ']');
 }
 
-/* Whether edges are written as 1K: powers of two are, and multiples of 1,024. */
+/* Whether edges are written as 1K, for powers of two and multiples of 1,024. */
 static bool edges_scale(const struct writer *w, struct json_object *list, size_t n)
 {
 	bool differ = false, whole = true, doubles = true;
@@ -202,7 +202,7 @@ static void add_series(struct writer *w, struct json_object *list)
 
 /* ---- maps ---------------------------------------------------------------- */
 
-/* "@name[key]: value"; key: a text, or its parts; NULL: the map has none. */
+/* Appends "@name[key]: value"; key: a text, or its parts; NULL: the map has none. */
 static void add_entry(struct writer *w, const char *type, const char *name, const char *text, struct json_object *key,
 	struct json_object *value)
 {
@@ -238,7 +238,7 @@ static void add_entries(struct writer *w, const char *type, const char *name, st
 	}
 }
 
-/* stats() of a map without keys is an object, too. */
+/* Whether the map has keys: stats() without keys is an object, too. */
 static bool is_keyed(const struct writer *w, const char *type, struct json_object *content)
 {
 	struct json_object *n;

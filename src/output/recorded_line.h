@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recorded_line.h - what -f json writes of a value or a map without stacks, as -f text prints it. */
+/* recorded_line.h - turns a line of -f json, for a value or a map without stacks, into the text of -f text. */
 #pragma once
 #include <stdbool.h>
 
@@ -7,5 +7,5 @@ struct json;
 struct json_object;
 struct str;
 
-/* Appends the text of the line, made safe for a terminal. False: the line is none of these. */
+/* Appends the line's text, made safe for a terminal. Returns false for other lines. */
 bool recorded_line_text(const struct json *json, struct json_object *line, struct str *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording.c - see recording_write.h; and the row for x.json, which holds all that a script prints: maps
- * keyed by stacks as recordings, the rest as -f json. */
+/* recording.c - see recording_write.h; and the row for x.json, which has all output of a script: maps keyed
+ * by stacks as recordings, the rest in the format of -f json. */
 #include "recording.h"
 
 #include <inttypes.h>
@@ -182,7 +182,7 @@ static void begin(struct out *o, const struct image *img)
 	recording_write_head(o->recording, o->file);
 }
 
-/* A map is written when it is printed; frames are known from then on. */
+/* Writes a map when it is printed, with the frames that are known by then. */
 static void print_map(struct out *o, const struct map_content *c)
 {
 	struct recording *r = o->recording;
@@ -214,7 +214,7 @@ static void print_event(struct out *o, const struct output_event *e)
 {
 	output_json.event(o, e);
 	if (e->kind != OUTPUT_ATTACHED)
-		output_event_log(o, e); /* whoever waits is to see it */
+		output_event_log(o, e); /* show it to a waiting person */
 }
 
 static void finish(struct out *o)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording_map.c - a script's map, as it was read, into a recording. Frames are named here. */
+/* recording_map.c - adds a script's map, after it was read, to a recording. This names the frames. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include "values/maps.h"
 #include "values/show.h"
 
-/* A frame that was met before, by what is cheap to compare. */
+/* A frame that was found before, by members that are fast to compare. */
 struct known_frame {
 	uint64_t frame;
 	const char *name, *file;
@@ -39,7 +39,7 @@ bool recording_takes(const struct image_map *m)
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* A tuple in the key is a part of its own, unless a stack is in it. */
+/* Whether the parts of a tuple in the key become columns: only if it contains a stack. */
 static bool is_split(const struct type *t)
 {
 	return t->kind == TYPE_TUPLE && type_has(t, TYPE_STACK);
@@ -73,7 +73,7 @@ static void fill_columns(const struct type *t, struct recorded_column **at)
 		c->label = c->is_kernel ? "kernel stack" : "stack";
 }
 
-/* The bytes up to a comma that no bracket is around. */
+/* Returns the number of bytes up to a comma outside of brackets. */
 static size_t piece(const char *text)
 {
 	int depth = 0;
@@ -84,7 +84,7 @@ static size_t piece(const char *text)
 	return n;
 }
 
-/* What the script writes there: "comm", "args.fd". */
+/* Names columns by the script's text: "comm", "args.fd". */
 static void name_columns(struct recording *r, struct recorded_map *m, const char *text)
 {
 	unsigned n = 0;
@@ -146,7 +146,7 @@ static void grow(struct adding *a)
 	free(old);
 }
 
-/* Files have one, of languages' frames only those whose code is native. */
+/* Files have a build id; a language's frames have one only if its code is native. */
 static const char *build_id_of(const struct show *s, const struct shown_frame *f, char text[2 * 64 + 1])
 {
 	uint8_t id[64];

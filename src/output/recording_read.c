@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording_read.c - see recording_read.h. Lines are read one after another; of each only what is kept is in
- * memory. */
+/* recording_read.c - see recording_read.h. Lines are read one after another; only the data to keep stays in memory. */
 #include "recording_read.h"
 
 #include <errno.h>
@@ -28,10 +27,10 @@ enum {
 struct reader {
 	const struct json *json;
 	struct recording *recording;
-	struct recorded_map *map; /* whose entries follow; NULL: none yet */
+	struct recorded_map *map; /* the map of the next entries; NULL: none yet */
 	const char *path;
 	size_t line;
-	VEC(uint32_t) frames;     /* the number of each in the recording */
+	VEC(uint32_t) frames;     /* number of each frame in the recording */
 };
 
 static bool fail(const struct reader *r, const char *what)
@@ -42,7 +41,7 @@ static bool fail(const struct reader *r, const char *what)
 
 /* ---- members ------------------------------------------------------------- */
 
-/* Safe for a terminal, kept by the recording; NULL: there is no text. */
+/* Returns a text, safe for a terminal, owned by the recording; NULL: none. */
 static const char *text_member(struct reader *r, struct json_object *o, const char *name)
 {
 	const char *text = json_text(json_member(o, name, json_type_string));
@@ -57,7 +56,7 @@ static const char *text_member(struct reader *r, struct json_object *o, const ch
 	return kept;
 }
 
-/* Also from a string: -f json writes what a double cannot hold as one. */
+/* Accepts a string, too: -f json writes numbers that a double cannot hold as strings. */
 static uint64_t number(struct reader *r, struct json_object *o)
 {
 	const char *text = json_text(o);
@@ -157,7 +156,7 @@ static const struct type *shape_of_hist(struct reader *r, struct json_object *o,
 	return type_lhist(r->recording->arena, min, max, step);
 }
 
-/* NULL: it is none that there is. */
+/* Returns NULL for an unknown kind. */
 static const struct type *shape_of(struct reader *r, struct json_object *o)
 {
 	const char *kind = json_text(json_member(o, "kind", json_type_string));
@@ -210,7 +209,7 @@ static bool read_profile_line(struct reader *r, struct json_object *o)
 
 /* ---- entries ------------------------------------------------------------- */
 
-/* Numbers of frames, or, of -f json, the frames themselves. */
+/* Reads numbers of frames, or, in -f json, the frames themselves. */
 static bool read_stack(struct reader *r, struct json_object *o, struct recorded_part *part)
 {
 	struct json_object *frames = json_member(o, "frames", json_type_array);
@@ -245,7 +244,7 @@ static bool read_part(struct reader *r, struct json_object *o, bool is_stack)
 	if (is_stack && !read_stack(r, o, &part))
 		return false;
 	if (!is_stack) {
-		text = r->json->string(o); /* of a number its digits */
+		text = r->json->string(o); /* for a number its digits */
 		str_add_safe(&safe, text ? text : "", text ? strlen(text) : 0);
 		part.text = recording_add_text(r->recording, str_text(&safe));
 		part.is_number = r->json->is_type(o, json_type_int);
@@ -302,7 +301,7 @@ static struct json_object *part_of_key(struct reader *r, struct json_object *key
 	return r->json->is_type(key, json_type_array) ? r->json->at(key, i) : key;
 }
 
-/* The shape is that of the first entry. */
+/* All entries have the shape of the first. */
 static void begin_map(struct reader *r, const char *name, struct json_object *key)
 {
 	size_t n = key_parts(r, key);
@@ -340,7 +339,7 @@ static bool read_json_entry(struct reader *r, struct json_object *entry)
 	return add_entry(r, parts, &v);
 }
 
-/* Of a map: is there a stack in the first entry's key? */
+/* Whether the first entry's key of a map has a stack. */
 static bool has_stacks(struct reader *r, struct json_object *entries)
 {
 	struct json_object *first = r->json->length(entries) ? r->json->at(entries, 0) : NULL, *key = NULL;
@@ -353,7 +352,7 @@ static bool has_stacks(struct reader *r, struct json_object *entries)
 	return any && key_parts(r, key) <= COLUMNS_MAX;
 }
 
-/* {"type": "map", "data": {"@name": ..}, "entries": [..]}: a profile. */
+/* {"type": "map", "data": {"@name": ..}, "entries": [..]} is a profile. */
 static bool read_map_line(struct reader *r, struct json_object *o, struct json_object *entries)
 {
 	struct json_object *data = json_member(o, "data", json_type_object), *key = NULL;
@@ -370,9 +369,9 @@ static bool read_map_line(struct reader *r, struct json_object *o, struct json_o
 	return true;
 }
 
-/* ---- what the script printed --------------------------------------------- */
+/* ---- the script's other output ------------------------------------------- */
 
-/* Text is printed again as it is, values and maps without stacks as text, other lines as they stand. */
+/* Text is printed unchanged, values and maps without stacks as text, other lines unchanged. */
 static void keep_line(struct reader *r, struct json_object *o, const char *line)
 {
 	const char *type = json_text(json_member(o, "type", json_type_string));
@@ -442,7 +441,7 @@ static bool read_line(struct reader *r, struct json_tokener *t, const char *line
 	return ok;
 }
 
-/* The next line with its end; what is longer than a line may be is cut. "": the file has ended. */
+/* Returns the next line with its end; a line above the limit is cut. "": the file has ended. */
 static const char *next_line(FILE *file, struct str *line)
 {
 	char piece[4096];

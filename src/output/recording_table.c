@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording_table.c - what a recording is made of: texts, frames and entries, each kept once. */
+/* recording_table.c - the contents of a recording: texts, frames and entries, each kept once. */
 #include "recording.h"
 
 #include <stdlib.h>
@@ -33,9 +33,9 @@ const char *frame_kind_name(enum frame_kind k)
 	return kind_names[k];
 }
 
-/* ---- numbers of what is equal -------------------------------------------- */
+/* ---- numbers of equal texts and frames ----------------------------------- */
 
-/* Open addressing: a number + 1; 0: free. At most half are taken. */
+/* Open addressing: a number + 1; 0: free. At most half of the slots are used. */
 struct table {
 	uint32_t *slots;
 	size_t nslots;
@@ -45,7 +45,7 @@ struct recording_index {
 	struct table texts, frames;
 };
 
-/* Everything that says which frame it is; without padding. */
+/* All members that identify a frame, without padding. */
 struct frame_id {
 	uint64_t offset, vaddr;
 	uint32_t name, file, module, build_id; /* texts */
@@ -134,7 +134,7 @@ static uint32_t add_text(struct recording *r, const char *text)
 	return t->slots[at] - 1;
 }
 
-/* Keys, functions and files are names in each format. */
+/* Makes texts safe, because keys, functions and files are names in each format. */
 uint32_t recording_add_text(struct recording *r, const char *text)
 {
 	struct str safe = {};
@@ -240,7 +240,7 @@ bool recording_weight(const struct type *t, const uint64_t *v, uint64_t *ret)
 	return !is_signed(t) || (int64_t)*ret >= 0;
 }
 
-/* By the words of a name: what a script's author says of its numbers. */
+/* Finds the unit by the words of a name, which the script's author chose. */
 static const char *unit_of(const char *name)
 {
 	static const struct {
@@ -295,7 +295,7 @@ bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t par
 	return true;
 }
 
-/* ---- what is not shown --------------------------------------------------- */
+/* ---- hidden frames ------------------------------------------------------- */
 
 void recording_hide(struct recording *r, const struct libraries *l)
 {
@@ -317,9 +317,9 @@ void recording_hide(struct recording *r, const struct libraries *l)
 	free(hidden);
 }
 
-/* ---- two of them --------------------------------------------------------- */
+/* ---- two recordings ------------------------------------------------------ */
 
-/* The texts of files of which the other one has functions, too. */
+/* Marks the texts of files from which the other recording also has functions. */
 static bool *files_in_both(struct recording *r, const struct recording *other)
 {
 	size_t known = r->texts.len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording_write.h - a recording's file: lines of JSON. recording_read.c reads them.
+/* recording_write.h - a recording's file: lines of JSON, which recording_read.c reads.
  *
  *     {"type": "recording", "version": 1, "strata": "0.1.0", "host": "..", "kernel": ".."}   the first
  *     {"type": "frame", "kind": "python", "function": "f", "file": "a.py", "line": 3, ..}    numbered from 0 on
@@ -7,8 +7,8 @@
  *         "key": [{"label": "comm"}, {"label": "stack", "mode": "func"}]}
  *     {"key": ["python3", {"frames": [4, 1, 0], "end": ".."}], "value": [12]}                of the last profile
  *
- * Frames come before the first entry that has them, the innermost first in a stack. A value has the words that
- * the kernel counted. Lines of other types are as -f json writes them: what the script printed. */
+ * Frames come before the first entry that has them; a stack has the innermost first. A value has the kernel's
+ * words. Lines of other types are the script's other output, in the format of -f json. */
 #pragma once
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ struct recording;
 struct recorded_map;
 
 void recording_write_head(const struct recording *r, FILE *out);
-/* With the frames from *frames on, which becomes the number of all. */
+/* Writes it with the frames from *frames on, and sets that to the number of all frames. */
 void recording_write_map(const struct recording *r, const struct recorded_map *m, size_t *frames, FILE *out);
 
-/* What is written of an aggregation's kind. */
+/* The text for an aggregation's kind. */
 extern const char *const recording_kinds[];

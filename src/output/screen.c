@@ -17,7 +17,7 @@
 #include "values/maps.h"
 #include "values/show.h"
 
-enum { BAR = 20, NARROW = 20 /* a branch of less than this part is folded at first */ };
+enum { BAR = 20, NARROW = 20 /* a branch with less than this part is folded at first */ };
 
 void screen_done(struct screen *s)
 {
@@ -50,7 +50,7 @@ void screen_add_cut(struct str *out, const char *text, unsigned width)
 	}
 }
 
-/* A part of the whole, in eighths of a column. */
+/* Appends a bar for a part of the whole, in eighths of a column. */
 static void add_bar(struct str *out, double part)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -63,7 +63,7 @@ static void add_bar(struct str *out, double part)
 		str_addc(out, ' ');
 }
 
-/* Whole lines of text: the last ones, where they are too many. */
+/* Appends whole lines of text: the last ones, if there are too many. */
 static void add_text(struct screen *s, char *text, struct str *out)
 {
 	size_t lines = 0, skipped;
@@ -86,7 +86,7 @@ static void add_text(struct screen *s, char *text, struct str *out)
 	}
 }
 
-/* As it is printed without a screen. */
+/* Appends the text that is printed without a screen. */
 static void add_printed(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
 	char *text = NULL;
@@ -140,7 +140,7 @@ static void add_number(const struct screen *s, const struct line *l, double most
 	str_addc(out, '\n');
 }
 
-/* "value |bar| key", the largest first. */
+/* Appends "value |bar| key", the largest first. */
 static void add_numbers(struct screen *s, const struct show *show, const struct map_content *c, struct str *out)
 {
 	double most = c->n ? number_of(c->map->value, c->list[c->n - 1].value) : 0;
@@ -194,11 +194,11 @@ void screen_toggle(struct screen *s)
 		vec_push(&s->toggled, s->under_cursor);
 }
 
-/* The lines of a tree that are on the screen are those around the cursor. */
+/* The lines of a tree around the cursor, which are on the screen. */
 struct tree {
 	struct screen *screen;
 	uint64_t whole;
-	size_t first; /* line on the screen */
+	size_t first; /* number of its first line on the screen */
 	struct str *out;
 };
 
@@ -215,7 +215,7 @@ static void add_branch_line(struct tree *t, const struct profile_node *n, unsign
 	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
 }
 
-/* Is it wanted, or anything below it? */
+/* Whether it, or a branch below it, matches the filter. */
 static bool has_wanted(const struct screen *s, const struct profile_node *n)
 {
 	if (is_wanted(s, n->name))
@@ -233,7 +233,7 @@ static int node_by_name(const void *a, const void *b)
 
 static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all);
 
-/* all: the filter is for what is above. */
+/* all: the filter matched a branch above. */
 static void add_children(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
 {
 	_cleanup_(freep) const struct profile_node **list = calloc(n->nchildren + 1, sizeof(*list));
@@ -251,7 +251,7 @@ static void add_children(struct tree *t, const struct profile_node *n, uint64_t 
 static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
 {
 	struct screen *s = t->screen;
-	/* What is looked for is seen. */
+	/* Matching branches are unfolded. */
 	bool wide = n->total >= t->whole / NARROW || (s->filter && !all);
 	bool open = wide != (find_toggled(s, id) < s->toggled.len);
 
@@ -260,7 +260,7 @@ static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id
 	if (s->lines == s->cursor)
 		s->under_cursor = id;
 	s->lines++;
-	/* A chain of calls that branches nowhere is not indented. */
+	/* Do not indent a chain of calls without branches. */
 	if (open)
 		add_children(t, n, id, depth + (n->nchildren > 1), all);
 }
@@ -318,7 +318,7 @@ void screen_switch(bool other)
 	put(text, strlen(text));
 }
 
-/* Each line is erased to its end. */
+/* Erases each line to its end. */
 void screen_put(const struct str *lines)
 {
 	struct str text = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* screen.h - a map as the lines of a terminal, to be drawn again and again: the largest first, with bars;
- * stacks as a tree whose branches fold. */
+/* screen.h - a map as the lines of a terminal, drawn repeatedly: the largest first, with bars; stacks are a
+ * tree whose branches fold. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,15 +12,15 @@ struct map_content;
 struct show;
 struct str;
 
-struct screen { /* zeroed, then */
-	unsigned columns, rows; /* of the terminal; a map has at most so many lines */
-	size_t cursor;          /* line of a tree that is marked */
-	size_t lines;           /* out: of the tree, those that do not fit too */
-	uint64_t under_cursor;  /* out: the branch */
-	VEC(uint64_t) toggled;  /* branches that are not folded, or unfolded, as by default */
-	bool has_keys;          /* there is a cursor */
-	bool by_name;           /* sorted by keys and functions, not by value */
-	const char *filter;     /* only what has that in its name, whatever the case; NULL: all */
+struct screen { /* zero it first */
+	unsigned columns, rows; /* of the terminal; the maximum number of a map's lines */
+	size_t cursor;          /* selected line of a tree */
+	size_t lines;           /* out: number of lines of the tree, including those that do not fit */
+	uint64_t under_cursor;  /* out: id of the branch */
+	VEC(uint64_t) toggled;  /* branches whose folding is not the default */
+	bool has_keys;          /* keys are read, so there is a cursor */
+	bool by_name;           /* sort by keys and functions, not by value */
+	const char *filter;     /* show only names that contain this, ignoring case; NULL: all */
 };
 
 void screen_done(struct screen *s);
@@ -28,9 +28,9 @@ void screen_done(struct screen *s);
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out);
 /* Appends text cut at the width, in columns, without its control characters. */
 void screen_add_cut(struct str *out, const char *text, unsigned width);
-/* To the terminal's other screen, without a cursor, or back. */
+/* Switches to the terminal's other screen, without a cursor, or back. */
 void screen_switch(bool other);
-/* Writes the lines over what the screen had. */
+/* Replaces the screen's lines. */
 void screen_put(const struct str *lines);
 /* Folds the branch under the cursor, or unfolds it. */
 void screen_toggle(struct screen *s);

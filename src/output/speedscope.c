@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* speedscope.c - -f speedscope: the file format of speedscope.app, a profile for each map. Layout: speedscope
- * 1.x, src/lib/file-format-spec.ts: shared.frames has each function once, profiles of the type "sampled" have
- * a list of frames, the outermost first, and a weight for each sample. */
+ * 1.x, src/lib/file-format-spec.ts: shared.frames has each function once; profiles of the type "sampled" have
+ * a list of frames, outermost first, and a weight for each sample. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,7 @@
 #include "collect.h"
 #include "recording.h"
 
-/* A frame is a function, the reason of an end, or a part of a key: texts of the recording, in the order in which
- * they are met. */
+/* A frame is a function, the reason of an end, or a part of a key: texts of the recording, in order of occurrence. */
 struct frames {
 	const struct picture *picture;
 	uint32_t *of_text; /* frame + 1; 0: none yet */
@@ -71,7 +70,7 @@ static void add_sample(struct frames *f, const struct recorded_map *m, const str
 	str_addc(out, ']');
 }
 
-/* The units that the format knows. */
+/* The format's units. */
 static const char *unit_of(const struct recorded_map *m)
 {
 	static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stream.c - a FILE whose writes are checked: stdio itself drops what it could not write.
+/* stream.c - a FILE whose writes are checked: stdio itself drops text that it could not write.
  *
  *     position:  0 ........ written ........ taken ........ taken + pending
  *                           (by the kernel)  (from stdio)   (in stdio's buffer)
  *
- * `ends` has the positions above `taken` where records end: a record is lost when its end
+ * `ends` has the positions above `taken` at which records end: a record is lost if its end
  * was taken, but not written. */
 #include "stream.h"
 
@@ -24,8 +24,8 @@
 #include "base/vec.h"
 #include "base/why.h"
 
-/* After a signal, records are printed for RECORDS_MS; at least RECORDS_MIN of them, where naming new
- * stacks takes longer, for NAMING_MS at most. A reader that reads nothing for STALLED_MS is given up. */
+/* After a signal, records are printed for RECORDS_MS; at least RECORDS_MIN of them if naming new stacks takes
+ * longer, for at most NAMING_MS. Output is given up if its reader reads nothing for STALLED_MS. */
 enum {
 	RECORDS_MS = 200, RECORDS_MIN = 200, NAMING_MS = 2000, STALLED_MS = 150, POLL_MS = 50,
 	BUFFER = 64 * 1024
@@ -34,18 +34,18 @@ enum {
 struct stream {
 	const char *path;
 	int fd;
-	size_t (*write)(void *arg, const char *text, size_t size); /* instead of to fd; or NULL */
+	size_t (*write)(void *arg, const char *text, size_t size); /* used instead of fd; or NULL */
 	void *arg;
 	FILE *file;
 	uint64_t taken;
 	VEC(uint64_t) ends;
-	unsigned long lost; /* records */
-	bool cut;           /* the last byte written is within a line, the rest was given up */
+	unsigned long lost; /* number of records */
+	bool cut;           /* the rest of a line was given up after its last written byte */
 	bool last;          /* see stream_last() */
 	bool buffers_all;   /* see stream_buffer_all() */
-	bool slow;          /* records are not written any more: they would block */
-	unsigned after;     /* records printed since a signal */
-	unsigned moved_at;  /* stop_age() when something was written */
+	bool slow;          /* records would block, so they are no longer written */
+	unsigned after;     /* number of records printed since a signal */
+	unsigned moved_at;  /* stop_age() at the last write */
 	int error;          /* -errno of the first write that failed; -ETIME: given up */
 	char buffer[BUFFER];
 };
@@ -56,7 +56,7 @@ bool stream_has_time(const struct stream *s)
 		(!s->slow && s->after < RECORDS_MIN && stop_age() < NAMING_MS);
 }
 
-/* Nothing is read; or too slowly for many records. */
+/* The reader reads nothing, or too slowly for many records. */
 static bool is_given_up(const struct stream *s)
 {
 	unsigned age = stop_age();
@@ -67,7 +67,7 @@ static bool is_given_up(const struct stream *s)
 	return age >= RECORDS_MS && (stalled || (s->after >= RECORDS_MIN && age >= 2 * RECORDS_MS));
 }
 
-/* After a write that failed: whether to try again. */
+/* Whether to try again after a write that failed. */
 static bool may_retry(struct stream *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
@@ -82,12 +82,12 @@ static bool may_retry(struct stream *s)
 			s->error = -ETIME;
 		return false;
 	}
-	if (errno == EAGAIN) /* whoever shares the file made it so */
+	if (errno == EAGAIN) /* another user of the file made it non-blocking */
 		poll(&p, 1, POLL_MS);
 	return true;
 }
 
-/* The bytes that the kernel took. */
+/* Returns the number of bytes that the kernel took. */
 static size_t write_all(struct stream *s, const char *buf, size_t n)
 {
 	size_t done = 0;
@@ -108,7 +108,7 @@ static size_t write_all(struct stream *s, const char *buf, size_t n)
 	return done;
 }
 
-/* All is taken: stdio must not keep what is given up. */
+/* Takes everything, because stdio must not keep text that was given up. */
 static ssize_t take(void *cookie, const char *buf, size_t n)
 {
 	struct stream *s = cookie;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* svg.c - -f svg: a flame graph in one file. Frames are drawn here, for programs that show pictures alone;
- * a browser runs flame.js, which draws them again from the data, to zoom and to search. */
+/* svg.c - -f svg: a flame graph in one file. It contains the frames for programs that only show pictures; a
+ * browser runs flame.js, which draws them again from the data, to zoom and to search. */
 #include "collect.h"
 #include "flame.h"
 #include "graph.h"

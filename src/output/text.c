@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* text.c - -f text: what bpftrace prints. A map is "@name[key]: value" a line, or, keyed by stacks
- * of the mode folded, "outermost;...;innermost value"; a person at a terminal gets shares and the
- * hottest functions beside. */
+/* text.c - -f text: the same text as bpftrace's. A map's entry is "@name[key]: value", or, keyed by stacks of the
+ * mode folded, "outermost;...;innermost value". At a terminal there are also shares and the hottest functions. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -103,7 +102,7 @@ static void add_stack(const struct show *s, const struct type *t, const struct m
 	frames_done(&l);
 }
 
-/* at: where the part is in the key. */
+/* at: offset of the part in the key. */
 static void add_part(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, struct str *out)
 {
@@ -144,7 +143,7 @@ static bool is_number(const struct type *t)
 		(t->kind == TYPE_AGG && t->agg.kind <= AGG_AVG);
 }
 
-/* By the mode of a stack in its key: a line a stack, and nothing else. */
+/* Whether the mode of a stack in its key makes each entry one line. */
 static bool is_folded(const struct image_map *m)
 {
 	const struct type *t = m->key;
@@ -162,7 +161,7 @@ static bool is_folded(const struct image_map *m)
 
 /* ---- entries ------------------------------------------------------------ */
 
-/* With its "\n". share: of the total, in percent, or negative: not shown. */
+/* Prints an entry with its "\n". share: of the total, in percent, or negative: not shown. */
 static void add_entry(const struct show *s, const struct map_content *c, const struct map_entry *e,
 	double share, struct str *out)
 {
@@ -190,7 +189,7 @@ bool text_has_shares(const struct type *t)
 	return t->kind == TYPE_AGG && t->agg.kind != AGG_MIN && t->agg.kind != AGG_MAX && t->agg.kind < AGG_HIST;
 }
 
-/* Of an average its sum. */
+/* The sum, if the value is an average. */
 static double part_of(const struct map_content *c, size_t i)
 {
 	const struct type *t = c->map->value;
@@ -200,7 +199,7 @@ static double part_of(const struct map_content *c, size_t i)
 	return t->is_signed && t->agg.kind != AGG_COUNT ? (double)(int64_t)v : (double)v;
 }
 
-/* What shares are of; 0: the values are no parts of a whole, or there are no stacks. */
+/* Returns the total for the shares; 0: the values are not parts of a whole, or there are no stacks. */
 static double total_of(const struct map_content *c)
 {
 	const struct type *t = c->map->value;
@@ -254,13 +253,13 @@ static void print_hottest(const struct show *s, const struct map_content *c, dou
 
 enum { TABLE_WIDTH = 76 };
 
-/* A line for each key, and a number at its end. */
+/* Whether the map is printed as a line for each key, with a number at its end. */
 static bool is_table(const struct image_map *m)
 {
 	return m->key && is_number(m->value) && !type_has(m->key, TYPE_STACK);
 }
 
-/* Of UTF-8, whose characters are taken for one column each. */
+/* Counts columns of UTF-8 text: each character takes one. */
 static size_t columns_of(const struct str *text)
 {
 	size_t n = 0;
@@ -270,7 +269,7 @@ static size_t columns_of(const struct str *text)
 	return n;
 }
 
-/* The numbers below one another; keys that are much longer than the others push theirs aside. */
+/* Aligns the numbers, except after keys that are much longer than the others. */
 static void print_table(const struct show *s, const struct map_content *c, FILE *out)
 {
 	size_t widest = 0;
@@ -343,7 +342,7 @@ static void print_map(struct out *o, const struct map_content *c)
 	text_map(o->show, c, o->terminal, o->file);
 }
 
-/* What reads a flame graph's input reads all of it. */
+/* A reader of a flame graph's input reads all entries. */
 static bool only_folded(const struct image_map *const *maps, size_t n)
 {
 	bool all = n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* text_recorded.c - a recording as -f text prints it. Recorded entries differ by address; those that the
- * the modes of the stacks show alike are one here. */
+/* text_recorded.c - prints a recording like -f text. Recorded entries differ by address; this merges those
+ * that the modes of the stacks show alike. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "text.h"
 #include "values/show.h"
 
-/* Entries that are one. */
+/* Entries that are merged. */
 struct group {
 	struct frames_key key;
-	size_t entry;      /* of the map.. */
-	struct group *next; /* ..and those that are the same: of the first one only weight and values count */
+	size_t entry;      /* index of the first entry in the map */
+	struct group *next; /* the other entries; weight and values are only in the first */
 	uint64_t weight, *values;
 };
 
@@ -30,7 +30,7 @@ struct printing {
 	size_t n;
 };
 
-/* ---- what is one --------------------------------------------------------- */
+/* ---- equal entries ------------------------------------------------------- */
 
 static void add_frame_key(const struct recording *r, enum stack_mode mode, uint32_t id, struct frames_key *k)
 {
@@ -75,7 +75,7 @@ static int by_weight(const void *a, const void *b)
 	return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Of min() and max() the least or greatest, which is a value's first word. */
+/* Adds values; for min() and max() it takes the lower or higher, a value's first word. */
 static void add_values(const struct type *t, unsigned n, uint64_t *to, const uint64_t *from)
 {
 	bool is_agg = t->kind == TYPE_AGG, less;
@@ -127,7 +127,7 @@ static void make_groups(struct printing *p)
 			merge(m, g, &all[first++]);
 	}
 	qsort(p->groups, p->n, sizeof(*p->groups), by_weight);
-	p->groups[p->n] = (struct group){.values = values, .next = all}; /* to be freed */
+	p->groups[p->n] = (struct group){.values = values, .next = all}; /* freed at the end */
 }
 
 static void free_groups(struct printing *p)
@@ -175,7 +175,7 @@ static void add_stack(const struct printing *p, const struct group *g, unsigned 
 	frames_done(&l);
 }
 
-/* For a person, of values that are parts of a whole. */
+/* Prints shares for a person, if values are parts of a whole. */
 static bool has_shares(const struct printing *p)
 {
 	return p->picture->terminal && p->map->total && text_has_shares(&p->map->value);
@@ -203,7 +203,7 @@ static void print_group(const struct printing *p, const struct group *g, FILE *f
 	str_done(&text);
 }
 
-/* All stacks of the key as one list: the kernel's frames first, as called from the user's. */
+/* Appends all stacks of the key as one list: the kernel's frames first, because user frames call them. */
 static void add_frames(const struct printing *p, const struct group *g, bool kernel, struct frame_list *l)
 {
 	struct frame_list part;
@@ -218,7 +218,7 @@ static void add_frames(const struct printing *p, const struct group *g, bool ker
 	}
 }
 
-/* For a person: the total, and the functions that have most of it. */
+/* For a person: the total, and the functions with the largest parts. */
 static void print_total(const struct printing *p, size_t first, FILE *file)
 {
 	struct hottest *h = hottest_new();

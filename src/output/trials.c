@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* trials.c - how tests and benchmarks went, as text: the lines of bpftrace, which are those of googletest. */
+/* trials.c - results of tests and benchmarks, as text: bpftrace's lines, which are googletest's. */
 #include "output.h"
 
 #include <inttypes.h>

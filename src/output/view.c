@@ -21,12 +21,12 @@
 
 /* ---- the terminal -------------------------------------------------------- */
 
-/* What signal handlers need of the view that is open. */
+/* Signal handlers' data of the open view. */
 static struct {
 	bool has_keys;
 	struct termios old, raw;
-	void (*outer)(void); /* what stop_restores() had */
-	struct sigaction suspend, resume; /* the handlers before */
+	void (*outer)(void); /* former handler of stop_restores() */
+	struct sigaction suspend, resume; /* the former handlers */
 } screen;
 static volatile sig_atomic_t resumed;
 
@@ -44,7 +44,7 @@ static void leave(void)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &screen.old);
 }
 
-/* strata ends here: the terminal is as it was before strata. */
+/* Restores the terminal before strata ends. */
 static void restore(void)
 {
 	leave();
@@ -61,7 +61,7 @@ static void on_resume(int sig)
 	errno = saved;
 }
 
-/* The shell gets the terminal as it was, until strata goes on. */
+/* Gives the terminal back to the shell until strata continues. */
 static void on_suspend(int sig)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, ours;
@@ -73,7 +73,7 @@ static void on_suspend(int sig)
 	sigaddset(&this, sig);
 	sigaction(sig, &stop, &ours);
 	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &this, NULL); /* stops */
+	sigprocmask(SIG_UNBLOCK, &this, NULL); /* this stops strata */
 	sigprocmask(SIG_BLOCK, &this, NULL);
 	sigaction(sig, &ours, NULL);
 	on_resume(sig);
@@ -151,7 +151,7 @@ static void add_state(const struct view *v, const struct view_map *m, struct str
 			v->maps.len > 1 ? "tab: next map  " : "", v->by_name ? "value" : "name", v->leave);
 }
 
-/* The first line. */
+/* Appends the first line. */
 static void add_help(const struct view *v, const struct view_map *m, unsigned columns, struct str *out)
 {
 	const char *name = m && v->maps.len == 1 ? m->name : "";
@@ -197,7 +197,7 @@ void view_draw(struct view *v, unsigned columns, unsigned rows)
 
 /* ---- keys ---------------------------------------------------------------- */
 
-/* false: see errno. */
+/* Returns false, with errno, on failure. */
 static bool write_maps(struct view *v, const char *path, FILE *file)
 {
 	struct out o = {.output = output_by_file(path), .show = v->show};
@@ -215,7 +215,7 @@ static bool write_maps(struct view *v, const char *path, FILE *file)
 	return !fclose(o.file) && ok;
 }
 
-/* In the format that the file's name says: x.svg, x.html, x.json.gz..; else as text. */
+/* Saves in the format of the file's name: x.svg, x.html, x.json.gz..; else as text. */
 static void save(struct view *v)
 {
 	const char *path = str_text(&v->typed);
@@ -297,7 +297,7 @@ static void on_key(struct view *v, const char *key)
 		screen_toggle(&v->maps.data[v->current].screen);
 }
 
-enum { KEY_MS = 20 }; /* within which the bytes of a key come */
+enum { KEY_MS = 20 }; /* within this time, the bytes of a key arrive */
 
 static bool has_input(int timeout_ms)
 {
@@ -306,7 +306,7 @@ static bool has_input(int timeout_ms)
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
-/* One key: an arrow is three bytes. false: the terminal has gone. */
+/* Reads one key: an arrow has three bytes. Returns false if the terminal is gone. */
 static bool read_key(char key[4])
 {
 	size_t n = read(STDIN_FILENO, key, 1) == 1;
@@ -318,7 +318,7 @@ static bool read_key(char key[4])
 	return n;
 }
 
-/* What is typed behind the key that leaves is not for the view. */
+/* Keys after the one that leaves are not for the view. */
 void view_keys(struct view *v)
 {
 	char key[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view.h - maps on a terminal's other screen, with keys: to fold branches, sort, filter by name, freeze, save.
- * -t and :top are this. */
+/* view.h - maps on a terminal's other screen, with keys: to fold branches, sort, filter by name, freeze,
+ * save. -t and :top use it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,36 +13,36 @@
 struct show;
 
 struct view_map {
-	const char *name; /* with the @; the caller's */
+	const char *name; /* with the @; owned by the caller */
 	struct map_content content;
 	struct screen screen;
 };
 
 enum view_typing { VIEW_KEYS, VIEW_FILTER, VIEW_SAVE };
 
-struct view { /* zeroed but for show, then */
+struct view { /* zero it except for show */
 	const struct show *show;
-	const char *leave;  /* what q does: "back", "end" */
+	const char *leave;  /* the word for q: "back", "end" */
 	VEC(struct view_map) maps;
-	size_t current;     /* whose tree has the cursor */
-	bool frozen;        /* maps are not to be read again */
-	bool left;          /* q, or the terminal has gone */
+	size_t current;     /* index of the map whose tree has the cursor */
+	bool frozen;        /* do not read the maps again */
+	bool left;          /* after q, or if the terminal is gone */
 	bool by_name;
-	bool has_keys;      /* by view_open() */
-	enum view_typing typing; /* where what is typed goes.. */
-	struct str typed;   /* ..so far */
+	bool has_keys;      /* set by view_open() */
+	enum view_typing typing; /* purpose of the text that is typed */
+	struct str typed;   /* the text so far */
 	struct str filter, note;
 };
 
-/* To the other screen, one view at a time; keys are read where stdin is a terminal too. signals: Ctrl-C is one, else a
- * key. */
+/* Switches to the other screen, for one view at a time. Keys are read if stdin is a terminal, too. signals:
+ * Ctrl-C is a signal, else a key. */
 void view_open(struct view *v, bool signals);
-void view_close(struct view *v); /* back, and frees all */
-/* The content of that map of the view, to be read again: its old one is freed. The pointer holds until the
- * next call. */
+void view_close(struct view *v); /* switches back, and frees all */
+/* Returns the content of a map of the view, to be read again: the old one is freed. The pointer is
+ * valid until the next call. */
 struct map_content *view_content(struct view *v, const char *name);
 void view_draw(struct view *v, unsigned columns, unsigned rows);
-/* Whether strata was stopped (Ctrl-Z) and goes on, since the last call: the view is to be drawn again. */
+/* Whether strata was stopped (Ctrl-Z) and continues, since the last call: draw the view again. */
 bool view_resumed(void);
-/* Reads what was typed and does it. */
+/* Reads keys and acts on them. */
 void view_keys(struct view *v);
