@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* frames.c - a stack's frames for showing; and which stacks are one. See frames.h. */
+/* frames.c - a stack's frames as they are shown, and keys of equal stacks. See frames.h. */
 #include "frames.h"
 
 #include <string.h>
@@ -34,13 +34,13 @@ static void name_of(const struct show *s, uint64_t frame, struct frame_name *ret
 		memset(ret, 0, sizeof(*ret));
 }
 
-/* Modes that print addresses print one for each frame of the stack. */
+/* Modes with addresses print one for each frame of the stack. */
 static bool is_of_addresses(enum stack_mode mode)
 {
 	return mode == STACK_RAW || mode == STACK_BUILD_ID;
 }
 
-/* A frame and those that it was inlined into, without wrappers made by the compiler. */
+/* Adds a frame and those into which it was inlined, without wrappers made by the compiler. */
 static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
 	struct frame_list *l)
 {
@@ -53,7 +53,7 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 
-/* A frame whose data of the language could not be read: the stack is not whole. */
+/* Whether the language's data of the frame could not be read: the stack is then incomplete. */
 static bool is_unreadable(const struct shown_frame *f)
 {
 	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;
@@ -85,7 +85,7 @@ void frames_done(struct frame_list *l)
 	vec_done(l);
 }
 
-/* ---- which are one ------------------------------------------------------ */
+/* ---- equal stacks ------------------------------------------------------- */
 
 void frames_key_add(struct frames_key *k, const void *data, size_t size)
 {
@@ -103,7 +103,7 @@ static void add_text(struct frames_key *k, const char *text)
 	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* What is shown of a function: name and file, or without a name where it begins. */
+/* Adds a function's shown data: name and file, or without a name its start. */
 void frames_key_function(struct frames_key *k, const struct frame_name *f)
 {
 	uint64_t start = f->vaddr - f->offset;
@@ -114,7 +114,7 @@ void frames_key_function(struct frames_key *k, const struct frame_name *f)
 		frames_key_add(k, &start, sizeof(start));
 }
 
-/* Where in its function: as bpftrace's text has it. */
+/* Adds the position in its function, like bpftrace's text. */
 static void add_position(struct frames_key *k, const struct frame_name *f)
 {
 	bool native = f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
@@ -130,7 +130,7 @@ static void add_build_id(const struct show *s, struct frames_key *k, uint64_t fr
 	frames_key_add(k, id, s->unwinders ? unwinders_build_id(s->unwinders, frame, id) : 0);
 }
 
-/* What the mode shows of a frame. */
+/* Adds the data of a frame that the mode shows. */
 static void add_frame_key(const struct show *s, enum stack_mode mode, const struct shown_frame *f,
 	struct frames_key *k)
 {
@@ -210,7 +210,7 @@ void frames_widen(struct frame_list *l, const struct frame_list *other)
 	}
 }
 
-/* ---- of a map's key ----------------------------------------------------- */
+/* ---- stacks of a map's key ---------------------------------------------- */
 
 void frames_of_entry(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, struct frame_list *ret)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libraries.h - whose frames are shown: --hide and --only. A pattern matches the path of a frame's ELF file or source
- * file, as "django*", or the file's name up to ".so", as "libc"; '*' is any text. */
+/* libraries.h - the frames that --hide and --only select. A pattern matches the path of a frame's ELF file or
+ * source file, such as "django*", or the file's name up to ".so", such as "libc"; '*' is any text. */
 #pragma once
 #include <stdbool.h>
 
@@ -8,11 +8,11 @@
 
 struct frame_name;
 
-/* Patterns are not owned. */
+/* The caller owns the patterns. */
 struct libraries {
 	VEC(const char *) hidden, only;
 };
 
-/* Is the frame left out? */
+/* Whether the frame is omitted. */
 bool libraries_hide(const struct libraries *l, const struct frame_name *f);
 void libraries_done(struct libraries *l);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* maps.c - the script's maps: read, cleared.
  *
- * A map is read whole, the values of all CPUs merged, then entries whose stacks are one
- * (frames.h), and sorted. */
+ * A map is read completely: the values of all CPUs are merged, then entries with equal stacks
+ * (frames.h), and then it is sorted. */
 #include "maps.h"
 
 #include <bpf/bpf.h>
@@ -25,7 +25,7 @@
 struct reading {
 	struct map_content *content;
 	const struct show *show;
-	bool unset; /* a scalar is wanted though it was never set */
+	bool unset; /* also return a scalar that was never set */
 };
 
 /* ---- merging ------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static void merge_minmax(const struct type *t, struct agg_minmax *to,
 		*to = *from;
 }
 
-/* Two values of one interval. */
+/* Merges two values of one interval. */
 static void merge_interval(const struct type *t, struct agg_tseries *to, const struct agg_tseries *from)
 {
 	bool less = t->is_signed ? (int64_t)from->value < (int64_t)to->value : from->value < to->value;
@@ -186,7 +186,7 @@ static int compare_ints(const struct type *t, const uint8_t *a, const uint8_t *b
 
 static int compare_values(const struct type *t, const uint8_t *a, const uint8_t *b);
 
-/* Bytes, then the shorter one first. */
+/* Compares bytes; if they are equal, the shorter one is first. */
 static int compare_buffers(const struct type *t, const uint8_t *a, const uint8_t *b)
 {
 	const uint8_t *x, *y;
@@ -206,7 +206,7 @@ static int compare_arrays(const struct type *t, const uint8_t *a, const uint8_t 
 	return r;
 }
 
-/* A union's members say nothing of which of them is meant. */
+/* A union does not say which of its members is valid. */
 static int compare_structs(const struct type *t, const uint8_t *a, const uint8_t *b)
 {
 	const struct composite *c = composite_of(t);
@@ -259,7 +259,7 @@ static uint64_t total(const struct type *t, const uint64_t *v)
 	return sum;
 }
 
-/* What an aggregation is sorted by. */
+/* The number by which an aggregation is sorted. */
 static int64_t rank(const struct type *t, const uint8_t *value)
 {
 	const uint64_t *v = (const uint64_t *)value;
@@ -305,13 +305,13 @@ static int compare_entries(const void *pa, const void *pb, void *arg)
 
 /* ---- equal keys --------------------------------------------------------- */
 
-/* What makes entries one, and an entry's index. */
+/* The key of equal entries, and an entry's index. */
 struct keyed {
 	struct frames_key by;
 	size_t at;
 };
 
-/* Beside a stack an address is what it is called: a lock has several words that are slept on. */
+/* Next to a stack, an address counts as its name: a lock has several words on which threads sleep. */
 static void add_usym(const struct show *s, const uint8_t *data, struct frames_key *k)
 {
 	struct str name = {};
@@ -360,8 +360,8 @@ static void join_key(const struct image_map *m, struct map_entry *to, const stru
 	to->alike = a;
 }
 
-/* Values that are no aggregations are not added up: only keys with the same stack are one. A stack can
- * have two ids where userspace finished the walk. */
+/* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
+ * have two ids if userspace finished the walk. */
 static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;
@@ -440,7 +440,7 @@ static void add_id(void *arg, uint64_t id)
 	vec_push(&ids->list, id);
 }
 
-/* All of the map's frames get their names at once. */
+/* Names all of the map's frames at once. */
 static void name_stacks(const struct show *s, const struct map_content *c)
 {
 	struct ids ids = {};

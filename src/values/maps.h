@@ -8,7 +8,7 @@
 struct image_map;
 struct show;
 
-/* A further key of an entry: its stacks are the same in the mode they are shown in. */
+/* Another key of an entry: its stacks are the same in the mode in which they are shown. */
 struct map_alike {
 	struct map_alike *next;
 	uint8_t key[];
@@ -16,28 +16,27 @@ struct map_alike {
 
 struct map_entry {
 	uint8_t *key;
-	uint8_t *value;          /* of all CPUs, and of all alike */
-	struct map_alike *alike; /* NULL: none but key */
+	uint8_t *value;          /* of all CPUs, and of all merged keys */
+	struct map_alike *alike; /* NULL: no other key */
 };
 
-/* A map as it was read: the entries that are one merged, in bpftrace's order: ascending by value,
- * equal ones by key. */
+/* A map's content: equal entries are merged; the order is bpftrace's: ascending by value, then by key. */
 struct map_content {
 	const struct image_map *map;
 	struct map_entry *list; /* owned */
 	size_t n, cap;
-	size_t first; /* index of the first that is wanted, see map_wanted.top */
-	int64_t div;  /* values are shown divided by it; 0: by 1 */
-	uint64_t last; /* of tseries(): the last interval that any entry has */
+	size_t first; /* index of the first entry to show, see map_wanted.top */
+	int64_t div;  /* divisor of the shown values; 0: 1 */
+	uint64_t last; /* for tseries(): the last interval of all entries */
 };
 
 struct map_wanted {
-	int64_t top; /* at most so many, the largest; 0: all */
+	int64_t top; /* number of the largest entries; 0: all */
 	int64_t div;
-	bool unset;  /* a scalar that was never set, too */
+	bool unset;  /* also a scalar that was never set */
 };
 
-/* fd: of the map in the kernel. 0 or -errno; in both cases to be map_content_done(). */
+/* fd: of the map in the kernel. Returns 0 or -errno; call map_content_done() in both cases. */
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);

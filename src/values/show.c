@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "model/type.h"
 
-/* The size that a length modifier stands for; without one that of int, as in C. */
+/* The size for a length modifier; without one, that of int, as in C. */
 static uint32_t length_size(const char *p, const char *end)
 {
 	if (p == end || !strchr("hljztL", *p))
@@ -23,19 +23,19 @@ enum { BYTES_X = 1, BYTES_H, GFP }; /* letters of %rx, %rh, %gr */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
-	char spec[32]; /* as the C library has it, without length and letter */
-	uint32_t size; /* bytes that the length means */
+	char spec[32]; /* for the C library, without length and letter */
+	uint32_t size; /* bytes, by the length modifier */
 	char letter;   /* 0: the format ends before it */
 };
 
-/* p: behind the %. Gives its end. */
+/* p: after the %. Returns the end of the conversion. */
 static const char *read_conversion(const char *p, const char *end, struct conversion *ret)
 {
 	size_t n = 0;
 
 	ret->spec[n++] = '%';
 	for (; p < end && (strchr("-+ #0.*", *p) || isdigit((unsigned char)*p)); p++)
-		if (n < 24 && *p != '*') /* which takes no argument, and means nothing */
+		if (n < 24 && *p != '*') /* it takes no argument, and has no effect */
 			ret->spec[n++] = *p;
 	ret->size = length_size(p, end);
 	while (p < end && strchr("hljztL", *p))
@@ -57,7 +57,7 @@ static void format_text(struct conversion *c, const struct str *text, struct str
 	str_addf(out, c->spec, str_text(text));
 }
 
-/* The lowest size bytes of v, with their sign or without. */
+/* Extends the lowest size bytes of v, with or without their sign. */
 static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
 {
 	unsigned off = 64 - 8 * size;
@@ -66,7 +66,7 @@ static int64_t narrowed(int64_t v, uint32_t size, bool is_signed)
 	return is_signed ? v >> off : (int64_t)((uint64_t)v >> off);
 }
 
-/* own: the script says it itself. A NUL has no width. */
+/* own: the script's own text. A NUL has no width. */
 static void format_char(const struct show *s, struct conversion *c, int64_t v, bool own, struct str *out)
 {
 	struct str text = {};
@@ -109,7 +109,7 @@ static void format_int(struct conversion *c, int64_t v, struct str *out)
 		(long long)narrowed(v, c->size, c->letter == 'd' || c->letter == 'i'));
 }
 
-/* "\\x61\\x62", "61 62" */
+/* Appends "\\x61\\x62" or "61 62". */
 static void format_bytes(struct conversion *c, const struct type *t, const uint8_t *data, struct str *out)
 {
 	struct str text = {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.h - values as text, the way bpftrace prints them. What comes from a traced
- * process as a name is escaped (str_add_safe). */
+/* show.h - values as text, like bpftrace. Names from a traced process are escaped (str_add_safe). */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -13,57 +12,56 @@ struct target;
 struct type;
 struct unwinders;
 
-/* How text from memory is written: as a name, which is one line and has no control characters; for a terminal, with its
- * newlines and tabs; as it is. */
+/* Ways to write text from memory: as a name, which is one line and has no control characters; for a terminal,
+ * with its newlines and tabs; unchanged. */
 enum show_text { SHOW_NAMES, SHOW_LINES, SHOW_BYTES };
 
 struct show {
 	const struct image *const *images; /* by number */
 	size_t nimages;
 	struct target *target;
-	struct unwinders *unwinders; /* NULL: nothing needed names of user frames */
+	struct unwinders *unwinders; /* NULL: no user frames need names */
 	enum show_text text;
 	bool exact;                  /* stacks differ by address, not by function or line */
-	const struct libraries *libraries; /* whose frames are not shown; NULL: all are */
+	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
 };
 
 /* show_value.c: the bytes at data as a value of type t (not an aggregation). */
 void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 	struct str *out);
-/* An integer of t's size and sign, extended. */
+/* Returns an integer of t's size and sign, extended. */
 int64_t show_int(const struct type *t, const uint8_t *data);
-/* The name of an enum's value; NULL: t is no enum, or v has none. */
+/* Returns the name of an enum's value; NULL: t is not an enum, or v has no name. */
 const char *show_enumerator(const struct type *t, uint64_t v);
-/* The bytes of a BUFFER, and their number. */
+/* Returns the bytes of a BUFFER, and their number. */
 uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **ret);
-/* Where the member of a struct is, whose bytes are at data; a bit-field's value is put into room, as of its
- * type. NULL: it does not lie in the struct. */
+/* Returns the bytes of a struct's member; data: the struct. A bit-field's value is put into room, with its
+ * type's size. NULL: it is outside of the struct. */
 struct member;
 const uint8_t *show_member(const struct type *t, const struct member *m, const uint8_t *data,
 	uint8_t room[8]);
-/* What stands around the members of a tuple or record: "(", then before each member what separates it
- * from the last and names it, ")". */
+/* The text around the members of a tuple or record: "(", then before each member its separator and name, ")". */
 void show_tuple_begin(const struct type *t, struct str *out);
 void show_tuple_member(const struct type *t, unsigned i, struct str *out);
 void show_tuple_end(const struct type *t, struct str *out);
-/* Text from memory. */
+/* Appends text from memory. */
 void show_text(const struct show *s, const char *text, size_t n, struct str *out);
-/* show.c: printf: the format and its arguments within the record. */
+/* show.c: printf: the format and its arguments in the record. */
 void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
 	struct str *out);
 
-/* show_stack.c: "\n" and a line a frame, each ending in "\n". */
+/* show_stack.c: "\n" and one line per frame, each ending in "\n". */
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out);
-/* The same for frames from frames_get(). */
+/* The same text for frames from frames_get(). */
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);
-/* Why a list of frames is not a whole stack, or why it is empty; NULL: nothing to say. */
+/* Returns the reason why a list of frames is incomplete or empty; NULL: none. */
 const char *show_end(const struct type *t, const struct frame_list *l);
-/* A function alone, with its file where a language has one. */
+/* Appends only a function, with its file if the language has one. */
 struct shown_frame;
 void show_function(const struct shown_frame *f, struct str *out);
-/* The probe's name, or its function's, by image_place_id(). */
+/* Appends the probe's name, or its function's, by image_place_id(). */
 void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out);
 /* show_shown.c: a TYPE_SHOWN. */
 void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out);
@@ -71,41 +69,41 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 void show_gfp(uint64_t flags, struct str *out);
 /* A TYPE_INET. */
 void show_inet(const uint8_t *data, struct str *out);
-/* A time of CLOCK_REALTIME, in ns, by a format: as strftime(3), and %f us, %k ns, %l ms of the second. */
+/* Appends a time of CLOCK_REALTIME, in ns, by a format of strftime(3), with %f us, %k ns, %l ms of the second. */
 void show_time(const char *format, uint64_t ns, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
 
-/* show_folded.c: what the colours of a flame graph go by, behind a function's name: "_[k]" of the kernel's, "_[i]"
- * of one that was inlined, "_[j]" of an interpreter's or a JIT compiler's; else "". */
+/* show_folded.c: the suffix of a function's name that gives its colour in a flame graph: "_[k]" in the
+ * kernel, "_[i]" if inlined, "_[j]" from an interpreter or a JIT compiler; else "". */
 const char *show_annotation(const struct shown_frame *f);
-/* "outermost;...;innermost", after the reason where the stack is not whole. */
+/* Appends "outermost;...;innermost", after the reason if the stack is incomplete. */
 void show_folded(const struct type *t, const struct frame_list *l, struct str *out);
-/* A map's key as one such line: the rest of the key, then the user's stacks, then the kernel's, which
- * are called from there. "" where nothing is in it. */
+/* Appends a map's key as one such line: the rest of the key, then the user stacks, then the kernel's, which
+ * they call. "" if it is empty. */
 struct map_entry;
 void show_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out);
 
-/* show_tseries.c: a plot, one line an interval, up to the interval `last` (struct agg_tseries). */
+/* show_tseries.c: a plot, one line per interval, up to the interval `last` (struct agg_tseries). */
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
-/* The next interval after `after` (0: the first) of those that are plotted, and its value, as of the type;
- * when it began, in ns of CLOCK_REALTIME. false: there is none. */
+/* Returns the next plotted interval after `after` (0: the first), its value, by the type, and its start, in
+ * ns of CLOCK_REALTIME. false: there is none. */
 struct tseries_point {
 	uint64_t interval, ns, value;
 };
 bool tseries_next(const struct type *t, const uint8_t *value, uint64_t last, uint64_t after,
 	struct tseries_point *ret);
 
-/* show_hist.c: one line a bucket. */
+/* show_hist.c: one line per bucket. */
 void show_hist_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out);
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);
-/* The values that bucket i counts, low and high included. */
+/* The values that bucket i counts, including low and high. */
 struct bucket {
 	uint64_t low, high;
-	bool no_low, no_high; /* it has no end there */
+	bool no_low, no_high; /* the range is open */
 	bool is_signed;       /* low and high are int64_t */
 };
 void show_bucket(const struct type *t, uint32_t i, struct bucket *ret);
-/* The first and the last bucket that counted; false: none did. */
+/* The first and the last bucket with a count; false: all are empty. */
 bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_first, uint32_t *ret_last);

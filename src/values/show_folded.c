@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_folded.c - stacks on a line, as flame graph programs read them: "outermost;...;innermost",
- * by function. */
+/* show_folded.c - stacks on a line, for flame graph programs: "outermost;...;innermost", by function. */
 #include <string.h>
 
 #include "base/owner.h"
@@ -19,7 +18,7 @@ const char *show_annotation(const struct shown_frame *f)
 	return f->name.lang == FRAME_LANG_NATIVE || LANGS_NATIVE >> f->name.lang & 1 ? "" : "_[j]";
 }
 
-/* It separates frames. */
+/* ';' separates frames. */
 static void hide_semicolons(struct str *text, size_t from)
 {
 	for (size_t i = from; i < text->len; i++)
@@ -68,11 +67,11 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 		hide_semicolons(&text, 0);
 	}
 	str_add(out, text.len && out->len ? ";" : "");
-	str_add_safe(out, str_text(&text), text.len); /* it is one line */
+	str_add_safe(out, str_text(&text), text.len); /* the key is one line */
 	str_done(&text);
 }
 
-/* A tuple in the key is a frame of its own, unless a stack is in it. */
+/* Whether the parts of a tuple in the key become frames: only if it contains a stack. */
 static void add_parts(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, enum key_part part, struct str *out)
 {

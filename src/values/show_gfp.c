@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* show_gfp.c - the flags of an allocation of kernel memory (gfp_t) by name: %gr.
  *
- * include/linux/gfp_types.h of Linux 6.18: the bits below 24 are older, those above depend on how the
- * kernel is built. What has no name is printed as a number. */
+ * include/linux/gfp_types.h of Linux 6.18: the bits below 24 are older, those above depend on the kernel's
+ * configuration. Bits without a name are printed as a number. */
 #include <inttypes.h>
 
 #include "base/owner.h"
 #include "base/str.h"
 #include "show.h"
 
-/* What several flags are called together comes before each of them. */
+/* Names of several flags come before each of these flags. */
 static const struct {
 	uint64_t flags;
 	const char *name;

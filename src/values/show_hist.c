@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_hist.c - histograms: a line a bucket, from the first that counted to the
- * last, bars relative to the largest. Buckets: bpf/lib/record.h. */
+/* show_hist.c - histograms: one line per bucket, from the first with a count to the last, with bars relative
+ * to the largest. Buckets: bpf/lib/record.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { BAR = 52, INTERVAL = 16 };
 
-/* Where bucket i (from 1) begins; see HIST_BUCKETS. Behind the last: 0. */
+/* The lowest value of bucket i (from 1); see HIST_BUCKETS. After the last bucket: 0. */
 static uint64_t hist_low(uint32_t i, uint32_t bits)
 {
 	uint32_t n = i - 1, power;
@@ -22,8 +22,7 @@ static uint64_t hist_low(uint32_t i, uint32_t bits)
 	return power + bits < 64 ? (((uint64_t)1 << bits) + (n & ((1u << bits) - 1))) << power : 0;
 }
 
-/* Likewise, scaled by what divides all of the
- * parts of its power of two: 1K, but 1024 next to 1008. */
+/* Appends that value, scaled by a divisor of all parts of its power of two: 1K, but 1024 next to 1008. */
 static void add_low(uint32_t i, uint32_t bits, struct str *out)
 {
 	static const char suffix[] = "\0KMGTPE";
@@ -46,7 +45,7 @@ static void hist_interval(uint32_t i, uint32_t bits, struct str *out)
 	if (!i)
 		return;
 	add_low(i, bits, out);
-	if (i > 2u << bits) { /* of several values */
+	if (i > 2u << bits) { /* more than one value */
 		str_add(out, ", ");
 		add_low(i + 1, bits, out);
 		str_addc(out, ')');
@@ -55,7 +54,7 @@ static void hist_interval(uint32_t i, uint32_t bits, struct str *out)
 	}
 }
 
-/* 1024 -> 1K, where all of the histogram's intervals can be. */
+/* Appends 1K for 1024, if all of the histogram's intervals allow it. */
 static void add_edge(const struct type *t, int64_t v, struct str *out)
 {
 	if (v == 0 || t->agg.step % 1024 || v % 1024)

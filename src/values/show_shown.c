@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_shown.c - numbers that stand for a text: times, users, errors, signals; and addresses of
- * networks. */
+/* show_shown.c - numbers that stand for a text: times, users, errors, signals; and network addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +19,7 @@
 
 enum { SECOND = 1000000000 };
 
-/* The conversions that strftime(3) has not, replaced by their digits. */
+/* Replaces the conversions that strftime(3) does not have by their digits. */
 static void replace_parts(const char *format, uint64_t ns, struct str *out)
 {
 	for (; *format; format++) {
@@ -54,7 +53,7 @@ void show_time(const char *format, uint64_t ns, struct str *out)
 	str_done(&parts);
 }
 
-/* ---- all ---------------------------------------------------------------- */
+/* ---- all kinds ---------------------------------------------------------- */
 
 static void show_user(uint32_t uid, struct str *out)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_stack.c - frames as text, in the mode of the stack's type; and single
- * addresses. A stack that ended early says so in its last line. */
+/* show_stack.c - frames as text, in the mode of the stack's type; and single addresses. The last line of a
+ * stack that ended early has the reason. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool is_native(const struct frame_name *f)
 	return f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
 }
 
-/* ":~line": where the function begins is no place where it is. */
+/* ":~line" is the line in which the function begins, if the present line is unknown. */
 static void add_begin(const struct frame_name *n, struct str *out)
 {
 	static bool explained;
@@ -39,8 +39,8 @@ static void add_begin(const struct frame_name *n, struct str *out)
 	explained = true;
 }
 
-/* "name file:line", or "name file:line:column", of a language's frame; "name file:3-7" of
- * several stacks' frames. */
+/* Appends "name file:line", or "name file:line:column", for a language's frame; "name file:3-7"
+ * for several stacks' frames. */
 static void add_source(const struct shown_frame *f, struct str *out)
 {
 	const struct frame_name *n = &f->name;
@@ -70,7 +70,7 @@ static const char *base_name(const char *path)
 
 /* ---- modes -------------------------------------------------------------- */
 
-/* An address without a name is shown with its file, which is what finds it. */
+/* An address without a name is shown with its file, by which it can be found. */
 static void add_unknown(const struct shown_frame *f, struct str *out)
 {
 	uint64_t addr = f->name.vaddr - (f->inexact ? f->name.offset : 0);
@@ -153,7 +153,7 @@ static void line_perf(const struct shown_frame *shown, struct str *out)
 	} else {
 		str_addf(out, "0x%" PRIx64, f->vaddr);
 	}
-	if (f->lang != FRAME_LANG_KERNEL) { /* as bpftrace has it */
+	if (f->lang != FRAME_LANG_KERNEL) { /* as in bpftrace */
 		str_add(out, " (");
 		add_safe(out, f->module ? f->module : "[unknown]");
 		str_addc(out, ')');

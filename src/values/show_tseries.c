@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show_tseries.c - a time series as bpftrace plots it: a line an interval, a star for its value.
+/* show_tseries.c - a time series, plotted like bpftrace's: one line per interval, a star for its value.
  *
  *              9                                                  21
  * hh:mm:ss.ms  |___________________________________________________|
@@ -51,7 +51,7 @@ static bool less(const struct plot *p, uint64_t a, uint64_t b)
 	return p->type->is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* NULL: it has no value. */
+/* NULL: the interval has no value. */
 static const struct agg_tseries *find(const struct plot *p, uint64_t interval)
 {
 	const struct agg_tseries *b = &p->list[(interval - 1) % p->type->agg.buckets];
@@ -59,7 +59,7 @@ static const struct agg_tseries *find(const struct plot *p, uint64_t interval)
 	return b->interval == interval ? b : NULL;
 }
 
-/* ---- what is plotted ---------------------------------------------------- */
+/* ---- range of the plot -------------------------------------------------- */
 
 static void find_range(struct plot *p)
 {
@@ -81,7 +81,7 @@ static void find_range(struct plot *p)
 	}
 	if (p->low != p->high)
 		return;
-	/* one value stands in the middle, unless there is nothing beyond it */
+	/* a single value is in the middle, unless the axis ends there */
 	p->low -= p->low != (p->type->is_signed ? (uint64_t)INT64_MIN : 0);
 	p->high += p->high != (p->type->is_signed ? (uint64_t)INT64_MAX : UINT64_MAX);
 }

@@ -10,15 +10,15 @@
 #include "model/type.h"
 
 enum {
-	TEXT_MAX = 1 << 20, /* of one value: a type may have unions in unions without end */
+	TEXT_MAX = 1 << 20, /* maximum bytes of one value: a type may have unions in unions without end */
 	DEPTH_MAX = 64,
 };
 
-/* What is being written. */
+/* The value that is being written. */
 struct shown {
 	const struct show *show;
 	struct str *out;
-	size_t end; /* of out: then the rest is left out */
+	size_t end; /* maximum size of out: the rest is omitted */
 	unsigned depth;
 };
 
@@ -90,7 +90,7 @@ static void add_word(struct shown *w, const struct type *t, const uint8_t *data)
 
 /* ---- bytes -------------------------------------------------------------- */
 
-/* Does a script have this very text? Whoever wrote it may print it. */
+/* Whether a script contains this very text, which its author may print. */
 static bool is_own(const struct show *s, const char *text, uint32_t size)
 {
 	size_t n = strnlen(text, size);
@@ -153,7 +153,7 @@ void show_place_name(const struct show *s, bool func, uint64_t i, struct str *ou
 	add_safe(out, func ? p->func : p->name);
 }
 
-/* ---- what has parts ----------------------------------------------------- */
+/* ---- types with parts --------------------------------------------------- */
 
 static void add_tuple(struct shown *w, const struct type *t, const uint8_t *data)
 {
@@ -213,7 +213,7 @@ const uint8_t *show_member(const struct type *t, const struct member *m, const u
 	return room;
 }
 
-/* Members of an unnamed one stand among its holder's. */
+/* Members of an unnamed member are written among its holder's. */
 static bool add_members(struct shown *w, const struct type *t, const uint8_t *data, bool any)
 {
 	const struct composite *c = composite_of(t);
@@ -250,7 +250,7 @@ static void add_struct(struct shown *w, const struct type *t, const uint8_t *dat
 	str_add(w->out, add_members(w, t, data, false) ? " }" : "}");
 }
 
-/* ---- all ---------------------------------------------------------------- */
+/* ---- all types ---------------------------------------------------------- */
 
 static void add_bytes(struct shown *w, const struct type *t, const uint8_t *data)
 {

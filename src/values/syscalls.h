@@ -3,5 +3,5 @@
 #pragma once
 #include <stdint.h>
 
-/* "openat"; NULL: no system call has the number. */
+/* Returns "openat"; NULL: no system call has the number. */
 const char *syscall_name(int64_t number);
