@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach.c - links and perf events, as providers make them. */
+/* attach.c - links and perf events, as the providers request them. */
 #include "attach.h"
 
 #include <bpf/libbpf.h>
@@ -18,7 +18,7 @@
 #include "probes/ticks.h"
 #include "target/target.h"
 
-enum { DETACH_MS = 100 }; /* links_done() waits so long for detaching */
+enum { DETACH_MS = 100 }; /* links_done() waits this long for the process that detaches */
 
 /* ---- detaching ---------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static void destroy(struct links *l)
 	vec_done(&l->list);
 }
 
-/* The process ends, and drops the last reference to each link, when the other end of the pipe is
- * closed. It closes the output first: the reader of a pipe need not wait for it. */
+/* Ends the process, which drops the last reference to each link, when the other end of the pipe is closed. It
+ * closes the output first, so that the reader of a pipe need not wait for it. */
 static void hold_links(int until)
 {
 	char byte;
@@ -117,7 +117,7 @@ bool probe_is_multi(struct target *t, const struct image *img, const struct imag
 }
 
 /* The kernel lists entry probes newest first. Return probes are pushed on a stack of the thread, which
- * reverses the order again; multi links do not since they use the function graph. */
+ * reverses the order again; multi links do not, because they use the function graph. */
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog)
 {
 	unsigned since = prog->provider->multi_newest_first;
@@ -126,7 +126,7 @@ bool probe_is_newest_first(struct target *t, const struct image *img, const stru
 						       probe_is_multi(t, img, prog));
 }
 
-/* The errors for a place that cannot be probed; -524: the kernel's ENOTSUPP. */
+/* Whether the error means that a place cannot be probed; -524: the kernel's ENOTSUPP. */
 static bool place_refused(int r)
 {
 	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO ||
@@ -174,7 +174,7 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
 	return probe_link(p, place, link);
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = probe_cookie(p, i));

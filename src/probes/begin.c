@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* begin.c - begin and end: run once, before the other probes fire and after they
- * are gone. No kernel event is waited for: the session runs the programs itself
- * (BPF_PROG_RUN). */
+/* begin.c - begin and end: run once, before the other probes fire and after they are gone. They need no
+ * kernel event: the session runs the programs itself (BPF_PROG_RUN). */
 #include "probes.h"
 
 #include <linux/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* counter.c - what software and hardware share. See counter.h. */
+/* counter.c - shared by software and hardware. See counter.h. */
 #include "counter.h"
 
 #include <linux/perf_event.h>

@@ -6,7 +6,7 @@
 struct counter {
 	const char *name;
 	uint64_t config; /* PERF_COUNT_SW_*, PERF_COUNT_HW_* */
-	uint64_t period; /* where the script gives none: bpftrace's */
+	uint64_t period; /* bpftrace's, if the script gives none */
 };
 
 /* TYPE:EVENT[:COUNT]; rows end with a NULL name. */

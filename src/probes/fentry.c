@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fentry.c - fentry and fexit: functions of the kernel by BPF's trampolines, arguments by
- * name from BTF.
+/* fentry.c - fentry and fexit: kernel functions by BPF's trampolines, arguments by name from BTF.
  *
- * A kernel without trampolines has the same entries and returns as kprobes: those stand in,
- * with the arguments where a call leaves them. */
+ * In a kernel without trampolines, kprobes at the same entries and returns replace them, with the arguments
+ * where a call leaves them. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>
@@ -22,8 +21,8 @@ extern const struct provider fentry_by_kprobe, fexit_by_kretprobe;
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* Words that come before an argument; what is larger than two lies in memory, and what follows it at
- * places that nothing says. */
+/* The number of words before an argument. A value larger than two words is in memory, and then the places of
+ * the next arguments are unknown. */
 struct words {
 	uint32_t n;
 	bool lost;
@@ -34,7 +33,7 @@ static bool is_in_memory(const struct type *t)
 	return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
 }
 
-/* As a call leaves it, where a kprobe stands in. NULL, or why it is not there. */
+/* Sets the argument's place after a call, for a kprobe. Returns NULL, or the reason why it is not available. */
 static const char *place_register(const struct words *w, struct field *f)
 {
 	int first = regs_arg(w->n), second = f->size > 8 ? regs_arg(w->n + 1) : 0;
@@ -83,7 +82,7 @@ static const struct field *make_fields(const struct request *req, enum ctx_kind 
 	return list;
 }
 
-/* ---- which places ------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------- */
 
 static void add_place(const struct request *req, struct attach_point *ap, const char *module,
 	const char *name)
@@ -103,7 +102,7 @@ static void add_place(const struct request *req, struct attach_point *ap, const 
 	p->ret_decl = ap->provider->has_retval && k.ret.type->kind != TYPE_NONE ? k.ret.decl : NULL;
 }
 
-/* Of two sorted lists what both have: BTF also knows what cannot be traced. */
+/* Adds the names in both sorted lists: BTF also has functions that cannot be traced. */
 static void add_common(const struct request *req, struct attach_point *ap, const char *module,
 	const char *const *a, const char *const *b)
 {
@@ -149,7 +148,7 @@ static bool no_function(const struct request *req, const struct attach_point *ap
 	return missing_allowed(req);
 }
 
-/* What stands in, or the provider itself. */
+/* Returns the provider that replaces it, or the provider itself. */
 static const struct provider *stand_in(const struct request *req,
 	const struct provider *provider)
 {
@@ -193,7 +192,7 @@ static int fentry_attach(struct loaded_probe *p)
 	return probe_link(p, probe_place(p, 0), bpf_program__attach_trace(p->bpf));
 }
 
-/* Kprobes may stand in. */
+/* kprobes may replace them */
 static const char *fentry_lacks(struct target *t)
 {
 	return target_feature(t, FEATURE_KPROBE) || target_feature(t, FEATURE_FENTRY) ? NULL :
@@ -239,7 +238,7 @@ const struct provider provider_fexit = {
 	.lacks = fentry_lacks,
 };
 
-/* Not in the list of providers: only stand_in() gives them. */
+/* Not in the list of providers: only stand_in() returns them. */
 const struct provider fentry_by_kprobe = {
 	.name = "fentry",
 	.form = "fentry:FUNCTION or :MODULE:FUNCTION",
@@ -253,7 +252,7 @@ const struct provider fentry_by_kprobe = {
 	.attach = kprobe_attach,
 };
 
-/* At a return the arguments are gone. */
+/* at a return the arguments are gone */
 const struct provider fexit_by_kretprobe = {
 	.name = "fexit",
 	.form = "fexit:FUNCTION or :MODULE:FUNCTION",

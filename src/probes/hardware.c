@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hardware.c - hardware:EVENT:COUNT, events that the CPU's PMU counts. Virtual machines often have
- * none. */
+/* hardware.c - hardware:EVENT:COUNT, events that the CPU's PMU counts. Virtual machines often have no PMU. */
 #include "counter.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 
 #include "base/log.h"
 
-/* H(name, PERF_COUNT_HW_*, count where none is given) */
+/* H(name, PERF_COUNT_HW_*, default count) */
 #define EVENTS(H)                                                     \
 	H("backend-stalls", STALLED_CYCLES_BACKEND, 1000000)          \
 	H("branch-instructions", BRANCH_INSTRUCTIONS, 100000)         \
@@ -45,7 +44,7 @@ static bool hardware_expand(const struct request *req, struct attach_point *ap)
 	return counter_expand(req, ap, events);
 }
 
-/* The kernel knows the events, but whether there is something that counts only an attempt shows. */
+/* The kernel has the event types, but only trying shows whether a counter exists. */
 static int probe_pmu(const struct place *place)
 {
 	struct perf_event_attr attr = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* interval.c - interval:UNIT:N, a timer on one CPU.
  *
- * The kernel has no timer to hang a program on, so a software clock perf event is
- * opened with the wanted period and the program runs on overflow. */
+ * The kernel has no timer for programs, so a software clock perf event is opened with the period, and the
+ * program runs on overflow. */
 #include "probes.h"
 
 #include <linux/bpf.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* iter.c - iter:NAME, what the kernel has of a kind, once each: tasks, their files, sockets..
+/* iter.c - iter:NAME, each object of a kind in the kernel, once: tasks, their files, sockets..
  *
- * The kernel runs the program for each while its iterator is read. The program writes one byte for each to
- * the iterator's file, so that a read of n bytes ends behind n of them, and the records can be read
- * from the ring buffer before there are more (codegen/gen.c). */
+ * The kernel runs the program for each object while its iterator is read. The program writes one byte for
+ * each to the iterator's file, so that a read of n bytes ends after n of them, and the records can be read
+ * from the ring buffer before more arrive (codegen/gen.c). */
 #include "probes.h"
 
 #include <bpf/bpf.h>
@@ -20,8 +20,8 @@
 
 #define PREFIX "bpf_iter__"
 
-/* What BTF notes for the verifier is no iterator; and some go through one map of BPF, which a script has
- * no name for. */
+/* BTF's entries for the verifier are not iterators; and some iterators go through one BPF map,
+ * which a script cannot name. */
 static bool is_iterator(const char *type)
 {
 	static const char *const of_a_map[] = {"bpf_map_elem", "bpf_sk_storage_map", "sockmap"};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kprobe.c - kprobe and kretprobe: functions of the kernel.
  *
- * Where the kernel can, all places hang on one multi link, by name; else each is a perf
- * event of its own. A name that it refuses is found by halving and passed over. */
+ * If the kernel supports it, all places are in one multi link, by name; else each is a perf event of its own.
+ * A name that the kernel refuses is found by halving and skipped. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>
@@ -19,9 +19,9 @@
 /* enum bpf_attach_type of Linux 5.18; older headers lack it. */
 enum { TRACE_KPROBE_MULTI = 42 };
 
-/* ---- which places ------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------- */
 
-/* "fn+16": the number, and its + in *ret_plus; else 0. */
+/* Returns the number in "fn+16", and its + in *ret_plus; else 0. */
 static uint64_t offset_of(const char *what, const char **ret_plus)
 {
 	const char *plus = strrchr(what, '+');
@@ -46,8 +46,8 @@ static void add_place(const struct request *req, struct attach_point *ap, const 
 			   arena_printf(req->arena, "%s:%s%s", ap->provider->name, module, name);
 }
 
-/* kprobe:0xffffffff81234567: any instruction of the kernel. The kernel cannot tell whether one begins
- * there, hence --unsafe. */
+/* kprobe:0xffffffff81234567: any instruction of the kernel. The kernel cannot know whether an instruction
+ * begins there, so this needs --unsafe. */
 static bool add_address(const struct request *req, struct attach_point *ap, const char *text, uint64_t addr)
 {
 	const char *name = text, *module;

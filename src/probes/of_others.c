@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* of_others.c - events that are not the current task's: the scheduler's are of two tasks, and others come in
- * interrupts, of whatever task is on the CPU. Names: Linux 6.18. */
+/* of_others.c - events that do not belong to the current task: the scheduler's belong to two tasks, and
+ * others come in interrupts, with any task on the CPU. Names: Linux 6.18. */
 #include <string.h>
 
 #include "base/owner.h"

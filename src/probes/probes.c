@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* probes.c - the providers, and what their expand() functions share. */
+/* probes.c - the providers, and functions that their expand() share. */
 #include "probes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* probes.h - the providers, and what their expand() functions share. */
+/* probes.h - the providers, and functions that their expand() share. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,31 +31,31 @@ extern const struct provider provider_uretprobe;
 extern const struct provider provider_usdt;
 extern const struct provider provider_watchpoint;
 
-/* A zeroed place at the end of the attach point's list. */
+/* Returns a zeroed place at the end of the attach point's list. */
 struct place *place_add(const struct request *req, struct attach_point *ap);
-/* Complains that the attach point is not of the provider's form. */
+/* Complains that the attach point does not have the provider's form. */
 bool form_error(const struct request *req, const struct attach_point *ap,
 	const char *what);
-/* Nothing was found: an error, a warning or silence, as the script's missing_probes says.
- * False: silence; else a hint may follow. */
+/* Nothing was found: an error, a warning or silence, by the script's missing_probes. Returns false for
+ * silence; otherwise a hint may follow. */
 bool missing_place(const struct request *req, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What expand() gives then. */
+/* The result of expand() after that. */
 bool missing_allowed(const struct request *req);
-/* For list(): those of the names that match with the prefix. */
+/* For list(): passes on the names that match with the prefix. */
 int list_kernel_functions(const struct request *req, const char *prefix,
 	const char *const *names, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg);
-/* tracepoint_fields.c: args.NAME of the event. */
+/* tracepoint_fields.c: the event's args.NAME. */
 struct trace_event;
 const struct field *tracepoint_fields(const struct request *req, const struct trace_event *e);
-/* of_others.c: place.of_others, by the event's category; by the name of a raw one. */
+/* of_others.c: place.of_others, by the event's category, or by the name of a raw one. */
 bool tracepoint_is_of_others(const char *category);
 bool raw_tracepoint_is_of_others(const char *name);
-/* kprobe.c; they stand in for fentry. */
+/* kprobe.c; they also replace fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);
-/* What -l lists of timers. */
+/* The names of periods, for -l. */
 extern const char *const period_names[];
-/* "hz:99", "ms:10", "1s", "1000000": fills freq and period. False: complained. */
+/* Sets freq and period from "hz:99", "ms:10", "1s", "1000000". Returns false if it has complained. */
 bool parse_period(const struct request *req, struct attach_point *ap, struct place *p);

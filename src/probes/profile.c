@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* profile.c - profile:hz:N, samples what runs, on every CPU.
+/* profile.c - profile:hz:N, samples of running code, on every CPU.
  *
- * The software clock of perf: it needs no PMU, so it works in virtual machines too.
- * It ticks on idle CPUs as well (pid 0). */
+ * It uses perf's software clock, which needs no PMU, so it works in virtual machines, too. It ticks
+ * also on idle CPUs (pid 0). */
 #include "probes.h"
 
 #include <linux/bpf.h>
@@ -23,7 +23,7 @@ static int profile_attach(struct loaded_probe *p)
 				.type = PERF_TYPE_SOFTWARE,
 				.config = PERF_COUNT_SW_CPU_CLOCK,
 				.freq = place->freq,
-				.sample_period = place->period, /* a union: or the frequency */
+				.sample_period = place->period, /* a union with the frequency */
 			};
 			int r = probe_perf_event(p, place, &attr, *cpu, probe_cookie(p, i));
 

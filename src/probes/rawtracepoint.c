@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rawtracepoint.c - rawtracepoint:[MODULE:]EVENT: the tracepoint's own arguments as the
- * kernel passes them, arg0.. or by name from BTF, without the record that tracefs makes of them. */
+/* rawtracepoint.c - rawtracepoint:[MODULE:]EVENT: the tracepoint's own arguments, arg0.. or by name from BTF,
+ * without the record that tracefs makes of them. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>
@@ -31,7 +31,7 @@ static bool nothing_found(const struct request *req, const struct attach_point *
 	return missing_allowed(req);
 }
 
-/* Each is a word of the context. */
+/* each is a word of the context */
 static const struct field *make_fields(const struct request *req, const struct kernel_function *k)
 {
 	const struct field *list = NULL, **last = &list;
@@ -76,7 +76,7 @@ static void add_events(const struct request *req, struct attach_point *ap, const
 		add_event(req, ap, module, *names);
 }
 
-/* A module's BTF is read where the kernel itself has no such event, or the script names the module. */
+/* A module's BTF is read only if the kernel itself has no such event, or the script names the module. */
 static bool raw_expand(const struct request *req, struct attach_point *ap)
 {
 	const char *module = ap->nwords == 3 ? ap->words[1] : "vmlinux";
@@ -85,7 +85,7 @@ static bool raw_expand(const struct request *req, struct attach_point *ap)
 	if (ap->nwords != 2 && ap->nwords != 3)
 		return form_error(req, ap, "the name of a raw tracepoint is missing");
 	if (!target_has_btf(req->target)) {
-		/* Without BTF nobody knows the names: the kernel will say. */
+		/* Without BTF the names are unknown: the kernel checks them. */
 		add_event(req, ap, "vmlinux", ap->words[ap->nwords - 1]);
 		return true;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* self.c - self:signal:NAME, when strata itself gets a signal: a way to ask a script that runs for
- * something. The session runs the program itself, as begin. */
+/* self.c - self:signal:NAME, when strata itself gets a signal: a way to send requests to a running script.
+ * The session runs the program itself, like begin. */
 #include "probes.h"
 
 #include <linux/bpf.h>

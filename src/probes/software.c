@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* software.c - software:EVENT:COUNT, events that the kernel itself counts: page faults, context
- * switches.. No PMU is needed. */
+ * switches.. They need no PMU. */
 #include "counter.h"
 
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 
-/* S(name, PERF_COUNT_SW_*, count where none is given) */
+/* S(name, PERF_COUNT_SW_*, default count) */
 #define EVENTS(S)                                         \
 	S("alignment-faults", ALIGNMENT_FAULTS, 1)        \
 	S("bpf-output", BPF_OUTPUT, 1)                    \

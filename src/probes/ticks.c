@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ticks.c - counts of runs, and page faults in place of a clock. See ticks.h. */
+/* ticks.c - counts of runs, and page faults that replace a clock. See ticks.h. */
 #include "ticks.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/owner.h"
 
-/* A tick may be late by so much before it counts as lost. Of shorter periods strata would wake too often. */
+/* Time by which a tick may be late before it counts as lost. For shorter periods strata would wake too often. */
 enum { LATE_MAX_NS = 20000000, PERIOD_MIN_NS = 5000000 };
 
 int ticks_open(struct ticks *t)
@@ -27,7 +27,7 @@ bool ticks_wants(uint64_t period)
 	return period >= PERIOD_MIN_NS;
 }
 
-/* libbpf enables it with the program: so many page faults do not come before it is disabled. */
+/* libbpf enables the event together with the program: the huge period prevents a run before it is disabled. */
 int ticks_event(void)
 {
 	struct perf_event_attr attr = {
@@ -82,7 +82,7 @@ int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, 
 	return 0;
 }
 
-/* The page is new, so that the write is a page fault, of this thread in user mode. */
+/* The page is new, so the write is a page fault, by this thread in user mode. */
 static void make_run(const struct tick *k)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -97,7 +97,7 @@ static void make_run(const struct tick *k)
 	munmap((void *)page, size);
 }
 
-/* Where strata itself was held up for long, it makes one run for all. */
+/* If strata itself was delayed for long, it makes one run for all lost ticks. */
 static void look(struct tick *k, uint64_t now)
 {
 	if (now < k->next)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticks.h - no tick of an interval probe is lost.
+/* ticks.h - replaces lost ticks of interval probes.
  *
- * The kernel runs no program of a perf event while its CPU runs another BPF program (bpf_prog_active, in
- * kernel/events/core.c): beside a busy probe on that CPU most ticks are lost, exit() of a script with them. Such a
- * program counts its runs. After each tick strata looks at the count, and where there was no run it makes one: the
- * program has a second event as well, the page faults of this thread, off but for the time of one. */
+ * The kernel does not run a perf event's program while its CPU runs another BPF program (bpf_prog_active, in
+ * kernel/events/core.c): on a CPU with a busy probe most ticks are lost, and with them exit() of a script. Such
+ * a program counts its runs. After each tick strata checks the count, and if there was no run it makes one: the
+ * program has a second event as well, the page faults of this thread, which is enabled for only one fault. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,30 +13,30 @@
 
 struct tick {
 	uint32_t image;
-	uint64_t *runs;    /* of the image's programs: a page, mapped */
-	size_t prog;       /* whose count is looked at */
-	uint64_t seen;     /* of its runs */
-	int event;         /* the second one */
-	uint64_t period, next; /* ns; when it is looked at, CLOCK_MONOTONIC */
+	uint64_t *runs;    /* counts of the image's programs: a page, mapped */
+	size_t prog;       /* index of its program */
+	uint64_t seen;     /* the last count */
+	int event;         /* the second event */
+	uint64_t period, next; /* ns; time of the next check, CLOCK_MONOTONIC */
 };
 
-struct ticks { /* zeroed, then ticks_open() */
+struct ticks { /* zero it, then call ticks_open() */
 	int timer;
 	VEC(struct tick) list;
 };
 
-/* The timer's events are to lead to ticks_run(). 0 or -errno. */
+/* The timer's events must lead to ticks_run(). Returns 0 or -errno. */
 int ticks_open(struct ticks *t);
-/* A program of the image has just been attached to a timer of that period; it counts in entry prog of IMAGE_TICKS,
- * which is map. event: a perf event, attached too, which must be ticks_event()'s; taken in any case. 0 or -errno:
- * ticks may get lost. */
+/* A program of the image was just attached to a timer with this period; it counts its runs in entry prog of
+ * IMAGE_TICKS, which is map. event: a perf event from ticks_event(), to which it is also attached; always
+ * taken. Returns 0 or -errno: ticks may then be lost. */
 int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period);
-/* An event that does not count yet; -errno. */
+/* Returns an event that does not count yet, or -errno. */
 int ticks_event(void);
-/* Whether ticks of that period are worth it. */
+/* Whether the period is long enough to replace its ticks. */
 bool ticks_wants(uint64_t period);
-/* In the thread that called ticks_event(). */
+/* Must be called in the thread that called ticks_event(). */
 void ticks_run(struct ticks *t);
-/* The image's probes are about to be detached. */
+/* The image's probes will be detached now. */
 void ticks_drop(struct ticks *t, uint32_t image);
 void ticks_close(struct ticks *t);

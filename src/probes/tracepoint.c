@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tracepoint.c - tracepoint:CATEGORY:EVENT, by tracefs. args.NAME are the fields of
- * the event's format file; the program's context is that record. */
+/* tracepoint.c - tracepoint:CATEGORY:EVENT, by tracefs. args.NAME are the fields of the event's format file;
+ * that record is the program's context. */
 #include "probes.h"
 
 #include <bpf/libbpf.h>

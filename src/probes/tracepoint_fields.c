@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tracepoint_fields.c - the fields of a tracepoint's record, with the types that its format file gives them
- * in C. What needs BTF is looked up when the script uses it: most scripts need none. */
+/* tracepoint_fields.c - the fields of a tracepoint's record, with the C types of its format file. Types that
+ * need BTF are looked up when the script uses them: most scripts need none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum { DATA_LOC_STRING = 256 }; /* bytes of a string of unknown length */
 
-/* A field's type as its text has it: "const char *const *", "__data_loc u64[]". */
+/* A field's type by its text: "const char *const *", "__data_loc u64[]". */
 struct c_type {
 	const char *base; /* "char", "struct file", "pid_t" */
 	unsigned stars;
@@ -66,7 +66,7 @@ static struct c_type read_type(struct arena *a, const char *p)
 
 /* ---- the type ----------------------------------------------------------- */
 
-/* Names of the kernel's own for integers: these need no BTF. */
+/* The kernel's own names for integers, which need no BTF. */
 static const struct {
 	const char *name;
 	uint8_t size;
@@ -99,7 +99,7 @@ static bool is_tagged(const char *name)
 	return !strncmp(name, "struct ", 7) || !strncmp(name, "union ", 6);
 }
 
-/* A pointer's target that is not known without BTF: types_complete() finds it. */
+/* The target of a pointer. Without BTF it may be unknown: types_complete() finds it. */
 static const struct type *pointee(const struct request *req, const char *name)
 {
 	const struct type *t = known_type(req->arena, name);
@@ -112,7 +112,7 @@ static const struct type *int_of(const struct trace_field *f, uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8 ? type_int(size, f->is_signed) : NULL;
 }
 
-/* Of size bytes; 0: unknown. NULL: nothing is known of it. */
+/* Returns a type of size bytes (0: unknown size). NULL: unknown type. */
 static const struct type *value_type(const struct request *req, const char *name,
 	const struct trace_field *f, uint32_t size)
 {
@@ -150,7 +150,7 @@ static const struct type *pointer_type(const struct request *req, const struct c
 	return t;
 }
 
-/* Of what has no fixed place the address; of text the text. */
+/* Returns the type of a field without a fixed place: text, or an address. */
 static const struct type *located_type(const struct request *req, const struct c_type *c)
 {
 	if (c->array && !strcmp(c->base, "char"))
@@ -172,7 +172,7 @@ static const struct type *field_type(const struct request *req, const struct c_t
 
 /* ---- all fields --------------------------------------------------------- */
 
-/* As C has it, but of what lies elsewhere in the record. */
+/* Returns the declaration in C's form; for data elsewhere in the record it has the format file's form. */
 static const char *declaration(struct arena *a, const struct c_type *c, const struct trace_field *f)
 {
 	size_t len = strlen(f->type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* trial.c - test:NAME and bench:NAME, which run with --test and --bench alone: a script's macros are tried, and
- * timed, beside it. The session runs the programs itself, see trials.c. */
+/* trial.c - test:NAME and bench:NAME, which run only with --test and --bench: they test and time a script's
+ * macros next to their code. The session runs the programs itself, see trials.c. */
 #include "probes.h"
 
 #include <linux/bpf.h>

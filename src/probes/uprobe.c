@@ -29,38 +29,38 @@
 #define GO_REGISTERS "rax, rbx, rcx, rdi, rsi, r8, r9, r10, r11"
 #endif
 
-/* ---- which places ------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------- */
 
 static bool is_function(const struct elf_symbol *s)
 {
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
-/* The file whose functions are looked for. */
+/* The file that is searched for functions. */
 struct program {
 	const char *path;
 	struct elf *elf;
 	struct pclntab *go;      /* or NULL */
-	struct debuginfo *debug; /* likewise */
+	struct debuginfo *debug; /* or NULL */
 };
 
-/* What an attach point wants of its file. */
+/* An attach point's request to its file. */
 struct wanted {
-	const char *what;    /* a function, an address, a pattern; */
-	bool cpp;            /* by names as C++ has them; */
-	const char *file;    /* or of this source file */
-	unsigned line, column; /* this line (0: not so), at this column (0: any); */
+	const char *what;    /* a function, an address, or a pattern */
+	bool cpp;            /* by names in C++ */
+	const char *file;    /* or this source file */
+	unsigned line, column; /* this line (0: no line), at this column (0: any) */
 	const char *written; /* the probe's name, from the @ on */
 };
 
-/* What a place of a file is called. */
+/* Names of a place in a file. */
 struct called {
-	const char *written; /* in the probe's name, behind the file: ":main+4", "@a.c:7" */
-	const char *symbol;  /* of the function that it is in */
-	bool inside;         /* not where the function begins */
+	const char *written; /* the probe's name after the file: ":main+4", "@a.c:7" */
+	const char *symbol;  /* the function that contains it */
+	bool inside;         /* not at the function's start */
 };
 
-/* A symbol that is a function's, for people; lists have what can be written. */
+/* A function's symbol for people; lists have names that can be written in a script. */
 static const char *function_name(const struct request *req, const char *symbol)
 {
 	_cleanup_(freep) char *name = req->listing ? NULL : demangle(symbol);
@@ -86,10 +86,9 @@ static struct called called_so(const struct request *req, const char *symbol)
 	return (struct called){arena_printf(req->arena, ":%s", symbol), symbol, false};
 }
 
-/* Linux (seen up to 6.18, x86_64) takes the opcode of an AVX instruction for the plain
- * instruction of the same byte where it emulates rather than steps: pushes, jumps,
- * calls, nops. vpbroadcastb at the start of glibc's strchrnul() becomes a jump, and
- * the traced program computes nonsense. Such places are left alone. */
+/* Linux (seen up to 6.18, x86_64) mistakes the opcode of an AVX instruction for the plain instruction of the
+ * same byte where it emulates instead of stepping: pushes, jumps, calls, nops. vpbroadcastb at the start of
+ * glibc's strchrnul() becomes a jump, and the traced program computes nonsense. Such places are not probed. */
 static bool kernel_would_break(const uint8_t *code)
 {
 	uint8_t op;
@@ -118,8 +117,8 @@ static bool can_probe(struct elf *e, uint64_t vaddr)
 	return !code || !kernel_would_break(code);
 }
 
-/* Go moves stacks, and a return address that the kernel has replaced there confuses it:
- * what is probed is its return instructions. */
+/* Go moves stacks, and is confused by a return address that the kernel has replaced there, so its return
+ * instructions are probed instead. */
 static void add_returns(const struct request *req, struct attach_point *ap,
 	const struct program *p, const struct pcln_function *f, const struct called *c)
 {
@@ -152,9 +151,8 @@ static void add_returns(const struct request *req, struct attach_point *ap,
 			"%s has no return instruction: it never returns", c->symbol);
 }
 
-/* The compiler's functions have their arguments in registers. Those of the assembler on
- * the stack, unless they say else, which only the symbol's name shows: *.abi0. What C calls
- * has no package in its name. */
+/* The compiler's functions have their arguments in registers. The assembler's have them on the stack, unless
+ * the symbol's name differs: *.abi0. A function called by C has no package in its name. */
 static enum place_abi abi_of(const struct program *p, const struct pcln_function *f)
 {
 	const struct elf_symbol *s;
@@ -208,7 +206,7 @@ static bool has_place(const struct attach_point *ap, const struct program *p, ui
 	return false;
 }
 
-/* All implementations of an IFUNC: a process calls the one that its resolver chose. */
+/* Adds all implementations of an IFUNC: a process calls the one that its resolver chose. */
 static void add_implementations(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct called *c, const struct elf_symbol *s)
 {
@@ -246,7 +244,7 @@ static void add_symbol(const struct request *req, struct attach_point *ap, const
 		add_at(req, ap, p, c, s->vaddr);
 }
 
-/* Go's functions of files without symbols. */
+/* Adds Go's functions in files without symbols. */
 static void add_matching_go(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
@@ -268,7 +266,7 @@ static bool is_probed_well(const struct program *p, const struct elf_symbol *s)
 	return false;
 }
 
-/* An address with several names is one place, called by the first of them; lists have all. */
+/* An address with several names is one place, which has the first of them; lists have all. */
 static void add_matching(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *pattern)
 {
@@ -349,7 +347,7 @@ static bool begins_instruction(const struct request *req, const struct attach_po
 	return false;
 }
 
-/* Within a function, whose symbol may be known already. */
+/* Adds a place within a function, whose symbol may be known already. */
 static void add_inside(const struct request *req, struct attach_point *ap, const struct program *p,
 	struct called c, uint64_t vaddr)
 {
@@ -374,7 +372,7 @@ static bool find_go(const struct pclntab *go, const char *name, struct elf_symbo
 	return false;
 }
 
-/* The file's own tables are quick to search; the debug file's are read whole. */
+/* The file's own tables are fast to search; the debug file's must be read completely. */
 static bool find_function(const struct program *p, const char *name, struct elf_symbol *ret)
 {
 	const struct elf_symbol *s;
@@ -399,7 +397,7 @@ static void beyond(const struct request *req, const struct attach_point *ap,
 	log_info("%s is %llu bytes long", s->name, (unsigned long long)s->size);
 }
 
-/* NAME, NAME+OFFSET, an address, or a pattern. */
+/* The text is NAME, NAME+OFFSET, an address, or a pattern. */
 static void add_function(const struct request *req, struct attach_point *ap,
 	const struct program *p, const char *what)
 {
@@ -450,8 +448,7 @@ static bool no_line(const struct request *req, const struct attach_point *ap, co
 	return missing_allowed(req);
 }
 
-/* Of each function that has code of the line, where that begins: the line may be inlined into several, and
- * its code in pieces. */
+/* Adds the start of the line's code in each function: the line may be inlined into several, and its code in pieces. */
 static bool add_line(const struct request *req, struct attach_point *ap, const struct program *p,
 	const struct wanted *w)
 {
@@ -512,7 +509,7 @@ static bool no_function(const struct request *req, const struct attach_point *ap
 	return missing_allowed(req);
 }
 
-/* A launcher of a few functions, as pyenv's python3: its library is what is meant. */
+/* Hints at the library of a launcher with few functions, such as pyenv's python3. */
 static void hint_launcher(const struct request *req, const struct attach_point *ap,
 	const char *path, struct elf *e)
 {
@@ -531,7 +528,7 @@ static void hint_launcher(const struct request *req, const struct attach_point *
 		}
 }
 
-/* Once for each way in which the program's functions have their arguments. */
+/* Reports once how the program's functions get their arguments, for each way. */
 static void tell_go(const struct attach_point *ap)
 {
 	static const char *const where[] = {
@@ -573,7 +570,7 @@ static bool expand_in(const struct request *req, struct attach_point *ap, const 
 	if (uprobe_wants_types(req, ap))
 		debug = uprobe_debuginfo(req, ap, path);
 	if (!add_wanted(req, ap, &(struct program){path, e, go, debug}, w) ||
-		(!failed && diags_failed(req->diags))) { /* one error is enough for a place */
+		(!failed && diags_failed(req->diags))) { /* one error per place is enough */
 		ap->places = NULL;
 		ap->nplaces = 0;
 		return false;
@@ -600,7 +597,7 @@ static bool expand_file(const struct request *req, struct attach_point *ap, cons
 
 /* ---- forms -------------------------------------------------------------- */
 
-/* -l uprobe:libc: all its functions. */
+/* For -l uprobe:libc: lists all its functions. */
 static bool is_file_alone(const struct request *req, const struct attach_point *ap)
 {
 	const char *name = ap->words[1];
@@ -618,7 +615,7 @@ static bool is_number(const char *text, unsigned *ret)
 	return *ret;
 }
 
-/* PATH@FILE:LINE[:COLUMN]; a file whose own name has an @ comes first. */
+/* Reads PATH@FILE:LINE[:COLUMN]; a file whose own name has an @ has priority. */
 static bool is_line(const struct request *req, struct attach_point *ap, struct wanted *w, bool *ret_ok)
 {
 	const char *at = ap->nwords > 1 ? strrchr(ap->words[1], '@') : NULL;
@@ -651,7 +648,7 @@ static const char *joined(const struct request *req, const struct attach_point *
 	return text;
 }
 
-/* FUNCTION alone is one of the traced program. */
+/* FUNCTION without a file is one of the traced program. */
 static void add_program_word(const struct request *req, struct attach_point *ap)
 {
 	const char **words = arena_new_array(req->arena, const char *, 3);
@@ -701,7 +698,7 @@ static bool uprobe_expand(const struct request *req, struct attach_point *ap)
 		return false;
 	if (!*files)
 		return req->listing || uprobe_no_file(req, ap);
-	if (!strcmp(ap->words[1], "*")) /* some of them may be gone */
+	if (!strcmp(ap->words[1], "*")) /* some processes may have ended */
 		quiet.diags = diags_new(req->arena, NULL);
 	for (f = files; *f; f++)
 		if (!expand_file(&quiet, ap, arena_strdup(req->arena, *f), &w) && quiet.diags == req->diags &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uprobe_args.c - names and types of the arguments of programs' functions, from debug information. It
- * is read only for scripts that mention them. */
+/* uprobe_args.c - names and types of the arguments of programs' functions, from debug information, which is
+ * read only for scripts that use them. */
 #include "uprobe_args.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ bool uprobe_wants_types(const struct request *req, const struct attach_point *ap
 	       (req->wants_retval && ap->provider->has_retval);
 }
 
-/* An argument that is missing is an error only where the script asks for arguments. */
+/* A missing argument is an error only if the script asks for arguments. */
 static bool is_error(const struct request *req, const struct attach_point *ap)
 {
 	return req->wants_args && ap->provider->has_fields && !req->listing;
@@ -98,7 +98,7 @@ static const struct field *fields_of(struct arena *a, const struct signature *s)
 	return first;
 }
 
-/* ---- of a place --------------------------------------------------------- */
+/* ---- arguments of a place ----------------------------------------------- */
 
 static void no_args(const struct request *req, const struct attach_point *ap,
 	const struct place *p, const char *why)
@@ -108,8 +108,8 @@ static void no_args(const struct request *req, const struct attach_point *ap,
 			p->func, why);
 }
 
-/* Whether debug information is installed must not decide what a script may do: `retval / 4096` of malloc()
- * works without. A pointer to a struct has members, which is new. */
+/* A script that works without debug information must also work with it: `retval / 4096` of malloc(), for
+ * example. A pointer to a struct adds members, which are not available without a type. */
 static bool is_worth_a_type(const struct type *t)
 {
 	return t && (t->kind != TYPE_POINTER || t->pointer.to->kind == TYPE_STRUCT);

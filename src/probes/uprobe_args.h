@@ -9,11 +9,11 @@ struct debuginfo;
 struct place;
 struct request;
 
-/* Does the script, or the listing, need what debug information says? */
+/* Whether the script, or the listing, needs debug information. */
 bool uprobe_wants_types(const struct request *req, const struct attach_point *ap);
-/* Of a program; NULL after a message, which is an error where the script needs arguments. */
+/* Returns a program's debug information, or NULL after a message, which is an error if the script needs arguments. */
 struct debuginfo *uprobe_debuginfo(
 	const struct request *req, const struct attach_point *ap, const char *path);
-/* Sets fields and ret of the place, a function at the address in its file; symbol NULL: not at its begin. */
+/* Sets fields and ret of the place, a function at the address in its file; symbol NULL: not at its start. */
 void uprobe_types(const struct request *req, const struct attach_point *ap, struct debuginfo *d,
 	struct place *p, const char *symbol, uint64_t vaddr);

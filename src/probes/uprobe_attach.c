@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* uprobe_attach.c - attaches to places in files.
  *
- * All places of a file hang on one multi link: attaching and detaching thousands
- * costs as much as one. A place that the kernel cannot probe, because of an instruction
- * that it does not emulate, is passed over. */
+ * All places of a file are in one multi link: attaching and detaching thousands costs as much as one. A place
+ * that the kernel cannot probe, because of an instruction that it does not emulate, is skipped. */
 #include "uprobe.h"
 
 #include <bpf/libbpf.h>
@@ -16,7 +15,7 @@
 #include "probes.h"
 #include "target/target.h"
 
-struct batch { /* places of one file, of one way to attach */
+struct batch { /* places of one file that are attached in the same way */
 	struct loaded_probe *p;
 	const char *path;
 	unsigned long *offsets, *ref_ctrs; /* in the file */
@@ -26,8 +25,8 @@ struct batch { /* places of one file, of one way to attach */
 	bool counted; /* some have a semaphore */
 };
 
-/* Of -p's process alone, so that others with the file are not slowed down, nor their semaphores set. Before
- * Linux 6.10 such a link was of one thread. */
+/* Restricts the link to -p's process, so that other processes with the file are not slowed down, and their
+ * semaphores are not set. Before Linux 6.10 such a link was for only one thread. */
 static int only_process(const struct loaded_probe *p)
 {
 	return p->pid && target_kernel_version(p->target) >= (6 << 16 | 10 << 8) ? p->pid : -1;
@@ -46,7 +45,7 @@ static struct bpf_link *link_range(const void *batch, size_t from, size_t n)
 	return bpf_program__attach_uprobe_multi(b->p->bpf, only_process(b->p), b->path, NULL, &opts);
 }
 
-/* Kernels before 6.6: one perf event uprobe a place. */
+/* Kernels before 6.6 need one perf event uprobe per place. */
 static int attach_single(const struct batch *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uprobe_cpp.c - which functions a name of C++ means. */
+/* uprobe_cpp.c - matches functions by C++ names. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/str.h"
 #include "uprobe.h"
 
-/* Where the list of parameters begins: the last parenthesis outside of <>, or the end. */
+/* Returns the start of the list of parameters: the last parenthesis outside of <>, or the end. */
 static size_t name_len(const char *demangled)
 {
 	size_t len = strlen(demangled), open = len;
@@ -21,7 +21,7 @@ static size_t name_len(const char *demangled)
 	return open;
 }
 
-/* A function of a template has its result in front of its name, which ends at a space outside of <>. */
+/* A template function has its result before its name, and a space outside of <> separates them. */
 static const char *behind_result(const char *demangled, size_t len)
 {
 	const char *start = demangled;

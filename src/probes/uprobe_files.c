@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uprobe_files.c - which files an attach point means. */
+/* uprobe_files.c - finds the files of an attach point. */
 #include "uprobe.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct found {
 struct kept_files {
 	VEC(struct found) found;
 	struct { char *path; struct elf *elf; } open[KEPT_OPEN];
-	unsigned next; /* the one of them that is closed first */
+	unsigned next; /* index of the one to close next */
 };
 
 struct kept_files *kept_files_new(void)
@@ -53,8 +53,8 @@ static void hint_skipped(const char *skipped)
 		log_info("%s is a script: passed over", skipped);
 }
 
-/* What the command of -c or the process of -p runs goes before PATH where PATH's
- * first hit is a script: a version manager's. */
+/* The program of -c's command or -p's process has priority over PATH if PATH's first hit is a
+ * script: a version manager's. */
 static const char *const *look_for_files(const struct request *req, const char *name)
 {
 	const char *skipped = NULL, *exe = NULL;
@@ -98,7 +98,7 @@ static const char *const *find_files(const struct request *req, const char *name
 	return list;
 }
 
-/* "/x/a.apk!/lib/b.so": a library that is stored in an archive. */
+/* "/x/a.apk!/lib/b.so" is a library that is stored in an archive. */
 static const char *const *in_archive(const struct request *req, const char *name)
 {
 	const char **list = arena_new_array(req->arena, const char *, 2);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* uprobe_ifunc.c - the implementations of an IFUNC.
  *
- * The symbol of memcpy() in glibc is that of a resolver (STT_GNU_IFUNC): the dynamic linker calls it once in each
- * process, and it returns the address of the implementation for this CPU. Programs call the implementation, so
- * that is where a probe belongs. A resolver contains the addresses of all implementations: x86_64 has each in a
+ * glibc's symbol of memcpy() is a resolver's (STT_GNU_IFUNC): the dynamic linker calls it once in each
+ * process, and it returns the address of the implementation for this CPU. Programs call the implementation,
+ * so a probe belongs there. A resolver contains the addresses of all implementations: x86_64 has each in a
  * lea, arm64 in an adrp and an add. */
 #include <elf.h>
 #include <string.h>
@@ -19,8 +19,8 @@ enum { RESOLVER_MAX = 4096, IMPLEMENTATIONS_MAX = 64 };
 struct resolver {
 	const struct elf *elf;
 	uint64_t start, end;
-	uint64_t page[32]; /* arm64: what adrp put into each register, */
-	uint32_t known;    /* of those whose bit is set */
+	uint64_t page[32]; /* arm64: the result of adrp for each register */
+	uint32_t known;    /* bits of the registers in page[] that are set */
 	uint64_t *found;
 	size_t n;
 };
@@ -53,7 +53,7 @@ static void look_x86(struct resolver *r, const struct code_insn *i)
 		add(r, i->vaddr + i->size + (uint64_t)i->operand[1].value);
 }
 
-/* adrp x0, PAGE; add x0, x0, OFFSET; or adr x0, ADDRESS. */
+/* Reads adrp x0, PAGE; add x0, x0, OFFSET; or adr x0, ADDRESS. */
 static void look_arm64(struct resolver *r, const struct code_insn *i)
 {
 	const struct code_operand *o = i->operand;
@@ -70,8 +70,8 @@ static void look_arm64(struct resolver *r, const struct code_insn *i)
 		add(r, r->page[o[1].reg] + (uint64_t)o[2].value);
 }
 
-/* Returns false where the resolver calls code that is not known here: it may return an address of another file, as
- * glibc's for time() does (of the vDSO). */
+/* Returns false if the resolver calls unknown code: it may return an address of another file, such as glibc's
+ * for time() (in the vDSO). */
 static bool look(struct resolver *r, struct code *code, const uint8_t *bytes)
 {
 	struct code_insn i;

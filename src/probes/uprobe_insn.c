@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* uprobe_insn.c - where instructions begin: by decoding their function from its start. */
+/* uprobe_insn.c - finds the start of an instruction by decoding its function from the beginning. */
 #include <elf.h>
 
 #include "base/owner.h"
@@ -9,7 +9,7 @@
 #include "unwinders/native/ehframe.h"
 #include "uprobe.h"
 
-/* Where the function of an address begins: by its symbol, or in a stripped file by its call frame information. */
+/* Finds the start of an address's function: by its symbol, or in a stripped file by its call frame information. */
 static bool find_start(struct elf *e, struct pclntab *go, uint64_t vaddr, uint64_t *ret)
 {
 	const struct elf_symbol *s = elf_symbol_at(e, vaddr);

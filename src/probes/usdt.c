@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* usdt.c - usdt: the probes that a program's author put into it.
  *
- * Each is a nop and a note (target/sdt.h); it is probed as any instruction is. One name may have several
- * places, with the arguments elsewhere in each: a place's fields are arg0, arg1.. of its own note, and
- * places whose notes agree share them, so that they share a program, too (codegen/gen.c). A program that
- * computes arguments for tracers alone asks its semaphore first: the kernel counts it up in each process
- * that has the file, while the probe is attached. */
+ * Each is a nop and a note (target/sdt.h), and is probed like any instruction. One name may have several
+ * places, with the arguments elsewhere in each: a place's fields are arg0, arg1.. of its own note, and places
+ * with equal notes share them, so that they share a program, too (codegen/gen.c). A program that computes
+ * arguments only for tracers checks its semaphore first: while the probe is attached, the kernel increments
+ * the semaphore in each process that has the file. */
 #include "probes.h"
 
 #include <elf.h>
@@ -29,17 +29,17 @@
 struct notes {
 	const char *path;
 	struct elf *elf;
-	VEC(struct sdt_note) list; /* those that match, in the order of their places */
-	const char *args;          /* the last that were read, */
-	uint64_t vaddr;            /* at this place, */
-	const struct field *fields; /* and what they are */
-	struct elf_symbol symbol;  /* the last that was looked for; name NULL: none */
+	VEC(struct sdt_note) list; /* matching notes, in the order of their places */
+	const char *args;          /* the last arguments that were read */
+	uint64_t vaddr;            /* the place of these arguments */
+	const struct field *fields; /* the fields of these arguments */
+	struct elf_symbol symbol;  /* the last symbol that was searched; name NULL: none */
 	bool has_symbol;
 };
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* Symbols of data are often in the debug file alone. */
+/* Symbols of data are often only in the debug file. */
 static bool find_symbol(struct notes *n, const char *name)
 {
 	const struct elf_symbol *s;
@@ -66,7 +66,7 @@ static void nowhere(struct field *f, const char *why)
 	f->why = why;
 }
 
-/* Where a symbol is in a process is known by its distance from the probe, which is the pc. */
+/* A symbol's address in a process is known by its distance from the probe, which is the pc. */
 static void set_symbol(struct arena *arena, struct notes *n, uint64_t vaddr, const struct sdt_arg *a,
 	struct field *f)
 {
@@ -157,7 +157,7 @@ static const struct field *fields_of(struct arena *arena, struct notes *n, const
 	return n->fields;
 }
 
-/* ---- which places ------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------- */
 
 static void add_place(const struct request *req, struct attach_point *ap, struct notes *n,
 	const struct sdt_note *note)
@@ -180,7 +180,7 @@ static void add_place(const struct request *req, struct attach_point *ap, struct
 		p->fields = fields_of(req->arena, n, note);
 }
 
-/* Places of one name and the same arguments are together. */
+/* Sorts places of one name and the same arguments together. */
 static int note_cmp(const void *va, const void *vb)
 {
 	const struct sdt_note *a = va, *b = vb;
@@ -232,7 +232,7 @@ static void expand_file(const struct request *req, struct attach_point *ap, cons
 	uprobe_close(req, n.elf);
 }
 
-/* ---- none --------------------------------------------------------------- */
+/* ---- missing probes ----------------------------------------------------- */
 
 static const char *nearest_note(const struct request *req, const struct attach_point *ap, const char *path)
 {
@@ -272,7 +272,7 @@ static bool no_note(const struct request *req, const struct attach_point *ap, co
 	return missing_allowed(req);
 }
 
-/* FILE::NAME is of any provider. */
+/* FILE::NAME matches any provider. */
 static void drop_empty_provider(struct attach_point *ap)
 {
 	if (ap->nwords != 4 || *ap->words[2])
@@ -282,7 +282,7 @@ static void drop_empty_provider(struct attach_point *ap)
 	ap->nwords = 3;
 }
 
-/* Of several files some may not be readable, as those of processes that have just ended. */
+/* Some of several files may be unreadable, such as those of processes that have just ended. */
 static bool usdt_expand(const struct request *req, struct attach_point *ap)
 {
 	struct request quiet = *req;

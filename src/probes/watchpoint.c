@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* watchpoint.c - watchpoint:ADDRESS:LENGTH:MODE, a breakpoint of the CPU on memory: of the kernel, or of
- * the process of -p or -c and its threads.
+/* watchpoint.c - watchpoint:ADDRESS:LENGTH:MODE, a breakpoint of the CPU on memory: of the kernel, or of the
+ * process of -p or -c and its threads.
  *
- * It is opened on each CPU for all that runs there, threads that are yet to come too, and the program
- * leaves out other processes. A CPU has four. */
+ * It is opened on each CPU for everything that runs there, including future threads, and the program ignores
+ * other processes. A CPU has four such breakpoints. */
 #include "probes.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool word_error(const struct request *req, struct attach_point *ap, unsig
 	return false;
 }
 
-/* Letters in any order; the CPU can watch x, w and rw. */
+/* Letters are in any order; the CPU can watch x, w and rw. */
 static bool parse_mode(const char *text, uint32_t *ret)
 {
 	*ret = 0;
@@ -61,7 +61,7 @@ static bool watchpoint_expand(const struct request *req, struct attach_point *ap
 			"a CPU watches aligned words; watch a larger one or several");
 	p = place_add(req, ap);
 	p->offset = address;
-	p->period = mode == HW_BREAKPOINT_X ? sizeof(long) : length; /* the kernel wants that */
+	p->period = mode == HW_BREAKPOINT_X ? sizeof(long) : length; /* the kernel requires that */
 	p->config = mode;
 	p->name = arena_printf(req->arena, "watchpoint:%s:%s:%s", ap->words[1], ap->words[2], ap->words[3]);
 	return true;
