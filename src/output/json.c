@@ -277,7 +277,7 @@ static void print_event(struct out *o, const struct output_event *e)
 
 const struct output output_json = {
 	.name = "json",
-	.help = "a JSON object a line, as bpftrace writes them; stacks as frames, too",
+	.help = "bpftrace's JSON objects, one per line, with stacks also as frames",
 	.text = print_text,
 	.value = print_value,
 	.map = print_map,

@@ -235,7 +235,7 @@ static int render(const struct picture *p, FILE *file)
 
 const struct output output_recording = {
 	.name = "recording",
-	.help = "all that is printed, without loss, for strata show; of files x.json",
+	.help = "a recording of all output, without loss, for strata show; for files x.json",
 	.endings = "json",
 	.exact = true,
 	.begin = begin,

@@ -17,7 +17,7 @@ static bool once_expand(const struct request *req, struct attach_point *ap)
 const struct provider provider_begin = {
 	.name = "begin",
 	.form = "begin",
-	.help = "once, before all other probes",
+	.help = "start of the script, before all other probes",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
@@ -28,7 +28,7 @@ const struct provider provider_begin = {
 const struct provider provider_end = {
 	.name = "end",
 	.form = "end",
-	.help = "once, when the script ends",
+	.help = "end of the script",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",

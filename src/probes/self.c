@@ -37,7 +37,7 @@ static bool self_expand(const struct request *req, struct attach_point *ap)
 const struct provider provider_self = {
 	.name = "self",
 	.form = "self:signal:(SIGUSR1|SIGUSR2)",
-	.help = "strata gets a signal",
+	.help = "a signal to strata",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",

@@ -16,7 +16,7 @@ static bool trial_expand(const struct request *req, struct attach_point *ap)
 const struct provider provider_test = {
 	.name = "test",
 	.form = "test:NAME",
-	.help = "with --test alone: once; it fails by assert(), or where it returns another number than 0",
+	.help = "only with --test: runs once; fails by assert(), or by returning a number other than 0",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
@@ -27,7 +27,7 @@ const struct provider provider_test = {
 const struct provider provider_bench = {
 	.name = "bench",
 	.form = "bench:NAME",
-	.help = "with --bench alone: again and again, and how long it takes is printed",
+	.help = "only with --bench: runs repeatedly; prints the time per run",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
