@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* arena.c - a list of blocks, each handed out from its start. */
+/* arena.c - the arena is a list of blocks. Objects are cut from the start of a block. */
 #include "arena.h"
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct block {
 };
 
 struct arena {
-	struct block *blocks; /* the newest first: only it has bytes left */
+	struct block *blocks; /* newest first; only the first block has free bytes */
 };
 
 struct arena *arena_new(void)

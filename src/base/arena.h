@@ -9,8 +9,8 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 
-/* Zeroed, aligned to 16 bytes, never NULL: running out of memory ends the program. Objects are
- * freed with the arena, not one by one. */
+/* Returns zeroed memory, aligned to 16 bytes. Never returns NULL: the program ends when memory runs out.
+ * Objects are freed together with the arena, not one by one. */
 void *arena_alloc(struct arena *a, size_t size);
 #define arena_new_obj(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define arena_new_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (n)))

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of a clock: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID.. */
+/* Returns the time of a clock (CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID..) in nanoseconds. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -13,7 +13,8 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Until then (CLOCK_MONOTONIC ns), for poll(): rounded up, an hour at most, which is a poll more; UINT64_MAX: -1. */
+/* Returns the timeout for poll() that ends at that time (CLOCK_MONOTONIC ns), rounded up. It is at most an
+ * hour, after which the caller polls once more; it is -1 for UINT64_MAX. */
 static inline int clock_ms_until(uint64_t at)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), ms = at > now ? (at - now) / 1000000 + 1 : 0;

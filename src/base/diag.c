@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* diag.c - collects complaints about a script and prints them as a compiler does:
+/* diag.c - collects errors and warnings about a script and prints them as a compiler does:
  *
  *     map.bt:2:12: error: @x holds int64, not string[4] [map-type]
  *         end { @x = "one" }
- *                    ^^^^^
- */
+ *                    ^^^^^ */
 #include "diag.h"
 
 #include <ctype.h>
@@ -35,11 +34,11 @@ struct diags {
 	struct arena *arena;
 	const struct source *source;
 	struct diag *first, **end, *last;
-	unsigned count; /* DIAGS_MAX at most: others are not kept */
+	unsigned count; /* at most DIAGS_MAX; later ones are dropped */
 	bool failed;
 };
 
-enum { DIAGS_MAX = 100 }; /* a reader needs no more, and each costs time by its position */
+enum { DIAGS_MAX = 100 }; /* a reader does not need more, and finding the position of each takes time */
 
 static const char *const tag_names[] = {
 #define D(tag, name, help) [DIAG_##tag] = name,
@@ -147,9 +146,9 @@ struct printer {
 	const char *bold, *red, *yellow, *cyan, *off;
 };
 
-enum { SHOWN = 160 }; /* bytes shown of a long line, around the span */
+enum { SHOWN = 160 }; /* bytes that are shown of a long line, around the span */
 
-/* The line that the spot is in, as far as it is shown. */
+/* Finds the shown part of the line that contains the spot. */
 static void line_around(const char *text, const struct source_spot *spot, size_t *start, size_t *end)
 {
 	for (*start = spot->at; *start > spot->start && text[*start - 1] != '\n';)
@@ -166,9 +165,8 @@ static void line_around(const char *text, const struct source_spot *spot, size_t
 		++*start;
 }
 
-/* The line a span begins in, and the span's first line underlined. A tab stays a
- * tab in both, so that the underline is right whatever the terminal's tab width;
- * a UTF-8 sequence is one column. */
+/* Prints the line in which a span begins and underlines the span. A tab stays a tab in both lines, so that
+ * the underline fits at any tab width. A UTF-8 sequence is one column. */
 static void print_line(const struct printer *p, struct span at, const char *colour)
 {
 	struct source_spot spot = source_spot(p->source, at.start);
@@ -209,7 +207,7 @@ static void print_head(const struct printer *p, struct span at, const char *kind
 	print_line(p, at, colour);
 }
 
-/* The uses of macros that an error is within, from the inside to the outside. */
+/* Prints the macro uses that contain an error, innermost first. */
 static void print_uses(const struct printer *p, struct span at)
 {
 	const struct source_use *use;
@@ -234,7 +232,7 @@ static void print_diag(const struct printer *p, const struct diag *g)
 	putc('\n', p->out);
 }
 
-/* By position, then in the order they were made; they nearly are in order already. */
+/* Sorts by position, then by the order of reporting. The list is nearly sorted already. */
 static struct diag **sorted(const struct diags *d)
 {
 	struct diag **all = arena_new_array(d->arena, struct diag *, d->count + 1);

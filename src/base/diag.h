@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* diag.h - errors and warnings about a script: position, tag, often a second position and a hint.
- * They are collected and printed once, at the end. Reporting an error returns false, so that
- * `return diag(..)` reports and fails. */
+/* diag.h - errors and warnings about a script: each has a position and a tag, often a second position and a
+ * hint. They are collected and printed once, at the end. Reporting an error returns false, so that `return
+ * diag(..)` reports and fails. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,29 +18,29 @@ enum diag_tag {
 };
 
 struct diag;  /* one error or warning */
-struct diags; /* those of one source */
+struct diags; /* the errors and warnings of one source */
 
 struct diags *diags_new(struct arena *a, const struct source *src);
 
-/* An error; the first of these makes diags_failed() true. */
+/* Reports an error. diags_failed() is true from then on. */
 bool diag(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* A warning: printed, but the script runs. */
+/* Reports a warning; the script still runs. */
 void diag_warn(struct diags *d, struct span at, enum diag_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* A second position, or a hint, for the error or warning just made. */
+/* Adds a second position or a hint to the latest error or warning. */
 void diag_note(struct diags *d, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void diag_hint(struct diags *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool diags_failed(const struct diags *d);
-/* No more are kept. */
+/* Returns whether later errors and warnings are dropped. */
 bool diags_full(const struct diags *d);
-/* Prints in the order of the source, equal ones once. colour: with ANSI escapes. */
+/* Prints in the order of the source, without duplicates. colour: with ANSI escapes. */
 void diags_print(const struct diags *d, FILE *out, bool colour);
 
 const char *diag_tag_name(enum diag_tag tag);
 
-/* The name most like what was written, for "did you mean"; NULL: none is like it. */
+/* Returns the most similar name, for "did you mean". Returns NULL if no name is similar. */
 const char *nearest(const char *written, const char *const *names, size_t n);

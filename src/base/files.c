@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* files.c - RLIMIT_NOFILE. */
+/* files.c - the limit on open files, RLIMIT_NOFILE. */
 #include "base/files.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void files_restore(void)
 		setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* The kernel gives out the lowest free number: if that and n more are below the limit, they fit. */
+/* The kernel hands out the lowest free number: if that number plus n is below the limit, n files fit. */
 int files_suffice(unsigned n)
 {
 	int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* json.c - see json.h. The only user of json-c. */
+/* json.c - reads JSON, see json.h. Only this file uses json-c. */
 #include "json.h"
 
 #include <stdbool.h>

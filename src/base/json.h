@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* json.h - JSON that is read, by json-c, which is opened when first needed: seldom. Objects belong to the one that
- * they are in; what parse() gives is put() away. */
+/* json.h - reads JSON with json-c, which is opened at the first use, since few runs need it. An object
+ * belongs to its parent; the caller of parse() frees the result with put(). */
 #pragma once
 #include <json-c/json.h>
 #include <stddef.h>
@@ -24,11 +24,11 @@ struct json {
 	int (*put)(struct json_object *);
 };
 
-/* NULL: the library is not there. */
+/* Returns NULL if the library is not installed. */
 const struct json *json_open(void);
-/* A member of an object; NULL: it has none of that type. */
+/* Returns a member of an object, or NULL if the object has no such member of that type. */
 struct json_object *json_member(struct json_object *o, const char *name, enum json_type type);
-/* The name of an object's first member; NULL: it has none. */
+/* Returns the name of an object's first member, or NULL if the object is empty. */
 const char *json_first_name(struct json_object *o);
-/* A string's text; NULL: it is none. */
+/* Returns the text of a string, or NULL if o is not a string. */
 const char *json_text(struct json_object *o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* library.c - libraries by the system's loader. */
+/* library.c - opens libraries with the system's loader. */
 #include "library.h"
 
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library.h - libraries that are loaded when first needed: library.c uses dlopen(). With
- * -Dstatic=true they are linked in, and library_static.c has a table of their functions. */
+/* library.h - libraries that are loaded at the first use. library.c uses dlopen(). With -Dstatic=true the
+ * libraries are linked in, and library_static.c has a table of their functions. */
 #pragma once
 #include <stdbool.h>
 
-void *library_open(const char *soname); /* NULL: it is not there */
-void *library_symbol(void *library, const char *name); /* NULL: it has none of that name */
+void *library_open(const char *soname); /* returns NULL if the library is not installed */
+void *library_symbol(void *library, const char *name); /* returns NULL if the library has no such symbol */
 void library_close(void *library);
-/* -Dstatic=true: libraries that are not linked in cannot be opened. */
+/* True with -Dstatic=true: libraries that are not linked in cannot be opened. */
 extern const bool libraries_are_linked;

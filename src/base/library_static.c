@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* library_static.c - the functions of the libraries that are linked into the program, in one table
- * whatever the library. A statically linked program must not load shared libraries: they would
- * bring a second C library with them. */
+/* library_static.c - one table of the functions of all libraries that are linked into the program. A
+ * statically linked program must not load shared libraries, since they would load a second C library. */
 #include "library.h"
 
 #include <stddef.h>
@@ -30,7 +29,7 @@ const bool libraries_are_linked = true;
 	X(history_init) X(history_end) X(history)                                            \
 	X(__cxa_demangle)
 
-/* Only addresses are needed here; the caller knows the types. */
+/* The table only needs addresses; the caller knows the types. */
 #define DECLARE(name) extern char name[];
 SYMBOLS(DECLARE)
 

@@ -43,7 +43,7 @@ static void log_line(const char *kind, const char *fmt, va_list ap)
 	str_addvf(&text, fmt, ap);
 	str_add_safe(&line, str_text(&text), text.len);
 	str_addc(&line, '\n');
-	fwrite(str_text(&line), 1, line.len, stderr); /* one write: other processes may write there, too */
+	fwrite(str_text(&line), 1, line.len, stderr); /* one write, since other processes may write to stderr, too */
 	str_done(&line);
 	str_done(&text);
 }

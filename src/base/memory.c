@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.c - see memory.h. Messages are made without memory of the heap. */
+/* memory.c - messages about memory are made without the heap, see memory.h. */
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ void out_of_memory(void)
 	char why[128], line[256];
 	int n;
 
-	if (ending++) /* what exit() does needs memory, too */
+	if (ending++) /* exit() needs memory, too */
 		_exit(1);
 	memory_limit(why, sizeof(why));
 	n = snprintf(line, sizeof(line), "error: out of memory: %s\n", why);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.h - running out of memory. */
+/* memory.h - handles running out of memory. */
 #pragma once
 #include <stddef.h>
 
 /* Ends the program with status 1, after an error that names the limit. Nothing is freed. */
 _Noreturn void out_of_memory(void);
-/* What is in the way, for a message: "ulimit -v is 200000 KiB". */
+/* Writes the limit that was hit, for a message: "ulimit -v is 200000 KiB". */
 void memory_limit(char *ret, size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* nearest.c - "did you mean": the edit distance, where swapping two neighbours is one edit and a
- * change of case half an edit. */
+/* nearest.c - "did you mean": an edit distance in which a swap of two neighbours is one edit, and a change
+ * of case is half an edit. */
 #include "diag.h"
 
 #include <ctype.h>
@@ -16,8 +16,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return least < c ? least : c;
 }
 
-/* In halves: an edit is 2, a change of case 1. A swap is 1, too, for it is the likelier mistake of
- * two that are as near. */
+/* Costs are in half edits: an edit costs 2, a change of case 1. A swap costs 1, too, since it is the more
+ * likely mistake. */
 static unsigned cost(char a, char b)
 {
 	if (a == b)
@@ -25,7 +25,7 @@ static unsigned cost(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
 }
 
-/* The characters that the text has, as bits, without regard to case. */
+/* Returns the set of characters in the text as bits, ignoring case. */
 static uint64_t characters(const char *text)
 {
 	uint64_t set = 0;
@@ -35,7 +35,8 @@ static uint64_t characters(const char *text)
 	return set;
 }
 
-/* The distance is not less: each character that only one text has is an edit, and so is each that it is longer. */
+/* Returns a lower bound of the distance: each character that only one text has is an edit, and so is each
+ * character of additional length. */
 static unsigned least_distance(uint64_t a, size_t la, uint64_t b, size_t lb)
 {
 	unsigned only_a = (unsigned)__builtin_popcountll(a & ~b), only_b = (unsigned)__builtin_popcountll(b & ~a);
@@ -46,7 +47,7 @@ static unsigned least_distance(uint64_t a, size_t la, uint64_t b, size_t lb)
 
 static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 {
-	unsigned rows[3][NAME_MAX_LEN + 1]; /* before last, last, this */
+	unsigned rows[3][NAME_MAX_LEN + 1]; /* the row before the last, the last row, this row */
 	unsigned *older = rows[0], *last = rows[1], *row = rows[2], *spare;
 
 	for (size_t j = 0; j <= lb; j++)
@@ -71,7 +72,8 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 const char *nearest(const char *written, const char *const *names, size_t n)
 {
 	size_t len = strlen(written);
-	/* One edit for each three letters, at least one; a name of one letter is like no other. */
+	/* One edit is allowed for each three letters, but at least one. A name of one letter is not similar
+	 * to any other. */
 	unsigned best = len < 2 ? 1 : len < 6 ? 2 : 2 * (unsigned)(len / 3);
 	uint64_t has = characters(written);
 	const char *found = NULL;

@@ -24,7 +24,7 @@ static int digit(char c)
 					    : 99;
 }
 
-/* Digits of the base, '_' between them; at least one. */
+/* Reads at least one digit of the base, with '_' allowed between digits. */
 static bool read_digits(struct reader *r, int base)
 {
 	const char *from = r->at;
@@ -97,7 +97,7 @@ static const struct {
 	{"us", 1000},
 };
 
-/* is_decimal: only decimal numbers have units of time. */
+/* is_decimal: only decimal numbers may have a unit of time. */
 static bool read_suffix(const char *text, size_t len, bool is_decimal, uint64_t *ret_factor)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* owner.h - ownership: _cleanup_(f) on a local variable calls f when its scope ends; TAKE()
- * hands the value on and leaves the variable empty. */
+/* owner.h - ownership: _cleanup_(f) on a local variable calls f at the end of the scope. TAKE() hands the
+ * value on and leaves the variable empty. */
 #pragma once
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
-/* The value; the variable is NULL afterwards. */
+/* Returns the value and sets the variable to NULL. */
 #define TAKE(p)                                                                          \
 	({                                                                               \
 		__typeof__(p) take_ = (p);                                               \

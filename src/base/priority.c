@@ -11,14 +11,14 @@
 
 #define NICE (-10)
 #define SAVED_MAX   2000000000ll /* ns of CPU time */
-#define SAVED_LEAST 500000000ll  /* to be urgent again */
-#define SHARE       20           /* a 20th of the CPUs' time may be used.. */
-#define CPUS_MAX    10           /* ..of so many */
+#define SAVED_LEAST 500000000ll  /* strata becomes urgent again at this value */
+#define SHARE       20           /* strata may use a 20th of the time of the CPUs.. */
+#define CPUS_MAX    10           /* ..of which at most 10 count */
 
 static int64_t cpus;
 static bool raised, wants_urgent, is_urgent;
 static int64_t saved = SAVED_MAX;
-static uint64_t passed, used; /* until the last priority_spend() */
+static uint64_t passed, used; /* up to the last priority_spend() */
 
 static void schedule(int policy, int priority)
 {

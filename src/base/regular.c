@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regular.c - the kind of a file that is read is found by O_PATH, which does not open it; what is written to is
- * opened without waiting, and looked at before anything is done to it. */
+/* regular.c - opens a file for reading with O_PATH first, which has no effect on it, to check its kind.
+ * Opens a file for writing without waiting, and checks its kind before it is changed. */
 #include "base/regular.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ int regular_open(int dir, const char *path, int flags)
 	return regular_reopen(fd < 0 ? -errno : fd);
 }
 
-/* Takes fd; st is of it. */
+/* Takes ownership of fd. st describes fd. */
 static int checked(int fd, struct stat *st)
 {
 	int r = fd < 0 || fstat(fd, st) ? -errno : S_ISREG(st->st_mode) ? 0 : -ENOEXEC;
@@ -45,7 +45,7 @@ static int checked(int fd, struct stat *st)
 	if (!r)
 		return fd;
 	closep(&fd);
-	return r == -ENXIO ? -ENOEXEC : r; /* a fifo that nobody reads, a socket */
+	return r == -ENXIO ? -ENOEXEC : r; /* a fifo without a reader, or a socket */
 }
 
 int regular_own(const char *path, int flags)

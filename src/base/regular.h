@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regular.h - opening regular files only. Names of files come from traced processes and from
- * directories that others can write to: opening a fifo would block, opening a device may have an
- * effect. */
+/* regular.h - opens regular files only. File names come from traced processes and from directories that
+ * others can write to: opening a fifo would block, and opening a device may have an effect. */
 #pragma once
 #include <stdbool.h>
 
-/* Opens a regular file for reading, by a path relative to dir or AT_FDCWD; flags: O_NOFOLLOW or 0.
- * An fd or -errno; -ENOEXEC: it is not a regular file. */
+/* Opens a regular file for reading, by a path relative to dir or AT_FDCWD. flags are O_NOFOLLOW or 0.
+ * Returns an fd on success, -ENOEXEC if it is not a regular file, another -errno on other failures. */
 int regular_open(int dir, const char *path, int flags);
-/* The same for an fd that was opened with O_PATH, which it closes; -errno is passed on. */
+/* Opens the file of an O_PATH fd for reading, and closes that fd. Returns like regular_open(). A negative
+ * fd is an -errno, which is returned. */
 int regular_reopen(int fd);
-/* Opens a file that this user keeps, in a directory that others may be able to change: a symbolic link (-ELOOP),
- * another user's file or one with a second name (-EPERM), and what is not a regular file (-ENOEXEC) are refused.
- * flags are those of open(), which makes the file for this user only. Returns an fd or -errno. */
+/* Opens a file of this user in a directory that others may be able to change. Refuses a symbolic link
+ * (-ELOOP), a file of another user or with a second name (-EPERM), and a file that is not regular
+ * (-ENOEXEC). flags are those of open(); a new file is accessible to this user only. Returns an fd or
+ * -errno. */
 int regular_own(const char *path, int flags);
-/* Makes a file for writing, or empties the one that is there if `over` is set; else -EEXIST. Does not wait for the
- * reader of a fifo. Returns an fd or -errno. */
+/* Creates a file for writing, or empties an existing one if `over` is set; else returns -EEXIST for it.
+ * Does not wait for the reader of a fifo. Returns an fd or -errno. */
 int regular_create(const char *path, bool over);
-/* The reason for what these functions return, in words. */
+/* Returns the reason for an error of these functions, in words. */
 const char *regular_why(int r);

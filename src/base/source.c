@@ -74,7 +74,7 @@ uint32_t source_add_use(struct arena *a, struct source *s, struct span body, str
 
 	if (UINT32_MAX - start < len)
 		return 0;
-	if (!(s->nuses & (s->nuses - 1))) { /* there is space for powers of two */
+	if (!(s->nuses & (s->nuses - 1))) { /* the array has room for a power of two */
 		struct source_use *uses = arena_new_array(a, struct source_use, 2 * s->nuses + 1);
 
 		if (s->nuses)
@@ -121,7 +121,7 @@ void source_position(const struct source *s, uint32_t at, unsigned *line, unsign
 	*col = c.at - c.line_start + 1;
 }
 
-/* path: as it was named; "-": f is the standard input. */
+/* path is the name that the user gave. For "-", f is the standard input. */
 static int read_stream(struct arena *a, FILE *f, const char *path, struct source *ret)
 {
 	_cleanup_(str_done) struct str text = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stop.c - a flag, an eventfd for epoll, and a timer against writes that block. */
+/* stop.c - the stop flag, an eventfd for epoll, and a timer that interrupts writes that block. */
 #include "stop.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void on_first(void)
 	asked = 1;
 	setitimer(ITIMER_REAL, &every, NULL);
 	if (write(event, &one, sizeof(one)) < 0)
-		return; /* stop_asked() works without it */
+		return; /* stop_asked() works without the fd */
 }
 
 static void on_signal(int sig)
@@ -50,23 +50,23 @@ static void on_signal(int sig)
 		if (restores)
 			restores();
 		signal(sig, SIG_DFL);
-		kill(getpid(), sig); /* delivered when this handler returns */
+		kill(getpid(), sig); /* the signal arrives when this handler returns */
 	}
 	errno = saved;
 }
 
 static void on_alarm(int sig)
 {
-	(void)sig; /* it is there to interrupt system calls that block */
+	(void)sig; /* the signal only interrupts system calls that block */
 }
 
-/* Nothing is done: the signal does not end strata. */
+/* Ignores the signal, which would end strata by default. */
 static void on_other(int sig)
 {
 	(void)sig;
 }
 
-/* After Ctrl-\ or a crash: restores the terminal, then lets the signal have its default effect. */
+/* After Ctrl-\ or a crash: restores the terminal, then lets the signal take its default effect. */
 static void on_death(int sig)
 {
 	void (*restore)(void) = restores;
@@ -108,7 +108,7 @@ int stop_open(bool interrupts)
 		sigaction(SIGINT, &stop, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &stop, NULL);
-	if (!is_ignored(SIGHUP)) /* nohup */
+	if (!is_ignored(SIGHUP)) /* nohup is in effect */
 		sigaction(SIGHUP, &stop, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return event;
@@ -124,7 +124,7 @@ unsigned stop_age(void)
 	return asked ? now_ms() - asked_at : 0;
 }
 
-/* exit() in the middle of it, for want of memory. */
+/* Called if exit() runs out of memory halfway. */
 static void at_exit(void)
 {
 	void (*restore)(void) = restores;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* str.c - a string that grows by doubling; and patterns with *. */
+/* str.c - strings that grow by doubling, and patterns with *. */
 #include "str.h"
 
 #include <stdint.h>
@@ -106,8 +106,8 @@ const char *str_text(const struct str *s)
 	return s->data ? s->data : "";
 }
 
-/* Length of the well-formed UTF-8 sequence at p, 0 when it is none: overlong
- * forms, surrogates and C1 controls (U+0080..9f, which terminals obey) are not. */
+/* Returns the length of the well-formed UTF-8 sequence at p, or 0 if there is none. Overlong forms,
+ * surrogates and C1 controls (U+0080..9f, which terminals obey) are not well-formed. */
 static size_t utf8_len(const unsigned char *p, size_t n)
 {
 	static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
@@ -162,7 +162,7 @@ void str_put_safe(const char *text, FILE *out)
 	str_done(&safe);
 }
 
-/* What follows the backslash of a control character; 0: it has no letter. */
+/* Returns the letter that escapes a control character after a backslash, or 0 if it has no letter. */
 static char json_letter(unsigned char c)
 {
 	switch (c) {
@@ -206,8 +206,8 @@ void str_add_json(struct str *s, const char *text, size_t n)
 	str_addc(s, '"');
 }
 
-/* Where the match fails behind a star, the star takes one more character. Only the last star needs
- * to be tried again, so there is no recursion. */
+/* If the match fails after a star, that star takes one more character. Only the last star needs to be tried
+ * again, so there is no recursion. */
 bool glob_match(const char *pattern, const char *text)
 {
 	const char *star = NULL, *retry = NULL;

@@ -12,7 +12,7 @@
 		size_t len, cap;                                                         \
 	}
 
-/* Makes the array large enough for one more; running out of memory ends the program. */
+/* Makes room for one more element; running out of memory ends the program. */
 static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 {
 	if (len < *cap)
@@ -30,7 +30,7 @@ static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 		(v)->data[(v)->len++] = (__VA_ARGS__);                                   \
 	} while (0)
 
-/* Gives back what it could grow by. */
+/* Frees the room that is not used. */
 static inline void *vec_shrink(void *data, size_t *cap, size_t len, size_t size)
 {
 	void *less = len ? reallocarray(data, len, size) : NULL;

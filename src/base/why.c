@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* why.c - what the kernel's refusals mean to a user. */
+/* why.c - explains errors of the kernel to a user. */
 #include "why.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 
-enum { ENOTSUPP_KERNEL = 524 }; /* the kernel's own, not in errno.h */
+enum { ENOTSUPP_KERNEL = 524 }; /* an error of the kernel that errno.h lacks */
 
 const char *why_errno(int r)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* why.h - what the kernel's refusals mean to a user. */
+/* why.h - explains errors of the kernel to a user. */
 #pragma once
 
-/* The reason for -errno in words, as part of a sentence. */
+/* Returns the reason for -errno in words, as part of a sentence. */
 const char *why_errno(int r);
-/* The same of a file that could not be made or written. */
+/* Returns the reason why a file could not be created or written. */
 const char *why_write(int r);
-/* Prints a hint where there is something to do about it. */
+/* Prints a hint if the user can do something about the error. */
 void why_hint(int r);
-/* The one message when BPF cannot be used at all: what is missing and how to get it. */
+/* Prints the one message for a system without usable BPF: what is missing and how to get it. */
 void why_no_bpf(int r);
