@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach_point.h - one attach point of a script. The parser makes it, its provider expands it to
+/* attach_point.h - one attach point of a script. The parser makes it, and its provider expands it to
  * places. */
 #pragma once
 #include "base/source.h"
@@ -7,16 +7,17 @@
 struct place;
 struct provider;
 
-/* Everything is in the script's arena. */
+/* All members live in the script's arena. */
 struct attach_point {
 	struct span span;
-	struct attach_point *next; /* of the same probe */
-	const char *text;      /* as written */
-	const char **words;    /* of the text, between ':' outside quotes; without quotes, $N replaced */
+	struct attach_point *next; /* next one of the same probe */
+	const char *text;      /* as the script has it */
+	const char **words;    /* the parts of the text between ':' outside quotes; quotes are removed, $N is
+	 * replaced */
 	struct span *word_spans;
 	unsigned nwords;
-	const struct provider *provider; /* by resolve */
-	struct place *places;            /* by resolve; list */
+	const struct provider *provider; /* set by resolve */
+	struct place *places;            /* a list, set by resolve */
 	unsigned nplaces;
-	void *data;                      /* the provider's */
+	void *data;                      /* owned by the provider */
 };

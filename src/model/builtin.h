@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* builtin.h - a builtin variable or function is one row, with its functions above it in the same
- * file. Parser and generator know no builtin by name. */
+/* builtin.h - each builtin variable or function is one row; its functions stand above it in the same file.
+ * Parser and generator do not know any builtin by name. */
 #pragma once
 #include <stdbool.h>
 
@@ -13,13 +13,13 @@ struct ir;
 enum builtin_flags {
 	BUILTIN_VAR = 1,    /* may be written without () */
 	BUILTIN_AGG = 2,    /* only as @m = f() or @m[k] = f() */
-	BUILTIN_STMT = 4,   /* has no value: a statement of its own */
-	BUILTIN_UNSAFE = 8, /* changes what is traced or the system: only with --unsafe */
+	BUILTIN_STMT = 4,   /* a statement of its own, without a value */
+	BUILTIN_UNSAFE = 8, /* changes the traced program or the system: needs --unsafe */
 };
 
-/* .sig is what the help prints and what check.c parses before .check runs:
+/* .sig is printed by the help, and parsed by check.c before .check runs:
  *
- *     "ARGS -> TYPE", ARGS one word a parameter, [..] optional, `...` any more
+ *     "ARGS -> TYPE": ARGS has one word per parameter, [..] is optional, `...` is any number of further arguments
  *
  *     int       integers and pointers     string    strings
  *     any       any value                 map       a map without key
@@ -28,29 +28,29 @@ enum builtin_flags {
  *     key       a key of the map that is the argument before
  *     var       a variable, which is written
  *
- * `any` takes a map without key, too; .check refuses that where it makes no sense. An optional
- * word may be left out in front of other arguments. A builtin variable whose first
- * argument is optional takes a word for `any`.
+ * `any` also takes a map without key; .check refuses such a map where it makes no sense. An optional
+ * word may be left out before other arguments. A builtin variable whose first argument is optional
+ * takes a word for `any`.
  *
  *     TYPE: none int32 uint32 int64 uint64 bool string[16] ksym usym probe func,
- *     or `special`: .check says.
+ *     or `special`: .check gives the type.
  *
- * "" for ARGS when there are none: " -> uint32". */
+ * ARGS is "" if there are no arguments: " -> uint32". */
 struct builtin {
 	const char *name;
 	const char *sig;
-	const char *help; /* one line, no full stop */
+	const char *help; /* one line without a full stop */
 	unsigned flags;
-	/* Further checks, once the arguments agree with the signature: gives the type if the
-	 * signature says `special`, type_bad after an error of its own, else NULL. May be NULL.
-	 * Called in each round of the checker. */
+	/* Makes further checks after the arguments were compared with the signature. Called in each round
+	 * of the checker. Returns the type if the signature has `special`, type_bad after an error, else
+	 * NULL. May be NULL. */
 	const struct type *(*check)(struct check *c, struct expr *call);
-	/* Generates code: the value, in registers or in memory; or, if into is not NULL and the type
-	 * lies in memory, written there (see codegen/gen.h). */
+	/* Generates code and returns the value, in registers or in memory. If into is not NULL and values
+	 * of the type lie in memory, the value is written there (see codegen/gen.h). */
 	struct ir *(*gen)(struct gen *g, struct expr *call, struct ir *into);
 };
 
-/* Rows end with a NULL name; families with NULL. */
+/* The rows of a family end with a NULL name, the families with NULL. */
 extern const struct builtin *const builtin_families[];
-/* A call of a function in C, which is the call's data (struct c_function). */
+/* The row of calls of C functions. The call's data is a struct c_function. */
 extern const struct builtin builtin_c_call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* image.c - -d image: the image as text; and the names that images share. */
+/* image.c - prints the image as text (-d image), and has the names that images share. */
 #include "image.h"
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ void image_dump(const struct image *img, FILE *out)
 
 bool image_record_unpack(const struct image_record *r, const uint8_t *sent, size_t n, uint8_t *to)
 {
-	uint32_t at = 0; /* in the whole record */
+	uint32_t at = 0; /* offset in the whole record */
 
 	for (unsigned i = 0; i <= r->ntexts; i++) {
 		const struct image_text *t = &r->texts[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* provider.c - probe types by name. */
+/* provider.c - finds probe types by name. */
 #include "provider.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct provider *find(
 	return NULL;
 }
 
-/* u is uprobe, U usdt: case decides where it can. */
+/* u is uprobe, U is usdt: case is significant where two names differ only in case. */
 const struct provider *provider_by_name(
 	const struct provider *const *list, const char *name, size_t len)
 {

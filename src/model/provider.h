@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* provider.h - a probe type is one row, in src/probes/NAME.c. The parser expands attach
- * points with it; code generation knows only how its arguments are read (enum ctx_kind). */
+/* provider.h - each probe type is one row, in src/probes/NAME.c. The parser uses it to expand attach
+ * points. Code generation only knows how arguments are read (enum ctx_kind). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,33 +23,33 @@ struct target;
 struct type;
 struct types;
 
-/* What a program's context points to. */
+/* The context of a program, by the data to which it points. */
 enum ctx_kind {
 	CTX_NONE,       /* begin, end, interval */
 	CTX_PERF,       /* struct bpf_perf_event_data */
 	CTX_PT_REGS,    /* uprobe, kprobe */
-	CTX_TRACEPOINT, /* the record: fields at the offsets of tracefs' format file */
+	CTX_TRACEPOINT, /* the record; fields are at the offsets of tracefs' format file */
 	CTX_RAW,        /* u64[] */
-	CTX_ITER,       /* struct bpf_iter__NAME: behind the metadata the object, NULL when there are no more */
-	CTX_TRAMPOLINE, /* fentry, fexit: arguments and result are read by helpers */
+	CTX_ITER,       /* struct bpf_iter__NAME: metadata, then the object, which is NULL after the last one */
+	CTX_TRAMPOLINE, /* fentry, fexit: helpers read arguments and result */
 };
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER, RUN_TEST, RUN_BENCH };
 
 /* Where the value of a named argument is. */
 enum field_where {
-	FIELD_CONTEXT,  /* in the context, at offset; of more than 8 bytes: tracepoints' records */
+	FIELD_CONTEXT,  /* in the context, at offset; only records of tracepoints have values of more than 8 bytes */
 	FIELD_DATA_LOC, /* in a tracepoint's record; the u32 at offset is length << 16 | its offset */
-	FIELD_REL_LOC,  /* likewise, its offset from behind that u32 */
-	FIELD_ARG,      /* the trampoline's argument of number offset / 8; of more than 8 bytes two */
-	FIELD_REGS,     /* in two registers: bytes 0-7 at offset of the context, the rest at offset2 */
+	FIELD_REL_LOC,  /* as FIELD_DATA_LOC, but the offset counts from the end of that u32 */
+	FIELD_ARG,      /* argument number offset / 8 of the trampoline; more than 8 bytes are in two arguments */
+	FIELD_REGS,     /* in two registers: bytes 0-7 at offset of the context, the other bytes at offset2 */
 	FIELD_STACK,    /* in memory, at offset from the stack pointer at entry */
-	FIELD_POINTED,  /* in memory, where the register at offset of the context points to */
-	FIELD_CONSTANT, /* value */
-	FIELD_MEMORY,   /* in memory, at the register at offset of the context + value + scale * the one at
-			 * offset2 (scale 0: without it) */
-	FIELD_ADDRESS,  /* that address itself */
-	FIELD_NOWHERE,  /* not there: why says it */
+	FIELD_POINTED,  /* in memory, at the address in the register at offset of the context */
+	FIELD_CONSTANT, /* the member value */
+	FIELD_MEMORY,   /* in memory, at the address: register at offset of the context + value + scale *
+			 * register at offset2 (scale 0: no second register) */
+	FIELD_ADDRESS,  /* the address of FIELD_MEMORY itself */
+	FIELD_NOWHERE,  /* not available, for the reason in why */
 };
 
 /* A named argument: args.NAME. */
@@ -60,39 +60,39 @@ struct field {
 	uint32_t offset, offset2;
 	uint32_t scale;
 	int64_t value;
-	uint32_t size;  /* bytes there; arrays whole */
-	const char *why; /* FIELD_NOWHERE: "it is optimised out" */
-	const char *decl; /* for listings: "struct file * f"; NULL: by type */
+	uint32_t size;  /* bytes of the value there; of an array, the bytes of all elements */
+	const char *why; /* FIELD_NOWHERE: the reason, "it is optimised out" */
+	const char *decl; /* for listings: "struct file * f"; NULL if the type says it */
 	const struct field *next;
 };
 
-/* Where a function's arguments are when it begins. */
+/* Where the arguments of a function are when it begins. */
 enum place_abi {
 	ABI_C,
-	ABI_C32,      /* of 32-bit x86: words of 4 bytes from sp + 4 on */
+	ABI_C32,      /* 32-bit x86: words of 4 bytes from sp + 4 on */
 	ABI_GO,       /* in Go's registers */
 	ABI_GO_STACK, /* Go's assembler: words from sp + 8 on */
-	ABI_GO_EITHER /* Go's assembler, in a file without symbols: one of the two */
+	ABI_GO_EITHER /* Go's assembler, in a file without symbols: either of the two */
 };
 
-/* A place in the kernel or in a file that a program is attached to: an attach point with wildcards
- * stands for many. */
+/* A place in the kernel or in a file to which a program is attached. An attach point with wildcards stands
+ * for many. */
 struct place {
 	const char *name; /* the full probe name: "uprobe:/bin/bash:readline" */
-	const char *func; /* or "" */
+	const char *func; /* function, or "" */
 	const char *path; /* uprobes: the file */
 	uint64_t offset;  /* uprobes: file offset */
-	uint64_t ref_ctr; /* usdt: file offset of the semaphore, which the kernel counts up; or 0 */
+	uint64_t ref_ctr; /* usdt: file offset of the semaphore that the kernel increments, or 0 */
 	uint64_t period;  /* timers: ns, or Hz when freq; software: count */
 	uint64_t config;  /* software: PERF_COUNT_SW_*; tracepoint: id */
 	bool freq;
-	bool alone;       /* kprobe with an offset: cannot be on a multi link */
-	bool by_address;  /* kprobe: offset is an address of the kernel's */
+	bool alone;       /* kprobe with an offset: it cannot be on a multi link */
+	bool by_address;  /* kprobe: offset is a kernel address */
 	enum place_abi abi;
-	bool of_others;   /* its events are not the current task's alone */
-	bool at_return;   /* of uretprobe: the address of a return instruction */
+	bool of_others;   /* other tasks than the current one cause its events, too */
+	bool at_return;   /* uretprobe: offset is the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
-	const struct type *ret;     /* of retval, where it is known; or NULL: int64 */
+	const struct type *ret;     /* type of retval if it is known; NULL for int64 */
 	const char *ret_decl;       /* for listings: "int retval"; or NULL */
 	struct place *next;
 };
@@ -101,16 +101,16 @@ struct provider {
 	const char *name;       /* "uprobe" */
 	const char *short_name; /* "u" or NULL */
 	const char *alias;      /* another name: "kfunc"; or NULL */
-	const char *form;       /* "uprobe:PATH:FUNCTION[+OFFSET]" */
+	const char *form;       /* "uprobe:PATH:FUNCTION[+OFFSET]", for the help */
 	const char *help;
 	enum ctx_kind ctx;
 	uint32_t prog_type;   /* BPF_PROG_TYPE_* */
 	uint32_t attach_type; /* BPF_TRACE_FENTRY.. or 0 */
-	uint32_t multi_type;  /* for one link to many places: BPF_TRACE_UPROBE_MULTI.. */
-	int multi_feature;    /* enum feature: the kernel has such links */
-	const char *section;  /* ELF section of its programs */
-	bool kernel;          /* arguments that lie on a stack are on the kernel's */
-	bool has_args;        /* argN */
+	uint32_t multi_type;  /* type of one link to many places: BPF_TRACE_UPROBE_MULTI.. */
+	int multi_feature;    /* enum feature: whether the kernel has such links */
+	const char *section;  /* ELF section of the programs */
+	bool kernel;          /* arguments on a stack are on the kernel's stack */
+	bool has_args;        /* has argN */
 	bool has_retval;
 	bool has_fields;      /* args.x */
 	bool args_are_fields; /* argN are the places' fields of these names */
@@ -129,18 +129,20 @@ struct provider {
 	 * NULL: another provider lists the same, or there is no list. */
 	int (*list)(const struct request *req, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
-	/* For -l: what may follow "NAME:", where that is a short list; ends with NULL. Or NULL. */
+	/* For -l: the names that may follow "NAME:", if they are a short list; it ends with NULL. May be
+	 * NULL. */
 	const char *const *names;
-	bool file;            /* its second word is a program or library */
-	bool finite;          /* all its places can be listed, so that -l '*:NAME' looks here, too */
-	/* Why nothing can be attached on this kernel; NULL: it can be, or that is unknown. */
+	bool file;            /* the second word is a program or library */
+	bool finite;          /* all places can be listed, so that -l '*:NAME' looks here, too */
+	/* Returns the reason why nothing can be attached on this kernel, or NULL if it can be or the answer
+	 * is unknown. */
 	const char *(*lacks)(struct target *target);
 };
 
-/* All of them, alphabetical, ends with NULL. In probes/probes.c. */
+/* All probe types in alphabetical order; ends with NULL. See probes/probes.c. */
 extern const struct provider *const providers[];
 
-/* The provider whose name, short name or alias is name[0..len), in any case; NULL: there is none.
- * list: as providers. */
+/* Returns the provider whose name, short name or alias is name[0..len), in any case, or NULL if there is
+ * none. list has the form of providers. */
 const struct provider *provider_by_name(
 	const struct provider *const *list, const char *name, size_t len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* type.c - what a value is, and how it lies in memory. */
+/* type.c - the type of a value, and its layout in memory. */
 #include "type.h"
 
 #include <stdlib.h>
@@ -193,7 +193,7 @@ const struct composite *composite_of(const struct type *t)
 
 enum { NESTING_MAX = 16, MEMBERS_MAX = 100000 };
 
-/* budget: members that may still be looked at, since unions in unions can hold more than there is time. */
+/* budget: the number of members that may still be visited, since nested unions can hold too many. */
 static bool find_member(const struct type *t, const char *name, struct member *ret, unsigned depth,
 	unsigned *budget)
 {
@@ -222,7 +222,7 @@ bool type_member(const struct type *t, const char *name, struct member *ret)
 	return *name && find_member(t, name, ret, 0, &budget);
 }
 
-/* Two sources, or two scripts, may have made one type twice; one of them may know its name alone. */
+/* Two sources, or two scripts, may have made the same type twice; one of them may only know its name. */
 static bool struct_eq(const struct type *a, const struct type *b)
 {
 	const struct composite *x = a->strct.composite, *y = b->strct.composite;
@@ -334,8 +334,8 @@ const struct type *type_hist(struct arena *a, uint32_t bits)
 	return t;
 }
 
-/* One bucket for values below min, one for those from max on, one for each step between; a last
- * step that max cuts short has one, too. */
+/* One bucket is for values below min, one for values from max on, and one for each step between, including
+ * a last step that max cuts short. */
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step)
 {
 	uint64_t range = (uint64_t)max - (uint64_t)min;
@@ -531,7 +531,7 @@ static const char *pointer_name(struct arena *a, const struct type *t)
 	return arena_printf(a, len && name[len - 1] == '*' ? "%s*" : "%s *", name);
 }
 
-/* The outer dimension of C's is the first: int32[2][3] is an array of two. */
+/* C writes the outer dimension first: int32[2][3] is an array of two arrays. */
 static const char *array_name(struct arena *a, const struct type *t)
 {
 	struct str s = {};
