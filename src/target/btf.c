@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* btf.c - the kernel's types. The only reader of BTF.
+/* btf.c - reads the kernel's types; only this file reads BTF.
  *
- * Parsing vmlinux's BTF takes 9 ms of every start, so offsets are kept in a text
- * file named by the kernel's build id: lines "struct member offset". */
+ * Parsing vmlinux's BTF would add 9 ms to every start, so a text file named by the kernel's build id
+ * keeps offsets, in lines "struct member offset". */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
@@ -24,16 +24,16 @@
 #define TYPEDEF_MARK "btf_trace_"
 #define NESTING_MAX  8
 #define CACHE_MAX    65536
-#define WALKS        6 /* so many searches through all types cost less than an index of them */
+#define WALKS        6 /* up to this number of searches through all types cost less than an index of them */
 
 struct btf_cache {
 	char *text;
-	char name[64]; /* of the cache file; "" when the kernel has no build id */
+	char name[64]; /* name of the cache file; "" if the kernel has no build id */
 };
 
-/* Functions by name: for each search libbpf would go through all types. */
+/* An index of functions by name; libbpf would go through all types for each search. */
 struct func_index {
-	uint32_t *ids; /* open addressing; 0: free */
+	uint32_t *ids; /* open addressing; 0 marks a free slot */
 	uint32_t mask;
 };
 
@@ -41,7 +41,7 @@ struct module_btf {
 	const char *name;
 	struct btf *btf;
 	struct func_index funcs;
-	unsigned asked; /* searches for a function */
+	unsigned asked; /* number of searches for a function */
 	struct module_btf *next;
 };
 
@@ -52,8 +52,8 @@ bool target_has_btf(struct target *t)
 	return fd >= 0;
 }
 
-/* Linux 6.16 can map it: that is one copy of some MB less, whose page faults take longer than reading
- * the types. NULL: it must be read. */
+/* Linux 6.16 can map its BTF. That saves some MB of copy, but its page faults take longer than reading the
+ * types. Returns NULL if the BTF must be read instead. */
 static struct btf *map_kernel(struct target *t)
 {
 	_cleanup_(closep) int fd = target_openat(t, VMLINUX, O_RDONLY);
@@ -97,7 +97,7 @@ void btf_done(struct target *t)
 
 /* ---- members ---- */
 
-/* A member to be found; type: set when it is. */
+/* The member to find. The search sets type when it finds the member. */
 struct member {
 	const char *name;
 	size_t len;
@@ -106,7 +106,8 @@ struct member {
 
 static int find_member(const struct btf *btf, uint32_t id, struct member *m, unsigned depth);
 
-/* Members of an unnamed struct or union are its holder's. Offset in bytes, or -ENOENT. */
+/* Members of an unnamed struct or union belong to the struct that holds it. Returns the offset in bytes, or
+ * -ENOENT. */
 static int try_member(const struct btf *btf, const struct btf_type *t, uint32_t i,
 	struct member *wanted, unsigned depth)
 {
@@ -161,7 +162,7 @@ static int member_offset(struct target *t, const char *strct, const char *member
 
 /* ---- the cache ---- */
 
-/* The name is a hash of /sys/kernel/notes, which holds the build id. */
+/* The name is a hash of /sys/kernel/notes, which contains the build id. */
 static void name_cache(struct target *t, char name[64])
 {
 	size_t size = 0;
@@ -201,7 +202,7 @@ static struct btf_cache *cache_of(struct target *t)
 	return t->btf_cache;
 }
 
-/* The offset or -ENOENT as cached; -EAGAIN when it is not in the cache. */
+/* Returns the cached offset or -ENOENT; -EAGAIN if the cache does not have it. */
 static int cache_find(struct target *t, const char *strct, const char *member)
 {
 	struct btf_cache *c = cache_of(t);
@@ -215,13 +216,13 @@ static int cache_find(struct target *t, const char *strct, const char *member)
 		if (strncmp(line, key, strlen(key)))
 			continue;
 		at = strtol(line + strlen(key), &end, 10);
-		if (*end == '\n') /* a line without it was cut: the disk was full */
+		if (*end == '\n') /* a line without newline was cut, since the disk was full */
 			return (int)at;
 	}
 	return -EAGAIN;
 }
 
-/* A line is one write: two processes at once can repeat a line, not mix two. */
+/* Each line is one write: two processes may write the same line twice, but never mix two lines. */
 static void cache_add(struct target *t, const char *strct, const char *member, int offset)
 {
 	struct btf_cache *c = cache_of(t);
@@ -252,7 +253,7 @@ int target_btf_offset(struct target *t, const char *strct, const char *member)
 
 /* ---- functions ---- */
 
-/* A module's types build on the kernel's. NULL: there are none. */
+/* A module's types build on the kernel's. Returns NULL if it has no types. */
 static struct module_btf *module_of(struct target *t, const char *module)
 {
 	struct btf *base = vmlinux(t);
@@ -288,7 +289,7 @@ const char *const *target_btf_modules(struct target *t, const char *pattern)
 	return strings_done(t, &found);
 }
 
-/* Where a module's own types begin. */
+/* Returns the first of the module's own type ids. */
 static uint32_t first_type(struct target *t, const struct btf *btf)
 {
 	return btf == t->btf ? 1 : btf__type_cnt(t->btf);
@@ -349,7 +350,7 @@ static const char *func_name(const struct btf *btf, uint32_t id)
 	return type && btf_is_func(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
 }
 
-/* The slot of the name in the hash table: its own, or the free one where it belongs. */
+/* Returns the name's slot in the hash table, or the free slot in which it belongs. */
 static uint32_t *func_slot(const struct module_btf *m, const char *name)
 {
 	uint32_t at = hash_name(name) & m->funcs.mask;
@@ -359,7 +360,7 @@ static uint32_t *func_slot(const struct module_btf *m, const char *name)
 	return &m->funcs.ids[at];
 }
 
-/* Of several functions with one name the first is kept, as libbpf finds it. */
+/* If several functions have the same name, the first is kept, as in libbpf. */
 static bool index_functions(struct target *t, struct module_btf *m)
 {
 	uint32_t first = first_type(t, m->btf), n = btf__type_cnt(m->btf), count = 0, size = 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cache.c - the directory of cached results. strata believes what is in it, so nobody else may be
- * able to write there. */
+/* cache.c - the directory of cached results. strata trusts its files, so nobody else may be able to write
+ * to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define SYSTEM_CACHE "/var/cache/strata"
 
-/* $STRATA_CACHE_DIR, or the system's for root, or the user's own. */
+/* Returns $STRATA_CACHE_DIR, the system's directory for root, or the user's own. */
 static const char *cache_path(struct target *t)
 {
 	const char *dir = getenv("STRATA_CACHE_DIR");

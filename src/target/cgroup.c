@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cgroup.c - cgroups: their ids, which BPF knows, and their paths. An id is the number of the directory's
- * inode (kernfs: fs/kernfs/dir.c, Linux 5.5 on). */
+/* cgroup.c - cgroups: their ids, which BPF knows, and their paths. An id is the inode number of the
+ * directory (kernfs: fs/kernfs/dir.c, Linux 5.5 on). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ int target_cgroup_id(struct target *t, const char *path, uint64_t *ret)
 
 /* ---- paths -------------------------------------------------------------- */
 
-/* Appends the path of the directory with that inode, at or below fd, which is closed. */
+/* Appends the path of the directory with that inode, at or below fd. Closes fd. */
 static bool find_below(int fd, uint64_t id, struct str *path, unsigned depth)
 {
 	struct dirent *e;
@@ -72,7 +72,8 @@ static bool find_below(int fd, uint64_t id, struct str *path, unsigned depth)
 	return false;
 }
 
-/* "unified"; of version 1 its controllers, or the name that it has: "name=systemd". */
+/* Writes "unified" for version 2; for version 1 the controllers, or the name of the hierarchy:
+ * "name=systemd". */
 static void hierarchy_name(const char *type, const char *options, struct str *out)
 {
 	if (!strcmp(type, "cgroup2")) {
@@ -99,14 +100,15 @@ static void add_path(struct target *t, uint64_t id, const char *name, const char
 
 	if (fd >= 0 && find_below(fd, id, &path, 0)) {
 		str_addf(&text, "%s:%s", name, path.len ? str_text(&path) : "/");
-		if (!out->len || !strstr(out->data, str_text(&text))) /* it may be mounted twice */
+		if (!out->len || !strstr(out->data, str_text(&text))) /* the hierarchy may be mounted twice */
 			str_addf(out, "%s%s", out->len ? "," : "", str_text(&text));
 	}
 	str_done(&path);
 	str_done(&text);
 }
 
-/* A line of /proc/PID/mountinfo (proc(5)): ID PARENT DEV ROOT MOUNT OPTIONS [..] - TYPE SOURCE OPTIONS */
+/* Reads a line of /proc/PID/mountinfo (proc(5)): ID PARENT DEV ROOT MOUNT OPTIONS [..] - TYPE SOURCE
+ * OPTIONS */
 static void look_in(struct target *t, char *line, uint64_t id, const char *hierarchies, struct str *out)
 {
 	char mount[4096], type[32], options[1024];

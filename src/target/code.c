@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* code.c - the only user of capstone. The library is loaded when first needed, which is seldom
- * (once per interpreter and machine): loading takes longer than compiling a script. */
+/* code.c - decodes instructions with capstone; only this file uses it. The library is loaded at the first
+ * use, which is rare (once per interpreter and machine): loading it takes longer than compiling a script. */
 #include "code.h"
 
 #include <capstone/capstone.h>
@@ -11,7 +11,7 @@
 
 #include "base/library.h"
 
-/* Structures differ between major versions: load the one whose header was compiled in. */
+/* Structures differ between major versions, so the library must have the version of the header. */
 #define SONAME_OF(major) "libcapstone.so." #major
 #define SONAME(major)    SONAME_OF(major)
 
@@ -110,8 +110,8 @@ static bool is_conditional(unsigned id)
 	}
 }
 
-/* Is the operand an address, and which one? It is read from the text, which exists without decoding
- * operands, too. On arm64 it is the last operand, and begins with #. */
+/* Reads an operand that is an address. It is read from the text, which capstone makes even without decoding
+ * operands. On arm64 it is the last operand, and begins with #. */
 static bool direct(const cs_insn *i, uint64_t *ret)
 {
 	const char *comma = strrchr(i->op_str, ','), *p = comma ? comma + 1 : i->op_str;
@@ -144,7 +144,7 @@ static enum code_flow flow_x86(const cs_insn *i, uint64_t *target)
 	}
 }
 
-/* Instructions with pointer authentication, for which capstone 4 has no numbers. */
+/* Handles instructions with pointer authentication, for which capstone 4 has no numbers. */
 static enum code_flow flow_arm_auth(const cs_insn *i)
 {
 	if (!strncmp(i->mnemonic, "reta", 4))
@@ -260,7 +260,7 @@ static void operand_arm(const cs_arm64_op *from, struct code_operand *to)
 		to->scale = from->shift.type == ARM64_SFT_LSL ? 1 << (from->shift.value & 7) : 1;
 		to->value = from->mem.disp;
 		break;
-	case ARM64_OP_IMM: /* with a shift: add x0, x0, #1, lsl #12 */
+	case ARM64_OP_IMM: /* may have a shift: add x0, x0, #1, lsl #12 */
 		to->kind = CODE_IMM;
 		to->value = from->imm;
 		if (from->shift.type == ARM64_SFT_LSL)
@@ -288,7 +288,6 @@ static void read_operands(const struct code *c, struct code_insn *ret)
 	}
 }
 
-/* ---- one instruction ---- */
 
 bool code_decode(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr,
 	struct code_insn *ret)

@@ -7,17 +7,17 @@
 
 struct code;
 
-enum { CODE_LONGEST = 15 }; /* bytes of an instruction */
+enum { CODE_LONGEST = 15 }; /* bytes of the longest instruction */
 
-enum code_flow { /* what runs next */
+enum code_flow { /* the instruction that runs next */
 	CODE_NEXT,          /* the next instruction */
-	CODE_JUMP,          /* its target */
-	CODE_BRANCH,        /* its target or the next one */
-	CODE_CALL,          /* its target, later the next one */
-	CODE_JUMP_INDIRECT, /* an address in a register or in memory */
+	CODE_JUMP,          /* the target */
+	CODE_BRANCH,        /* the target or the next instruction */
+	CODE_CALL,          /* the target, later the next instruction */
+	CODE_JUMP_INDIRECT, /* the one at an address in a register or in memory */
 	CODE_CALL_INDIRECT,
 	CODE_RETURN,
-	CODE_STOP,          /* nothing: ud2, hlt, brk, udf */
+	CODE_STOP,          /* none: ud2, hlt, brk, udf */
 };
 
 enum code_operand_kind { CODE_REG, CODE_IMM, CODE_MEM };
@@ -30,10 +30,10 @@ enum code_operand_kind { CODE_REG, CODE_IMM, CODE_MEM };
 
 struct code_operand {
 	enum code_operand_kind kind;
-	uint8_t size;     /* of the register or the access, in bytes; 0: unknown */
-	uint8_t reg;      /* REG; MEM: the base */
-	uint8_t index;    /* MEM */
-	uint8_t scale;    /* MEM: of the index */
+	uint8_t size;     /* of the register or the access, in bytes; 0 if unknown */
+	uint8_t reg;      /* REG; MEM: the base register */
+	uint8_t index;    /* MEM: the index register */
+	uint8_t scale;    /* MEM: the factor of the index */
 	bool thread;      /* MEM: relative to the thread pointer (%fs) */
 	int64_t value;    /* IMM; MEM: the displacement */
 };
@@ -42,35 +42,36 @@ struct code_insn {
 	uint64_t vaddr;
 	uint8_t size;
 	enum code_flow flow;
-	uint64_t target;      /* of jumps and calls with a known one; else 0 */
+	uint64_t target;      /* of a jump or call with a known target, else 0 */
 	const char *mnemonic; /* valid until the next instruction is decoded */
-	/* Only if code_open() was asked for them; in the order of Intel's and Arm's manuals: the
-	 * destination comes first. */
+	/* Only set if code_open() was called with operands. The order is that of Intel's and Arm's manuals:
+	 * the destination comes first. */
 	unsigned noperands;
 	struct code_operand operand[4];
 };
 
-/* machine: EM_X86_64 or EM_AARCH64; operands: decode them, too, at half the speed. 0 or -errno;
- * -ENOTSUP: another machine, or the library is not installed. */
+/* machine is EM_X86_64 or EM_AARCH64. operands: decode operands, too, which halves the speed. Returns 0 on
+ * success, -ENOTSUP for another machine or if the library is not installed, another -errno on other
+ * failures. */
 int code_open(uint16_t machine, bool operands, struct code **ret);
 void code_close(struct code *c);
 static inline void code_closep(struct code **c) { code_close(*c); }
 
-/* The instruction at the start of size bytes, which lie at vaddr. False: it is unknown; the next one
- * may be code_skip() bytes further. */
+/* Decodes the instruction at the start of size bytes, which lie at vaddr. Returns false if it is unknown;
+ * the next instruction may begin code_skip() bytes further. */
 bool code_decode(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr,
 	struct code_insn *ret);
-/* Instructions are multiples of so many bytes: 1, on arm64 4. */
+/* Returns the number of bytes of which each instruction is a multiple: 1, on arm64 4. */
 size_t code_skip(const struct code *c);
 
-/* An instruction that neither changes rsp or rbp nor is push, pop or the like. */
+/* An instruction that does not change rsp or rbp and is not push, pop or similar. */
 struct code_fast {
 	uint8_t size;
-	bool mov;            /* it is a mov: from a register, memory or a number */
+	bool mov;            /* a mov from a register, memory or a number */
 	enum code_flow flow;
-	int64_t jump;        /* the target, relative to the instruction's start, if it has one */
+	int64_t jump;        /* target relative to the instruction's start, if there is one */
 };
 
-/* The instruction of x86_64 at the start of size bytes, if it is a frequent and simple one; false: use
- * code_decode(). Needs no library, and is about twenty times as fast. */
+/* Decodes the x86_64 instruction at the start of size bytes, if it is a frequent and simple one. Returns
+ * false if the caller must use code_decode(). Needs no library, and is about twenty times as fast. */
 bool code_x86_fast(const uint8_t *bytes, size_t size, struct code_fast *ret);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* container.c - the container that a cgroup is, by its path and by what the runtimes keep of their containers:
+/* container.c - names the container of a cgroup, by the cgroup's path and by the files of container
+ * runtimes:
  *
  *     /docker/ID, /system.slice/docker-ID.scope                        Docker
  *     /machine.slice/libpod-ID.scope/container                         podman
@@ -7,7 +8,7 @@
  *     /default/ID                                                      containerd's nerdctl
  *     /lxc.payload.NAME, /lxc/NAME, /machine.slice/machine-NAME.scope  LXC, systemd-nspawn
  *
- * ID is 64 hexadecimal digits. The files are read as text: what stands behind a key, if it is a string. */
+ * ID is 64 hexadecimal digits. The files are searched as text for a key and the string after it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,14 @@ enum { ID = 64, SHORT_ID = 12, UID = 36, SHORT_UID = 8, FILE_MAX = 4 << 20, NAME
 
 struct container_name {
 	uint64_t cgroup;
-	const char *text; /* "": it is none */
+	const char *text; /* "" if the cgroup is not a container */
 	struct container_name *next;
 };
 
-/* Where a runtime keeps what it knows of a container: %s is the ID. */
+/* The files in which runtimes describe a container; %s is the ID. */
 static const struct {
 	const char *path;
-	const char *pod, *name; /* keys; pod may be NULL */
+	const char *pod, *name; /* keys in the file; pod may be NULL */
 } runtimes[] = {
 	/* Docker 20.10 to 27: daemon/container */
 	{"/var/lib/docker/containers/%s/config.v2.json", NULL, "Name"},
@@ -42,7 +43,7 @@ static const struct {
 		"io.kubernetes.container.name"},
 };
 
-/* The string behind a key, without escapes; false: there is none. */
+/* Reads the string after a key, if it has no escapes. Returns false if there is none. */
 static bool read_key(const char *text, const char *key, struct str *out)
 {
 	size_t n = strlen(key);
@@ -58,7 +59,7 @@ static bool read_key(const char *text, const char *key, struct str *out)
 		value += strspn(value, " \t\n[");
 		if (*value++ != '"')
 			continue;
-		value += *value == '/'; /* Docker's names begin with one */
+		value += *value == '/'; /* names of Docker begin with a slash */
 		n = strcspn(value, "\"\\");
 		if (value[n] != '"' || !n || n > NAME_MAX_LEN)
 			return false;
@@ -99,7 +100,7 @@ static bool read_name(struct target *t, const char *id, struct str *out)
 	return read_podman(t, id, out);
 }
 
-/* The last 64 hexadecimal digits that stand alone; NULL: there are none. */
+/* Returns the last group of exactly 64 hexadecimal digits, or NULL if there is none. */
 static const char *find_id(struct arena *a, const char *path)
 {
 	const char *found = NULL;
@@ -114,7 +115,7 @@ static const char *find_id(struct arena *a, const char *path)
 	return found ? arena_strndup(a, found, ID) : NULL;
 }
 
-/* "podUID", of which systemd's form has '_' for '-': its first digits. */
+/* Adds the first digits of the UID in "podUID". systemd's form has '_' for '-'. */
 static void add_pod(const char *path, struct str *out)
 {
 	const char *pod = strstr(path, "kubepods") ? strstr(path, "pod") : NULL;
@@ -125,7 +126,7 @@ static void add_pod(const char *path, struct str *out)
 		str_addf(out, "pod-%.*s/", SHORT_UID, pod + 3);
 }
 
-/* LXC's and nspawn's names are in the path. */
+/* Adds the name of an LXC or nspawn container, which is in the path. */
 static void add_plain(const char *path, struct str *out)
 {
 	static const char *const before[] = {"/lxc.payload.", "/lxc/", "/machine-"};

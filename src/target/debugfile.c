@@ -32,9 +32,9 @@ struct search {
 	bool found;
 };
 
-/* ---- is it the one? ------------------------------------------------------ */
+/* ---- checks of a file ------------------------------------------------------ */
 
-/* The CRC-32 of ISO 3309, as zlib's. */
+/* Computes the CRC-32 of ISO 3309, as zlib does. */
 static uint32_t checksum(const uint8_t *data, size_t size)
 {
 	uint32_t table[256], c = ~0u;
@@ -63,7 +63,7 @@ static bool matches(const struct search *s, const struct elf *e)
 	return s->link && checksum(data, size) == s->crc;
 }
 
-/* s->try is its path. */
+/* Tries the file with path s->try. */
 static void try_it(struct search *s)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
@@ -75,7 +75,7 @@ static void try_it(struct search *s)
 		str_clear(&s->try);
 }
 
-/* ---- where it may be ---------------------------------------------------- */
+/* ---- places to search ------------------------------------------------------ */
 
 static void read_link(struct search *s)
 {
@@ -103,7 +103,7 @@ static void read_root(struct search *s)
 		memcpy(s->root, s->path, n + 5);
 }
 
-/* Its directory, with the last '/'. */
+/* Returns the length of the path's directory, including the last '/'. */
 static size_t dir_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -142,7 +142,7 @@ static void in_dirs(struct search *s, const char *dirs)
 	}
 }
 
-/* path: the program's; PROGRAM.debug is known by its build id. */
+/* Tries the files next to the program at path. PROGRAM.debug is checked by its build id. */
 static void beside(struct search *s, const char *path)
 {
 	static const char *const subs[] = {"", ".debug/"};
@@ -188,7 +188,7 @@ char *debugfile_find(const struct elf *e, const char *path)
 	in_dirs(&s, "/usr/lib/debug");
 	if (path)
 		beside(&s, path);
-	if (path && *s.root && !s.found) /* the process may have ended; its root may have been ours */
+	if (path && *s.root && !s.found) /* the process may have ended; its root may have been the same as ours */
 		beside(&s, path + strlen(s.root));
 	in_caches(&s);
 	return s.found ? s.try.data : (str_done(&s.try), NULL);

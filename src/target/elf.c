@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf.c - an ELF file mapped into memory; nothing in it is trusted.
+/* elf.c - an ELF file mapped into memory. Nothing in it is trusted.
  *
- * Only <elf.h>'s structs are needed, so they are read here, by memcpy (offsets of
- * a hostile file are not aligned) and behind one check: file_bytes(). A string
- * table is cut after its last NUL, after which every offset in it is a string. */
+ * Only the structs of <elf.h> are needed, so they are read here, by memcpy (offsets of a hostile file are
+ * not aligned) and with one check: file_bytes(). A string table is cut after its last NUL, so that every
+ * offset in it is a string. */
 #include "elf.h"
 
 #include <elf.h>
@@ -110,7 +110,7 @@ int elf_open_memory(const void *data, size_t size, struct elf **ret)
 	return 0;
 }
 
-/* member: of the archive that the file is; NULL: the file itself. */
+/* member is the file's name in an archive, or NULL if the file is not in one. */
 static int open_mapped(int fd, const char *member, struct elf **ret)
 {
 	size_t at = 0, size;

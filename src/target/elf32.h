@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elf32.h - structs of 32-bit ELF files as those of 64-bit ones. */
+/* elf32.h - reads the structs of 32-bit ELF files as those of 64-bit files. */
 #pragma once
 #include <elf.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Each reads a struct of either class; p has elf_SIZE(is_32) bytes. */
+/* Each function reads a struct of either class. p has elf_SIZE(is_32) bytes. */
 static inline size_t elf_shdr_size(bool is_32) { return is_32 ? sizeof(Elf32_Shdr) : sizeof(Elf64_Shdr); }
 static inline size_t elf_phdr_size(bool is_32) { return is_32 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr); }
 static inline size_t elf_sym_size(bool is_32) { return is_32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym); }
@@ -62,7 +62,8 @@ static inline void elf_dyn_read(bool is_32, const uint8_t *p, Elf64_Dyn *ret)
 	*ret = (Elf64_Dyn){s.d_tag, {s.d_un.d_val}};
 }
 
-/* e_ident is the same in both; size: of the file. Returns false where the file is too short. */
+/* e_ident is the same in both classes. size is the size of the file. Returns false if the file is too
+ * short. */
 static inline bool elf_head_read(const void *data, size_t size, Elf64_Ehdr *ret)
 {
 	Elf32_Ehdr s;

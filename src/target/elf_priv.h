@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf_priv.h - what elf.c and elf_symbols.c share. */
+/* elf_priv.h - shared by elf.c and elf_symbols.c. */
 #pragma once
 #include <elf.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "elf.h"
 
-struct strings { /* a string table; its last byte is a NUL */
+struct strings { /* a string table, whose last byte is a NUL */
 	const char *data;
 	size_t size;
 };
@@ -15,7 +15,7 @@ struct strings { /* a string table; its last byte is a NUL */
 struct elf {
 	const uint8_t *data;
 	size_t size, map_size;
-	const uint8_t *map; /* by elf_open(), of map_size; NULL: data is not ours */
+	const uint8_t *map; /* the mapping of elf_open(), map_size bytes; NULL if the data belongs to the caller */
 	bool is_32;         /* the file's structs are converted when they are read */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;
@@ -25,10 +25,10 @@ struct elf {
 
 	char *path;      /* see elf_has_path() */
 	bool symbols_read, debug_sought;
-	struct elf *debug; /* the separate debug file: owns the names of its symbols */
+	struct elf *debug; /* the separate debug file, which owns the names of its symbols */
 	VEC(struct elf_symbol) symbols;
-	uint64_t *end;   /* of each; 0: not a function */
-	uint64_t *reach; /* of symbols[0..i]: the highest end */
+	uint64_t *end;   /* the end of each symbol; 0 for symbols that are not functions */
+	uint64_t *reach; /* the highest end of symbols[0..i] */
 
 	bool dynamic_read;
 	VEC(const char *) needed, runpath;
@@ -54,6 +54,6 @@ static inline const char *string(struct strings s, uint64_t offset)
 	return offset < s.size ? s.data + offset : NULL;
 }
 
-/* Of the dynamic section, by index; false: it ends before. */
+/* Reads an entry of the dynamic section by index. Returns false if the section has fewer entries. */
 bool elf_dynamic_entry(const struct elf *e, size_t i, Elf64_Dyn *ret);
 void elf_drop_symbols(struct elf *e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf_symbols.c - an ELF file's symbols: all of them in order, or looked up where they lie. */
+/* elf_symbols.c - an ELF file's symbols: all of them in order, or single ones, found without a list. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static uint64_t symtab_size_by_gnu_hash(const struct elf *e, uint64_t vaddr)
 
 	if (!p)
 		return 0;
-	memcpy(h, p, sizeof(h)); /* buckets, first symbol, bloom words, shift */
+	memcpy(h, p, sizeof(h)); /* h is: buckets, first symbol, bloom words, shift */
 	vaddr += 16 + 8ull * h[2];
 	for (uint64_t i = 0; i < h[0] && (p = elf_at(e, vaddr + 4 * i, 4)); i++) {
 		memcpy(&v, p, 4);
@@ -58,8 +58,7 @@ static uint64_t symtab_size_by_gnu_hash(const struct elf *e, uint64_t vaddr)
 	return last;
 }
 
-/* A file without section headers still has its dynamic symbols: images read from
- * memory, and packed files. */
+/* Finds the dynamic symbols of a file without section headers: an image read from memory, or a packed file. */
 static bool symtab_dynamic(const struct elf *e, struct symtab *ret)
 {
 	uint64_t syms = 0, strs = 0, strsize = 0, hash = 0;
@@ -106,7 +105,7 @@ static bool symbol_at(const struct symtab *t, size_t i, struct elf_symbol *ret)
 	elf_sym_read(t->is_32, t->data + i * elf_sym_size(t->is_32), &s);
 	*ret = (struct elf_symbol){string(t->names, s.st_name), s.st_value, s.st_size,
 		ELF64_ST_BIND(s.st_info), ELF64_ST_TYPE(s.st_info)};
-	/* Absolute symbols are no addresses, but versions and sizes. */
+	/* The values of absolute symbols are versions and sizes, not addresses. */
 	return s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS && ret->name && ret->name[0];
 }
 
@@ -115,7 +114,7 @@ static bool is_function(const struct elf_symbol *s)
 	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC || s->type == STT_NOTYPE;
 }
 
-/* Assembler often gives no type: such a symbol is a function if it lies in code. */
+/* Symbols of assembler code often have no type: such a symbol is a function if it lies in code. */
 static bool wanted(const struct elf *e, const struct elf_symbol *s)
 {
 	if (s->type == STT_NOTYPE)
@@ -156,7 +155,7 @@ static bool each_symbol_in(struct elf *e, const struct elf *from, symbol_fn *f, 
 	return n > 0;
 }
 
-/* Of the file and of its separate debug file, some of them twice. */
+/* Calls f for the symbols of the file and of its separate debug file. Some occur twice. */
 static void each_symbol(struct elf *e, symbol_fn *f, void *arg)
 {
 	struct symtab t;
@@ -209,7 +208,7 @@ static uint64_t segment_end(const struct elf *e, uint64_t vaddr)
 	return vaddr;
 }
 
-/* A function without a size ends with its section: _init is not the PLT behind it. */
+/* A function without a size ends with its section at the latest: _init does not include the PLT after it. */
 static uint64_t within_section(const struct elf *e, uint64_t vaddr, uint64_t end)
 {
 	for (size_t i = 0; i < e->sections.len; i++) {
@@ -222,8 +221,8 @@ static uint64_t within_section(const struct elf *e, uint64_t vaddr, uint64_t end
 	return end;
 }
 
-/* Ends of functions: by size, or by the start of the next symbol, or of the
- * segment; and how far the functions up to here reach, which bounds a search. */
+/* Computes the end of each function (by its size, or else by the start of the next symbol or the end of the
+ * segment), and the highest end up to each symbol, which bounds a search. */
 static void index_symbols(struct elf *e)
 {
 	const struct elf_symbol *s = e->symbols.data;
@@ -274,7 +273,7 @@ static void read_symbols(struct elf *e)
 		qsort(e->symbols.data, e->symbols.len, sizeof(*e->symbols.data), symbol_cmp);
 	drop_duplicates(e);
 	index_symbols(e);
-	elf_release_pages(e); /* all names were looked at, few are asked for */
+	elf_release_pages(e); /* the pages of all names were read, but few names are needed again */
 }
 
 size_t elf_symbols(struct elf *e, const struct elf_symbol **ret)
@@ -290,7 +289,7 @@ const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr)
 
 	read_symbols(e);
 	hi = e->symbols.len;
-	while (lo < hi) { /* the first symbol above vaddr */
+	while (lo < hi) { /* find the first symbol above vaddr */
 		size_t mid = (lo + hi) / 2;
 
 		if (e->symbols.data[mid].vaddr <= vaddr)
@@ -303,20 +302,20 @@ const struct elf_symbol *elf_symbol_at(struct elf *e, uint64_t vaddr)
 			continue;
 		for (size_t k = best; k-- > 0 && e->symbols.data[k].vaddr == e->symbols.data[best].vaddr;)
 			if (e->end[k] > vaddr)
-				best = k; /* the first of the aliases */
+				best = k; /* take the first of the aliases */
 		return &e->symbols.data[best];
 	}
 	return NULL;
 }
 
-/* ---- of some addresses -------------------------------------------------- */
+/* ---- symbols of a list of addresses -------------------------------------- */
 
 struct seekers {
 	const uint64_t *vaddr; /* sorted */
 	size_t n;
-	struct elf_symbol *found; /* of each; name NULL: none yet */
-	uint64_t *last;           /* where the last symbol at or below it begins.. */
-	struct elf_symbol *open;  /* ..and the first of those there that have no size: up to the next one */
+	struct elf_symbol *found; /* the result for each address; the name is NULL until one is found */
+	uint64_t *last;           /* start of the last symbol at or below each address.. */
+	struct elf_symbol *open;  /* ..and the first symbol there that has no size, which ends at the next symbol */
 };
 
 static size_t first_from(const struct seekers *k, uint64_t vaddr)
@@ -334,7 +333,7 @@ static size_t first_from(const struct seekers *k, uint64_t vaddr)
 	return lo;
 }
 
-/* The one that begins later, or the first of the aliases. */
+/* Prefers the symbol that begins later; of aliases, the first. */
 static void prefer(struct elf_symbol *best, const struct elf_symbol *s)
 {
 	if (!best->name || s->vaddr > best->vaddr || (s->vaddr == best->vaddr && symbol_cmp(s, best) < 0))
@@ -360,7 +359,7 @@ static void seek(struct elf *e, const struct elf_symbol *s, void *arg)
 		prefer(&k->found[i], s);
 }
 
-/* One without a size ends where any other begins, and with its section. */
+/* A symbol without a size ends where any other symbol begins, or at the end of its section. */
 static void use_open(const struct elf *e, struct seekers *k)
 {
 	struct elf_symbol open = {};
@@ -398,10 +397,10 @@ void elf_symbols_at(struct elf *e, const uint64_t *vaddrs, size_t n, struct elf_
 
 /* ---- by name ------------------------------------------------------------ */
 
-struct wanted { /* symbols by name */
+struct wanted { /* the symbols to find, by name */
 	const char *const *names;
 	size_t nnames;
-	bool starting; /* a name is the beginning of theirs */
+	bool starting; /* the names are prefixes */
 	struct elf_symbol *ret;
 	size_t n, max;
 };
@@ -409,7 +408,7 @@ struct wanted { /* symbols by name */
 static bool is_wanted(const struct wanted *w, const char *name)
 {
 	for (size_t i = 0; i < w->nnames; i++) {
-		const char *a = name, *b = w->names[i]; /* most differ in the first few bytes */
+		const char *a = name, *b = w->names[i]; /* most names differ in the first few bytes */
 
 		while (*b && *a == *b)
 			a++, b++;
@@ -429,7 +428,7 @@ static void find_in(const struct symtab *t, struct wanted *w)
 	}
 }
 
-/* .dynsym first: it is the shorter. */
+/* .dynsym comes first, since it is shorter. */
 static size_t find_symbols(struct elf *e, struct wanted w)
 {
 	static const uint32_t types[] = {SHT_DYNSYM, SHT_SYMTAB};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* features.c - what this kernel can do.
+/* features.c - the features of this kernel.
  *
- * A kernel new enough has the feature, which costs nothing to find out. Distributions carry features
- * back to older kernels, so an older one is tried, where there is a way to. */
+ * A kernel that is new enough has the feature, so its version is checked first, which costs nothing.
+ * Distributions backport features to older kernels, so on an older one the feature is tried, if possible. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static const struct {
 #undef F
 };
 
-/* enum bpf_attach_type of Linux 5.18; older headers lack it. */
+/* A value of enum bpf_attach_type since Linux 5.18; older headers lack it. */
 enum { TRACE_KPROBE_MULTI = 42 };
 
 static int load_empty(enum bpf_prog_type type, uint32_t attach_type, int btf_id)
@@ -44,7 +44,7 @@ static int load_empty(enum bpf_prog_type type, uint32_t attach_type, int btf_id)
 	return bpf_prog_load(type, "feature", "GPL", code, ARRAY_SIZE(code), &opts);
 }
 
-/* A kprobe is made by perf's event source of that name. */
+/* A kprobe needs perf's event source of that name. */
 static bool ask_kprobe(struct target *t)
 {
 	_cleanup_(closep) int fd = target_openat(t, "/sys/bus/event_source/devices/kprobe", O_PATH);
@@ -52,7 +52,7 @@ static bool ask_kprobe(struct target *t)
 	return fd >= 0;
 }
 
-/* A link to no function at all: the error shows whether the kernel has such links. */
+/* Tries a link to no function: the error shows whether the kernel has such links. */
 static bool ask_kprobe_multi(struct target *t)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 0);
@@ -61,8 +61,8 @@ static bool ask_kprobe_multi(struct target *t)
 	return prog >= 0 && bpf_link_create(prog, 0, (enum bpf_attach_type)TRACE_KPROBE_MULTI, &opts) == -EINVAL;
 }
 
-/* Attaches to a function of the kernel that exists for tests: arm64 could load such programs before
- * it could attach them. */
+/* Attaches to a kernel function that exists for tests: arm64 could load such programs earlier than it could
+ * attach them. */
 static bool ask_fentry(struct target *t)
 {
 	int id = libbpf_find_vmlinux_btf_id("bpf_fentry_test1", BPF_TRACE_FENTRY);
@@ -73,7 +73,7 @@ static bool ask_fentry(struct target *t)
 	return link >= 0;
 }
 
-/* BTF of two functions without parameters: types 3 and 4. */
+/* BTF of two functions without parameters, which are types 3 and 4. */
 enum { TYPE_CALLER = 3, TYPE_FUNCTION, TYPES_SIZE = 4 * sizeof(struct btf_type) + 4, NAMES_SIZE = 21,
 	TWO_FUNCTIONS_SIZE = sizeof(struct btf_header) + TYPES_SIZE + NAMES_SIZE };
 static const struct {
@@ -93,7 +93,7 @@ static const struct {
 	.names = "\0int\0caller\0function",
 };
 
-/* A program whose function makes a tail call: the verifier wants BTF for that, and a jit that can. */
+/* Loads a program with a function that makes a tail call. That needs BTF, and a jit that supports it. */
 static bool ask_tail_call(struct target *t)
 {
 	_cleanup_(closep) int map = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "feature", 4, 4, 1, NULL);
@@ -118,7 +118,8 @@ static bool ask_tail_call(struct target *t)
 	return prog >= 0;
 }
 
-/* Some virtual machines take a breakpoint and never stop at it: one on a word here is counted. */
+/* Some virtual machines accept a breakpoint but never stop at it, so a breakpoint on a word here is
+ * counted. */
 static bool ask_watchpoint(struct target *t)
 {
 	static volatile uint64_t word;
@@ -134,13 +135,14 @@ static bool ask_watchpoint(struct target *t)
 	uint64_t count = 0;
 
 	if (fd < 0)
-		return errno == ENOSPC || errno == EACCES || errno == EPERM; /* in use, or not ours: nothing is known */
+		return errno == ENOSPC || errno == EACCES || errno == EPERM; /* in use or not permitted, so the
+									      * answer is unknown */
 	word = 1;
 	return read(fd, &count, sizeof(count)) != sizeof(count) || count;
 }
 
-/* ask: where the version says nothing. helper: of programs that scripts use; 0: nothing
- * to ask. */
+/* ask: checks a feature if the version does not decide. helper: a helper of programs that scripts use, or 0
+ * if there is none to check. */
 static const struct {
 	unsigned since;
 	enum bpf_func_id helper;
@@ -148,7 +150,8 @@ static const struct {
 } rules[FEATURE_MAX] = {
 	[FEATURE_BPF_LOOP] = { VERSION(5, 17), BPF_FUNC_loop },
 	[FEATURE_UPROBE_MULTI] = { VERSION(6, 6), BPF_FUNC_unspec },
-	/* Linux 6.0 has uprobes that sleep, 6.6 with multi links; that kstack works in them was seen from 6.12 on. */
+	/* Linux 6.0 has uprobes that sleep, 6.6 has them on multi links. kstack was seen to work in them
+	 * from 6.12 on. */
 	[FEATURE_UPROBE_SLEEP] = { VERSION(6, 12), BPF_FUNC_unspec },
 	[FEATURE_KPROBE] = { .ask = ask_kprobe },
 	[FEATURE_KPROBE_MULTI] = { .ask = ask_kprobe_multi },
@@ -219,8 +222,8 @@ bool target_disable(struct target *t, const char *name)
 	return false;
 }
 
-/* With 52 bits the kernel gives a process addresses of 48 bits unless it asks for more; the kernel
- * itself asks for more for the page that uretprobes return through. */
+/* Even with 52 bits, the kernel gives a process addresses of 48 bits unless the process asks for more. The
+ * kernel itself asks for more for the page through which uretprobes return. */
 unsigned target_address_bits(void)
 {
 #ifdef __aarch64__

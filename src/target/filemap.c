@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* filemap.c - files mapped for reading that somebody else may shorten meanwhile.
+/* filemap.c - files mapped for reading, which another process may truncate meanwhile.
  *
- * Reading a page behind the end of a mapped file is a SIGBUS: whoever owns a library that
- * is looked at could end strata by truncating it. The signal's handler puts a page of
- * zeros there, and the read goes on; what reads files checks what it reads. */
+ * Reading a page after the end of a mapped file raises SIGBUS, so the owner of a library that strata reads
+ * could end strata by truncating the library. The signal's handler puts a page of zeros there, and the read
+ * continues; readers of files check their contents anyway. */
 #include "filemap.h"
 
 #include <signal.h>
@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 struct range {
-	_Atomic(uintptr_t) start, end; /* 0: free */
+	_Atomic(uintptr_t) start, end; /* start is 0 if the entry is free */
 	struct range *next;
 };
 
-/* Ranges are never taken from the list: the signal handler may walk it at any time. */
+/* Ranges are never removed from the list, since the signal handler may walk it at any time. */
 static _Atomic(struct range *) ranges;
 static uintptr_t page_size;
 
@@ -39,7 +39,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	if (is_ours(at) && mmap(page, page_size, PROT_READ,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
 		return;
-	signal(sig, SIG_DFL); /* not ours: it is raised again on return */
+	signal(sig, SIG_DFL); /* not our address: the signal comes again on return, and ends strata */
 }
 
 static void install(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kfuncs.c - names of the kernel's functions.
+/* kfuncs.c - names of kernel functions.
  *
- * tracefs has a list of what ftrace can trace; only those functions can be probed by the thousand.
- * Without ftrace the names come from kallsyms. */
+ * tracefs lists the functions that ftrace can trace; only those can be probed by the thousand. Without
+ * ftrace the names come from kallsyms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define LIST_MAX (256u << 20)
 
-/* Cuts "nft_do_chain [nf_tables]" in two; the module, "" for "vfs_read". */
+/* Splits "nft_do_chain [nf_tables]" in two. Returns the module, or "" for "vfs_read". */
 static const char *cut_module(char *line)
 {
 	char *space = strpbrk(line, " \t"), *module;
@@ -29,7 +29,7 @@ static const char *cut_module(char *line)
 	return module + 1;
 }
 
-/* The name in a line of kallsyms; NULL: it is no code. */
+/* Returns the name in a line of kallsyms, or NULL if the symbol is not code. */
 static char *symbol_name(char *line)
 {
 	char *kind = strchr(line, ' ');
@@ -37,21 +37,21 @@ static char *symbol_name(char *line)
 	return kind && kind[1] && kind[2] == ' ' && strchr("tTwW", kind[1]) ? kind + 3 : NULL;
 }
 
-/* Is it a symbol made by the compiler or linker, which no script means? */
+/* Returns whether the compiler or linker made the symbol; scripts never mean such symbols. */
 static bool is_internal(const char *name)
 {
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6) || strchr(name, '$');
 }
 
 struct kfunc {
-	const char *name, *module; /* in the text; "": the kernel's own */
+	const char *name, *module; /* point into the text; module is "" for the kernel itself */
 };
 
-/* A list, read once: it has 60,000 names and more. */
+/* A list of 60,000 or more names, read once. */
 struct kfuncs {
 	char *text;
 	VEC(struct kfunc) list; /* sorted by name */
-	const char *const *names; /* all of them, once they were asked for */
+	const char *const *names; /* all names, once they were needed */
 };
 
 static int cmp_kfunc(const void *a, const void *b)
@@ -68,7 +68,7 @@ void kfuncs_free(struct kfuncs *k)
 	free(k);
 }
 
-/* text: taken. symbols: it is kallsyms'. */
+/* Takes ownership of text. symbols: the text is from kallsyms. */
 static struct kfuncs *kfuncs_new(char *text, bool symbols)
 {
 	struct kfuncs *k = calloc(1, sizeof(*k));
@@ -129,7 +129,7 @@ int target_set_traceable(struct target *t, const char *path)
 	return 0;
 }
 
-/* The functions that may match: a pattern without '*' is a name. */
+/* Finds the range of functions that may match. A pattern without '*' is a name. */
 static void narrow(const struct kfuncs *k, const char *pattern, const struct kfunc **ret_first,
 	const struct kfunc **ret_end)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ksyms.c - names of kernel addresses, from /proc/kallsyms.
  *
- * The text is kept and symbols point into it: 10 MB and some 20 ms, paid when the
- * first kernel address is printed. */
+ * Symbols point into the text, which is kept: 10 MB and some 20 ms, spent when the first kernel address is
+ * printed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 struct ksym {
 	uint64_t addr;
 	const char *name, *module;
-	uint32_t order; /* in the file: the first of aliases is shown */
+	uint32_t order; /* position in the file: of aliases, the first one is shown */
 };
 
 struct ksyms {
@@ -30,7 +30,7 @@ static int cmp_ksym(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* "ffffffff81000000 T name\t[module]"; only code is kept. */
+/* Reads "ffffffff81000000 T name\t[module]". Only code is kept. */
 static void parse_line(struct ksyms *k, char *line)
 {
 	char *end, *name, *module = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.c - the limit on memory of the control group that strata runs in. Over it the kernel kills a process of the
- * group, without a word to it. */
+/* memory.c - the memory limit of strata's control group. The kernel kills a process of the group that
+ * exceeds it, without any message to the process. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "priv.h"
 #include "target.h"
 
-/* UINT64_MAX: none, as "max" says. */
+/* Returns UINT64_MAX if there is no limit ("max"). */
 static uint64_t read_limit(struct target *t, const char *mount, const char *group, const char *file)
 {
 	_cleanup_(freep) char *text = target_read(t, arena_printf(t->arena, "%s%s/%s", mount, group, file), 64, NULL);
@@ -21,7 +21,7 @@ static uint64_t read_limit(struct target *t, const char *mount, const char *grou
 	return limit;
 }
 
-/* Of the group and of those above it. */
+/* Returns the lowest limit of the group and of all groups above it. */
 static uint64_t least_limit(struct target *t, const char *mount, char *group, const char *file)
 {
 	uint64_t least = UINT64_MAX, limit;
@@ -37,7 +37,7 @@ static uint64_t least_limit(struct target *t, const char *mount, char *group, co
 	}
 }
 
-/* A line of /proc/self/cgroup: NUMBER:CONTROLLERS:PATH; those of version 2 are not named. */
+/* Reads a line of /proc/self/cgroup: NUMBER:CONTROLLERS:PATH. Version 2 does not name controllers. */
 static uint64_t limit_of_line(struct target *t, char *line)
 {
 	char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;

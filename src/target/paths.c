@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* paths.c - finds programs and libraries by name, as execvp() and ld.so do. */
+/* paths.c - finds programs and libraries by name, in the way of execvp() and ld.so. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static bool is_program(struct target *t, const char *path)
 	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-/* The first file in PATH that wanted() accepts; *ret_skipped: the first that it refused. */
+/* Returns the first file in PATH that wanted() accepts. *ret_skipped is the first file that it refused. */
 static const char *search_path(struct target *t, const char *name,
 	bool (*wanted)(struct target *, const char *), const char **ret_skipped)
 {
@@ -83,13 +83,13 @@ const char *target_which(struct target *t, const char *name)
 /* ---- ld.so.cache ---- */
 
 struct cache_header {
-	char magic[20]; /* "glibc-ld.so.cache" "1.1" */
+	char magic[20]; /* "glibc-ld.so.cache" and "1.1" */
 	uint32_t nlibs, len_strings;
 	uint32_t flags, extensions, unused[3];
 };
 struct cache_entry {
 	int32_t flags;
-	uint32_t key, value; /* offsets of strings, from the header */
+	uint32_t key, value; /* offsets of strings, relative to the header */
 	uint32_t osversion;
 	uint64_t hwcap;
 };
@@ -133,7 +133,7 @@ static const char *ld_cache(struct target *t, size_t *ret_size)
 	return t->ld_cache;
 }
 
-/* The file may begin with an older format: search for the magic. */
+/* The file may begin with an older format, so the magic is searched for. */
 static void find_in_cache(struct target *t, const char *name, bool exact,
 	struct strings *found)
 {
@@ -201,7 +201,7 @@ static void find_glob(struct target *t, const char *pattern, struct strings *fou
 	globfree(&g);
 }
 
-/* A file of the current directory, which the target has only if it is this machine. */
+/* Finds a file of the current directory, which exists in the target only if the target is this machine. */
 static void find_here(struct target *t, const char *pattern, struct strings *found)
 {
 	_cleanup_(freep) char *here = target_is_live(t) ? getcwd(NULL, 0) : NULL;
@@ -210,7 +210,7 @@ static void find_here(struct target *t, const char *pattern, struct strings *fou
 		find_glob(t, arena_printf(t->arena, "%s/%s", here, pattern), found);
 }
 
-/* Programs in PATH, libraries, files of the current directory. */
+/* Finds programs in PATH, libraries, and files of the current directory. */
 static void find_pattern(struct target *t, const char *pattern, struct strings *found)
 {
 	const char *path = target_is_live(t) ? getenv("PATH") : NULL;
@@ -253,7 +253,7 @@ const char *const *target_find_binary(struct target *t, const char *name,
 	return strings_done(t, &found);
 }
 
-/* ---- what ld.so will load ---- */
+/* ---- libraries that ld.so will load ---- */
 
 static bool add_existing(struct target *t, struct strings *found, const char *path)
 {
@@ -266,7 +266,7 @@ static bool add_existing(struct target *t, struct strings *found, const char *pa
 	return true;
 }
 
-/* $ORIGIN is the directory of the file that has the path. */
+/* $ORIGIN is the directory of the file that contains the path. */
 static const char *expand_origin(struct target *t, const char *dir, const char *origin)
 {
 	const char *token = strstr(dir, "$ORIGIN");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pidns.c - the PID namespace that strata runs in: a container's, or the first. */
+/* pidns.c - the PID namespace of strata: a container's, or the first one. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -7,11 +7,11 @@
 
 #include "target/priv.h"
 
-/* Inode of the namespace that the kernel makes at boot (PROC_PID_INIT_INO of Linux'
+/* The inode of the namespace that the kernel makes at boot (PROC_PID_INIT_INO of Linux'
  * include/linux/proc_ns.h, since 3.8). */
 #define FIRST_INODE 0xEFFFFFFC
 
-/* Was /proc mounted in another namespace? Then our id in it is not getpid(). */
+/* Returns whether /proc was mounted in another namespace. Then strata's id in it is not getpid(). */
 static bool proc_is_foreign(void)
 {
 	char self[32];

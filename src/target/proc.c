@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proc.c - processes as /proc shows them. */
+/* proc.c - reads processes from /proc. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static void unescape(char *s)
 	*out = '\0';
 }
 
-/* "start-end rwxp offset major:minor inode   path" */
+/* Reads "start-end rwxp offset major:minor inode   path". */
 static bool parse_map(char *line, struct proc_map *m)
 {
 	unsigned long long start, end, offset, inode;
@@ -102,7 +102,7 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret)
 	return (ssize_t)n;
 }
 
-/* Opens a regular file of that inode by an fd of O_PATH or -errno, which it closes. */
+/* Opens the regular file that `at` refers to, an fd of O_PATH or -errno, if it has that inode. Closes `at`. */
 static int open_regular(int at, uint64_t inode)
 {
 	int fd = regular_reopen(at);
@@ -117,7 +117,7 @@ static int open_regular(int at, uint64_t inode)
 	return fd;
 }
 
-/* Opens by O_PATH within the root of the process: its links must not lead into our root. */
+/* Opens a path with O_PATH within the root of the process, so that links cannot lead into our root. */
 static int open_in_root(struct target *t, int pid, const char *path)
 {
 	char root[96];
@@ -135,7 +135,7 @@ static int open_in_root(struct target *t, int pid, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens by O_PATH in our own root, if it is the same file: for processes that have ended. */
+/* Opens the path with O_PATH in our own root, if it is the same file. Used for processes that have ended. */
 static int open_here(struct target *t, const struct proc_map *m)
 {
 	int fd = open_regular(target_openat(t, m->path, O_PATH), m->inode);
@@ -193,7 +193,7 @@ const char *proc_path_in_root(struct target *t, int pid, const char *path)
 	return fd < 0 ? NULL : arena_printf(t->arena, "/proc/%d/root%s", pid, path);
 }
 
-/* "libc" is libc.so.6 or libc-2.31.so, "python3" python3.11. */
+/* "libc" matches libc.so.6 and libc-2.31.so; "python3" matches python3.11. */
 static bool is_called(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -204,14 +204,14 @@ static bool is_called(const char *path, const char *name)
 		       (slash[1 + n] == '-' && isdigit((unsigned char)slash[2 + n])));
 }
 
-/* A path of a mapping's file from here. */
+/* Returns a path by which strata can open the file of a mapping. */
 static const char *mapped_path(struct target *t, int pid, const struct proc_map *m)
 {
 	_cleanup_(closep) int fd = open_regular(open_in_root(t, pid, m->path), m->inode);
 
 	if (fd >= 0)
 		return arena_printf(t->arena, "/proc/%d/root%s", pid, m->path);
-	/* it has another name there: open it through the mapping */
+	/* the file has another name there, so it is opened through the mapping */
 	return arena_printf(t->arena, "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)m->start,
 		(unsigned long long)m->end);
 }
@@ -262,7 +262,7 @@ static void add_objects(struct target *t, int pid, struct objects *o)
 			continue;
 		if (other < 0)
 			other = proc_has_other_root(t, pid);
-		/* chroot: the path is ours; a container: it is another file here */
+		/* with chroot, the path may be valid here; in a container, it is another file here */
 		_cleanup_(closep) int fd = other ? open_here(t, m) :
 						   open_regular(target_openat(t, m->path, O_PATH), m->inode);
 
@@ -284,9 +284,9 @@ const char *const *proc_objects(struct target *t, int pid)
 	return strings_done(t, &o.paths);
 }
 
-/* ---- the rest ---- */
+/* ---- threads and states ---- */
 
-/* The names of a directory that are numbers. */
+/* Reads the names in a directory that are numbers. */
 static ssize_t read_numbers(struct target *t, const char *path, int **ret)
 {
 	int fd = target_openat(t, path, O_RDONLY | O_DIRECTORY);
@@ -354,8 +354,7 @@ char *proc_comm(struct target *t, int pid)
 	return comm;
 }
 
-/* A zombie has a directory, but nothing in it is its own any more. */
-/* The state ("R", "S", "Z"..) in /proc/PID/FILE, a stat file; 0: there is none. */
+/* Returns the state ("R", "S", "Z"..) in /proc/PID/FILE, a stat file; 0 if there is none. */
 static char state_of(struct target *t, int pid, const char *file)
 {
 	char path[96];
@@ -366,6 +365,7 @@ static char state_of(struct target *t, int pid, const char *file)
 	return state && state[1] ? state[2] : 0;
 }
 
+/* A zombie still has a directory, but its root and files are gone. */
 bool proc_alive(struct target *t, int pid)
 {
 	char state = state_of(t, pid, "stat");
@@ -373,7 +373,8 @@ bool proc_alive(struct target *t, int pid)
 	return state && state != 'Z' && state != 'X';
 }
 
-/* "0 0x1 0x2 .. SP PC"; "-1 SP PC" where it is blocked otherwise; or "running". */
+/* The file has "0 0x1 0x2 .. SP PC"; "-1 SP PC" if the thread is blocked outside of a system call; or
+ * "running". */
 bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret)
 {
 	_cleanup_(freep) char *text = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sdt.c - the notes of USDT probes. */
+/* sdt.c - reads the notes of USDT probes. */
 #include "sdt.h"
 
 #include <elf.h>
@@ -67,7 +67,7 @@ bool sdt_next(struct sdt_notes *n, struct sdt_note *ret)
 		name = ((size_t)head.n_namesz + 3) & ~3ul;
 		desc = ((size_t)head.n_descsz + 3) & ~3ul;
 		whole = sizeof(head) + name + desc;
-		if (whole > n->left) /* the last one may lack its padding */
+		if (whole > n->left) /* the last note may lack its padding */
 			whole = sizeof(head) + name + head.n_descsz;
 		if (whole > n->left)
 			break;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sdt_args.c - where the arguments of USDT probes are, as the assembler writes it.
+/* sdt_args.c - reads the locations of USDT arguments in assembler syntax.
  *
  *     -4@%eax   8@-8(%rbp)   8@(%rax,%rbx,8)   4@$5   8@16+mp_(%rip)       x86_64
  *     -4@w0     8@[sp, 12]   8@[x0, x1, lsl 3] 4@5                         arm64
  *
- * The number in front is the size, negative of a signed argument. */
+ * The number before the @ is the size; it is negative for a signed argument. */
 #include "sdt.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #include "base/owner.h"
 
-/* What is left of one operand. */
+/* The unread part of an operand. */
 struct cursor {
 	const char *at, *end;
 };
@@ -45,7 +45,7 @@ static char peek(struct cursor *c)
 	return c->at < c->end ? *c->at : '\0';
 }
 
-/* Decimal, 0x.. or 0..; what does not fit in 64 bits wraps, as the assembler's does. */
+/* Reads a number: decimal, 0x.. or 0... A number that does not fit in 64 bits wraps, as in the assembler. */
 static bool take_number(struct cursor *c, int64_t *ret)
 {
 	uint64_t n = 0;
@@ -107,7 +107,7 @@ static bool not_understood(struct sdt_arg *a)
 	return nowhere(a, "its note says where in a way that is not known");
 }
 
-/* Numbers and at most one symbol, with + and - between them. */
+/* Reads numbers and at most one symbol, with + and - between them. */
 static bool take_sum(struct cursor *c, struct sdt_arg *a)
 {
 	bool minus = take(c, '-'), first = true;
@@ -141,10 +141,10 @@ static const char *const x86_byte[] = {"al", "dl", "cl", "bl", "sil", "dil", "bp
 static const char *const x86_high[] = {"ah", "dh", "ch", "bh"};
 
 struct reg {
-	uint8_t number, size, shift; /* bytes, bits */
+	uint8_t number, size, shift; /* in bytes; shift in bits */
 };
 
-/* r8 to r15, r8d, r8w, r8b */
+/* Reads the number in r8 to r15, r8d, r8w, r8b. */
 static bool x86_numbered(struct cursor name, struct reg *ret)
 {
 	unsigned n = 0;
@@ -188,7 +188,7 @@ static bool x86_reg(struct cursor name, struct reg *ret)
 	return is_name(name, "rip") || (*name.at == 'r' && x86_numbered(name, ret));
 }
 
-/* "%rax"; wide: as part of an address. */
+/* Reads "%rax". wide: the register is part of an address. */
 static bool x86_take_reg(struct cursor *c, struct sdt_arg *a, bool wide, struct reg *ret)
 {
 	struct cursor name;
@@ -205,7 +205,7 @@ static bool x86_take_reg(struct cursor *c, struct sdt_arg *a, bool wide, struct 
 	return not_understood(a);
 }
 
-/* "%base)", "%base,%index,8)", "%rip)": what is behind the ( */
+/* Reads the part after the ( of "(%base)", "(%base,%index,8)", "(%rip)". */
 static bool x86_address(struct cursor *c, struct sdt_arg *a)
 {
 	struct reg base = {SDT_X86_RIP, 8, 0}, index;
@@ -234,7 +234,7 @@ static bool x86_memory(struct cursor *c, struct sdt_arg *a)
 		return (a->symbol && at_end(c)) || not_understood(a);
 	if (!x86_address(c, a))
 		return false;
-	/* sym(%rip) is the symbol's address; with other registers, or rip alone, it is a sum */
+	/* sym(%rip) is the symbol's address; with other registers, or only rip, it is a sum */
 	return a->reg == SDT_X86_RIP ? (a->symbol && !a->scale) || not_understood(a) :
 				       !a->symbol || not_understood(a);
 }
@@ -294,7 +294,7 @@ static bool arm64_take_reg(struct cursor *c, struct sdt_arg *a, bool wide, struc
 	return not_understood(a);
 }
 
-/* "x0]", "sp, 12]", "x0, x1]", "x0, x1, lsl 3]": what is behind the [ */
+/* Reads the part after the [ of "[x0]", "[sp, 12]", "[x0, x1]", "[x0, x1, lsl 3]". */
 static bool arm64_memory(struct cursor *c, struct sdt_arg *a)
 {
 	struct reg base = {}, index = {};
@@ -348,9 +348,9 @@ static bool arm64_operand(struct cursor *c, struct sdt_arg *a)
 	return at_end(c) || not_understood(a);
 }
 
-/* ---- the list ---- */
+/* ---- list of arguments ---- */
 
-/* Where the operand ends: at a space outside of brackets. */
+/* Returns the end of the operand: a space outside of brackets. */
 static const char *operand_end(const char *p)
 {
 	int depth = 0;
@@ -360,7 +360,7 @@ static const char *operand_end(const char *p)
 	return p;
 }
 
-/* "-4@": in front of the operand. Without it, as the oldest macros left them, 8 signed bytes. */
+/* Reads "-4@" before the operand. The oldest macros leave it out; then the argument is 8 signed bytes. */
 static bool take_size(struct cursor *c, struct sdt_arg *a)
 {
 	const char *sign = memchr(c->at, '@', (size_t)(c->end - c->at));

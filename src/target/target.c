@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* target.c - the root of the machine, and how files under it are opened. */
+/* target.c - the root of the machine, and opening files under it. */
 #include "target/target.h"
 
 #include <dirent.h>
@@ -109,13 +109,13 @@ const char *target_realpath(struct target *t, const char *path)
 	if (n <= 0 || (size_t)n >= sizeof(real) || (size_t)n <= root)
 		return NULL;
 	real[n] = '\0';
-	/* A file of another mount namespace (/proc/PID/root/...): here its name means another file. */
+	/* A file of another mount namespace (/proc/PID/root/...): here the same name is another file. */
 	if (!is_same_file(t, real + root, fd))
 		return arena_strdup(t->arena, path);
 	return arena_strdup(t->arena, real + root);
 }
 
-/* Files of /proc have no size: read until the end. */
+/* Files of /proc have no size, so they are read until the end. */
 char *read_fd(int fd, size_t max, size_t *ret_size)
 {
 	size_t len = 0, cap = 4096;

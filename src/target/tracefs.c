@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tracefs.c - the kernel's tracepoints and the layout of their records. */
+/* tracefs.c - the kernel's tracepoints and the layouts of their records. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 #define TRACEFS "/sys/kernel/tracing"
 #define DEBUGFS "/sys/kernel/debug/tracing"
 
-/* 0 or -errno: -EACCES where it is mounted and closed to us. */
+/* Returns 0 on success, -EACCES if tracefs is mounted there but not readable for strata, another -errno on
+ * other failures. */
 static int look_for_events(struct target *t, const char *dir)
 {
 	_cleanup_(closep) int fd = target_openat(t, arena_printf(t->arena, "%s/events", dir),
@@ -55,7 +56,7 @@ bool target_tracefs_is_closed(struct target *t)
 	return !target_tracefs(t) && t->no_tracefs == -EACCES;
 }
 
-/* A name without '*' needs no search: it is there or not. */
+/* A name without '*' needs no search, only a check that it exists. */
 static const char *const *matching(struct target *t, const char *dir, const char *pattern)
 {
 	struct strings found = {};
@@ -77,7 +78,7 @@ const char *const *target_events(struct target *t, const char *category, const c
 	for (; *categories; categories++) {
 		const char *const *names;
 
-		if (!strcmp(*categories, "ftrace")) /* formats of its own records: nothing comes there */
+		if (!strcmp(*categories, "ftrace")) /* formats of ftrace's own records, which are not tracepoints */
 			continue;
 		names = matching(t, arena_printf(t->arena, "%s/%s", dir, *categories), name);
 
@@ -88,7 +89,7 @@ const char *const *target_events(struct target *t, const char *category, const c
 	return strings_done(t, &found);
 }
 
-/* "field:char comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
+/* Reads "field:char comm[16];\toffset:8;\tsize:16;\tsigned:0;". */
 static bool parse_field(struct target *t, char *line, struct trace_field *f)
 {
 	char *decl = strstr(line, "field:"), *end, *name, *bracket;
@@ -101,7 +102,7 @@ static bool parse_field(struct target *t, char *line, struct trace_field *f)
 	*end = '\0';
 	decl += strlen("field:");
 	*f = (struct trace_field){ .offset = offset, .size = size, .is_signed = is_signed };
-	/* An array's size follows the name, but "__data_loc char[] name". */
+	/* The size of an array follows its name, except in "__data_loc char[] name". */
 	bracket = end[-1] == ']' ? strrchr(decl, '[') : NULL;
 	if (bracket) {
 		f->elements = (uint32_t)strtoul(bracket + 1, NULL, 0);
@@ -116,7 +117,7 @@ static bool parse_field(struct target *t, char *line, struct trace_field *f)
 	return true;
 }
 
-/* The length of an array may be a name ("comm[TASK_COMM_LEN]"): it follows from the size. */
+/* The length of an array may be a name ("comm[TASK_COMM_LEN]"), so it is computed from the size. */
 static void count_elements(struct trace_field *f)
 {
 	static const struct {

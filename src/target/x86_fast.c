@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* x86_fast.c - the most frequent instructions of x86_64, by the opcode maps of Intel's manual (SDM
- * volume 2, appendix A). capstone takes twenty times as long, most of it to write text. */
+/* x86_fast.c - decodes the most frequent instructions of x86_64, by the opcode maps of Intel's manual (SDM
+ * volume 2, appendix A). capstone takes twenty times as long, mostly to write text. */
 #include <string.h>
 
 #include "code.h"
@@ -9,15 +9,15 @@ enum form {
 	NOT_FAST,
 	ALONE,
 	MODRM,       /* two operands: registers, or a register and memory */
-	MODRM_BYTES, /* of one byte each, where 4 and 5 are ah and ch */
-	MEMORY,      /* a register, and memory only */
-	GROUP,       /* one operand; ModRM.reg is part of the opcode.. */
-	GROUP_0,     /* ..and is 0 */
+	MODRM_BYTES, /* two operands of one byte each; 4 and 5 are ah and ch */
+	MEMORY,      /* a register and memory */
+	GROUP,       /* one operand; ModRM.reg is part of the opcode */
+	GROUP_0,     /* like GROUP, but ModRM.reg is 0 */
 };
 
 struct opcode {
 	uint8_t form;
-	uint8_t imm; /* bytes behind the operands */
+	uint8_t imm; /* bytes after the operands */
 };
 
 enum { REX_B = 1, REX_R = 4, REX_W = 8 };
@@ -28,7 +28,8 @@ static struct opcode opcode_of(uint8_t op, uint8_t rex)
 		return (op & 4) ? (struct opcode){ (op & 6) == 4 ? ALONE : NOT_FAST, op & 1 ? 4 : 1 } :
 			(struct opcode){ op & 1 ? MODRM : MODRM_BYTES };
 	switch (op) {
-	/* Compilers write no movsxd without REX.W, and decoders disagree on it: capstone 5.0.7 has none. */
+	/* Compilers do not write movsxd without REX.W, and decoders disagree on it: capstone 5.0.7 does not
+	 * know it. */
 	case 0x63: return (struct opcode){ rex & REX_W ? MODRM : NOT_FAST };
 	case 0x85: case 0x87: case 0x89: case 0x8b: return (struct opcode){ MODRM };
 	case 0x8d: return (struct opcode){ MEMORY };
@@ -52,7 +53,7 @@ static struct opcode opcode_of(uint8_t op, uint8_t rex)
 	return (struct opcode){ NOT_FAST };
 }
 
-/* Opcodes of two bytes, the first of which is 0f. */
+/* Looks up the second byte of an opcode of two bytes, whose first byte is 0f. */
 static struct opcode opcode_0f(uint8_t op)
 {
 	if (op >= 0x80 && op < 0x90)
@@ -68,7 +69,7 @@ static struct opcode opcode_0f(uint8_t op)
 	return (struct opcode){ NOT_FAST };
 }
 
-/* Size of ModRM, SIB and displacement; 0: beyond the end. */
+/* Returns the size of ModRM, SIB and displacement, or 0 if they exceed the end. */
 static size_t modrm_size(const uint8_t *p, const uint8_t *end)
 {
 	unsigned mod, rm;
@@ -95,7 +96,7 @@ static bool is_stack(unsigned reg, bool extended)
 	return !extended && (reg == 4 || reg == 5);
 }
 
-/* Is no operand rsp or rbp? */
+/* Returns whether no operand is rsp or rbp. */
 static bool fits(uint8_t modrm, uint8_t rex, uint8_t form)
 {
 	unsigned reg = modrm >> 3 & 7;

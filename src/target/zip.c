@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Signatures, and the sizes of what has a fixed size. */
+/* Signatures, and the sizes of parts with a fixed size. */
 enum {
 	ZIP_LOCAL = 0x04034b50, ZIP_LOCAL_SIZE = 30,
 	ZIP_ENTRY = 0x02014b50, ZIP_ENTRY_SIZE = 46,
@@ -40,7 +40,7 @@ static uint32_t u32(const struct archive *z, size_t at)
 	return v;
 }
 
-/* The end of the central directory stands before a comment of any length, which may look like one. */
+/* Finds the end of the central directory. A comment of any length follows it, and may look like one. */
 static bool find_end(const struct archive *z, size_t *ret)
 {
 	if (z->size < ZIP_END_SIZE)
@@ -53,7 +53,7 @@ static bool find_end(const struct archive *z, size_t *ret)
 	return false;
 }
 
-/* An entry of the directory, to the bytes of its member. */
+/* Finds the member's bytes for an entry of the directory. */
 static enum zip_found member_of(const struct archive *z, size_t entry, size_t *ret_at, size_t *ret_size)
 {
 	size_t local = u32(z, entry + 42);
