@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ast.c - the tree as text: `-d ast` and `-d types`, one expression or statement a line. */
+/* ast.c - prints the tree as text (`-d ast` and `-d types`), one expression or statement per line. */
 #include "ast.h"
 
 #include "base/arena.h"
@@ -48,7 +48,7 @@ struct type_name **expr_type_slot(struct expr *n)
 	return n->kind == EXPR_TYPE ? &n->type_name : NULL;
 }
 
-/* Of the expression of a typeof(). */
+/* Returns the slot of the expression in a typeof(). */
 static struct expr **of_type(struct type_name *t)
 {
 	while (t && t->inner)
@@ -274,7 +274,7 @@ static void dump_name(const struct dump *d, const struct expr *n)
 		fprintf(d->out, " @%s", n->map.name);
 }
 
-/* What stands behind the kind. */
+/* Prints the details that follow the kind. */
 static void dump_expr_detail(const struct dump *d, const struct expr *n)
 {
 	switch (n->kind) {

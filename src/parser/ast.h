@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ast.h - the tree of a script: the grammar makes it, resolve finds what names mean, check adds types,
- * codegen reads it. Everything lives in the script's arena. */
+/* ast.h - the tree of a script. The grammar makes it, resolve finds the meaning of names, check adds types,
+ * codegen reads it. All nodes live in the script's arena. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,7 +66,7 @@ enum stmt_kind {
 };
 
 #define AST_OPS(O)                                                                       \
-	O(NONE, "=") /* of an assignment without operator */                                              \
+	O(NONE, "=") /* an assignment without operator */                                              \
 	O(LOR, "||") O(LAND, "&&") O(OR, "|") O(XOR, "^") O(AND, "&")                    \
 	O(EQ, "==") O(NE, "!=") O(LT, "<") O(GT, ">") O(LE, "<=") O(GE, ">=")            \
 	O(SHL, "<<") O(SHR, ">>") O(ADD, "+") O(SUB, "-") O(MUL, "*") O(DIV, "/")        \
@@ -81,10 +81,10 @@ enum op {
 	OP_MAX
 };
 
-/* The passes walk the tree recursively; the parser refuses a deeper one. */
+/* The passes walk the tree recursively, so the parser refuses a deeper one. */
 #define AST_DEPTH_MAX 400
 
-/* A name of `a.b.c`. */
+/* One name of `a.b.c`. */
 struct expr_path {
 	const char *name;
 	struct span span;
@@ -93,56 +93,56 @@ struct expr_path {
 
 struct expr {
 	enum expr_kind kind;
-	uint16_t depth;          /* of this tree, 1 for a leaf; at most AST_DEPTH_MAX */
+	uint16_t depth;          /* depth of this tree, 1 for a leaf; at most AST_DEPTH_MAX */
 	struct span span;
 	struct expr *next;       /* next argument, key or tuple member */
-	const struct type *type; /* by check */
+	const struct type *type; /* set by check */
 	union {
-		struct { /* INT; -1 is UNOP NEG of 1 until it is folded */
+		struct { /* INT; -1 is a UNOP NEG of 1 until it is folded */
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
-			const struct type *type; /* of an enumerator; NULL: as small as it can be */
-			const char *param; /* the text of $N, if it was one ("" when not given); else NULL */
+			const struct type *type; /* type of an enumerator; NULL for the smallest type that fits */
+			const char *param; /* the text of $N if the number comes from it, or ""; else NULL */
 		} integer;
-		struct { /* STRING: bytes after escapes, may hold NUL */
+		struct { /* STRING: bytes without escapes, may contain NUL */
 			const char *text;
 			uint32_t len;
 		} string;
 		bool boolean;     /* BOOL */
-		struct { /* PARAM: $1.., `$#` is number 0. Replaced by INT or STRING in resolve */
+		struct { /* PARAM: $1.., `$#` is number 0. resolve replaces it by INT or STRING */
 			unsigned number;
 		} param;
-		const char *word; /* WORD: a bare identifier that is no builtin: a mode, a unit */
+		const char *word; /* WORD: a bare identifier that is not a builtin: a mode, a unit */
 		struct { /* VAR: $x */
 			const char *name; /* without the $ */
-			unsigned use;     /* of the macro that it is local to; 0: of the script */
-			struct var *var;  /* by resolve */
+			unsigned use;     /* the macro use to which it is local; 0 for the script */
+			struct var *var;  /* set by resolve */
 		} var;
-		/* MAP: @m or @m[k, ..]. Its type is that of the map's values, with one exception: a
-		 * count, sum, min, max or avg (map->value is AGG) that is used as a number has type
-		 * INT; as an argument of print() and other functions that take `any` it has type AGG.
-		 * Keys have types of their own; in the map they are one value of type map->key. */
+		/* MAP: @m or @m[k, ..]. Its type is the type of the map's values, with one exception: a
+		 * count, sum, min, max or avg (map->value is AGG) that is used as a number has type INT; as
+		 * an argument of print() and other functions that take `any` it has type AGG. Keys have
+		 * their own types; in the map they are one value of type map->key. */
 		struct {
 			const char *name; /* without the @; "" for @ */
-			struct expr *keys; /* NULL: scalar use */
-			struct map *map;   /* by resolve */
+			struct expr *keys; /* NULL for a map used as a scalar */
+			struct map *map;   /* set by resolve */
 		} map;
 		struct { /* CALL: f(args), or a builtin variable */
 			const char *name;
 			struct expr *args;
 			unsigned nargs;
 			bool parens;
-			const struct builtin *builtin; /* by resolve */
-			const char *unknown; /* by resolve: the error, where the call may be left out */
-			void *data; /* by the builtin's check, for its gen */
+			const struct builtin *builtin; /* set by resolve */
+			const char *unknown; /* set by resolve: the error, if the call may be left out */
+			void *data; /* set by the builtin's check, for its gen */
 		} call;
 		struct type_name *type_name; /* TYPE: an argument of a macro */
 		struct { /* FIELD: object.name, object->name, tuple.0 */
 			struct expr *object;
 			const char *name;
-			const struct field *field; /* of `args`, by check */
-			const struct member *member; /* of a struct, by check */
-			unsigned index;            /* of a tuple or record, by check */
+			const struct field *field; /* of `args`, set by check */
+			const struct member *member; /* of a struct, set by check */
+			unsigned index;            /* of a tuple or record, set by check */
 		} field;
 		struct { /* INDEX */
 			struct expr *object, *index;
@@ -151,20 +151,20 @@ struct expr {
 			enum op op;
 			struct expr *left, *right;
 		} op;
-		struct { /* TERNARY; then is NULL in `a ?: b`: the test's own value */
+		struct { /* TERNARY; then is NULL in `a ?: b`, whose value is the test's own */
 			struct expr *test, *then, *els;
 		} cond;
-		struct { /* CAST: the type that `to` names is expr.type */
+		struct { /* CAST: expr.type is the type that `to` names */
 			struct type_name *to;
 			struct expr *value;
 		} cast;
-		struct { /* SIZEOF, TYPEINFO of a type or an expression, the other is NULL. Check
-			  * replaces them by an INT, and a TUPLE */
+		struct { /* SIZEOF, TYPEINFO of a type or an expression; the other is NULL. Check replaces them by
+			  * an INT and a TUPLE */
 			struct type_name *type;
 			struct expr *value;
-			uint32_t bytes; /* 0: not known yet */
+			uint32_t bytes; /* 0 until it is known */
 		} size;
-		struct { /* OFFSETOF a member of a type or of a value's type. Check replaces it by INT */
+		struct { /* OFFSETOF: a member of a type or of a value's type. Check replaces it by an INT */
 			struct type_name *type;
 			struct expr *value;
 			struct expr_path *path;
@@ -184,13 +184,13 @@ struct expr {
 
 struct stmt {
 	enum stmt_kind kind;
-	uint16_t depth;    /* as an expression's */
+	uint16_t depth;    /* depth of this tree, as in struct expr */
 	bool discard;      /* EXPR of `_ = e`: do not warn that the value is unused */
-	bool shows;        /* EXPR, at a prompt: print its value, if it has one.. */
-	bool asked;        /* ..which check has seen to */
-	bool last;         /* no `;` follows: of a macro's body, it is the value */
+	bool shows;        /* EXPR at a prompt: print its value, if there is one.. */
+	bool asked;        /* ..as check has decided */
+	bool last;         /* no `;` follows, so that it is the value of a macro's body */
 	struct span span;
-	struct stmt *next; /* of the same block */
+	struct stmt *next; /* next one of the same block */
 	union {
 		struct { /* ASSIGN; left: VAR or MAP; op: NONE, ADD.. */
 			enum op op;
@@ -214,30 +214,30 @@ struct stmt {
 	};
 };
 
-/* A variable $x of a probe, known in the block where it is first set. */
+/* A variable $x of a probe. It is known in the block where it is first set. */
 struct var {
 	const char *name;
-	unsigned use;            /* as of expr.var */
-	const struct type *type; /* by check, which may make it larger in each round */
-	struct span first;       /* where first written */
-	bool addressed;          /* &$x is taken: it lies in scratch memory */
+	unsigned use;            /* the same as in expr.var */
+	const struct type *type; /* set by check, which may make it larger in each round */
+	struct span first;       /* the first assignment */
+	bool addressed;          /* &$x occurs, so it lies in scratch memory */
 	struct probe *probe;
-	struct var *next;        /* all variables of the probe */
-	unsigned index;          /* within the probe */
-	void *slot;              /* by codegen: on the BPF stack; NULL: in scratch memory, */
-	uint32_t at;             /* at this offset */
+	struct var *next;        /* next variable of the probe */
+	unsigned index;          /* index within the probe */
+	void *slot;              /* set by codegen: place on the BPF stack, or NULL for scratch memory */
+	uint32_t at;             /* offset in scratch memory */
 };
 
-/* A map. Integers in it have 8 bytes, whatever their type in the script. */
+/* A map. Its integers have 8 bytes, whatever their type in the script. */
 struct map {
 	const char *name;          /* without the @ */
 	const struct map_decl *decl; /* let @m = kind(n); or NULL */
-	const struct type *key;    /* NULL: scalar; several keys: a tuple */
+	const struct type *key;    /* NULL for a scalar; a tuple for several keys */
 	const struct type *value;
-	struct span first_key, first_value; /* that gave it these types */
+	struct span first_key, first_value; /* expressions from which the map got these types */
 	unsigned index;            /* order of first appearance */
 	struct map *next, *same_hash; /* see resolve.c */
-	void *slot;                /* by codegen */
+	void *slot;                /* set by codegen */
 };
 
 struct probe {
@@ -246,24 +246,24 @@ struct probe {
 	struct attach_point *points;
 	struct expr *predicate; /* or NULL */
 	struct stmt *body;      /* BLOCK */
-	struct var *vars;       /* by resolve */
+	struct var *vars;       /* set by resolve */
 	unsigned nvars;
-	const struct field *fields; /* what args.x may name, of all places; by resolve */
+	const struct field *fields; /* all fields that args.x may name, of all places; set by resolve */
 	unsigned index;
-	/* Set by check: expressions contain loops; they contain loops over maps. */
+	/* Set by check: expressions contain loops, or loops over maps. */
 	bool block_loops, block_map_loops;
 };
 
 /* macro name(params) { statements } */
 struct macro {
-	struct macro *same_hash; /* the next of those whose names may be equal, as defined */
+	struct macro *same_hash; /* next macro in the same bucket, in the order of definition */
 	const char *name;
-	struct span span;     /* of all; head: up to its body */
+	struct span span;     /* span: the whole definition; head: the part before the body */
 	struct span head;
-	struct expr *params;  /* VAR, MAP; CALL: an expression, or a type */
+	struct expr *params;  /* VAR, MAP, or CALL for an expression or a type */
 	unsigned nparams;
-	struct stmt *body;    /* BLOCK, as it was parsed */
-	bool expanding;       /* a use of it is being expanded */
+	struct stmt *body;    /* BLOCK, as parsed */
+	bool expanding;       /* a use of it is being expanded now */
 	struct macro *next;
 };
 
@@ -272,8 +272,8 @@ struct map_decl {
 	const char *name;     /* without the @ */
 	const char *kind;
 	struct span span, kind_span;
-	uint64_t max_entries; /* 0: after an error */
-	bool lru, per_cpu;    /* by resolve: of the kind */
+	uint64_t max_entries; /* 0 after an error */
+	bool lru, per_cpu;    /* set by resolve: properties of the kind */
 	struct map_decl *next;
 };
 
@@ -281,8 +281,8 @@ struct map_decl {
 struct script_option {
 	const char *name;         /* without -- */
 	const char *help;         /* or NULL */
-	const struct expr *init;  /* INT, STRING or BOOL; NULL: false */
-	const char *bad;          /* what is wrong with the command line's value; NULL: nothing */
+	const struct expr *init;  /* INT, STRING or BOOL; NULL for false */
+	const char *bad;          /* the error in the command line's value, or NULL */
 	struct span span;
 	struct script_option *next;
 };
@@ -298,41 +298,43 @@ struct setting {
 struct script {
 	struct arena *arena;
 	struct source *source;
-	struct span *c_parts; /* in the source, what C's compiler reads, of each file that has it */
+	struct span *c_parts; /* spans of the text for the C compiler, one for each file that has such a part */
 	unsigned nc_parts;
-	struct span *c_programs; /* in the source, imported files of functions in C */
+	struct span *c_programs; /* spans of imported files with functions in C */
 	unsigned nc_programs;
 	struct setting *settings;
 	struct probe *probes;
 	struct macro *macros;
 	struct map_decl *map_decls;
-	struct script_option *options; /* by options_collect(); of computed names by check */
-	struct map *maps; /* by resolve, in order of appearance */
+	struct script_option *options; /* set by options_collect(); check adds options with computed names */
+	struct map *maps; /* set by resolve, in order of appearance */
 	unsigned nmaps;
-	bool is_statements; /* as typed at a prompt */
-	bool dw_noted;   /* what dw_ustack is here was said; by check */
-	bool stack_lens; /* len() of a stored stack is used; by check */
+	bool is_statements; /* typed at a prompt */
+	bool dw_noted;   /* the note about dw_ustack was printed; set by check */
+	bool stack_lens; /* len() of a stored stack occurs; set by check */
 };
 
 enum { EXPR_OPERANDS_MAX = 3, STMT_EXPRS_MAX = 3, STMT_STMTS_MAX = 2 };
 
-/* Where the expressions, and lists of them, directly below one are kept, in the order of the script. The
- * count; none of them is NULL. */
+/* Finds the slots of the expressions, and of lists of expressions, directly below n, in the order of the
+ * script. Returns their number; none of the slots holds NULL. */
 unsigned expr_slots(struct expr *n, struct expr **ret[EXPR_OPERANDS_MAX]);
-/* Likewise of a statement. */
+/* Does the same for a statement. */
 unsigned stmt_exprs(struct stmt *n, struct expr **ret[STMT_EXPRS_MAX]);
 unsigned stmt_stmts(struct stmt *n, struct stmt **ret[STMT_STMTS_MAX]);
-/* Where the type that a CAST, SIZEOF, TYPEINFO, OFFSETOF or TYPE names is kept; NULL: n is none. */
+/* Returns the slot of the type that a CAST, SIZEOF, TYPEINFO, OFFSETOF or TYPE names, or NULL for other
+ * expressions. */
 struct type_name **expr_type_slot(struct expr *n);
 
-/* The expressions directly below one, in the order of the script; of a list its first. The count. What
- * is in a BLOCK's statements is not among them. */
+/* Finds the expressions directly below n, in the order of the script; of a list, only the first.
+ * Expressions in the statements of a BLOCK are left out. Returns their number. */
 unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]);
-/* Calls f for each expression of a list, or of statements, and for all below it; ends with the first for
- * which it gives true. Is there such a one? */
+/* Calls f for each expression of a list, or of statements, and for all expressions below, until f returns
+ * true. Returns whether f did. */
 bool expr_any(struct expr *first, bool (*f)(struct expr *n, void *arg), void *arg);
 bool stmt_any(struct stmt *first, bool (*f)(struct expr *n, void *arg), void *arg);
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);
-/* The tree, one expression or statement a line, two spaces a level; with types once checked. */
+/* Prints the tree, one expression or statement per line, two spaces per level; with types if it was
+ * checked. */
 void ast_dump(const struct script *s, bool with_types, FILE *out);

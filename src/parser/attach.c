@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach.c - attach points: where their text ends, and its words.
+/* attach.c - finds the end of an attach point's text, and splits it into words.
  *
  *     uprobe:/bin/bash:readline/pid == 1/ {
  *            '-- a path --'    '- a predicate
  *
- * Only the second word can be a path. Whether it is one shows in its first character; or, of a probe in a file, in a
- * colon behind the slash ("uprobe:bin/app:main"). Any other slash begins a predicate. */
+ * Only the second word can be a path. It is one if it begins like a path or, for a probe in a file, if a colon
+ * follows the slash ("uprobe:bin/app:main"). Any other slash begins a predicate. */
 #include "parse.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* The index behind the quoted text that begins at i. */
+/* Returns the index after the quoted text that begins at i. */
 static size_t skip_quoted(const char *text, size_t len, size_t i)
 {
 	for (i++; i < len && text[i] != '"'; i++)
@@ -23,7 +23,7 @@ static size_t skip_quoted(const char *text, size_t len, size_t i)
 	return i < len ? i + 1 : len;
 }
 
-/* name[0..len) is the type of probes that are in files. */
+/* Returns whether name[0..len) is a probe type whose probes are in files. */
 static bool is_in_file(const char *name, size_t len)
 {
 	static const char *const types[] = {"u", "uprobe", "ur", "uretprobe", "usdt"};
@@ -34,7 +34,7 @@ static bool is_in_file(const char *name, size_t len)
 	return false;
 }
 
-/* The second word begins at run[at]. */
+/* Returns whether the second word, which begins at run[at], is a path. */
 static bool is_path(const char *run, size_t len, size_t at)
 {
 	const char *end = run + len, *slash = memchr(run + at, '/', len - at), *colon = memchr(run + at, ':', len - at);
@@ -62,7 +62,7 @@ size_t attach_len(const char *run, size_t len)
 	return len;
 }
 
-/* Length of a label, `name=`, in front of an attach point; it has no meaning. */
+/* Returns the length of a label, `name=`, before an attach point. A label has no meaning. */
 static size_t label_len(const char *text)
 {
 	size_t n = strspn(
@@ -71,7 +71,7 @@ static size_t label_len(const char *text)
 	return n && text[n] == '=' ? n + 1 : 0;
 }
 
-/* text[from..to) without its quotes; \" inside quotes is a quote. */
+/* Returns text[from..to) without its quotes; \" inside quotes becomes a quote. */
 static const char *unquoted(struct parse *p, const char *text, size_t from, size_t to)
 {
 	char *out = arena_alloc(p->arena, to - from + 1), *o = out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* build.c - makes expressions and statements, for the grammar. Each has the depth of its tree, which
- * has a limit, so that no later pass runs out of stack. */
+/* build.c - makes expressions and statements for the grammar. The depth of each tree is limited, so that no
+ * later pass runs out of stack. */
 #include "parse.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "value.h"
 
-/* For a message, on one line. */
+/* Returns the text for a message, as one line. */
 const char *span_text(struct parse *p, struct span at)
 {
 	char *text = arena_strndup(p->arena, p->source->text + at.start, at.end - at.start), *to = text;
@@ -55,7 +55,7 @@ struct stmt_list stmt_add(struct stmt_list l, struct stmt *n)
 
 /* ---- depth ---- */
 
-/* *depth is the depth of a tree that gets a tree of depth `child` below it. */
+/* Updates the depth of a tree that gets a tree of depth `child` below it. */
 static void deepen(struct parse *p, uint16_t *depth, struct span at, uint16_t child)
 {
 	if (child < *depth)
@@ -70,7 +70,7 @@ static void deepen(struct parse *p, uint16_t *depth, struct span at, uint16_t ch
 	}
 }
 
-/* n gets the child, and what follows it in its list, below it; NULL: nothing. */
+/* Updates n's depth for child and its list below it. child may be NULL. */
 static void expr_below(struct parse *p, struct expr *n, const struct expr *child)
 {
 	for (; child; child = child->next)
@@ -151,7 +151,7 @@ struct expr *ast_call(
 	return n;
 }
 
-/* @m[(a, b)] is @m[a, b]. */
+/* Sets the keys: @m[(a, b)] is the same as @m[a, b]. */
 static void map_keys(struct parse *p, struct expr *map, struct expr_list keys)
 {
 	struct expr *first = keys.first;
@@ -164,7 +164,7 @@ static void map_keys(struct parse *p, struct expr *map, struct expr_list keys)
 	expr_below(p, map, map->map.keys);
 }
 
-/* A map followed by [..] is an element of the map, anything else an index. */
+/* [..] after a map makes it an element of the map; after anything else it is an index. */
 struct expr *ast_index(
 	struct parse *p, struct span at, struct expr *object, struct expr_list keys)
 {
@@ -199,7 +199,7 @@ struct expr *ast_field(
 	return n;
 }
 
-/* For a tree that names a type: typeof(e) puts the expression e below it. */
+/* Updates the depth of a tree that names a type: typeof(e) puts the expression e below it. */
 static void type_below(struct parse *p, uint16_t *depth, struct span at, struct type_name *t)
 {
 	for (; t; t = t->inner) {
@@ -444,7 +444,7 @@ struct stmt *ast_expr_stmt(
 	return n;
 }
 
-/* `_ = e` discards the value. */
+/* Handles `_ = e`, too, which discards the value. */
 struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr *left,
 	struct expr *right)
 {
@@ -566,7 +566,7 @@ void line_end(struct parse *p, struct span at, struct stmt_list stmts)
 	probe_end(p, at, NULL, ast_block(p, at, stmts));
 }
 
-/* At a prompt a macro may be defined anew. */
+/* A macro may be defined again at a prompt. */
 static bool is_replaced(const struct parse *p, const char *name, unsigned nparams)
 {
 	const struct macro *m = p->earlier ? p->script->macros : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check.c - gives expressions their types. A map may be read above the line that gives it its type, so
- * the script is checked in rounds, without errors, until nothing new is learnt; a last round reports
- * them. */
+/* check.c - gives types to expressions. A map may be read before the line that gives it its type, so the
+ * script is checked in rounds without errors until no round learns anything new. A last round reports the
+ * errors. */
 #include "check.h"
 
 #include <stdarg.h>
@@ -60,7 +60,7 @@ void check_hint(struct check *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- for the rows of builtins ---- */
+/* ---- functions for the rows of builtins ---- */
 
 struct arena *check_arena(struct check *c)
 {
@@ -131,7 +131,7 @@ bool expr_param_as_string(struct check *c, struct expr *n)
 
 /* ---- statements ---- */
 
-/* Has the expression an effect, as a statement must? */
+/* Returns whether the expression has an effect, which a statement needs. */
 static bool does_something(const struct expr *n)
 {
 	if (n->kind == EXPR_CALL)
@@ -149,7 +149,7 @@ static bool has_value(struct check *c, struct expr *n)
 	return n->kind == EXPR_MAP || (check_expr(c, n)->kind != TYPE_BAD && n->type->kind != TYPE_NONE);
 }
 
-/* At a prompt `e` is print(e). */
+/* Turns `e` at a prompt into print(e). */
 static void show_value(struct check *c, struct stmt *n)
 {
 	struct expr *call = arena_new_obj(c->arena, struct expr);
@@ -223,7 +223,7 @@ static void check_for(struct check *c, struct stmt *n)
 	check_body(c, n->loop.body);
 }
 
-/* The variable is (key, value). */
+/* The variable of the loop is (key, value). */
 static void check_for_map(struct check *c, struct stmt *n)
 {
 	struct map *m = n->loop.from->map.map;
@@ -237,7 +237,7 @@ static void check_for_map(struct check *c, struct stmt *n)
 	check_body(c, n->loop.body);
 }
 
-/* `if comptime` leaves out the branch that is not taken, unchecked: it may make no sense. */
+/* `if comptime` does not check the branch that is not taken, since it may make no sense. */
 static void check_if(struct check *c, struct stmt *n)
 {
 	bool comptime = n->cond.test->kind == EXPR_COMPTIME;
@@ -256,7 +256,7 @@ static void check_if(struct check *c, struct stmt *n)
 	check_stmts(c, n->cond.els);
 }
 
-/* The kernel gets 0 whatever a probe returns. */
+/* The kernel gets 0, whatever a probe returns. */
 static void check_return(struct check *c, struct stmt *n)
 {
 	const struct type *t = n->expr ? check_value(c, n->expr) : type_int64;
@@ -341,8 +341,8 @@ static void new_state(struct check *c)
 			arena_new_array(c->arena, struct var_state, p->nvars + 1);
 }
 
-/* Each round but the last learns something, and a type can grow only a few times. The limit is above
- * what can happen: it ends the rounds if the checker has a bug. */
+/* Each round except the last learns something, and a type can grow only a few times. This limit cannot be
+ * reached; it ends the rounds if the checker has a bug. */
 static unsigned rounds_max(const struct check *c)
 {
 	unsigned n = 100 + 8 * c->script->nmaps;
@@ -352,7 +352,7 @@ static unsigned rounds_max(const struct check *c)
 	return n;
 }
 
-/* Maps that only a branch mentions which is not compiled. */
+/* Drops maps that are only mentioned in a branch that is not compiled. */
 static void drop_unused_maps(struct script *s)
 {
 	for (struct map **m = &s->maps; *m;)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check.h - for the .check functions of builtins. */
+/* check.h - functions for the .check functions of builtins. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct script *check_script(struct check *c);
 struct probe *check_probe(struct check *c); /* the probe being checked */
 const struct request *check_request(struct check *c);
 
-/* An error, reported in the last round only: .check may call it in every round. Gives type_bad. */
+/* Reports an error, but only in the last round: .check may call it in every round. Returns type_bad. */
 const struct type *check_fail(struct check *c, struct span at, enum diag_tag tag,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void check_warn(struct check *c, struct span at, enum diag_tag tag, const char *fmt, ...)
@@ -27,44 +27,45 @@ void check_note(struct check *c, struct span at, const char *fmt, ...)
 void check_hint(struct check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The i-th argument, or NULL. */
+/* Returns the i-th argument, or NULL. */
 struct expr *call_arg(const struct expr *call, unsigned i);
-/* Is it a constant integer, once folded? */
+/* Returns whether it is a constant integer once folded. */
 bool expr_is_const(const struct expr *n, int64_t *ret_value);
 
-/* Do the arguments agree with the conversions of the format, in number and kind? False after an
- * error. For printf() and the like. */
+/* Compares the arguments with the conversions of the format, in number and kind, for printf() and similar
+ * functions. Returns false after an error. */
 bool check_format(struct check *c, struct expr *fmt, struct expr *first_arg);
 
-/* Is it the last round? What grows until then is known now. */
+/* Returns whether this is the last round, in which types do not grow any more. */
 bool check_is_last(const struct check *c);
-/* Another round is wanted: an expression has become another one. */
+/* Requests another round, since an expression was replaced by another one. */
 void check_again(struct check *c);
-/* A call becomes the constant that it is. */
+/* Replaces a call by the constant that is its value. */
 void check_becomes_bool(struct expr *n, bool value);
 void check_becomes_int(struct expr *n, uint64_t value);
 void check_becomes_string(struct expr *n, const char *text);
 
-/* ---- machine.c: asked of the machine ---- */
-/* A symbol of the kernel's, data too; false: kallsyms has it not, or is hidden. */
+/* ---- machine.c: questions to the machine ---- */
+/* Finds a kernel symbol of code or data. Returns false if kallsyms does not have it, or is hidden. */
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret);
-/* 0 or -errno; -ENOTTY: it is no cgroup. */
+/* Returns 0 on success, -ENOTTY if the directory is not a cgroup, another -errno on other failures. */
 int check_cgroup_id(struct check *c, const char *path, uint64_t *ret);
-/* The module whose BTF has the function, or "vmlinux"; NULL: none has. */
+/* Returns the module whose BTF has the function, or "vmlinux", or NULL if there is none. */
 const char *check_kernel_function_module(struct check *c, const char *name);
-/* A symbol of a program or library, and the byte at a file offset, as addresses that the file gives. */
+/* A symbol of a program or library, and the byte at a file offset; both as addresses in the file. */
 struct file_symbol {
 	uint64_t vaddr, size, place;
-	bool moves; /* the kernel chooses where the file is mapped */
+	bool moves; /* the kernel chooses the address of the mapping */
 };
 bool check_file_symbol(struct check *c, const char *path, const char *name, uint64_t offset,
 	struct file_symbol *ret);
 
-/* What bpftrace calls unstable, which the setting may forbid (enum unstable): may it be used? */
+/* Returns whether the script may use a feature that bpftrace calls unstable. The setting (enum unstable)
+ * may forbid it. */
 bool check_unstable(struct check *c, struct span at, const char *what, uint64_t setting);
-/* getopt(): replaces the call by the option's value, a literal. */
+/* Replaces a call of getopt() by the option's value, a literal. */
 const struct type *check_option(struct check *c, struct expr *call);
 
-/* Where a string is wanted: $1 that was given as a number becomes its text. True: n is a string
- * literal now. */
+/* Used where a string is wanted: a $1 that was given as a number becomes its text. Returns whether n is a
+ * string literal now. */
 bool expr_param_as_string(struct check *c, struct expr *n);

@@ -21,7 +21,7 @@ enum param_kind {
 
 static const struct {
 	const char *name;
-	const char *wants; /* for the error when something else is given */
+	const char *wants; /* the expected argument, for the error message */
 } kinds[] = {
 	[PARAM_ANY] = {"any", "a value"},
 	[PARAM_FORMAT] = {"format", "a string in quotes"},
@@ -43,8 +43,8 @@ struct sig {
 		bool optional;
 	} params[PARAMS_MAX];
 	unsigned n, least;
-	bool more;	  /* `...` */
-	const char *type; /* what it gives */
+	bool more;	  /* `...`: more arguments may follow */
+	const char *type; /* type of the result */
 };
 
 static enum param_kind param_kind(const char *word, size_t len)
@@ -81,7 +81,7 @@ static void sig_read(const char *text, struct sig *sig)
 	sig->type = text;
 }
 
-/* "lhist(int, literal, literal, literal)" */
+/* Prints the usage as a hint: "lhist(int, literal, literal, literal)". */
 static void hint_usage(struct check *c, const struct builtin *b)
 {
 	const char *end = strstr(b->sig, "->"), *p = b->sig;
@@ -121,7 +121,7 @@ static bool takes_whole_maps(const struct expr *call)
 	return !strcmp(call->call.name, "print") || !strcmp(call->call.name, "len");
 }
 
-/* A map, or an element, is taken as its values' type, also an aggregation. */
+/* A map or an element has the type of the map's values, even if that is an aggregation. */
 static const struct type *check_any(struct check *c, struct expr *call, struct expr *arg)
 {
 	if (arg->kind == EXPR_WORD && (call->call.builtin->flags & BUILTIN_VAR))
@@ -152,7 +152,7 @@ static bool check_map_arg(
 	return check_whole_map(c, arg)->kind != TYPE_BAD;
 }
 
-/* str("..") is "..", where only a text in the script will do: str($1). */
+/* Where only a text in the script is possible, str("..") is "..": str($1). */
 static void take_literal(struct expr *n)
 {
 	const struct expr *text = n->kind == EXPR_CALL && n->call.nargs == 1 ? n->call.args : NULL;
@@ -236,7 +236,7 @@ static bool wrong_count(
 	return false;
 }
 
-/* Skips optional words that were left out, as in ustack(5). */
+/* Skips optional words that are left out, as in ustack(5). */
 static unsigned skip_words(const struct sig *sig, unsigned i, const struct expr *arg)
 {
 	while (i < sig->n && sig->params[i].optional &&
@@ -245,7 +245,7 @@ static unsigned skip_words(const struct sig *sig, unsigned i, const struct expr 
 	return i;
 }
 
-/* delete(@m, key), has_key(@m, key) */
+/* Returns whether a key follows the map: delete(@m, key), has_key(@m, key). */
 static bool key_follows(const struct sig *sig, unsigned i, const struct expr *arg)
 {
 	if (!arg->next || !is_whole_map(arg))
@@ -254,7 +254,7 @@ static bool key_follows(const struct sig *sig, unsigned i, const struct expr *ar
 	       (i + 1 < sig->n && sig->params[i + 1].kind == PARAM_KEY);
 }
 
-/* The key, as the argument behind a map. */
+/* Checks the key in the argument after a map. */
 static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 {
 	bool several = key->kind == EXPR_TUPLE && !key->tuple.names && key->tuple.first && key->tuple.first->next;
@@ -265,7 +265,7 @@ static bool check_next_key(struct check *c, struct expr *map, struct expr *key)
 
 static bool check_args(struct check *c, struct expr *call, const struct sig *sig)
 {
-	struct expr *map = NULL; /* the argument before, if this one is its key */
+	struct expr *map = NULL; /* the previous argument, if this one is its key */
 	unsigned i = 0;
 	bool ok = true;
 
@@ -354,7 +354,7 @@ const struct type *check_call(struct check *c, struct expr *n, bool into_map)
 		return type_bad;
 	sig_read(b->sig, &sig);
 	if (!check_args(c, n, &sig)) {
-		/* the type of the result is known, unless it depends on the arguments */
+		/* The type of the result is known, unless it depends on the arguments. */
 		t = type_by_name(c->arena, sig.type);
 		return t ? t : type_bad;
 	}

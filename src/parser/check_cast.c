@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_cast.c - which types can be cast to which. */
+/* check_cast.c - decides which types can be cast to which. */
 #include "base/arena.h"
 #include "checker.h"
 
@@ -14,7 +14,8 @@ static bool is_int_array(const struct type *t)
 	return t->kind == TYPE_ARRAY && (t->array.of->kind == TYPE_INT || t->array.of->kind == TYPE_BOOL);
 }
 
-/* (uint8[4])n: an integer's bytes; (int8[])"text": a string's. Without a count: as many as fit. */
+/* (uint8[4])n gives an integer's bytes, (int8[])"text" a string's bytes. An array without a count gets as
+ * many elements as fit. */
 static const struct type *cast_to_array(
 	struct check *c, struct expr *n, const struct type *to, const struct type *from)
 {
@@ -57,7 +58,7 @@ static const struct type *cast_to_int(
 	return cannot(c, n, from);
 }
 
-/* `(struct T)*e`: what is there already has a type; it may be named once more. */
+/* `(struct T)*e`: the value already has a type, which the cast may only repeat. */
 static const struct type *cast_to_struct(
 	struct check *c, struct expr *n, const struct type *to, const struct type *from)
 {
@@ -68,7 +69,7 @@ static const struct type *cast_to_struct(
 	return type_bad;
 }
 
-/* A pointer keeps the space of the one that is cast; a string's bytes lie in the kernel. */
+/* A pointer keeps the address space of the pointer that is cast. A string's bytes lie in the kernel. */
 static const struct type *cast_to_pointer(
 	struct check *c, struct expr *n, const struct type *to, const struct type *from)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_expr.c - the types of expressions; those of operators are in check_op.c, of casts in
- * check_cast.c, of members and elements in check_memory.c, of calls in check_call.c, of maps and
- * variables in check_map.c. */
+/* check_expr.c - the types of expressions. Other files handle operators (check_op.c), casts (check_cast.c),
+ * members and elements (check_memory.c), calls (check_call.c), and maps and variables (check_map.c). */
 #include "base/arena.h"
 #include "checker.h"
 
@@ -22,7 +21,7 @@ static unsigned tuple_depth(const struct type *t)
 	return deepest + 1;
 }
 
-/* A script can double a tuple with each line ($a = ($a, $a)), so size and depth have limits. */
+/* A script can double a tuple with each line ($a = ($a, $a)), so size and depth are limited. */
 static const struct type *members_type(
 	struct check *c, struct span at, struct expr *first, const char *const *names)
 {
@@ -69,7 +68,7 @@ static void find_loops(struct probe *p, struct stmt *first)
 	}
 }
 
-/* What one value of a block knows, the next block does not: it is checked as statements are. */
+/* The statements are checked as a block of their own: facts that are learnt in it do not hold after it. */
 static const struct type *check_block(struct check *c, struct expr *n)
 {
 	check_stmts(c, n->block.stmts);
@@ -91,7 +90,7 @@ static const struct type *check_comptime(struct check *c, struct expr *n)
 	if (t->kind == TYPE_BAD)
 		return t;
 	if (kind != EXPR_INT && kind != EXPR_BOOL && kind != EXPR_STRING) {
-		/* Sizes are numbers in the last round. */
+		/* Sizes become numbers in the last round. */
 		if (kind == EXPR_SIZEOF || kind == EXPR_OFFSETOF || !c->final)
 			return t;
 		return check_fail(c, n->span, DIAG_OPERAND, "this is not known before the script runs");
@@ -101,7 +100,7 @@ static const struct type *check_comptime(struct check *c, struct expr *n)
 	return t;
 }
 
-enum { LITERAL_MAX = 16384 }; /* its bytes are in the program's instructions */
+enum { LITERAL_MAX = 16384 }; /* the bytes are part of the program's instructions */
 
 static const struct type *check_string(struct check *c, struct expr *n)
 {
@@ -168,7 +167,7 @@ static const struct type *expr_type(struct check *c, struct expr *n)
 		return check_block(c, n);
 	case EXPR_COMPTIME:
 		return check_comptime(c, n);
-	case EXPR_PARAM: /* resolve put a literal in its place */
+	case EXPR_PARAM: /* resolve has replaced it by a literal */
 		break;
 	}
 	return type_bad;
@@ -188,7 +187,7 @@ const struct type *check_value(struct check *c, struct expr *n)
 			       n->kind == EXPR_CALL ? "%s() gives no value"
 						 : "this gives no value",
 			       n->kind == EXPR_CALL ? n->call.name : "");
-	if (t->kind == TYPE_POINTER && t->pointer.context) /* its address */
+	if (t->kind == TYPE_POINTER && t->pointer.context) /* the value is its address */
 		return n->type = type_pointer(c->arena, t->pointer.to, SPACE_KERNEL);
 	if (t->kind == TYPE_ARGS)
 		return n->type = check_args_value(c, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_map.c - the types of maps and variables, from their uses. The first use gives the type, later
- * ones can make it larger; the error about one that does not agree names the first in a note. */
+/* check_map.c - finds the types of maps and variables from their uses. The first use gives the type, and
+ * later uses can make it larger. The error about a use that does not agree has a note with the first use. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -19,7 +19,7 @@ static struct var_state *var_state(struct check *c, const struct expr *n)
 
 /* ---- growing ---- */
 
-/* &$x, where $x has grown since the last round. In the last one there is nothing left to grow. */
+/* Returns whether these are &$x, where $x has grown since the last round. Nothing grows in the last round. */
 static bool pointed_has_grown(struct check *c, const struct type *old, const struct type *t)
 {
 	const struct type *both;
@@ -30,7 +30,7 @@ static bool pointed_has_grown(struct check *c, const struct type *old, const str
 	return both && type_eq(both, t->pointer.to);
 }
 
-/* The type that holds old and t; NULL: there is none. */
+/* Returns the type that holds old and t, or NULL if there is none. */
 static const struct type *grow(struct check *c, const struct type *old, const struct type *t)
 {
 	return pointed_has_grown(c, old, t) ? t : type_join(c->arena, old, t);
@@ -44,8 +44,8 @@ static void learn(struct check *c, const struct type **known, const struct type 
 	c->changed = true;
 }
 
-/* An earlier script's map is as it is: integers of any sign fit in, and strings that are no longer.
- * both: what would hold old and the new one; NULL: nothing does. */
+/* The map of an earlier script cannot change: integers of any sign fit, and strings that are not longer.
+ * both is the type that would hold old and the new type, or NULL if there is none. */
 static bool fits(const struct type *old, const struct type *both)
 {
 	bool text = both && both->kind == TYPE_STRING && old->kind == TYPE_STRING;
@@ -73,14 +73,14 @@ void check_known_maps(struct check *c)
 	}
 }
 
-/* Where a map got its type. */
+/* Adds a note: the place where a map got its type. */
 static void note_first(struct check *c, const struct map *m, struct span at, const char *what)
 {
 	if (!state(c, m)->fixed)
 		check_note(c, at, "%s", what);
 }
 
-/* The kernel has no maps of them. */
+/* Refuses types without bytes, since the kernel has no maps for them. */
 static bool has_bytes(struct check *c, struct span at, const char *what, const struct type *t)
 {
 	if (t->size || t->kind == TYPE_BAD)
@@ -343,8 +343,8 @@ static bool is_agg_call(const struct expr *n)
 	       (n->call.builtin->flags & BUILTIN_AGG);
 }
 
-/* `@a = @b` where @b is an aggregation: an error, since nothing can copy one. An element, `@a[k] = @b`, and a
- * map that holds integers take its number. */
+/* `@a = @b` is an error if @b is an aggregation, since it cannot be copied. For an element, `@a[k] = @b`,
+ * and for a map of integers, its number is used. */
 static bool copies_agg(struct check *c, const struct map *to, struct expr *n)
 {
 	struct map *m = n->kind == EXPR_MAP ? n->map.map : NULL;
@@ -369,7 +369,7 @@ static void check_fits(struct check *c, const struct expr *value, const struct t
 		(long long)v, check_type_name(c, t));
 }
 
-/* A uint64 is assigned to what holds negative numbers, too. */
+/* Warns if a uint64 is assigned to a map or variable that also holds negative numbers. */
 static void warn_signed(struct check *c, const struct expr *value, const struct type *t, const struct type *holds)
 {
 	int64_t v;
@@ -455,7 +455,7 @@ const struct type *check_var_write(
 	return n->type = v->type;
 }
 
-/* Notes that a variable's value has no type yet. unknown: c->unknown before the value was checked. */
+/* Notes that a variable's value has no type yet. unknown is c->unknown from before the check of the value. */
 static void waits(struct check *c, const struct var *v, const struct type *t, unsigned unknown)
 {
 	c->vars[v->probe->index][v->index].waits |= t->kind == TYPE_BAD && c->unknown > unknown;
@@ -476,7 +476,7 @@ static void assign_var(struct check *c, struct stmt *n)
 
 /* ---- assignments ---- */
 
-/* @x += e: both must be numbers; @x is written. */
+/* For @x += e, both must be numbers. The assignment also writes @x. */
 static void assign_op(struct check *c, struct stmt *n)
 {
 	struct expr *left = n->assign.left, *right = n->assign.right;
@@ -581,7 +581,8 @@ static void declare(struct check *c, struct stmt *n)
 	struct var *v = n->let.var->var.var;
 	const struct type *t;
 
-	if (n->let.to->form == TYPE_FORM_STRING && !n->let.to->n) { /* as long as its values need it */
+	if (n->let.to->form == TYPE_FORM_STRING && !n->let.to->n) { /* the string gets the size that its values
+								     * need */
 		if (!v->type)
 			learn(c, &v->type, type_string(c->arena, 1));
 		return;
@@ -592,7 +593,7 @@ static void declare(struct check *c, struct stmt *n)
 		return;
 	}
 	c->vars[v->probe->index][v->index].fixed = true;
-	if (!v->type || n->let.to->form == TYPE_FORM_TYPEOF) /* whose type may still grow */
+	if (!v->type || n->let.to->form == TYPE_FORM_TYPEOF) /* the type may still grow */
 		learn(c, &v->type, t);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_memory.c - the types of what lies in memory: arguments, members, elements, what a pointer
- * points to. */
+/* check_memory.c - the types of values in memory: arguments, members, elements, and the targets of
+ * pointers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,14 @@
 #include "checker.h"
 #include "model/attach_point.h"
 
-/* The type of a value that is read from memory: an array of char may lack a NUL, its value does not. */
+/* Returns the type of a value that is read from memory: an array of char may lack a NUL, the value does
+ * not. */
 static const struct type *value_of(struct check *c, const struct type *t)
 {
 	return t->kind == TYPE_STRING && !t->string.bytes ? type_chars(c->arena, t->size) : t;
 }
 
-/* The type of such a value in memory. */
+/* Returns the type that such a value has in memory. */
 static const struct type *memory_of(struct check *c, const struct type *t)
 {
 	return t->kind == TYPE_STRING && t->string.bytes ? type_string(c->arena, t->string.bytes) : t;
@@ -32,7 +33,7 @@ static const struct type *disagree(struct check *c, struct expr *n, const struct
 	return type_bad;
 }
 
-/* The places of one probe may have the field with different types: one that holds all. */
+/* The places of one probe may have the field with different types. Returns a type that holds all of them. */
 static const struct type *field_type(
 	struct check *c, struct expr *n, const struct field *f)
 {
@@ -76,7 +77,7 @@ static void hint_argument(struct check *c, const char *written)
 static bool places_are_known(const struct check *c)
 {
 	for (struct attach_point *ap = c->probe->points; ap; ap = ap->next)
-		if (!ap->places) /* resolve has reported why */
+		if (!ap->places) /* resolve has reported the reason */
 			return false;
 	return true;
 }
@@ -177,7 +178,7 @@ static bool is_flexible(const struct expr *n)
 	       n->type->kind == TYPE_POINTER;
 }
 
-/* Something that a pointer leads to has an address, and so has a variable or a map. */
+/* Targets of pointers have an address, and so have variables and maps. */
 static bool is_pointed_to(const struct expr *n)
 {
 	if (n->kind == EXPR_UNOP)
@@ -189,7 +190,7 @@ static bool is_pointed_to(const struct expr *n)
 	return false;
 }
 
-/* The space of the innermost pointer that leads there. */
+/* Returns the address space of the innermost pointer on the way to the value. */
 static enum space space_of(const struct expr *n)
 {
 	const struct expr *object = n->kind == EXPR_FIELD ? n->field.object :
@@ -198,8 +199,8 @@ static enum space space_of(const struct expr *n)
 	return object->type->kind == TYPE_POINTER ? object->type->pointer.space : space_of(object);
 }
 
-/* A pointer that is read from the memory of the kernel, or a process, points into the same one, unless
- * its type knows better. */
+/* A pointer that is read from memory of the kernel or of a process points to the same memory, unless its
+ * type says otherwise. */
 static const struct type *in_space(struct check *c, const struct type *t, enum space space)
 {
 	if (t->kind != TYPE_POINTER || t->pointer.space != SPACE_ANY || space == SPACE_ANY)
@@ -214,7 +215,7 @@ struct name_list {
 	size_t len, cap;
 };
 
-/* Those of unnamed structs are its own, too. */
+/* Adds the names of members; those of unnamed structs are the type's own members, too. */
 static void add_names(const struct type *t, struct name_list *names, unsigned depth)
 {
 	const struct composite *s = composite_of(t);
@@ -241,7 +242,7 @@ static void hint_member(struct check *c, const struct type *t, const char *writt
 		check_hint(c, "strata -lv '%s' lists its members", composite_of(t)->name);
 }
 
-/* int d[]: where the elements are, as in C. */
+/* Handles int d[]: the value is the address of the elements, as in C. */
 static const struct type *flexible(struct check *c, struct expr *n, const struct member *m, enum space space)
 {
 	if (n->field.object->type->kind != TYPE_POINTER && !is_pointed_to(n->field.object))
@@ -302,7 +303,7 @@ const struct type *check_field(struct check *c, struct expr *n)
 
 /* ---- elements ---- */
 
-/* count 0: it is not known. */
+/* count is 0 if it is not known. */
 static const struct type *element(struct check *c, struct expr *n, const struct type *of, uint64_t count)
 {
 	const struct expr *index = n->index.index;
@@ -321,7 +322,7 @@ static const struct type *element(struct check *c, struct expr *n, const struct 
 	return value_of(c, of);
 }
 
-/* The members behind a pointer, as an array has them. */
+/* Treats the target of a pointer as an element of an array. */
 static const struct type *pointed_element(struct check *c, struct expr *n, const struct type *t)
 {
 	const struct type *to = types_complete(c->req->types, t->pointer.to);
@@ -466,7 +467,7 @@ static struct expr *literal(struct check *c, const struct expr *like, const char
 	return n;
 }
 
-/* A record of literals. The number that the type has in BTF is 0: it may be in several. */
+/* Makes a record of literals. The number of the type in BTF is 0, since several BTFs may have the type. */
 const struct type *check_typeinfo(struct check *c, struct expr *n)
 {
 	static const char *names[] = {"btf_id", "base_type", "full_type"};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check_op.c - the types of operands and results.
  *
- * Arithmetic has 64 bits, as in bpftrace. It is signed if one side is signed; a difference always is. Literals
- * that are not negative, and variables and maps that hold only such literals, take the sign of the other side.
- * Comparisons give bool, and so does arithmetic of two bools. */
+ * Arithmetic has 64 bits, as in bpftrace. It is signed if one side is signed; a difference is always signed.
+ * Literals that are not negative, and variables and maps that only hold such literals, take the sign of the
+ * other side. Comparisons give bool, and so does arithmetic of two bools. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -35,7 +35,7 @@ static bool is_step(enum op op)
 	return op == OP_PREINC || op == OP_PREDEC || op == OP_POSTINC || op == OP_POSTDEC;
 }
 
-/* The result of - or ~: unsigned numbers keep their size, so that ~(uint8)5 is 250. */
+/* Returns the type of the result of - or ~: unsigned numbers keep their size, so that ~(uint8)5 is 250. */
 static const struct type *bits_type(const struct type *t)
 {
 	t = type_natural(t);
@@ -108,7 +108,8 @@ static void check_shift(struct check *c, const struct expr *right)
 	}
 }
 
-/* The bits of an address mean something (p & 0xfff, p >> 12); a product of it, or a sum of two, does not. */
+/* Some operations on addresses make no sense. Masks and shifts do (p & 0xfff, p >> 12); a product, or a sum
+ * of two addresses, does not. */
 static bool is_no_address(enum op op, const struct type *l, const struct type *r)
 {
 	bool left = l->kind == TYPE_POINTER, right = r->kind == TYPE_POINTER;
@@ -126,7 +127,7 @@ static bool is_no_address(enum op op, const struct type *l, const struct type *r
 	}
 }
 
-/* Both sides are cast to the result's type, as in bpftrace. */
+/* Warns about signs: both sides are cast to the type of the result, as in bpftrace. */
 static void warn_sign(struct check *c, struct span at, enum op op, const struct expr *l, const struct expr *r)
 {
 	const struct expr *u = unsigned64(l) ? l : r, *other = u == l ? r : l;
@@ -139,7 +140,7 @@ static void warn_sign(struct check *c, struct span at, enum op op, const struct 
 	check_hint(c, "a cast says which is meant: (int64).. or (uint64)..");
 }
 
-/* The type of arithmetic on integers and bools. */
+/* Returns the type of arithmetic on integers and bools. */
 static const struct type *arith_type(enum op op, const struct type *l, const struct type *r)
 {
 	bool weak = type_is_weak(l) && type_is_weak(r);
@@ -181,7 +182,7 @@ const struct type *check_arith(struct check *c, struct span at, enum op op,
 
 /* ---- comparison ---- */
 
-/* Two literals become one. */
+/* Joins two literals into one. */
 static void join_literals(struct check *c, struct expr *n)
 {
 	const struct expr *l = n->op.left, *r = n->op.right;
@@ -195,7 +196,7 @@ static void join_literals(struct check *c, struct expr *n)
 	n->string.text = text;
 }
 
-/* "abc" + 1 is "bc", as of pointers in C. */
+/* "abc" + 1 is "bc", as with pointers in C. */
 static bool skip_text(struct check *c, struct expr *n)
 {
 	struct expr *text = n->op.left->kind == EXPR_STRING ? n->op.left : n->op.right;
@@ -217,7 +218,7 @@ static bool skip_text(struct check *c, struct expr *n)
 	return true;
 }
 
-/* Text: "a" + "b" is both, one after the other. */
+/* "a" + "b" is both texts, one after the other. */
 static const struct type *join_text(struct check *c, struct expr *n)
 {
 	uint64_t size = (uint64_t)n->op.left->type->size + n->op.right->type->size - 1;
@@ -236,7 +237,7 @@ static const struct type *not_comparable(struct check *c, struct expr *n)
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
 }
 
-/* `probe` and `func` can be compared with text: their names. */
+/* Returns whether `probe` or `func` is compared with text: that compares names. */
 static bool place_and_text(const struct expr *a, const struct expr *b)
 {
 	return a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING;
@@ -271,7 +272,7 @@ static const struct type *check_compare(struct check *c, struct expr *n)
 	return type_bool;
 }
 
-/* Tuples of two and of three members are never equal, which is known in the last round. */
+/* Tuples of two and of three members are never equal. In the last round their sizes are known. */
 static bool other_shapes(struct check *c, struct expr *n)
 {
 	const struct type *l = n->op.left->type, *r = n->op.right->type;
@@ -289,7 +290,7 @@ static bool not_yet_known(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.map->value;
 }
 
-/* `@x = @x + 1` is all that is known of @x: it is a number. */
+/* Returns whether `@x = @x + 1` is the only source for the type of @x, which is a number then. */
 static bool counts_itself(const struct expr *l, const struct expr *r)
 {
 	return (not_yet_known(l) && (not_yet_known(r) || type_is_number(r->type))) ||
@@ -336,7 +337,7 @@ const struct type *check_binop(struct check *c, struct expr *n)
 
 /* ---- ?: and sizeof ---- */
 
-/* Which side of ?: is taken, if that is known; else NULL. */
+/* Returns the side of ?: that is taken, or NULL if that is not known. */
 static struct expr *constant_side(const struct expr *n)
 {
 	const struct expr *test = n->cond.test;
@@ -387,7 +388,7 @@ const struct type *check_ternary(struct check *c, struct expr *n)
 	return t;
 }
 
-/* The size of a value may grow from round to round: it becomes a constant in the last one. */
+/* The size of a value may grow from round to round, so it becomes a constant in the last round. */
 const struct type *check_sizeof(struct check *c, struct expr *n)
 {
 	const struct type *t =

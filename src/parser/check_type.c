@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_type.c - which type holds the values of two, and the types that scripts name. */
+/* check_type.c - finds the type that holds the values of two types, and the types that scripts name. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -26,7 +26,7 @@ const char *check_type_name(struct check *c, const struct type *t)
 	return type_name(c->arena, t);
 }
 
-/* All integers of less than 64 bits fit in int64; an enum stays one, since its values have names. */
+/* All integers of less than 64 bits fit in int64. An enum stays an enum, since its values have names. */
 static const struct type *stored_int(const struct type *t)
 {
 	return t->integer.names ? t : type_int_in_word(t);
@@ -72,8 +72,8 @@ const struct type *type_stored(struct arena *a, const struct type *t)
 	return t;
 }
 
-/* int64 and uint64 become int64: small negative numbers are more frequent than those beyond 2^63. An
- * enum with other integers is one of them. */
+/* int64 and uint64 become int64: small negative numbers are more frequent than numbers of 2^63 and more. An
+ * enum and another integer become an integer. */
 static const struct type *join_natural(const struct type *x, const struct type *y)
 {
 	uint32_t u = x->is_signed ? y->size : x->size, s = x->is_signed ? x->size : y->size;
@@ -113,7 +113,7 @@ static const struct type *join_tuple(
 	return type_record(a, members, x->tuple.names, x->tuple.n);
 }
 
-/* One may be void's, or its space unknown. */
+/* One may point to void, or to an unknown address space. */
 static const struct type *join_pointer(
 	struct arena *a, const struct type *x, const struct type *y)
 {
@@ -143,8 +143,8 @@ static const struct type *join_agg(const struct type *x, const struct type *y)
 	return x->is_signed ? x : y;
 }
 
-/* A bool counts as 0 or 1: comparisons gave those before there was bool. A symbol of the kernel may be
- * known by its address or as a place's function. */
+/* A bool counts as 0 or 1, since comparisons gave these before there was bool. A kernel symbol may be known
+ * by its address or as a place's function. */
 static const struct type *join_kinds(const struct type *x, const struct type *y)
 {
 	if (x->kind == TYPE_BOOL && y->kind == TYPE_INT)
@@ -192,7 +192,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	return NULL;
 }
 
-/* ---- types that the script names ---- */
+/* ---- types that scripts name ---- */
 
 enum { ARRAY_BYTES_MAX = 16384 };
 
@@ -214,7 +214,7 @@ static const struct type *unknown_type(struct check *c, const struct type_name *
 	return type_bad;
 }
 
-/* The type of C that some words are, in any order: "unsigned long int". */
+/* Returns the C type for some words in any order: "unsigned long int". */
 static const struct type *c_type(struct check *c, const struct type_name *t)
 {
 	bool is_unsigned = strstr(t->words, "unsigned"), is_char = strstr(t->words, "char");

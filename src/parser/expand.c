@@ -4,10 +4,10 @@
  *     macro add($v, e) { $v += e; $v }        print(add($n, pid + 1));
  *                                       ->    print({ $n += pid + 1; $n });
  *
- * A body is copied for each use, with the arguments in the place of the parameters. Its own variables get
- * the number of the use (expr.var.use), so that they are not the script's; maps it has by its parameters
- * alone. The copy has spans of its own (source_add_use()), so that a message about it says where the macro
- * is used, too. */
+ * Each use gets a copy of the body, with the arguments instead of the parameters. Variables of the body get
+ * the number of the use (expr.var.use), so that they differ from the script's; the body can only reach maps
+ * through parameters. The copy has its own spans (source_add_use()), so that a message about it also shows
+ * where the macro is used. */
 #include <string.h>
 
 #include "ast.h"
@@ -27,17 +27,17 @@ struct expand {
 	struct diags *diags;
 	struct macro *macros[BUCKETS]; /* by hash of the name */
 	unsigned uses;
-	unsigned copies; /* expressions and statements that were made */
-	unsigned nested; /* macros that are being expanded within one another */
+	unsigned copies; /* number of expressions and statements that were copied */
+	unsigned nested; /* depth of macros that are being expanded within one another */
 	bool ok;
-	bool stopped;    /* a limit was exceeded: trees may lack parts, and are not looked at any more */
+	bool stopped;    /* a limit was exceeded: trees may lack parts, and are not read any more */
 };
 
 struct use {
 	const struct macro *macro;
 	struct expr *args;
 	unsigned number;
-	uint32_t spans; /* where those of the macro begin in this use */
+	uint32_t spans; /* start of the macro's spans in this use */
 };
 
 static uint16_t expand_list(struct expand *x, struct expr **slot);
@@ -49,7 +49,7 @@ static struct stmt *copy_stmts(struct expand *x, const struct use *u, const stru
 static struct expr *copy_expr(struct expand *x, const struct use *u, const struct expr *n);
 static struct expr *copy_list(struct expand *x, const struct use *u, const struct expr *n);
 
-/* u: NULL for an argument, whose positions stay. */
+/* u is NULL for an argument, whose positions stay the same. */
 static struct span copy_span(const struct use *u, struct span at)
 {
 	uint32_t from = u ? u->spans - u->macro->span.start : 0;
@@ -68,7 +68,7 @@ static const char *name_of(const struct expr *n)
 		is_bare(n) ? n->call.name : NULL;
 }
 
-/* The argument that stands for the expression; NULL: it is no parameter. */
+/* Returns the argument for a parameter, or NULL if the expression is not a parameter. */
 static const struct expr *argument(const struct use *u, const struct expr *n)
 {
 	const struct expr *arg = u->args;
@@ -80,7 +80,7 @@ static const struct expr *argument(const struct use *u, const struct expr *n)
 	return NULL;
 }
 
-/* A type that is a parameter: T, typeof(T). */
+/* Returns the argument for a type that is a parameter: T, typeof(T). */
 static const struct type_name *type_argument(const struct use *u, const struct type_name *t)
 {
 	const struct expr *arg = u->args;
@@ -110,7 +110,7 @@ static struct type_name *copy_type(struct expand *x, const struct use *u, const 
 	return copy;
 }
 
-/* sizeof(T), where T is a type. */
+/* Handles sizeof(T), where T is a type. */
 static void take_type(struct type_name **type, struct expr **value)
 {
 	if (!*value || (*value)->kind != EXPR_TYPE)
@@ -126,7 +126,7 @@ static struct expr *copy_argument(struct expand *x, const struct use *u, const s
 
 	if (n->kind == EXPR_MAP)
 		copy->map.keys = copy_list(x, u, n->map.keys);
-	if (n->kind != EXPR_CALL) /* what is done to it is done here */
+	if (n->kind != EXPR_CALL) /* errors about a variable or map are reported at its use in the body */
 		copy->span = copy_span(u, n->span);
 	return copy;
 }
@@ -211,7 +211,7 @@ static struct stmt *copy_stmts(struct expand *x, const struct use *u, const stru
 	return first;
 }
 
-/* ---- which macro -------------------------------------------------------- */
+/* ---- choosing the macro -------------------------------------------------- */
 
 static unsigned bucket(const char *name)
 {
@@ -236,7 +236,7 @@ static bool kind_fits(const struct expr *p, const struct expr *arg)
 	return p->kind == EXPR_CALL || (p->kind == arg->kind && (p->kind != EXPR_MAP || !arg->map.keys));
 }
 
-/* Returns how many parameters ask for a variable or a map and get one; -1: the arguments do not fit. */
+/* Returns how many parameters require a variable or a map and get one, or -1 if the arguments do not fit. */
 static int fit(const struct macro *m, const struct expr *call)
 {
 	const struct expr *arg = call->call.args;
@@ -306,7 +306,7 @@ static void stop_nested(struct expand *x, struct span at)
 	stop(x, DIAG_NESTING, at, "with its macros this is nested", AST_DEPTH_MAX, "levels deep");
 }
 
-/* The macro that is called: NULL if it is none, or the call is wrong. */
+/* Returns the macro that is called, or NULL if there is none or the call is wrong. */
 static struct macro *macro_called(struct expand *x, const struct expr *n)
 {
 	struct macro *m = n->kind == EXPR_CALL && !x->stopped ? macro_find(x, n) : NULL;
@@ -322,7 +322,7 @@ static struct macro *macro_called(struct expand *x, const struct expr *n)
 	return NULL;
 }
 
-/* The body for a call whose arguments are expanded: a BLOCK. */
+/* Returns the body for a call whose arguments are expanded. The body is a BLOCK. */
 static struct stmt *body_for(struct expand *x, struct macro *m, const struct expr *call)
 {
 	struct use u = {.macro = m, .args = call->call.args, .number = ++x->uses};
@@ -350,7 +350,7 @@ static struct stmt *body_for(struct expand *x, struct macro *m, const struct exp
 
 /* ---- the script --------------------------------------------------------- */
 
-/* The depth of a tree whose deepest part has `below`. */
+/* Returns the depth of a tree whose deepest part has the depth `below`. */
 static uint16_t depth_above(struct expand *x, uint16_t below, struct span at)
 {
 	if (below < AST_DEPTH_MAX)
@@ -392,7 +392,7 @@ static void expand_value(struct expand *x, struct expr **slot, struct macro *m)
 	*slot = value;
 }
 
-/* The depth of the deepest. */
+/* Returns the depth of the deepest expression. */
 static uint16_t expand_list(struct expand *x, struct expr **slot)
 {
 	uint16_t most = 0;
@@ -410,7 +410,7 @@ static uint16_t expand_list(struct expand *x, struct expr **slot)
 	return most;
 }
 
-/* m(..) as a statement becomes a block. */
+/* A statement m(..) becomes a block. */
 static uint16_t expand_call(struct expand *x, struct stmt *n)
 {
 	uint16_t depth = expand_operands(x, n->expr);

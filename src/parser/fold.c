@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fold.c - an operator on constants becomes the constant, as the kernel would work it
- * out: 64 bits, wrapping. */
+/* fold.c - replaces an operator on constants by a constant, computed as in the kernel: 64 bits, wrapping. */
 #include <string.h>
 
 #include "checker.h"
@@ -20,7 +19,7 @@ static void become_bool(struct expr *n, bool value)
 	n->boolean = value;
 }
 
-/* Is it a constant that is true or false? */
+/* Returns whether it is a constant that is true or false. */
 static bool has_truth(const struct expr *n, bool *ret)
 {
 	*ret = n->kind == EXPR_BOOL ? n->boolean : n->kind == EXPR_INT && n->integer.value;
@@ -81,7 +80,7 @@ static bool compare(enum op op, uint64_t a, uint64_t b, bool u, bool *ret)
 	}
 }
 
-/* The sum of a parameter and a constant, where a string is wanted, is the parameter's text behind so many bytes. */
+/* Where a string is wanted, the sum of a parameter and a constant n is the parameter's text after n bytes. */
 static const char *rest_of_param(const struct expr *a, const struct expr *b)
 {
 	const char *text = a->integer.param ? a->integer.param : b->integer.param;
@@ -95,7 +94,8 @@ static __int128 whole(const struct expr *n)
 	return n->integer.is_unsigned ? (__int128)n->integer.value : (__int128)(int64_t)n->integer.value;
 }
 
-/* + - * / % of numbers without limits; false: another operator, or division by zero. */
+/* Computes + - * / % of numbers without limits. Returns false for other operators, or after a division by
+ * zero. */
 static bool calculate(enum op op, __int128 a, __int128 b, __int128 *ret)
 {
 	if ((op == OP_DIV || op == OP_MOD) && b == 0)
@@ -117,7 +117,7 @@ static bool arith(enum op op, uint64_t a, uint64_t b, bool u, uint64_t *ret)
 	case OP_XOR:
 		*ret = a ^ b;
 		return true;
-	case OP_SHL: /* a count that is warned of stays to be seen */
+	case OP_SHL: /* a count of 64 or more, which gets a warning, is not folded */
 		*ret = a << (b & 63);
 		return b < 64;
 	case OP_SHR:
@@ -134,7 +134,7 @@ static bool fits(__int128 v)
 	return v >= INT64_MIN && v <= (__int128)UINT64_MAX;
 }
 
-/* && and ||, and what compares two bools. */
+/* Folds && and ||, and comparisons of two bools. */
 static void fold_truth(struct expr *n)
 {
 	enum op op = n->op.op;
@@ -175,7 +175,7 @@ bool fold_binop(struct expr *n)
 	return true;
 }
 
-/* ---- for the rows of builtins ---- */
+/* ---- functions for the rows of builtins ---- */
 
 void check_becomes_bool(struct expr *n, bool value)
 {

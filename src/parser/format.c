@@ -3,7 +3,7 @@
  *
  *     % flags width .precision length conversion:  %-10.3lld
  *
- * A '%' that begins no conversion is text, and becomes "%%" here, so that no later reader has to tell. */
+ * A '%' that does not begin a conversion is text. It becomes "%%" here, so that later readers need not check. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,11 @@
 enum { WIDTH_MAX = 65536 };
 
 struct conversion {
-	const char *from, *end; /* the whole of it, '%' first */
-	char kind;		/* 'd', 's'..; 0: the format ends before it */
+	const char *from, *end; /* the whole conversion, '%' first */
+	char kind;		/* 'd', 's'..; 0 if the format ends before it */
 };
 
-/* The next conversion at or after p; false when there is none. NUL bytes are text. */
+/* Finds the next conversion at or after p. Returns false if there is none. NUL bytes are text. */
 static bool next_conversion(const char *p, const char *end, struct conversion *ret)
 {
 	while (p < end && *p != '%')
@@ -38,7 +38,7 @@ static bool next_conversion(const char *p, const char *end, struct conversion *r
 	return true;
 }
 
-/* A wide conversion writes as many blanks for each event. */
+/* Limits widths: a wide conversion writes that many blanks for each event. */
 static bool check_widths(struct check *c, const struct conversion *v, struct expr *fmt)
 {
 	for (const char *p = v->from; p < v->end; p++) {
@@ -85,7 +85,7 @@ static bool is_lone(char kind)
 	return !kind || !strchr("%srdiuxXocpGeEfFgaA", kind);
 }
 
-/* The format with "%%" for each '%' that begins no conversion. */
+/* Replaces each '%' that does not begin a conversion by "%%". */
 static void escape_lone(struct check *c, struct expr *fmt)
 {
 	const char *text = fmt->string.text, *end = text + fmt->string.len, *done = text;

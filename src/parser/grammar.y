@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grammar.y - the grammar. Its rules only build the tree; resolve.c finds what names mean. */
+/* grammar.y - the grammar. Its rules only build the tree; resolve.c finds the meaning of names. */
 %define api.pure full
 %define api.location.type {struct span}
 %define api.value.type union
@@ -147,7 +147,7 @@ stmt	: expr				{ $$ = ast_expr_stmt(p, @$, STMT_EXPR, $1); }
 init	: %empty			{ $$ = NULL; }
 	| '=' expr			{ $$ = $2; }
 	;
-/* A statement begins with none of these. */
+/* Statements do not begin with these. */
 blockvalue : BLOCK list expr '}'	{ $$ = ast_value_block(p, @$, $2, $3); }
 	| BLOCK list compound '}'	{ $3->last = true; $$ = ast_value_stmt(p, @$, $2, $3); }
 	;
@@ -166,7 +166,7 @@ named	: NAME				{ $$ = type_name_word(p, @$, $1); }
 	| named '[' INTEGER ']'		{ $$ = type_name_array(p, @$, $1, $3); }
 	| named '*'			{ $$ = type_name_pointer(p, @$, $1); }
 	;
-/* Types that begin with a word which begins no expression. */
+/* Types whose first word cannot begin an expression. */
 known	: words
 	| TAG NAME			{ $$ = type_name_tag(p, @$, $1, $2); }
 	| TAG TYPE			{ $$ = type_name_tag(p, @$, $1, $2); }
@@ -229,7 +229,7 @@ unary	: postfix
 	| '(' expr stars ')' unary	{ $$ = ast_cast_named(p, @$, $2, $3, $5); }
 	| '(' expr ')' castee		{ $$ = ast_cast_named(p, @$, $2, (struct stars){}, $4); }
 	;
-/* What shows that `(name)` in front of it is a cast: no operator begins so. */
+/* The operand that makes `(name)` before it a cast: it cannot begin with a binary operator. */
 castee	: bare
 	| grouped
 	| '!' unary			{ $$ = ast_unop(p, @$, OP_NOT, $2); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* import.c - `import "lib.bt";`: probes, macros, maps and C definitions of another file, each file once.
  *
- * A relative path is looked for beside the file that imports it, then in the working directory; of a
- * directory all *.bt, *.h and *.bpf.c are read. What root runs must not come from where anybody can write: a
- * directory that is writable to all is refused. */
+ * A relative path is searched next to the importing file, then in the working directory. Of a directory, all
+ * *.bt, *.h and *.bpf.c are read. Code that root runs must not come from a place where anybody can write, so a
+ * directory that all may write to is refused. */
 #include "parse.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ void import_add(struct parse *p, struct span at, const struct expr *path)
 	p->imports_end = &i->next;
 }
 
-/* The directory of a path, as written, with its '/'; "": the working directory. */
+/* Returns the directory of a path, as written, with its '/', or "" for the working directory. */
 static const char *directory(struct arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -51,7 +51,7 @@ static const char *directory(struct arena *a, const char *path)
 	return slash ? arena_strndup(a, path, (size_t)(slash + 1 - path)) : "";
 }
 
-/* What there is of that name: beside the file that imports it, else where strata was called. */
+/* Returns the path of the file: next to the importing file, or else in the working directory. */
 static const char *find(struct parse *p, const struct import *i, struct stat *st)
 {
 	const char *beside = directory(p->arena, source_spot(p->source, i->span.start).name);
@@ -86,7 +86,7 @@ static bool was_read(const struct parse *p, const char *real)
 	return p->source->real && !strcmp(p->source->real, real);
 }
 
-/* Is the file where only its owner can put it? */
+/* Returns whether only its owner can put the file there. */
 static bool is_safe(struct parse *p, const struct import *i, const char *real)
 {
 	const char *dir = directory(p->arena, real);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* line.c - whether what is typed at a prompt is a script, which begins with an attach point or a
+/* line.c - decides whether a line typed at a prompt is a script, which begins with an attach point or a
  * definition, or statements. */
 #include <ctype.h>
 #include <string.h>

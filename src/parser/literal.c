@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* literal.c - the values of numbers and strings.
+/* literal.c - reads the values of numbers and strings:
  *
- *     12  1_000  0x1f  017  5e3  10u 10ull  1ns 1us 1ms 1s 1m 1h 1d
- */
+ *     12  1_000  0x1f  017  5e3  10u 10ull  1ns 1us 1ms 1s 1m 1h 1d */
 #include "parse.h"
 
 #include <ctype.h>
@@ -41,7 +40,7 @@ static int digit(char c)
 					    : 99;
 }
 
-/* Up to max digits of the base at *at; false when there is none. */
+/* Reads up to max digits of the base at *at. Returns false if there are none. */
 static bool read_code(const char **at, int base, int max, char *ret)
 {
 	int value = 0, n = 0;
@@ -52,7 +51,7 @@ static bool read_code(const char **at, int base, int max, char *ret)
 	return n > 0;
 }
 
-/* The character after a backslash; false when there is no such escape. */
+/* Reads the character after a backslash. Returns false if there is no such escape. */
 static bool read_escape(const char **at, char *ret)
 {
 	static const char from[] = "ntrabfv\"\\'", to[] = "\n\t\r\a\b\f\v\"\\'";

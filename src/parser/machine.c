@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* machine.c - what builtins ask of the machine while a script is compiled. */
+/* machine.c - answers the questions of builtins to the machine while a script is compiled. */
 #include <string.h>
 
 #include "base/arena.h"

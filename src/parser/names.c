@@ -34,7 +34,7 @@ void hint_nearest(struct diags *d, const char *prefix, const char *written,
 		diag_hint(d, "did you mean %s%s?", prefix, near);
 }
 
-/* What DTrace and SystemTap call it. */
+/* Returns the name in strata of a feature of DTrace or SystemTap. */
 static const char *name_elsewhere(const char *written)
 {
 	static const char *const names[][2] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.h - finds builtins by name, and suggests names; only the parser includes it. */
+/* names.h - finds builtins by name, and suggests names. Only the parser includes it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,21 +14,21 @@ struct script;
 
 const struct builtin *builtin_find(const struct language *l, const char *name);
 
-/* May a bare name that is no builtin be an argument of this one? */
+/* Returns whether a bare name that is not a builtin can be an argument of this builtin. */
 bool builtin_takes_words(const struct builtin *b);
 
-/* Is it a name of bpftrace that strata does not have yet? */
+/* The kinds of names that bpftrace has and strata does not have yet. */
 enum peer_kind { PEER_FUNCTION, PEER_PROBE, PEER_WORD };
 bool peer_has(enum peer_kind kind, const char *name);
 
-/* Takes the places from it that the command line does not want. */
+/* Removes the places that the command line does not select. */
 struct attach_point;
 struct request;
 void points_leave_out(const struct request *req, struct attach_point *ap);
 /* Of tests and benchmarks results are by name: false after an error. */
 bool points_check_name(const struct script *s, struct diags *d, const struct attach_point *ap);
 
-/* "did you mean X?", when something is near. */
+/* Adds the hint "did you mean X?" if there is a similar name. */
 void hint_builtin(
 	struct diags *d, struct arena *a, const struct language *l, const char *written);
 void hint_provider(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.c - the options that a script has itself: getopt("name", default, "help") is what the command
- * line has for --name, as a constant; $name in an attach point is its text.
+/* options.c - options of the script itself: getopt("name", default, "help") is the command line's value of
+ * --name, as a constant; $name in an attach point is its text.
  *
- * Which there are is known before anything else of the script is: so its --help needs neither root nor what
- * it would trace. */
+ * The options are collected before anything else is done with the script, so that its --help needs neither root
+ * nor the traced program. */
 #include "checker.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ static bool read_integer(const char *text, uint64_t *ret, bool *ret_unsigned)
 	return true;
 }
 
-/* n becomes a literal of the default's kind; false: the text is none. */
+/* Turns n into a literal of the default's kind. Returns false if the text is not such a literal. */
 static bool set_value(struct expr *n, const struct expr *init, const char *text)
 {
 	struct expr value = {.kind = init ? init->kind : EXPR_BOOL, .span = n->span, .next = n->next, .depth = 1};
@@ -86,7 +86,7 @@ static bool is_literal(const struct expr *n)
 	return n->kind == EXPR_INT || n->kind == EXPR_STRING || n->kind == EXPR_BOOL;
 }
 
-/* The option that the call names; made when it is new. */
+/* Returns the option that the call names. Makes a new one if needed. */
 static struct script_option *option_of(struct script *s, const struct expr *name, const struct expr *init,
 	const struct expr *help)
 {
@@ -110,7 +110,8 @@ static struct script_option *option_of(struct script *s, const struct expr *name
 	return *end;
 }
 
-/* A default as it is written: -1 is folded here, what is no literal check_option() complains of. */
+/* Returns a default as written: -1 is folded here, and check_option() reports a default that is not a
+ * literal. */
 static const struct expr *literal(struct script *s, const struct expr *n)
 {
 	const struct expr *arg = n->kind == EXPR_UNOP && n->op.op == OP_NEG ? n->op.left : NULL;
@@ -190,7 +191,7 @@ const struct type *check_option(struct check *c, struct expr *call)
 	if (help && help->kind != EXPR_STRING)
 		return check_fail(c, help->span, DIAG_ARG_TYPE, "the help of an option is a literal string");
 	o = option_of(c->script, name, init, help);
-	init = init ? init : o->init; /* it may be said once */
+	init = init ? init : o->init; /* one of the calls may have it */
 	if (!same_literal(o->init, init)) {
 		check_fail(c, call->span, DIAG_PARAM, "--%s has another default elsewhere", o->name);
 		check_note(c, o->span, "here");
@@ -227,7 +228,7 @@ const char *options_complaint(const struct script *s, const struct request *req)
 	return NULL;
 }
 
-/* "--depth=N" */
+/* Returns the form for the help: "--depth=N". */
 static const char *form(const struct script_option *o, struct arena *a)
 {
 	enum expr_kind kind = o->init ? o->init->kind : EXPR_BOOL;

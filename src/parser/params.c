@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* params.c - the values of positional parameters.
  *
- * In an attach point a parameter is text: outside of quotes its ':' separate words, as those of the script
- * do, so that `$1 { .. }` may be `tracepoint:sched:sched_switch { .. }`. */
+ * In an attach point a parameter is text. Outside of quotes, a ':' in it separates words, as in the script, so
+ * that `$1 { .. }` may be `tracepoint:sched:sched_switch { .. }`. */
 #include "params.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #include "model/request.h"
 #include "parser.h"
 
-/* The text of $N; "" with a warning when it was not given. */
+/* Returns the text of $N, or "" with a warning if it was not given. */
 static const char *param_text(const struct params *p, struct span at, unsigned number)
 {
 	if (number <= p->req->cmd.nparams)
@@ -28,7 +28,7 @@ static const char *param_text(const struct params *p, struct span at, unsigned n
 	return "";
 }
 
-/* Is the whole text a number, as in a script, with a sign or without? */
+/* Returns whether the whole text is a number as in a script, with or without a sign. */
 static bool read_number(const char *text, uint64_t *ret, bool *ret_negative)
 {
 	*ret_negative = *text == '-';
@@ -59,7 +59,7 @@ void params_in_expr(const struct params *p, struct expr *n)
 
 /* ---- attach points ------------------------------------------------------ */
 
-/* $N, at the '$': the end of it. */
+/* Adds the text of $N. word is at the '$'. Returns the end of $N. */
 static const char *add_param(const struct params *p, const char *word, struct span at, struct str *out)
 {
 	unsigned number = 0;
@@ -70,7 +70,7 @@ static const char *add_param(const struct params *p, const char *word, struct sp
 	return word;
 }
 
-/* Replaces $N and $name in a word, also in quotes, by their text. */
+/* Replaces $N and $name in a word by their text, also in quotes. */
 static const char *word_text(const struct params *p, const char *word, struct span at)
 {
 	struct str s = {};
@@ -92,7 +92,7 @@ static const char *word_text(const struct params *p, const char *word, struct sp
 	return text;
 }
 
-/* Is a part of the word in quotes, in the script? */
+/* Returns whether the script has a part of the word in quotes. */
 static bool is_quoted(const struct attach_point *ap, unsigned word)
 {
 	struct span at = ap->word_spans[word];
@@ -109,7 +109,7 @@ static unsigned count_words(const char *text)
 	return n;
 }
 
-/* Word i, whose text has ':', becomes as many words; all are where the parameter is. */
+/* Splits word i, whose text contains ':', into several words. All have the span of the parameter. */
 static void split_word(const struct params *p, struct attach_point *ap, unsigned i)
 {
 	unsigned more = count_words(ap->words[i]) - 1, n = ap->nwords + more;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.h - positional parameters ($1) in expressions, and these and named options in attach points. */
+/* params.h - positional parameters ($1) in expressions; positional parameters and options in attach points. */
 #pragma once
 
 struct arena;
@@ -16,7 +16,7 @@ struct params {
 	struct diags *diags;
 };
 
-/* n: a PARAM, which becomes a number or a string. */
+/* n is a PARAM, which becomes a number or a string. */
 void params_in_expr(const struct params *p, struct expr *n);
 
 /* Replaces the parameters and options in the words of an attach point. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parse.c - runs the grammar, and words its syntax errors: "unexpected X, expected Y". */
+/* parse.c - runs the grammar, and writes its syntax errors: "unexpected X, expected Y". */
 #include "parse.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@
 #include "names.h"
 #include "parser.h"
 
-/* flex's: it writes no header here */
+/* Functions of flex, which does not write a header here. */
 int yylex_init_extra(struct parse *p, void **scanner);
 int yylex_destroy(void *scanner);
 void *yy_scan_bytes(const char *text, int len, void *scanner);
 int yylex(YYSTYPE *value, struct span *at, void *scanner);
 
-/* Begins behind the C part, which it returns. */
+/* Starts after the C part, and returns the span of the C part. */
 static struct span parse_open(struct parse *p, struct span file, void **scanner)
 {
 	struct span c = preamble_span(p->source, file, p->diags);
@@ -26,7 +26,7 @@ static struct span parse_open(struct parse *p, struct span file, void **scanner)
 	yylex_init_extra(p, scanner);
 	p->at = c.end;
 	yy_scan_bytes(p->source->text + p->at, (int)(file.end - p->at), *scanner);
-	p->unfinished |= diags_failed(p->diags); /* that is all that can be wrong there */
+	p->unfinished |= diags_failed(p->diags); /* no other error is possible there */
 	return c;
 }
 
@@ -36,7 +36,7 @@ static void parse_close(struct parse *p, void *scanner)
 	vec_done(&p->open);
 }
 
-/* flex scans a token again from its start for each NUL. */
+/* Checks for NUL: flex would scan a token again from its start for each NUL. */
 static bool has_nul(struct parse *p, struct span file)
 {
 	const char *nul = memchr(p->source->text + file.start, 0, file.end - file.start);
@@ -47,7 +47,7 @@ static bool has_nul(struct parse *p, struct span file)
 	return nul;
 }
 
-/* Reads one file; what it imports comes before its own probes and C part. */
+/* Reads one file. Its imports come before its own probes and C part. */
 static void parse_text(struct parse *p, struct span file)
 {
 	struct script *s = p->script;
@@ -170,7 +170,7 @@ void lex_dump(const struct source *src, FILE *out)
 	arena_free(a);
 }
 
-/* ---- what was expected ---- */
+/* ---- expected tokens ---- */
 
 /* Tokens that begin an expression: an error names "an expression" instead. */
 static const char *const starters[] = {
@@ -199,7 +199,7 @@ static const char *const starters[] = {
 	"'--'",
 	"a block as a value",
 	"an if as a value",
-	/* and those that begin a statement */
+	/* Tokens that begin a statement. */
 	"'if'",
 	"'for'",
 	"'while'",
@@ -212,7 +212,7 @@ static const char *const starters[] = {
 	"';'",
 };
 
-/* Tokens that continue an expression: named only if nothing else is expected. */
+/* Tokens that continue an expression: an error names them only if nothing else is expected. */
 static const char *const operators[] = {
 	"'?'",
 	"'?:'",
@@ -244,7 +244,7 @@ static const char *const operators[] = {
 	"'('",
 };
 
-/* What stands outside of probes. */
+/* The definitions that may stand outside of probes. */
 static const char *const definitions[] = {"a config block", "a macro", "an import",
 	"the declaration of a map"};
 
@@ -262,7 +262,7 @@ static void add_expected(struct str *s, const char *name, unsigned *n)
 	++*n;
 }
 
-/* names: separated by \1. Gives ", expected a, b or c". */
+/* names are separated by \1. Writes ", expected a, b or c". */
 static void expected_text(struct str *out, const char *names)
 {
 	const char *sep = ", expected ", *end;
@@ -288,7 +288,7 @@ static void list_expected(struct str *out, const char *const *expected, unsigned
 		add_expected(&names,
 			among("'let'", expected, n) ? "a statement" : "an expression",
 			&count);
-	if (field) /* a field, whose name may be a keyword, too */
+	if (field) /* a field's name may also be a keyword */
 		add_expected(&names, "a name", &count);
 	for (unsigned i = 0; !field && i < n; i++)
 		if (!among(expected[i], hidden, nhidden) &&
@@ -314,7 +314,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The word that ends before `at`, whatever blanks are between. */
+/* Finds the word that ends before `at`, skipping blanks. */
 static bool word_before(const struct source *s, uint32_t at, char *ret, size_t size)
 {
 	uint32_t from;
@@ -327,7 +327,7 @@ static bool word_before(const struct source *s, uint32_t at, char *ret, size_t s
 	return at > from;
 }
 
-/* Is the token, or the word in front of it, a word of bpftrace that strata lacks? */
+/* Returns whether the token, or the word before it, is a word of bpftrace that strata lacks. */
 static bool peer_word(const struct parse *p, struct span at, char *ret, size_t size)
 {
 	snprintf(ret, size, "%.*s", (int)(at.end - at.start), p->source->text + at.start);
@@ -342,7 +342,7 @@ static bool is_tag(const char *text)
 	return !strncmp(text, "struct ", 7) || !strncmp(text, "union ", 6) || !strncmp(text, "enum ", 5);
 }
 
-/* A hint at what is probably meant. */
+/* Adds a hint at the probable meaning. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {
@@ -391,7 +391,7 @@ void complain_unexpected(
 			(int)(len < line ? len : line), text, str_text(&wanted));
 		hint_unexpected(p, at, expected, n);
 	}
-	/* At the end, or at a bracket of another kind: an unclosed bracket may be the cause. */
+	/* At the end, or at a bracket of another kind, an unclosed bracket may be the cause. */
 	if (p->innermost.c && (!len || (p->innermost.c != '{' && strchr("{})];", *text))))
 		diag_note(
 			p->diags, p->innermost.span, "'%c' opened here", p->innermost.c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parse.h - what lexer, grammar and build.c share; only the parser includes it. */
+/* parse.h - shared by lexer, grammar and build.c. Only the parser includes it. */
 #pragma once
 #include "ast.h"
 #include "base/diag.h"
@@ -18,7 +18,7 @@ struct stmt_list {
 	struct stmt *first, *last;
 };
 
-/* A bracket not yet closed. */
+/* A bracket that is not closed yet. */
 struct opener {
 	char c;
 	struct span span;
@@ -29,38 +29,38 @@ struct parse {
 	struct source *source;
 	struct diags *diags;
 	struct script *script;
-	struct probe *probes, **probes_end; /* of this file */
+	struct probe *probes, **probes_end; /* probes of this file */
 	struct import *imports, **imports_end;
 	bool imported;
 	struct setting **settings_end;
 	struct macro **macros_end;
 	struct map_decl **map_decls_end;
-	struct probe *this_probe; /* being built */
-	bool too_deep;		  /* reported once */
-	bool unfinished;          /* an error that more text could mend */
-	bool looks;               /* at the text alone: nothing is imported */
-	bool earlier;             /* the text has what earlier lines of a prompt have defined */
-	enum { LINE_NOT, LINE_BEGINS, LINE_BEGAN } line; /* statements, as typed at a prompt */
+	struct probe *this_probe; /* the probe being built */
+	bool too_deep;		  /* the error was reported */
+	bool unfinished;          /* an error that more text could correct */
+	bool looks;               /* only look at the text: nothing is imported */
+	bool earlier;             /* the text includes definitions from earlier lines of a prompt */
+	enum { LINE_NOT, LINE_BEGINS, LINE_BEGAN } line; /* statements typed at a prompt */
 
-	/* the lexer's */
+	/* members of the lexer */
 	uint32_t at; /* bytes read */
 	unsigned braces;
-	bool declares; /* a map, up to the bracket that closes its size */
-	bool in_predicate; /* in braces that are within one */
+	bool declares; /* within a map declaration, up to the bracket that closes its size */
+	bool in_predicate; /* within braces inside a predicate */
 	bool wants_operand; /* the last token is an operator, or opens a bracket */
-	int comment_from; /* the state a comment returns to */
+	int comment_from; /* the state after the comment */
 	uint32_t comment_start;
 	VEC(struct opener) open;
-	struct opener innermost; /* before the last token; c is 0: none */
+	struct opener innermost; /* innermost open bracket before the last token; c is 0 if there is none */
 };
 
-/* ---- literal.c: the value of a token; 0 or "" after an error ---- */
+/* ---- literal.c: reads the value of a token; 0 or "" after an error ---- */
 struct expr *literal_int(struct parse *p, struct span at, const char *text, size_t len);
 struct expr *literal_string(
 	struct parse *p, struct span at, const char *text, size_t len);
 
 /* ---- attach.c ---- */
-/* How many of the bytes are an attach point: up to the slash that begins a predicate. */
+/* Returns the length of the attach point in these bytes, up to a slash that begins a predicate. */
 size_t attach_len(const char *run, size_t len);
 struct attach_point *attach_point_new(struct parse *p, struct span at, const char *text);
 
@@ -69,7 +69,7 @@ struct expr *ast_expr(struct parse *p, struct span at, enum expr_kind kind);
 struct expr *ast_unop(struct parse *p, struct span at, enum op op, struct expr *operand);
 struct expr *ast_binop(
 	struct parse *p, struct span at, enum op op, struct expr *left, struct expr *right);
-/* then: NULL in `test ?: els` */
+/* then is NULL for `test ?: els`. */
 struct expr *ast_ternary(struct parse *p, struct span at, struct expr *test,
 	struct expr *then, struct expr *els);
 struct expr *ast_call(
@@ -80,18 +80,18 @@ struct expr *ast_field(
 	struct parse *p, struct span at, struct expr *object, const char *name);
 struct expr *ast_cast(
 	struct parse *p, struct span at, struct type_name *to, struct expr *value);
-/* `(NAME *) value`, `(NAME) value`: what is in front of the stars must be a name. */
+/* For `(NAME *) value` and `(NAME) value`: the part before the stars must be a name. */
 struct stars {
 	unsigned n;
 	struct span span;
 };
 struct expr *ast_cast_named(struct parse *p, struct span at, const struct expr *name,
 	struct stars stars, struct expr *value);
-/* Of a type or of a value; the other is NULL. */
+/* Applies to a type or to a value; the other is NULL. */
 struct expr *ast_sizeof(
 	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members);
-/* (a=1, b=2): the names and their values, as many of each. */
+/* (a=1, b=2): a list of names, and a list of as many values. */
 struct record_list {
 	struct expr_path *names;
 	struct expr_list values;
@@ -99,19 +99,19 @@ struct record_list {
 struct record_list record_add(
 	struct parse *p, struct span at, struct record_list l, const char *name, struct expr *value);
 struct expr *ast_record(struct parse *p, struct span at, struct record_list members);
-/* a.b.c: adds a name to those before it. */
+/* a.b.c: adds a name to the names before it. */
 struct expr_path *ast_path(
 	struct parse *p, struct span at, struct expr_path *before, const char *name);
-/* As ast_sizeof(). */
+/* Applies to a type or to a value; the other is NULL. */
 struct expr *ast_typeinfo(
 	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_offsetof(struct parse *p, struct span at, struct type_name *type,
 	struct expr *value, struct expr_path *path);
-/* { statements; value } */
-/* (T *)((int8 *)ptr - offsetof(T, path)) */
+/* Makes { statements; value }. */
+/* Makes (T *)((int8 *)ptr - offsetof(T, path)). */
 struct expr *ast_container_of(struct parse *p, struct span at, struct expr *ptr, struct type_name *type,
 	struct expr_path *path);
-/* The last is a statement whose blocks have values: an if, or a block. */
+/* The last statement is an if or a block, whose blocks have values. */
 struct expr *ast_value_stmt(struct parse *p, struct span at, struct stmt_list stmts, struct stmt *last);
 struct expr *ast_value_block(
 	struct parse *p, struct span at, struct stmt_list stmts, struct expr *value);
@@ -123,21 +123,21 @@ struct expr *ast_map(struct parse *p, struct span at, const char *name);
 struct expr *ast_word(struct parse *p, struct span at, const char *word);
 struct expr *ast_type(struct parse *p, struct span at, struct type_name *type);
 
-/* A statement without operands: BREAK, CONTINUE, RETURN. */
+/* Makes a statement without operands: BREAK, CONTINUE, RETURN. */
 struct stmt *ast_stmt(struct parse *p, struct span at, enum stmt_kind kind);
-/* EXPR, RETURN */
+/* Makes an EXPR or RETURN. */
 struct stmt *ast_expr_stmt(
 	struct parse *p, struct span at, enum stmt_kind kind, struct expr *expr);
 struct stmt *ast_assign(struct parse *p, struct span at, enum op op, struct expr *left,
 	struct expr *right);
 struct stmt *ast_let(struct parse *p, struct span at, struct expr *var, struct type_name *to,
 	struct expr *value);
-/* IF, WHILE */
+/* Makes an IF or WHILE. */
 struct stmt *ast_cond(struct parse *p, struct span at, enum stmt_kind kind,
 	struct expr *test, struct stmt *then, struct stmt *els);
 struct stmt *ast_block(struct parse *p, struct span at, struct stmt_list stmts);
 struct stmt *ast_unroll(struct parse *p, struct span at, struct expr *count, struct stmt *body);
-/* The head of a `for`: a FOR_RANGE without its body; to: NULL of a FOR_MAP. */
+/* Makes the head of a `for`: a FOR_RANGE without its body. to is NULL for a FOR_MAP. */
 struct stmt *ast_range(struct parse *p, struct span at, struct expr *var,
 	struct expr *from, struct expr *to);
 struct stmt *ast_for(struct parse *p, struct span at, struct stmt *range, struct stmt *body);
@@ -145,15 +145,15 @@ struct stmt *ast_for(struct parse *p, struct span at, struct stmt *range, struct
 struct expr_list expr_add(struct expr_list l, struct expr *n);
 struct expr_list expr_push(struct expr *first, struct expr_list rest);
 struct stmt_list stmt_add(struct stmt_list l, struct stmt *n);
-/* The script's text of a span, in the arena. */
+/* Returns the text of a span, in the arena. */
 const char *span_text(struct parse *p, struct span at);
 
 void probe_begin(struct parse *p, struct attach_point *first);
 void probe_end(
 	struct parse *p, struct span at, struct expr *predicate, struct stmt *body);
-/* Statements at a prompt: a begin probe, which prints the value of the last expression. */
+/* Makes a begin probe of statements typed at a prompt. It prints the value of the last expression. */
 void line_end(struct parse *p, struct span at, struct stmt_list stmts);
-/* params: VAR, MAP, or CALL without parentheses. */
+/* params are VAR, MAP, or CALL without parentheses. */
 void macro_add(struct parse *p, struct span at, struct span head, const char *name, struct expr *params,
 	struct stmt *body);
 void map_decl_add(struct parse *p, struct span at, const char *name, struct span kind_at, const char *kind,
@@ -161,12 +161,12 @@ void map_decl_add(struct parse *p, struct span at, const char *name, struct span
 void setting_add(struct parse *p, struct span at, const char *name, struct expr *value);
 
 /* ---- preamble.c ---- */
-/* The C part of a script or of a file that it imports, whose text is `file`; empty: it has none. What is
- * not closed is reported, and nothing is left. */
+/* Returns the C part of a script or imported file whose text is `file`; the span is empty if there is none.
+ * If the part is not closed, this is reported, and the span is empty, at the end of the file. */
 struct span preamble_span(const struct source *src, struct span file, struct diags *d);
 
 /* ---- line.c ---- */
-/* Are they statements, not a script? */
+/* Returns whether the text is statements instead of a script. */
 bool line_is_statements(const char *text, const struct provider *const *providers);
 
 /* ---- import.c ---- */
@@ -176,9 +176,9 @@ struct import {
 	struct import *next;
 };
 void import_add(struct parse *p, struct span at, const struct expr *path);
-/* Reads what a file imports, before its own probes are added to the script. */
+/* Reads all imports of a file, before its own probes are added to the script. */
 void import_all(struct parse *p, const struct import *first);
-/* A file that a script imports, once its text is part of the source. */
+/* Parses an imported file, once its text is part of the source. */
 void parse_file(struct parse *importing, struct span file);
 void c_part_add(struct script *s, struct span part);
 
@@ -186,6 +186,6 @@ void c_part_add(struct script *s, struct span part);
 const char *token_name(int token);
 
 /* ---- parse.c ---- */
-/* Reports "unexpected X, expected Y". expected: the names of the tokens that could follow. */
+/* Reports "unexpected X, expected Y". expected has the names of the tokens that could follow. */
 void complain_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parser.h - the passes of the parser, in their order. Each reports errors to the diags and returns
- * false after one. */
+/* parser.h - the passes of the parser in their order. Each pass reports errors to the diags, and returns
+ * false after an error. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,28 +14,28 @@ struct request;
 struct script;
 struct source;
 
-/* The rows that belong to the language. */
+/* The tables that define the language. */
 struct language {
-	const struct builtin *const *builtins;   /* families, as builtin_families */
-	const struct builtin *c_call;            /* as builtin_c_call */
-	const struct provider *const *providers; /* as providers */
+	const struct builtin *const *builtins;   /* families in the form of builtin_families */
+	const struct builtin *c_call;            /* in the form of builtin_c_call */
+	const struct provider *const *providers; /* in the form of providers */
 };
 
-/* -d lex: one token a line: LINE:COL KIND TEXT. */
+/* Prints the tokens (-d lex), one per line: LINE:COL KIND TEXT. */
 void lex_dump(const struct source *src, FILE *out);
 
-/* Text to tree. NULL after an error. */
+/* Parses text into a tree. Returns NULL after an error. */
 struct script *parse(struct arena *a, struct source *src, struct diags *d);
 
-/* What is typed at a prompt: a script, definitions without probes, or statements, which are a begin probe
- * that prints the value of the last one. earlier: the definitions of earlier lines, or NULL. NULL after an
- * error. */
+/* Parses a line typed at a prompt: a script, definitions without probes, or statements, which become a
+ * begin probe that prints the value of the last one. earlier has the definitions of earlier lines, or is
+ * NULL. Returns NULL after an error. */
 struct script *parse_typed(struct arena *a, struct source *src, const struct source *earlier,
 	const struct language *lang, struct diags *d);
-/* Would more text make a line of it? */
+/* Returns whether more text could complete the line. */
 bool line_is_unfinished(const char *text, const struct language *lang);
 
-/* One expression, as it may stand on the right of an assignment; NULL: the text is none. */
+/* Parses one expression, as on the right of an assignment. Returns NULL if the text is not an expression. */
 struct expr *parse_expression(struct arena *a, const char *text);
 
 /* Replaces the uses of macros by their bodies. */
@@ -45,17 +45,17 @@ bool expand(struct script *s, const struct language *lang, struct diags *d);
  * points. */
 bool resolve(struct script *s, const struct language *lang, const struct request *req);
 
-/* -d names: probes with their places, maps, variables. */
+/* Prints the names (-d names): probes with their places, maps, variables. */
 void names_dump(const struct script *s, FILE *out);
 
 /* Gives expressions their types, and folds constants. May be called after resolve() gave false, too,
  * to report all errors at once: names that are unknown cause no further ones. */
 bool check(struct script *s, const struct language *lang, const struct request *req);
 
-/* Once expanded: fills in script.options. */
+/* Fills script.options. Called after expand(). */
 void options_collect(struct script *s);
-/* $name of such an option, in an attach point: appends what --name has, or its default, and gives the last
- * character of the name; NULL: the script has none of that name. */
+/* For $name in an attach point: appends the value of the option --name, or its default. Returns the last
+ * character of the name, or NULL if the script has no such option. */
 struct str;
 const char *option_word(const struct script *s, const struct request *req, const char *word, struct str *out);
 /* Once checked: what is wrong with the options that the command line has for the script, in the script's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* peer.c - names that bpftrace has and strata does not have yet: errors about them say so. A name is
- * removed here when it is added to strata. */
+/* peer.c - names that bpftrace has and strata does not have yet, for error messages. A name is removed here
+ * when strata gets it. */
 #include "names.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *const probes[] = {
 	"asyncwatchpoint",
 };
 
-/* Keywords of what the grammar does not have. */
+/* Keywords that the grammar does not have. */
 static const char *const words[] = {"fn"};
 
 static bool among(const char *name, const char *const *list, size_t n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* points.c - which of the places of an attach point are wanted: by the mode of the script, by --probe-filter. */
+/* points.c - selects the places of an attach point, by the mode of the script and by --probe-filter. */
 #include <string.h>
 
 #include "ast.h"
@@ -30,7 +30,7 @@ bool points_check_name(const struct script *s, struct diags *d, const struct att
 	return true;
 }
 
-/* Whether probes of the type run in this mode; begin and end always do. */
+/* Returns whether probes of the type run in this mode. begin and end always run. */
 static bool mode_has(enum script_mode mode, enum provider_run run)
 {
 	switch (run) {

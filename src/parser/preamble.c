@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* preamble.c - the C part of a script: what stands before the first probe and the config block.
+/* preamble.c - finds the C part of a script, which is before the first probe and the config block.
  *
  *     #!/usr/bin/env strata
- *     #include <linux/sched.h>          lines of the preprocessor, with \ at their ends
+ *     #include <linux/sched.h>          lines of the preprocessor, continued by \ at the end
  *     struct item { int x; };           definitions of struct, union, enum and typedef
- *     begin { ... }                     the first of anything else ends the part
+ *     begin { ... }                     the first other line ends the part
  *
- * The ';' after the last brace may be missing, except after a typedef: bpftrace's scripts have that. */
+ * The ';' after the last brace may be missing, except after a typedef: scripts of bpftrace leave it out. */
 #include <ctype.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void skip_line(struct reader *r)
 	r->at = nl ? (uint32_t)(nl - r->text) : r->end;
 }
 
-/* At a comment; false: at none, or it is not closed. */
+/* Skips a comment. Returns false if there is none, or it is not closed. */
 static bool skip_comment(struct reader *r)
 {
 	const char *end;
@@ -54,7 +54,7 @@ static bool skip_comment(struct reader *r)
 	return end;
 }
 
-/* At the line that names the interpreter, which may follow a comment. */
+/* Skips the line that names the interpreter, which may follow a comment. */
 static bool skip_interpreter(struct reader *r)
 {
 	if (next(r, 0) != '#' || next(r, 1) != '!' || (r->at > 0 && r->text[r->at - 1] != '\n'))
@@ -69,7 +69,7 @@ static void skip_blanks(struct reader *r)
 		r->at += isspace((unsigned char)next(r, 0)) != 0;
 }
 
-/* At a string or character; one that is not closed ends with its line. */
+/* Skips a string or character. If it is not closed, it ends with the line. */
 static void skip_quoted(struct reader *r)
 {
 	char quote = next(r, 0);
@@ -80,7 +80,7 @@ static void skip_quoted(struct reader *r)
 	r->at += next(r, 0) == quote;
 }
 
-/* One character, or what counts as one: a comment, a string. */
+/* Skips one character, comment or string. */
 static void skip_item(struct reader *r)
 {
 	char c = next(r, 0);
@@ -91,7 +91,7 @@ static void skip_item(struct reader *r)
 		r->at++;
 }
 
-/* At '#': the line and those that continue it, without the last one's end. */
+/* Called at '#': skips the line and its continuation lines, up to the end of the last one. */
 static void skip_directive(struct reader *r)
 {
 	while (r->at < r->end && next(r, 0) != '\n') {
@@ -104,7 +104,7 @@ static void skip_directive(struct reader *r)
 	}
 }
 
-/* Are there only blanks between the byte and the start of its line? */
+/* Returns whether only blanks are between the byte and the start of its line. */
 static bool begins_line(const struct reader *r)
 {
 	uint32_t at = r->at;
@@ -152,7 +152,7 @@ static void skip_attributes(struct reader *r)
 	}
 }
 
-/* Called after the last brace: moves past the ';' that ends the definition, or past its attributes. */
+/* Called after the last brace: moves past the ';' that ends the definition, or past attributes. */
 static void skip_declarators(struct reader *r)
 {
 	struct reader tail = *r;
@@ -183,7 +183,7 @@ static bool not_closed(struct diags *d, struct span at, bool has_body, bool brac
 	return false;
 }
 
-/* At the first word of a definition; false: it is not closed, which has been reported. */
+/* Called at the first word of a definition. Returns false if it is not closed, after an error. */
 static bool skip_definition(struct reader *r, struct diags *d)
 {
 	struct span word = {r->at, r->at + (uint32_t)strcspn(r->text + r->at, " \t\r\n\f\v{/")};

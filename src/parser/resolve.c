@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* resolve.c - finds what each name means: builtins, maps, variables of a block; and the places of attach
- * points. */
+/* resolve.c - finds the meaning of each name (builtins, maps, variables of a block), and the places of
+ * attach points. */
 #include <ctype.h>
 #include <string.h>
 
@@ -20,11 +20,11 @@
 #include "type_name.h"
 #include "types/types.h"
 
-/* The variables that are known at this point of the script, the newest first. */
+/* The variables that are known at this point of the script, newest first. */
 struct scope {
 	struct var *var;
 	struct scope *outer;
-	struct scope *older; /* of the same hash */
+	struct scope *older; /* next older one with the same hash */
 };
 
 enum { BUCKETS = 1024 };
@@ -38,12 +38,12 @@ struct resolve {
 	struct params params;
 	struct probe *probe;
 	struct scope *scope;
-	struct scope *vars[BUCKETS]; /* the same, by hash of the name */
-	struct map *maps[BUCKETS];   /* likewise */
+	struct scope *vars[BUCKETS]; /* the same variables, by hash of the name */
+	struct map *maps[BUCKETS];   /* all maps, by hash of the name */
 	struct map **maps_end;
 	struct var **vars_end;
 	unsigned macro_depth;
-	unsigned comptime; /* ifs around, one of whose branches is not compiled */
+	unsigned comptime; /* number of enclosing ifs of which one branch is not compiled */
 	bool ok;
 };
 
@@ -82,14 +82,14 @@ static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 	hint_provider(r->diags, r->arena, r->lang, name);
 }
 
-/* ---- what a probe asks of its places ---- */
+/* ---- requests of a probe to its places ---- */
 
 static bool is_call_of(struct expr *n, void *name)
 {
 	return n->kind == EXPR_CALL && !strcmp(n->call.name, name);
 }
 
-/* Macros of the C part may do so, too. */
+/* Returns whether the probe may mention the builtin. Macros of the C part may mention any. */
 static bool may_mention(const struct resolve *r, const char *name)
 {
 	return r->script->nc_parts ||
@@ -117,7 +117,8 @@ static bool expand_point(struct resolve *r, struct attach_point *ap, enum missin
 	return ap->provider->expand(&req, ap);
 }
 
-/* One of several, with a wildcard: it is no error that nothing matches it, where others do. */
+/* Returns whether it is one of several attach points and has a wildcard. It may match nothing if another
+ * one matches. */
 static bool is_spare(const struct resolve *r, const struct probe *probe, const struct attach_point *ap)
 {
 	if (r->req->settings.missing_probes != MISSING_ERROR || !probe->points->next)
@@ -128,7 +129,8 @@ static bool is_spare(const struct resolve *r, const struct probe *probe, const s
 	return false;
 }
 
-/* Of the probe's points, too, that say nothing if they are missing: expanded again, they do. */
+/* Expands the probe's attach points. A spare one that matches nothing is expanded again, to report an error
+ * if all of them match nothing, or else a warning. */
 static bool expand_points(struct resolve *r, struct probe *probe)
 {
 	bool ok = true, found = false;
@@ -153,7 +155,7 @@ static bool has_field(const struct field *list, const char *name)
 	return false;
 }
 
-/* args.x may name a field of any of the places; field_type() handles different types. */
+/* args.x may name a field of any of the places. field_type() handles different types. */
 static void merge_fields(
 	struct resolve *r, struct probe *probe, const struct place *place)
 {
@@ -201,7 +203,7 @@ static unsigned bucket(const char *name)
 	return h % BUCKETS;
 }
 
-/* n: a VAR */
+/* n is a VAR. */
 static struct var *var_find(struct resolve *r, const struct expr *n)
 {
 	for (struct scope *s = r->vars[bucket(n->var.name)]; s; s = s->older)
@@ -210,7 +212,7 @@ static struct var *var_find(struct resolve *r, const struct expr *n)
 	return NULL;
 }
 
-/* Forgets the variables that are newer than outer's. */
+/* Forgets the variables that are newer than those of outer. */
 static void scope_end(struct resolve *r, struct scope *outer)
 {
 	for (; r->scope != outer; r->scope = r->scope->outer)
@@ -253,7 +255,7 @@ static void hint_var(struct resolve *r, const struct expr *written)
 	hint_nearest(r->diags, "$", written->var.name, names, n);
 }
 
-/* A variable of that name in a block that has ended, or NULL. */
+/* Returns a variable of that name from a block that has ended, or NULL. */
 static const struct var *var_elsewhere(struct resolve *r, const struct expr *n)
 {
 	for (struct var *v = r->probe->vars; v; v = v->next)
@@ -262,7 +264,7 @@ static const struct var *var_elsewhere(struct resolve *r, const struct expr *n)
 	return NULL;
 }
 
-/* An unknown variable is reported once in a block: then it is made, with type_bad. */
+/* An unknown variable is reported once per block: it is then created with type_bad. */
 static void resolve_var(struct resolve *r, struct expr *n)
 {
 	const struct var *elsewhere;
@@ -324,7 +326,7 @@ static bool bare_name(const struct expr *n)
 	return n->kind == EXPR_CALL && !n->call.parens;
 }
 
-/* `func` is a mode of a stack before it is a builtin. */
+/* As an argument of a stack builtin, `func` is a mode, not the builtin. */
 static bool is_mode(const struct builtin *b, const char *word)
 {
 	enum frame_lang lang;
@@ -348,7 +350,7 @@ static void resolve_args(struct resolve *r, struct expr *call, const struct buil
 	}
 }
 
-/* An enumerator, or what the C part defines. */
+/* Resolves an enumerator, or a constant that the C part defines. */
 static bool resolve_constant(struct resolve *r, struct expr *n)
 {
 	struct constant c = {};
@@ -375,7 +377,7 @@ static bool move(struct expr *n, void *arg)
 	return false;
 }
 
-/* What a macro stands for is parsed as an expression of its own, wherever it is used. */
+/* A C macro's replacement is parsed as an expression of its own at each use. */
 static bool resolve_macro(struct resolve *r, struct expr *n)
 {
 	const char *text = n->call.parens || !r->req->types ? NULL : types_macro(r->req->types, n->call.name);
@@ -415,7 +417,7 @@ static void unknown_name(struct resolve *r, struct expr *n)
 		hint_builtin(r->diags, r->arena, r->lang, n->call.name);
 }
 
-/* A function of an imported program in C, with the name of no builtin. */
+/* Finds a function of an imported C program. Builtins take precedence. */
 static const struct builtin *find_c_function(struct resolve *r, struct expr *n)
 {
 	const struct c_function *f = n->call.parens ? types_function(r->req->types, n->call.name) : NULL;
@@ -455,7 +457,7 @@ static const struct type *type_of_word(struct resolve *r, const char *name)
 	return t;
 }
 
-/* sizeof(task_struct): a name that is nothing else may be a type's. */
+/* Handles sizeof(task_struct): a name without another meaning may be the name of a type. */
 static void resolve_about(struct resolve *r, struct type_name **type, struct expr **value)
 {
 	struct expr *n = *value;
@@ -524,7 +526,7 @@ static void resolve_assign(struct resolve *r, struct stmt *n)
 		resolve_expr(r, left);
 }
 
-/* A new variable must not hide one of its name. */
+/* Declares a variable, which must not hide another one of the same name. */
 static void declare_var(struct resolve *r, struct expr *name)
 {
 	struct var *v = var_find(r, name);

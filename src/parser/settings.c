@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* settings.c - a setting is a row: name, kind, field of struct settings, default, range. */
+/* settings.c - each setting is a row: name, kind, field of struct settings, default, range. */
 #include "settings.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@
 static const char *const missing_names[] = {"error", "warn", "ignore"};
 static const char *const unstable_names[] = {"enable", "warn", "error"};
 static const char *const cache_names[] = {"PER_PID", "PER_PROGRAM", "NONE"};
-/* What the kernel takes for the GPL (include/linux/license.h). */
+/* Licenses that the kernel accepts as GPL (include/linux/license.h). */
 static const char *const licenses[] = {
 	"GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL",
 };
@@ -28,11 +28,11 @@ enum { TRAILER_MAX = 64 };
 
 static const struct row {
 	const char *name;
-	enum expr_kind kind;      /* of its value */
-	size_t at;                /* in struct settings */
-	uint64_t value, min, max; /* default, range; of a STRING: the most bytes */
-	const char *const *words; /* WORD: by value, 0..max */
-	const char *wanted;       /* what the value must be, for errors */
+	enum expr_kind kind;      /* kind of the value */
+	size_t at;                /* offset in struct settings */
+	uint64_t value, min, max; /* default and range; of a STRING, the most bytes */
+	const char *const *words; /* WORD: the words of values 0..max */
+	const char *wanted;       /* form of the value, for errors */
 	const char *text;         /* STRING: the default */
 } rows[] = {
 	{"all_processes", EXPR_BOOL, offsetof(struct settings, all_processes), false, 0, 1, NULL,
@@ -86,11 +86,11 @@ static const struct row {
 		"true or false"},
 };
 
-/* Names that bpftrace has given up. */
+/* Names that bpftrace does not use any more. */
 static const struct old_name {
 	const char *name;
-	const char *now;   /* NULL: it has no effect in bpftrace either */
-	bool is_opposite;  /* true is false now */
+	const char *now;   /* the current name; NULL if the setting has no effect in bpftrace either */
+	bool is_opposite;  /* true has become false */
 } old_names[] = {
 	{.name = "cat_bytes_max", .now = "max_cat_bytes"},
 	{.name = "map_keys_max", .now = "max_map_keys"},
@@ -104,7 +104,7 @@ static const struct old_name {
 	{.name = "unstable_map_decl"},
 };
 
-/* What else of bpftrace's environment strata reads, or need not. */
+/* Other variables of bpftrace's environment, which strata reads or may ignore. */
 static const char *const others[] = {"BTF", "COLOR", "KERNEL_BUILD", "KERNEL_SOURCE", "VMLINUX"};
 
 enum { NROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -173,7 +173,7 @@ static const struct old_name *old_named(const char *name)
 	return NULL;
 }
 
-/* "BPFTRACE_Max_Strlen" is max_strlen, too. */
+/* Returns the plain form of a name: "BPFTRACE_Max_Strlen" is max_strlen. */
 static void plain_name(const char *name, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -194,7 +194,7 @@ static const char *nearest_name(const char *name)
 	return nearest(name, names, NROWS);
 }
 
-/* The row of a name; NULL: it has no effect, *ret_known, or there is none. */
+/* Finds the row of a name. Returns NULL if there is none, or if the setting has no effect (*ret_known). */
 static const struct row *find_row(const char *name, struct diags *d, struct span at, bool *ret_known,
 	bool *ret_opposite)
 {
@@ -226,7 +226,7 @@ static bool word_value(const struct row *row, const char *word, uint64_t *ret)
 		}
 	if (row->words != unstable_names && row->words != cache_names)
 		return false;
-	/* bpftrace takes these, too */
+	/* bpftrace also takes these */
 	*ret = truth ? 0 : row->max;
 	return truth || !strcmp(word, "false") || !strcmp(word, "0");
 }
@@ -241,7 +241,7 @@ static bool string_value(const struct row *row, const char *text, const char **r
 	return listed && strlen(text) <= row->max;
 }
 
-/* A value as text; what is pointed to must live as long as the settings. */
+/* Reads a value from text, which must live as long as the settings. */
 static bool text_value(const struct row *row, const char *text, struct settings *ret)
 {
 	uint64_t *to = field(ret, row), v;
@@ -260,7 +260,7 @@ static bool text_value(const struct row *row, const char *text, struct settings 
 	return true;
 }
 
-/* 0 and 1 may stand for false and true; everything may be in quotes. */
+/* Reads a value: 0 and 1 may stand for false and true, and all values may be in quotes. */
 static bool expr_value(const struct row *row, const struct expr *n, struct settings *ret)
 {
 	char number[24];
@@ -279,7 +279,7 @@ static bool expr_value(const struct row *row, const struct expr *n, struct setti
 	}
 }
 
-/* "a number from 1 to 16384", "true or false" */
+/* Returns the expected form: "a number from 1 to 16384", "true or false". */
 static const char *wanted_text(const struct row *row, char *buf, size_t size)
 {
 	if (row->kind != EXPR_INT)
@@ -341,7 +341,7 @@ static bool is_other(const char *variable, size_t n)
 	return false;
 }
 
-/* One that is not known is not refused: it may be another program's. */
+/* Only warns about an unknown variable: it may belong to another program. */
 static void unknown_variable(const char *variable, int n, const char *name, struct diags *d)
 {
 	const char *near = nearest_name(name);
@@ -351,7 +351,7 @@ static void unknown_variable(const char *variable, int n, const char *name, stru
 		diag_hint(d, "did you mean the setting %s?", near);
 }
 
-/* variable: "BPFTRACE_NAME=value" */
+/* variable is "BPFTRACE_NAME=value". */
 static bool read_variable(const char *variable, struct diags *d, struct settings *ret)
 {
 	const char *equals = strchr(variable, '=');

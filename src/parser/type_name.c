@@ -8,8 +8,8 @@
 #include "model/type.h"
 #include "parse.h"
 
-/* type: NULL for words of C's types. Those of <stdint.h> and <linux/types.h> are strata's own, so that
- * they need no BTF. */
+/* type is NULL for the words of C's types. The types of <stdint.h> and <linux/types.h> are strata's own, so
+ * that they need no BTF. */
 static const struct {
 	const char *name;
 	const struct type *const *type;
@@ -64,7 +64,7 @@ static const struct {
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-/* uint9, int128_t: a mistake, but surely meant as a type. */
+/* uint9, int128_t: a mistake, but certainly meant as a type. */
 static bool is_int_of_any_size(const char *word)
 {
 	size_t digits;
@@ -139,7 +139,7 @@ struct type_name *type_name_typedef(struct parse *p, struct span at, const char 
 	return type_name_word(p, at, name);
 }
 
-/* unsigned long */
+/* Adds a word: unsigned long. */
 struct type_name *type_name_more(
 	struct parse *p, struct span at, struct type_name *t, const char *word)
 {
@@ -181,7 +181,7 @@ static struct type_name *array_of(
 	return t;
 }
 
-/* size: an INT; NULL in T[]. T[2][3] is an array of two: the new dimension is the innermost. */
+/* size is an INT, or NULL in T[]. T[2][3] is an array of two arrays: the new dimension is the innermost. */
 struct type_name *type_name_array(
 	struct parse *p, struct span at, struct type_name *t, const struct expr *size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* value.c - a block as an expression: what its last statement gives. */
+/* value.c - a block as an expression: the value of its last statement. */
 #include "value.h"
 
 #include "base/arena.h"
@@ -15,7 +15,7 @@ static struct expr *new_expr(struct arena *a, struct span at, enum expr_kind kin
 	return n;
 }
 
-/* if c { 1 } else { 2 } */
+/* Handles if c { 1 } else { 2 }. */
 static struct expr *value_of_if(struct arena *a, struct stmt *n)
 {
 	struct expr *then = n->cond.els ? value_of_block(a, n->cond.then) : NULL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* value.h - the value of a macro's body, or of a block where a value stands. */
+/* value.h - the value of a macro's body, or of a block in the place of a value. */
 #pragma once
 
 struct arena;
 struct expr;
 struct stmt;
 
-/* The value of the last statement: of an expression without a ';' behind it, of an if with an else both of
- * whose blocks have one, or of a block. The statement is taken out of the block; the others go before the
- * value. NULL: it has none; then the block is of no use any more. */
+/* Returns the value of the last statement: an expression without a ';', an if with an else whose blocks
+ * both have a value, or a block. The statement is removed from the block; the other statements run before
+ * the value. Returns NULL if there is no value; then the block cannot be used any more. */
 struct expr *value_of_block(struct arena *a, struct stmt *block);

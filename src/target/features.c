@@ -135,8 +135,7 @@ static bool ask_watchpoint(struct target *t)
 	uint64_t count = 0;
 
 	if (fd < 0)
-		return errno == ENOSPC || errno == EACCES || errno == EPERM; /* in use or not permitted, so the
-									      * answer is unknown */
+		return errno == ENOSPC || errno == EACCES || errno == EPERM; /* in use or not permitted */
 	word = 1;
 	return read(fd, &count, sizeof(count)) != sizeof(count) || count;
 }
