@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* btf.c - types of the kernel and its modules, from BTF.
  *
- * A type of BTF is made into the model's once, so that a struct has one composite. Members are made
- * when they are first asked for. Of a struct whose members have been made it is certain that they lie
- * within it, and that what it consists of has an end: the structs in it are made with it, one that is in
- * itself is left out, as is what goes beyond DEPTH_MAX or LEAVES_MAX.
+ * Each BTF type is converted to the model's type once, so that a struct has one composite. Members are made at
+ * the first use. Once they are made, it is certain that they lie within the struct and that their nesting ends:
+ * the structs in it are made together with it; a struct that contains itself is left out, and so are members
+ * beyond DEPTH_MAX or LEAVES_MAX.
  *
- * Floats have no kind in the model: they are arrays of bytes. */
+ * The model has no floats: they are arrays of bytes. */
 #include "btf.h"
 
 #include <bpf/btf.h>
@@ -16,17 +16,17 @@
 #include "target/target.h"
 
 enum {
-	DEPTH_MAX = 32,        /* pointers to pointers, structs in structs.. */
-	LEAVES_MAX = 1 << 16,  /* members of a struct and of those in it */
+	DEPTH_MAX = 32,        /* nesting of pointers, structs in structs.. */
+	LEAVES_MAX = 1 << 16,  /* members of a struct, including those of structs in it */
 	ARRAY_MAX = 1 << 28,   /* bytes */
-	NOTHING = 1 << 16,     /* what an element of no bytes counts for */
+	NOTHING = 1 << 16,     /* weight of an element without bytes */
 };
 
 struct btf_struct {
 	struct composite c;
 	struct btf_file *file;
 	uint32_t id;
-	uint32_t leaves; /* members, with those of structs in it; of an array's element once */
+	uint32_t leaves; /* number of members, including those of structs in it; an array's element counts once */
 	bool busy;       /* its members are being made */
 };
 
@@ -97,7 +97,7 @@ static const struct type *make_enum(struct btf_file *f, const struct btf_type *t
 
 /* ---- pointers, arrays --------------------------------------------------- */
 
-/* clang writes the kernel's __user as a tag; without tags nothing says whose text it is. */
+/* clang writes the kernel's __user as a tag. Without tags, the address space of a pointer is not known. */
 static bool has_tags(struct btf_file *f)
 {
 	struct btf_types *all = f->all;
@@ -109,7 +109,7 @@ static bool has_tags(struct btf_file *f)
 	return all->has_tags > 0;
 }
 
-/* Tags stand between a pointer and what it points to. */
+/* Tags are between a pointer and its target. */
 static enum space space_of(struct btf_file *f, uint32_t id, const struct type *to)
 {
 	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
@@ -150,7 +150,7 @@ static const struct type *make_array(struct btf_file *f, const struct btf_type *
 
 /* ---- structs ------------------------------------------------------------ */
 
-/* The struct that a member has in it, itself or as an array's element; NULL: none. */
+/* Returns the struct in a member, which may be the element of an array, or NULL if there is none. */
 static struct btf_struct *struct_in(const struct type *t)
 {
 	while (t->kind == TYPE_ARRAY)
@@ -158,7 +158,7 @@ static struct btf_struct *struct_in(const struct type *t)
 	return t->kind == TYPE_STRUCT ? (struct btf_struct *)t->strct.composite : NULL;
 }
 
-/* False: its members, were they printed, would have no end. */
+/* Returns false if the member would make the struct's nesting endless or too large. */
 static bool make_within(struct btf_struct *s, const struct type *t)
 {
 	struct btf_struct *in = struct_in(t);
@@ -178,8 +178,8 @@ static bool make_within(struct btf_struct *s, const struct type *t)
 	return true;
 }
 
-/* Where to read the bit-field: in size bytes at an offset that m gets. Its own offset is a multiple of
- * the size where the compiler has put it in such a unit; in packed structs it may not be. */
+/* Finds the unit of a bit-field: size bytes at an offset, which m gets. The unit's offset is a multiple of
+ * the size if the compiler uses such units; in packed structs it may not be. */
 static bool in_unit(struct member *m, uint32_t bit, uint32_t bits, uint32_t size, uint32_t whole)
 {
 	uint32_t first = bit / 8, offsets[] = {first / size * size, first, whole - size};
@@ -220,7 +220,7 @@ static bool set_bits(struct btf_file *f, struct member *m, uint32_t bit, uint32_
 	return false;
 }
 
-/* Bits of a member whose struct says nothing of bits: then its integer may. */
+/* Returns the bits of a member whose struct does not tell them; then its integer type may. */
 static uint32_t int_bits(const struct btf_file *f, uint32_t id, uint32_t *offset)
 {
 	int at = btf__resolve_type(f->btf, id);
@@ -232,7 +232,7 @@ static uint32_t int_bits(const struct btf_file *f, uint32_t id, uint32_t *offset
 	return btf_int_bits(t);
 }
 
-/* False: it is padding, or cannot be. */
+/* Returns false for padding, and for members that are impossible. */
 static bool make_member(struct btf_struct *s, const struct btf_type *t, uint32_t i, struct member *ret)
 {
 	const struct btf_member *from = &btf_members(t)[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* btf_find.c - the kernel's BTF and its modules', and their types by name. A module's is opened when the
- * kernel's own has not what is looked for. */
+/* btf_find.c - finds the BTF of the kernel and its modules, and their types by name. A module's BTF is
+ * opened if the kernel's own does not have the name. */
 #include <bpf/btf.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ struct btf_file *btf_owner(struct btf_file *f, uint32_t id)
 
 /* ---- by name ------------------------------------------------------------ */
 
-/* 2: the type itself; 1: its declaration. */
+/* Returns 2 for the type itself, 1 for its declaration, 0 for another type. */
 static int fits(const struct btf_type *t, enum type_tag tag)
 {
 	switch (tag) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* btf_func.c - the kernel's functions and tracepoints, by BTF. */
+/* btf_func.c - the kernel's functions and tracepoints, from BTF. */
 #include <bpf/btf.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static struct kernel_param param_of(struct btf_file *f, uint32_t id, const char 
 	return p;
 }
 
-/* Without the first parameters. */
+/* Leaves out the first `skip` parameters. */
 static bool read_proto(struct btf_file *f, uint32_t id, unsigned skip, bool decl, struct kernel_function *ret)
 {
 	const struct btf_type *t = btf__type_by_id(f->btf, id);
@@ -72,10 +72,9 @@ bool kernel_function(struct types *ts, const char *module, const char *name, boo
 
 /* ---- tracepoints -------------------------------------------------------- */
 
-/* The parameters' names are those of the kernel's functions for the event: of __traceiter_EVENT
- * (include/linux/tracepoint.h, since 5.10), or of __bpf_trace_EVENT (include/trace/bpf_probe.h), which is
- * there for the first event of a class. The typedef btf_trace_EVENT, which is what the verifier goes by,
- * has types alone. */
+/* The names of the parameters come from the kernel's functions for the event: __traceiter_EVENT
+ * (include/linux/tracepoint.h, since 5.10), or __bpf_trace_EVENT (include/trace/bpf_probe.h), which exists
+ * for the first event of a class. The verifier uses the typedef btf_trace_EVENT, which only has types. */
 bool kernel_tracepoint(struct types *ts, const char *module, const char *event, bool decl,
 	struct kernel_function *ret)
 {

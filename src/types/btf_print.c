@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* btf_print.c - types of BTF as C declares and defines them, with the names of typedefs. */
+/* btf_print.c - declares and defines BTF types in C, with the names of typedefs. */
 #include <bpf/btf.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,23 +10,23 @@
 #include "kernel.h"
 
 enum {
-	DEPTH_MAX = 24,     /* pointers to arrays of.., unnamed structs in unnamed structs */
-	STEPS_MAX = 100000, /* of one declaration or definition: BTF that lies has no end */
+	DEPTH_MAX = 24,     /* nesting: pointers to arrays of.., unnamed structs in unnamed structs */
+	STEPS_MAX = 100000, /* of one declaration or definition, since BTF that lies may have no end */
 };
 
 struct printer {
 	struct btf_file *file;
 	struct arena *arena;
-	bool spaced;    /* "char * name" */
-	bool offsets;   /* a comment behind each member */
-	uint32_t base;  /* byte within the outermost struct at which the one being printed begins */
+	bool spaced;    /* print "char * name" */
+	bool offsets;   /* print a comment after each member */
+	uint32_t base;  /* byte offset of the struct that is being printed within the outermost struct */
 	unsigned indent, steps;
 };
 
 static const char *declare(struct printer *p, uint32_t id, const char *inner, unsigned depth);
 static const char *body(struct printer *p, const struct btf_type *t, unsigned depth);
 
-/* A name that is too long for one of a C program counts for more than a step. */
+/* A name that is too long for a C program counts as more than one step. */
 static const char *name_at(struct printer *p, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(p->file->btf, offset);
@@ -56,7 +56,7 @@ static const char *params(struct printer *p, const struct btf_type *t, unsigned 
 	return text;
 }
 
-/* Than a pointer's star. */
+/* Returns whether a type's syntax binds tighter than a pointer's star. */
 static bool binds_tighter(const struct btf_type *t)
 {
 	return t && (btf_is_array(t) || btf_is_func_proto(t));
@@ -77,7 +77,7 @@ static const char *keyword(const struct btf_type *t)
 	return btf_kind(t) == BTF_KIND_CONST ? "const" : btf_kind(t) == BTF_KIND_VOLATILE ? "volatile" : "restrict";
 }
 
-/* Of a pointer it stands behind the star; else before the name. */
+/* The qualifier of a pointer stands after the star; others stand before the name. */
 static const char *qualified(struct printer *p, const struct btf_type *t, const char *inner, unsigned depth)
 {
 	const struct btf_type *to = type_of(p, t->type);
@@ -97,7 +97,7 @@ static const char *tag_of(const struct btf_type *t)
 	return btf_is_union(t) ? "union " : btf_is_struct(t) ? "struct " : "";
 }
 
-/* "unsigned int", "struct file"; an unnamed struct with its members. */
+/* Returns "unsigned int", "struct file"; an unnamed struct with its members. */
 static const char *base(struct printer *p, const struct btf_type *t, unsigned depth)
 {
 	const char *name = name_at(p, t->name_off);
@@ -152,7 +152,7 @@ static void indent(const struct printer *p, struct str *out)
 		str_addc(out, '\t');
 }
 
-/* As pahole: where a member begins and how many bytes it has; of a bit-field the bit, too. */
+/* Adds a member's offset and size, as pahole does; for a bit-field also the bit. */
 static void add_place(struct printer *p, const struct btf_type *t, uint32_t i, struct str *out)
 {
 	int64_t size = btf__resolve_size(p->file->btf, btf_members(t)[i].type);
@@ -196,7 +196,7 @@ static void add_enumerator(struct printer *p, const struct btf_type *t, uint32_t
 		str_addf(out, "%s = %llu,\n", name, wide ? (unsigned long long)v : (uint32_t)v);
 }
 
-/* "{", a line a member, "}" */
+/* Returns "{", one line per member, "}". */
 static const char *body(struct printer *p, const struct btf_type *t, unsigned depth)
 {
 	struct str s = {};

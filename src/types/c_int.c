@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* c_int.c - the integer types that C itself has, their words in any order. */
+/* c_int.c - C's own integer types, with their words in any order. */
 #include "c_int.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@ enum word { CHAR, SHORT, INT, LONG, SIGNED, UNSIGNED, WORDS };
 
 static const char *const words[WORDS] = {"char", "short", "int", "long", "signed", "unsigned"};
 
-/* Counts the words; false: there is another, or none. */
+/* Counts the words. Returns false if there is another word, or none. */
 static bool read_words(const char *p, unsigned n[WORDS])
 {
 	bool any = false;

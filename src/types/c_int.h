@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* c_int.h - the integer types that C itself has. */
+/* c_int.h - C's own integer types. */
 #pragma once
 
 struct arena;
 struct type;
 
-/* "int", "unsigned long", "long unsigned int", "_Bool"..; sizes are Linux' of 64 bits. NULL: it is none. */
+/* Returns the type for "int", "unsigned long", "long unsigned int", "_Bool".., with the sizes of 64-bit
+ * Linux. Returns NULL for other names. */
 const struct type *c_int(struct arena *a, const char *name);

@@ -8,7 +8,7 @@
 #include "base/library.h"
 #include "base/owner.h"
 
-/* Debian's names and Fedora's, of LLVM's versions that strata is built with. */
+/* The names in Debian and Fedora, for the LLVM versions with which strata can be built. */
 static const char *const sonames[] = {
 	"libclang-19.so.1", "libclang.so.19.1", "libclang-20.so.1", "libclang.so.20.1",
 	"libclang-21.so.1", "libclang.so.21.1", "libclang-18.so.1", "libclang.so.18.1",

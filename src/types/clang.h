@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clang.h - the functions of libclang that are used, loaded when a script has a C part. The structs and
+/* clang.h - the functions of libclang that strata uses, loaded when a script has a C part. The structs and
  * numbers are those of clang-c/Index.h, CXString.h, CXSourceLocation.h and CXErrorCode.h of LLVM 19
  * (CINDEX_VERSION 0.64), an interface that stays compatible between versions: 18 to 21 have the same. */
 #pragma once
@@ -26,7 +26,7 @@ struct cx_location {
 	unsigned int_data;
 };
 
-/* A file that clang finds by this name, whether there is one or not. */
+/* A file that clang finds by this name, whether it exists or not. */
 struct cx_unsaved {
 	const char *name, *text;
 	unsigned long len;
@@ -70,7 +70,7 @@ enum cx_type_kind {
 };
 
 enum { CX_SKIP_FUNCTION_BODIES = 0x40, CX_KEEP_GOING = 0x200 }; /* CXTranslationUnit_Flags */
-enum { CX_SEVERITY_ERROR = 3 };                                  /* CXDiagnosticSeverity; 4: fatal */
+enum { CX_SEVERITY_ERROR = 3 };                                  /* CXDiagnosticSeverity; 4 is fatal */
 enum { CX_EVAL_INT = 1, CX_EVAL_STRING = 4 };                    /* CXEvalResultKind */
 enum cx_visit { CX_VISIT_BREAK, CX_VISIT_CONTINUE, CX_VISIT_RECURSE };
 enum { CX_FIELD_CONTINUE = 1 };                                  /* CXVisitorResult */
@@ -78,7 +78,7 @@ enum { CX_LINKAGE_EXTERNAL = 4 };                                /* CXLinkageKin
 
 typedef enum cx_visit (*cx_visitor)(struct cx_cursor c, struct cx_cursor parent, void *arg);
 typedef int (*cx_field_visitor)(struct cx_cursor c, void *arg);
-/* A file, and where it is included: n positions, the last in the main file. */
+/* Called with a file and the places where it is included: n positions, the last in the main file. */
 typedef void (*cx_inclusion_visitor)(void *file, struct cx_location *stack, unsigned n, void *arg);
 
 /* F(result, name without clang_, parameters) */
@@ -144,5 +144,5 @@ struct clang {
 };
 
 enum clang_state { CLANG_OPEN, CLANG_MISSING, CLANG_LEFT_OUT };
-/* The library stays loaded: LLVM does not survive being unloaded. LEFT_OUT: of a static build. */
+/* The library stays loaded, since LLVM cannot be unloaded safely. LEFT_OUT: a static build without it. */
 enum clang_state clang_open(struct clang *c);

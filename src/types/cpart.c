@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart.c - a script's C part as a source of types: clang reads it, several times where something is
+/* cpart.c - a script's C part as a source of types. clang reads it, and reads it again if something is
  * missing that the kernel's BTF has. */
 #include "cpart.h"
 
@@ -14,12 +14,12 @@
 
 enum { READINGS_MAX = 24 };
 
-/* All of the kernel's headers take a second, and less than 300 MB. */
+/* Reading all of the kernel's headers takes a second, and less than 300 MB. */
 static const struct guard_limits limits = {.ms = 10000, .bytes = (size_t)1 << 30};
 
-/* ---- what is read ------------------------------------------------------- */
+/* ---- clang's input ------------------------------------------------------- */
 
-/* The script's path, so that headers beside it are found; the file that clang reads is ours. */
+/* Returns the script's path, so that headers next to it are found. clang reads our own file by that name. */
 static const char *main_file(struct cpart *c)
 {
 	char dir[4096];
@@ -32,7 +32,7 @@ static const char *main_file(struct cpart *c)
 	return arena_printf(c->arena, "%s/%s", dir, name);
 }
 
-/* Blanks for what is in front of the C part. */
+/* Replaces the text before the C part by blanks. */
 static void set_text(struct cpart *c)
 {
 	const char *text = c->source->text;
@@ -71,7 +71,7 @@ struct span cpart_first_line(const struct cpart *c)
 		(uint32_t)strcspn(c->source->text + c->part.start, "\r\n")};
 }
 
-/* Reports that there is no unit. */
+/* Reports that clang could not read the part. */
 static bool gave_up(struct cpart *c, enum guard_end how)
 {
 	struct span at = cpart_first_line(c);
@@ -168,8 +168,8 @@ static bool add_part(struct cpart *c)
 		c->file = main_file(c);
 		set_text(c);
 		cpart_set_args(c);
-		/* It runs in the thread of guarded(), and with that instead of its own care, which does not help
-		 * where the stack is full. */
+		/* libclang runs in the thread of guarded(), which replaces libclang's own protection: that
+		 * one does not help when the stack is full. */
 		setenv("LIBCLANG_NOTHREADS", "1", 1);
 		setenv("LIBCLANG_DISABLE_CRASH_RECOVERY", "1", 1);
 		ok = cpart_includes_files(c) && read_part(c);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_constants.c - enumerators and macros. Macros leave no declarations behind: so the file that clang
- * reads ends with one of each name that the script uses and that is a macro,
+/* cpart_constants.c - enumerators and macros. Macros are not declarations, so the text for clang ends with
+ * two declarations for each name that the script uses and that is a macro:
  *
  *     #ifdef NAME
- *     static const char strata_text_NAME[] = "what it stands for";
+ *     static const char strata_text_NAME[] = "its replacement";
  *     static const __typeof__(NAME) strata_value_NAME = NAME;
  *     #endif
  *
- * where the second is an error, and is passed over, if the macro is no constant expression. */
+ * If the macro is not a constant expression, the second declaration is an error, which is ignored. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum { WORDS_MAX = 4096, WORD_MAX = 255, SLOTS = 4 * WORDS_MAX };
 
 struct words {
 	VEC(const char *) list;
-	const char *slots[SLOTS]; /* open addressing; a quarter is used at most */
+	const char *slots[SLOTS]; /* open addressing; at most a quarter is used */
 };
 
 static bool begins_word(char c)
@@ -50,7 +50,7 @@ static void add_word(struct cpart *c, struct words *w, const char *text, size_t 
 	vec_push(&w->list, w->slots[h]);
 }
 
-/* At the first byte of a string. The byte behind it. */
+/* Called at the first byte of a string. Returns the byte after the string. */
 static const char *string_end(const char *p)
 {
 	for (p++; *p && *p != '"' && *p != '\n'; p++)
@@ -58,7 +58,7 @@ static const char *string_end(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Words behind $, @ and . are none: variables, maps, members. */
+/* Words after $, @ and . are variables, maps and members, which do not count. */
 static void read_words(struct cpart *c, struct words *w)
 {
 	const char *text = c->source->text, *p = text, *end;
@@ -91,7 +91,8 @@ static void add_texts(struct cpart *c, const char *const *words, size_t n)
 			words[i], words[i], words[i]);
 }
 
-/* After all texts: an unbalanced bracket in one makes those behind it unreadable. */
+/* The values come after all texts, since an unbalanced bracket in a value makes later declarations
+ * unreadable. */
 static void add_values(struct cpart *c, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -114,9 +115,9 @@ void cpart_add_words(struct cpart *c)
 	free(words);
 }
 
-/* ---- what they stand for ------------------------------------------------ */
+/* ---- values ----------------------------------------------------------------- */
 
-/* In C it is an int; here it has the enum's type. */
+/* In C an enumerator is an int; here it has the enum's type. */
 static bool enumerator(struct cpart *c, struct decl *d, struct constant *ret)
 {
 	ret->type = cpart_type(c, c->clang.getCursorType(c->clang.getCursorSemanticParent(d->cursor)));
@@ -174,6 +175,6 @@ const char *cpart_macro(void *state, const char *name)
 	struct decl *d = decl_find(c, CX_VAR_DECL, arena_printf(c->arena, CPART_TEXT "%s", name));
 	struct constant value;
 
-	/* A macro that takes arguments stands for itself where none are given. */
+	/* A macro with parameters that is used without arguments stands for itself. */
 	return d && evaluated(c, d, &value) && strcmp(value.text, name) != 0 ? value.text : NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_decls.c - what the C part and its headers declare, by name and by clang's cursor. */
+/* cpart_decls.c - the declarations of the C part and its headers, by name and by clang's cursor. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static struct decl *by_cursor(struct cpart *c, struct cx_cursor cursor)
 	return NULL;
 }
 
-/* clang calls a struct that has no name by its place in the text, or by a typedef's name. */
+/* clang names an unnamed struct by its place in the text, or by a typedef's name. */
 static bool is_named(struct cpart *c, struct cx_cursor cursor, int kind)
 {
 	struct cx_string s;
@@ -93,7 +93,7 @@ static struct decl *add_decl(struct cpart *c, struct cx_cursor cursor, int kind)
 	return d;
 }
 
-/* In C a struct that is defined within another is known outside, too. */
+/* In C, a struct that is defined within another one is also known outside. */
 static enum cx_visit visit(struct cx_cursor cursor, struct cx_cursor parent, void *arg)
 {
 	switch (cursor.kind) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_errors.c - what clang complains of: what the kernel's BTF can supply, and the rest, as errors at
- * their places in the script. Messages are those of clang/include/clang/Basic/Diagnostic*Kinds.td,
- * LLVM 18 to 21; one that is worded otherwise is only reported. */
+/* cpart_errors.c - reads clang's errors. Some name types that the kernel's BTF can supply; the others are
+ * reported at their places in the script. Messages are those of
+ * clang/include/clang/Basic/Diagnostic*Kinds.td, LLVM 18 to 21; a message with other words is only
+ * reported. */
 #include "cpart.h"
 
 #include <ctype.h>
@@ -14,14 +15,14 @@
 
 struct complaint {
 	const char *text;
-	const char *file;  /* NULL: the script */
+	const char *file;  /* NULL for the script */
 	void *cx_file;
 	unsigned line;
-	uint32_t at;       /* in the script, if that is the file */
-	bool behind;       /* behind the C part, in what strata added */
+	uint32_t at;       /* position in the script, if file is NULL */
+	bool behind;       /* after the C part, in text that strata added */
 };
 
-/* False: it is no error. */
+/* Returns false if it is not an error. */
 static bool read_complaint(struct cpart *c, unsigned i, struct complaint *ret)
 {
 	void *d = c->clang.getDiagnostic(c->unit, i);
@@ -43,9 +44,9 @@ static bool read_complaint(struct cpart *c, unsigned i, struct complaint *ret)
 	return is_error;
 }
 
-/* ---- what is missing ---------------------------------------------------- */
+/* ---- missing names ----------------------------------------------------------- */
 
-/* The text in the last pair of quotes; NULL: there is none. */
+/* Returns the text in the last pair of quotes, or NULL if there is none. */
 static const char *quoted(struct cpart *c, const char *text)
 {
 	const char *end = strrchr(text, '\''), *start = end;
@@ -55,7 +56,7 @@ static const char *quoted(struct cpart *c, const char *text)
 	return start < end ? arena_strndup(c->arena, start + 1, (size_t)(end - start - 1)) : NULL;
 }
 
-/* Types that a program includes from vmlinux.h are BTF's. */
+/* Types that a program includes from vmlinux.h come from BTF. */
 static bool is_known_header(const struct cpart *c, const char *name)
 {
 	return cpart_is_kernel_header(name) || (c->is_program && !strcmp(name, "vmlinux.h"));
@@ -84,7 +85,7 @@ static bool add_wanted(struct cpart *c, struct cpart_name n)
 	return true;
 }
 
-/* "field has incomplete type 'struct list_head'" */
+/* Handles "field has incomplete type 'struct list_head'". */
 static bool add_incomplete(struct cpart *c, const char *text)
 {
 	static const struct {
@@ -157,7 +158,7 @@ static void at_inclusion(void *file, struct cx_location *stack, unsigned n, void
 	inc->found = offset < inc->part->part.end && offset >= inc->part->part.start;
 }
 
-/* The line of the script that includes the file, or the part's first, as for --include. */
+/* Returns the line of the script that includes the file, or the part's first line for --include. */
 static struct span inclusion_span(struct cpart *c, void *file)
 {
 	struct inclusion inc = {.part = c, .file = file};
@@ -171,7 +172,7 @@ static struct span inclusion_span(struct cpart *c, void *file)
 	return (struct span){start, start + (uint32_t)strcspn(text + start, "\r\n")};
 }
 
-/* The word or sign at the place. */
+/* Returns the word or sign at the place. */
 static struct span word_span(struct cpart *c, uint32_t at)
 {
 	uint32_t end = at;
@@ -192,7 +193,7 @@ static void hint_missing(struct cpart *c, const char *header)
 		diag_hint(c->diags, "-I DIR adds a directory where headers are looked for");
 }
 
-/* bpftrace's scripts have definitions without it. */
+/* Scripts of bpftrace leave out a ';'. */
 static bool is_forgiven(const struct cpart *c, const struct complaint *e)
 {
 	return !e->file && !c->is_program && !strncmp(e->text, "expected ';' after ", 19);
@@ -202,7 +203,7 @@ static void report(struct cpart *c, const struct complaint *e)
 {
 	if (e->behind || is_forgiven(c, e))
 		return;
-	/* A header defines again what has come from BTF: that is what the kernel has. */
+	/* A header defines a type again that came from BTF, which is the kernel's definition. */
 	if (e->file && (cpart_in_kernel_dir(c, e->file) || (c->btf.len && strstr(e->text, "redefinition")))) {
 		log_info("%s:%u: %s", e->file, e->line, e->text);
 		return;

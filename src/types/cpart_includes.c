@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_includes.c - files that a C part names and that have no end, or wait for a writer: devices and
- * pipes are refused before clang opens them. */
+/* cpart_includes.c - refuses to include devices and pipes before clang opens them: they have no end, or
+ * wait for a writer. */
 #include "cpart.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* Does the file exist, and is it something else than a file or directory? */
+/* Returns whether the path exists and is neither a file nor a directory. */
 static bool is_device(const char *path)
 {
 	struct stat st;
@@ -22,7 +22,7 @@ static const char *in_dir(struct cpart *c, const char *dir, size_t len, const ch
 	return arena_printf(c->arena, "%.*s/%s", (int)len, dir, name);
 }
 
-/* The path that clang may open for the name and that is a device; NULL: none is. */
+/* Returns the device that clang may open for the name, or NULL if there is none. */
 static const char *find_device(struct cpart *c, const char *name)
 {
 	const char *slash = strrchr(c->file, '/');
@@ -41,7 +41,7 @@ static const char *find_device(struct cpart *c, const char *name)
 	return NULL;
 }
 
-/* The name in `#include "name"` or `#include <name>`; NULL: the line is another. */
+/* Returns the name in `#include "name"` or `#include <name>`, or NULL for other lines. */
 static const char *included(struct cpart *c, const char *line)
 {
 	static const char word[] = "include";

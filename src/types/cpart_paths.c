@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_paths.c - what clang is called with: where headers are, and those of C itself, which come with
- * clang's package and not with its library. */
+/* cpart_paths.c - the arguments of clang: the directories of headers, and C's own headers, which are part
+ * of clang's package but not of its library. */
 #include "cpart.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void add(struct cpart *c, const char *arg)
 
 /* ---- C's own headers ---------------------------------------------------- */
 
-/* ISO C11 7.19, 7.16, 7.18, 7.20, 5.2.4.2.1, as far as definitions of data use them. They are looked at
+/* ISO C11 7.19, 7.16, 7.18, 7.20, 5.2.4.2.1, as far as definitions of data use them. They are searched
  * last: a system's own headers, and clang's, come first. */
 static const struct {
 	const char *name, *text;
@@ -55,7 +55,7 @@ static const struct {
 		"#define UINT_MAX 4294967295U\n#define LONG_MAX 9223372036854775807L\n"
 		"#define LONG_MIN (-LONG_MAX - 1)\n#define ULONG_MAX 18446744073709551615UL\n"
 		"#define PATH_MAX 4096\n"},
-	/* The C library's, for scripts that want its macros alone: types and enums come from BTF.
+	/* A header of the C library, for scripts that only want its macros: types and enums come from BTF.
 	 * Linux 6.18, include/linux/socket.h. */
 	{CPART_DIR "/sys/socket.h",
 		"#pragma once\n"
@@ -81,13 +81,13 @@ static const char *const kernel_folders[] = {
 	"rdma", "rv", "scsi", "soc", "sound", "target", "trace", "uapi", "ufs", "vdso", "video", "xen",
 };
 
-/* The C library's, of which scripts want constants: known_constants.def. */
+/* Headers of the C library whose constants scripts use: known_constants.def. */
 static const char *const constants_headers[] = {
 	"arpa/inet.h", "dirent.h", "errno.h", "fcntl.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h",
 	"signal.h", "sys/epoll.h", "sys/mman.h", "sys/stat.h", "sys/types.h", "sys/wait.h", "unistd.h",
 };
 
-/* Of <net/> the C library has some, too. */
+/* The C library also has some of <net/>. */
 static const char *const libc_headers[] = {
 	"net/ethernet.h", "net/if_ppp.h", "net/if_shaper.h", "net/if_slip.h", "net/ppp-comp.h", "net/ppp_defs.h",
 	"net/route.h", "scsi/scsi_ioctl.h", "scsi/sg.h",
@@ -127,7 +127,7 @@ static bool is_dir(const char *path)
 	return path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The first of the directories that has include/linux/; NULL: none has. */
+/* Returns the first of the directories that has include/linux/, or NULL if there is none. */
 static const char *first_tree(struct cpart *c, const char *const *dirs, const char *below)
 {
 	for (; *dirs; dirs++)
@@ -146,8 +146,8 @@ static void add_kernel_dir(struct cpart *c, const char *tree, const char *below)
 	add(c, dir);
 }
 
-/* Linux' Makefile, LINUXINCLUDE and USERINCLUDE. Distributions keep the source's headers apart from
- * those that its build makes: Debian's linux-headers-*-common and linux-headers-*. */
+/* Linux' Makefile, LINUXINCLUDE and USERINCLUDE. Distributions keep the source's headers apart from headers
+ * that the build generates: Debian's linux-headers-*-common and linux-headers-*. */
 static void add_kernel_dirs(struct cpart *c, const char *source, const char *build, const char *arch)
 {
 	const char *config = arena_printf(c->arena, "%s/include/linux/kconfig.h", source);
@@ -169,7 +169,7 @@ static void add_kernel_dirs(struct cpart *c, const char *source, const char *bui
 	add(c, "-include");
 	add(c, config);
 	add(c, "-D__KERNEL__");
-	add(c, "-D__BPF_TRACING__"); /* headers leave out what only a BPF compiler stumbles over */
+	add(c, "-D__BPF_TRACING__"); /* headers leave out code that only a BPF compiler cannot read */
 	add(c, "-DKBUILD_MODNAME=\"strata\"");
 	add(c, "-fshort-wchar");
 	log_info("headers of the kernel: %s", source);
@@ -201,7 +201,7 @@ static void find_kernel(struct cpart *c)
 
 /* ---- programs ----------------------------------------------------------- */
 
-/* Headers of BPF programs are those that the kernel has for userspace, and libbpf's. */
+/* BPF programs include the kernel's headers for userspace, and those of libbpf. */
 static void add_bpf(struct cpart *c)
 {
 	struct utsname u;
@@ -211,11 +211,11 @@ static void add_bpf(struct cpart *c)
 	if (uname(&u))
 		return;
 	add(c, strcmp(u.machine, "aarch64") ? "-D__TARGET_ARCH_x86" : "-D__TARGET_ARCH_arm64");
-	add(c, "-idirafter"); /* Debian's <asm/types.h> */
+	add(c, "-idirafter"); /* Debian has <asm/types.h> there */
 	add(c, arena_printf(c->arena, "/usr/include/%s-linux-gnu", u.machine));
 }
 
-/* ---- all ---------------------------------------------------------------- */
+/* ---- all arguments -------------------------------------------------------- */
 
 void cpart_set_args(struct cpart *c)
 {
@@ -225,11 +225,11 @@ void cpart_set_args(struct cpart *c)
 	add(c, "-std=gnu11");
 	add(c, "-w");
 	add(c, "-ferror-limit=200");
-	add(c, "-fno-spell-checking"); /* messages are read by cpart_errors.c */
+	add(c, "-fno-spell-checking"); /* cpart_errors.c reads the messages */
 	add(c, "-include");
 	add(c, CPART_BTF);
 	if (c->target && target_has_btf(c->target))
-		add(c, "-D" TYPES_HAVE_BTF); /* as bpftrace's tools ask for */
+		add(c, "-D" TYPES_HAVE_BTF); /* the tools of bpftrace check it */
 	for (unsigned i = 0; i < o->ndirs; i++) {
 		add(c, "-I");
 		add(c, o->dirs[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_plain.c - C parts that need no compiler: comments, macros that are an integer, and what an #ifdef of
- * BPFTRACE_HAVE_BTF leaves. Loading libclang takes longer than the rest of a start, and some builds have none. */
+/* cpart_plain.c - reads C parts that need no compiler: comments, macros that are an integer, and the rest
+ * of an #ifdef of BPFTRACE_HAVE_BTF. Loading libclang takes longer than the rest of a start, and some
+ * builds do not have it. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 struct plain_macro {
 	const char *name;
-	struct constant value; /* type NULL: it stands for nothing */
+	struct constant value; /* type is NULL for an empty macro */
 };
 
 enum { DEPTH_MAX = 16 };
@@ -23,8 +24,9 @@ struct plain {
 	struct arena *arena;
 	bool has_btf;
 	VEC(struct plain_macro) macros;
-	bool is_taken[DEPTH_MAX], had_else[DEPTH_MAX]; /* by #if that is open */
-	unsigned depth, skipped;                       /* ..outside of what is left out, and within */
+	bool is_taken[DEPTH_MAX], had_else[DEPTH_MAX]; /* for each #if that is open */
+	unsigned depth, skipped;                       /* number of open #ifs outside of skipped text, and within
+						        * it */
 };
 
 /* ---- the source --------------------------------------------------------- */
@@ -69,7 +71,7 @@ static void plain_close(void *state)
 
 /* ---- lines -------------------------------------------------------------- */
 
-/* The next word of the line; NULL: something else comes. */
+/* Returns the next word of the line, or NULL if something else comes. */
 static const char *take_word(struct plain *p, const char **at)
 {
 	const char *start = *at += strspn(*at, " \t");
@@ -88,7 +90,8 @@ static bool is_end(const char *at)
 	return !at[strspn(at, " \t\r\f\v")];
 }
 
-/* C's type of an integer constant: the first that has room, of those that its suffix and base allow. */
+/* Reads an integer constant. Its type is the first that has room, of those that C allows for its suffix and
+ * base. */
 static bool read_int(const char *at, struct constant *ret)
 {
 	bool is_decimal = *at != '0', is_unsigned, is_long;
@@ -125,7 +128,7 @@ static bool read_define(struct plain *p, const char *at)
 	return true;
 }
 
-/* What the compiler defines is not known here. */
+/* Names that the compiler defines are not known here. */
 static bool read_condition(struct plain *p, const char *at, bool wants)
 {
 	const char *name = take_word(p, &at);
@@ -143,7 +146,7 @@ static bool is_left_out(const struct plain *p)
 	return p->depth && !p->is_taken[p->depth - 1];
 }
 
-/* #else or #endif. */
+/* Reads #else or #endif. */
 static bool read_turn(struct plain *p, bool ends)
 {
 	if (!p->depth || (!ends && p->had_else[p->depth - 1]))
@@ -157,7 +160,7 @@ static bool read_turn(struct plain *p, bool ends)
 	return true;
 }
 
-/* Only #if and its like count within what is left out. */
+/* Within skipped text, only #if and similar directives count. */
 static bool skip_directive(struct plain *p, const char *word)
 {
 	if (!strcmp(word, "if") || !strcmp(word, "ifdef") || !strcmp(word, "ifndef")) {
@@ -194,7 +197,8 @@ static bool read_line(struct plain *p, const char *line)
 	return *line == '#' ? read_directive(p, line + 1) : !*line || is_left_out(p);
 }
 
-/* Comments become a blank; false: one has no end, or a line goes on after its end. */
+/* Replaces comments by blanks. Returns false if a comment is not closed, or if a line ends with a
+ * backslash. */
 static bool drop_comments(char *text)
 {
 	char *to = text, quote = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_program.c - an imported program in C: its functions, and clang, which compiles them once it is known which the
- * script calls.
+/* cpart_program.c - an imported program in C: finds its functions, and compiles it with clang once it is
+ * known which functions the script calls.
  *
- * clang is given what libclang was, in files of memory that an overlay puts at their names. Behind the program comes
- * for each function that is called one that takes and returns u64, so that the code generator needs no other
- * types. */
+ * clang gets the same files as libclang, in memory; an overlay puts them at their names. For each function that
+ * is called, a function that takes and returns u64 is added after the program, so that the code generator needs
+ * no other types. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -58,7 +58,7 @@ const struct c_function *cpart_function(void *state, const char *name)
 	return c->called.data[c->called.len - 1];
 }
 
-/* unsigned long long strata_c_f(unsigned long long a0, ..) { return (unsigned long long)f(a0, ..); } */
+/* Adds unsigned long long strata_c_f(unsigned long long a0, ..) { return (unsigned long long)f(a0, ..); }. */
 static void add_call(struct str *s, const struct c_function *f)
 {
 	str_add(s, "unsigned long long " C_CALL);
@@ -72,11 +72,11 @@ static void add_call(struct str *s, const struct c_function *f)
 	str_addf(s, ");%s }\n", f->result->kind == TYPE_NONE ? " return 0;" : "");
 }
 
-/* ---- files of memory ---------------------------------------------------- */
+/* ---- files in memory ---------------------------------------------------- */
 
 struct run {
 	struct cpart *part;
-	struct str text, overlay, map; /* map: the option */
+	struct str text, overlay, map; /* map is the option */
 	VEC(int) files;
 	VEC(const char *) args;
 	int object, messages;
@@ -91,7 +91,7 @@ static int new_file(struct run *r, const char *text, size_t len)
 	return fd >= 0 && write(fd, text, len) == (ssize_t)len ? fd : -1;
 }
 
-/* JSON is YAML. */
+/* The overlay is YAML, which includes JSON. */
 static void add_quoted(struct str *s, const char *text)
 {
 	str_addc(s, '"');
@@ -188,7 +188,7 @@ static void run_child(struct run *r)
 	_exit(NO_CLANG);
 }
 
-/* Returns clang's status as of waitpid(), or -errno; -ETIME: it was ended. */
+/* Returns clang's status in the form of waitpid(), or -errno; -ETIME after a timeout. */
 static int run_clang(struct run *r)
 {
 	_cleanup_(closep) int process = -1;
@@ -212,7 +212,7 @@ static int run_clang(struct run *r)
 
 /* ---- messages ----------------------------------------------------------- */
 
-/* The place of a line in the program. */
+/* Returns the span of a line of the program. */
 static struct span line_span(const struct cpart *c, unsigned line)
 {
 	const char *text = c->source->text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cpart_types.c - clang's types as the model's. A struct's members are made when they are first asked
- * for: a header of the kernel has thousands. */
+/* cpart_types.c - converts clang's types to the model's. A struct's members are made at the first use,
+ * since a header of the kernel has thousands. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "cpart.h"
 
-enum { DEPTH_MAX = 64 }; /* of pointers and arrays within one another */
+enum { DEPTH_MAX = 64 }; /* nesting of pointers and arrays */
 
 static const struct type *make(struct cpart *c, struct cx_type t, unsigned depth);
 
@@ -65,13 +65,13 @@ static const struct type *make_enum(struct cpart *c, struct decl *d)
 
 struct members {
 	struct cpart *part;
-	uint32_t size; /* of the struct */
+	uint32_t size; /* size of the struct */
 	VEC(struct member) list;
 };
 
-/* The bits are counted within the unit of the field's type. A packed field that lies across two of them
- * is counted within the smallest integer that has it whole, in the struct if that is large enough. False:
- * it lies in nine bytes. */
+/* Bits are counted within the unit of the field's type. A packed field that crosses two units is counted
+ * within the smallest integer that contains it and, if possible, lies within the struct. Returns false if
+ * the field lies in nine bytes. */
 static bool set_bits(struct member *m, uint64_t bits, unsigned width, uint32_t size)
 {
 	uint32_t unit = m->type->size ? m->type->size : 1;
@@ -130,9 +130,9 @@ static void fill(struct composite *composite)
 	vec_done(&s.list);
 }
 
-/* ---- clang's time ------------------------------------------------------- */
+/* ---- limits of clang's time --------------------------------------------- */
 
-/* clang visits all members of a struct, and those of the structs in it, each time it is asked for a size. */
+/* clang visits all members of a struct, including those of structs in it, each time it computes a size. */
 enum { WEIGHT_MAX = 1 << 20, NESTED_MAX = 200 };
 
 struct weighing {
@@ -219,7 +219,7 @@ static const struct type *make_declared(struct cpart *c, struct cx_type t)
 	}
 }
 
-/* ---- the others --------------------------------------------------------- */
+/* ---- other types -------------------------------------------------------- */
 
 static bool is_char(unsigned kind)
 {
@@ -240,7 +240,8 @@ static const struct type *make_array(struct cpart *c, struct cx_type t, unsigned
 	return type_array(c->arena, element, (uint32_t)n);
 }
 
-/* Floating point, vectors and the like: the language has none; bytes keep members at their offsets. */
+/* The language has no floating-point numbers, vectors and similar types: bytes keep members at their
+ * offsets. */
 static const struct type *make_bytes(struct cpart *c, struct cx_type t)
 {
 	uint32_t size = size_of(c, t);
@@ -283,7 +284,7 @@ const struct type *cpart_type(struct cpart *c, struct cx_type t)
 	return make(c, t, 0);
 }
 
-/* The script's definition is the one that counts; with -v it is said where the kernel's has another size. */
+/* The script's definition counts. With -v, a message reports another size in the kernel. */
 static void compare(struct cpart *c, const struct decl *d, enum type_tag tag)
 {
 	uint32_t size = d->type->size;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_abi.c - where arguments are passed: System V's AMD64 ABI (x86-64-ABI, 1.0, 3.2.3) and Arm's
- * AAPCS64 (2023Q3, 6.8.2), with the Itanium C++ ABI (2.3: classes that are not trivial go by
- * reference). */
+/* dwarf_abi.c - the places of arguments: System V's AMD64 ABI (x86-64-ABI, 1.0, 3.2.3) and Arm's AAPCS64
+ * (2023Q3, 6.8.2), with the Itanium C++ ABI (2.3: classes that are not trivial are passed by reference). */
 #include "dwarf_read.h"
 
 #include <string.h>
@@ -10,38 +9,38 @@
 
 enum {
 	X86_INTS = 6, X86_FLOATS = 8, ARM_INTS = 8, ARM_FLOATS = 8,
-	PARTS_MAX = 256, /* members looked at */
+	PARTS_MAX = 256, /* the most members that are visited */
 };
 
 static const char in_float[] = "it is in a floating-point register";
 static const char no_layout[] = "its type is not known whole";
 
-enum class { /* of eight bytes */
+enum class { /* class of eight bytes */
 	CLASS_NONE, CLASS_INT, CLASS_FLOAT,
 	CLASS_X87, /* returned in st0, passed in memory */
 	CLASS_MEMORY
 };
 
-struct layout { /* of a value */
+struct layout { /* layout of a value */
 	uint32_t size, align;
-	enum class class[2]; /* x86_64 */
-	bool by_reference;   /* a class that is not trivial */
+	enum class class[2]; /* for x86_64 */
+	bool by_reference;   /* a class that is not trivial, passed by reference */
 	bool composite;
-	/* arm64: floats alone, of one size. Each of them has a register. */
+	/* For arm64: only floats of one size. Each of them gets a register. */
 	unsigned floats;
 	uint32_t float_size;
 	bool not_floats;
 	bool arm;
-	/* Rust */
-	unsigned scalars[2]; /* of each word */
+	/* For Rust. */
+	unsigned scalars[2]; /* number in each word */
 	bool variants;
-	unsigned left; /* parts that may still be looked at */
+	unsigned left; /* number of parts that may still be visited */
 };
 
 /* ---- classes that are not trivial --------------------------------------- */
 
-/* DW_CC_pass_by_reference says so since DWARF 5. Before, a destructor of the user's or a table of virtual
- * functions is seen; a copy constructor is not seen. */
+/* DW_CC_pass_by_reference is exact since DWARF 5. Before, a destructor of the user's or a table of virtual
+ * functions is visible, but not a copy constructor. */
 static bool by_reference(const struct debuginfo *d, const Dwarf_Die *type)
 {
 	uint64_t convention;
@@ -64,7 +63,7 @@ static bool by_reference(const struct debuginfo *d, const Dwarf_Die *type)
 	return false;
 }
 
-/* ---- how a value is made of integers and floats ------------------------- */
+/* ---- integers and floats in a value -------------------------------------- */
 
 static enum class join(enum class a, enum class b)
 {
@@ -87,11 +86,11 @@ static void add_scalar(struct layout *l, uint64_t offset, uint32_t size, enum cl
 		class = CLASS_MEMORY;
 	for (uint64_t at = offset / 8; at <= (offset + size - 1) / 8 && at < 2; at++)
 		l->class[at] = join(l->class[at], class);
-	if (class == CLASS_MEMORY) /* the whole value */
+	if (class == CLASS_MEMORY) /* applies to the whole value */
 		l->class[0] = class;
 }
 
-/* x87: x86_64's long double. */
+/* x87: the long double of x86_64. */
 static void add_float(struct layout *l, uint64_t offset, uint32_t size, bool x87)
 {
 	if (l->float_size && l->float_size != size)
@@ -167,7 +166,7 @@ static void add_array(const struct debuginfo *d, struct layout *l, const Dwarf_D
 		add_part(d, l, &of, offset + i * size, depth + 1);
 }
 
-/* GCC's __float128 and _Float128 are in vector registers. */
+/* Returns whether it is GCC's __float128 or _Float128, which are in vector registers. */
 static bool is_float128(const struct debuginfo *d, const Dwarf_Die *type)
 {
 	const char *name = die_name(d, type);
@@ -230,7 +229,7 @@ static void on_stack(struct abi_state *s, const struct layout *l, struct argumen
 
 	s->stack = (s->stack + align - 1) / align * align;
 	ret->where = ARG_STACK;
-	ret->offset = s->stack + (s->arm ? 0 : 8); /* x86_64: above the return address */
+	ret->offset = s->stack + (s->arm ? 0 : 8); /* on x86_64, above the return address */
 	s->stack += (l->size + 7) / 8 * 8;
 }
 
@@ -246,7 +245,7 @@ static void in_register(struct abi_state *s, struct argument *ret)
 	ret->reg = s->ints++;
 }
 
-/* A pointer to the value is passed. */
+/* Handles a value that is passed by a pointer to it. */
 static void pointed(struct abi_state *s, unsigned max, struct argument *ret)
 {
 	static const struct layout pointer = {.size = 8, .align = 8};
@@ -268,7 +267,7 @@ static void next_x86(struct abi_state *s, const struct layout *l, struct argumen
 
 	if (!memory && !ints && !floats) {
 		nowhere(ret, "it is empty");
-	} else if (l->class[0] == CLASS_FLOAT && !l->composite) { /* also one of 16 or 32 bytes */
+	} else if (l->class[0] == CLASS_FLOAT && !l->composite) { /* also floats of 16 or 32 bytes */
 		if (s->floats < X86_FLOATS)
 			s->floats++, nowhere(ret, in_float);
 		else
@@ -325,9 +324,9 @@ static void next_arm(struct abi_state *s, const struct layout *l, struct argumen
 
 /* ---- Rust --------------------------------------------------------------- */
 
-/* Rust promises nothing (reference, "The Rust ABI"). rustc passes one scalar, or two as two arguments
- * (rustc_ty_utils/src/abi.rs, 1.85), and larger values by reference; of what is between it has changed
- * its mind. */
+/* Rust does not specify its calling convention (reference, "The Rust ABI"). rustc passes one scalar, or two
+ * as two arguments (rustc_ty_utils/src/abi.rs, 1.85), and larger values by reference; versions differ for
+ * values between these. */
 static void next_rust(struct abi_state *s, const struct layout *l, struct argument *ret)
 {
 	unsigned max = s->arm ? ARM_INTS : X86_INTS;
@@ -352,7 +351,7 @@ static void next_rust(struct abi_state *s, const struct layout *l, struct argume
 		ret->where = ARG_REGISTERS, ret->reg2 = s->ints++;
 }
 
-/* ---- all --------------------------------------------------------------- */
+/* ---- all conventions ----------------------------------------------------- */
 
 void abi_next(const struct debuginfo *d, struct abi_state *s, const Dwarf_Die *type,
 	struct argument *ret)
@@ -373,8 +372,8 @@ void abi_next(const struct debuginfo *d, struct abi_state *s, const Dwarf_Die *t
 		next_x86(s, &l, ret);
 }
 
-/* A value that is not in registers is written where the caller says: x86_64: by the first register,
- * arm64: by x8. */
+/* A return value that is not in registers is written to an address from the caller: on x86_64 in the first
+ * register, on arm64 in x8. */
 void abi_begin(const struct debuginfo *d, const Dwarf_Die *function, struct abi_state *s)
 {
 	struct layout l;

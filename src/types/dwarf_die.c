@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_die.c - DIEs, DWARF's nodes, and their attributes. */
+/* dwarf_die.c - reads DIEs (DWARF's nodes) and their attributes. */
 #include "dwarf_read.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* libdw takes no pointers to const, though it changes nothing that is seen. */
+/* The functions of libdw take pointers without const, but do not change anything visible. */
 static Dwarf_Die *plain(const Dwarf_Die *die)
 {
 	return (Dwarf_Die *)die;
@@ -49,7 +49,7 @@ bool die_next(const struct debuginfo *d, Dwarf_Die *die)
 	return d->dw->siblingof(die, die) == 0 && die->addr > before;
 }
 
-/* In the DIE itself, or in the one that it completes or is a copy of. */
+/* Reads an attribute of the DIE, or of the DIE that it completes or copies. */
 static bool attribute(
 	const struct debuginfo *d, const Dwarf_Die *die, unsigned attr, Dwarf_Attribute *ret)
 {
@@ -125,7 +125,7 @@ bool die_strip(const struct debuginfo *d, Dwarf_Die *die)
 			return false;
 		*die = next;
 	}
-	/* A struct or enum whose members are in a type unit. */
+	/* The members of a struct or enum may be in a type unit. */
 	if (is_in_unit(die_tag(d, die)) && die_ref(d, die, DW_AT_signature, &next) &&
 		is_in_unit(die_tag(d, &next)))
 		*die = next;
@@ -181,7 +181,7 @@ static uint32_t size_of(const struct debuginfo *d, const Dwarf_Die *type, unsign
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		return 8;
-	case DW_TAG_ptr_to_member_type: /* of a function: code and what is added to `this` */
+	case DW_TAG_ptr_to_member_type: /* for a function: its code and an offset for `this` */
 		return die_type(d, type, &of) && die_tag(d, &of) == DW_TAG_subroutine_type ? 16 : 8;
 	case DW_TAG_array_type:
 		n = die_elements(d, type);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* dwarf_function.c - the arguments of a function.
  *
- * What others may call keeps to the calling convention: there it decides. Of a function that only its
- * own file calls, or a copy that the compiler made for some callers (f.constprop.0), parameters may be
- * gone or elsewhere: there DWARF's locations at its first instruction decide, where it has any. */
+ * A function that other files may call follows the calling convention, which decides here. A function that only
+ * its own file calls, or a copy that the compiler made for some callers (f.constprop.0), may have lost or moved
+ * parameters. For these, DWARF's locations at the first instruction decide, if there are any. */
 #include "dwarf_read.h"
 
 #include <string.h>
@@ -22,16 +22,17 @@ struct function {
 	struct debuginfo *info;
 	Dwarf_Die die;
 	uint64_t entry;
-	bool own; /* nobody else calls it, or it is Rust's: the compiler may pass as it likes */
-	bool copy; /* made for some of its callers, or called in a way of their own */
-	bool contradicts; /* the calling convention, with at least one parameter */
+	bool own; /* only its own file calls it, or it is written in Rust: the compiler may pass arguments in its
+		   * own way */
+	bool copy; /* made for some of its callers, or with a calling convention of its own */
+	bool contradicts; /* DWARF contradicts the calling convention for at least one parameter */
 	unsigned n;
 	struct param params[DIE_ARGS_MAX];
 };
 
 /* ---- parameters --------------------------------------------------------- */
 
-/* GCC has one in the list of constructors and destructors that no code passes. */
+/* For constructors and destructors, GCC lists a parameter that no code passes. */
 static bool is_passed(const struct function *f, const Dwarf_Die *param)
 {
 	const char *name = die_name(f->info, param);
@@ -51,7 +52,7 @@ static void read_params(struct function *f, const Dwarf_Die *of)
 	} while (f->n < DIE_ARGS_MAX && die_next(f->info, &child));
 }
 
-/* A copy without parameters has those of what it is a copy of. */
+/* A copy without parameters has those of the function that it copies. */
 static void all_params(struct function *f)
 {
 	Dwarf_Die of = f->die;
@@ -63,7 +64,7 @@ static void all_params(struct function *f)
 			read_params(f, &of);
 }
 
-/* ---- where they are ----------------------------------------------------- */
+/* ---- places of parameters ------------------------------------------------- */
 
 static bool same_place(const struct argument *a, const struct argument *b)
 {
@@ -101,7 +102,7 @@ static void find_params(struct function *f)
 	}
 }
 
-/* Does what DWARF says make sense for a value of that size? */
+/* Returns whether DWARF's location makes sense for a value of that size. */
 static bool holds(const struct argument *a, uint32_t size)
 {
 	return a->where == ARG_REGISTER ? size <= 8 : a->where != ARG_REGISTERS || size <= 16;
@@ -156,13 +157,13 @@ static unsigned count_copies(struct debuginfo *d, uint64_t vaddr, const Dwarf_Di
 	return units_inlined(d, vaddr, &origin);
 }
 
-/* GCC's names of copies: f.part.0, f.isra.0, f.constprop.0. */
+/* Returns whether it is GCC's name of a copy: f.part.0, f.isra.0, f.constprop.0. */
 static bool is_copy(const char *symbol)
 {
 	return strstr(symbol, ".part.") || strstr(symbol, ".isra.") || strstr(symbol, ".constprop.");
 }
 
-/* LLVM's mark where it has dropped parameters. */
+/* Returns whether LLVM has marked that it dropped parameters. */
 static bool has_own_convention(const struct debuginfo *d, const Dwarf_Die *function)
 {
 	uint64_t convention;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_line.c - where the code of a line of a source file begins. */
+/* dwarf_line.c - finds the code of a line of a source file. */
 #include "dwarf_read.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { LINE_ROWS_MAX = 1 << 24, LINE_FOUND_MAX = 1 << 16 };
 
-/* "a.c" and "src/a.c" name /home/x/src/a.c. */
+/* "a.c" and "src/a.c" match /home/x/src/a.c. */
 static bool is_file(const char *path, const char *name)
 {
 	size_t n = strlen(name), len = path ? strlen(path) : 0;
@@ -28,11 +28,11 @@ struct search {
 	const char *file;
 	unsigned line, column;
 	VEC(uint64_t) found;
-	unsigned rows; /* read so far */
+	unsigned rows; /* number of rows read */
 	struct source_line *ret;
 };
 
-/* The file has code behind the line: which is the next? */
+/* Notes the next line that has code. */
 static void note_line(struct search *s, unsigned line)
 {
 	s->ret->file_known = true;
@@ -73,7 +73,7 @@ static bool read_unit(const struct debuginfo *d, struct search *s, Dwarf_Die *un
 	return true;
 }
 
-/* Units of that name first: code of a .c file is seldom elsewhere; a header's is. */
+/* Reads units of that name first: only code of headers is often in other units than that of the file. */
 static void read_units(struct debuginfo *d, struct search *s)
 {
 	bool named = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_location.c - where DWARF says that a parameter is when its function begins. Of functions that
- * nobody else calls compilers change the parameters. */
+/* dwarf_location.c - reads a parameter's location in DWARF when its function begins. Compilers change the
+ * parameters of functions that only their own file calls. */
 #include "dwarf_read.h"
 
 enum { X86_RSP = 7, ARM_SP = 31 };
 
-/* DWARF's number of a register to the integer argument that is passed in it; -1: none is. */
+/* Converts DWARF's number of a register to the number of the integer argument in it; -1 if there is none. */
 static int arg_register(const struct debuginfo *d, uint64_t reg)
 {
-	/* rax rdx rcx rbx rsi rdi rbp rsp r8 r9 */
+	/* The order is rax rdx rcx rbx rsi rdi rbp rsp r8 r9. */
 	static const int8_t x86[] = {-1, 2, 3, -1, 1, 0, -1, -1, 4, 5};
 
 	if (d->machine == EM_AARCH64)
@@ -30,7 +30,7 @@ static bool at_stack(int64_t offset, struct argument *ret)
 	return true;
 }
 
-/* Of the stack pointer as the caller had it, below the return address. */
+/* The offset counts from the caller's stack pointer, before the return address was pushed. */
 static bool at_cfa(const struct debuginfo *d, int64_t offset, struct argument *ret)
 {
 	if (offset < 0 || offset > DIE_SIZE_MAX)
@@ -54,7 +54,7 @@ static bool is_reg(const Dwarf_Op *op)
 	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31;
 }
 
-/* Bytes from a register on, memory. */
+/* Handles memory at a register plus offset. */
 static bool at_register(
 	const struct debuginfo *d, uint64_t number, int64_t offset, struct argument *ret)
 {
@@ -66,7 +66,7 @@ static bool at_register(
 	return true;
 }
 
-/* The frame's base is the CFA: GCC's. A frame pointer is not set yet. */
+/* Returns whether the frame's base is the CFA, as in code of GCC. A frame pointer is not set yet. */
 static bool base_is_cfa(const struct debuginfo *d, const Dwarf_Die *function, uint64_t entry)
 {
 	Dwarf_Attribute a;
@@ -94,7 +94,7 @@ static bool one_op(const struct debuginfo *d, const Dwarf_Die *function, uint64_
 	return false;
 }
 
-/* Two registers of eight bytes, the second perhaps not full. */
+/* Handles two registers of eight bytes, of which the second may be partly used. */
 static bool two_pieces(const struct debuginfo *d, const Dwarf_Op *ops, size_t n, struct argument *ret)
 {
 	struct argument second = {};
@@ -109,7 +109,7 @@ static bool two_pieces(const struct debuginfo *d, const Dwarf_Op *ops, size_t n,
 	return true;
 }
 
-/* The DIE's own: that of what it is a copy of means other code. */
+/* Only the DIE's own location counts: that of the DIE that it copies describes other code. */
 enum location_kind die_location(const struct debuginfo *d, const Dwarf_Die *function,
 	const Dwarf_Die *param, uint64_t entry, struct argument *ret)
 {

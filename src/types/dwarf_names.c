@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_names.c - types of programs by name: a source of types. Units are read one by one until one has
- * the name, and what they have is remembered; inner scopes of functions are not looked into. */
+/* dwarf_names.c - finds types of programs by name, as a source of types. Units are read one by one until
+ * one has the name, and their names are kept. Inner scopes of functions are not read. */
 #include "dwarf_read.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@ enum { BUCKETS = 1 << 16, NAMES_MAX = 1 << 24, PROGRAMS_MAX = 256 };
 
 struct program {
 	const char *path;
-	struct debuginfo *info; /* NULL: not opened yet, or error */
+	struct debuginfo *info; /* NULL before it is opened, or after an error */
 	int error;
 	bool opened;
-	bool named; /* types that scripts name are looked for here */
+	bool named; /* scripts may name types of this program */
 };
 
 struct programs {
@@ -49,7 +49,7 @@ static const struct name_entry *lookup(struct debuginfo *d, unsigned tag, const 
 	return NULL;
 }
 
-/* The first of a name: each unit has its own copy of what a header has. */
+/* Adds the first type of a name: each unit has its own copy of a header's types. */
 static void add(struct debuginfo *d, const char *name, unsigned tag, const Dwarf_Die *die)
 {
 	uint32_t *bucket;
@@ -131,7 +131,7 @@ static bool read_unit(struct debuginfo *d)
 	return true;
 }
 
-/* Saves reading all units for a name that is the kernel's. */
+/* Returns whether the program may have the name. This saves reading all units for a name of the kernel's. */
 static bool may_have(struct debuginfo *d, const char *name)
 {
 	size_t n = strlen(name) + 1;
@@ -186,7 +186,7 @@ static const struct type *find(void *state, enum type_tag tag, const char *name)
 	return NULL;
 }
 
-/* Of an enum's type. */
+/* Finds an enumerator in an enum's type. */
 static bool enumerator(const struct type *t, const char *name, struct constant *ret)
 {
 	const struct enumeration *e = enumeration_of(t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_open.c - opens the debug information of a program: its own, or a separate file's.
+/* dwarf_open.c - opens the debug information of a program: its own, or that of a separate file.
  *
- * The file is mapped by libelf: of hundreds of megabytes only the pages that are read are in memory. */
+ * libelf maps the file, so that even of hundreds of megabytes only the pages that are read are in memory. */
 #include "dwarf_read.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "target/elf.h"
 #include "target/filemap.h"
 
-/* Of a file that is stripped afterwards, sections stay in the table, without content. */
+/* A stripped file still has sections in the table, without content. */
 static bool has_dwarf(const struct elf *e)
 {
 	static const char *const names[] = {".debug_info", ".zdebug_info"};
@@ -27,8 +27,8 @@ static bool has_dwarf(const struct elf *e)
 	return false;
 }
 
-/* Compilers leave names to the linker's merging of equal strings; short ones, of less than an offset's
- * size, stand in the DIE (gcc/dwarf2out.cc, find_string_form(), 14). */
+/* Compilers let the linker merge equal names. Names that are shorter than an offset stand in the DIE
+ * (gcc/dwarf2out.cc, find_string_form(), 14). */
 static void find_strings(struct debuginfo *d, size_t size)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
@@ -58,7 +58,7 @@ static int open_dwarf(struct debuginfo *d, const char *path)
 		return -ENOMEM;
 	}
 	find_strings(d, size);
-	/* It remembers the file's folder, for .dwo and dwz files. */
+	/* libdw remembers the file's folder, for .dwo and dwz files. */
 	d->dwarf = d->dw->begin_elf(d->elf, DWARF_C_READ, NULL);
 	d->dw->elf_cntl(d->elf, ELF_C_FDDONE);
 	return d->dwarf ? 0 : -ENODATA;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_print.c - types as C and C++ write them, for listings. */
+/* dwarf_print.c - writes types as C and C++ do, for listings. */
 #include "dwarf_read.h"
 
 #include "base/arena.h"
@@ -22,7 +22,7 @@ static void add_name(
 	str_add(s, name ? name : *tag ? "" : "?");
 }
 
-/* int(const char*, ...) */
+/* Adds "int(const char*, ...)". */
 static void add_function(struct debuginfo *d, struct str *s, const Dwarf_Die *die, const char *mark,
 	unsigned depth)
 {
@@ -72,7 +72,7 @@ static void add_array(struct debuginfo *d, struct str *s, const Dwarf_Die *die, 
 	} while (s->len < 256 && die_next(d, &range));
 }
 
-/* "const char", but "char* const" */
+/* Adds "const char", but "char* const". */
 static void add_qualified(struct debuginfo *d, struct str *s, const Dwarf_Die *die, const char *word,
 	unsigned depth)
 {
@@ -86,7 +86,7 @@ static void add_qualified(struct debuginfo *d, struct str *s, const Dwarf_Die *d
 		str_addf(s, " %s", word);
 }
 
-/* long pair::* */
+/* Adds "long pair::*". */
 static void add_member_pointer(
 	struct debuginfo *d, struct str *s, const Dwarf_Die *die, unsigned depth)
 {
@@ -99,7 +99,7 @@ static void add_member_pointer(
 	str_add(s, "::*");
 }
 
-/* What comes before a type's name, or around what it is made of. */
+/* The text before a type's name, or around the type that it refers to. */
 static const struct {
 	int tag;
 	void (*add)(struct debuginfo *d, struct str *s, const Dwarf_Die *die, const char *word, unsigned depth);

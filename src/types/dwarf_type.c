@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dwarf_type.c - types of the model from DIEs. A struct's members are read when they are first asked
- * for, and each DIE becomes one type, so that types may refer to themselves. Floats have no kind in
- * the model: they are bytes. */
+/* dwarf_type.c - makes the model's types of DIEs. A struct's members are read at the first use, and each
+ * DIE becomes one type, so that types may refer to themselves. The model has no floats: they are bytes. */
 #include "dwarf_read.h"
 
 #include <stdlib.h>
@@ -172,7 +171,7 @@ static const struct type *enumeration(struct debuginfo *d, const Dwarf_Die *die)
 
 /* ---- struct, union, class ----------------------------------------------- */
 
-struct die_source { /* of a composite */
+struct die_source { /* source of a composite */
 	struct debuginfo *info;
 	Dwarf_Die die;
 };
@@ -184,8 +183,8 @@ struct fill {
 	VEC(struct member) list;
 };
 
-/* Is there a way from the type, by members and elements that are as large as their holder, back to the
- * struct? No compiler makes such a thing; following it would have no end. */
+/* Returns whether the type leads back to the struct, through members and elements that are as large as the
+ * struct or array that holds them. No compiler writes such types; following one would not end. */
 static bool holds(struct debuginfo *d, Dwarf_Die type, const void *addr, uint32_t size, unsigned *left)
 {
 	Dwarf_Die child, of;
@@ -207,7 +206,7 @@ static bool holds(struct debuginfo *d, Dwarf_Die type, const void *addr, uint32_
 	return false;
 }
 
-/* Does it fit in its holder? */
+/* Returns whether the member fits in its struct. */
 static bool fits(struct fill *f, const Dwarf_Die *member, uint64_t offset, const struct type *t)
 {
 	unsigned left = HOLDERS_MAX;
@@ -220,7 +219,7 @@ static bool fits(struct fill *f, const Dwarf_Die *member, uint64_t offset, const
 	return !holds(f->info, type, f->die->addr, f->size, &left);
 }
 
-/* DWARF 2 and 3 count from the highest bit of the unit, later versions from the struct's first. */
+/* DWARF 2 and 3 count bits from the highest bit of the unit, later versions from the struct's first bit. */
 static bool bit_start(
 	struct debuginfo *d, const Dwarf_Die *die, uint32_t size, uint64_t bits, uint64_t *ret)
 {
@@ -238,7 +237,7 @@ static bool bit_start(
 	return unit <= 16 && *ret / 8 <= DIE_SIZE_MAX;
 }
 
-/* The aligned unit of the type that has all its bits; in a packed struct, bytes that have them. */
+/* Uses the aligned unit of the type that contains all bits; in a packed struct, bytes that contain them. */
 static bool bit_field(struct fill *f, const Dwarf_Die *die, struct member *m)
 {
 	uint32_t unit = m->type->size;
@@ -280,7 +279,7 @@ static void add_member(struct fill *f, const Dwarf_Die *die, const char *name)
 
 static void add_members(struct fill *f, const Dwarf_Die *die, unsigned depth);
 
-/* Rust's enums: which of the variants it is, and all of them, beside each other. */
+/* Adds the members of a Rust enum: the discriminant, and all variants side by side. */
 static void add_variants(struct fill *f, const Dwarf_Die *part, unsigned depth)
 {
 	Dwarf_Die child;
@@ -351,7 +350,7 @@ static const struct type *composite(struct debuginfo *d, const Dwarf_Die *die)
 	return type_struct(d->arena, c->incomplete ? 0 : die_size(d, die), c);
 }
 
-/* ---- any ---------------------------------------------------------------- */
+/* ---- any type ---------------------------------------------------------------- */
 
 static const struct type *pointed(struct debuginfo *d, const Dwarf_Die *die, unsigned depth)
 {
@@ -383,7 +382,7 @@ static const struct type *make(struct debuginfo *d, const Dwarf_Die *die, unsign
 		return composite(d, die);
 	case DW_TAG_ptr_to_member_type:
 		return die_size(d, die) == 8 ? type_uint64 : type_array(d->arena, type_uint64, 2);
-	default: /* a function, decltype(nullptr), other languages' */
+	default: /* a function, decltype(nullptr), types of other languages */
 		size = die_size(d, die);
 		return size ? bytes(d, size) : type_none;
 	}

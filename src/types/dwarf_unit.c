@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* dwarf_unit.c - finds the DIE of the function that begins at an address.
  *
- * Of all units only the addresses that they cover are read, then the functions of one unit. So the
- * time depends little on the file's size. */
+ * Only the address ranges of all units are read, then the functions of one unit. So the time hardly depends on
+ * the file's size. */
 #include "dwarf_read.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int range_cmp(const void *a, const void *b)
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* Of these languages compilers have their names in .debug_str. */
+/* Compilers of these languages put names into .debug_str. */
 static bool names_are_strings(const struct debuginfo *d, Dwarf_Die *unit)
 {
 	switch (d->dw->srclang(unit)) {
@@ -81,12 +81,12 @@ void units_read(struct debuginfo *d)
 struct walk {
 	struct debuginfo *info;
 	struct unit *unit;
-	bool all;                /* within functions, too */
+	bool all;                /* including functions within functions */
 	const Dwarf_Die *origin; /* its inlined copies are counted instead */
 	unsigned copies;
 };
 
-/* May it hold functions that have code? */
+/* Returns whether the DIE may contain functions with code. */
 static bool is_holder(const struct walk *w, int tag)
 {
 	if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
@@ -95,7 +95,7 @@ static bool is_holder(const struct walk *w, int tag)
 	return tag == DW_TAG_namespace || tag == DW_TAG_module || die_is_composite(tag);
 }
 
-/* Code in several pieces (f and f.cold) has ranges instead of an address: it begins with the first. */
+/* Code in several pieces (f and f.cold) has ranges instead of an address. It begins with the first range. */
 static bool entry_of(const struct debuginfo *d, Dwarf_Die *die, Dwarf_Addr *ret)
 {
 	Dwarf_Addr base, end;
@@ -171,8 +171,8 @@ static bool function_in(const struct unit *u, uint64_t vaddr, Dwarf_Die *ret)
 	return true;
 }
 
-/* The next unit that covers the address; *i is where to go on: NULL: there are no more. Ranges of code
- * that the linker has dropped begin at 0 and may cover anything. */
+/* Returns the next unit that covers the address, or NULL after the last; *i is the place to continue.
+ * Ranges of code that the linker dropped begin at 0 and may cover anything. */
 static struct unit *unit_at(struct debuginfo *d, uint64_t vaddr, size_t *i, unsigned *left)
 {
 	while (*i > 0 && (*left)-- > 0) {

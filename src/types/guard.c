@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* guard.c - catches a crash, on a stack of its own, since the usual reason is that the thread's is full; and
- * waits no longer than the limit. A thread that is late is not ended, as it may hold locks of the allocator:
- * it is made to stand still. */
+/* guard.c - catches a crash on a signal stack of its own, since the usual reason is that the thread's stack
+ * is full. It waits only up to the limit: a thread that is late is stopped but not ended, since it may hold
+ * locks of the allocator. */
 #include "guard.h"
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void crashed(int sig)
 {
 	if (current)
 		siglongjmp(current->out, 1);
-	signal(sig, SIG_DFL); /* the crash is another thread's */
+	signal(sig, SIG_DFL); /* another thread has crashed */
 	raise(sig);
 }
 
@@ -111,7 +111,7 @@ static bool start(struct run *r, pthread_t *ret)
 	return ok;
 }
 
-/* r is freed, unless its thread is late and has it still. */
+/* Frees r, unless its thread is late and still uses it. */
 static enum guard_end finish(struct run *r, pthread_t thread, unsigned ms)
 {
 	struct timespec end = after(ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* known_constants.c - macros of headers that this machine may not have. */
+/* known_constants.c - macros of headers that may be missing on this machine. */
 #include "known_constants.h"
 
 #include <string.h>

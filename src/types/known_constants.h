@@ -2,5 +2,5 @@
 #pragma once
 #include "types.h"
 
-/* A macro of Linux' headers, as AF_INET: false if it is not in the table. */
+/* Finds a macro of Linux headers, such as AF_INET. Returns false if it is not in the table. */
 bool known_constant(const char *name, struct constant *ret);

@@ -6,7 +6,7 @@
 
 #include "base/library.h"
 
-/* libelf's functions by way of libdw, which needs them: both use one libelf. */
+/* Loads libelf's functions through libdw, which uses them: so both use one libelf. */
 static bool load(struct libdw *dw)
 {
 	void *library = library_open("libdw.so.1");

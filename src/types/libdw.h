@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libdw.h - elfutils' libdw and libelf, loaded when first needed. Only the dwarf_*.c files include
- * this. */
+/* libdw.h - elfutils' libdw and libelf, loaded at the first use. Only the dwarf_*.c files include this. */
 #pragma once
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -24,5 +23,5 @@ struct libdw {
 #undef F
 };
 
-/* NULL: it is not installed. Loaded once, never unloaded. */
+/* Returns NULL if the library is not installed. It is loaded once and never unloaded. */
 const struct libdw *libdw(void);

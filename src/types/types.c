@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* types.c - asks the sources of types, one after the other. */
+/* types.c - asks the sources of types one after the other. */
 #include "types.h"
 
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 #include "source.h"
 #include "target/target.h"
 
-enum { SOURCES_MAX = 2 + 1 + 256 }; /* the kernel, programs, the script, what it imports */
+enum { SOURCES_MAX = 2 + 1 + 256 }; /* the kernel, programs, the script, its imports */
 
 struct types {
 	struct arena *arena;
 	struct target *target;
-	struct type_source sources[SOURCES_MAX]; /* the last is asked first */
+	struct type_source sources[SOURCES_MAX]; /* the last one is asked first */
 	unsigned n;
-	bool kernel; /* its source is open: the first */
+	bool kernel; /* the kernel's source, the first one, is open */
 	const char *missing_header;
-	struct programs *programs; /* of the second; NULL: there are none */
+	struct programs *programs; /* state of the second source; NULL if there are none */
 };
 
 struct types *types_new(struct arena *a, struct target *t)
@@ -71,7 +71,7 @@ void types_add_source(struct types *ts, const struct type_source *s)
 		ts->sources[ts->n++] = *s;
 }
 
-/* The i-th, counted from the one that is asked last; NULL: it has nothing. */
+/* Returns the i-th source, counted from the one that is asked last, or NULL if it is empty. */
 static const struct type_source *source(struct types *ts, unsigned i)
 {
 	if (!i && !ts->kernel) {
@@ -117,7 +117,7 @@ const struct type *types_find(struct types *ts, enum type_tag tag, const char *n
 	return declared;
 }
 
-/* By a name with its tag, or by a typedef's. */
+/* Finds a type by a name with its tag, or by a typedef's name. */
 static const struct type *find_named(struct types *ts, const char *name)
 {
 	if (!strncmp(name, "struct ", 7))
@@ -156,7 +156,7 @@ const struct type *types_later(struct arena *a, const char *name)
 	return type_struct(a, 0, c);
 }
 
-/* Its id is its size. */
+/* The composite's id is its size. */
 static void fill_sized(struct composite *c)
 {
 	const struct type *t = find_named(c->source, c->name);
@@ -204,7 +204,8 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 
 		if (s && s->constant && s->constant(s->state, name, ret))
 			return true;
-		if (s && s->macro && s->macro(s->state, name)) /* the script's, before an enumerator of BTF */
+		if (s && s->macro && s->macro(s->state, name)) /* the script's macro comes before an enumerator of
+							        * BTF */
 			return false;
 	}
 	return ts->missing_header && known_constant(name, ret);
@@ -249,7 +250,7 @@ bool types_compile(struct types *ts, struct arena *a, struct c_object **ret, uns
 	bool ok = true;
 
 	*ret_n = 0;
-	if (!ts) /* a script without types has no C */
+	if (!ts) /* a script without types has no programs in C */
 		return true;
 	*ret = arena_new_array(a, struct c_object, ts->n);
 	for (unsigned i = 0; i < ts->n; i++) {
