@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen.c - makes programs of probes: prologue, statements, epilogue. Expressions, variables, loops, maps and
- * records are in gen_expr.c, gen_var.c, gen_loop.c, gen_map.c and gen_record.c. */
+/* gen.c - makes programs from probes: prologue, statements, epilogue. gen_expr.c, gen_var.c, gen_loop.c,
+ * gen_map.c and gen_record.c handle expressions, variables, loops, maps and records. */
 #include "gen.h"
 
 #include <assert.h>
@@ -41,7 +41,7 @@ void gen_release(struct gen *g, struct gen_mark m)
 		g->fn.pool[i].used = m.used[i];
 }
 
-enum { SCRATCH_MAX = 64 << 20 }; /* of a program: each CPU has SCRATCH_SLOTS of them */
+enum { SCRATCH_MAX = 64 << 20 }; /* bytes of scratch memory of a program: each CPU has SCRATCH_SLOTS slots */
 
 static void scratch_is_full(struct gen *g)
 {
@@ -85,7 +85,8 @@ struct ir *gen_tmp(struct gen *g, uint32_t size)
 	for (int i = 0; i < GEN_POOL_CLASSES; i++) {
 		unsigned n = g->fn.pool[i].used;
 
-		/* Few temporaries are on the BPF stack: the unwinder needs most of its 512 bytes. */
+		/* Only few temporaries are on the BPF stack, since the unwinder needs most of its 512
+		 * bytes. */
 		if (size > pool_size[i] || n >= 4 || g->fn.is_body)
 			continue;
 		if (n == g->fn.pool[i].made)
@@ -103,7 +104,7 @@ struct ir *gen_local(struct gen *g)
 
 /* ---- calls -------------------------------------------------------------- */
 
-enum { CALLS_MAX = 8 }; /* nested calls that the kernel allows, the program included */
+enum { CALLS_MAX = 8 }; /* nested calls that the kernel allows, including the program */
 
 void gen_check_calls(struct gen *g, unsigned calls)
 {
@@ -121,7 +122,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 {
 	static const struct {
 		const char *name;
-		unsigned calls; /* nested in it, itself included: see tests/verifier/depth.py */
+		unsigned calls; /* depth of calls in it, including itself: see tests/verifier/depth.py */
 	} deep[] = {
 		{"go_id", 4}, {"find_text", 2},
 		{"join_strings", 2}, {"path_text", 4}, {"stack_kernel", 2}, {"stack_user", 6},
@@ -144,7 +145,7 @@ void gen_stop(struct gen *g)
 	ir_at(g->ir, ir_block(g->ir, "unreached"));
 }
 
-/* A test's result is looked at; other programs' are 0. */
+/* The result of a test is used; other programs return 0. */
 static void gen_return(struct gen *g, struct stmt *n)
 {
 	if (n->expr && g->provider->run == RUN_TEST)
@@ -250,8 +251,8 @@ void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end)
 
 /* ---- a program ---------------------------------------------------------- */
 
-/* Of an iterator: a byte to its file for each object, see probes/iter.c. After the last there is
- * none. */
+/* Writes a byte to an iterator's file for each object, see probes/iter.c. There is no object after the last
+ * one. */
 static void count_object(struct gen *g, struct ir_block *out)
 {
 	struct ir_block *is_there = ir_block(g->ir, "is_there");
@@ -271,7 +272,7 @@ struct ir *gen_wanted_ids(struct gen *g)
 	return ir_library_u64(g->ir, g->opt->pid_tree ? "tree_ids" : "wanted_ids");
 }
 
-/* Goes on where the condition holds. */
+/* Continues only if the condition is true. */
 static void only_if(struct gen *g, struct ir *condition, struct ir_block *out)
 {
 	struct ir_block *on = ir_block(g->ir, "on");
@@ -280,7 +281,7 @@ static void only_if(struct gen *g, struct ir *condition, struct ir_block *out)
 	ir_at(g->ir, on);
 }
 
-/* current_ids(), to g->fn.ids. */
+/* Stores the result of current_ids() in g->fn.ids. */
 static void gen_current_ids(struct gen *g)
 {
 	struct ir_block *first = ir_block(g->ir, "first"), *nested = ir_block(g->ir, "nested");
@@ -296,8 +297,8 @@ static void gen_current_ids(struct gen *g)
 	ir_at(g->ir, known);
 }
 
-/* A switch from strata to a thread is the thread's event, too: without it the thread would be off its CPU still. And
- * an interrupt that comes while strata runs is not strata's. */
+/* A switch from strata to a thread is also an event of that thread: without it, the thread would still be
+ * off its CPU. And an interrupt that comes while strata runs is not an event of strata. */
 static bool wants_own_events(const struct gen *g)
 {
 	for (const struct attach_point *ap = g->probe->points; ap; ap = ap->next)
@@ -307,8 +308,9 @@ static bool wants_own_events(const struct gen *g)
 	return true;
 }
 
-/* wanted_ids(), without the call, which is dear beside a program of ten instructions, and with strata's own events
- * where they are others', too. The verifier knows what is in .rodata, and drops the ways that are not taken. */
+/* Does the work of wanted_ids() without a call, which is expensive for a program of ten instructions, and
+ * also accepts strata's own events if they are events of other threads, too. The verifier knows the values
+ * in .rodata and drops branches that are not taken. */
 static void filter_process(struct gen *g, struct ir_block *out)
 {
 	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");
@@ -326,7 +328,7 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	ir_at(g->ir, on);
 }
 
-/* Leaves the program after the end of the script, and for processes that -p or -c leaves out: see
+/* Leaves the program after the end of the script, and for processes that -p or -c excludes: see
  * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
 {
@@ -366,9 +368,10 @@ static void gen_predicate(struct gen *g)
 
 enum { ON_STACK_MAX = 128 };
 
-/* Taking a slot and giving it back costs some 30 ns. But functions find it by its number, those that call
- * others need the stack themselves, and at a place that is not constant the verifier takes a slot's memory
- * for one piece, and the stack's not. */
+/* Returns whether temporaries are on the BPF stack instead of in a scratch slot. Taking a slot and giving
+ * it back costs some 30 ns. But functions find it by its number; programs that call functions need the
+ * stack for them; and for an offset that is not constant, the verifier treats a slot's memory as one piece,
+ * but not the stack's. */
 static bool is_on_stack(const struct gen *g)
 {
 	return g->mem_used && !g->mem_slot && !g->has_bodies && g->mem_most <= ON_STACK_MAX;
@@ -379,8 +382,8 @@ static bool needs_slot(const struct gen *g)
 	return g->mem_used && !is_on_stack(g);
 }
 
-/* The prologue takes the scratch slot. It is generated last, since only then it is known whether the
- * program needs one. */
+/* The prologue takes the scratch slot. It is generated last, when it is known whether the program needs
+ * one. */
 static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_block *out)
 {
 	struct ir_block *taken, *ready;
@@ -388,7 +391,8 @@ static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_blo
 
 	if (is_on_stack(g)) {
 		mem = ir_alloca(g->ir, g->mem_most);
-		gen_zero(g, mem, (g->mem_most + 7) & ~7u); /* before 6.3 kernels read only what was written */
+		gen_zero(g, mem, (g->mem_most + 7) & ~7u); /* before 6.3, kernels can only read stack bytes that
+							    * were written */
 		ir_set_ptr(g->ir, g->fn.mem_ptr, mem);
 	}
 	if (!needs_slot(g)) {
@@ -476,7 +480,7 @@ static void gen_program(struct gen *g, const char *name)
 	ir_prog_end(g->ir);
 }
 
-/* ---- which programs ----------------------------------------------------- */
+/* ---- choosing the programs ----------------------------------------------- */
 
 static struct image_prog *add_prog(struct gen *g)
 {
@@ -516,7 +520,7 @@ static struct image_prog *make_program(struct gen *g)
 		.span = g->probe->points->span,
 	};
 	g->bound_to_place = g->provider->ctx == CTX_TRAMPOLINE ||
-		g->provider->ctx == CTX_ITER; /* the kernel loads it for one function */
+		g->provider->ctx == CTX_ITER; /* the kernel loads it for a single function */
 	g->bound_to_args = false;
 	gen_program(g, name);
 	g->img->progs[g->img->nprogs - 1].sleeps = g->sleeps;
@@ -529,8 +533,8 @@ static bool same_args(const struct place *a, const struct place *b)
 	return a->fields == b->fields && a->abi == b->abi;
 }
 
-/* One program serves all places of an attach point, unless its code is valid for some of them only:
- * arguments lie elsewhere in others, or without attach cookies it contains the place's name. */
+/* One program serves all places of an attach point, unless its code is only valid for some: arguments are
+ * in other places there, or the code contains the place's name, since there are no attach cookies. */
 static void make_point(struct gen *g, struct attach_point *ap)
 {
 	struct image_prog *shared = NULL;
@@ -552,7 +556,7 @@ static void make_point(struct gen *g, struct attach_point *ap)
 	}
 }
 
-/* LLVM goes through all maps for each program. */
+/* The number of maps is limited, since LLVM visits all maps for each program. */
 enum { MAPS_MAX = 512 };
 
 static void define_maps(struct gen *g)
@@ -573,7 +577,7 @@ static void gen_all(struct gen *g)
 		.name = "scratch",
 		.type = BPF_MAP_TYPE_ARRAY,
 		.key_size = 4,
-		.value_size = 8, /* the session gives it image.scratch_size */
+		.value_size = 8, /* the session changes it to image.scratch_size */
 		.max_entries = g->opt->ncpus * SCRATCH_SLOTS,
 	};
 
@@ -586,7 +590,7 @@ static void gen_all(struct gen *g)
 	g->img->scratch_size = g->mem_max ? g->mem_max : 8;
 }
 
-/* ---- out ---------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------- */
 
 #define BLOB(name) (struct bpf_blob){#name, bpf_obj_##name, bpf_obj_##name##_size}
 
@@ -687,7 +691,7 @@ static bool finish(struct gen *g)
 	return true;
 }
 
-/* -EAGAIN: it needs the unwinder's functions. */
+/* Returns -EAGAIN if the script needs the unwinder's functions. */
 static int generate(struct script *s, const struct codegen_options *opt, bool has_walker, struct image **ret)
 {
 	struct gen g = {.arena = s->arena, .script = s, .opt = opt, .has_walker = has_walker};

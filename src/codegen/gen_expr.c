@@ -45,7 +45,7 @@ static uint32_t chunk(uint32_t left)
 	return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
-enum { INLINE_BYTES = 64 }; /* longer copies are made by a helper */
+enum { INLINE_BYTES = 64 }; /* a helper makes longer copies */
 
 void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 {
@@ -59,7 +59,7 @@ void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 	}
 }
 
-/* Zeros memory by reading from address 0: the read fails, and then the kernel zeros the destination. */
+/* Zeros memory by reading from address 0: the read fails, and the kernel then zeros the destination. */
 static void gen_zero_from(struct gen *g, struct ir *dst, uint32_t at, uint32_t size)
 {
 	if (size - at > INLINE_BYTES) {
@@ -69,7 +69,7 @@ static void gen_zero_from(struct gen *g, struct ir *dst, uint32_t at, uint32_t s
 	}
 	for (uint32_t n; at < size; at += n) {
 		n = chunk(size - at);
-		while (at % n) /* the BPF stack allows aligned accesses only */
+		while (at % n) /* the BPF stack only allows aligned accesses */
 			n /= 2;
 		ir_store(g->ir, dst, at, n, ir_int(g->ir, 0));
 	}
@@ -80,7 +80,7 @@ void gen_zero(struct gen *g, struct ir *dst, uint32_t size)
 	gen_zero_from(g, dst, 0, size);
 }
 
-/* v is opaque to LLVM: it may know the range of v, and would drop the test that the verifier needs. */
+/* v is opaque to LLVM, which may know the range of v and would drop the test that the verifier needs. */
 struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n)
 {
 	v = ir_opaque(g->ir, v);
@@ -103,7 +103,7 @@ static void put_text(struct gen *g, const char *text, uint32_t len, struct ir *d
 		uint64_t v = 0;
 
 		if (at >= len && size > INLINE_BYTES)
-			return; /* zero already */
+			return; /* it is zero already */
 		n = chunk(size - at);
 		if (at < len)
 			memcpy(&v, text + at, len - at < n ? len - at : n);
@@ -121,7 +121,7 @@ static void put_string(struct gen *g, struct ir *src, uint32_t from, struct ir *
 {
 	if (from >= to) {
 		gen_copy(g, dst, src, to);
-		if (from > to) /* cut: its last byte is the NUL */
+		if (from > to) /* the string is cut: its last byte is the NUL */
 			ir_store(g->ir, dst, to - 1, 1, ir_int(g->ir, 0));
 		return;
 	}
@@ -142,7 +142,7 @@ static void put_tuple(struct gen *g, struct ir *src, const struct type *from,
 	}
 }
 
-/* Bytes of a scalar in memory: pointers, ids and addresses have 8. */
+/* Returns the bytes of a scalar in memory: pointers, ids and addresses have 8. */
 static uint32_t scalar_size(const struct type *t)
 {
 	return t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
@@ -235,7 +235,7 @@ static bool is_unsigned(const struct type *t)
 	return t->kind == TYPE_POINTER || (t->kind == TYPE_INT && !t->is_signed && t->size == 8);
 }
 
-/* Numbers of 64 bits are compared as signed ones if one side may be negative. */
+/* 64-bit numbers are compared as signed ones if one side may be negative. */
 static bool compares_unsigned(const struct type *a, const struct type *b)
 {
 	const struct type *other = type_natural(is_unsigned(a) ? b : a);
@@ -252,7 +252,7 @@ static struct ir *absolute(struct gen *g, struct ir *v, struct ir **ret_negative
 		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
-/* BPF before v4 has only unsigned division: divide absolute values, then set the sign. */
+/* BPF before v4 only has unsigned division: divide absolute values, then set the sign. */
 static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b)
 {
 	struct ir *na, *nb, *v;
@@ -264,7 +264,7 @@ static struct ir *signed_div(struct gen *g, bool mod, struct ir *a, struct ir *b
 		ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), v);
 }
 
-/* By 0: a warning, and the result is 1, as in bpftrace. */
+/* A division by 0 gives a warning and the result 1, as in bpftrace. */
 static struct ir *divide(struct gen *g, bool mod, bool u, struct ir *a, struct ir *b)
 {
 	struct ir_block *zero, *divides, *end, *from;
@@ -378,7 +378,7 @@ static struct ir *text_equal(struct gen *g, struct ir *s, uint32_t size, struct 
 	return ir_compare(g->ir, IR_EQ, differ, ir_int(g->ir, 0));
 }
 
-/* 1 if bytes at to end differ, at most INLINE_BYTES. */
+/* Returns 1 if the bytes from `at` to `end`, at most INLINE_BYTES, differ. */
 static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t at, uint32_t end)
 {
 	struct ir *differ = ir_int(g->ir, 0);
@@ -392,7 +392,7 @@ static struct ir *words_differ(struct gen *g, struct ir *a, struct ir *b, uint32
 	return ir_compare(g->ir, IR_NE, differ, ir_int(g->ir, 0));
 }
 
-enum { COMPARED_MAX = 32 * 1024 }; /* each eight bytes are three instructions */
+enum { COMPARED_MAX = 32 * 1024 }; /* each eight bytes take three instructions */
 
 static void compares_too_much(struct gen *g, uint32_t size)
 {
@@ -400,7 +400,7 @@ static void compares_too_much(struct gen *g, uint32_t size)
 		COMPARED_MAX / 1024, size / 1024);
 }
 
-/* Compares as many bytes as the shorter one has: with its NUL, and zeros behind it. */
+/* Compares as many bytes as the shorter string has: its NUL and zeros after it are included. */
 static struct ir *strings_equal(struct gen *g, struct ir *a, uint32_t na, struct ir *b,
 	uint32_t nb)
 {
@@ -454,7 +454,7 @@ static struct ir *equal(struct gen *g, const struct type *ta, struct ir *a,
 	return all;
 }
 
-/* `probe == "..."`: the value is the number of a place, whose name is known here. */
+/* For `probe == "..."`, the value is the number of a place, whose name is known here. */
 static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *lit)
 {
 	struct ir *v = gen_value(g, place), *any = ir_int(g->ir, 0);
@@ -569,13 +569,13 @@ static struct ir *gen_binop(struct gen *g, struct expr *n)
 		return gen_text_order(g, n);
 	a = gen_value(g, n->op.left);
 	b = gen_value(g, n->op.right);
-	g->at = n->span; /* of a division by 0 */
+	g->at = n->span; /* the place for an error about a division by 0 */
 	v = gen_binary(g, n->op.op, n->op.left->type, a, n->op.right->type, b);
 	g->at = statement;
 	return n->type->kind == TYPE_BOOL && n->op.op > OP_GE ? ir_compare(g->ir, IR_NE, v, ir_int(g->ir, 0)) : v;
 }
 
-/* The result of - or ~ of an unsigned number has the number's size, also in a row: ~~x is x. */
+/* The result of - or ~ of an unsigned number has the number's size, also if repeated: ~~x is x. */
 static struct ir *sized(struct gen *g, const struct expr *n, struct ir *v)
 {
 	const struct type *t;
@@ -643,7 +643,7 @@ static struct ir *gen_ternary(struct gen *g, struct expr *n)
 	return none ? NULL : gen_get(g, n->type, result, 0);
 }
 
-/* ---- any expression ------------------------------------------------------ */
+/* ---- all expressions ------------------------------------------------------ */
 
 static struct ir *in_memory(struct gen *g, struct expr *n)
 {

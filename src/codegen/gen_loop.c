@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gen_loop.c - loops.
  *
- * A loop of few rounds is made of jumps within the program: the verifier checks each round. The body
- * of any other loop becomes a function that bpf_loop() calls (Linux 5.17): the verifier checks it
- * once, however often it runs.
+ * A loop of few rounds uses jumps within the program: the verifier checks each round. The body of any other
+ * loop becomes a function that bpf_loop() calls (Linux 5.17): the verifier checks it once, however often it
+ * runs.
  *
- * Such a body shares the program's scratch memory, in which all variables of such a program lie. It
- * finds that and the context in a struct on the program's stack, whose address bpf_loop() passes:
+ * Such a body shares the program's scratch memory, which also holds all variables of such a program. bpf_loop()
+ * passes the address of a struct on the program's stack, which leads to the memory and to the context:
  *
  *     0  context of the program
  *     8  scratch memory
  *    16  index of the scratch slot
  *
- *    24  process and thread, where the program has them
+ *    24  process and thread, if the program has them
  *
- * A body returns 0 for the next round, 1 to end the loop. To leave the program (return, exit()), it
- * sets the word at stop_at and returns 1.
+ * A body returns 0 for the next round, 1 to end the loop. To leave the program (return, exit()), it sets the
+ * word at stop_at and returns 1.
  *
- * A jump spans at most 32,767 instructions, so a long list of statements becomes such functions, too, its
- * parts, which are called once. */
+ * A jump spans at most 32,767 instructions, so a long list of statements is split into such functions, too, each
+ * of which is called once. */
 #include "gen.h"
 
 #include <linux/bpf.h>
@@ -30,22 +30,22 @@
 
 enum { FRAME_CTX = 0, FRAME_MEM = 8, FRAME_SLOT = 16, FRAME_IDS = 24, FRAME_SIZE = 32 };
 
-/* Most rounds of a loop that is made of jumps; and most bytes of script text, times rounds, of such a
- * loop, and of a program that may have any. */
+/* Limits of a loop that uses jumps: the rounds, and the bytes of script text times rounds, in the loop and
+ * in its whole program. */
 enum { INLINE_ROUNDS = 8, INLINE_WEIGHT = 512, PROGRAM_WEIGHT = 8192 };
-/* Most rounds on kernels without bpf_loop(), of a loop whose number of rounds is not a constant. */
+/* The most rounds on kernels without bpf_loop(), for a loop whose number of rounds is not a constant. */
 enum { BOUNDED_ROUNDS = 256 };
 #define WEIGHT_MAX ((uint64_t)1 << 32)
-/* Most bytes of script text of a program that is one function; and of a part of any other, of which the kernel
- * allows 256, with all other functions. A byte becomes at most six instructions. */
+/* The most bytes of script text of a program in one function, and of one part of other programs. The kernel
+ * allows 256 functions, including all others. A byte becomes at most six instructions. */
 enum { UNPARTED_WEIGHT = 5120, PART_WEIGHT = 2048, PARTS_MAX = 128 };
-/* The unwinder needs most of the calls within one another that the kernel allows: only the body of a loop that is
- * long itself has parts. */
+/* The unwinder needs most of the nested calls that the kernel allows, so only loop bodies that are long
+ * themselves are split. */
 enum { PART_DEPTH_MAX = 1 };
 
-/* ---- which kind of loop ------------------------------------------------- */
+/* ---- choosing the kind of loop ------------------------------------------- */
 
-/* How often the body runs; UINT64_MAX: that is not a constant. */
+/* Returns how often the body runs, or UINT64_MAX if that is not a constant. */
 static uint64_t rounds_of(const struct stmt *n)
 {
 	int64_t from = 0, to;
@@ -79,7 +79,7 @@ static uint64_t weigh_one(const struct stmt *n)
 	return n->span.end - n->span.start;
 }
 
-/* Estimates the code of statements by the bytes of their text, those of a loop once a round. */
+/* Estimates the code of statements by the bytes of their text. The text of a loop counts once per round. */
 static uint64_t weigh(const struct stmt *first)
 {
 	uint64_t all = 0;
@@ -136,7 +136,7 @@ static uint64_t weigh_texts(struct stmt *first)
 	return all;
 }
 
-/* The bytes of a statement's text, that of a loop once. */
+/* Returns the bytes of a statement's text. The text of a loop counts once. */
 static uint64_t weigh_text(struct stmt *n)
 {
 	struct stmt **stmts[STMT_STMTS_MAX];
@@ -170,7 +170,7 @@ struct body {
 	struct ir_outer *outside;
 };
 
-/* Begins the function, of each round or of each element of a map. */
+/* Begins the function for each round, or for each element of a map. */
 static void function_begin(struct gen *g, struct body *b, struct span at, bool each)
 {
 	const char *name = arena_printf(g->arena, "loop_%u", g->nbodies++);
@@ -195,14 +195,14 @@ static void function_begin(struct gen *g, struct body *b, struct span at, bool e
 		ir_get_ptr(g->ir, ir_offset(g->ir, frame, FRAME_MEM)));
 }
 
-/* Gives the number of the round. */
+/* Begins the function and returns the number of the round. */
 static struct ir *body_begin(struct gen *g, struct body *b, struct span at)
 {
 	function_begin(g, b, at, false);
 	return ir_param(g->ir, 0);
 }
 
-/* Ends the function; gives its address. */
+/* Ends the function and returns its address. */
 static struct ir *body_end(struct gen *g, struct body *b)
 {
 	struct ir *body;
@@ -236,7 +236,7 @@ struct ir *gen_slot(struct gen *g)
 	return ir_load(g->ir, g->fn.slot_index, 0, 8, false);
 }
 
-/* The struct that a body is passed; an inner body is passed the same one. */
+/* Returns the struct for a body. An inner body gets the same struct. */
 static struct ir *frame_for_body(struct gen *g)
 {
 	if (g->fn.is_body)
@@ -252,16 +252,16 @@ static struct ir *frame_for_body(struct gen *g)
 	return g->fn.frame;
 }
 
-/* After a loop whose body may have asked to leave the program. */
+/* Called after a loop whose body may have asked to leave the program. */
 static void leave_if_stopped(struct gen *g, struct ir_block *end)
 {
 	ir_branch(g->ir, ir_load(g->ir, gen_mem_at(g, g->stop_at), 0, 8, false), g->fn.leave, end);
 	ir_at(g->ir, end);
 }
 
-/* Calls the body `rounds` times; cut: 1 if the script asked for more than the kernel allows. The number
- * is stored and loaded again so that the verifier does not know it: where it is 0, Linux 6.18 removes
- * the body as dead code, and then fails ("verifier bug: No program to jit"). */
+/* Calls the body `rounds` times. cut is 1 if the script asked for more than the kernel allows. The number
+ * is stored and loaded again to hide it from the verifier: if it is 0, Linux 6.18 removes the body as dead
+ * code, and then fails ("verifier bug: No program to jit"). */
 static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct ir *cut)
 {
 	struct ir *at = gen_mem(g, 8);
@@ -287,10 +287,10 @@ static void run_body(struct gen *g, struct ir *body, struct ir *rounds, struct i
 
 static bool is_jump_expr(struct expr *n, void *arg)
 {
-	return n->kind == EXPR_BLOCK; /* it may hold one */
+	return n->kind == EXPR_BLOCK; /* the block may contain one */
 }
 
-/* May the statement be left for a loop around it? */
+/* Returns whether the statement may jump to a loop around it. */
 static bool has_jump(struct stmt *n)
 {
 	struct stmt **stmts[STMT_STMTS_MAX];
@@ -307,7 +307,7 @@ static bool is_part(struct gen *g, struct stmt *n)
 	return !g->fn.loop_next || !(has_jump(n) || stmt_any(n, is_jump_expr, NULL));
 }
 
-/* The statements up to `end` become a function, which is called. */
+/* Makes a function of the statements up to `end`, and calls it. */
 static void gen_part(struct gen *g, struct stmt *first, const struct stmt *end)
 {
 	struct ir_block *next = ir_block(g->ir, "nextpart");
@@ -358,11 +358,11 @@ static void inline_body(struct gen *g, struct stmt *body, struct ir_block *next,
 }
 
 struct inline_loop {
-	struct ir *i; /* the round */
+	struct ir *i; /* number of the round */
 	struct ir_block *test, *next, *end;
 };
 
-/* The code in front of the body: loops while i is below n, and below the constant `most`, which the
+/* Generates the code before the body: loops while i is below n, and below the constant `most`, which the
  * verifier needs. */
 static void inline_begin(struct gen *g, struct inline_loop *l, struct ir *n, uint64_t most)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_map.c - reading and writing the script's maps.
+/* gen_map.c - reads and writes the script's maps.
  *
- * A scalar map (without key) is an array of one element, which always exists; others are hashes.
- * Aggregations are per CPU and are merged when read. */
+ * A scalar map (without key) is an array of one element, which always exists. Other maps are hashes.
+ * Aggregations are per CPU and are merged when they are read. */
 #include "gen.h"
 
 #include <assert.h>
@@ -18,13 +18,13 @@ bool map_is_per_cpu(const struct map *m)
 	return m->value->kind == TYPE_AGG;
 }
 
-/* Integers in maps have 8 bytes; other types their size, in words. */
+/* Integers in maps have 8 bytes; other types have their size, in whole words. */
 static uint32_t value_size(const struct type *t)
 {
 	return (t->size + 7) & ~7u;
 }
 
-/* The element of an array always exists: a word behind the value is 1 once it was set. */
+/* The element of an array always exists, so a word after the value is 1 once it was set. */
 static uint32_t slot_size(const struct map *m)
 {
 	return value_size(m->value) + (m->key ? 0 : 8);
@@ -129,9 +129,9 @@ static void check_update(struct gen *g, const struct map *m, struct ir *result)
 	ir_at(g->ir, done);
 }
 
-/* A pointer to the element, which is made, zeroed, if it does not exist; code behind the call is for
- * when there is one. If the map is full, execution goes on at `end`; *ret_full: the block it comes
- * from. */
+/* Returns a pointer to the element, which is created and zeroed if needed. Code after the call runs if
+ * there is an element. If the map is full, execution continues at `end`; *ret_full is the block from which
+ * it comes. */
 static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	struct ir_block *end, struct ir_block **ret_full)
 {
@@ -142,13 +142,13 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	ir_branch(g->ir, ir_is_null(g->ir, p), m->key ? make : full, found);
 	ir_at(g->ir, make);
 	if (m->key) {
-		/* NOEXIST: do not overwrite one that another CPU has made meanwhile. */
+		/* NOEXIST does not overwrite an element that another CPU has created meanwhile. */
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
 			ir_zeros(g->ir, slot_size(m)), ir_int(g->ir, BPF_NOEXIST));
 		made = gen_lookup(g, m->slot, key);
 		ir_branch(g->ir, ir_is_null(g->ir, made), full, found);
 	} else {
-		ir_jump(g->ir, full); /* never reached */
+		ir_jump(g->ir, full); /* not reached */
 	}
 	ir_at(g->ir, full);
 	gen_map_problem(g, PROBLEM_FULL, m);
@@ -163,7 +163,8 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Goes on at `found` if p is an element, else at `end`; *ret_missing: the block that it comes from then. */
+/* Continues at `found` if p is an element, else at `end`; *ret_missing is then the block from which it
+ * comes. */
 static void find_element(struct gen *g, const struct map *m, struct ir *p, struct ir_block *found, struct ir_block *end,
 	struct ir_block **ret_missing)
 {
@@ -181,7 +182,7 @@ static void find_element(struct gen *g, const struct map *m, struct ir *p, struc
 	ir_at(g->ir, found);
 }
 
-/* The value of an element; 0 if it does not exist. */
+/* Returns the value of an element, or 0 if it does not exist. */
 static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read"), *missing;
@@ -312,14 +313,14 @@ void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *va
 		gen_put(g, gen_get(g, m->value, value, 0), m->value, tv, dst, t->tuple.offsets[1]);
 		return;
 	}
-	copy = gen_mem(g, m->key->size); /* a helper takes no key of another element's memory */
+	copy = gen_mem(g, m->key->size); /* helpers do not take a key in the memory of another element */
 	gen_copy(g, copy, key, m->key->size);
 	gen_put(g, read_per_cpu(g, m, copy), tv, tv, dst, t->tuple.offsets[1]);
 }
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* @m[k] = count(): the builtin changes the element in place. */
+/* For @m[k] = count(), the builtin changes the element in place. */
 static void assign_agg(struct gen *g, struct stmt *n)
 {
 	struct map *m = n->assign.left->map.map;
@@ -348,8 +349,8 @@ static void assign_plain(struct gen *g, struct stmt *n)
 		ir_int(g->ir, BPF_ANY)));
 }
 
-/* Compound assignments, such as @m += v. += and -= are one atomic instruction; a pointer moves by the size of its
- * target. */
+/* Handles compound assignments such as @m += v. += and -= are one atomic instruction; a pointer moves by
+ * the size of its target. */
 static struct ir *change(struct gen *g, struct expr *target, enum op op, const struct type *t,
 	struct ir *operand, bool want_old)
 {
@@ -373,7 +374,7 @@ static struct ir *change(struct gen *g, struct expr *target, enum op op, const s
 	return ir_phi(g->ir, want_old ? old : new, here, ir_int(g->ir, 0), full);
 }
 
-/* @m += { .. }: @m is read before the block's statements, which may change it. */
+/* For @m += { .. }, @m is read before the block's statements, which may change it. */
 static void change_by_block(struct gen *g, struct stmt *n)
 {
 	struct map *m = n->assign.left->map.map;
@@ -414,7 +415,7 @@ struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)
 {
 	struct ir *key = gen_key(g, m, keys);
 
-	if (!m->key) { /* an array's element cannot be removed: it is zeroed */
+	if (!m->key) { /* an element of an array cannot be removed, only zeroed */
 		struct ir *zeros = ir_zeros(g->ir, slot_size(m));
 
 		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,

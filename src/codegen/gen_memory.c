@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_memory.c - what lies in memory: arguments, members, elements, what a pointer points to.
+/* gen_memory.c - reads values in memory: arguments, members, elements, and the targets of pointers.
  *
- * A chain such as p->a.b[2].c is followed without reading what is on the way: only its last value is
- * read, or a struct once, as a whole. */
+ * A chain such as p->a.b[2].c is followed without reading the values on the way: only the last value is read,
+ * or a struct, once and completely. */
 #include "gen.h"
 
 #include <assert.h>
@@ -11,14 +11,14 @@
 
 #include "model/regs.h"
 
-/* Where a value is. */
+/* The location of a value. */
 struct ref {
-	bool far;        /* base is an address, to be read by a helper; else it points to our memory */
+	bool far;        /* base is an address for a helper; else it points to strata's own memory */
 	bool context;    /* base is the program's context */
 	struct ir *base;
 	uint64_t offset;
 	enum space space;
-	struct ir *beyond; /* 1: an index was beyond an array in our memory; NULL: none was */
+	struct ir *beyond; /* 1 if an index was beyond an array in strata's own memory; NULL if that is impossible */
 };
 
 static struct ir *add(struct gen *g, struct ir *v, uint64_t n)
@@ -61,8 +61,8 @@ static struct ir *read_once(struct gen *g, enum space space, bool text, struct i
 		read_as(g, space == SPACE_USER, text, dst, size, addr);
 }
 
-/* Programs of uprobes may sleep: a page that the process has not touched yet, as of a string constant, can be
- * brought in. What is longer than a page is read where its inner pages are there. */
+/* Programs of uprobes may sleep, so a page that the process has not touched yet can be loaded, such as that
+ * of a string constant. Values of more than a page are only read if their inner pages are loaded. */
 static bool may_fault(struct gen *g, enum space space)
 {
 	return space != SPACE_KERNEL && g->provider->may_sleep && g->opt->can_fault && !g->opt->has_walker &&
@@ -74,7 +74,7 @@ static void touch(struct gen *g, struct ir *addr)
 	gen_call(g, BPF_FUNC_copy_from_user, 3, gen_tmp(g, 8), ir_int(g->ir, 1), addr);
 }
 
-/* Brings the first and the last page in, and reads again. */
+/* Loads the first and the last page, and reads again. */
 static struct ir *read_again(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
 	struct ir *addr)
 {
@@ -118,7 +118,7 @@ static struct ir *address(struct gen *g, const struct ref *r)
 	return add(g, r->base, r->offset);
 }
 
-/* An integer's bits of a bit-field. */
+/* Extracts the bits of a bit-field from an integer. */
 static struct ir *bits_of(struct gen *g, const struct member *m, struct ir *v)
 {
 	unsigned up = 64 - m->bit_offset - m->bit_size;
@@ -140,7 +140,7 @@ static struct ir *load_scalar(struct gen *g, const struct ref *r, const struct t
 	return gen_get(g, t, slot, 0);
 }
 
-/* Copies n bytes up to their first NUL, which may be missing; `bytes` has room for one byte more. */
+/* Copies n bytes up to their first NUL, which may be missing. `bytes` has room for one more byte. */
 static void put_chars(struct gen *g, struct ir *bytes, uint32_t n, struct ir *dst, uint32_t size)
 {
 	ir_store(g->ir, bytes, n, 1, ir_int(g->ir, 0));
@@ -175,7 +175,7 @@ static struct ir *load_memory(struct gen *g, const struct ref *r, const struct t
 		gen_copy(g, dst, ir_offset(g->ir, r->base, r->offset), t->size);
 		return dst;
 	}
-	if (!t->size) /* an array of no elements: it may be behind the last byte of dst's memory */
+	if (!t->size) /* an array without elements may be after the last byte of dst's memory */
 		return dst;
 	if (text)
 		gen_zero(g, dst, t->size);
@@ -183,7 +183,7 @@ static struct ir *load_memory(struct gen *g, const struct ref *r, const struct t
 	return dst;
 }
 
-/* The verifier lets the context be read in words. */
+/* The verifier allows reads of the context in words. */
 static struct ir *load_context(struct gen *g, const struct ref *r, const struct type *t)
 {
 	struct ir *dst = gen_mem(g, t->size);
@@ -244,8 +244,8 @@ static struct ref ref_of_field(struct gen *g, struct expr *n)
 	return r;
 }
 
-/* Reports an index beyond the array. Memory of ours has an end; what a helper reads beyond that of others is at worst
- * not there, and C's arrays at the end of a struct may have more elements than declared. */
+/* Reports an index beyond the array. Strata's own memory ends there. In other memory, a helper's read may
+ * fail at worst, and C arrays at the end of a struct may have more elements than declared. */
 static struct ir *within(struct gen *g, struct ref *r, struct span at, struct ir *i, uint32_t count)
 {
 	struct ir_block *beyond = ir_block(g->ir, "beyond"), *end = ir_block(g->ir, "indexed");
@@ -265,7 +265,7 @@ static struct ir *within(struct gen *g, struct ref *r, struct span at, struct ir
 	return gen_index(g, i, count);
 }
 
-/* Moves r to the element that the index n names; count 0: the number of elements is not known. */
+/* Moves r to the element of the index n. count is 0 if the number of elements is not known. */
 static void step(struct gen *g, struct ref *r, const struct expr *n, uint32_t size, uint32_t count)
 {
 	struct expr *index = n->index.index;
@@ -291,7 +291,7 @@ static struct ref ref_of_element(struct gen *g, struct expr *n)
 	struct ref r = t->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
 	uint32_t size = type_text_bytes(n->type);
 
-	if (r.context && n->index.index->kind != EXPR_INT) /* the verifier wants constant offsets there */
+	if (r.context && n->index.index->kind != EXPR_INT) /* the verifier only allows constant offsets there */
 		r = (struct ref){.base = load_context(g, &r, t)};
 	if (t->kind == TYPE_TUPLE) {
 		r.offset += t->tuple.offsets[n->index.index->integer.value];
@@ -325,8 +325,8 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 	struct ir *v;
 
 	if (m && m->type->kind == TYPE_ARRAY && n->type->kind == TYPE_POINTER)
-		return address(g, &r); /* of a flexible array */
-	g->at = n->span; /* where it fails */
+		return address(g, &r); /* the address of a flexible array */
+	g->at = n->span; /* the place of the failure */
 	v = load(g, &r, n->type, into);
 	g->at = statement;
 	return m && m->bit_size ? bits_of(g, m, v) : v;
@@ -334,7 +334,8 @@ struct ir *gen_memory(struct gen *g, struct expr *n, struct ir *into)
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* The pointer goes through a map's memory: one that is read from the BPF stack stays a pointer to the verifier. */
+/* The pointer is stored in a map's memory and loaded again: for the verifier, a pointer loaded from the BPF
+ * stack is still a pointer. */
 struct ir *gen_pointer_number(struct gen *g, struct ir *pointer)
 {
 	struct ir *slot = gen_mem(g, 8);
@@ -367,8 +368,7 @@ static const struct field *field_here(struct gen *g, const char *name)
 	return NULL;
 }
 
-/* The verifier allows no read of the context at a computed offset, but a helper may be passed its
- * address. */
+/* The verifier does not allow a read of the context at a computed offset, but a helper may get its address. */
 static struct ir *in_record(struct gen *g, const struct field *f)
 {
 	struct ir *at;
@@ -392,8 +392,8 @@ static struct ir *from_record(struct gen *g, const struct field *f, const struct
 	return dst;
 }
 
-/* By a helper: what is loaded from the context is a pointer of a known type to the verifier, with which
- * it forbids arithmetic. */
+/* Uses a helper, since a value loaded from the context is a pointer of a known type for the verifier, which
+ * forbids arithmetic with it. */
 static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 {
 	struct ir *slot = gen_tmp(g, 8);
@@ -403,7 +403,7 @@ static struct ir *trampoline_arg(struct gen *g, const struct field *f)
 	return ir_load(g->ir, slot, 0, f->size, f->type->is_signed);
 }
 
-/* A struct that is passed by value, in a word or two. */
+/* Reads a struct that is passed by value, in one or two words. */
 static struct ir *trampoline_words(struct gen *g, const struct field *f)
 {
 	struct ir *dst = gen_mem(g, 16);
@@ -420,7 +420,7 @@ static struct ir *on_stack(struct gen *g, const struct field *f)
 	return add(g, ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false), f->offset);
 }
 
-/* A signed offset that a 64-bit addition wraps as it should. */
+/* The offset is signed; a 64-bit addition wraps as needed. */
 static struct ir *sum(struct gen *g, const struct field *f)
 {
 	struct ir *at = ir_load_ctx(g->ir, gen_ctx(g), f->offset, 8, false), *index;
@@ -442,7 +442,7 @@ static struct ir *in_registers(struct gen *g, const struct field *f)
 	return dst;
 }
 
-/* The value of an argument, as type t. */
+/* Returns the value of an argument, as type t. */
 static struct ir *argument(struct gen *g, const struct field *f, const struct type *t)
 {
 	struct ref r = {.far = true, .space = g->provider->kernel ? SPACE_KERNEL : SPACE_USER};
@@ -457,7 +457,7 @@ static struct ir *argument(struct gen *g, const struct field *f, const struct ty
 			r = (struct ref){.base = in_registers(g, f)};
 			return load(g, &r, t, NULL);
 		}
-		if (f->where != FIELD_CONTEXT) /* of other elements than char the address */
+		if (f->where != FIELD_CONTEXT) /* for arrays of other elements than char, the value is the address */
 			return gen_pointer_number(g, in_record(g, f));
 		return ir_load_ctx(g->ir, gen_ctx(g), f->offset, f->size, f->type->is_signed);
 	case FIELD_ARG:
@@ -504,7 +504,7 @@ struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t)
 	struct ir *v = NULL;
 
 	g->bound_to_args = true;
-	if (f) /* else another place of the probe has it, this one has not */
+	if (f) /* another place of the probe has the argument, but this one does not */
 		v = argument(g, f, t);
 	return v ? v : nothing(g, t);
 }
@@ -545,7 +545,7 @@ static struct ir *cast_to_string(struct gen *g, struct expr *from, const struct 
 	return dst;
 }
 
-/* Its length, then its bytes. */
+/* Writes the length, then the bytes. */
 static struct ir *cast_to_buffer(struct gen *g, struct expr *from, const struct type *t)
 {
 	uint32_t room = t->size - 4, n = from->type->size < room ? from->type->size : room;
@@ -562,7 +562,7 @@ static struct ir *cast_to_buffer(struct gen *g, struct expr *from, const struct 
 	return dst;
 }
 
-/* Reads a whole array of char, the bytes after a NUL, too. */
+/* Reads a whole array of char, including the bytes after a NUL. */
 static struct ir *all_chars(struct gen *g, struct expr *n)
 {
 	const struct type *t = type_array(g->arena, type_int8, n->type->string.bytes);
@@ -630,7 +630,7 @@ struct ir *gen_cast(struct gen *g, struct expr *n)
 	}
 	if (type_in_memory(t))
 		return v;
-	if (type_in_memory(was)) /* an array of the same size */
+	if (type_in_memory(was)) /* it was an array of the same size */
 		return gen_get(g, t, v, 0);
 	return t->kind == TYPE_INT ? ir_resize(g->ir, v, t->size, t->is_signed) : v;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_named.c - the processes that conditions name, by pid == N: see image.named. */
+/* gen_named.c - finds the processes that conditions name, by pid == N: see image.named. */
 #include <string.h>
 
 #include "gen.h"
@@ -9,7 +9,7 @@ static bool is_pid(const struct expr *e)
 	return e->kind == EXPR_CALL && !strcmp(e->call.name, "pid");
 }
 
-/* The number in pid == N or N == pid; 0: it is something else. */
+/* Returns the number in pid == N or N == pid, or 0 for other conditions. */
 static uint32_t named_pid(const struct expr *e)
 {
 	const struct expr *l = e->op.left, *r = e->op.right, *n = is_pid(l) ? r : l;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_place.c - the places of an image, and the values of `probe` and `func` in a program: numbers of places.
- * Places with the same name have one number for it, and so have functions with the same name. Hence a name is one
- * key of a map, and a uretprobe finds the `@start[func]` of the uprobe. */
+/* gen_place.c - the places of an image, and the values of `probe` and `func` in a program, which are
+ * numbers of places. Places with the same name share a number, and so do functions with the same name. So a
+ * name is one key of a map, and a uretprobe finds the `@start[func]` of the uprobe. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "bpf/lib/record.h"
 #include "gen.h"
 
-/* Open addressing: an index into image.places, plus 1; 0: free. */
+/* A hash table with open addressing: each slot has an index into image.places, plus 1, or 0 if it is free. */
 struct gen_names {
 	uint32_t *slots, n, cap;
 };
 
 struct gen_places {
 	struct gen_names names, funcs;
-	unsigned cap; /* of image.places */
+	unsigned cap; /* capacity of image.places */
 };
 
 static uint32_t hash_of(const char *text)
@@ -35,7 +35,7 @@ static const char *text_of(const struct place *p, bool func)
 	return text ? text : "";
 }
 
-/* Where the text is, or the free slot for it. */
+/* Returns the slot of the text, or a free slot for it. */
 static uint32_t *slot_of(const struct gen *g, const struct gen_names *names, bool func, const char *text)
 {
 	uint32_t i = hash_of(text);
@@ -59,7 +59,7 @@ static void grow(struct gen *g, struct gen_names *names, bool func)
 			*slot_of(g, names, func, text_of(g->img->places[old.slots[i] - 1].place, func)) = old.slots[i];
 }
 
-/* The first place with the text of place i. */
+/* Returns the first place with the same text as place i. */
 static uint32_t first_with(struct gen *g, struct gen_names *names, bool func, uint32_t i)
 {
 	uint32_t *slot;
@@ -112,7 +112,8 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
 
 	*ret = ir_int(g->ir, gen_place_value(g, g->first_place, func));
 	if (!has_cookie || !g->place->next)
-		return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* a program is at one function */
+		return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* its programs have one
+										     * function each */
 	cookie = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 	if (func)
 		cookie = ir_binary(g->ir, IR_LSHR, cookie, ir_int(g->ir, IMAGE_COOKIE_FUNC));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_record.c - records for userspace: built in scratch memory, sent
- * through the ring buffer, counted when it does not fit. */
+/* gen_record.c - records for userspace. They are built in scratch memory and sent through the ring buffer;
+ * a record that does not fit is counted. */
 #include "gen.h"
 
 #include <linux/bpf.h>
@@ -98,7 +98,7 @@ void gen_lost_event(struct gen *g, struct ir *result)
 	ir_at(g->ir, sent);
 }
 
-/* A statement that is generated several times, as in a loop of few rounds, is one place. */
+/* A statement that is generated several times, such as in a loop of few rounds, counts as one place. */
 static struct image_record *same_problem(const struct gen *g, enum problem what, uint32_t map)
 {
 	for (unsigned i = g->img->nrecords; i-- > 0;) {
@@ -141,8 +141,8 @@ void gen_map_problem(struct gen *g, enum problem what, const struct map *m)
 		count_problem(g, what, m->index);
 }
 
-/* Half of the smallest ring buffer, which a session has from its first line on; a script's own is made for its
- * largest record. */
+/* GROWING_MAX is half of the smallest ring buffer, which a session has from its first line on. A script's
+ * own ring buffer is made for its largest record. */
 enum { GROWING_MAX = 128 << 10, RECORD_MAX = 16 << 20 };
 
 static void check_size(struct gen *g, uint64_t size)
@@ -162,7 +162,7 @@ static uint32_t arg_size(const struct type *t)
 	return (t->size + 7) & ~7u;
 }
 
-/* Texts come last: the values after a text that is sent short have to be moved. */
+/* Texts come last, since values after a shortened text have to be moved. */
 static bool is_text(const struct expr *n)
 {
 	return n->type->kind == TYPE_STRING;
@@ -194,7 +194,7 @@ static void describe_args(struct gen *g, struct image_record *r, struct expr *ar
 
 /* ---- sending -------------------------------------------------------------- */
 
-/* A smaller text is sent whole: moving it costs more than sending it. */
+/* A smaller text is sent whole, since moving it costs more than sending it. */
 enum { TEXT_LEAST = 256 };
 
 static void find_texts(const struct type *t, uint32_t offset, struct image_text *list, unsigned *n, unsigned max)
@@ -230,7 +230,7 @@ static struct ir *output(struct gen *g, struct ir *mem, struct ir *size)
 	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, size, ir_int(g->ir, 0));
 }
 
-/* Moves the i-th text, and the values between it and the next text, to at. Returns the end. */
+/* Moves the i-th text, and the values between it and the next text, to `at`. Returns the end. */
 static struct ir *move_text(struct gen *g, const struct image_record *r, unsigned i, struct ir *mem, struct ir *at,
 	struct ir_block *failed)
 {
@@ -249,9 +249,9 @@ static struct ir *move_text(struct gen *g, const struct image_record *r, unsigne
 	return ir_binary(g->ir, IR_ADD, at, ir_int(g->ir, fixed));
 }
 
-/* Moves the texts together, within the record. Each goes to its place or to a lower one, byte by byte from its
- * start, so it overwrites only bytes that were moved before. The verifier adds up the sizes: the end never exceeds
- * the record's. Returns the result of sending. */
+/* Moves the texts together, within the record. Each goes to its place or to a lower one, byte by byte from
+ * its start, so it only overwrites bytes that were already moved. The verifier adds up the sizes: the end
+ * never exceeds the record's end. Returns the result of sending. */
 static struct ir *output_packed(struct gen *g, const struct image_record *r, struct ir *mem)
 {
 	struct ir_block *failed = ir_block(g->ir, "failed"), *end = ir_block(g->ir, "sent"), *sent;
@@ -283,7 +283,8 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 	struct ir *mem;
 	uint32_t size;
 
-	describe_args(g, r, args); /* all of r: records of the arguments may move the array that it is in */
+	describe_args(g, r, args); /* sets all of r, since records of the arguments may move the array that
+				    * contains it */
 	describe_texts(g, r);
 	list = r->args;
 	size = r->size;

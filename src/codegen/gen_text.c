@@ -4,7 +4,7 @@
 
 #include <linux/bpf.h>
 
-/* What a helper copies: at most size bytes, the NUL among them, which it adds. */
+/* Copies text with a helper: at most size bytes, including the NUL, which the helper adds. */
 static struct ir *copy_text(struct gen *g, struct ir *dst, uint32_t size, struct ir *from)
 {
 	return gen_call(g, BPF_FUNC_probe_read_kernel_str, 3, dst, ir_int(g->ir, size), from);
@@ -19,7 +19,7 @@ struct ir *gen_text_join(struct gen *g, struct expr *left, struct expr *right, c
 	gen_zero(g, dst, t->size);
 	len = copy_text(g, dst, left->type->size, a);
 	len = gen_index(g, ir_binary(g->ir, IR_SUB, len, ir_int(g->ir, 1)), left->type->size);
-	/* Where LLVM knows that the low bits of dst are 0 and len is small, it adds by `|`, which the
+	/* Opaque: if LLVM knows that the low bits of dst are 0 and len is small, it adds by `|`, which the
 	 * verifier forbids for pointers. */
 	copy_text(g, ir_index(g->ir, dst, ir_opaque(g->ir, len)), right->type->size, b);
 	return dst;
@@ -30,7 +30,7 @@ struct ir *gen_concat(struct gen *g, struct expr *n)
 	return gen_text_join(g, n->op.left, n->op.right, n->type, NULL);
 }
 
-/* The helper that copies says how much it was: the string is copied onto itself. */
+/* The copying helper returns the length, so the string is copied onto itself. */
 struct ir *gen_text_len(struct gen *g, struct expr *n)
 {
 	struct ir *s = gen_value(g, n);
@@ -38,7 +38,7 @@ struct ir *gen_text_len(struct gen *g, struct expr *n)
 	return ir_binary(g->ir, IR_SUB, copy_text(g, s, n->type->size, s), ir_int(g->ir, 1));
 }
 
-/* Offset of the first word of 8 bytes that differs, of `words`: behind them if none does. */
+/* Returns the offset of the first of `words` words of 8 bytes that differs, or the offset after them. */
 static struct ir *first_difference(struct gen *g, struct ir *a, struct ir *b, uint32_t words)
 {
 	struct ir_block *test = ir_block(g->ir, "words"), *body = ir_block(g->ir, "word");
@@ -61,7 +61,7 @@ static struct ir *first_difference(struct gen *g, struct ir *a, struct ir *b, ui
 	return ir_binary(g->ir, IR_SHL, ir_load(g->ir, at, 0, 8, false), ir_int(g->ir, 3));
 }
 
-/* The difference of the first bytes that differ, of the 8 from `from` on, below max. */
+/* Returns the difference of the first bytes that differ, of the 8 bytes from `from` on, below max. */
 static struct ir *byte_difference(struct gen *g, struct ir *a, struct ir *b, struct ir *from, uint32_t max)
 {
 	struct ir *differ = gen_local(g), *i, *x, *y;
@@ -97,7 +97,7 @@ struct ir *gen_bytes_differ(struct gen *g, struct ir *a, struct ir *b, uint32_t 
 	return byte_difference(g, a, b, from, max);
 }
 
-/* Bytes behind the NUL are 0 in both, so that words can be compared. */
+/* Bytes after the NUL are 0 in both, so words can be compared. */
 struct ir *gen_text_differ(struct gen *g, struct expr *left, struct expr *right, uint32_t most)
 {
 	struct ir *a = gen_value_before(g, left, right), *b = gen_value(g, right);

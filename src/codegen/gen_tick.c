@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_tick.c - a timer's program counts its runs, see probes/ticks.h. */
+/* gen_tick.c - counts the runs of a timer's program, see probes/ticks.h. */
 #include <linux/bpf.h>
 
 #include "gen.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_var.c - variables: where they lie, and what is written to them. */
+/* gen_var.c - variables: their memory, and assignments to them. */
 #include "gen.h"
 
 struct ir *gen_var_slot(struct gen *g, const struct var *v)
@@ -29,7 +29,8 @@ static bool is_var(struct expr *n, void *v)
 	return n->kind == EXPR_VAR && n->var.var == v;
 }
 
-/* A value in memory is made in the variable's place, unless its expression reads the variable: `$t = ($t.1, $t.0)`. */
+/* A value in memory is made in the variable's memory, unless its expression reads the variable: `$t =
+ * ($t.1, $t.0)`. */
 static void set(struct gen *g, struct var *v, struct expr *value)
 {
 	struct ir *made;
@@ -80,5 +81,5 @@ struct ir *gen_var_incdec(struct gen *g, struct expr *n)
 	struct ir *new = ir_binary(g->ir, up ? IR_ADD : IR_SUB, old, by);
 
 	gen_put(g, new, v->type, v->type, gen_var_slot(g, v), 0);
-	return post ? old : gen_get(g, v->type, gen_var_slot(g, v), 0); /* cut to its size */
+	return post ? old : gen_get(g, v->type, gen_var_slot(g, v), 0); /* the value is cut to its size */
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_walk.c - calls of the unwinder. Its functions are linked with a script, and verified with each of its
- * programs, which takes tens of milliseconds; where a session has a walker (bpf/walk/handover.h), programs
- * call that. */
+/* gen_walk.c - calls of the unwinder. Its functions are linked with a script and verified with each of its
+ * programs, which takes tens of milliseconds. If a session has a walker (bpf/walk/handover.h), programs
+ * call that instead. */
 #include <linux/bpf.h>
 #include <stdio.h>
 
@@ -10,10 +10,10 @@
 #include "bpf/walk/unwind.h"
 #include "gen.h"
 
-enum { TAIL_CALLS_MAX = 32 }; /* in one run of a program the kernel allows 33: MAX_TAIL_CALL_CNT */
+enum { TAIL_CALLS_MAX = 32 }; /* the kernel allows 33 in one run of a program: MAX_TAIL_CALL_CNT */
 
-/* The frames of the walker's stacks have the size that the session's first image gave them. The body of a loop
- * is a callback, which can make no tail call; a trampoline's program would need a walker for its function. */
+/* The session's first image sets the size of the walker's stacks. The body of a loop is a callback, which
+ * cannot make a tail call; the program of a trampoline would need a walker for its function. */
 static bool can_hand_over(const struct gen *g, uint32_t limit)
 {
 	return !g->fn.is_body && g->provider->ctx != CTX_TRAMPOLINE && g->provider->ctx != CTX_ITER &&

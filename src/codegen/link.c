@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* link.c - libbpf's static linker. Before libbpf 1.6 it takes file names only: /proc/self/fd/N is the
- * name of a memfd. */
+/* link.c - links with libbpf's static linker. Before 1.6, libbpf only takes file names, so it gets the name
+ * of a memfd: /proc/self/fd/N. */
 #include "link.h"
 
 #include <bpf/libbpf.h>
@@ -68,7 +68,7 @@ static int read_all(int fd, void **ret, size_t *ret_size)
 	return 0;
 }
 
-/* struct btf_ext_header: Linux tools/lib/bpf/libbpf_internal.h */
+/* Size of struct btf_ext_header: Linux tools/lib/bpf/libbpf_internal.h */
 enum { LINE_INFO_LEN = 20 };
 
 void drop_lines(void *elf)
@@ -91,7 +91,7 @@ static void hide_functions(Elf64_Sym *symbols, size_t n)
 
 struct bpf_blob adopted_object(struct arena *a, const char *name, const void *elf, size_t size)
 {
-	static const char license[] = "Dual BSD/GPL"; /* as in bpf/lib/maps.bpf.c */
+	static const char license[] = "Dual BSD/GPL"; /* the same as in bpf/lib/maps.bpf.c */
 	char *copy = arena_alloc(a, size + sizeof(license)), *names;
 	Elf64_Ehdr *h = memcpy(copy, elf, size);
 	Elf64_Shdr *s = (void *)(copy + h->e_shoff);
@@ -123,7 +123,7 @@ static int link_into(const char *path, const struct bpf_blob *blobs, size_t n)
 	return r;
 }
 
-static char said[256]; /* libbpf's last warning */
+static char said[256]; /* the last warning of libbpf */
 
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {

@@ -12,14 +12,15 @@ struct bpf_blob {
 	size_t size;
 };
 
-/* Records of source lines go from an object that LLVM made, as bpf/link.py leaves them out of those that it is
- * linked with: libbpf wants them of all functions or of none, and the kernel has much work with them. */
+/* Drops records of source lines from an object that LLVM made. bpf/link.py drops them from the objects with
+ * which it is linked: libbpf wants lines for all functions or for none, and they cost the kernel much work. */
 void drop_lines(void *elf);
 
-/* An object that clang made of somebody's C, as it can be linked: without lines; with the license of the other objects,
- * since all have one. Its functions are hidden: libbpf then makes them static, and the verifier follows pointers into
- * them and wants no test for NULL. */
+/* Prepares an object that clang made of a user's C for linking: it loses its lines, and gets the license of
+ * the other objects, since all must have the same. Its functions are hidden, so that libbpf makes them
+ * static: then the verifier follows pointers into them and does not demand a test for NULL. */
 struct bpf_blob adopted_object(struct arena *a, const char *name, const void *elf, size_t size);
 
-/* *ret: a new buffer, to be free()d. 0 or -errno, after a message with libbpf's own. */
+/* *ret is a new buffer, which the caller frees. Returns 0 on success, -errno on failure after a message
+ * that includes libbpf's. */
 int link_bpf(const struct bpf_blob *blobs, size_t n, void **ret, size_t *ret_size);

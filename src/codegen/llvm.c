@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* llvm.c - implements ir.h with LLVM's C API (18 to 21). Maps and the output are in llvm_out.c.
  *
- * BPF has three conditions: every function, externs too, has a debug-info subprogram (which becomes
- * BTF, by which bpf_linker joins functions); every function is nounwind (else LLVM writes .eh_frame,
- * which the linker refuses); every parameter is named and preserved (else the verifier refuses the
- * BTF of programs that call bpf_loop). */
+ * BPF has three conditions: every function, including externs, has a debug-info subprogram (which becomes BTF, by
+ * which bpf_linker joins functions); every function is nounwind (else LLVM writes .eh_frame, which the linker
+ * refuses); every parameter is named and preserved (else the verifier refuses the BTF of programs that call
+ * bpf_loop). */
 #include "llvm.h"
 
 #include <assert.h>
@@ -48,8 +48,8 @@ static void init_types(struct ir_builder *ir)
 	ir->di_ptr = LLVMDIBuilderCreatePointerType(ir->di, NULL, 64, 0, 0, "", 0);
 }
 
-/* Without a handler LLVM ends the process where a function needs too much stack. Its message:
- * "FILE:LINE:COL: in function NAME TYPE: Looks like the BPF stack limit is exceeded". */
+/* Without a handler, LLVM ends the process if a function needs too much stack. Its message: "FILE:LINE:COL:
+ * in function NAME TYPE: Looks like the BPF stack limit is exceeded". */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 {
 	static const char before[] = "in function ";
@@ -65,8 +65,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 	LLVMDisposeMessage(text);
 }
 
-/* Without a handler LLVM calls abort(). Scripts that lead here are refused before, so far as they are
- * known: this is for the others. */
+/* Without a handler, LLVM calls abort(). Scripts that are known to cause this are refused earlier; this
+ * handler is for the others. */
 static void on_fatal_error(const char *why)
 {
 	if (strstr(why, "out of memory"))
@@ -76,7 +76,8 @@ static void on_fatal_error(const char *why)
 	exit(1);
 }
 
-/* What C++ and LLVM call where an allocation fails; by default they call abort(). LLVM's C interface lacks both. */
+/* C++ and LLVM call these handlers if an allocation fails; by default they call abort(). LLVM's C interface
+ * lacks both. */
 extern void (*set_new_handler(void (*)(void)))(void) __asm__("_ZSt15set_new_handlerPFvvE");
 extern void install_bad_alloc_error_handler(void (*)(void *, const char *, bool), void *)
 	__asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
@@ -86,9 +87,9 @@ static void on_bad_alloc(void *arg, const char *why, bool diagnoses)
 	out_of_memory();
 }
 
-/* LLVM must not reorder blocks: the head of a loop stays in front of its body, since Linux 6.1 refuses a
- * loop whose body falls through into its head. Nor instructions: the time of the usual scheduler grows
- * with the square of a block's length. */
+/* LLVM must not reorder blocks: the head of a loop must stay before its body, since Linux 6.1 refuses a
+ * loop whose body falls through into its head. It must not reorder instructions either, since the time of
+ * the usual scheduler grows with the square of a block's length. */
 static void init_library(void)
 {
 	static const char *const options[] = { "strata", "-disable-block-placement", "-disable-branch-fold",
@@ -100,7 +101,7 @@ static void init_library(void)
 	install_bad_alloc_error_handler(on_bad_alloc, NULL);
 }
 
-/* It serves all modules: making it takes as long as the passes over a short script. */
+/* The machine serves all modules, since making it takes as long as the passes over a short script. */
 static LLVMTargetMachineRef target_machine(void)
 {
 	static LLVMTargetMachineRef machine;
@@ -200,7 +201,7 @@ static LLVMMetadataRef subprogram(struct ir_builder *ir, const char *name, LLVMM
 	return sp;
 }
 
-/* BTF's FUNC_PROTO has the parameter's name only if its variable is always preserved. */
+/* BTF's FUNC_PROTO only has the parameter's name if its variable is always preserved. */
 static void name_param(struct ir_builder *ir, LLVMMetadataRef sp, const char *name, unsigned i,
 	unsigned line, LLVMMetadataRef type)
 {
@@ -241,7 +242,7 @@ void ir_prog_end(struct ir_builder *ir)
 
 enum { CALLBACK_PARAMS = 4 };
 
-/* A static function whose parameters are integers or pointers. */
+/* Makes a static function whose parameters are integers or pointers. */
 static LLVMValueRef callback(struct ir_builder *ir, const char *name, const char *const *params,
 	LLVMTypeRef first, unsigned n, LLVMMetadataRef *ret_scope)
 {
@@ -538,7 +539,7 @@ struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint
 	LLVMValueRef v = LLVMBuildLoad2(ir->b, int_of(ir, size), V(ir_offset(ir, base, offset)),
 		"");
 
-	/* Volatile: the verifier may refuse an access to the context or to a map's value that LLVM
+	/* Volatile, since the verifier may refuse an access to the context or to a map's value that LLVM
 	 * has narrowed, merged or speculated. */
 	if (!LLVMIsAAllocaInst(V(base)))
 		LLVMSetVolatile(v, 1);
@@ -546,8 +547,8 @@ struct ir *ir_load(struct ir_builder *ir, struct ir *base, uint64_t offset, uint
 	return size == 8 ? IR(v) : IR(extend(ir, v, is_signed));
 }
 
-/* An assembler text, since the verifier allows only loads from the unchanged context pointer plus a
- * constant: of ordinary loads LLVM computes a common address, or makes one load of two. */
+/* An assembler text, since the verifier only allows loads from the unchanged context pointer plus a
+ * constant. For ordinary loads, LLVM computes a common address, or merges two loads. */
 struct ir *ir_load_ctx(struct ir_builder *ir, struct ir *ctx, uint32_t offset, uint32_t size,
 	bool is_signed)
 {
@@ -624,8 +625,8 @@ struct ir *ir_helper_ptr(struct ir_builder *ir, unsigned helper, struct ir *cons
 	return IR(call_helper(ir, ir->ptr, helper, args, n));
 }
 
-/* The type of a parameter, as in the library's C source; a struct has name and size only, which is enough
- * for the linker to match the BTF of declaration and definition. */
+/* Returns the type of a parameter, as in the library's C source. A struct only has a name and a size, which
+ * is enough for the linker to match the BTF of declaration and definition. */
 static LLVMMetadataRef di_param(struct ir_builder *ir, const char *param, uint32_t size)
 {
 	LLVMMetadataRef st;
@@ -639,7 +640,7 @@ static LLVMMetadataRef di_param(struct ir_builder *ir, const char *param, uint32
 	return LLVMDIBuilderCreatePointerType(ir->di, st, 64, 0, 0, "", 0);
 }
 
-/* Returns an int, or a u64. */
+/* Declares a function that returns an int or a u64. */
 static struct named *library_function(struct ir_builder *ir, const char *name,
 	const char *const *params, const uint32_t *sizes, unsigned n, bool is_u64)
 {
@@ -717,7 +718,7 @@ struct ir *ir_call_body(struct ir_builder *ir, struct ir *body, struct ir *frame
 		true));
 }
 
-/* The program that is called returns to where the function was called, in place of the function. */
+/* The called program returns to the caller of this function, instead of this function. */
 static LLVMValueRef hand_over_function(struct ir_builder *ir, const char *name, struct ir *map)
 {
 	static const char *const params[] = {"ctx"};
@@ -745,7 +746,7 @@ void ir_hand_over(struct ir_builder *ir, const char *name, struct ir *ctx, struc
 	LLVMBuildCall2(ir->b, type, fn, &arg, 1, "");
 }
 
-/* As in C, for the linker compares the types: [const] volatile __u32. */
+/* The type is the same as in C, since the linker compares the types: [const] volatile __u32. */
 static LLVMMetadataRef di_value(struct ir_builder *ir, uint32_t size, bool is_const)
 {
 	enum { DW_TAG_const_type = 0x26, DW_TAG_volatile_type = 0x35 };

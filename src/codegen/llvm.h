@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llvm.h - what llvm.c and llvm_out.c share; no other file uses LLVM. */
+/* llvm.h - shared by llvm.c and llvm_out.c; no other file uses LLVM. */
 #pragma once
 #include "ir.h"
 
@@ -17,7 +17,7 @@ struct named {
 	LLVMTypeRef type;
 };
 
-/* Equal maps share a type: for each member of a new type LLVM goes through all names. */
+/* Equal maps share a type, since LLVM goes through all names for each member of a new type. */
 struct map_type {
 	struct ir_map shape;
 	LLVMMetadataRef type;
@@ -34,13 +34,13 @@ struct ir_builder {
 	LLVMTypeRef i8, i16, i32, i64, ptr;
 	LLVMValueRef fn, zero_callback;
 	LLVMMetadataRef fn_scope;
-	LLVMBasicBlockRef entry; /* allocas only, until the end of the program */
+	LLVMBasicBlockRef entry; /* only has allocas, until the end of the program */
 	LLVMTargetMachineRef machine;
 	struct named library[LIBRARY_MAX];
 	unsigned nlibrary;
 	VEC(struct named) maps;
 	VEC(struct map_type) map_types;
-	char *refused; /* the function that LLVM could not compile */
+	char *refused; /* function that LLVM could not compile */
 	unsigned nzeros;
 };
 

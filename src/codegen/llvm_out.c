@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm_out.c - maps; and the module as an ELF file. */
+/* llvm_out.c - defines maps, and writes the module as an ELF file. */
 #include "llvm.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 /* ---- maps --------------------------------------------------------------- */
 
-/* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int
- * (*max_entries)[N]; ... } in section .maps. */
+/* libbpf reads a map's definition from BTF: struct { int (*type)[T]; int (*max_entries)[N]; ... } in
+ * section .maps. */
 static LLVMMetadataRef di_uint_member(struct ir_builder *ir, const char *name, uint32_t v, unsigned i)
 {
 	LLVMMetadataRef range = LLVMDIBuilderGetOrCreateSubrange(ir->di, 0, v);
@@ -101,7 +101,7 @@ struct ir *ir_map_extern(struct ir_builder *ir, const struct ir_map *m)
 	return add_map(ir, m, false);
 }
 
-/* ---- out ---------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------- */
 
 static int complain(const char *stage, char *why)
 {
@@ -119,14 +119,14 @@ int ir_optimize(struct ir_builder *ir)
 	LLVMDIBuilderFinalize(ir->di);
 	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(ir->m, LLVMReturnStatusAction, &why))
 		return complain("LLVM refuses the module", why);
-	LLVMDisposeMessage(why); /* "" then */
+	LLVMDisposeMessage(why); /* it is "" in this case */
 	err = LLVMRunPasses(ir->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
 		ir->machine, options);
 	LLVMDisposePassBuilderOptions(options);
 	return err ? complain("LLVM's passes", LLVMGetErrorMessage(err)) : 0;
 }
 
-/* An address, or a number of more than 32 bits, is loaded by an instruction of double size. */
+/* Loading an address, or a number of more than 32 bits, takes an instruction of double size. */
 static unsigned constant_size(LLVMValueRef v)
 {
 	if (!LLVMIsAConstant(v))

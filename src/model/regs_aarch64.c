@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regs_aarch64.c - AAPCS64 over arm64's struct user_pt_regs. */
+/* regs_aarch64.c - AAPCS64 with arm64's struct user_pt_regs. */
 #include "regs.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int regs_pc(void)
 	return 32 * 8;
 }
 
-/* x0..x30, sp, pc */
+/* The order is x0..x30, sp, pc. */
 int regs_dwarf(unsigned number)
 {
 	return number <= 32 ? (int)number * 8 : -1;
@@ -58,7 +58,7 @@ unsigned regs_go_stack_args(void)
 	return 8;
 }
 
-/* "r0" to "r30", or "x0" to "x30". */
+/* Reads "r0" to "r30", or "x0" to "x30". */
 static int numbered(const char *name)
 {
 	char *end;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regs_x86_64.c - System V AMD64 calling convention over x86's struct pt_regs. */
+/* regs_x86_64.c - System V AMD64 calling convention with x86's struct pt_regs. */
 #include "regs.h"
 
 #include <string.h>
 
 #include "base/owner.h"
 
-/* rdi rsi rdx rcx r8 r9 */
+/* The order is rdi rsi rdx rcx r8 r9. */
 static const int args[] = {112, 104, 96, 88, 72, 64};
 
 int regs_arg(unsigned i)
@@ -14,7 +14,7 @@ int regs_arg(unsigned i)
 	return i < ARRAY_SIZE(args) ? args[i] : -1;
 }
 
-/* rax rbx rcx rdi rsi r8 r9 r10 r11 */
+/* The order is rax rbx rcx rdi rsi r8 r9 r10 r11. */
 static const int go_args[] = {80, 40, 88, 112, 104, 72, 64, 56, 48};
 
 int regs_go_arg(unsigned i)
@@ -42,7 +42,7 @@ int regs_pc(void)
 	return 128;
 }
 
-/* rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+/* The order is rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip. */
 static const int dwarf[] = {80, 96, 88, 40, 104, 112, 32, 152, 72, 64, 56, 48, 24, 16, 8, 0, 128};
 
 int regs_dwarf(unsigned number)
@@ -65,7 +65,7 @@ unsigned regs_go_stack_args(void)
 	return 8;
 }
 
-/* bpftrace's names of struct pt_regs' members, in their order. */
+/* bpftrace's names of the members of struct pt_regs, in their order. */
 static const char *const names[] = {
 	"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di",
 	"orig_rax", "ip", "cs", "flags", "sp", "ss",
@@ -89,7 +89,7 @@ int regs_mode(void)
 	return 136; /* cs */
 }
 
-/* The requested privilege level. */
+/* The mode is the requested privilege level. */
 uint64_t regs_mode_mask(void)
 {
 	return 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* agg.c - aggregations: count(), hist(), tseries().. Their .gen gets the element of this CPU in `into`, zeros if it
- * is new. Layouts: bpf/lib/record.h. */
+/* agg.c - aggregations: count(), hist(), tseries().. Their .gen gets this CPU's element in `into`; a new
+ * element is zero. bpf/lib/record.h has the layouts. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 #include "bpf/lib/record.h"
 #include "model/request.h"
 
-/* Atomic: another program may interrupt this one and add to the same element of the same CPU. */
+/* The addition is atomic: another program may interrupt this one and add to the same element of the same
+ * CPU. */
 static void add(struct gen *g, struct ir *p, uint64_t offset, struct ir *v)
 {
 	ir_atomic_add(g->ir, ir_offset(g->ir, p, offset), v);
@@ -78,7 +79,7 @@ static const struct type *check_max(struct check *c, struct expr *call)
 static struct ir *gen_minmax(struct gen *g, struct expr *call, struct ir *p, bool min)
 {
 	struct ir_block *store = ir_block(g->ir, "better"), *end = ir_block(g->ir, "kept");
-	bool s = call->type->is_signed; /* the map's sign: other calls may give it negative numbers */
+	bool s = call->type->is_signed; /* the map's sign, since other calls may give it negative numbers */
 	struct ir *v = gen_value(g, call_arg(call, 0)), *old, *unset;
 	enum ir_cmp cmp = min ? (s ? IR_SLT : IR_ULT) : (s ? IR_SGT : IR_UGT);
 
@@ -148,7 +149,7 @@ static const struct type *check_lhist(struct check *c, struct expr *call)
 
 	if (!expr_is_const(call_arg(call, 1), &min) || !expr_is_const(call_arg(call, 2), &max) ||
 		!expr_is_const(call_arg(call, 3), &step))
-		return type_bad; /* reported already */
+		return type_bad; /* the error was reported */
 	if (step <= 0)
 		return check_fail(c, call_arg(call, 3)->span, DIAG_RANGE,
 			"the step of lhist() must be greater than 0, not %lld", (long long)step);
@@ -185,7 +186,7 @@ static const char *const series_names[] = {
 	[SERIES_AVG] = "avg", [SERIES_MAX] = "max", [SERIES_MIN] = "min", [SERIES_SUM] = "sum",
 };
 
-/* -1: there is none of that name. */
+/* Returns -1 if there is no such name. */
 static int series_by_name(const struct expr *n)
 {
 	for (int i = SERIES_AVG; n && i <= SERIES_SUM; i++)
@@ -215,7 +216,7 @@ static const struct type *check_tseries(struct check *c, struct expr *call)
 	return type_tseries(check_arena(c), call_arg(call, 0)->type->is_signed, step, (uint32_t)n, series);
 }
 
-/* Intervals begin at multiples of their length, by the time of day. */
+/* Intervals begin at multiples of their length, counted by the time of day. */
 static struct ir *gen_tseries(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"agg_tseries", "u64", "u64", "u64", "int"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* assert.c - what the script itself demands: when it runs, and when it is compiled. */
+/* assert.c - assertions of the script, when it runs and when it is compiled. */
 #include <string.h>
 
 #include "builtins.h"
@@ -35,7 +35,7 @@ static struct ir *gen_assert(struct gen *g, struct expr *call, struct ir *into)
 	gen_record_send(g, r, call_arg(call, 1));
 	gen_record_send(g, gen_record_new(g, "exit", call->span), code);
 	gen_stop(g);
-	ir_jump(g->ir, holds); /* of the unreachable code behind */
+	ir_jump(g->ir, holds); /* ends the unreachable code */
 	ir_at(g->ir, holds);
 	return NULL;
 }
@@ -57,7 +57,7 @@ static const struct type *check_static_assert(struct check *c, struct expr *call
 
 /* ---- fail --------------------------------------------------------------- */
 
-/* A conversion with its argument, a literal. p: behind the %. Gives the conversion's end. */
+/* Adds a conversion with its argument, a literal. p is after the %. Returns the end of the conversion. */
 static const char *add_literal(const char *p, const char *end, const struct expr *arg, struct str *out)
 {
 	while (p < end && strchr("-+ #0123456789.*hlLjzt", *p))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* builtins.h - what the files of builtins share, and the families. */
+/* builtins.h - functions that the files of builtins share, and the families of builtins. */
 #pragma once
 #include "base/arena.h"
 #include "base/owner.h"
@@ -33,5 +33,5 @@ extern const struct builtin builtins_symbol[];
 extern const struct builtin builtins_task[];
 extern const struct builtin builtins_text[];
 
-/* task.c: the process id, in strata's PID namespace. */
+/* In task.c: returns the process id in strata's PID namespace. */
 struct ir *gen_current_pid(struct gen *g);

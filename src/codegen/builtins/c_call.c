@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* c_call.c - a call of a function in C, which an imported program (.bpf.c) defines. Arguments agree with its parameters
- * as in bpftrace: an integer may have another size, a bool or a pointer may not be another type. But a char * takes a
- * string. */
+/* c_call.c - a call of a C function that an imported program (.bpf.c) defines. Arguments must agree with
+ * its parameters as in bpftrace: an integer may have another size, but a bool or a pointer must have the
+ * same type. A char * also takes a string. */
 #include "builtins.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ static const struct type *check_c_call(struct check *c, struct expr *call)
 	return wrong ? wrong : f->result;
 }
 
-/* The verifier follows a variable's address into the function, which may write there. */
+/* The verifier follows a variable's address into the function, which may write to it. */
 static struct ir *gen_argument(struct gen *g, struct expr *arg)
 {
 	if (arg->kind == EXPR_UNOP && arg->op.op == OP_ADDRESS && arg->op.left->kind == EXPR_VAR)

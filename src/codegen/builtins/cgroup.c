@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cgroup.c - cgroups: ids and paths. */
+/* cgroup.c - builtins for ids and paths of cgroups. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static struct ir *gen_cgroup(struct gen *g, struct expr *call, struct ir *into)
 	return gen_call(g, BPF_FUNC_get_current_cgroup_id, 0);
 }
 
-/* What it is called is known when the script is compiled: so is its id. */
+/* The cgroup's name is known when the script is compiled, and so is its id. */
 static const struct type *check_cgroupid(struct check *c, struct expr *call)
 {
 	struct expr *path = call_arg(call, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* change.c - functions that change what is traced: they need --unsafe. */
+/* change.c - functions that change the traced program or the system: they need --unsafe. */
 #include <ctype.h>
 #include <linux/bpf.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "model/attach_point.h"
 
-/* The first attach point where `ok` is false, or NULL. */
+/* Returns the provider of the first attach point for which `ok` is false, or NULL. */
 static const struct provider *unfit(struct check *c, bool (*ok)(const struct provider *))
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
@@ -21,13 +21,13 @@ static const struct provider *unfit(struct check *c, bool (*ok)(const struct pro
 
 /* ---- signal ------------------------------------------------------------- */
 
-/* Of those that fire by the clock nobody knows in whom. */
+/* Probes that fire by the clock may fire in any process. */
 static bool has_process(const struct provider *p)
 {
 	return p->run == RUN_ATTACHED && !p->any_process;
 }
 
-/* "KILL", "SIGKILL", in any case; 0: none. */
+/* Returns the number of "KILL", "SIGKILL", in any case, or 0 for other names. */
 static int signal_by_name(const char *name)
 {
 	if (!strncasecmp(name, "SIG", 3))
@@ -142,7 +142,7 @@ static const struct type *check_write_user(struct check *c, struct expr *call)
 	return type_bool;
 }
 
-/* The kernel takes the bytes from memory of the program alone. */
+/* The kernel only takes the bytes from the program's own memory. */
 static struct ir *gen_write_user(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *from = call_arg(call, 1), *len = call_arg(call, 2);

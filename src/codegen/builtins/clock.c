@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* clock.c - the time. */
+/* clock.c - builtins for the time. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static struct ir *gen_jiffies(struct gen *g, struct expr *call, struct ir *into)
 static const struct clock {
 	const char *name;
 	unsigned helper;
-	bool software; /* the difference to CLOCK_TAI is added that there was when the script was compiled */
+	bool software; /* adds the difference to CLOCK_TAI at the time when the script was compiled */
 } clocks[] = {
 	{"boot", BPF_FUNC_ktime_get_boot_ns},
 	{"monotonic", BPF_FUNC_ktime_get_ns},

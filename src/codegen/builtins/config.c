@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config.c - `config`: the settings as a record. */
+/* config.c - `config` returns the settings as a record. */
 #include <string.h>
 
 #include "builtins.h"
@@ -22,7 +22,7 @@ static const struct type *type_of_setting(struct check *c, const struct setting_
 	return type_bad;
 }
 
-/* The values are kept for .gen. */
+/* Keeps the values for .gen. */
 static const struct type *check_config(struct check *c, struct expr *call)
 {
 	const char **names = arena_new_array(check_arena(c), const char *, SETTINGS_MAX);

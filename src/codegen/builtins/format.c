@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* format.c - functions of a format and its values, as printf(). */
+/* format.c - functions with a format and values, such as printf(). */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -51,8 +51,9 @@ static struct ir *gen_warnf(struct gen *g, struct expr *call, struct ir *into)
 
 enum { TRACE_ARGS = 3 };
 
-/* What bpf_trace_printk() takes (bpf_bprintf_prepare(), kernel/trace/bpf_trace.c):
- * %[flags][width][l|ll](d i u x X p), %s. p: behind the %; gives its letter, or NULL: something else. */
+/* Reads a conversion that bpf_trace_printk() takes (bpf_bprintf_prepare(), kernel/trace/bpf_trace.c):
+ * %[flags][width][l|ll](d i u x X p), %s. p is after the %. Returns the conversion's letter, or NULL for
+ * other conversions. */
 static const char *trace_conversion(const char *p)
 {
 	p += strspn(p, "0-+ ");

@@ -24,7 +24,7 @@ static struct ir *gen_zero_map(struct gen *g, struct expr *call, struct ir *into
 	return send_map(g, call, "zero");
 }
 
-/* The key of delete(@m, key), or of delete(@m[key]) as scripts for bpftrace before 0.22 have it. */
+/* Returns the key of delete(@m, key), or of delete(@m[key]), the form in scripts for bpftrace before 0.22. */
 static struct expr *key_of(struct expr *call)
 {
 	struct expr *map = call_arg(call, 0), *key = call_arg(call, 1);
@@ -37,7 +37,7 @@ static struct ir *gen_delete(struct gen *g, struct expr *call, struct ir *into)
 	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
 }
 
-/* Opaque: of two of them LLVM would make an OR of the pointers, which the verifier refuses. */
+/* Opaque, since LLVM would combine two of them to an OR of the pointers, which the verifier refuses. */
 static struct ir *gen_has_key(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct map *m = call_arg(call, 0)->map.map;
@@ -66,7 +66,7 @@ static const struct builtin *row_has_key(void)
 	return b;
 }
 
-/* A literal; true after `$out = @m[key]`. */
+/* Returns a block: the statement `$out = @m[key]`, then the value true. */
 static struct expr *found_value(struct check *c, struct expr *map, struct expr *key, struct expr *out)
 {
 	struct expr *value = new_expr(c, map, EXPR_BLOCK), *element = new_expr(c, map, EXPR_MAP);
@@ -84,7 +84,7 @@ static struct expr *found_value(struct check *c, struct expr *map, struct expr *
 	return value;
 }
 
-/* find(@m, key, $out) becomes has_key(@m, key) ? { $out = @m[key]; true } : false. */
+/* Replaces find(@m, key, $out) by has_key(@m, key) ? { $out = @m[key]; true } : false. */
 static const struct type *check_find(struct check *c, struct expr *call)
 {
 	struct expr *map = call_arg(call, 0), *key = call_arg(call, 1), *out = call_arg(call, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* meta.c - questions about expressions and the kernel that are answered while the script is compiled, for
- * `if comptime`. What kind of type an expression has is known as soon as it has one. */
+/* meta.c - questions about expressions and the kernel that are answered when the script is compiled, for
+ * `if comptime`. The kind of an expression's type is known as soon as it has a type. */
 #include "builtins.h"
 
 static const struct type *answer(struct expr *call, bool yes)
@@ -41,7 +41,7 @@ static const struct type *check_is_literal(struct check *c, struct expr *call)
 	return answer(call, kind == EXPR_INT || kind == EXPR_STRING || kind == EXPR_BOOL);
 }
 
-/* An integer may become an unsigned one until the last round. */
+/* A signed integer may still become unsigned before the last round. */
 static const struct type *check_is_unsigned(struct check *c, struct expr *call)
 {
 	const struct type *t = type_natural(call_arg(call, 0)->type);
@@ -51,14 +51,14 @@ static const struct type *check_is_unsigned(struct check *c, struct expr *call)
 	return answer(call, t->kind == TYPE_INT && !t->is_signed);
 }
 
-/* ---- functions of the kernel -------------------------------------------- */
+/* ---- kernel functions --------------------------------------------------- */
 
 static const struct type *check_kfunc_exist(struct check *c, struct expr *call)
 {
 	return answer(call, check_kernel_function_module(c, call_arg(call, 0)->string.text));
 }
 
-/* Scripts call no functions of the kernel. */
+/* Scripts cannot call kernel functions. */
 static const struct type *check_kfunc_allowed(struct check *c, struct expr *call)
 {
 	return answer(call, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* net.c - addresses of networks, and the order of bytes. */
+/* net.c - network addresses and byte order. */
 #include "builtins.h"
 
 #include "model/request.h"
@@ -113,8 +113,8 @@ static struct ir *gen_bswap(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- socket_cookie ------------------------------------------------------ */
 
-/* sk->__sk_common.skc_cookie (include/net/sock.h), whose offset is kept for .gen. It is read, not made:
- * the helper that makes one takes no pointers that a script has computed. */
+/* Keeps the offset of sk->__sk_common.skc_cookie (include/net/sock.h) for .gen. An existing cookie is read.
+ * None is made, since the helper that makes one does not take pointers computed by a script. */
 static const struct type *check_socket_cookie(struct check *c, struct expr *call)
 {
 	struct types *types = check_request(c)->types;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* output.c - functions that send records: print, join, exit. The image describes
- * the record of each call; the session prints it. */
+/* output.c - functions that send records: print, join, exit. The image describes the record of each call;
+ * the session prints it. */
 #include <linux/bpf.h>
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ static bool is_whole_map(const struct expr *n)
 	return n->kind == EXPR_MAP && !n->map.keys;
 }
 
-/* print(@m[k]) of a count, sum and the like: read here, printed as a number. */
+/* print(@m[k]) of a count, sum or similar is read here and printed as a number. */
 static bool check_element_read(struct check *c, struct expr *what)
 {
 	const struct type *t = what->type;
@@ -96,7 +96,8 @@ static void describe_strings(struct gen *g, struct image_record *r)
 	r->ntexts = JOIN_STRINGS;
 }
 
-/* argv: pointers to strings, up to a NULL. The library reads them into the record. */
+/* argv is an array of pointers to strings that ends with NULL. The library reads the strings into the
+ * record. */
 static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"join_record", "u64"};

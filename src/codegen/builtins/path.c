@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* path.c - path(): the path of a file of the kernel's, made by bpf/lib/path.bpf.c. */
+/* path.c - path(): the path of a kernel file, made by bpf/lib/path.bpf.c. */
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 
 struct path_layout {
 	struct path_offsets off;
-	uint32_t mnt, dentry; /* of struct path */
-	uint32_t fs, root;    /* of struct task_struct, fs_struct */
+	uint32_t mnt, dentry; /* offsets in struct path */
+	uint32_t fs, root;    /* offsets in struct task_struct and fs_struct */
 };
 
-/* Adds up the offsets of members of members: .., NULL. -1: one is not there. */
+/* Adds up the offsets of nested members: .., NULL. Returns -1 if one does not exist. */
 static int64_t offset_of(struct types *types, const char *strct, ...)
 {
 	const struct type *t = types ? types_find(types, TAG_STRUCT, strct) : NULL;
@@ -89,7 +89,7 @@ static const struct type *check_path(struct check *c, struct expr *call)
 	return type_string(check_arena(c), (uint32_t)(n < PATH_TEXT ? n + 1 : PATH_TEXT));
 }
 
-/* Reads the two words of a struct path at an address into the request. */
+/* Reads the two words of a struct path at an address and writes them into the request. */
 static void put_path(struct gen *g, const struct path_layout *l, struct ir *addr, struct ir *req, uint32_t at)
 {
 	gen_read(g, SPACE_KERNEL, false, ir_offset(g->ir, req, at), ir_int(g->ir, 8),

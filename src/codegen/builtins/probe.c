@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* probe.c - builtins of the probe: arguments, return value, names. */
+/* probe.c - builtins for the probe: arguments, return value, names. */
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "model/request.h"
 #include "types/types.h"
 
-/* ---- for every provider of the probe ------------------------------------- */
+/* ---- checks of every provider of the probe --------------------------------- */
 
-/* The first provider of the probe that lacks what `has` asks for, or NULL. */
+/* Returns the probe's first provider for which `has` is false, or NULL. */
 static const struct provider *lacking(struct check *c, bool (*has)(const struct provider *))
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
@@ -49,7 +49,7 @@ static bool has_func(const struct provider *p)
 
 /* ---- arguments ---------------------------------------------------------- */
 
-/* The first place where it is unknown how arguments are passed, or NULL. */
+/* Returns the first place where the passing of arguments is not known, or NULL. */
 static const struct place *unsure_place(struct check *c)
 {
 	for (struct attach_point *ap = check_probe(c)->points; ap; ap = ap->next)
@@ -59,7 +59,8 @@ static const struct place *unsure_place(struct check *c)
 	return NULL;
 }
 
-/* A raw tracepoint has as many as BTF says: the kernel would not attach a program that reads more. */
+/* BTF has the number of a raw tracepoint's arguments: the kernel would not attach a program that reads
+ * more. */
 static const struct type *check_raw_arg(struct check *c, struct expr *call)
 {
 	unsigned i = atoi(call->call.name + 3), n;
@@ -86,7 +87,7 @@ static const struct field *field_named(const struct place *p, const char *name)
 	return f;
 }
 
-/* A place that lacks the argument has 0 there; that all do is a mistake. */
+/* The argument is 0 at a place that lacks it; it is a mistake if all places lack it. */
 static const struct type *check_noted_arg(struct check *c, struct expr *call)
 {
 	const struct field *f = NULL;
@@ -133,7 +134,7 @@ static const struct type *check_arg(struct check *c, struct expr *call)
 	return type_bad;
 }
 
-/* The argument on the stack that lies at sp + at and has size bytes. */
+/* Reads the argument at sp + at, which has size bytes. */
 static struct ir *stack_arg(struct gen *g, unsigned at, uint32_t size)
 {
 	struct ir *sp = ir_load_ctx(g->ir, gen_ctx(g), regs_sp(), 8, false);
@@ -147,7 +148,7 @@ static struct ir *stack_arg(struct gen *g, unsigned at, uint32_t size)
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
-/* How arguments are passed. Where it changes from one place to the next, another program begins. */
+/* Returns how arguments are passed. If that differs at the next place, another program begins there. */
 static enum place_abi abi_of(struct gen *g)
 {
 	g->bound_to_args = true;
@@ -193,7 +194,7 @@ static struct ir *gen_args(struct gen *g, struct expr *call, struct ir *into)
 	return gen_args_value(g, call->type, into);
 }
 
-/* The type in BTF, if all places have the same one. */
+/* Returns the type in BTF, if all places have the same one. */
 static const struct type *retval_type(struct check *c)
 {
 	const struct type *t = NULL;
@@ -274,7 +275,8 @@ static const struct type *check_ctx(struct check *c, struct expr *call)
 		known = t;
 	}
 	pointer = (struct type *)type_pointer(check_arena(c), t, SPACE_KERNEL);
-	/* an iterator's members are pointers that the verifier would follow on its terms: helpers read them */
+	/* An iterator's members are pointers that the verifier would only follow in its own way, so helpers
+	 * read them. */
 	pointer->pointer.context = check_probe(c)->points->provider->ctx != CTX_ITER;
 	return pointer;
 }
@@ -286,7 +288,7 @@ static struct ir *gen_ctx_pointer(struct gen *g, struct expr *call, struct ir *i
 
 /* ---- registers ---------------------------------------------------------- */
 
-/* Programs of perf events, of interval too, have them all. */
+/* Programs of perf events, including interval, have all registers. */
 static bool has_registers(const struct provider *p)
 {
 	return p->ctx == CTX_PT_REGS || p->ctx == CTX_PERF || p->prog_type == BPF_PROG_TYPE_PERF_EVENT;
@@ -313,7 +315,7 @@ static struct ir *gen_reg(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- names -------------------------------------------------------------- */
 
-/* The number of the place: the attach cookie. Without cookies each place has a program of its own. */
+/* The number of the place is the attach cookie. Without cookies, each place has its own program. */
 static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *id;
@@ -323,13 +325,13 @@ static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 	return id;
 }
 
-/* bpftrace's name. */
+/* Returns bpftrace's name. */
 static const char *type_of_probe(const struct provider *p)
 {
 	return p->run == RUN_ATTACHED ? p->name : "special";
 }
 
-/* A constant, unless the probe has attach points of several types: then all of them are kept for .gen,
+/* The type is a constant, unless the probe has attach points of several types: then all are kept for .gen,
  * and the text has room for the longest. */
 static const struct type *check_probetype(struct check *c, struct expr *call)
 {
@@ -351,7 +353,7 @@ static const struct type *check_probetype(struct check *c, struct expr *call)
 	return type_string(check_arena(c), size);
 }
 
-/* A program serves places of one provider. */
+/* Each program has places of only one provider. */
 static struct ir *gen_probetype(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* process.c - other tasks than the current one: names, parents, leaders, the command of -c. */
+/* process.c - tasks other than the current one: names, parents, leaders, the command of -c. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "model/request.h"
 #include "types/types.h"
 
-/* ---- of a task ---------------------------------------------------------- */
+/* ---- relations of a task ----------------------------------------------- */
 
-/* A member of the task that a member of struct task_struct points to. */
+/* A member of the task to which a member of struct task_struct points. */
 static const struct relation {
 	const char *name, *via, *member;
 } relations[] = {
@@ -33,7 +33,7 @@ static bool offsets(struct check *c, const char *name, struct member ret[2])
 	return false;
 }
 
-/* Where the members are is kept for .gen. */
+/* Keeps the offsets of the members for .gen. */
 static const struct type *check_relation(struct check *c, struct expr *call)
 {
 	struct member *m = arena_new_array(check_arena(c), struct member, 2);
@@ -71,7 +71,7 @@ static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into
 
 /* ---- comm --------------------------------------------------------------- */
 
-/* Of comm(PID): where the name is in a task is kept for .gen. */
+/* For comm(PID): keeps the offset of the name in a task for .gen. */
 static const struct type *check_comm(struct check *c, struct expr *call)
 {
 	struct types *types = check_request(c)->types;
@@ -103,8 +103,8 @@ static struct ir *comm_of(struct gen *g, struct expr *call, struct ir *dst)
 	return dst;
 }
 
-/* Zeroed first: Linux 6.0 to 6.4 write nothing behind the NUL (strscpy() in bpf_get_current_comm(),
- * kernel/bpf/helpers.c). */
+/* The buffer is zeroed first, since Linux 6.0 to 6.4 write nothing after the NUL (strscpy() in
+ * bpf_get_current_comm(), kernel/bpf/helpers.c). */
 static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);

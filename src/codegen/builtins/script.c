@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* script.c - builtins of the script itself, not of what it traces. */
+/* script.c - builtins for the script itself. */
 #include "builtins.h"
 
 const struct builtin builtins_script[] = {
@@ -7,7 +7,7 @@ const struct builtin builtins_script[] = {
 		.name = "getopt",
 		.sig = "any [any] [any] -> special",
 		.help = "the value of a named option of the script, --NAME, with a default and a help; a constant",
-		.check = check_option, /* leaves a literal */
+		.check = check_option, /* replaces the call by a literal */
 	},
 	BUILTINS_END,
 };

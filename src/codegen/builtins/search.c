@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* search.c - bytes compared, and one text looked for in another. */
+/* search.c - compares bytes, and searches a text in another text. */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct type *check_search(struct check *c, struct expr *call)
 	return NULL;
 }
 
-/* Where the second text begins in the first; less than 0: nowhere. */
+/* Returns the position of the second text in the first, or less than 0 if it is not there. */
 static struct ir *find(struct gen *g, struct expr *call)
 {
 	static const char *const params[] = {"find_req"};
@@ -55,7 +55,7 @@ static struct ir *gen_strcontains(struct gen *g, struct expr *call, struct ir *i
 
 /* ---- memcmp ------------------------------------------------------------- */
 
-enum { LENGTH = 4 }; /* bytes of a buffer before its data */
+enum { LENGTH = 4 }; /* bytes in a buffer before its data */
 
 static uint32_t bytes_of(const struct type *t)
 {
@@ -95,7 +95,7 @@ static struct ir *gen_memcmp(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- pton --------------------------------------------------------------- */
 
-/* The bytes are kept for .gen. */
+/* Keeps the bytes for .gen. */
 static const struct type *check_pton(struct check *c, struct expr *call)
 {
 	struct expr *text = call_arg(call, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skb.c - skboutput(): packets to a file. Only what lies in the packet's own memory is read, not its
- * fragments (skb->data_len bytes). */
+/* skb.c - skboutput() writes packets to a file. It only reads the packet's own memory, not its fragments
+ * (skb->data_len bytes). */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "model/request.h"
 #include "types/types.h"
 
-/* Of struct sk_buff (include/linux/skbuff.h), in bytes. */
+/* Offsets in struct sk_buff (include/linux/skbuff.h), in bytes. */
 struct skb_layout {
 	uint32_t data, len, data_len;
 };
@@ -56,7 +56,7 @@ static struct ir *read_member(struct gen *g, struct ir *skb, uint32_t at, uint32
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
-/* max(a - b, 0) */
+/* Returns max(a - b, 0). */
 static struct ir *beyond(struct gen *g, struct ir *a, struct ir *b)
 {
 	return ir_select(g->ir, ir_compare(g->ir, IR_UGT, a, b), ir_binary(g->ir, IR_SUB, a, b), ir_int(g->ir, 0));

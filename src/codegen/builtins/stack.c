@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stack.c - kstack, ustack, the language stacks, goid, and len(), which counts
- * frames. The value of a stack is its id; its frames were sent through the ring buffer when
- * the id was first seen. */
+/* stack.c - kstack, ustack, the stacks of languages, goid, and len(), which counts frames. The value of a
+ * stack is its id; its frames are sent through the ring buffer the first time that the id occurs. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -78,7 +77,7 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 		return type_bad;
 	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL && a && a->kind == EXPR_WORD)
 		return check_fail(c, a->span, DIAG_STACK, "build_id is a mode of user stacks");
-	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL) /* the setting's */
+	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL) /* the mode comes from the setting */
 		mode = STACK_RAW;
 	return type_stack(check_arena(c), lang, mode, limit, limited);
 }
@@ -88,7 +87,7 @@ static const struct type *check_kstack(struct check *c, struct expr *call)
 	return check_stack(c, call, FRAME_LANG_KERNEL, KSTACK_MAX, KSTACK_MAX);
 }
 
-/* ustack, and those of languages.def. */
+/* Checks ustack and the stacks in languages.def. */
 static const struct type *check_ustack(struct check *c, struct expr *call)
 {
 	enum frame_lang lang = FRAME_LANG_NATIVE;
@@ -97,7 +96,7 @@ static const struct type *check_ustack(struct check *c, struct expr *call)
 	return check_stack(c, call, lang, UNWIND_LIMIT_DEFAULT, UNWIND_LIMIT_MAX);
 }
 
-/* All stacks are walked by the tables that DWARF's unwinders use. */
+/* All stacks are walked by DWARF's unwind tables, so this is ustack. */
 static const struct type *check_dw_ustack(struct check *c, struct expr *call)
 {
 	struct script *s = check_script(c);
@@ -113,7 +112,7 @@ static const struct type *check_dw_ustack(struct check *c, struct expr *call)
 
 /* ---- walking ------------------------------------------------------------ */
 
-/* Has the unwinder answer a struct stack_req; gives the address of the struct. */
+/* Lets the unwinder answer a struct stack_req. Returns the address of the struct. */
 static struct ir *ask_unwinder(struct gen *g, enum handover_what what, uint32_t filter, uint32_t limit,
 	bool len_only)
 {
@@ -145,7 +144,7 @@ static struct ir *walk_user(struct gen *g, const struct type *t, uint32_t limit,
 	return req;
 }
 
-/* bpf_get_stack() needs the program's own context, so it is called here; the library makes an id of the
+/* bpf_get_stack() needs the program's own context, so it is called here. The library makes an id from the
  * addresses. */
 static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 {
@@ -171,7 +170,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 
 /* ---- lengths of stored stacks ------------------------------------------- */
 
-/* By id, of scripts that ask for one. */
+/* The lengths of stacks by id, for scripts that ask for one. */
 #define LENS "stack_lens"
 static struct ir *lens(struct gen *g)
 {
@@ -199,7 +198,7 @@ static void keep_len(struct gen *g, struct ir *id, struct ir *nr)
 	gen_call(g, BPF_FUNC_map_update_elem, 4, lens(g), key, value, ir_int(g->ir, BPF_ANY));
 }
 
-/* A walk that userspace finishes has no length yet. */
+/* A stack that userspace still has to complete has no length yet. */
 static void check_finished(struct gen *g, struct ir *id)
 {
 	struct ir_block *unknown = ir_block(g->ir, "unknown"), *known = ir_block(g->ir, "known");
@@ -278,7 +277,7 @@ static const struct type *check_len(struct check *c, struct expr *call)
 	return type_bad;
 }
 
-/* len(ustack): a stack without a limit of its own is counted to its end, since nothing is stored. */
+/* For len(ustack), a stack without a limit of its own is counted to its end, since nothing is stored. */
 static struct ir *stack_len(struct gen *g, struct expr *n)
 {
 	const struct type *t = n->type;

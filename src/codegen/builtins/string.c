@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* string.c - str(), buf(), and functions of strings. */
+/* string.c - str(), buf(), and functions on strings. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@ static bool has_no_text(const struct type *t)
 	return t->kind != TYPE_STRING && t->kind != TYPE_POINTER && t->kind != TYPE_ARRAY && t->kind != TYPE_INT;
 }
 
-/* Behind the bytes that are kept: one more is read to know whether there were more. */
+/* Returns the room after the bytes that are kept. One more byte is read, to find out whether the string was
+ * longer. */
 static uint32_t trailer_room(const char *trailer)
 {
 	return *trailer ? (uint32_t)strlen(trailer) : 1;
@@ -30,7 +31,7 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	if (len && expr_is_const(len, &n) && n < 0)
 		return check_fail(c, len->span, DIAG_RANGE,
 			"str() reads at least 0 bytes, not %lld", (long long)n);
-	/* one that is cut by max_strlen ends in the trailer, beyond it */
+	/* A string that max_strlen cuts gets the trailer after its last byte. */
 	call->call.data = (void *)settings->str_trunc_trailer;
 	size = len && expr_is_const(len, &n) && n <= max ? (uint32_t)n + 1 : max + room;
 	expr_param_as_string(c, arg);
@@ -42,7 +43,7 @@ static const struct type *check_str(struct check *c, struct expr *call)
 	return type_string(check_arena(c), size);
 }
 
-/* The bytes that str() reads, the NUL among them; at most max. */
+/* Returns the number of bytes that str() reads, including the NUL; at most max. */
 static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 {
 	if (len->kind == EXPR_INT)
@@ -50,8 +51,8 @@ static struct ir *length(struct gen *g, struct expr *len, uint32_t max)
 	return gen_index(g, gen_value(g, len), max + 1);
 }
 
-/* str() of a string: cuts it. The bytes behind its end are zero, since whole keys are compared. A literal's LENGTH
- * counts no NUL, as in bpftrace. */
+/* Cuts a string for str(). The bytes after its end are zero, since whole keys are compared. The LENGTH of a
+ * literal does not count a NUL, as in bpftrace. */
 static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 {
 	struct expr *arg = call_arg(call, 0), *len = call_arg(call, 1);
@@ -68,7 +69,8 @@ static struct ir *shorten(struct gen *g, struct expr *call, struct ir *dst)
 	return dst;
 }
 
-/* n: the length read, of one byte more than is kept; if all were read, the string is cut. */
+/* n is the length that was read, at most one byte more than is kept. If that many were read, the string is
+ * cut. */
 static void mark_cut(struct gen *g, struct ir *dst, struct ir *n, uint32_t kept, const char *trailer)
 {
 	struct ir_block *cut = ir_block(g->ir, "cut"), *end = ir_block(g->ir, "whole");
@@ -177,7 +179,7 @@ static const struct type *check_strncmp(struct check *c, struct expr *call)
 	return NULL;
 }
 
-/* 0: they are equal, 1: they are not, which is all that bpftrace says. */
+/* Returns 0 for equal strings and 1 for others, as bpftrace does. */
 static struct ir *gen_strncmp(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);

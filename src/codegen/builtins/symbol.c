@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* symbol.c - addresses that are printed as names of functions. */
+/* symbol.c - addresses that are printed as function names. */
 #include <linux/bpf.h>
 
 #include "builtins.h"
@@ -25,7 +25,7 @@ static struct ir *gen_usym(struct gen *g, struct expr *call, struct ir *into)
 	return dst;
 }
 
-/* The same address, in another space. */
+/* Returns the type of the same address in another space. */
 static const struct type *in_space(struct check *c, struct expr *call, enum space space)
 {
 	const struct type *t = call_arg(call, 0)->type;
@@ -62,8 +62,8 @@ static const struct type *check_kaddr(struct check *c, struct expr *call)
 	return type_uint64;
 }
 
-/* A per-CPU variable's symbol is an offset in the area of each CPU: __per_cpu_offset[cpu] says where that
- * begins (include/asm-generic/percpu.h). */
+/* The symbol of a per-CPU variable is an offset in each CPU's area, which begins at __per_cpu_offset[cpu]
+ * (include/asm-generic/percpu.h). */
 static const struct type *check_percpu_kaddr(struct check *c, struct expr *call)
 {
 	struct expr *name = call_arg(call, 0);
@@ -77,7 +77,7 @@ static const struct type *check_percpu_kaddr(struct check *c, struct expr *call)
 	return type_uint64;
 }
 
-/* 0 where there is no such CPU. */
+/* Returns 0 if there is no such CPU. */
 static struct ir *gen_percpu_kaddr(struct gen *g, struct expr *call, struct ir *into)
 {
 	const uint64_t *addr = call->call.data;
@@ -96,7 +96,7 @@ static struct ir *gen_percpu_kaddr(struct gen *g, struct expr *call, struct ir *
 
 /* ---- uaddr -------------------------------------------------------------- */
 
-/* Where the symbol is in the file of a place. */
+/* The address of the symbol in the file of a place. */
 struct place_symbol {
 	const struct place *place;
 	struct file_symbol symbol;
@@ -126,7 +126,7 @@ static struct place_symbol *symbols_of_places(struct check *c, struct expr *call
 	return list;
 }
 
-/* A pointer to as many bytes as the symbol has. */
+/* Returns a pointer to an integer of the symbol's size. */
 static const struct type *check_uaddr(struct check *c, struct expr *call)
 {
 	unsigned n;
@@ -141,8 +141,8 @@ static const struct type *check_uaddr(struct check *c, struct expr *call)
 		SPACE_USER);
 }
 
-/* What is known is where the probe is, in the file and, when it fires, in memory. At a return the kernel
- * keeps the function's address. */
+/* The probe's address is known in the file and, when it fires, in memory. For a probe at a return, the
+ * kernel keeps the function's address. */
 static struct ir *gen_uaddr(struct gen *g, struct expr *call, struct ir *into)
 {
 	const struct place_symbol *s = call->call.data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* task.c - the current thread and the CPU. */
+/* task.c - builtins for the current thread and the CPU. */
 #include <linux/bpf.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ static struct ir *low_half(struct gen *g, struct ir *v)
 	return ir_binary(g->ir, IR_AND, v, ir_int(g->ir, UINT32_MAX));
 }
 
-/* bpf_get_current_pid_tgid() packs what userspace calls pid into the high half and
- * what it calls tid into the low half; bpf_get_current_uid_gid() gid, then uid. */
+/* bpf_get_current_pid_tgid() has userspace's pid in the high half and its tid in the low half;
+ * bpf_get_current_uid_gid() has gid, then uid. */
 struct ir *gen_current_pid(struct gen *g)
 {
 	if (g->fn.ids)
@@ -31,7 +31,7 @@ struct ir *gen_current_pid(struct gen *g)
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
 }
 
-/* pid(init): as the first PID namespace counts. */
+/* Returns whether it is pid(init), the id in the first PID namespace. */
 static bool of_first_namespace(const struct expr *call)
 {
 	return call_arg(call, 0) && !strcmp(call_arg(call, 0)->word, "init");
@@ -84,7 +84,7 @@ static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 	return low_half(g, gen_call(g, BPF_FUNC_get_numa_node_id, 0));
 }
 
-/* Where programs do not ask before they begin: see filter_event(). */
+/* `traced` is for programs that do not check it before they begin: see filter_event(). */
 static struct ir *gen_traced(struct gen *g, struct expr *call, struct ir *into)
 {
 	return ir_compare(g->ir, IR_NE, gen_wanted_ids(g), ir_int(g->ir, UNWANTED));
@@ -95,7 +95,8 @@ static bool is_interrupt(const struct provider *p)
 	return p->prog_type == BPF_PROG_TYPE_PERF_EVENT;
 }
 
-/* Where it cannot be asked it is known: uprobes, begin and end run for a program, the others in the kernel. */
+/* Without registers the answer is fixed: uprobes, begin and end run for a program, the others in the
+ * kernel. */
 static const struct type *check_usermode(struct check *c, struct expr *call)
 {
 	return type_uint8;
@@ -123,7 +124,7 @@ static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 	return ir_int(g->ir, g->opt->ncpus);
 }
 
-/* bpf_get_current_task(): its address, which helpers read from. */
+/* bpf_get_current_task() returns the address, from which helpers read. */
 static const struct type *check_curtask(struct check *c, struct expr *call)
 {
 	struct types *types = check_request(c)->types;

@@ -11,7 +11,7 @@ static struct ir *gen_number(struct gen *g, struct expr *call, struct ir *into)
 
 /* ---- time --------------------------------------------------------------- */
 
-/* printf's bytes may hold NUL, those of a time's format not. */
+/* Bytes of printf may contain NUL, those of a time's format may not. */
 static const struct type *check_time_format(struct check *c, struct expr *fmt)
 {
 	for (uint32_t i = 0; fmt && i < fmt->string.len; i++)
@@ -48,7 +48,7 @@ static struct ir *gen_strftime(struct gen *g, struct expr *call, struct ir *into
 	return gen_value(g, call_arg(call, 1));
 }
 
-/* ---- others ------------------------------------------------------------- */
+/* ---- other texts -------------------------------------------------------- */
 
 static const struct type *check_strerror(struct check *c, struct expr *call)
 {
@@ -70,7 +70,7 @@ static const struct type *check_username(struct check *c, struct expr *call)
 	return type_shown(check_arena(c), SHOWN_USER, NULL);
 }
 
-/* The lower half of bpf_get_current_uid_gid(). */
+/* The user is the lower half of bpf_get_current_uid_gid(). */
 static struct ir *gen_username(struct gen *g, struct expr *call, struct ir *into)
 {
 	return ir_binary(g->ir, IR_AND, gen_call(g, BPF_FUNC_get_current_uid_gid, 0),
