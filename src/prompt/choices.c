@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* choices.c - words, what they have in common, and as a list. */
+/* choices.c - a list of words for completion, and their common beginning. */
 #include "choices.h"
 
 #include <string.h>

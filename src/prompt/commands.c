@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* commands.c - `:name`: a row for each. */
+/* commands.c - the commands `:name`, one row for each. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void run_probes(struct prompt *p, const char *args)
 	arena_free(c.arena);
 }
 
-/* The first line of the text, cut where it is long. */
+/* Prints the first line of the text, cut if it is long. */
 static void print_text(const char *text, unsigned most)
 {
 	size_t n = strcspn(text, "\n");
@@ -111,7 +111,7 @@ static void run_drop(struct prompt *p, const char *args)
 	}
 }
 
-/* "-f FILE" writes over a file that is there. */
+/* "-f FILE" replaces an existing file. */
 static void run_save(struct prompt *p, const char *args)
 {
 	bool over = !strncmp(args, "-f ", 3);
@@ -184,7 +184,7 @@ static int write_picture(const struct recording *r, const struct output *format,
 	return err;
 }
 
-/* With stacks by address and line, whatever the prompt shows. */
+/* The picture has stacks by address and line, whatever the prompt shows. */
 static int draw_flame(struct prompt *p, const struct image_map *m, const char *path)
 {
 	const struct output *format = output_by_file(path);
@@ -291,7 +291,7 @@ static void unknown(const char *name)
 		log_hint(":help lists the commands");
 }
 
-/* A name may be shortened, as long as one command alone begins so. */
+/* A name may be shortened if only one command begins that way. */
 void prompt_command(struct prompt *p, const char *line)
 {
 	_cleanup_(freep) char *text = strdup(line);

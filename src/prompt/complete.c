@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* complete.c - what TAB offers: commands, attach points outside of braces, names inside. */
+/* complete.c - completes a line: commands; attach points outside of braces; names inside. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void offer_commands(const char *word, struct choices *ret)
 		prompt_offer(ret, c->name, word, *c->args ? " " : "");
 }
 
-/* As the shells' completion has them: a line each, with a tab behind. */
+/* The completion for shells has one line per probe, with a tab after it. */
 static void offer_probes(struct prompt *p, const char *word, struct choices *ret)
 {
 	struct compile c = {.arena = arena_new()};
@@ -86,7 +86,7 @@ static void offer_names(const struct prompt *p, const char *word, struct choices
 			prompt_offer(ret, p->lines.definitions.data[i].name, word, "(");
 }
 
-/* How many braces are open at the cursor. */
+/* Returns the number of open braces at the cursor. */
 static unsigned depth_at(const char *line, size_t cursor)
 {
 	unsigned depth = 0;
@@ -103,7 +103,7 @@ static unsigned depth_at(const char *line, size_t cursor)
 	return depth;
 }
 
-/* Where the characters that may be in a word begin. */
+/* Returns the start of the word at the cursor. `more` has further characters that words may contain. */
 static size_t word_start(const char *line, size_t cursor, const char *more)
 {
 	while (cursor && (isalnum((unsigned char)line[cursor - 1]) || strchr(more, line[cursor - 1])))

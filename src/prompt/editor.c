@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* editor.c - libedit reads keys by get_key(), which waits for keys and for events together. What is
- * printed meanwhile lifts the line: it is erased, and drawn again below. */
+/* editor.c - libedit reads keys through get_key(), which waits for keys and for events together. Output
+ * that comes meanwhile lifts the line: the line is erased, and drawn again below the output. */
 #include "editor.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@
 
 enum {
 	KEY_MS = 200,       /* the bytes of one key follow each other faster */
-	HELD_MS = 300,      /* text without a newline is held back so long */
+	HELD_MS = 300,      /* how long text without a newline is held back */
 	HELD_MAX = 1 << 20,
 };
 
@@ -41,16 +41,16 @@ struct editor {
 	struct history history;
 	bool colour;
 	bool reading;         /* within editor_read() */
-	bool lifted;          /* the line is not on the screen */
+	bool lifted;          /* the line is not shown */
 	bool holds;           /* see editor_hold() */
 	bool suggests;        /* a suggestion is on the screen */
 	bool pasting;
 	bool has_line;        /* Enter was pressed */
 	enum editor_result result;
 	struct str held;      /* text whose line has not ended */
-	struct str text;      /* what editor_read() gives */
-	unsigned char keys[32]; /* read, but not given to libedit */
-	volatile size_t nkeys, stale; /* stale: of them, typed before Ctrl-C */
+	struct str text;      /* the result of editor_read() */
+	unsigned char keys[32]; /* keys that were read, but not given to libedit */
+	volatile size_t nkeys, stale; /* stale: number of keys typed before Ctrl-C */
 	FILE *old_stderr, *out;
 };
 
@@ -59,7 +59,8 @@ static volatile sig_atomic_t interrupted, resized, suspended;
 static struct termios at_start; /* the terminal's modes */
 static bool has_modes;
 
-/* The terminal drops what it has when Ctrl-C comes; so does the editor. What is read from now on came behind it. */
+/* On Ctrl-C the terminal drops its input, and so does the editor. Input that is read from now on came after
+ * it. */
 static void on_interrupt(int sig)
 {
 	interrupted = 1;
@@ -85,13 +86,13 @@ static void restore_terminal(void)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &at_start);
 }
 
-/* What is typed between two lines is not echoed: it belongs to the next one. */
+/* Keys typed between two lines are not echoed, since they belong to the next line. */
 static void quiet_terminal(void)
 {
 	struct termios quiet = at_start;
 
 	quiet.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	quiet.c_iflag &= ~(tcflag_t)IXON; /* Ctrl-S would stop what runs */
+	quiet.c_iflag &= ~(tcflag_t)IXON; /* Ctrl-S would stop the output */
 	if (has_modes)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
 }
@@ -134,7 +135,7 @@ void editor_size(const struct editor *e, unsigned *columns, unsigned *rows)
 	*rows = w.ws_row ? w.ws_row : 24;
 }
 
-/* The row, from 0, and column of what is behind the text, which begins at the column. */
+/* Computes row (from 0) and column after a text that begins at the column. */
 static void measure(const char *text, size_t size, unsigned columns, unsigned *row, unsigned *column)
 {
 	mbstate_t state = {};
@@ -162,7 +163,7 @@ static void measure(const char *text, size_t size, unsigned columns, unsigned *r
 	}
 }
 
-/* Erases the line: what is printed next is where it was. */
+/* Erases the line; output continues at its place. */
 static void lift(struct editor *e)
 {
 	const LineInfo *line = e->lib->el_line(e->el);
@@ -229,7 +230,7 @@ void editor_hold(struct editor *e, bool hold)
 		release(e);
 }
 
-/* Of stderr: libraries that were loaded meanwhile keep it (libstdc++), so it lives on. */
+/* The stream is stderr, which libraries that were loaded meanwhile keep (libstdc++), so it is never closed. */
 static ssize_t write_cookie(void *cookie, const char *text, size_t size)
 {
 	return the_editor ? (ssize_t)editor_write(the_editor, text, size) : write(STDERR_FILENO, text, size);
@@ -237,7 +238,7 @@ static ssize_t write_cookie(void *cookie, const char *text, size_t size)
 
 /* ---- suggestions --------------------------------------------------------- */
 
-/* The rest of the newest line that begins as this one; NULL: there is none. */
+/* Returns the rest of the newest line that begins like this one, or NULL if there is none. */
 static const char *suggestion(const struct editor *e)
 {
 	const LineInfo *line = e->lib->el_line(e->el);
@@ -248,7 +249,7 @@ static const char *suggestion(const struct editor *e)
 	return history_rest(&e->history, line->buffer, n);
 }
 
-/* In grey, behind the cursor, which stays where it is. */
+/* Shows the suggestion in grey after the cursor, which does not move. */
 static void suggest(struct editor *e)
 {
 	const char *rest = e->colour && !e->nkeys ? suggestion(e) : NULL;
@@ -302,13 +303,13 @@ static bool next_is(const struct editor *e, const char *keys)
 	return e->nkeys >= strlen(keys) && !memcmp(e->keys, keys, strlen(keys));
 }
 
-/* Could the keys become these? */
+/* Returns whether more bytes may make the input one of these keys. */
 static bool may_become(const struct editor *e, const char *keys)
 {
 	return e->nkeys && e->nkeys < strlen(keys) && !memcmp(e->keys, keys, e->nkeys);
 }
 
-/* A terminal marks what is pasted: a tab in it is no key. */
+/* A terminal marks pasted text: a tab in it is not a key. */
 static bool take_paste_mark(struct editor *e)
 {
 	bool begins = next_is(e, PASTE_BEGIN), ends = next_is(e, PASTE_END);
@@ -320,7 +321,7 @@ static bool take_paste_mark(struct editor *e)
 	return begins || ends;
 }
 
-/* The next character; 0: not all of it is there yet. all: no more will come. */
+/* Decodes the next character. Returns 0 if it is not complete yet. all: no more bytes will come. */
 static size_t decode(struct editor *e, bool all, wchar_t *ret)
 {
 	mbstate_t state = {};
@@ -352,7 +353,7 @@ static bool take_key(struct editor *e, bool all, wchar_t *ret)
 
 enum waited { GOT_KEYS, GOT_EVENT, GOT_NOTHING };
 
-/* Waits for a key or an event. What is there of a key is all of it when nothing follows soon. */
+/* Waits for a key or an event. If no more bytes follow soon, the bytes of a key are complete. */
 static enum waited wait_for_keys(struct editor *e, bool soon)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->calls.fd, .events = POLLIN}};
@@ -365,7 +366,7 @@ static enum waited wait_for_keys(struct editor *e, bool soon)
 	return n || soon ? GOT_EVENT : GOT_NOTHING; /* also after a signal */
 }
 
-/* Ctrl-Z: the shell gets the terminal as it was. */
+/* Handles Ctrl-Z: the shell gets the terminal with its first modes. */
 static void suspend(struct editor *e)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, old;
@@ -380,7 +381,7 @@ static void suspend(struct editor *e)
 	e->lib->el_set(e->el, EL_PREP_TERM, 1);
 }
 
-/* libedit crashes where its lines have no space. */
+/* libedit crashes if its lines have no space. */
 static bool is_too_small(const struct editor *e)
 {
 	unsigned columns, rows;
@@ -396,7 +397,7 @@ static void resize(struct editor *e)
 		e->lib->el_resize(e->el);
 }
 
-/* libedit looks at the size whenever it begins a line. */
+/* libedit checks the size whenever it begins a line. */
 static void wait_for_space(struct editor *e)
 {
 	bool soon = false;
@@ -430,14 +431,14 @@ static void handle_signals(struct editor *e)
 	}
 }
 
-/* libedit's: the next character; -1: none will come. */
+/* Called by libedit. Returns the next character, or -1 at the end of input. */
 static int get_key(EditLine *el, wchar_t *ret)
 {
 	struct editor *e = the_editor;
 	bool soon = false, all = false;
 
 	for (;;) {
-		handle_signals(e); /* first: what was typed behind Ctrl-C belongs to the next line */
+		handle_signals(e); /* comes first, since keys typed after Ctrl-C belong to the next line */
 		if (e->result != EDITOR_LINE)
 			break;
 		if (take_key(e, all, ret)) {
@@ -467,7 +468,7 @@ static int get_key(EditLine *el, wchar_t *ret)
 	return -1;
 }
 
-/* What editor_read() gives. */
+/* Takes the line as the result of editor_read(). */
 static void take_line(struct editor *e, const char *line)
 {
 	str_clear(&e->text);
@@ -478,7 +479,7 @@ static void take_line(struct editor *e, const char *line)
 	e->has_line = true;
 }
 
-/* ---- what keys do -------------------------------------------------------- */
+/* ---- functions of keys --------------------------------------------------- */
 
 static unsigned char on_enter(EditLine *el, int key)
 {
@@ -498,7 +499,7 @@ static unsigned char on_enter(EditLine *el, int key)
 	return e->lib->el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
 }
 
-/* At the end of the line it takes the suggestion; else it moves by `by` characters, or to the end. */
+/* At the end of the line, takes the suggestion; elsewhere moves by `by` characters, or to the end. */
 static unsigned char go_right(EditLine *el, int by)
 {
 	struct editor *e = the_editor;
@@ -612,10 +613,10 @@ static void catch_signals(void)
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGWINCH, &resize, NULL);
 	sigaction(SIGTSTP, &suspend, NULL);
-	signal(SIGQUIT, SIG_IGN); /* it would leave the terminal as it is */
+	signal(SIGQUIT, SIG_IGN); /* the signal would not restore the terminal */
 }
 
-/* Characters have a width, also where the environment says nothing of UTF-8. */
+/* Sets a locale in which characters have a width, even if the environment does not set UTF-8. */
 static void set_locale(void)
 {
 	setlocale(LC_CTYPE, "");
@@ -623,7 +624,7 @@ static void set_locale(void)
 		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* Messages are written above the line, too. */
+/* Makes messages on stderr appear above the line, too. */
 static void take_stderr(struct editor *e)
 {
 	const cookie_io_functions_t calls = {.write = write_cookie};
@@ -655,7 +656,7 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	e->colour = colour;
 	set_locale();
 	take_terminal();
-	e->out = fdopen(dup(STDOUT_FILENO), "w"); /* its errors are not those of stdout */
+	e->out = fdopen(dup(STDOUT_FILENO), "w"); /* its errors do not affect stdout */
 	e->el = e->out ? lib->el_init("strata", stdin, e->out, stderr) : NULL;
 	if (!e->el || history_open(&e->history, lib, history))
 		return -ENOMEM;
@@ -669,7 +670,7 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	return 0;
 }
 
-/* Where the input is no terminal, libedit gives lines as they come, without what keys do. */
+/* If the input is not a terminal, libedit returns lines without handling keys. */
 static void read_plain(struct editor *e, const char *line)
 {
 	_cleanup_(str_done) struct str text = {};
@@ -696,7 +697,7 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	e->result = EDITOR_LINE;
 	e->lifted = e->has_line = false;
 	e->reading = true;
-	if (interrupted) { /* while the line before ran */
+	if (interrupted) { /* while the previous line ran */
 		interrupted = 0;
 		drop_keys(e, e->stale);
 	}
@@ -705,7 +706,7 @@ enum editor_result editor_read(struct editor *e, const char **ret)
 	line = e->result == EDITOR_LINE ? e->lib->el_gets(e->el, &n) : NULL;
 	if (line && !e->has_line && !has_modes)
 		read_plain(e, line);
-	quiet_terminal(); /* libedit has made it echo */
+	quiet_terminal(); /* libedit has turned echo on */
 	puts_(has_modes ? PASTE_OFF : "");
 	e->reading = false;
 	e->pasting = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* history.c - libedit reads the file. It could only write all lines again for each that is added, which
- * took as long as the rest of a line where there are 300, and lost what another prompt had added: a line is
- * appended here. */
+/* history.c - libedit only reads the history file. For each new line it could only write all lines again,
+ * which took as long as the rest of a line for 300 lines, and lost lines that another prompt had added. So
+ * lines are appended here. */
 #include "history.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 enum { HISTORY_MAX = 2000 };
 
-/* The first line of libedit's file, format 2; in the others strunvis() of libbsd undoes `\ooo`. */
+/* The first line of libedit's file, format 2. In other formats, strunvis() of libbsd replaces `\ooo`. */
 #define FIRST_LINE "_HiStOrY_V2_\n"
 
 static bool make_directories(const char *path)
@@ -34,7 +34,7 @@ static bool make_directories(const char *path)
 	return true;
 }
 
-/* The file is somebody else's, or not a file: it is left alone. */
+/* Does not touch the file: it belongs to another user, or is not a regular file. */
 static void give_up(struct history *h, int r)
 {
 	log_warn("the lines that are typed are not kept: %s: %s", h->path, regular_why(r));
@@ -42,7 +42,7 @@ static void give_up(struct history *h, int r)
 	h->path = NULL;
 }
 
-/* Writes all lines again, without the oldest. */
+/* Writes all lines again, except the oldest ones. */
 static void shorten(struct history *h)
 {
 	int fd = regular_own(h->path, O_WRONLY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libedit.h - libedit, loaded when a prompt is opened. For editor.c and history.c alone. */
+/* libedit.h - libedit, loaded when a prompt is opened. Only editor.c and history.c use it. */
 #pragma once
 #include <histedit.h>
 
@@ -13,5 +13,5 @@ struct libedit {
 #undef F
 };
 
-/* NULL: it is not installed. Loaded once, never unloaded. */
+/* Returns NULL if it is not installed. It is loaded once and never unloaded. */
 const struct libedit *libedit(void);

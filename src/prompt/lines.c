@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lines.c - one line is one image of the session. Its arena lives as long as something of it may be
- * needed: its probes, the maps that it brought, the names of its probes in maps. */
+/* lines.c - each line is one image of the session. Its arena lives as long as any part of it may be needed:
+ * its probes, the maps that it created, the names of its probes in maps. */
 #include "lines.h"
 
 #include <limits.h>
@@ -72,7 +72,7 @@ static void forget_macro(struct lines *l, const char *name, unsigned nparams)
 	l->definitions.len = kept;
 }
 
-/* Was it typed now? */
+/* Returns whether it was typed in the new line. */
 static bool is_new(const struct source *s, struct span at)
 {
 	return at.start < SOURCE_USES && strcmp(source_spot(s, at.start).name, EARLIER_NAME) != 0;
@@ -83,7 +83,7 @@ static char *text_of(const struct source *s, struct span at)
 	return strndup(s->text + at.start, at.end - at.start);
 }
 
-/* A program in C is imported again for each line; it is compiled where the line calls it. */
+/* A C program is imported again for each line, and compiled if the line calls it. */
 static void keep_program(struct lines *l, const char *path)
 {
 	struct str text = {};
@@ -157,7 +157,7 @@ static bool brings_maps(const struct lines *l, const struct image *img)
 	return brings;
 }
 
-/* Names of its probes may be in a map. */
+/* Returns whether maps may contain names of its probes. */
 static bool leaves_names(const struct image *img)
 {
 	bool leaves = false;
@@ -176,7 +176,7 @@ static bool has_probes(const struct image *img)
 	return has;
 }
 
-/* The probes alone: definitions are saved by themselves. A question, as `@x`, is not saved. */
+/* Keeps only the probes: definitions are saved separately, and a question such as `@x` is not saved. */
 static void set_saved(struct line *n)
 {
 	const struct script *s = n->compile.script;
@@ -195,7 +195,7 @@ static void set_saved(struct line *n)
 	str_done(&text);
 }
 
-/* Frees what neither the kernel's maps nor running programs refer to. */
+/* Frees everything to which neither the kernel's maps nor running programs refer. */
 static void release(struct lines *l, struct line *n)
 {
 	const struct image *img = n->compile.image;

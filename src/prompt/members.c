@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* members.c - what TAB offers behind `args.` and `curtask->`, and behind members of theirs: the names of the
- * probe's arguments, of a struct's members. */
+/* members.c - completes members after `args.` and `curtask->`, and after their members: the names of the
+ * probe's arguments, or of a struct's members. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { CHAIN_MAX = 8 };
 
-/* `args.a->b.`: root and the names behind it. */
+/* A chain such as `args.a->b.`: the root and the names after it. */
 struct chain {
 	const char *root, *names[CHAIN_MAX];
 	unsigned n;
@@ -24,7 +24,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The words in front of `end`, with "." or "->" behind each; false: there is none, or there are too many. */
+/* Reads the words before `end`, each followed by "." or "->". Returns false if there are none, or too many. */
 static bool read_chain(struct arena *a, const char *line, size_t end, struct chain *ret)
 {
 	const char *words[CHAIN_MAX + 1];
@@ -49,7 +49,7 @@ static bool read_chain(struct arena *a, const char *line, size_t end, struct cha
 	return true;
 }
 
-/* The first attach point of the probe that the cursor is in. */
+/* Returns the first attach point of the probe that contains the cursor. */
 static const char *probe_at(struct arena *a, const char *line, size_t cursor)
 {
 	size_t start = 0, depth = 0;
@@ -63,7 +63,7 @@ static const char *probe_at(struct arena *a, const char *line, size_t cursor)
 	return arena_strndup(a, line + start, strcspn(line + start, " \t\n,{"));
 }
 
-/* The type of what the chain's names lead to from t; NULL: they lead nowhere. */
+/* Returns the type at the end of the chain, starting from t, or NULL if the names lead nowhere. */
 static const struct type *follow(struct types *ts, const struct type *t, const struct chain *c, unsigned from)
 {
 	for (unsigned i = from; t; i++) {

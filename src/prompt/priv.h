@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* priv.h - what the files of the prompt share; private to them. */
+/* priv.h - shared by the files of the prompt, and private to them. */
 #pragma once
 #include "prompt/editor.h"
 #include "prompt/lines.h"
@@ -15,7 +15,7 @@ struct prompt {
 	struct settings settings;
 	struct lines lines;
 	bool leaving;
-	bool asked;   /* Ctrl-C was pressed with nothing typed */
+	bool asked;   /* Ctrl-C was pressed without any text */
 };
 
 /* A command: `:name args`. */
@@ -25,20 +25,21 @@ struct command {
 };
 extern const struct command prompt_commands[]; /* ends with a NULL name */
 
-/* Runs a line as if it was typed. */
+/* Runs a line as if the user had typed it. */
 void prompt_line(struct prompt *p, const char *text);
 
-/* commands.c */
+/* Functions of commands.c. */
 struct map_content;
-/* A map by its name, "@x", whose content is to be map_content_done(). false after a complaint. */
+/* Reads a map by its name, "@x". The caller frees the content with map_content_done(). Returns false after
+ * an error. */
 bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret);
-/* top.c: draws the map until a key ends it. */
+/* In top.c: draws the map repeatedly until a key ends it. */
 void prompt_top(struct prompt *p, const char *name, double seconds);
 void prompt_command(struct prompt *p, const char *line);
-/* complete.c: what TAB offers; arg: struct prompt. */
+/* In complete.c: finds completions. arg is a struct prompt. */
 void prompt_complete(void *arg, const char *line, size_t cursor, struct choices *ret);
-/* Adds the name, with what stands behind it, if it begins with the word and is not there. */
+/* Adds the name and the text after it, if the name begins with the word and is not in the list. */
 void prompt_offer(struct choices *c, const char *name, const char *word, const char *tail);
-/* members.c: offers what begins with the word that starts there, if it is a member's: `args.`, `curtask->mm->`.
- * false: nothing of that kind stands in front of it. */
+/* In members.c: offers members that begin with the word at `start`: `args.`, `curtask->mm->`. Returns false
+ * if no chain of members is before it. */
 bool prompt_members(struct prompt *p, const char *line, size_t start, const char *word, struct choices *ret);

@@ -48,7 +48,7 @@ static bool is_command(const char *text)
 	return text[strspn(text, " \t\n")] == ':';
 }
 
-/* Two newlines in a row end what is unfinished, too: its error says what is missing. */
+/* Two newlines in a row also end an incomplete script; its error names the missing part. */
 static bool is_whole(void *arg, const char *text)
 {
 	size_t n = strlen(text);
@@ -56,7 +56,7 @@ static bool is_whole(void *arg, const char *text)
 	return is_command(text) || (n && text[n - 1] == '\n') || !compile_is_unfinished(text);
 }
 
-/* What somebody types who looks for the way out, or for help. */
+/* Handles words of users who look for the way out, or for help. */
 static const char *plain_word(const char *text)
 {
 	static const char *const words[][2] = {
@@ -94,7 +94,7 @@ static void on_interrupt(struct prompt *p)
 	p->asked = true;
 }
 
-/* The session has ended by itself. */
+/* Reports why the session ended by itself. */
 static void say_why(const struct prompt *p)
 {
 	const struct session_options *opt = &p->opt.session;

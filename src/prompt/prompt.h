@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* prompt.h - strata without arguments: lines are scripts, statements or commands; what they attach runs
- * until it is dropped, while further lines are typed. */
+/* prompt.h - strata without arguments: each line is a script, statements or a command. Probes of a line run
+ * until the line is dropped, while further lines are typed. */
 #pragma once
 #include <stdbool.h>
 
@@ -12,11 +12,11 @@ struct target;
 struct prompt_options {
 	struct target *target;
 	struct session_options session; /* -p, -c, -f..; without a stream */
-	/* Fills in what the command line says for each line. */
+	/* Fills in the options of the command line for each line. */
 	void (*prepare)(void *arg, struct compile *c);
 	void *arg;
 	bool colour;
 };
 
-/* Until the user leaves: the exit status. */
+/* Runs until the user leaves. Returns the exit status. */
 int prompt_run(const struct prompt_options *opt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* top.c - :top: a map that is drawn again and again, on the terminal's other screen, until a key ends it. */
+/* top.c - :top draws a map repeatedly on the terminal's other screen, until a key ends it. */
 #include <poll.h>
 #include <unistd.h>
 
