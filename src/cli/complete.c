@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* complete.c - what TAB offers in a probe: types, then one word of an attach point at a time, as
- * far as the next colon. */
+/* complete.c - shell completion of a probe: types, then one word of an attach point at a time, up to the
+ * next colon. */
 #include "complete.h"
 
 #include <glob.h>
@@ -51,7 +51,7 @@ static unsigned colons(const char *text)
 	return n;
 }
 
-/* Of "usdt:FILE:PROVIDER:NAME" one of the last two. */
+/* Returns one of the last two words of "usdt:FILE:PROVIDER:NAME". */
 static const char *usdt_word(struct arena *a, const char *name, bool provider)
 {
 	const char *last = strrchr(name, ':'), *before = last;
@@ -131,7 +131,7 @@ static bool is_one_of(const char *option, const char *const *names)
 	return false;
 }
 
-/* The word before is strata itself: "strata", "./build/strata". */
+/* Returns whether the previous word is strata itself: "strata", "./build/strata". */
 static bool is_strata(const char *word)
 {
 	const char *slash = strrchr(word, '/');

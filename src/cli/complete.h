@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.h - --complete, for the shells' completions in packaging/. */
+/* complete.h - --complete, for the shell completions in packaging/. */
 #pragma once
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* help.c - what the language has, an entry each: the rows of builtins, providers and outputs, and reference.def. */
+/* help.c - prints an entry for each feature of the language: the rows of builtins, providers and outputs,
+ * and reference.def. */
 #include "help.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static void print_example(const char *script, FILE *out)
 		fprintf(out, "\n    %s\n", script);
 }
 
-/* "int [int] -> int64" as "name(int[, int]) -> int64". */
+/* Prints "int [int] -> int64" as "name(int[, int]) -> int64". */
 static void print_builtin(const struct builtin *b, FILE *out)
 {
 	const char *arrow = strstr(b->sig, "->"), *p = b->sig;
@@ -76,7 +77,7 @@ static void print_entries(const char *heading, const struct language_entry *list
 	}
 }
 
-/* arg0 stands for arg1 and its like. */
+/* arg0 also stands for arg1 and so on. */
 static bool is_numbered(const char *name)
 {
 	return strcspn(name, "0123456789") < strlen(name);
@@ -103,7 +104,7 @@ static void print_builtins(FILE *out)
 	vec_done(&list);
 }
 
-/* Of two providers of a name the first is what the manual has: the second stands in for it. */
+/* If two providers have the same name, only the first is printed; the second is its substitute. */
 static void print_all(FILE *out)
 {
 	fputs("Probes\n", out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* info.c - --info, for people and for bug reports; the lists are the program's own. */
+/* info.c - --info, for users and for bug reports; the lists are the program's own. */
 #include "info.h"
 
 #include <bpf/libbpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* info.h - --info: what this kernel and this build can do. */
+/* info.h - --info: the features of this kernel and this build. */
 #pragma once
 #include <stdio.h>
 

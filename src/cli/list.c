@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* list.c - -l. A pattern that names a provider is expanded as a probe would be; so
- * what is listed is what can be attached. */
+/* list.c - -l. A pattern that names a provider is expanded like an attach point, so it lists the probes
+ * that can be attached. */
 #include "list.h"
 
 #include <stdlib.h>
@@ -25,11 +25,11 @@ struct listing {
 	bool with_args;
 	FILE *out;
 	unsigned found;
-	const struct provider *provider; /* of what a search looks through */
-	const char *why; /* a type was left out, the last one */
+	const struct provider *provider; /* the provider that a search reads */
+	const char *why; /* why the last skipped type was skipped */
 };
 
-/* TYPE is a pattern: of what follows it there is an end. */
+/* TYPE is a pattern. Only types with a finite list match. */
 static bool matches_type(struct listing *l, const struct provider *p, const char *pattern, size_t n)
 {
 	const char *rest = pattern + n + 1;
@@ -43,7 +43,7 @@ static bool is_wanted(const struct listing *l, const char *pattern, const char *
 	return (!pattern || glob_match(pattern, name)) && (!l->req->hooks.wanted || l->req->hooks.wanted(l->req, name));
 }
 
-/* The names are those of files and functions that others made. */
+/* The names are those of files and functions, which others chose. */
 static void print_name(const char *indent, const char *name, FILE *out)
 {
 	fputs(indent, out);
@@ -69,7 +69,8 @@ static int place_cmp(const void *va, const void *vb)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-/* By name; those that match a pattern, unless it is NULL. What has one name is one probe. */
+/* Prints the places in the order of their names, or only those that match the pattern, if it is not NULL.
+ * Places with the same name are one probe. */
 static void print_places(struct listing *l, const struct place *first, const char *pattern)
 {
 	VEC(const struct place *) list = {};
@@ -88,7 +89,7 @@ static void print_places(struct listing *l, const struct place *first, const cha
 	vec_done(&list);
 }
 
-/* ':' and quotes as in a script. */
+/* Splits at ':' with quotes as in a script. */
 static unsigned split(struct arena *a, const char *pattern, const char **words,
 	struct span *spans)
 {
@@ -150,7 +151,7 @@ static bool expand(struct listing *l, const struct provider *p, const char *patt
 	return ok;
 }
 
-/* Said once for all types that lack the same. */
+/* Reports once for all types that lack the same feature. */
 static bool left_out(struct listing *l, const struct provider *p)
 {
 	const char *why = p->lacks ? p->lacks(l->req->target) : NULL;
@@ -175,7 +176,7 @@ static void found_name(const char *name, void *arg)
 	l->found++;
 }
 
-/* Of a type with few names, all of them: interval, software.. */
+/* Lists all names of a type with few names: interval, software.. */
 static void list_names(struct listing *l, const struct provider *p, const char *pattern)
 {
 	for (const char *const *name = p->names; name && *name; name++) {
@@ -188,7 +189,7 @@ static void list_names(struct listing *l, const struct provider *p, const char *
 	}
 }
 
-/* What a type can list of itself; of programs and libraries those of -p's process. */
+/* Lists the type's own list; for programs and libraries, those of the process of -p. */
 static void search_type(struct listing *l, const struct provider *p, const char *pattern)
 {
 	const struct place *at;
@@ -208,7 +209,7 @@ static void search_as(struct listing *l, const char *pattern)
 		search_type(l, *p, pattern);
 }
 
-/* Anywhere in a name; with wildcards from its beginning, or from a word's. */
+/* A text matches anywhere in a name; a pattern with wildcards from the beginning of the name or of a word. */
 static void search(struct listing *l, const char *pattern)
 {
 	bool wild = strchr(pattern, '*');
@@ -218,8 +219,8 @@ static void search(struct listing *l, const char *pattern)
 		search_as(l, arena_printf(l->req->arena, "*:%s", pattern));
 }
 
-/* A type that is named is listed also where this kernel cannot have it, for scripts that
- * are to run elsewhere. */
+/* A type that the user names is listed even if this kernel does not support it, for scripts that will run
+ * elsewhere. */
 static bool list_named(struct listing *l, const struct provider *p, const char *pattern)
 {
 	const char *why = p->lacks ? p->lacks(l->req->target) : NULL;
@@ -232,7 +233,7 @@ static bool list_named(struct listing *l, const struct provider *p, const char *
 	return l->found > before || expand(l, p, pattern, false);
 }
 
-/* TYPE:..; false: no type is called that, or what follows is not of its form. */
+/* Lists TYPE:... Returns false if there is no such type, or if the rest does not have its form. */
 static bool list_types(struct listing *l, const char *pattern, size_t n, bool *ret_known)
 {
 	const struct provider *named = provider_by_name(providers, pattern, n);
@@ -255,7 +256,7 @@ static bool list_types(struct listing *l, const char *pattern, size_t n, bool *r
 
 /* ---- types -------------------------------------------------------------- */
 
-/* "struct NAME": 7 bytes are the tag; 0: it is no type. */
+/* Returns the length of the tag: 7 for "struct NAME", 0 if it is not a type. */
 static size_t tag_of(const char *pattern, enum type_tag *ret)
 {
 	for (int tag = TAG_STRUCT; tag <= TAG_ENUM; tag++) {
@@ -297,7 +298,7 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 	return 1;
 }
 
-/* A pattern of a file that is none says so: uprobe:/nosuch/x:*. */
+/* Reports a pattern whose file does not exist: uprobe:/nosuch/x:*. */
 static void no_match(struct listing *l, const char *pattern, const char *colon)
 {
 	size_t n = colon ? strcspn(colon + 1, ":") : 0;
@@ -330,7 +331,7 @@ static int list_pattern(struct listing *l, const char *pattern)
 	return l->found == before;
 }
 
-/* The length of the first of several patterns, which commas separate outside of quotes. */
+/* Returns the length of the first of several patterns, which are separated by commas outside of quotes. */
 static size_t pattern_len(const char *patterns)
 {
 	bool inside = false;
@@ -359,7 +360,7 @@ int list_probes(struct request *req, const char *patterns, bool with_args, FILE 
 	}
 }
 
-/* A function's several returns are one probe, and a USDT probe's several places. */
+/* Returns whether they are one probe: several returns of a function, or several places of a USDT probe. */
 static bool is_same(const struct place *a, const struct place *b)
 {
 	return a && !strcmp(a->name, b->name);

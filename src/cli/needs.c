@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* needs.c - libraries would fail one after another, and say something else. */
+/* needs.c - checks what strata needs at the start: without the check, libraries would fail one after
+ * another with other errors. */
 #include "needs.h"
 
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "base/log.h"
 #include "target/target.h"
 
-enum { FILES_MIN = 20 }; /* open files of the smallest script */
+enum { FILES_MIN = 20 }; /* open files that the smallest script needs */
 
 static bool has_proc(void)
 {

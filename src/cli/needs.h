@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* needs.h - what strata needs of the machine before it can run a script. */
+/* needs.h - checks that the machine can run a script. */
 #pragma once
 #include <stdbool.h>
 

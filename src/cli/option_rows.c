@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* option_rows.c - getopt by rows. */
+/* option_rows.c - uses getopt with options in rows. */
 #include "option_rows.h"
 
 #include <ctype.h>
@@ -46,7 +46,7 @@ static bool bad_option(const struct option_row *rows, size_t n, struct options *
 	return false;
 }
 
-/* '+': getopt stops at the first word that is no option. */
+/* '+' makes getopt stop at the first word that is not an option. */
 static void make_getopt(const struct option_row *row, char *shorts, struct option *longs)
 {
 	*shorts++ = '+';
@@ -67,7 +67,7 @@ bool option_rows_read(const struct option_row *rows, size_t n, struct options *o
 	int c;
 
 	make_getopt(rows, shorts, longs);
-	opterr = 0; /* the complaint is ours */
+	opterr = 0; /* strata prints the error itself */
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct option_row *row = find(rows, c);
 
@@ -77,19 +77,19 @@ bool option_rows_read(const struct option_row *rows, size_t n, struct options *o
 	return true;
 }
 
-/* getopt has passed "--". */
+/* Returns whether getopt has passed "--". */
 static bool is_over(char **argv)
 {
 	return optind > 1 && !strcmp(argv[optind - 1], "--");
 }
 
-/* -5 is a word. */
+/* -5 is a word, not an option. */
 static bool is_option(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && !isdigit((unsigned char)arg[1]);
 }
 
-/* --name, or its beginning. */
+/* Returns whether it is --name, or its beginning. */
 static bool is_known(const struct option_row *row, const char *arg)
 {
 	size_t n = strcspn(arg, "=");

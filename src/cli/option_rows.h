@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option_rows.h - the options of the command line as rows: read by getopt, printed as help. */
+/* option_rows.h - the options of the command line as rows, which are read by getopt and printed as help. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 struct options; /* what the options set */
 
-/* An option: what it is called, and what it sets. */
+/* An option: its names and its effect. */
 struct option_row {
 	const char *name;
 	int val;          /* the short one's letter, or a number above 255 */
@@ -20,7 +20,7 @@ struct option_row {
 	bool (*other)(struct options *o, const char *option, int argc, char **argv);
 };
 
-/* Complains about the command line, "WHAT ARG", and gives false. arg may be NULL. */
+/* Prints an error about the command line, "WHAT ARG", and returns false. arg may be NULL. */
 bool usage(const char *what, const char *arg);
 /* As far as the first word that is no option; optind is behind them. false after a complaint. */
 bool option_rows_read(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv);

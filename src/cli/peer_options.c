@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* peer_options.c - options that bpftrace has and strata has not: those that ask for nothing are taken,
- * the others say what to use. */
+/* peer_options.c - options of bpftrace that strata lacks. Options without effect are accepted; for the
+ * others, the error names a replacement. */
 #include "peer_options.h"
 
 #include <stddef.h>
@@ -11,12 +11,12 @@
 static const struct peer_option options[] = {
 	{"--aot", true, "strata has no programs compiled ahead: run the script itself"},
 	{"--btf", false, NULL},
-	{"--dwarf-pid", true, NULL}, /* stacks of all processes are unwound by tables */
+	{"--dwarf-pid", true, NULL}, /* strata unwinds the stacks of all processes with tables anyway */
 	{"--emit-elf", true, "-d elf writes the program to standard output"},
 	{"--emit-llvm", true, "-d llvm prints it"},
 	{"--fmt", false, "-d ast prints the script as strata reads it"},
 	{"--mode", true, "--test runs tests, --bench runs benchmarks; -d STAGE looks at stages"},
-	{"--verify-llvm-ir", false, NULL}, /* it always is */
+	{"--verify-llvm-ir", false, NULL}, /* strata always verifies it */
 	{"--warnings", false, "-k, or --failed-reads, warns where memory cannot be read"},
 	{"-b", false, NULL},
 };

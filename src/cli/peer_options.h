@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* peer_options.h - options that bpftrace has and strata has not. */
+/* peer_options.h - options of bpftrace that strata lacks. */
 #pragma once
 #include <stdbool.h>
 
 struct peer_option {
-	const char *name; /* as written: "--fmt", "-b" */
+	const char *name; /* as the user writes it: "--fmt", "-b" */
 	bool takes_arg;
-	const char *instead; /* what to use, for a hint; NULL: it asks for nothing that strata does not do anyway */
+	const char *instead; /* the replacement, for a hint; NULL if strata does the same without the option */
 };
 
-/* word: "--fmt", "--mode=test". NULL: bpftrace has no such option either. */
+/* word is "--fmt" or "--mode=test". Returns NULL if bpftrace has no such option either. */
 const struct peer_option *peer_option(const char *word);
 
-/* bpftrace's name of a stage of -d; NULL: it has none of that name. */
+/* Finds a stage of -d by bpftrace's name. Returns NULL if there is no such name. */
 struct peer_stage {
 	const char *name;
-	const char *stage;   /* strata's; or NULL */
-	const char *instead; /* else what to use */
+	const char *stage;   /* strata's name, or NULL */
+	const char *instead; /* the replacement if stage is NULL */
 };
 const struct peer_stage *peer_stage(const char *name);

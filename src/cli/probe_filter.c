@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* \d, which bpftrace's have, is not known to regcomp(). */
+/* Replaces \d, which bpftrace supports but regcomp() does not. */
 int probe_filter_compile(regex_t *ret, const char *text)
 {
 	struct str posix = {};

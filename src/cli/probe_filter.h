@@ -3,5 +3,5 @@
 #pragma once
 #include <regex.h>
 
-/* As regcomp(): 0, or an error for regerror(). */
+/* Returns 0 on success, or an error for regerror(), as regcomp() does. */
 int probe_filter_compile(regex_t *ret, const char *text);

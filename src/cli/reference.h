@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reference.h - the language, for people: what reference.def has. */
+/* reference.h - the texts of reference.def, for the help on the language. */
 #pragma once
 
-/* What has no row elsewhere that says what it is. */
+/* An entry for a feature that no other row describes. */
 struct language_entry {
 	const char *name;
-	const char *form; /* NULL: the name is all */
+	const char *form; /* NULL if the form is only the name */
 	const char *help; /* one line */
 	const char *example;
 };
 
-/* Each ends with a NULL name. */
+/* Both end with a NULL name. */
 extern const struct language_entry language_statements[], language_settings[];
 
-/* Of a builtin or a type of probe: a whole script; NULL: it has none. */
+/* Returns an example of a builtin or a type of probe, a whole script, or NULL if there is none. */
 const char *language_example(const char *name);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tools.c - the tools' rows, and what the heads of their scripts say. A script begins with a comment:
+/* tools.c - the rows of tools, and the comments at the start of their scripts. A script begins with a
+ * comment:
  *
- *     // NAME - what it answers, in one line
+ *     // NAME - the question that it answers, in one line
  *     //
- *     // ..its help..
- */
+ *     // ..its help.. */
 #include "tools.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ const char *tool_nearest(const char *written)
 	return nearest(written, names, n);
 }
 
-/* The next line of a comment, without its "//"; NULL: the comment has ended. */
+/* Returns the next line of a comment without its "//", or NULL at the end of the comment. */
 static const char *next_line(struct arena *a, const char **text)
 {
 	const char *line = *text;
@@ -102,7 +102,7 @@ void tool_print_head(const struct tool *t, struct arena *a, FILE *out)
 		fprintf(out, "%s\n", line);
 }
 
-/* Behind the first getopt("NAME" of the script; NULL: it has no such option. */
+/* Returns the text after the first getopt("NAME" of the script, or NULL if it has no such option. */
 static const char *find_option(const struct tool *t, const char *name)
 {
 	size_t n = strlen(name);
@@ -120,7 +120,7 @@ bool tool_has_option(const struct tool *t, const char *name)
 	return find_option(t, name);
 }
 
-/* By its default: what is no truth value takes one. */
+/* An option whose default is not a truth value takes a value. */
 bool tool_option_takes_value(const struct tool *t, const char *name)
 {
 	const char *at = find_option(t, name);
@@ -129,7 +129,7 @@ bool tool_option_takes_value(const struct tool *t, const char *name)
 	return at && *at && !strchr(")tf", *at);
 }
 
-/* getopt("NAME", DEFAULT, "HELP"): where it has a help, it is the one that counts. */
+/* Of several getopt("NAME", DEFAULT, "HELP"), the one with a help counts. */
 void tool_complete(const struct tool *t, const char *text, FILE *out)
 {
 	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {
