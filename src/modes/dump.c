@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dump.c - strata dump. What threads do is read before the first is stopped, and names are looked up when all run
- * again. */
+/* dump.c - strata dump. It reads the states of threads before it stops the first one, and looks up names
+ * when all of them run again. */
 #include "dump.h"
 
 #include <stdio.h>
@@ -28,12 +28,12 @@ enum { NAME_SIZE = 16 };
 
 struct thread {
 	int pid, tid;
-	char name[NAME_SIZE]; /* of the thread */
+	char name[NAME_SIZE]; /* the thread's name */
 	const char *state;    /* "asleep" */
-	const char *call;     /* the system call that it waits in, or NULL */
-	char place[64];       /* in the kernel, of a blocked one */
+	const char *call;     /* the system call in which it waits, or NULL */
+	char place[64];       /* place in the kernel, if it is blocked */
 	bool is_blocked;      /* it does not stop: see threads_walk() */
-	uint64_t stack;       /* its id */
+	uint64_t stack;       /* id of its stack */
 };
 
 struct dump {
@@ -44,10 +44,10 @@ struct dump {
 	const struct type *stack;
 	const struct output *output;
 	struct stream *stream;
-	FILE *out; /* the stream's */
+	FILE *out; /* the stream's file */
 };
 
-/* ---- what the kernel says of a thread ------------------------------------ */
+/* ---- a thread's state in /proc -------------------------------------------- */
 
 static char *read_of(const struct dump *d, const struct thread *t, const char *file)
 {
@@ -71,7 +71,7 @@ static const char *state_name(char state)
 	}
 }
 
-/* proc(5), syscall: the number of the call that it waits in, first. */
+/* Reads the number of the system call in which it waits (proc(5), syscall: the first word). */
 static void read_doing(const struct dump *d, struct thread *t)
 {
 	char state = proc_thread_state(d->target, t->pid, t->tid), *text = read_of(d, t, "syscall"), *end;
@@ -82,7 +82,7 @@ static void read_doing(const struct dump *d, struct thread *t)
 	free(text);
 }
 
-/* Where in the kernel a thread waits: proc(5), wchan. */
+/* Reads where in the kernel a thread waits (proc(5), wchan). */
 static void read_place(const struct dump *d, struct thread *t)
 {
 	char *text = read_of(d, t, "wchan");
@@ -101,7 +101,7 @@ static void read_name(const struct dump *d, struct thread *t)
 	free(text);
 }
 
-/* "python3 app.py": arguments are separated by NULs. */
+/* Adds "python3 app.py"; in the file, NULs separate the arguments. */
 static void add_command(const struct dump *d, int pid, struct str *out)
 {
 	size_t n = 0;
@@ -126,7 +126,7 @@ static void add_thread(struct dump *d, int pid, const struct walked *w)
 	vec_push(&d->threads, t);
 }
 
-/* Threads that have ended are taken from the list. */
+/* Removes threads that have ended from the list. */
 static void keep_walked(struct dump *d, size_t before, const struct walked *walked, size_t n)
 {
 	size_t kept = before;
@@ -192,7 +192,7 @@ static void print_text(struct dump *d)
 	}
 }
 
-/* @threads[comm, pid, tid, stack] = count() */
+/* Makes @threads[comm, pid, tid, stack] = count(). */
 static void make_map(struct dump *d, struct image_map *map)
 {
 	const struct type *members[] = {type_string(d->arena, NAME_SIZE), type_int32, type_int32, d->stack};
@@ -240,7 +240,7 @@ static void print_map(struct dump *d)
 		to->finish(&o);
 }
 
-/* {"type": "thread", ..}: what the map of stacks does not say of a thread. */
+/* Prints {"type": "thread", ..}: facts about a thread that the map of stacks lacks. */
 static void print_json_thread(struct dump *d, const struct thread *t)
 {
 	struct str command = {}, line = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* live.c - maps on the terminal's other screen, which is left before they are printed for good. */
+/* live.c - draws maps on the terminal's other screen, and leaves it before the final print. */
 #include "live.h"
 
 #include <poll.h>
@@ -19,7 +19,7 @@
 struct live {
 	struct session *session;
 	struct view view;
-	VEC(char *) names; /* of the maps, with the @, in the session's order */
+	VEC(char *) names; /* names of the maps, with the @, in the session's order */
 };
 
 static void read_maps(struct live *l)

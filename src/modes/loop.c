@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* loop.c - polls a session until it ends, or its time is over. */
+/* loop.c - polls a session until it ends, or until its time is over. */
 #include "loop.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "session/session.h"
 
 #define SECOND 1000000000ull
-#define FIRST_NS (SECOND / 2) /* what is over sooner needs no line */
+#define FIRST_NS (SECOND / 2) /* a session that ends earlier needs no status line */
 
 static bool samples(const struct image *img)
 {
@@ -28,7 +28,7 @@ static bool samples(const struct image *img)
 	return does;
 }
 
-/* What a script prints comes by records. */
+/* Returns whether the script prints, which it does through records. */
 static bool prints(const struct image *img)
 {
 	static const char *const silent[] = {"clear", "errorf", "exit", "problem", "zero"};
@@ -44,7 +44,7 @@ static bool prints(const struct image *img)
 	return does;
 }
 
-/* "  3.0 s  297 samples  0 lost  2 incomplete" */
+/* Shows "  3.0 s  297 samples  0 lost  2 incomplete". */
 static void show_progress(const struct session *s, const struct loop_options *opt, uint64_t start)
 {
 	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - start) / 1e9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop.h - a session from its start to its end: until it ends by itself, or its time is over; meanwhile its
- * maps are drawn (-t), or a line on a terminal says how far it is. */
+/* loop.h - runs a session until it ends by itself, or its time is over. Meanwhile it draws the maps (-t),
+ * or shows a status line on a terminal. */
 #pragma once
 #include <stdbool.h>
 
@@ -8,13 +8,13 @@ struct image;
 struct session;
 
 struct loop_options {
-	double live;     /* -t: seconds between two drawings; 0: none */
-	double duration; /* -d: seconds; 0: no limit */
-	bool terminal;   /* the output is one */
+	double live;     /* -t: seconds between two drawings; 0 for none */
+	double duration; /* -d: seconds; 0 for no limit */
+	bool terminal;   /* the output is a terminal */
 	const struct image *image;
-	bool counts;     /* it counts its events, for a line on stderr, a terminal */
+	bool counts;     /* count events, for a status line on stderr, a terminal */
 };
 
 void loop_run(struct session *s, const struct loop_options *opt);
-/* "10", "0.5", "10s", "500ms", "2m", "1h". false: it is no time above 0. */
+/* Reads "10", "0.5", "10s", "500ms", "2m", "1h". Returns false if it is not a time above 0. */
 bool loop_read_time(const char *text, double *ret_seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* namespace.c - what does not work within a container. */
+/* namespace.c - warns about features that do not work in a container. */
 #include "namespace.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include "model/provider.h"
 #include "target/target.h"
 
-/* Some programs look at processes other than those that -p and -c name. */
+/* Returns whether programs see other processes than those of -p and -c. */
 static bool is_system_wide(const struct image *img)
 {
 	for (unsigned i = 0; i < img->nprogs; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.c - strata show: options to a picture of a recording. */
+/* show.c - strata show: reads options, and makes a picture of a recording. */
 #include "show.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct showing {
 	struct libraries libraries; /* --hide, --only */
 };
 
-/* val: the short one's letter, or one that has none. */
+/* val is the letter of the short option, or a number if there is none. */
 static const struct show_option {
 	const char *name;
 	int val;
@@ -147,7 +147,7 @@ static bool read_options(struct showing *s, int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		longs[i] = (struct option){
 			rows[i].name, rows[i].arg ? required_argument : no_argument, NULL, rows[i].val};
-	opterr = 0; /* the complaint is ours */
+	opterr = 0; /* strata prints the error itself */
 	while ((c = getopt_long(argc, argv, "f:o:n:h", longs, NULL)) != -1) {
 		if (c == 'h') {
 			help(stdout);

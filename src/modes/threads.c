@@ -23,16 +23,16 @@
 #define MACHINE EM_X86_64
 #endif
 
-#define FIRST_NS    20000000ull    /* how long the first look at a thread waits for it to stop */
-#define BLOCKED_NS  1000000000ull  /* how long all of those that did not stop get.. */
-#define RUNNABLE_NS 10000000000ull /* ..and one that waits for a CPU */
+#define FIRST_NS    20000000ull    /* how long the first try waits for a thread to stop */
+#define BLOCKED_NS  1000000000ull  /* how long all threads that did not stop get.. */
+#define RUNNABLE_NS 10000000000ull /* ..and a thread that waits for a CPU */
 
-/* What all threads of one process share. */
+/* Data for all threads of one process. */
 struct walk_all {
 	struct target *target;
 	struct unwinders *unwinders;
 	int pid;
-	uint64_t longest; /* that a thread was held, ns */
+	uint64_t longest; /* the longest time that a thread was held, in ns */
 };
 
 long threads_list(struct target *t, int pid, struct walked **ret)
@@ -52,7 +52,7 @@ long threads_list(struct target *t, int pid, struct walked **ret)
 
 /* ---- threads that do not stop -------------------------------------------- */
 
-/* The arguments of a system call are registers; an unwind rule may ask for them. */
+/* The arguments of a system call are in registers, and an unwind rule may need them. */
 static void set_arguments(struct host_regs *regs, const uint64_t *args)
 {
 #ifdef __aarch64__
@@ -69,8 +69,8 @@ static void set_arguments(struct host_regs *regs, const uint64_t *args)
 	regs->has_other = 1;
 }
 
-/* proc(5), syscall: "NR ARG1 .. ARG6 SP PC", or "-1 SP PC". Other registers are not shown: a rule that asks for one
- * gets 0, and the walk ends there. */
+/* Reads proc(5), syscall: "NR ARG1 .. ARG6 SP PC", or "-1 SP PC". Other registers are not known: a rule
+ * that needs one gets 0, and the walk ends there. */
 static int blocked_regs(const struct walk_all *all, int tid, struct host_regs *ret)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -120,9 +120,9 @@ void thread_kernel_stack(struct target *t, int pid, int tid, struct str *out)
 	}
 }
 
-/* ---- threads that do ------------------------------------------------------ */
+/* ---- threads that stop ----------------------------------------------------- */
 
-/* Of a thread that is held; lets it go. */
+/* Walks a thread that is held, and lets it continue. */
 static int walk_held(struct walk_all *all, struct walked *w)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), held;
@@ -138,7 +138,8 @@ static int walk_held(struct walk_all *all, struct walked *w)
 	return r;
 }
 
-/* Returns -EBUSY for a thread in state D, which is not asked to stop, -ETIMEDOUT for one that has not stopped yet. */
+/* Returns -EBUSY for a thread in state D, which is not asked to stop, -ETIMEDOUT for a thread that has not
+ * stopped yet. */
 static int walk_now(struct walk_all *all, struct walked *w)
 {
 	int r = is_uninterruptible(all, w->tid) ? -EBUSY : stopped_hold(w->tid, FIRST_NS);
@@ -153,7 +154,7 @@ static uint64_t time_until(uint64_t end)
 	return now < end ? end - now : 0;
 }
 
-/* A system call of state D may end at any time, and a thread that is runnable stops when it gets a CPU. */
+/* A system call in state D may end at any time, and a runnable thread stops when it gets a CPU. */
 static void walk_late(struct walk_all *all, struct walked *w, bool is_asked, uint64_t end)
 {
 	int r;
@@ -175,11 +176,11 @@ static void walk_late(struct walk_all *all, struct walked *w, bool is_asked, uin
 int threads_walk(struct target *t, struct unwinders *u, int pid, struct walked *ret, size_t n)
 {
 	struct walk_all all = {t, u, pid, 0};
-	_cleanup_(freep) int *late = calloc(n + 1, sizeof(*late)); /* 0, or why the thread was not walked at once */
+	_cleanup_(freep) int *late = calloc(n + 1, sizeof(*late)); /* 0, or why a thread was not walked */
 	int r = late ? unwinders_add_process(u, pid) : -ENOMEM; /* tables are made before a thread is held */
 	uint64_t end;
 
-	priority_raise(); /* who waits for a CPU here keeps a thread waiting */
+	priority_raise(); /* waiting for a CPU here would hold a thread longer */
 	priority_urgent();
 
 	for (size_t i = 0; i < n && !r; i++) {

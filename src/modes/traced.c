@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* traced.c - what the names of programs and libraries mean where a process or command is traced. */
+/* traced.c - finds the files that names of programs and libraries mean for a traced process or command. */
 #include "traced.h"
 
 #include <string.h>
@@ -16,8 +16,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Among what a traced program loads: libpython3.11 of a Python outside the library
- * cache. */
+/* Searches the files that a traced program loads: libpython3.11 of a Python outside the library cache. */
 static const char *find_loaded(struct traced *t, const char *exe, const char *name)
 {
 	const char *const *files = target_closure(t->target, exe);
@@ -32,7 +31,7 @@ static const char *find_loaded(struct traced *t, const char *exe, const char *na
 	return NULL;
 }
 
-/* Through a version manager's scripts: the command is run as far as its program. */
+/* Runs the command up to its program, to get past the scripts of a version manager. */
 static const char *run_through_scripts(struct traced *t)
 {
 	if (!t->exe && t->child.pid)
@@ -40,14 +39,14 @@ static const char *run_through_scripts(struct traced *t)
 	return t->exe;
 }
 
-/* The ELF file that the command of -c or the process of -p runs; NULL: neither. */
+/* Returns the ELF file that the command of -c or the process of -p runs, or NULL without these. */
 static const char *traced_exe(struct traced *t)
 {
 	const char *which;
 
 	if (t->exe)
 		return t->exe;
-	if (t->pid) /* a container's is not to be looked for here */
+	if (t->pid) /* a container's file must not be searched here */
 		return t->exe = proc_has_other_root(t->target, t->pid) ? NULL : proc_exe(t->target, t->pid);
 	if (!t->child.pid)
 		return NULL;
@@ -62,12 +61,12 @@ static bool starts_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* The process of -p has a root of its own: names mean what they mean there. */
+/* The process of -p has its own root, in which names are looked up. */
 static const char *find_in_container(struct traced *t, const char *name)
 {
 	if (!t->pid || strchr(name, '*'))
 		return NULL;
-	if (name[0] == '/' && access(name, F_OK)) /* mounts of its own */
+	if (name[0] == '/' && access(name, F_OK)) /* the process may have its own mounts */
 		return proc_path_in_root(t->target, t->pid, name);
 	if (!proc_has_other_root(t->target, t->pid))
 		return NULL;
@@ -92,7 +91,7 @@ const char *traced_find(const struct request *req, const char *name)
 	exe = traced_exe(t);
 	if (!exe)
 		return NULL;
-	if (which) /* a script of that name: is it what runs the program? */
+	if (which) /* it is a script of that name, which may run the program */
 		return starts_with(base_name(exe), name) ? exe : NULL;
 	return find_loaded(t, exe, name);
 }

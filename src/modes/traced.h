@@ -10,9 +10,9 @@ struct target;
 
 struct traced {
 	struct target *target;
-	int pid;            /* of -p; or 0 */
-	struct child child; /* of -c; its pid is 0: there is none */
-	char *exe;          /* what it was found to run; owned */
+	int pid;            /* of -p; 0 without it */
+	struct child child; /* of -c; its pid is 0 without it */
+	char *exe;          /* the program that it runs; owned */
 };
 
 /* For struct request, whose find_arg is a struct traced: find_exe() and traced_files(). */

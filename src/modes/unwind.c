@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwind.c - --unwind PID or CORE. A thread is held only while it is walked: names are looked up afterwards. */
+/* unwind.c - --unwind PID or CORE. Each thread is held only while it is walked; names are looked up later. */
 #include "unwind.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "unwinders/unwinders.h"
 #include "values/show.h"
 
-/* Returns how many were printed. pid: 0 for a core, of which no thread is blocked. */
+/* Returns the number of printed threads. pid is 0 for a core, in which no thread is blocked. */
 static size_t print_threads(struct target *t, struct unwinders *u, int pid, const struct walked *threads, size_t n,
 	FILE *out)
 {
