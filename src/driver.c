@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* driver.c - the pass list: reads as the table of contents. */
+/* driver.c - the list of passes, which reads like a table of contents. */
 #include "driver.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ bool compile_is_unfinished(const char *text)
 	return line_is_unfinished(text, &language);
 }
 
-/* -- --help: what the command line could have for the script. */
+/* Handles -- --help: lists the script's options. */
 static bool pass_macros(struct compile *c)
 {
 	if (!expand(c->script, &language, c->req.diags))
@@ -123,7 +123,7 @@ static bool pass_options(struct compile *c)
 	return !wrong;
 }
 
-/* Both complain: one look at the script's mistakes shows them all. */
+/* Both passes report errors, so that one run shows all mistakes of the script. */
 static bool pass_names_and_types(struct compile *c, int last)
 {
 	bool ok = pass_resolve(c);
@@ -177,7 +177,7 @@ static bool pass_codegen(struct compile *c)
 	return true;
 }
 
-/* The last stage whose print-out is wanted; past it there is nothing to do. */
+/* Returns the last stage that is printed. No work is needed after it. */
 static int last_stage(const struct compile *c)
 {
 	int last = c->names_only ? STAGE_NAMES : -1;
@@ -205,7 +205,7 @@ bool compile(struct compile *c)
 	bool ok = passes(c) && !diags_failed(c->req.diags);
 
 	if (last_stage(c) != STAGE_MAX)
-		c->image = NULL; /* it was only to be looked at */
+		c->image = NULL; /* the script is only printed */
 	fflush(stdout);
 	diags_print(c->req.diags, stderr, c->colour);
 	return ok;

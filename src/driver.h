@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* driver.h - the pass list: text -> image. */
+/* driver.h - the list of passes from text to image. */
 #pragma once
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 struct arena;
 struct image;
 
-/* The stages that -d prints, in their order; the compilation stops after the last one asked for. */
+/* The stages that -d prints, in their order. The compilation stops after the last one that is printed. */
 #define STAGES(FIRST, S)                                                                 \
 	FIRST(LEX, "lex") S(AST, "ast") S(NAMES, "names") S(TYPES, "types") S(LLVM, "llvm") \
 	S(ELF, "elf") S(IMAGE, "image")
@@ -32,20 +32,20 @@ struct compile {
 	struct c_options c_options;
 	bool dump[STAGE_MAX];
 	bool is_line;         /* typed at a prompt */
-	const struct source *earlier; /* what earlier lines defined; or NULL */
-	bool names_only;      /* -l: stop when the probes are known */
+	const struct source *earlier; /* definitions of earlier lines, or NULL */
+	bool names_only;      /* -l: stop once the probes are known */
 	bool colour;
-	const char *help_words; /* how a person asks for the script's options; NULL: "-- --help" */
-	bool helps;           /* the script's options were listed, and nothing is to be run */
+	const char *help_words; /* how to ask for the help on the script's options; NULL for "-- --help" */
+	bool helps;           /* the script's options were listed, and nothing has to run */
 	struct script *script;
 	struct image *image; /* the result */
 };
 
 bool stage_by_name(const char *name, enum stage *ret);
 
-/* Is the text, typed at a prompt, one that more text could make whole? */
+/* Returns whether more text could complete the text, which was typed at a prompt. */
 bool compile_is_unfinished(const char *text);
 
-/* False: complaints have been printed to stderr. c->image stays NULL when a dump was
- * all that was asked for. */
+/* Returns false after errors, which were printed to stderr. c->image stays NULL if the script is only
+ * printed. */
 bool compile(struct compile *c);
