@@ -26,8 +26,7 @@ struct codegen_options {
 	bool warn_missing;  /* report reads of missing map elements */
 	bool has_walker;    /* a program of the session walks stacks: see gen_walk.c */
 	uint32_t max_map_keys;
-	bool map_keys_given; /* the script sets the size of maps; else maps with stacks as keys may have more
-			      * elements */
+	bool map_keys_given; /* the script sets max_map_keys; else maps with stacks as keys may have more */
 	struct c_object *c_objects; /* imported C programs whose functions the script calls */
 	unsigned nc_objects;
 	FILE *dump_llvm;    /* -d llvm, or NULL */

@@ -391,8 +391,7 @@ static void scratch_prologue(struct gen *g, struct ir_block *body, struct ir_blo
 
 	if (is_on_stack(g)) {
 		mem = ir_alloca(g->ir, g->mem_most);
-		gen_zero(g, mem, (g->mem_most + 7) & ~7u); /* before 6.3, kernels can only read stack bytes that
-							    * were written */
+		gen_zero(g, mem, (g->mem_most + 7) & ~7u); /* kernels before 6.3 only read written bytes */
 		ir_set_ptr(g->ir, g->fn.mem_ptr, mem);
 	}
 	if (!needs_slot(g)) {

@@ -73,8 +73,7 @@ struct gen {
 	struct span at;             /* span of the current statement */
 	struct source_cursor line;  /* line of the current statement */
 	unsigned depth;             /* number of enclosing loop bodies */
-	uint64_t part_weight;       /* weight of each part of a program that is split into functions; 0 for a
-				     * program in one function */
+	uint64_t part_weight;       /* weight of the functions into which a program is split; 0 if it is not */
 	bool is_long;               /* too long for copies of loop bodies */
 	bool has_bodies;            /* some loop bodies are functions: see gen_loop.c */
 	uint32_t result_at;         /* a test's result, as an offset in scratch memory */
@@ -94,8 +93,7 @@ struct gen_mark { /* the temporaries in use */
 struct gen_mark gen_mark(struct gen *g);
 void gen_release(struct gen *g, struct gen_mark m);
 struct ir *gen_mem(struct gen *g, uint32_t size);  /* scratch memory, 8-aligned */
-struct ir *gen_tmp(struct gen *g, uint32_t size);  /* on the stack if small (at most 32 bytes), else in scratch
-						    * memory */
+struct ir *gen_tmp(struct gen *g, uint32_t size);  /* on the stack if at most 32 bytes, else scratch memory */
 /* Returns 8 bytes whose address is not passed on, so that LLVM puts them into a register. */
 struct ir *gen_local(struct gen *g);
 struct ir *gen_slot(struct gen *g);                /* index of the scratch slot: cpu * SCRATCH_SLOTS + n */
@@ -104,8 +102,7 @@ uint32_t gen_mem_take(struct gen *g, uint32_t size);
 struct ir *gen_mem_at(struct gen *g, uint32_t at);
 struct ir *gen_library(struct gen *g, const char *name, const char *const *params,
 	const uint32_t *sizes, struct ir *const *args, unsigned n); /* see ir_library() */
-void gen_check_calls(struct gen *g, unsigned calls); /* reports an error if that many nested calls are too many
-						      * here */
+void gen_check_calls(struct gen *g, unsigned calls); /* reports calls that are nested too deeply */
 /* Returns the current thread's tgid << 32 | tid in strata's PID namespace, or UNWANTED if -p, -c or the end
  * of the script excludes its events. */
 struct ir *gen_wanted_ids(struct gen *g);
@@ -200,8 +197,7 @@ struct ir *gen_below(struct gen *g, struct ir *v, uint32_t n);
 struct ir *gen_index(struct gen *g, struct ir *v, uint32_t n); /* the same, for bytes in temporary memory */
 /* Calls a BPF helper; the arguments are struct ir *. */
 struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
-struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* returns a pointer, or NULL if there is no
-								       * element */
+struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL if there is no element */
 
 /* Functions of gen_map.c. */
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);
@@ -230,8 +226,7 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
  * counted. */
 void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem);
 void gen_lost(struct gen *g, uint32_t kind); /* kind is an enum lost_kind */
-void gen_lost_event(struct gen *g, struct ir *result); /* counts an event without space for its record; result is 0
-						        * if there was space */
+void gen_lost_event(struct gen *g, struct ir *result); /* result is 0 if there was space for the record */
 /* Adds a place to the image. Returns its index. */
 uint32_t gen_place_add(struct gen *g, const struct place *p);
 /* Returns the value of `probe`, or of `func`, at the image's i-th place. */

@@ -112,8 +112,7 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
 
 	*ret = ir_int(g->ir, gen_place_value(g, g->first_place, func));
 	if (!has_cookie || !g->place->next)
-		return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* its programs have one
-										     * function each */
+		return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* one function per program */
 	cookie = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 	if (func)
 		cookie = ir_binary(g->ir, IR_LSHR, cookie, ir_int(g->ir, IMAGE_COOKIE_FUNC));

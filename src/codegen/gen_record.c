@@ -283,8 +283,7 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 	struct ir *mem;
 	uint32_t size;
 
-	describe_args(g, r, args); /* sets all of r, since records of the arguments may move the array that
-				    * contains it */
+	describe_args(g, r, args); /* records of the arguments may move r, so all of it is set */
 	describe_texts(g, r);
 	list = r->args;
 	size = r->size;

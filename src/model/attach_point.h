@@ -12,8 +12,7 @@ struct attach_point {
 	struct span span;
 	struct attach_point *next; /* next one of the same probe */
 	const char *text;      /* as the script has it */
-	const char **words;    /* the parts of the text between ':' outside quotes; quotes are removed, $N is
-	 * replaced */
+	const char **words;    /* parts of the text between ':', without quotes, $N replaced */
 	struct span *word_spans;
 	unsigned nwords;
 	const struct provider *provider; /* set by resolve */

@@ -46,8 +46,8 @@ enum field_where {
 	FIELD_STACK,    /* in memory, at offset from the stack pointer at entry */
 	FIELD_POINTED,  /* in memory, at the address in the register at offset of the context */
 	FIELD_CONSTANT, /* the member value */
-	FIELD_MEMORY,   /* in memory, at the address: register at offset of the context + value + scale *
-			 * register at offset2 (scale 0: no second register) */
+	FIELD_MEMORY,   /* in memory, at the address: register at offset of the context + value +
+			 * scale * register at offset2 (scale 0: no second register) */
 	FIELD_ADDRESS,  /* the address of FIELD_MEMORY itself */
 	FIELD_NOWHERE,  /* not available, for the reason in why */
 };

@@ -11,8 +11,7 @@ enum symbol_cache { SYMBOLS_PER_PID, SYMBOLS_PER_PROGRAM, SYMBOLS_NONE };
 
 /* Settings marked with 0 are bpftrace's and have no effect. strata(8) has the reasons. */
 struct settings {
-	uint64_t given;         /* bits of the settings that the script or the environment sets; see
-	 * settings_given() */
+	uint64_t given;         /* bits of settings that are set; see settings_given() */
 	uint64_t all_processes; /* probes also fire in processes that -p and -c exclude; see `traced` */
 	uint64_t cache_user_symbols; /* 0; enum symbol_cache */
 	uint64_t cpp_demangle;  /* show functions of C++ and Rust in the form of their source */

@@ -97,8 +97,7 @@ struct enumeration {
 };
 
 struct member {
-	const char *name; /* "" for an unnamed struct or union, whose members also belong to the struct that holds
-	 * it */
+	const char *name; /* "" if unnamed: its members also belong to the struct that holds it */
 	const struct type *type;
 	uint32_t offset;  /* in bytes; of a bit-field, the offset of the unit that holds it */
 	/* A bit-field is the bits from bit_offset on, in the little-endian integer of type->size bytes at
@@ -126,8 +125,7 @@ struct type {
 		struct { /* INT */
 			const struct enumeration *names; /* of an enum; NULL for other integers */
 			const char *c_name; /* name in C, for listings: "char", "unsigned long"; or NULL */
-			const struct type *natural; /* the type before the value was put into 8 bytes; NULL if it
-			 * is this type */
+			const struct type *natural; /* type before it was put into 8 bytes; NULL for this type */
 			bool weak; /* all values are literals that are not negative, so either sign fits */
 		} integer;
 		struct { /* STRING */
@@ -136,8 +134,7 @@ struct type {
 		struct { /* POINTER */
 			const struct type *to; /* type_none for void and functions */
 			enum space space;
-			bool context; /* points to the program's context: only members can be read, without a
-			 * helper */
+			bool context; /* the program's context: only its members can be read */
 		} pointer;
 		struct { /* ARRAY */
 			const struct type *of;
@@ -153,8 +150,7 @@ struct type {
 			const char *const *names; /* of a record; NULL for a tuple */
 		} tuple;
 		struct { /* STACK */
-			enum frame_lang lang; /* language of the frames: FRAME_LANG_KERNEL for kstack, _NATIVE for
-			 * ustack with all languages */
+			enum frame_lang lang; /* FRAME_LANG_KERNEL for kstack, _NATIVE for ustack (all) */
 			enum stack_mode mode;
 			uint32_t limit; /* the most frames */
 			bool limited;   /* the script gave the limit: a stack that is cut there needs no mark */

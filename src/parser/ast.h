@@ -158,8 +158,7 @@ struct expr {
 			struct type_name *to;
 			struct expr *value;
 		} cast;
-		struct { /* SIZEOF, TYPEINFO of a type or an expression; the other is NULL. Check replaces them by
-			  * an INT and a TUPLE */
+		struct { /* SIZEOF, TYPEINFO: type or value is NULL. Check replaces them by an INT, TUPLE */
 			struct type_name *type;
 			struct expr *value;
 			uint32_t bytes; /* 0 until it is known */

@@ -581,8 +581,7 @@ static void declare(struct check *c, struct stmt *n)
 	struct var *v = n->let.var->var.var;
 	const struct type *t;
 
-	if (n->let.to->form == TYPE_FORM_STRING && !n->let.to->n) { /* the string gets the size that its values
-								     * need */
+	if (n->let.to->form == TYPE_FORM_STRING && !n->let.to->n) { /* the size follows from the values */
 		if (!v->type)
 			learn(c, &v->type, type_string(c->arena, 1));
 		return;

@@ -90,8 +90,7 @@ struct decl {
 	int kind;                /* enum cx_cursor_kind */
 	const char *name;        /* "" for an unnamed one */
 	const struct type *type; /* NULL until made */
-	uint32_t weight;         /* of a struct: number of members, including those of structs in it; 0 until
-				  * counted */
+	uint32_t weight;         /* number of members of a struct and of structs in it; 0 until counted */
 	struct decl *same_name, *same_cursor;
 };
 /* kind is an enum cx_cursor_kind. */

@@ -25,8 +25,7 @@ struct plain {
 	bool has_btf;
 	VEC(struct plain_macro) macros;
 	bool is_taken[DEPTH_MAX], had_else[DEPTH_MAX]; /* for each #if that is open */
-	unsigned depth, skipped;                       /* number of open #ifs outside of skipped text, and within
-						        * it */
+	unsigned depth, skipped;                       /* open #ifs outside of skipped text, and within */
 };
 
 /* ---- the source --------------------------------------------------------- */

@@ -22,8 +22,7 @@ struct function {
 	struct debuginfo *info;
 	Dwarf_Die die;
 	uint64_t entry;
-	bool own; /* only its own file calls it, or it is written in Rust: the compiler may pass arguments in its
-		   * own way */
+	bool own; /* only its own file calls it, or it is in Rust: arguments may be passed in any way */
 	bool copy; /* made for some of its callers, or with a calling convention of its own */
 	bool contradicts; /* DWARF contradicts the calling convention for at least one parameter */
 	unsigned n;

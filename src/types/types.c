@@ -204,8 +204,7 @@ bool types_constant(struct types *ts, const char *name, struct constant *ret)
 
 		if (s && s->constant && s->constant(s->state, name, ret))
 			return true;
-		if (s && s->macro && s->macro(s->state, name)) /* the script's macro comes before an enumerator of
-							        * BTF */
+		if (s && s->macro && s->macro(s->state, name)) /* hides an enumerator of BTF */
 			return false;
 	}
 	return ts->missing_header && known_constant(name, ret);
