@@ -288,7 +288,6 @@ static void read_operands(const struct code *c, struct code_insn *ret)
 	}
 }
 
-
 bool code_decode(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr,
 	struct code_insn *ret)
 {
