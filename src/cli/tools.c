@@ -21,12 +21,13 @@ const struct tool tools[] = {
 #define T(stem) {.name = #stem, .script = tool_##stem},
 #include "tools/tools.def"
 #undef T
-	{.name = "dump", .command = TOOL_DUMP, .help = "all stacks of a process, now, by thread: -p PID, several too"},
+	{.name = "dump", .command = TOOL_DUMP,
+		.help = "all current stacks of a process, by thread; several -p PID are possible"},
 	{.name = "record", .script = tool_cpu, .output = "strata.json",
-		.help = "cpu into a file, strata.json where -o names none"},
+		.help = "cpu, recorded to a file (-o; strata.json by default)"},
 	{.name = "show", .command = TOOL_SHOW,
-		.help = "a recording as a picture, or beside another: strata show x.json -o x.svg"},
-	{.name = "top", .script = tool_cpu, .live = 1, .help = "cpu on the screen, drawn again each second"},
+		.help = "a recording as a picture, or compared with another: strata show x.json -o x.svg"},
+	{.name = "top", .script = tool_cpu, .live = 1, .help = "cpu on the screen, redrawn every second"},
 	{.name = "tools", .command = TOOL_LIST, .help = "list the tools"},
 	{},
 };
@@ -129,7 +130,7 @@ bool tool_option_takes_value(const struct tool *t, const char *name)
 	return at && *at && !strchr(")tf", *at);
 }
 
-/* Of several getopt("NAME", DEFAULT, "HELP"), the one with a help counts. */
+/* If several calls are getopt("NAME", DEFAULT, "HELP"), the one with a help counts. */
 void tool_complete(const struct tool *t, const char *text, FILE *out)
 {
 	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {

@@ -35,22 +35,22 @@ static const struct show_option {
 	bool has_short;
 	const char *arg, *help;
 } rows[] = {
-	{"format", 'f', true, "FORMAT", "write in this format; else what the name of -o says, or text"},
-	{"output", 'o', true, "FILE", "write to FILE, not to stdout"},
-	{"diff", 'd', false, "BEFORE", "what FILE has changed since this recording: red is more, blue is less"},
+	{"format", 'f', true, "FORMAT", "write in this format; by default, that of the file of -o, or text"},
+	{"output", 'o', true, "FILE", "write to FILE instead of stdout"},
+	{"diff", 'd', false, "BEFORE", "show the changes of FILE since this recording: red is more, blue is less"},
 	{"top", 'n', true, "N", "text: print the N largest entries of each map"},
-	{"hide", 'H', false, "PATTERN", "leave out frames of libraries whose path or name matches"},
-	{"only", 'O', false, "PATTERN", "leave out the frames of all other libraries"},
+	{"hide", 'H', false, "PATTERN", "omit frames of libraries whose path or name matches"},
+	{"only", 'O', false, "PATTERN", "omit frames of all other libraries"},
 	{"lines", 'l', false, NULL, "split functions by line"},
-	{"labels", 'L', false, NULL, "parts of keys that are no stacks are no frames"},
-	{"frames", 'F', false, NULL, "they are frames in pprof, too"},
+	{"labels", 'L', false, NULL, "omit non-stack key parts from the frames"},
+	{"frames", 'F', false, NULL, "show them as frames in pprof, too"},
 	{"help", 'h', true, NULL, "print this help"},
 };
 
 static void help(FILE *out)
 {
 	fputs("Usage: strata show FILE [OPTIONS]\n\n"
-	      "FILE is a recording, of strata -o x.json, x.json.gz, x.json.zst, or what -f json wrote; - is stdin.\n\n",
+	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json; - is stdin.\n\n",
 		out);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char name[64];

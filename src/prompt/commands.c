@@ -264,15 +264,15 @@ static void run_quit(struct prompt *p, const char *args)
 }
 
 const struct command prompt_commands[] = {
-	{"help", "[NAME]", "this list, or what a name of the language is", run_help},
-	{"probes", "PATTERN", "probes that match, as strata -l", run_probes},
-	{"running", "", "scripts that run, and what they have cost", run_running},
+	{"help", "[NAME]", "this list, or the help on a name of the language", run_help},
+	{"probes", "PATTERN", "list the probes that match, like strata -l", run_probes},
+	{"running", "", "list the running scripts with their costs", run_running},
 	{"drop", "N|all", "detach a script's probes; its maps stay", run_drop},
-	{"save", "[-f] FILE", "write what was typed as a script; -f: over a file that is there", run_save},
-	{"load", "FILE", "run a script, as if it was typed", run_load},
-	{"top", "@MAP [SECONDS]", "draw a map again and again, the largest first", run_top},
-	{"flame", "@MAP FILE", "draw a map keyed by stacks: a flame graph for a browser", run_flame},
-	{"quit", "", "leave: maps are printed", run_quit},
+	{"save", "[-f] FILE", "write the typed lines as a script; -f: replace an existing file", run_save},
+	{"load", "FILE", "run a script as if it were typed", run_load},
+	{"top", "@MAP [SECONDS]", "redraw a map repeatedly, largest entries first", run_top},
+	{"flame", "@MAP FILE", "write a map with stacks as keys as a flame graph for a browser", run_flame},
+	{"quit", "", "leave, and print the maps", run_quit},
 	{},
 };
 

@@ -247,7 +247,7 @@ const struct builtin builtins_agg[] = {
 	{
 		.name = "count",
 		.sig = " -> special",
-		.help = "how many times this was reached",
+		.help = "number of times that this was reached",
 		.flags = BUILTIN_AGG,
 		.check = check_count,
 		.gen = gen_count,
@@ -255,7 +255,7 @@ const struct builtin builtins_agg[] = {
 	{
 		.name = "hist",
 		.sig = "int [literal] -> special",
-		.help = "histogram in powers of two, each in 2^K parts when K is given",
+		.help = "histogram in powers of two, each split into 2^K parts if K is given",
 		.flags = BUILTIN_AGG,
 		.check = check_hist,
 		.gen = gen_hist,
@@ -303,7 +303,7 @@ const struct builtin builtins_agg[] = {
 	{
 		.name = "tseries",
 		.sig = "int literal literal [format] -> special",
-		.help = "values over time: of the last N intervals of LENGTH ns, the last value or avg, max, min, sum",
+		.help = "values over time: last value, or avg, max, min, sum, of the last N intervals of LENGTH ns",
 		.flags = BUILTIN_AGG,
 		.check = check_tseries,
 		.gen = gen_tseries,

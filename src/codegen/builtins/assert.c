@@ -121,7 +121,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "assert",
 		.sig = "any string -> none",
-		.help = "print a text as an error and end the script with exit code 1, unless a condition holds",
+		.help = "unless a condition is true, print a text as an error and end the script with exit code 1",
 		.flags = BUILTIN_STMT,
 		.check = check_assert,
 		.gen = gen_assert,
@@ -137,7 +137,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "fail",
 		.sig = "format ... -> none",
-		.help = "refuse the script, with a text made by a format: for branches that must not be compiled",
+		.help = "refuse the script with a formatted text, for branches that must not be compiled",
 		.flags = BUILTIN_STMT,
 		.check = check_fail_call,
 		.gen = gen_nothing,
@@ -145,7 +145,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "static_assert",
 		.sig = "any format -> none",
-		.help = "refuse the script, with a text, unless a condition that is known before it runs holds",
+		.help = "refuse the script with a text, unless a condition that is known before it runs is true",
 		.flags = BUILTIN_STMT,
 		.check = check_static_assert,
 		.gen = gen_nothing,

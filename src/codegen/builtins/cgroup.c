@@ -53,20 +53,20 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "cgroup_path",
 		.sig = "int [format] -> special",
-		.help = "the paths of cgroups with an id: HIERARCHY:PATH, of the hierarchies that match a pattern",
+		.help = "the paths of cgroups with an id, HIERARCHY:PATH, for hierarchies that match a pattern",
 		.check = check_cgroup_path,
 		.gen = gen_cgroup_path,
 	},
 	{
 		.name = "cgroupid",
 		.sig = "format -> special",
-		.help = "the id of the cgroup that a directory is",
+		.help = "the id of the cgroup with this directory",
 		.check = check_cgroupid,
 	},
 	{
 		.name = "container",
 		.sig = " -> special",
-		.help = "the container of the current process: its name, or its id's beginning; empty outside of one",
+		.help = "the container of the current process: its name, or the beginning of its id; or \"\"",
 		.flags = BUILTIN_VAR,
 		.check = check_container,
 		.gen = gen_cgroup,

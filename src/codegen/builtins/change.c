@@ -187,7 +187,7 @@ const struct builtin builtins_change[] = {
 	{
 		.name = "write_user",
 		.sig = "int any int -> special",
-		.help = "write LENGTH bytes to an address of the current process; were they written?",
+		.help = "write LENGTH bytes to an address of the current process; returns whether they were written",
 		.flags = BUILTIN_UNSAFE,
 		.check = check_write_user,
 		.gen = gen_write_user,

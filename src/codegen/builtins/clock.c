@@ -70,14 +70,14 @@ const struct builtin builtins_clock[] = {
 	{
 		.name = "jiffies",
 		.sig = " -> uint64",
-		.help = "ticks of the kernel since boot",
+		.help = "kernel ticks since boot",
 		.flags = BUILTIN_VAR,
 		.gen = gen_jiffies,
 	},
 	{
 		.name = "nsecs",
 		.sig = "[word] -> uint64",
-		.help = "nanoseconds since boot, time asleep included; nsecs(CLOCK): of boot, monotonic, tai, sw_tai",
+		.help = "nanoseconds since boot, including sleep; nsecs(CLOCK) for boot, monotonic, tai, sw_tai",
 		.flags = BUILTIN_VAR,
 		.check = check_nsecs,
 		.gen = gen_nsecs,

@@ -104,7 +104,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "cat",
 		.sig = "format ... -> none",
-		.help = "print a file, whose name is made by a format: at most max_cat_bytes of it",
+		.help = "print a file, named by a format; at most max_cat_bytes",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
 		.gen = gen_cat,
@@ -112,7 +112,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "debugf",
 		.sig = "format ... -> none",
-		.help = "print by a format to the kernel's trace_pipe, at most 3 values",
+		.help = "print formatted text to the kernel's trace_pipe; at most 3 values",
 		.flags = BUILTIN_STMT,
 		.check = check_debugf,
 		.gen = gen_debugf,
@@ -120,7 +120,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "errorf",
 		.sig = "format ... -> none",
-		.help = "print an error to stderr by a format, with its place in the script",
+		.help = "print a formatted error to stderr, with its place in the script",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
 		.gen = gen_errorf,
@@ -128,7 +128,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "printf",
 		.sig = "format ... -> none",
-		.help = "print by a format",
+		.help = "print formatted text",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
 		.gen = gen_printf,
@@ -136,7 +136,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "system",
 		.sig = "format ... -> none",
-		.help = "run a shell command, which is made by a format, and print what it writes",
+		.help = "run a shell command, made by a format, and print its output",
 		.flags = BUILTIN_STMT | BUILTIN_UNSAFE,
 		.check = check_printf,
 		.gen = gen_system,
@@ -144,7 +144,7 @@ const struct builtin builtins_format[] = {
 	{
 		.name = "warnf",
 		.sig = "format ... -> none",
-		.help = "print a warning to stderr by a format, with its place in the script",
+		.help = "print a formatted warning to stderr, with its place in the script",
 		.flags = BUILTIN_STMT,
 		.check = check_printf,
 		.gen = gen_warnf,

@@ -107,26 +107,26 @@ const struct builtin builtins_map[] = {
 	{
 		.name = "clear",
 		.sig = "map -> none",
-		.help = "remove all elements of a map",
+		.help = "delete all elements of a map",
 		.flags = BUILTIN_STMT,
 		.gen = gen_clear_map,
 	},
 	{
 		.name = "delete",
 		.sig = "mapkey [any] -> bool",
-		.help = "remove an element of a map; was it there?",
+		.help = "delete an element of a map; returns whether it existed",
 		.gen = gen_delete,
 	},
 	{
 		.name = "find",
 		.sig = "map key var -> bool",
-		.help = "is there such an element? Then the variable gets its value",
+		.help = "whether there is such an element; if so, the variable gets its value",
 		.check = check_find,
 	},
 	{
 		.name = "has_key",
 		.sig = "mapkey any -> bool",
-		.help = "is there such an element?",
+		.help = "whether there is such an element",
 		.gen = gen_has_key,
 	},
 	{

@@ -150,7 +150,7 @@ const struct builtin builtins_path[] = {
 	{
 		.name = "path",
 		.sig = "any [literal] -> special",
-		.help = "the path of a file of the kernel's (struct path), in the root directory of the process",
+		.help = "the path of a kernel file (struct path), as seen from the root directory of the process",
 		.check = check_path,
 		.gen = gen_path,
 	},

@@ -393,7 +393,7 @@ const struct builtin builtins_probe[] = {
 	{
 		.name = "ctx",
 		.sig = " -> special",
-		.help = "what the kernel passes to the probe: ctx.NAME",
+		.help = "the context that the kernel passes to the probe: ctx.NAME",
 		.flags = BUILTIN_VAR,
 		.check = check_ctx,
 		.gen = gen_ctx_pointer,
@@ -401,7 +401,7 @@ const struct builtin builtins_probe[] = {
 	{
 		.name = "func",
 		.sig = " -> special",
-		.help = "name of the function probed",
+		.help = "name of the probed function",
 		.flags = BUILTIN_VAR,
 		.check = check_func,
 		.gen = gen_place,
@@ -416,7 +416,7 @@ const struct builtin builtins_probe[] = {
 	{
 		.name = "probetype",
 		.sig = " -> special",
-		.help = "type of the probe: \"uprobe\", \"tracepoint\"; \"special\" of begin and end",
+		.help = "type of the probe: \"uprobe\", \"tracepoint\"; \"special\" for begin and end",
 		.flags = BUILTIN_VAR,
 		.check = check_probetype,
 		.gen = gen_probetype,
@@ -431,7 +431,7 @@ const struct builtin builtins_probe[] = {
 	{
 		.name = "retval",
 		.sig = " -> special",
-		.help = "what the function returned",
+		.help = "return value of the function",
 		.flags = BUILTIN_VAR,
 		.check = check_retval,
 		.gen = gen_retval,

@@ -134,7 +134,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "comm",
 		.sig = "[int] -> string[16]",
-		.help = "name of the current thread; comm(PID): of another one",
+		.help = "name of the current thread; comm(PID) for another one",
 		.flags = BUILTIN_VAR,
 		.check = check_comm,
 		.gen = gen_comm,
@@ -142,14 +142,14 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "cpid",
 		.sig = " -> special",
-		.help = "process id of the command of -c; 0: there is none",
+		.help = "process id of the command of -c, or 0",
 		.flags = BUILTIN_VAR,
 		.check = check_cpid,
 	},
 	{
 		.name = "has_cpid",
 		.sig = " -> special",
-		.help = "is there a command of -c?",
+		.help = "whether there is a command of -c",
 		.flags = BUILTIN_VAR,
 		.check = check_has_cpid,
 	},
@@ -164,7 +164,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "leader_tid",
 		.sig = "[int] -> special",
-		.help = "id of the thread group's first thread, likewise",
+		.help = "id of the thread group's first thread, of the current or of a given task",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,
@@ -180,7 +180,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "ppid",
 		.sig = "[int] -> special",
-		.help = "process id of the parent process, in the first PID namespace, likewise",
+		.help = "process id of the parent of the current or of a given task, in the first PID namespace",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,

@@ -6,7 +6,7 @@ const struct builtin builtins_script[] = {
 	{
 		.name = "getopt",
 		.sig = "any [any] [any] -> special",
-		.help = "the value of a named option of the script, --NAME, with a default and a help; a constant",
+		.help = "the value of the script's option --NAME, with a default and a help; a constant",
 		.check = check_option, /* replaces the call by a literal */
 	},
 	BUILTINS_END,

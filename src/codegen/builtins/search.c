@@ -136,14 +136,14 @@ const struct builtin builtins_search[] = {
 	{
 		.name = "strcontains",
 		.sig = "string string -> bool",
-		.help = "is the second string in the first?",
+		.help = "whether the first string contains the second",
 		.check = check_search,
 		.gen = gen_strcontains,
 	},
 	{
 		.name = "strstr",
 		.sig = "string string -> int64",
-		.help = "where the second string begins in the first, from 0; -2: nowhere",
+		.help = "position of the second string in the first, from 0, or -2",
 		.check = check_search,
 		.gen = gen_strstr,
 	},

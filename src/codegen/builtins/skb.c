@@ -99,7 +99,7 @@ const struct builtin builtins_skb[] = {
 	{
 		.name = "skboutput",
 		.sig = "format any int int -> special",
-		.help = "write LENGTH bytes of a struct sk_buff *, from OFFSET on, to a pcap file; 0: it was sent",
+		.help = "write LENGTH bytes of a struct sk_buff *, from OFFSET, to a pcap file; returns 0 if sent",
 		.check = check_skboutput,
 		.gen = gen_skboutput,
 	},

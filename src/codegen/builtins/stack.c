@@ -326,7 +326,7 @@ const struct builtin builtins_stack[] = {
 	{
 		.name = "goid",
 		.sig = " -> uint64",
-		.help = "number of the goroutine that runs; 0: none does",
+		.help = "number of the running goroutine, or 0",
 		.flags = BUILTIN_VAR,
 		.gen = gen_goid,
 	},
@@ -341,7 +341,7 @@ const struct builtin builtins_stack[] = {
 	{
 		.name = "len",
 		.sig = "any -> special",
-		.help = "frames of a stack, elements of a map, bytes of a string",
+		.help = "number of frames of a stack, elements of a map, or bytes of a string",
 		.check = check_len,
 		.gen = gen_len,
 	},

@@ -164,13 +164,13 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "kaddr",
 		.sig = "format -> special",
-		.help = "the address of a symbol of the kernel",
+		.help = "the address of a kernel symbol",
 		.check = check_kaddr,
 	},
 	{
 		.name = "kptr",
 		.sig = "int -> special",
-		.help = "the pointer, to memory of the kernel",
+		.help = "the pointer as one to kernel memory",
 		.check = check_kptr,
 		.gen = gen_same,
 	},
@@ -183,7 +183,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "percpu_kaddr",
 		.sig = "format [int] -> special",
-		.help = "the address of a kernel variable that each CPU has, on this CPU or on CPU",
+		.help = "the address of a per-CPU kernel variable, on this CPU or on CPU",
 		.check = check_percpu_kaddr,
 		.gen = gen_percpu_kaddr,
 	},
@@ -197,7 +197,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "uptr",
 		.sig = "int -> special",
-		.help = "the pointer, to memory of the current process",
+		.help = "the pointer as one to memory of the current process",
 		.check = check_uptr,
 		.gen = gen_same,
 	},

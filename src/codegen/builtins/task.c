@@ -178,7 +178,7 @@ const struct builtin builtins_task[] = {
 	{
 		.name = "pid",
 		.sig = "[word] -> uint32",
-		.help = "process id in strata's PID namespace; pid(init): in the first",
+		.help = "process id in strata's PID namespace; pid(init) in the first one",
 		.flags = BUILTIN_VAR,
 		.check = check_pid,
 		.gen = gen_pid,
@@ -193,7 +193,7 @@ const struct builtin builtins_task[] = {
 	{
 		.name = "tid",
 		.sig = "[word] -> uint32",
-		.help = "thread id in strata's PID namespace; tid(init): in the first",
+		.help = "thread id in strata's PID namespace; tid(init) in the first one",
 		.flags = BUILTIN_VAR,
 		.check = check_pid,
 		.gen = gen_tid,
@@ -201,7 +201,7 @@ const struct builtin builtins_task[] = {
 	{
 		.name = "traced",
 		.sig = " -> bool",
-		.help = "is the current process what -p or -c names? With config = { all_processes = 1 }",
+		.help = "whether -p or -c selects the current process, for config = { all_processes = 1 }",
 		.flags = BUILTIN_VAR,
 		.gen = gen_traced,
 	},
@@ -215,7 +215,7 @@ const struct builtin builtins_task[] = {
 	{
 		.name = "usermode",
 		.sig = " -> special",
-		.help = "1: the probe interrupted a program, 0: the kernel",
+		.help = "1 if the probe interrupted a program, 0 if it interrupted the kernel",
 		.flags = BUILTIN_VAR,
 		.check = check_usermode,
 		.gen = gen_usermode,

@@ -95,7 +95,7 @@ const struct builtin builtins_text[] = {
 	{
 		.name = "strftime",
 		.sig = "format int -> special",
-		.help = "a time in ns since boot, as nsecs gives it, by a format: see strftime(3)",
+		.help = "a time in ns since boot (nsecs), formatted as by strftime(3)",
 		.check = check_strftime,
 		.gen = gen_strftime,
 	},
@@ -109,7 +109,7 @@ const struct builtin builtins_text[] = {
 	{
 		.name = "time",
 		.sig = "[format] -> none",
-		.help = "print the time by a format: see strftime(3)",
+		.help = "print the time, formatted as by strftime(3)",
 		.flags = BUILTIN_STMT,
 		.check = check_time,
 		.gen = gen_time,
