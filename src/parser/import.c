@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* import.c - `import "lib.bt";`: probes, macros, maps and C definitions of another file, each file once.
  *
- * A relative path is searched next to the importing file, then in the working directory. Of a directory, all
- * *.bt, *.h and *.bpf.c are read. Code that root runs must not come from a place where anybody can write, so a
- * directory that all may write to is refused. */
+ * A relative path is searched next to the importing file, then in the working directory. All *.bt, *.h and
+ * *.bpf.c files of a directory are read. Code that root runs must not come from a place where anybody can
+ * write, so a directory that all may write to is refused. */
 #include "parse.h"
 
 #include <dirent.h>
