@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* invariant.h - checks of what a structure's own code guarantees. Only the build with sanitizers checks it,
- * and ends the program on a violation. Wrong input is not a violation: it gets an error. */
+/* invariant.h - checks that a structure's own code keeps its guarantees. Only the build with sanitizers
+ * checks it, and ends the program on a violation. Wrong input is not a violation: it gets an error. */
 #pragma once
 
 #ifdef __SANITIZE_ADDRESS__

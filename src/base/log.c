@@ -32,7 +32,7 @@ void log_progress(const char *fmt, ...)
 	str_done(&line);
 }
 
-/* Names in the message come from outside. */
+/* Writes a message as one safe line, since names in it come from outside. */
 static void log_line(const char *kind, const char *fmt, va_list ap)
 {
 	struct str line = {}, text = {};

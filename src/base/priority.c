@@ -18,7 +18,7 @@
 static int64_t cpus;
 static bool raised, wants_urgent, is_urgent;
 static int64_t saved = SAVED_MAX;
-static uint64_t passed, used; /* up to the last priority_spend() */
+static uint64_t passed, used; /* values at the last priority_spend() */
 
 static void schedule(int policy, int priority)
 {

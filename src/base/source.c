@@ -74,7 +74,7 @@ uint32_t source_add_use(struct arena *a, struct source *s, struct span body, str
 
 	if (UINT32_MAX - start < len)
 		return 0;
-	if (!(s->nuses & (s->nuses - 1))) { /* the array has room for a power of two */
+	if (!(s->nuses & (s->nuses - 1))) { /* the array's capacity is a power of two */
 		struct source_use *uses = arena_new_array(a, struct source_use, 2 * s->nuses + 1);
 
 		if (s->nuses)

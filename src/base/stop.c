@@ -108,7 +108,7 @@ int stop_open(bool interrupts)
 		sigaction(SIGINT, &stop, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &stop, NULL);
-	if (!is_ignored(SIGHUP)) /* nohup is in effect */
+	if (!is_ignored(SIGHUP)) /* nohup sets it to be ignored */
 		sigaction(SIGHUP, &stop, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return event;
@@ -124,7 +124,7 @@ unsigned stop_age(void)
 	return asked ? now_ms() - asked_at : 0;
 }
 
-/* Called if exit() runs out of memory halfway. */
+/* Restores the terminal if exit() is called meanwhile, because memory ran out. */
 static void at_exit(void)
 {
 	void (*restore)(void) = restores;

@@ -8,5 +8,5 @@ const char *why_errno(int r);
 const char *why_write(int r);
 /* Prints a hint if the user can do something about the error. */
 void why_hint(int r);
-/* Prints the one message for a system without usable BPF: what is missing and how to get it. */
+/* Prints the one message for a system without usable BPF, with the missing part and how to get it. */
 void why_no_bpf(int r);

@@ -89,7 +89,7 @@ static void print_places(struct listing *l, const struct place *first, const cha
 	vec_done(&list);
 }
 
-/* Splits at ':' with quotes as in a script. */
+/* Splits a pattern at ':', except in quotes, as in a script. */
 static unsigned split(struct arena *a, const char *pattern, const char **words,
 	struct span *spans)
 {
@@ -189,7 +189,8 @@ static void list_names(struct listing *l, const struct provider *p, const char *
 	}
 }
 
-/* Lists the type's own list; for programs and libraries, those of the process of -p. */
+/* Lists the probes that a type can list itself; for programs and libraries, only those of the process of
+ * -p. */
 static void search_type(struct listing *l, const struct provider *p, const char *pattern)
 {
 	const struct place *at;

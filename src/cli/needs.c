@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* needs.c - checks what strata needs at the start: without the check, libraries would fail one after
- * another with other errors. */
+/* needs.c - checks strata's needs at the start, since libraries would otherwise fail one after another with
+ * other errors. */
 #include "needs.h"
 
 #include <unistd.h>

@@ -130,7 +130,7 @@ bool tool_option_takes_value(const struct tool *t, const char *name)
 	return at && *at && !strchr(")tf", *at);
 }
 
-/* If several calls are getopt("NAME", DEFAULT, "HELP"), the one with a help counts. */
+/* If several calls of getopt() have the same NAME, the one with a help counts. */
 void tool_complete(const struct tool *t, const char *text, FILE *out)
 {
 	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {

@@ -369,9 +369,9 @@ static void gen_predicate(struct gen *g)
 enum { ON_STACK_MAX = 128 };
 
 /* Returns whether temporaries are on the BPF stack instead of in a scratch slot. Taking a slot and giving
- * it back costs some 30 ns. But functions find it by its number; programs that call functions need the
- * stack for them; and for an offset that is not constant, the verifier treats a slot's memory as one piece,
- * but not the stack's. */
+ * it back costs some 30 ns. But library functions find a slot by its number; programs that call functions
+ * need the stack for them; and for an offset that is not constant, the verifier treats a slot's memory as
+ * one piece, but not the stack's. */
 static bool is_on_stack(const struct gen *g)
 {
 	return g->mem_used && !g->mem_slot && !g->has_bodies && g->mem_most <= ON_STACK_MAX;

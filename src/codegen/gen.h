@@ -148,7 +148,7 @@ struct ir *gen_pointer_number(struct gen *g, struct ir *pointer);
  * helper's result; if it is less than 0, the failure is counted, and dst is zero. */
 struct ir *gen_read(struct gen *g, enum space space, bool text, struct ir *dst, struct ir *size,
 	struct ir *addr);
-/* args.NAME; and all arguments as the record t. */
+/* Returns args.NAME, or all arguments as the record t. */
 struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t);
 struct ir *gen_args_value(struct gen *g, const struct type *t, struct ir *into);
 struct ir *gen_cast(struct gen *g, struct expr *n);

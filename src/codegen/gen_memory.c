@@ -244,8 +244,8 @@ static struct ref ref_of_field(struct gen *g, struct expr *n)
 	return r;
 }
 
-/* Reports an index beyond the array. Strata's own memory ends there. In other memory, a helper's read may
- * fail at worst, and C arrays at the end of a struct may have more elements than declared. */
+/* Reports an index beyond the array. Strata's own memory ends there. In other memory, a read may at worst
+ * fail, and C arrays at the end of a struct may have more elements than declared. */
 static struct ir *within(struct gen *g, struct ref *r, struct span at, struct ir *i, uint32_t count)
 {
 	struct ir_block *beyond = ir_block(g->ir, "beyond"), *end = ir_block(g->ir, "indexed");

@@ -60,7 +60,7 @@ struct field {
 	uint32_t offset, offset2;
 	uint32_t scale;
 	int64_t value;
-	uint32_t size;  /* bytes of the value there; of an array, the bytes of all elements */
+	uint32_t size;  /* size of the value in bytes; for an array, of the whole array */
 	const char *why; /* FIELD_NOWHERE: the reason, "it is optimised out" */
 	const char *decl; /* for listings: "struct file * f"; NULL if the type says it */
 	const struct field *next;

@@ -211,9 +211,9 @@ const struct type *type_pointer(struct arena *a, const struct type *to, enum spa
 /* The most bytes of a buffer. */
 #define TYPE_BUFFER_MAX TYPE_STRING_MAX
 const struct type *type_buffer(struct arena *a, uint32_t n);
-/* Sources use a string instead for an array of char. */
+/* For an array of char, sources make a string instead. */
 const struct type *type_array(struct arena *a, const struct type *of, uint32_t n);
-/* Returns a struct or union of size bytes; 0 for an incomplete one. */
+/* Returns a struct or union. size is 0 for an incomplete one. */
 const struct type *type_struct(struct arena *a, uint32_t size, struct composite *c);
 /* Returns t's members, filled in. t is a STRUCT. */
 const struct composite *composite_of(const struct type *t);
@@ -234,7 +234,7 @@ const struct type *type_shown(struct arena *a, enum shown_kind as, const char *f
 const struct type *type_agg(struct arena *a, enum agg_kind kind, bool is_signed);
 /* These functions compute buckets and size; for HIST see HIST_BUCKETS in bpf/lib/record.h. */
 const struct type *type_hist(struct arena *a, uint32_t bits);
-/* A value is n struct agg_tseries. */
+/* A value consists of n struct agg_tseries. */
 const struct type *type_tseries(struct arena *a, bool is_signed, int64_t step, uint32_t n, int series);
 const struct type *type_lhist(struct arena *a, int64_t min, int64_t max, int64_t step);
 

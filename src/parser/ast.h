@@ -81,7 +81,7 @@ enum op {
 	OP_MAX
 };
 
-/* The passes walk the tree recursively, so the parser refuses a deeper one. */
+/* The passes walk the tree recursively, so the parser refuses deeper trees. */
 #define AST_DEPTH_MAX 400
 
 /* One name of `a.b.c`. */
@@ -186,7 +186,7 @@ struct stmt {
 	uint16_t depth;    /* depth of this tree, as in struct expr */
 	bool discard;      /* EXPR of `_ = e`: do not warn that the value is unused */
 	bool shows;        /* EXPR at a prompt: print its value, if there is one.. */
-	bool asked;        /* ..as check has decided */
+	bool asked;        /* ..which check has done */
 	bool last;         /* no `;` follows, so that it is the value of a macro's body */
 	struct span span;
 	struct stmt *next; /* next one of the same block */

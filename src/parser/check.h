@@ -45,7 +45,7 @@ void check_becomes_bool(struct expr *n, bool value);
 void check_becomes_int(struct expr *n, uint64_t value);
 void check_becomes_string(struct expr *n, const char *text);
 
-/* ---- machine.c: questions to the machine ---- */
+/* ---- machine.c: facts about the machine ---- */
 /* Finds a kernel symbol of code or data. Returns false if kallsyms does not have it, or is hidden. */
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret);
 /* Returns 0 on success, -ENOTTY if the directory is not a cgroup, another -errno on other failures. */

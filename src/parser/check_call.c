@@ -152,7 +152,7 @@ static bool check_map_arg(
 	return check_whole_map(c, arg)->kind != TYPE_BAD;
 }
 
-/* Where only a text in the script is possible, str("..") is "..": str($1). */
+/* Replaces str("..") by "..", where only a text in the script is possible. It may come from $1: str($1). */
 static void take_literal(struct expr *n)
 {
 	const struct expr *text = n->kind == EXPR_CALL && n->call.nargs == 1 ? n->call.args : NULL;

@@ -73,7 +73,7 @@ void check_known_maps(struct check *c)
 	}
 }
 
-/* Adds a note: the place where a map got its type. */
+/* Adds a note with the place where a map got its type. */
 static void note_first(struct check *c, const struct map *m, struct span at, const char *what)
 {
 	if (!state(c, m)->fixed)
@@ -528,7 +528,7 @@ void check_assign(struct check *c, struct stmt *n)
 		assign_map(c, n);
 }
 
-/* The type after ++, -- or a compound assignment: 64 bits, since the number may outgrow its type. */
+/* Returns the type after ++, -- or a compound assignment: 64 bits, since the number may outgrow its type. */
 static const struct type *counted(const struct type *t, bool down)
 {
 	t = t ? type_natural(t) : type_int64;

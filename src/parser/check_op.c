@@ -108,8 +108,8 @@ static void check_shift(struct check *c, const struct expr *right)
 	}
 }
 
-/* Some operations on addresses make no sense. Masks and shifts do (p & 0xfff, p >> 12); a product, or a sum
- * of two addresses, does not. */
+/* Returns whether the operation makes no sense for addresses: a product, or a sum of two addresses. Masks
+ * and right shifts make sense (p & 0xfff, p >> 12). */
 static bool is_no_address(enum op op, const struct type *l, const struct type *r)
 {
 	bool left = l->kind == TYPE_POINTER, right = r->kind == TYPE_POINTER;
@@ -237,7 +237,7 @@ static const struct type *not_comparable(struct check *c, struct expr *n)
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
 }
 
-/* Returns whether `probe` or `func` is compared with text: that compares names. */
+/* Returns whether `probe` or `func` is compared with text, which compares names. */
 static bool place_and_text(const struct expr *a, const struct expr *b)
 {
 	return a->type->kind == TYPE_PLACE && b->kind == EXPR_STRING;

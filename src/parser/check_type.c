@@ -113,7 +113,7 @@ static const struct type *join_tuple(
 	return type_record(a, members, x->tuple.names, x->tuple.n);
 }
 
-/* One may point to void, or to an unknown address space. */
+/* One of the pointers may point to void, or to an unknown address space. */
 static const struct type *join_pointer(
 	struct arena *a, const struct type *x, const struct type *y)
 {

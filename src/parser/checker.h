@@ -64,7 +64,7 @@ bool type_is_negative(const struct type *t);
 const char *check_type_name(struct check *c, const struct type *t);
 /* Returns the smallest signed type that holds a literal, or uint64. */
 const struct type *type_of_literal(uint64_t value, bool is_unsigned);
-/* Returns whether it is a value of the integer type t. is_unsigned: the value is above INT64_MAX. */
+/* Returns whether the value fits in the integer type t. is_unsigned: it is above INT64_MAX. */
 bool type_fits(const struct type *t, uint64_t value, bool is_unsigned);
 /* Returns the type that a script names, which may be type_none (void); type_bad after an error. */
 const struct type *check_type(struct check *c, struct type_name *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* machine.c - answers the questions of builtins to the machine while a script is compiled. */
+/* machine.c - looks up facts about the machine for builtins, while a script is compiled. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -18,7 +18,7 @@ int yylex_destroy(void *scanner);
 void *yy_scan_bytes(const char *text, int len, void *scanner);
 int yylex(YYSTYPE *value, struct span *at, void *scanner);
 
-/* Starts after the C part, and returns the span of the C part. */
+/* Starts flex after the C part. Returns the span of the C part. */
 static struct span parse_open(struct parse *p, struct span file, void **scanner)
 {
 	struct span c = preamble_span(p->source, file, p->diags);
@@ -342,7 +342,7 @@ static bool is_tag(const char *text)
 	return !strncmp(text, "struct ", 7) || !strncmp(text, "union ", 6) || !strncmp(text, "enum ", 5);
 }
 
-/* Adds a hint at the probable meaning. */
+/* Adds a hint about the probable meaning. */
 static void hint_unexpected(
 	struct parse *p, struct span at, const char *const *expected, unsigned n)
 {

@@ -54,7 +54,7 @@ struct parse {
 	struct opener innermost; /* innermost open bracket before the last token; c is 0 if there is none */
 };
 
-/* ---- literal.c: reads the value of a token; 0 or "" after an error ---- */
+/* ---- literal.c: value of a token (0 or "" after an error) ---- */
 struct expr *literal_int(struct parse *p, struct span at, const char *text, size_t len);
 struct expr *literal_string(
 	struct parse *p, struct span at, const char *text, size_t len);

@@ -82,7 +82,7 @@ static void unknown_provider(struct resolve *r, const struct attach_point *ap)
 	hint_provider(r->diags, r->arena, r->lang, name);
 }
 
-/* ---- requests of a probe to its places ---- */
+/* ---- expansion of attach points ---- */
 
 static bool is_call_of(struct expr *n, void *name)
 {

@@ -90,7 +90,7 @@ static const struct row {
 static const struct old_name {
 	const char *name;
 	const char *now;   /* the current name; NULL if the setting has no effect in bpftrace either */
-	bool is_opposite;  /* true has become false */
+	bool is_opposite;  /* true of the old name is false of the new one */
 } old_names[] = {
 	{.name = "cat_bytes_max", .now = "max_cat_bytes"},
 	{.name = "map_keys_max", .now = "max_map_keys"},

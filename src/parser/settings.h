@@ -20,7 +20,7 @@ struct setting_value {
 	const char *text; /* TEXT */
 };
 bool settings_nth(const struct settings *s, unsigned i, struct setting_value *ret);
-/* Returns the defaults only. */
+/* Returns the default settings. */
 struct settings settings_default(void);
 /* Returns whether the script or the environment sets the setting of that name, which must exist. */
 bool settings_given(const struct settings *s, const char *name);

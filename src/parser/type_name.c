@@ -139,7 +139,7 @@ struct type_name *type_name_typedef(struct parse *p, struct span at, const char 
 	return type_name_word(p, at, name);
 }
 
-/* Adds a word: unsigned long. */
+/* Adds a word to a type, as in `unsigned long`. */
 struct type_name *type_name_more(
 	struct parse *p, struct span at, struct type_name *t, const char *word)
 {

@@ -49,8 +49,8 @@ static inline struct expr *type_name_expr(const struct type_name *t)
  * end in _t, and int and uint with any number. */
 bool type_name_is(const char *word);
 
-/* For the grammar: a type of one word; t with another word after it; t[N], t[]; t *; struct NAME;
- * typeof(expression). `at` spans the whole type. The types live in the parse's arena. */
+/* These functions make types for the grammar: a type of one word; t with another word after it; t[N], t[];
+ * t *; struct NAME; typeof(expression). `at` spans the whole type. The types live in the parse's arena. */
 struct type_name *type_name_word(struct parse *p, struct span at, const char *word);
 struct type_name *type_name_more(
 	struct parse *p, struct span at, struct type_name *t, const char *word);

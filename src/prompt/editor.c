@@ -303,7 +303,7 @@ static bool next_is(const struct editor *e, const char *keys)
 	return e->nkeys >= strlen(keys) && !memcmp(e->keys, keys, strlen(keys));
 }
 
-/* Returns whether more bytes may make the input one of these keys. */
+/* Returns whether the input is the beginning of these keys. */
 static bool may_become(const struct editor *e, const char *keys)
 {
 	return e->nkeys && e->nkeys < strlen(keys) && !memcmp(e->keys, keys, e->nkeys);
@@ -613,7 +613,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGWINCH, &resize, NULL);
 	sigaction(SIGTSTP, &suspend, NULL);
-	signal(SIGQUIT, SIG_IGN); /* the signal would not restore the terminal */
+	signal(SIGQUIT, SIG_IGN); /* SIGQUIT would not restore the terminal */
 }
 
 /* Sets a locale in which characters have a width, even if the environment does not set UTF-8. */

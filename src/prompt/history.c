@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* history.c - libedit only reads the history file. For each new line it could only write all lines again,
- * which took as long as the rest of a line for 300 lines, and lost lines that another prompt had added. So
- * lines are appended here. */
+ * which took as long as all other work for a line if there were 300 lines, and lost lines that another
+ * prompt had added. So lines are appended here. */
 #include "history.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool make_directories(const char *path)
 	return true;
 }
 
-/* Does not touch the file: it belongs to another user, or is not a regular file. */
+/* Stops using the file, which belongs to another user or is not a regular file. */
 static void give_up(struct history *h, int r)
 {
 	log_warn("the lines that are typed are not kept: %s: %s", h->path, regular_why(r));

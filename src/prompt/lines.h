@@ -41,7 +41,7 @@ struct lines {
 	VEC(struct definition) definitions;
 	char *earlier;            /* the text of all definitions; owned */
 	struct source definitions_source;
-	unsigned last;            /* number of the last */
+	unsigned last;            /* number of the last line */
 };
 
 /* Runs the session's first image, an empty script with all parts that the lines share. Returns false after

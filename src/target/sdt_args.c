@@ -141,7 +141,7 @@ static const char *const x86_byte[] = {"al", "dl", "cl", "bl", "sil", "dil", "bp
 static const char *const x86_high[] = {"ah", "dh", "ch", "bh"};
 
 struct reg {
-	uint8_t number, size, shift; /* in bytes; shift in bits */
+	uint8_t number, size, shift; /* size in bytes, shift in bits */
 };
 
 /* Reads the number in r8 to r15, r8d, r8w, r8b. */

@@ -220,7 +220,7 @@ static bool set_bits(struct btf_file *f, struct member *m, uint32_t bit, uint32_
 	return false;
 }
 
-/* Returns the bits of a member whose struct does not tell them; then its integer type may. */
+/* Returns the bits of a member from its integer type, if its struct does not have them. */
 static uint32_t int_bits(const struct btf_file *f, uint32_t id, uint32_t *offset)
 {
 	int at = btf__resolve_type(f->btf, id);

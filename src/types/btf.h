@@ -62,8 +62,8 @@ const struct type *btf_make(struct btf_file *f, uint32_t id);
 /* In btf_find.c: returns the type's id and in *f its file; 0 if there is none. */
 uint32_t btf_find(struct btf_types *all, enum type_tag tag, const char *name, struct btf_file **f);
 
-/* In btf_print.c: writes the declaration of a name in C with one more blank: "struct file * f", "char
- * comm[16]". */
+/* In btf_print.c: writes the declaration of a name in C, with a blank between star and name: "struct file *
+ * f", "char comm[16]". */
 void btf_declare(struct btf_file *f, uint32_t id, const char *name, struct str *out);
 /* Writes "struct list_head {", one line per member, "};". offsets: comments show each member's offset and
  * size. */

@@ -109,7 +109,7 @@ static bool read_part(struct cpart *c)
 		if (again)
 			cpart_print_btf(c);
 	}
-	/* The C library has some of these names, too, with less in them. */
+	/* The C library has some of these headers, too, with fewer definitions. */
 	if (c->missing.len || (c->included && !c->has_kernel))
 		types_miss_header(c->types, c->missing.len ? c->missing.data[0] : c->included);
 	for (size_t i = 0; i < c->missing.len; i++)

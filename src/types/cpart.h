@@ -79,8 +79,8 @@ void cpart_add_words(struct cpart *c);
 bool cpart_constant(void *state, const char *name, struct constant *ret);
 const char *cpart_macro(void *state, const char *name);
 
-/* In cpart_plain.c: handles a part that only has macros without need for a compiler. Returns false if the
- * part needs one. */
+/* In cpart_plain.c: handles a part that needs no compiler, since it only has macros. Returns false for
+ * other parts. */
 bool cpart_plain(struct types *ts, const struct source *src, struct span part);
 
 /* In cpart_decls.c: a declaration, found by name. */
@@ -106,7 +106,7 @@ const struct c_function *cpart_function(void *state, const char *name);
 /* Compiles the functions, if any is called. Returns false after an error message. */
 bool cpart_compile(void *state, struct c_object *ret);
 
-/* In cpart_types.c. */
+/* In cpart_types.c: converts a type of clang's. */
 const struct type *cpart_type(struct cpart *c, struct cx_type t);
 const struct type *cpart_find(void *state, enum type_tag tag, const char *name);
 void cpart_names(void *state, enum type_tag tag, void (*f)(void *arg, const char *name), void *arg);

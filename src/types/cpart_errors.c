@@ -193,7 +193,7 @@ static void hint_missing(struct cpart *c, const char *header)
 		diag_hint(c->diags, "-I DIR adds a directory where headers are looked for");
 }
 
-/* Scripts of bpftrace leave out a ';'. */
+/* Scripts of bpftrace leave out the ';'. */
 static bool is_forgiven(const struct cpart *c, const struct complaint *e)
 {
 	return !e->file && !c->is_program && !strncmp(e->text, "expected ';' after ", 19);

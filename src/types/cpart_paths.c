@@ -87,7 +87,7 @@ static const char *const constants_headers[] = {
 	"signal.h", "sys/epoll.h", "sys/mman.h", "sys/stat.h", "sys/types.h", "sys/wait.h", "unistd.h",
 };
 
-/* The C library also has some of <net/>. */
+/* The C library also has some headers of <net/>. */
 static const char *const libc_headers[] = {
 	"net/ethernet.h", "net/if_ppp.h", "net/if_shaper.h", "net/if_slip.h", "net/ppp-comp.h", "net/ppp_defs.h",
 	"net/route.h", "scsi/scsi_ioctl.h", "scsi/sg.h",

@@ -31,8 +31,8 @@ struct layout { /* layout of a value */
 	uint32_t float_size;
 	bool not_floats;
 	bool arm;
-	/* For Rust. */
-	unsigned scalars[2]; /* number in each word */
+	/* For Rust: */
+	unsigned scalars[2]; /* number of scalars in each word */
 	bool variants;
 	unsigned left; /* number of parts that may still be visited */
 };

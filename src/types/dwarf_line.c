@@ -73,7 +73,8 @@ static bool read_unit(const struct debuginfo *d, struct search *s, Dwarf_Die *un
 	return true;
 }
 
-/* Reads units of that name first: only code of headers is often in other units than that of the file. */
+/* Reads units of that name first: code of a .c file is seldom in other units, but code of a header often
+ * is. */
 static void read_units(struct debuginfo *d, struct search *s)
 {
 	bool named = false;

@@ -237,7 +237,7 @@ static bool bit_start(
 	return unit <= 16 && *ret / 8 <= DIE_SIZE_MAX;
 }
 
-/* Uses the aligned unit of the type that contains all bits; in a packed struct, bytes that contain them. */
+/* Uses the type's aligned unit if it contains all bits; in a packed struct, the bytes that contain them. */
 static bool bit_field(struct fill *f, const Dwarf_Die *die, struct member *m)
 {
 	uint32_t unit = m->type->size;

@@ -27,7 +27,7 @@ static bool has_process(const struct provider *p)
 	return p->run == RUN_ATTACHED && !p->any_process;
 }
 
-/* Returns the number of "KILL", "SIGKILL", in any case, or 0 for other names. */
+/* Returns the number of the signal "KILL" or "SIGKILL", in any case, or 0 for other names. */
 static int signal_by_name(const char *name)
 {
 	if (!strncasecmp(name, "SIG", 3))

@@ -37,7 +37,7 @@ static struct ir *gen_delete(struct gen *g, struct expr *call, struct ir *into)
 	return gen_map_delete(g, call_arg(call, 0)->map.map, key_of(call));
 }
 
-/* Opaque, since LLVM would combine two of them to an OR of the pointers, which the verifier refuses. */
+/* Opaque, since LLVM would combine two results into an OR of pointers, which the verifier refuses. */
 static struct ir *gen_has_key(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct map *m = call_arg(call, 0)->map.map;

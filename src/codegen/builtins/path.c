@@ -16,7 +16,7 @@ struct path_layout {
 	uint32_t fs, root;    /* offsets in struct task_struct and fs_struct */
 };
 
-/* Adds up the offsets of nested members: .., NULL. Returns -1 if one does not exist. */
+/* Adds up the offsets of nested members, a list that ends with NULL. Returns -1 if one does not exist. */
 static int64_t offset_of(struct types *types, const char *strct, ...)
 {
 	const struct type *t = types ? types_find(types, TAG_STRUCT, strct) : NULL;

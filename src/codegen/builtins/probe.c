@@ -59,8 +59,8 @@ static const struct place *unsure_place(struct check *c)
 	return NULL;
 }
 
-/* BTF has the number of a raw tracepoint's arguments: the kernel would not attach a program that reads
- * more. */
+/* The number of a raw tracepoint's arguments comes from BTF: the kernel would not attach a program that
+ * reads more. */
 static const struct type *check_raw_arg(struct check *c, struct expr *call)
 {
 	unsigned i = atoi(call->call.name + 3), n;
@@ -325,7 +325,7 @@ static struct ir *gen_place(struct gen *g, struct expr *call, struct ir *into)
 	return id;
 }
 
-/* Returns bpftrace's name. */
+/* Returns bpftrace's name of the probe type. */
 static const char *type_of_probe(const struct provider *p)
 {
 	return p->run == RUN_ATTACHED ? p->name : "special";

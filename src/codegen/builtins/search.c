@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* search.c - compares bytes, and searches a text in another text. */
+/* search.c - compares bytes, and searches for a text in another text. */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>

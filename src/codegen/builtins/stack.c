@@ -170,7 +170,7 @@ static struct ir *walk_kernel(struct gen *g, uint32_t limit, bool len_only)
 
 /* ---- lengths of stored stacks ------------------------------------------- */
 
-/* The lengths of stacks by id, for scripts that ask for one. */
+/* The lengths of stacks by id, for scripts that use one. */
 #define LENS "stack_lens"
 static struct ir *lens(struct gen *g)
 {

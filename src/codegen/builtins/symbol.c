@@ -141,8 +141,8 @@ static const struct type *check_uaddr(struct check *c, struct expr *call)
 		SPACE_USER);
 }
 
-/* The probe's address is known in the file and, when it fires, in memory. For a probe at a return, the
- * kernel keeps the function's address. */
+/* The symbol's address follows from the probe's, which is known in the file and, when the probe fires, in
+ * memory. For a probe at a return, the kernel keeps the function's address. */
 static struct ir *gen_uaddr(struct gen *g, struct expr *call, struct ir *into)
 {
 	const struct place_symbol *s = call->call.data;

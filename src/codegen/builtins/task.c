@@ -84,7 +84,7 @@ static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 	return low_half(g, gen_call(g, BPF_FUNC_get_numa_node_id, 0));
 }
 
-/* `traced` is for programs that do not check it before they begin: see filter_event(). */
+/* Programs with `traced` do not check the process before they begin: see filter_event(). */
 static struct ir *gen_traced(struct gen *g, struct expr *call, struct ir *into)
 {
 	return ir_compare(g->ir, IR_NE, gen_wanted_ids(g), ir_int(g->ir, UNWANTED));
