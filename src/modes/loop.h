@@ -12,7 +12,7 @@ struct loop_options {
 	double duration; /* -d: seconds; 0 for no limit */
 	bool terminal;   /* the output is a terminal */
 	const struct image *image;
-	bool counts;     /* count events, for a status line on stderr, a terminal */
+	bool counts;     /* stderr is a terminal: count events for its status line */
 };
 
 void loop_run(struct session *s, const struct loop_options *opt);

@@ -102,7 +102,7 @@ struct expr {
 			uint64_t value;
 			bool is_unsigned; /* too large for int64 */
 			const struct type *type; /* type of an enumerator; NULL for the smallest type that fits */
-			const char *param; /* the text of $N if the number comes from it, or ""; else NULL */
+			const char *param; /* the text of $N if that gave the number, or ""; else NULL */
 		} integer;
 		struct { /* STRING: bytes without escapes, may contain NUL */
 			const char *text;

@@ -91,7 +91,7 @@ struct expr *ast_cast_named(struct parse *p, struct span at, const struct expr *
 struct expr *ast_sizeof(
 	struct parse *p, struct span at, struct type_name *type, struct expr *value);
 struct expr *ast_tuple(struct parse *p, struct span at, struct expr_list members);
-/* (a=1, b=2): a list of names, and a list of as many values. */
+/* (a=1, b=2): a list of names and a list of their values. */
 struct record_list {
 	struct expr_path *names;
 	struct expr_list values;

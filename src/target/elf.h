@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* elf.h - reads ELF files without a library. Files are untrusted: every offset is checked, sizes have
+/* elf.h - reads ELF files without a library. Files are untrusted: every offset is checked, and sizes have
  * limits. */
 #pragma once
 #include <stdbool.h>

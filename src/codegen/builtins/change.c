@@ -142,7 +142,7 @@ static const struct type *check_write_user(struct check *c, struct expr *call)
 	return type_bool;
 }
 
-/* The kernel only takes the bytes from the program's own memory. */
+/* The kernel only takes bytes from the program's own memory, so they are copied there first. */
 static struct ir *gen_write_user(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct expr *from = call_arg(call, 1), *len = call_arg(call, 2);
