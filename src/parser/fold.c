@@ -94,7 +94,7 @@ static __int128 whole(const struct expr *n)
 	return n->integer.is_unsigned ? (__int128)n->integer.value : (__int128)(int64_t)n->integer.value;
 }
 
-/* Computes + - * / % of numbers without limits. Returns false for other operators, or after a division by
+/* Computes + - * / % of numbers without limits. Returns false for other operators, or for a division by
  * zero. */
 static bool calculate(enum op op, __int128 a, __int128 b, __int128 *ret)
 {

@@ -35,7 +35,7 @@ static void run_help(struct prompt *p, const char *args)
 	fputs("Lines:\n"
 	      "  profile:hz:99 { @[ustack] = count(); }    a script: it runs until it is dropped\n"
 	      "  @    clear(@)    1 + 2                    statements: they run once\n"
-	      "  macro, struct, #define, let @m            definitions, for the lines behind\n\n"
+	      "  macro, struct, #define, let @m            definitions for later lines\n\n"
 	      "Commands:\n", stderr);
 	for (const struct command *c = prompt_commands; c->name; c++) {
 		snprintf(usage, sizeof(usage), ":%s %s", c->name, c->args);
