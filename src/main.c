@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c - from the command line to a mode: run, list, dump, show. */
+/* main.c - selects a mode by the command line: run, list, dump, show. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@
 #include "script.h"
 #include "target/target.h"
 
-/* The options that a one-liner's session and the prompt's have in common. */
+/* Returns the options that a one-liner's session and the prompt's session share. */
 static struct session_options session_options(struct options *o)
 {
 	return (struct session_options){
@@ -94,7 +94,7 @@ static int list(struct options *o)
 	return list_probes(&req, o->file ? o->file : "*", log_level >= 1, stdout);
 }
 
-/* -l FILE: a pattern is no file. */
+/* -l FILE: a pattern does not name a file. */
 static bool has_script(const struct options *o)
 {
 	struct stat st;
@@ -112,7 +112,7 @@ static int list_of_script(struct options *o)
 	return 0;
 }
 
-/* --complete=OPTION -- TEXT */
+/* Handles --complete=OPTION -- TEXT. */
 static int complete(struct options *o)
 {
 	struct request req = {.arena = o->compile.arena, .target = o->traced.target, .types = o->types,
@@ -133,7 +133,7 @@ static int complete(struct options *o)
 	return 0;
 }
 
-/* strata NAME --help */
+/* Handles strata NAME --help. */
 static int help_tool(struct options *o)
 {
 	tool_print_head(o->tool, o->compile.arena, stdout);

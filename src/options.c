@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.c - the rows of the command line's options, and what each of them sets. */
+/* options.c - the rows of the command line's options, and the functions that set their values. */
 #include "options.h"
 
 #include <getopt.h>
@@ -235,7 +235,7 @@ static bool set_traceable(struct options *o, const struct option_row *row, const
 	return !r;
 }
 
-/* Semaphores are counted by the kernel, in each process that has the file: nothing is to be activated. */
+/* The kernel counts semaphores in each process that has the file, so nothing has to be activated. */
 static bool set_usdt_activation(struct options *o, const struct option_row *row, const char *arg)
 {
 	return true;
@@ -272,52 +272,52 @@ static bool add_tool_option(struct options *o, const char *option, int argc, cha
 
 static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
-	{"cmd", 'c', "COMMAND", "run a command, trace it and its children, end when it ends", TEXT(command)},
-	{"pid", 'p', "PID", "trace this process, end when it ends", set_pid},
-	{"list", 'l', NULL, "list probes, of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
+	{"cmd", 'c', "COMMAND", "run and trace a command and its children; stop when it ends", TEXT(command)},
+	{"pid", 'p', "PID", "trace this process; stop when it ends", set_pid},
+	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
-	{"hide", OPT_HIDE, "PATTERN", "leave out frames of libraries whose path or name matches", hide_library},
-	{"only", OPT_ONLY, "PATTERN", "leave out the frames of all other libraries", only_library},
-	{"live", 't', "SECONDS", "draw the maps again and again, so many seconds apart, while the script runs",
+	{"hide", OPT_HIDE, "PATTERN", "omit frames of libraries whose path or name matches", hide_library},
+	{"only", OPT_ONLY, "PATTERN", "omit frames of all other libraries", only_library},
+	{"live", 't', "SECONDS", "redraw the maps every SECONDS while the script runs",
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
-	{"output", 'o', "FILE", "write to FILE, not to stdout", TEXT(output)},
-	{"buffering", 'B', "MODE", "when the output is written: line or none, as events are read; full: in blocks",
+	{"output", 'o', "FILE", "write to FILE instead of stdout", TEXT(output)},
+	{"buffering", 'B', "MODE", "write the output as events are read (line, none) or in blocks (full)",
 		set_buffering},
-	{"no-warnings", OPT_NO_WARNINGS, NULL, "print no warnings", set_no_warnings},
-	{"include-dir", 'I', "DIR", "look for headers of the C part in DIR first", add_include_dir},
+	{"no-warnings", OPT_NO_WARNINGS, NULL, "do not print warnings", set_no_warnings},
+	{"include-dir", 'I', "DIR", "search headers of the C part in DIR first", add_include_dir},
 	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
-	{"verbose", 'v', NULL, "print what strata does; -vv: the verifier's log, too", set_verbose},
-	{"failed-reads", 'k', NULL, "warn at once where memory cannot be read or a map lacks an element",
+	{"verbose", 'v', NULL, "print the steps of strata; -vv: the verifier's log, too", set_verbose},
+	{"failed-reads", 'k', NULL, "report failed reads and missing map elements immediately, not only at exit",
 		FLAG(warn_reads)},
-	{"quiet", 'q', NULL, "print only what the script prints", set_quiet},
+	{"quiet", 'q', NULL, "print only the script's output", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
-	{"duration", OPT_DURATION, "TIME", "end after so long: 10 (seconds), 500ms, 2m; -d TIME is the same",
+	{"duration", OPT_DURATION, "TIME", "stop after TIME: 10 (seconds), 500ms, 2m; -d TIME is the same",
 		set_duration},
-	{"print", OPT_PRINT, "NAME", "print the script of a tool: strata tools lists them", print_tool},
-	{"debuginfo", OPT_DEBUGINFO, "DIRS", "look for debug files in these directories, too, separated by ':'",
+	{"print", OPT_PRINT, "NAME", "print the script of a tool (see strata tools)", print_tool},
+	{"debuginfo", OPT_DEBUGINFO, "DIRS", "search debug files in these directories, too, separated by ':'",
 		set_debuginfo},
-	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt, where the input is no terminal, too",
+	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt even if the input is not a terminal",
 		FLAG(interactive)},
-	{"test", OPT_TEST, NULL, "run the script's test: probes instead of the others", set_mode},
-	{"bench", OPT_BENCH, NULL, "run its bench: probes, and print how long each takes", set_mode},
-	{"dry-run", OPT_DRY_RUN, NULL, "load the script, attach nothing", FLAG(dry_run)},
-	{"info", OPT_INFO, NULL, "print what this kernel and this build can do", FLAG(info)},
+	{"test", OPT_TEST, NULL, "run only the script's test: probes", set_mode},
+	{"bench", OPT_BENCH, NULL, "run only its bench: probes; print the time per run", set_mode},
+	{"dry-run", OPT_DRY_RUN, NULL, "load the script without attaching its probes", FLAG(dry_run)},
+	{"info", OPT_INFO, NULL, "print the features of this kernel and this build", FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
-	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, as system()", FLAG(unsafe)},
+	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, such as system()", FLAG(unsafe)},
 	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
 		set_probe_filter},
 	{"traceable-functions", OPT_TRACEABLE, "FILE",
-		"the kernel's functions that patterns stand for, one a line; else tracefs says it", set_traceable},
-	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "accepted; the kernel sets semaphores anyway",
+		"read the kernel functions for patterns from FILE (one per line) instead of tracefs", set_traceable},
+	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "no effect; the kernel sets semaphores anyway",
 		set_usdt_activation},
 	{"unwind", OPT_UNWIND, "PID|CORE",
 		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
-	{"exe", OPT_EXE, "FILE", "the program that made the core file", TEXT(core_exe)},
-	{"sysroot", OPT_SYSROOT, "DIR", "directory where the files that the core names are", TEXT(sysroot)},
+	{"exe", OPT_EXE, "FILE", "program of the core file", TEXT(core_exe)},
+	{"sysroot", OPT_SYSROOT, "DIR", "directory of the files that the core names", TEXT(sysroot)},
 	{"version", 'V', NULL, "print the version", print_version},
-	{"help", 'h', NULL, "print this help, or of a word behind it: a builtin, a probe type, a format", print_help},
+	{"help", 'h', NULL, "print this help, or help on TOPIC: a builtin, a probe type, a format", print_help},
 	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
 	{.other = add_tool_option},
 };
@@ -335,17 +335,17 @@ static void help(FILE *out)
 		fprintf(out, "  %-24s %s\n", (*f)->name, (*f)->help);
 	fputs("\nExamples:\n"
 	      "  strata cpu -p 1234 -d 10 -o cpu.svg\n"
-	      "      a flame graph of what a process does for ten seconds\n"
+	      "      a flame graph of a process over ten seconds\n"
 	      "  strata -e 'profile:hz:99 { @[ustack] = count(); }'\n"
-	      "      whole user stacks of everything that runs, all languages\n"
+	      "      whole user stacks of all processes, in all languages\n"
 	      "  strata -e 'uprobe:libc:malloc { @[pystack] = sum(arg0); }' -c 'python3 app.py'\n"
-	      "      which Python allocates how much\n"
+	      "      allocated bytes by Python stack\n"
 	      "  strata -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
 	      "str(args.filename)); }'\n"
-	      "      who opens which files\n", out);
+	      "      files that processes open\n", out);
 }
 
-/* What strata does not know is the tool's: --hz=199, or --hz 199. */
+/* Options that strata does not know may be the tool's: --hz=199, or --hz 199. */
 static bool add_tool_option(struct options *o, const char *option, int argc, char **argv)
 {
 	if (!o->tool)
@@ -356,7 +356,7 @@ static bool add_tool_option(struct options *o, const char *option, int argc, cha
 	return true;
 }
 
-/* What the tool has where the command line has nothing. */
+/* Uses the tool's defaults where the command line has no option. */
 static void use_tool(struct options *o)
 {
 	const struct output *to;
@@ -369,7 +369,7 @@ static void use_tool(struct options *o)
 		o->live = o->tool->live;
 	to = o->format ? o->format : output_by_file(o->output);
 	if (to != outputs[0] && to != &output_json && tool_has_option(o->tool, "stacks"))
-		vec_push(&o->options, "stacks"); /* they are what it draws */
+		vec_push(&o->options, "stacks"); /* the tool draws stacks */
 }
 
 static void add_word(struct options *o, const char *word)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.h - the options and words of the command line, read. */
+/* options.h - reads the options and words of the command line. */
 #pragma once
 #include <regex.h>
 #include <stdbool.h>
@@ -21,9 +21,9 @@ struct options {
 	int top;
 	struct libraries libraries; /* --hide, --only */
 	bool interactive;
-	double live; /* -t: seconds between two drawings; 0: none */
-	double duration; /* -d: seconds; 0: until it ends */
-	const struct tool *tool; /* the tool that `file` names; or NULL */
+	double live; /* -t: seconds between two drawings; 0 for none */
+	double duration; /* -d: seconds; 0 for no limit */
+	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
@@ -39,10 +39,10 @@ struct options {
 	bool has_filter;
 };
 
-/* o->traced.target and o->compile.arena are set. Returns false after a complaint; --version and the like print and
- * end the process. */
+/* Called with o->traced.target and o->compile.arena set. Returns false after an error. Options such as
+ * --version print a text and end the process. */
 bool options_read(struct options *o, int argc, char **argv);
 /* Frees the lists that options_read() made. */
 void options_done(struct options *o);
-/* Prints a line for each option that begins with text, as "--li": its name, a tab, its help. */
+/* Prints a line for each option that begins with text, such as "--li": its name, a tab, its help. */
 void options_complete(const char *text, FILE *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* script.c - the command line's script: its text, and how it is compiled. */
+/* script.c - loads the script of the command line, and compiles it. */
 #include "script.h"
 
 #include <errno.h>

@@ -8,11 +8,11 @@
 struct compile;
 struct options;
 
-/* Reads its text: of -e, of a tool, of a file or of stdin. Returns false after a complaint. */
+/* Reads the script's text: of -e, of a tool, of a file or of stdin. Returns false after an error. */
 bool script_load(struct options *o);
-/* The command line as attach points are expanded with it; there are no diags. */
+/* Returns the input for expanding attach points, from the command line, without diags. */
 struct request script_request(struct options *o);
-/* Fills in how c is compiled: arg is a struct options; c's source is set. */
+/* Sets the options for compiling c, whose source is set. arg is a struct options. */
 void script_prepare(void *arg, struct compile *c);
-/* Compiles the text that was loaded, into o->compile. Returns false after a complaint. */
+/* Compiles the loaded text, into o->compile. Returns false after an error. */
 bool script_compile(struct options *o);

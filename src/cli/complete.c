@@ -24,7 +24,7 @@ static void complete_type(const char *text, FILE *out)
 			fprintf(out, "%s%s\t%s\n", (*p)->name, strchr((*p)->form, ':') ? ":" : "", (*p)->help);
 }
 
-/* Programs and libraries: HEAD is what stands before the path. */
+/* Completes programs and libraries. HEAD is the text before the path. */
 static void complete_path(struct request *req, const char *head, const char *path, FILE *out)
 {
 	glob_t g = {};
@@ -61,8 +61,8 @@ static const char *usdt_word(struct arena *a, const char *name, bool provider)
 	return provider ? arena_strndup(a, before, (size_t)(last - before)) : last + 1;
 }
 
-/* Of the names' words the one that is typed: of tracepoints the category, then the event; of usdt probes the
- * provider, then the name; of others the function, whose module may be left out. */
+/* Prints the next words of probes that begin with the text: for tracepoints the category, then the event;
+ * for usdt probes the provider, then the name; for others the function, whose module may be left out. */
 static void complete_place(struct request *req, const struct provider *p, const char *text, FILE *out)
 {
 	bool usdt = p == &provider_usdt, tracepoint = p == &provider_tracepoint;
@@ -158,6 +158,6 @@ void complete_argument(struct request *req, const char *option, const char *text
 		complete_format(text, out);
 	else if (!strcmp(option, "--no-feature"))
 		complete_feature(text, out);
-	else if (!strcmp(option, "--print") || (is_strata(option) && *text)) /* without a letter: files */
+	else if (!strcmp(option, "--print") || (is_strata(option) && *text)) /* the shell offers files */
 		complete_tool(req, text, !strcmp(option, "--print"), out);
 }

@@ -5,6 +5,6 @@
 
 struct request;
 
-/* What may stand where TEXT begins the argument of an option ("-l"): a line each,
- * "CANDIDATE\tHELP". None: the shell knows more, as of files and processes. */
+/* Prints the candidates for an argument of an option ("-l") that begins with TEXT, one line each:
+ * "CANDIDATE\tHELP". Prints none if the shell knows them, such as files and processes. */
 void complete_argument(struct request *req, const char *option, const char *text, FILE *out);

@@ -116,7 +116,7 @@ static unsigned split(struct arena *a, const char *pattern, const char **words,
 	return n;
 }
 
-/* As a probe's attach point. */
+/* Expands the pattern like a probe's attach point. */
 bool list_places(struct request *req, const struct provider *p, const char *pattern, bool quiet,
 	const struct place **ret)
 {

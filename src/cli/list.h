@@ -11,13 +11,13 @@ struct provider;
 struct request;
 struct script;
 
-/* "tracepoint:sched:*", "uprobe:/bin/bash:*", or a bare word that is searched for
- * everywhere; "struct NAME", "union NAME", "enum NAME": types of the kernel; several with commas between
- * them. with_args: the names and types of their arguments, too, or what a type consists of. 0, or 1 after a
- * complaint. */
+/* Lists probes for "tracepoint:sched:*", "uprobe:/bin/bash:*", or a bare word, which is searched
+ * everywhere. Lists types of the kernel for "struct NAME", "union NAME", "enum NAME". Several patterns are
+ * separated by commas. with_args: prints names and types of arguments, or the members of a type, too.
+ * Returns 0, or 1 after an error. */
 int list_probes(struct request *req, const char *patterns, bool with_args, FILE *out);
-/* The probes that a script attaches to, in its order; without begin and end. */
+/* Lists the probes to which a script attaches, in its order, without begin and end. */
 void list_script(struct arena *a, const struct script *s, bool with_args, FILE *out);
-/* The places that a pattern of that type stands for; false: it is not of the type's form. */
+/* Lists the places of a pattern of that type. Returns false if the pattern does not have the type's form. */
 bool list_places(struct request *req, const struct provider *p, const char *pattern, bool quiet,
 	const struct place **ret);

@@ -26,7 +26,7 @@ static const struct option_row *find(const struct option_row *rows, int val)
 	return rows->name ? rows : NULL;
 }
 
-/* getopt's '?': an option that is none, or one without its argument, or one of bpftrace's. */
+/* Handles getopt's '?': an unknown option, an option without its argument, or an option of bpftrace's. */
 static bool bad_option(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv)
 {
 	const char *word = argv[optind - 1];

@@ -5,26 +5,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct options; /* what the options set */
+struct options; /* set by options */
 
 /* An option: its names and its effect. */
 struct option_row {
 	const char *name;
-	int val;          /* the short one's letter, or a number above 255 */
-	const char *arg;  /* its name in the help; NULL: it takes none */
-	const char *help; /* NULL: for the shells' completion, not for people */
-	bool (*set)(struct options *o, const struct option_row *row, const char *arg); /* false: it complained */
-	size_t at;        /* for set() */
-	/* Of the last row, which has no name: takes a long option, without --, that no row has. false: it is
-	 * none of its either. */
+	int val;          /* the letter of the short option, or a number above 255 */
+	const char *arg;  /* name of its argument in the help; NULL without argument */
+	const char *help; /* NULL for an option that is only for shell completion */
+	bool (*set)(struct options *o, const struct option_row *row, const char *arg); /* false after an error */
+	size_t at;        /* offset for set() */
+	/* The last row, which has no name, has this function. It takes a long option, without --, that no
+	 * row has. Returns false if it does not know the option either. */
 	bool (*other)(struct options *o, const char *option, int argc, char **argv);
 };
 
 /* Prints an error about the command line, "WHAT ARG", and returns false. arg may be NULL. */
 bool usage(const char *what, const char *arg);
-/* As far as the first word that is no option; optind is behind them. false after a complaint. */
+/* Reads options up to the first other word, and sets optind to it. Returns false after an error. */
 bool option_rows_read(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv);
-/* The words behind the script, among which may be options, up to "--". */
+/* Reads the words after the script, which may include options, up to "--". */
 bool option_rows_words(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv,
 	void (*word)(struct options *o, const char *arg));
 void option_rows_help(const struct option_row *rows, size_t n, FILE *out);

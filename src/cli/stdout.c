@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stdout.c - whether all that was printed has been written. */
+/* stdout.c - checks that all output was written. */
 #include "stdout.h"
 
 #include <errno.h>

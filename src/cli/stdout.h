@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stdout.h - the end of a command that prints by stdio: all modes but running a script do. */
+/* stdout.h - checks stdout at the end of a command that prints with stdio: all modes do, except running a
+ * script. */
 #pragma once
 
 /* Flushes stdout. Returns code, or the exit status of a failed write. */

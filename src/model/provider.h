@@ -36,7 +36,7 @@ enum ctx_kind {
 
 enum provider_run { RUN_ATTACHED, RUN_BEGIN, RUN_END, RUN_SIGNAL, RUN_ITER, RUN_TEST, RUN_BENCH };
 
-/* Where the value of a named argument is. */
+/* The location of a named argument's value. */
 enum field_where {
 	FIELD_CONTEXT,  /* in the context, at offset; only records of tracepoints have values of more than 8 bytes */
 	FIELD_DATA_LOC, /* in a tracepoint's record; the u32 at offset is length << 16 | its offset */
@@ -112,21 +112,22 @@ struct provider {
 	bool kernel;          /* arguments on a stack are on the kernel's stack */
 	bool has_args;        /* has argN */
 	bool has_retval;
-	bool has_fields;      /* args.x */
-	bool args_are_fields; /* argN are the places' fields of these names */
-	bool may_sleep;       /* the kernel lets its programs wait for a page of the process */
-	bool any_process;     /* fires in unrelated processes: -p and -c do not filter it */
-	bool counts_runs;     /* its programs do, in IMAGE_TICKS */
-	bool newest_first;    /* of several programs at one place the kernel runs the last attached first */
-	unsigned multi_newest_first; /* likewise of multi links, from this kernel on: 6 << 16 | 14 << 8 */
-	enum provider_run run; /* run by the session itself, attached nowhere */
-	/* Fills ap->places from ap->words, in the arena. False after an error at ap's spans; that
-	 * nothing was found is one unless req->listing. */
+	bool has_fields;      /* has args.x */
+	bool args_are_fields; /* argN are fields of the places with these names */
+	bool may_sleep;       /* the kernel lets the programs wait for a page of the process */
+	bool any_process;     /* fires in unrelated processes, so -p and -c do not filter it */
+	bool counts_runs;     /* the programs count their runs in IMAGE_TICKS */
+	bool newest_first;    /* of several programs at one place, the kernel runs the last attached one first */
+	unsigned multi_newest_first; /* the same for multi links, since this kernel: 6 << 16 | 14 << 8 */
+	enum provider_run run; /* how the session runs it, if it is not attached to a place */
+	/* Fills ap->places from ap->words, in the arena. Returns false after an error at ap's spans.
+	 * Finding nothing is an error unless req->listing is set. */
 	bool (*expand)(const struct request *req, struct attach_point *ap);
-	/* Attaches the programs of one body, see probes/attach.h. 0 or -errno, after a message. */
+	/* Attaches the programs of one body, see probes/attach.h. Returns 0 on success; prints an error and
+	 * returns -errno on failure. */
 	int (*attach)(struct loaded_probe *p);
-	/* For -l without a type: every probe matching the pattern is passed on as its full name.
-	 * NULL: another provider lists the same, or there is no list. */
+	/* For -l without a type: calls found() with the full name of each probe that matches the pattern.
+	 * NULL if another provider lists the same probes, or if there is no list. */
 	int (*list)(const struct request *req, const char *pattern,
 		void (*found)(const char *name, void *arg), void *arg);
 	/* For -l: the names that may follow "NAME:", if they are a short list; it ends with NULL. May be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* request.h - for whom a script's attach points are expanded: machine, command line, settings, and questions that
- * only the caller can answer. */
+/* request.h - the input for expanding a script's attach points: machine, command line, settings, and
+ * functions that only the caller can provide. */
 #pragma once
 #include <stdbool.h>
 
@@ -14,32 +14,34 @@ struct symbols;
 struct target;
 struct types;
 
-/* Beside begin and end: all but its tests and benchmarks, or those alone. */
+/* The mode of a script selects the probes that run in addition to begin and end: all except tests and
+ * benchmarks, only tests, or only benchmarks. */
 enum script_mode { SCRIPT_RUNS, SCRIPT_TESTS, SCRIPT_BENCHES };
 
 struct command_line {
 	const char *const *params; /* $1.. */
 	unsigned nparams;
-	const char *const *options; /* of the script, as written behind --: "depth=3", "all" */
+	const char *const *options; /* options of the script, as written after --: "depth=3", "all" */
 	unsigned noptions;
-	int pid;          /* -p, or the child of -c; 0: all */
-	int child;        /* the command of -c; 0: none */
-	bool unsafe;      /* --unsafe: functions that change the system are allowed */
+	int pid;          /* -p, or the child of -c; 0 for all processes */
+	int child;        /* the command of -c; 0 if there is none */
+	bool unsafe;      /* --unsafe: functions may change the system */
 	enum script_mode mode; /* --test, --bench */
 };
 
-/* Each may be NULL. */
+/* Each function may be NULL. */
 struct request_hooks {
-	/* For a bare name whose first hit in PATH is a script (a version manager's): the
-	 * ELF of that name which the traced command or process runs; NULL when that does
-	 * not help. For a library: what the traced program loads. Of a process with a root of
-	 * its own: what the name, or path, is there. */
+	/* Finds a file by the traced command or process. For a bare name whose first hit in PATH is a
+	 * script (a version manager's): the ELF of that name which the process runs, or NULL if there is
+	 * none. For a library: the file that the process loads. For a process with its own root: the file
+	 * that the name or path means there. */
 	const char *(*find_exe)(const struct request *req, const char *name);
-	/* The program that the command of -c or the process of -p runs; all: with all else that is mapped as
-	 * code, or will be when it begins. By paths that can be opened from here; NULL: it is not known. */
+	/* Returns the program that the command of -c or the process of -p runs. all: also the other files
+	 * that it has mapped as code, or will have when it begins. The paths can be opened from here.
+	 * Returns NULL if the program is not known. */
 	const char *const *(*traced_files)(const struct request *req, bool all);
-	void *find_arg; /* for both */
-	/* --probe-filter: whether a probe of that name is wanted. NULL: all are. */
+	void *find_arg; /* argument for both functions */
+	/* Returns whether --probe-filter selects a probe of that name. NULL: every probe is selected. */
 	bool (*wanted)(const struct request *req, const char *name);
 	void *wanted_arg;
 };
@@ -49,18 +51,18 @@ struct request {
 	struct diags *diags;
 	/* The machine. */
 	struct target *target;
-	struct types *types;       /* named types; NULL: none are needed */
-	struct kept_files *files;  /* see probes/files.h; NULL: each attach point looks for its own */
+	struct types *types;       /* named types; NULL if none are needed */
+	struct kept_files *files;  /* see probes/files.h; NULL: each attach point looks for its own files */
 
 	struct command_line cmd;
 	struct request_hooks hooks;
-	struct settings settings;  /* config */
-	const struct symbols *symbols; /* of earlier scripts of the session; NULL: there are none */
+	struct settings settings;  /* from the config block */
+	const struct symbols *symbols; /* of earlier scripts of the session; NULL if there are none */
 
-	/* What is asked for. */
-	bool listing;     /* -l: nothing found is no error */
-	bool lists_args;  /* -lv of a script: arguments are listed where they are known */
-	bool names_only;  /* -l without -v: arguments are not asked for */
-	/* The probe's tree mentions `args`, `retval`: what costs time to find out is asked for. */
+	/* The requested information. */
+	bool listing;     /* -l: finding nothing is not an error */
+	bool lists_args;  /* -lv of a script: known arguments are listed */
+	bool names_only;  /* -l without -v: arguments are not looked up */
+	/* The probe's tree mentions `args`, `retval`. Only then is it worth the time to find them. */
 	bool wants_args, wants_retval;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* run.c - opens the output and a session of one image, loops until it ends, closes both. */
+/* run.c - opens the output and a session of one image, polls until the session ends, and closes both. */
 #include "run.h"
 
 #include "base/log.h"

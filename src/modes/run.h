@@ -14,7 +14,7 @@ struct run_options {
 	const struct image *image;
 	struct session_options session; /* without a stream */
 	struct loop_options loop;
-	const char *path; /* -o; or NULL */
+	const char *path; /* -o, or NULL */
 	bool buffer_all;  /* -B full */
 	bool has_filter;  /* --probe-filter */
 };

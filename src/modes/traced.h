@@ -15,6 +15,6 @@ struct traced {
 	char *exe;          /* the program that it runs; owned */
 };
 
-/* For struct request, whose find_arg is a struct traced: find_exe() and traced_files(). */
+/* Functions for struct request: find_exe() and traced_files(). Its find_arg is a struct traced. */
 const char *traced_find(const struct request *req, const char *name);
 const char *const *traced_files(const struct request *req, bool all);

@@ -14,7 +14,7 @@ struct type;
 
 struct arena *check_arena(struct check *c);
 struct script *check_script(struct check *c);
-struct probe *check_probe(struct check *c); /* the probe being checked */
+struct probe *check_probe(struct check *c); /* returns the probe being checked */
 const struct request *check_request(struct check *c);
 
 /* Reports an error, but only in the last round: .check may call it in every round. Returns type_bad. */

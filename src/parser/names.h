@@ -25,7 +25,7 @@ bool peer_has(enum peer_kind kind, const char *name);
 struct attach_point;
 struct request;
 void points_leave_out(const struct request *req, struct attach_point *ap);
-/* Of tests and benchmarks results are by name: false after an error. */
+/* The results of tests and benchmarks need names. Returns false after an error. */
 bool points_check_name(const struct script *s, struct diags *d, const struct attach_point *ap);
 
 /* Adds the hint "did you mean X?" if there is a similar name. */

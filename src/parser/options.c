@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "model/request.h"
 
-/* The value of --name: "" where it has none; NULL: it is not there. The last one counts. */
+/* Returns the value of --name: "" without a value, NULL without the option. The last one counts. */
 static const char *given(const struct request *req, const char *name)
 {
 	size_t len = strlen(name);
@@ -145,7 +145,7 @@ void options_collect(struct script *s)
 	}
 }
 
-/* What --name has, or its default, as text; NULL: the script has no such option. */
+/* Returns the value of --name, or its default, as text, or NULL if the script has no such option. */
 static const char *option_text(const struct script *s, const struct request *req, const char *name)
 {
 	const char *text = given(req, name);

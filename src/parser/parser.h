@@ -48,8 +48,8 @@ bool resolve(struct script *s, const struct language *lang, const struct request
 /* Prints the names (-d names): probes with their places, maps, variables. */
 void names_dump(const struct script *s, FILE *out);
 
-/* Gives expressions their types, and folds constants. May be called after resolve() gave false, too,
- * to report all errors at once: names that are unknown cause no further ones. */
+/* Gives types to expressions, and folds constants. May also be called after resolve() returned false, to
+ * report all errors at once: unknown names do not cause further errors. */
 bool check(struct script *s, const struct language *lang, const struct request *req);
 
 /* Fills script.options. Called after expand(). */
@@ -58,8 +58,8 @@ void options_collect(struct script *s);
  * character of the name, or NULL if the script has no such option. */
 struct str;
 const char *option_word(const struct script *s, const struct request *req, const char *word, struct str *out);
-/* Once checked: what is wrong with the options that the command line has for the script, in the script's
- * arena; NULL: nothing. */
+/* Called after check(). Returns the error in the options that the command line has for the script, in the
+ * script's arena, or NULL if there is none. */
 const char *options_complaint(const struct script *s, const struct request *req);
-/* The options that the script has, once collected. */
+/* Prints the options of the script. Called after options_collect(). */
 void options_print(const struct script *s, FILE *out);
