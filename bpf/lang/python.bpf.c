@@ -7,12 +7,9 @@
  * The thread state points to a list of frames, newest first. Python keeps frames one above the other in its
  * own stack, so reading up to the end of a frame usually gets the next ones, too.
  *
- * A frame names a code object by its address, which may be freed and used again. Records therefore carry an
- * id: a hash of the code object's name, file and lines, the same in all processes. The map python_seen leads
- * from an address to the id; an entry is valid only while its cookie is the same, a hash of words of the
- * object that never change and, where these may repeat when the memory is used again, of its name's hash. The
- * code object is read once in each walk: struct python_memo keeps the answer for the rest of the walk and
- * saves later walks the lookup in the map. */
+ * A frame names a code object. Its id is a hash of the object's name, file and lines, its cookie a hash of words
+ * of the object that never change and, where these may repeat when the memory is used again, of its name's
+ * hash: see list.bpf.h. */
 #include "python.h"
 
 #include "python_state.bpf.h"
@@ -36,37 +33,6 @@ static __always_inline void move_proc(struct python_proc *p, __u64 bias)
 	move_tls(&p->own, bias);
 }
 
-/* Copies the process's row to s->proc. A process that userspace has not published gets the row of `file` (0:
- * unknown). Returns 0 or -1. */
-static __always_inline int find_proc(struct walk *w, struct python_scratch *s, __u32 file, __u64 bias)
-{
-	__u32 pid = w->pid;
-	struct python_proc *p = bpf_map_lookup_elem(&python_procs, &pid);
-
-	if (p) {
-		s->proc = *p;
-		return 0;
-	}
-	p = file ? bpf_map_lookup_elem(&python_files, &file) : NULL;
-	if (!p)
-		return -1;
-	s->proc = *p;
-	move_proc(&s->proc, bias);
-	return 0;
-}
-
-#ifndef STRATA_HOST
-__global int python_meet(struct walk *w)
-{
-	struct python_scratch *s = w ? scratch_of(w) : NULL;
-	__u32 pid = w ? w->pid : 0;
-
-	if (s && !bpf_map_lookup_elem(&python_procs, &pid) && !find_proc(w, s, w->map.file, w->map.bias))
-		bpf_map_update_elem(&python_procs, &pid, &s->proc, BPF_NOEXIST);
-	return 0;
-}
-#endif
-
 /* 3.11 and 3.12 link an eval loop's cframe some instructions before they set its current_frame. Until then
  * current_frame is stale or 0, and python_next() goes on with the previous loop. */
 __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cframe)
@@ -76,7 +42,7 @@ __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cf
 	if (!w || !s || bpf_probe_read_user(words, sizeof(words), (const void *)cframe))
 		return -1;
 	w->list.frame = words[s->proc.at.current_frame >> 3 & 3];
-	place_of(w)->before = words[s->proc.at.cframe_previous >> 3 & 3];
+	place_of(w)->own.before = words[s->proc.at.cframe_previous >> 3 & 3];
 	return 0;
 }
 
@@ -86,7 +52,7 @@ static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 	const struct python_layout *at = &s->proc.at;
 
 	if (at->tstate_interp)
-		place_of(w)->interp = code_load(s, at->tstate_interp);
+		place_of(w)->own.interp = code_load(s, at->tstate_interp);
 	if (at->tstate_entry)
 		w->list.newest = code_load(s, at->tstate_entry);
 	if (at->tstate_cframe)
@@ -101,13 +67,10 @@ __global int python_begin(struct walk *w)
 
 	if (!w)
 		return -1;
-	w->list.begun = 1;
-	w->list.frame = w->list.newest = place_of(w)->before = place_of(w)->interp = place_of(w)->window_size = 0;
-	s = scratch_of(w);
-	if (!s || find_proc(w, s, w->list.file, w->list.bias))
+	w->list.newest = 0;
+	s = begin(w);
+	if (!s)
 		return -1;
-	w->list.begun = LIST_HAS_LANG;
-	s->walk++;
 	walk_tp(w);
 	return thread_state(w, s) ? -1 : take_list(w, s);
 }
@@ -118,18 +81,18 @@ __global int python_outer(struct walk *w)
 {
 	struct python_scratch *s = w ? scratch_of(w) : NULL;
 	struct state_search search = {};
-	__u64 from = w ? place_of(w)->interp : 0;
+	__u64 from = w ? place_of(w)->own.interp : 0;
 
-	if (!s || !from || (s->main_interp == from && s->main_pid == w->pid))
+	if (!s || !from || (s->own.main_interp == from && s->own.main_pid == w->pid))
 		return -1;
-	place_of(w)->interp = 0;
+	place_of(w)->own.interp = 0;
 	search.p = &s->proc;
 	search.tp = w->tp;
 	if (read_word(from + s->proc.at.interp_next, &search.interp))
 		return -1;
 	if (!search.interp) {
-		s->main_interp = from;
-		s->main_pid = w->pid;
+		s->own.main_interp = from;
+		s->own.main_pid = w->pid;
 		return -1;
 	}
 	return take_own(s, w->tp, find_state(&search)) ? take_list(w, s) : -1;
@@ -137,36 +100,10 @@ __global int python_outer(struct walk *w)
 
 /* ---- code objects ---- */
 
-struct python_hash {
-	struct python_code_record *r;
-	__u64 h;
-};
-
-/* Hashes one word of name, file and line table, which follow each other; the bytes after the end of each are stale. */
-static long hash_word(__u32 i, void *data)
+static __always_inline __u64 code_hash(struct python_scratch *s)
 {
-	struct python_hash *hash = data;
-	struct python_code_record *r = hash->r;
-	__u64 left, word;
-
-	if (i < NAME_WORDS)
-		left = r->name_size - 8ULL * i;
-	else if (i < NAME_WORDS + FILE_WORDS)
-		left = r->file_size - 8ULL * (i - NAME_WORDS);
-	else
-		left = r->linetable_size - 8ULL * (i - NAME_WORDS - FILE_WORDS);
-	if ((__s64)left <= 0)
-		return 0;
-	word = load(r->name, 8 * i, 8 * HASH_WORDS - 1);
-	if (left < 8)
-		word &= (1ULL << (left * 8)) - 1;
-	hash->h = seen_mix(hash->h, word);
-	return 0;
-}
-
-static __always_inline __u64 code_hash(struct python_code_record *r)
-{
-	struct python_hash hash = { .r = r };
+	struct python_code_record *r = &s->out;
+	struct list_hash hash = { .r = r };
 
 	hash.h = seen_mix(r->firstlineno, r->linetable_size);
 	hash.h = seen_mix(hash.h, r->name_kind | r->file_kind << 8);
@@ -183,7 +120,7 @@ static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *
 	__u64 chars, state, kind, data;
 	__u32 size;
 
-	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)str))
+	if (bpf_probe_read_user(s->own.str, at->str_size & 63, (const void *)str))
 		return -1;
 	chars = str_load(s, at->str_length);
 	state = (__u32)str_load(s, at->str_state) >> (at->str_kind_shift & 31);
@@ -205,7 +142,7 @@ static __always_inline int read_linetable(struct python_scratch *s, __u64 bytes)
 	const struct python_layout *at = &s->proc.at;
 	__u64 size;
 
-	if (bpf_probe_read_user(s->str, at->str_size & 63, (const void *)bytes))
+	if (bpf_probe_read_user(s->own.str, at->str_size & 63, (const void *)bytes))
 		return -1;
 	size = str_load(s, at->bytes_size);
 	s->out.linetable_size = size > 0xffffffff ? 0 : (__u32)size;
@@ -213,14 +150,6 @@ static __always_inline int read_linetable(struct python_scratch *s, __u64 bytes)
 		size = PYTHON_LINETABLE_MAX;
 	return bpf_probe_read_user(s->out.linetable, (__u32)size,
 		       (const void *)(bytes + at->bytes_data)) ? -1 : 0;
-}
-
-static __always_inline int send(struct python_scratch *s, __u32 linetable)
-{
-	if (linetable > PYTHON_LINETABLE_MAX)
-		linetable = PYTHON_LINETABLE_MAX;
-	linetable += __builtin_offsetof(struct python_code_record, linetable);
-	return ring_output(&s->out, linetable) ? -1 : 0;
 }
 
 /* Reads the names and lines of the code object whose head is in s->code. */
@@ -243,37 +172,28 @@ __global int python_read_code(struct python_scratch *s)
 	return read_linetable(s, code_load(s, at->code_linetable));
 }
 
-/* Sends a code object to userspace. Pages that are not resident cannot be read here: the id is then
- * provisional, userspace reads the process instead (which brings the pages in), and the next walk tries
- * again. Returns the id, and in *seen whether it is final. */
-static __always_inline __u64 first_sight(struct walk *w, struct python_scratch *s,
-	__u64 addr, __u64 cookie, int readable, int *seen)
+static __always_inline int name_code(struct python_scratch *s, __u64 addr, int readable)
 {
 	struct python_code_record *r = &s->out;
-	__u32 linetable = 0;
 
-	r->head.head = (struct record){RECORD_LANG, FRAME_LANG_PYTHON};
-	r->head.time = 0;
 	r->addr = addr;
-	r->head.pid = w->pid;
 	r->lines = s->proc.at.lines;
-	if (readable && !python_read_code(s)) {
-		r->flags = 0;
-		r->code = code_hash(r);
-		linetable = r->linetable_size;
-		*seen = 1;
-	} else {
-		r->flags = PYTHON_UNREADABLE;
-		r->name_size = r->file_size = r->linetable_size = 0;
-		r->code = seen_mix(seen_mix(cookie, addr), w->pid) & CODE_MASK;
-		*seen = 0;
-	}
-	if (send(s, linetable))
-		*seen = 0;
-	return r->code;
+	if (readable && !python_read_code(s))
+		return 0;
+	r->name_size = r->file_size = r->linetable_size = 0;
+	return -1;
 }
 
-/* The cookie of the code object in s->code: see the top of this file. */
+static __always_inline __u32 record_size(const struct python_code_record *r)
+{
+	__u32 linetable = r->linetable_size;
+
+	if (linetable > PYTHON_LINETABLE_MAX)
+		linetable = PYTHON_LINETABLE_MAX;
+	return __builtin_offsetof(struct python_code_record, linetable) + linetable;
+}
+
+/* The cookie of the code object whose head is in s->code. */
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
@@ -290,47 +210,10 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 	return seen_mix(h, name);
 }
 
-/* These are functions, so that the verifier checks them once. */
-__global __u64 python_known_id(__u64 hash)
-{
-	return seen_id(seen_objects(&python_seen, SEEN_CODES, hash), hash);
-}
-
-__global int python_add_id(__u64 hash, __u64 id)
-{
-	seen_add_id(seen_objects(&python_seen, SEEN_CODES, hash), hash, id);
-	return 0;
-}
-
-/* Returns the id from python_seen, or sends the code object. Sets *seen if the id is final, else clears it. */
-static __always_inline __u64 find_code(struct walk *w, struct python_scratch *s,
-	__u64 addr, __u64 cookie, int readable, int *seen)
-{
-	__u64 hash = seen_hash(addr, w->pid, cookie), id;
-
-	id = readable ? python_known_id(hash) : 0;
-	if (id) {
-		*seen = 1;
-		return id;
-	}
-	id = first_sight(w, s, addr, cookie, readable, seen);
-	if (*seen)
-		python_add_id(hash, id);
-	return id;
-}
-
-static __always_inline struct python_memo *memo_of(struct python_scratch *s, __u64 addr)
-{
-	__u64 i = addr >> 4 ^ addr >> 12;
-
-	FORGET(i);
-	return &s->memo[i & (MEMO - 1)];
-}
-
 /* The id of the code object at addr; 0: not a code object. */
 __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 {
-	struct python_memo *m;
+	struct list_memo *m;
 	int readable, seen = 0;
 	__u64 cookie = 0, id;
 
@@ -342,10 +225,8 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
 			return 0;
 		cookie = cookie_of(s);
-		if (m->addr == addr && m->pid == w->pid && m->cookie == cookie) {
-			m->walk = s->walk;
+		if (refresh(m, w, s, addr, cookie))
 			return m->id;
-		}
 	}
 	/* The interpreter has code objects of its own, which stand for a call from C: their name and file are
 	 * the same str object, which no other code object has. */
@@ -353,14 +234,14 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
 	id = seen ? CODE_HIDDEN : find_code(w, s, addr, cookie, readable, &seen);
 	if (seen)
-		*m = (struct python_memo){ addr, cookie, id, w->pid, s->walk };
+		*m = (struct list_memo){ addr, cookie, id, w->pid, s->walk };
 	return id;
 }
 
 /* Whether the memo of an earlier walk is still valid; it then is for the rest of this walk. */
 __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 {
-	struct python_memo *m;
+	struct list_memo *m;
 
 	if (!w || !s)
 		return 0;
@@ -372,58 +253,25 @@ __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 	return 1;
 }
 
-/* Whether addr was a code object in this walk. */
-static __always_inline int is_remembered(struct python_scratch *s, __u64 addr)
-{
-	struct python_memo *m = memo_of(s, addr);
-
-	return m->addr == addr && m->walk == s->walk;
-}
-
 static __always_inline __u64 code_id(struct walk *w, struct python_scratch *s, __u64 addr)
 {
-	struct python_memo *m = memo_of(s, addr);
+	struct list_memo *m = memo_of(s, addr);
 
-	if (m->addr == addr && m->walk == s->walk)
+	if (is_fresh(m, s, addr))
 		return m->id & CODE_MASK;
 	return python_code(w, s, addr) & CODE_MASK;
 }
 
 /* ---- frames ---- */
 
-/* Reads the frame into the window, together with the next frames, which lie before it. The window starts at
- * the beginning of the frame's page: the page before may be missing, and a read that faults costs as much as
- * ten others. Returns 0 or -1. */
-__global int python_window(struct walk *w, struct python_scratch *s, __u64 frame)
+/* The next page may be missing, since a frame may be shorter than FRAME_BYTES. */
+static __always_inline int read_alone(struct python_scratch *s, __u64 frame, __u64 *start, __u64 *size)
 {
-	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
-
-	if (!w || !s)
+	*start = frame & ~(WINDOW - 1ULL);
+	if (*size != WINDOW || bpf_probe_read_user(s->window, WINDOW, (const void *)*start))
 		return -1;
-	if (size > WINDOW) { /* the frame ends in the next page, or pages are larger */
-		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
-		size = WINDOW;
-	}
-	if (bpf_probe_read_user(s->window, size & (2 * WINDOW - 1), (const void *)start)) {
-		start = frame & ~(WINDOW - 1ULL);
-		if (size != WINDOW || bpf_probe_read_user(s->window, WINDOW, (const void *)start))
-			return -1;
-		size = 0; /* valid only for this frame */
-	}
-	place_of(w)->window = start;
-	place_of(w)->window_size = size;
+	*size = 0;
 	return 0;
-}
-
-/* Returns the frame's offset in s->window; -1: not readable. */
-static __always_inline __s64 frame_at(struct walk *w, struct python_scratch *s, __u64 frame)
-{
-	const struct python_place *at = place_of(w);
-
-	if ((frame - at->window > at->window_size - (__u64)FRAME_BYTES || !at->window_size) &&
-		python_window(w, s, frame))
-		return -1;
-	return (__s64)(frame - at->window);
 }
 
 /* Without a GIL, each thread except the first runs its own copy of the bytecode. */
@@ -465,8 +313,8 @@ __global int python_next(struct walk *w, __u64 *frame)
 		return 0;
 	}
 	at = &s->proc.at;
-	before = place_of(w)->before;
-	place_of(w)->before = 0;
+	before = place_of(w)->own.before;
+	place_of(w)->own.before = 0;
 	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	if (o < 0)
 		goto broken;
@@ -485,7 +333,7 @@ __global int python_next(struct walk *w, __u64 *frame)
 	}
 	code = frame_load(s, o + at->frame_code) & ~(__u64)at->code_tag;
 	id = code_id(w, s, code);
-	if (!id || (before && !is_remembered(s, code)))
+	if (!id || (before && !is_fresh(memo_of(s, code), s, code)))
 		goto broken;
 	*frame = id == CODE_HIDDEN ? 0 : FRAME_PYTHON(id,
 		frame_lasti(at, frame_load(s, o + at->frame_instr), code,
@@ -498,7 +346,7 @@ broken:
 	w->list.frame = 0;
 	if (!before || python_by_cframe(w, s, before) || !w->list.frame)
 		return -1;
-	place_of(w)->before = 0;
+	place_of(w)->own.before = 0;
 	w->list.newest = w->list.newest ? before : 0;
 	*frame = 0;
 	return 1;
@@ -534,26 +382,26 @@ __global int python_batch(struct walk *w)
 	shift = at->instr_shift & 7;
 	for (; n < LIST_BATCH; n++) {
 		__u64 o = frame - window, code, lasti, fits;
-		struct python_memo *m;
+		struct list_memo *m;
 
 		if (o > last || (o & 7) ||
-			(__u8)(list_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
+			(__u8)(frame_word(s, o + owner_at) >> owner_shift) >= at->boundary_min)
 			break;
-		code = list_word(s, o + code_at) & ~(__u64)at->code_tag;
+		code = frame_word(s, o + code_at) & ~(__u64)at->code_tag;
 		m = memo_of(s, code);
-		if (((m->addr != code || m->walk != s->walk) && !python_known(w, s, code)) || m->id <= CODE_HIDDEN)
+		if ((!is_fresh(m, s, code) && !python_known(w, s, code)) || m->id <= CODE_HIDDEN)
 			break;
-		lasti = ((list_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
+		lasti = ((frame_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
 		/* 0 beyond LASTI_MAX. No branch, because the verifier would follow both ways to the end. */
 		fits = ((LASTI_MAX - lasti) >> 63) - 1;
 		FORGET(fits);
 		w->list.batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
-		frame = list_word(s, o + previous_at);
+		frame = frame_word(s, o + previous_at);
 	}
 	w->list.frame = frame;
 	w->list.shown |= n > 0;
 	if (n)
-		place_of(w)->before = 0;
+		place_of(w)->own.before = 0;
 	return n;
 }
 

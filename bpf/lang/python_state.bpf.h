@@ -2,98 +2,49 @@
 /* python_state.bpf.h - memory of a walk about CPython's frames, and the search for a thread's
  * state. Part of python.bpf.c. */
 #pragma once
-#include "bpf/lib/seen.bpf.h"
-#include "bpf/walk/langmaps.bpf.h"
 #include "python.h"
 
-#define WINDOW      4096 /* bytes read at once, within a page: the smallest page size */
-#define FRAME_BYTES 128 /* bytes of a frame that any version needs */
-#define STATE_BYTES 192 /* bytes of a thread state that any version needs */
-#define MEMO        256 /* scratch of a CPU is limited to 32 KiB */
-#define COOKIE_MAX  8
-#define KEYS_MAX    1024
-#define NEAR        4096
-#define CODE_MASK   ((1ULL << PYTHON_CODE_BITS) - 1)
-#define LASTI_MAX   0xfffff
-#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks omit */
-#define MODULES_MAX 4096
-#define SEEN_CODES  8192 /* buckets */
-#define STATES_MAX  512 /* thread states examined, of all interpreters */
-#define TLS_MAX     (4 << 20) /* size of a thread's variables; the lowest address of a program */
+#define LIST_STEM       python
+#define LIST_LANG       FRAME_LANG_PYTHON
+#define LIST_UNREADABLE PYTHON_UNREADABLE
+#define CODE_BITS       PYTHON_CODE_BITS
+#define FRAME_BYTES     128 /* bytes of a frame that any version needs */
+#define CODE_BYTES      256
+#define LIST_MEMO_OWN
+#define MEMO_TAGS       0
 
 /* The id is a hash of these: name, file, the first 512 bytes of the line table. */
-#define NAME_WORDS (PYTHON_NAME_MAX / 8)
-#define FILE_WORDS (PYTHON_FILE_MAX / 8)
-#define HASH_WORDS 256
-_Static_assert(HASH_WORDS == NAME_WORDS + FILE_WORDS + 512 / 8, "a power of 2");
+#define HASH_SECOND (PYTHON_NAME_MAX / 8)
+#define HASH_THIRD  (HASH_SECOND + PYTHON_FILE_MAX / 8)
+#define HASH_SECOND_SIZE file_size
+#define HASH_THIRD_SIZE  linetable_size
 
-struct python_memo {
-	__u64 addr;
-	__u64 cookie;
-	__u64 id;
-	__u32 pid;
-	__u32 walk; /* the walk in which it was last compared */
+struct python_own {
+	__u64 str[64 / 8];
+	__u64 main_interp; /* the first interpreter of that process, which no other one runs */
+	__u64 main_pid;
 };
 
-struct python_scratch {
-	__u64 window[WINDOW / 8];
-	__u64 code[256 / 8];
-	__u64 str[64 / 8];
-	__u32 walk, main_pid;
-	__u64 main_interp;       /* the first interpreter of that process, which no other one runs */
-	struct python_proc proc; /* the process of this walk */
-	struct python_memo memo[MEMO];
-	struct python_code_record out;
-} __attribute__((aligned(64)));
-
-SEEN_OBJECTS_MAP(python_seen, SEEN_CODES);
-
-LANG_MAPS(python)
-
-/* The walk's place in the list: struct list_cursor's own[]. */
 struct python_place {
-	__u64 window; /* address of the part of the stack that is in the scratch */
-	__u64 window_size; /* size of that part in bytes; frames begin at most FRAME_BYTES before its end; 0: none */
 	__u64 before; /* the cframe before list.frame's, while list.frame is not certain */
 	__u64 interp; /* interpreter of the list; 0: unknown, or there is no outer one */
 };
-_Static_assert(sizeof(struct python_place) <= 8 * LIST_OWN, "list.own");
 
-static __always_inline struct python_place *place_of(struct walk *w)
-{
-	return (struct python_place *)w->list.own;
-}
+#include "list.bpf.h"
 
-/* ---- reading ---- */
+_Static_assert(HASH_WORDS == HASH_THIRD + 512 / 8, "a power of 2");
 
-/* Returns the field at byte `at` of a buffer of mask + 1 bytes in the low bits of the result. No
- * field straddles two words. */
-static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
-{
-	__u64 i = (at & mask) >> 3;
+#define STATE_BYTES 192 /* bytes of a thread state that any version needs */
+#define COOKIE_MAX  8
+#define KEYS_MAX    1024
+#define NEAR        4096
+#define LASTI_MAX   0xfffff
+#define CODE_HIDDEN 1 /* id of code that Python's own tracebacks omit */
+#define MODULES_MAX 4096
+#define STATES_MAX  512 /* thread states examined, of all interpreters */
+#define TLS_MAX     (4 << 20) /* size of a thread's variables; the lowest address of a program */
 
-	FORGET(i);
-	return buf[i & mask >> 3] >> ((at & 7) * 8);
-}
-
-static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
-{
-	at >>= 3;
-	FORGET(at);
-	return buf[at & mask >> 3];
-}
-
-#define frame_load(s, at) load((s)->window, at, WINDOW - 1)
-/* Reads a whole word of the window at a multiple of 8: the fast way. */
-#define list_word(s, at) load_word((s)->window, at, WINDOW - 1)
-#define code_load(s, at)  load((s)->code, at, 255)
-#define code_word(s, at)  load_word((s)->code, at, 255)
-#define str_load(s, at)   load((s)->str, at, 63)
-
-static __always_inline int read_word(__u64 addr, __u64 *ret)
-{
-	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr);
-}
+#define str_load(s, at) load((s)->own.str, at, 63)
 
 /* ---- the thread's state ---- */
 
