@@ -19,7 +19,7 @@
 #include "model/image.h"
 #include "modes/dump.h"
 #include "modes/run.h"
-#include "modes/show.h"
+#include "modes/show_file.h"
 #include "modes/unwind.h"
 #include "options.h"
 #include "output/output.h"

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "driver.h"
 #include "modes/traced.h"
-#include "values/libraries.h"
+#include "values/hidden.h"
 
 struct output;
 struct tool;

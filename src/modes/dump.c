@@ -20,7 +20,7 @@
 #include "target/target.h"
 #include "threads.h"
 #include "unwinders/unwinders.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 #include "values/syscalls.h"
 

@@ -14,7 +14,7 @@
 #include "output/view.h"
 #include "session/session.h"
 #include "session/shared.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 struct live {
 	struct session *session;

@@ -7,7 +7,7 @@
 #include "model/image.h"
 #include "recording.h"
 #include "text.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 void collect_begin(struct out *o, const struct image *img)
 {

@@ -15,7 +15,7 @@
 #include "model/image.h"
 #include "recording.h"
 #include "text.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 
 struct line {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "profile.h"
+#include "stack_tree.h"
 
 struct graph {
 	struct profile *profile; /* not owned */

@@ -21,7 +21,7 @@
 #include "json_value.h"
 #include "model/image.h"
 #include "model/type.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 enum { PART = 1 << 16 };
 

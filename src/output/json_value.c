@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "model/type.h"
+#include "values/entries.h"
 #include "values/frames.h"
-#include "values/maps.h"
 #include "values/show.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "json_value.h"
 #include "model/image.h"
 #include "recording_write.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 static void add_text(struct str *out, const char *name, const char *text)
 {

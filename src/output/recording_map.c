@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "recording.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 
 /* A frame that was found before, by members that are fast to compare. */

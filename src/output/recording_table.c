@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/str.h"
 #include "recording_write.h"
-#include "values/libraries.h"
+#include "values/hidden.h"
 #include "values/show.h"
 
 static const char *const kind_names[] = {

@@ -12,9 +12,9 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "model/type.h"
-#include "profile.h"
+#include "stack_tree.h"
 #include "text.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 
 enum { BAR = 20, NARROW = 20 /* a branch with less than this part is folded at first */ };

@@ -10,8 +10,8 @@
 #include "hottest.h"
 #include "model/type.h"
 #include "output.h"
+#include "values/entries.h"
 #include "values/frames.h"
-#include "values/maps.h"
 #include "values/show.h"
 
 /* ---- values ------------------------------------------------------------- */

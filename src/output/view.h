@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "screen.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 struct show;
 

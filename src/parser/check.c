@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "builtin_names.h"
 #include "checker.h"
-#include "names.h"
 
 /* ---- errors ---- */
 

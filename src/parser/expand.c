@@ -13,7 +13,7 @@
 #include "ast.h"
 #include "base/arena.h"
 #include "base/diag.h"
-#include "names.h"
+#include "builtin_names.h"
 #include "parser.h"
 #include "type_name.h"
 #include "value.h"

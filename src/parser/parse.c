@@ -8,8 +8,8 @@
 #include "base/arena.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "builtin_names.h"
 #include "grammar.h"
-#include "names.h"
 #include "parser.h"
 
 /* Functions of flex, which does not write a header here. */

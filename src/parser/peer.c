@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* peer.c - names that bpftrace has and strata does not have yet, for error messages. A name is removed here
  * when strata gets it. */
-#include "names.h"
+#include "builtin_names.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,10 +4,10 @@
 
 #include "ast.h"
 #include "base/diag.h"
+#include "builtin_names.h"
 #include "model/attach_point.h"
 #include "model/provider.h"
 #include "model/request.h"
-#include "names.h"
 
 static bool is_trial(const struct provider *p)
 {

@@ -21,7 +21,7 @@
 #include "prompt/priv.h"
 #include "session/session.h"
 #include "session/shared.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 
 static void run_help(struct prompt *p, const char *args)

@@ -36,7 +36,7 @@ bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret
 /* In top.c: draws the map repeatedly until a key ends it. */
 void prompt_top(struct prompt *p, const char *name, double seconds);
 void prompt_command(struct prompt *p, const char *line);
-/* In complete.c: finds completions. arg is a struct prompt. */
+/* In tab.c: finds completions. arg is a struct prompt. */
 void prompt_complete(void *arg, const char *line, size_t cursor, struct choices *ret);
 /* Adds the name and the text after it, if the name begins with the word and is not in the list. */
 void prompt_offer(struct choices *c, const char *name, const char *word, const char *tail);

@@ -7,7 +7,7 @@
 #include "output/view.h"
 #include "prompt/priv.h"
 #include "session/session.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 struct top {
 	struct prompt *prompt;

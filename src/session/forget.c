@@ -14,7 +14,7 @@
 #include "base/owner.h"
 #include "session/shared.h"
 #include "unwinders/unwinders.h"
-#include "values/maps.h"
+#include "values/entries.h"
 
 #define SETTLED_NS 1000000000ull
 

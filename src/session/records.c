@@ -19,7 +19,7 @@
 #include "pcap.h"
 #include "problems.h"
 #include "shared.h"
-#include "values/maps.h"
+#include "values/entries.h"
 #include "values/show.h"
 
 #define MAP_WEIGHT 20

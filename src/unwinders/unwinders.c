@@ -14,15 +14,15 @@
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/str.h"
-#include "names.h"
+#include "frame_names.h"
 #include "stacks.h"
 #include "target/elf.h"
 #include "target/target.h"
 #include "unwinders/host/walk.h"
+#include "unwinders/maps/maps.h"
 #include "unwinders/procs/core.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/process.h"
-#include "unwinders/maps/maps.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64

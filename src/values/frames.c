@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "libraries.h"
-#include "maps.h"
+#include "entries.h"
+#include "hidden.h"
 #include "model/type.h"
 #include "show.h"
 #include "target/target.h"

@@ -4,8 +4,8 @@
 
 #include "base/owner.h"
 #include "base/str.h"
+#include "entries.h"
 #include "frames.h"
-#include "maps.h"
 #include "model/type.h"
 #include "show.h"
 

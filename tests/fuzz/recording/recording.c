@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "values/libraries.h"
 #include "output/flame.h"
 #include "output/functions.h"
 #include "output/output.h"
 #include "output/recording_read.h"
 #include "output/recording_write.h"
+#include "values/hidden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.h - strata show FILE converts a recording to any format. */
+/* show_file.h - strata show FILE converts a recording to any format. */
 #pragma once
 #include <stdio.h>
 

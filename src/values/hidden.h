@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libraries.h - the frames that --hide and --only select. A pattern matches the path of a frame's ELF file or
+/* hidden.h - the frames that --hide and --only select. A pattern matches the path of a frame's ELF file or
  * source file, such as "django*", or the file's name up to ".so", such as "libc"; '*' is any text. */
 #pragma once
 #include <stdbool.h>

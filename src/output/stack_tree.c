@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* profile.c - the tree of stacks. A stack is a list of numbers, each for a kind, name and line. Lists are
+/* stack_tree.c - the tree of stacks. A stack is a list of numbers, each for a kind, name and line. Lists are
  * sorted, so that those with a common beginning are neighbours; a node is complete, and its width known, when
  * the next list does not contain it. A narrow node is then freed, together with all nodes below. */
-#include "profile.h"
+#include "stack_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

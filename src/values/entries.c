@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* maps.c - the script's maps: read, cleared.
+/* entries.c - the script's maps: read, cleared.
  *
  * A map is read completely: the values of all CPUs are merged, then entries with equal stacks
  * (frames.h), and then it is sorted. */
-#include "maps.h"
+#include "entries.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

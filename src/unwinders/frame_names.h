@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.h - names of frames. */
+/* frame_names.h - names of frames. */
 #pragma once
 #include "base/vec.h"
 #include "idmap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* profile.h - maps keyed by stacks as a tree: callers and callees, and each one's share of the total. Flame
+/* stack_tree.h - maps keyed by stacks as a tree: callers and callees, and each one's share of the total. Flame
  * graphs, and trees on a terminal, are made from it. */
 #pragma once
 #include <stdbool.h>

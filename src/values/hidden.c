@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libraries.c - see libraries.h. */
-#include "libraries.h"
+/* hidden.c - see hidden.h. */
+#include "hidden.h"
 
 #include <stdlib.h>
 #include <string.h>

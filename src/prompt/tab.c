@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* complete.c - completes a line: commands; attach points outside of braces; names inside. */
+/* tab.c - completes a line: commands; attach points outside of braces; names inside. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

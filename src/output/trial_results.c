@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* trials.c - results of tests and benchmarks, as text: bpftrace's lines, which are googletest's. */
+/* trial_results.c - results of tests and benchmarks, as text: bpftrace's lines, which are googletest's. */
 #include "output.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.h - finds builtins by name, and suggests names. Only the parser includes it. */
+/* builtin_names.h - finds builtins by name, and suggests names. Only the parser includes it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

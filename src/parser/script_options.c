@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.c - options of the script itself: getopt("name", default, "help") is the command line's value of
+/* script_options.c - options of the script itself: getopt("name", default, "help") is the command line's value of
  * --name, as a constant; $name in an attach point is its text.
  *
  * The options are collected before anything else is done with the script, so that its --help needs neither root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* maps.h - reads and clears the script's maps; output/ writes them. */
+/* entries.h - reads and clears the script's maps; output/ writes them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

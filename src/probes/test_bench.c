@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* trial.c - test:NAME and bench:NAME, which run only with --test and --bench: they test and time a script's
+/* test_bench.c - test:NAME and bench:NAME, which run only with --test and --bench: they test and time a script's
  * macros next to their code. The session runs the programs itself, see trials.c. */
 #include "probes.h"
 

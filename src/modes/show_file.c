@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.c - strata show: reads options, and makes a picture of a recording. */
-#include "show.h"
+/* show_file.c - strata show: reads options, and makes a picture of a recording. */
+#include "show_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "output/recording.h"
 #include "output/recording_read.h"
 #include "output/stream.h"
-#include "values/libraries.h"
+#include "values/hidden.h"
 
 struct showing {
 	const char *file, *before, *output;

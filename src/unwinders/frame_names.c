@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.c - names of frames: from a file's symbols, a JIT's map, a code object, the kernel's symbols. Names
+/* frame_names.c - names of frames: from a file's symbols, a JIT's map, a code object, the kernel's symbols. Names
  * are remembered by frame. */
-#include "names.h"
+#include "frame_names.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* names.c - finds builtins by name. */
-#include "names.h"
+/* builtin_names.c - finds builtins by name. */
+#include "builtin_names.h"
 
 #include <string.h>
 
