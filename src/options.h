@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "driver.h"
+#include "driver/driver.h"
 #include "modes/traced.h"
 #include "values/hidden.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "driver.h"
+#include "driver/driver.h"
 #include "list.h"
 #include "model/provider.h"
 #include "model/request.h"

@@ -15,7 +15,7 @@
 #include "base/why.h"
 #include "cli/help.h"
 #include "cli/list.h"
-#include "driver.h"
+#include "driver/driver.h"
 #include "output/output.h"
 #include "output/recording.h"
 #include "prompt/priv.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "driver.h"
+#include "driver/driver.h"
 #include "model/image.h"
 
 struct prompt_options;

@@ -48,7 +48,7 @@ ROWS = [
      'mariadb-slap -uroot -S $PWD/socket --auto-generate-sql --auto-generate-sql-load-type=mixed '
      '--concurrency=3 --number-of-queries=3000'),
     ('git', 'git', 'git clone -q --no-hardlinks $top tree', '',
-     'cd tree && git log --stat -300 >all && git grep -n int | sort | uniq -c >all && git blame -w src/driver.c >all; '
+     'cd tree && git log --stat -300 >all && git grep -n int | sort | uniq -c >all && git blame -w src/driver/driver.c >all; '
      'git repack -qadf; git fsck --no-progress'),
     ('gcc', 'gcc g++ make',
      'for i in $(seq 40); do { echo "#include <stdio.h>"; for k in $(seq 60); do '

@@ -18,7 +18,7 @@ static bool is(const char *stage, const char *name)
 	return stage && !strcmp(stage, name);
 }
 
-/* As src/driver.c does: reports errors of names and of types together. */
+/* As src/driver/driver.c does: reports errors of names and of types together. */
 static bool passes(struct arena *a, struct source *src, struct diags *d,
 	const char *stage, char **params, int nparams)
 {

@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "base/owner.h"
 #include "base/vec.h"
-#include "driver.h"
+#include "driver/driver.h"
 #include "ids.h"
 #include "model/image.h"
 #include "parser/settings.h"

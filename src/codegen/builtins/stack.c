@@ -7,7 +7,7 @@
 #include "builtins.h"
 
 #include "base/str.h"
-#include "bpf/lib/kstack.h"
+#include "bpf/walk/kstack.h"
 #include "bpf/walk/handover.h"
 #include "model/request.h"
 

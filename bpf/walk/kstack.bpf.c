@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* kstack.bpf.c - turns kernel stacks into ids: folded, and sent when first seen. The program calls the
  * kernel's own walk, because bpf_get_stack() wants the program's context. */
-#include "maps.bpf.h"
 #include "kstack.h"
-#include "seen.bpf.h"
+
+#include "bpf/lib/maps.bpf.h"
+#include "bpf/lib/seen.bpf.h"
 
 #define KSTACKS_SEEN_BUCKETS 4096
 SEEN_MAP(kstacks_seen, KSTACKS_SEEN_BUCKETS);

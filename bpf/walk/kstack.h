@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* kstack.h - the interface of kernel stacks: codegen's stack.c and kstack.bpf.c. */
 #pragma once
-#include "bpf/walk/unwind.h"
+#include "unwind.h"
 
 /* bpf_get_stack() returns at most kernel.perf_event_max_stack frames, which is 127 unless raised. */
 #define KSTACK_MAX 127
