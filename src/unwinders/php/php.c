@@ -20,7 +20,7 @@
 
 /* offsetof(), in php-src's Zend/zend_globals.h (struct _zend_executor_globals:
  * current_execute_data) and Zend/zend_compile.h (struct _zend_op_array: opcodes, filename), at the
- * tag next to the row, in builds without ZTS. */
+ * tag next to the row (php-7.4.33 to php-8.5.2), in builds without ZTS. */
 static const struct php_row {
 	unsigned version;
 	struct php_layout at;
