@@ -356,7 +356,7 @@ def words(cases):
     done = subprocess.run([STRATA, 'cpu', '1234'], capture_output=True, text=True)
     cases.check(done.returncode == 1 and '-p PID names a process' in done.stderr, 'a number is no process', done.stderr)
     done = subprocess.run([STRATA, '--complete=cpu', '--', '--h'], capture_output=True, text=True)
-    cases.check(done.stdout.startswith('--hz\tsamples a second') and '--help\t' in done.stdout and '--user' not in done.stdout,
+    cases.check(done.stdout.startswith('--hz\tsamples per second') and '--help\t' in done.stdout and '--user' not in done.stdout,
                 'TAB has the options of a tool', done.stdout)
     text = on_terminal('-q', '-e', 'begin { @a["x"] = 5; @a["much longer"] = 1234; @a["y"] = 10; exit(); }')
     cases.check('@a[x]:              5\r\n@a[y]:             10\r\n@a[much longer]: 1234\r\n' in text,
