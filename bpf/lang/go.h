@@ -28,6 +28,6 @@ _Static_assert(RULE_GO < 16, "4 bits of a rule");
 /* struct table_header's own[]: the offsets that lead to a goroutine's number. */
 struct go_table {
 	__s32 tls;        /* the thread's g, from the thread pointer; 0: unknown; arm64: in Go's code g is in x28 */
-	__u16 curg, goid; /* in struct m, in struct g; 0: unknown */
+	__u16 curg, goid; /* offsets in struct m and in struct g; 0: unknown */
 };
 ABI_SIZE(go_table, 8);

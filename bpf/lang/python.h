@@ -19,7 +19,7 @@ struct python_layout {
 	/* thread state -> (cframe ->) current frame */
 	__u16 tstate_thread_id;
 	__u16 tstate_cframe;   /* 0: current_frame is in the thread state itself */
-	__u16 current_frame;   /* in the cframe, or in the thread state */
+	__u16 current_frame;   /* offset in the cframe, or in the thread state */
 	/* _PyRuntime's interpreters; interpreter -> next, its thread states; each -> next, its interpreter
 	 * (0: unknown, then the walk looks for no other interpreter) */
 	__u16 interp_next, interp_threads, tstate_next, tstate_interp;
@@ -35,7 +35,7 @@ struct python_layout {
 	__u8 boundary_shown;   /* the boundary frame is Python's own, not a stand-in for C */
 	__u8 code_tag;         /* low bits of the code pointer that are not part of the address */
 	__u8 instr_is_index;   /* frame_instr is an int, not a pointer into the code */
-	__u8 instr_shift;      /* to code units */
+	__u8 instr_shift;      /* shift from bytes to code units */
 	__u8 cookie_words;     /* number of words of the code object that never change */
 	__u16 cookie;          /* the first of them; cookie_head and firstlineno never change either */
 	__u16 cookie_head;
@@ -64,7 +64,7 @@ struct python_layout {
 	__u8 tss_bare;         /* tss_key is only the key: 3.6 */
 	__s8 dtv;              /* the vector of modules' blocks, from the thread pointer */
 	__u8 dtv_shift;        /* size of its entry, as a shift */
-	__u8 ob_type;          /* in any object */
+	__u8 ob_type;          /* offset of the type in any object */
 	__u8 str_kind_shift;   /* in str_state: 3 bits of kind, compact, ascii */
 	__u8 lines;            /* enum python_lines */
 	__u8 cframe_previous;  /* in the cframe: the cframe of the previous eval loop */

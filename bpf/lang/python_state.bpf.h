@@ -131,7 +131,7 @@ __global __u64 python_thread_local(struct python_scratch *s, __u64 tp, __u32 own
 	return value;
 }
 
-/* 0: none, or not readable. */
+/* Returns 0 if there is none, or it is not readable. */
 static __always_inline __u64 newest_frame(const struct python_layout *at, __u64 tstate)
 {
 	__u64 frame = 0;

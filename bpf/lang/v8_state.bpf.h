@@ -34,7 +34,7 @@ struct v8_memo {
 	__u64 frame;    /* 0: no frame is shown */
 	__u64 object;   /* SharedFunctionInfo, or the object that holds compiled code */
 	__u64 print;    /* hash of the object: read_shared(), read_stream() */
-	__u32 offset;   /* in the bytecode, as in the frame; 0: compiled code */
+	__u32 offset;   /* the offset in the bytecode, as in the frame; 0: compiled code */
 	__u32 generation; /* v8_proc's */
 	__u32 round;    /* the round in which it was last checked */
 	__u32 sent;     /* userspace has it */

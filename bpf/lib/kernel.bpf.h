@@ -21,8 +21,8 @@ struct pt_regs;
 /* Before Linux 5.17 there is no bpf_loop(). The verifier then follows each round, so loops end early; a
  * stack is marked if one did. */
 #ifdef NO_BPF_LOOP
-#define LOOP_ROUNDS 2048 /* of a walk, see walk_round() */
-#define LOOP_MAX    256  /* of other loops */
+#define LOOP_ROUNDS 2048 /* rounds of a walk, see walk_round() */
+#define LOOP_MAX    256  /* rounds of other loops */
 #define bpf_loop(n, f, data, flags)                                                      \
 	({                                                                               \
 		__u32 i_;                                                                \

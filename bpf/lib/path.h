@@ -11,9 +11,9 @@
 
 /* Offsets of members in bytes: of Linux's include/linux/dcache.h, fs/mount.h, by BTF. */
 struct path_offsets {
-	__u16 d_parent, d_name, d_len; /* of struct dentry: d_name.name, d_name.len */
-	__u16 mnt_root;                /* of struct vfsmount */
-	__u16 mnt, mnt_parent, mnt_mountpoint; /* of struct mount */
+	__u16 d_parent, d_name, d_len; /* offsets in struct dentry: d_name.name, d_name.len */
+	__u16 mnt_root;                /* offset in struct vfsmount */
+	__u16 mnt, mnt_parent, mnt_mountpoint; /* offsets in struct mount */
 	__u16 pad;
 };
 ABI_SIZE(path_offsets, 16);

@@ -4,7 +4,7 @@
 #include "types.h"
 
 struct comm_req {
-	__u32 pid;    /* in the first PID namespace */
+	__u32 pid;    /* its number in the first PID namespace */
 	__u32 offset; /* offset of comm in struct task_struct */
 	char comm[16];
 };

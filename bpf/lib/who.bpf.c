@@ -4,7 +4,7 @@
  * src/session/image_object.c fills in the constants. */
 #include "who.bpf.h"
 
-const volatile __u32 only_pid = 0; /* -p: only events of this process; 0: of all except strata */
+const volatile __u32 only_pid = 0; /* -p: only events of this process; 0: all except strata's */
 const volatile __u32 own_pid = 0;
 const volatile __u64 pid_ns_dev = 0, pid_ns_inode = 0;
 

@@ -217,7 +217,7 @@ struct inode_file {
 	__u16 n;         /* number of executable segments */
 	__u16 languages; /* 1 << enum frame_lang, from the file's table */
 	struct {
-		__u64 offset, end; /* in the file, from the beginning of its page */
+		__u64 offset, end; /* range in the file, from the beginning of its page */
 		__u64 delta;       /* vaddr - file offset */
 	} segment[INODE_SEGMENTS];
 };
@@ -301,7 +301,7 @@ struct table_header {
 	struct {                /* interpreter code, vaddr - base, half open */
 		__u32 start, end;
 	} range[TABLE_RANGES];
-	__u32 code_start, code_end; /* of a language of kind LANG_NATIVE: vaddr - base, half open; equal: none */
+	__u32 code_start, code_end; /* code of a language of kind LANG_NATIVE: vaddr - base, half open; equal: none */
 	__u32 own[2];               /* that language's own data: see its header */
 };
 ABI_SIZE(table_header, 128);

@@ -46,7 +46,7 @@ static bool wants_lines(const struct picture *p, const struct maps *maps)
 	return wanted;
 }
 
-/* Leaves lines out if functions alone are as many as a graph can have. */
+/* Omits lines if the functions without lines already fill a graph. */
 static void use_lines(const struct picture *p, const struct maps *maps, struct flame *f)
 {
 	if (f->drawn.compares ? !wants_lines(p, maps) : !profile_has_lines(f->functions))

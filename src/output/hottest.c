@@ -137,8 +137,8 @@ static void print_self(const struct function **f, size_t len, size_t n, FILE *ou
 		print_row(f[i]->self, f[i], out);
 }
 
-/* Omits functions that call nothing, which print_self() shows. Of functions with the same stacks, such as
- * those that begin a thread, only the innermost is printed. */
+/* Omits functions that call nothing, which print_self() shows. If functions have the same stacks, as those
+ * that begin a thread do, only the innermost is printed. */
 static void print_total(const struct function **f, size_t len, size_t n, FILE *out)
 {
 	uint64_t last = 0;

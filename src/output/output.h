@@ -28,7 +28,7 @@ struct out {
 	const struct output *output;
 	struct stream *stream;
 	FILE *file;              /* the stream's */
-	const struct show *show; /* for names */
+	const struct show *show; /* finds names */
 	bool terminal;           /* a person reads the output */
 	bool quiet;              /* -q */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
@@ -47,7 +47,7 @@ struct picture {
 
 /* A script's own message by errorf() and warnf(), and its place. Line and column count from 1; the end is
  * after the last byte of the call. */
-struct output_place { /* in the script */
+struct output_place { /* a place in the script */
 	const char *filename;
 	unsigned line, col, end_line, end_col;
 	const char *text; /* the line's text */
@@ -56,7 +56,7 @@ struct output_place { /* in the script */
 struct output_message {
 	bool is_error;
 	const char *text;     /* the text by the format: with a "\n" or without */
-	const char *filename; /* of the script */
+	const char *filename; /* the script's file */
 	unsigned line, col, end_line, end_col;
 	const struct output_place *uses; /* uses of the macros that contain the place, innermost first */
 	unsigned nuses;
@@ -74,7 +74,7 @@ struct output_loss {
 /* The first problem at a place of the running script. */
 struct output_problem {
 	enum problem kind;
-	const char *text;     /* for a person, with the place */
+	const char *text;     /* the problem for a person, with its place */
 	const char *filename;
 	unsigned line, col;
 };
@@ -83,7 +83,7 @@ struct output_problem {
 struct output_trials {
 	struct output_trial {
 		const char *name;
-		bool failed;     /* of a test */
+		bool failed;     /* the test failed */
 		double ns;       /* time of a run */
 		uint64_t runs;
 	} *list;
@@ -108,7 +108,7 @@ struct output_event {
 };
 
 struct output {
-	const char *name; /* of -f */
+	const char *name; /* name for -f */
 	const char *help; /* one line, without a full stop */
 	const char *endings; /* file name endings of this format, separated by spaces; NULL: none */
 	bool exact;       /* stacks differ by address, ignoring the script's modes */

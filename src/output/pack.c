@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { GZIP = 16, ANY = 32 /* for windowBits */, LEVEL = 6, MEMORY = 8, PIECE = 64 * 1024 };
+enum { GZIP = 16, ANY = 32 /* added to windowBits */, LEVEL = 6, MEMORY = 8, PIECE = 64 * 1024 };
 
 static const struct {
 	const char *ending, *magic;

@@ -30,7 +30,7 @@ const char *frame_kind_name(enum frame_kind k);
 /* The recording owns the strings. */
 struct recorded_frame {
 	struct shown_frame shown; /* name.caller: not NULL if inlined, but not a valid pointer */
-	const char *build_id;     /* of the module, in hex; NULL: unknown */
+	const char *build_id;     /* the module's build id, in hex; NULL: unknown */
 	uint32_t function;        /* recording_text() of the name as shown; equal for one function */
 	enum frame_kind kind;
 };
@@ -69,7 +69,7 @@ struct recorded_map {
 	unsigned ncolumns, nvalues;
 	struct recorded_column *columns;
 	VEC(struct recorded_entry) entries; /* ascending by value */
-	uint64_t total;         /* of the weights */
+	uint64_t total;         /* sum of the weights */
 	size_t negative;        /* entries that were omitted: a value below 0 has no width */
 };
 
@@ -84,7 +84,7 @@ struct recording {
 	VEC(struct recorded_frame) frames;
 	VEC(const char *) texts;
 	const char **names;     /* by text: the name for comparisons, see recording_pair(); NULL: the text itself */
-	VEC(uint32_t) ids;      /* of frames */
+	VEC(uint32_t) ids;      /* numbers of frames */
 	VEC(struct recorded_part) parts;
 	VEC(struct recorded_map *) maps;
 	VEC(struct recorded_line) lines; /* the script's other output */

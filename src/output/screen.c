@@ -116,7 +116,7 @@ static bool is_numbers(const struct image_map *m)
 	return m->key && (m->value->kind == TYPE_INT || (m->value->kind == TYPE_AGG && m->value->agg.kind <= AGG_MAX));
 }
 
-struct line { /* of a map of numbers */
+struct line { /* a line of a map of numbers */
 	struct str key;
 	double value;
 };

@@ -13,7 +13,7 @@ struct show;
 struct str;
 
 struct screen { /* zero it first */
-	unsigned columns, rows; /* of the terminal; the maximum number of a map's lines */
+	unsigned columns, rows; /* size of the terminal; a map has at most this many lines */
 	size_t cursor;          /* selected line of a tree */
 	size_t lines;           /* out: number of lines of the tree, including those that do not fit */
 	uint64_t under_cursor;  /* out: id of the branch */

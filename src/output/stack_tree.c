@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-enum { DEPTH_MAX = 2000 }; /* of the tree, which recursive functions walk */
+enum { DEPTH_MAX = 2000 }; /* maximum depth of the tree, which recursive functions walk */
 
 /* The label of a node: equal ones below one parent are one node. */
 struct shown {

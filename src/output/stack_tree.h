@@ -13,7 +13,7 @@ struct profile;
 struct profile_node {
 	const char *name;      /* "read_page", "handler app.py"; safe for a terminal; owned by the recording */
 	enum frame_kind kind;
-	uint32_t line;         /* in the source; 0: unknown, or functions are not split */
+	uint32_t line;         /* line in the source; 0: unknown, or functions are not split */
 	uint64_t self, total;  /* in the unit of the map's values */
 	uint64_t before;       /* the total in the recording with which it is compared */
 	struct profile_node *parent, *children, *next; /* the widest child first */

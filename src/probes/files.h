@@ -8,7 +8,7 @@ struct elf;
 /* Files that were found and opened while a script's names were resolved. */
 struct kept_files;
 
-/* NULL: no memory; then nothing is kept. */
+/* Returns NULL if there is no memory; then nothing is kept. */
 struct kept_files *kept_files_new(void);
 void kept_files_free(struct kept_files *k);
 static inline void kept_files_freep(struct kept_files **k) { kept_files_free(*k); }

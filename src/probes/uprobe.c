@@ -47,7 +47,7 @@ struct program {
 /* An attach point's request to its file. */
 struct wanted {
 	const char *what;    /* a function, an address, or a pattern */
-	bool cpp;            /* by names in C++ */
+	bool cpp;            /* match names in C++ */
 	const char *file;    /* or this source file */
 	unsigned line, column; /* this line (0: no line), at this column (0: any) */
 	const char *written; /* the probe's name, from the @ on */

@@ -18,7 +18,7 @@
 struct batch { /* places of one file that are attached in the same way */
 	struct loaded_probe *p;
 	const char *path;
-	unsigned long *offsets, *ref_ctrs; /* in the file */
+	unsigned long *offsets, *ref_ctrs; /* offsets in the file */
 	uint64_t *cookies;
 	const struct place **places;
 	bool ret;

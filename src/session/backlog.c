@@ -12,7 +12,7 @@ enum { BLOCK = 1 << 20 };
 
 struct backlog_block {
 	struct backlog_block *next;
-	size_t size, begin, end; /* of data; records are between begin and end */
+	size_t size, begin, end; /* size of data; records are between begin and end */
 	char data[];
 };
 

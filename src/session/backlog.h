@@ -12,7 +12,7 @@ struct backlog_block;
 
 struct backlog { /* zero it, then set the limit */
 	struct backlog_block *first, *last;
-	size_t bytes; /* of waiting records */
+	size_t bytes; /* size of the waiting records */
 	size_t limit; /* size at which it is full */
 };
 

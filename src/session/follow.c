@@ -48,7 +48,7 @@ struct follow {
 	size_t page_size;
 	VEC(struct cpu_ring) rings;
 	VEC(struct cpu_ring) bells; /* events that wake strata */
-	int epoll;          /* of the rings' events, or a timer instead */
+	int epoll;          /* for the rings' events, or a timer instead */
 	int events;         /* the rings' events only */
 	struct watch watch;
 	bool has_read;      /* records were read since follow_rest() */

@@ -28,7 +28,7 @@ struct load_env {
 	int pid;                  /* -p; 0: none */
 	int only_pid;             /* see who_prepare() */
 	struct ticks *ticks;      /* see attach.h */
-	uint64_t ring_pages;      /* of the ring buffer; 0: depends on the first image's records */
+	uint64_t ring_pages;      /* size of the ring buffer; 0: depends on the first image's records */
 	struct walk_maps *maps; /* out: made with the first image that has the unwinder; its taker owns it. Writes
 	                         * from the start */
 };

@@ -26,7 +26,7 @@
 
 struct record_row {
 	const char *name;
-	unsigned weight; /* of its text, see stream_record(); 0: prints nothing */
+	unsigned weight; /* weight of its text, see stream_record(); 0: prints nothing */
 	void (*run)(struct record_env *env, const struct image_record *r, const uint8_t *data);
 };
 

@@ -58,7 +58,7 @@ struct session {
 	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
 	struct silence silence; /* counted since all was attached */
-	bool ended;       /* by exit(), a signal, or the process's end */
+	bool ended;       /* ended by exit(), a signal, or the process's end */
 	int code;         /* exit()'s code */
 };
 

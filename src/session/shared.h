@@ -16,7 +16,7 @@ struct shared_map {
 	char *name;  /* name in the object; owned */
 	int fd;      /* owned */
 	uint32_t key_size, value_size, max_entries;
-	const struct image_map *script; /* of the first image that has it; NULL: not a script's map */
+	const struct image_map *script; /* the first image's row; NULL: not a script's map */
 	bool print;  /* print it at the end; for scripts' maps */
 };
 
@@ -25,9 +25,9 @@ struct shared { /* zero it first */
 };
 
 void shared_done(struct shared *s);
-/* NULL: no image has such a map. */
+/* Returns NULL if no image has such a map. */
 const struct shared_map *shared_find(const struct shared *s, const char *name);
-/* -1: no image has such a map. */
+/* Returns -1 if no image has such a map. */
 int shared_fd(const struct shared *s, const char *name);
 
 /* Checks that the image's maps are like existing maps with the same names. Returns 0, or -EINVAL with a complaint. */

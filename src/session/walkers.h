@@ -18,7 +18,7 @@ struct walker {
 };
 
 struct walkers { /* zero it first */
-	void *elf;       /* of the session's first image; NULL: there are no walkers */
+	void *elf;       /* ELF file of the session's first image; NULL: there are no walkers */
 	size_t elf_size;
 	VEC(struct walker) all;
 	int forget;      /* its forget_program(), loaded with the first walker; 0: not yet */

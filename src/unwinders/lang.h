@@ -34,7 +34,7 @@ struct lang_file {
 /* A process that has the language, and is alive or in a core. */
 struct lang_process {
 	const void *proc;   /* struct STEM_proc */
-	const void *opened; /* of its file with the language */
+	const void *opened; /* result of open() for its file with the language */
 	/* Reads all of size bytes at addr. Returns 0 or -errno. */
 	int (*read)(void *arg, uint64_t addr, void *buf, size_t size);
 	void *arg;

@@ -12,7 +12,7 @@
 
 struct stack {
 	uint32_t n, end;
-	uint32_t generation; /* in which it was last added */
+	uint32_t generation; /* generation in which it was last added */
 	uint64_t frames[];
 };
 

@@ -41,8 +41,8 @@ struct unwinders {
 	struct names *names;
 	uint64_t reread_after;     /* CLOCK_MONOTONIC ns, see read_again() */
 	uint64_t memory_limit, stacks_left; /* bytes: of all memory; of stacks after the last forgetting */
-	struct host_pages pages;   /* of the process whose walk is being finished */
-	struct host_pages objects; /* of the process whose object is being read */
+	struct host_pages pages;   /* memory of the process whose walk is being finished */
+	struct host_pages objects; /* memory of the process whose object is being read */
 	struct {
 		unsigned processes, misses, walks, unfinished, unreadable;
 		uint64_t add_ns, walk_ns;

@@ -17,7 +17,7 @@ struct unwinders;
 enum show_text { SHOW_NAMES, SHOW_LINES, SHOW_BYTES };
 
 struct show {
-	const struct image *const *images; /* by number */
+	const struct image *const *images; /* the images by number */
 	size_t nimages;
 	struct target *target;
 	struct unwinders *unwinders; /* NULL: no user frames need names */

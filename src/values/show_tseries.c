@@ -51,7 +51,7 @@ static bool less(const struct plot *p, uint64_t a, uint64_t b)
 	return p->type->is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* NULL: the interval has no value. */
+/* Returns NULL if the interval has no value. */
 static const struct agg_tseries *find(const struct plot *p, uint64_t interval)
 {
 	const struct agg_tseries *b = &p->list[(interval - 1) % p->type->agg.buckets];

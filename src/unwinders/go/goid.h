@@ -8,9 +8,9 @@ struct elf;
 struct pclntab;
 
 struct goid {
-	int32_t tls;   /* g, in bytes from the thread pointer; 0: unknown (arm64: x28 has it) */
-	uint16_t curg; /* in struct m; 0: unknown */
-	uint16_t goid; /* in struct g; 0: unknown */
+	int32_t tls;   /* offset of g from the thread pointer, in bytes; 0: unknown (arm64: x28 has g) */
+	uint16_t curg; /* offset in struct m; 0: unknown */
+	uint16_t goid; /* offset in struct g; 0: unknown */
 };
 
 /* Finds the offsets in the code of the runtime's functions, or else by the version. */

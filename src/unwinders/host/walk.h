@@ -51,7 +51,7 @@ bool host_copy_has_changed(const struct host_copy *m, struct host_memory *proces
 struct host_regs {
 	uint64_t pc, sp, fp, lr;
 	uint64_t tp;        /* 0: unknown, then there are no frames of LANG_LIST languages */
-	uint64_t other[16]; /* by enum rule_reg */
+	uint64_t other[16]; /* registers by enum rule_reg */
 	int has_other;
 	uint32_t tid;       /* 0: the process's first thread */
 	uint16_t machine;   /* EM_X86_64, EM_AARCH64 */

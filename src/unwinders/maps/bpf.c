@@ -84,13 +84,13 @@ struct maps_bpf {
 	int empty;                  /* an empty table; -1: not made yet */
 	struct drops drops;         /* tables that the empty one shall replace */
 	struct drops dropping;      /* tables that the thread is replacing */
-	VEC(struct inode_entry) entries; /* of files whose tables are pending */
+	VEC(struct inode_entry) entries; /* files whose tables are pending */
 	VEC(struct chunk_entry) chunks;  /* until the first flush */
 	VEC(struct filled) filled;       /* until the first flush */
 	bool gathers;
 
 	struct slots slots[SLOT_SIZES];
-	struct slot taken;             /* for the file whose table comes next */
+	struct slot taken;             /* slot for the file whose table comes next */
 	uint32_t given;                /* highest number given to a slot or file */
 	bool has_slots;                /* as far as known, the kernel supports slots */
 	struct slots made[SLOT_SIZES]; /* the thread's slots, until it is done */

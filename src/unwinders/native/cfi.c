@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cfi.c - runs the programs of call frame information, which gives rows.
  *
- * Of the caller's registers, only CFA, return address and frame pointer are followed: a rule of 64 bits holds
- * them, and the walk needs nothing else. Expressions are recognised by their shape, not run; an unknown shape
+ * Only CFA, return address and frame pointer of the caller are followed: a rule of 64 bits holds them, and
+ * the walk needs nothing else. Expressions are recognised by their shape, not run; an unknown shape
  * becomes a row without rule. */
 #include "cfi.h"
 

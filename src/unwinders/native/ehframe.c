@@ -17,7 +17,7 @@
 
 #define CIES       64   /* cached at a time */
 #define GAP_MAX    16   /* padding between functions keeps the rule before it */
-#define ENTRY_SIZE 96   /* of _start if it has no FDE; the longest seen: 80, arm64, large code */
+#define ENTRY_SIZE 96   /* bytes of _start if it has no FDE; the longest seen: 80, arm64, large code */
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
 #define PIECES_MAX (1u << 24)
 #define PAIRS      0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4: all linkers write the search table like this */

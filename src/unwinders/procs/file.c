@@ -383,8 +383,8 @@ static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
 	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
 }
 
-/* Publishes the languages of a process that is not published yet, according to this file alone, with the
- * first C library that was found. Returns false if the kernel half lacks a language's data. */
+/* Publishes the languages of a process that is not published yet, using only this file and the first C
+ * library that was found. Returns false if the kernel half lacks a language's data. */
 static bool publish_langs(struct files *fs, struct file *f)
 {
 	uint32_t languages = file_languages(f);

@@ -30,7 +30,7 @@ struct file {
 	const char *path;    /* the path when first seen; "[vdso]", "[anon]" */
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
-	struct eh_ranges functions; /* of the FDEs, after the first request for them */
+	struct eh_ranges functions; /* ranges of the FDEs, after the first request for them */
 	bool functions_read;
 	void *opened[FRAME_LANGS]; /* result of lang.open(); NULL: none, or not requested yet */
 	uint32_t asked;      /* languages for which lang.open() was called: 1 << enum frame_lang */
@@ -59,16 +59,16 @@ void files_stand_in(struct files *fs, const char *path, int fd);
 struct file *files_vdso(struct files *fs);
 /* Returns the file for anonymous code: one per process and terabyte, because vaddrs have 40 bits. */
 struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base);
-/* NULL: no such number. */
+/* Returns NULL if there is no such number. */
 struct file *files_get(const struct files *fs, uint32_t id);
 
 /* The languages in the file's table: 1 << enum frame_lang. */
 uint32_t file_languages(const struct file *f);
 /* Makes the argument of the language's functions; f must have the language. */
 struct lang_file file_of_lang(struct file *f, unsigned lang);
-/* Fills a process's struct STEM_proc, of proc_size bytes, from this file alone, at the file's own
- * addresses. libc: the C library of the process, or NULL. Returns false if the language has no such struct,
- * or the file does not suffice. */
+/* Fills a process's struct STEM_proc, of proc_size bytes, only from this file, at the file's own
+ * addresses. libc: the C library of the process, or NULL. Returns false if the language has no such
+ * struct, or the file does not suffice. */
 bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void *ret);
 /* Finds the start of the function that contains vaddr, by its FDE, for code without symbols.
  * Returns false if there is none. */

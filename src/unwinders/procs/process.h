@@ -42,7 +42,7 @@ void processes_forget(struct processes *ps, size_t n);
 /* Marks the files that living processes have mapped. */
 void processes_mark_files(const struct processes *ps);
 
-/* NULL: unknown; a dead process counts as known. */
+/* Returns NULL for an unknown process; a dead one is known. */
 struct process *processes_find(const struct processes *ps, uint32_t pid);
 /* Reads /proc/PID/maps and publishes it. Returns 0 or -errno; -ESRCH: the process has ended. */
 int processes_add(struct processes *ps, uint32_t pid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* heap.c - objects of V8, read from a process that continues: they may have changed since they were found,
- * and may not be what they claim. Each object's type is checked before use, and lengths are limited. Strings
+/* heap.c - objects of V8, read from a process that continues: they may have changed since they were found, or
+ * have another type than expected. Each object's type is checked before use, and lengths are limited. Strings
  * and ScopeInfos: src/objects/string.h, scope-info.tq and instance-type.h of V8 7.8.279 to 14.6.202. */
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #define MAP_URL_MAX  (64 << 20) /* a URL may contain the map */
 #define MAPS_MAX     (1u << 30) /* bytes of all source maps that are read */
 
-struct ends { /* of a script's lines */
+struct ends { /* ends of a script's lines */
 	struct ends *next; /* next one with the same hash */
 	int32_t *data;
 	size_t n;

@@ -3,10 +3,10 @@
  *
  *     {"version": 3, "sources": ["../src/a.ts"], "names": ["add"], "mappings": "AAAA,IAAMA..."}
  *
- * Mappings are lines of the generated file, separated by ';', of pieces, separated by ','. A piece has 1, 4
- * or 5 numbers, each the difference from the one before: its column (which begins again in each line),
- * source, line and column there, name. Numbers are in base64, 5 bits per character, the low ones first; bit
- * 5: more follow; the lowest bit of all is the sign. */
+ * Mappings are lines of the generated file, separated by ';'. A line has pieces, separated by ','. A piece
+ * has 1, 4 or 5 numbers, each the difference from the one before: its column (which begins again in each
+ * line), the source, the line and the column there, and the name. Numbers are in base64, 5 bits per
+ * character, the low ones first; bit 5 means that more follow, and the lowest bit of all is the sign. */
 #include "sourcemap.h"
 
 #include <stdlib.h>

@@ -144,8 +144,8 @@ static bool has_builtins_names(const struct elf *e)
 	return elf_section(e, ".rodata", &s) && s.data && memmem(s.data, s.size, name, sizeof(name));
 }
 
-/* Node's V8 has constants for debuggers; others, such as Deno's, do not even have symbols. A file with
- * V8 has at least some MB. */
+/* Node's V8 has constants for debuggers; others, such as Deno's, do not even have symbols. A file with V8
+ * has at least several MB. */
 static bool has_v8(struct elf *e)
 {
 	static const char *const names[] = { PREFIX "frametype_EntryFrame", "v8_Default_embedded_blob_size_",

@@ -34,11 +34,11 @@ struct v8_row {
 	uint8_t entry_size;        /* arm64, in such a frame: distance from fp to the caller's sp */
 	uint8_t script_map_url;
 	uint8_t bytecode_positions;
-	uint8_t scope_slots;       /* in a ScopeInfo; until 9.0 it is a FixedArray, whose length comes first */
+	uint8_t scope_slots;       /* offset in a ScopeInfo; until 9.0 it is a FixedArray, whose length comes first */
 	bool has_unique;           /* SharedFunctionInfo has a number that is never used twice */
 	uint8_t code_mask;         /* mask of the kind in a Code's flags */
 	bool one_optimised;        /* kind 0 is the only optimised kind; else all kinds after baseline are optimised */
-	uint8_t code_deopt, code_positions, code_start, code_flags, code_size; /* in a Code */
+	uint8_t code_deopt, code_positions, code_start, code_flags, code_size; /* offsets in a Code */
 	bool code_is_stream;       /* a Code holds its instructions; else an InstructionStream does */
 	uint8_t stream_first;
 	uint8_t code_safepoints;   /* field with the safepoint table's offset; 0: it follows the instructions */
@@ -132,7 +132,7 @@ struct v8_code {
 struct v8_virtual {
 	uint64_t shared;  /* the function's SharedFunctionInfo */
 	int32_t literal, function; /* index of that among the code's literals, and of its JSFunction (-1: none) */
-	int32_t offset;   /* in its bytecode; -1: a builtin */
+	int32_t offset;   /* offset in its bytecode; -1: a builtin */
 };
 
 /* Finds the frames of the interpreter and of builtins for which the optimised frame that returns to *pc
