@@ -209,7 +209,7 @@ __global __u64 php_cookie(struct php_scratch *s)
 	return seen_mix(h, code_word(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
 
-/* An internal function is shorter than the bytes that are read of others. Returns 0 or -1. */
+/* An internal function is shorter than the bytes that are read of others. Returns 0 on success, -1 on failure. */
 static __always_inline int read_head(struct php_scratch *s, __u64 func)
 {
 	__u32 size = s->proc.at.filename + 16;
@@ -345,7 +345,7 @@ static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s
 	return frame_word(s, o + FRAME_FLAGS) & CALL_TOP && !place_of(w)->own.inner && to >= w->first_sp && to < w->sp;
 }
 
-/* Returns 0 or -1. */
+/* Returns 0 on success, -1 on failure. */
 static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s64 o, __u64 *frame)
 {
 	__u64 func = frame_word(s, o + FRAME_FUNC), flags = frame_word(s, o + FRAME_FLAGS);

@@ -46,7 +46,7 @@ __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cf
 	return 0;
 }
 
-/* Takes the frames of the thread state in s->code. Returns 0 or -1. */
+/* Takes the frames of the thread state in s->code. Returns 0 on success, -1 on failure. */
 static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
@@ -112,7 +112,7 @@ static __always_inline __u64 code_hash(struct python_scratch *s)
 	return (hash.h & CODE_MASK) > CODE_HIDDEN ? hash.h & CODE_MASK : CODE_HIDDEN + 1;
 }
 
-/* Copies a str's characters unchanged. Returns 0 or -1. */
+/* Copies a str's characters unchanged. Returns 0 on success, -1 on failure. */
 static __always_inline int read_str(struct python_scratch *s, __u64 str, __u64 *out,
 	__u32 max, __u32 *ret_size, __u8 *ret_kind)
 {

@@ -193,7 +193,7 @@ __global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 	return find_state(&search);
 }
 
-/* Leaves the thread's state in s->code. Returns 0 or -1. */
+/* Leaves the thread's state in s->code. Returns 0 on success, -1 on failure. */
 static __always_inline int thread_state(struct walk *w, struct python_scratch *s)
 {
 	const struct python_proc *p = &s->proc;

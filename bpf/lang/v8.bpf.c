@@ -122,8 +122,8 @@ static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u6
 	       m->generation == generation;
 }
 
-/* Runs once in a walk, at its first frame of V8. Returns 0 or -1. A round of walks lasts until a garbage
- * collection begins. One that began before may end within the round, but takes longer than a round lasts. */
+/* Runs once in a walk, at its first frame of V8. Returns 0 on success, -1 on failure. A round of walks lasts until
+ * a garbage collection begins. One that began before may end within the round, but takes longer than a round lasts. */
 __global int v8_begin(struct walk *w)
 {
 	struct v8_scratch *s;
@@ -327,7 +327,7 @@ static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 	return flags >= p->code_first && flags <= p->code_last;
 }
 
-/* Fills the memo number place.k. Returns 0 or -1. */
+/* Fills the memo number place.k. Returns 0 on success, -1 on failure. */
 __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 {
 	__u64 stream, code = 0;

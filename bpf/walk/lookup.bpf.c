@@ -131,8 +131,8 @@ static long see_vma(struct task_struct *task, struct vm_area_struct *vma, struct
 	return 0;
 }
 
-/* A language's compiled code is in anonymous mappings, and more of them appear as the
- * process runs. Returns 0 or -1. */
+/* A language's compiled code is in anonymous mappings, and more of them appear as the process runs. Returns 0
+ * on success, -1 on failure. */
 static __always_inline int compiled_code(struct walk *w, const struct vma_seen *s)
 {
 	__u32 lang;
@@ -151,7 +151,7 @@ static __always_inline int compiled_code(struct walk *w, const struct vma_seen *
 
 /* Sets w->map from the kernel's mapping of w->lookup, if its file is known: a process has its first events
  * before userspace has read it. In an interrupt this works once, because the kernel can release the lock
- * later for only one such caller. Returns 0 or -1. */
+ * later for only one such caller. Returns 0 on success, -1 on failure. */
 __global int walk_vma(struct walk *w)
 {
 	struct vma_seen s = {};

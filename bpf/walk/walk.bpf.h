@@ -125,10 +125,10 @@ struct walk {
 #endif
 
 /* Copies to the window: 2 KiB cost little more than a word, and most frames are found in it. This is the slow
- * path of walk_word(). Returns 0 or -1. */
+ * path of walk_word(). Returns 0 on success, -1 on failure. */
 int walk_refill(struct walk *w, __u64 addr, __u64 *ret);
 
-/* Reads the word at addr. Returns 0 or -1. */
+/* Reads the word at addr. Returns 0 on success, -1 on failure. */
 static __always_inline int walk_word(struct walk *w, __u64 addr, __u64 *ret)
 {
 	__u64 off = addr - w->window_at;

@@ -125,8 +125,8 @@ struct output {
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
 	/* Called after the last map. NULL: nothing to do. */
 	void (*finish)(struct out *o);
-	/* Writes a recording's stacks in this format. Returns 0 or -errno; the caller checks the
-	 * writes. NULL: not supported. */
+	/* Writes a recording's stacks in this format. Returns 0 on success, -errno on failure; the caller
+	 * checks the writes. NULL: not supported. */
 	int (*render)(const struct picture *p, FILE *file);
 	bool compares; /* render() uses picture.before */
 };

@@ -9,7 +9,7 @@
 
 struct stream;
 
-/* path: -o's, or NULL: stdout. Returns 0 or -errno. */
+/* path: -o's, or NULL: stdout. Returns 0 on success, -errno on failure. */
 int stream_open(const char *path, struct stream **ret);
 /* Passes writes to write(), which takes all. */
 int stream_open_to(size_t (*write)(void *arg, const char *text, size_t size), void *arg, struct stream **ret);

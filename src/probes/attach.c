@@ -174,7 +174,7 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
 	return probe_link(p, place, link);
 }
 
-/* Returns 0 or -errno. */
+/* Returns 0 on success, -errno on failure. */
 static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = probe_cookie(p, i));

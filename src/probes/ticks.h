@@ -25,11 +25,11 @@ struct ticks { /* zero it, then call ticks_open() */
 	VEC(struct tick) list;
 };
 
-/* The timer's events must lead to ticks_run(). Returns 0 or -errno. */
+/* The timer's events must lead to ticks_run(). Returns 0 on success, -errno on failure. */
 int ticks_open(struct ticks *t);
 /* A program of the image was just attached to a timer with this period; it counts its runs in entry prog of
  * IMAGE_TICKS, which is map. event: a perf event from ticks_event(), to which it is also attached; always
- * taken. Returns 0 or -errno: ticks may then be lost. */
+ * taken. Returns 0 on success, -errno on failure: ticks may then be lost. */
 int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period);
 /* Returns an event that does not count yet, or -errno. */
 int ticks_event(void);

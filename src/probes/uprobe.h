@@ -52,5 +52,5 @@ bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint6
 size_t uprobe_implementations(struct arena *a, const struct elf *e, const struct elf_symbol *s, const uint64_t **ret);
 
 /* uprobe_attach.c */
-/* Attaches to all places of the probe, which are sorted by file. Returns 0 or -errno, reported. */
+/* Attaches to all places of the probe, which are sorted by file. Returns 0 on success, -errno on failure, reported. */
 int uprobe_attach_all(struct loaded_probe *p, bool ret);

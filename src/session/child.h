@@ -14,8 +14,8 @@ struct child {
 	bool traced;   /* held by ptrace at the exec of its real program */
 };
 
-/* Splits the command like a shell (quotes, backslashes; no expansion), forks and holds it.
- * Returns 0 or -errno, reported. */
+/* Splits the command like a shell (quotes, backslashes; no expansion), forks and holds it. Returns 0 on
+ * success, -errno on failure, reported. */
 int child_start(struct target *t, const char *command, struct child *ret);
 /* Runs the command up to the exec of an ELF file called name (its own name or argv[0]) and holds it there:
  * this goes through a version manager's scripts. Returns the file's path, to be free()d, or NULL if the

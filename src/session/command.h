@@ -9,5 +9,6 @@ struct str;
  * stderr until it ends. Failure is reported. A command that still runs a second after a signal has asked
  * strata to end (stop.h) is killed with its children. */
 void command_run(const char *command, struct str *out);
-/* Appends at most max bytes of a file. Does not wait: a pipe gives its present content. Returns 0 or -errno. */
+/* Appends at most max bytes of a file. Does not wait: a pipe gives its present content. Returns 0 on
+ * success, -errno on failure. */
 int file_start(const char *path, size_t max, struct str *out);

@@ -19,7 +19,7 @@ struct watch { /* zero it, then call watch_open() */
 	bool by_clock;    /* the descriptor's events are off, the timer is on */
 };
 
-/* The timer's events have from_timer as data. Returns 0 or -errno. */
+/* The timer's events have from_timer as data. Returns 0 on success, -errno on failure. */
 int watch_open(struct watch *w, int epoll, int fd, uint32_t from_fd, uint32_t from_timer);
 /* Waits for the timer, in ns; 0: waits for the descriptor. */
 void watch_pause(struct watch *w, uint64_t ns);
@@ -35,7 +35,7 @@ struct pace { /* zero it, then call pace_open() */
 };
 
 /* Watches the ring and a timer by epoll. Their events have from_ring and from_timer as data, and both mean
- * that the ring must be read. Returns 0 or -errno. */
+ * that the ring must be read. Returns 0 on success, -errno on failure. */
 int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t from_ring, uint32_t from_timer);
 /* Call this after reading the ring: sets the time of the next read. */
 void pace_next(struct pace *p);

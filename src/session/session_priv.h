@@ -62,9 +62,10 @@ struct session {
 	int code;         /* exit()'s code */
 };
 
-/* Returns 0 or -errno. */
+/* Returns 0 on success, -errno on failure. */
 int session_watch(struct session *s, int fd, enum event_from from);
-/* Attaches a program that serves all images. Returns 0 or -errno; -ENOENT: the object does not have it. */
+/* Attaches a program that serves all images. Returns 0 on success, -errno on failure; -ENOENT: the
+ * object does not have it. */
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint);
 
@@ -84,7 +85,7 @@ struct ring_buffer *session_new_ring(struct session *s, int fd);
 void session_gather(void *arg);
 
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
- * processes. Called while the kernel verifies. Returns 0 or -errno, reported. */
+ * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, reported. */
 int session_open_unwinders(struct session *s, const struct image_object *o);
 /* Called when the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);

@@ -33,9 +33,9 @@ int shared_fd(const struct shared *s, const char *name);
 /* Checks that the image's maps are like existing maps with the same names. Returns 0, or -EINVAL with a complaint. */
 int shared_check(const struct shared *s, const struct image *img);
 /* Call it before the object is loaded: the object uses existing maps. Scratch memory of another size remains
- * the image's own. Returns 0 or -errno. */
+ * the image's own. Returns 0 on success, -errno on failure. */
 int shared_use(const struct shared *s, struct bpf_object *obj);
-/* Call it after the load: the next image can use the object's maps. Returns 0 or -errno. */
+/* Call it after the load: the next image can use the object's maps. Returns 0 on success, -errno on failure. */
 int shared_add(struct shared *s, struct bpf_object *obj, const struct image *img);
 /* Forgets the script's maps that no other image has had, for an image that could not be started. */
 void shared_forget(struct shared *s, const struct image *img);

@@ -25,11 +25,11 @@ struct walkers { /* zero it first */
 };
 
 void walkers_done(struct walkers *w);
-/* Returns 0 or -ENOMEM. */
+/* Returns 0 on success, -ENOMEM if there is no memory. */
 int walkers_begin(struct walkers *w, const struct image *img);
 /* Opens the walkers that the image's programs need; call it in the thread that knows the machine. obj: the
- * image's, opened and prepared. Returns 0 or -errno. */
+ * image's, opened and prepared. Returns 0 on success, -errno on failure. */
 int walkers_open(struct walkers *w, const struct load_env *env, const struct image *img, struct bpf_object *obj);
-/* Call it when obj is loaded: loads these walkers, and puts them into the arrays that their programs
- * call. Returns 0 or -errno. */
+/* Call it when obj is loaded: loads these walkers, and puts them into the arrays that their programs call.
+ * Returns 0 on success, -errno on failure. */
 int walkers_load(struct walkers *w, const struct image *img, struct bpf_object *obj);

@@ -35,7 +35,7 @@ struct lang_file {
 struct lang_process {
 	const void *proc;   /* struct STEM_proc */
 	const void *opened; /* result of open() for its file with the language */
-	/* Reads all of size bytes at addr. Returns 0 or -errno. */
+	/* Reads all of size bytes at addr. Returns 0 on success, -errno on failure. */
 	int (*read)(void *arg, uint64_t addr, void *buf, size_t size);
 	void *arg;
 };

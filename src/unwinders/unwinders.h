@@ -19,15 +19,15 @@ struct str;
 
 /* Called before the object is loaded: sets the sizes of maps and constants (offsets in kernel structs), and
  * makes the maps for tables and processes; *ret writes them from now on, and must be freed. limit: of the
- * stacks that are stored. Returns 0 or -errno; -ENOENT: the object does not have the unwinder; others: the
- * kernel refuses such a map. */
+ * stacks that are stored. Returns 0 on success, -errno on failure; -ENOENT: the object does not have the
+ * unwinder; others: the kernel refuses such a map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
 /* Does so for another object, except for the maps, which it shares with the first one. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 /* All walks of the object want only these languages' frames, 1 << enum frame_lang; 0: no restriction. */
 void unwinders_narrow(struct bpf_object *obj, uint32_t languages);
-/* For walks only on the host: nothing is written. Returns 0 or -ENOMEM. */
+/* For walks only on the host: nothing is written. Returns 0 on success, -ENOMEM if there is no memory. */
 int walk_maps_memory(struct walk_maps **ret);
 
 /* Takes the maps. */
@@ -49,7 +49,8 @@ void unwinders_use_source_maps(struct unwinders *u);
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* Called after some files, and once after the first processes: their tables are in the kernel when this returns. */
 void unwinders_preload_done(struct unwinders *u);
-/* Reads the mappings of a living process, again at each call. Returns 0 or -errno (-ESRCH: the process has ended). */
+/* Reads the mappings of a living process, again at each call. Returns 0 on success, -errno on failure
+ * (-ESRCH: the process has ended). */
 int unwinders_add_process(struct unwinders *u, int pid);
 
 /* Events of PERF_RECORD_{MMAP2,FORK,EXIT,COMM(exec),LOST}, in the order of time. After some of them,

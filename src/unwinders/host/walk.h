@@ -9,7 +9,7 @@
 #include "bpf/walk/unwind.h"
 
 struct host_memory {
-	/* Reads all of size bytes at addr. Returns 0 or -errno. */
+	/* Reads all of size bytes at addr. Returns 0 on success, -errno on failure. */
 	int (*read)(struct host_memory *m, uint64_t addr, void *buf, size_t size);
 };
 
@@ -90,8 +90,8 @@ struct host_stack {
 	bool by_zero;     /* a return address of 0 made it complete */
 };
 
-/* Walks by frame pointer where there is no table, and asks for nothing. Returns 0 or -errno; a walk that ends
- * early is not an error, see ret->end. */
+/* Walks by frame pointer where there is no table, and asks for nothing. Returns 0 on success, -errno on
+ * failure; a walk that ends early is not an error, see ret->end. */
 int host_walk(const struct host_thread *thread, uint32_t filter, uint32_t limit, struct host_stack *ret);
 /* Makes only the walk's first step: returns the caller's registers, as far as they are followed. Returns 0,
  * enum unwind_end + 1, or -errno. */

@@ -21,7 +21,7 @@ struct eh_rows {
 
 /* Reads .eh_frame, else .debug_frame, and adds code that linkers leave out (PLT, entry point, signal
  * trampolines). Rows ascend, neighbours differ, and the last has no rule; a file without information has no
- * rows. Returns 0 or -errno. */
+ * rows. Returns 0 on success, -errno on failure. */
 int ehframe_read(struct elf *e, struct eh_rows *ret);
 struct eh_range { /* half open */
 	uint64_t start, end;
@@ -32,7 +32,7 @@ struct eh_ranges {
 	size_t len, cap;
 };
 
-/* Reads the ranges of code that FDEs cover, ascending. Returns 0 or -errno. */
+/* Reads the ranges of code that FDEs cover, ascending. Returns 0 on success, -errno on failure. */
 int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
 /* Whether an FDE covers the code at vaddr, by the file's search table. Returns 1 and the start of its code,
  * 0, or -ENOTSUP if the file has no table that can be searched. */

@@ -8,5 +8,5 @@ struct elf;
 
 /* Returns the table of a file, from the cache or newly made and stored there. dir: the cache's fd, or
  * negative if there is none. fd: of the file, for its identity, or -1 for an image in memory. *ret_cached (or
- * NULL): whether the cache had it. Returns 0 or -errno; call table_done(ret). */
+ * NULL): whether the cache had it. Returns 0 on success, -errno on failure; call table_done(ret). */
 int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached);

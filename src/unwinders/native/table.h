@@ -16,7 +16,7 @@ struct table {
 	size_t map_size;
 };
 
-/* A file without any rule has a table without pages. Returns 0 or -errno. */
+/* A file without any rule has a table without pages. Returns 0 on success, -errno on failure. */
 int table_make(struct elf *e, struct table *ret);
 void table_done(struct table *t);
 

@@ -21,7 +21,7 @@ unsigned php_version(struct elf *e);
  * has no globals. Returns 0, or -ENOENT if the file is not PHP's. */
 int php_open(struct elf *e, struct php_proc *ret);
 
-/* Reads all of size bytes of a process's memory. Returns 0 or -errno. */
+/* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
 typedef int (*php_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
 
 struct php_codes *php_codes_new(void);

@@ -18,7 +18,7 @@ int stopped_hold(int tid, uint64_t wait_ns);
 int stopped_wait(int tid, uint64_t wait_ns);
 void stopped_release(int tid);
 
-/* Stops all threads, now. Returns 0 or -errno. */
+/* Stops all threads, now. Returns 0 on success, -errno on failure. */
 int stopped_open(int pid, struct stopped *ret);
 /* Releases the threads. */
 void stopped_close(struct stopped *s);

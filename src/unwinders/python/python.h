@@ -14,7 +14,8 @@ struct elf;
 struct frame_name;
 struct python_codes;
 
-/* Finds CPython's data, by the file's own addresses. Returns 0 or -errno; -ENOTSUP: an unknown version. */
+/* Finds CPython's data, by the file's own addresses. Returns 0 on success, -errno on failure;
+ * -ENOTSUP: an unknown version. */
 int python_open(struct elf *e, struct python_proc *ret);
 /* Makes the data for a process that has mapped the file at bias. */
 void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret);
@@ -34,7 +35,7 @@ bool python_tls(struct elf *e, const char *function, struct python_tls *ret);
 /* Finds the static int that a function passes to the C library. */
 bool python_tss_key(struct elf *e, const char *function, uint64_t *ret);
 
-/* Reads all of size bytes of a process's memory. Returns 0 or -errno. */
+/* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
 typedef int (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
 
 struct python_codes *python_codes_new(void);

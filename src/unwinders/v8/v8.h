@@ -92,7 +92,7 @@ extern const char *const v8_symbols[];
 /* Adds rules of the embedded builtins, and none after them. */
 void v8_builtin_rows(struct elf *e, uint64_t start, uint64_t size, struct eh_rows *rows);
 
-/* Returns 0 or -errno. The result is kept as a note, because looking for symbols takes 10 ms. */
+/* Returns 0 on success, -errno on failure. The result is kept as a note, because looking for symbols takes 10 ms. */
 int v8_layout(const struct lang_file *f, struct v8_layout *ret);
 
 /* ---- objects of a process: all data is untrusted ---- */
