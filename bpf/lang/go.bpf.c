@@ -135,8 +135,8 @@ __global int go_unwind(struct walk *w)
 /* The word of a table's header that holds struct go_table. */
 #define GO_WORD (offsetof(struct table_header, own) / 8)
 
-/* Returns the file with Go's runtime; 0: unknown. In a process that userspace has not published yet, it is
- * the file of the current pc. */
+/* Returns the file with Go's runtime, or 0 if it is unknown. In a process that userspace has not published
+ * yet, it is the file of the current pc. */
 static __always_inline __u32 go_file(struct walk *w)
 {
 	struct mapping_chunk *c = chunk_of(w->pid, 0);

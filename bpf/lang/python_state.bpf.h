@@ -164,9 +164,9 @@ static long look_at_state(__u32 i, void *data)
 	return 0;
 }
 
-/* Returns a state of this thread that has frames, searching from search.interp on; 0: none. Up to Linux 6.6
- * the verifier checks only one round of the loop and would remove code for a state of 0: a helper writes that
- * 0, so that its value is unknown. */
+/* Returns a state of this thread that has frames, searching from search.interp on, or 0 if there is none. Up
+ * to Linux 6.6 the verifier checks only one round of the loop and would remove code for a state of 0: a
+ * helper writes that 0, so that its value is unknown. */
 static __always_inline __u64 find_state(struct state_search *s)
 {
 	__u64 none = 0;

@@ -55,7 +55,7 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
-/* The offset in the bytecode, counted from the first bytecode; -1: the words are not a bytecode position. */
+/* Returns the offset in the bytecode, counted from the first bytecode; -1: the words are not a bytecode position. */
 static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
 {
 	if (!is_object(bytecode) || !is_smi(offset))
@@ -64,8 +64,8 @@ static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offs
 	return offset > V8_OFFSET_MAX ? -1 : (__s64)offset;
 }
 
-/* The frame's JSFunction; 0: not a function's frame. A builtin in C++ has it among its arguments: above the
- * return address come new.target, then the function. */
+/* Returns the frame's JSFunction, or 0 if it is not a function's frame. A builtin in C++ has it among its
+ * arguments: above the return address come new.target, then the function. */
 static __always_inline __u64 function_of(struct walk *w, const struct v8_proc *p)
 {
 	__u64 context = v8_slot(w, p->frame_context), kind = 2ULL * p->builtin_exit;
@@ -156,7 +156,7 @@ __global int v8_begin(struct walk *w)
 	return 0;
 }
 
-/* A word of the SharedFunctionInfo that was read, which starts at shared_data. */
+/* Returns a word of the SharedFunctionInfo that was read, which starts at shared_data. */
 static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
 {
 	__u64 i = (offset - s->proc.shared_data) >> 3;
@@ -165,8 +165,8 @@ static __always_inline __u64 shared_word(struct v8_scratch *s, __u32 offset)
 	return s->words[i & (V8_WORDS - 1)];
 }
 
-/* Returns a hash that is the same while this is the same SharedFunctionInfo with the same code; 0: not
- * readable. It contains the number of the SharedFunctionInfo, or of its script, which is never used again. */
+/* Returns a hash that is the same while this is the same SharedFunctionInfo with the same code, or 0 if it is
+ * not readable. It contains the number of the SharedFunctionInfo, or of its script, which is never used again. */
 static __always_inline __u64 read_shared(struct v8_scratch *s, __u64 shared)
 {
 	__u32 last = s->proc.shared_unique ? s->proc.shared_unique : s->proc.shared_flags;
@@ -244,7 +244,8 @@ static long stream_word(__u32 i, void *data)
 	return 1;
 }
 
-/* Finds the object that contains the instructions at w->lookup: searches backwards for its map. 0: not found. */
+/* Finds the object that contains the instructions at w->lookup: searches backwards for its map.
+ * Returns 0 if it is not found. */
 __global __u64 v8_stream(struct walk *w, struct v8_scratch *s)
 {
 	struct stream_search c = {};
@@ -410,7 +411,7 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 	s->blob_file = w->map.file;
 }
 
-/* The frame of the function that runs; 0: not a function's frame. */
+/* Returns the frame of the function that runs, or 0 if it is not a function's frame. */
 __global __u64 v8_frame(struct walk *w)
 {
 	struct v8_scratch *s;
@@ -465,7 +466,8 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
-/* The memo of the function's frame at offset o in the window; NULL: its code position is unknown or not sent yet. */
+/* Returns the memo of the function's frame at offset o in the window; NULL: its code position is
+ * unknown or not sent yet. */
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {
 	__u64 function = window_word(w, o + s->proc.frame_function);

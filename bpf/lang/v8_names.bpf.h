@@ -13,7 +13,7 @@ enum {
 	V8_STRINGS = 128,
 };
 
-/* The string in a thin string, or in a cons whose second part is empty; 0: none. */
+/* Returns the string in a thin string, or in a cons whose second part is empty, or 0 if there is none. */
 static __always_inline __u64 string_behind(__u64 string, int shape)
 {
 	__u64 first = 0, second = 0;

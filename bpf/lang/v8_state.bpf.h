@@ -112,7 +112,7 @@ __global int v8_type_of(__u64 tagged, __u32 map_type)
 	return read_type(tagged, map_type);
 }
 
-/* A word of the frame; 0, which is a Smi, if it is not readable. */
+/* Returns a word of the frame; 0, which is a Smi, if it is not readable. */
 __global __u64 v8_slot(struct walk *w, __s32 offset)
 {
 	__u64 v = 0;

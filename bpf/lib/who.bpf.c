@@ -57,7 +57,7 @@ static __always_inline __u64 read_word(__u64 at)
 	return v;
 }
 
-/* The number of a task in strata's namespace: searches from the task's innermost namespace
+/* Returns the number of a task in strata's namespace: searches from the task's innermost namespace
  * outwards. 0: the task is outside. */
 static __always_inline __u32 number_of(__u64 task)
 {

@@ -33,7 +33,7 @@ static __always_inline int is_outside(__u32 tgid)
 	return pid_ns_inode && !tgid;
 }
 
-/* The process id of another task, given by its address in the kernel. */
+/* Returns the process id of another task, given by its address in the kernel. */
 __u32 ns_tgid_of(__u64 task);
 /* Whether programs still run: the end of the session has not begun. */
 int is_running(void);

@@ -143,7 +143,7 @@ static __always_inline int list_outer(struct walk *w)
 	return -1;
 }
 
-/* The language whose interpreter loop, or compiled code, is mapped here; 0: none. */
+/* Returns the language whose interpreter loop, or compiled code, is mapped here, or 0 if there is none. */
 static __always_inline __u32 list_of_mapping(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -155,7 +155,7 @@ static __always_inline __u32 list_of_mapping(struct walk *w)
 	return 0;
 }
 
-/* The rule of compiled code that runs in the frames of the interpreter's loop. */
+/* Returns the rule of compiled code that runs in the frames of the interpreter's loop. */
 static __always_inline __u64 list_compiled(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -222,7 +222,7 @@ static __always_inline int native_lang_unwind(struct walk *w)
 #define NATIVE_ONLY(code)
 #define FRAME_ONLY(code) code
 
-/* The frame of the mapping's language, if it is wanted; 0: none. */
+/* Returns the frame of the mapping's language, if it is wanted, or 0 if there is none. */
 static __always_inline __u64 lang_frame(struct walk *w)
 {
 	__u32 flags = w->map.flags;
@@ -267,7 +267,8 @@ static __always_inline int lang_unwind(struct walk *w)
 }
 
 #ifndef STRATA_HOST
-/* The first of these languages that the process has, known (1 << enum frame_lang) or found now; 0: none. */
+/* Returns the first of these languages that the process has, known (1 << enum frame_lang) or found
+ * now, or 0 if there is none. */
 static __always_inline __u32 lang_meet(struct walk *w, __u32 languages, __u32 known)
 {
 #define L(id, stem, builtin, kind, name)                                                 \

@@ -34,7 +34,7 @@ static __always_inline __u32 not_above(__u64 a, __u64 b)
 
 /* ---- process and address -> mapping ------------------------------------ */
 
-/* The last element of chunk_start[] that is not above addr. */
+/* Returns the last element of chunk_start[] that is not above addr. */
 static __always_inline __u32 which_chunk(struct mapping_chunk *first, __u64 addr)
 {
 	__u32 at = 0, n = first->chunks;
@@ -309,7 +309,7 @@ static __always_inline int in_ranges(struct walk *w, __u64 rel)
 	return 0;
 }
 
-/* The last row of [at, end) that is not above low. */
+/* Returns the last row of [at, end) that is not above low. */
 static __always_inline __u32 row_at(struct walk *w, void *t, __u32 at, __u32 end, __u64 low)
 {
 	__u32 n = end - at;
@@ -326,7 +326,7 @@ static __always_inline __u32 row_at(struct walk *w, void *t, __u32 at, __u32 end
 	return at;
 }
 
-/* The rule's index in the page that contains rel. */
+/* Returns the rule's index in the page that contains rel. */
 static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
 {
 	__u32 page = w->table_pages + (rel >> TABLE_PAGE_SHIFT);

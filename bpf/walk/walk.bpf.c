@@ -570,7 +570,7 @@ static __always_inline void first_sight(struct walk *w, struct stack_record *out
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* The one LANG_LIST language of a filter that wants nothing else; 0: none. */
+/* Returns the one LANG_LIST language of a filter that wants nothing else, or 0 if there is none. */
 static __always_inline __u32 list_of_filter(__u32 filter)
 {
 #define LIST_IS(id)   if (filter == 1U << FRAME_LANG_##id) return FRAME_LANG_##id;

@@ -147,7 +147,7 @@ static __always_inline __u64 strip(struct walk *w, __u64 pc)
 	return WALK_ARM64(w) ? pc & w->pc_mask : pc;
 }
 
-/* The word at an offset, which the mask limits. */
+/* Returns the word at an offset, which the mask limits. */
 static __always_inline __u64 window_word(struct walk *w, __u64 off)
 {
 	FORGET(off);
@@ -162,7 +162,7 @@ int walk_published(struct walk *w);
 int walk_is_stale(struct walk *w);
 /* Whether the process may have one of these languages (1 << enum frame_lang), as far as is known. */
 int walk_may_have(struct walk *w, __u32 languages);
-/* The languages that the process is known to have. */
+/* Returns the languages that the process is known to have. */
 __u32 walk_languages(struct walk *w);
 /* Loads the header of the mapping's table. Returns 0, or enum unwind_end + 1. */
 int walk_table(struct walk *w);
@@ -181,7 +181,7 @@ int walk_asked(struct walk *w, __u32 size);
 int walk_send_miss(struct walk *w);
 /* Steps from this frame to its caller by w->rule (0: by frame pointer). Returns 0, or enum unwind_end + 1. */
 int walk_step(struct walk *w);
-/* fsbase or tpidr_el0 of the thread; 0: unknown. */
+/* Returns fsbase or tpidr_el0 of the thread, or 0 if it is unknown. */
 __u64 thread_pointer(void);
 
 static __always_inline __u64 walk_tp(struct walk *w)

@@ -108,7 +108,7 @@ static void add_cut(struct str *out, const char *text)
 
 /* ---- comparisons ---------------------------------------------------------- */
 
-/* The factor of its growth, as a part of the whole; new nodes have a very large one. */
+/* Returns the factor of its growth, as a part of the whole; new nodes have a very large one. */
 static double growth(const struct graph *g, const struct profile_node *n)
 {
 	double before = (double)n->before / (double)(g->root->before ? g->root->before : 1);
@@ -117,7 +117,7 @@ static double growth(const struct graph *g, const struct profile_node *n)
 	return before > 0 ? now / before : 1000;
 }
 
-/* The difference of its parts of the whole. */
+/* Returns the difference of its parts of the whole. */
 static double difference(const struct graph *g, const struct profile_node *n)
 {
 	return (double)n->total / (double)g->root->total -

@@ -27,7 +27,7 @@ struct json_values {
 /* Appends the bytes at data as a value of type t, which may be an aggregation. Integers that a double cannot
  * hold, beyond 2^53, are strings; bytes of a buffer are 0 to 255. */
 void json_value(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);
-/* The kind of a frame, by its row in bpf/languages.def: "native", "kernel", "python". */
+/* Returns the kind of a frame, by its row in bpf/languages.def: "native", "kernel", "python". */
 const char *json_frame_kind(enum frame_lang lang);
 /* Appends a key of an object, which is a string. Its parts are separated by ",", without spaces. */
 void json_key(const struct json_values *w, const struct type *t, const uint8_t *data, struct str *out);

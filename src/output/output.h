@@ -142,11 +142,11 @@ extern const struct output *const outputs[];
 const struct output *output_by_name(const char *name);
 /* Finds the format by the end of a file's name: x.svg, x.svg.gz; else the default. file may be NULL. */
 const struct output *output_by_file(const char *file);
-/* The compression of the row's output, by the file's name. */
+/* Returns the compression of the row's output, by the file's name. */
 enum pack output_pack(const struct output *o, const char *file);
-/* The most similar name; NULL: none is similar. */
+/* Returns the most similar name; NULL: none is similar. */
 const char *output_nearest(const char *written);
-/* The row's way to write text from memory; terminal: the stream is one. Rows without a place for
+/* Returns the row's way to write text from memory; terminal: the stream is one. Rows without a place for
  * text write it to stderr. */
 enum show_text output_show_text(const struct output *o, bool terminal);
 /* For formats without events: prints the event to stderr. */

@@ -259,7 +259,7 @@ static bool is_program(const struct writer *w, const PprofMapping *m)
 	return *name == '/' && !strstr(name, ".so");
 }
 
-/* Returns the weight of the program that has the outermost frame; NULL: none. */
+/* Returns the weight of the program that has the outermost frame, or NULL if there is none. */
 static uint64_t *weight_of(const struct writer *w, const PprofSample *s, uint64_t *weights)
 {
 	for (size_t i = s->n_location_id; i-- > 0;) {

@@ -112,12 +112,12 @@ bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t par
 /* Prepares a comparison: functions of a file that only one recording has, such as a copied script, are
  * compared only by their names. */
 void recording_pair(struct recording *a, struct recording *b);
-/* The name of a text for comparisons. */
+/* Returns the name of a text for comparisons. */
 const char *recording_name(const struct recording *r, uint32_t text);
 /* Removes frames from all stacks. */
 struct libraries;
 void recording_hide(struct recording *r, const struct libraries *l);
-/* The number of words of a value; 0: it is not a width. */
+/* Returns the number of words of a value; 0: it is not a width. */
 unsigned recording_values(const struct type *t);
 
 /* Whether the map has stacks in its key, and values that are widths. */

@@ -41,7 +41,7 @@ static bool fail(const struct reader *r, const char *what)
 
 /* ---- members ------------------------------------------------------------- */
 
-/* Returns a text, safe for a terminal, owned by the recording; NULL: none. */
+/* Returns a text, safe for a terminal, owned by the recording, or NULL if there is none. */
 static const char *text_member(struct reader *r, struct json_object *o, const char *name)
 {
 	const char *text = json_text(json_member(o, name, json_type_string));

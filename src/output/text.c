@@ -189,7 +189,7 @@ bool text_has_shares(const struct type *t)
 	return t->kind == TYPE_AGG && t->agg.kind != AGG_MIN && t->agg.kind != AGG_MAX && t->agg.kind < AGG_HIST;
 }
 
-/* The sum, if the value is an average. */
+/* Returns the entry's value; for an average its sum. */
 static double part_of(const struct map_content *c, size_t i)
 {
 	const struct type *t = c->map->value;

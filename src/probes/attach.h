@@ -39,7 +39,7 @@ struct loaded_probe {
 	struct ticks *ticks;    /* NULL: lost ticks are not replaced */
 };
 
-/* The i-th place of the probe, and its attach cookie. */
+/* Returns the i-th place of the probe, and its attach cookie. */
 const struct place *probe_place(const struct loaded_probe *p, uint32_t i);
 uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 
@@ -65,5 +65,5 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
  * that counts_runs. Returns 0 on success, -errno on failure, reported. */
 int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns);
 
-/* The numbers of online CPUs, ended by -1. */
+/* Returns the numbers of online CPUs, ended by -1. */
 const int *online_cpus(void);

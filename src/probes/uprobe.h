@@ -26,11 +26,11 @@ bool uprobe_no_file(const struct request *req, const struct attach_point *ap);
 bool uprobe_open(const struct request *req, const struct attach_point *ap, const char *path, struct elf **ret);
 /* The file may remain open for the script's next attach point. */
 void uprobe_close(const struct request *req, struct elf *e);
-/* The file's name for messages and `probe`: the script's path, or, for a name, the file that was found. */
+/* Returns the file's name for messages and `probe`: the script's path, or, for a name, the file that was found. */
 const char *uprobe_file_name(const struct attach_point *ap, const char *path);
 /* A file's name, made safe for printing. */
 const char *uprobe_safe(struct arena *a, const char *text);
-/* The path for the kernel: for a member the archive's. */
+/* Returns the path for the kernel: for a member the archive's. */
 const char *uprobe_attach_path(const struct request *req, const char *path);
 /* Returns the offset in that file of an address of code; false: the address is not code. */
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
@@ -48,7 +48,8 @@ bool uprobe_is_cpp(struct arena *a, const char *pattern, const char *symbol, con
 bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint64_t *ret);
 
 /* uprobe_ifunc.c */
-/* Returns the addresses from which the resolver of an IFUNC chooses, in the arena, and their number; 0: unknown. */
+/* Returns the addresses from which the resolver of an IFUNC chooses, in the arena, and their
+ * number, or 0 if it is unknown. */
 size_t uprobe_implementations(struct arena *a, const struct elf *e, const struct elf_symbol *s, const uint64_t **ret);
 
 /* uprobe_attach.c */

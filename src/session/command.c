@@ -99,7 +99,7 @@ static void read_output(struct command *c, struct str *out)
 	}
 }
 
-/* Milliseconds since strata was asked to end, while the command ran. */
+/* Returns the milliseconds since strata was asked to end, while the command ran. */
 static unsigned overdue(const struct command *c)
 {
 	uint64_t runs = (clock_ns(CLOCK_MONOTONIC) - c->started) / 1000000;

@@ -55,7 +55,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
  * reported in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
-/* The descriptor of its n-th program, owned by the object. */
+/* Returns the descriptor of its n-th program, owned by the object. */
 int image_object_program(const struct image_object *o, unsigned n);
 /* Runs its begin, end or self probes in the kernel, now. config: of their place. Calls done after each. */
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
@@ -63,14 +63,14 @@ int image_object_run(struct image_object *o, enum provider_run when, uint64_t co
 /* Reads its iterators to their ends. Calls done from time to time; done returns false to stop. Returns 0 on
  * success, -errno on failure, reported. */
 int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
-/* The signals of its self probes: bits 1 << number. */
+/* Returns the signals of its self probes: bits 1 << number. */
 uint64_t image_signals(const struct image *img);
 /* Whether it has other probes than begin and end, which need no waiting. */
 bool image_object_has_probes(const struct image_object *o);
 /* Attaches the probes until a signal comes, and counts them in *ret_places. Returns 0 on success,
  * -errno on failure, reported. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
-/* The number of begin and end probes, which are not attached. */
+/* Returns the number of begin and end probes, which are not attached. */
 unsigned image_object_begin_places(const struct image_object *o);
 /* From now on its programs do nothing, and all that were running have ended. */
 void image_object_stop(struct image_object *o);

@@ -8,9 +8,9 @@ struct image_object;
 struct out;
 struct shared;
 
-/* The number of events, updates of maps and stacks lost so far. */
+/* Returns the number of events, updates of maps and stacks lost so far. */
 uint64_t losses_total(const struct shared *shared);
-/* The number of events so far; 0 if the images do not count them. */
+/* Returns the number of events so far; 0 if the images do not count them. */
 uint64_t losses_events(const struct shared *shared);
 /* At the end, gives the output an event for each kind of loss; that of the script's events has the number for
  * each probe and CPU. Also reports events that the n objects' programs did not get because their CPU was inside

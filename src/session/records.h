@@ -23,7 +23,7 @@ struct record_env {
 	int code;               /* exit()'s code */
 };
 
-/* The row of image_record.kind; NULL: none. */
+/* Returns the row of image_record.kind, or NULL if there is none. */
 const struct record_row *record_row_by_name(const char *name);
 /* Handles the record at data. If it prints and there is no time left (stream.h), counts it as not written.
  * data: at least image_record.size bytes. */

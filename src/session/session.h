@@ -60,10 +60,10 @@ bool session_is_reading(const struct session *s);
 bool session_exited(const struct session *s, uint32_t *ret_image);
 /* The session no longer uses the image, which was dropped or could not be started. */
 void session_forget(struct session *s, uint32_t image);
-/* The maps, by their names in a script, whose content map_read() returns. */
+/* Returns the maps, by their names in a script, whose content map_read() returns. */
 const struct shared *session_maps(const struct session *s);
 const struct show *session_show(const struct session *s);
-/* Nanoseconds and runs of the image's programs so far; 0 if the kernel does not count. */
+/* Returns the nanoseconds and runs of the image's programs so far; 0 if the kernel does not count. */
 void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uint64_t *ret_runs);
 /* Progress of the session; events are counted only if the images count them (codegen_options.counts). */
 struct session_progress {

@@ -47,7 +47,7 @@ int walkers_begin(struct walkers *w, const struct image *img)
 
 /* ---- before loading ----------------------------------------------------- */
 
-/* Returns the array that the image's n-th program calls; NULL: none. */
+/* Returns the array that the image's n-th program calls, or NULL if there is none. */
 static struct bpf_map *array_of(struct bpf_object *obj, unsigned n)
 {
 	char name[32];

@@ -106,7 +106,7 @@ static bool find_relocation(struct elf *e, uint64_t where, uint64_t addend, Elf6
 	return false;
 }
 
-/* The word at a vaddr, as in a process that is loaded at 0. */
+/* Returns the word at a vaddr, as in a process that is loaded at 0. */
 static uint64_t word_at(struct elf *e, uint64_t vaddr)
 {
 	const uint8_t *p = elf_at(e, vaddr, 8);

@@ -16,7 +16,7 @@ int pclntab_open(struct elf *e, struct pclntab **ret);
 void pclntab_close(struct pclntab *t);
 static inline void pclntab_closep(struct pclntab **t) { pclntab_close(*t); }
 
-/* Returns 100 * major + minor, from .go.buildinfo: 119 for go1.19.8; 0: unknown. */
+/* Returns 100 * major + minor, from .go.buildinfo: 119 for go1.19.8, or 0 if it is unknown. */
 unsigned pclntab_version(const struct pclntab *t);
 
 /* The flags of a function, as in runtime/symtab.go. */
@@ -35,7 +35,7 @@ struct pcln_function {
 };
 
 size_t pclntab_functions(const struct pclntab *t);
-/* The i-th function, by address. */
+/* Reads the i-th function, by address. */
 bool pclntab_function(const struct pclntab *t, size_t i, struct pcln_function *ret);
 bool pclntab_find(const struct pclntab *t, uint64_t vaddr, struct pcln_function *ret);
 
@@ -47,7 +47,7 @@ struct pcln_values {
 	uint32_t quantum;
 	bool first;
 };
-/* The distance of sp below its value at the function's entry, in bytes. */
+/* Starts a walk over the distances of sp below its value at the function's entry, in bytes. */
 void pclntab_sp(const struct pclntab *t, const struct pcln_function *f, struct pcln_values *ret);
 bool pclntab_next(struct pcln_values *v);
 

@@ -26,7 +26,7 @@ struct name_list {
 void names_list(const struct names *n, uint64_t frame, struct name_list *l);
 /* Names the frames and frees the list. */
 void names_frames(struct names *n, struct name_list *l);
-/* The variable of p that contains addr, or NULL. */
+/* Returns the variable of p that contains addr, or NULL. */
 const char *names_variable(const struct names *n, const struct process *p, uint64_t addr);
 /* The frame's file will be evicted: keeps the present name. */
 void names_keep(struct names *n, uint64_t frame);

@@ -130,7 +130,7 @@ int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint
 
 const char *unwind_end_text(enum unwind_end e);
 
-/* The number of stacks that could not be walked to their end so far. */
+/* Returns the number of stacks that could not be walked to their end so far. */
 unsigned unwinders_incomplete(const struct unwinders *u);
 /* Counters for -v: requests, tables and times. */
 void unwinders_stats(const struct unwinders *u, struct str *out);

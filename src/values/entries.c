@@ -259,7 +259,7 @@ static uint64_t total(const struct type *t, const uint64_t *v)
 	return sum;
 }
 
-/* The number by which an aggregation is sorted. */
+/* Returns the number by which an aggregation is sorted. */
 static int64_t rank(const struct type *t, const uint8_t *value)
 {
 	const uint64_t *v = (const uint64_t *)value;

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "model/type.h"
 
-/* The size for a length modifier; without one, that of int, as in C. */
+/* Returns the size for a length modifier, or without one the size of int, as in C. */
 static uint32_t length_size(const char *p, const char *end)
 {
 	if (p == end || !strchr("hljztL", *p))

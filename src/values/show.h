@@ -56,7 +56,7 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);
-/* Returns the reason why a list of frames is incomplete or empty; NULL: none. */
+/* Returns the reason why a list of frames is incomplete or empty, or NULL if there is none. */
 const char *show_end(const struct type *t, const struct frame_list *l);
 /* Appends only a function, with its file if the language has one. */
 struct shown_frame;
@@ -105,5 +105,5 @@ struct bucket {
 	bool is_signed;       /* low and high are int64_t */
 };
 void show_bucket(const struct type *t, uint32_t i, struct bucket *ret);
-/* The first and the last bucket with a count; false: all are empty. */
+/* Returns the first and the last bucket with a count; false: all are empty. */
 bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_first, uint32_t *ret_last);

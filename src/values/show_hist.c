@@ -11,7 +11,7 @@
 
 enum { BAR = 52, INTERVAL = 16 };
 
-/* The lowest value of bucket i (from 1); see HIST_BUCKETS. After the last bucket: 0. */
+/* Returns the lowest value of bucket i (from 1); see HIST_BUCKETS. After the last bucket: 0. */
 static uint64_t hist_low(uint32_t i, uint32_t bits)
 {
 	uint32_t n = i - 1, power;

@@ -226,7 +226,7 @@ static struct code code_of(struct builder *b, const struct pcln_function *f)
 	return (struct code){ elf_at(b->e, f->start, size), size, f->start };
 }
 
-/* Returns the address after the bytes; 0: not found. */
+/* Returns the address after the bytes, or 0 if they are not found. */
 static uint64_t behind(struct code c, const char *bytes, size_t n)
 {
 	const uint8_t *found = c.p ? memmem(c.p, c.size, bytes, n) : NULL;
@@ -424,7 +424,7 @@ static void add_morestack_arm64(struct builder *b, const struct pcln_function *f
 	put_rule(b, f->start + (f->end - f->start) / 2, f->end, by_sched_arm64(b));
 }
 
-/* Returns the address of the first word from vaddr on that equals `word` under the mask; 0: none. */
+/* Returns the address of the first word from vaddr on that equals `word` under the mask, or 0 if there is none. */
 static uint64_t word_at(struct code c, uint64_t vaddr, uint32_t word, uint32_t mask)
 {
 	uint32_t v;
@@ -452,7 +452,7 @@ static void add_systemstack_arm64(struct builder *b, const struct pcln_function 
 		put_rule(b, moved + 4, back + 4, RULE(RULE_GOBUF, 0, 0, 0, (uint32_t)b->where.curg << 16));
 }
 
-/* The size of the function's frame outside of its prologue and epilogue. */
+/* Returns the size of the function's frame outside of its prologue and epilogue. */
 static int32_t frame_size(struct builder *b, const struct pcln_function *f)
 {
 	struct pcln_values v;

@@ -132,7 +132,7 @@ static struct step step_of(const struct code_insn *i, bool arm64)
 }
 
 /* Returns the offset from a pointer at which the first argument (rax, x0) of the call after the last step was
- * loaded, maybe by way of a slot of the stack; 0: unknown. */
+ * loaded, maybe by way of a slot of the stack, or 0 if it is unknown. */
 static uint16_t follow_back(const struct step *s, size_t n, uint8_t sp)
 {
 	uint8_t reg = 0;

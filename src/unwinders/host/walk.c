@@ -84,7 +84,7 @@ static void *scratch_of_lang(unsigned lang)
 	return host->scratch[lang];
 }
 
-/* The value in a language's map; NULL: none. */
+/* Returns the value in a language's map, or NULL if there is none. */
 static void *lookup_lang(const void *map, uint32_t key)
 {
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {

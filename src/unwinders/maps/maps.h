@@ -21,7 +21,7 @@ struct walk_maps {
 	int (*set_proc)(struct walk_maps *m, unsigned lang, uint32_t pid, const void *value);
 	/* A file's struct STEM_proc, with the file's own addresses. */
 	int (*set_file)(struct walk_maps *m, unsigned lang, uint32_t file, const void *value);
-	/* The generation that the kernel half gave the process (LANG_BY_KERNEL); 0: none. */
+	/* Returns the generation that the kernel half gave the process (LANG_BY_KERNEL), or 0 if there is none. */
 	uint32_t (*generation)(struct walk_maps *m, unsigned lang, uint32_t pid);
 	/* Data by which the kernel finds a mapping's file itself, for a file whose table is there. NULL: delete. */
 	int (*set_inode)(struct walk_maps *m, const struct inode_key *key,

@@ -5,5 +5,5 @@
 
 struct bpf_object;
 
-/* Returns the variable with this name and size, to be written; NULL: none. */
+/* Returns the variable with this name and size, to be written, or NULL if there is none. */
 void *rodata_find(struct bpf_object *obj, const char *name, size_t size);

@@ -238,7 +238,7 @@ static void read_pieces(struct frames *f)
 
 /* ---- code without FDEs ------------------------------------------------ */
 
-/* Index of the first piece that starts above vaddr. */
+/* Returns the index of the first piece that starts above vaddr. */
 static size_t piece_above(const struct frames *f, uint64_t vaddr)
 {
 	size_t lo = 0, hi = f->pieces.len;
@@ -254,7 +254,7 @@ static size_t piece_above(const struct frames *f, uint64_t vaddr)
 	return lo;
 }
 
-/* The piece that covers vaddr, or NULL. */
+/* Returns the piece that covers vaddr, or NULL. */
 static struct piece *piece_at(struct frames *f, uint64_t vaddr)
 {
 	size_t i = piece_above(f, vaddr);
@@ -490,7 +490,7 @@ int ehframe_ranges(struct elf *e, struct eh_ranges *ret)
 	return 0;
 }
 
-/* The offset of the FDE of the last pair that begins at or below vaddr; pairs have 8 bytes. */
+/* Returns the offset of the FDE of the last pair that begins at or below vaddr; pairs have 8 bytes. */
 static uint64_t search(const struct search_table *t, uint64_t base, uint64_t vaddr)
 {
 	int32_t pair[2] = {};

@@ -116,7 +116,7 @@ static int write_table(struct elf *e, const struct rules *rules, const struct pa
 	return 0;
 }
 
-/* The start of the file's code. Tables without rows have it, too, because their ranges count from there. */
+/* Returns the start of the file's code. Tables without rows have it, too, because their ranges count from there. */
 static uint64_t code_base(const struct elf *e)
 {
 	const struct elf_segment *s;

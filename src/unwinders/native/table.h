@@ -22,5 +22,5 @@ void table_done(struct table *t);
 
 /* Whether the walk may read the table: checks magic, version and every offset. */
 bool table_valid(const void *data, size_t size);
-/* The rule at vaddr; 0: none. For tests and -v. */
+/* Returns the rule at vaddr, or 0 if there is none. For tests and -v. */
 uint64_t table_rule(const void *table, uint64_t vaddr);

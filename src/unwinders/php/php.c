@@ -38,7 +38,7 @@ const char *const php_loop[] = { "execute_ex", NULL };
 
 /* ---- a file ---- */
 
-/* Returns V(8, 2) for "8.2.32"; 0: not a version. */
+/* Returns V(8, 2) for "8.2.32", or 0 if it is not a version. */
 static unsigned parse_version(const char *text, const char *end)
 {
 	unsigned number[2] = {};
@@ -103,7 +103,7 @@ static void cover(struct coverage *seen, uint64_t rule, uint64_t bytes)
 	seen[i].bytes += bytes;
 }
 
-/* The rule of most of the code from start to end. */
+/* Returns the rule of most of the code from start to end. */
 static uint64_t usual_rule(const struct eh_rows *rows, uint64_t start, uint64_t end)
 {
 	struct coverage seen[RULES_SEEN] = {}, best = {};

@@ -542,7 +542,7 @@ bool files_due(const struct files *fs)
 		clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
 }
 
-/* Bytes of this process in RAM. */
+/* Returns the bytes of this process in RAM. */
 static uint64_t resident(void)
 {
 	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");

@@ -14,7 +14,7 @@ void perfmap_read(struct perfmap *m, struct target *t);
 /* The process has ended, or runs another program: reads the rest, and closes the file. Does nothing for
  * another pid: that is a child which has the map, too. */
 void perfmap_end(struct perfmap *m, uint32_t pid, struct target *t);
-/* Bytes that can be given back, if the process ended some time ago; else 0. */
+/* Returns the bytes that can be given back, if the process ended some time ago; else 0. */
 size_t perfmap_over(const struct perfmap *m);
 /* Gives back the entries of a map that is over: from now on it has no names. */
 void perfmap_drop(struct perfmap *m);

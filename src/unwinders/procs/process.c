@@ -87,7 +87,7 @@ size_t processes_count(const struct processes *ps)
 
 /* ---- the array of mappings ---- */
 
-/* Index of the first mapping that ends above addr. */
+/* Returns the index of the first mapping that ends above addr. */
 static size_t first_behind(const struct process *p, uint64_t addr)
 {
 	size_t lo = 0, hi = p->nmaps;
@@ -193,7 +193,7 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 	return f;
 }
 
-/* The languages that may have compiled this code; publishing keeps those that the process has. */
+/* Returns the languages that may have compiled this code; publishing keeps those that the process has. */
 static uint32_t may_be_compiled(const char *path)
 {
 	uint32_t ret = 0;
@@ -335,7 +335,7 @@ static struct file *add_mapping(struct processes *ps, struct process *p, const s
 
 /* ---- publishing ---- */
 
-/* The size that the kernel counts in mm_struct.exec_vm. */
+/* Returns the size that the kernel counts in mm_struct.exec_vm. */
 static uint32_t code_kb(const struct process *p)
 {
 	uint64_t size = 0;

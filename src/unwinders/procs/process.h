@@ -51,7 +51,7 @@ int processes_add(struct processes *ps, uint32_t pid);
 int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
 	size_t n);
 /* Events. The kernel half gets the first three when the process is published: most processes of a build end
- * before that. Returns the file of a program's first mapping; NULL: not the first one. */
+ * before that. Returns the file of a program's first mapping, or NULL if it is not the first one. */
 struct file *processes_mmap(struct processes *ps, const struct process_mmap *m);
 void processes_fork(struct processes *ps, uint32_t parent, uint32_t child);
 void processes_exec(struct processes *ps, uint32_t pid);
@@ -64,7 +64,7 @@ void processes_readable(struct processes *ps, uint32_t pid);
 void processes_publish(struct processes *ps, uint32_t pid);
 void processes_publish_all(struct processes *ps);
 
-/* The mapping that contains addr, or NULL. */
+/* Returns the mapping that contains addr, or NULL. */
 const struct mapping *process_mapping(const struct process *p, uint64_t addr);
 /* Chunk number i for the kernel half. Returns false if there are fewer. */
 bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret);

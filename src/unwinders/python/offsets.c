@@ -55,7 +55,7 @@ struct given {
 	bool bad;
 };
 
-/* A member's value; 0 if the version does not have the member. */
+/* Returns a member's value; 0 if the version does not have the member. */
 static uint16_t get(struct given *g, unsigned word, uint64_t max)
 {
 	uint64_t v = 0;

@@ -23,7 +23,7 @@ void python_attach(const struct python_proc *file, uint64_t bias, struct python_
  * pthread grows from version to version, and on arm64 it is below the thread pointer. Returns false if this
  * is not glibc, or it has no such symbols. */
 bool python_libc(struct elf *libc, struct python_layout *at);
-/* Returns 0x030b for 3.11; 0: not found. */
+/* Returns 0x030b for 3.11, or 0 if it is not found. */
 unsigned python_version(struct elf *e);
 
 /* data: the start of _PyRuntime, as far as the file has it. Sets `at` from its description. Returns 0; 1 if

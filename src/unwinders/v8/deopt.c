@@ -451,7 +451,7 @@ static int64_t sign_extend(uint32_t v, unsigned bits)
 	return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
 }
 
-/* Returns the target of the jump at an address; 0: not a jump. x86_64: a conditional jump;
+/* Returns the target of the jump at an address, or 0 if it is not a jump. x86_64: a conditional jump;
  * arm64: b.cond, cbz, tbz, b. */
 static uint64_t jump_target(const struct exits *e, const uint8_t *p, uint64_t at)
 {

@@ -25,5 +25,5 @@ struct v8_scripts *v8_scripts_new(struct texts *texts);
 void v8_scripts_free(struct v8_scripts *c);
 /* Uses source maps from now on. files is copied. */
 void v8_scripts_use_source_maps(struct v8_scripts *c, const struct sourcemap_files *files);
-/* Returns a Script of a process, valid until the next call; NULL: not a Script. */
+/* Returns a Script of a process, valid until the next call, or NULL if it is not a Script. */
 const struct v8_script *v8_script_of(struct v8_scripts *c, const struct v8_heap *h, uint32_t pid, uint64_t script);

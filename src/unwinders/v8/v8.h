@@ -49,7 +49,7 @@ struct v8_row {
 	int8_t position_start;     /* base of the offsets in a table of positions */
 	bool position_bits;        /* its entries have two bits with the offset, not a sign */
 };
-/* The row of a version, which may be newer than the last row. */
+/* Returns the row of a version, which may be newer than the last row. */
 const struct v8_row *v8_row(uint32_t version);
 
 /* Values that differ by version; offsets in bytes, instance types with V8's numbers. Members that symbols
