@@ -14,7 +14,7 @@ struct functions {
 	uint64_t entries;        /* number counted so far */
 };
 
-/* A recording whose entries are counted. */
+/* A recording with the entries to count. */
 struct counting {
 	struct functions *functions;
 	const struct recording *recording;

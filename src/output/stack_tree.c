@@ -92,7 +92,7 @@ static uint32_t number_of(struct profile *p, const struct shown *s)
 
 /* ---- entries ------------------------------------------------------------- */
 
-/* A recording whose entries are added. */
+/* A recording with the entries to add. */
 struct adding {
 	struct profile *profile;
 	const struct recording *recording;

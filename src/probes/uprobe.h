@@ -17,9 +17,9 @@ struct request;
 enum { TRACE_UPROBE_MULTI = 48 };
 
 /* uprobe_files.c */
-/* Returns the files of an attach point's second word, by paths that can be opened from here. all: if there is
- * no word, these are all files that the traced process has mapped as code, or the traced command loads;
- * otherwise only its program. NULL: complained; empty list: see uprobe_no_file(). */
+/* Returns the files of an attach point's second word, by paths that can be opened from here. If there is no
+ * word and all is set, these are all files that the traced process has mapped as code, or the traced command
+ * loads; otherwise only its program. Returns NULL after a complaint. For an empty list call uprobe_no_file(). */
 const char *const *uprobe_files(const struct request *req, const struct attach_point *ap, bool all);
 bool uprobe_no_file(const struct request *req, const struct attach_point *ap);
 /* Opens one of them, to be uprobe_close()d. Returns false if it has complained. */
@@ -32,9 +32,9 @@ const char *uprobe_file_name(const struct attach_point *ap, const char *path);
 const char *uprobe_safe(struct arena *a, const char *text);
 /* Returns the path for the kernel: for a member the archive's. */
 const char *uprobe_attach_path(const struct request *req, const char *path);
-/* Returns the offset in that file of an address of code; false: the address is not code. */
+/* Finds the offset in that file of an address of code. Returns false if the address is not code. */
 bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
-/* Returns the offset in that file of an address of data; false: the address is not data. */
+/* Finds the offset in that file of an address of data. Returns false if the address is not data. */
 bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 
 /* uprobe_cpp.c */

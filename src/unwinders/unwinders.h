@@ -19,8 +19,8 @@ struct str;
 
 /* Called before the object is loaded: sets the sizes of maps and constants (offsets in kernel structs), and
  * makes the maps for tables and processes; *ret writes them from now on, and must be freed. limit: of the
- * stacks that are stored. Returns 0 on success, -errno on failure; -ENOENT: the object does not have the
- * unwinder; others: the kernel refuses such a map. */
+ * stacks that are stored. Returns 0 on success, -ENOENT if the object does not have the unwinder, or another
+ * -errno if the kernel refuses such a map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
 /* Does so for another object, except for the maps, which it shares with the first one. */
@@ -49,8 +49,8 @@ void unwinders_use_source_maps(struct unwinders *u);
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* Called after some files, and once after the first processes: their tables are in the kernel when this returns. */
 void unwinders_preload_done(struct unwinders *u);
-/* Reads the mappings of a living process, again at each call. Returns 0 on success, -errno on failure
- * (-ESRCH: the process has ended). */
+/* Reads the mappings of a living process, again at each call. Returns 0 on success, -ESRCH if the process has
+ * ended, -errno on other failures. */
 int unwinders_add_process(struct unwinders *u, int pid);
 
 /* Events of PERF_RECORD_{MMAP2,FORK,EXIT,COMM(exec),LOST}, in the order of time. After some of them,
@@ -77,8 +77,8 @@ void unwinders_publish(struct unwinders *u);
  * record; only its head is trusted. */
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
 
-/* Returns the number of frames of a stack and their end, by an id, which may be provisional. u owns the
- * frames. -ENOENT: never seen. */
+/* Returns the number of frames of a stack and their end, by an id, which may be provisional, or -ENOENT if
+ * the id was never seen. u owns the frames. */
 ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_frames,
 	enum unwind_end *ret_end);
 /* Returns the final id of a provisional one; other ids are unchanged. */

@@ -8,7 +8,8 @@ struct core;
 struct elf;
 struct proc_map;
 
-/* Takes the elf, of type ET_CORE. Returns 0 on success, -errno on failure; -ENOEXEC: the core describes no thread. */
+/* Takes the elf, of type ET_CORE. Returns 0 on success, -ENOEXEC if the core describes no thread,
+ * -errno on other failures. */
 int core_open(struct elf *e, struct core **ret);
 void core_close(struct core *c);
 

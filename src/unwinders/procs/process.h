@@ -44,7 +44,8 @@ void processes_mark_files(const struct processes *ps);
 
 /* Returns NULL for an unknown process; a dead one is known. */
 struct process *processes_find(const struct processes *ps, uint32_t pid);
-/* Reads /proc/PID/maps and publishes it. Returns 0 on success, -errno on failure; -ESRCH: the process has ended. */
+/* Reads /proc/PID/maps and publishes it. Returns 0 on success, -ESRCH if the process has ended,
+ * -errno on other failures. */
 int processes_add(struct processes *ps, uint32_t pid);
 /* Adds a process from a core: its mappings of files (with any access; paths under the target's root) and
  * other executable memory. */

@@ -14,8 +14,8 @@ struct elf;
 struct frame_name;
 struct python_codes;
 
-/* Finds CPython's data, by the file's own addresses. Returns 0 on success, -errno on failure;
- * -ENOTSUP: an unknown version. */
+/* Finds CPython's data, by the file's own addresses. Returns 0 on success, -ENOTSUP if the version is
+ * unknown, -errno on other failures. */
 int python_open(struct elf *e, struct python_proc *ret);
 /* Makes the data for a process that has mapped the file at bias. */
 void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret);
@@ -26,8 +26,8 @@ bool python_libc(struct elf *libc, struct python_layout *at);
 /* Returns 0x030b for 3.11, or 0 if it is not found. */
 unsigned python_version(struct elf *e);
 
-/* data: the start of _PyRuntime, as far as the file has it. Sets `at` from its description. Returns 0; 1 if
- * the row of an older version was used; or -errno: -ENOENT: no description; -EINVAL: an invalid one. */
+/* data: the start of _PyRuntime, as far as the file has it. Sets `at` from its description. Returns 0 on success,
+ * 1 if the row of an older version was used, -ENOENT if there is no description, or -EINVAL if it is invalid. */
 #define PYTHON_OFFSETS_SIZE 1024
 int python_offsets(const void *data, size_t size, unsigned version, struct python_layout *at);
 /* Finds the thread-local variable that a function returns, by the file's addresses. */

@@ -47,7 +47,7 @@ struct state {
 
 struct follow {
 	struct elf *e;
-	struct code *code; /* x86_64's; arm64 is decoded here */
+	struct code *code; /* decoder of x86_64; arm64 is decoded here */
 	bool arm;
 	const uint8_t *bytes;
 	uint64_t start, size;

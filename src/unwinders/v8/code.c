@@ -330,7 +330,7 @@ static bool find_code(struct v8_codes *c, const struct v8_heap *h, uint32_t pid,
 		goto found;
 	if (!known)
 		return false;
-	s = (struct stream){}; /* another program, another isolate */
+	s = (struct stream){}; /* the process runs another program or isolate now */
 	if (!look_back(h, pc, &s))
 		return false;
 found:
