@@ -19,7 +19,7 @@ static __always_inline int starts_arm(const __u32 *op)
 	return 0;
 }
 
-/* Whether the bytes have push %rbp; mov %rsp,%rbp. No branches, because the verifier would follow each. */
+/* Whether the bytes have push %rbp; mov %rsp,%rbp. There are no branches, because the verifier would follow each. */
 static __always_inline int makes_frame(const __u8 *b, int from, int to)
 {
 	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;

@@ -94,7 +94,7 @@ static __always_inline __u64 seen_word(__u64 hash, __u64 id)
 	return (hash ^ hash >> 20) << SEEN_ID_BITS | (id & SEEN_ID_MASK);
 }
 
-/* Returns the id, or 0 if there is none. No branches, because the verifier would follow each to the end. */
+/* Returns the id, or 0 if there is none. There are no branches, because the verifier would follow each to the end. */
 static __always_inline __u64 seen_id(const struct seen_objects *b, __u64 hash)
 {
 	__u64 id = 0;

@@ -104,7 +104,7 @@ static __always_inline int fp_top_x86(struct walk *w, int *err)
 	return 1;
 }
 
-/* Frames that are only counted are all written to frames[0], which nobody reads. No branch, because the
+/* Frames that are only counted are all written to frames[0], which nobody reads. There is no branch, because the
  * verifier would follow both ways to the end. */
 static __always_inline void store_frame(struct walk *w, struct stack_record *out, __u64 n, __u64 frame)
 {

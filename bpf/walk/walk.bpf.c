@@ -434,7 +434,7 @@ __global __u64 fast_frames(struct walk *w)
 		gone = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED | WALK_BODY;
 		hash = STACK_HASH(hash, frame);
 	}
-	/* No branch, so that the verifier knows the same about each way out of the loop. */
+	/* There is no branch, so that the verifier knows the same about each way out of the loop. */
 	w->flags &= ~gone;
 	w->pc = lookup + !(w->flags & WALK_EXACT);
 	w->sp = w->window_at + at;

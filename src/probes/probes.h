@@ -52,7 +52,7 @@ const struct field *tracepoint_fields(const struct request *req, const struct tr
 /* of_others.c: place.of_others, by the event's category, or by the name of a raw one. */
 bool tracepoint_is_of_others(const char *category);
 bool raw_tracepoint_is_of_others(const char *name);
-/* kprobe.c; they also replace fentry. */
+/* kprobe.c: attach kprobes, also in place of fentry. */
 int kprobe_attach(struct loaded_probe *p);
 int kretprobe_attach(struct loaded_probe *p);
 /* The names of periods, for -l. */

@@ -26,7 +26,7 @@ struct plot {
 	uint64_t first, last;   /* intervals */
 	uint64_t low, high;     /* ends of the axis */
 	bool has_values;
-	int digits;             /* of a second, in labels */
+	int digits;             /* decimal digits of a second, in labels */
 };
 
 static uint64_t value_of(const struct type *t, const struct agg_tseries *b)

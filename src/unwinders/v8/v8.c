@@ -195,7 +195,7 @@ int v8_table(struct elf *e, struct table_header *hdr)
 
 /* ---- the constants ---- */
 
-/* A value without 16 bits is not an offset, type or index, and is ignored. */
+/* A value that does not fit in 16 bits is not an offset, type or index, and is ignored. */
 static bool constant(const struct constants *c, const char *name, int32_t *ret)
 {
 	const uint8_t *p;
