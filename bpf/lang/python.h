@@ -88,9 +88,9 @@ struct python_tls {
 };
 ABI_SIZE(python_tls, 16);
 
-/* One process. Map `python_procs`: HASH, key: u32 tgid. Addresses in the process; 0: none. Nothing here
- * changes while the process runs. The kernel half makes a row from python_files when a walk meets the file in
- * a process that userspace has not published.
+/* One process. Map `python_procs`: HASH, key: u32 tgid. Members are addresses in the process, or 0 if there
+ * is none. Nothing here changes while the process runs. The kernel half makes a row from python_files when a
+ * walk meets the file in a process that userspace has not published.
  *
  * Map `python_files`: HASH, key: u32 file; the same struct with the file's own addresses, for processes that
  * userspace has not published yet. */

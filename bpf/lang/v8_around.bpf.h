@@ -6,8 +6,8 @@
 #include "bpf/lib/insn.h"
 #include "v8_state.bpf.h"
 
-/* Whether interrupted code that V8 compiled has no frame: its next instructions still make one, stp x29, x30,
- * ..; mov x29, sp; or they return after ldp x29, x30, .. */
+/* Whether interrupted code that V8 compiled has no frame. Its next instructions then either still make one
+ * (stp x29, x30, ..; mov x29, sp), or return after ldp x29, x30, .. */
 static __always_inline int starts_arm(const __u32 *op)
 {
 	for (int i = 0; i < V8_AHEAD / 4; i++) {

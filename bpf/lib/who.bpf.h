@@ -21,7 +21,7 @@ extern const volatile __u64 pid_ns_inode;
 
 __u64 ns_ids(void);
 
-/* tgid << 32 | thread id; 0: outside of the namespace. */
+/* Returns tgid << 32 | thread id, or 0 outside of the namespace. */
 static __always_inline __u64 current_ids(void)
 {
 	return pid_ns_inode ? ns_ids() : bpf_get_current_pid_tgid();

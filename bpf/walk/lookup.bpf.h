@@ -47,7 +47,7 @@ static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
 /* Fields of an entry or its rule, in words. */
 #define CACHE_SLOT(packed) ((__s64)((packed) << 41) >> 58)
 
-/* Returns the cached form of a rule; 0: it has none. */
+/* Returns the cached form of a rule, or 0 if it has none. */
 static __always_inline __u64 cache_pack(__u64 rule, int in_loop)
 {
 	__u64 slot = rule >> 16 & 0xffff, offset = rule >> 32;

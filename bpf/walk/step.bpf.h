@@ -47,7 +47,7 @@ static __always_inline int call_words(struct walk *w, __u64 v)
 }
 
 /* Finds the position of an interrupted x86 function in its prologue or epilogue, by its code. Returns the
- * number of words between sp and RA; -1: between prologue and epilogue, where fp is set. */
+ * number of words between sp and RA, or -1 between prologue and epilogue, where fp is set. */
 static __always_inline int prologue_words(struct walk *w)
 {
 	__u64 v;

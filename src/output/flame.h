@@ -17,5 +17,6 @@ void flame_of_all(const struct picture *p, struct flame *ret);
 void flame_of_map(const struct picture *p, struct recorded_map *m, struct recorded_map *before,
 	struct flame *ret);
 void flame_done(struct flame *f);
-/* Returns the map with that name in the recording with which this one is compared; NULL: none, or no comparison. */
+/* Returns the map with that name in the recording with which this one is compared, or NULL if there
+ * is none, or no comparison. */
 struct recorded_map *flame_before(const struct picture *p, const struct recorded_map *m);

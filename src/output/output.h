@@ -144,7 +144,7 @@ const struct output *output_by_name(const char *name);
 const struct output *output_by_file(const char *file);
 /* Returns the compression of the row's output, by the file's name. */
 enum pack output_pack(const struct output *o, const char *file);
-/* Returns the most similar name; NULL: none is similar. */
+/* Returns the most similar name, or NULL if none is similar. */
 const char *output_nearest(const char *written);
 /* Returns the row's way to write text from memory; terminal: the stream is one. Rows without a place for
  * text write it to stderr. */

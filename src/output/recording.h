@@ -117,7 +117,7 @@ const char *recording_name(const struct recording *r, uint32_t text);
 /* Removes frames from all stacks. */
 struct libraries;
 void recording_hide(struct recording *r, const struct libraries *l);
-/* Returns the number of words of a value; 0: it is not a width. */
+/* Returns the number of words of a value, or 0 if it is not a width. */
 unsigned recording_values(const struct type *t);
 
 /* Whether the map has stacks in its key, and values that are widths. */

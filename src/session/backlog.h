@@ -20,7 +20,7 @@ struct backlog { /* zero it, then set the limit */
  * memory ends the program. */
 void backlog_put(struct backlog *b, const void *record, size_t size);
 bool backlog_is_full(const struct backlog *b);
-/* Returns the oldest record, aligned to 8 bytes and valid until backlog_drop(); NULL: none waits. */
+/* Returns the oldest record, aligned to 8 bytes and valid until backlog_drop(), or NULL if none waits. */
 const void *backlog_first(const struct backlog *b, size_t *ret_size);
 /* Removes the oldest record. */
 void backlog_drop(struct backlog *b);

@@ -29,8 +29,8 @@ struct load_env {
 	int only_pid;             /* see who_prepare() */
 	struct ticks *ticks;      /* see attach.h */
 	uint64_t ring_pages;      /* size of the ring buffer; 0: depends on the first image's records */
-	struct walk_maps *maps; /* out: made with the first image that has the unwinder; its taker owns it. Writes
-	                         * from the start */
+	struct walk_maps *maps; /* out: made with the first image that has the unwinder; its taker owns it. It can
+	                         * be written from the start */
 };
 
 struct image_object {

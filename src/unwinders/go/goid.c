@@ -159,7 +159,7 @@ static uint16_t follow_back(const struct step *s, size_t n, uint8_t sp)
 	return 0;
 }
 
-/* prints: addresses of printint and printuint; 0: missing. */
+/* prints: addresses of printint and printuint, or 0 if they are missing. */
 static uint16_t goid_of_code(struct elf *e, struct code_bytes c, const uint64_t prints[2])
 {
 	bool arm64 = elf_machine(e) == EM_AARCH64;

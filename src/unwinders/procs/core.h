@@ -19,7 +19,7 @@ size_t core_threads(const struct core *c);
 /* Returns the threads' ids and registers; the first thread is the one that got the signal. */
 int core_tid(const struct core *c, size_t i);
 const struct host_regs *core_regs(const struct core *c, size_t i);
-/* All mappings of files (a core does not say which are executable), and the other executable mappings. */
+/* Returns all mappings of files (a core does not say which are executable), and the other executable mappings. */
 size_t core_maps(const struct core *c, const struct proc_map **ret);
 /* Returns the path of the program when it was mapped, or NULL if it is unknown. */
 const char *core_exe(const struct core *c);

@@ -72,7 +72,7 @@ void perfmap_free(struct perfmap *m)
 	free(m);
 }
 
-/* Returns the pid that the process has for itself: the last of NSpid. *uid: its real user. */
+/* Returns the pid that the process has for itself: the last of NSpid. Sets *uid to its real user. */
 static int inner_pid(struct target *t, int pid, uid_t *ret_uid)
 {
 	char path[64], line[256];

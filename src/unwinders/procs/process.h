@@ -57,7 +57,7 @@ struct file *processes_mmap(struct processes *ps, const struct process_mmap *m);
 void processes_fork(struct processes *ps, uint32_t parent, uint32_t child);
 void processes_exec(struct processes *ps, uint32_t pid);
 void processes_exit(struct processes *ps, uint32_t pid);
-/* Some events were lost. */
+/* Notes that some events were lost. */
 void processes_lost(struct processes *ps);
 /* Userspace has finished a walk that met unreadable memory in the kernel half. */
 void processes_readable(struct processes *ps, uint32_t pid);

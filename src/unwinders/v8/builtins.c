@@ -191,7 +191,7 @@ static void follow_x86(const struct code_insn *i, struct state *s)
 		s->depth = s->body;
 }
 
-/* Fast way: most instructions do not change the state much. */
+/* This is the fast way: most instructions do not change the state much. */
 static bool step_plain(const struct follow *f, uint64_t at, struct state *s, struct step *ret)
 {
 	struct code_fast p;

@@ -20,7 +20,7 @@
 #include "vlq.h"
 
 #define POSITIONS_MAX  64      /* a function, and those into which it was inlined */
-#define FRAMES_MAX  (1 << 19)  /* twice: the new ones, and those before */
+#define FRAMES_MAX  (1 << 19)  /* maximum number of frames, kept twice: the new ones, and those before */
 #define CANDIDATES_MAX 4096
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
