@@ -178,7 +178,7 @@ static __always_inline __u64 go_number(struct walk *w, __u64 word)
 	return id;
 }
 
-/* Sets r->id to the number; 0: the thread runs no goroutine. Uses only the slot of r. */
+/* Sets r->id to the number, or to 0 if the thread runs no goroutine. Uses only the slot of r. */
 __global int go_id(struct stack_req *r)
 {
 	__u32 index, file;

@@ -55,7 +55,8 @@ static __always_inline int is_established(struct walk *w, struct v8_scratch *s, 
 	return !(w->flags & WALK_EXACT) || RULE_OFFSET(w->rule) == V8_FRAME || WALK_ARM64(w) || prologue_words(w) < 0;
 }
 
-/* Returns the offset in the bytecode, counted from the first bytecode; -1: the words are not a bytecode position. */
+/* Returns the offset in the bytecode, counted from the first bytecode, or -1 if the words are
+ * not a bytecode position. */
 static __always_inline __s64 bytecode_offset(const struct v8_proc *p, __u64 offset, __u64 bytecode)
 {
 	if (!is_object(bytecode) || !is_smi(offset))
@@ -466,7 +467,7 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
-/* Returns the memo of the function's frame at offset o in the window; NULL: its code position is
+/* Returns the memo of the function's frame at offset o in the window, or NULL if its code position is
  * unknown or not sent yet. */
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {

@@ -18,7 +18,7 @@ struct seen_bucket {
 		__type(value, struct seen_bucket);     \
 	} name SEC(".maps")
 
-/* The number of buckets is a power of two. NULL: the machine's memory, or a test, has no such map. */
+/* The number of buckets is a power of two. Returns NULL if the machine's memory, or a test, has no such map. */
 static __always_inline struct seen_bucket *seen_bucket(void *map, __u32 buckets, __u64 id)
 {
 	__u32 at = (id * 0x9e3779b97f4a7c15) >> 40 & (buckets - 1);
@@ -81,7 +81,7 @@ static __always_inline __u64 seen_hash(__u64 addr, __u32 pid, __u64 cookie)
 	return h ? h : 1;
 }
 
-/* The number of buckets is a power of two, at most 2^20. NULL: see seen_bucket(). */
+/* The number of buckets is a power of two, at most 2^20. Returns NULL when seen_bucket() does. */
 static __always_inline struct seen_objects *seen_objects(void *map, __u32 buckets, __u64 hash)
 {
 	__u32 at = (__u32)(hash >> 4) & (buckets - 1);

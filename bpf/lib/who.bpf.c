@@ -57,8 +57,8 @@ static __always_inline __u64 read_word(__u64 at)
 	return v;
 }
 
-/* Returns the number of a task in strata's namespace: searches from the task's innermost namespace
- * outwards. 0: the task is outside. */
+/* Returns the number of a task in strata's namespace, or 0 if the task is outside. Searches from the task's
+ * innermost namespace outwards. */
 static __always_inline __u32 number_of(__u64 task)
 {
 	__u64 pid = read_word(task + ns_offsets.task_pid);

@@ -30,7 +30,8 @@ const struct output *output_by_name(const char *name)
 	return NULL;
 }
 
-/* Returns the length of the ending, with its dot, at the end of a file's name of n bytes; 0: none of the endings. */
+/* Returns the length of the ending, with its dot, at the end of a file's name of n bytes, or 0 if it
+ * has none of the endings. */
 static size_t ending_of(const struct output *o, const char *file, size_t n)
 {
 	for (const char *p = o->endings; p && *p; p += strcspn(p, " "), p += *p == ' ') {

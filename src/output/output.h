@@ -112,7 +112,7 @@ struct output {
 	const char *help; /* one line, without a full stop */
 	const char *endings; /* file name endings of this format, separated by spaces; NULL: none */
 	bool exact;       /* stacks differ by address, ignoring the script's modes */
-	/* A script was added; called before its first output. NULL: nothing to do. */
+	/* A script was added; called before its first output. May be NULL. */
 	void (*begin)(struct out *o, const struct image *img);
 	/* Writes text of printf(), join().. unchanged. kind: of the record. */
 	void (*text)(struct out *o, const char *kind, const char *text, size_t size);
@@ -121,12 +121,12 @@ struct output {
 	/* Writes print(@map), and each map at the end. */
 	void (*map)(struct out *o, const struct map_content *m);
 	void (*event)(struct out *o, const struct output_event *e);
-	/* The scripts have ended: n maps, these, come next, and then nothing. NULL: nothing to do. */
+	/* The scripts have ended: these n maps come next, and then nothing. May be NULL. */
 	void (*end)(struct out *o, const struct image_map *const *maps, size_t n);
-	/* Called after the last map. NULL: nothing to do. */
+	/* Called after the last map. May be NULL. */
 	void (*finish)(struct out *o);
 	/* Writes a recording's stacks in this format. Returns 0 on success, -errno on failure; the caller
-	 * checks the writes. NULL: not supported. */
+	 * checks the writes. NULL if the format cannot. */
 	int (*render)(const struct picture *p, FILE *file);
 	bool compares; /* render() uses picture.before */
 };

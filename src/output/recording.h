@@ -123,7 +123,8 @@ unsigned recording_values(const struct type *t);
 /* Whether the map has stacks in its key, and values that are widths. */
 struct image_map;
 bool recording_takes(const struct image_map *m);
-/* Returns a value's width: the sum of an average, the number of values of a histogram. false: it is negative. */
+/* Finds a value's width: the sum of an average, the number of values of a histogram. Returns
+ * false if it is negative. */
 bool recording_weight(const struct type *t, const uint64_t *values, uint64_t *ret);
 /* Does so for the kernel's bytes. */
 bool recording_weight_of(const struct type *t, const uint8_t *value, uint64_t *ret);

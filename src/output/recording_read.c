@@ -441,7 +441,7 @@ static bool read_line(struct reader *r, struct json_tokener *t, const char *line
 	return ok;
 }
 
-/* Returns the next line with its end; a line above the limit is cut. "": the file has ended. */
+/* Returns the next line with its end, or "" at the end of the file. A line above the limit is cut. */
 static const char *next_line(FILE *file, struct str *line)
 {
 	char piece[4096];

@@ -199,7 +199,7 @@ static double part_of(const struct map_content *c, size_t i)
 	return t->is_signed && t->agg.kind != AGG_COUNT ? (double)(int64_t)v : (double)v;
 }
 
-/* Returns the total for the shares; 0: the values are not parts of a whole, or there are no stacks. */
+/* Returns the total for the shares, or 0 if the values are not parts of a whole, or there are no stacks. */
 static double total_of(const struct map_content *c)
 {
 	const struct type *t = c->map->value;

@@ -112,7 +112,7 @@ static const struct type *int_of(const struct trace_field *f, uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8 ? type_int(size, f->is_signed) : NULL;
 }
 
-/* Returns a type of size bytes (0: unknown size). NULL: unknown type. */
+/* Returns a type of size bytes (0: unknown size), or NULL if the type is unknown. */
 static const struct type *value_type(const struct request *req, const char *name,
 	const struct trace_field *f, uint32_t size)
 {

@@ -79,7 +79,7 @@ int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t fr
 	return watch_open(&p->watch, epoll, ring_buffer__epoll_fd(buffer), from_ring, from_timer);
 }
 
-/* Returns the time in which an eighth of the ring fills at the present rate. 0: read at once. */
+/* Returns the time in which an eighth of the ring fills at the present rate, or 0 to read at once. */
 static uint64_t pause_after(const struct ring *ring, uint64_t passed, uint64_t bytes)
 {
 	uint64_t eighth = ring__size(ring) / 8, ns;

@@ -56,7 +56,8 @@ int session_add(struct session *s, const struct image *img);
 int session_fd(const struct session *s);
 /* Whether processes remain to be read: call session_poll() while there is nothing else to do. */
 bool session_is_reading(const struct session *s);
-/* At a prompt, exit() ends only its image. Returns one that has called it, to be dropped. false: none. */
+/* At a prompt, exit() ends only its image. Finds an image that has called it, to be dropped.
+ * Returns false if there is none. */
 bool session_exited(const struct session *s, uint32_t *ret_image);
 /* The session no longer uses the image, which was dropped or could not be started. */
 void session_forget(struct session *s, uint32_t image);

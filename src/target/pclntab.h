@@ -57,7 +57,7 @@ struct pcln_position {
 	bool wrapper; /* made by the compiler; Go never shows it */
 };
 #define PCLN_POSITIONS_MAX 64
-/* The source positions of an address: inlined functions innermost first, then the function that contains the
- * code. Returns their number; 0: no function. */
+/* Finds the source positions of an address: inlined functions innermost first, then the function that
+ * contains the code. Returns their number, or 0 if there is no function. */
 size_t pclntab_positions(const struct pclntab *t, uint64_t vaddr,
 	struct pcln_position ret[PCLN_POSITIONS_MAX]);

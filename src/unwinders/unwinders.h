@@ -112,7 +112,7 @@ void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n);
 /* Names an address of a process, for usym() and ustack's raw mode. */
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	struct frame_name *ret);
-/* Returns the size, at most 20 bytes; 0: the file has no build id. For ustack(build_id). */
+/* Returns the size, at most 20 bytes, or 0 if the file has no build id. For ustack(build_id). */
 size_t unwinders_build_id(struct unwinders *u, uint64_t frame, uint8_t ret[64]);
 
 /* Walks a stopped thread like the kernel, and returns its stack's id. filter: struct stack_req's. The

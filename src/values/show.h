@@ -31,12 +31,12 @@ void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 	struct str *out);
 /* Returns an integer of t's size and sign, extended. */
 int64_t show_int(const struct type *t, const uint8_t *data);
-/* Returns the name of an enum's value; NULL: t is not an enum, or v has no name. */
+/* Returns the name of an enum's value, or NULL if t is not an enum, or v has no name. */
 const char *show_enumerator(const struct type *t, uint64_t v);
 /* Returns the bytes of a BUFFER, and their number. */
 uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **ret);
 /* Returns the bytes of a struct's member; data: the struct. A bit-field's value is put into room, with its
- * type's size. NULL: it is outside of the struct. */
+ * type's size. Returns NULL if it is outside of the struct. */
 struct member;
 const uint8_t *show_member(const struct type *t, const struct member *m, const uint8_t *data,
 	uint8_t room[8]);
@@ -87,8 +87,8 @@ void show_folded_key(const struct show *s, const struct type *t, const struct ma
 
 /* show_tseries.c: a plot, one line per interval, up to the interval `last` (struct agg_tseries). */
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
-/* Returns the next plotted interval after `after` (0: the first), its value, by the type, and its start, in
- * ns of CLOCK_REALTIME. false: there is none. */
+/* Finds the next plotted interval after `after` (0: the first), its value, by the type, and its start, in ns
+ * of CLOCK_REALTIME. Returns false if there is none. */
 struct tseries_point {
 	uint64_t interval, ns, value;
 };
@@ -105,5 +105,5 @@ struct bucket {
 	bool is_signed;       /* low and high are int64_t */
 };
 void show_bucket(const struct type *t, uint32_t i, struct bucket *ret);
-/* Returns the first and the last bucket with a count; false: all are empty. */
+/* Finds the first and the last bucket with a count. Returns false if all are empty. */
 bool show_buckets(const struct type *t, const uint64_t *buckets, uint32_t *ret_first, uint32_t *ret_last);

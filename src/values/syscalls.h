@@ -3,5 +3,5 @@
 #pragma once
 #include <stdint.h>
 
-/* Returns "openat"; NULL: no system call has the number. */
+/* Returns "openat", or NULL if no system call has the number. */
 const char *syscall_name(int64_t number);

@@ -63,7 +63,8 @@ void host_regs_record(const struct walk_record *r, uint16_t machine, struct host
 struct host_tables {
 	struct mapping_chunk *(*chunk)(struct host_tables *t, uint32_t pid, uint32_t chunk);
 	const void *(*table)(struct host_tables *t, uint32_t file, size_t *ret_size);
-	/* A language's struct STEM_proc of a process; NULL: it has none. proc NULL: no process has any. */
+	/* Returns a language's struct STEM_proc of a process, or NULL if it has none. proc is
+	 * NULL if no process has any. */
 	const void *(*proc)(struct host_tables *t, unsigned lang, uint32_t pid);
 	/* The frames of walk_record.list; NULL: read them from the process. */
 	const uint64_t *list;

@@ -17,13 +17,14 @@ struct walk_maps {
 	uint32_t (*number_file)(struct walk_maps *m, size_t size);
 	int (*set_chunk)(struct walk_maps *m, uint32_t pid, uint32_t chunk,
 		const struct mapping_chunk *value); /* NULL: delete */
-	/* A process's struct STEM_proc; NULL: delete. */
+	/* Sets a process's struct STEM_proc; NULL deletes it. */
 	int (*set_proc)(struct walk_maps *m, unsigned lang, uint32_t pid, const void *value);
-	/* A file's struct STEM_proc, with the file's own addresses. */
+	/* Sets a file's struct STEM_proc, with the file's own addresses. */
 	int (*set_file)(struct walk_maps *m, unsigned lang, uint32_t file, const void *value);
 	/* Returns the generation that the kernel half gave the process (LANG_BY_KERNEL), or 0 if there is none. */
 	uint32_t (*generation)(struct walk_maps *m, unsigned lang, uint32_t pid);
-	/* Data by which the kernel finds a mapping's file itself, for a file whose table is there. NULL: delete. */
+	/* Sets data by which the kernel finds a mapping's file itself, for a file whose table is
+	 * there; NULL deletes them. */
 	int (*set_inode)(struct walk_maps *m, const struct inode_key *key,
 		const struct inode_file *value);
 	/* When this returns, all tables and mappings are there. Mappings wait for the first call. */

@@ -15,7 +15,7 @@ struct php_codes;
 /* The functions of the interpreter's loop; NULL-terminated. */
 extern const char *const php_loop[];
 
-/* Returns 0x0802 for 8.2; 0: the file does not define PHP. */
+/* Returns 0x0802 for 8.2, or 0 if the file does not define PHP. */
 unsigned php_version(struct elf *e);
 /* Sets the layout and the file's own addresses. An unknown version or build, such as one for threads (ZTS),
  * has no globals. Returns 0, or -ENOENT if the file is not PHP's. */

@@ -406,7 +406,7 @@ static char *read_all(int fd, size_t *ret_size)
 	return TAKE(text);
 }
 
-/* Returns the length of "/srv/dist/" in "/srv/dist/a.js"; 0: no directory. */
+/* Returns the length of "/srv/dist/" in "/srv/dist/a.js", or 0 if there is no directory. */
 static size_t directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -136,8 +136,8 @@ struct v8_virtual {
 };
 
 /* Finds the frames of the interpreter and of builtins for which the optimised frame that returns to *pc
- * stands, innermost first. Returns their number; 0: unknown, or more than max. Sets *pc to its return address
- * before V8 gave up the code. */
+ * stands, innermost first. Returns their number, or 0 if they are unknown, or more than max. Sets *pc to its
+ * return address before V8 gave up the code. */
 size_t v8_deopt_frames(const struct v8_heap *h, const struct v8_code *code, uint64_t *pc,
 	struct v8_virtual *frames, size_t max);
 /* Finds the frames of the first check in [from, to) whose failure undoes the code. */
