@@ -156,7 +156,7 @@ static __always_inline __u64 window_word(struct walk *w, __u64 off)
 
 /* Sets w->map for w->lookup. Returns 0, or enum unwind_end + 1. */
 int walk_mapping(struct walk *w);
-/* Does so only from userspace's mappings: no other source says whether the process has a language. */
+/* Sets w->map only from userspace's mappings: no other source says whether the process has a language. */
 int walk_published(struct walk *w);
 /* Whether the process has mapped more or other code than userspace has published. */
 int walk_is_stale(struct walk *w);

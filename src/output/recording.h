@@ -126,7 +126,7 @@ bool recording_takes(const struct image_map *m);
 /* Finds a value's width: the sum of an average, the number of values of a histogram. Returns
  * false if it is negative. */
 bool recording_weight(const struct type *t, const uint64_t *values, uint64_t *ret);
-/* Does so for the kernel's bytes. */
+/* Finds the width of the kernel's bytes. */
 bool recording_weight_of(const struct type *t, const uint8_t *value, uint64_t *ret);
 /* Adds the entries from `first` on. */
 struct show;

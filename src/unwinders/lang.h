@@ -111,7 +111,7 @@ extern const struct lang *const langs[FRAME_LANGS];
 int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
 	size_t size);
 
-/* Does so for a struct STEM_proc with the file's own addresses, in *ret, to be free()d. */
+/* Returns a struct STEM_proc with the file's own addresses like lang_note(), in *ret, to be free()d. */
 int lang_open_proc(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void **ret);
 
 static inline enum lang_kind lang_kind(unsigned lang)

@@ -23,7 +23,7 @@ struct str;
  * -errno if the kernel refuses such a map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
-/* Does so for another object, except for the maps, which it shares with the first one. */
+/* Sets the sizes and constants of another object, which shares the first one's maps. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 /* All walks of the object want only these languages' frames, 1 << enum frame_lang; 0: no restriction. */
 void unwinders_narrow(struct bpf_object *obj, uint32_t languages);

@@ -26,7 +26,7 @@ struct show {
 	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
 };
 
-/* show_value.c: the bytes at data as a value of type t (not an aggregation). */
+/* show_value.c: appends the bytes at data as a value of type t (not an aggregation). */
 void show_value(const struct show *s, const struct type *t, const uint8_t *data,
 	struct str *out);
 /* Returns an integer of t's size and sign, extended. */
@@ -40,19 +40,20 @@ uint32_t show_buffer(const struct type *t, const uint8_t *data, const uint8_t **
 struct member;
 const uint8_t *show_member(const struct type *t, const struct member *m, const uint8_t *data,
 	uint8_t room[8]);
-/* The text around the members of a tuple or record: "(", then before each member its separator and name, ")". */
+/* Append the text around the members of a tuple or record: "(", then before each member its
+ * separator and name, ")". */
 void show_tuple_begin(const struct type *t, struct str *out);
 void show_tuple_member(const struct type *t, unsigned i, struct str *out);
 void show_tuple_end(const struct type *t, struct str *out);
 /* Appends text from memory. */
 void show_text(const struct show *s, const char *text, size_t n, struct str *out);
-/* show.c: printf: the format and its arguments in the record. */
+/* show.c: appends printf's text: the format and its arguments in the record. */
 void show_format(const struct show *s, const struct image_record *r, const uint8_t *record,
 	struct str *out);
 
-/* show_stack.c: "\n" and one line per frame, each ending in "\n". */
+/* show_stack.c: appends "\n" and one line per frame, each ending in "\n". */
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out);
-/* The same text for frames from frames_get(). */
+/* Appends this text for frames from frames_get(). */
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);
@@ -63,19 +64,19 @@ struct shown_frame;
 void show_function(const struct shown_frame *f, struct str *out);
 /* Appends the probe's name, or its function's, by image_place_id(). */
 void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out);
-/* show_shown.c: a TYPE_SHOWN. */
+/* show_shown.c: appends a TYPE_SHOWN. */
 void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out);
-/* show_gfp.c: "GFP_KERNEL|__GFP_ZERO" */
+/* show_gfp.c: appends "GFP_KERNEL|__GFP_ZERO". */
 void show_gfp(uint64_t flags, struct str *out);
-/* A TYPE_INET. */
+/* Appends a TYPE_INET. */
 void show_inet(const uint8_t *data, struct str *out);
 /* Appends a time of CLOCK_REALTIME, in ns, by a format of strftime(3), with %f us, %k ns, %l ms of the second. */
 void show_time(const char *format, uint64_t ns, struct str *out);
 void show_ksym(const struct show *s, uint64_t addr, struct str *out);
 void show_usym(const struct show *s, const uint8_t *data, struct str *out);
 
-/* show_folded.c: the suffix of a function's name that gives its colour in a flame graph: "_[k]" in the
- * kernel, "_[i]" if inlined, "_[j]" from an interpreter or a JIT compiler; else "". */
+/* show_folded.c: returns the suffix of a function's name that gives its colour in a flame graph: "_[k]" in
+ * the kernel, "_[i]" if inlined, "_[j]" from an interpreter or a JIT compiler; else "". */
 const char *show_annotation(const struct shown_frame *f);
 /* Appends "outermost;...;innermost", after the reason if the stack is incomplete. */
 void show_folded(const struct type *t, const struct frame_list *l, struct str *out);
@@ -85,7 +86,7 @@ struct map_entry;
 void show_folded_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out);
 
-/* show_tseries.c: a plot, one line per interval, up to the interval `last` (struct agg_tseries). */
+/* show_tseries.c: appends a plot, one line per interval, up to the interval `last` (struct agg_tseries). */
 void show_tseries(const struct type *t, const uint8_t *value, uint64_t last, struct str *out);
 /* Finds the next plotted interval after `after` (0: the first), its value, by the type, and its start, in ns
  * of CLOCK_REALTIME. Returns false if there is none. */
@@ -95,7 +96,7 @@ struct tseries_point {
 bool tseries_next(const struct type *t, const uint8_t *value, uint64_t last, uint64_t after,
 	struct tseries_point *ret);
 
-/* show_hist.c: one line per bucket. */
+/* show_hist.c: appends one line per bucket. */
 void show_hist_line(const struct str *interval, uint64_t n, uint64_t max, struct str *out);
 void show_hist(const struct type *t, const uint64_t *buckets, uint64_t div, struct str *out);
 /* The values that bucket i counts, including low and high. */

@@ -23,7 +23,7 @@ struct fragments {
 /* Finds the parts of the functions with these names (NULL-terminated). Returns 0, -ENOENT if the file defines
  * none of them, or -errno. */
 int fragments_find(struct elf *e, const char *const *names, struct fragments *ret);
-/* The same with only the methods in want (TABLE_BY_*): for tests. */
+/* Finds the parts only by the methods in want (TABLE_BY_*): for tests. */
 int fragments_find_by(struct elf *e, const char *const *names, unsigned want, struct fragments *ret);
 
 /* Finds the loop for a language's table() and sets flags, nranges and range[] in its header. */

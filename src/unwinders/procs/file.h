@@ -48,7 +48,7 @@ struct file {
 
 struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
-/* Does a part of files_free(): trims the cache if tables were stored. */
+/* Trims the cache if tables were stored. files_free() does this, too. */
 void files_trim_cache(const struct files *fs);
 
 /* Returns the file of a mapping of pid, and opens it if it is new; NULL if it cannot be opened. */

@@ -18,7 +18,7 @@ struct v8_codes;
 
 struct table_header;
 
-/* See lang.h: the embedded builtins. */
+/* table() and rules() of lang.h, for the embedded builtins. */
 int v8_table(struct elf *e, struct table_header *hdr);
 int v8_rules(struct elf *e, struct eh_rows *rows);
 
