@@ -66,7 +66,7 @@ static __always_inline int take_own(struct python_scratch *s, __u64 tp, __u64 ts
 	       tp - code_load(s, s->proc.at.tstate_thread_id) + NEAR <= 2 * NEAR;
 }
 
-/* pthread_getspecific(), computed on the thread's memory. */
+/* Computes pthread_getspecific() on the thread's memory. */
 static __always_inline __u64 thread_specific(const struct python_proc *p, __u64 tp)
 {
 	__u64 word = 0, block = tp + (__u64)(__s64)p->at.tsd_first, key;

@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
 struct v8_place {
 	__u64 function, bytecode, offset;
 	__u64 where;     /* struct v8_memo's where */
-	__u64 shared;    /* 0: not read */
+	__u64 shared;    /* 0: it was not read */
 	__s64 at;        /* offset in the bytecode; -1: none */
 	__s64 words;     /* that offset according to the frame's words, for any kind of code */
 	__u32 k, compiled;

@@ -9,7 +9,7 @@ struct skb_record {
 	struct record head;
 	__u64 time;   /* ns since boot */
 	__u32 length; /* bytes of the whole packet, from the offset on */
-	__u32 n;      /* bytes here */
+	__u32 n;      /* bytes in data */
 	__u8 data[SKB_MAX];
 };
 ABI_SIZE(skb_record, 24 + SKB_MAX);

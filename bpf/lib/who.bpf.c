@@ -16,8 +16,8 @@ __global int is_running(void)
 	return !stopped;
 }
 
-/* The builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the filter of programs, which differs
- * for probes whose events are not only the current task's. */
+/* Returns the builtin `traced`: current_ids(), or UNWANTED. codegen/gen.c has the filter of programs, which
+ * differs for probes whose events are not only the current task's. */
 __global __u64 wanted_ids(void)
 {
 	__u64 ids;

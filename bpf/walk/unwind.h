@@ -31,7 +31,7 @@ enum frame_lang {
 #undef L
 	FRAME_LANGS,             /* native, and one for each row */
 	FRAME_LANG_ADDRESS = 14, /* native, outside of known files: low 60 bits of the address, sign-extended */
-	FRAME_LANG_KERNEL = 15,  /* a kernel address, stored like that */
+	FRAME_LANG_KERNEL = 15,  /* a kernel address, stored like FRAME_LANG_ADDRESS's */
 };
 _Static_assert(FRAME_LANGS <= FRAME_LANG_ADDRESS, "4 bits of a frame");
 
@@ -78,8 +78,8 @@ struct stack_req {
 	__u32 limit;    /* in: maximum number of frames, 1..UNWIND_LIMIT_MAX */
 	__u32 slot;     /* in: scratch slot held by the caller */
 	__u32 len_only; /* in: 1: only count, store and send nothing */
-	__u64 id;       /* out: 0: the empty stack; with STACK_PROVISIONAL userspace finishes the walk, and nr is
-	                 * unknown */
+	__u64 id;       /* out: 0 for the empty stack; with STACK_PROVISIONAL userspace finishes the walk, and nr
+	                 * is unknown */
 	__u32 nr;       /* out: frames delivered */
 	__u32 end;      /* out: enum unwind_end */
 };
@@ -236,7 +236,7 @@ struct mapping_chunk {
 	__u32 n;                            /* mappings in this chunk */
 	__u32 chunks;                       /* in chunk 0: number of chunks of the process */
 	__u32 misses;                       /* counted by the kernel since the last write */
-	__u32 languages;                    /* in chunk 0: 1 << enum frame_lang, in its files */
+	__u32 languages;                    /* in chunk 0: languages of its files, 1 << enum frame_lang */
 	__u32 native_file;                  /* in chunk 0: the first file with a language of kind LANG_NATIVE; 0:
 	                                     * none */
 	/* In chunk 0: KiB of mappings without MAPPING_WRITE. The kernel has the same count: if they differ, the

@@ -55,7 +55,7 @@ static void end_line(struct out *o, struct str *line)
 
 /* ---- text, values ------------------------------------------------------- */
 
-/* bpftrace's name for the print of a kind of record. */
+/* Returns bpftrace's name for the print of a kind of record. */
 static const char *type_of_text(const char *kind)
 {
 	return strcmp(kind, "system") ? kind : "syscall";

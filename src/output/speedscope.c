@@ -70,7 +70,7 @@ static void add_sample(struct frames *f, const struct recorded_map *m, const str
 	str_addc(out, ']');
 }
 
-/* The format's units. */
+/* Returns one of the format's units. */
 static const char *unit_of(const struct recorded_map *m)
 {
 	static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"};

@@ -40,7 +40,7 @@ bool form_error(const struct request *req, const struct attach_point *ap,
  * silence; otherwise a hint may follow. */
 bool missing_place(const struct request *req, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Returns the result of expand() after that. */
+/* Returns the result of expand() after missing_place(). */
 bool missing_allowed(const struct request *req);
 /* For list(): passes on the names that match with the prefix. */
 int list_kernel_functions(const struct request *req, const char *prefix,

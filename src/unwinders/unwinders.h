@@ -132,5 +132,5 @@ const char *unwind_end_text(enum unwind_end e);
 
 /* Returns the number of stacks that could not be walked to their end so far. */
 unsigned unwinders_incomplete(const struct unwinders *u);
-/* Counters for -v: requests, tables and times. */
+/* Appends counters for -v: requests, tables and times. */
 void unwinders_stats(const struct unwinders *u, struct str *out);

@@ -542,7 +542,7 @@ static uint32_t generation(struct walk_maps *maps, unsigned lang, uint32_t pid)
 	return ret & LANG_BY_KERNEL ? ret : 0;
 }
 
-/* Waits for the file's table: a walk would find none. */
+/* Waits for the file's table, because a walk would not find it yet. */
 static int set_inode(struct walk_maps *maps, const struct inode_key *key,
 	const struct inode_file *value)
 {

@@ -79,8 +79,8 @@ static uint64_t checksum(const void *data, size_t size)
 	return sum;
 }
 
-/* The FDEs' search table: each function's start and the place of its rules. It differs between builds of a
- * program whose build id is set by hand. */
+/* Hashes the FDEs' search table: each function's start and the place of its rules. It differs between builds
+ * of a program whose build id is set by hand. */
 static uint64_t functions_hash(const struct elf *e)
 {
 	struct elf_section hdr;
@@ -259,7 +259,7 @@ struct kept_list {
 	uint64_t size;
 };
 
-/* The names that cache_key(), note_name(), write_file() and target/btf.c make: the directory may hold
+/* Whether cache_key(), note_name(), write_file() or target/btf.c make such names: the directory may hold
  * files that are not strata's. */
 static bool is_ours(const char *name)
 {

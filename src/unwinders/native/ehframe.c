@@ -149,7 +149,7 @@ static void scan_section(struct frames *f)
 	}
 }
 
-/* The readable bytes from a vaddr on: to the end of its segment's bytes. */
+/* Finds the readable bytes from a vaddr on: to the end of its segment's bytes. */
 static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section *ret)
 {
 	const struct elf_segment *s;

@@ -195,8 +195,8 @@ static void follow_jumps(struct search *s)
 
 /* ---- by names ---- */
 
-/* The suffixes that compilers append to the name of a function's piece or copy: see GCC's
- * clone_function_name(), clang's machine function splitter and BOLT. Numbers follow them. */
+/* Whether compilers append this suffix to the name of a function's piece or copy: see GCC's
+ * clone_function_name(), clang's machine function splitter and BOLT. Numbers follow it. */
 static bool names_a_part(const char *suffix)
 {
 	static const char *const all[] = {".__part", ".cold", ".localalias", ".lto_priv", ".part",

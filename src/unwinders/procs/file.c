@@ -182,7 +182,7 @@ static void open_langs(struct files *fs, struct file *f, const struct cache_key 
 		langs[i]->open(&of, &f->opened[i]);
 	}
 	if (languages)
-		elf_release_pages(f->elf); /* 60 MB of node, if it has its symbols */
+		elf_release_pages(f->elf); /* gives back 60 MB of node, if it has its symbols */
 }
 
 /* Whether the file shows the places of a thread's values. */

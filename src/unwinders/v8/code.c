@@ -226,7 +226,7 @@ static void function_name(const struct v8_heap *h, const struct v8_record *r, ui
 	str_done(&kept);
 }
 
-/* The line is only the one in which the function begins. */
+/* Makes the line the one in which the function begins, because the present line is unknown. */
 static void begins_there(struct frame_name *f)
 {
 	f->begins = f->line;
