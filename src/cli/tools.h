@@ -30,7 +30,7 @@ const char *tool_help(const struct tool *t, struct arena *a);
 void tools_list(struct arena *a, FILE *out);
 /* Prints the help from the script's first comment. */
 void tool_print_head(const struct tool *t, struct arena *a, FILE *out);
-/* Prints the script's options that begin with the text, with their help: "--hz\tsamples a second". */
+/* Prints the script's options that begin with the text, with their help: "--hz\tsamples per second". */
 void tool_complete(const struct tool *t, const char *text, FILE *out);
 /* Returns whether the script has an option --NAME. */
 bool tool_has_option(const struct tool *t, const char *name);
