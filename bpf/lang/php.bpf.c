@@ -336,7 +336,7 @@ static __always_inline struct list_memo *code_of(struct walk *w, struct php_scra
 	return remember(w, s, func) ? NULL : memo_of(s, func);
 }
 
-/* Whether C has made the frame for a call but has not entered execute_ex() for it yet: its result goes to a
+/* Returns whether C has made the frame for a call but has not entered execute_ex() for it yet: its result goes to a
  * variable of a C frame newer than this loop's. This loop's own frame is the previous one. */
 static __always_inline int is_pending(struct walk *w, struct php_scratch *s, __s64 o)
 {
@@ -379,7 +379,7 @@ static __always_inline int show_frame(struct walk *w, struct php_scratch *s, __s
 	return 0;
 }
 
-/* Whether this loop is about to return: its frame (x86_64: in r14, ZEND_VM_FP_GLOBAL_REG of php-src
+/* Returns whether this loop is about to return: its frame (x86_64: in r14, ZEND_VM_FP_GLOBAL_REG of php-src
  * Zend/zend_execute.c, also in compiled code) has left the list. */
 static __always_inline int has_left(struct walk *w)
 {

@@ -48,7 +48,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + 512 / 8, "a power of 2");
 
 /* ---- the thread's state ---- */
 
-/* Whether the state belongs to this thread: the GIL's holder may be another one. Its thread_id is
+/* Returns whether the state belongs to this thread: the GIL's holder may be another one. Its thread_id is
  * pthread_self(), which is the thread pointer or, on arm64, some hundred bytes below; another thread's
  * pointer is at least a stack's size away. */
 static __always_inline int is_own(const struct python_proc *p, __u64 tp, __u64 tstate)

@@ -47,7 +47,7 @@ __global int v8_meet(struct walk *w)
 }
 #endif
 
-/* Whether the slots below fp are filled: an interrupted frame may not have them yet. */
+/* Returns whether the slots below fp are filled: an interrupted frame may not have them yet. */
 static __always_inline int is_established(struct walk *w, struct v8_scratch *s, int around)
 {
 	if ((w->fp & 7) || w->fp + s->proc.frame_function < w->sp || (around & V8_FRAMELESS))
@@ -316,7 +316,7 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	return -1;
 }
 
-/* Whether the code object at `stream` (0: not found) is optimised. */
+/* Returns whether the code object at `stream` (0: not found) is optimised. */
 static __always_inline int is_optimized(const struct v8_proc *p, __u64 stream)
 {
 	__u64 code = stream + 1;

@@ -6,7 +6,7 @@
 #include "bpf/lib/insn.h"
 #include "v8_state.bpf.h"
 
-/* Whether interrupted code that V8 compiled has no frame. Its next instructions then either still make one
+/* Returns whether interrupted code that V8 compiled has no frame. Its next instructions then either still make one
  * (stp x29, x30, ..; mov x29, sp), or return after ldp x29, x30, .. */
 static __always_inline int starts_arm(const __u32 *op)
 {
@@ -19,7 +19,8 @@ static __always_inline int starts_arm(const __u32 *op)
 	return 0;
 }
 
-/* Whether the bytes have push %rbp; mov %rsp,%rbp. There are no branches, because the verifier would follow each. */
+/* Returns whether the bytes have push %rbp; mov %rsp,%rbp. There are no branches, because the verifier would follow
+ * each. */
 static __always_inline int makes_frame(const __u8 *b, int from, int to)
 {
 	__u64 v = (__u64)b[from] << 8 | (__u64)b[from + 1] << 16 | (__u64)b[from + 2] << 24, found = 0;
@@ -32,7 +33,7 @@ static __always_inline int makes_frame(const __u8 *b, int from, int to)
 	return found;
 }
 
-/* Whether interrupted code that V8 compiled has no frame. In the prologue, push %rbp; mov %rsp,%rbp follow
+/* Returns whether interrupted code that V8 compiled has no frame. In the prologue, push %rbp; mov %rsp,%rbp follow
  * after up to three instructions that check whether the code is still valid; or Sparkplug has mov $,%ebx;
  * mov $,%r12; call of the code that makes its frame. In the epilogue there are pop %rbp; cmp $,%..; jg; ret
  * $; or pop %r..; lea ..,%rsp. */

@@ -35,6 +35,6 @@ static __always_inline int is_outside(__u32 tgid)
 
 /* Returns the process id of another task, given by its address in the kernel. */
 __u32 ns_tgid_of(__u64 task);
-/* Whether programs still run: the end of the session has not begun. */
+/* Returns whether programs still run: the end of the session has not begun. */
 int is_running(void);
 #endif

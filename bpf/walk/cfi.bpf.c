@@ -121,7 +121,7 @@ static __always_inline int is_trampoline(struct walk *w, const __u64 code[2])
 
 /* ---- by frame pointer -------------------------------------------------- */
 
-/* Whether the instruction before pc is a call. Unreadable code may be one. */
+/* Returns whether the instruction before pc is a call. Unreadable code may be one. */
 static __always_inline int after_call(struct walk *w, __u64 pc)
 {
 	__u64 v;
@@ -168,7 +168,7 @@ static __always_inline int fp_epilogue_x86(struct walk *w, __u64 code, int *err)
 	return 1;
 }
 
-/* Whether a thread may begin in this code: its caller's frame pointer or return address is then 0. On x86_64
+/* Returns whether a thread may begin in this code: its caller's frame pointer or return address is then 0. On x86_64
  * any register or word may be 0, so code without a rule must be reached by frame pointers and be in a file
  * that has no tables at all. */
 static __always_inline int may_be_first(struct walk *w)
@@ -324,7 +324,7 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 #define JMPBUF_X29    80
 #define LONGJMP_BYTES 256 /* it has some 200 bytes */
 
-/* Whether ra follows a call of the function that contains pc. */
+/* Returns whether ra follows a call of the function that contains pc. */
 static __always_inline int is_called_from(struct walk *w, __u64 ra)
 {
 	__u32 op = 0;

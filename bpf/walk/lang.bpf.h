@@ -69,7 +69,7 @@
 #include "bpf/languages.def"
 #undef L
 
-/* Whether a walk of this object wants the language's frames. The verifier knows the value, and skips the
+/* Returns whether a walk of this object wants the language's frames. The verifier knows the value, and skips the
  * functions of other languages (before Linux 6.8 it does not). All languages unwind their own native frames. */
 #define LANG_IS_WANTED(id) \
 	(!unwind_config.languages || unwind_config.languages & 1u << FRAME_LANG_##id)

@@ -286,7 +286,7 @@ __global int enter_loop(struct walk *w)
 	return 0;
 }
 
-/* Whether the frame is in a loop whose frames are wanted. A walk follows only one list: the loop of another
+/* Returns whether the frame is in a loop whose frames are wanted. A walk follows only one list: the loop of another
  * language within it remains native, and the stack is marked. */
 static __always_inline int is_loop(struct walk *w)
 {
@@ -302,7 +302,7 @@ static __always_inline int is_loop(struct walk *w)
 	return 1;
 }
 
-/* Whether the walk has found a file of the language in a process that userspace has not published. From then
+/* Returns whether the walk has found a file of the language in a process that userspace has not published. From then
  * on only the language's list is needed, as in a known process. If the thread has no state, the walk
  * continues: there may be no interpreter's loop. */
 static __always_inline int found_list(struct walk *w)
@@ -683,7 +683,7 @@ static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 	return id;
 }
 
-/* Whether the thread is in execve or execveat: numbers from the kernel's asm/unistd.h. */
+/* Returns whether the thread is in execve or execveat: numbers from the kernel's asm/unistd.h. */
 static __always_inline int in_exec(void)
 {
 #ifdef STRATA_HOST

@@ -158,9 +158,9 @@ static __always_inline __u64 window_word(struct walk *w, __u64 off)
 int walk_mapping(struct walk *w);
 /* Sets w->map only from userspace's mappings: no other source says whether the process has a language. */
 int walk_published(struct walk *w);
-/* Whether the process has mapped more or other code than userspace has published. */
+/* Returns whether the process has mapped more or other code than userspace has published. */
 int walk_is_stale(struct walk *w);
-/* Whether the process may have one of these languages (1 << enum frame_lang), as far as is known. */
+/* Returns whether the process may have one of these languages (1 << enum frame_lang), as far as is known. */
 int walk_may_have(struct walk *w, __u32 languages);
 /* Returns the languages that the process is known to have. */
 __u32 walk_languages(struct walk *w);
@@ -168,7 +168,7 @@ __u32 walk_languages(struct walk *w);
 int walk_table(struct walk *w);
 /* Sets w->rule for w->lookup (0: none), and in_loop, from the table. Returns 0, or enum unwind_end + 1. */
 int walk_rule(struct walk *w);
-/* Whether addr is in the function of w->lookup, if a row is a function. */
+/* Returns whether addr is in the function of w->lookup, if a row is a function. */
 int walk_own(struct walk *w, __u64 addr);
 /* Handles an unknown address or table, by enum unwind_end. Returns 0 to continue by frame
  * pointer, or enum unwind_end + 1. */
@@ -191,7 +191,7 @@ static __always_inline __u64 walk_tp(struct walk *w)
 	return w->tp;
 }
 
-/* Whether the frame is code of a LANG_NATIVE language, which only the file's table shows. */
+/* Returns whether the frame is code of a LANG_NATIVE language, which only the file's table shows. */
 static __always_inline int in_native_code(struct walk *w)
 {
 	if (!w->map.file || (w->table_file != w->map.file && walk_table(w)))

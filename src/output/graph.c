@@ -124,7 +124,7 @@ static double difference(const struct graph *g, const struct profile_node *n)
 		(double)n->before / (double)(g->root->before ? g->root->before : 1);
 }
 
-/* Whether one of its callees has nearly all of the difference, and has changed by more, so that the callee is
+/* Returns whether one of its callees has nearly all of the difference, and has changed by more, so that the callee is
  * the one to look at. If the callee is new, the node itself has changed. */
 static bool is_explained(const struct graph *g, const struct profile_node *n)
 {

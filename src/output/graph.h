@@ -27,7 +27,7 @@ struct graph {
 enum { GRAPH_NARROWEST = 20000 }; /* argument of profile_new() */
 void graph_init(struct graph *g);
 void graph_done(struct graph *g);
-/* Whether nodes would be left out because there are too many. */
+/* Returns whether nodes would be left out because there are too many. */
 bool graph_is_large(const struct profile_node *root);
 const char *graph_colour(const struct graph *g, const struct profile_node *n);
 /* Writes an <svg>, for flame.js; `drawn`: with frames, for programs that only show pictures. */

@@ -144,7 +144,7 @@ static void add_interval(struct str *out, const struct range *r, bool scales)
 	str_addc(out, r->no_low || r->no_high || r->end != r->low + 1 ? ')' : ']');
 }
 
-/* Whether edges are written as 1K, for powers of two and multiples of 1,024. */
+/* Returns whether edges are written as 1K, for powers of two and multiples of 1,024. */
 static bool edges_scale(const struct writer *w, struct json_object *list, size_t n)
 {
 	bool differ = false, whole = true, doubles = true;
@@ -238,7 +238,7 @@ static void add_entries(struct writer *w, const char *type, const char *name, st
 	}
 }
 
-/* Whether the map has keys: stats() without keys is an object, too. */
+/* Returns whether the map has keys: stats() without keys is an object, too. */
 static bool is_keyed(const struct writer *w, const char *type, struct json_object *content)
 {
 	struct json_object *n;

@@ -120,7 +120,7 @@ void recording_hide(struct recording *r, const struct libraries *l);
 /* Returns the number of words of a value, or 0 if it is not a width. */
 unsigned recording_values(const struct type *t);
 
-/* Whether the map has stacks in its key, and values that are widths. */
+/* Returns whether the map has stacks in its key, and values that are widths. */
 struct image_map;
 bool recording_takes(const struct image_map *m);
 /* Finds a value's width: the sum of an average, the number of values of a histogram. Returns

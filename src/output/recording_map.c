@@ -39,7 +39,7 @@ bool recording_takes(const struct image_map *m)
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* Whether the parts of a tuple in the key become columns: only if it contains a stack. */
+/* Returns whether the parts of a tuple in the key become columns: only if it contains a stack. */
 static bool is_split(const struct type *t)
 {
 	return t->kind == TYPE_TUPLE && type_has(t, TYPE_STACK);

@@ -339,7 +339,7 @@ static bool read_json_entry(struct reader *r, struct json_object *entry)
 	return add_entry(r, parts, &v);
 }
 
-/* Whether the first entry's key of a map has a stack. */
+/* Returns whether the first entry's key of a map has a stack. */
 static bool has_stacks(struct reader *r, struct json_object *entries)
 {
 	struct json_object *first = r->json->length(entries) ? r->json->at(entries, 0) : NULL, *key = NULL;

@@ -215,7 +215,7 @@ static void add_branch_line(struct tree *t, const struct profile_node *n, unsign
 	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
 }
 
-/* Whether it, or a branch below it, matches the filter. */
+/* Returns whether it, or a branch below it, matches the filter. */
 static bool has_wanted(const struct screen *s, const struct profile_node *n)
 {
 	if (is_wanted(s, n->name))
@@ -233,7 +233,7 @@ static int node_by_name(const void *a, const void *b)
 
 static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all);
 
-/* all: the filter matched a branch above. */
+/* `all` says that the filter matched a branch above. */
 static void add_children(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
 {
 	_cleanup_(freep) const struct profile_node **list = calloc(n->nchildren + 1, sizeof(*list));

@@ -26,8 +26,9 @@ struct profile_node {
  * node; 0: no minimum. Running out of memory ends the program. */
 struct profile *profile_new(bool by_line, uint64_t narrowest);
 void profile_free(struct profile *p);
-/* Adds a map, the outermost 2,000 frames of each stack; if `top` is not NULL, under a frame with that name. keys:
- * key parts that are not stacks become the outermost frames. The recording must live as long as the profile. */
+/* Adds the outermost 2,000 frames of each stack of a map, under a frame named `top` if it is not NULL. If `keys` is
+ * true, parts of keys that are not stacks become the outermost frames. The recording must live as long as the
+ * profile. */
 void profile_add(struct profile *p, const struct recording *r, const struct recorded_map *m, const char *top,
 	bool keys);
 /* Adds a map with which the others are compared. */
@@ -35,5 +36,5 @@ void profile_add_before(struct profile *p, const struct recording *r, const stru
 	const char *top, bool keys);
 /* Returns the root, whose total is everything. Call it when all maps are added. */
 struct profile_node *profile_root(struct profile *p);
-/* Whether any frame has a line in the source. */
+/* Returns whether any frame has a line in the source. */
 bool profile_has_lines(const struct profile *p);

@@ -67,7 +67,7 @@ static bool is_given_up(const struct stream *s)
 	return age >= RECORDS_MS && (stalled || (s->after >= RECORDS_MIN && age >= 2 * RECORDS_MS));
 }
 
-/* Whether to try again after a write that failed. */
+/* Returns whether to try again after a write that failed. */
 static bool may_retry(struct stream *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLOUT};

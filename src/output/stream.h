@@ -20,7 +20,7 @@ int stream_fd(const struct stream *s);
 void stream_record(struct stream *s, unsigned weight);
 /* Counts a record that there was no time to print. */
 void stream_skip(struct stream *s);
-/* Whether records shall still be printed: only for a short time after a signal. */
+/* Returns whether records shall still be printed: only for a short time after a signal. */
 bool stream_has_time(const struct stream *s);
 /* Returns false if text could not be written; no more will be written. */
 bool stream_flush(struct stream *s);

@@ -143,7 +143,7 @@ static bool is_number(const struct type *t)
 		(t->kind == TYPE_AGG && t->agg.kind <= AGG_AVG);
 }
 
-/* Whether the mode of a stack in its key makes each entry one line. */
+/* Returns whether the mode of a stack in its key makes each entry one line. */
 static bool is_folded(const struct image_map *m)
 {
 	const struct type *t = m->key;
@@ -253,7 +253,7 @@ static void print_hottest(const struct show *s, const struct map_content *c, dou
 
 enum { TABLE_WIDTH = 76 };
 
-/* Whether the map is printed as a line for each key, with a number at its end. */
+/* Returns whether the map is printed as a line for each key, with a number at its end. */
 static bool is_table(const struct image_map *m)
 {
 	return m->key && is_number(m->value) && !type_has(m->key, TYPE_STACK);

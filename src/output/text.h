@@ -13,9 +13,9 @@ struct type;
 
 /* shares: for a person: each stack's share of the total, and the hottest functions; numbers are aligned. */
 void text_map(const struct show *s, const struct map_content *c, bool shares, FILE *out);
-/* Whether values of this type are parts of a whole: counts, sums, and the sums of averages. */
+/* Returns whether values of this type are parts of a whole: counts, sums, and the sums of averages. */
 bool text_has_shares(const struct type *t);
-/* Whether it is a number or an aggregation with one. */
+/* Returns whether it is a number or an aggregation with one. */
 void text_number(const struct type *t, const uint8_t *value, int64_t div, struct str *out);
 /* Prints "@name: total in n stacks; the `first` smallest (..) are not shown"; left_out: their share in percent. */
 void text_total(const char *name, double total, size_t n, size_t first, double left_out, FILE *out);

@@ -42,7 +42,7 @@ void view_close(struct view *v); /* switches back, and frees all */
  * valid until the next call. */
 struct map_content *view_content(struct view *v, const char *name);
 void view_draw(struct view *v, unsigned columns, unsigned rows);
-/* Whether strata was stopped (Ctrl-Z) and continues, since the last call: draw the view again. */
+/* Returns whether strata was stopped (Ctrl-Z) and continues, since the last call: draw the view again. */
 bool view_resumed(void);
 /* Reads keys and acts on them. */
 void view_keys(struct view *v);

@@ -126,7 +126,7 @@ bool probe_is_newest_first(struct target *t, const struct image *img, const stru
 						       probe_is_multi(t, img, prog));
 }
 
-/* Whether the error means that a place cannot be probed; -524: the kernel's ENOTSUPP. */
+/* Returns whether the error means that a place cannot be probed; -524: the kernel's ENOTSUPP. */
 static bool place_refused(int r)
 {
 	return r == -524 || r == -EOPNOTSUPP || r == -EINVAL || r == -EILSEQ || r == -EIO ||

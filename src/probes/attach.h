@@ -43,16 +43,16 @@ struct loaded_probe {
 const struct place *probe_place(const struct loaded_probe *p, uint32_t i);
 uint64_t probe_cookie(const struct loaded_probe *p, uint32_t i);
 
-/* Keeps the link; link: libbpf's result (NULL: errno). Returns 0 on success, -errno on failure, reported. */
+/* Keeps the link; link: libbpf's result (NULL: errno). Returns 0 on success, -errno on failure, which it reports. */
 int probe_link(struct loaded_probe *p, const struct place *place, struct bpf_link *link);
 
-/* Whether one link attaches the program to all of its places. */
+/* Returns whether one link attaches the program to all of its places. */
 bool probe_is_multi(struct target *t, const struct image *img, const struct image_prog *prog);
-/* Whether the kernel first runs the program that was attached last. */
+/* Returns whether the kernel first runs the program that was attached last. */
 bool probe_is_newest_first(struct target *t, const struct image *img, const struct image_prog *prog);
 /* Links n places from the one numbered `from` by link(batch, from, n). A place that the kernel cannot probe
  * makes it refuse the whole link, so a refused range is halved until the bad places are found; they are
- * skipped and counted. Returns 0 on success, -errno on failure, reported. */
+ * skipped and counted. Returns 0 on success, -errno on failure, which it reports. */
 int probe_link_halved(struct loaded_probe *p, const struct place *const *places,
 	struct bpf_link *(*link)(const void *batch, size_t from, size_t n), const void *batch,
 	size_t from, size_t n);
@@ -62,7 +62,7 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
 	struct perf_event_attr *attr, int cpu, uint64_t cookie);
 
 /* Opens a clock with this period on one CPU, whose ticks come even if the kernel loses them: for a provider
- * that counts_runs. Returns 0 on success, -errno on failure, reported. */
+ * that counts_runs. Returns 0 on success, -errno on failure, which it reports. */
 int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns);
 
 /* Returns the numbers of online CPUs, ended by -1. */

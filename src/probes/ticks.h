@@ -33,7 +33,7 @@ int ticks_open(struct ticks *t);
 int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period);
 /* Returns an event that does not count yet, or -errno. */
 int ticks_event(void);
-/* Whether the period is long enough to replace its ticks. */
+/* Returns whether the period is long enough to replace its ticks. */
 bool ticks_wants(uint64_t period);
 /* Must be called in the thread that called ticks_event(). */
 void ticks_run(struct ticks *t);

@@ -38,7 +38,7 @@ bool uprobe_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 bool uprobe_data_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
 
 /* uprobe_cpp.c */
-/* Whether the pattern matches the function: by its symbol, or by its name in C++ with or without parameters
+/* Returns whether the pattern matches the function: by its symbol, or by its name in C++ with or without parameters
  * and result. demangled may be NULL: a function of C. */
 bool uprobe_is_cpp(struct arena *a, const char *pattern, const char *symbol, const char *demangled);
 
@@ -53,5 +53,6 @@ bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint6
 size_t uprobe_implementations(struct arena *a, const struct elf *e, const struct elf_symbol *s, const uint64_t **ret);
 
 /* uprobe_attach.c */
-/* Attaches to all places of the probe, which are sorted by file. Returns 0 on success, -errno on failure, reported. */
+/* Attaches to all places of the probe, which are sorted by file. Returns 0 on success, -errno on failure, which it
+ * reports. */
 int uprobe_attach_all(struct loaded_probe *p, bool ret);

@@ -9,7 +9,7 @@ struct debuginfo;
 struct place;
 struct request;
 
-/* Whether the script, or the listing, needs debug information. */
+/* Returns whether the script, or the listing, needs debug information. */
 bool uprobe_wants_types(const struct request *req, const struct attach_point *ap);
 /* Returns a program's debug information, or NULL after a message, which is an error if the script needs arguments. */
 struct debuginfo *uprobe_debuginfo(

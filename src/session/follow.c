@@ -197,7 +197,7 @@ int follow_fd(const struct follow *f)
 	return f->epoll;
 }
 
-/* Whether a bell rang. Its records are also in the rings, so they are dropped here. */
+/* Returns whether a bell rang. Its records are also in the rings, so they are dropped here. */
 static bool has_rung(struct follow *f)
 {
 	bool has = false;
@@ -298,7 +298,7 @@ static bool is_exec(const struct perf_event_header *h, uint32_t pid)
 	       ((struct comm_record *)h)->pid == pid;
 }
 
-/* Whether the parent has had an exec since the fork. If not, its present mappings are those of the fork. */
+/* Returns whether the parent has had an exec since the fork. If not, its present mappings are those of the fork. */
 static bool has_execed(struct follow *f, uint32_t pid)
 {
 	bool has = false;

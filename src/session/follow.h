@@ -8,7 +8,7 @@
 struct follow;
 struct unwinders;
 
-/* pid: only this process and its descendants; 0: all. Returns 0 on success, -errno on failure, reported. */
+/* pid: only this process and its descendants; 0: all. Returns 0 on success, -errno on failure, which it reports. */
 int follow_open(struct unwinders *u, int pid, struct follow **ret);
 void follow_close(struct follow *f);
 /* Returns a descriptor to poll: it is ready if events have arrived, or it is time to read them. */

@@ -48,7 +48,7 @@ struct image_object {
 	int result;
 };
 
-/* Starts loading. Returns 0 on success, -errno on failure, reported in the script's terms. Call
+/* Starts loading. Returns 0 on success, -errno on failure, which it reports in the script's terms. Call
  * image_object_wait() afterwards, before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
 /* Waits for the load; then env->shared has the image's maps. Returns 0 on success, -errno on failure,
@@ -61,14 +61,14 @@ int image_object_program(const struct image_object *o, unsigned n);
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg);
 /* Reads its iterators to their ends. Calls done from time to time; done returns false to stop. Returns 0 on
- * success, -errno on failure, reported. */
+ * success, -errno on failure, which it reports. */
 int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
 /* Returns the signals of its self probes: bits 1 << number. */
 uint64_t image_signals(const struct image *img);
-/* Whether it has other probes than begin and end, which need no waiting. */
+/* Returns whether it has other probes than begin and end, which need no waiting. */
 bool image_object_has_probes(const struct image_object *o);
 /* Attaches the probes until a signal comes, and counts them in *ret_places. Returns 0 on success,
- * -errno on failure, reported. */
+ * -errno on failure, which it reports. */
 int image_object_attach(struct image_object *o, const struct load_env *env, unsigned *ret_places);
 /* Returns the number of begin and end probes, which are not attached. */
 unsigned image_object_begin_places(const struct image_object *o);

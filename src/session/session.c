@@ -630,7 +630,7 @@ static void stats(struct session *s)
 	}
 }
 
-/* Whether an image has probes that can fire, and maps to print. */
+/* Returns whether an image has probes that can fire, and maps to print. */
 static bool wants_events(const struct session *s)
 {
 	bool wants = false;

@@ -47,14 +47,14 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
  * images may share, which is so for the first image of a session that grows. */
 uint32_t session_next(const struct session *s);
 bool session_next_grows(const struct session *s);
-/* Whether the session's walkers can walk the images' stacks. */
+/* Returns whether the session's walkers can walk the images' stacks. */
 bool session_has_walker(const struct session *s);
 /* Loads the image, runs its begin and attaches its probes. A failure leaves nothing of it,
  * but its number is used up. */
 int session_add(struct session *s, const struct image *img);
 /* Readable when session_poll() has something to do; owned by the session. */
 int session_fd(const struct session *s);
-/* Whether processes remain to be read: call session_poll() while there is nothing else to do. */
+/* Returns whether processes remain to be read: call session_poll() while there is nothing else to do. */
 bool session_is_reading(const struct session *s);
 /* At a prompt, exit() ends only its image. Finds an image that has called it, to be dropped.
  * Returns false if there is none. */

@@ -85,7 +85,7 @@ struct ring_buffer *session_new_ring(struct session *s, int fd);
 void session_gather(void *arg);
 
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
- * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, reported. */
+ * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, which it reports. */
 int session_open_unwinders(struct session *s, const struct image_object *o);
 /* Called when the object is loaded. */
 void session_forget_programs(struct session *s, const struct image_object *o);

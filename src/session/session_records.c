@@ -62,7 +62,7 @@ static void catch_up(struct session *s, const struct record *head, size_t size)
 		follow_drain(s->follow, lang->time);
 }
 
-/* Whether to stop reading: records may come faster than they are printed, and the ring is then never empty. */
+/* Returns whether to stop reading: records may come faster than they are printed, and the ring is then never empty. */
 static bool is_interrupted(struct session *s)
 {
 	if (!s->slice_end)
@@ -70,7 +70,7 @@ static bool is_interrupted(struct session *s)
 	return s->ended || stop_asked() || (!(++s->records % 64) && clock_ns(CLOCK_MONOTONIC) >= s->slice_end);
 }
 
-/* Whether the unwinders name values of the type. */
+/* Returns whether the unwinders name values of the type. */
 static bool has_names(const struct type *t)
 {
 	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
@@ -88,7 +88,7 @@ static bool maps_have_stacks(const struct shared *s)
 	return have;
 }
 
-/* Whether stacks will still be printed, and so must be named. */
+/* Returns whether stacks will still be printed, and so must be named. */
 static bool names_matter(const struct session *s)
 {
 	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
@@ -106,7 +106,7 @@ static void take_record(struct session *s, const struct record *head, size_t siz
 	}
 }
 
-/* Whether the record must wait, because it may need tables, or others wait and records are
+/* Returns whether the record must wait, because it may need tables, or others wait and records are
  * handled in the ring's order. */
 static bool must_wait(struct session *s, const struct record *head)
 {

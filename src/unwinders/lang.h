@@ -80,7 +80,7 @@ struct lang {
 	int (*attach)(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc);
 	/* Called for a mapped C library. Returns false if the file is not a C library or does not help. */
 	bool (*libc)(struct elf *libc, void *proc);
-	/* Whether an executable mapping with that name ("": no name), which is not an ELF file, may be the
+	/* Returns whether an executable mapping with that name ("": no name), which is not an ELF file, may be the
 	 * language's compiled code. */
 	bool (*compiles)(const char *path);
 

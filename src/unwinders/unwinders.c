@@ -364,8 +364,8 @@ static int walk_here(struct unwinders *u, struct host_thread thread, const struc
 	return host_walk(&thread, req->filter, req->limit, ret);
 }
 
-/* Whether the stack outside of the copy may have changed: then the end of the copy, its deepest part, has changed,
- * too. Go switches from a thread's own stack to any goroutine, so all of the copy must be unchanged for Go. */
+/* Returns whether the stack outside of the copy may have changed: then the end of the copy, its deepest part, has
+ * changed, too. Go switches from a thread's own stack to any goroutine, so all of the copy must be unchanged for Go. */
 static bool has_moved(struct unwinders *u, struct host_memory *process, const struct walk_record *r,
 	const struct host_copy *copy, bool anywhere)
 {
@@ -441,7 +441,7 @@ static int finish_walk(struct unwinders *u, const struct walk_record *r, struct 
 	return err;
 }
 
-/* Whether the filter's frames are known: an empty stack would be wrong otherwise. */
+/* Returns whether the filter's frames are known: an empty stack would be wrong otherwise. */
 static bool has_language(const struct unwinders *u, const struct walk_record *r)
 {
 	const struct process *p = processes_find(u->processes, r->pid);
@@ -449,7 +449,7 @@ static bool has_language(const struct unwinders *u, const struct walk_record *r)
 	return !r->filter || !p || (p->languages & r->filter);
 }
 
-/* Whether the walk may lack a mapping: the process may have more than were read. A frame without a file was
+/* Returns whether the walk may lack a mapping: the process may have more than were read. A frame without a file was
  * passed by its frame pointer, and the frames after it are guesses. */
 static bool lost_its_way(const struct host_stack *s)
 {
@@ -460,7 +460,7 @@ static bool lost_its_way(const struct host_stack *s)
 		s->end == UNWIND_NO_TABLE;
 }
 
-/* Whether the process could tell more, if it were still there. */
+/* Returns whether the process could tell more, if it were still there. */
 static bool wants_process(enum unwind_end end)
 {
 	return end == UNWIND_NO_PROCESS || end == UNWIND_NO_MAPPING || end == UNWIND_MOVED;

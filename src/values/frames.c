@@ -53,7 +53,7 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 
-/* Whether the language's data of the frame could not be read: the stack is then incomplete. */
+/* Returns whether the language's data of the frame could not be read: the stack is then incomplete. */
 static bool is_unreadable(const struct shown_frame *f)
 {
 	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;

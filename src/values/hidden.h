@@ -13,6 +13,6 @@ struct libraries {
 	VEC(const char *) hidden, only;
 };
 
-/* Whether the frame is omitted. */
+/* Returns whether the frame is omitted. */
 bool libraries_hide(const struct libraries *l, const struct frame_name *f);
 void libraries_done(struct libraries *l);

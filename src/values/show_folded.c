@@ -71,7 +71,7 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 	str_done(&text);
 }
 
-/* Whether the parts of a tuple in the key become frames: only if it contains a stack. */
+/* Returns whether the parts of a tuple in the key become frames: only if it contains a stack. */
 static void add_parts(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, enum key_part part, struct str *out)
 {

@@ -90,7 +90,7 @@ static void add_word(struct shown *w, const struct type *t, const uint8_t *data)
 
 /* ---- bytes -------------------------------------------------------------- */
 
-/* Whether a script contains this very text, which its author may print. */
+/* Returns whether a script contains this very text, which its author may print. */
 static bool is_own(const struct show *s, const char *text, uint32_t size)
 {
 	size_t n = strnlen(text, size);

@@ -484,7 +484,7 @@ static void add_leaving_arm64(struct builder *b, const struct pcln_function *f)
 	add_row(b, moved + 4, RULE(RULE_END, 0, 0, 0, 0));
 }
 
-/* Whether the function needs a row for each piece. If it calls itself, or any function by register, LR says
+/* Returns whether the function needs a row for each piece. If it calls itself, or any function by register, LR says
  * nothing in its first and last instructions; and one row has only one depth. */
 static bool needs_pieces(struct builder *b, const struct pcln_function *f)
 {

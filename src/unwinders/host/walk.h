@@ -44,8 +44,8 @@ struct host_copy {
 	bool late;   /* a hole was read from the rest, and has been written to since */
 };
 void host_copy_init(struct host_copy *m, const struct walk_record *r, struct host_memory *rest);
-/* Whether the process has changed the memory at the copy's end, where a stack changes last.
- * all: anywhere in the copy. */
+/* Returns whether the process has changed the memory at the copy's end, where a stack changes last, or,
+ * if `all` is true, anywhere in the copy. */
 bool host_copy_has_changed(const struct host_copy *m, struct host_memory *process, uint64_t sp, bool all);
 
 struct host_regs {

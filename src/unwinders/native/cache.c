@@ -259,7 +259,7 @@ struct kept_list {
 	uint64_t size;
 };
 
-/* Whether cache_key(), note_name(), write_file() or target/btf.c make such names: the directory may hold
+/* Returns whether cache_key(), note_name(), write_file() or target/btf.c make such names: the directory may hold
  * files that are not strata's. */
 static bool is_ours(const char *name)
 {

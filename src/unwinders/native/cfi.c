@@ -511,7 +511,7 @@ static void step(struct run *run, struct reader *r, uint8_t op)
 		step_extended(run, r, op);
 }
 
-/* Whether the program has cfi_offset(lr, +8): see pushed_by_plt(). */
+/* Returns whether the program has cfi_offset(lr, +8): see pushed_by_plt(). */
 static bool may_be_by_plt(const struct fde *f, const struct cfi_want *want)
 {
 	static const uint8_t offset_sf[] = {0x11, DW_ARM_LR, 0x7f};

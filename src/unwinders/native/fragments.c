@@ -128,7 +128,7 @@ static unsigned read_jumps(struct search *s, struct fragment r, struct jumps *re
 	return indirect;
 }
 
-/* Whether a function jumps into the middle of a known part. */
+/* Returns whether a function jumps into the middle of a known part. */
 static bool jumps_back(struct search *s, struct fragment r)
 {
 	struct jumps jumps = {};
@@ -164,7 +164,8 @@ static void find_plts(struct search *s)
 	s->plt = elf_section(s->elf, ".text", &sec);
 }
 
-/* Whether f is a part, by the known parts' jumps into it: first and last are the lowest and the highest target. */
+/* Returns whether f is a part, by the known parts' jumps into it. first and last are the lowest and the highest
+ * target. */
 static bool believed(struct search *s, const struct eh_range *f, uint64_t first, uint64_t last)
 {
 	/* Targets ascend: if any is in the middle, the last one is. */
@@ -195,7 +196,7 @@ static void follow_jumps(struct search *s)
 
 /* ---- by names ---- */
 
-/* Whether compilers append this suffix to the name of a function's piece or copy: see GCC's
+/* Returns whether compilers append this suffix to the name of a function's piece or copy: see GCC's
  * clone_function_name(), clang's machine function splitter and BOLT. Numbers follow it. */
 static bool names_a_part(const char *suffix)
 {

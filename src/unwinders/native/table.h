@@ -20,7 +20,7 @@ struct table {
 int table_make(struct elf *e, struct table *ret);
 void table_done(struct table *t);
 
-/* Whether the walk may read the table: checks magic, version and every offset. */
+/* Returns whether the walk may read the table: checks magic, version and every offset. */
 bool table_valid(const void *data, size_t size);
 /* Returns the rule at vaddr, or 0 if there is none. For tests and -v. */
 uint64_t table_rule(const void *table, uint64_t vaddr);

@@ -69,7 +69,7 @@ unsigned php_version(struct elf *e)
 
 #define KIND_HYBRID 4 /* ZEND_VM_KIND_HYBRID */
 
-/* Whether zend_vm_kind() returns ZEND_VM_KIND_HYBRID, by its first instructions. */
+/* Returns whether zend_vm_kind() returns ZEND_VM_KIND_HYBRID, by its first instructions. */
 static bool is_hybrid(struct elf *e)
 {
 	bool arm = elf_machine(e) == EM_AARCH64;

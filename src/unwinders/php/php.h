@@ -28,7 +28,7 @@ struct php_codes *php_codes_new(void);
 void php_codes_free(struct php_codes *c);
 /* Takes a record of size bytes, which is untrusted. */
 void php_codes_record(struct php_codes *c, const struct php_code_record *r, size_t size);
-/* Takes a record that the kernel could not read: reads the process, whose layout is at. */
+/* Takes a record that the kernel could not read: reads the process's memory, with the layout `at`. */
 void php_codes_read(struct php_codes *c, const struct php_code_record *r, const struct php_layout *at,
 	php_read_fn read, void *arg);
 /* Returns false for an unknown function. Strings live as long as c. */

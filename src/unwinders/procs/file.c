@@ -185,7 +185,7 @@ static void open_langs(struct files *fs, struct file *f, const struct cache_key 
 		elf_release_pages(f->elf); /* gives back 60 MB of node, if it has its symbols */
 }
 
-/* Whether the file shows the places of a thread's values. */
+/* Returns whether the file shows the places of a thread's values. */
 static bool is_libc(struct elf *e)
 {
 	bool ret = false;

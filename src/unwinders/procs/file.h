@@ -83,12 +83,13 @@ void files_on_table(struct files *fs, void (*f)(void *arg), void *arg);
 
 /* Limits in bytes: of the cache; of the memory of this process and of the tables in the kernel. */
 void files_limit(struct files *fs, uint64_t cache, uint64_t memory);
-/* Whether enough data has arrived since the last check of the memory in use. */
+/* Returns whether enough data has arrived since the last check of the memory in use. */
 bool files_due(const struct files *fs);
 /* Gives back pages that can be read again. Returns the number of bytes that must be evicted (0: none). */
 uint64_t files_excess(struct files *fs);
-/* Chooses files to evict: not `mapped` (clears the marks), least recently used first, which together have this many
- * bytes. Returns their number and a list that the caller frees. The caller first names the frames of these files. */
+/* Chooses the least recently used files that are not `mapped` (and clears the marks), until they have this many
+ * bytes together. Returns their number and a list that the caller frees. The caller first names the frames of these
+ * files. */
 size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret);
 void files_evict(struct files *fs, struct file *f);
 

@@ -154,7 +154,7 @@ static void cut(struct process *p, uint64_t start, uint64_t end)
 	}
 }
 
-/* Whether mappings are sorted, disjoint and not empty. */
+/* Returns whether mappings are sorted, disjoint and not empty. */
 static bool is_sorted(const struct process *p)
 {
 	for (size_t i = 0; i < p->nmaps; i++)
@@ -648,7 +648,7 @@ static struct process *nth_process(const struct processes *ps, size_t i)
 	return ps->by_pid.slot[i].key ? (void *)(uintptr_t)ps->by_pid.slot[i].value : NULL;
 }
 
-/* Whether a process has ended, though nobody reported it. The report may still be on its way, after those of
+/* Returns whether a process has ended, though nobody reported it. The report may still be on its way, after those of
  * the process's last acts: so this waits. */
 static bool has_ended(const struct processes *ps, struct process *p)
 {

@@ -144,7 +144,7 @@ static const struct python_row *find_row(unsigned version)
 
 /* ---- a process ---- */
 
-/* Whether the file uses musl, by the program's interpreter, the library's dependencies, or a
+/* Returns whether the file uses musl, by the program's interpreter, the library's dependencies, or a
  * symbol that is linked in. */
 static bool uses_musl(struct elf *e)
 {

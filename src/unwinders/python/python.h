@@ -42,7 +42,7 @@ struct python_codes *python_codes_new(void);
 void python_codes_free(struct python_codes *c);
 /* Takes a RECORD_LANG of size bytes, which is untrusted. */
 void python_codes_record(struct python_codes *c, const struct python_code_record *r, size_t size);
-/* Takes a record that the kernel could not read completely: reads the process, whose layout is at. */
+/* Takes a record that the kernel could not read completely: reads the process's memory, with the layout `at`. */
 void python_codes_read(struct python_codes *c, const struct python_code_record *r,
 	const struct python_layout *at, python_read_fn read, void *arg);
 /* Returns false for an unknown code object. Strings live as long as c. */

@@ -365,7 +365,8 @@ static void meet(struct state *s, const struct state *other)
 	s->lr_lost |= other->lr_lost;
 }
 
-/* Whether the builtin continues a function whose optimised code was undone: the interpreter's frame is there. */
+/* Returns whether the builtin continues a function whose optimised code was undone: the interpreter's frame is
+ * there. */
 static bool goes_on(const char *name)
 {
 	return !strncmp(name, PREFIX "InterpreterEnter", strlen(PREFIX "InterpreterEnter")) ||
