@@ -238,7 +238,7 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 	return id;
 }
 
-/* Returns whether the memo of an earlier walk is still valid; it then is for the rest of this walk. */
+/* Returns whether the memo of an earlier walk is still valid; if it is, it stays valid for the rest of this walk. */
 __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 {
 	struct list_memo *m;

@@ -103,7 +103,7 @@ __global __u64 walk_ask(struct walk *w, __u32 index, __u64 list)
 	return ring_output(c, size) ? 0 : h->id;
 }
 
-/* Asks for the process only: a walk that counts has no id to be replaced, and the next one will know more. */
+/* Asks only for the process: a walk that counts has no id to be replaced, and the next one will know more. */
 __global int walk_send_miss(struct walk *w)
 {
 	struct miss_record m = {.head = {.kind = RECORD_MISS}};

@@ -126,7 +126,7 @@ static __always_inline int compiled_rule(struct walk *w)
 	return 0;
 }
 
-/* Returns 0, or enum unwind_end + 1. */
+/* Returns 0 on success, enum unwind_end + 1 on failure. */
 static __always_inline int find_rule(struct walk *w)
 {
 	__u64 vaddr = w->lookup - w->map.bias, *e, v;

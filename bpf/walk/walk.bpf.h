@@ -154,7 +154,7 @@ static __always_inline __u64 window_word(struct walk *w, __u64 off)
 	return w->window[off >> 3 & (WINDOW_WORDS - 1)];
 }
 
-/* Sets w->map for w->lookup. Returns 0, or enum unwind_end + 1. */
+/* Sets w->map for w->lookup. Returns 0 on success, enum unwind_end + 1 on failure. */
 int walk_mapping(struct walk *w);
 /* Sets w->map only from userspace's mappings: no other source says whether the process has a language. */
 int walk_published(struct walk *w);
@@ -164,9 +164,10 @@ int walk_is_stale(struct walk *w);
 int walk_may_have(struct walk *w, __u32 languages);
 /* Returns the languages that the process is known to have. */
 __u32 walk_languages(struct walk *w);
-/* Loads the header of the mapping's table. Returns 0, or enum unwind_end + 1. */
+/* Loads the header of the mapping's table. Returns 0 on success, enum unwind_end + 1 on failure. */
 int walk_table(struct walk *w);
-/* Sets w->rule for w->lookup (0: none), and in_loop, from the table. Returns 0, or enum unwind_end + 1. */
+/* Sets w->rule for w->lookup (0: none), and in_loop, from the table. Returns 0 on success, enum unwind_end + 1 on
+ * failure. */
 int walk_rule(struct walk *w);
 /* Returns whether addr is in the function of w->lookup, if a row is a function. */
 int walk_own(struct walk *w, __u64 addr);
@@ -179,7 +180,8 @@ int walk_unreadable(struct walk *w);
 int walk_asked(struct walk *w, __u32 size);
 /* Asks only for the process: for a walk whose id cannot be replaced. */
 int walk_send_miss(struct walk *w);
-/* Steps from this frame to its caller by w->rule (0: by frame pointer). Returns 0, or enum unwind_end + 1. */
+/* Steps from this frame to its caller by w->rule (0: by frame pointer). Returns 0 on success, enum unwind_end + 1
+ * on failure. */
 int walk_step(struct walk *w);
 /* Returns fsbase or tpidr_el0 of the thread, or 0 if it is unknown. */
 __u64 thread_pointer(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* flame.h - flame graphs of a recording: of all its maps in one graph, or of one map. */
+/* flame.h - flame graphs of a recording: one graph of all its maps, or of one map. */
 #pragma once
 #include "graph.h"
 

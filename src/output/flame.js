@@ -1,7 +1,8 @@
 'use strict';
 /* A flame graph's behaviour, in a file of its own and on a page. The data are rows [name, kind, self, total,
- * depth, line, before, level], a parent before its children; the first is the root. Without a comparison the
- * last two are missing, and without lines the line. Frames narrower than a third of a pixel are not drawn.
+ * depth, line, before, level], a parent before its children; the first is the root. If nothing is compared,
+ * `before` and `level` are missing; if lines are not shown, `line` is missing. Frames narrower than a third of a
+ * pixel are not drawn.
  * flame() returns the functions that a page needs. */
 const flame = (svg, data) => {
   const {names, kinds, colours, levels} = data, unit = ['', 'count'].includes(data.unit) ? '' : ' ' + data.unit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* functions.h - the shares of each function in a recorded map: only its own, and with its callees. Numbers
+/* functions.h - two shares of each function in a recorded map: its own, and its own with its callees'. Numbers
  * are exact: a function that occurs several times in a stack counts once. */
 #pragma once
 #include "recording.h"

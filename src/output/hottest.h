@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hottest.h - the functions of a map of stacks, by their share of the total: their own, and with their
- * callees. This is a person's answer, before the stacks themselves. */
+/* hottest.h - the functions of a map of stacks by two shares of the total: their own, and their own with
+ * their callees'. This is a person's answer, before the stacks themselves. */
 #pragma once
 #include <stdio.h>
 

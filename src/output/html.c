@@ -52,7 +52,7 @@ static void write_functions(const struct picture *p, const struct recorded_map *
 	functions_free(f);
 }
 
-/* "@bytes", or with the time of day if the map was printed several times. */
+/* Appends "@bytes", and the time of day if the map was printed several times. */
 static void add_title(const struct recording *r, size_t i, struct str *out)
 {
 	const struct recorded_map *m = r->maps.data[i];

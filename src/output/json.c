@@ -113,7 +113,7 @@ static const char *type_of_map(const struct type *value)
 	return "map";
 }
 
-/* Appends {"key": value, ..}; without keys only the value. */
+/* Appends {"key": value, ..}, or only the value if the map has no keys. */
 static void add_content(struct out *o, const struct map_content *c, struct str *line)
 {
 	const struct image_map *m = c->map;

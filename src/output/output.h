@@ -114,7 +114,7 @@ struct output {
 	bool exact;       /* stacks differ by address, ignoring the script's modes */
 	/* A script was added; called before its first output. May be NULL. */
 	void (*begin)(struct out *o, const struct image *img);
-	/* Writes text of printf(), join().. unchanged. kind: of the record. */
+	/* Writes text of printf(), join().. unchanged. kind: the kind of the record. */
 	void (*text)(struct out *o, const char *kind, const char *text, size_t size);
 	/* Writes print(value), except for aggregations. */
 	void (*value)(struct out *o, const struct type *t, const uint8_t *data);
@@ -149,7 +149,7 @@ const char *output_nearest(const char *written);
 /* Returns the row's way to write text from memory; terminal: the stream is one. Rows without a place for
  * text write it to stderr. */
 enum show_text output_show_text(const struct output *o, bool terminal);
-/* For formats without events: prints the event to stderr. */
+/* Prints the event to stderr, for formats without events. */
 void output_event_log(struct out *o, const struct output_event *e);
 /* Prints tests and benchmarks like bpftrace. */
 void output_trials_text(const struct output_trials *t, bool colours, FILE *file);

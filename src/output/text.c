@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* text.c - -f text: the same text as bpftrace's. A map's entry is "@name[key]: value", or, keyed by stacks of the
- * mode folded, "outermost;...;innermost value". At a terminal there are also shares and the hottest functions. */
+/* text.c - -f text: the same text as bpftrace's. A map's entry is "@name[key]: value", or
+ * "outermost;...;innermost value" if its key is a stack of the mode folded. At a terminal there are also shares and
+ * the hottest functions. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -161,7 +162,7 @@ static bool is_folded(const struct image_map *m)
 
 /* ---- entries ------------------------------------------------------------ */
 
-/* Prints an entry with its "\n". share: of the total, in percent, or negative: not shown. */
+/* Prints an entry with its "\n". share: percent of the total; it is not shown if it is negative. */
 static void add_entry(const struct show *s, const struct map_content *c, const struct map_entry *e,
 	double share, struct str *out)
 {
@@ -189,7 +190,7 @@ bool text_has_shares(const struct type *t)
 	return t->kind == TYPE_AGG && t->agg.kind != AGG_MIN && t->agg.kind != AGG_MAX && t->agg.kind < AGG_HIST;
 }
 
-/* Returns the entry's value; for an average its sum. */
+/* Returns the entry's value, or the sum of an average. */
 static double part_of(const struct map_content *c, size_t i)
 {
 	const struct type *t = c->map->value;

@@ -75,7 +75,7 @@ static int by_weight(const void *a, const void *b)
 	return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Adds values; for min() and max() it takes the lower or higher, a value's first word. */
+/* Adds values. For min() and max(), takes the value with the lower or higher first word. */
 static void add_values(const struct type *t, unsigned n, uint64_t *to, const uint64_t *from)
 {
 	bool is_agg = t->kind == TYPE_AGG, less;
@@ -218,7 +218,7 @@ static void add_frames(const struct printing *p, const struct group *g, bool ker
 	}
 }
 
-/* For a person: the total, and the functions with the largest parts. */
+/* Prints the total and the functions with the largest parts, for a person. */
 static void print_total(const struct printing *p, size_t first, FILE *file)
 {
 	struct hottest *h = hottest_new();

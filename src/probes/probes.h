@@ -42,14 +42,14 @@ bool missing_place(const struct request *req, struct span at, const char *fmt, .
 	__attribute__((format(printf, 3, 4)));
 /* Returns the result of expand() after missing_place(). */
 bool missing_allowed(const struct request *req);
-/* For list(): passes on the names that match with the prefix. */
+/* Passes on the names that match with the prefix, for list(). */
 int list_kernel_functions(const struct request *req, const char *prefix,
 	const char *const *names, const char *pattern,
 	void (*found)(const char *name, void *arg), void *arg);
 /* tracepoint_fields.c: the event's args.NAME. */
 struct trace_event;
 const struct field *tracepoint_fields(const struct request *req, const struct trace_event *e);
-/* of_others.c: place.of_others, by the event's category, or by the name of a raw one. */
+/* Return place.of_others, by the event's category or by the name of a raw tracepoint: of_others.c. */
 bool tracepoint_is_of_others(const char *category);
 bool raw_tracepoint_is_of_others(const char *name);
 /* kprobe.c: attach kprobes, also in place of fentry. */

@@ -52,15 +52,15 @@ struct image_object {
  * image_object_wait() afterwards, before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
 /* Waits for the load; then env->shared has the image's maps. Returns 0 on success, -errno on failure,
- * reported in the script's terms. */
+ * which it reports in the script's terms. */
 int image_object_wait(struct image_object *o, struct load_env *env);
 
 /* Returns the descriptor of its n-th program, owned by the object. */
 int image_object_program(const struct image_object *o, unsigned n);
-/* Runs its begin, end or self probes in the kernel, now. config: of their place. Calls done after each. */
+/* Runs its begin, end or self probes in the kernel, now. config: of their place. Calls done() after each. */
 int image_object_run(struct image_object *o, enum provider_run when, uint64_t config, void (*done)(void *arg),
 	void *arg);
-/* Reads its iterators to their ends. Calls done from time to time; done returns false to stop. Returns 0 on
+/* Reads its iterators to their ends. Calls done() from time to time; it returns false to stop. Returns 0 on
  * success, -errno on failure, which it reports. */
 int image_object_iterate(const struct image_object *o, bool (*done)(void *arg), void *arg);
 /* Returns the signals of its self probes: bits 1 << number. */

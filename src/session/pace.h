@@ -21,7 +21,7 @@ struct watch { /* zero it, then call watch_open() */
 
 /* The timer's events have from_timer as data. Returns 0 on success, -errno on failure. */
 int watch_open(struct watch *w, int epoll, int fd, uint32_t from_fd, uint32_t from_timer);
-/* Waits for the timer, in ns, or if ns is 0 for the descriptor. */
+/* Waits for the timer, which expires after ns; if ns is 0, waits for the descriptor. */
 void watch_pause(struct watch *w, uint64_t ns);
 /* Waits for both: the first event counts. */
 void watch_idle(struct watch *w, uint64_t ns);

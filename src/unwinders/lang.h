@@ -106,8 +106,8 @@ struct lang {
 /* By enum frame_lang; [FRAME_LANG_NATIVE] is NULL. */
 extern const struct lang *const langs[FRAME_LANGS];
 
-/* For open(): returns the data of size bytes, a multiple of 8, that find() gets from the file (0 or -errno).
- * It is kept in the cache for later runs. */
+/* Reads a file's data of size bytes, a multiple of 8, for open(): from the cache, or else by find(), which returns 0
+ * or -errno; the cache then keeps them for later runs. Returns 0 on success, -errno on failure. */
 int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
 	size_t size);
 

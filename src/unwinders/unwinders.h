@@ -18,16 +18,17 @@ struct walk_maps;
 struct str;
 
 /* Called before the object is loaded: sets the sizes of maps and constants (offsets in kernel structs), and
- * makes the maps for tables and processes; *ret writes them from now on, and must be freed. limit: of the
- * stacks that are stored. Returns 0 on success, -ENOENT if the object does not have the unwinder, or another
- * -errno if the kernel refuses such a map. */
+ * makes the maps for tables and processes; *ret writes them from now on, and must be freed. limit: maximum
+ * number of frames of a stored stack. Returns 0 on success, -ENOENT if the object does not have the unwinder, or
+ * another -errno if the kernel refuses such a map. */
 int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	struct walk_maps **ret);
 /* Sets the sizes and constants of another object, which shares the first one's maps. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 /* All walks of the object want only these languages' frames, 1 << enum frame_lang; 0: no restriction. */
 void unwinders_narrow(struct bpf_object *obj, uint32_t languages);
-/* For walks only on the host: nothing is written. Returns 0 on success, -ENOMEM if there is no memory. */
+/* Makes maps for walks only on the host: writing to them does nothing. Returns 0 on success, -ENOMEM if there is no
+ * memory. */
 int walk_maps_memory(struct walk_maps **ret);
 
 /* Takes the maps. */
@@ -73,8 +74,8 @@ void unwinders_exit(struct unwinders *u, uint32_t pid);
 void unwinders_lost(struct unwinders *u);
 void unwinders_publish(struct unwinders *u);
 
-/* Takes the unwinders' records of the ring buffer: RECORD_STACK, _WALK, _MISS, _LANG. size: of the whole
- * record; only its head is trusted. */
+/* Takes the unwinders' records of the ring buffer: RECORD_STACK, _WALK, _MISS, _LANG. size: bytes of
+ * the whole record, of which only the head is trusted. */
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
 
 /* Returns the number of frames of a stack and their end, by an id, which may be provisional, or -ENOENT if

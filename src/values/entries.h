@@ -36,7 +36,7 @@ struct map_wanted {
 	bool unset;  /* also a scalar that was never set */
 };
 
-/* fd: of the map in the kernel. Returns 0 on success, -errno on failure; call map_content_done() in both cases. */
+/* fd: the map in the kernel. Returns 0 on success, -errno on failure; call map_content_done() in both cases. */
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);

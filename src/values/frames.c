@@ -103,7 +103,7 @@ static void add_text(struct frames_key *k, const char *text)
 	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* Adds a function's shown data: name and file, or without a name its start. */
+/* Adds a function's shown data: name and file, or its start if it has no name. */
 void frames_key_function(struct frames_key *k, const struct frame_name *f)
 {
 	uint64_t start = f->vaddr - f->offset;

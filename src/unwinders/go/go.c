@@ -137,7 +137,7 @@ static uint64_t rbp_is_set(const struct frame_state *s, const struct pcln_values
 }
 
 /* Returns the address at which rbp is the caller's again before sp is, by "mov N-8(%rsp),%rbp; add $N,%rsp"
- * at the end; else the end. */
+ * at the end, or the end if this is not there. */
 static uint64_t rbp_is_restored(struct builder *b, const struct pcln_values *v)
 {
 	const uint8_t *code = v->end - v->start > 9 ? elf_at(b->e, v->end - 9, 9) : NULL;

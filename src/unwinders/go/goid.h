@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* goid.h - the offsets by which a thread of a Go program has its goroutine's number: in struct g, which is
- * m.curg of the m of the thread's g. */
+/* goid.h - offsets that lead from a thread of a Go program to its goroutine's number: from the thread's struct g to
+ * its struct m, then to m.curg, the goroutine's struct g, which has the number. */
 #pragma once
 #include <stdint.h>
 

@@ -94,6 +94,6 @@ struct host_stack {
 /* Walks by frame pointer where there is no table, and asks for nothing. Returns 0 on success, -errno on
  * failure; a walk that ends early is not an error, see ret->end. */
 int host_walk(const struct host_thread *thread, uint32_t filter, uint32_t limit, struct host_stack *ret);
-/* Makes only the walk's first step: returns the caller's registers, as far as they are followed. Returns 0,
- * enum unwind_end + 1, or -errno. */
+/* Makes only the walk's first step: returns the caller's registers, as far as they are followed. Returns 0
+ * on success, enum unwind_end + 1 if the walk ends, -errno on failure. */
 int host_step(const struct host_thread *thread, struct host_regs *ret);

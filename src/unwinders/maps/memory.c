@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.c - for walks on the host, which read files' tables and processes' mappings in place:
+/* memory.c - maps for walks on the host, which read files' tables and processes' mappings in place:
  * nothing needs to be written. */
 #include <errno.h>
 #include <stdlib.h>

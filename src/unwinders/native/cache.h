@@ -14,7 +14,7 @@ struct elf;
 struct cache_key {
 	char name[240]; /* "": do not keep the table */
 };
-/* fd: of the file, or -1 for an image in memory, which needs a build id. */
+/* fd: the file, or -1 for an image in memory, which needs a build id. */
 void cache_key(const struct elf *e, int fd, struct cache_key *ret);
 
 /* dir: an fd. Returns 0, or -errno if the table is missing or cannot be trusted: make it again. */

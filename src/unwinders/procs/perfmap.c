@@ -208,7 +208,7 @@ static int cmp_entry(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Overlaps are resolved here: of the entries that contain addr, the newest is right. Few starts precede addr
+/* Overlaps are resolved here: the newest entry that contains addr is right. Few starts precede addr
  * within a function's size, so a bounded search backwards suffices. */
 const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset)
 {

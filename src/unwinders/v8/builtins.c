@@ -350,7 +350,7 @@ static uint64_t rule_of(const struct follow *f, const struct state *s)
 	return RULE(RULE_CFA, RULE_REG_SP, RULE_RA_REG, 0, s->depth);
 }
 
-/* Joins the states of a jump and of the code before: they must agree, or one of them be unknown. */
+/* Joins the states of a jump and of the code before: they must agree, or one of them must be unknown. */
 static void meet(struct state *s, const struct state *other)
 {
 	if (s->kind == UNKNOWN)

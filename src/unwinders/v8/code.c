@@ -617,8 +617,8 @@ static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct
 	str_done(&file);
 }
 
-/* Returns whether the function is still the one that was sent: it may have been collected, and another one be in its
- * place. */
+/* Returns whether the function is still the one that was sent: it may have been collected, and another one may be in
+ * its place. */
 static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 {
 	const struct v8_proc *p = &h->at->proc;

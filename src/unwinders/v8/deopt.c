@@ -12,7 +12,7 @@
  *
  * A translation is a list of operations, each an opcode and a fixed number of operands. The first, begin, has
  * the number of frames. An operation that begins a frame has its offset in the bytecode and the index of its
- * SharedFunctionInfo among the code's literals; a builtin's has only the latter. The other operations
+ * SharedFunctionInfo among the code's literals; a builtin's has only the index. The other operations
  * describe values and are skipped: of them only a builtin frame's first one is read, its JSFunction. From 11
  * on, translations are compressed: an operand of begin is the distance back to an earlier translation, the
  * basis, and `match` with n stands for n operations of the basis at the same position.
@@ -258,7 +258,8 @@ static bool read_operation(struct translation *t, struct operation *ret)
 }
 
 /* Reads the first operation: the distance back to the basis (from 11 on), the number of frames, and the
- * number of JavaScript's frames. Returns the latter, or -1 if this is not a translation. */
+ * number of JavaScript's frames. Returns the number of JavaScript's frames, or -1 if this is not a
+ * translation. */
 static int32_t read_begin(struct translation *t, const uint8_t *bytes)
 {
 	bool may_match = t->form->match != NONE;
