@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""runner.py - tests the test tools: the table of skipped tests, and waiting for a tracer that first
-prints messages about another process."""
+"""runner.py - tests the test tools: the table of skipped tests, and waits for events."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +13,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / 'tests' / 'lib'), str(TOP / 'tests' / 'unwind' / 'v8')]
 import binaries
 import traced
+import waits
 from tap import Cases
 
 LOG = [
@@ -51,6 +52,15 @@ def ends(words):
     return None
 
 
+def late():
+    """The message of a wait that is in vain."""
+    try:
+        waits.until(lambda: False, 'a line', 0.1)
+    except TimeoutError as e:
+        return str(e)
+    return None
+
+
 cases = Cases()
 with tempfile.NamedTemporaryFile('w', suffix='.json') as log:
     log.write(''.join(json.dumps(test) + '\n' for test in LOG))
@@ -60,6 +70,10 @@ cases.check(seen == TABLE, 'a table of the skipped tests with reasons, and the s
 cases.check(traced.attached(tracer('echo warning: /usr/bin/chromium: >&2; echo Attached 1 probe >&2')) ==
             'Attached 1 probe\n', "another process's warning comes first")
 cases.check(ends('echo error: no root >&2') == 'strata said: error: no root\n', 'a tracer that ends ends the test')
+looks = iter([0, 0, 7])
+cases.check(waits.until(lambda: next(looks), 'a value') == 7, 'a wait returns the value that it waited for')
+cases.check(re.fullmatch(r'waited \S+ s for a line', late() or ''), 'a wait in vain says what it waited for')
+cases.check(waits.stays(lambda: True, 0.1) and not waits.stays(lambda: False, 9), 'what stays true, and what does not')
 unknown = subprocess.run([TOP / 'tests/run', '--check', 'base', 'no-such-test', '--suite', 'no-such-suite'],
                          capture_output=True, text=True)
 cases.check(unknown.returncode == 2 and 'there is no no-such-test, --suite no-such-suite:' in unknown.stderr and

@@ -11,9 +11,9 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import pythons
+import waits
 from absent import fails
 from traced import attached
 
@@ -57,7 +57,7 @@ def everywhere(name, python):
     attached(tracer)
     for command in scripts(name, python):
         subprocess.run(['sh', '-c', command], check=True)
-    time.sleep(0.2)
+    waits.idle(tracer.pid)
     tracer.terminate()
     return tracer.communicate()[0]
 

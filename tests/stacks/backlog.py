@@ -11,10 +11,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 from absent import as_root
 from traced import attached
 
@@ -49,7 +49,7 @@ def start(directory, *options):
 
 
 def finish(cases, tracer, calls, least, what):
-    time.sleep(1)
+    waits.idle(tracer.pid)
     tracer.send_signal(signal.SIGINT)
     out, said = tracer.communicate(timeout=100)
     stacks = [(body.split('\n'), int(n)) for body, n in re.findall(r'^@\[\n(.*?)\n\]: (\d+)', out, re.M | re.S)]
@@ -61,11 +61,11 @@ def finish(cases, tracer, calls, least, what):
 
 def beside_tables(cases, directory):
     tracer = start(directory, '-e', SCRIPT)
-    time.sleep(1) # it reads the processes that sleep
+    waits.idle(tracer.pid) # it has read all processes
     mapping = subprocess.Popen([BACKLOG, 'map'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     mapping.stdin.write('\n'.join(files()) + '\n')
     mapping.stdin.close()
-    time.sleep(0.1)
+    mapping.stdout.readline() # they are mapped
     subprocess.run([shutil.copy(BACKLOG, directory), 'call', str(CALLS)], check=False) # a file that nobody knows
     said = finish(cases, tracer, CALLS, LEAST, 'beside tables')
     mapping.kill()

@@ -8,11 +8,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 from absent import as_root
 from tap import Cases
+from waits import comes
 
 STRATA = sys.argv[1]
 PROGRAMS = 16
@@ -46,13 +46,6 @@ def ready(pid):
     return found
 
 
-def until(is_right, seconds=20):
-    end = time.monotonic() + seconds
-    while not is_right() and time.monotonic() < end:
-        time.sleep(0.05)
-    return is_right()
-
-
 def test(directory):
     program = directory / 'program'
     subprocess.run(['cc', '-O0', '-Wl,--build-id=0x' + 20 * '5a', '-x', 'c', '-', '-o', program], input=SOURCE,
@@ -60,14 +53,14 @@ def test(directory):
     data, id = program.read_bytes(), 20 * b'\x5a'
     traced = subprocess.Popen([STRATA, '-e', 'profile:hz:199 { @[ustack] = count(); }'], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, env={**os.environ, 'STRATA_CACHE_DIR': str(directory / 'cache')})
-    cases.check(until(lambda: ready(traced.pid) >= 6), 'slots at the start', ready(traced.pid))
+    cases.check(comes(lambda: ready(traced.pid) >= 6), 'slots at the start', ready(traced.pid))
     for n in range(PROGRAMS):
         path = directory / f'p{n}'
         path.write_bytes(data.replace(id, os.urandom(20)))
         path.chmod(0o755)
         subprocess.run([path], check=True)
     # They are made again when fewer than four are left.
-    cases.check(until(lambda: ready(traced.pid) >= 3), f'..and after {PROGRAMS} files that took one each', ready(traced.pid))
+    cases.check(comes(lambda: ready(traced.pid) >= 3), f'..and after {PROGRAMS} files that took one each', ready(traced.pid))
     traced.terminate()
     cases.check(traced.wait(20) == 0, 'strata ends')
 

@@ -34,7 +34,9 @@ __attribute__((noinline)) static int deeper(int n)
 		frame[0] = (char)getppid();
 		usleep(10000);
 	}
-	sleep(1); /* until the last ones are read */
+	puts("called"); /* the tracer may still read the last stacks: they stay until the standard input ends */
+	fflush(stdout);
+	getchar();
 	return frame[0];
 }
 

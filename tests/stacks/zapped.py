@@ -9,6 +9,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 from absent import as_root
 
 STRATA, ZAPPED = sys.argv[1:]
@@ -19,14 +20,25 @@ LEAST = {10: 180, 40: 180, 400: 100}
 SCRIPT = 'uprobe:libc:getppid { @[ustack] = count(); }'
 
 
+def trace(command):
+    """What strata printed, and its messages. The command ends when strata has read its stacks."""
+    tracer = subprocess.Popen([STRATA, '-e', SCRIPT, '-c', command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    for line in tracer.stdout:
+        if line == 'called\n':
+            waits.idle(tracer.pid)
+            break
+    return tracer.communicate(timeout=60)
+
+
 def main():
     cases = tap.Cases()
     for frames, least in LEAST.items():
-        done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{ZAPPED} {frames} {CALLS}'], capture_output=True, text=True, timeout=60)
-        stacks = [(body.split('\n'), int(n)) for body, n in re.findall(r'^@\[\n(.*?)\n\]: (\d+)', done.stdout, re.M | re.S)]
+        out, said = trace(f'{ZAPPED} {frames} {CALLS}')
+        stacks = [(body.split('\n'), int(n)) for body, n in re.findall(r'^@\[\n(.*?)\n\]: (\d+)', out, re.M | re.S)]
         whole = sum(n for lines, n in stacks if len([x for x in lines if ' deeper+' in x]) == frames + 1 and '[' not in lines[-1])
         cases.check(sum(n for _, n in stacks) == CALLS and whole >= least, f'{frames} frames: {whole} of {CALLS} stacks are whole',
-                    done.stdout, done.stderr)
+                    out, said)
     return cases.done()
 
 
