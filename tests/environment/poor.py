@@ -3,15 +3,16 @@
 """poor.py STRATA - environments that lack something: memory, files, file systems, rights. Scripts work there, or end with
 an error that names the cause: never by a signal, never with status 1 and no word, never not at all. Prints TAP."""
 import concurrent.futures
+import errno
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 from absent import all_fail
 
 STRATA = os.path.realpath(sys.argv[1])
@@ -99,16 +100,22 @@ def run(row, script):
     return None
 
 
+def is_removed(group):
+    """The kernel refuses with EBUSY while a process that has ended is not yet out of the group."""
+    try:
+        group.rmdir()
+    except OSError as e:
+        if e.errno != errno.EBUSY:
+            raise
+        return False
+    return True
+
+
 def remove(group):
-    """Removes a control group; the kernel may take a moment to let the last process out."""
-    end = time.monotonic() + 20
-    while True:
-        try:
-            return group.rmdir()
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
+    """Removes a control group when the last process has left it: one that was killed for lack of memory is still in it
+    until the kernel has freed its memory."""
+    waits.until(lambda: not read(group / 'cgroup.procs').strip(), f'the processes of {group} to end')
+    waits.until(lambda: is_removed(group), f'the kernel to let go of {group}')
 
 
 def main():

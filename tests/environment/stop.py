@@ -16,6 +16,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 
 STRATA = sys.argv[1]
 SOON = 1.0  # seconds; 0.5 are promised
@@ -48,12 +49,10 @@ def end(tracer, signals=(signal.SIGINT,)):
     begin, before = time.monotonic(), waited(tracer.pid)
     for which in signals:
         tracer.send_signal(which)
-    while not os.waitid(os.P_PID, tracer.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
-        if time.monotonic() - begin > 30:
-            tracer.kill()
-            tracer.wait()
-            return None
-        time.sleep(0.01)
+    if not waits.comes(lambda: os.waitid(os.P_PID, tracer.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), 30):
+        tracer.kill()
+        tracer.wait()
+        return None
     took = time.monotonic() - begin - (waited(tracer.pid) - before)
     tracer.wait()
     return took
@@ -90,9 +89,10 @@ def accounted(name, out, said):
 
 def own_events():
     tracer = start('uprobe:libc:malloc { printf("%s %d\\n", comm, pid); }')
-    time.sleep(0.5)
+    subprocess.run([sys.executable, '-c', 'pass'], check=True)
+    mine = [tracer.stdout.readline().decode().strip() for _ in range(100)]
     took, code, said = stop(tracer)
-    mine = tracer.stdout.read().decode().split('\n')
+    mine += tracer.stdout.read().decode().split('\n')
     cases.check(took is not None and took < SOON, 'a probe on what strata itself does: ends soon', took, said)
     cases.check(f'strata {tracer.pid}' not in mine, 'strata does not trace itself', mine[:5])
 
@@ -103,7 +103,8 @@ def own_switches():
     for probe, prev, next in (('tracepoint:sched:sched_switch', 'args.prev_pid', 'args.next_pid'),
                               ('rawtracepoint:sched_switch', 'args.prev.pid', 'args.next.pid')):
         tracer = start(f'{probe} {{ @out[{prev}] = count(); @in[{next}] = count(); printf(".\\n"); }}')
-        time.sleep(1)
+        waits.until(lambda: sum(waits.status(tracer.pid, f'{kind}_ctxt_switches') for kind in ('voluntary', 'nonvoluntary')) > 200,
+                    'strata to be switched to 200 times')
         stop(tracer)
         out = tracer.stdout.read().decode()
         there, back = (numbers(rf'^@{name}\[{tracer.pid}\]: (\d+)$', out) for name in ('in', 'out'))
@@ -115,7 +116,7 @@ def own_interrupts(dir):
     for probe in 'tracepoint:timer:hrtimer_expire_entry', 'rawtracepoint:hrtimer_expire_entry':
         with open(dir / 'out', 'w+b') as out:
             tracer = start(f'{FLOOD} {probe} {{ @expired[pid] = count(); }}', stdout=out)
-            time.sleep(1)
+            waits.until(lambda: waits.cpu_time(tracer.pid) > 0.5, 'strata to work for half a second')
             stop(tracer)
             out.seek(0)
             mine = numbers(rf'^@expired\[{tracer.pid}\]: (\d+)$', out.read().decode())
@@ -126,7 +127,7 @@ def flood_to_file(dir):
     for signals in [signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT]:
         with open(dir / 'out', 'w+b') as out:
             tracer = start(FLOOD, stdout=out)
-            time.sleep(0.5)
+            waits.until(lambda: os.fstat(out.fileno()).st_size > 200000, '50,000 lines')
             took, code, said = stop(tracer, signals)
             out.seek(0)
             text = out.read().decode()
@@ -135,19 +136,30 @@ def flood_to_file(dir):
         accounted(name, text, said)
 
 
-def filled(pipe, most=20):
-    """Waits until a pipe that nobody reads is full: on a busy machine that takes long."""
-    begin, size = time.monotonic(), fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder) < size * 3 // 4:
-        if time.monotonic() - begin > most:
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
+def level(pipe):
+    """The number of bytes in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def filled(pipe):
+    """Waits until most of a pipe is full."""
+    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    waits.until(lambda: level(pipe) >= size * 3 // 4, 'a pipe to be full')
+
+
+def stuck(pipe):
+    """Waits until a pipe that nobody reads is so full that strata writes no more."""
+    def is_stuck():
+        before = level(pipe)
+        return waits.stays(lambda: level(pipe) == before, 0.5)
+
+    filled(pipe)
+    waits.until(is_stuck, 'strata to write no more')
 
 
 def flood_unread():
     tracer = start(FLOOD)
-    filled(tracer.stdout)
+    stuck(tracer.stdout)
     took, code, said = stop(tracer)
     cases.check(took is not None and took < SOON, 'flood into a pipe that nobody reads: ends soon', took, said)
     cases.check(code == 1 and re.search(r'\d+ records of the script were not', said),
@@ -159,7 +171,7 @@ def flood_unread_both():
     pipe = os.pipe()
     tracer = subprocess.Popen([STRATA, '-e', FLOOD], stdout=pipe[1], stderr=pipe[1])
     os.close(pipe[1])
-    filled(pipe[0])
+    stuck(pipe[0])
     took = end(tracer)
     cases.check(took is not None and took < SOON, 'nor standard error: ends soon', took)
     os.close(pipe[0])
@@ -172,11 +184,11 @@ def flood_slow():
                              'while text := os.read(0, 4096):\n'
                              '    sys.stdout.buffer.write(text)\n'
                              '    time.sleep(0.01)'], stdin=pipe[0], stdout=subprocess.PIPE)
-    os.close(pipe[0])
     text = []
     reader = threading.Thread(target=lambda: text.append(slow.stdout.read().decode()))
     reader.start()
-    time.sleep(0.7)
+    filled(pipe[0])
+    os.close(pipe[0])
     took, code, said = stop(tracer)
     reader.join()
     cases.check(took is not None and took < SOON, 'flood into a slow pipe: ends soon', took, said)
@@ -187,7 +199,7 @@ def flood_maps():
     """A map of many elements for each event."""
     tracer = start('tracepoint:syscalls:sys_enter_read /comm == "dd"/ { @[rand % 4000] = count(); print(@); }',
                    stdout=subprocess.DEVNULL)
-    time.sleep(1)
+    waits.until(lambda: waits.cpu_time(tracer.pid) > 0.5, 'strata to work for half a second')
     took, code, said = stop(tracer)
     cases.check(took is not None and took < SOON and 'records of the script' in said, 'a flood of maps: ends soon',
                 took, said)
@@ -206,13 +218,12 @@ def many_probes():
     cases.check(b'@: ' in tracer.stdout.read(), 'and the map is printed')
 
 
-STUBBORN = 'sh -c "trap : TERM INT; echo $$; while :; do sleep 0.1; done"'
+STUBBORN = 'sh -c "trap : TERM INT; echo \\$\\$; while :; do sleep 0.1; done"'
 
 
 def stubborn():
-    tracer = start('interval:s:100 { }', '-c', STUBBORN.replace('$$', '\\$\\$'))
+    tracer = start('interval:s:100 { }', '-c', STUBBORN)
     pid = int(tracer.stdout.readline())
-    time.sleep(0.2)
     took, code, said = stop(tracer)
     cases.check(took is not None and took < 3 and 'killing it' in said, 'a command that ignores SIGTERM is killed',
                 took, said)
@@ -220,15 +231,14 @@ def stubborn():
 
 
 def stubborn_twice():
-    tracer = start('interval:s:100 { }', '-c', STUBBORN.replace('$$', '\\$\\$'))
+    tracer = start('interval:s:100 { }', '-c', STUBBORN)
     pid = int(tracer.stdout.readline())
-    time.sleep(0.2)
     tracer.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    waits.taken(tracer.pid)
+    time.sleep(0.15)  # within 100 ms it counts as the same signal, which timeout(1) sends twice
     took, code, said = stop(tracer)
-    time.sleep(0.1)
     cases.check(took is not None and took < 0.5 and code == -signal.SIGINT, 'a second signal ends at once', took, code)
-    cases.check(not is_alive(pid), 'the command, too')
+    cases.check(waits.comes(lambda: not is_alive(pid)), 'the command ends, too')
 
 
 def command_status():
@@ -251,12 +261,12 @@ def full_disk(dir):
 
 
 def closed_pipe():
-    for args in (['-e', 'interval:ms:10 { printf("x\\n"); }'], ['-e', 'interval:s:100 { printf("x\\n"); }'],
+    for args in (['-e', 'interval:ms:10 { printf("x\\n"); }'], ['-e', 'begin { printf("x\\n"); } interval:s:100 { printf("x\\n"); }'],
                  ['-l', '*']):
         pipe = os.pipe()
         tracer = subprocess.Popen([STRATA, '-q', *args], stdout=pipe[1], stderr=subprocess.PIPE)
         os.close(pipe[1])
-        time.sleep(0.3)
+        waits.until(lambda: level(pipe[0]), 'the first output')
         os.close(pipe[0])
         try:
             _, said = tracer.communicate(timeout=10)
@@ -302,11 +312,12 @@ def order():
 def survived():
     """Signals that end a script without its maps, or not at all."""
     for names in ('USR1', 'USR2', 'XFSZ'), ('XCPU',), ('IO',), ('PROF',):
-        tracer = start('interval:ms:10 { @a = count(); }', stdout=subprocess.PIPE)
-        time.sleep(0.2)
+        tracer = start('interval:ms:10 { @a = count(); printf("counted\\n"); }')
+        tracer.stdout.readline()
         for name in names:
             tracer.send_signal(getattr(signal, 'SIG' + name))
-            time.sleep(0.1)
+            if len(names) > 1:
+                waits.taken(tracer.pid)
         if len(names) > 1:
             cases.check(tracer.poll() is None, f'{" ".join(names)}: strata runs on')
             tracer.send_signal(signal.SIGINT)
