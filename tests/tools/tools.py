@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent / 'lib'), str(HERE.parent / 'unwind' / 'go')]
 import tap
 import toolchains
+import waits
 from absent import as_root
 
 STRATA, LEAKY = (os.path.realpath(arg) for arg in sys.argv[1:3])
@@ -29,14 +30,13 @@ class Run:
     def __init__(self, tool, command, *args, format='json'):
         traced = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   text=True)
-        time.sleep(0.7)  # it has come to the line
+        waits.reading(traced.pid)
         with tempfile.TemporaryFile('w+') as said, tempfile.TemporaryFile('w+') as out:
             tracer = subprocess.Popen([STRATA, *tool.split(), '-p', str(traced.pid), '-f', format, *args], stdout=out,
                                       stderr=said)
-            end = time.monotonic() + 20
-            while tracer.poll() is None and time.monotonic() < end and 'ttached' not in self.read(said) + self.read(out):
-                time.sleep(0.05)
             try:
+                waits.until(lambda: tracer.poll() is not None or 'ttached' in self.read(said) + self.read(out),
+                            f'strata {tool} to attach')
                 self.printed = traced.communicate('go\n', timeout=30)[0]
                 tracer.wait(timeout=30)
             finally:
@@ -259,7 +259,7 @@ def dump(cases):
     own = ''
     while 'pid' not in own:
         own += standing.stderr.readline()
-    time.sleep(0.3)  # it sleeps, and not in faulthandler
+    waits.asleep(standing.pid)
     done = subprocess.run([STRATA, 'dump', '-p', str(standing.pid), '-p', str(os.getpid())], capture_output=True, text=True)
     both = subprocess.run([STRATA, 'dump', '-p', str(standing.pid), '-f', 'json'], capture_output=True, text=True)
     standing.kill()
@@ -312,7 +312,7 @@ def progress(cases):
     done = subprocess.run([STRATA, 'cpu', '-d', '1.2', '-c', f'{PYTHON} -c "while True: pass"'], capture_output=True, text=True)
     cases.check(done.stderr.startswith('Attached 2 probes\n') and 'samples' not in done.stderr, 'not in a pipe', done.stderr)
     sleeper = subprocess.Popen(['/bin/sleep', '60'])
-    time.sleep(0.3)
+    waits.asleep(sleeper.pid)
     done = subprocess.run([STRATA, 'cpu', '-d', '0.5', '-p', str(sleeper.pid)], capture_output=True, text=True)
     sleeper.kill()
     sleeper.wait()
