@@ -268,7 +268,7 @@ static bool set_flag(struct options *o, const struct option_row *row, const char
 #define TEXT(field) set_text, offsetof(struct options, field)
 #define FLAG(field) set_flag, offsetof(struct options, field)
 
-static bool add_tool_option(struct options *o, const char *option, int argc, char **argv);
+static bool add_script_option(struct options *o, const char *option, int argc, char **argv);
 
 static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
@@ -319,7 +319,7 @@ static const struct option_row rows[] = {
 	{"version", 'V', NULL, "print the version", print_version},
 	{"help", 'h', NULL, "print this help, or help on TOPIC: a builtin, a probe type, a format", print_help},
 	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
-	{.other = add_tool_option},
+	{.other = add_script_option},
 };
 
 static void help(FILE *out)
@@ -345,12 +345,12 @@ static void help(FILE *out)
 	      "      files that processes open\n", out);
 }
 
-/* Options that strata does not know may be the tool's: --hz=199, or --hz 199. */
-static bool add_tool_option(struct options *o, const char *option, int argc, char **argv)
+/* After a script, an option that strata does not know is the script's: --hz=199, and for a tool --hz 199. */
+static bool add_script_option(struct options *o, const char *option, int argc, char **argv)
 {
-	if (!o->tool)
+	if (!o->file)
 		return false;
-	if (optind < argc && tool_option_takes_value(o->tool, option))
+	if (o->tool && optind < argc && tool_option_takes_value(o->tool, option))
 		option = arena_printf(o->compile.arena, "%s=%s", option, argv[optind++]);
 	vec_push(&o->options, option);
 	return true;

@@ -118,7 +118,8 @@ static bool pass_options(struct compile *c)
 
 	if (wrong) {
 		log_error("%s", wrong);
-		log_hint("%s lists the options of the script", c->help_words ? c->help_words : "-- --help");
+		log_hint("%s lists the options of the script%s", c->help_words ? c->help_words : "-- --help",
+			c->help_words ? "" : ", -h those of strata");
 	}
 	return !wrong;
 }
