@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernel.h - stand-ins for the kernel's functions in bpf/lib/kernel.bpf.h. Included only by the kernel
+/* host.h - stand-ins for the kernel's functions in bpf/lib/kernel.bpf.h. Included only by the kernel
  * halves, which are compiled with -DSTRATA_HOST. */
 #pragma once
 #include <linux/bpf.h>

@@ -13,7 +13,7 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-/* vmlinux.h is not included, because one CO-RE relocation costs 9 ms at each start. The layouts
+/* This does not include vmlinux.h, because one CO-RE relocation costs 9 ms at each start. The layouts
  * of struct pt_regs are ABI. */
 struct task_struct;
 struct pt_regs;

@@ -54,7 +54,7 @@ struct source_line {
 	bool file_known, line_known; /* line_known: the line has code, but not at that column */
 	unsigned next_line;          /* the next line that has code; 0 if there is none */
 };
-/* Finds the rows of the line table for a line. file is the end of a path: "a.c", "src/a.c". column 0 stands
+/* Finds the rows of the line table for a line. file is the end of a path: "a.c", "x/a.c". column 0 stands
  * for any. */
 void debuginfo_line(struct debuginfo *d, const char *file, unsigned line, unsigned column,
 	struct source_line *ret);

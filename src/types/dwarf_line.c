@@ -9,7 +9,7 @@
 
 enum { LINE_ROWS_MAX = 1 << 24, LINE_FOUND_MAX = 1 << 16 };
 
-/* "a.c" and "src/a.c" match /home/x/src/a.c. */
+/* "a.c" and "x/a.c" match /home/x/a.c. */
 static bool is_file(const char *path, const char *name)
 {
 	size_t n = strlen(name), len = path ? strlen(path) : 0;

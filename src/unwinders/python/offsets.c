@@ -31,7 +31,7 @@ struct offsets_row {
 	uint8_t str_state, str_length, str_ascii;
 };
 
-/* Groups begin at these words in pycore_runtime.h (3.13) and pycore_debug_offsets.h. */
+/* Groups begin at these words in Include/internal/pycore_runtime.h (3.13) and pycore_debug_offsets.h. */
 #define INTERP_AT(g) .interp_next = (g) + 2, .interp_threads = (g) + 3
 #define TSTATE_AT(g) .tstate_next = (g) + 2, .tstate_interp = (g) + 3
 #define FRAME_AT(g)  .previous = (g) + 1, .executable = (g) + 2, .instr_ptr = (g) + 3, .owner = (g) + 5
