@@ -5,29 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/check.h"
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/owner.h"
 #include "base/str.h"
-
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
-
-static void check_text(int line, const char *seen, const char *want)
-{
-	if (seen && !strcmp(seen, want))
-		return;
-	fprintf(stderr, "line %d: '%s' is not '%s'\n", line, seen ? seen : "NULL", want);
-	failed = 1;
-}
-#define CHECK_STR(seen, want) check_text(__LINE__, seen, want)
 
 static void test_str(void)
 {

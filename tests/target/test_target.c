@@ -6,28 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../lib/check.h"
 #include "base/owner.h"
 #include "target/filemap.h"
 #include "target/target.h"
-
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
-#define CHECK_STR(a, b)                                                                  \
-	do {                                                                             \
-		const char *a_ = (a);                                                    \
-		if (!a_ || strcmp(a_, b)) {                                              \
-			fprintf(stderr, "%s:%d: '%s' is not '%s'\n", __FILE__, __LINE__, \
-				a_ ? a_ : "NULL", b);                                    \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static void test_paths(struct target *t)
 {

@@ -4,22 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/check.h"
 #include "base/arena.h"
 #include "model/request.h"
 #include "model/type.h"
 #include "probes/probes.h"
 #include "target/target.h"
 #include "types/types.h"
-
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 /* type, name, offset, size, elements, is_signed */
 static const struct trace_field fields[] = {

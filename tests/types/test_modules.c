@@ -8,19 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/check.h"
 #include "base/arena.h"
 #include "target/target.h"
 #include "types/kernel.h"
-
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static const char *const dirs[] = {"/sys", "/sys/kernel", "/sys/kernel/btf"};
 static const char *const files[] = {"/sys/kernel/btf/vmlinux", "/sys/kernel/btf/mod"};

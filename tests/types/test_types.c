@@ -5,19 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/check.h"
 #include "base/arena.h"
 #include "target/target.h"
 #include "types/btf.h"
-
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static struct member no_member;
 

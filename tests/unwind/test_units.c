@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../lib/check.h"
 #include "base/owner.h"
 #include "target/demangle.h"
 #include "target/target.h"
@@ -18,30 +19,11 @@
 #include "unwinders/python/python.h"
 #include "unwinders/stacks.h"
 
-static int failed;
-
-#define CHECK(cond)                                                                      \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);       \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
-
-static void check_str(const char *got, const char *want, int line)
-{
-	if (got == want || (got && want && !strcmp(got, want)))
-		return;
-	fprintf(stderr, "line %d: '%s' is not '%s'\n", line, got ? got : "NULL", want ? want : "NULL");
-	failed = 1;
-}
-#define CHECK_STR(a, b) check_str(a, b, __LINE__)
-
 static void check_demangle(const char *mangled, const char *want)
 {
 	_cleanup_(freep) char *got = demangle(mangled);
 
-	check_str(got, want, __LINE__);
+	CHECK_STR(got, want);
 }
 
 static void test_demangle(void)
