@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* list.bpf.h - the half that interpreters share which keep their frames as a list: a window on the frames, a memo of
+/* list.bpf.h - the code that interpreters share if they keep their frames as a list: a window on the frames, a memo of
  * the code objects that the frames name, the ids and records of code objects. Part of the language's STEM.bpf.c.
  *
  * A frame names a code object (CPython's code, PHP's function) by its address, which may be freed and used again.
@@ -36,7 +36,7 @@
 
 #define WINDOW     4096 /* bytes read at once, within a page: the smallest page size */
 #define MEMO       256  /* scratch of a CPU is limited to 32 KiB */
-#define HASH_WORDS 256  /* words of the record that the id is a hash of */
+#define HASH_WORDS 256  /* words of the record whose hash is the id */
 #define SEEN_CODES 8192 /* buckets */
 #define CODE_MASK  ((1ULL << CODE_BITS) - 1)
 
@@ -77,14 +77,14 @@ LIST_MAPS(LIST_STEM)
 /* Adds bias to a file's addresses that are not 0. */
 static __always_inline void move_proc(struct LIST(proc) *p, __u64 bias);
 /* Reads one frame, after the window at *start of *size bytes could not be read. Sets both to the part that is in
- * the window; size 0: valid only for this frame. Returns 0 or -1. */
+ * the window; size 0: the part is valid only for this frame. Returns 0 on success, -1 on failure. */
 static __always_inline int read_alone(struct LIST(scratch) *s, __u64 frame, __u64 *start, __u64 *size);
 /* Fills in the names of the code object in s->out; the object's head is in s->code if it was readable. Returns 0, or
  * -1 if something was not readable; all sizes are 0 then. */
 static __always_inline int name_code(struct LIST(scratch) *s, __u64 addr, int readable);
 /* Returns the id of the code object in s->out. */
 static __always_inline __u64 code_hash(struct LIST(scratch) *s);
-/* Returns how many bytes of the record are filled. */
+/* Returns the number of bytes of the record that are filled. */
 static __always_inline __u32 record_size(const struct LIST(code_record) *r);
 
 /* ---- reading ---- */
@@ -99,7 +99,7 @@ static __always_inline __u64 load(const __u64 *buf, __u64 at, __u64 mask)
 	return buf[i & mask >> 3] >> ((at & 7) * 8);
 }
 
-/* Returns a whole word, at a multiple of 8: the fast way. */
+/* Returns a whole word at a multiple of 8, which is fast. */
 static __always_inline __u64 load_word(const __u64 *buf, __u64 at, __u64 mask)
 {
 	at >>= 3;
@@ -120,7 +120,7 @@ static __always_inline int read_word(__u64 addr, __u64 *ret)
 /* ---- the process ---- */
 
 /* Copies the process's row to s->proc. A process that userspace has not published gets the row of `file` (0:
- * unknown). Returns 0 or -1. */
+ * unknown). Returns 0 on success, -1 on failure. */
 static __always_inline int find_proc(struct walk *w, struct LIST(scratch) *s, __u32 file, __u64 bias)
 {
 	__u32 pid = w->pid;
@@ -266,13 +266,13 @@ static __always_inline struct list_memo *memo_of(struct LIST(scratch) *s, __u64 
 	return &s->memo[i & (MEMO - 1)];
 }
 
-/* Whether it is the memo of the object at addr and was compared in this walk. */
+/* Returns whether it is the memo of the object at addr and was compared in this walk. */
 static __always_inline int is_fresh(const struct list_memo *m, const struct LIST(scratch) *s, __u64 addr)
 {
 	return m->addr == addr && m->walk == s->walk;
 }
 
-/* Whether the memo of an earlier walk is still valid; it then is for the rest of this walk. */
+/* Returns whether the memo of an earlier walk is still valid; if it is, it stays valid for the rest of this walk. */
 static __always_inline int refresh(struct list_memo *m, struct walk *w, const struct LIST(scratch) *s, __u64 addr,
 	__u64 cookie)
 {
@@ -286,7 +286,7 @@ static __always_inline int refresh(struct list_memo *m, struct walk *w, const st
 
 /* Reads the frame into the window, together with the next frames, which lie before it. The window starts at
  * the beginning of the frame's page: the page before may be missing, and a read that faults costs as much as
- * ten others. Returns 0 or -1. */
+ * ten others. Returns 0 on success, -1 on failure. */
 __global int LIST(window)(struct walk *w, struct LIST(scratch) *s, __u64 frame)
 {
 	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
@@ -305,7 +305,7 @@ __global int LIST(window)(struct walk *w, struct LIST(scratch) *s, __u64 frame)
 	return 0;
 }
 
-/* Returns the frame's offset in s->window; -1: not readable. */
+/* Returns the frame's offset in s->window, or -1 if it is not readable. */
 static __always_inline __s64 frame_at(struct walk *w, struct LIST(scratch) *s, __u64 frame)
 {
 	const struct list_place *at = place_of(w);

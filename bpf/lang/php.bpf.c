@@ -4,8 +4,8 @@
  * current_execute_data points to a list of frames, newest first. PHP keeps frames one above the other in its
  * own pages, so reading up to the end of a frame usually gets the next ones, too.
  *
- * A frame names a zend_function. Its id is a hash of the function's name, class and file, its cookie a hash of
- * the function's pointers and of the hashes that PHP keeps of its strings: see list.bpf.h.
+ * A frame names a zend_function. Its id is a hash of the function's name, class and file; its cookie is a
+ * hash of the function's pointers and of the hashes that PHP keeps of its strings: see list.bpf.h.
  *
  * php.h describes the layouts. */
 #include "php.h"
@@ -112,7 +112,7 @@ __global int php_begin(struct walk *w)
 
 /* ---- functions ---- */
 
-/* The hash of the function in s->out. */
+/* Returns the hash of the function in s->out. */
 __global __u64 php_code_hash(struct php_scratch *s)
 {
 	struct list_hash hash = {};
@@ -131,7 +131,7 @@ static __always_inline __u64 code_hash(struct php_scratch *s)
 	return php_code_hash(s);
 }
 
-/* Returns 0 or -1. */
+/* Returns 0 on success, -1 on failure. */
 static __always_inline int read_str(__u64 str, __u64 *out, __u32 max, __u32 *ret_size)
 {
 	__u64 head[3] = {};
@@ -187,7 +187,7 @@ static __always_inline __u32 record_size(const struct php_code_record *r)
 	return __builtin_offsetof(struct php_code_record, file) + file;
 }
 
-/* The cookie of the function whose head is in s->code. Not inlined, because the stack is short. */
+/* Returns the cookie of the function whose head is in s->code. Not inlined, because the stack is short. */
 __global __u64 php_cookie(struct php_scratch *s)
 {
 	__u64 name, type, file, h, hash = 0;
@@ -322,7 +322,7 @@ static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u6
 	return 1;
 }
 
-/* The function of a frame; NULL: not a function. id 0: the frame is not shown. */
+/* Returns the function of a frame, or NULL if it is not a function. id 0: the frame is not shown. */
 static __always_inline struct list_memo *code_of(struct walk *w, struct php_scratch *s, __u64 func,
 	__u64 previous)
 {

@@ -7,9 +7,9 @@
  * The thread state points to a list of frames, newest first. Python keeps frames one above the other in its
  * own stack, so reading up to the end of a frame usually gets the next ones, too.
  *
- * A frame names a code object. Its id is a hash of the object's name, file and lines, its cookie a hash of words
- * of the object that never change and, where these may repeat when the memory is used again, of its name's
- * hash: see list.bpf.h. */
+ * A frame names a code object. Its id is a hash of the object's name, file and lines. Its cookie is a hash of
+ * words of the object that never change and, where these may repeat when the memory is used again, of its
+ * name's hash: see list.bpf.h. */
 #include "python.h"
 
 #include "python_state.bpf.h"
@@ -193,7 +193,7 @@ static __always_inline __u32 record_size(const struct python_code_record *r)
 	return __builtin_offsetof(struct python_code_record, linetable) + linetable;
 }
 
-/* The cookie of the code object whose head is in s->code. */
+/* Returns the cookie of the code object whose head is in s->code. */
 static __always_inline __u64 cookie_of(struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
@@ -210,7 +210,7 @@ static __always_inline __u64 cookie_of(struct python_scratch *s)
 	return seen_mix(h, name);
 }
 
-/* The id of the code object at addr; 0: not a code object. */
+/* Returns the id of the code object at addr, or 0 if it is not a code object. */
 __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 {
 	struct list_memo *m;
@@ -392,7 +392,7 @@ __global int python_batch(struct walk *w)
 		if ((!is_fresh(m, s, code) && !python_known(w, s, code)) || m->id <= CODE_HIDDEN)
 			break;
 		lasti = ((frame_word(s, o + instr_at) - (code & pointer) - code_code) & wide) >> shift;
-		/* 0 beyond LASTI_MAX. No branch, because the verifier would follow both ways to the end. */
+		/* 0 beyond LASTI_MAX. There is no branch, because the verifier would follow both ways to the end. */
 		fits = ((LASTI_MAX - lasti) >> 63) - 1;
 		FORGET(fits);
 		w->list.batch[n] = FRAME_PYTHON(m->id & CODE_MASK, lasti & fits);
