@@ -185,6 +185,7 @@ struct unwind_config {
 	__u32 task_mm;    /* task_struct.mm */
 	__u32 task_utask; /* task_struct.utask */
 	__u32 utask_returns; /* uprobe_task.return_instances */
+	__u32 utask_copy, utask_at; /* uprobe_task: xol_vaddr, vaddr */
 	__u32 return_stack, return_addr, return_next; /* return_instance: stack, orig_ret_vaddr, next */
 	/* vm_area_struct: vm_end (after vm_start), vm_pgoff, vm_file; file: f_inode; inode: i_ino, i_sb;
 	 * super_block: s_dev. Used if vma_lookup is 1. */
@@ -196,7 +197,7 @@ struct unwind_config {
 	__u32 languages;    /* 1 << enum frame_lang: all walks want only these (struct stack_req.filter); 0: no
 	                     * restriction */
 };
-ABI_SIZE(unwind_config, 88);
+ABI_SIZE(unwind_config, 96);
 
 /* A language's struct STEM_proc may have a generation: a u32 that differs for two processes which had the same pid.
  * This bit marks one given by the kernel half, to a process that userspace has not published. Userspace keeps it. */

@@ -167,6 +167,8 @@ static void set_offsets(struct target *t, struct unwind_config *c)
 	c->mm_exec_vm = offset_of(t, "mm_struct", "exec_vm");
 	c->task_utask = offset_of(t, "task_struct", "utask");
 	c->utask_returns = offset_of(t, "uprobe_task", "return_instances");
+	c->utask_copy = offset_of(t, "uprobe_task", "xol_vaddr");
+	c->utask_at = offset_of(t, "uprobe_task", "vaddr");
 	c->return_stack = offset_of(t, "return_instance", "stack");
 	c->return_addr = offset_of(t, "return_instance", "orig_ret_vaddr");
 	c->return_next = offset_of(t, "return_instance", "next");
