@@ -368,7 +368,7 @@ static void use_tool(struct options *o)
 	if (o->live <= 0)
 		o->live = o->tool->live;
 	to = o->format ? o->format : output_by_file(o->output);
-	if (to != outputs[0] && to != &output_json && tool_has_option(o->tool, "stacks"))
+	if (to->content == OUTPUT_STACKS && tool_has_option(o->tool, "stacks"))
 		vec_push(&o->options, "stacks"); /* the tool draws stacks */
 }
 

@@ -283,9 +283,9 @@ static int dump_all(struct dump *d, const int *pids, size_t n)
 
 	for (size_t i = 0; d->unwinders && i < n; i++)
 		code |= !walk(d, pids[i]);
-	for (size_t i = 0; d->output == &output_json && i < d->threads.len; i++)
+	for (size_t i = 0; d->output->content == OUTPUT_OBJECTS && i < d->threads.len; i++)
 		print_json_thread(d, &d->threads.data[i]);
-	if (d->threads.len && d->output == outputs[0])
+	if (d->threads.len && d->output->content == OUTPUT_TEXT)
 		print_text(d);
 	else if (d->threads.len)
 		print_map(d);

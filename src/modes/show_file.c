@@ -237,7 +237,7 @@ static int show(struct showing *s)
 
 	if (ok && s->before)
 		ok = (before = read_file(s->before)) != NULL;
-	if (ok && s->format != outputs[0])
+	if (ok && s->format->content == OUTPUT_STACKS)
 		ok = has_stacks(recording, s->file) && (!before || has_stacks(before, s->before));
 	if (ok) {
 		recording_hide(recording, &s->libraries);

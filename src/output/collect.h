@@ -11,6 +11,7 @@ void collect_map(struct out *o, const struct map_content *m);
 void collect_finish(struct out *o);
 
 #define COLLECTS                                                                             \
+	.content = OUTPUT_STACKS,                                                            \
 	.begin = collect_begin, .text = collect_text, .value = collect_value, .map = collect_map, \
 	.event = output_event_log, .finish = collect_finish
 

@@ -164,6 +164,7 @@ const struct output output_folded = {
 	.name = "folded",
 	.help = "input for flame graphs: one line for each stack of a map",
 	.endings = "folded",
+	.content = OUTPUT_STACKS,
 	.begin = collect_begin,
 	.text = collect_text,
 	.value = collect_value,

@@ -278,6 +278,8 @@ static void print_event(struct out *o, const struct output_event *e)
 const struct output output_json = {
 	.name = "json",
 	.help = "bpftrace's JSON objects, one per line, with stacks also as frames",
+	.content = OUTPUT_OBJECTS,
+	.escapes = true,
 	.text = print_text,
 	.value = print_value,
 	.map = print_map,

@@ -2,6 +2,7 @@
 /* output.c - the list of formats. See output.h. */
 #include "output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "collect.h"
+#include "recording.h"
+#include "stream.h"
 
 enum { LOSSES_SHOWN = 16 };
 
@@ -73,11 +76,35 @@ enum pack output_pack(const struct output *o, const char *file)
 
 enum show_text output_show_text(const struct output *o, bool terminal)
 {
-	if (o == &output_json) /* json escapes the text itself */
+	if (o->escapes)
 		return SHOW_BYTES;
 	if (o->text == collect_text)
 		terminal = isatty(STDERR_FILENO);
 	return terminal ? SHOW_LINES : SHOW_BYTES;
+}
+
+int output_open(struct out *o, enum pack pack)
+{
+	o->pack = pack;
+	o->file = stream_file(o->stream);
+	if (pack)
+		o->file = pack_write(pack, o->file);
+	return pack && !o->file ? -ENOMEM : 0;
+}
+
+void output_end_packed(struct out *o)
+{
+	if (o->pack && o->file && fclose(o->file))
+		log_error("the output could not be compressed");
+	if (o->pack)
+		o->file = stream_file(o->stream);
+	o->pack = PACK_NONE;
+}
+
+void output_close(struct out *o)
+{
+	output_end_packed(o);
+	recording_free(o->recording);
 }
 
 const char *output_nearest(const char *written)
@@ -138,6 +165,8 @@ static void log_lost(const struct output_event *e)
 
 void output_event_log(struct out *o, const struct output_event *e)
 {
+	bool is_text = o->output->content == OUTPUT_TEXT;
+
 	switch (e->kind) {
 	case OUTPUT_ATTACHED:
 		if (!o->quiet && !e->early)
@@ -154,8 +183,8 @@ void output_event_log(struct out *o, const struct output_event *e)
 		log_message(e->message);
 		break;
 	case OUTPUT_TRIALS:
-		output_trials_text(e->trials, o->output == outputs[0] && o->terminal && !getenv("NO_COLOR"),
-			o->output == outputs[0] ? o->file : stderr);
+		output_trials_text(e->trials, is_text && o->terminal && !getenv("NO_COLOR"),
+			is_text ? o->file : stderr);
 		break;
 	}
 }

@@ -27,7 +27,8 @@ struct type;
 struct out {
 	const struct output *output;
 	struct stream *stream;
-	FILE *file;              /* the stream's */
+	FILE *file;              /* writes to the stream, compressed or not */
+	enum pack pack;          /* compression of the file; owned by output_open() */
 	const struct show *show; /* finds names */
 	bool terminal;           /* a person reads the output */
 	bool quiet;              /* -q */
@@ -107,10 +108,19 @@ struct output_event {
 	const struct output_trials *trials;   /* TRIALS */
 };
 
+/* The contents of a format. */
+enum output_content {
+	OUTPUT_TEXT,    /* everything, as text for a person */
+	OUTPUT_OBJECTS, /* everything, as objects for a program */
+	OUTPUT_STACKS,  /* maps keyed by stacks; a recording also has the rest */
+};
+
 struct output {
 	const char *name; /* name for -f */
 	const char *help; /* one line, without a full stop */
 	const char *endings; /* file name endings of this format, separated by spaces; NULL: none */
+	enum output_content content;
+	bool escapes;     /* text() and event() escape the bytes of text themselves */
 	bool exact;       /* stacks differ by address, ignoring the script's modes */
 	/* A script was added; called before its first output. May be NULL. */
 	void (*begin)(struct out *o, const struct image *img);
@@ -144,6 +154,12 @@ const struct output *output_by_name(const char *name);
 const struct output *output_by_file(const char *file);
 /* Returns the compression of the row's output, by the file's name. */
 enum pack output_pack(const struct output *o, const char *file);
+/* Opens o->file, which writes to o->stream. Returns 0 on success, -errno on failure. */
+int output_open(struct out *o, enum pack pack);
+/* Ends the compressed part: later text is not compressed. */
+void output_end_packed(struct out *o);
+/* Ends the compressed part, and frees the recording. */
+void output_close(struct out *o);
 /* Returns the most similar name, or NULL if none is similar. */
 const char *output_nearest(const char *written);
 /* Returns the row's way to write text from memory; terminal: the stream is one. Rows without a place for

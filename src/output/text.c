@@ -362,6 +362,7 @@ static void print_end(struct out *o, const struct image_map *const *maps, size_t
 const struct output output_text = {
 	.name = "text",
 	.help = "the text that bpftrace prints",
+	.content = OUTPUT_TEXT,
 	.text = print_text,
 	.value = print_value,
 	.map = print_map,

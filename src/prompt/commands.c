@@ -194,7 +194,7 @@ static int draw_flame(struct prompt *p, const struct image_map *m, const char *p
 	struct recording *r = recording_new();
 	int err;
 
-	if (format == outputs[0] || !format->render)
+	if (format->content != OUTPUT_STACKS)
 		format = &output_svg;
 	show.exact = true;
 	err = map_read(&show, shared_fd(session_maps(p->session), m->bpf_name), m, &all, &c);

@@ -134,7 +134,7 @@ static void send_message(struct record_env *env, const struct image_record *r, c
 
 	if (!is_error && !log_warnings)
 		return;
-	if (env->out->output != &output_json)
+	if (!env->out->output->escapes)
 		show.text = isatty(STDERR_FILENO) ? SHOW_LINES : SHOW_BYTES;
 	show_format(&show, r, data, &text);
 	m.text = str_text(&text);

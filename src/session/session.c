@@ -20,8 +20,6 @@
 #include "base/stop.h"
 #include "base/str.h"
 #include "base/why.h"
-#include "output/pack.h"
-#include "output/recording.h"
 #include "output/stream.h"
 #include "session/follow.h"
 #include "session/losses.h"
@@ -185,7 +183,6 @@ static void set_output(struct session *s, const struct session_options *opt)
 	s->out = (struct out){
 		.output = opt->output,
 		.stream = opt->stream,
-		.file = stream_file(opt->stream),
 		.show = &s->show,
 		.terminal = isatty(stream_fd(opt->stream)),
 		.quiet = opt->quiet,
@@ -220,8 +217,9 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.ring_pages = opt->settings->perf_rb_pages,
 	};
 	set_output(s, opt);
-	if (opt->pack && !(s->out.file = pack_write(opt->pack, stream_file(opt->stream))))
-		return failed("compress the output", -ENOMEM);
+	r = output_open(&s->out, opt->pack);
+	if (r)
+		return failed("compress the output", r);
 	s->forget.shared = &s->shared;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
@@ -580,16 +578,6 @@ static const struct image_map **maps_to_print(const struct session *s, size_t *r
 	return sorted;
 }
 
-/* Ends the compressed part: later text is not compressed. */
-static void end_packed(struct session *s)
-{
-	if (s->opt.pack && s->out.file && fclose(s->out.file))
-		log_error("the output could not be compressed");
-	if (s->opt.pack)
-		s->out.file = stream_file(s->opt.stream);
-	s->opt.pack = PACK_NONE;
-}
-
 static void print_maps(struct session *s)
 {
 	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
@@ -603,7 +591,7 @@ static void print_maps(struct session *s)
 			s->seen++;
 	if (s->out.output->finish)
 		s->out.output->finish(&s->out);
-	end_packed(s);
+	output_end_packed(&s->out);
 }
 
 void session_print_maps(struct session *s)
@@ -614,7 +602,7 @@ void session_print_maps(struct session *s)
 
 	for (size_t i = 0; i < n; i++)
 		record_print_map(&env, maps[i], 0, 0, false);
-	if (s->out.output == outputs[0])
+	if (s->out.output->content == OUTPUT_TEXT)
 		fputc('\n', s->out.file);
 	stream_flush(s->opt.stream);
 }
@@ -685,8 +673,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	end_packed(s);
-	recording_free(s->out.recording);
+	output_close(&s->out);
 	pcap_close();
 	ticks_close(&s->ticks);
 	links_detach(&s->links);
