@@ -46,22 +46,6 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	s->code = o->env.code;
 }
 
-/* Passes on process events up to the record's time: a walk is finished, and a language's frames are named,
- * with the state at that time, not that after a later exec or exit. */
-static void catch_up(struct session *s, const struct record *head, size_t size)
-{
-	const struct walk_record *walk = (const struct walk_record *)head;
-	const struct miss_record *miss = (const struct miss_record *)head;
-	const struct lang_record *lang = (const struct lang_record *)head;
-
-	if (head->kind == RECORD_WALK && size >= sizeof(*walk))
-		follow_drain(s->follow, walk->time);
-	else if (head->kind == RECORD_MISS && size >= sizeof(*miss))
-		follow_drain(s->follow, miss->time);
-	else if (head->kind == RECORD_LANG && size >= sizeof(*lang) && lang->time)
-		follow_drain(s->follow, lang->time);
-}
-
 /* Returns whether to stop reading: records may come faster than they are printed, and the ring is then never empty. */
 static bool is_interrupted(struct session *s)
 {
@@ -99,8 +83,10 @@ static void take_record(struct session *s, const struct record *head, size_t siz
 	if (head->kind == RECORD_SCRIPT) {
 		on_script(s, head, size);
 	} else {
-		if (s->follow && names_matter(s))
-			catch_up(s, head, size);
+		uint64_t time = unwinders_record_time(head, size);
+
+		if (s->follow && time && names_matter(s))
+			follow_drain(s->follow, time);
 		if (s->unwinders && names_matter(s))
 			unwinders_record(s->unwinders, head, size);
 	}
@@ -110,7 +96,7 @@ static void take_record(struct session *s, const struct record *head, size_t siz
  * handled in the ring's order. */
 static bool must_wait(struct session *s, const struct record *head)
 {
-	bool slow = s->unwinders && (head->kind == RECORD_WALK || head->kind == RECORD_MISS) && names_matter(s);
+	bool slow = s->unwinders && unwinders_record_is_slow(head) && names_matter(s);
 
 	return slow || s->gathers || s->backlog.bytes;
 }

@@ -77,6 +77,11 @@ void unwinders_publish(struct unwinders *u);
 /* Takes the unwinders' records of the ring buffer: RECORD_STACK, _WALK, _MISS, _LANG. size: bytes of
  * the whole record, of which only the head is trusted. */
 void unwinders_record(struct unwinders *u, const struct record *r, size_t size);
+/* Returns the time up to which process events must have been passed on before unwinders_record(): a walk is finished,
+ * and a language's frames are named, with the state at that time, not that after a later exec or exit. 0: none. */
+uint64_t unwinders_record_time(const struct record *r, size_t size);
+/* Returns whether handling the record may make tables, which takes long. */
+bool unwinders_record_is_slow(const struct record *r);
 
 /* Returns the number of frames of a stack and their end, by an id, which may be provisional, or -ENOENT if
  * the id was never seen. u owns the frames. */
