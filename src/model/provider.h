@@ -140,7 +140,7 @@ struct provider {
 	const char *(*lacks)(struct target *target);
 };
 
-/* All probe types in alphabetical order; ends with NULL. See probes/probes.c. */
+/* All probe types in alphabetical order; ends with NULL. See probes/probes.def. */
 extern const struct provider *const providers[];
 
 /* Returns the provider whose name, short name or alias is name[0..len), in any case, or NULL if there is

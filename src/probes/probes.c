@@ -9,26 +9,9 @@
 #include "base/str.h"
 
 const struct provider *const providers[] = {
-	&provider_begin,
-	&provider_bench,
-	&provider_end,
-	&provider_fentry,
-	&provider_fexit,
-	&provider_hardware,
-	&provider_interval,
-	&provider_iter,
-	&provider_kprobe,
-	&provider_kretprobe,
-	&provider_profile,
-	&provider_rawtracepoint,
-	&provider_self,
-	&provider_software,
-	&provider_test,
-	&provider_tracepoint,
-	&provider_uprobe,
-	&provider_uretprobe,
-	&provider_usdt,
-	&provider_watchpoint,
+#define P(name, file) &provider_##name,
+#include "probes.def"
+#undef P
 	NULL,
 };
 

@@ -10,26 +10,9 @@
 #include "model/request.h"
 #include "probes/attach.h"
 
-extern const struct provider provider_begin;
-extern const struct provider provider_bench;
-extern const struct provider provider_end;
-extern const struct provider provider_fentry;
-extern const struct provider provider_fexit;
-extern const struct provider provider_hardware;
-extern const struct provider provider_interval;
-extern const struct provider provider_iter;
-extern const struct provider provider_kprobe;
-extern const struct provider provider_kretprobe;
-extern const struct provider provider_profile;
-extern const struct provider provider_rawtracepoint;
-extern const struct provider provider_self;
-extern const struct provider provider_software;
-extern const struct provider provider_test;
-extern const struct provider provider_tracepoint;
-extern const struct provider provider_uprobe;
-extern const struct provider provider_uretprobe;
-extern const struct provider provider_usdt;
-extern const struct provider provider_watchpoint;
+#define P(name, file) extern const struct provider provider_##name;
+#include "probes.def"
+#undef P
 
 /* Returns a zeroed place at the end of the attach point's list. */
 struct place *place_add(const struct request *req, struct attach_point *ap);
