@@ -5,8 +5,8 @@
 #include "base/owner.h"
 #include "target/code.h"
 #include "target/elf.h"
+#include "target/fde.h"
 #include "target/pclntab.h"
-#include "unwinders/native/ehframe.h"
 #include "uprobe.h"
 
 /* Finds the start of an address's function: by its symbol, or in a stripped file by its call frame information. */
@@ -20,7 +20,7 @@ static bool find_start(struct elf *e, struct pclntab *go, uint64_t vaddr, uint64
 	else if (go && pclntab_find(go, vaddr, &f))
 		*ret = f.start;
 	else
-		return ehframe_function(e, vaddr, ret) == 1;
+		return fde_find_function(e, vaddr, ret) == 1;
 	return true;
 }
 

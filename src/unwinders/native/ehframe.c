@@ -15,12 +15,9 @@
 #include "cfi.h"
 #include "target/elf.h"
 
-#define CIES       64   /* cached at a time */
 #define GAP_MAX    16   /* padding between functions keeps the rule before it */
 #define ENTRY_SIZE 96   /* bytes of _start if it has no FDE; the longest seen: 80, arm64, large code */
 #define SCAN_MAX   (8u << 20) /* bytes of code searched for trampolines */
-#define PIECES_MAX (1u << 24)
-#define PAIRS      0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4: all linkers write the search table like this */
 #define TRAMPOLINES_MAX 16
 #define FUNCTIONS_MAX   4096
 
@@ -31,85 +28,12 @@ struct piece {
 };
 
 struct frames {
-	struct elf *elf;
+	struct fde_section in;
 	uint16_t machine;
-	bool debug_frame;
-	struct elf_section section; /* from here to the end of the readable bytes */
-	uint64_t data;              /* base of datarel pointers */
 	uint64_t end;               /* end of the last piece that made rows */
 	uint64_t budget;            /* bytes of programs that may be run: hostile ones overlap */
-	struct cie cies[CIES];
 	struct { struct piece *data; size_t len, cap; } pieces;
 };
-
-/* ---- entries ----------------------------------------------------------- */
-
-static struct reader section_reader(const struct frames *f, uint64_t offset)
-{
-	if (offset > f->section.size)
-		offset = f->section.size;
-	return (struct reader){f->section.data + offset, f->section.data + f->section.size,
-		f->section.vaddr + offset, false};
-}
-
-/* Reads the entry at an offset: its body, after the length, and its id, with the id's own offset.
- * Returns false at the end. */
-static bool entry_at(const struct frames *f, uint64_t offset, struct reader *ret_body,
-	uint64_t *ret_id, uint64_t *ret_id_at)
-{
-	struct reader r = section_reader(f, offset);
-	uint64_t len = read_uint(&r, 4);
-	size_t wide = 4;
-
-	if (len == 0xffffffff) {
-		len = read_uint(&r, 8);
-		wide = f->debug_frame ? 8 : 4;
-	}
-	if (r.bad || len > (uint64_t)(r.end - r.p))
-		return false;
-	r.end = r.p + len;
-	*ret_id_at = r.p - f->section.data;
-	*ret_id = len ? read_uint(&r, wide) : 0;
-	if (f->debug_frame && wide == 4 && *ret_id == 0xffffffff)
-		*ret_id = UINT64_MAX;
-	*ret_body = r;
-	return !r.bad;
-}
-
-static bool is_cie(const struct frames *f, uint64_t id)
-{
-	return f->debug_frame ? id == UINT64_MAX : id == 0;
-}
-
-static const struct cie *cie_at(struct frames *f, uint64_t offset)
-{
-	struct cie *c = &f->cies[(offset ^ offset >> 6) % CIES];
-	struct reader body;
-	uint64_t id, id_at;
-
-	if (c->program.p && c->at == offset)
-		return c;
-	if (!entry_at(f, offset, &body, &id, &id_at) || !is_cie(f, id) || body.p == body.end ||
-		!cie_parse(body, offset, c)) {
-		c->program.p = NULL;
-		return NULL;
-	}
-	return c;
-}
-
-static const struct cie *fde_at(struct frames *f, uint64_t offset, struct fde *ret)
-{
-	const struct cie *c;
-	struct reader body;
-	uint64_t id, id_at;
-
-	if (!entry_at(f, offset, &body, &id, &id_at) || is_cie(f, id))
-		return NULL;
-	if (!f->debug_frame && id > id_at)
-		return NULL;
-	c = cie_at(f, f->debug_frame ? id : id_at - id);
-	return c && fde_parse(body, c, f->data, ret) ? c : NULL;
-}
 
 /* ---- the list of pieces ------------------------------------------------ */
 
@@ -141,65 +65,25 @@ static void scan_section(struct frames *f)
 	struct reader body;
 	struct fde fde;
 
-	while (offset + 4 <= f->section.size && f->pieces.len < PIECES_MAX &&
-		entry_at(f, offset, &body, &id, &id_at)) {
-		if (!is_cie(f, id) && fde_at(f, offset, &fde))
+	while (offset + 4 <= f->in.section.size && f->pieces.len < FDE_TABLE_MAX &&
+		fde_entry_at(&f->in, offset, &body, &id, &id_at)) {
+		if (!fde_is_cie(&f->in, id) && fde_at(&f->in, offset, &fde))
 			vec_push(&f->pieces, (struct piece){fde.start, 0, offset, 0});
-		offset = body.end - f->section.data;
+		offset = body.end - f->in.section.data;
 	}
-}
-
-/* Finds the readable bytes from a vaddr on: to the end of its segment's bytes. */
-static bool segment_from(const struct elf *e, uint64_t vaddr, struct elf_section *ret)
-{
-	const struct elf_segment *s;
-	size_t n = elf_segments(e, &s);
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t size = s[i].vaddr + s[i].filesz - vaddr;
-
-		if (vaddr < s[i].vaddr || vaddr - s[i].vaddr >= s[i].filesz)
-			continue;
-		*ret = (struct elf_section){"", vaddr, 0, size < UINT32_MAX ? size : UINT32_MAX, 0,
-			elf_at(e, vaddr, size)};
-		return ret->data;
-	}
-	return false;
-}
-
-/* The binary search table: pairs of function and FDE. */
-struct search_table {
-	struct reader pairs;
-	uint8_t encoding;
-	uint64_t n, start; /* start: vaddr of the section's first byte */
-};
-
-/* Returns false if the table is not usable. */
-static bool find_table(struct frames *f, const struct elf_section *hdr, struct search_table *ret)
-{
-	struct reader r = {hdr->data, hdr->data + hdr->size, hdr->vaddr, false};
-	uint8_t version = read_uint(&r, 1), frame = read_uint(&r, 1), count = read_uint(&r, 1);
-	uint8_t table = read_uint(&r, 1);
-	uint64_t start = read_encoded(&r, frame, hdr->vaddr), n = read_encoded(&r, count, hdr->vaddr);
-
-	if (r.bad || version != 1 || frame == 0xff || !segment_from(f->elf, start, &f->section))
-		return false;
-	f->data = hdr->vaddr;
-	*ret = (struct search_table){r, table, n, start};
-	return count != 0xff && table != 0xff && n <= PIECES_MAX;
 }
 
 static bool read_header(struct frames *f, const struct elf_section *hdr)
 {
-	struct search_table t;
+	struct fde_table t;
 
-	if (!find_table(f, hdr, &t))
+	if (!fde_find_table(&f->in, hdr, &t))
 		return false;
 	for (uint64_t i = 0; i < t.n; i++) {
 		uint64_t at = read_encoded(&t.pairs, t.encoding, hdr->vaddr);
 		uint64_t fde = read_encoded(&t.pairs, t.encoding, hdr->vaddr);
 
-		if (t.pairs.bad || fde < t.start || fde - t.start >= f->section.size)
+		if (t.pairs.bad || fde < t.start || fde - t.start >= f->in.section.size)
 			return false;
 		vec_push(&f->pieces, (struct piece){at, 0, fde - t.start, 0});
 	}
@@ -210,12 +94,12 @@ static bool find_section(struct frames *f, const char *name)
 {
 	struct elf_section s;
 
-	if (!elf_section(f->elf, name, &s) || !s.data || !s.size)
+	if (!elf_section(f->in.elf, name, &s) || !s.data || !s.size)
 		return false;
-	f->section = s;
-	if (f->section.size > UINT32_MAX)
-		f->section.size = UINT32_MAX;
-	f->debug_frame = name[1] == 'd';
+	f->in.section = s;
+	if (f->in.section.size > UINT32_MAX)
+		f->in.section.size = UINT32_MAX;
+	f->in.debug_frame = name[1] == 'd';
 	return true;
 }
 
@@ -223,13 +107,13 @@ static void read_pieces(struct frames *f)
 {
 	struct elf_section hdr;
 
-	if (elf_phdr(f->elf, PT_GNU_EH_FRAME, &hdr) && hdr.data && read_header(f, &hdr)) {
+	if (elf_phdr(f->in.elf, PT_GNU_EH_FRAME, &hdr) && hdr.data && read_header(f, &hdr)) {
 		sort_pieces(f);
 		return;
 	}
 	f->pieces.len = 0;
 	/* Without section headers, scan from the header's address to the end of its segment. */
-	if (find_section(f, ".eh_frame") || f->section.data)
+	if (find_section(f, ".eh_frame") || f->in.section.data)
 		scan_section(f);
 	if (!f->pieces.len && find_section(f, ".debug_frame"))
 		scan_section(f);
@@ -265,7 +149,7 @@ static struct piece *piece_at(struct frames *f, uint64_t vaddr)
 		return NULL;
 	if (p->size)
 		return vaddr - p->start < p->size ? p : NULL;
-	return fde_at(f, p->fde, &fde) && vaddr >= fde.start && vaddr < fde.end ? p : NULL;
+	return fde_at(&f->in, p->fde, &fde) && vaddr >= fde.start && vaddr < fde.end ? p : NULL;
 }
 
 static void insert_piece(struct frames *f, uint64_t start, uint64_t size, uint64_t rule)
@@ -324,7 +208,7 @@ static void add_plts(struct frames *f)
 	struct elf_section s;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!elf_section(f->elf, names[i], &s) || !s.data || !s.vaddr)
+		if (!elf_section(f->in.elf, names[i], &s) || !s.data || !s.vaddr)
 			continue;
 		if (f->machine == EM_X86_64)
 			add_plt_x86(f, &s);
@@ -342,7 +226,7 @@ static void add_init(struct frames *f, const char *name)
 	struct elf_section s;
 	uint64_t before;
 
-	if (f->machine != EM_X86_64 || !elf_section(f->elf, name, &s) || !s.data || s.size < 9)
+	if (f->machine != EM_X86_64 || !elf_section(f->in.elf, name, &s) || !s.data || s.size < 9)
 		return;
 	before = memcmp(s.data, endbr, 4) ? 4 : 8;
 	if (s.size < before + 5 || memcmp(s.data + before - 4, sub, 4) != 0 ||
@@ -356,11 +240,11 @@ static void add_init(struct frames *f, const char *name)
 /* The entry point has no caller. Its own CFI says so, or is wrong or missing. */
 static void add_entry(struct frames *f)
 {
-	uint64_t entry = elf_entry(f->elf), size = ENTRY_SIZE;
+	uint64_t entry = elf_entry(f->in.elf), size = ENTRY_SIZE;
 	struct piece *p = piece_at(f, entry);
 	size_t next = piece_above(f, entry);
 
-	if (!elf_at(f->elf, entry, 1))
+	if (!elf_at(f->in.elf, entry, 1))
 		return;
 	if (p) {
 		if (p->start == entry)
@@ -393,12 +277,12 @@ static void add_trampolines_in(struct frames *f, const uint8_t *code, uint64_t v
 static void add_functions(struct frames *f)
 {
 	const struct elf_symbol *s;
-	size_t n = f->machine == EM_AARCH64 ? elf_symbols(f->elf, &s) : 0, added = 0;
+	size_t n = f->machine == EM_AARCH64 ? elf_symbols(f->in.elf, &s) : 0, added = 0;
 
 	for (size_t i = 0; i < n && added < FUNCTIONS_MAX; i++) {
 		size_t before = f->pieces.len;
 
-		if (s[i].type == STT_FUNC && s[i].size < SCAN_MAX && elf_at(f->elf, s[i].vaddr, 1))
+		if (s[i].type == STT_FUNC && s[i].size < SCAN_MAX && elf_at(f->in.elf, s[i].vaddr, 1))
 			add_missing(f, s[i].vaddr, s[i].size, RULE(RULE_FP, 0, 0, 0, s[i].size));
 		added += f->pieces.len - before;
 	}
@@ -409,11 +293,11 @@ static void add_functions(struct frames *f)
 static void add_trampolines(struct frames *f)
 {
 	const struct elf_segment *s;
-	size_t n = elf_segments(f->elf, &s);
+	size_t n = elf_segments(f->in.elf, &s);
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *code = s[i].exec && s[i].filesz <= SCAN_MAX ?
-			elf_at(f->elf, s[i].vaddr, s[i].filesz) : NULL;
+			elf_at(f->in.elf, s[i].vaddr, s[i].filesz) : NULL;
 
 		if (code && s[i].filesz)
 			add_trampolines_in(f, code, s[i].vaddr, s[i].filesz);
@@ -427,7 +311,7 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 	const struct piece *p = &f->pieces.data[i];
 	uint64_t next = i + 1 < f->pieces.len ? p[1].start : UINT64_MAX;
 	struct fde fde = {p->start, p->start + p->size, {}};
-	const struct cie *c = p->size ? NULL : fde_at(f, p->fde, &fde);
+	const struct cie *c = p->size ? NULL : fde_at(&f->in, p->fde, &fde);
 
 	/* Rows ascend whatever the file says: a hostile header may name an FDE that starts elsewhere. */
 	if ((!p->size && !c) || fde.start != p->start)
@@ -454,7 +338,7 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 static void add_pieces(struct frames *f, bool rbx, struct eh_rows *rows)
 {
 	/* An FDE has at least 16 bytes, and a CIE's program runs for each. */
-	f->budget = (1 << 20) + f->section.size * 16;
+	f->budget = (1 << 20) + f->in.section.size * 16;
 	f->end = 0;
 	for (size_t i = 0; i < f->pieces.len; i++)
 		add_piece(f, i, rbx, rows);
@@ -478,57 +362,16 @@ int ehframe_ranges(struct elf *e, struct eh_ranges *ret)
 
 	if (!f)
 		return -ENOMEM;
-	f->elf = e;
+	f->in.elf = e;
 	read_pieces(f);
 	for (size_t i = 0; i < f->pieces.len; i++)
-		if (fde_at(f, f->pieces.data[i].fde, &fde) && fde.start == f->pieces.data[i].start &&
+		if (fde_at(&f->in, f->pieces.data[i].fde, &fde) && fde.start == f->pieces.data[i].start &&
 			fde.start < fde.end)
 			vec_push(&ranges, (struct eh_range){fde.start, fde.end});
 	vec_done(&f->pieces);
 	free(f);
 	*ret = ranges;
 	return 0;
-}
-
-/* Returns the offset of the FDE of the last pair that begins at or below vaddr; pairs have 8 bytes. */
-static uint64_t search(const struct search_table *t, uint64_t base, uint64_t vaddr)
-{
-	int32_t pair[2] = {};
-	uint64_t lo = 0, hi = t->n;
-
-	while (lo < hi) {
-		uint64_t mid = (lo + hi) / 2;
-
-		memcpy(pair, t->pairs.p + 8 * mid, 8);
-		if (base + (int64_t)pair[0] <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo)
-		memcpy(pair, t->pairs.p + 8 * (lo - 1), 8);
-	return lo ? base + (int64_t)pair[1] - t->start : UINT64_MAX;
-}
-
-int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start)
-{
-	_cleanup_(freep) struct frames *f = calloc(1, sizeof(*f));
-	struct elf_section hdr;
-	struct search_table t;
-	struct fde fde;
-
-	if (elf_is_32(e))
-		return -ENOTSUP;
-	if (!f)
-		return -ENOMEM;
-	f->elf = e;
-	if (!elf_phdr(e, PT_GNU_EH_FRAME, &hdr) || !hdr.data || !find_table(f, &hdr, &t) || !t.n ||
-		t.encoding != PAIRS || t.n > (uint64_t)(t.pairs.end - t.pairs.p) / 8)
-		return -ENOTSUP;
-	if (!fde_at(f, search(&t, hdr.vaddr, vaddr), &fde) || vaddr < fde.start || vaddr >= fde.end)
-		return 0;
-	*ret_start = fde.start;
-	return 1;
 }
 
 int ehframe_read(struct elf *e, struct eh_rows *ret)
@@ -538,7 +381,7 @@ int ehframe_read(struct elf *e, struct eh_rows *ret)
 
 	if (!f)
 		return -ENOMEM;
-	f->elf = e;
+	f->in.elf = e;
 	f->machine = elf_machine(e);
 	if (f->machine == EM_X86_64 || f->machine == EM_AARCH64) {
 		read_pieces(f);

@@ -34,9 +34,6 @@ struct eh_ranges {
 
 /* Reads the ranges of code that FDEs cover, ascending. Returns 0 on success, -errno on failure. */
 int ehframe_ranges(struct elf *e, struct eh_ranges *ret);
-/* Finds the FDE that covers the code at vaddr, by the file's search table. Returns 1 and the start of its code, 0 if
- * no FDE covers it, or -ENOTSUP if the file has no table that can be searched. */
-int ehframe_function(struct elf *e, uint64_t vaddr, uint64_t *ret_start);
 /* Replaces the rows of the code from with's first row to its last, which has no rule. Both ascend. */
 void eh_rows_replace(struct eh_rows *rows, const struct eh_rows *with);
 /* Sets the rule from start to end where there is none. */

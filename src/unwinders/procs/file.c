@@ -28,6 +28,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "target/elf.h"
+#include "target/fde.h"
 #include "target/target.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
@@ -681,7 +682,7 @@ bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void
 
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
 {
-	int found = f->elf ? ehframe_function(f->elf, vaddr, ret_start) : 0;
+	int found = f->elf ? fde_find_function(f->elf, vaddr, ret_start) : 0;
 	const struct eh_range *r;
 	size_t lo = 0, hi;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "target/elf.h"
+#include "target/fde.h"
 #include "unwinders/native/ehframe.h"
 #include "unwinders/native/table.h"
 
@@ -28,7 +29,7 @@ static void some_at_once(struct elf *e)
 		vaddrs[i] = elf_entry(e) + (uint64_t)i * 61;
 	elf_symbols_at(e, vaddrs, vaddrs[15] > vaddrs[0] ? 16 : 1, found);
 	for (int i = 0; i < 16; i++)
-		ehframe_function(e, vaddrs[i], &start);
+		fde_find_function(e, vaddrs[i], &start);
 }
 
 static void read_all(struct elf *e)

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "target/elf.h"
+#include "target/fde.h"
 #include "unwinders/native/ehframe.h"
 
 static unsigned cases, failed;
@@ -77,7 +78,7 @@ static void check_symbols(const char *path, struct elf *all, struct elf *fresh)
 static void check_at(struct elf *e, uint64_t vaddr, uint64_t want, size_t *wrong)
 {
 	uint64_t start = 0;
-	int r = ehframe_function(e, vaddr, &start);
+	int r = fde_find_function(e, vaddr, &start);
 
 	*wrong += r != (want != 0) || start != want;
 }
@@ -98,7 +99,7 @@ static void check_functions(const char *path, struct elf *e)
 		if (next > r.data[i].end)
 			check_at(e, r.data[i].end, 0, &wrong);
 	}
-	wrong += r.len && ehframe_function(e, r.data[0].start - 1, &start) != 0;
+	wrong += r.len && fde_find_function(e, r.data[0].start - 1, &start) != 0;
 	check(r.len && !wrong, path, "functions", r.len, wrong);
 	eh_ranges_done(&r);
 }
