@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import termios
 import threading
 import time
 
@@ -136,22 +135,17 @@ def flood_to_file(dir):
         accounted(name, text, said)
 
 
-def level(pipe):
-    """The number of bytes in a pipe."""
-    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-
 def filled(pipe):
     """Waits until most of a pipe is full."""
     size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    waits.until(lambda: level(pipe) >= size * 3 // 4, 'a pipe to be full')
+    waits.until(lambda: waits.level(pipe) >= size * 3 // 4, 'a pipe to be full')
 
 
 def stuck(pipe):
     """Waits until a pipe that nobody reads is so full that strata writes no more."""
     def is_stuck():
-        before = level(pipe)
-        return waits.stays(lambda: level(pipe) == before, 0.5)
+        before = waits.level(pipe)
+        return waits.stays(lambda: waits.level(pipe) == before, 0.5)
 
     filled(pipe)
     waits.until(is_stuck, 'strata to write no more')
@@ -266,7 +260,7 @@ def closed_pipe():
         pipe = os.pipe()
         tracer = subprocess.Popen([STRATA, '-q', *args], stdout=pipe[1], stderr=subprocess.PIPE)
         os.close(pipe[1])
-        waits.until(lambda: level(pipe[0]), 'the first output')
+        waits.until(lambda: waits.level(pipe[0]), 'the first output')
         os.close(pipe[0])
         try:
             _, said = tracer.communicate(timeout=10)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """waits.py - waits for an event, with a deadline, instead of a sleep. On a machine that is N times slower than usual
 (STRATA_SLOW=N in the environment) the deadlines are N times later."""
+import fcntl
 import os
 import pathlib
 import re
+import sys
+import termios
 import time
 
 SLOW = int(os.environ.get('STRATA_SLOW', 1))
@@ -56,7 +59,7 @@ def threads(pid):
 
 def asleep(pid):
     """Waits until all threads of a process sleep."""
-    until(lambda: all(state(pid, tid) in 'SX' for tid in threads(pid)), f'the threads of process {pid} to sleep')
+    until(lambda: all(state(pid, tid) in 'SXZ' for tid in threads(pid)), f'the threads of process {pid} to sleep')
 
 
 def stopped(pid):
@@ -64,7 +67,7 @@ def stopped(pid):
     until(lambda: all(state(pid, tid) in 'TX' for tid in threads(pid)), f'process {pid} to stop')
 
 
-def is_reading(pid, fd):
+def is_reading(pid, fd=0):
     """Whether a thread of a process waits in read() of a file descriptor, or an epoll instance watches that for it."""
     wanted = [READ[os.uname().machine], hex(fd)]
     try:
@@ -100,6 +103,22 @@ def status(pid, name, base=10):
     return int(re.search(rf'^{name}:\s*(\w+)', pathlib.Path(f'/proc/{pid}/status').read_text(), re.M)[1], base)
 
 
+def level(pipe):
+    """The number of bytes in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def child(pid):
+    """Waits until a process has a child, and returns its ID."""
+    path = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
+    return int(until(lambda: path.read_text().split(), f'process {pid} to have a child')[0])
+
+
+def ended(pid):
+    """Waits until a process has ended; its parent need not have heard of that."""
+    until(lambda: state(pid) in 'ZX', f'process {pid} to end')
+
+
 def taken(pid):
     """Waits until no signal is pending for a process."""
     until(lambda: not status(pid, 'SigPnd', 16) | status(pid, 'ShdPnd', 16), f'process {pid} to take its signals')
@@ -116,6 +135,6 @@ def idle(pid, seconds=60):
         while now - seen[0][0] > 0.6:
             seen.pop(0)
         return (now - seen[0][0] >= 0.5 and total - seen[0][1] < 0.05
-                and all(state(pid, tid) in 'SX' for tid in threads(pid)))
+                and all(state(pid, tid) in 'SXZ' for tid in threads(pid)))
 
     until(is_idle, f'process {pid} to have nothing to do', seconds)

@@ -17,6 +17,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 from absent import all_fail
 from terminal import Terminal
 
@@ -40,6 +41,11 @@ def sees(t, what, *texts, whole=False):
 def lies(t, what, is_right):
     """The screen comes to be as is_right says."""
     cases.check(t.until(is_right) is not None, what, t.screen())
+
+
+def last_tick(screen):
+    """The number of the last line "tick N"."""
+    return int((re.findall(r'^tick (\d+)$', screen, re.M) or [-1])[-1])
 
 
 def values():
@@ -114,22 +120,20 @@ def running():
         t.line('interval:ms:150 { printf("tock\\n"); }')
         sees(t, 'beside another', 'tock')
         t.type('half a li')
-        time.sleep(1)
-        screen = t.screen().rstrip('\n').split('\n')
-        cases.check(screen[-1] == PROMPT + 'half a li', 'what they print leaves the line whole', t.screen())
-        cases.check(all(re.fullmatch(r'tick \d+|tock', line) for line in screen[-6:-1]), 'and it is whole, too',
-                    t.screen())
+        more = last_tick(t.screen()) + 10
+        t.until(lambda screen: last_tick(screen) >= more)
+        lies(t, 'what they print leaves the line whole, and is whole, too', lambda screen: re.search(
+            rf'(^(tick \d+|tock)\n){{5}}{PROMPT}half a li\n*\Z', screen, re.M))
         t.keys('C-c')
         t.line(':running')
         sees(t, ':running lists both', 'interval:ms:100 { printf', 'interval:ms:150 { printf')
         t.line(':drop 1')
-        time.sleep(0.3)
+        lies(t, ':drop ends one', lambda screen: re.search(r'^(tock\n){4}', screen.rpartition(':drop 1\n')[2], re.M))
         t.line(':drop all')
         t.line(':running')
         sees(t, ':drop ends them', 'nothing runs')
         before = t.history()
-        time.sleep(0.5)
-        cases.check(t.history() == before, 'nothing is printed any more', t.history())
+        cases.check(waits.stays(lambda: t.history() == before, 0.5), 'nothing is printed any more', t.history())
         t.line('interval:ms:50 { printf("last\\n"); exit(); }')
         sees(t, 'exit() ends its script alone', 'has called exit()')
         t.line('1 + 1')
@@ -235,10 +239,11 @@ def planted():
 
 
 def top():
-    script = 'profile:hz:99 { @stacks[ustack] = count(); @h = hist(nsecs % 100); @by[cpu] = count(); }'
+    script = ('profile:hz:99 { @stacks[ustack] = count(); @h = hist(nsecs % 100); @by[cpu] = count(); '
+              'if (++@n == 50) { printf("fifty\\n"); } }')
     with opened(100, 30) as t:
         t.line(script)
-        time.sleep(1)
+        t.wait('\nfifty\n')
         t.line(':top @by 0.1')
         sees(t, ':top of numbers', '@by  p: pause', '█')
         t.keys('q')
@@ -286,8 +291,7 @@ def live_keys():
         lies(t, '/: only what has that in its name', lambda screen: 'mango' in screen and 'zebra' not in screen)
         t.keys('p')
         before = t.wait('(paused)') or ''
-        time.sleep(0.5)
-        cases.check(before and before == t.screen(), 'p: it stands still', before, t.screen())
+        cases.check(before and waits.stays(lambda: t.screen() == before, 0.5), 'p: it stands still', before, t.screen())
         t.keys('w')
         t.type('saved.json')
         t.keys('Enter')
@@ -317,9 +321,10 @@ def live_keys():
 def sizes():
     with opened(200, 50) as t:
         t.type('x' * 250)
-        time.sleep(0.3)
+        t.until(lambda screen: screen.count('x') == 250)
         t.resize(80, 24)
-        time.sleep(0.3)
+        lies(t, 'a long line after another size', lambda screen: [line.count('x') for line in screen.split('\n') if 'x' in line] ==
+             [80 - len(PROMPT), 80, 80, 250 - 240 + len(PROMPT)])
         t.keys('C-u')
         t.line('6 * 7')
         sees(t, 'a long line, and another size', '\n42\n')
@@ -343,9 +348,8 @@ def leaving():
         t.keys('C-c')
         sees(t, '..and leaves', 'left with 0', 'icanon')
     with opened() as t:
-        t.line('interval:ms:50 { @n++ }')
-        t.wait('1 probe')
-        time.sleep(0.5)
+        t.line('interval:ms:50 { @n++; if (@n == 3) { printf("three\\n"); } }')
+        t.wait('\nthree\n')
         os.kill(t.pid(), signal.SIGTERM)
         sees(t, 'SIGTERM prints the maps', '@n: ', 'left with 0')
     with opened() as t:
@@ -391,7 +395,7 @@ def interrupted_lines():
     cases.check(answers >= 18, f'lines right behind Ctrl-C: {answers} of 20')
     for i in range(40):
         os.write(fd, b'@spoiled + ')
-        time.sleep(0.005)
+        time.sleep(0.005)  # so that Ctrl-C comes at different places of the prompt's work
         os.write(fd, b'\x03')
         os.write(fd, b'@lines[%d] = 1\r' % i)
     os.write(fd, b'3 * 1000003\r')
@@ -422,10 +426,7 @@ def killed():
         its = programs() - before
         os.kill(t.pid(), signal.SIGKILL)
         sees(t, 'kill -9', 'left with 137')
-        end = time.monotonic() + 10
-        while its & programs() and time.monotonic() < end:
-            time.sleep(0.1)
-        cases.check(its and not its & programs(), f'none of its {len(its)} programs is left', its & programs())
+        cases.check(its and waits.comes(lambda: not its & programs(), 10), f'none of its {len(its)} programs is left', its & programs())
 
 
 # A shell with job control, which goes on with strata when Enter is typed.
@@ -436,26 +437,27 @@ def child_of(pid):
     return int(subprocess.run(['pgrep', '-P', str(pid)], capture_output=True, text=True).stdout.split()[0])
 
 
+STUBBORN = 'sh -c "trap : TERM INT; while :; do sleep 0.1; done"'
+
+
 def signals():
     """Signals while a view has the terminal: whatever ends strata, the shell gets the terminal as it was."""
     live = ['-t', '0.1', '-e', 'profile:hz:99 { @a[cpu] = count(); }']
     for names, code in (('QUIT', 131), ('SEGV', 139), ('ABRT', 134), ('FPE', 136), ('TERM', 0), ('HUP', 0), ('XCPU', 0),
                         ('INT INT', 130), ('TERM TERM', 143)):
-        with Terminal(['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', STRATA, *live], 80, 24) as t:
+        first, *second = [getattr(signal, 'SIG' + name) for name in names.split()]
+        with Terminal(['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh', STRATA, *live, *['-c', STUBBORN] * len(second)], 80, 24) as t:
             t.wait('q: end', 20)
             pid = t.pid()
-            if ' ' in names:
-                os.kill(pid, signal.SIGSTOP) # the second comes before the first has done its work
-            for i, name in enumerate(names.split()):
-                time.sleep(0.2 * i)
-                os.kill(pid, getattr(signal, 'SIG' + name))
-                if i:
-                    os.kill(pid, signal.SIGCONT)
+            os.kill(pid, first)
+            if second: # it comes while strata waits for its command's end
+                waits.taken(pid)
+                time.sleep(0.15) # within 100 ms it counts as the same signal
+                os.kill(pid, second[0])
             screen = t.until(lambda s: 'left with' in s and 'icanon' in s)
             cases.check(screen and '-icanon' not in screen and 'q: end' not in screen, f'SIG{names}: the terminal is given back',
                         t.screen())
-            if ' ' not in names:
-                sees(t, f'SIG{names}: the status', f'left with {code}\n')
+            sees(t, f'SIG{names}: the status', f'left with {code}\n')
     with Terminal([*JOBS, *live], 80, 24) as t:
         t.wait('q: end', 20)
         for name in 'USR1', 'USR2', 'XFSZ':

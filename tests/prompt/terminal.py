@@ -3,7 +3,8 @@
 import os
 import subprocess
 import tempfile
-import time
+
+import waits
 
 
 class Terminal:
@@ -54,14 +55,13 @@ class Terminal:
 
     def until(self, is_right, seconds=10, whole=False):
         """Waits until is_right(the screen). The screen, or None."""
-        end = time.monotonic() + seconds
-        while True:
-            screen = self.history() if whole else self.screen()
-            if is_right(screen):
-                return screen
-            if time.monotonic() > end:
-                return None
-            time.sleep(0.05)
+        seen = []
+
+        def looks_right():
+            seen[:] = [self.history() if whole else self.screen()]
+            return is_right(seen[0])
+
+        return seen[0] if waits.comes(looks_right, seconds) else None
 
     def pid(self):
         """Of strata."""

@@ -8,10 +8,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import tap
+import waits
 from absent import as_root
 
 STRATA = os.path.realpath(sys.argv[1])
@@ -19,6 +19,7 @@ PROGRAM = '''import os, time
 def inner():
     return os.getppid()
 def outer(pause):
+    print('runs', flush=True)
     while True:
         inner()
         if pause: time.sleep(pause)
@@ -40,7 +41,7 @@ ASKED = [
 
 
 def prompt(*steps):
-    """Types lines; (LINE, SEEN) waits for that text then, (LINE, SECONDS) so long. What was printed."""
+    """Types lines, and returns what was printed. (LINE, TEXT) then waits for the text, (LINE, WAIT) calls WAIT(PID)."""
     with tempfile.TemporaryDirectory() as state, open(os.path.join(state, 'out'), 'a') as out:
         printed = pathlib.Path(out.name).read_text
         p = subprocess.Popen([STRATA, '--interactive'], text=True, stdin=subprocess.PIPE, stdout=out,
@@ -48,11 +49,10 @@ def prompt(*steps):
         for line, until in steps:
             p.stdin.write(line + '\n')
             p.stdin.flush()
-            if not isinstance(until, str):
-                time.sleep(until)
-            end = time.monotonic() + 120
-            while isinstance(until, str) and until not in printed() and time.monotonic() < end:
-                time.sleep(0.1)
+            if isinstance(until, str):
+                waits.comes(lambda: until in printed(), 120)
+            else:
+                until(p.pid)
         p.stdin.close()
         p.wait(120)
         return printed()
@@ -68,7 +68,7 @@ def frames(text):
 def known(run):
     """The frames that run(EARLIER) prints. On a busy machine a mark is right: the first event may come before the process
     is read; then it is run again, at last behind a line that has all processes read."""
-    for earlier in [], [], [], [], [('interval:s:1000 { print(ustack) }', 5)]:
+    for earlier in [], [], [], [], [('interval:s:1000 { print(ustack) }', waits.idle)]:
         seen = frames(run(earlier))
         if seen and not any('not known yet' in line for line in seen):
             break
@@ -84,9 +84,10 @@ def same(cases, pid):
 
 
 def interrupted(cases, pid):
+    started = waits.cpu_time(pid)
     text = prompt((f'profile:hz:4999 /pid == {pid}/ {{ @sampled[ustack] = count() }}', '[1] 1 probe'),
                   (f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @asked[ustack] = count() }}', '[2] 1 probe'),
-                  ('', 3))
+                  ('', lambda strata: waits.until(lambda: waits.cpu_time(pid) > started + 2, 'two seconds of samples')))
     stacks = re.findall(r'^@(asked|sampled)\[\s*\n(.*?)^\]: (\d+)', text, re.M | re.S)
     asked = [frames(stack) for kind, stack, _ in stacks if kind == 'asked']
     sampled = {(frames(stack) or ['none'])[-1]: int(n) for kind, stack, n in stacks if kind == 'sampled'}
@@ -100,9 +101,9 @@ def interrupted(cases, pid):
 def main():
     cases = tap.Cases()
     for pause, check in ((PAUSE, same), (0, interrupted)):
-        program = subprocess.Popen([sys.executable, '-c', PROGRAM.format(pause)])
+        program = subprocess.Popen([sys.executable, '-c', PROGRAM.format(pause)], stdout=subprocess.PIPE)
         try:
-            time.sleep(1)
+            program.stdout.readline()
             check(cases, program.pid)
         finally:
             program.kill()
