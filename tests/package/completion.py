@@ -85,7 +85,7 @@ def typed(shell, start, keys, wanted):
         wait(wanted, 5)
         for _ in range(10): # ^C: the line is not run (strata alone opens its prompt); a shell at work drops what is typed
             os.write(fd, b'\x03')
-            time.sleep(0.1)
+            wait('^C', 1)
             os.write(fd, b'echo do""ne\n')
             wait('done', 1)
             if 'done' in shown:
