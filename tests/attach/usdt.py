@@ -6,12 +6,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import peer
 import tap
 import traced
+import waits
 
 STRATA, PROGRAM = map(os.path.realpath, sys.argv[1:])
 if os.geteuid():
@@ -115,8 +115,9 @@ with tempfile.TemporaryDirectory() as dir:
                                 f'mount -t tmpfs none {dir} && cp {PROGRAM} {dir}/q && echo && exec {dir}/q'],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     process.stdout.read(1)
-    while not (exe := os.readlink(f'/proc/{process.pid}/exe')).endswith('/q'):
-        time.sleep(0.01)
+    link = f'/proc/{process.pid}/exe'
+    waits.until(lambda: os.readlink(link).endswith('/q'), 'the copy to run')
+    exe = os.readlink(link)
     if exe == f'{dir}/q':
         other_mounts(process, exe)
     else:

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import waits
 from tap import Cases
 
 STRATA = sys.argv[1]
@@ -74,7 +74,7 @@ def run(prog, script, form, cpus):
     burst.stdout.read(1)
     burst.wait()
     os.kill(strata.pid, signal.SIGCONT)
-    time.sleep(1)
+    waits.idle(strata.pid)
     os.kill(strata.pid, signal.SIGINT)
     out, err = strata.communicate(timeout=60)
     return read_json(out) if form == 'json' else read_text(out, err)

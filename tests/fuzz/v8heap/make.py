@@ -16,13 +16,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE / 'corpus'
 CORES = HERE.parents[1] / 'unwind' / 'cores'
 sys.path[:0] = [str(HERE.parents[1] / 'unwind' / 'v8'), str(HERE.parents[1] / 'unwind' / 'cores')]
 import binaries
+import waits
 from maps import vlq
 from run import known
 from replay import unpack
@@ -75,7 +75,7 @@ def live(capture, node, options, how, new, maps):
             if line == b'there\n':
                 break
             account = [place(text) for text in json.loads(line)]
-        time.sleep(0.15)  # until it waits
+        waits.asleep(traced.pid)
         try:
             frames = list(captured(new, capture, *['-m'] * maps, new, str(traced.pid)))
         finally:

@@ -8,11 +8,12 @@ import collections
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
-import time
 
 import toolchains
+import waits
 
 HERE = pathlib.Path(__file__).resolve().parent
 ADDRESS = '127.0.0.1:8199'
@@ -63,15 +64,21 @@ def trace(strata, seconds, *more):
     return subprocess.run([strata, '-q', '-e', SCRIPT % seconds, *more], capture_output=True, text=True).stdout
 
 
+def is_served():
+    host, port = ADDRESS.split(':')
+    with socket.socket() as s:
+        return s.connect_ex((host, int(port))) == 0
+
+
 def serve(strata, seconds, version):
     program = toolchains.CACHE / 'programs' / f'load-{version}'
     profile = toolchains.CACHE / 'programs' / f'load-{version}.prof'
     toolchains.build(version, program, [HERE / 'load' / 'main.go'])
     server = subprocess.Popen([program, ADDRESS, profile, str(seconds)])
-    time.sleep(0.5)
+    waits.until(is_served, 'the server to listen')
     clients = [subprocess.Popen(['wrk', '-t1', '-c4', f'-d{seconds + 3}s', f'http://{ADDRESS}/{what}'],
                                 stdout=subprocess.DEVNULL) for what in ('json', 'page', 'text')]
-    time.sleep(0.5)
+    waits.until(lambda: waits.spent(server.pid) > 0.5, 'the server to be at work')
     stacks = list(read_stacks(trace(strata, seconds, '-p', str(server.pid))))
     server.wait()
     for client in clients:

@@ -13,6 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import waits
 from tap import Cases
 
 HELD = sys.argv[1] == '--held'
@@ -37,8 +38,6 @@ LIES = {
     'cons-cycle': (4, 4), 'thin-cycle': (4, 4), 'sliced-cycle': (4, 4), 'cons-tree': (4, 4), 'name-long': (4, 4),
     'script-long': (4, 4), 'external': (4, 4), 'terminal': (4, 4),
 }
-# The system call's number is that of read(), its first argument standard input.
-READ_STDIN = [{'x86_64': '0', 'aarch64': '63'}[os.uname().machine], '0x0']
 cases = Cases()
 
 
@@ -58,21 +57,21 @@ def stacks_held(out):
 
 
 def trace(mode, program=HOSTILE):
-    done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{program} {mode}'], capture_output=True, timeout=2 * SECONDS)
-    return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
-
-
-def wait_for_read(pid):
-    """Whether it has reached its end and waits in read() of its standard input."""
-    end = time.monotonic() + SECONDS
-    syscall = pathlib.Path(f'/proc/{pid}/syscall')
-    while syscall.read_text().split()[:2] != READ_STDIN and time.monotonic() < end:
-        time.sleep(0.02)
+    tracer = subprocess.Popen([STRATA, '-e', SCRIPT, '-c', f'{program} {mode}'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+    if mode == 'truth':  # it waits until strata has read the lines
+        waits.reading(waits.child(tracer.pid))
+        waits.idle(tracer.pid)
+    try:
+        out, said = tracer.communicate(timeout=2 * SECONDS)
+    finally:
+        tracer.kill()
+    return tracer.returncode, out.decode(errors='replace'), said.decode(errors='replace')
 
 
 def hold(mode, program=HOSTILE):
     with subprocess.Popen([program, mode, 'wait'], stdin=subprocess.PIPE) as held:
-        wait_for_read(held.pid)
+        waits.reading(held.pid) # it has come to its end
         try:
             done = subprocess.run([STRATA, '--unwind', str(held.pid)], capture_output=True, timeout=2 * SECONDS)
         finally:

@@ -2,8 +2,8 @@
 /* late.c - a process that changes (exec, dlopen) while its tracer is stopped.
  *
  *     late calls                  calls getppid() below functions of its own
- *     late exec PROGRAM ARG...    waits, then runs PROGRAM
- *     late open FILE ARG...       waits, then opens FILE and calls its main()
+ *     late exec PROGRAM ARG...    reads a byte, then runs PROGRAM
+ *     late open FILE ARG...       reads a byte, then opens FILE and calls its main()
  *     late deep                   calls getppid() on deep stacks, more often than a tracer that does not
  *                                 answer is asked about a process
  *
@@ -77,7 +77,8 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "calls";
 
-	usleep(600000); /* the tracer is stopped meanwhile */
+	if (!strcmp(what, "exec") || !strcmp(what, "open"))
+		getchar(); /* the tracer is stopped meanwhile */
 	if (!strcmp(what, "calls"))
 		FUNCTION(outer)();
 	else if (!strcmp(what, "deep"))

@@ -9,16 +9,15 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import waits
 from tap import Cases
 from traced import attached
 
 STRATA, FIRST, SECOND, MODULE, V8, *PYTHONS = sys.argv[1:]
 CALLS = 200
 SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
-STOPPED = 1.5 # the traced process runs for half of it
 SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
@@ -33,13 +32,15 @@ cases = Cases()
 
 def hold_up(tracer, meanwhile):
     os.kill(tracer.pid, signal.SIGSTOP)
+    waits.stopped(tracer.pid)
     meanwhile()
     os.kill(tracer.pid, signal.SIGCONT)
 
 
-def start(condition, *options):
+def start(condition, *options, **more):
     """strata with its probes attached."""
-    tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **more)
     attached(tracer)
     return tracer
 
@@ -55,14 +56,35 @@ def finish(tracer):
     return maps, out + err
 
 
-def command(words, known=0.0, program=None):
-    """Runs a command by -c that ends up running the program (by default that of its last words);
-    stops strata after `known` seconds, in which it can read the process."""
+def command(words, is_known=False, program=None):
+    """Runs a command by -c that ends up running the program (by default that of its last words), and stops strata
+    meanwhile. If the process shall be known, it waits for a byte, and strata can read it before."""
     name = os.path.basename(program or words.split()[-2])
-    tracer = start(f'comm == "{name[:15]}"', '-c', words)
-    time.sleep(known)
-    hold_up(tracer, lambda: time.sleep(STOPPED))
+    tracer = start(f'comm == "{name[:15]}"', '-c', words, stdin=subprocess.PIPE)
+    child = waits.child(tracer.pid)
+    if is_known:
+        waits.reading(child)
+        waits.idle(tracer.pid)
+    else:
+        waits.until(lambda: has_begun(child, words.split()[0]), f'{words} to begin')
+    hold_up(tracer, lambda: run_on(tracer, child, b'\n' * is_known))
+    waits.idle(tracer.pid)
     return finish(tracer)
+
+
+def has_begun(child, program):
+    try:
+        return waits.state(child) in 'ZX' or os.path.samefile(f'/proc/{child}/exe', program)
+    except FileNotFoundError:
+        return True
+
+
+def run_on(tracer, child, text):
+    """Writes the text to the command, and waits until it ends or wants more."""
+    tracer.stdin.write(text)
+    tracer.stdin.flush()
+    waits.until(lambda: waits.state(child) in 'ZX' or not waits.level(tracer.stdin) and waits.is_reading(child),
+                'the command to end or to want more')
 
 
 def whole(lines):
@@ -99,7 +121,7 @@ def system_wide(program):
     tracer = start(f'comm == "{os.path.basename(program)}"')
     subprocess.run([program, 'truth'], check=True)
     hold_up(tracer, lambda: subprocess.run([program, 'truth'], check=True))
-    time.sleep(0.2)
+    waits.idle(tracer.pid)
     tracer.terminate()
     return finish(tracer)
 
@@ -108,7 +130,7 @@ def reasons(program):
     """{mark or last function: stacks} of a program that runs and ends while strata is stopped."""
     tracer = start(f'comm == "{os.path.basename(program)}"')
     hold_up(tracer, lambda: subprocess.run([program, 'deep'], check=True))
-    time.sleep(0.5)
+    waits.idle(tracer.pid)
     tracer.terminate()
     maps, text = finish(tracer)
     found = {}
@@ -124,14 +146,14 @@ for hostile in PYTHONS:
     version = hostile.rpartition('-')[2]
     frames = PYTHON[:3] if version == '3.12' else PYTHON
     check(f'{version} is run', command(f'{hostile} truth'), p=whole(frames), j=whole([]), g=whole([]))
-    check(f'{version} is exec\'d', command(f'{FIRST} exec {hostile} truth', 0.3), p=whole_or_marked(frames),
+    check(f'{version} is exec\'d', command(f'{FIRST} exec {hostile} truth', True), p=whole_or_marked(frames),
           j=whole_or_marked([]))
     check(f'{version} is run by another', system_wide(hostile), p=whole_or_marked(frames, 2 * CALLS))
 check('V8 is run', command(f'{V8} truth'), j=whole(JAVASCRIPT), p=whole([]), g=whole([]))
-check('V8 is exec\'d', command(f'{FIRST} exec {V8} truth', 0.3), j=whole_or_marked(JAVASCRIPT))
-check('Python is opened', command(f'{FIRST} open {MODULE} truth', 0.3, FIRST),
+check('V8 is exec\'d', command(f'{FIRST} exec {V8} truth', True), j=whole_or_marked(JAVASCRIPT))
+check('Python is opened', command(f'{FIRST} open {MODULE} truth', True, FIRST),
       p=whole_or_marked(PYTHON))
-check('another program at the same addresses', command(f'{FIRST} exec {SECOND} calls', 0.3),
+check('another program at the same addresses', command(f'{FIRST} exec {SECOND} calls', True),
       u=native(['getppid', 'second_inner', 'second_middle', 'second_outer', 'main']), p=whole_or_marked([]),
       j=whole_or_marked([]))
 seen, said = reasons(FIRST)

@@ -11,11 +11,11 @@ import platform
 import re
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'go'))
 import toolchains  # noqa: E402
+import waits  # noqa: E402
 from absent import Missing, tap_fails  # noqa: E402
 
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
@@ -117,7 +117,8 @@ def main(strata, live):
     started = [(name, subprocess.Popen(command, stdout=subprocess.DEVNULL), *ends)
                for name, command, *ends in wanted if not isinstance(command[0], Missing)]
     try:
-        time.sleep(2)
+        for _, process, *_ in started:
+            waits.until(lambda pid=process.pid: waits.spent(pid) > 1, 'the programs to be at work')
         warm_up(strata, started)
         for seconds in SECONDS:
             failed, report = look(strata, started, seconds)

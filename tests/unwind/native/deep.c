@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* deep.c - makes CALLS calls, each with another stack that is larger than the copy that a walk sends
- * to userspace. It prints the frames, then calls getppid() in the innermost. With SECONDS it overwrites
- * the former stack with zeros and sleeps that long. See moved.py. */
+ * to userspace. It prints the frames, then calls getppid() in the innermost. With a second argument it
+ * overwrites the former stack with zeros and reads a byte. See moved.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +54,10 @@ __attribute__((noinline)) static void wipe(void)
 
 int main(int argc, char **argv)
 {
+	char byte;
 	unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 200;
 
-	sleep(0); /* makes the loader bind sleep() here; later it would overwrite the stack under test */
+	read(-1, &byte, 0); /* makes the loader bind read() here; later it would overwrite the stack under test */
 	for (call = 1; call <= calls; call++) {
 		for (int n = 1; n <= DEPTH; n++)
 			putchar(call * 2654435761u >> n & 1 ? 'a' : 'b');
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
 		a(DEPTH);
 		if (argc > 2) {
 			wipe();
-			sleep((unsigned)atoi(argv[2]));
+			read(0, &byte, 1);
 		}
 		usleep(300); /* userspace finishes the first walks */
 	}

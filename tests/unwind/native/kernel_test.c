@@ -3,6 +3,7 @@
  * kernel_test PROGRAM.. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,24 @@ static void test_stack(struct loaded *l, const char *program, const char *depth)
 	child_finish(&c);
 }
 
+/* Waits until a process has a mapping of that name, for ten seconds at most. */
+static void wait_for_mapping(int pid, const char *name)
+{
+	char path[32], line[512];
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	for (int i = 0; i < 10000 && !found; i++) {
+		FILE *f = fopen(path, "re");
+
+		while (f && fgets(line, sizeof(line), f))
+			found |= strstr(line, name) != NULL;
+		if (f)
+			fclose(f);
+		usleep(found ? 0 : 1000);
+	}
+}
+
 /* Functions on the stack whose return addresses uretprobes have replaced. */
 static void test_uretprobe(struct loaded *l, const char *program)
 {
@@ -107,7 +126,7 @@ static void test_uretprobe(struct loaded *l, const char *program)
 	struct stack_req r = {};
 	struct wanted w = {};
 
-	usleep(100000); /* the kernel maps the trampoline's page at the first hit */
+	wait_for_mapping(c.pid, "[uprobes]"); /* the kernel maps the trampoline's page at the first hit */
 	p = test_process_new(target, c.pid);
 	loader_add(l, p);
 	if (link && ret && loader_result(l, &r) == 0 && loader_result(l, &r) == 0) {

@@ -13,9 +13,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import waits
 from traced import attached
 
 SCRIPT = 'tracepoint:syscalls:sys_enter_getppid /comm == "%s"/ { printf("stack%%s\\n", ustack); }'
@@ -63,9 +63,11 @@ def late(strata, deep):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         attached(tracer)
         tracer.send_signal(signal.SIGSTOP)
-        child = subprocess.Popen([program, '1', '3'], stdout=subprocess.PIPE, text=True)
-        time.sleep(1)
+        waits.stopped(tracer.pid)
+        child = subprocess.Popen([program, '1', 'wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        waits.reading(child.pid)
         tracer.send_signal(signal.SIGCONT)
+        waits.idle(tracer.pid)
         printed = child.communicate()[0].split()
         tracer.terminate()
         return judge(tracer.communicate()[0], printed)

@@ -10,9 +10,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import waits
 from tap import Cases
 from traced import attached
 
@@ -33,9 +33,10 @@ def stacks(probe):
     tracer = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     attached(tracer)
     os.kill(tracer.pid, signal.SIGSTOP)
+    waits.stopped(tracer.pid)
     subprocess.run([PROGRAM], check=True)
     os.kill(tracer.pid, signal.SIGCONT)
-    time.sleep(0.5)
+    waits.idle(tracer.pid)
     tracer.terminate()
     out = tracer.communicate(timeout=60)[0]
     return [[line.strip().split('+')[0] for line in part.splitlines() if line.strip()] for part in out.split('stack')[1:]]

@@ -6,21 +6,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import account
 import phps
+import waits
 from account import HERE, absent
 
 STACKS = 40
-
-
-def wait_until_reading(pid):
-    for _ in range(2000):
-        with open(f'/proc/{pid}/stat') as stat:
-            if stat.read().rsplit(')', 1)[1].split()[0] == 'S':
-                return
-        time.sleep(0.001)
 
 
 def walked(strata, pid):
@@ -44,7 +36,7 @@ def compare(strata, name, mode):
                 process.stdin.write(b'go\n')
                 process.stdin.flush()
                 depth, names, whole = map(int, process.stdout.readline().split())
-                wait_until_reading(process.pid)
+                waits.reading(process.pid)
                 stack = walked(strata, process.pid)
                 if not stack.agrees(depth, names) or stack.whole != whole or stack.first != b'fgets':
                     wrong += 1

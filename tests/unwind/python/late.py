@@ -10,9 +10,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
+import waits
 from tap import Cases
 from traced import attached
 
@@ -47,7 +47,7 @@ pythons(0.5)
 os.kill(tracer.pid, signal.SIGSTOP)
 pids = pythons(SECONDS)
 os.kill(tracer.pid, signal.SIGCONT)
-time.sleep(1)
+waits.idle(tracer.pid)
 tracer.send_signal(signal.SIGINT)
 out, said = tracer.communicate(timeout=120)
 ends = {}

@@ -10,7 +10,10 @@ import json
 import os
 import subprocess
 import sys
-import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
+import waits  # noqa: E402
+from traced import attached  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
 LIMIT = 16384
@@ -110,21 +113,6 @@ def walk(tool, pid, *args):
     return parse_walk(out.decode("utf-8", "surrogateescape"))
 
 
-def wait_until_sleeping(pid):
-    """The program prints its record before it calls read(): waits until all threads are in it."""
-    for _ in range(2000):
-        states = []
-        for tid in os.listdir("/proc/%d/task" % pid):
-            try:
-                with open("/proc/%d/task/%s/stat" % (pid, tid)) as f:
-                    states.append(f.read().rsplit(")", 1)[1].split()[0])
-            except (FileNotFoundError, ProcessLookupError):
-                pass  # a thread of the case before has ended meanwhile
-        if all(s == "S" for s in states):
-            return
-        time.sleep(0.001)
-
-
 def run_walk(tool, python):
     p = start(python)
     lines, failed, n = Lines(p.stdout), 0, 0
@@ -132,7 +120,7 @@ def run_walk(tool, python):
         record = json.loads(lines.next() or '{"case": "done"}')
         if record["case"] == "done":
             break
-        wait_until_sleeping(p.pid)
+        waits.asleep(p.pid)  # the program prints its record before it calls read()
         for args in (["-p"], []):
             walked = walk(tool, p.pid, *args)
             case = record["case"] + (" -p" if args else "")
@@ -156,7 +144,6 @@ def run_walk(tool, python):
 
 SCRIPT = """
 config = { max_strlen = 64 }
-begin { printf("ready\\n"); }
 uprobe:libc:getppid /pid == %d/ { printf("%%s\\nend\\n", %s(%d)); }
 """
 
@@ -175,7 +162,7 @@ def read_stacks(lines, n):
             frames = []
         elif line.startswith("["):
             pass  # a mark of how the stack ended
-        elif line and line != "ready":
+        elif line:
             frames.append(line)
     return stacks
 
@@ -197,12 +184,9 @@ def run_strata(strata, python):
         p = start(python, "getppid")
         s = subprocess.Popen([strata, "-p", str(p.pid), "-e",
                               SCRIPT % (p.pid, builtin, LIMIT)],
-                             stdout=subprocess.PIPE, bufsize=0)
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         out = Lines(s.stdout)
-        line = out.next()
-        while line is not None and "ready" not in line:
-            line = out.next()
-        time.sleep(0.2)
+        attached(s)
         p.stdin.write(b"\n")
         lines, records = Lines(p.stdout), []
         while True:
@@ -211,7 +195,7 @@ def run_strata(strata, python):
                 break
             records.append(json.loads(line))
         p.wait()
-        time.sleep(0.3)
+        waits.idle(s.pid)
         s.send_signal(2)
         stacks = read_stacks(out, len(records))
         s.wait()

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import binaries
+import waits
 from absent import Missing, all_fail, as_root
 from tap import Cases
 from traced import attached
@@ -22,19 +22,26 @@ from traced import attached
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = r'''tracepoint:syscalls:sys_enter_umask /comm != "sh"/ { @[jsstack] = count(); }'''
 CALLS = 200 # umask() makes two
-STOPPED = 2
 # The frames of moving.js, innermost first. strata reads lines and names from the process: they may be gone.
 FUNCTIONS = ['innermost', 'middle', 'passing', 'main', '<anonymous>']
 MOST = 0.9  # share of whole stacks: another thread of node may hold the lock that the kernel half needs
 
 
 def look(strata, command):
-    """{stack's lines: count}, and all that was printed."""
-    tracer = subprocess.Popen([strata, '-e', SCRIPT, '-c', command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """{stack's lines: count}, and all that was printed. The command reads bytes from its standard input: after the first
+    it runs while strata is stopped, and before the last strata can read its lines."""
+    tracer = subprocess.Popen([strata, '-e', SCRIPT, '-c', command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
     attached(tracer)
+    traced = waits.child(tracer.pid)
+    waits.reading(traced)
     os.kill(tracer.pid, signal.SIGSTOP)
-    time.sleep(STOPPED)
+    waits.stopped(tracer.pid)
+    tracer.stdin.write('\n' * (1 + command.startswith('sh ')))
+    tracer.stdin.flush()
+    waits.until(lambda: not waits.level(tracer.stdin) and waits.is_reading(traced), 'the calls')
     os.kill(tracer.pid, signal.SIGCONT)
+    waits.idle(tracer.pid)
     out = tracer.communicate()[0]
     found = {}
     for stack, count in re.findall(r'^@\[(.*?)^\]: (\d+)$', out, re.M | re.S):
@@ -74,7 +81,7 @@ def main(strata, *versions):
         cases.check(not why and whole >= MOST * CALLS, f'node {version}: {whole} of {CALLS} stacks are whole', why, out)
         with tempfile.TemporaryDirectory() as directory:
             copy = shutil.copy2(program, pathlib.Path(directory, 'node'))
-            found, out = look(strata, f'sh -c "exec {copy} {HERE / "moving.js"}"')
+            found, out = look(strata, f'sh -c "read line; exec {copy} {HERE / "moving.js"}"')
         why = wrong(found)
         cases.check(not why, f'node {version}, not known before', why, out)
     return cases.done()

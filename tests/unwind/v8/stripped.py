@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import account
 import binaries
 import traced
+import waits
 from absent import Missing, as_root, tap_fails
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -22,9 +22,9 @@ OPTIONS = [(), ('--always-sparkplug',)]
 
 
 def when_known(strata, *command):
-    """Waits longer: the loader links Debian's slowly, and its tables are made for the first time."""
+    """Waits until the program has begun: the loader links Debian's slowly. Its tables are made for the first time."""
     process = traced.start(*command)
-    time.sleep(2)
+    waits.reading(process.pid)
     subprocess.run([strata, '--unwind', str(process.pid)], stdout=subprocess.DEVNULL, check=True, timeout=60)
     return process
 
