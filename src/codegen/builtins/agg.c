@@ -247,7 +247,7 @@ const struct builtin builtins_agg[] = {
 	{
 		.name = "count",
 		.sig = " -> special",
-		.help = "number of times that this was reached",
+		.help = "number of calls",
 		.flags = BUILTIN_AGG,
 		.check = check_count,
 		.gen = gen_count,

@@ -121,7 +121,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "assert",
 		.sig = "any string -> none",
-		.help = "unless a condition is true, print a text as an error and end the script with exit code 1",
+		.help = "print a text as an error and end the script with exit code 1 if a condition is false",
 		.flags = BUILTIN_STMT,
 		.check = check_assert,
 		.gen = gen_assert,
@@ -145,7 +145,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "static_assert",
 		.sig = "any format -> none",
-		.help = "refuse the script with a text, unless a condition that is known before it runs is true",
+		.help = "refuse the script with a text if a condition, known before the script runs, is false",
 		.flags = BUILTIN_STMT,
 		.check = check_static_assert,
 		.gen = gen_nothing,

@@ -120,13 +120,13 @@ const struct builtin builtins_map[] = {
 	{
 		.name = "find",
 		.sig = "map key var -> bool",
-		.help = "whether there is such an element; if so, the variable gets its value",
+		.help = "whether a map has an element; if so, the variable gets its value",
 		.check = check_find,
 	},
 	{
 		.name = "has_key",
 		.sig = "mapkey any -> bool",
-		.help = "whether there is such an element",
+		.help = "whether a map has an element",
 		.gen = gen_has_key,
 	},
 	{

@@ -149,14 +149,14 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "has_cpid",
 		.sig = " -> special",
-		.help = "whether there is a command of -c",
+		.help = "whether -c runs a command",
 		.flags = BUILTIN_VAR,
 		.check = check_has_cpid,
 	},
 	{
 		.name = "leader_comm",
 		.sig = "[int] -> special",
-		.help = "name of the thread group's first thread, of the current or of a given task",
+		.help = "name of the first thread in the thread group of the current task, or of a given task",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,
@@ -164,7 +164,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "leader_tid",
 		.sig = "[int] -> special",
-		.help = "id of the thread group's first thread, of the current or of a given task",
+		.help = "id of the first thread in the thread group of the current task, or of a given task",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,
@@ -172,7 +172,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "pcomm",
 		.sig = "[int] -> special",
-		.help = "name of the parent process, of the current or of a given task",
+		.help = "name of the parent of the current task, or of a given task",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,
@@ -180,7 +180,7 @@ const struct builtin builtins_process[] = {
 	{
 		.name = "ppid",
 		.sig = "[int] -> special",
-		.help = "process id of the parent of the current or of a given task, in the first PID namespace",
+		.help = "process id of the parent of the current task, or of a given task, in the first PID namespace",
 		.flags = BUILTIN_VAR,
 		.check = check_relation,
 		.gen = gen_relation,

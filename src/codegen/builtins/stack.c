@@ -318,7 +318,7 @@ const struct builtin builtins_stack[] = {
 	{
 		.name = "dw_ustack",
 		.sig = "[any] [literal] -> special",
-		.help = "the same as ustack, which needs no frame pointers either",
+		.help = "like ustack, which does not need frame pointers either",
 		.flags = BUILTIN_VAR,
 		.check = check_dw_ustack,
 		.gen = gen_ustack,

@@ -170,7 +170,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "kptr",
 		.sig = "int -> special",
-		.help = "the pointer as one to kernel memory",
+		.help = "the pointer, with reads of kernel memory",
 		.check = check_kptr,
 		.gen = gen_same,
 	},
@@ -197,7 +197,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "uptr",
 		.sig = "int -> special",
-		.help = "the pointer as one to memory of the current process",
+		.help = "the pointer, with reads of the current process",
 		.check = check_uptr,
 		.gen = gen_same,
 	},
