@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# strata.bash - what TAB offers after strata, in bash; strata itself says what (--complete).
+# strata.bash - completion for bash; strata --complete prints the candidates.
 
 _strata()
 {
     local line=${COMP_LINE:0:COMP_POINT} quote= text before previous
-    # The word as typed: bash cuts it at colons, unless it is quoted.
+    # The whole word: bash cuts words at colons, unless they are quoted.
     text=${line##*[[:space:]]}
     case $line in
     *\'*) [[ ${line//[^\']/} =~ ^(\'\')*$ ]] || { quote=\' text=${line##*\'}; } ;;
@@ -35,7 +35,7 @@ _strata()
         esac
         return
     fi
-    # The word goes on: after a colon, a directory's slash, within quotes.
+    # The word continues after a colon, after a directory's slash, and within quotes.
     if [[ -n $quote || ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} = *[:/] ]]; then
         compopt -o nospace 2>/dev/null
     fi

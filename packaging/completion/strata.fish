@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# strata.fish - what TAB offers after strata, in fish; strata itself says what (--complete).
+# strata.fish - completion for fish; strata --complete prints the candidates.
 
 function __strata_complete
     set -l words (commandline -opc)
