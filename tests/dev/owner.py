@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""owner.py - ./dev as root in another user's tree: that user owns what it builds and can build it again;
-./dev also gives back files that an older version left as root's. Uses stand-ins for the package manager,
+"""owner.py - ./dev as root in another user's tree: that user owns the built files and can build again;
+./dev also gives back files that an older version left to root. Uses stand-ins for the package manager,
 meson and ninja."""
 import os
 import pathlib

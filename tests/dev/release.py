@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""release.py - the version, the changelog and the manual agree; ./dev release tags a tree in which they do, and refuses
-others, in a small copy."""
+"""release.py - the version, the changelog and the manual agree. In a small copy, ./dev release tags a tree in which they
+agree, and refuses others."""
 import pathlib
 import shutil
 import subprocess

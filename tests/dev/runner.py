@@ -21,7 +21,7 @@ LOG = [
     {'name': 'strata:golden / some', 'result': 'OK',
      'stdout': 'ok 1 - a.bt # SKIP needs feature:kprobe\nok 2 - b.bt # SKIP needs feature:kprobe\nok 3 - c.bt\n'},
     {'name': 'strata:kernel / text', 'result': 'SKIP', 'stdout': 'looking\nneeds root\n'},
-    {'name': 'strata:kernel / absent', 'result': 'OK', 'stdout': 'debian-3.13 is not to be had: no mirror\n'},
+    {'name': 'strata:kernel / absent', 'result': 'OK', 'stdout': 'debian-3.13 is not available: no mirror\n'},
     {'name': 'strata:kernel / silent', 'result': 'SKIP', 'stdout': ''},
     {'name': 'strata:kernel / passed', 'result': 'OK', 'duration': 61.04, 'stdout': 'ok 1 - a # of two\n1..1\n'},
 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""says.py - what ./dev prints while packages are installed and strata is compiled, on a terminal and
-into a file. Uses stand-ins for apt-get, meson and ninja."""
+"""says.py - the output of ./dev while it installs packages and compiles strata, on a terminal and in a
+file. Uses stand-ins for apt-get, meson and ninja."""
 import os
 import pathlib
 import pty
@@ -12,9 +12,9 @@ import tempfile
 from owner import FAKES, TOP, stand_ins
 from tap import Cases
 
-# A library's messages have brackets as ninja's steps have. A machine that lacks one package.
+# A machine that lacks one package. The messages of a library have brackets, like the steps of ninja.
 NINJA = 'for n in 1 2 3 4 5 6 7 8 9 10; do echo "[$n/10] step"; echo "[libx WARNING a/b.cc:44] no"; done'
-# apt closes the descriptor of its status lines before dpkg says something.
+# apt closes the descriptor of its status lines before dpkg prints a message.
 APT = '''case "$*" in *update*) exit 0 ;; esac
 all="$*" fd=${all##*Status-Fd=} fd=${fd%% *}
 eval "exec 9>&$fd $fd>&-"
@@ -31,7 +31,7 @@ LACKING = FAKES | {
 
 
 def on_terminal(command, env):
-    """What it prints on a terminal."""
+    """Returns the output of ./dev on a terminal."""
     ours, its = pty.openpty()
     process = subprocess.Popen(command, env=env, stdin=its, stdout=its, stderr=its)
     os.close(its)
@@ -39,7 +39,7 @@ def on_terminal(command, env):
     try:
         while part := os.read(ours, 4096):
             said += part
-    except OSError: # the terminal's other end is closed
+    except OSError: # the other end of the terminal is closed
         pass
     os.close(ours)
     process.wait()

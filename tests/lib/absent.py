@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""absent.py - for a test that cannot fetch what it needs: skips the case with the reason. If CI is
-set in the environment, as .ci/run does, the case fails: there everything is available."""
+"""absent.py - skips a case whose files cannot be fetched, with the reason. If CI is set in the
+environment, as by .ci/run, the case fails instead: everything is available there."""
 import os
 
 
@@ -9,27 +9,27 @@ class Missing(Exception):
 
 
 def fails(name, why):
-    """For tests that print plain text: reports it; returns whether that is a failure."""
-    print(f'{name} is not to be had: {why}', flush=True)
+    """For a test that prints plain text: reports the reason; returns whether that is a failure."""
+    print(f'{name} is not available: {why}', flush=True)
     return 'CI' in os.environ
 
 
 def all_fail(why):
-    """The same for a whole test that prints TAP, instead of its plan."""
+    """For a whole test that prints TAP: prints the reason instead of the plan; returns whether that is a failure."""
     bad = 'CI' in os.environ
     print(f'Bail out! {why}' if bad else f'1..0 # SKIP {why}', flush=True)
     return bad
 
 
 def tap_fails(n, name, why):
-    """The same for one case of TAP."""
+    """For one case of TAP: prints its line; returns whether that is a failure."""
     bad = 'CI' in os.environ
     print(f'not ok {n} - {name}\n# {why}' if bad else f'ok {n} - {name} # SKIP {why}', flush=True)
     return bad
 
 
 def as_root(main):
-    """For tests that print TAP: returns main's status; skips the test if the user is not root."""
+    """For a test that prints TAP: runs main and returns its status; skips the test if the user is not root."""
     if os.geteuid():
         print('1..0 # SKIP needs root')
         return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""browser.py - a headless Chromium that tests open files in, by its debugging protocol over a pipe. Nothing of
-what it opens gets to the network."""
+"""browser.py - a headless Chromium in which tests open files. They drive it by its debugging protocol, over a pipe.
+Pages cannot reach the network."""
 import base64
 import fcntl
 import json
@@ -23,7 +23,7 @@ class Browser:
                    '--remote-debugging-pipe', f'--user-data-dir={self.home.name}', f'--window-size={width},{height}',
                    '--host-resolver-rules=MAP * ~NOTFOUND', '--allow-file-access-from-files', 'about:blank']
 
-        def set_pipes(): # the program expects them as 3 and 4
+        def set_pipes(): # the browser expects the pipes as descriptors 3 and 4
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
@@ -42,7 +42,7 @@ class Browser:
     session = None
 
     def cpu(self):
-        """Seconds of CPU that it has used, with all of its processes."""
+        """The seconds of CPU time that the browser has used, with all of its processes."""
         ticks, pids = 0, [str(self.child.pid)]
         while pids:
             pid = pids.pop()
@@ -51,7 +51,7 @@ class Browser:
                 ticks += int(stat[11]) + int(stat[12])
                 pids += [p for t in pathlib.Path(f'/proc/{pid}/task').iterdir() for p in (t / 'children').read_text().split()]
             except OSError:
-                pass # it has ended
+                pass # the process has ended
         return ticks / os.sysconf('SC_CLK_TCK')
 
     def message(self):
@@ -82,14 +82,14 @@ class Browser:
                 return m['result']
 
     def open(self, path):
-        """A file, or a URL; returns when it is loaded."""
+        """Opens a file or a URL, and waits until it is loaded."""
         self.errors.clear()
         url = str(path) if '://' in str(path) else pathlib.Path(path).resolve().as_uri()
         self.call('Page.navigate', url=url)
         self.wait('document.readyState === "complete"')
 
     def eval(self, code):
-        """The value of an expression; a promise is waited for."""
+        """Returns the value of an expression. If it is a promise, waits for the result."""
         r = self.call('Runtime.evaluate', expression=code, returnByValue=True, awaitPromise=True)
         if 'exceptionDetails' in r:
             raise RuntimeError(r['exceptionDetails'].get('exception', {}).get('description', code))
@@ -110,7 +110,7 @@ class Browser:
         self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left' if 'ed' in kind else 'none', clickCount=1)
 
     def middle(self, element):
-        """Where an element is: an expression."""
+        """Returns the middle of an element, which an expression names."""
         return self.eval(f'(() => {{ const r = ({element}).getBoundingClientRect();'
                          f' return [r.x + r.width / 2, r.y + r.height / 2]; }})()')
 
@@ -124,7 +124,7 @@ class Browser:
         self.mouse('mouseMoved', *self.middle(element))
 
     def key(self, key):
-        """The mouse goes out of the way first: what it is above when all is drawn again is hovered."""
+        """Presses a key. Moves the mouse away first, since the page would otherwise take the element below it as hovered."""
         self.mouse('mouseMoved', 1, 1)
         code = {'Escape': 27, 'Enter': 13, 'Backspace': 8, 'ArrowUp': 38, 'ArrowDown': 40, 'ArrowLeft': 37, 'ArrowRight': 39}
         more = {'windowsVirtualKeyCode': code[key]} if key in code else {'text': key}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""features.py - what the kernel here can do, as strata --info says."""
+"""features.py - the features of this kernel, by strata --info."""
 import functools
 import re
 import subprocess
@@ -7,6 +7,6 @@ import subprocess
 
 @functools.cache
 def features(strata):
-    """The names of src/target/features.def that this machine has."""
+    """Returns the features of src/target/features.def that this machine has."""
     info = subprocess.run([strata, '--info'], capture_output=True, text=True).stdout
     return re.findall(r'^  (\w+) +yes ', info, re.M)

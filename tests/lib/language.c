@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* language.c - builtins and probe types without an implementation, to test the parser
- * alone. Their messages are not strata's. */
+/* language.c - builtins and probe types without an implementation, for tests of the parser
+ * only. Their messages differ from strata's. */
 #include "language.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* language.h - a language to test the parser (src/parser/) alone: a few builtins and
- * probe types with the names and signatures of the real ones, and no real machine. */
+/* language.h - a language for tests of the parser (src/parser/) only: a few builtins and
+ * probe types with the names and signatures of the real ones, without a real machine. */
 #pragma once
 #include "parser/parser.h"
 

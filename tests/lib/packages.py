@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""packages.py - Debian's packages of any suite and architecture, unpacked beside the system.
+"""packages.py - unpacks Debian's packages of any suite and architecture next to the system.
 
 It gives apt a private state directory and the host's mirror; the host's own apt and dpkg
-stay unchanged. Used as a program: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
+stay unchanged. Usage: packages.py SUITE ARCH DIRECTORY PACKAGE..."""
 import fcntl
 import pathlib
 import re
@@ -17,7 +17,7 @@ MIRROR = 'http://deb.debian.org/debian'
 
 
 def mirror():
-    """The mirror from which the host gets Debian's packages."""
+    """Returns the mirror from which the host gets Debian's packages."""
     lists = [pathlib.Path('/etc/apt/sources.list'),
              *pathlib.Path('/etc/apt/sources.list.d').glob('*')]
     for path in lists:
@@ -52,7 +52,7 @@ def apt(state, arch, command, *args, cwd=None, stdout=sys.stderr, archives=None)
 
 
 def open_suite(cache, suite, arch, kind='deb'):
-    """The directory of apt's state, its lists fetched once. kind: deb or deb-src."""
+    """Returns the directory of apt's state, and fetches its lists once. kind: deb or deb-src."""
     state = pathlib.Path(cache).resolve() / f'apt-{suite}-{arch if kind == "deb" else "source"}'
     lists = state / 'lists'
     state.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def unpack_debs(downloads, directory):
 
 
 def unpack(cache, suite, arch, directory, packages, command=('download',)):
-    """Unpacks these packages alone, without their dependencies."""
+    """Unpacks only these packages, without their dependencies."""
     state = open_suite(cache, suite, arch)
     with tempfile.TemporaryDirectory(dir=state) as downloads:
         downloads = pathlib.Path(downloads)
@@ -98,8 +98,8 @@ def unpack(cache, suite, arch, directory, packages, command=('download',)):
 
 
 def unpack_whole(cache, suite, arch, directory, packages):
-    """Unpacks these packages with all their dependencies: programs of the directory run when it
-    is their root."""
+    """Unpacks these packages with all their dependencies, so that programs of the directory run
+    with it as their root."""
     directory = pathlib.Path(directory).resolve()
     for merged in ('bin', 'lib', 'lib64', 'sbin'):
         (directory / 'usr' / merged).mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def unpack_whole(cache, suite, arch, directory, packages):
 
 
 def source(cache, suite, directory, package):
-    """The original sources of a package, as upstream released them."""
+    """Unpacks the sources of a package as upstream released them."""
     state = open_suite(cache, suite, 'amd64', 'deb-src')
     directory = pathlib.Path(directory).resolve()
     directory.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def source(cache, suite, directory, package):
 
 
 def needed(cache, suite, arch, package):
-    """The names of the packages that would be installed with it."""
+    """Returns the names of the packages that apt would install with this one."""
     state = open_suite(cache, suite, arch)
     out = apt(state, arch, 'install', '-s', '-q', package, stdout=subprocess.PIPE).stdout
     return re.findall(r'^Inst (\S+)', out, re.M)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """peer.py - the bpftrace that strata is compared with.
 
-It is the bpftrace of PATH if that is 0.27 or newer, else Debian sid's, in a tree under
+It is the bpftrace of PATH if that is 0.27 or newer, otherwise Debian sid's, in a tree under
 build/peers that debootstrap makes once. Commands enter the tree through a separate mount
-namespace, held by a process that ends with the test: nothing stays mounted, and any number
+namespace. A process that ends with the test holds it, so nothing stays mounted, and any number
 of runs may share the tree."""
 import contextlib
 import ctypes
@@ -23,7 +23,7 @@ TREE = PEERS / 'sid'
 WANTED = (0, 27)
 BPF_BTF_LOAD = 18  # linux/bpf.h
 
-# $1: the tree, $2: a directory of ours that is mounted there at the same path. Ends with its input.
+# $1: the tree; $2: a directory of the host to mount there at the same path. The shell ends with its input.
 HOLD = """
 mount --bind "$1" "$1" && mount --make-rprivate "$1" || exit
 for d in proc sys dev; do mount --rbind /$d "$1/$d" || exit; done
@@ -59,15 +59,15 @@ def make_tree():
 
 
 def propagation():
-    """unshare's --propagation. If our root is not a mount point, as in a chroot, its propagation
-    cannot be changed; then that of the tree's own mount is."""
+    """Returns the argument of unshare's --propagation. If our root is not a mount point, as in a chroot, its
+    propagation cannot be changed; then HOLD changes that of the tree's own mount."""
     with open('/proc/self/mountinfo') as mounts:
         return 'slave' if any(line.split()[4] == '/' for line in mounts) else 'unchanged'
 
 
 @contextlib.contextmanager
 def held(tree):
-    """The id of a process whose root is the tree."""
+    """Returns the ID of a process whose root is the tree."""
     holder = subprocess.Popen(['unshare', '--mount', '--propagation', propagation(),
                                'sh', '-c', HOLD, 'hold', tree, TOP],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -83,8 +83,8 @@ def held(tree):
 
 @contextlib.contextmanager
 def other_btf():
-    """A BTF object beside the kernel's own, as nearly every machine has: where there is none, bpftrace 0.27 finds no
-    raw tracepoint."""
+    """Loads a BTF object next to the kernel's own. Nearly every machine has one; without it, bpftrace 0.27 does not find
+    raw tracepoints."""
     names = b'\0int\0'
     integer = struct.pack('<IIII', 1, 1 << 24, 4, 1 << 24 | 32)  # name, kind, size; signed, of 32 bits
     data = struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(integer), len(integer), len(names)) + integer + names
@@ -101,8 +101,8 @@ def other_btf():
 
 @contextlib.contextmanager
 def peer():
-    """(the command that runs bpftrace, the folder of its tools). The command execs bpftrace, so
-    the process id stays the same."""
+    """Returns (the command that runs bpftrace, the folder of its tools). The command execs bpftrace, so
+    the process ID stays the same."""
     if version(['bpftrace']) >= WANTED:
         yield ['bpftrace'], pathlib.Path('/usr/sbin')
         return

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* replay.c - calls a fuzzer's entry with each given file and each file of the given folders,
- * so that every build retries what a fuzzer found. Prints TAP. */
+ * so that every build retries the inputs that a fuzzer found. Prints TAP. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool replay_file(const char *path)
 {
 	_cleanup_(fclosep) FILE *f = fopen(path, "re");
 	_cleanup_(str_done) struct str text = {};
-	uint8_t *copy; /* of the exact size, so that the sanitizer reports reads beyond it */
+	uint8_t *copy; /* a buffer of the exact size, so that the sanitizer reports reads beyond it */
 	char buf[4096];
 	size_t n;
 

@@ -17,7 +17,7 @@ class Cases:
             print(*('# ' + line[:4000] for line in lines[:40]), sep='\n')
 
     def skip(self, what, why):
-        """For a case that cannot be tried here."""
+        """Reports a case that this machine cannot run."""
         self.count += 1
         print(f'ok {self.count} - {what} # SKIP {why}', flush=True)
 

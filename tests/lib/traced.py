@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""traced.py - runs a program that prints its own account, and strata beside it."""
+"""traced.py - runs a program that prints its own account, and strata next to it."""
 import subprocess
 import sys
 import threading
 
 
 def start(*command, cwd=None):
-    """A program that waits for its standard input, then does its work and ends."""
+    """Starts a program that waits for its standard input, then does its work and ends."""
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             cwd=cwd)
 
@@ -48,5 +48,5 @@ def beside(traced, strata, script):
 
 
 def run(strata, script, *command):
-    """The lines that the program printed and those that strata printed."""
+    """Returns the lines that the program printed and those that strata printed."""
     return beside(start(*command), strata, script)[:2]

@@ -2,7 +2,7 @@
 /* usdt.h - PROBE(): a USDT probe, as the macros of <sys/sdt.h> would make it. */
 #pragma once
 
-/* args: what the note says of the operands behind it. */
+/* args: the description of the operands in the note. */
 #define PROBE(provider, name, semaphore, args, ...)                                          \
 	__asm__ volatile("990: nop\n"                                                        \
 			 ".pushsection .note.stapsdt, \"?\", \"note\"\n"                     \

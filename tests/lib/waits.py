@@ -42,7 +42,7 @@ def stays(holds, seconds):
 
 
 def state(pid, tid=None):
-    """The state of a thread as one letter; 'X' if it has ended."""
+    """Returns the state of a thread as one letter; 'X' if it has ended."""
     try:
         return pathlib.Path(f'/proc/{pid}/task/{tid or pid}/stat').read_text().rpartition(')')[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -50,7 +50,7 @@ def state(pid, tid=None):
 
 
 def threads(pid):
-    """The IDs of the threads of a process."""
+    """Returns the IDs of the threads of a process."""
     try:
         return [int(tid) for tid in os.listdir(f'/proc/{pid}/task')]
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def stopped(pid):
 
 
 def is_reading(pid, fd=0):
-    """Whether a thread of a process waits in read() of a file descriptor, or an epoll instance watches that for it."""
+    """Returns whether a thread of a process waits in read() of a file descriptor, or an epoll instance watches that for it."""
     wanted = [READ[os.uname().machine], hex(fd)]
     try:
         return (any(pathlib.Path(f'/proc/{pid}/task/{tid}/syscall').read_text().split()[:2] == wanted for tid in threads(pid))
@@ -83,7 +83,7 @@ def reading(pid, fd=0):
 
 
 def spent(pid):
-    """The seconds in which the threads of a process ran, or were ready to run but had no CPU."""
+    """Returns the seconds in which the threads of a process ran, or were ready to run but had no CPU."""
     total = 0
     for tid in threads(pid):
         try:
@@ -94,17 +94,17 @@ def spent(pid):
 
 
 def cpu_time(pid):
-    """The seconds in which the main thread of a process ran."""
+    """Returns the seconds in which the main thread of a process ran."""
     return int(pathlib.Path(f'/proc/{pid}/schedstat').read_text().split()[0]) / 1e9
 
 
 def status(pid, name, base=10):
-    """A number of /proc/PID/status."""
+    """Returns a number of /proc/PID/status."""
     return int(re.search(rf'^{name}:\s*(\w+)', pathlib.Path(f'/proc/{pid}/status').read_text(), re.M)[1], base)
 
 
 def level(pipe):
-    """The number of bytes in a pipe."""
+    """Returns the number of bytes in a pipe."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 

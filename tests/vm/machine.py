@@ -4,7 +4,7 @@
     machine.py ARCH SUITE DIRECTORY COMMAND...     ARCH: arm64, amd64
 
 The kernel is the suite's cloud kernel, which has disks and ext4 built in and so needs
-neither modules nor an initramfs; another flavour (SUITE:16k) gets those. The root is an image of
+neither modules nor an initramfs; another flavour (SUITE:16k) gets both. The root is an image of
 unpacked Debian 13 packages (no maintainer script runs), which is kept and never written to. The
 machine sees a copy of DIRECTORY under the same name. The command's output is passed on line by line,
 and its exit status is machine.py's; nothing else leaves the machine."""
@@ -31,27 +31,27 @@ ROOT_SUITE = 'trixie'
 ROOT_PACKAGES = '''base-files base-passwd bash dash coreutils util-linux mount grep sed mawk findutils
     procps binutils libc-bin libc6 libgcc-s1 libstdc++6 zlib1g libzstd1 libelf1 libdw1 libbpf1 libtinfo6
     libcapstone5 libprotobuf-c1 libclang1-19 libatomic1 python3 libpython3.13 gdb git'''.split()
-# Libraries that a build on Debian 12 or Ubuntu 24.04 needs.
+# Libraries that a build of Debian 12 or Ubuntu 24.04 needs.
 OLDER_SUITE, OLDER_PACKAGES = 'bookworm', ['libcapstone4']
 
-# Per architecture: the emulator, the cheapest machine for us, its console. The
-# processor called max signs return addresses; impdef is a signature that costs little.
+# For each architecture: the emulator, the cheapest machine, and its console. The
+# processor max signs return addresses; impdef is a cheap signature.
 QEMU = {
     'arm64': ('qemu-system-aarch64', ['-machine', 'virt,gic-version=3'], 'max,pauth-impdef=on', 'ttyAMA0'),
     'amd64': ('qemu-system-x86_64', ['-machine', 'q35'], 'max', 'ttyS0'),
 }
-# Two CPUs of amd64 emulated at once: one may run an instruction of the kernel while the other patches it, and
-# find half of it: one boot in fifty, and one run in ten, ended in "Oops: int3", or in silence. In turns they
-# cannot; a run takes 1.0 to 1.2 times as long.
+# If qemu emulates two CPUs of amd64 at once, one may run an instruction of the kernel while the other patches it, and
+# find half of it: one boot in fifty, and one run in ten, ended in "Oops: int3", or without a message. If the CPUs take
+# turns, that cannot happen; a run takes 1.0 to 1.2 times as long.
 THREADS = {'arm64': 'multi', 'amd64': 'single'}
-# A busy host keeps the emulated timer from ticking while the kernel tries it, and it gives up.
+# On a busy host the emulated timer may not tick while the kernel tries it, and the kernel would give up.
 KERNEL = {'amd64': 'no_timer_check'}
 BEGUN = 'this machine has booted'
 DONE = 'the command of this machine ended with '
-BOOT_LIMIT = 180  # seconds; a boot takes 4 to 10, and some times that beside a busy host
+BOOT_LIMIT = 180  # seconds; a boot takes 4 to 10, and several times as long on a busy host
 
-# The first process. The disks are name spaces of one controller, so that they are found
-# together, by whatever name: the root is the first, the share the second. The machine is
+# The first process. The disks are name spaces of one controller, so that the kernel finds them
+# together, under any name: the root is the first, the share is the second. The machine is
 # stopped when its last line has arrived.
 INIT = r'''#!/bin/bash
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 TERM=dumb
@@ -94,7 +94,7 @@ def run(*args, **kw):
 
 
 def whole(path, make):
-    """path; if it does not exist, make(a temporary path) makes it: completely or not at all, and once."""
+    """Returns the path. If it does not exist, make(a temporary path) makes it: completely or not at all, and only once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{path}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -106,17 +106,17 @@ def whole(path, make):
     return path
 
 
-# ---- what a machine is made of ----------------------------------------------
+# ---- the parts of a machine -------------------------------------------------
 
 def kernel(arch, suite):
-    """The suite's cloud kernel, or SUITE:FLAVOUR's, and what that needs to find its root, or
-    None."""
+    """Returns the suite's cloud kernel, or that of SUITE:FLAVOUR, and the initramfs that it needs to find its
+    root, or None."""
     suite, _, flavour = suite.partition(':')
     package = f'linux-image-{arch}-{flavour}' if flavour else f'linux-image-cloud-{arch}'
     path = CACHE / 'vm' / f'vmlinuz-{arch}-{suite}{flavour and "-" + flavour}'
     first = pathlib.Path(f'{path}.initrd')
 
-    # Linux 7 keeps it in a package and a place of its own.
+    # Since Linux 7 it is in a separate package and another place.
     def make(new):
         names = [n for n in packages.needed(CACHE, suite, arch, package)
                  if re.match(r'linux-(image|binary|modules)-\d', n)]
@@ -148,8 +148,8 @@ exec /bin/busybox switch_root /new /strata-init
 
 
 def needed_modules(tree, wanted):
-    """Paths of those modules and of what they need, that first; modules have their names and
-    needs in a section of words."""
+    """Returns the paths of these modules, after those of the modules that they need. A section of a module
+    has its name and its needs as words."""
     paths = {p.name.partition('.')[0].replace('-', '_'): p for p in tree.glob('usr/lib/modules/*/kernel/**/*.ko*')}
     order = []
 
@@ -171,7 +171,7 @@ def module(path):
 
 
 def make_first(arch, suite, tree, path):
-    """An initramfs in cpio's format "newc": a shell and the modules of the root's disk."""
+    """Makes an initramfs in cpio's format "newc": a shell and the modules of the root's disk."""
     packages.unpack(CACHE, suite, arch, tree / 'busybox', ['busybox-static'])
     files = [('init', 0o100755, FIRST.encode()), ('bin', 0o40755, b''),
              ('bin/busybox', 0o100755, next(tree.glob('busybox/**/bin/busybox')).read_bytes())]
@@ -186,8 +186,8 @@ def make_first(arch, suite, tree, path):
 
 
 def file_system(directory, image, spare, offset=0):
-    """Makes an ext4 image of the directory's contents, with `spare` free bytes; it begins at
-    offset in the file."""
+    """Makes an ext4 image of the directory's contents, with `spare` free bytes. The image begins at
+    `offset` in the file."""
     size, files = spare, 10000
     for where, _, names in os.walk(directory):
         files += len(names) + 1
@@ -199,8 +199,8 @@ def file_system(directory, image, spare, offset=0):
 
 
 def label(image, first):
-    """Makes a disk of it, with a partition from there on: of all disks' labels Linux knows by
-    itself the master boot record's."""
+    """Writes a master boot record with one partition, which begins there: the only label of disks that Linux
+    always knows."""
     size = os.stat(image).st_size // 512 - first
     entry = struct.pack('<B3sB3sII', 0, b'', 0x83, b'', first, size)
     with open(image, 'r+b') as out:
@@ -214,7 +214,7 @@ def make_root(arch, tree):
         (tree / d).symlink_to(f'usr/{d}')
     packages.unpack_whole(CACHE, ROOT_SUITE, arch, tree, ROOT_PACKAGES)
     packages.unpack(CACHE, OLDER_SUITE, arch, tree, OLDER_PACKAGES)
-    # The steps of the packages' scripts that matter here.
+    # The necessary steps of the packages' scripts.
     for d in ('proc', 'sys', 'dev', 'run', 'tmp', 'root', 'share', 'var/tmp', 'etc'):
         (tree / d).mkdir(parents=True, exist_ok=True)
     for name in ('passwd', 'group'):
@@ -241,7 +241,7 @@ def root(arch):
 # ---- a run --------------------------------------------------------------------
 
 def follow(process, out, begun):
-    """Passes on the machine's output; returns the command's status, or None. Sets begun when it has booted."""
+    """Passes on the machine's output; returns the command's status, or None. Sets `begun` when the machine has booted."""
     for line in process.stdout:
         line = line.decode('utf-8', 'replace')
         if line.startswith(BEGUN):
@@ -255,7 +255,7 @@ def follow(process, out, begun):
 
 
 def share(directory, image, at, command, work):
-    """The image of a copy of the directory, and of what is to be done there."""
+    """Makes an image with a copy of the directory, and with the command to run there."""
     file_system(directory, image, 256 << 20)
     orders = ['mkdir .machine', 'cd .machine']
     for name, text in (('directory', str(at)), ('command', command)):
@@ -265,8 +265,8 @@ def share(directory, image, at, command, work):
 
 
 def boot(arch, suite, directory, command, at=None, cpu=None, out=sys.stdout, timeout=900):
-    """The command's status, run where the directory's copy is: its own name, or at; 124: time is
-    up; 125: the machine did not boot, or went down before the command ended."""
+    """Runs the command in the copy of the directory, which has the directory's own name or `at`. Returns the
+    command's status; 124 if the time is up; 125 if the machine did not boot, or went down before the command ended."""
     qemu, hardware, default_cpu, console = QEMU[arch]
     (image, first), system = kernel(arch, suite), root(arch)
     with tempfile.TemporaryDirectory(dir=CACHE) as work:
