@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial.py STRATA - the lessons of bpftrace's one-liner tutorial, typed as they are there. What needs
-kprobes is loaded where the kernel has none, and runs where it has them. Prints TAP."""
+"""tutorial.py STRATA - the lessons of bpftrace's one-liner tutorial, unchanged. Lessons with kprobes are only
+loaded if the kernel has no kprobes, otherwise they run. Prints TAP."""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ from absent import as_root
 from features import features
 
 STRATA = os.path.realpath(sys.argv[1])
-# Reads, opens, writes to the disk and uses the processor, for as long as a lesson runs; not longer than the test.
+# A load that reads, opens files, writes to the disk and uses the CPU while a lesson runs, at most as long as the test.
 LOAD = ('while kill -0 $PPID; do cat /etc/passwd >/dev/null; dd if=/dev/zero of=disk bs=64k count=2 conv=fsync 2>/dev/null;'
         ' i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; done')
 
@@ -47,7 +47,7 @@ LESSONS = [
 
 
 def run(args):
-    """What does not end by itself is stopped. Attaching to 25 tracepoints took two seconds once, on a busy machine."""
+    """Runs a lesson, and stops it if it does not end. Attaching to 25 tracepoints once took two seconds, on a busy machine."""
     seconds = '60' if 'exit()' in args[-1] else '8' if os.environ.get('STRATA_SLOW') else '2.5'
     return subprocess.run(['timeout', '-s', 'INT', '-k', '60', seconds, STRATA, *args], capture_output=True, text=True,
                           errors='replace')
@@ -55,7 +55,7 @@ def run(args):
 
 def lesson(cases, dir, name, what, wanted, attaches):
     script = what if isinstance(what, str) else ''
-    # An emulated kernel does not survive a kprobe that is put where the other CPU runs all the time.
+    # An emulated kernel crashes if a kprobe is placed in code that the other CPU runs all the time.
     reader = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=512'] if '{pid}' in script else ['sleep', '60'],
                               stderr=subprocess.DEVNULL, start_new_session=True)
     shell = subprocess.Popen(['sh', '-c', LOAD], cwd=dir, start_new_session=True)
@@ -79,7 +79,7 @@ def lesson(cases, dir, name, what, wanted, attaches):
 def main():
     cases = tap.Cases()
     attaches = 'kprobe' in features(STRATA)
-    few = os.environ.get('STRATA_FEW') # what the host cannot show
+    few = os.environ.get('STRATA_FEW') # lessons that the host cannot run
     with tempfile.TemporaryDirectory(dir='.' if os.access('.', os.W_OK) else None) as made:
         for name, what, wanted in LESSONS:
             if few and 'probe:vfs' not in what:
