@@ -135,12 +135,24 @@ def without_stacks(cases, home):
         cases.check(len(text) > 60 and shown == text, f'maps without stacks: {name} as text', *set(text) ^ set(shown))
 
 
+def message(cases, home):
+    """A message is recorded as the process wrote it, though stderr is a terminal, which must not get such bytes."""
+    program = 'open("/proc/self/comm", "w").write("a\\x1b[1mb"); import os; os.getppid()'
+    terminal, stderr = os.openpty()
+    subprocess.run([STRATA, '-q', '-o', home / 'm.json', '-e', 'uprobe:libc:getppid { warnf("%s", comm); exit(); }',
+                    '-c', f"/usr/bin/python3 -c '{program}'"], stdout=subprocess.DEVNULL, stderr=stderr, timeout=60)
+    os.close(stderr)
+    os.close(terminal)
+    seen = [json.loads(line)['msg'] for line in (home / 'm.json').read_text().splitlines() if '"warnf"' in line]
+    cases.check(seen == ['a\x1b[1mb'], 'a message with bytes for a terminal, recorded', seen)
+
+
 def main():
     cases = tap.Cases()
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home).resolve()
         (home / 'calls.py').write_text(PROGRAM)
-        for test in formats, printed, difference, libraries, without_stacks:
+        for test in formats, printed, difference, libraries, without_stacks, message:
             test(cases, home)
     return cases.done()
 
