@@ -120,7 +120,7 @@ static void test_mappings(struct target *t)
 	maps->free(maps);
 }
 
-/* A program's mappings come by events alone; its first file is the program. */
+/* A program's mappings come only by events; its first file is the program. */
 static void test_exec(struct target *t)
 {
 	struct process_mmap m = { .pid = 4000002, .start = 0x10000000, .len = 0x4000, .exec = true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core.js - loaded before ../v8/program.js: when that has printed its WHICHth stack, the process stays
-// there until it is killed, or kills itself:
+// core.js - loaded before ../v8/program.js: after its WHICHth stack, the process stays in place until it
+// is killed, or kills itself:
 //
 //     WHICH=N HOW=call|spin node -r ./core.js program.js STACKS DEEPEST
 'use strict';
@@ -11,7 +11,7 @@ const { writeSync } = fs;
 let left = isMainThread ? Number(WHICH) : Infinity;
 
 function add(a, b) { return (a * 3 + b) | 0; }
-// All on one line, so that the line is the same wherever the function is interrupted.
+// All code is on one line, so that the line is the same at each place of an interruption.
 function spin(x) { writeSync(1, 'there\n'); for (let i = 0; ; i++) x = i % 1000 ? add(x, i) : Math.imul(x, [3, 2, 1].indexOf(i)); }
 const ends = {
   call: () => process.abort(),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """make.py - records the cores for replay.py: Go programs of several versions print a stack and then
-dump core in it, in an emulated arm64 machine; slim removes what walks and names do not need.
+dump core in it, in an emulated arm64 machine. slim removes the parts that walks and names do not need.
 
     make.py SLIM [PROGRAM...]      writes PROGRAM.exe.xz, PROGRAM.WHICH-HOW.core.xz and .account here"""
 import base64

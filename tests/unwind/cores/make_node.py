@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_node.py - records the cores of node for replay.py: its versions print a stack and then dump core
-in it, interpreted and compiled, in an emulated arm64 machine; slim runs there, too.
+"""make_node.py - records the cores of node for replay.py: several versions print a stack and then dump core
+in it, interpreted and compiled, in an emulated arm64 machine, where slim runs, too.
 
     make_node.py [VERSION...]      build/arm64 has slim; writes nodeVERSION-arm64.files.tar.xz,
                                    nodeVERSION-arm64.WHICH-HOW.core.xz and .account here"""

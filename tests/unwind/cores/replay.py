@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Functions between Go's and C's frames: Go's own account has a stand-in for them.
 GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 IS_C = re.compile(r'\+(0x[0-9a-f]+|\d+)$')  # Go's and node's frames end in a line, or in a name
-# The innermost frames, by the way it crashed; the account begins after main.probe.
+# The innermost frames, by the kind of the crash; the account begins after main.probe.
 INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
              'copy': ['runtime.memmove', 'main.copies', 'main.die', 'main.init.']}
 
@@ -78,7 +78,7 @@ def unpack(archive, directory):
 
 
 def places(account, got):
-    """The fields of a frame, by node's account and as strata prints it: name, file, line, perhaps column."""
+    """The fields of a frame, in node's account and in strata's output: name, file, line, and column if there is one."""
     name, file, *place = account.split('\t')
     found, *where = re.fullmatch(r'(.*?)(?: (\S*?)(?::(\d+))?(?::(\d+))?)?', got).groups()
     where = ['' if where[0] in (None, '<anonymous>') else where[0], *(n or '0' for n in where[1:])]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* slim.c - copies from a core file and its program only what walks and names need:
+/* slim.c - copies from a core file and its program only the parts that walks and names need:
  *
  *     slim core CORE EXE NEW      the notes, and the memory that walks of its threads read
  *     slim exe EXE NEW            the tables of a Go program, and the code that strata reads to
  *                                 make its own
- *     slim files DIRECTORY CORE...  what walks and names read of all files that these cores of
- *                                 node have mapped, at their paths below DIRECTORY
+ *     slim files DIRECTORY CORE...  the parts that walks and names read of all files that these cores
+ *                                 of node have mapped, at their paths below DIRECTORY
  *
  * Other memory is absent from the new core. The rest of a file is zeros, so that offsets stay
  * the same; compress the files. */
@@ -87,7 +87,7 @@ static int read_and_keep(struct host_memory *m, uint64_t addr, void *buf, size_t
 	return err;
 }
 
-/* A read that the core does not satisfy: of a mapped file, if any. */
+/* A read that the core does not satisfy; it may be one of a mapped file. */
 struct need {
 	const char *path; /* NULL: not known yet, and at is an address */
 	uint64_t at, size; /* offset in the file; size 0: of code, a vaddr */
@@ -271,7 +271,7 @@ static void keep_headers(struct elf *e, const uint8_t *data)
 	keep_section(e, ".shstrtab");
 }
 
-/* src/unwinders/go/go.c reads the code of assembler functions (arm64: of others only the bounds). */
+/* src/unwinders/go/go.c reads the code of assembler functions; on arm64, it reads only the bounds of others. */
 static void keep_code(struct elf *e)
 {
 	struct pclntab *t = NULL;
@@ -343,7 +343,7 @@ static uint64_t read_u32(const uint8_t *p)
 	return v;
 }
 
-/* Keeps an entry of .eh_frame. Readers step over the zeros that the others become. */
+/* Keeps an entry of .eh_frame. The other entries become zeros, which readers skip. */
 static void keep_entry(const struct elf_section *frames, uint64_t at)
 {
 	if (at + 4 <= frames->size)
@@ -378,8 +378,7 @@ static bool says_of_v8(const char *name)
 	return false;
 }
 
-/* Keeps the symbols at one of these positions and the symbols that describe V8; of these also the data
- * that they name. */
+/* Keeps the symbols at one of these positions and the symbols that describe V8, and the data of the latter. */
 static void keep_symbols(struct elf *e, const char *table, const char *strings, const struct range *at, size_t n)
 {
 	struct elf_section t, names;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py FRAGMENTS INTERPRETER CC... - an interpreter with nearly all of its loop in a cold fragment.
 
-FRAGMENTS (fragments.c) prints what strata finds; INTERPRETER is the source. It is built with each CC:
-this machine's, whose program is also run, and arm64's if there is one, whose file is only read. Each
-file is tested as built, stripped, and without section headers and .eh_frame_hdr."""
+FRAGMENTS (fragments.c) prints the ranges that strata finds; INTERPRETER is the source. It is built with each CC.
+The program of this machine's CC also runs; that of arm64's, if available, is only read. Each file is tested as
+built, stripped, and without section headers and .eh_frame_hdr."""
 import os
 import pathlib
 import subprocess
@@ -35,7 +35,7 @@ def symbols(tools, path):
 
 
 def find(path, *args):
-    """(ranges, way): where strata finds the loop of a file, and by which method."""
+    """Returns (ranges, way): the place of a file's loop, and the method that found it."""
     word = output(PARTS, '--ranges', '--name', 'small_eval', *args, path).split()
     ranges = [tuple(int(x, 16) for x in r.split('-')) for r in word[2].split(',')]
     return ranges, word[3]
@@ -55,7 +55,7 @@ def without_headers(path, to):
 
 
 def links(cc, directory):
-    """Whether it has a C library, too."""
+    """Returns whether the compiler also has a C library."""
     source = directory / 'empty.c'
     source.write_text('#include <stdio.h>\nint main(void) { return 0; }\n')
     return not subprocess.run([cc, source, '-o', directory / 'empty'], capture_output=True).returncode

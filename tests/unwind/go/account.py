@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - thousands of stacks, random in shape and depth: compares Go's own account with
-gostack, frame by frame (name, file, line).
+"""account.py - compares gostack with Go's own account, frame by frame (name, file, line), for
+thousands of stacks of random shape and depth.
 
     account.py STRATA PROGRAM [CALLS [DEEPEST]]      root; PROGRAM: see program.go"""
 import os

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// core.go - built with program.go: prints one of its stacks in full, and dumps core there:
+// core.go - built with program.go: prints one of its stacks in full, and then dumps core:
 //
 //	program CALLS DEEPEST WHICH HOW
 //
 // HOW: call, a system call; leaf, a function without a frame; copy, the runtime's assembler.
-// Go 1.19's language.
+// The language is that of Go 1.19.
 package main
 
 import (

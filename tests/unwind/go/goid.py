@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""goid.py - compares goid with the numbers that goroutines print of themselves, in programs of
-several Go versions, with cgo and without, stripped, position independent.
+"""goid.py - compares goid with the numbers that goroutines print, in programs of several Go
+versions: with and without cgo, stripped, position independent.
 
     goid.py STRATA      root
-    goid.py --build ARCH      builds the programs only, for a machine without a toolchain"""
+    goid.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import pathlib
 import platform
 import sys

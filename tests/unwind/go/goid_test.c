@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* goid_test.c - finds the offsets of g, m.curg and goid in the code of several compilers. The files
- * (fuzz/go/corpus) state a wrong version, by which goid would be elsewhere: goid_test FOLDER */
+ * (fuzz/go/corpus) state a wrong version, for which goid has another offset: goid_test FOLDER */
 #include <stdio.h>
 
 #include "target/elf.h"

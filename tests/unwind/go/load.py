@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - a Go HTTP server under load by wrk, and the Go compiler: prints how many stacks are
-whole, and the hottest functions beside those of Go's own profiler.
+"""load.py - profiles a Go HTTP server under load by wrk, and the Go compiler. Prints the share of whole
+stacks, and the hottest functions next to those of Go's own profiler.
 
     load.py STRATA [SECONDS [VERSION]]      root; wrk"""
 import collections

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """mixed.py - Go, C and Python in one stack: a Go program that embeds Python by cgo. ustack has
-all layers in order, gostack and pystack equal Go's and Python's own accounts, and len() of each
-is the number of its frames.
+all layers in order, gostack and pystack are equal to Go's and Python's own accounts, and len() of
+each is the number of its frames.
 
     mixed.py STRATA [CALLS [DEEPEST]]      root; pkg-config's python3-embed
-    mixed.py --build ARCH      builds them only, for a machine without a toolchain"""
+    mixed.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import json
 import pathlib
 import re
@@ -34,7 +34,7 @@ GLUE = ('crosscall2 ', 'runtime.asmcgocall ', 'runtime.systemstack_switch ')
 
 
 def python_of(arch):
-    """The environment by which cgo finds that machine's Python."""
+    """The environment with which cgo finds that machine's Python."""
     tree = toolchains.CACHE / f'python-{SUITE}-{arch}'
     if not tree.exists():
         packages.unpack(toolchains.CACHE, SUITE, arch, tree.with_suffix('.new'), PYTHON)
@@ -46,7 +46,7 @@ def python_of(arch):
 
 
 def program(version, arch, other):
-    """other: for another machine, which may have this architecture."""
+    """Builds the program. other: for another machine, which may have this architecture."""
     return toolchains.program(f'mixed-{version}{f"-{SUITE}" * other}', version, [SOURCE, SOURCE.with_name('layers.py')],
                               arch, cgo=True, env=python_of(arch) if other else {})
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// program.go - makes stacks of every shape, and prints Go's own account of each, by
-// runtime.Callers with inlined functions, just before it calls marker():
+// program.go - makes stacks of every shape, and prints Go's own account of each just before it calls
+// marker(). The account is that of runtime.Callers, with inlined functions:
 //
 //	program CALLS DEEPEST
 //
-// A line per stack: frames, checksum of "name file:line\n" of each from probe's caller
-// outwards. Go 1.19's language.
+// It prints one line per stack: the number of frames, and the checksum of "name file:line\n" of
+// each, from probe's caller outwards. The language is that of Go 1.19.
 package main
 
 import (
@@ -34,7 +34,7 @@ var (
 	pcs  = make([]uintptr, 65536)
 	mark int
 
-	// Set when a core is to be recorded: gets the lines of each account.
+	// Set to record a core; it gets the lines of each account.
 	recorded func(lines []string)
 )
 
@@ -170,7 +170,7 @@ func maps(w *walker, n int) {
 	}, "x")
 }
 
-// Set where the program is built with cgo.
+// Set if the program is built with cgo.
 var throughC func(w *walker, n int)
 
 func (w *walker) down(n int) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""returns.py - arguments in Go's registers, and on the stack for assembler functions; returns of
-functions whose stacks move: strata sees each one, and the program's result stays right.
+"""returns.py - arguments in Go's registers, and on the stack for assembler functions. strata sees each
+return of functions whose stacks move, and the program's result stays right.
 
     returns.py STRATA [GOROUTINES]      root; each returns 1,000 times
-    returns.py --build ARCH      builds the programs only, for a machine without a toolchain"""
+    returns.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import pathlib
 import platform
 import subprocess
@@ -34,7 +34,7 @@ def programs(arch):
 
 
 def unsure_is_refused(strata, program):
-    """0 or 1: a stripped program does not show where its assembler functions have arguments."""
+    """Returns 0 or 1. A stripped program does not show where its assembler functions have arguments."""
     done = subprocess.run([strata, '--dry-run', '-e', UNSURE.format(program)], capture_output=True, text=True)
     return not (done.returncode == 1 and 'where runtime.memmove has its arguments is not known' in done.stderr)
 

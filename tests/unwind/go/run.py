@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - runs account.py on programs of several Go versions, with cgo and without, stripped,
+"""run.py - runs account.py on programs of several Go versions: with and without cgo, stripped,
 position independent:
 
     run.py STRATA [CALLS [DEEPEST]]      root
-    run.py --build ARCH      builds them only, for a machine without a toolchain"""
+    run.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import pathlib
 import platform
 import sys

@@ -3,7 +3,7 @@
 """signals.py - stacks from within Go's signal handler: they contain the whole interrupted stack.
 
     signals.py STRATA      root
-    signals.py --build ARCH      builds the programs only, for a machine without a toolchain"""
+    signals.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import os
 import pathlib
 import platform
@@ -17,7 +17,7 @@ from absent import Missing, as_root, tap_fails
 SOURCES = [pathlib.Path(__file__).resolve().parent / 'signals' / 'main.go']
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 PROGRAMS = [('1.19', False), ('1.27', False), ('1.27', True)]
-# The first stacks do not count: the process is not known yet, and a later walk has a copy of one stack only.
+# The first stacks do not count: the process is not known yet, and a later walk has the copy of only one stack.
 SCRIPT = 'uprobe:{0}:runtime.sighandler /elapsed > 300000000/ {{ @[ustack] = count(); }}'
 SLOW = 'STRATA_SLOW' in os.environ
 LEAST = 5 if SLOW else 20 # in a second

@@ -4,7 +4,7 @@
 truth (../native/step.c):
 
     steps.py STEP [INSTRUCTIONS]
-    steps.py --build ARCH      builds them only, for a machine without a toolchain"""
+    steps.py --build ARCH      only builds the programs, for a machine without a toolchain"""
 import os
 import pathlib
 import platform
@@ -17,7 +17,7 @@ from absent import Missing, tap_fails
 SOURCE = pathlib.Path(__file__).resolve().parent / 'steps' / 'main.go'
 VERSIONS = ('1.19', '1.23', '1.27')
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
-# Wrong steps allowed in ten thousand instructions: none.
+# The number of wrong steps allowed in ten thousand instructions.
 WRONG = {('arm64', '1.23'): 5, ('arm64', '1.27'): 5}
 # One goroutine on one thread, since step.c does not step other threads.
 QUIET = {'GOGC': 'off', 'GOMAXPROCS': '1', 'GODEBUG': 'asyncpreemptoff=1'}

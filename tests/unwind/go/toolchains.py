@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""toolchains.py - Go's toolchains of Debian's suites, unpacked in build/go (or where
-STRATA_GO says), and programs built with them.
+"""toolchains.py - unpacks Go's toolchains of Debian's suites in build/go (or in STRATA_GO), and builds
+programs with them.
 
-    toolchains.py VERSION...      unpacks them, prints each one's GOROOT"""
+    toolchains.py VERSION...      unpacks these toolchains, and prints the GOROOT of each"""
 import fcntl
 import os
 import pathlib
@@ -19,7 +19,7 @@ SUITES = {'1.19': 'bookworm', '1.23': 'bookworm-backports', '1.24': 'trixie', '1
 
 
 def goroot(version):
-    """The toolchain's directory; unpacked at the first call."""
+    """Returns the toolchain's directory; the first call unpacks it."""
     root = CACHE / version
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / 'lock', 'w') as lock:
@@ -47,7 +47,7 @@ def build(version, program, sources, cgo=False, arch='amd64', flags=(), env={}):
 
 
 def program(name, version, sources, arch, **options):
-    """The path of that program; builds it if it is older than its sources."""
+    """Returns the path of the program; builds it if it is older than its sources."""
     path = CACHE / 'programs' / f'{name}-{arch}'
     if not path.exists() or path.stat().st_mtime < max(s.stat().st_mtime for s in sources):
         build(version, path, sources, arch=arch, **options)

@@ -4,7 +4,7 @@
  *     hostile MODE [SEED]     calls getppid() from its "eval loop" CALLS times
  *
  * It defines CPython's symbols. Its thread state, frames and code objects have the layout of 3.11
- * or 3.12, and each mode changes one member to a value that CPython never writes. Built as a later
+ * or 3.12, and each mode changes one member to a value that CPython never writes. In a build as a later
  * VERSION (PY_VERSION_HEX), the modes offsets-* change _Py_DebugOffsets. */
 #include <pthread.h>
 #include <stdint.h>
@@ -181,7 +181,7 @@ static void lie_about_offsets(const char *how, unsigned seed)
 	}
 	for (size_t i = 130; i < sizeof(_PyRuntime) / 8; i++)
 		put_pointer(_PyRuntime, 8 * i, &tstate);
-	for (int i = 0; i < 4; i++) /* every pointer that is read there leads to one of our objects */
+	for (int i = 0; i < 4; i++) /* every pointer in it leads to one of our objects */
 		for (size_t k = 0; k < sizeof(struct object); k += 8)
 			put_pointer(&frames[i], k, random() % 2 ? (void *)&frames[random() % 4] : PyCode_Type);
 	for (size_t k = 0; k < sizeof(tstate); k += 8)
@@ -199,7 +199,7 @@ __attribute__((visibility("default"), noinline)) void *_PyEval_EvalFrameDefault(
 	return NULL;
 }
 
-/* The thread state where 3.13 has it. */
+/* The thread state at its place in 3.13. */
 __attribute__((visibility("default"))) _Thread_local void *_Py_tss_tstate;
 __attribute__((visibility("default"), noinline)) void *_PyThreadState_GetCurrent(void)
 {

@@ -5,7 +5,7 @@
  *                                 waits there until its standard input ends
  *
  * It has the symbols of V8 11.3: v8dbg_*, the builtins, the version. Its frames, functions and the
- * objects that name them have V8's layout, and each mode changes one of them to something that V8
+ * objects that name them have V8's layout, and each mode changes one of them to a value that V8
  * never writes. */
 #include <pthread.h>
 #include <stdint.h>
@@ -35,14 +35,14 @@ SAY(type_Script__SCRIPT_TYPE, SCRIPT)
 SAY(type_Code__CODE_TYPE, CODE)
 SAY(type_InstructionStream__INSTRUCTION_STREAM_TYPE, STREAM)
 SAY(CodeKindBaseline, 11)
-#ifdef COMPRESSED /* states compressed pointers, as Electron does; the layout here is not compressed */
+#ifdef COMPRESSED /* announces compressed pointers, like Electron; the layout here is not compressed */
 SAY(SmiValueShift, 31)
 #endif
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6major_E = 11;
 __attribute__((visibility("default"))) int32_t _ZN2v88internal7Version6minor_E = 3;
 __attribute__((visibility("default"))) uint8_t _ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE[3 * 256];
 
-/* The builtins: each makes a JavaScript frame of the words it gets, and calls `next` from it. */
+/* The builtins: each makes a JavaScript frame of its arguments, and calls `next` from it. */
 void v8_Default_embedded_blob_code_(const uint64_t words[5], void (*next)(unsigned), unsigned arg);
 extern const uint32_t v8_Default_embedded_blob_code_size_;
 #ifdef __x86_64__
@@ -314,7 +314,7 @@ static void lie_of_code(const char *mode)
 		memcpy(code.bytes + 48, &kind, 4);
 		frame[FRAMES - 1][3] = tagged(&bytecodes[0]);
 		put(&bytecodes[0], 8, smi(INT32_MAX));
-	} else if (!strcmp(mode, "streams")) { /* every address that is examined begins one */
+	} else if (!strcmp(mode, "streams")) { /* every address begins one */
 		uint64_t word;
 
 		memcpy(&word, stream, 8);
@@ -389,7 +389,7 @@ static void another_function(void)
 	put(&script, 64, smi(call));
 }
 
-/* The function that frame i calls; the innermost sets fp as the mode asks. */
+/* The function that frame i calls; the innermost sets fp according to the mode. */
 static void go(unsigned i)
 {
 	uint64_t *fp = __builtin_frame_address(0), was;

@@ -4,7 +4,7 @@
 every stack, a wrong one with its mark; nothing hangs, crashes or grows, and no control character
 reaches the terminal.
 
-HOSTILE is hostile.c built as a version of CPython, which ends the name: hostile-3.11."""
+HOSTILE is hostile.c built as a version of CPython; the name ends in the version: hostile-3.11."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ STRATA, *PROGRAMS = sys.argv[1:]
 CALLS = 200
 LIMIT = 500
 SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
-MEGABYTES = 600 # of the tracer: with true data it has some 100
+MEGABYTES = 600 # of the tracer; with true data it needs about 100
 SCRIPT = f'''uprobe:libc:getppid {{
     @calls = count();
     @deepest = max(len(pystack));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """run_v8.py [--held] STRATA HOSTILE COMPRESSED - processes that look like node and have false data
 (hostile_v8.c): strata prints every stack; nothing hangs, crashes or grows, and no control character reaches
-the terminal. --held: by --unwind of a waiting process, else by tracing, as root. COMPRESSED is the program
-that states compressed pointers."""
+the terminal. With --held it uses --unwind of a waiting process, otherwise it traces the process, as root.
+COMPRESSED is the program that announces compressed pointers."""
 import os
 import pathlib
 import re
@@ -21,7 +21,7 @@ STRATA, HOSTILE, COMPRESSED = sys.argv[2:] if HELD else sys.argv[1:]
 CALLS = 200
 LIMIT = 500
 SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
-MEGABYTES = 700 # of the tracer: with true data it has some 100
+MEGABYTES = 700 # of the tracer; with true data it needs about 100
 SCRIPT = f"""uprobe:libc:getppid {{
     @calls = count();
     @j[jsstack({LIMIT})] = count();
@@ -71,7 +71,7 @@ def trace(mode, program=HOSTILE):
 
 def hold(mode, program=HOSTILE):
     with subprocess.Popen([program, mode, 'wait'], stdin=subprocess.PIPE) as held:
-        waits.reading(held.pid) # it has come to its end
+        waits.reading(held.pid) # it has made its frames
         try:
             done = subprocess.run([STRATA, '--unwind', str(held.pid)], capture_output=True, timeout=2 * SECONDS)
         finally:

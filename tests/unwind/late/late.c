@@ -4,10 +4,10 @@
  *     late calls                  calls getppid() below functions of its own
  *     late exec PROGRAM ARG...    reads a byte, then runs PROGRAM
  *     late open FILE ARG...       reads a byte, then opens FILE and calls its main()
- *     late deep                   calls getppid() on deep stacks, more often than a tracer that does not
- *                                 answer is asked about a process
+ *     late deep                   calls getppid() on deep stacks, more often than the kernel half asks
+ *                                 a tracer that does not answer
  *
- * Built as several programs at the same addresses, whose functions differ in NAME. */
+ * It is built as several programs at the same addresses, whose functions differ in NAME. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

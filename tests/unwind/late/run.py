@@ -17,7 +17,7 @@ from traced import attached
 
 STRATA, FIRST, SECOND, MODULE, V8, *PYTHONS = sys.argv[1:]
 CALLS = 200
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
 SCRIPT = '''uprobe:libc:getppid /%s/ {
     @calls = count(); @p[pystack(addr)] = count(); @j[jsstack(addr)] = count(); @g[gostack] = count(); @u[ustack(addr)] = count();
 }'''
@@ -38,7 +38,7 @@ def hold_up(tracer, meanwhile):
 
 
 def start(condition, *options, **more):
-    """strata with its probes attached."""
+    """Starts strata, and waits until its probes are attached."""
     tracer = subprocess.Popen([STRATA, '-e', SCRIPT % condition, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               **more)
     attached(tracer)
@@ -46,7 +46,7 @@ def start(condition, *options, **more):
 
 
 def finish(tracer):
-    """{map: {stack's lines: count}}, and what strata said."""
+    """Returns {map: {stack's lines: count}}, and the whole output of strata."""
     out, err = (text.decode(errors='replace') for text in tracer.communicate(timeout=2 * SECONDS))
     maps = {'p': {}, 'j': {}, 'g': {}, 'u': {}}
     for name, stack, count in re.findall(r'^@(\w)\[(.*?)^\]: (\d+)$', out, re.M | re.S):
@@ -107,7 +107,7 @@ def native(lines):
     return right
 
 
-WRONG = {'first_inner', 'first_middle', 'first_outer'} # functions of the program before
+WRONG = {'first_inner', 'first_middle', 'first_outer'} # functions of the earlier program
 
 
 def check(what, seen, **right):
@@ -127,7 +127,7 @@ def system_wide(program):
 
 
 def reasons(program):
-    """{mark or last function: stacks} of a program that runs and ends while strata is stopped."""
+    """Returns {mark or last function: stacks} of a program that runs and ends while strata is stopped."""
     tracer = start(f'comm == "{os.path.basename(program)}"')
     hold_up(tracer, lambda: subprocess.run([program, 'deep'], check=True))
     waits.idle(tracer.pid)

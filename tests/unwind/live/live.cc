@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* live.cc - a C++ program, built without frame pointers, that is always somewhere below
- * outer(): in templates, the library's algorithms, libc's qsort(), an exception's way. */
+/* live.cc - a C++ program, built without frame pointers, that always runs below outer(): in
+ * templates, the library's algorithms, libc's qsort(), and the handling of exceptions. */
 #include <algorithm>
 #include <cstdlib>
 #include <map>

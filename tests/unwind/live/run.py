@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - @[ustack] of all processes, while programs in four languages run: their stacks are whole,
-and end in the frames that are always at the outer end of that program's stack.
+"""run.py - samples @[ustack] of all processes while programs in four languages run. Their stacks are
+whole, and end in the frames that are always at the outer end of that program's stacks.
 
     run.py STRATA LIVE       root; LIVE: live.cc
-    run.py --build ARCH      builds Go's programs only, for a machine without a toolchain"""
+    run.py --build ARCH      only builds the programs in Go, for a machine without a toolchain"""
 import os
 import pathlib
 import platform
@@ -20,8 +20,8 @@ from absent import Missing, tap_fails  # noqa: E402
 
 ARCH = {'x86_64': 'amd64', 'aarch64': 'arm64'}[platform.machine()]
 GO = ('1.19', '1.27')
-# Sample until there are enough stacks. On a busy machine strata may know a program late; the samples
-# from before then have to be few among all.
+# strata samples until it has enough stacks. On a busy machine it may know a program late; the samples
+# from before that must be few among all.
 SECONDS = (6, 20, 60)
 SCRIPT = 'profile:hz:99 {{ @[pid, ustack] = count(); }} interval:s:{} {{ exit(); }}'
 PYTHON = '''
@@ -45,9 +45,9 @@ def go_program(version, arch):
 
 
 def programs(live):
-    """For each program: name, command, the frames (innermost first) that its own stacks end in, and
-    those that stacks of the language's runtime end in."""
-    # Between main and _start libc has one frame or two, depending on its version.
+    """Yields for each program: the name, the command, the outer frames of its own stacks (innermost first),
+    and the outer frames of stacks of the language's runtime."""
+    # Between main and _start, libc has one or two frames, depending on its version.
     start = [r'([^\n]+\n){1,2}', r'_start\+\d+\n']
     yield 'Python', ['python3', '-S', '-E', '-c', PYTHON], [r'Work\.outer <string>:[78]\n', r'<module> <string>:9\n', '(?s:.*)', *start], None
     yield 'C++', [live], [r'outer\+\d+\n', r'main\+\d+\n', *start], None
@@ -93,7 +93,7 @@ def warm_up(strata, started):
 
 
 def look(strata, started, seconds):
-    """Whether something is wrong, and the lines of TAP."""
+    """Returns whether a case fails, and the lines of TAP."""
     done = subprocess.run([strata, '-v', '-e', SCRIPT.format(seconds)], capture_output=True, text=True, timeout=200)
     found = stacks(done.stdout)
     failed, report = False, []

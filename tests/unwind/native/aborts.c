@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* aborts.c - a program that aborts below ld.so, as $ABORTS says: in a constructor of a library that it is linked
- * with (start), that it opens (open), or in what a lazily bound function needs to be bound (bind).
- * With -DLIBRARY the library, with -DLIBRARY=1 the one that is opened.
+/* aborts.c - a program that aborts below ld.so. $ABORTS chooses the place: a constructor of a library that it is linked
+ * with (start) or that it opens (open), or code that runs to bind a lazily bound function (bind).
+ * -DLIBRARY builds the library, -DLIBRARY=1 the library that is opened.
  *
  *     aborts LIBRARY */
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - strata on programs whose stacks are known: chain.c prints its frames, strata
-prints the stack at a uprobe there; names and len(ustack) must be equal.
+"""account.py - programs whose stacks are known: chain.c prints its frames, and strata prints the
+stack at a uprobe there. Names and len(ustack) must be equal.
 
     account.py STRATA CHAIN...      root"""
 import os
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-# A level is two frames or more. STRATA_FEW is set where strata takes seconds to start.
+# A level has two or more frames. STRATA_FEW is set on machines where strata takes seconds to start.
 DEPTHS = (10, 4800) if os.environ.get('STRATA_FEW') else (1, 10, 100, 1000, 4800)
 SCRIPT = 'uprobe:%s:marker { printf("%%d%%s\\n", len(ustack), ustack(16384)); exit(); }'
 
@@ -34,7 +34,7 @@ def seen(strata, program, pid):
 
 
 def plain(line):
-    """A C++ name as chain.c prints it: without class, arguments or .cold."""
+    """Returns a C++ name in the form of chain.c: without class, arguments or .cold."""
     name = re.sub(r'(\(.*\))?\+\d+$', '', line)
     return name.split('::')[-1].lstrip('~').split('.')[0]
 
@@ -53,7 +53,7 @@ def agree(want, got):
             at += 1
         else:
             return f'frame {at}: {got[at] if at < len(got) else "the end"}, not {name}'
-    # main's callers: libc's, at least _start
+    # the callers of main are libc's; at least _start is among them
     return None if 1 <= len(got) - at <= 3 and got[-1] == '_start' else \
         f'after main: {got[at:at + 4]}'
 

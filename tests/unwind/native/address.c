@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* address.c - a stack with an address in anonymous memory and one that nothing has mapped, both of 47 bits.
- * Prints its frames' addresses there, then calls getppid() until it is killed. */
+/* address.c - a stack with an address in anonymous memory and an address that is not mapped, both of 47 bits.
+ * The program prints these addresses, then calls getppid() until it is killed. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ __attribute__((noinline)) static void call_on(void)
 		getppid();
 }
 
-/* Its return address is one of no mapping. */
+/* Its return address is not in a mapping. */
 __attribute__((noinline)) static void returns_nowhere(void *to)
 {
 	((volatile uint64_t *)__builtin_frame_address(0))[1] = UNMAPPED;

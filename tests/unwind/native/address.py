@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""address.py - code of no file is shown by its whole address: 47 bits, in anonymous memory and where nothing
-is mapped (address.c), in each mode that shows addresses, traced and held.
+"""address.py - code without a file is shown by its whole address: 47 bits, in anonymous memory and where nothing
+is mapped (address.c), in each mode that shows addresses, for a traced and for a held process.
 
     address.py STRATA PROGRAM      root"""
 import os

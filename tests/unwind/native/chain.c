@@ -133,7 +133,7 @@ FRAME with_setjmp(int n)
 	return AFTER(next(n));
 }
 
-/* Through the PLT, and back from the library. */
+/* A call through the PLT, and back from the library. */
 static int passed;
 FRAME compare(const void *a, const void *b);
 FRAME compare(const void *a, const void *b)

@@ -11,10 +11,10 @@ struct child {
 	size_t n;
 };
 
-/* Starts it and waits until it prints "ready". */
+/* Starts the program and waits until it prints "ready". */
 struct child child_start(const char *program, const char *depth, const char *mode);
 void child_finish(struct child *c);
-/* Whether the frames are the expected ones: every name in order and nothing between them except
+/* Returns whether the frames are the expected ones: every name in order and nothing between them except
  * where "*" allows it. Above the first there may be the function that stopped the process, below
  * main those of libc. Prints the frame that differs. */
 int child_agrees(struct test_process *p, const struct child *c, const struct host_stack *s);
@@ -25,6 +25,6 @@ void show_frames(struct test_process *p, const struct host_stack *s, size_t at);
  * with it; on one CPU a step needs no message to another CPU, which is slow where CPUs are emulated. */
 void stay_on_cpu(void);
 
-/* A line of TAP. */
+/* Prints a line of TAP. */
 void ok(int good, const char *program, const char *what);
 int plan(void); /* the last line; main's result */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* copy_test.c - what a walk reads of a stack's copy: what is there, holes, what lies around it. */
+/* copy_test.c - a walk's reads of a stack's copy: bytes in it, holes, and bytes around it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { PIECES = 4, SIZE = PIECES * WALK_PIECE, START = 64 * WALK_PIECE, SP = STA
 /* A process whose memory is one byte repeated, by piece. */
 struct repeated {
 	struct host_memory memory;
-	uint8_t byte[PIECES + 2]; /* the first is below the copy, the last behind it */
+	uint8_t byte[PIECES + 2]; /* the first is below the copy, the last after it */
 	bool gone;
 };
 
@@ -27,7 +27,7 @@ static int read_repeated(struct host_memory *m, uint64_t addr, void *buf, size_t
 	return 0;
 }
 
-/* Pieces 1, 2, 3, 4; the third was not in memory, and the process has 7 there now. */
+/* Pieces 1, 2, 3, 4; the third was not in memory, and the process now has 7 there. */
 static struct walk_record *record(void)
 {
 	struct walk_record *r = calloc(1, sizeof(*r) + SIZE);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""core.py - cores of a program that aborts below ld.so (aborts.c), the kernel's and gcore's: strata --unwind walks
-through ld.so to the program's first frame.
+"""core.py - cores of a program that aborts below ld.so (aborts.c), made by the kernel and by gcore: strata --unwind
+walks through ld.so to the program's first frame.
 
-    core.py STRATA PROGRAM LIBRARY      LIBRARY is what the program opens"""
+    core.py STRATA PROGRAM LIBRARY      LIBRARY: the library that the program opens"""
 import os
 import pathlib
 import resource
@@ -16,8 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 from tap import Cases
 
 STRATA, PROGRAM, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:])
-# The frames that must be there, in this order; ld.so's may have no names. A program's first is _start,
-# before that ld.so's own.
+# The frames that must appear, in this order; those of ld.so may have no names. The first frame of a program is
+# _start; before that it is ld.so's own first frame.
 WANTED = {
     'start': ['abort_if', 'initialize'],
     'open': ['abort_if', 'initialize', 'dlopen', 'opener', 'main', '_start'],
@@ -28,7 +28,7 @@ cases = Cases()
 
 
 def limit():
-    """The largest size of cores that is allowed. sudo forbids cores; root may raise that again, but not in a
+    """Returns the largest allowed size of cores. sudo forbids cores; root may raise the limit, except in a
     container without CAP_SYS_RESOURCE."""
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

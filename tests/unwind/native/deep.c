@@ -12,7 +12,7 @@
 
 static unsigned call;
 
-/* The compiler cannot know how this is used, so it keeps it and its callers. */
+/* The compiler does not know the use of this memory, so it keeps the function and its callers. */
 #define KEEP(memory) __asm__ volatile("" : : "r"(memory) : "memory")
 
 int bottom(void);

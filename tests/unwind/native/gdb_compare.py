@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gdb_compare.py - the walk against gdb's backtrace at random stops of real programs.
+"""gdb_compare.py - compares the walk with gdb's backtrace at random stops of real programs.
 
     gdb_compare.py WALK_SERVER STOPS -- COMMAND..
 
 Starts the command under gdb repeatedly until STOPS stops were compared; gdb runs this same
 file. A stop agrees when our frame at each index equals gdb's, up to the frame where gdb gives
 up or code has no file (gdb guesses there). Prints stops that differ.
-COMPARE_PAUSE: at most so many seconds between stops; COMPARE_STEPI=n: steps n instructions instead.
+COMPARE_PAUSE: the most seconds between stops; COMPARE_STEPI=n: step n instructions instead.
 """
 import os
 import random
@@ -76,7 +76,7 @@ def in_gdb():
         return spans
 
     def compare():
-        """Whether they agree, and why not."""
+        """Returns whether the stacks agree, and the difference."""
         want, (end, have) = theirs(), ours()
         files = mapped_files()
         for i, (pc, name, _) in enumerate(want):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* host_test.c - walks stopped programs whose stacks are known, and a program at each instruction
- * as it is stepped: host_test PROGRAM.. */
+ * while it is stepped: host_test PROGRAM.. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static int reaches_start(struct test_process *p, const struct host_stack *s)
 	return main_seen && !strcmp(name, "_start") && s->end == UNWIND_COMPLETE;
 }
 
-/* Whether libgcc is about to enter a landing pad: before it jumps, it overwrites the registers that
+/* Returns whether libgcc is about to enter a landing pad: before it jumps, it overwrites the registers that
  * its own frame saved with those of the landing frame, one by one (arm64: 97, LR among the first).
  * In between no walk can be right. */
 static int is_landing(struct test_process *p, const struct host_stack *s)
@@ -89,7 +89,7 @@ static int is_landing(struct test_process *p, const struct host_stack *s)
 	return 0;
 }
 
-/* So many of the steps may be in that state: there are one to three throws, with 54 each on x86_64. */
+/* The most steps that may be in that state: there are one to three throws, with 54 each on x86_64. */
 #ifdef __aarch64__
 #define LANDINGS (STEPS / 25)
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* jumped.c - frames as those of HotSpot's interpreter: in anonymous memory, without tables, and with return
- * addresses that no call comes before. Prints the addresses that lie there, then calls getppid() until it is
+/* jumped.c - frames like those of HotSpot's interpreter: in anonymous memory, without tables, and with return
+ * addresses without a call before them. The program prints these addresses, then calls getppid() until it is
  * killed. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""jumped.py - code without tables whose callees are jumped to, as HotSpot's interpreter's (jumped.c), is walked
-by its frame pointers to the program's first frame, traced and held.
+"""jumped.py - code without tables that jumps to its callees, like HotSpot's interpreter (jumped.c): strata walks it
+by its frame pointers to the program's first frame, in a traced and in a held process.
 
     jumped.py STRATA PROGRAM      root"""
 import os

@@ -193,7 +193,7 @@ static void test_all(int argc, char **argv, uint32_t limit)
 	loader_close(&l);
 }
 
-/* Without bpf_loop(). */
+/* The object for kernels without bpf_loop(). */
 static void test_noloop(const char *program)
 {
 	struct loaded l = {};

@@ -15,7 +15,7 @@ struct loaded {
 	struct bpf_object *obj;
 	struct walk_maps *maps;
 	double load_ms;
-	uint32_t instructions; /* that the verifier processed for test_walk */
+	uint32_t instructions; /* the number that the verifier processed for test_walk */
 };
 
 /* Returns 0 or -errno. noloop: the object for kernels without bpf_loop(). */
@@ -26,5 +26,5 @@ void loader_add(struct loaded *l, const struct test_process *p);
 /* Attaches to a function of a program, for one process. */
 struct bpf_link *loader_attach(struct loaded *l, const char *program, int pid, const char *path,
 	const char *function, int at_return);
-/* Waits for the next result of the program; -1: none came within seconds. */
+/* Waits for the next result of the program. Returns 0, or -1 if none came within seconds. */
 int loader_result(struct loaded *l, struct stack_req *ret);

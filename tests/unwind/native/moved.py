@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """moved.py - stacks of an unknown program (deep.c), which userspace has to finish while the
-program runs on: each is right, or says that it is not whole. Root.
+program continues: each is right, or has a mark. Root.
 
     moved.py STRATA DEEP [CALLS]"""
 import collections
@@ -25,7 +25,7 @@ CALLS = 300 * int(os.environ.get('STRATA_SLOW', 1))
 
 
 def look(strata, deep, calls):
-    """The numbers (right, marked, wrong) of one run."""
+    """Returns the numbers (right, marked, wrong) of one run."""
     with tempfile.TemporaryDirectory() as directory:
         program = shutil.copy(deep, f'{directory}/deep{os.getpid() % 10000}')
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,
@@ -56,7 +56,7 @@ def judge(out, printed):
 
 
 def late(strata, deep):
-    """The same for a call that has returned before strata reads the stack above the copy."""
+    """Like look(), for a call that has returned before strata reads the stack above the copy."""
     with tempfile.TemporaryDirectory() as directory:
         program = shutil.copy(deep, f'{directory}/late{os.getpid() % 10000}')
         tracer = subprocess.Popen([strata, '-e', SCRIPT % os.path.basename(program)], text=True,

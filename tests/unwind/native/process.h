@@ -31,13 +31,13 @@ struct test_process {
 
 /* Reads a process; aborts on failure. */
 struct test_process *test_process_new(struct target *t, int pid);
-/* Reads its mappings again; files keep their ids. */
+/* Reads the mappings again; files keep their IDs. */
 void test_process_read(struct target *t, struct test_process *p);
 void test_process_free(struct test_process *p);
 const struct mapping *test_mapping(const struct test_process *p, uint64_t pc);
-/* Where the frame is; false: it is its language's own, or its file is not mapped. */
+/* Finds the file and offset of a frame. Returns false for an interpreter's frame, or if the file is not mapped. */
 bool test_frame_address(const struct test_process *p, uint64_t frame, uint64_t *ret);
-/* Whether it is V8's code: a builtin, or compiled. */
+/* Returns whether an address is in V8's code: a builtin, or compiled code. */
 bool test_is_v8(const struct test_process *p, uint64_t pc);
-/* The name of the function, without a suffix such as .part.0; "" if it has none. */
+/* Returns the name of the function, without a suffix such as .part.0; "" if it has none. */
 void test_frame_name(struct test_process *p, uint64_t frame, char *ret, size_t size);

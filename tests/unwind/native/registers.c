@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* registers.c - stacks that need a register beside sp and fp: x86_64's vfork() has its return address in rdi,
- * ld.so's lazy binding counts its frame from rbx. Binds getpgrp() lazily. */
+/* registers.c - stacks that need a register other than sp and fp: vfork() of x86_64 has its return address in rdi,
+ * and ld.so's lazy binding finds its frame from rbx. The program binds getpgrp() lazily. */
 #include <sys/wait.h>
 #include <unistd.h>
 

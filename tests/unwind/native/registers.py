@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""registers.py - userspace finishes walks that need registers beside sp and fp (registers.c): strata is stopped
-while the program runs, so that the kernel's half knows no mapping of it.
+"""registers.py - userspace finishes walks that need registers other than sp and fp (registers.c). strata is stopped
+while the program runs, so that the kernel half does not know its mappings.
 
     registers.py STRATA PROGRAM      root"""
 import os
@@ -21,7 +21,7 @@ cases = Cases()
 
 
 def loader():
-    """The program's, if strata knows the function that is probed."""
+    """Returns the program's loader, if strata knows the probed function in it."""
     path = re.search(r'interpreter: (\S+)\]', subprocess.run(['readelf', '-l', PROGRAM], capture_output=True, text=True).stdout)
     path = path and os.path.realpath(path.group(1))
     known = path and subprocess.run([STRATA, '-l', f'uprobe:{path}:_dl_fixup'], capture_output=True, text=True).stdout

@@ -86,7 +86,7 @@ struct rig {
 	bool changing, known; /* that function still runs; mover is known */
 	bool from_start; /* the outermost known frame is the program's first */
 	unsigned counted, wrong, reads;
-	unsigned unknown; /* instructions whose caller is not known; not counted */
+	unsigned unknown; /* instructions whose caller is not known; they are not counted */
 	unsigned ended;   /* walks that rightly ended since RA was nowhere */
 	VEC(struct miss) pending; /* misses of this activation, undecided until it returns or jumps */
 	VEC(struct miss) misses;
@@ -304,7 +304,7 @@ static void suspect(struct rig *r, uint64_t pc, int end, const struct call *got,
 	vec_push(&r->pending, m);
 }
 
-/* Whether neither a register nor the stack below the caller's frame holds the return address, signed
+/* Returns whether neither a register nor the stack below the caller's frame holds the return address, signed
  * or not. */
 static bool is_nowhere(struct rig *r, const struct call *c, uint64_t sp)
 {

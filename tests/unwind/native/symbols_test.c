@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* symbols_test.c - symbols of many addresses in one pass, and functions by the search table: as one by one, and as
- * by the list of all FDEs. Of the files that this program has mapped, and of the arguments. */
+/* symbols_test.c - finds symbols of many addresses in one pass, and functions by the search table. Both must equal
+ * the results for one address at a time, and by the list of all FDEs. The files are those that this program has
+ * mapped, and the arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct addresses {
 	VEC(uint64_t) list;
 };
 
-/* The first and last byte of each, and the next one; sorted. */
+/* The addresses of the first and last byte of each symbol, and of the byte after it, sorted. */
 static void add_symbols(struct elf *e, struct addresses *a)
 {
 	const struct elf_symbol *s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* threads.c - threads PID: walks all threads of a process that is held meanwhile. Prints a line for each: its number,
- * why its walk ended, in brackets, and the addresses of its frames as they were looked up; "-" is a frame that has
- * a number of its language's instead. Interpreters' loops are native code here. */
+/* threads.c - threads PID: walks all threads of a process, which it holds. Prints a line for each: its number,
+ * the reason why its walk ended, in brackets, and the lookup addresses of its frames; "-" is a frame that has a
+ * number of its language instead. Loops of interpreters are native code here. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unframed.c - assembler without unwind tables: the frame pointer's register is used for something else, for the
- * address of zeros, or for 0 below a function that does keep frame pointers; or it is as its caller left it, at the
- * beginning of what runs when a library ends (__do_global_dtors_aux). Prints where that is. */
+/* unframed.c - assembler without unwind tables. The frame pointer's register has another value: the address of zeros,
+ * or 0 below a function that keeps frame pointers. Or it has the value of the caller, at the beginning of the
+ * function that runs when a library ends (__do_global_dtors_aux). The program prints the address of that place. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

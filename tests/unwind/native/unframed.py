@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""unframed.py - where a function without tables has no frame pointer either (unframed.c), the stack has a mark,
-whatever is in that register: it does not look whole. At a function's beginning its caller is known.
+"""unframed.py - functions without tables and without a frame pointer (unframed.c): the stack has a mark, whatever the
+register contains, and does not look whole. At the beginning of a function its caller is known.
 
     unframed.py STRATA PROGRAM      root"""
 import os
@@ -26,7 +26,7 @@ if os.geteuid() or platform.machine() != 'x86_64':
 
 
 def stack(how, probe):
-    """Functions, innermost first, and what strata said. probe: or an offset into begins()."""
+    """Returns the functions, innermost first, and the messages. The probe may be an offset into begins()."""
     program = subprocess.Popen([PROGRAM, how], stdout=subprocess.PIPE, text=True)
     begins = int(program.stdout.readline(), 16)
     if isinstance(probe, int): # a uprobe's breakpoint would be in the code that the walk reads

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - thousands of PHP stacks, random in shape and depth: PHP's own account beside
-phpstack's and beside the PHP frames of ustack, frame by frame, without and with the lines, and
-len(phpstack) beside the depth.
+"""account.py - compares PHP's own account with phpstack and with the PHP frames of ustack, frame by
+frame, without and with the lines, and the depth with len(phpstack), for thousands of stacks of random
+shape and depth.
 
-    account.py STRATA [CALLS [PHP...]]     root. A PHP is one that phps.py knows; with a mode of it
-                                           (8.2:tracing), else in all of them
+    account.py STRATA [CALLS [PHP...]]     root. A PHP is a name of phps.py, with a mode
+                                           (8.2:tracing) or in all modes
 
-Without a PHP: all that are to be had."""
+Without a PHP: all available versions."""
 import os
 import pathlib
 import re
@@ -21,7 +21,7 @@ import absent
 import phps
 import traced
 
-AROUND = 2 # getmypid() and probe() themselves, which PHP's account leaves out
+AROUND = 2 # getmypid() and probe() themselves, which PHP's account omits
 AHEAD = 3000
 ENOUGH = 0.999 # of names, and of lines
 
@@ -30,12 +30,12 @@ SCRIPT = '''uprobe:libc:getpid /pid == %d/ {
     printf("ustack %%d%%s\\n", len(phpstack), ustack(16384));
 }'''
 NATIVE = re.compile(rb'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$')
-# A fiber has a C stack of its own, where the PHP frames of who started it are no more.
+# A fiber has its own C stack, without the PHP frames of its starter.
 FIBER = b'Fiber::start'
 
 
 class Stack:
-    """A stack as strata printed it: what it is, how deep, checksums of names alone and with lines."""
+    """A stack that strata printed: its kind, its depth, and checksums of the names, without and with lines."""
     def __init__(self, header):
         kind, length = header.split()
         self.kind, self.length = kind.decode(), int(length)
@@ -59,7 +59,7 @@ class Stack:
 
 
 def stacks(printed):
-    """PHP itself may call getpid(), too: only those of getmypid()."""
+    """Yields the stacks of getmypid(); PHP itself may call getpid(), too."""
     stack = None
     for line in printed:
         text = line.strip()
@@ -74,14 +74,13 @@ def stacks(printed):
 
 
 class Tally:
-    """Of phpstack's, or of ustack's."""
+    """The counts for the stacks of phpstack, or of ustack."""
     def __init__(self, account):
         self.account, self.at = account, 0
         self.n = self.names = self.lines = self.deepest = 0
 
     def find(self, stack, may_be_lost):
-        """PHP's own account of it. Strata counts events that it lost, and says so: then it may be a
-        later one."""
+        """Returns PHP's own account of the stack. If strata reported lost events, it may be a later account."""
         for i in range(self.at, min(self.at + AHEAD, len(self.account)) if may_be_lost else self.at):
             if self.account[i][1] == stack.names:
                 self.at = i
@@ -108,8 +107,8 @@ class Tally:
 
 
 def compare(strata, calls, name, mode):
-    """True when they agree in all but one of a thousand, and few events were lost."""
-    with tempfile.TemporaryDirectory(dir='/tmp') as directory: # there whatever the root
+    """Returns whether all but one of a thousand stacks agree, and few events were lost."""
+    with tempfile.TemporaryDirectory(dir='/tmp') as directory: # it exists whatever the root is
         program = pathlib.Path(directory) / 'account.php'
         program.write_bytes((HERE / 'account.php').read_bytes())
         process = traced.start(*phps.command(name, mode), program, calls, 1, directory, cwd='/tmp')
@@ -130,7 +129,7 @@ def compare(strata, calls, name, mode):
 
 
 def wanted(names):
-    """(name, mode) of each."""
+    """Yields (name, mode) of each PHP."""
     for name in names or phps.names():
         name, _, mode = name.partition(':')
         for each in [mode] if mode else phps.modes(name):

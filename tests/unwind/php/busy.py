@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""busy.py - a busy PHP's profile: each stack's functions in an order that the program allows, and
-whole but for those that were interrupted while C and PHP call each other.
+"""busy.py - a profile of a busy PHP: the functions of each stack are in an order that the program
+allows, and the stacks are whole, except those that were interrupted while C and PHP call each other.
 
-    busy.py STRATA [SECONDS [PHP...]]    root. A PHP as account.py has them"""
+    busy.py STRATA [SECONDS [PHP...]]    root. PHP: see account.py"""
 import os
 import pathlib
 import re
@@ -19,9 +19,9 @@ import phps
 SCRIPT = 'profile:hz:499 { @[ustack(8192)] = count(); } interval:s:%s { exit(); }'
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 PROGRAM = 'busy.php'
-WHOLE = 0.97 # of all stacks; none may be wrong without a mark
+WHOLE = 0.97 # of all stacks; a wrong stack must have a mark
 
-# Who calls whom.
+# The callers of each function.
 CALLS = {
     '{main}': {'work'}, 'work': {'sorted', 'summed', 'mapped', 'replaced', 'leaf'},
     'sorted': {'range', 'shuffle', 'usort'}, 'usort': {'compare'}, 'compare': {'leaf'},
@@ -33,16 +33,16 @@ CALLS = {
 ALL = set(CALLS) | set().union(*CALLS.values())
 
 
-# Calls that go through C, whose frames are between; in all other calls there are none.
+# Calls through C, whose frames are between; other calls have no frames of C.
 THROUGH_C = {('usort', 'compare'), ('array_map', 'number'), ('preg_replace_callback', 'replace'),
              ('replace', 'Text::__toString'), ('summed', 'values')}
-# A generator's function is called as any other, and then makes the generator.
+# The function of a generator is called like any other, and then makes the generator.
 EITHER = {('summed', 'values')}
 ENTRIES = re.compile(r'(zend_call_function|zend_generator_resume)\+')
 
 
 def judge(text):
-    """'whole', 'marked', or what is wrong."""
+    """Returns 'whole', 'marked', or the error."""
     frames = [line.strip() for line in text.split('\n')]
     if frames[-1].startswith('['):
         return 'marked: ' + frames[-1]
@@ -65,7 +65,7 @@ def judge(text):
 
 
 def look(strata, seconds, name, mode):
-    program = pathlib.Path('/tmp') / f'busy-{os.getpid()}.php' # there whatever the root
+    program = pathlib.Path('/tmp') / f'busy-{os.getpid()}.php' # it exists whatever the root is
     program.write_bytes((HERE / PROGRAM).read_bytes())
     traced = subprocess.Popen([*phps.command(name, mode), program], stdout=subprocess.PIPE, cwd='/tmp')
     try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""files.py OPEN - what OPEN (open.c) finds in the PHPs of this machine and of arm64, which are not
-run: the version, executor_globals, the rule of execute_ex() for what opcache compiles."""
+"""files.py OPEN - checks the results of OPEN (open.c) for the PHPs of this machine and of arm64, which do not
+run: the version, executor_globals, the rule of execute_ex() for code that opcache compiles."""
 import pathlib
 import re
 import subprocess
@@ -15,7 +15,7 @@ RULE_CFA = 1
 
 
 def wrong(name, text):
-    """What is not as it should be; '' when all is."""
+    """Returns the error, or '' if there is none."""
     found = re.fullmatch(r'(\S+) globals (\d) frameless (\d) rule (\d+) cfa (\d+) fragments (\d+)', text.strip())
     if not found:
         return 'not understood'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""held.py STRATA PHP... - PHP's own account beside the PHP frames of strata --unwind, which stops
-the process and walks it by the kernel's code built for the host. A PHP as account.py has them."""
+"""held.py STRATA PHP... - compares PHP's own account with the PHP frames of strata --unwind, which stops the
+process and walks it with the kernel's code, built for the host. PHP: see account.py."""
 import pathlib
 import subprocess
 import sys

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hostile.c - a process that looks like PHP (-DVERSION, -DZTS: a build for threads) and lies.
+/* hostile.c - a process that looks like PHP (-DVERSION; -DZTS: a build for threads) and has false data.
  *
  *     hostile MODE     calls getppid() from its execute_ex() CALLS times
  *
- * It defines what PHP does. Its frames, functions and strings lie where that version's do, and each
- * mode has one thing in them that no PHP would write. */
+ * It defines PHP's symbols. Its frames, functions and strings have the layout of that version, and each
+ * mode changes one value to one that PHP never writes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { FUNC_OPCODES = 104, FUNC_FILE = 168 };
 #elif VERSION == 82
 enum { FUNC_OPCODES = 88, FUNC_FILE = 152 };
 #define VERSION_TEXT "8.2.32"
-#else /* there is no such version: everything may be elsewhere */
+#else /* this version does not exist: everything may be elsewhere */
 enum { FUNC_OPCODES = 8, FUNC_FILE = 16 };
 #define VERSION_TEXT "9.9.0"
 #endif
@@ -44,7 +44,7 @@ __attribute__((visibility("default"), aligned(16)))
 uint8_t executor_globals[2048];
 __attribute__((visibility("default"))) void *zend_flf_functions;
 
-struct object { /* of any kind; larger than all of them */
+struct object { /* an object of any kind; larger than each of them */
 	_Alignas(16) uint8_t bytes[512];
 };
 
@@ -89,7 +89,7 @@ static void be_truthful(void)
 	put(&frames[3], FRAME_FLAGS, CALL_TOP);
 }
 
-/* The last size bytes before memory that is not there. */
+/* The last size bytes before an unmapped page. */
 static uint8_t *at_the_edge(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -149,7 +149,7 @@ static void lie_about_functions(const char *mode)
 		put(&ops[1], OP_LINE, 1 | (uint64_t)OP_INCLUDE << 32);
 		put(&ops[1], OP_EXTENDED - 4, (uint64_t)12345 << 32);
 		funcs[2].bytes[0] = EVAL;
-	} else if (!strcmp(mode, "exception")) { /* the word before the operation is no operation's address */
+	} else if (!strcmp(mode, "exception")) { /* the word before the operation is not the address of an operation */
 		put(&ops[2], 504, 0x4141414141414140);
 		for (int i = 0; i < 4; i++)
 			put(&ops[i], OP_LINE, 10 | (uint64_t)OP_EXCEPTION << 32);
@@ -161,7 +161,7 @@ static void lie_about_functions(const char *mode)
 	}
 }
 
-/* Functions without end: each call runs another. */
+/* An endless supply of functions: each call runs another one. */
 static void another_function(unsigned call)
 {
 	put(&funcs[0], FUNC_FILE + 8, call);
@@ -174,7 +174,7 @@ static uint64_t anything(void)
 	return random() % 4 ? (uintptr_t)&frames[random() % 4] : (uint64_t)random() << 33 ^ random();
 }
 
-/* Whatever is read is one of ours, or nothing. */
+/* Every pointer leads to one of our objects, or nowhere. */
 static void be_random(unsigned seed)
 {
 	srandom(seed);

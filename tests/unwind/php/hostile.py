@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hostile.py STRATA HOSTILE... - processes that look like PHP and lie: each stack is delivered, a
-wrong one with its mark; nothing hangs, crashes, grows, or reaches the terminal.
+"""hostile.py STRATA HOSTILE... - processes that look like PHP and have false data: strata prints each
+stack, a wrong one with its mark; nothing hangs, crashes or grows, and no control character reaches the
+terminal.
 
-HOSTILE is hostile.c built as a version of PHP, in the name's end: hostile-php-8.2. Of builds that are
-not known no frame is shown, and each stack says so."""
+HOSTILE is hostile.c built as a version of PHP; the name ends in the version: hostile-php-8.2. For unknown
+builds no frame is shown, and each stack has a mark."""
 import os
 import pathlib
 import re
@@ -20,8 +21,8 @@ from tap import Cases
 STRATA, *PROGRAMS = sys.argv[1:]
 CALLS = 200
 LIMIT = 500
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # so much slower is this machine
-MEGABYTES = 600 # of the tracer: it has some 100 when nobody lies
+SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
+MEGABYTES = 600 # of the tracer; with true data it needs about 100
 SCRIPT = f'''uprobe:libc:getppid {{
     @calls = count();
     @deepest = max(len(phpstack));
@@ -30,8 +31,8 @@ SCRIPT = f'''uprobe:libc:getppid {{
 }}'''
 
 UNREADABLE = '[interpreter frame not readable]'
-# What each lie may end in, and how many PHP frames there are, at least and at most. A function that
-# cannot be read is a frame without a name.
+# For each mode: the marks that the stack may end in, the least and the greatest number of PHP frames. A
+# function that cannot be read is a frame without a name.
 LIES = {
     'truth': ({''}, 4, 4),
     'cycle': ({''}, LIMIT, LIMIT),
@@ -55,14 +56,14 @@ LIES = {
     'random': (None, 0, LIMIT),
 }
 
-# Builds whose layout is not known.
+# Builds with an unknown layout.
 UNKNOWN = ('-9.9', '-zts')
 
 cases = Cases()
 
 
 def stacks(out):
-    """(lines, count) of @p."""
+    """Yields (lines, count) of @p."""
     for found in re.finditer(r'^@p\[(.*?)\]: (\d+)$', out, re.M | re.S):
         yield [line.strip() for line in found.group(1).splitlines() if line.strip()], int(found.group(2))
 

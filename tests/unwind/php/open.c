@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* open.c - what php_open() finds in files: version, whether the globals and the frameless functions
- * are there, the rule of compiled code, and how many fragments the interpreter's loop has. */
+/* open.c - prints the results of php_open() for files: the version, whether the globals and the frameless
+ * functions exist, the rule of compiled code, and the number of fragments of the interpreter's loop. */
 #include <stdio.h>
 
 #include "target/elf.h"

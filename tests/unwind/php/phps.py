@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""phps.py - the PHPs that tests run on, in build/php (or where STRATA_PHP says): Debian's, each in
-a tree of packages with all that they depend on, which is the root of its processes; and others'
-builds that npm has.
+"""phps.py - the PHPs of tests, in build/php (or in STRATA_PHP): Debian's, each in a tree of packages with
+all dependencies, which is the root of its processes; and builds of others, from npm.
 
-    phps.py                 the names of all
-    phps.py NAME...         unpacks them when they are not there yet, prints each one's program
+    phps.py                 prints the names of all
+    phps.py NAME...         unpacks these if necessary, and prints the program of each
 
-The program becomes that PHP, its process id kept."""
+The program execs that PHP, so the process ID stays the same."""
 import fcntl
 import os
 import pathlib
@@ -25,19 +24,19 @@ import packages
 import pythons
 from absent import Missing
 
-# Suite of Debian's, by minor version.
+# Debian's suite of each minor version.
 DEBIAN = {'7.4': 'bullseye', '8.2': 'bookworm', '8.4': 'trixie', '8.4-sid': 'sid'}
 
-# npm's packages, of others.
+# Packages of others, from npm.
 NPM = {'8.3': '@libphp/amazon-linux-2-v83', '8.5': '@libphp/almalinux-9-v85'}
 
-# arm64's of Debian, to look at: they do not run here.
+# Debian's PHPs of arm64, which do not run here; tests read their files.
 ARM64 = {'8.2-arm64': 'bookworm', '8.4-arm64': 'trixie'}
 
-# Those that Debian's mirrors have for some years.
+# The versions that Debian's mirrors will have for some years.
 LASTING = ['8.2', '8.4', *ARM64]
 
-# How one is run: what its opcache does. From 8.5 on that is built in.
+# The modes of opcache in which PHP runs. Since 8.5 opcache is built in.
 MODES = {
     'plain': ['opcache.enable_cli=0'],
     'opcache': ['opcache.enable_cli=1', 'opcache.jit_buffer_size=0'],
@@ -55,7 +54,7 @@ def names():
 
 
 def modes(name):
-    """Of those, what a version has: the JIT came with 8.0."""
+    """Returns the modes of a version: the JIT came with 8.0."""
     return ['plain', 'opcache'] if name.startswith('7.') else list(MODES)
 
 
@@ -74,7 +73,7 @@ def from_npm(directory, name):
             package.extractall(new)
         shutil.rmtree(directory / 'native', ignore_errors=True)
         shutil.move(f'{new}/package/native', directory)
-    # A part of their C library, which runs with that one only; ours has its own.
+    # A part of their C library, which works only with that library; ours has its own.
     (directory / 'native' / 'lib' / 'libcrypt.so.1').unlink(missing_ok=True)
     (directory / 'php').write_text(WRAPPER.format(tree=directory / 'native'))
     (directory / 'php').chmod(0o755)
@@ -85,7 +84,7 @@ def from_debian_arm64(directory, name):
 
 
 def get(name):
-    """The directory of one PHP, made when it is not there; its program is php, but for arm64's."""
+    """Returns the directory of one PHP; the first call makes it. Its program is php, except for arm64's."""
     if name not in names() and name not in ARM64:
         raise Missing(f'no PHP is called {name}; there are ' + ' '.join(names()))
     directory = CACHE.resolve() / name
@@ -100,19 +99,19 @@ def get(name):
 
 
 def fails(name, why):
-    """Prints why there is none of that name; whether that is a failure."""
+    """Prints the reason why this PHP is not available; returns whether that is a failure."""
     return absent.fails(f'PHP {name}', why) and name in LASTING
 
 
 def elf(name):
-    """The file that PHP is in."""
+    """Returns PHP's ELF file."""
     if name in NPM:
         return get(name) / 'native' / 'php' / 'php'
     return next(get(name).glob('root/usr/bin/php[0-9]*'))
 
 
 def command(name, mode):
-    """What runs it in a mode."""
+    """Returns the command that runs it in a mode."""
     options = ['-n', '-d', 'memory_limit=-1']
     if mode != 'plain' and name != '8.5':
         found = next(get(name).glob('**/opcache.so'), None)
@@ -125,7 +124,7 @@ def command(name, mode):
 
 
 def is_in_mode(version, mode):
-    """Whether a program that printed "8.2.1 opcache jit" runs in that mode."""
+    """Returns whether a program that printed "8.2.1 opcache jit" runs in that mode."""
     return version.split()[1:] == {'plain': [], 'opcache': ['opcache']}.get(mode, ['opcache', 'jit'])
 
 

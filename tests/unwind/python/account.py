@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - thousands of stacks, random in shape and depth: compares Python's own account
-with pystack, frame by frame (name, file, line), and len(pystack) with the depth.
+"""account.py - compares Python's own account with pystack, frame by frame (name, file, line), and the
+depth with len(pystack), for thousands of stacks of random shape and depth.
 
-    account.py STRATA [CALLS [PYTHON...]]   root; the reader. A PYTHON without a / is one
-                                            that tests/pythons/get knows, or a group of
+    account.py STRATA [CALLS [PYTHON...]]   root; the reader. A PYTHON without a / is a
+                                            name of tests/pythons/get, or a group of
                                             them: packaged, all
     account.py --program CALLS              the traced program, for Python 3.6 on
 
 The program prints a checksum of its frames before each call of getppid(), which holds
 the GIL, or fchmod(), which has released it; the reader computes the same checksum of the
 stack that strata prints at the uprobe there. Two names and files are not ASCII and have 2
-and 4 bytes a character. The stacks are made in threads and, where this Python supports it,
+and 4 bytes per character. The stacks are made in threads and, where this Python supports it,
 in a sub-interpreter."""
 import os
 import random
@@ -265,12 +265,12 @@ sys.stdout.flush()
 
 
 def work_inside(calls, seed):
-    """The same in a sub-interpreter of this thread."""
+    """Like work(), in a sub-interpreter of this thread."""
     module = sub_interpreters()
     if not module or not calls:
         return False
     inside, how = module.create(), INSIDE % (10 * DEEPEST, __file__)
-    # On one line, which is that of the call.
+    # The code is on one line, which is that of the call.
     around = list(lines(sys._getframe())); module.run_string(inside, how % (around, calls, seed))
     return True
 
@@ -327,7 +327,7 @@ class Tally:
         self.accounts, self.at, self.lost = [tuple(map(int, line.split())) for line in lines], 0, 0
 
     def find(self, depth, crc, may_be_lost):
-        """Python's own account of this stack. If strata reported lost events, it may be a later
+        """Returns Python's own account of this stack. If strata reported lost events, it may be a later
         one in the list."""
         for i in range(self.at, min(self.at + AHEAD, len(self.accounts)) if may_be_lost else 0):
             if self.accounts[i][:2] == (depth, crc):
@@ -352,7 +352,7 @@ class Tally:
         self.deepest = max(self.deepest, want_depth)
         if (length, depth, crc, marks) == (want_depth, want_depth, want_crc, []):
             return
-        if marks == ['[interpreter frame not readable]']: # the kernel moves the page just then (compaction)
+        if marks == ['[interpreter frame not readable]']: # the kernel was moving the page (compaction)
             self.unreadable += 1
         else:
             self.wrong[released] += 1
@@ -362,7 +362,7 @@ class Tally:
 
 
 def libc_of(pid):
-    """The file of libc to attach to: 'libc' if the process has its own root, else a path."""
+    """Returns the file of libc to attach to: 'libc' if the process has its own root, else a path."""
     if not os.path.samefile(f'/proc/{pid}/root', '/'):
         return 'libc'
     with open(f'/proc/{pid}/maps') as maps:
@@ -372,7 +372,7 @@ def libc_of(pid):
 
 
 def programs_of(names):
-    """(name, program) of each; reports a program that is not available."""
+    """Yields (name, program) of each; reports a program that is not available."""
     sys.path.insert(0, os.path.join(HERE, '..', '..', 'pythons'))
     import pythons
     groups = {'packaged': pythons.names(), 'all': pythons.all_names()}
@@ -384,14 +384,14 @@ def programs_of(names):
 
 
 def may_be_missing(name, why):
-    """Building one needs compilers that may be absent."""
+    """Returns whether a Python may be missing: building one needs compilers that may be absent."""
     import absent
     import pythons
     return not absent.fails(name, why) or name in pythons.BUILT
 
 
 def compare(strata, calls, name, python):
-    """True if all but one of 10,000 stacks agree, few say that they could not be read, and few events were lost."""
+    """Returns whether all but one of 10,000 stacks agree, few could not be read, and few events were lost."""
     import traced
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', suffix='.py', dir='/tmp') as copy:
         with open(__file__, encoding='utf-8') as own:  # /tmp exists whatever the root is

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """busy.py - profiles a busy program, also with -X perf, where each function is called through its
-own trampoline: every stack is whole, its functions are in order, and stacks that look alike are one
-entry. Root.
+own trampoline: every stack is whole, its functions are in order, and stacks that look alike are
+merged. Root.
 
-    busy.py STRATA PYTHON...     PYTHON as account.py has them
+    busy.py STRATA PYTHON...     PYTHON: see account.py
     busy.py --program            the traced program, for Python 3.6 on"""
 import os
 import re
@@ -16,7 +16,7 @@ import account
 SCRIPT = '''profile:hz:499 { @both[ustack] = count(); @python[pystack] = count(); }
 interval:ms:700 { exit(); }'''
 # Up to 3.9 CPython's loop keeps no pointer to its Python frame: at the edge of a call strata cannot
-# attach the frames, and the stack says so.
+# attach the frames, and the stack has a mark.
 UNATTACHED, EDGE = '[unattached: ', 0.02
 ORDER = ['<module>', 'outer', 'middle', 'leaf']
 STACK = re.compile(r'^@(both|python)\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
@@ -43,7 +43,7 @@ def outer():
 # ---- the reader --------------------------------------------------------------
 
 def wrong(stacks):
-    """The errors in the stacks."""
+    """Returns the errors in the stacks."""
     python = [text for kind, text, _ in stacks if kind == 'python']
     if len(set(python)) != len(python):
         yield 'stacks that look alike'

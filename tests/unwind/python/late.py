@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """late.py - samples of Python processes that begin while strata is stopped: the kernel half knows the
-interpreter's file, not the processes. Their stacks have Python's frames, or say why not.
+interpreter's file, not the processes. Their stacks have Python's frames, or a mark.
 
     late.py STRATA      root"""
 import os
@@ -18,7 +18,7 @@ from traced import attached
 
 STRATA, = sys.argv[1:]
 SECONDS = 2
-# Most of its time in C: modules of its own, and libc.
+# The program spends most of its time in C: in modules of Python, and in libc.
 WORK = '''import json, time
 def leaf(n): return json.dumps({'a': [n] * 20, 'b': sorted(range(n %% 50, 0, -1))})
 def deep(n, d): return leaf(n) if d == 0 else deep(n, d - 1)
@@ -53,14 +53,14 @@ out, said = tracer.communicate(timeout=120)
 ends = {}
 for pid, stack, count in re.findall(r'^@\[(\d+),(.*?)^\]: (\d+)', out, re.M | re.S):
     lines = [line.strip() for line in stack.splitlines() if line.strip()]
-    # Of a process that began a moment ago the interpreter has no frames yet.
+    # The interpreter of a process that has just begun has no frames yet.
     if pid in pids and any('PyEval_EvalCode' in line for line in lines):
         last = lines[-1] if lines[-1].startswith('[') else 'whole'
         ends[last] = ends.get(last, 0) + int(count)
 total = sum(ends.values())
 print('#', ends)
 cases.check(total > 20 * SECONDS, f'{total} samples', said)
-# On a busy machine the ring buffer fills, and the others say that the process is not known.
+# On a busy machine the ring buffer fills, and the other stacks have the mark of an unknown process.
 cases.check(ends.get('whole', 0) > 0.6 * total, 'most are whole', ends)
 cases.check(sum(ends.get(f'[{mark}]', 0) for mark in MISSING) < 0.1 * total, 'few miss Python\'s frames', ends)
 sys.exit(cases.done())

@@ -3,7 +3,7 @@
 """nested.py - interpreters within interpreters: a thread has a list of frames in each interpreter
 that it runs, and its stack has the frames of all. Root.
 
-    nested.py STRATA PYTHON...    PYTHON as account.py has them
+    nested.py STRATA PYTHON...    PYTHON: see account.py
     nested.py --program           the traced program, for Python 3.8 on"""
 import os
 import re
@@ -47,12 +47,12 @@ def program():
 # ---- the reader --------------------------------------------------------------
 
 def names(text):
-    """The frames of functions; up to 3.10 without their classes."""
+    """Returns the frames of functions; up to 3.10 without their classes."""
     return [line.split()[0].replace('Thread.', '') for line in text.splitlines() if line.strip()]
 
 
 def wrong(stack, want):
-    """How it differs from the wanted stack, or None."""
+    """Returns the difference from the wanted stack, or None."""
     pystack, _, ustack = (names(part) for part in stack.partition('--'))
     want = [name.replace('Thread.', '') for name in want]
     if pystack != want:
@@ -86,7 +86,7 @@ def main(strata, *python):
     for name, program in account.programs_of(python):
         if isinstance(program, Exception):
             ok &= account.may_be_missing(name, program)
-        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 8: # older ones have no module for it
+        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 8: # older versions have no module for it
             ok &= compare(strata, name, program)
     return not ok
 

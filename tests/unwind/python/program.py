@@ -1,6 +1,6 @@
-# program.py - Python stacks of every kind. In the innermost function stop() prints the stack
-# as Python sees it (JSON, a line) and then calls into libc: a read() that waits for a
-# line, or getppid() if argv[1] asks for it. Runs on Python 3.6 and later.
+# program.py - Python stacks of every kind. In the innermost function stop() prints Python's own
+# account of the stack (a line of JSON) and then calls into libc: read(), which waits for a
+# line, or getppid() if that is argv[1]. It runs on Python 3.6 and later.
 import asyncio
 import ctypes
 import functools
@@ -214,8 +214,8 @@ def case_unicode():
 
 
 def case_big():
-    # Long line tables, a long name. From about 1400 lines on a table is larger than a record;
-    # strata then reads it from the process, which has to wait.
+    # Long line tables, and a long name. A table of more than about 1400 lines is larger than a
+    # record; strata then reads it from the process, which has to wait.
     for lines in (100, 1000) if GETPPID else (100, 1000, 3000):
         body = "".join("    x = f'{x}{%d}'\n" % i for i in range(lines))
         long_name = "f" + "x" * 400
@@ -261,7 +261,7 @@ def case_import():
     sys.meta_path.pop()
 
 
-# All threads wait at once, each in read() of a pipe of its own, the GIL released.
+# All threads wait at the same time, each in read() of its own pipe, without the GIL.
 def case_threads():
     told, go = [], []
     ready = threading.Semaphore(0)

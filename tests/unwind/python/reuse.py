@@ -3,7 +3,7 @@
 """reuse.py - frees code objects and makes others at the same addresses: strata never prints the
 old name. Root.
 
-    reuse.py STRATA PYTHON...     PYTHON as account.py has them
+    reuse.py STRATA PYTHON...     PYTHON: see account.py
     reuse.py --program            the traced program, for Python 3.6 on
 
 The program makes, calls and frees functions that differ only in name, line or file, until
@@ -20,7 +20,7 @@ SCRIPT = '''uprobe:%s:getppid /pid == %d/ { printf("stack\\n%%s\\n", pystack(2))
 # ---- the traced program ------------------------------------------------------
 
 def make(i):
-    """Names of one length, so that the objects have one size."""
+    """Makes names of one length, so that the objects have one size."""
     name, file, lines = 'name%04d' % i, '/tmp/file%04d.py' % (i % 7), '\n' * (i % 5)
     scope = {}
     exec(compile(lines + 'def %s(call): call()' % name, file, 'exec'), scope)

@@ -4,7 +4,7 @@
 #     run.py WALK [PYTHON...]        by tests/unwind/walk, on a stopped process
 #     run.py --strata STRATA [PYTHON...]   by strata itself (root)
 #
-# Without a PYTHON: all that are installed.
+# Without a PYTHON, it runs all that are installed.
 import glob
 import json
 import os
@@ -62,7 +62,7 @@ def parse_frame(line):
 
 
 def parse_walk(text):
-    """thread id -> (Python's frames, end)"""
+    """Returns {thread ID: (Python's frames, end)}."""
     threads = {}
     for line in text.splitlines():
         kind, _, rest = line.partition(" ")
@@ -86,8 +86,8 @@ def show(case, got, want):
 
 
 def same(case, got, want):
-    """want begins with the caller of stop(), got with stop() itself, whose line at the call
-    Python could not print beforehand."""
+    """Compares two stacks. `want` begins with the caller of stop(), `got` with stop() itself, whose line at
+    the call Python could not print beforehand."""
     if got and got[0][0] == "stop" and got[1:] == want:
         return True
     show(case, got, want)
@@ -149,7 +149,7 @@ uprobe:libc:getppid /pid == %d/ { printf("%%s\\nend\\n", %s(%d)); }
 
 
 def read_stacks(lines, n):
-    """The n stacks printed between the marks, each a list of frames."""
+    """Returns the n printed stacks, each a list of frames."""
     stacks = []
     frames = []
     while len(stacks) < n:
@@ -168,7 +168,7 @@ def read_stacks(lines, n):
 
 
 def python_frames(frames):
-    """Native frames are sym+off or hex: no file:line."""
+    """Returns the frames with file:line; native frames are sym+off or hex."""
     out = []
     for line in frames:
         try:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""warm.py - what strata has read of an interpreter's code it has in its cache at the next start: it needs no
-disassembler then, and the frames are there all the same. Root.
+"""warm.py - at the next start, the cache has the data that strata has read from an interpreter's code: the frames
+appear without the disassembler. Root.
 
-    warm.py STRATA PYTHON...    PYTHON as account.py has them"""
+    warm.py STRATA PYTHON...    PYTHON: see account.py"""
 import os
 import pathlib
 import re
@@ -28,7 +28,7 @@ WANT = ['inner', 'outer', '<module>']
 
 
 def run(strata, python, cache):
-    """The names of the frames, and whether the disassembler was opened."""
+    """Returns the names of the frames, and whether the disassembler was opened."""
     process = traced.start(python, '-c', PROGRAM, cwd='/tmp')
     process.stdout.readline()
     script = SCRIPT % (account.libc_of(process.pid), process.pid)
@@ -42,7 +42,7 @@ def run(strata, python, cache):
 
 
 def opened_before(tracer):
-    """What the loader said until the probes were attached."""
+    """Returns the messages of the loader until the probes were attached."""
     said = ''
     for line in tracer.stderr:
         if line.startswith('Attached'):
@@ -64,7 +64,7 @@ def main(strata, *python):
     for name, program in account.programs_of(python):
         if isinstance(program, Exception):
             ok &= account.may_be_missing(name, program)
-        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 12: # the code says where the thread state is
+        elif int(re.search(r'3\.(\d+)', name).group(1)) >= 12: # the code has the place of the thread state
             ok &= compare(strata, name, program)
     return not ok
 

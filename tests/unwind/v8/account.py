@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""account.py - stacks random in shape and depth: compares V8's own account with jsstack, frame
-by frame (name, file, line, column).
+"""account.py - compares V8's own account with jsstack, frame by frame (name, file, line, column), for
+stacks of random shape and depth.
 
     account.py STRATA NODE [STACKS [DEEPEST [NODE'S OPTIONS...]]]      root
 
-Where V8 has no name for a function, jsstack may have the name that the parser inferred."""
+If V8 has no name for a function, jsstack may have the name that the parser inferred."""
 import collections
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""addon.py - JavaScript that calls C that calls JavaScript: ustack has all frames in order. Also the
-JavaScript frames at node's own system calls and in its event loop.
+"""addon.py - JavaScript that calls C that calls JavaScript: ustack has all frames in order. The test also
+checks the JavaScript frames at node's own system calls and in its event loop.
 
     addon.py STRATA [VERSION...]      root"""
 import pathlib
@@ -33,7 +33,7 @@ def names(stack):
 
 
 def in_order(wanted, found):
-    """Whether found has all the wanted functions, innermost first; others may be between them."""
+    """Returns whether `found` has all the wanted functions, innermost first; others may be between them."""
     rest = iter(found)
     return all(name in rest for name in wanted)
 
@@ -54,7 +54,7 @@ def build(directory):
 
 
 def look(strata, version, directory, addon):
-    """(what, whether it is right, what was seen)"""
+    """Yields (case, whether it passes, output)."""
     node, program = binaries.node(version), pathlib.Path(directory) / 'program.js'
     program.write_text(PROGRAM)
     with subprocess.Popen([node, program, addon], stdout=subprocess.PIPE) as traced:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""binaries.py - official builds of node, as npm packages them, unpacked in build/node (or where
-STRATA_NODE says); and Debian's.
+"""binaries.py - unpacks official builds of node, from npm's packages, in build/node (or in STRATA_NODE);
+and Debian's node.
 
-    binaries.py VERSION...      unpacks them, prints each one's path"""
+    binaries.py VERSION...      unpacks these versions, and prints the path of each"""
 import fcntl
 import os
 import pathlib
@@ -27,7 +27,7 @@ BUNDLES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.c
 
 
 def trusting():
-    """npm's environment: npm trusts the system's certificates, not only those built into node."""
+    """Returns npm's environment: npm trusts the system's certificates, not only those built into node."""
     bundle = next((path for path in BUNDLES if os.path.exists(path)), None)
     return {'NODE_EXTRA_CA_CERTS': bundle, **os.environ} if bundle else None
 
@@ -43,7 +43,7 @@ missing = {}  # packages that could not be fetched, and why: each is requested o
 
 
 def unpacked(what, unpack):
-    """CACHE/what. The first call makes it: unpack(directory) unpacks there and returns the path."""
+    """Returns CACHE/what. The first call makes it: unpack(directory) unpacks it there and returns the path."""
     where = CACHE / what
     if where in missing:
         raise missing[where]
@@ -62,7 +62,7 @@ def unpacked(what, unpack):
 
 
 def from_npm(package, part):
-    """The directory of the package that has this part, or is it."""
+    """Returns the directory of the package that is, or contains, this part."""
     def unpack(new):
         fetch(package, new)
         with tarfile.open(next(pathlib.Path(new).glob('*.tgz'))) as archive:
@@ -72,13 +72,13 @@ def from_npm(package, part):
 
 
 def node(version, machine=os.uname().machine):
-    """The program; unpacked at the first call. version: "20" is the newest 20."""
+    """Returns the program; the first call unpacks it. version: "20" is the newest 20."""
     package = f'node-linux-{MACHINES[machine]}@{version}'
     return unpacked(f'{version}-{machine}', from_npm(package, 'bin/node')) / 'node'
 
 
 def libnode(suite='trixie'):
-    """A root that has Debian's node in it, with its libnode.so; unpacked at the first call."""
+    """Returns a root with Debian's node and its libnode.so; the first call unpacks it."""
     def unpack(new):
         arch = {'x86_64': 'amd64', 'aarch64': 'arm64'}[os.uname().machine]
         packages.unpack_whole(PACKAGES, suite, arch, f'{new}/root', ['nodejs'])
@@ -87,12 +87,12 @@ def libnode(suite='trixie'):
 
 
 def headers():
-    """Of the interface for addons."""
+    """Returns the directory of the headers for addons."""
     return unpacked('headers', from_npm('node-api-headers', 'include'))
 
 
 def copy_of(program, to, n):
-    """Another program, with a build id of its own: its last bytes are n."""
+    """Makes another program, with its own build ID, whose last bytes are n."""
     data = bytearray(program.read_bytes())
     at = data.index(b'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0')  # the note's head; 20 bytes of build id follow
     data[at + 32:at + 36] = n.to_bytes(4, 'big')

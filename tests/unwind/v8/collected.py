@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""collected.py - functions that are collected while others get their addresses: strata never prints
-the name of a function that had the address before.
+"""collected.py - functions that are collected, whose addresses others get: strata never prints the name
+of the function that had the address before.
 
     collected.py STRATA [COUNT [VERSION...]]      root"""
 import pathlib

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""evicted.py - copies of node, each another program, that run one after the other, where strata may use little memory:
-it gives back those that nothing runs, and still names the functions of all; one that comes again is read again.
+"""evicted.py - copies of node, each a program of its own, run one after the other while strata may use little memory.
+strata frees the data of those that no process runs, and still names the functions of all; a program that comes again is
+read again.
 
     evicted.py STRATA [COUNT]      root"""
 import os
@@ -17,7 +18,7 @@ from tap import Cases
 from traced import attached
 
 SCRIPT = 'config = { max_memory_mb = 40 } profile:hz:199 /len(jsstack)/ { @[jsstack(func)] = count(); }'
-# Two seconds: the first time strata makes the tables of a program that is new to it.
+# Two seconds, because strata makes the tables of a new program at the first time.
 SOURCE = '''function own_%d(n) { return n < 2 ? n : own_%d(n - 1) + own_%d(n - 2); }
 for (const end = Date.now() + 2000; Date.now() < end;) own_%d(15);'''
 

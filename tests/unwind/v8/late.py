@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """late.py - JavaScript that runs while strata is stopped; its objects are moved or collected before strata
-continues: stacks are whole where node's file is known beforehand, else whole or marked.
+continues: stacks are whole if node's file is known beforehand, otherwise whole or marked.
 
     late.py STRATA [VERSION...]      root"""
 import os
@@ -28,7 +28,7 @@ MOST = 0.9  # share of whole stacks: another thread of node may hold the lock th
 
 
 def look(strata, command):
-    """{stack's lines: count}, and all that was printed. The command reads bytes from its standard input: after the first
+    """Returns {stack's lines: count}, and the whole output. The command reads bytes from its standard input: after the first
     it runs while strata is stopped, and before the last strata can read its lines."""
     tracer = subprocess.Popen([strata, '-e', SCRIPT, '-c', command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)

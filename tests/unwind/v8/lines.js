@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lines.js SECONDS FILE - phases of some milliseconds; writes when each began and ended, by the clock that
-// strata has. A line's last comment names the phases that it may be seen in; "*" are all.
+// lines.js SECONDS FILE - phases of some milliseconds. It writes the begin and the end of each, by the clock of
+// strata. The last comment of a line names the phases in which it may appear; "*" means all.
 'use strict';
 
 function spin(n) {                                              //: ^spin

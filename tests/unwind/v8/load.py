@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""load.py - profiles a server under load by wrk at 199 Hz: how many stacks are whole, why others are
-not, and how much of the thread's time each part of a request has, by strata and by V8's own profiler (node --cpu-prof).
+"""load.py - profiles a server under load by wrk at 199 Hz. It prints the number of whole stacks, the reasons
+for the others, and the share of the thread's time of each part of a request, by strata and by V8's own profiler
+(node --cpu-prof).
 
     load.py STRATA [SECONDS [VERSION...]]      root
 
-Both sample the thread that runs JavaScript, and they do not agree: a third witness is the judge, the CPU time
-that the kernel counts for the thread, which server.js asks for between its parts. The profiler's signal comes late, and
-it samples by wall time. The hottest functions of both are printed beside each other, without a verdict, and how far the
-shares of JavaScript's own time differ, without node's functions of C++ and functions that spend half of their time in
-those."""
+Both sample the thread that runs JavaScript, and they do not agree: the profiler's signal comes late, and it samples by
+wall time. The judge is a third witness, the CPU time that the kernel counts for the thread, which server.js reads
+between its parts. The test also prints the hottest functions of both next to each other, and the differences of the
+shares of JavaScript's own time, without node's functions of C++ and functions that spend half of their time in those.
+This part has no verdict."""
 import collections
 import json
 import os
@@ -35,8 +36,8 @@ HOTTEST = 10
 # V8's profiler in node 20 to 24 counts an inlined function as the one it was inlined into; strata does not.
 OPTIONS = {'20': ['--no-turbo-inlining'], '22': ['--no-turbo-inlining', '--no-maglev-inlining'],
            '24': ['--no-turbo-inlining', '--no-maglev-inlining']}
-# Builtins, functions of C++ and regular expressions count for the script's function that called
-# them, since the two profilers show them differently.
+# Builtins, functions of C++ and regular expressions count for the calling function of the script, since
+# the two profilers show them differently.
 SCRIPT = 'profile:hz:199 /pid == %d && tid == pid/ { @u[ustack(512)] = count(); }'
 JAVASCRIPT = re.compile(r'(?:\S+ )*?\S+:\d+:\d+')
 
@@ -48,7 +49,7 @@ def stacks(text, name):
 
 
 def whole(text):
-    """The number of stacks, of whole ones, and why the others are not whole."""
+    """Returns the number of stacks, the number of whole stacks, and the reasons for the others."""
     total, why = 0, collections.Counter()
     for lines, n in stacks(text, 'u'):
         total += n
@@ -59,7 +60,7 @@ def whole(text):
 
 
 def part_of(names):
-    """Of a request: the outermost of its functions, of the names of a stack, innermost first."""
+    """Returns the outermost function of a request in a stack, whose names are innermost first."""
     return next((name for name in reversed(names) if name in PARTS), 'rest')
 
 
@@ -73,8 +74,8 @@ def by_part(text):
 
 
 def by_function(text):
-    """Share in % of all samples, by (name, file's base). Samples in garbage collection are left out:
-    the profiler's clock runs on while the thread waits for helper threads."""
+    """Share in % of all samples, by (name, file's base). Samples in garbage collection are omitted:
+    the profiler's clock continues while the thread waits for helper threads."""
     seen, total = collections.Counter(), 0
     for lines, n in stacks(text, 'u'):
         first = next((line for line in lines if 'CollectGarbage' in line or JAVASCRIPT.fullmatch(line)), '')
@@ -115,8 +116,8 @@ def place(line):
 
 
 def own_account(path):
-    """The same from a .cpuprofile, the samples in JavaScript alone, and shares by part. It counts samples, not the
-    time between them, which includes time in which other threads have the CPU."""
+    """Returns the shares from a .cpuprofile, those of samples in JavaScript only, and the shares by part. It counts
+    samples, not the time between them, in which other threads may have had the CPU."""
     profile = json.loads(path.read_text())
     nodes = {n['id']: n for n in profile['nodes']}
     above = {child: n['id'] for n in profile['nodes'] for child in n.get('children', ())}
@@ -143,7 +144,7 @@ def own_account(path):
 
 
 def wrk():
-    """The command: this machine's wrk, or Debian's, kept in build/packages."""
+    """Returns the command: this machine's wrk, or Debian's in build/packages."""
     if shutil.which('wrk'):
         return ['wrk']
     tree = CACHE / 'wrk'
@@ -153,7 +154,7 @@ def wrk():
 
 
 def run(strata, node, seconds, *options):
-    """(what strata printed, V8's own account, shares by part of the thread's clock, requests) of the same run."""
+    """Returns (strata's output, V8's own account, shares by part of the thread's clock, requests) of one run."""
     with tempfile.TemporaryDirectory() as directory:
         addon = build(directory)
         server = subprocess.Popen([node, *options, '--cpu-prof', f'--cpu-prof-dir={directory}', '--cpu-prof-interval=1000',

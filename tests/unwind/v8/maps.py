@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""maps.py - source maps: compares a program that esbuild has bundled and minified with node's own
-account of it (--enable-source-maps); and a program with a map made here, of two sections.
+"""maps.py - source maps: compares strata with node's own account (--enable-source-maps), for a program that
+esbuild has bundled and minified, and for a program with a map of two sections that the test makes.
 
     maps.py STRATA [VERSION...]      root"""
 import json
@@ -71,7 +71,7 @@ def bundled(directory, kind):
 
 
 def frames(printed):
-    """The frames of the program's files, from the innermost of them on."""
+    """Returns the frames of the program's files, from the innermost on."""
     lines = [line.decode().strip() for line in printed]
     return [line for line in lines if '/' in line and 'node:' not in line]
 
@@ -85,7 +85,7 @@ def own_account(account):
 
 
 def check(strata, node, directory, kind):
-    """The difference, or None."""
+    """Returns the difference, or None."""
     account, printed = traced.run(strata, MAPPED, node, '--enable-source-maps', bundled(directory, kind))
     ours, own = frames(printed), own_account(account)
     # The program takes the account one line before the system call.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// module.mjs - what program.js calls of an ECMAScript module.
+// module.mjs - functions of an ECMAScript module that program.js calls.
 let go;
 
 export default class Shape {

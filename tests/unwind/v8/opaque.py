@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""opaque.py - V8s whose layout is not known: node without the constants for debuggers, and with no
-symbol at all. Their stacks are whole, and have as many functions <js> as V8 itself counts; strata
-reports that they have no names.
+"""opaque.py - V8 with an unknown layout: node without the constants for debuggers, and without any symbol.
+Its stacks are whole, and have as many functions <js> as V8 itself counts; strata reports that they have
+no names.
 
     opaque.py STRATA      root"""
 import os
@@ -28,7 +28,7 @@ ABOVE = 1  # fs.readSync
 
 
 def without(names, node, to):
-    """A copy of node whose symbols have other names. (Its build id is the same.)"""
+    """Makes a copy of node whose symbols have other names, with the same build ID."""
     image = pathlib.Path(node).read_bytes()
     for name in names:
         image = image.replace(name, b'x' * len(name))
@@ -45,7 +45,8 @@ def stacks(text):
 
 
 def is_start(lines):
-    """The thread's first two frames. What the second calls has a name only where libc's debug symbols are."""
+    """Returns whether these are the thread's first two frames. The callee of the second has a name only with libc's
+    debug symbols."""
     return [line.split('+')[0].split('@')[0] for line in lines] == ['__libc_start_main', '_start']
 
 
@@ -55,7 +56,7 @@ def wrong(depth, lines):
 
 
 def look(strata, program, options, cache):
-    """The errors, and strata's messages."""
+    """Returns the errors, and strata's messages."""
     ran = subprocess.run([strata, '-e', SCRIPT, '-c', ' '.join(map(str, (program, *options, HERE / 'opaque.js')))],
                          env={**os.environ, 'STRATA_CACHE_DIR': cache}, capture_output=True, text=True, timeout=120)
     found = list(stacks(ran.stdout))

@@ -16,12 +16,12 @@ const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
 Error.stackTraceLimit = Infinity;
 Error.prepareStackTrace = (error, sites) => sites;
 
-// The file offset that is read there is the stack's number.
+// The file offset of the read is the stack's number.
 const NUMBERS = 2 ** 40;
 const file = fs.openSync(__filename), byte = Buffer.alloc(1);
 let number = isMainThread ? 0 : workerData[1];
 
-// Writes all of it: a pipe may take a part of it, or nothing.
+// Writes the whole text: a pipe may take only a part of it, or nothing.
 function write(text) {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length;) {
@@ -147,8 +147,8 @@ function warm() {
   return s;
 }
 
-// V8 switches to compiled code in the middle of a loop, and calls from there. A new function each
-// time, so that it does so again.
+// V8 switches to compiled code in the middle of a loop, and calls from there. The function is new each
+// time, so that V8 does it again.
 const looping = new vm.Script(`(function looping(go, add, depth) {
   let x = 0, until = Date.now();
   for (let i = 0, calls = 0; calls < 5; i++) {
@@ -172,7 +172,7 @@ const starts = [
   (next) => { looping.runInThisContext()(go, add, () => random(20) + 1); setImmediate(next); },
 ];
 let left = STACKS;
-// strata reads lines from the process, and may be late on a busy machine.
+// strata reads lines from the process, and on a busy machine this takes long.
 const linger = () => setTimeout(() => 0, 4000);
 const main = () => {
   if (left-- <= 0)
@@ -190,7 +190,7 @@ function work(next) {
   new Worker(__filename, { workerData: numbered }).on('exit', next);
 }
 
-// Functions of modules, which are further shapes.
+// Functions of modules are further shapes.
 async function begin() {
   const { shapesOf } = await import('./module.mjs');
   shapes.push(...shapesOf(go));

@@ -3,7 +3,7 @@
 """run.py - runs account.py on versions of node, interpreted, compiled and with default options:
 
     run.py STRATA [STACKS [DEEPEST [VERSION...]]]      root; all versions: see binaries.py
-    run.py --build ARCH      unpacks them only, for a machine without npm"""
+    run.py --build ARCH      only unpacks the versions, for a machine without npm"""
 import os
 import subprocess
 import sys
@@ -22,7 +22,7 @@ IN_MACHINES = {'arm64': ('24', '26'), 'amd64': ()}
 
 
 def known(node, choices):
-    """The first of the names that this version has, or None."""
+    """Returns the first name that this version has, or None."""
     for options in choices:
         if subprocess.run([node, *options, '-e', '0'], capture_output=True).returncode == 0:
             return options

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// server.js ADDON - an HTTP server that parses and makes JSON and fills templates: load.py. At its end it prints the
-// CPU time of its thread, of each part of the requests and of the rest, by the kernel's clock.
+// server.js ADDON - an HTTP server for load.py that parses and makes JSON and fills templates. At its end it prints
+// the CPU time of its thread for each part of the requests and for the rest, by the kernel's clock.
 'use strict';
 const { cpu } = require(process.argv[2]);
 const http = require('http');
@@ -70,7 +70,7 @@ async function answer(request, body) {
   return [text, sum];
 }
 let begun = 0, requests = 0;
-// What a look at the clock takes, by the same clock: each part has one in it.
+// The time of one look at the clock, by the same clock: each part contains one.
 function lookTakes() {
   const n = 100000, t = cpu();
   for (let i = 0; i < n; i++)

@@ -23,11 +23,11 @@ function outer(f) { f(); }
 function start() { outer(() => brief_%d()); }
 setTimeout(start, 0);
 '''
-CHAIN = ['<anonymous>', 'outer', 'start']  # below the function of its own name
+CHAIN = ['<anonymous>', 'outer', 'start']  # below the function with its own name
 
 
 def wrong(n, file, stacks):
-    """How the n-th program's stack differs from its own, or None."""
+    """Returns the difference between the n-th program's stack and its own account, or None."""
     for stack in stacks:
         lines = [line.strip() for line in stack.splitlines()]
         at = next((i for i, line in enumerate(lines) if re.match(rf'brief_{n}( |$)', line)), None)

@@ -2,7 +2,7 @@
 // steps.js - uses many of V8's builtins and compilers in an endless loop; steps.py steps it by
 // instructions from the first os.getPriority() on.
 //
-//     node steps.js ROUNDS      works that many rounds before: V8 compiles hot functions
+//     node steps.js ROUNDS      works ROUNDS rounds before that: V8 compiles hot functions
 'use strict';
 const os = require('os');
 

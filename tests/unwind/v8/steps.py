@@ -4,7 +4,7 @@
 compares the walk's first step with the truth (../native/step.c):
 
     steps.py STEP [INSTRUCTIONS [VERSION...]]
-    steps.py --build ARCH      unpacks node only, for a machine without npm"""
+    steps.py --build ARCH      only unpacks node, for a machine without npm"""
 import os
 import pathlib
 import subprocess

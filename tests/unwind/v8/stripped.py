@@ -22,7 +22,8 @@ OPTIONS = [(), ('--always-sparkplug',)]
 
 
 def when_known(strata, *command):
-    """Waits until the program has begun: the loader links Debian's slowly. Its tables are made for the first time."""
+    """Starts the program, and waits until it has begun, since the loader links Debian's node slowly. Then strata makes the
+    tables of the program for the first time."""
     process = traced.start(*command)
     waits.reading(process.pid)
     subprocess.run([strata, '--unwind', str(process.pid)], stdout=subprocess.DEVNULL, check=True, timeout=60)

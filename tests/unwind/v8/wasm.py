@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""wasm.py - JavaScript that calls WebAssembly that calls JavaScript: both stacks are whole, and
-show it.
+"""wasm.py - JavaScript that calls WebAssembly that calls JavaScript: both stacks are whole, and have
+all these frames.
 
     wasm.py STRATA [VERSION...]      root"""
 import pathlib
@@ -42,7 +42,7 @@ ROUNDS = {'at first': (0, ['back', '<wasm>', '<wasm>', 'calls', 'tick']),
 
 
 def look(strata, version, directory):
-    """(what, whether it is right, what was seen)"""
+    """Yields (case, whether it passes, output)."""
     for how, (rounds, chain) in ROUNDS.items():
         program = pathlib.Path(directory) / 'program.js'
         program.write_text(PROGRAM % (list(MODULE), rounds))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// main.go - goroutines print their numbers, as the runtime has them, each just before it calls
-// getppid: from Go and, with cgo, from C called by Go, from Go called by that C, and from a
-// thread that C made, which runs no goroutine. Go 1.19's language.
+// main.go - each goroutine prints its number in the runtime just before it calls getppid: from
+// Go and, with cgo, from C called by Go, from Go called by that C, and from a thread that C
+// made, which runs no goroutine. The language is that of Go 1.19.
 package main
 
 import (
@@ -36,7 +36,7 @@ func ask(call func()) {
 	call()
 }
 
-// Set where the program is built with cgo.
+// Set if the program is built with cgo.
 var inC, throughC, ownThread func()
 
 func main() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// load - an HTTP server that computes, sorts and writes JSON, and profiles itself by
+// load - an HTTP server that computes, sorts and writes JSON, and profiles itself with
 // runtime/pprof:
 //
 //	load ADDRESS PROFILE SECONDS

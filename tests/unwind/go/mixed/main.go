@@ -4,8 +4,8 @@
 //
 //	program CALLS DEEPEST
 //
-// Before each call of getppid, from Go or from C, a line of JSON: the layers, innermost first,
-// and Go's and Python's own accounts of their frames. Go 1.19's language.
+// Before each call of getppid, from Go or from C, it prints a line of JSON: the layers, innermost
+// first, and Go's and Python's own accounts of their frames. The language is that of Go 1.19.
 package main
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// main.go - signals interrupt a goroutine for a second. Go 1.19's language.
+// main.go - signals interrupt a goroutine for a second. The language is that of Go 1.19.
 package main
 
 import (

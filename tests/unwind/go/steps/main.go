@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// main.go - common work of a Go program, on one goroutine; step.c steps it from main.work
+// main.go - common work of a Go program, on one goroutine, which step.c steps from main.work
 // on.
 package main
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// live - a Go program that always runs something called from main.outer. Go 1.19's language.
+// live - a Go program that always runs functions called from main.outer. The language is that of Go 1.19.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* phpcode.c - any bytes as what is known of a PHP function: a record from the ring buffer, and the
- * memory of a process that it is read from. */
+/* phpcode.c - any bytes as the data of a PHP function: a record from the ring buffer, and the memory of
+ * its process. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct memory {
 	size_t size;
 };
 
-/* Any address leads somewhere into the bytes; the last few are not readable. */
+/* Each address leads into the bytes; the last few are not readable. */
 static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 {
 	const struct memory *m = arg;
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct php_codes *c = php_codes_new();
 	struct memory m = {data, size};
 	struct php_layout at = {};
-	void *copy = malloc(size ? size : 1); /* of its size: what is read behind it is found */
+	void *copy = malloc(size ? size : 1); /* of the exact size, so that the sanitizer reports reads beyond it */
 
 	memcpy(r, data, size < sizeof(*r) ? size : sizeof(*r));
 	memcpy(copy, data, size);
