@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """forms.py STRATA PROGRAM SOURCE LIBRARY - tests the forms of uprobes: lines of source files, names of C++, addresses,
-without a file. libraries in archives. PROGRAM is compiled of SOURCE (forms.c), LIBRARY of member.c."""
+no file, libraries in archives. PROGRAM is compiled from SOURCE (forms.c), LIBRARY from member.c."""
 import os
 import pathlib
 import shutil
@@ -32,7 +32,7 @@ def run(script, *options):
 
 
 def prints(point, *wanted, what='func'):
-    """A probe there prints WHAT: these lines in that order."""
+    """A probe at this place that prints an expression prints these lines, in this order."""
     printed, said = run(f'{point} {{ print({what}); }}')
     cases.check(printed == list(wanted), f'{point} {what}'.replace(PROGRAM, 'PROGRAM'), f'printed: {printed}', said)
 
@@ -48,7 +48,7 @@ def lists(*args, wanted):
     cases.check(done.stdout.splitlines() == wanted, f'-l {" ".join(args)}'.replace(PROGRAM, 'PROGRAM'), done)
 
 
-# Lines: once in each function that has code of it, where that begins.
+# A line: the probe fires once in each function that has code of the line, where the code begins.
 inlined, loop = line_of('inlined'), line_of('loop')
 prints(f'uprobe:{PROGRAM}@forms.c:{inlined}', 'first', 'second')
 prints(f'uprobe:{PROGRAM}@attach/forms.c:{inlined}', 'first', 'second')
@@ -75,7 +75,7 @@ prints(f'uprobe:{PROGRAM}:chos*', *['chosen'] * 3)
 prints(f'uprobe:{PROGRAM}:cpp:chosen', *['chosen'] * 3)
 lists(f'uprobe:{PROGRAM}:chos*', wanted=[f'uprobe:{PROGRAM}:chosen'])
 
-# A pattern among other points may match nothing; all of them may not, nor a name.
+# One of several patterns may match nothing; a name, and all patterns together, must match.
 printed, said = run(f'uprobe:{PROGRAM}:nosuch*, uprobe:{PROGRAM}:first {{ print(func); }}')
 cases.check(printed == ['first'] and 'warning' in said and 'has no function nosuch*' in said, 'a pattern that matches nothing',
             printed, said)
@@ -104,7 +104,7 @@ refused(f'uprobe:{PROGRAM}:pascal:first', 'a uprobe needs a file and a function'
 lists(f'uprobe:{PROGRAM}:cpp:ns::f', wanted=[f'uprobe:{PROGRAM}:cpp:"ns::f({type})"' for type in ('char const*', 'int')])
 lists(f'uprobe:{PROGRAM}:_ZN2ns1f*', wanted=[f'uprobe:{PROGRAM}:_ZN2ns1fE{type}' for type in ('PKc', 'i')])
 
-# Addresses and offsets are in a function.
+# Addresses and offsets must be in a function.
 prints(f'uprobe:{PROGRAM}:first+0', 'first')
 first = next(int(line.split()[0], 16) for line in subprocess.run(['nm', PROGRAM], capture_output=True, text=True)
              .stdout.splitlines() if line.endswith(' first')) if shutil.which('nm') else 0
@@ -124,7 +124,7 @@ refused(f'uprobe:{PROGRAM}@forms.c:{inlined}:x', 'a line of a source file is')
 refused(f'uprobe:{PROGRAM}:', 'the function is missing')
 refused(f'uprobe:{PROGRAM}:first+99999', '+99999 is outside of the function first')
 
-# Without a file: the traced program's. * is all that it loads.
+# Without a file, the probe is in the traced program; * stands for all files that it loads.
 prints('uprobe:first', 'first')
 prints('uprobe::first', 'first')
 prints('uprobe:*:first', 'first')
@@ -141,8 +141,8 @@ done = subprocess.run([STRATA, '-l', '-p', str(process.pid), '-e', 'uprobe:PyErr
 cases.check(done.stdout.startswith('uprobe:/usr/bin/python3'), "a process' program", done)
 process.communicate(b'\n')
 
-# A library that is stored in an archive, at a page: what Android's linker maps. CALL does so, and calls
-# answer() there: it loads LIBRARY to find out where in the file that is.
+# A library that is stored in an archive, at a page, which Android's linker maps. CALL maps it, too, and calls
+# answer() in it. It loads LIBRARY to find the function's place in the file.
 CALL = """
 import ctypes, mmap, sys
 archive, start, library = sys.argv[1], int(sys.argv[2]), ctypes.CDLL(sys.argv[3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* usdt.c - a program with USDT probes: waits for a line, then comes to each and prints what it passed. */
+/* usdt.c - a program with USDT probes: it waits for a line, then reaches each probe and prints its arguments. */
 #include "usdt.h"
 
 #include <stdio.h>

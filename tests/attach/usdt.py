@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usdt.py STRATA PROGRAM - tests usdt probes with a program (usdt.c) that prints what it passed to them."""
+"""usdt.py STRATA PROGRAM - tests usdt probes with a program (usdt.c) that prints their arguments."""
 import os
 import pathlib
 import subprocess
@@ -33,7 +33,7 @@ def all_of(path):
 
 
 def run(*options, script, program=PROGRAM):
-    """What the program printed, strata, and strata's messages."""
+    """Returns the lines of the program, the lines of strata, and strata's messages."""
     process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     tracer = subprocess.Popen([STRATA, '-p', str(process.pid), *options, '-e', script], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
@@ -47,8 +47,8 @@ def strata(*args):
     return subprocess.run([STRATA, *args], capture_output=True, text=True)
 
 
-# The semaphore of another process with the same file is not set by -p. Before Linux 6.10 it is.
-# First: what is detached may still be counted for a while.
+# -p does not set the semaphore of another process with the same file. Before Linux 6.10 it does.
+# This is the first case, since a detached probe may be counted for a while.
 version = tuple(int(n) for n in os.uname().release.split('-')[0].split('.')[:2])
 other = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -60,7 +60,7 @@ process.communicate(b'\n')
 tracer.communicate()
 cases.check((b'asked 1 1' in account) == (version < (6, 10)), 'the semaphore of another process', account)
 
-# Each part in all ways to name it; the semaphore counts; without multi links.
+# Each way to name a probe; the semaphore; without multi links.
 for what, path, options in (('by path', PROGRAM, []), ('all that is mapped', '*', []), ('without a file', '', []),
                             ('one by one', PROGRAM, ['--no-feature', 'uprobe_multi'])):
     account, printed, said = run(*options, script=all_of(path))
@@ -109,7 +109,7 @@ def other_mounts(process, path):
     cases.check(printed.split() == [b'1', b'2', b'3'], 'by its path there', printed, said)
 
 
-# A process with mounts of its own: the file is not there outside.
+# A process with its own mounts: the file does not exist outside.
 with tempfile.TemporaryDirectory() as dir:
     process = subprocess.Popen(['unshare', '-m', '--propagation', peer.propagation(), 'sh', '-c',
                                 f'mount -t tmpfs none {dir} && cp {PROGRAM} {dir}/q && echo && exec {dir}/q'],
@@ -124,14 +124,14 @@ with tempfile.TemporaryDirectory() as dir:
         cases.skip('another mount namespace', 'in a chroot its paths begin elsewhere')
         process.communicate(b'\n')
 
-# What a file has in its names does not reach the terminal.
+# Control characters in the names of a file do not reach the terminal.
 with tempfile.TemporaryDirectory() as dir:
     odd = pathlib.Path(dir, 'odd')
     odd.write_bytes(pathlib.Path(PROGRAM).read_bytes().replace(b'shop\0kinds\0', b'\x1b[2J\0k\x07nds\0'))
     done = strata('-l', f'usdt:{odd}:*')
     cases.check(f'usdt:{odd}:\\x1b[2J:k\\x07nds' in done.stdout.splitlines(), 'control characters', done)
 
-# What is not there.
+# Missing probes, files and arguments.
 done = strata('-e', f'usdt:{PROGRAM}:kind {{ print(1); }}')
 cases.check(done.returncode == 1 and 'has no USDT probe kind ' in done.stderr and 'did you mean kinds?' in done.stderr,
             'the nearest name', done)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cold.py - what a sample of a profile costs: 10 ms after the one before, in which the program has had the caches
-for itself. Other rows repeat an event as fast as they can: caches are warm there."""
+"""cold.py - the cost of a sample of a profile, 10 ms after the previous sample: only the program has used the caches
+in between. Other rows repeat an event as fast as possible, so their caches are warm."""
 import contextlib
 import glob
 import pathlib
@@ -9,11 +9,11 @@ import statistics
 import subprocess
 import time
 
-PROCESSES = 8 # each is a draw of addresses, and so of which cache lines fall together
+PROCESSES = 8 # each process draws its addresses, and so the cache lines that collide
 SECONDS = 2.0
 PERF_EVENT = '7' # BPF_PROG_TYPE_PERF_EVENT: fdinfo's prog_type
 
-# A chain of functions, each with a frame of its own; the last one goes through more memory than caches hold.
+# A chain of functions, each with its own frame; the last one reads more memory than the caches hold.
 NATIVE = '''#include <stdint.h>
 static uint64_t memory[1 << 20];
 static void busy(void)
@@ -91,13 +91,13 @@ def two(command):
 
 
 def sample_ns(tracer, pids, stack='ustack'):
-    """Mean ns of a sample: of all that the program was run for, as it is other processes' turn now and then."""
+    """Mean ns of a sample, over all runs of the program, since other processes also get their turn."""
     mine = ' || '.join(f'pid == {pid}' for pid in pids)
     script = f'profile:hz:99 /{mine}/ {{ @[{stack}] = count(); @n = count(); }} interval:ms:100 {{ print(@n); }}'
     child = subprocess.Popen(tracer + ['-e', script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         n = before = 0
-        while n < 30: # caches of its own are filled
+        while n < 30: # its own caches are filled
             n = counted(child)
         before, start, end = n, cost(child.pid), time.monotonic() + SECONDS
         while time.monotonic() < end:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""execs.py - what a profile of the whole machine costs programs that run for a millisecond: each is followed
+"""execs.py - the cost of a profile of the whole machine for programs that run for a millisecond. strata follows each
 from its exec to its end."""
 import contextlib
 import signal
@@ -9,11 +9,11 @@ import time
 
 SCRIPT = 'profile:hz:99 { @[ustack] = count(); }'
 ROUNDS, RUNS = 9, 500
-SETTLED = 3 # seconds in which a tracer starts, and reads the processes that are there
+SETTLED = 3 # seconds in which a tracer starts, and reads the existing processes
 
 
 def cpu_seconds(pid):
-    """Of all threads of a process: its CPU clock, as linux/posix-timers.h numbers it."""
+    """The CPU time of all threads of a process, by its clock (linux/posix-timers.h)."""
     return time.clock_gettime(~pid << 3 | 2)
 
 
@@ -29,15 +29,15 @@ def tracing(command):
 
 
 def one_round(execs, tracer=None):
-    """ns of an exec: by the clock, its own CPU time, the tracer's."""
+    """ns of an exec: by the clock, by its own CPU time, and by the tracer's CPU time."""
     before = cpu_seconds(tracer) if tracer else 0
     wall, own = map(int, subprocess.run([execs, str(RUNS), '/bin/true'], capture_output=True, text=True).stdout.split())
     return wall, own, ((cpu_seconds(tracer) if tracer else 0) - before) / RUNS * 1e9
 
 
 def exec_rows(row, strata, bpftrace, execs):
-    """Rounds without a tracer stand between those with one. A tracer that is stopped still has its programs
-    run: so they alternate in pairs, each with one without."""
+    """Rounds with and without a tracer alternate in pairs. The programs of a stopped tracer still run, so it is
+    not enough to stop it."""
     seen = {}
     for what, command in (('strata', strata), ('bpftrace', bpftrace)):
         rounds = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""language.py - what a script costs beside bpftrace: an event of the usual maps, a line printed, and the start of
+"""language.py - the cost of a script next to bpftrace: an event with the usual maps, a printed line, and the start of
 bpftrace's own tools."""
 import contextlib
 import pathlib
@@ -27,7 +27,7 @@ def busy(calls, *args):
 
 
 def event_rows(row, event_ns, strata, bpftrace, calls):
-    """The best of five on either side: what disturbs only adds."""
+    """The best of five on each side, since a disturbance only adds time."""
     with busy(calls, '1000000', '0', '600'):
         for what, script in EVENTS:
             seen = [[event_ns(tracer + ['-e', PLACE + script], 1) for tracer in (strata, bpftrace)] for _ in range(5)]
@@ -36,7 +36,7 @@ def event_rows(row, event_ns, strata, bpftrace, calls):
 
 
 def printed(tracer, calls):
-    """(ns that a printf() adds to a call, share of the lines that came)"""
+    """Returns (ns that a printf() adds to a call, share of the lines that arrived)."""
     with tempfile.NamedTemporaryFile() as out:
         child = subprocess.Popen(tracer + ['-e', PLACE + PRINTS], stdout=out, stderr=subprocess.DEVNULL)
         time.sleep(1.5)
@@ -48,7 +48,7 @@ def printed(tracer, calls):
 
 
 def print_row(row, strata, bpftrace, calls):
-    """Bursts that neither side loses: the cost is that of equal delivery."""
+    """Uses bursts that neither side loses, so that both deliver the same."""
     alone = min(float(subprocess.run([calls, '100', '1000', '1'], capture_output=True, text=True).stdout)
                 for _ in range(3))
     seen = [[printed(tracer, calls) for tracer in (strata, bpftrace)] for _ in range(5)]
@@ -59,7 +59,7 @@ def print_row(row, strata, bpftrace, calls):
 
 
 def until_attached(command):
-    """Seconds until it says that it has attached; None: it has not."""
+    """Returns the seconds until the tracer reports that it has attached, or None."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     seconds = None
@@ -74,7 +74,7 @@ def until_attached(command):
 
 
 def tool_rows(row, strata, bpftrace, tree):
-    """Each tool that both attach here, best of three."""
+    """Each tool that both sides can attach here, best of three."""
     ratios = {}
     for tool in sorted(tree.glob('*.bt')):
         inside = f'/usr/sbin/{tool.name}'

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""churn.py - a profile of the whole machine that goes on for an hour, while programs come and go: memory,
-descriptors and what was lost, minute by minute.
+"""churn.py - an hour's profile of the whole machine, while programs come and go: memory, descriptors and
+losses, minute by minute.
 
     churn.py STRATA [--minutes 60] [--memory MB] [--only NAME,NAME]
 
-Beside the real software of programs.py: programs that nobody ran before and nobody runs again, copies of node each
-with a build id of its own and a map of its JIT, Pythons, shells of many short commands. As root. Exit status 1: more
-memory (by a quarter) or descriptors in the last ten minutes than in the third to the twelfth."""
+It runs the real software of programs.py, and also programs that run only once, copies of node each with its own build ID
+and a map of its JIT, Pythons, and shells with many short commands. Needs root. The exit status is 1 if there is more
+memory (by a quarter) or if there are more descriptors in the last ten minutes than in the third to the twelfth."""
 import argparse
 import json
 import os
@@ -151,7 +151,7 @@ def main():
 
 
 def flat(seen):
-    """The last ten minutes against the third to the twelfth, when caches are full; said, too."""
+    """Compares the last ten minutes with the third to the twelfth, when the caches are full; prints both."""
     early, late = ([sum(row[i] for row in rows) / len(rows) for i in (0, 1)] for rows in (seen[2:12] or [(0, 0)], seen[-10:] or [(9e9, 0)]))
     print(f'minutes 3 to 12: {early[0]:.0f} MiB, {early[1]:.0f} descriptors; the last ten: {late[0]:.0f} MiB, {late[1]:.0f}; '
           f'at most {max((row[0] for row in seen), default=0):.0f} MiB')

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""eustack.py - stopped threads of real software at work (programs.py): the walk's addresses beside those of
-elfutils' eu-stack, frame by frame.
+"""eustack.py - compares the walk's addresses with those of elfutils' eu-stack, frame by frame, for stopped threads
+of real software at work (programs.py).
 
     eustack.py THREADS [--threads 400] [--only NAME,NAME] [--all]
 
-THREADS: build/release/tests/unwind/native/threads. Processes are stopped one after another in the midst of their
-work. Where eu-stack gives up, its error says so, and the frames up to there are compared. As root."""
+THREADS: build/release/tests/unwind/native/threads. It stops processes one after another in the middle of their
+work. If eu-stack gives up with an error, the frames up to there are compared. Needs root."""
 import argparse
 import collections
 import os
@@ -39,7 +39,7 @@ def is_code(where, address):
 
 
 def same_code(pid, mine, other):
-    """Whether 16 bytes of code are the same at both: theirs is where a call returns to, or the first frame's."""
+    """Returns whether 16 bytes of code are the same at both addresses: theirs is a return address, or the first frame's."""
     with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
         def at(address):
             memory.seek(address)
@@ -52,7 +52,7 @@ def same_code(pid, mine, other):
 
 
 def theirs(pid):
-    """{thread: (addresses, what eu-stack said at the end)}"""
+    """Returns {thread: (addresses, the last message of eu-stack)}."""
     done = subprocess.run(['eu-stack', '-q', '-n', '0', '-p', str(pid)], capture_output=True, text=True)
     found, why = {}, {}
     for tid, error in re.findall(r'tid (\d+)(?: at 0x[0-9a-f]+ in \S+)?: (.+)', done.stderr):
@@ -109,7 +109,7 @@ class Report:
         self.by_program[program] += 1
         kind = None
         for i in range(min(len(have), len(want))):
-            if have[i] is None:  # a function of its language's
+            if have[i] is None:  # a function of an interpreted language
                 continue
             if i and not is_code(where, want[i]):
                 kind = NO_CODE

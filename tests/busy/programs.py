@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""programs.py - real software at work, from Debian's packages: started, given work again and again, ended.
+"""programs.py - starts real software from Debian's packages, gives it work repeatedly, and ends it.
 
-What is not installed is left out, and named:
+Programs that are not installed are omitted, with a message:
     apt-get install postgresql nginx-light redis-server mariadb-server git gcc g++ make clang ffmpeg perl
         gunicorn python3-flask nodejs golang-go chromium openjdk-17-jdk-headless wrk elfutils"""
 import ctypes
@@ -27,8 +27,8 @@ FILES = HERE / 'programs'
 CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or TOP / 'build' / 'packages')
 PR_SET_CHILD_SUBREAPER = 36
 
-# name, what it needs, how it is prepared, the server, a piece of work. They are shells' commands, run in a
-# directory of the program's own; $port is its own, $files this tree's programs/.
+# Name, needs, preparation, server, and a piece of work. These are shell commands that run in the program's own
+# directory; $port is its own port, $files is programs/ of this tree.
 ROWS = [
     ('postgres', 'runuser pgbench',
      'chmod 755 .; mkdir db && chown postgres db && runuser -u postgres -- $postgres/initdb -D db',
@@ -79,7 +79,7 @@ ROWS = [
 
 
 def cgroups():
-    """Where cgroups of version 2 are mounted."""
+    """Returns the mount point of cgroups of version 2."""
     mounts = [line.split() for line in pathlib.Path('/proc/mounts').read_text().splitlines()]
     found = [mount[1] for mount in mounts if mount[2] == 'cgroup2']
     if not found:
@@ -109,11 +109,11 @@ def environment(directory, jobs):
 
 
 class Programs:
-    """The programs, in a cgroup whose number is group, until stop(). only: their names; pause: seconds between two
-    pieces of work; jobs: of make."""
+    """The programs, in the cgroup with the number `group`, until stop(). only: their names; pause: seconds between two
+    pieces of work; jobs: the number for make."""
 
     def __init__(self, directory, only=None, pause=0.0, jobs=2):
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # all that they leave behind
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # all their remaining files
         self.directory, self.pause, self.jobs, self.missing = pathlib.Path(directory), pause, jobs, []
         self.cgroup = pathlib.Path(tempfile.mkdtemp(prefix='strata-busy-', dir=cgroups()))
         self.group = self.cgroup.stat().st_ino
@@ -162,7 +162,7 @@ class Programs:
                     break
             time.sleep(0.05)
         end = time.monotonic() + 10
-        while True: # of what was killed some may still be going
+        while True: # some of the killed processes may still exist
             try:
                 self.cgroup.rmdir()
                 break

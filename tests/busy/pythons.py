@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pythons.py - pystack of real Python applications beside what faulthandler writes at the same instant: functions,
-files and lines of each frame.
+"""pythons.py - compares pystack of real Python applications with the output of faulthandler at the same instant:
+functions, files and lines of each frame.
 
     pythons.py STRATA [--stops 200] [--python /usr/bin/python3] [--only django,pandas]
 
     apt-get install python3-django python3-aiohttp python3-gevent python3-numpy python3-pandas python3-lxml
         gunicorn python3-flask
 
-A signal interrupts a thread at work wherever it is; faulthandler's handler writes that thread's stack, and strata
-takes pystack in the first of these writes. A frame more of strata's is one that the interpreter is just entering or
-leaving: it has it in a register, and in memory not yet, or no longer. Now and then faulthandler itself ends CPython
-3.11 by SIGSEGV (with one of 17,600 signals where nothing traced): then the application is started again. As root."""
+A signal interrupts a thread anywhere in its work. faulthandler's handler writes that thread's stack, and strata
+takes pystack in the first of these writes. An additional frame of strata is one that the interpreter is just entering
+or leaving: it is in a register, and not yet, or no longer, in memory. Sometimes faulthandler itself ends CPython 3.11
+by SIGSEGV (one of 17,600 signals without a tracer): then the application is started again. Needs root."""
 import argparse
 import collections
 import ctypes
@@ -36,7 +36,7 @@ libc = ctypes.CDLL(None)
 
 
 def dumped(path):
-    """[[(function, file, line)]] of a process's dumps."""
+    """Returns [[(function, file, line)]] of a process's dumps."""
     stacks = []
     for text in path.read_text(errors='replace').split('Stack (most recent call first):\n')[1:]:
         stacks.append([(function, file, int(line))
@@ -48,7 +48,7 @@ NUMPY = '<__array_function__ internals>' # numpy gives its wrappers other names,
 
 
 def shown(frames):
-    """The same of strata's: faulthandler has a function's name without its class."""
+    """Returns the same for strata: faulthandler has a function's name without its class."""
     return [(f['function'].rpartition('.')[2], f.get('file', ''), f.get('line', 0)) if f['kind'] == 'python'
             else ('?', f['function'], 0) for f in frames]
 
@@ -58,7 +58,7 @@ def same(ours, theirs):
 
 
 def interrupt(dumps, group):
-    """A thread of one of the group's processes; whether it has written."""
+    """Interrupts a thread of one of the group's processes; returns whether it has written."""
     pid = random.choice([int(p.name) for p in dumps.iterdir() if p.name.isdigit()] or [0])
     try:
         if not pid or os.getpgid(pid) != group:
@@ -77,7 +77,7 @@ def interrupt(dumps, group):
 
 
 def run_app(app, args, dumps, stops):
-    """[(stack of faulthandler, of strata)], as many as came until the application ended, and its status, or None"""
+    """Returns [(stack of faulthandler, of strata)] until the application ended, and its status, or None."""
     env = {**os.environ, 'DUMPS': str(dumps), 'PYTHONPATH': str(APPS / 'site')}
     program = subprocess.Popen([args.python, app], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
@@ -112,7 +112,7 @@ def run_app(app, args, dumps, stops):
     pairs = []
     for path in dumps.iterdir():
         theirs = dumped(path)[before.get(path.name, 0):]
-        if status is not None and path.name == str(program.pid): # it ended in the midst of the last
+        if status is not None and path.name == str(program.pid): # it ended in the middle of the last
             theirs = theirs[:-1]
         ours = seen[path.name]
         pairs += zip(theirs, ours + [None] * (len(theirs) - len(ours)))

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py - real software at work (programs.py), sampled system-wide at 199 Hz: how many stacks are complete, by
-program, and why the others are not.
+"""run.py - samples real software at work (programs.py) system-wide at 199 Hz. It prints the number of complete stacks by
+program, and the reasons for the others.
 
     run.py STRATA [--load 4|20] [--seconds 30] [--beside N] [--jobs N] [--only NAME,NAME] [--show REASON] [--examples N]
 
-What others run on the machine is one row, which the totals do not have. Prints a table with a cold cache (an empty directory), and one with a warm one: the third of three runs. A stack is
-complete if it has no reason for its end, and its outermost frame is where threads begin. --beside: so many other
-instances of strata profile meanwhile, and begin at the same time. As root."""
+Other processes of the machine are one row, which is not in the totals. It prints a table for a cold cache (an empty
+directory), and a table for a warm cache: the third of three runs. A stack is complete if it has no reason for its end,
+and if its outermost frame is where threads begin. --beside: the number of other instances of strata that profile at
+the same time. Needs root."""
 import argparse
 import collections
 import json
@@ -33,15 +34,15 @@ LIMIT = 1000  # frames
 OTHERS = '(others)'
 BESIDE = 'profile:hz:99 { @[ustack] = count(); }'
 PAUSES = {4: 40.0, 20: 0.0}  # seconds between two pieces of work, on two CPUs
-# Where threads begin: of programs, of libc's and musl's threads, of Go's.
+# The functions where threads begin: of programs, of threads of libc, musl and Go.
 FIRST = re.compile(r'_start|(__GI_)?_*clone3?|start_thread|_dl_start_user|_dl_start|ret_from_fork|'
                    r'_rt0_\w+|rt0_go|runtime[.·](goexit|mstart|rt0_go|mcall|morestack|systemstack|asmcgocall|'
                    r'sigreturn__sigaction|gogo|goexit0|clone)(\.abi0)?')
-ENTRY_SIZE = 64  # bytes of _start, where it has no name
+ENTRY_SIZE = 64  # bytes of _start, for a _start without a name
 
 
 def entry(path, known={}):
-    """Where the program or library at path begins; None."""
+    """Returns the entry of the program or library at path, or None."""
     if path not in known:
         try:
             with open(path, 'rb') as f:
@@ -53,7 +54,7 @@ def entry(path, known={}):
 
 
 def code(path, address, size):
-    """Bytes of the x86-64 program or library, by its segments."""
+    """Returns bytes of the x86-64 program or library, by its segments."""
     with open(path, 'rb') as f:
         head = f.read(64)
         at, n = struct.unpack_from('<Q', head, 32)[0], struct.unpack_from('<H', head, 56)[0]
@@ -66,8 +67,8 @@ def code(path, address, size):
 
 
 def returns_to_exit(path, address):
-    """Whether the call that ends behind address is clone's or clone3's, of a libc without names: then the
-    thread exits: mov %eax, %edi; mov $60, %eax; syscall."""
+    """Returns whether the call before an address is clone's or clone3's in a libc without names. After it, the thread
+    exits: mov %eax, %edi; mov $60, %eax; syscall."""
     return code(path, address + 1, 10).removeprefix(b'\x48')[:9] == bytes.fromhex('89c7b83c0000000f05')
 
 
@@ -80,10 +81,10 @@ def is_first(frame):
 
 
 def why_incomplete(stack):
-    """None: it is complete; else the reason."""
+    """Returns the reason, or None for a complete stack."""
     last = stack['frames'][-1] if stack['frames'] else {}
     if len(stack['frames']) == LIMIT:
-        return None  # as much as was asked for
+        return None  # it has the frames of the limit
     if stack.get('end'):
         return f'{stack["end"]} ({pathlib.Path(last["module"]).name})' if 'table' in stack['end'] and 'module' in last else \
             stack['end']
@@ -99,10 +100,10 @@ class Table:
 
     def add(self, ours, second, program, thread, pid, stack, count):
         if not stack['frames'] and not stack.get('end'):
-            return  # it has no memory any more, or none yet
+            return  # it has no memory yet, or no longer
         why = why_incomplete(stack)
         self.first = second if self.first is None else min(second, self.first)
-        if not ours: # their files may be others than those of that name here
+        if not ours: # their files may differ from those with the same names here
             program, why = OTHERS, stack.get('end')
         self.total[program] += count
         if why:
@@ -154,7 +155,7 @@ class Table:
 
 
 class Load(threading.Thread):
-    """Threads that want a CPU, in the mean, while within `with`."""
+    """The mean number of threads that want a CPU, within `with`."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -177,7 +178,7 @@ class Load(threading.Thread):
 
 
 def sample(strata, seconds, cache, group, out):
-    """Seconds of CPU that strata took, of those that passed, and what it said."""
+    """Returns the CPU seconds of strata, the seconds that passed, and its messages."""
     with open(out, 'w') as f, tempfile.TemporaryFile('w+') as said:
         begun = time.monotonic()
         p = subprocess.Popen([strata, '-v', '-f', 'json', '-e', SCRIPT.format(group, LIMIT, seconds)], stdout=f, stderr=said,

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""urgent.py STRATA - on a machine whose CPUs are wanted by many sessions strata does not wait for them; what it runs
-waits as everybody, and so does strata once it works for long.
-
-As root."""
+"""urgent.py STRATA - on a machine where many sessions want the CPUs, strata does not wait for them. Programs that it
+runs wait like all others, and so does strata after it has worked for long. Needs root."""
 import os
 import pathlib
 import re
@@ -26,18 +24,19 @@ cases = Cases()
 
 
 def may_be_urgent():
-    """Whether a process of root may be realtime here."""
+    """Returns whether a process of root may be realtime here."""
     return not subprocess.run(['python3', '-c', 'import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))'],
                               stderr=subprocess.DEVNULL).returncode
 
 
 def wait_times(pid):
-    """Seconds that the process' first thread ran, and that it waited for a CPU: see proc(5), schedstat."""
+    """Returns the seconds in which the process' first thread ran, and those in which it waited for a CPU: see schedstat in
+    proc(5)."""
     return [int(n) / 1e9 for n in pathlib.Path(f'/proc/{pid}/schedstat').read_text().split()[:2]]
 
 
 def begins_in_time():
-    """Tables are made of all that runs: the cache is empty."""
+    """The cache is empty, so strata makes the tables of all running programs."""
     with tempfile.TemporaryDirectory() as cache:
         tracer = subprocess.Popen([STRATA, '-e', PROFILE], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                   env={**os.environ, 'STRATA_CACHE_DIR': cache})
@@ -60,7 +59,7 @@ def runs_others_as_usual():
 
 
 def not_for_long():
-    """Printing millions of stacks is no short work."""
+    """Printing millions of stacks takes long."""
     flood = subprocess.Popen(['bash', '-c', 'exec -a flood python3 -c "\n'
                               'open(\'/proc/self/comm\', \'w\').write(\'flood\')\nimport os\nwhile 1: os.getppid()"'])
     tracer = subprocess.Popen([STRATA, '-q', '-e', FLOOD], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""links.py - what the documents name exists: files that they link to, and files of the tree that they name in `code`.
-Every document is reached by links from README.md."""
+"""links.py - files that the documents link to, and files of the tree that they name in `code`, exist. Links from README.md
+lead to each document."""
 import pathlib
 import re
 import subprocess
@@ -34,7 +34,7 @@ def tree():
 
 
 def linked(path):
-    """The files that a document links to."""
+    """Returns the files that a document links to."""
     return [(path.parent / target).resolve() for target in LINK.findall(path.read_text())]
 
 
@@ -44,7 +44,7 @@ def named(path):
 
 
 def is_there(name, path, names):
-    """By its path from the top, from src/ or from its document, or by the end of its path."""
+    """Returns whether a file exists: by its path from the top, from src/ or from its document, or by the end of its path."""
     return (path.parent / name).exists() or any(n == name or n.endswith('/' + name) for n in names)
 
 
@@ -60,7 +60,7 @@ def main():
         name = path.relative_to(TOP)
         missing = [str(target) for target in linked(path) if not target.exists()]
         cases.check(not missing, f'{name}: its links', *missing)
-        # The changelog names files that were there.
+        # The changelog also names files that no longer exist.
         missing = [] if name.name == 'CHANGELOG.md' else [n for n in named(path) if not is_there(n, path, names)]
         cases.check(not missing, f'{name}: the files that it names', *missing)
     lost = [path for path in documents() if path not in reached]

@@ -23,13 +23,13 @@ SCRIPT = re.compile(r'`([\w.]+\.bt)`:\n\n```\n(.*?)^```$', re.M | re.S)
 
 
 def lessons():
-    """[(title, text)]"""
+    """Returns [(title, text)]."""
     parts = LESSON.split((TOP / 'docs/tutorial.md').read_text())
     return [(f'{number}. {title}', text) for number, title, text in zip(parts[1::3], parts[2::3], parts[3::3])]
 
 
 def commands(text):
-    """[(command, the output that the document shows)]"""
+    """Returns [(command, the output in the document)]."""
     found = []
     for block in BLOCK.findall(text):
         lines = [line[4:] for line in block.rstrip('\n').split('\n')]
@@ -42,7 +42,7 @@ def commands(text):
 
 
 def pattern(shown):
-    """A regular expression for the output. Numbers, widths of columns and bars may differ."""
+    """Returns a regular expression for the output. Numbers, widths of columns and bars may differ."""
     lines = []
     for line in shown.strip('\n').split('\n'):
         if line.strip() == '...':
@@ -56,7 +56,7 @@ def pattern(shown):
 
 
 def on_terminal(command):
-    """What it leaves on a terminal: without the line that shows progress."""
+    """Returns the final output on a terminal, without the line that shows progress."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execvp('sh', ['sh', '-c', command])
@@ -73,7 +73,7 @@ def on_terminal(command):
 
 
 def at_prompt(shown):
-    """Types the lines of the document at a prompt, each when the answer to the one before is there. The terminal's text."""
+    """Types the lines of the document at a prompt, each after the answer to the previous one. Returns the text."""
     with Terminal([STRATA], 100, 100) as terminal:
         terminal.wait('strata> ')
         for line, answer in re.findall(r'^strata> (.*)\n((?:(?!strata> ).*\n)*)', shown + '\n', re.M):
@@ -99,7 +99,7 @@ def main():
         for name in 'LICENSE', 'README.md', 'examples':
             (home / name).symlink_to(TOP / name)
         os.chdir(home)
-        # The system's Python is first in PATH, not that of a version manager.
+        # The system's Python is first in PATH, before that of a version manager.
         os.environ |= {'PATH': f'{home}:/usr/sbin:/usr/bin:/sbin:/bin', 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8'}
         found = lessons()
         cases.check([title.partition('.')[0] for title, _ in found] == [str(n) for n in range(1, 11)], 'there are ten lessons')

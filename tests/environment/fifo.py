@@ -87,7 +87,7 @@ def probed(dir):
 def full(dir):
     """A cache on a full disk: writes fail, or write only a part."""
     made = subprocess.run(['unshare', '-m', 'true'], capture_output=True, text=True)
-    if made.returncode:  # as in a root directory that is no mount point
+    if made.returncode:  # for a root directory that is not a mount point
         cases.count += 1
         cases.failed += tap_fails(cases.count, 'a cache on a full disk', f'no mount namespace can be made here: {made.stderr.strip()}')
         return

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pidns.py STRATA - strata in a PID namespace, as in a container: ids, filters, stacks and
+"""pidns.py STRATA - strata in a PID namespace, such as a container: IDs, filters, stacks and
 names are those of the namespace."""
 import os
 import pathlib
@@ -48,7 +48,7 @@ def numbers(text, word):
 
 
 def whole(text):
-    """The stack of Python's functions is there by name, and no frame is bare hex."""
+    """Returns whether the stack has Python's functions by name, and no frame is bare hex."""
     return re.search(r'inner.*\n.*outer', text) and not re.search(r'^ +0x[0-9a-f]+$', text, re.M)
 
 
@@ -61,7 +61,7 @@ def command(program, name, wrap, inner=()):
                 f'{name}: -c sees the command and its child', done.stdout, done.stderr)
     if not inner:
         cases.check([p for p, _ in seen] == own, f'{name}: pid is that of the namespace', seen, own)
-    else:  # of a namespace within: outside it has a number of its own
+    else:  # in a nested namespace; outside, it has another number
         cases.check(len({p for p, _ in seen}) == 2 and '0' not in {p for p, _ in seen},
                     f'{name}: pids are those of strata\'s namespace', seen)
     cases.check(whole(done.stdout), f'{name}: the stacks are whole, with names', done.stdout)
@@ -87,7 +87,7 @@ def process(program, name, wrap):
 
 
 def others():
-    """Processes outside."""
+    """Processes outside of the namespace."""
     busy = subprocess.Popen(['sh', '-c', 'while :; do :; done'])
     try:
         done = strata(INSIDE, '-e', 'profile:hz:99 { @[pid, ustack(2)] = count(); } interval:ms:500 { exit(); }')
@@ -112,7 +112,7 @@ def own_events():
 
 def main():
     made = subprocess.run([*INSIDE, 'true'], capture_output=True, text=True)
-    if made.returncode:  # as in a root directory that is no mount point
+    if made.returncode:  # for a root directory that is not a mount point
         sys.exit(all_fail(Missing(f'no PID namespace can be made here: {made.stderr.strip()}')))
     with tempfile.TemporaryDirectory() as dir:
         program = pathlib.Path(dir, 'program.py')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """poor.py STRATA - environments that lack something: memory, files, file systems, rights. Scripts work there, or end with
-an error that names the cause: never by a signal, never with status 1 and no word, never not at all. Prints TAP."""
+an error that names the cause. They never end by a signal or without a message, and never hang. Prints TAP."""
 import concurrent.futures
 import errno
 import os
@@ -39,7 +39,7 @@ def over(*paths):
 
 
 def group(size):
-    """In a control group of its own, of version 1 or 2; the row is skipped where there is no such controller."""
+    """Returns a row with its own control group, of version 1 or 2. The row is skipped without such a controller."""
     top = next((top for top, limit in (('/sys/fs/cgroup/memory', 'memory.limit_in_bytes'), ('/sys/fs/cgroup', 'memory.max'))
                 if os.path.exists(f'{top}/{limit}') or 'memory' in read(f'{top}/cgroup.subtree_control')), None)
     limit = 'memory.limit_in_bytes' if top and top.endswith('memory') else 'memory.max'
@@ -55,7 +55,7 @@ def read(path):
         return ''
 
 
-# What is in the way, how a shell makes it so, and what the error says. The program's file takes 40,000 KiB of -v.
+# The obstacle, the shell commands that make it, and the cause in the error. The program's file takes 40,000 KiB of -v.
 ROWS = [
     *limits('v', (45000, 60000, 100000, 150000, 200000, 300000, 450000, 1000000), NO_MEMORY),
     *limits('d', (20000, 100000), NO_MEMORY),
@@ -84,7 +84,7 @@ ROWS = [
 
 
 def run(row, script):
-    """What is wrong with it, or None."""
+    """Returns the failure, or None."""
     what, setup, cause = row
     command = ['unshare', '-m', 'bash', '-c', f'ulimit -c 0; {setup}\nexec "$@"', 'bash', STRATA, *SCRIPTS[script]]
     try:
@@ -101,7 +101,7 @@ def run(row, script):
 
 
 def is_removed(group):
-    """The kernel refuses with EBUSY while a process that has ended is not yet out of the group."""
+    """Removes the group, and returns whether it is gone. The kernel refuses with EBUSY while an ended process is in it."""
     try:
         group.rmdir()
     except OSError as e:

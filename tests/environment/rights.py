@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rights.py STRATA - strata with fewer rights than root's, with fewer file descriptors, and the
-messages of -l about what it cannot list."""
+"""rights.py STRATA - strata with fewer rights than root, with fewer file descriptors, and the
+messages of -l about probes that it cannot list."""
 import os
 import pathlib
 import shutil
@@ -83,7 +83,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         dir = pathlib.Path(name)
         dir.chmod(0o755)
-        strata = str(shutil.copy(sys.argv[1], dir / 'strata'))  # where anybody may read it
+        strata = str(shutil.copy(sys.argv[1], dir / 'strata'))  # in a directory that all users may read
         os.environ.pop('STRATA_CACHE_DIR', None)
         ordinary_user(strata)
         capabilities(strata)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """stop.py STRATA - how a script ends: by signals under a flood of events, with output that
-nobody reads or that cannot be written, with a command that does not want to end."""
+has no reader or cannot be written, and with a command that does not end."""
 import fcntl
 import os
 import pathlib
@@ -18,16 +18,16 @@ import tap
 import waits
 
 STRATA = sys.argv[1]
-SOON = 1.0  # seconds; 0.5 are promised
+SOON = 1.0  # seconds; the promise is 0.5
 FLOOD = 'tracepoint:syscalls:sys_enter_read /comm == "dd"/ { @ = count(); printf("%s!\\n", comm); }'
 cases = tap.Cases()
 
 
 def start(script, *options, stdout=subprocess.PIPE):
-    """strata with its probes attached."""
+    """Starts strata, and waits until its probes are attached."""
     tracer = subprocess.Popen([STRATA, *options, '-e', script], stdout=stdout, stderr=subprocess.PIPE)
     said = b''
-    while b'Attached' not in said:  # warnings of what else runs may come before
+    while b'Attached' not in said:  # warnings about other processes may come before
         line = tracer.stderr.readline()
         if not line:
             sys.exit(f'strata said: {said.decode()}')
@@ -36,7 +36,8 @@ def start(script, *options, stdout=subprocess.PIPE):
 
 
 def waited(pid):
-    """Seconds that it was ready to run but had no CPU; of one that has ended too, until it is reaped."""
+    """Returns the seconds in which a process was ready to run but had no CPU; also of a process that has ended, until it is
+    reaped."""
     try:
         return int(open(f'/proc/{pid}/schedstat').read().split()[1]) / 1e9
     except (FileNotFoundError, IndexError):
@@ -44,7 +45,7 @@ def waited(pid):
 
 
 def end(tracer, signals=(signal.SIGINT,)):
-    """Seconds until its end, without those for which others had the CPU, or None."""
+    """Returns the seconds until its end, without those in which others had the CPU, or None."""
     begin, before = time.monotonic(), waited(tracer.pid)
     for which in signals:
         tracer.send_signal(which)
@@ -58,7 +59,7 @@ def end(tracer, signals=(signal.SIGINT,)):
 
 
 def stop(tracer, signals=(signal.SIGINT,)):
-    """(seconds until its end, or None; the exit status; its messages)."""
+    """Returns (seconds until its end, or None; the exit status; its messages)."""
     took = end(tracer, signals)
     return took, tracer.returncode, tracer.stderr.read().decode()
 
@@ -97,8 +98,8 @@ def own_events():
 
 
 def own_switches():
-    """What was switched to was switched from later, but for the last on each CPU. A virtual machine may keep the process
-    that controls it from tracers: its events are in neither."""
+    """Each switch to strata is followed by a switch from it, except for the last on each CPU. A virtual machine may hide the
+    process that controls it from tracers: its events are in neither number."""
     for probe, prev, next in (('tracepoint:sched:sched_switch', 'args.prev_pid', 'args.next_pid'),
                               ('rawtracepoint:sched_switch', 'args.prev.pid', 'args.next.pid')):
         tracer = start(f'{probe} {{ @out[{prev}] = count(); @in[{next}] = count(); printf(".\\n"); }}')
@@ -111,7 +112,7 @@ def own_switches():
 
 
 def own_interrupts(dir):
-    """Beside a flood strata is on a CPU much of the time, when timers expire too."""
+    """Next to a flood strata is on a CPU most of the time, also when timers expire."""
     for probe in 'tracepoint:timer:hrtimer_expire_entry', 'rawtracepoint:hrtimer_expire_entry':
         with open(dir / 'out', 'w+b') as out:
             tracer = start(f'{FLOOD} {probe} {{ @expired[pid] = count(); }}', stdout=out)
@@ -190,7 +191,7 @@ def flood_slow():
 
 
 def flood_maps():
-    """A map of many elements for each event."""
+    """Prints a map with many elements for each event."""
     tracer = start('tracepoint:syscalls:sys_enter_read /comm == "dd"/ { @[rand % 4000] = count(); print(@); }',
                    stdout=subprocess.DEVNULL)
     waits.until(lambda: waits.cpu_time(tracer.pid) > 0.5, 'strata to work for half a second')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bursts.py STRATA - while strata is stopped, a program makes a burst of events whose records have strings: all of
-them are printed afterwards, so that a busy machine on which strata waits for a CPU loses none."""
+"""bursts.py STRATA - while strata is stopped, a program makes a burst of events whose records have strings. All are
+printed afterwards, so a busy machine on which strata waits for a CPU loses none."""
 import os
 import pathlib
 import signal
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 }
 ''' % EVENTS
 WORDS = [chr(ord('a') + i) * 60 for i in range(10)]
-# What a probe does, and the line that it prints.
+# The action of a probe, and the line that it prints.
 BODIES = {
     'join': ('join(arg0);', ' '.join(WORDS)),
     'printf of three str()': ('printf("%s %d %s %s\\n", str(*(uint64*)arg0), 7, str(*(uint64*)(arg0 + 8)), '
@@ -44,7 +44,7 @@ BODIES = {
 
 
 def burst(prog, body):
-    """(the lines printed, messages)"""
+    """Returns (the printed lines, messages)."""
     script = f'uprobe:{prog}:burst {{ {body} }} uprobe:{prog}:last {{ exit(); }}'
     strata = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     traced = subprocess.Popen([prog, *WORDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

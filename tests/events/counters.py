@@ -69,7 +69,7 @@ def watched(cases, prog):
 
 
 def kernel(cases):
-    """How often a task has slept is counted in its task_struct."""
+    """A task_struct has the number of times that its task has slept."""
     sleeper = subprocess.Popen([sys.executable, '-c', 'import time\nwhile True: time.sleep(0.01)'])
     try:
         _, out, _ = strata(f't:raw_syscalls:sys_enter /pid == {sleeper.pid}/ '

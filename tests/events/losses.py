@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """losses.py STRATA - while strata is stopped, a program on each CPU makes more events than the ring buffer
-has space for: what is printed and what is reported lost are together what happened, for each probe and
+has space for: the numbers of printed and of lost events add up to the number of events, for each probe and
 CPU, as text and as JSON."""
 import collections
 import json
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     return 0;
 }
 '''
-# The same with a cookie for each place, and with a place each of its own.
+# The same probes with a cookie for each place, and as separate probes.
 SCRIPTS = {
     'wildcard': 'uprobe:%s:one, uprobe:%s:two { @[func, cpu] = count(); printf("%%s %%d %%s\\n", func, cpu, str(0)); }',
     'own': 'uprobe:%s:one { @["one", cpu] = count(); printf("one %%d\\n", cpu); } '
@@ -59,7 +59,7 @@ SCRIPTS = {
 
 
 def run(prog, script, form, cpus):
-    """(printed, lost, happened), each by (function, CPU), of one burst"""
+    """Returns (printed, lost, happened) of one burst, each by (function, CPU)."""
     script = 'config = { perf_rb_pages = 16 } ' + script % (prog, prog)
     burst = subprocess.Popen([prog, str(EVENTS), *map(str, cpus)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     strata = subprocess.Popen([STRATA, '-f', form, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

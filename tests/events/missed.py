@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""missed.py STRATA - while a CPU is inside a program of a tracepoint, the kernel keeps other tracepoints' events on
-it from their programs. A raw tracepoint's program, which it does not keep out, counts the same events: those that
-the tracepoint's program saw and those that are reported lost are together as many. As text and as JSON."""
+"""missed.py STRATA - while a CPU is inside a program of a tracepoint, the kernel does not run the programs of other
+tracepoints on it. It does run a raw tracepoint's program, which counts the same events: the events that the
+tracepoint's program saw and those that are reported lost add up to its number. As text and as JSON."""
 import json
 import os
 import pathlib

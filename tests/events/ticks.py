@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ticks.py STRATA - ticks of interval probes come where their CPU is busy with another probe of the script."""
+"""ticks.py STRATA - ticks of interval probes come even if their CPU is busy with another probe of the script."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 from tap import Cases
 
 STRATA = sys.argv[1]
-# Nearly all of its time is the walk of its stack.
+# The walk of its stack takes nearly all of its time.
 SOURCE = '''#include <sys/syscall.h>
 #include <unistd.h>
 __attribute__((noinline)) int deeper(int n) { return n ? deeper(n - 1) + 1 : syscall(SYS_getppid); }
@@ -21,14 +21,15 @@ int main(void) { for (;;) deeper(100); }
 BUSY = 'tracepoint:syscalls:sys_enter_getppid { @[ustack] = count(); @n[pid] = count(); } end { clear(@); clear(@n); }'
 END = 'end { clear(@t); }'
 SECONDS = 6
-# On a busy machine strata's own thread waits for a CPU. Without what is tested 3 of 10 come, 1.2 s apart at most.
+# On a busy machine strata's own thread waits for a CPU. Without the tested feature 3 of 10 ticks come, at most 1.2 s
+# apart.
 SHARE, GAP = 0.7, 6
 
 cases = Cases()
 
 
 def ticks(script, seconds):
-    """Times in ms."""
+    """Returns the times in ms."""
     seen = subprocess.run([STRATA, '-q', '-e', script], capture_output=True, text=True, timeout=seconds * 10 + 60)
     return [int(ms) for ms in re.findall(r'^tick (\d+)$', seen.stdout, re.M)], seen.stderr
 

@@ -36,7 +36,7 @@ def body(statements):
 
 
 def seconds(strata, text):
-    """(CPU time, whether it was killed)"""
+    """Returns (CPU time, whether it was killed)."""
     with tempfile.NamedTemporaryFile('w', suffix='.bt') as script:
         script.write(text)
         script.flush()

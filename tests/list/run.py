@@ -17,7 +17,7 @@ if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
 cases = tap.Cases()
-SLOW = int(os.environ.get('STRATA_SLOW', 1)) # a machine that is emulated
+SLOW = int(os.environ.get('STRATA_SLOW', 1)) # an emulated machine
 INFO = subprocess.run([STRATA, '--info'], capture_output=True, text=True).stdout
 
 
@@ -32,7 +32,7 @@ def run(*args):
 
 
 def seconds(*args):
-    """CPU time, the least of three runs, so that other processes matter little."""
+    """Returns the least CPU time of three runs, so that other processes have little effect."""
     took = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -78,7 +78,7 @@ names, _ = lists('u*:libc:mallo*', only='u')
 cases.check({name.split(':')[0] for name in names} == {'uprobe', 'uretprobe'}, 'both types of functions of files', *names)
 lists('openat', 'tracepoint:syscalls:sys_enter_openat')
 
-# Types of the kernel, as C has them; -vv says where their members are.
+# Types of the kernel in C; -vv adds the offsets of their members.
 if os.path.exists('/sys/kernel/btf/vmlinux'):
     lists('struct list_h*', 'struct list_head', only='struct list_h')
     lists('enum pid_typ*', 'enum pid_type', only='enum ')
@@ -141,7 +141,7 @@ with tempfile.TemporaryDirectory() as dir:
     names, said, code = run('-l', '--traceable-functions', os.path.join(dir, 'none'), 'kprobe:vfs_*')
     cases.check(code == 1 and 'cannot read' in said, 'no such file', said)
 
-# Of a script, and of a process.
+# Probes of a script, and of a process.
 names, said, code = run('-l', '-e', 'begin { } t:sched:sched_sw* { } i:ms:10 { } profile:1ms { } end { }')
 cases.check(code == 0 and names[-2:] == ['interval:ms:10', 'profile:us:1000'] and 'tracepoint:sched:sched_switch' in names,
             '-l -e', *names, said)
@@ -170,7 +170,7 @@ cases.check(code == 1 and 'none that exists here matches --probe-filter' in said
 names, said, code = run('--probe-filter', '(', '-e', 'begin { }')
 cases.check(code == 1 and 'not a regular expression: (' in said, 'a filter that is none', said)
 
-# Time: seconds of CPU, on whatever machine runs this that is not emulated.
+# Time: CPU seconds, on any machine that is not emulated.
 for limit, *args in ((1, '-l', 'fentry:*'), (1, '-l', 'kprobe:*'), (1, '-l', 'tracepoint:*'), (1, '-l'),
                      (5, '-lv', 'fentry:*'), (10, '-lv')):
     took = seconds(*args)

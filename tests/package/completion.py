@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""completion.py STRATA - what TAB offers: every option and type of probe, attach points of this kernel;
-also in bash in a terminal, and in zsh and fish if they are installed."""
+"""completion.py STRATA - shell completion: every option and type of probe, and attach points of this kernel;
+also in bash on a terminal, and in zsh and fish if they are installed."""
 import os
 import pathlib
 import pty
@@ -57,7 +57,7 @@ else:
 
 
 def typed(shell, start, keys, wanted):
-    """The text on a terminal after these keys are typed, when wanted is there or 5 s have passed."""
+    """Returns the text on a terminal after these keys, when it contains `wanted` or after 5 s."""
     with tempfile.TemporaryDirectory() as home:
         os.symlink(STRATA, f'{home}/strata')
         pid, fd = pty.fork()
@@ -83,7 +83,7 @@ def typed(shell, start, keys, wanted):
         shown = ''
         os.write(fd, keys.encode())
         wait(wanted, 5)
-        for _ in range(10): # ^C: the line is not run (strata alone opens its prompt); a shell at work drops what is typed
+        for _ in range(10): # ^C: the line must not run, since `strata` opens its prompt; a busy shell drops typed keys
             os.write(fd, b'\x03')
             wait('^C', 1)
             os.write(fd, b'echo do""ne\n')

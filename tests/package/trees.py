@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """trees.py BUILD - tests the packages of ./dev package in minimal root trees: the .deb in a minimal Debian of
-this release, with manual and TAB; the program without libraries in a tree that holds busybox alone, and in
-one with musl and its own Python. The README's first line has to work in each. Root; takes minutes."""
+this release, with manual and completion; the static binary in a tree with only busybox, and in a tree with musl and
+its own Python. The README's first line must work in each. Needs root; takes minutes."""
 import contextlib
 import os
 import pathlib
@@ -26,7 +26,7 @@ C_PART = 'struct pair { int a; long b; } begin { print(sizeof(struct pair)); exi
 ARGUMENTS = ('struct pair { int a; long b; }; __attribute__((noinline)) long sum(struct pair *p, int k) { return p->b + k; }'
              'int main(int argc, char **argv) { struct pair p = { 6, 7 }; return sum(&p, argc) == 0; }')
 SIZE = 40 * 1000 * 1000
-# $1: the tree; the rest: the command that runs there. The mounts end with the namespace.
+# $1: the tree; the other arguments: the command that runs there. The mounts end with the namespace.
 ENTER = """
 mount --make-rprivate / 2>/dev/null
 for d in proc sys dev; do mkdir -p "$1/$d" && mount --rbind /$d "$1/$d" || exit; done
@@ -55,7 +55,7 @@ def debian_release():
 
 @contextlib.contextmanager
 def bare():
-    """A copy of a minimal Debian, which is made once."""
+    """Returns a copy of a minimal Debian, which is made once."""
     suite = debian_release()
     made = TREES / f'bare-{suite}'
     if not made.exists():
@@ -85,14 +85,14 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 
 def c_part(cases, what, tree, strata, *wanted):
-    """What a script with definitions in C prints."""
+    """Returns the output of a script with definitions in C."""
     done = within(tree, strata, '-q', '-e', C_PART)
     said = done.stdout + done.stderr
     cases.check(all(w in said for w in wanted), f'{what}: definitions in C', said)
 
 
 def arguments(cases, what, tree, strata, lacking=None):
-    """What a program's debug information says; lacking: a package without which it is not read."""
+    """Tests arguments by a program's debug information; lacking: a package without which it is not read."""
     done = within(tree, strata, '-q', '-e', 'uprobe:/sum:sum { print((args.p->b, args.k)); }', '-c', '/sum')
     cases.check(done.stdout.startswith('(7, 1)\n') if not lacking else lacking in done.stderr,
                 f'{what}: arguments by name', done.stdout, done.stderr)

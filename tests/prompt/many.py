@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""many.py STRATA [LINES] - a prompt of very many lines, half of them scripts that are dropped again: no
-descriptor, program, map or memory is left behind; and how long a line takes. Prints TAP."""
+"""many.py STRATA [LINES] - a prompt with very many lines, half of them scripts that are dropped again: no
+descriptor, program, map or memory remains. It also measures the time per line. Prints TAP."""
 import os
 import pathlib
 import pty
@@ -20,7 +20,7 @@ LINES = int(sys.argv[2]) if len(sys.argv) > 2 else 300
 BEGINS, ENDS = b'\x1b[?2004h', b'\x1b[?2004l' # a line is being edited
 SCRIPTS = ['interval:s:100 { @n = count(); }', 'tracepoint:sched:sched_switch { @by[comm] = count(); }',
            'uprobe:libc:malloc /pid == 1/ { @n = count(); }']
-# From then on the machine's new processes and their files are read, which stays: memory is measured before.
+# After this, strata also reads new processes of the machine and their files, and keeps them: memory is measured before.
 TICKS = os.sysconf('SC_CLK_TCK')
 STACKS = 'profile:hz:1 { @stacks[ustack] = count(); }'
 
@@ -31,13 +31,13 @@ class Prompt:
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.environ.update(XDG_STATE_HOME=self.dir.name, TERM='xterm')
-            os.environ.pop('MALLOC_PERTURB_', None) # which touches memory that is not used
+            os.environ.pop('MALLOC_PERTURB_', None) # this touches unused memory
             os.execv(STRATA, [STRATA])
         self.seen = b''
         self.until(BEGINS)
 
     def until(self, mark):
-        """Reads until the mark; what came before it."""
+        """Reads until the mark; returns the text before it."""
         end = time.monotonic() + 30
         while mark not in self.seen:
             if time.monotonic() > end or not select.select([self.fd], [], [], 30)[0]:
@@ -47,7 +47,7 @@ class Prompt:
         return before
 
     def line(self, text):
-        """(seconds, what was printed)"""
+        """Returns (seconds, the output)."""
         start = time.monotonic()
         os.write(self.fd, text.encode() + b'\r')
         self.until(ENDS)
@@ -55,7 +55,7 @@ class Prompt:
         return time.monotonic() - start, re.sub(rb'\x1b\[[?\d;]*\w', b'', printed).decode(errors='replace')
 
     def held(self):
-        """What the process has: descriptors, BPF objects, KiB of memory."""
+        """Returns the numbers of descriptors and BPF objects of the process, and its memory in KiB."""
         proc = pathlib.Path('/proc', str(self.pid))
         fds = list((proc / 'fd').iterdir())
         objects = [os.readlink(f) for f in fds]
@@ -63,7 +63,7 @@ class Prompt:
         return len(fds), sum('bpf' in o for o in objects), int(re.search(r'RssAnon:\s+(\d+)', status).group(1))
 
     def user(self):
-        """Seconds of the CPU in user mode."""
+        """Returns the CPU seconds in user mode."""
         return int(pathlib.Path('/proc', str(self.pid), 'stat').read_text().rpartition(')')[2].split()[11]) / TICKS
 
     def close(self):
@@ -82,7 +82,7 @@ def median(of):
 
 
 def rounds(p, n, start, scripts):
-    """By script, for each line: (seconds, those of the CPU in user mode)."""
+    """Returns for each script the (seconds, CPU seconds in user mode) of each line."""
     times = {}
     for i in range(start, start + n):
         script = scripts[i % len(scripts)]
@@ -98,7 +98,7 @@ def rounds(p, n, start, scripts):
 
 
 def beside(cases):
-    """What two prompts at once, and one before them, have added to the history."""
+    """Returns the lines that two prompts at the same time, and one before them, have added to the history."""
     dir = tempfile.TemporaryDirectory()
     wanted = ['1 + 1', '"a\\\\b ü"', 'print(3)']
     for lines in wanted[:1], wanted[1:]:
@@ -121,7 +121,7 @@ def beside(cases):
 def main():
     cases = tap.Cases()
     p = Prompt()
-    rounds(p, 30, 0, SCRIPTS) # what is made once, or grows at first
+    rounds(p, 30, 0, SCRIPTS) # memory that is allocated once, or grows at first
     before = p.held()
     times = rounds(p, LINES // 3, 30, SCRIPTS)
     after = p.held()

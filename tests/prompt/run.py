@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py STRATA - the prompt in a terminal: what is typed, what is seen. Prints TAP."""
+"""run.py STRATA - the prompt in a terminal: keys and the screen. Prints TAP."""
 import ctypes
 import os
 import pathlib
@@ -39,12 +39,12 @@ def sees(t, what, *texts, whole=False):
 
 
 def lies(t, what, is_right):
-    """The screen comes to be as is_right says."""
+    """Waits until is_right(the screen), and reports the case."""
     cases.check(t.until(is_right) is not None, what, t.screen())
 
 
 def last_tick(screen):
-    """The number of the last line "tick N"."""
+    """Returns the number of the last line "tick N"."""
     return int((re.findall(r'^tick (\d+)$', screen, re.M) or [-1])[-1])
 
 
@@ -208,7 +208,7 @@ def commands():
 
 
 def planted():
-    """What another user can put in the place of the history's file is neither followed, nor changed, nor waited for."""
+    """If another user has put a file in the place of the history, the prompt does not follow, change or wait for it."""
     victim = tempfile.NamedTemporaryFile()
     os.chmod(victim.name, 0o644)
 
@@ -364,7 +364,7 @@ def leaving():
 
 
 def reads(fd, pattern, seconds=20):
-    """Reads from the terminal until the pattern is there. All that was read, or None."""
+    """Reads from the terminal until the pattern appears. Returns the text, or None."""
     text, end = b'', time.monotonic() + seconds
     while not re.search(pattern, text):
         if time.monotonic() > end:
@@ -375,8 +375,8 @@ def reads(fd, pattern, seconds=20):
 
 
 def interrupted_lines():
-    """What is typed right behind Ctrl-C is a line of its own, also while a script prints. Without tmux: the line comes
-    a few microseconds behind."""
+    """Text that is typed right after Ctrl-C is a line of its own, also while a script prints. This case has no tmux, since
+    the line comes a few microseconds after the key."""
     state = tempfile.TemporaryDirectory()
     pid, fd = pty.fork()
     if not pid:
@@ -391,7 +391,7 @@ def interrupted_lines():
         os.write(fd, b'\x03')
         os.write(fd, b'%d + 1000000\r' % i)
         answers += reads(fd, b'(?<!\\d)%d\r?\n' % (i + 1000000), 5) is not None
-    # What is just being read when Ctrl-C comes may be from before it.
+    # Text that is read while Ctrl-C comes may be from before it.
     cases.check(answers >= 18, f'lines right behind Ctrl-C: {answers} of 20')
     for i in range(40):
         os.write(fd, b'@spoiled + ')
@@ -408,7 +408,7 @@ def interrupted_lines():
 
 
 def programs():
-    """The ids of all BPF programs of the machine: bpf(BPF_PROG_GET_NEXT_ID) of linux/bpf.h."""
+    """Returns the IDs of all BPF programs of the machine: bpf(BPF_PROG_GET_NEXT_ID) of linux/bpf.h."""
     number = {'x86_64': 321, 'aarch64': 280}[platform.machine()]
     attr, found = (ctypes.c_uint32 * 32)(), set()
     while ctypes.CDLL(None).syscall(number, 11, ctypes.byref(attr), ctypes.sizeof(attr)) == 0:
@@ -418,7 +418,7 @@ def programs():
 
 
 def killed():
-    """What the kernel has of a prompt that was killed: nothing."""
+    """The kernel has no program of a prompt that was killed."""
     before = programs()
     with opened() as t:
         t.line('profile:hz:49 { @ = count(); }')
@@ -429,7 +429,7 @@ def killed():
         cases.check(its and waits.comes(lambda: not its & programs(), 10), f'none of its {len(its)} programs is left', its & programs())
 
 
-# A shell with job control, which goes on with strata when Enter is typed.
+# A shell with job control, which continues strata when Enter is typed.
 JOBS = ['bash', '-mc', '"$@"; echo "stopped with $?"; stty -a | grep -o -- "-*icanon"; read; fg; exit $?', 'bash', STRATA]
 
 
@@ -441,7 +441,7 @@ STUBBORN = 'sh -c "trap : TERM INT; while :; do sleep 0.1; done"'
 
 
 def signals():
-    """Signals while a view has the terminal: whatever ends strata, the shell gets the terminal as it was."""
+    """Signals while a view has the terminal: the terminal's modes are restored, whichever signal ends strata."""
     live = ['-t', '0.1', '-e', 'profile:hz:99 { @a[cpu] = count(); }']
     for names, code in (('QUIT', 131), ('SEGV', 139), ('ABRT', 134), ('FPE', 136), ('TERM', 0), ('HUP', 0), ('XCPU', 0),
                         ('INT INT', 130), ('TERM TERM', 143)):
@@ -474,7 +474,7 @@ def signals():
         t.wait('1 probe')
         t.line(':top @a')
         t.wait('@a  p: pause')
-        os.kill(child_of(t.pid()), signal.SIGQUIT) # of no effect at a prompt
+        os.kill(child_of(t.pid()), signal.SIGQUIT) # it has no effect at a prompt
         os.kill(child_of(t.pid()), signal.SIGTSTP)
         lies(t, ':top stops, and gives the terminal back', lambda s: 'stopped with 148\nicanon' in s and 'q: end' not in s)
         t.keys('Enter')

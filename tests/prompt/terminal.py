@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terminal.py - strata in a terminal of tmux's: keys go in, the screen comes back."""
+"""terminal.py - strata in a terminal of tmux: takes keys, and returns the screen."""
 import os
 import subprocess
 import tempfile
@@ -24,14 +24,14 @@ class Terminal:
         return self.tmux('capture-pane', '-p', *(['-e'] if colours else []))
 
     def history(self):
-        """All that was printed."""
+        """Returns the whole output."""
         return self.tmux('capture-pane', '-p', '-S', '-')
 
     def keys(self, *names):
         self.tmux('send-keys', *names)
 
     def type(self, text):
-        """As if typed; tmux takes a ';' at the end for its own."""
+        """Types a text; tmux would take a ';' at the end for its own."""
         self.tmux('send-keys', '-l', '--', text[:-1] + '\\;' if text.endswith(';') else text)
 
     def line(self, text):
@@ -49,12 +49,12 @@ class Terminal:
         self.tmux('resize-window', '-x', str(columns), '-y', str(rows))
 
     def wait(self, found, seconds=10, whole=False):
-        """Waits until the text, or all of several, is on the screen (whole: was printed). The screen, or None."""
+        """Waits until the text, or each of several, is on the screen (whole: in the output). Returns the screen, or None."""
         texts = [found] if isinstance(found, str) else found
         return self.until(lambda screen: all(text in screen for text in texts), seconds, whole)
 
     def until(self, is_right, seconds=10, whole=False):
-        """Waits until is_right(the screen). The screen, or None."""
+        """Waits until is_right(the screen). Returns the screen, or None."""
         seen = []
 
         def looks_right():
@@ -64,7 +64,7 @@ class Terminal:
         return seen[0] if waits.comes(looks_right, seconds) else None
 
     def pid(self):
-        """Of strata."""
+        """Returns the process ID of strata."""
         shell = self.tmux('display-message', '-p', '#{pane_pid}').strip()
         children = subprocess.run(['pgrep', '-P', shell], capture_output=True, text=True).stdout.split()
         return int(children[0]) if children else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""walkers.py STRATA - stacks at the prompt, which programs of the session's walk, are those that a script of its
-own prints; and programs that interrupt one another have their own. Prints TAP."""
+"""walkers.py STRATA - stacks at the prompt, which the session's programs walk, are equal to those of a separate
+script; programs that interrupt one another have their own stacks. Prints TAP."""
 import os
 import pathlib
 import re
@@ -26,8 +26,8 @@ def outer(pause):
 outer({})
 '''
 PAUSE = 0.02
-# What is asked for at one line of the program. The third walks within a loop's body, where a program cannot be
-# called, the fourth more frames than the session's programs have space for.
+# Scripts for one line of the program. The third walks within a loop's body, where a program cannot be called; the
+# fourth walks more frames than the session's programs have space for.
 ASKED = [
     'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(ustack); exit() }',
     'rawtracepoint:sys_enter /pid == PID && arg1 == 110/ { print(pystack); exit() }',
@@ -59,15 +59,15 @@ def prompt(*steps):
 
 
 def frames(text):
-    """The stacks' lines and numbers; not the prompt's own words."""
+    """Returns the lines and numbers of the stacks, without the text of the prompt."""
     text = re.sub(r'\x1b\[\d*[A-Z]', '', text)
     return [line.strip() for line in text.splitlines()
             if re.match(r'\s+\S|\d+$', line) and not line.startswith('[')]
 
 
 def known(run):
-    """The frames that run(EARLIER) prints. On a busy machine a mark is right: the first event may come before the process
-    is read; then it is run again, at last behind a line that has all processes read."""
+    """Returns the frames that run(EARLIER) prints. On a busy machine a mark is right, since the first event may come before
+    the process is read. Then it runs again, the last time after a line that makes strata read all processes."""
     for earlier in [], [], [], [], [('interval:s:1000 { print(ustack) }', waits.idle)]:
         seen = frames(run(earlier))
         if seen and not any('not known yet' in line for line in seen):

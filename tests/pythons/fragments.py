@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fragments.py FRAGMENTS NAME... - where the eval loops of Pythons are, by the files alone.
+"""fragments.py FRAGMENTS NAME... - finds the eval loops of Pythons, only by the files.
 
-NAME: see tests/pythons/get; packaged: those that need no building; all: these, the built ones,
+NAME: see tests/pythons/get; packaged: those that need no building; all: these, the built Pythons,
 and arm64's. Prints a table: bytes of the fragments, the method that found those beside the main
 one, dispatch jumps, milliseconds. Each loop must be large and have its dispatch jumps (except
 with Py_DEBUG, which uses a switch). If the fragments have symbols, the result must equal these,

@@ -32,7 +32,7 @@ DEBIAN = {
     'debian-3.15': ('sid', '3.15', 'python3.15'),
 }
 
-# The same embedded in programs, by libpython; and builds with Py_DEBUG.
+# The same Pythons embedded in programs, by libpython; and builds with Py_DEBUG.
 EMBEDDED = {
     'embedded-3.11': ('bookworm', '3.11'),
     'embedded-3.13': ('trixie', '3.13'),
@@ -60,7 +60,7 @@ BUILT = {
     'free-threaded-3.14': ('sid', '3.14', ['gcc'], ['--disable-gil']),
     'tail-call-3.14': ('sid', '3.14', ['clang-19'], ['--with-tail-call-interp', 'CC=clang-19']),
     'debug-3.13': ('trixie', '3.13', ['gcc'], ['--with-pydebug']),
-    # As Alpine builds it, but static, in one file.
+    # The options of Alpine, but static, in one file.
     'musl-static-3.13': ('trixie', '3.13', ['musl-gcc'],
                          ['LDFLAGS=-static', 'LINKFORSHARED= ', 'MODULE_BUILDTYPE=static',
                           '--without-ensurepip']),
@@ -88,7 +88,7 @@ exec unshare --mount --propagation {propagation} sh -c "$inner" sh "$PWD" "$@"
 
 
 def propagation():
-    """unshare's --propagation: if our root is not a mount point, as in a chroot, it cannot be changed."""
+    """Returns the argument of unshare's --propagation; that of a root that is not a mount point cannot be changed."""
     with open('/proc/self/mountinfo') as mounts:
         return 'slave' if any(line.split()[4] == '/' for line in mounts) else 'unchanged'
 
@@ -239,12 +239,12 @@ def get_built(directory, name):
 
 
 def names():
-    """The names of those that need no building."""
+    """Returns the names of those that need no building."""
     return [*DEBIAN, *pyenv_names()]
 
 
 def all_names():
-    """The names of all that run on this machine."""
+    """Returns the names of all that run on this machine."""
     return names() + [*EMBEDDED, *DEBUG, *BUILT]
 
 
@@ -264,7 +264,7 @@ def make(name, directory):
 
 
 def get(name):
-    """The directory of one Python; makes it if it does not exist."""
+    """Returns the directory of one Python; makes it if it does not exist."""
     directory = CACHE.resolve() / name
     directory.mkdir(parents=True, exist_ok=True)
     with open(CACHE / ('lock-build' if name in BUILT else 'lock'), 'w') as lock:

@@ -17,8 +17,8 @@ void ids_all(struct ids *ret);
 void ids_open(struct ids *ret);
 void ids_done(struct ids *ids);
 bool ids_has(const struct ids *ids, enum id_kind kind, uint32_t id);
-/* How many ids of b are not in a, or are in a. print: prints the first few as comments. */
+/* Return the number of IDs of b that are not in a, or that are in a. print: print the first few as comments. */
 size_t ids_new(const struct ids *a, const struct ids *b, bool print);
 size_t ids_both(const struct ids *a, const struct ids *b, bool print);
-/* Whether some other process has programs or maps open. */
+/* Returns whether another process has programs or maps open. */
 bool ids_elsewhere(void);

@@ -95,9 +95,9 @@ static int add(const char *text)
 	return add_text(text, false);
 }
 
-/* ---- what was printed --------------------------------------------------- */
+/* ---- the output --------------------------------------------------------- */
 
-/* The number after the last "WHAT: "; -1: none was printed. */
+/* Returns the number after the last "WHAT: ", or -1 if none was printed. */
 static long last(const char *what)
 {
 	const char *text = read_file(path), *found = NULL;
@@ -235,7 +235,7 @@ static void end(void)
 		"the maps have what both images counted, with the probe's name of each", read_file(path));
 }
 
-/* The kernel frees a moment later. */
+/* The kernel frees the objects later. */
 static void nothing_left(const struct ids *before, const struct ids *ours)
 {
 	struct ids after;

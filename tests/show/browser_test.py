@@ -21,7 +21,7 @@ PICTURES = pathlib.Path(sys.argv[sys.argv.index('--pictures') + 1]) if '--pictur
 
 
 def simple(home):
-    """main calls a (60), b (30) and itself works 10; a calls leaf by two lines."""
+    """main calls a (60), b (30) and works 10 itself; a calls leaf from two lines."""
     r = Recording()
     r.map('', key=({'label': 'comm'}, {'label': 'stack', 'mode': 'func'}))
     of = {'kind': 'python', 'file': '/srv/app.py'}
@@ -118,7 +118,7 @@ def svg(cases, b, home):
 
 
 def colours(cases, b, home):
-    """What is written can be read: its colour differs from what is behind it."""
+    """Text can be read: its colour differs from the background."""
     code = '''(() => {
         const light = c => { const m = c.match(/[\\d.]+/g).map(Number); return .299 * m[0] + .587 * m[1] + .114 * m[2]; };
         const now = document.querySelector('.now'), f = document.querySelector('.f text'), r = f.parentNode.querySelector('rect');
@@ -198,7 +198,7 @@ def sizes(cases, b, home):
             begin = b.cpu()
             b.open(out)
             b.wait('document.querySelector(".f")')
-            took = b.cpu() - begin # what it costs, whatever else runs
+            took = b.cpu() - begin # CPU time, which other processes do not change
             shown = b.eval('document.querySelectorAll(".f").length')
             cases.check(shown > 3 and not b.errors and took < 4, f'{n} stacks: {kind} of {out.stat().st_size >> 10} KiB is '
                         f'open in {took:.1f} s of CPU, {shown} frames', b.errors)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""format-json.py STRATA - -f json: each line is JSON, for scripts of all kinds, and says what was printed."""
+"""format-json.py STRATA - -f json: each line is JSON with the output, for scripts of all kinds."""
 import json
 import os
 import pathlib
@@ -36,7 +36,7 @@ def lines(script, *args):
 
 
 def data(script, *args):
-    """(type, data) of all that the script printed."""
+    """Returns (type, data) of each line of the script."""
     return [(l['type'], l['data']) for l in lines(script, *args) if l['type'] != 'attached_probes']
 
 
@@ -52,7 +52,7 @@ def values():
     wanted = [1, -5, 9007199254740992, '9007199254740993', '18446744073709551615', True,
               [1, 'x y', [2, False]], {'a': 1, 'b': 'z'},
               {'a': [0, 0], 'c': '', 'b': 0, 'q': 0, 'w': 0, 'p': 0}, 1, [97, 255], [1, 0],
-              '127.0.0.1', 'a"b\n\x01', 'café \\xff', 9007199254740994, # what a double holds is a number
+              '127.0.0.1', 'a"b\n\x01', 'café \\xff', 9007199254740994, # values that fit in a double are numbers
               0xffffffff81000000, str(0xffffffff81000001), '-9223372036854775807', -2**63, 2**62]
     assert [d for t, d in seen] == wanted, seen
     assert {t for t, d in seen} == {'value'}
@@ -64,7 +64,7 @@ def texts():
 
 
 def acts():
-    """What the script says of itself, commands, files, time series."""
+    """Messages of the script, commands, files, time series."""
     seen = lines('''begin { errorf("x %d\\n", 1); warnf("w"); system("echo a; echo b"); cat("/proc/sys/kernel/ostype");
         @ = tseries(5, 1d, 3, "max"); @k[1] = tseries(-5, 1d, 3); exit(); }''', '--unsafe')
     seen = [line for line in seen if line['type'] != 'attached_probes']
@@ -141,7 +141,7 @@ def options():
 
 
 def every_script():
-    """What other tests run; the output is not looked at, but that it is JSON."""
+    """Runs the scripts of other tests, and checks only that the output is JSON."""
     n = 0
     for path in sorted((TESTS / 'compat').glob('*.bt')):
         run = subprocess.run(['timeout', '5', STRATA, '-f', 'json', path], capture_output=True)

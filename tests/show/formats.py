@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """formats.py STRATA - one recording in each format: each function has the same numbers in all. Sizes and times of
-100,000 stacks; differences; recordings that are wrong. Prints TAP."""
+100,000 stacks; differences; invalid recordings. Prints TAP."""
 import gzip
 import json
 import os
@@ -46,7 +46,7 @@ def equal(cases, home):
 
 
 def deep(cases, home):
-    """A function that calls itself without end: formats have all, pictures the outermost frames."""
+    """Endless recursion: formats have all frames, pictures the outermost."""
     r = Recording()
     r.map()
     r.stack(['main'] + ['recurse'] * 40000 + ['leaf'], 7)
@@ -65,7 +65,7 @@ def deep(cases, home):
 
 
 def nothing(cases, home):
-    """What had no stack is seen, so that the parts add up to the whole."""
+    """Values without a stack are shown, so that the parts add up to the whole."""
     r = Recording()
     r.map()
     r.stack(['main', 'leaf'], 3)
@@ -78,7 +78,7 @@ def nothing(cases, home):
 
 
 def large(cases, home):
-    """Of many stacks what is exact stays exact."""
+    """With many stacks, exact values remain exact."""
     for n in 1, 1000, 100000 if IS_FAST else 3000:
         path = recordings.forest(home / f'{n}.json', n)
         want = recordings.of_recording(path.read_bytes())
@@ -93,7 +93,7 @@ def large(cases, home):
                     all(v == (want.own[k], want.all[k]) for k, v in seen.items()), f'{n} stacks: the table of html is exact')
 
 
-# A process of its own: a child's maximum begins with its parent's size.
+# A separate process, since the maximum of a child begins with its parent's size.
 MEASURE = '''
 import json, os, subprocess, sys
 _, status, used = os.wait4(subprocess.Popen(sys.argv[1:]).pid, 0)
@@ -103,13 +103,13 @@ sys.exit(status != 0)
 
 
 def measured(command):
-    """(whether it succeeds, seconds of the CPU, KiB of memory)"""
+    """Returns (whether it succeeds, CPU seconds, KiB of memory)."""
     done = subprocess.run([sys.executable, '-c', MEASURE, *command], capture_output=True, text=True)
     return done.returncode == 0, *json.loads(done.stdout or '[99, 99]')
 
 
 def limits(cases, home):
-    """Of time: as many times what Python takes to read the file. Machines differ, and the hour."""
+    """The limits of time are multiples of the time in which Python reads the file, since machines and their load differ."""
     if not IS_FAST:
         return
     reads = measured([sys.executable, '-c', 'import json, sys; json.load(open(sys.argv[1]))', home / '100000.json'])[1]
@@ -182,7 +182,7 @@ def options(cases, home):
 
 
 def runs(home, slow, name='slow', program='app.py'):
-    """What a program does whose main() calls fast(), slow() and a handler that calls both."""
+    """Returns the runs of a program whose main() calls fast(), slow() and a handler that calls both."""
     r = Recording()
     r.map()
     of = {'kind': 'python', 'file': f'/srv/{program}'}
@@ -247,7 +247,7 @@ def wrong(cases, home):
 
 
 def json_lines(cases, home):
-    """What -f json writes is read, too."""
+    """Output of -f json is read, too."""
     stack = {'frames': [{'kind': 'python', 'function': 'f', 'file': 'a.py', 'line': 3}, {'kind': 'native', 'function': 'main', 'offset': 4}]}
     lines = [{'type': 'attached_probes', 'count': 1, 'data': {'probes': 1}}, {'type': 'printf', 'data': 'hello\n'},
              {'type': 'map', 'data': {'@x': {'..': 3}}, 'entries': [{'key': ['comm', stack], 'value': 3}, {'key': ['c2', stack], 'value': '9007199254740993'}]}]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* outside.c - a program and a library (-DLIBRARY) whose names outside.py makes hostile: of their files, of the
- * functions whose placeholders it overwrites, and of the thread, which is argv[2]. */
+/* outside.c - a program and a library (-DLIBRARY) whose names outside.py makes hostile: those of their files,
+ * of functions, whose placeholders it overwrites, and of the thread, which is argv[2]. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""outside.py STRATA - names that others choose: of a program, a library, functions, a thread, a probe, in keys, labels and
-messages, with ESC, newline, ';', '<' and bytes that are not UTF-8. In no format does a terminal obey them, and each
-format stays well-formed. Prints TAP."""
+"""outside.py STRATA - names that others choose, of a program, a library, functions, a thread and a probe, in keys, labels and
+messages. They contain ESC, newline, ';', '<' and bytes that are not UTF-8. A terminal does not obey them in any format,
+and each format remains well-formed. Prints TAP."""
 import html.parser
 import json
 import os
@@ -25,7 +25,7 @@ PROGRAM, LIBRARY, THREAD = b'prg' + BAD, b'lib' + BAD + b'.so', b'\x1b[7mt\n;<\x
 
 
 def build(home):
-    """The program and the library. Their hidden functions are found by .symtab alone, so that any name will do there."""
+    """Builds the program and the library. Only .symtab has their hidden functions, so these can have any name."""
     for source, path in (([], PROGRAM), (['-DLIBRARY', '-shared', '-fPIC'], LIBRARY)):
         subprocess.run(['cc', '-O1', '-g0', '-fno-omit-frame-pointer', *source, '-o', home / 'made', HERE / 'outside.c', '-ldl'],
                        check=True)
@@ -57,7 +57,7 @@ def piped(*args):
 
 
 def on_terminal(*args):
-    """What a terminal gets on both streams; its own line ends are taken away."""
+    """Returns the output on a terminal from both streams, without the terminal's own line ends."""
     leader, follower = pty.openpty()
     process = subprocess.Popen([STRATA, *args], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
                                env={**os.environ, 'NO_COLOR': '1'})
@@ -74,14 +74,14 @@ def on_terminal(*args):
 
 
 def obeyed(text):
-    """The control characters that a terminal would obey, and bytes that are not UTF-8."""
+    """Returns the control characters that a terminal would obey, and bytes that are not UTF-8."""
     try:
         return sorted({c for c in text.decode() if (c < ' ' and c != '\n') or '\x7f' <= c < '\xa0'})
     except UnicodeDecodeError as e:
         return [str(e)]
 
 
-# What a script prints of names: each comes to every output, and is one line of each.
+# A script that prints names: each name is one line in every output.
 STACKS = 'uprobe:%s/*:*f* { @s[ustack, probe, comm] = count(); @n++; if (@n == 20) { exit() } }'
 KEYS = '''uprobe:%s/prg*:pro* { @p[probe, func] = count(); @c[comm, usym(reg("ip"))] = count();
     printf("%%s|%%s|%%s\\n", probe, func, ustack(1)); print((func, 1)); @n++; if (@n == 5) { exit() } }'''
@@ -116,7 +116,7 @@ def formats(cases, home, pid):
         text = run(name)
         try:
             seen = read(text)
-        except Exception as e: # whatever the reader says of it
+        except Exception as e: # the status of the reader does not matter
             cases.check(False, f'{name} is well-formed', repr(e), text[:2000])
             continue
         wanted = SHOWN.replace(';', ':') if name == 'folded' else SHOWN
@@ -131,8 +131,8 @@ def formats(cases, home, pid):
 
 
 def names(cases, home, pid):
-    """Probes, functions and addresses, on a pipe, on a terminal, and as JSON. What is a name is escaped everywhere; the
-    thread's name is text, which only a terminal does not get as it is."""
+    """Probes, functions and addresses, on a pipe, on a terminal, and as JSON. Names are escaped everywhere; the thread's name
+    is text, which is escaped only on a terminal."""
     script = KEYS % home
     text, said = piped('-q', '-e', script)
     cases.check(text.count(('prof' + SHOWN).encode()) >= 12 and not obeyed(text.replace(THREAD, b'')) and THREAD in text,
@@ -150,7 +150,7 @@ def names(cases, home, pid):
 
 
 def lists(cases, home, pid):
-    """What is said of probes that match, of files that cannot be probed, and of a process."""
+    """Messages about matching probes, about files that cannot be probed, and about a process."""
     program = os.path.join(bytes(home), PROGRAM)
     for what, args in {
             '-l': ['-l', f'uprobe:{home}/*:*f*'],
@@ -172,7 +172,7 @@ def lists(cases, home, pid):
 
 
 def texts(cases, home, pid):
-    """What a script prints of memory is bytes; a terminal gets newlines and tabs alone of the control characters."""
+    """Text that a script prints from memory is bytes; the only control characters on a terminal are newlines and tabs."""
     script = 'tracepoint:syscalls:sys_enter_chdir /pid == cpid/ { printf("<%s>", str(args.filename)); @[str(args.filename)] = 1; }'
     line = f"{sys.executable} -c \"import os; os.path.exists(b'x'); os.chdir(bytes.fromhex('{BAD.hex()}'))\""
     text, said = piped('-q', '-e', script, '-c', line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recording.py STRATA - what runs write in each format has the same numbers, and a recording of the run, shown later,
-too; --hide, --only. Prints TAP."""
+"""recording.py STRATA - the output of runs has the same numbers in each format, and so has a recording of the run that is
+shown later; --hide, --only. Prints TAP."""
 import gzip
 import json
 import os
@@ -17,7 +17,7 @@ import tap
 from absent import as_root
 
 STRATA = os.path.realpath(sys.argv[1])
-# What is counted is the same in each run.
+# The counts are the same in each run.
 PROGRAM = '''
 import os
 def call(n): return [os.getppid() for _ in range(n)]
@@ -82,7 +82,7 @@ def printed(cases, home):
     cases.check('\nten\n' in text and text.index(']: ') < text.index('ten'), '..and text has the order', text)
 
 
-# handle() takes more of the time because encode() does.
+# handle() has a larger share of the time because encode() has one.
 SLOWER = '''
 import sys, time
 def parse(n): return sum(i * i for i in range(n))
@@ -123,7 +123,7 @@ WITHOUT_STACKS = '''begin { @n = -5; @u = (uint64)18446744073709551615; @k[1, "a
 
 
 def without_stacks(cases, home):
-    """Maps without stacks, and values, as text: what the run prints."""
+    """Maps without stacks, and values, as text: the same as the output of the run."""
     def printed(*args):
         return subprocess.run([STRATA, '-q', *args, '-e', WITHOUT_STACKS], capture_output=True, text=True, timeout=60).stdout
 

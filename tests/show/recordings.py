@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""recordings.py - recordings as strata -o x.json writes them, made for tests; and what each format says of them:
-functions -> (self, total)."""
+"""recordings.py - makes recordings in the format of strata -o x.json for tests, and reads the numbers of each format:
+{function: (self, total)}."""
 import collections
 import gzip
 import html
@@ -12,7 +12,7 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 SVG = '{http://www.w3.org/2000/svg}'
-# Names that HTML, XML, JSON and a terminal each could take for their own.
+# Names with a meaning in HTML, XML, JSON or on a terminal.
 HOSTILE = ['<script>alert(1)</script>', '"quotes\' and `ticks`', 'x' * 10000, '</script><img src=x onerror=alert(2)>',
            ']]><svg onload="alert(3)"/>', '${alert(4)}', 'a&lt;b&amp;', 'caf\u00e9 \u4e2d \U0001f525', 'bell\x07esc\x1b[31m',
            'bad\ufffe\uffff', 'semi;colon', 'back\\slash', 'new\nline', '\u2028sep', '__proto__', 'constructor', '0', '-1']
@@ -54,7 +54,7 @@ class Recording:
 
 
 def forest(path, n, seed=1):
-    """n different stacks of a tree of calls; the weights are of few values, and small ones are many."""
+    """n different stacks of a tree of calls; the weights have few values, and most are small."""
     r, rnd, seen = Recording(), random.Random(seed), set()
     names = [f'module_{i % 97}::function_{i}' for i in range(20000 if n > 1000 else 300)]
     ids = [r.frame(name, file=f'/src/m{i % 97}.c', line=i % 1000 + 1, module=f'/lib/lib{i % 40}.so') for i, name in enumerate(names)]
@@ -71,7 +71,7 @@ def forest(path, n, seed=1):
 
 
 def mixed(path):
-    """Several maps, kinds, keys, recursion, inlined functions, reasons: small enough that no format sums anything up."""
+    """Several maps, kinds, keys, recursion, inlined functions, reasons: small enough that no format merges frames."""
     r = Recording()
     main = r.frame('main', module='/bin/app', build_id='ab' * 20, address=4096, offset=16)
     other = r.frame('main', module='/bin/app', build_id='ab' * 20, address=4112, offset=32)
@@ -108,7 +108,7 @@ def show(strata, path, *args):
 
 
 class Totals:
-    """Of functions: self and total; a function that is several times in a stack counts once."""
+    """Self and total of functions; a function that occurs several times in a stack counts once."""
 
     def __init__(self):
         self.own, self.all = collections.Counter(), collections.Counter()
@@ -124,7 +124,7 @@ class Totals:
         return +self.own == +other.own and +self.all == +other.all
 
     def functions(self, names):
-        """Without the frames that are no functions."""
+        """Returns the totals without the frames that are not functions."""
         t = Totals()
         t.own = collections.Counter({k: v for k, v in self.own.items() if k in names})
         t.all = collections.Counter({k: v for k, v in self.all.items() if k in names})
@@ -160,7 +160,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, value) of a protobuf message: an integer, or bytes."""
+    """Yields (number, value) of a protobuf message: an integer, or bytes."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -173,7 +173,7 @@ def fields(data):
 
 
 def ints(value):
-    """A repeated integer, packed or not."""
+    """Returns a repeated integer, packed or not."""
     if isinstance(value, int):
         return [value]
     out, at = [], 0
@@ -206,7 +206,7 @@ class Pprof:
         self.names = {i: self.strings[functions[loc['lines'][0][1]][2]] for i, loc in self.locations.items()}
 
     def stacks(self):
-        """(the innermost first, values, labels)"""
+        """Yields (frames with the innermost first, values, labels)."""
         for s in self.samples:
             ids = [i for k, v in s if k == 1 for i in ints(v)]
             labels = {}
@@ -225,7 +225,7 @@ def of_pprof(data):
 
 
 def of_tree(data):
-    """A flame graph's rows; what is summed up is a frame, too."""
+    """Reads a flame graph's rows; merged frames are a frame, too."""
     totals, above = Totals(), []
     for name, _, own, total, depth, *_ in data['rows']:
         text = data['names'][name]
@@ -283,7 +283,7 @@ def of_recording(text):
 
 
 def of_text(text):
-    """Of maps of counts and sums: stacks as lines, the innermost first."""
+    """Reads maps of counts and sums: stacks as lines, the innermost first."""
     totals, stack = Totals(), []
     for line in text.decode().splitlines():
         if line.startswith('@'):
@@ -299,5 +299,5 @@ def of_text(text):
 
 
 def drawn(text):
-    """Of a picture without a browser: names and what they count."""
+    """Reads the names and values of a picture without a browser."""
     return [html.unescape(t) for t in re.findall(r'<title>(.*?)</title>', text.decode(), re.S)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""show.py STRATA - how strata prints a map of stacks: which stacks are one entry, the input of a flame
-graph, and what it adds on a terminal."""
+"""show.py STRATA - how strata prints a map of stacks: which stacks are merged, the input of a flame
+graph, and the summary on a terminal."""
 import os
 import pathlib
 import pty
@@ -24,13 +24,13 @@ def options(statements, *more):
 
 
 def text(statements, *more):
-    """The output to a pipe, with the file's name shortened."""
+    """Returns the output to a pipe, with the file's name shortened."""
     done = subprocess.run(options(statements, *more), capture_output=True, text=True, timeout=60)
     return (done.stdout + done.stderr).replace(str(CALLS), 'calls.py')
 
 
 def on_terminal(statements, *more):
-    """The output to a terminal."""
+    """Returns the output to a terminal."""
     pid, fd = pty.fork()
     if not pid:
         os.execv(STRATA, options(statements, *more))

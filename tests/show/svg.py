@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""svg.py STRATA - the flame graph is XML, its data are a tree whose numbers agree, and it draws what the script
-counted. Prints TAP."""
+"""svg.py STRATA - the flame graph is XML, its data are a tree with consistent numbers, and it draws the counts of the
+script. Prints TAP."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ from absent import as_root
 
 STRATA = os.path.realpath(sys.argv[1])
 SVG = '{http://www.w3.org/2000/svg}'
-# A name that XML, JSON and a shell each could take for their own.
+# A name with a meaning in XML, JSON and a shell.
 PROGRAM = '''
 import time
 def leaf(): return sum(range(2000))
@@ -42,7 +42,7 @@ def data_of(text):
 
 
 def tree_agrees(rows):
-    """Each row's total is at least what its children have; with its own, exactly."""
+    """Each row's total is the sum of its own value and its children's totals."""
     below, stack = [0] * len(rows), []
     for i, (_, _, _, total, depth, *_) in enumerate(rows):
         stack = stack[:depth] + [i]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""viewers.py STRATA - what other programs make of our files: go tool pprof (-top, -peek, -svg) and speedscope's web
-application, as npm packages it, in headless Chromium. Prints TAP."""
+"""viewers.py STRATA - our files in other programs: go tool pprof (-top, -peek, -svg) and speedscope's web application, from
+npm, in headless Chromium. Prints TAP."""
 import base64
 import json
 import os
@@ -24,7 +24,7 @@ import toolchains
 from recordings import Recording, show
 
 STRATA = os.path.realpath(sys.argv[1])
-GO = '1.19' # the last whose package has pprof built
+GO = '1.19' # the last version whose package has a built pprof
 
 
 def pprof(home, *args):

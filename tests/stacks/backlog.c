@@ -40,7 +40,7 @@ static void map_all(void)
 
 __attribute__((noinline)) static int call(int n)
 {
-	volatile char below[16384]; /* only its first byte was ever written to */
+	volatile char below[16384]; /* only its first byte is ever written to */
 
 	below[0] = 1;
 	for (int i = 0; i < n; i++) {

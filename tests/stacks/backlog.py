@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """backlog.py STRATA BACKLOG - while the tables of a process' many files are made, another process sends more stacks
-than the ring buffer can hold: they are whole. So are those of children that are over before strata has heard of their
+than the ring buffer can hold: they are whole. So are those of children that end before strata has heard of their
 parent. Prints TAP."""
 import os
 import pathlib
@@ -20,9 +20,9 @@ from traced import attached
 
 STRATA, BACKLOG = sys.argv[1:]
 CALLS = 300
-LEAST = 200 # whole: on a busy machine one table may last longer than the ring; without a backlog 30 to 70 are
+LEAST = 200 # whole; on a busy machine one table may last longer than the ring; without a backlog 30 to 70 are whole
 CHILDREN = 20
-OTHERS = 1000 # begun later, so read before the parent
+OTHERS = 1000 # started later, so strata reads them before the parent
 SLEEPS = f'i=0; while [ $i -lt {OTHERS} ]; do sleep 600 & i=$((i + 1)); done; echo; wait'
 PAGES = 512 # of the ring: 120 stacks
 FILES = 300 << 20 # bytes
@@ -31,7 +31,7 @@ uprobe:libc:getppid /strncmp(comm, "backlog", 7) == 0/ {{ @[ustack] = count(); }
 
 
 def files():
-    """Libraries of middle size: a table takes milliseconds."""
+    """Returns libraries of middle size, whose tables take milliseconds."""
     found, size = [], 0
     for directory in ('/usr/lib', '/lib'):
         for path in sorted(pathlib.Path(directory).rglob('*.so*')):
@@ -66,7 +66,7 @@ def beside_tables(cases, directory):
     mapping.stdin.write('\n'.join(files()) + '\n')
     mapping.stdin.close()
     mapping.stdout.readline() # they are mapped
-    subprocess.run([shutil.copy(BACKLOG, directory), 'call', str(CALLS)], check=False) # a file that nobody knows
+    subprocess.run([shutil.copy(BACKLOG, directory), 'call', str(CALLS)], check=False) # a new file
     said = finish(cases, tracer, CALLS, LEAST, 'beside tables')
     mapping.kill()
     mapping.wait()
@@ -75,8 +75,8 @@ def beside_tables(cases, directory):
 
 
 def children(cases, directory):
-    """Children of a process that strata has not come to read: nobody else runs its file. strata stands still until they
-    are over."""
+    """Children of a process that strata has not read yet; no other process runs its file. strata is stopped until they
+    have ended."""
     parent = subprocess.Popen([shutil.copy(BACKLOG, f'{directory}/backlog-parent'), 'fork', str(CHILDREN)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     others = subprocess.Popen(['sh', '-c', SLEEPS], stdout=subprocess.PIPE, start_new_session=True)

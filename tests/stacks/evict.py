@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""evict.py STRATA - what strata keeps about files: the cache distinguishes a rebuilt program from the
-former one and keeps its limit; strata frees memory of unused files and still has their names."""
+"""evict.py STRATA - the data that strata keeps about files: the cache distinguishes a rebuilt program from the
+former one and keeps its limit; strata frees the memory of unused files and still has their names."""
 import os
 import pathlib
 import re
@@ -15,7 +15,7 @@ from tap import Cases
 
 STRATA = sys.argv[1]
 PROGRAMS = 24
-# Programs of the same size, build id and functions, but with another frame size.
+# Programs with the same size, build ID and functions, but with another frame size.
 SOURCE = '''
 #include <unistd.h>
 #include <string.h>

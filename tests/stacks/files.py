@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""files.py STRATA - files of uprobes: relative paths, stripped programs, debug files beside a program, 32-bit programs,
+"""files.py STRATA - files of uprobes: relative paths, stripped programs, debug files next to a program, 32-bit programs,
 USDT probes of any provider."""
 import os
 import pathlib
@@ -46,7 +46,7 @@ void _start(void)
 
 
 def run(dir, script, command, *options):
-    """The lines printed, without empty ones, and the messages."""
+    """Returns the printed lines, without empty ones, and the messages."""
     done = subprocess.run([STRATA, '-q', *options, '-e', script, '-c', command], cwd=dir, capture_output=True, text=True)
     return [line for line in done.stdout.splitlines() if line], done.stderr
 
@@ -71,7 +71,7 @@ def paths(cases, dir):
 
 
 def named(dir):
-    """Whether stacks and probes have the names of functions that only the debug file has."""
+    """Checks that stacks and probes have the names of functions that only the debug file has."""
     lines, _ = run(dir, 'profile:hz:499 { @[ustack] = count(); }', './prog work', '-f', 'folded')
     probed, said = run(dir, 'uprobe:./prog:work { print(func); }', './prog work')
     return any('work;leaf' in line for line in lines) and probed == ['work'], lines[:3] + probed + [said]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""many_stacks.py STRATA - a map keyed by stacks has room for far more of them than max_map_keys' default: a long
-profile has many that differ by an address alone. Where the script says how many keys there may be, that holds."""
+"""many_stacks.py STRATA - a map keyed by stacks holds far more of them than the default of max_map_keys: a long
+profile has many that differ only by an address. A number of keys in the script takes precedence."""
 import os
 import pathlib
 import re
@@ -32,7 +32,7 @@ int main(void)
 
 
 def folded(prog, config=''):
-    """(number of stacks, number of events, messages)"""
+    """Returns (number of stacks, number of events, messages)."""
     done = subprocess.run([STRATA, '-f', 'folded', '-e', f'{config} uprobe:{prog}:leaf {{ @[ustack(raw)] = count(); }}',
                            '-c', prog], capture_output=True, text=True, timeout=100)
     lines = [line.rsplit(' ', 1) for line in done.stdout.splitlines() if line]

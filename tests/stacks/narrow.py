@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""narrow.py STRATA - a script whose stacks are of one language alone has the kernel verify less than one of all."""
+"""narrow.py STRATA - for a script with stacks of only one language, the kernel verifies fewer instructions."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ from tap import Cases
 from traced import attached
 
 STRATA = sys.argv[1]
-MOST = {'pystack': 0.75, 'jsstack': 0.75, 'phpstack': 0.6, 'gostack': 0.5}  # of ustack's instructions
+MOST = {'pystack': 0.75, 'jsstack': 0.75, 'phpstack': 0.6, 'gostack': 0.5}  # of the instructions of ustack
 KERNEL = tuple(int(n) for n in os.uname().release.split('-')[0].split('.')[:2])
 
 
@@ -24,7 +24,7 @@ def text(fdinfo):
 
 
 def verified(script):
-    """Instructions, of the program that has most."""
+    """Returns the number of instructions of the largest program."""
     tracer = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     attached(tracer)
     seen = [int(n) for f in pathlib.Path(f'/proc/{tracer.pid}/fdinfo').iterdir()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""slots.py STRATA - rooms for tables of files that are not known yet are made again after such files came: a
-file's table is filled in without a wait for an RCU grace period."""
+"""slots.py STRATA - strata makes new slots for tables after new files have used them, so that a file's table
+never waits for an RCU grace period."""
 import os
 import pathlib
 import re
@@ -35,7 +35,7 @@ cases = Cases()
 
 
 def ready(pid):
-    """How many slots of that size strata has."""
+    """Returns the number of slots of that size that strata has."""
     found = 0
     for info in pathlib.Path(f'/proc/{pid}/fdinfo').iterdir():
         try:
@@ -59,7 +59,7 @@ def test(directory):
         path.write_bytes(data.replace(id, os.urandom(20)))
         path.chmod(0o755)
         subprocess.run([path], check=True)
-    # They are made again when fewer than four are left.
+    # strata makes new slots when fewer than four are left.
     cases.check(comes(lambda: ready(traced.pid) >= 3), f'..and after {PROGRAMS} files that took one each', ready(traced.pid))
     traced.terminate()
     cases.check(traced.wait(20) == 0, 'strata ends')

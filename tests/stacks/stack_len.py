@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""stack_len.py STRATA - len(ustack) is right, or it is reported that it was not known: at the first events of a new
-program whose unwind tables have yet to be made."""
+"""stack_len.py STRATA - len(ustack) is right, or reported as not known, at the first events of a new program
+without unwind tables."""
 import os
 import pathlib
 import re
@@ -22,7 +22,7 @@ LENGTHS = {'len(ustack)': 'len(ustack)', 'a stored stack': '{ $s = ustack; len($
 
 
 def run(prog, length):
-    """({a length: its count}, messages) of all events of the program, which runs once strata is attached."""
+    """Returns ({length: count}, messages) of all events of the program, which runs after strata has attached."""
     script = (f'config = {{ all_processes = true }} uprobe:{prog}:leaf {{ @[{length}] = count(); }} '
               f'tracepoint:sched:sched_process_exit /comm == "prog"/ {{ exit(); }}')
     strata = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -40,7 +40,7 @@ if os.geteuid():
 cases = Cases()
 for name, length in LENGTHS.items():
     with tempfile.TemporaryDirectory() as dir:
-        # A program that no cache knows.
+        # A program that is not in a cache.
         subprocess.run(['cc', '-O1', '-Wl,--build-id=none', '-o', f'{dir}/prog', '-xc', '-'], input=PROG, text=True, check=True)
         seen, said = run(f'{dir}/prog', length)
         unknown = seen.pop(0, 0)

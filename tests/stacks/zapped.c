@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* zapped.c - zapped FRAMES CALLS: a thread FRAMES deep calls getppid() while most pages of its stack are not in its
- * page table, as after the kernel has moved them, or wants to see who uses them (NUMA balancing). The stack is shared
- * memory: what is thrown out of the table is still there, and comes back at the next access. */
+ * page table, like after the kernel has moved them, or checks their use (NUMA balancing). The stack is shared
+ * memory: pages that were removed from the table still exist, and come back at the next access. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""zapped.py STRATA ZAPPED - stacks whose pages are there, but not in the page table: a program in the kernel cannot
-read them, and the stacks are whole all the same. Prints TAP."""
+"""zapped.py STRATA ZAPPED - stacks whose pages exist, but not in the page table: a program in the kernel cannot read
+them, and yet the stacks are whole. Prints TAP."""
 import pathlib
 import re
 import subprocess
@@ -13,15 +13,15 @@ import waits
 from absent import as_root
 
 STRATA, ZAPPED = sys.argv[1:]
-CALLS = 200 # 10 ms apart: of a stack that cannot be read at all ten a second are tried
-# By frames, 5 to 200 KiB of stack, of which 32 are copied: how many are whole at least. An emulated machine comes to some
-# of the deep ones when the program has ended.
+CALLS = 200 # 10 ms apart; strata tries ten times a second to read a stack that cannot be read at all
+# The least number of whole stacks, by the number of frames (5 to 200 KiB of stack, of which 32 are copied). An emulated
+# machine reads some of the deep stacks when the program has ended.
 LEAST = {10: 180, 40: 180, 400: 100}
 SCRIPT = 'uprobe:libc:getppid { @[ustack] = count(); }'
 
 
 def trace(command):
-    """What strata printed, and its messages. The command ends when strata has read its stacks."""
+    """Returns the output of strata, and its messages. The command ends when strata has read its stacks."""
     tracer = subprocess.Popen([STRATA, '-e', SCRIPT, '-c', command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
     for line in tracer.stdout:

@@ -41,7 +41,7 @@ static void show(const struct sdt_arg *a, char text[128])
 
 static const struct {
 	uint16_t machine;
-	const char *text, *wanted; /* of each operand, with ", " between them */
+	const char *text, *wanted; /* the text of each operand, with ", " between them */
 } cases[] = {
 	{EM_X86_64, "", ""},
 	{EM_X86_64, "-4@%eax", "i4 reg 0"},
@@ -50,7 +50,7 @@ static const struct {
 	{EM_X86_64, "1@%sil 1@%ah 1@%bh", "u1 reg 4, u1 reg 0 >> 8, u1 reg 3 >> 8"},
 	{EM_X86_64, "8@%r8 -4@%r9d 2@%r10w 1@%r15b", "u8 reg 8, i4 reg 9, u2 reg 10, u1 reg 15"},
 	{EM_X86_64, "8@%r16 8@%r7 8@%r8q 8@%r", "-, -, -, -"},
-	{EM_X86_64, "8@%eax", "u4 reg 0"}, /* its other half says nothing */
+	{EM_X86_64, "8@%eax", "u4 reg 0"}, /* the other half has no meaning */
 	{EM_X86_64, "8@-8(%rbp) -4@112(%rsp) 8@(%rax)", "u8 mem 6 + -8, i4 mem 7 + 112, u8 mem 0 + 0"},
 	{EM_X86_64, "8@(%rax,%rbx,8) 4@-0x10(%rcx, %r9, 2)", "u8 mem 0 + 3 * 8 + 0, u4 mem 2 + 9 * 2 + -16"},
 	{EM_X86_64, "8@(%rax,%rbx)", "u8 mem 0 + 3 * 1 + 0"},
@@ -65,7 +65,7 @@ static const struct {
 	{EM_X86_64, "16@%rax 3@%rax @%rax 8@ 8@$ 8@% 8@) 8", "-, -, -, -, -, -, -, -"},
 	{EM_X86_64, "8@(", "-"},
 	{EM_X86_64, "%rax $3 8(%rsp)", "i8 reg 0, i8 is 3, i8 mem 7 + 8"}, /* without sizes */
-	{EM_X86_64, "8@(%rax, 4@$1", "-"}, /* brackets that do not close take the rest */
+	{EM_X86_64, "8@(%rax, 4@$1", "-"}, /* an unclosed bracket takes the rest */
 	{EM_AARCH64, "-4@w0 8@x30 8@sp 8@x31 8@x 4@w99", "i4 reg 0, u8 reg 30, u8 reg 31, -, -, -"},
 	{EM_AARCH64, "8@w1", "u4 reg 1"},
 	{EM_AARCH64, "8@[sp, 12] -4@[x0] 8@[x29, #-16] 8@[sp,8]",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""calls.py - connects, runs programs, reads and writes: prints its own account, as JSON."""
+"""calls.py - connects, runs programs, reads and writes; prints its own account, as JSON."""
 import errno
 import json
 import os
@@ -33,7 +33,7 @@ def connects():
 
 
 def runs():
-    subprocess._USE_POSIX_SPAWN = False # from 3.13 on; its child has a stack of its own
+    subprocess._USE_POSIX_SPAWN = False # since 3.13; its child has its own stack
     subprocess.run(['/bin/echo', 'one', 'two three'], stdout=subprocess.DEVNULL)
     try:
         subprocess.run(['/no/such/program'])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""containers.py STRATA - the builtin container in cgroups that are called as the runtimes call theirs, and, for those that
-keep a file of their containers, with such a file. Prints TAP."""
+"""containers.py STRATA - the builtin container in cgroups with the names that runtimes use, and with a file of the container
+for runtimes that keep one. Prints TAP."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ STRATA = os.path.realpath(sys.argv[1])
 DIGITS = '0123456789abcdef' * 4
 UID = '3f1c2d4e-0a1b-2c3d-4e5f-60718293a4b5'
 CRI = {'annotations': {'io.kubernetes.cri.container-name': 'app', 'io.kubernetes.cri.sandbox-name': 'shop-7d9f'}}
-CASES = [  # the cgroup, a runtime's file, what strata says
+CASES = [  # the cgroup, a runtime's file, strata's value
     ('docker/%s', None, '%.12s'),
     ('system.slice/docker-%s.scope', ('/var/lib/docker/containers/%s/config.v2.json', {'ID': 'x', 'Name': '/web'}), 'web'),
     ('machine.slice/libpod-%s.scope/container', None, '%.12s'),
@@ -38,7 +38,7 @@ def mount():
 
 
 def say(top, name, number):
-    """What the builtin is of a process in that cgroup."""
+    """Returns the value of the builtin for a process in that cgroup."""
     path = top / 'strata-test' / (name % number if '%' in name else name)
     path.mkdir(parents=True)
     command = f'sh -c "echo 0 >{path}/cgroup.procs; exec /bin/sleep 0.3"'

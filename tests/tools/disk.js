@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// disk.js - a server that writes each request down, and waits until the disk has it. Prints how many calls of
-// fsync there were and how long they took, in microseconds by its own clock.
+// disk.js - a server that writes each request to a file, and waits until the disk has it. Prints the number of
+// calls of fsync and their time, in microseconds by its own clock.
 'use strict';
 const fs = require('fs'), http = require('http');
 

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 
 
 class Running:
-    """The program, once it says that it is ready; its child ends with it."""
+    """The program, after it has reported that it is ready; its child ends with it."""
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         self.pid = self.process.pid
@@ -115,7 +115,7 @@ def run(*command, **options):
 
 
 def before_others():
-    """For a measurement of time: no other program takes the CPU away while a thread is held."""
+    """Runs before all other programs, so that none takes the CPU away while a thread is held."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* leaky.c - a library that keeps what it should free. */
+/* leaky.c - a library that does not free its memory. */
 #include <stdlib.h>
 
 void remember(int size);
 void forget(int size);
 
-static void *volatile kept[1000]; /* or nothing would be allocated */
+static void *volatile kept[1000]; /* otherwise the compiler would omit the allocation */
 static int nkept;
 
 void remember(int size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex.go - a service whose workers want one mutex: says how long they waited for it, by its own clock.
+// mutex.go - a service whose workers want one mutex: prints the time that they waited for it, by its own clock.
 package main
 
 import (
@@ -14,7 +14,7 @@ var account sync.Mutex
 var waited atomic.Int64
 
 //go:noinline
-func hold() { // sleeps, as a slow disk would make it
+func hold() { // sleeps, like for a slow disk
 	time.Sleep(20 * time.Millisecond)
 }
 
@@ -28,7 +28,7 @@ func transfer() {
 }
 
 func main() {
-	if len(os.Args) > 1 { // until somebody watches
+	if len(os.Args) > 1 { // waits for a tracer
 		bufio := make([]byte, 1)
 		os.Stdin.Read(bufio)
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""threads.py - threads that compute, wait for a lock, and sleep: prints its own account, as JSON."""
+"""threads.py - threads that compute, wait for a lock, and sleep. Prints its own account, as JSON."""
 import ctypes
 import faulthandler
 import json
@@ -63,7 +63,7 @@ def mixed():
 
 
 def stand():
-    """Stands still in three threads; faulthandler says where."""
+    """Waits in three threads; faulthandler prints the places."""
     gate = threading.Event()
     for _ in range(2):
         threading.Thread(target=gate.wait, daemon=True).start()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools.py STRATA LEAKY - each tool by name on a program that keeps its own account, which has to agree. LEAKY: the
+"""tools.py STRATA LEAKY - each tool by name on a program that keeps its own account, which must agree. LEAKY: the
 library of leaky.c. Prints TAP."""
 import json
 import os
@@ -26,7 +26,7 @@ PYTHON = '/usr/bin/python3'
 
 
 class Run:
-    """A tool beside a program that begins once its standard input has a line."""
+    """A tool next to a program that begins after a line on its standard input."""
     def __init__(self, tool, command, *args, format='json'):
         traced = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   text=True)
@@ -53,14 +53,14 @@ class Run:
         return file.read()
 
     def entries(self, name):
-        """(key, value) of a map."""
+        """Returns the (key, value) pairs of a map."""
         return [(e['key'], e['value']) for e in self.maps.get(name, {}).get('entries', [])]
 
     def data(self, name):
         return self.maps.get(name, {'data': {name: {}}})['data'][name]
 
     def total(self, name, function, part=-1, where=''):
-        """Of the stacks that have a function, of a file's line if it is given."""
+        """Returns the sum over the stacks that have a function, at a line of a file if that is given."""
         def has(stack):
             return any(function in f.get('function', '') and where in f'{f.get("file", "")}:{f.get("line", "")}'
                        for f in stack['frames'])
@@ -82,8 +82,8 @@ def line_of(file, text):
 # ---- waiting ---------------------------------------------------------------------------------------------------
 
 def check_switches(cases, run, *checks):
-    """Each of the checks gets what run() returns, and returns whether it agrees, and a text. A virtual machine may keep
-    the process that controls it from tracers: no switch is seen of a thread that takes over its CPU, of one wait in
+    """Each check takes the result of run(), and returns whether it agrees, and a text. A virtual machine may hide the process
+    that controls it from tracers: then a tracer misses the switch of a thread that takes over its CPU, for one wait in
     thousands. So the first of three runs that agrees counts."""
     for _ in range(3):
         done = run()
@@ -187,7 +187,7 @@ def leak(cases):
 
 
 def objects(cases):
-    """Of a Python whose function that has the pools still has its name; tracemalloc is the witness."""
+    """Needs a Python with the name of its pools' function; tracemalloc is the witness."""
     exe = os.path.realpath(sys.executable)
     files = [exe, *re.findall(r'=> (\S*libpython\S*)', subprocess.run(['ldd', exe], capture_output=True, text=True).stdout)]
     if not any('_PyObject_Malloc' in subprocess.run(['nm', f], capture_output=True, text=True).stdout for f in files):
@@ -264,7 +264,7 @@ def dump(cases):
     both = subprocess.run([STRATA, 'dump', '-p', str(standing.pid), '-f', 'json'], capture_output=True, text=True)
     standing.kill()
     standing.wait()
-    # faulthandler's frames have bare names; the thread that asked has gone on, to where it sleeps.
+    # faulthandler's frames have bare names; the thread that called it has continued to its sleep.
     own = re.sub(r'line \d+ in stand', f'line {line_of("threads.py", "time.sleep(60)")} in stand', own)
     wanted = [[f'{name} {file}:{line}' for file, line, name in re.findall(r'File "(.*)", line (\d+) in (\S+)', part)]
               for part in re.split(r'hread 0x\w+', own)[1:]]
@@ -287,7 +287,7 @@ def dump(cases):
 # ---- a person waits --------------------------------------------------------------------------------------------
 
 def on_terminal(*args):
-    """What strata writes to a terminal."""
+    """Returns the output of strata on a terminal."""
     pid, terminal = pty.fork()
     if not pid:
         os.execv(STRATA, [STRATA, *args])
@@ -327,7 +327,7 @@ def progress(cases):
 # ---- all -------------------------------------------------------------------------------------------------------
 
 def all_tools(cases):
-    """Each is listed, says what it is, can be read, loads, and ends after so long."""
+    """Each tool is listed, has help and a printable script, loads, and ends after -d."""
     listed = subprocess.run([STRATA, 'tools'], capture_output=True, text=True).stdout
     scripts = sorted(path.stem for path in (HERE.parents[1] / 'tools').glob('*.bt'))
     cases.check(all(re.search(rf'^  {name} +\S', listed, re.M) for name in [*scripts, 'dump', 'record', 'top']),
@@ -364,7 +364,7 @@ def words(cases):
 
 
 def helps(cases):
-    """--help NAME: what the language has of that name."""
+    """--help NAME prints the entry of the language with that name."""
     for name, said in (('count', 'count'), ('uprobe', 'uprobe:PATH'), ('svg', '-f svg')):
         done = subprocess.run([STRATA, '--help', name], capture_output=True, text=True)
         cases.check(done.stdout.startswith(said) and not done.returncode, f'--help {name}', done)
@@ -374,7 +374,7 @@ def helps(cases):
 
 
 def flame(cases):
-    """The whole command of a picture; half of the time is in each of two functions."""
+    """A picture of a command; each of two functions has half of the time."""
     program = ('import time\ndef one():\n while time.thread_time() % 0.2 < 0.1: pass\n'
                'def two():\n while time.thread_time() % 0.2 >= 0.1: pass\n'
                'while time.thread_time() < 1.5: one(); two()')

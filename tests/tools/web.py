@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""web.py - a Flask application with a slow query. Once it was asked /work it prints how long the queries took, in
+"""web.py - a Flask application with a slow query. After the requests of /work it prints the time of the queries, in
 microseconds by its own clock."""
 import sqlite3
 import sys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* odd.c - layouts that kernels have seldom. Compiled for BPF, for its BTF. */
+/* odd.c - layouts that are rare in kernels. It is compiled for BPF, for its BTF. */
 typedef unsigned char u8;
 typedef int number;
 #define __user __attribute__((btf_type_tag("user")))
@@ -72,7 +72,7 @@ union either {
 	u8 bytes[4];
 };
 
-/* What the others have not: as arrays of these, and as a key. */
+/* Types that the others lack, in arrays, and as a key. */
 struct flags {
 	_Bool on[2];
 	union either either;

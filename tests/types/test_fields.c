@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_fields.c - types of tracepoints' fields by the text of a format file, also such as this kernel may
- * have none of. */
+/* test_fields.c - types of tracepoints' fields by the text of a format file, also fields that this kernel may
+ * not have. */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void test_numbers(void)
 	const struct type *t = field("numbers")->type;
 
 	CHECK(is_int("typedef", 4, true) && is_int("constant", 8, false) && is_int("number", 4, false));
-	CHECK(is_int("unsigned_long", 8, false)); /* the kernel says whether it has a sign */
+	CHECK(is_int("unsigned_long", 8, false)); /* the kernel gives its sign */
 	CHECK(field("yes")->type == type_bool);
 	CHECK(t->kind == TYPE_ARRAY && t->array.n == 3 && t->array.of->size == 4 && !t->array.of->is_signed);
 	t = field("flexible")->type;
@@ -92,7 +92,7 @@ static void test_pointers(struct types *ts, enum space space)
 	CHECK(!strcmp(composite_of(t)->name, "struct task_struct"));
 }
 
-/* with: the kernel's types are known. */
+/* with: whether the kernel's types are known. */
 static void test_structs(struct types *ts, bool with)
 {
 	const struct type *t = field("inside")->type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_guard.c - what guarded() says of a function that ends, crashes, takes all memory, or does not end. */
+/* test_guard.c - the result of guarded() for a function that ends, crashes, takes all memory, or does not end. */
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static void crash(void *arg)
 	abort();
 }
 
-/* The stack is full. */
+/* Overflows the stack. */
 static void recurse(void *arg)
 {
 	volatile char a[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_modules.c - types, functions and raw tracepoints that only a module has: of a machine made here. */
+/* test_modules.c - types, functions and raw tracepoints that only a module has, on a machine made here. */
 #include <bpf/btf.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* test_show.c - values of all types as text. argv[1]: an object with the BTF of odd.c, whose structs are
- * filled here as this compiler lays them out. */
+ * filled here in the layout of this compiler. */
 #include <bpf/btf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* test_types.c - types as src/types makes them of BTF. argv[1]: an object with the BTF of odd.c. The
- * kernel's own is looked at where there is one. */
+/* test_types.c - types that src/types makes from BTF. argv[1]: an object with the BTF of odd.c. The
+ * kernel's own BTF is tested if it exists. */
 #include <bpf/btf.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static unsigned members_of(const struct btf *btf, const struct btf_type *t)
 	return n;
 }
 
-/* None of the kernel's is left out as one that cannot be. */
+/* No type of the kernel is refused as impossible. */
 static void test_members(struct btf_types *all)
 {
 	struct btf_file *f = btf_kernel(all);

@@ -18,7 +18,7 @@ class Object:
         size, n, names = cut('HHH', self.data, 58)
         self.sections = [cut('IIQQQQIIQQ', self.data, shoff + i * size) for i in range(n)]
         self.names = names
-        self.functions = {}  # name: own bytes of stack, names of what it calls
+        self.functions = {}  # name: own bytes of stack, names of its callees
         self.code = {}       # name: its instructions
         self.symbols = self.read_symbols()
         for i, section in enumerate(self.sections):
@@ -33,7 +33,7 @@ class Object:
         return data[at:data.index(b'\0', at)].decode()
 
     def read_symbols(self):
-        """(name, kind, section, value, size) each."""
+        """Yields (name, kind, section, value, size) of each symbol."""
         out = []
         for section in self.sections:
             if section[1] == 2:  # SHT_SYMTAB
@@ -44,7 +44,7 @@ class Object:
         return out
 
     def relocations(self, index):
-        """offset in the section -> symbol"""
+        """Returns {offset in the section: symbol}."""
         out = {}
         for section in self.sections:
             if section[1] == 9 and section[7] == index:  # SHT_REL

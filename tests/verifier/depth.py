@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""depth.py - how much BPF stack the kernel half's calls use, added up as the verifier does.
+"""depth.py - adds up the BPF stack of the kernel half's calls, like the verifier.
 
     depth.py FUNCTION BYTES CALLS OBJECT...
 
-From FUNCTION down no chain of calls may use more than BYTES of stack or be longer than
+No chain of calls from FUNCTION down may use more than BYTES of stack or be longer than
 CALLS: the verifier allows 512 bytes and 8 calls, including the script's program and its
 functions. Linux 6.1 rounds each function up to 32 bytes, later versions to 16: the result
 holds for all. -v prints each function's own bytes and the deepest chain below it."""
@@ -16,7 +16,7 @@ ROUND = 32
 
 
 def deepest(functions, name, known):
-    """The bytes and names of the deepest chain, and the longest chain."""
+    """Returns the bytes and names of the deepest chain, and the longest chain."""
     if name not in known:
         own, calls = functions.get(name, (0, ()))
         below = [deepest(functions, c, known) for c in sorted(calls)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""loops.py - checks that a jump closes every loop, and none falls through into its head.
+"""loops.py - checks that a jump closes every loop, and that no loop falls through into its head.
 
     loops.py STRATA DIRECTORY OBJECT...
 
@@ -18,7 +18,7 @@ JUMPS, CALL, EXIT, ALWAYS, LOAD64 = (5, 6), 0x80, 0x90, 0, 0x18
 
 
 def edges(code, at):
-    """[(target, whether it is reached by a jump)] of an instruction."""
+    """Returns [(target, whether a jump leads to it)] of an instruction."""
     op, _, off, _ = code[at]
     if op & 7 not in JUMPS or op & 0xf0 == CALL:
         return [(at + (2 if op == LOAD64 else 1), False)]
@@ -28,7 +28,7 @@ def edges(code, at):
 
 
 def refused(code):
-    """Edges that lead back without a jump."""
+    """Returns the edges that lead back without a jump."""
     todo, open_, found, bad = [(0, 0)], {0}, {0}, []
     while todo:
         at, n = todo.pop()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench.c - measures what a frame costs in the kernel: our walk by tables against
+/* bench.c - measures the cost of a frame in the kernel: our walk by tables and
  * bpf_get_stack() by frame pointers, on the same program built both ways:
  * bench DEEP-TABLES DEEP-FRAME-POINTERS [DEPTH [FUNCTION]] */
 #include <bpf/bpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* paths.c - calls bottom() RATE times a second (0: as often as it can), 24 calls deep, on another path each time: each
- * bit of a counter chooses one of two functions. A further argument: on one path. */
+/* paths.c - calls bottom() RATE times a second (0: as often as possible), 24 calls deep, on another path each time:
+ * each bit of a counter chooses one of two functions. With a further argument, it uses only one path. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

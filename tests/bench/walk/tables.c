@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tables.c - measures how long strata takes to make a file's table: tables FILE. */
+/* tables.c - measures the time in which strata makes a file's table: tables FILE. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>

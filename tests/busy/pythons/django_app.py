@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A site of one page, with a database in memory, asked again and again."""
+"""A site with one page and a database in memory, under repeated requests."""
 import django
 from django.conf import settings
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greenlets that recurse and change over in the midst of it."""
+"""Greenlets that recurse, and switch in the middle of it."""
 from gevent import monkey
 
 monkey.patch_all()

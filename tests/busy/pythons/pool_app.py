@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of both kinds, and threads beside them."""
+"""Processes of both kinds, and threads next to them."""
 import concurrent.futures
 import json
 import multiprocessing

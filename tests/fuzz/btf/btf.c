@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* btf.c - reads any bytes as BTF: every type by its name, its members, a value of it, its definition in C.
  *
- * The input is the length of the types in 2 bytes, the types, the strings; the header is made here, as one
- * that is wrong leads to nothing. */
+ * The input is the length of the types in 2 bytes, the types, and the strings. The header is made here, since
+ * a wrong header leads to nothing. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct walk {
 	unsigned n, steps;
 };
 
-/* ---- of the rest of the program: never reached -------------------------- */
+/* ---- functions of the rest of the program, which are never reached -------------------------- */
 
 void show_stack(const struct show *s, const struct type *t, uint64_t id, struct str *out)
 {
@@ -131,7 +131,7 @@ static void look_at(struct walk *w, enum type_tag tag, const char *name)
 	str_done(&text);
 }
 
-/* ---- all of them -------------------------------------------------------- */
+/* ---- all types ---------------------------------------------------------- */
 
 static void add_name(void *arg, const char *name)
 {

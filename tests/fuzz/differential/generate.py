@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """generate.py - makes a program of a begin block from a seed: program(seed) is always the same text.
 
-Names of macros and maps have the seed in them, so that programs can be put together in one script. A program
-prints what it computes. The generator knows the types of integers as bpftrace 0.27 has them, since it leaves out
-what is known to differ: see known.py."""
+Names of macros and maps contain the seed, so that programs can be joined in one script. A program prints its
+results. The generator knows the types of integers in bpftrace 0.27, since it omits the known differences: see
+known.py."""
 import collections
 import random
 import re
 
-Int = collections.namedtuple('Int', 'sign bits weak')  # weak: of literals that are not negative
+Int = collections.namedtuple('Int', 'sign bits weak')  # weak: from literals that are not negative
 Str = collections.namedtuple('Str', 'most')            # bytes
 Bool = collections.namedtuple('Bool', '')
 Tuple = collections.namedtuple('Tuple', 'members names')
@@ -39,7 +39,7 @@ def literal_type(v):
 
 
 def arithmetic(op, a, b):
-    """The type of `a op b`."""
+    """Returns the type of `a op b`."""
     if isinstance(a, Bool):
         a = Int('u', 8, False)
     if isinstance(b, Bool):
@@ -49,7 +49,7 @@ def arithmetic(op, a, b):
 
 
 def bracketed(text):
-    """bpftrace takes (true) for a cast."""
+    """Returns the text in parentheses; bpftrace takes (true) for a cast."""
     return text if text in ('true', 'false') else f'({text})'
 
 
@@ -70,7 +70,7 @@ class Values:
         return [(name, t) for scope in self.scopes for name, t in scope if wanted(t)]
 
     def readable(self, wanted):
-        """What has a type: variables, members of tuples, elements of maps."""
+        """Returns the expressions of a type: variables, members of tuples, elements of maps."""
         found = []
 
         def add(text, t, depth=0):
@@ -129,7 +129,7 @@ class Values:
         return f'({a} {op} {b})', arithmetic(op, ta, tb)
 
     def compound_int(self, depth):
-        """Integers by way of other things."""
+        """Integers through other values."""
         kind = self.r.randrange(9)
         if kind == 0:
             return f'(int64)strlen({self.str(depth + 1)})', INT64
@@ -359,7 +359,7 @@ class Maker(Values):
         if kind == 0:
             return f'printf("%d %s\\n", (int64)({self.int(1)[0]}), {self.str(1)});'
         if kind == 1:
-            self.joins = True # its result is as long as any string: it is shown alone
+            self.joins = True # its result is as long as any string, so it is shown separately
             text = f'print({self.str(1)});'
             self.joins = False
             return text

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""known.py - where strata differs from bpftrace 0.27 on purpose: the generator leaves these out.
+"""known.py - the deliberate differences of strata from bpftrace 0.27, which the generator omits.
 
-Each is (statements of a begin block, what strata prints, what bpftrace prints or None, why). run looks that both still do."""
+Each is (statements of a begin block, strata's output, bpftrace's output or None, the reason). run checks both outputs."""
 
 KNOWN = [
     ('$a = (int8)5; print(-$a); print(~$a);', '-5 -6', '251 250',

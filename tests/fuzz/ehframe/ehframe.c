@@ -19,7 +19,7 @@ static size_t size_of_file(const struct elf *e)
 	return size;
 }
 
-/* Of a file whose symbols were not read yet. */
+/* For a file whose symbols were not read yet. */
 static void some_at_once(struct elf *e)
 {
 	uint64_t vaddrs[16], start;
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_rows(e);
 	check_table(e);
 	elf_close(e);
-	/* The same bytes as a table: if it is valid, look things up in it. */
+	/* The same bytes as a table: if it is valid, look up entries in it. */
 	if (table_valid(data, size & ~7ul))
 		table_rule(data, 0);
 	return 0;

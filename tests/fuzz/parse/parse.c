@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parse.c - any bytes as a script: parsed, resolved, checked, dumped, complained of.
- * Nothing may crash, hang or leak, and every refused script must have an error message. */
+/* parse.c - any bytes as a script: parsed, resolved, checked, dumped, reported.
+ * It may not crash, hang or leak, and every refused script must have an error message. */
 #include <assert.h>
 #include <stdint.h>
 
@@ -56,7 +56,7 @@ static void passes(struct arena *a, struct source *src, struct diags *d, bool li
 		assert(m->value);
 }
 
-/* As typed at a prompt. */
+/* The script as a line at a prompt. */
 static void as_line(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();

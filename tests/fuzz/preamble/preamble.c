@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* preamble.c - any bytes as a script: where its C part begins and ends. The part lies in the text; it is
- * the same where the text ends with it; behind it no other part begins. */
+/* preamble.c - any bytes as a script: the begin and the end of its C part. The part is in the text; it is
+ * the same if the text ends with it; after it, no other part begins. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

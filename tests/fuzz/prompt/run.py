@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py STRATA [SECONDS] [SEED] - keys at random at the prompt: pieces of scripts, commands, TAB, arrows,
-control characters, broken UTF-8, pastes, other sizes of the terminal. strata must not crash or hang, and the
-terminal's modes must be what they were, however it was left. Prints TAP."""
+"""run.py STRATA [SECONDS] [SEED] - random keys at the prompt: pieces of scripts, commands, TAB, arrows,
+control characters, broken UTF-8, pastes, other sizes of the terminal. strata must not crash or hang, and must
+restore the terminal's modes, whichever way the prompt is left. Prints TAP."""
 import fcntl
 import os
 import pathlib
@@ -49,7 +49,7 @@ class Session:
             os.environ.update(XDG_STATE_HOME=dir, TERM='xterm', LC_ALL=rng.choice(['C', 'C.UTF-8']),
                               LSAN_OPTIONS=f'suppressions={dir}/known-leaks')
             os.execv(STRATA, [STRATA])
-        self.slave = slave # kept open: the modes are read when strata has ended
+        self.slave = slave # kept open, to read the modes after strata has ended
         self.typed, self.last = [], b''
 
     def type(self):
@@ -68,13 +68,13 @@ class Session:
         self.write(data)
 
     def write(self, data):
-        """Reads meanwhile: both ends have a buffer."""
+        """Writes, and reads meanwhile, since both ends have a buffer."""
         while data and select.select([], [self.fd], [], HANGS)[1]:
             data = data[os.write(self.fd, data[:64]):]
             self.read(0)
 
     def wait(self):
-        """Until the first prompt is there: before it a signal ends strata at once."""
+        """Waits for the first prompt: before it, a signal ends strata immediately."""
         seen = b''
         while b'\x1b[?2004h' not in seen and select.select([self.fd], [], [], HANGS)[0]:
             seen += os.read(self.fd, 65536)
@@ -91,7 +91,7 @@ class Session:
             seconds = 0
 
     def ended(self, seconds):
-        """The exit status; None: it runs."""
+        """Returns the exit status, or None while it runs."""
         end = time.monotonic() + seconds
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -102,7 +102,7 @@ class Session:
             self.read(0.02)
 
     def leave(self):
-        """By one of the ways out; the exit status, None if there is none."""
+        """Leaves by one of the ways out; returns the exit status, or None."""
         way = self.rng.choice(['keys', 'term', 'hup'])
         if way == 'keys':
             for _ in range(50): # out of a block, a search, :top
@@ -128,7 +128,7 @@ def login(slave):
 
 
 def run_one(rng, dir):
-    """What went wrong; None: nothing."""
+    """Returns the failure, or None."""
     s = Session(rng, dir)
     s.wait()
     status = None

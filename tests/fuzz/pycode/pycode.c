@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct memory m = {data, size};
 	struct python_layout at = {};
 
-	/* An allocation of exactly the record's size, so that the sanitizer reports reads behind it. */
+	/* An allocation of exactly the record's size, so that the sanitizer reports reads after it. */
 	if (size < sizeof(*r)) {
 		void *copy = malloc(size ? size : 1);
 

@@ -28,7 +28,7 @@ static void check(const struct python_layout *at)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const unsigned versions[] = {0x030c, 0x030d, 0x030e, 0x030f, 0x0314, 0x0400};
-	uint8_t *copy = malloc(size ? size : 1); /* exact size: the sanitizer reports reads behind it */
+	uint8_t *copy = malloc(size ? size : 1); /* exact size: the sanitizer reports reads after it */
 
 	memcpy(copy, data, size);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {

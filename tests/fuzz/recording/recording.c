@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording.c - reads any text as a recording, and draws it; as two that are compared, where a line "--" parts it. */
+/* recording.c - reads any text as a recording, and draws it. A line "--" separates two recordings, which
+ * are compared. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

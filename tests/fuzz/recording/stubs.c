@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stubs.c - of the fuzzer alone: what names live frames, and messages. */
+/* stubs.c - stubs of the fuzzer for the names of live frames, and for messages. */
 #include <stdarg.h>
 #include <stdio.h>
 

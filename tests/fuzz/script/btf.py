@@ -35,7 +35,7 @@ class Btf:
         return name, info >> 24 & 31, info & 0xffff, info >> 31, size
 
     def type(self, i):
-        """None for what has no name in a script."""
+        """Returns the type, or None if it has no name in a script."""
         if not i:
             return None
         name, kind, _, _, size = self.head(i)
@@ -57,7 +57,7 @@ class Btf:
 
     @functools.cache
     def members(self, which):
-        """Of 'struct NAME'; [] if there is none."""
+        """Returns the members of 'struct NAME', or [] if it does not exist."""
         return self.members_of(self.structs[which]) if which in self.structs else []
 
     def members_of(self, i, depth=0):

@@ -120,7 +120,7 @@ class Maker(wider.Wider):
                 or (t == 'int' and isinstance(m.value, tuple) and m.value[:1] == ('agg',) and m.value[1] in READABLE)]
 
     def leaf(self, t):
-        """A variable or a map's element of the type, if there is one."""
+        """Returns a variable or a map's element of the type, if one exists."""
         names = self.variables(t)
         if names and self.chance(60):
             return self.r.choice(names)
@@ -138,7 +138,7 @@ class Maker(wider.Wider):
         return text
 
     def members(self, t):
-        """$tuple.0 and the like, where the member has the type."""
+        """Returns $tuple.0 and similar members with this type."""
         return [f'{name}{self.one(f".{i}", f"[{i}]")}' for scope in self.scopes for name, kind in scope
                 if isinstance(kind, tuple) for i, k in enumerate(kind) if k == t]
 

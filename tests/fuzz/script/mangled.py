@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mangled.py - spoils generated scripts from a seed: tokens left out, doubled, exchanged, of another script,
-numbers at their limits, bytes that are no text. What the parser still accepts goes through all rooms."""
+"""mangled.py - spoils generated scripts from a seed: tokens are omitted, doubled, exchanged or from another script,
+numbers are at their limits, bytes are not text. A script that the parser still accepts goes through all later rooms."""
 import random
 import re
 

@@ -2,8 +2,8 @@
 """typed.py - generates scripts with types from a seed: structs of the kernel (read from its BTF, so that
 a seed's script depends on the kernel) and of a C part, pointers, arrays, records, casts, blocks.
 
-Values are made forwards: a value, then what can be done with one of its type. The checker may refuse a
-script, since the generator knows the types but not every rule; most are accepted."""
+The generator makes values forwards: a value, then an operation that its type has. The checker may refuse a
+script, since the generator knows the types but not every rule; it accepts most."""
 import random
 
 import btf
@@ -143,7 +143,7 @@ class Typed:
     # ---- values -----------------------------------------------------------------------
 
     def start(self, d):
-        """A value that is made of nothing: (text, type)."""
+        """Returns a value that needs no other value: (text, type)."""
         known = [v for scope in self.scopes for v in scope]
         if known and self.chance(45):
             return self.r.choice(known)
@@ -286,7 +286,7 @@ class Typed:
         return text
 
     def value(self, d=0):
-        """(text, type); the type may be None, for what nothing more is done with."""
+        """Returns (text, type); the type is None for a value without further operations."""
         text, t = self.start(d)
         for _ in range(self.r.choice([0, 1, 2, 3, 4, 6])):
             if not t or (t[0] == 'int' and not self.chance(20)):
@@ -374,7 +374,7 @@ class Typed:
         return f'offsetof({name}, {self.r.choice(members)[0]})' if members else '0'
 
     def number(self, d):
-        """A value that is followed until it is a number."""
+        """Applies operations to a value until it is a number."""
         text, t = self.value(d + 1)
         for _ in range(8):
             if t and t[0] in ('int', 'bool', 'enum', 'ptr'):

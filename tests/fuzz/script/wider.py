@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """wider.py - the parts of the language beyond statements, values and maps: macros, records, blocks and ifs
-as values, loops over maps, declared maps, time series, and what functions give."""
+as values, loops over maps, declared maps, time series, and results of functions."""
 
 CLOCKS = ['boot', 'monotonic', 'sw_tai']
 DURATIONS = ['1ns', '5us', '20ms', '3s']
 DECLARED = ['hash', 'lruhash', 'percpuhash', 'percpulruhash']
 SERIES = ['', ', "min"', ', "max"', ', "avg"', ', "sum"']
 
-# Each: its text, the types of its arguments, and of its value. '$' and '@': it changes what it is given.
+# The text of each, the types of its arguments, and of its value. '$' and '@' mark arguments that it changes.
 MACROS = [
     ('macro twice(x) {{ (int64)x + x }}', ['int'], 'int'),
     ('macro clamp(x, low, high) {{ let $v: int64 = (int64)x; if ($v < low) {{ $v = (int64)low; }} '
@@ -21,7 +21,7 @@ MACROS = [
 
 
 class Wider:
-    """Of generate.Maker, which knows types, scopes and maps."""
+    """Extends generate.Maker, which knows types, scopes and maps."""
 
     def make_macros(self):
         """A macro may call one that stands before it."""
@@ -82,7 +82,7 @@ class Wider:
         ])()
 
     def printed(self):
-        """(conversion, argument): what only print() and printf() take."""
+        """Returns (conversion, argument) for a value that only print() and printf() take."""
         return self.r.choice([
             lambda: ('%s', f'strerror({self.int(2)})'),
             lambda: ('%s', f'strftime("%H:%M:%S.%f", {self.one("nsecs", "nsecs(monotonic)", self.paren(2))})'),
@@ -109,7 +109,7 @@ class Wider:
         ])()
 
     def over_map(self, indent):
-        """Keys and values as the loop's tuple has them."""
+        """Uses the keys and values in the loop's tuple."""
         maps = [m for m in self.maps if m.keys and all(k in ('int', 'str', 'bool') for k in m.keys)
                 and (m.value in ('int', 'str', 'bool'))]
         if not maps:
@@ -123,7 +123,7 @@ class Wider:
         return text
 
     def declared(self):
-        """Maps that are declared, and a probe that writes to them."""
+        """Makes declared maps, and a probe that writes to them."""
         kinds = [self.one(*DECLARED) for _ in range(self.r.randint(1, 3))]
         text = ''.join(f'let @d{i} = {kind}({self.one("1", "10", "5000")});\n' for i, kind in enumerate(kinds))
         writes = ''.join(f'\t@d{i}[{self.one("pid", "1")}] = {"count()" if "percpu" in kind else "nsecs"};\n'

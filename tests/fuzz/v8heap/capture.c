@@ -36,7 +36,7 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-/* ---- what is read ---- */
+/* ---- the memory that is read ---- */
 
 struct piece {
 	uint64_t addr;
@@ -152,7 +152,7 @@ static bool is_captured(uint64_t frame, size_t *ret)
 	return false;
 }
 
-/* With a new name cache, so that nothing about its script or its code is known yet. */
+/* Uses a new name cache, so that its script and its code are not known yet. */
 static void capture(const struct v8_record *r, const struct v8_heap *h)
 {
 	struct reads reads = { .of = h };

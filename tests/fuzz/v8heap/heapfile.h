@@ -83,7 +83,7 @@ struct heapfile {
 	uint32_t reads;            /* so far */
 };
 
-/* false: not such a file. Ranges that lie outside of it become empty. */
+/* Returns false for another file. Ranges outside of the file become empty. */
 bool heapfile_open(struct heapfile *f, uint8_t *data, size_t size);
 /* The read function of struct v8_heap. */
 int heapfile_read(void *file, uint64_t addr, void *buf, size_t size);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """make.py - makes the corpus anew: frames of program.js in all installed versions of node, interpreted
 and compiled, and of the recorded arm64 cores (../../unwind/cores: without columns), each with V8's own
-account of it. A frame whose name differs from V8's is reported and left out. Files with other names
-than these were found by the fuzzer or made by hand.
+account of it. A frame whose name differs from V8's is reported and omitted. Files with other names
+were found by the fuzzer or made by hand.
 
     make.py CAPTURE [VERSION...]      CAPTURE: build/release/tests/fuzz/v8heap/capture; root, x86_64"""
 import base64
@@ -28,7 +28,7 @@ from run import known
 from replay import unpack
 
 AT = pathlib.Path('/tmp/v8heap')  # fixed, because the captures contain file names
-# The map of mapped.js: where its function's name is, and its call.
+# The map of mapped.js: the places of its function's name, and of its call.
 MAP = base64.b64encode(json.dumps({
     'version': 3, 'sources': ['/from/source.ts'], 'names': ['original'],
     'mappings': f'{vlq(10, 0, 27, 2, 0)};{vlq(9, 0, 1, 2)}'}).encode()).decode()
@@ -67,7 +67,7 @@ def captured(new, capture, *args):
 
 
 def live(capture, node, options, how, new, maps):
-    """V8's own account of a run, and the captured frames."""
+    """Returns V8's own account of a run, and the captured frames."""
     with subprocess.Popen([node, *options, AT / 'program.js', *map(str, how)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, env=dict(os.environ, **({'MAP': MAP} if maps else {}))) as traced:
         account = []
@@ -97,7 +97,7 @@ def agrees(account, found):
 
 
 def right_ones(what, account, frames):
-    """Files all of whose frames have the names that V8 gives; reports the others."""
+    """Returns the files whose frames all have the names of V8; reports the others."""
     start = next(i for i, (_, found) in enumerate(frames) if found[0] == 'probe')
     good, bad = set(), set()
     for (file, found), own in zip(frames[start + 1:], account):
@@ -149,7 +149,7 @@ def make_recorded(capture, version, directory):
         name = f"node{version}-arm64-{case.partition('-')[2]}"
         account, frames = recorded(capture, version, case, directory, str(directory / name))
         good = right_ones(name, account, frames)
-        good |= {file for file, found in frames if found[0] == 'spin'}  # V8 was not asked there
+        good |= {file for file, found in frames if found[0] == 'spin'}  # these runs have no account of V8
         keep(name, good, frames, wanted)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* many.c CAPTURE - what is kept of V8's frames and scripts has a bound, and forgetting loses no name: one frame of each
- * of many processes, and more frames than are kept. Prints TAP. */
+/* many.c CAPTURE - the number of kept frames and scripts of V8 has a limit, and no name is lost when they are
+ * forgotten: one frame of each of many processes, and more frames than the limit. Prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void many_processes(struct heapfile *f, struct v8_codes *c)
 	check(!wrong, "frames of 70,000 processes are named with their lines", wrong);
 }
 
-/* Of processes that are gone: by the record. */
+/* Names of processes that have ended, by the record. */
 static void many_frames(struct heapfile *f, struct v8_codes *c)
 {
 	struct frame_name name;

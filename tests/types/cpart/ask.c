@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ask.c - prints what a script's C part means: `ask [-I DIR]... FILE`. Lines of the script name what is
- * asked for:
+/* ask.c - prints the meaning of a script's C part: `ask [-I DIR]... FILE`. Lines of the script name the
+ * questions:
  *
  *     // ask struct item         a struct or union with its members, an enum, a typedef
  *     // ask N                   a constant or a macro */

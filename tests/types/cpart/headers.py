@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""headers.py ASK STRATA - where headers of the C part are found, and what is said where they are not."""
+"""headers.py ASK STRATA - finds headers of the C part, and reports missing ones."""
 import os
 import pathlib
 import re
@@ -18,7 +18,7 @@ HEADERS = {
     'beside.h': 'struct beside { int x; };\n',
     'own/own.h': 'struct own { long x; };\n#define OWN 3\n',
     'own/bad.h': '\nstruct bad { nothing x; };\n',
-    # A kernel's: the source's headers, and those that its build makes.
+    # Headers of a kernel: those of its source, and those that its build makes.
     'source/include/linux/kconfig.h': '#include <generated/autoconf.h>\n',
     'source/include/linux/fake.h': '#include <asm/fake.h>\nstruct fake { struct of_arch a; char c[CONFIG_FAKE]; };\n',
     'source/arch/x86/include/asm/fake.h': 'struct of_arch { short s; };\n',
@@ -64,7 +64,7 @@ def options(cases, folder):
 
 
 def passed_over(cases, folder):
-    """Of headers that are not there the well-known constants."""
+    """Well-known constants of missing headers."""
     env = {'BPFTRACE_KERNEL_SOURCE': '/nonexistent', 'BPFTRACE_KERNEL_BUILD': '/nonexistent'}
     head = '#include <net/none.h>\n#define OTHER AF_INET6\n'
     done = run(folder, [STRATA, '-q'], head + 'begin { print((AF_INET, OTHER, TASK_INTERRUPTIBLE, ENOENT, SIGKILL, '
@@ -86,7 +86,7 @@ def passed_over(cases, folder):
 
 
 def without(cases, folder):
-    """Libraries of these names that are none."""
+    """Makes files with these names that are not libraries."""
     fake = pathlib.Path(folder, 'lib')
     fake.mkdir()
     for v in range(18, 22):
@@ -103,7 +103,7 @@ def without(cases, folder):
 
 
 def no_libc(cases, folder):
-    """As on a machine where nobody compiles: bpftrace 0.17's tcpconnect has such lines."""
+    """A machine without a compiler: bpftrace 0.17's tcpconnect has such lines."""
     hidden = ['unshare', '--mount', '--propagation', peer.propagation(), 'sh', '-c', 'mount -t tmpfs none /usr/include && exec "$@"', 'sh']
     done = run(folder, [*hidden, STRATA, '--dry-run'], '#include <sys/socket.h>\n#include <stdint.h>\n'
                '#if AF_INET != 2 || AF_INET6 != 10\n#error\n#endif\nbegin { print((AF_UNIX, AF_INET6)); exit() }\n')

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""abi.py ARGS [SEED [COUNT]] - calls functions of random parameters and compares where each argument
-is with where ARGS, from the debug information, says that it is. The callee is assembler that records
-registers and stack. On arm64 it runs under qemu-aarch64, where that is installed.
+"""abi.py ARGS [SEED [COUNT]] - calls functions with random parameters and compares the place of each
+argument with the place that ARGS finds in the debug information. The callee is assembler that records
+registers and stack. The programs of arm64 run under qemu-aarch64, if that is installed.
 
-    abi.py --build ARCH     builds the programs only, for a machine without compilers"""
+    abi.py --build ARCH     only builds the programs, for a machine without compilers"""
 import pathlib
 import platform
 import random
@@ -98,7 +98,7 @@ def make(count, rng, compiler):
 
 
 def call(number, function):
-    """Each argument's bytes count on from its number; what is in memory alone is printed whole."""
+    """Makes a call. Each argument's bytes count up from its number; arguments that are only in memory are printed whole."""
     lines, args = [], []
     for i, name in enumerate(function[1]):
         plain = 'constant_t' if name == 'constant_t' else name
@@ -140,11 +140,11 @@ static void dump(int f) {
 
 
 def build(folder, machine, compiler, functions):
-    """(the program that calls, the program that is only looked at)"""
+    """Builds (the calling program, the program whose debug information is read)."""
     (folder / 'types.h').write_text(TYPES)
     text = ''.join(prototype(i, f) + ';\n' for i, f in enumerate(functions))
     text += CALLER + ''.join(call(i, f) for i, f in enumerate(functions))
-    # The record is shown first: printing reuses the stack that pointers lead to.
+    # The record is shown first, since printing reuses the stack that pointers lead to.
     text += 'int main(void) {\n' + ''.join(
         f'\tcall{i}(); dump({i});\n' for i in range(len(functions))) + '\treturn 0;\n}\n'
     (folder / 'call.c').write_text('#include "types.h"\n' + text)
@@ -171,7 +171,7 @@ def read(output):
 
 
 def actual(where, size, seen, what, regs):
-    """The bytes where the argument is said to be."""
+    """Returns the bytes at the place of the argument in the debug information."""
     if re.fullmatch(r'r\d', where):
         at = 8 * int(where[1:])
         return regs[at:at + size]
@@ -199,7 +199,7 @@ def compare(listing, seen):
                 continue
             checked += 1
             if 'long double ' + found[1] in line or 'struct ld ' + found[1] in line:
-                value = value[:10] # of x87's, six bytes are nobody's
+                value = value[:10] # six bytes of an x87 value are undefined
             bytes_there = actual(found[2], len(value), seen, what, seen[f'{name} regs'])
             if bytes_there != value:
                 wrong.append(f'{what}: {value.hex()} is not at {found[2]}, which has '
@@ -208,12 +208,12 @@ def compare(listing, seen):
 
 
 def compilers():
-    """(machine, compiler, what runs its programs)"""
+    """Yields (machine, compiler, the command that runs its programs)."""
     return [('x86_64', 'gcc', []), ('x86_64', 'clang', []), ('aarch64', 'aarch64-linux-gnu-gcc', ['qemu-aarch64'])]
 
 
 def command(compiler):
-    """Debian's clang-19 alone brings no clang."""
+    """Returns the command of a compiler; Debian's clang-19 has no plain `clang`."""
     names = [compiler, *(f'clang-{n}' for n in range(21, 17, -1) if compiler == 'clang')]
     return next(filter(None, map(shutil.which, names)), None)
 
@@ -224,7 +224,7 @@ def build_all(arch):
             continue
         to = MADE / compiler
         to.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=MADE) as folder: # several machines may want them
+        with tempfile.TemporaryDirectory(dir=MADE) as folder: # several machines may need them
             build(pathlib.Path(folder), machine, [command(compiler)], make(COUNT, random.Random(1), compiler))
             for name in ('call', 'defs.so'):
                 pathlib.Path(folder, name).replace(to / name)
@@ -232,7 +232,7 @@ def build_all(arch):
 
 
 def check(args, folder, runner, count):
-    """(arguments compared, what is wrong)"""
+    """Returns (number of compared arguments, errors)."""
     seen = read(subprocess.run([*runner, folder / 'call'], capture_output=True, text=True, check=True).stdout)
     listing = subprocess.run([args, folder / 'defs.so'], capture_output=True, text=True, check=True).stdout
     checked, wrong = compare(listing, seen)

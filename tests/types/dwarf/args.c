@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* args.c - prints what debug information says of a program's functions: args FILE [FUNCTION], a line a
- * function, in the order of addresses: NAME(TYPE NAME AT WHERE, ...) -> TYPE. With -m every struct that
- * is met follows, with its members. */
+/* args.c - prints a program's functions from the debug information: args FILE [FUNCTION], one line per
+ * function, in the order of addresses: NAME(TYPE NAME AT WHERE, ...) -> TYPE. With -m the structs in them
+ * follow, with their members. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>

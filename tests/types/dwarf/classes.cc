@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* classes.cc - C++: classes that go by reference, bases, templates, overloads.
- * golden.py compares what args prints of it with golden/. */
+/* classes.cc - C++: classes that are passed by reference, bases, templates, overloads.
+ * golden.py compares the output of args with golden/. */
 #include <cstdint>
 #define USE(x) __asm__ volatile("" :: "r"(&x) : "memory")
 namespace space {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""golden.py ARGS - compiles the programs beside it for both machines, and compares what ARGS prints of
-their functions with golden/."""
+"""golden.py ARGS - compiles the programs of this folder for both machines, and compares the functions
+that ARGS prints with golden/."""
 import os
 import pathlib
 import platform
@@ -23,7 +23,7 @@ CASES = [
     ('x86_64', 'enums.rs', 'rustc', ['-g']),
     ('members', 'enums.rs', 'rustc', ['-g']),
 ]
-# The same functions, the same answers, from other forms of the same information.
+# The same functions and results from other forms of the debug information.
 FORMS = [
     ('DWARF 2', ['-gdwarf-2', '-gstrict-dwarf']),
     ('DWARF 4', ['-gdwarf-4']),
@@ -95,7 +95,7 @@ def main():
 
 
 def separate(number, args):
-    """In a file that .gnu_debuglink names, without a build id."""
+    """Debug information in a file that .gnu_debuglink names, without a build ID."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         program = compiled(folder, 'shapes.c', 'gcc', ['-g', '-w', '-O2', '-Wl,--build-id=none'])
@@ -108,7 +108,7 @@ def separate(number, args):
 
 
 def cached(number, args):
-    """In debuginfod's cache, by build id."""
+    """Debug information in debuginfod's cache, by build ID."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         program = compiled(folder, 'shapes.c', 'gcc', ['-g', '-w', '-O2', '-Wl,--build-id=0x0123456789abcdef'])
@@ -125,7 +125,7 @@ def cached(number, args):
 
 
 def shared(number, args):
-    """What two programs share is in a file of dwz's."""
+    """Debug information that two programs share, in a file of dwz."""
     if not shutil.which('dwz'):
         print(f'ok {number} - dwz # SKIP no dwz')
         return True

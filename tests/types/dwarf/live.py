@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""live.py STRATA - arguments of running programs in C, C++ and Rust, by name: the values that the programs
-call their functions with; and what strata says where debug information is missing.
+"""live.py STRATA - arguments of running programs in C, C++ and Rust, by name, are the values of the calls; and
+the messages about missing debug information.
 
-    live.py --build ARCH     builds the programs only, for a machine without compilers"""
+    live.py --build ARCH     only builds the programs, for a machine without compilers"""
 import os
 import pathlib
 import platform
@@ -72,7 +72,7 @@ pub fn look(p: &Point, n: u8, name: &str) -> i64 { println!("{}", name.len()); p
 fn main() { println!("{}", look(&Point { x: -1, y: 2 }, 3, "four")); }
 '''
 
-# (title, compiler, flags, file, program, script, what strata prints)
+# (title, compiler, flags, file, program, script, output of strata)
 CASES = [
     ('values, structs and the stack', 'gcc', ['-O1'], 'abi.c', C_ABI,
      'uprobe:P:f { print((args.n, args.last)); print(args.p); print(args.big); }'
@@ -97,7 +97,7 @@ CASES = [
      ['(-1, 2, 3, 4)', 'four', '2']),
     ('Rust, optimised', 'rustc', ['-O'], 'gone.rs', RUST_GONE, 'uprobe:P:*text* { print(args.k); }', ['9']),
 ]
-# (title, flags, commands on the program, script, parts of what is said)
+# (title, flags, commands on the program, script, parts of the messages)
 SAID = [
     ('no debug information', [], [], 'uprobe:P:two { print(args.f); }',
      ['no debug information', 'compile with -g, or install its -dbgsym or -debuginfo package']),
@@ -131,14 +131,14 @@ def made_name(flags, file):
 
 
 def programs():
-    """(compiler, flags, file, text) of each program, once."""
+    """Yields (compiler, flags, file, text) of each program, once."""
     wanted = [(compiler, ['-g', *flags], file, text) for _, compiler, flags, file, text, *_ in CASES]
     wanted += [('gcc', ['-O1', *flags], 'abi.c', C_ABI) for _, flags, *_ in SAID]
     return {made_name(flags, file): (compiler, flags, file, text) for compiler, flags, file, text in wanted}
 
 
 def build_all(arch):
-    """For other machines, of which several are made at once; the file names are what find() looks for there."""
+    """Builds the programs for other machines, several at the same time; find() looks for these file names there."""
     (MADE / arch).mkdir(parents=True, exist_ok=True)
     prefix = 'aarch64-linux-gnu-' if arch == 'arm64' and platform.machine() == 'x86_64' else ''
     for name, (compiler, flags, file, text) in programs().items():
@@ -150,7 +150,7 @@ def build_all(arch):
 
 
 def find(folder, compiler, flags, file, text):
-    """The program, built here or before; None without a compiler."""
+    """Returns the program, built now or before, or None without a compiler."""
     if shutil.which(compiler):
         return build(folder, compiler, flags, file, text)
     made = MADE / ARCH / made_name(flags, file)

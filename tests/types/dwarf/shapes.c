@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* shapes.c - C: what the compiler changed in functions of its own, unions, bit-fields, enums.
- * golden.py compares what args prints of it with golden/. */
+/* shapes.c - C: functions that the compiler has changed, unions, bit-fields, enums.
+ * golden.py compares the output of args with golden/. */
 #include <stddef.h>
 #define USE(x) __asm__ volatile("" :: "r"(x) : "memory")
 struct flags { unsigned a : 3; int b : 5; unsigned long c : 33; _Bool d : 1; unsigned short e; };
