@@ -84,6 +84,8 @@ def same(cases, pid):
 
 
 def interrupted(cases, pid):
+    # The tables of its files are in the cache then, so that few samples come before strata knows them.
+    subprocess.run([STRATA, '--unwind', str(pid)], stdout=subprocess.DEVNULL, check=True, timeout=120)
     started = waits.cpu_time(pid)
     text = prompt((f'profile:hz:4999 /pid == {pid}/ {{ @sampled[ustack] = count() }}', '[1] 1 probe'),
                   (f'tracepoint:syscalls:sys_enter_getppid /pid == {pid}/ {{ @asked[ustack] = count() }}', '[2] 1 probe'),
