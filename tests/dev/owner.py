@@ -62,14 +62,14 @@ def main():
         tree(top)
         done = dev(top, 0, 'run')
         cases.check(done.stdout == '0\n', 'run as root runs strata as root', done.stdout, done.stderr)
-        cases.check(not of_roots(top), 'what it built is the user\'s', *of_roots(top))
+        cases.check(not of_roots(top), 'the user owns the build', *of_roots(top))
         done = dev(top, USER, 'build')
         cases.check(done.returncode == 0, 'who can build it again', done.stderr)
         for path in (top / 'build', *(top / 'build').rglob('*')):
             os.chown(path, 0, 0)
         done = dev(top, USER, 'build')
         cases.check(done.returncode != 0 and ('root is needed' in done.stderr or 'sudo' in done.stderr),
-                    'not over what is root\'s, and why', done.stderr)
+                    'it refuses files of root, with the reason', done.stderr)
         done = dev(top, 0, 'build')
         cases.check(done.returncode == 0 and not of_roots(top), 'which the next run as root gives back',
                     done.stderr, *of_roots(top))

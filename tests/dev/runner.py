@@ -72,8 +72,8 @@ cases.check(traced.attached(tracer('echo warning: /usr/bin/chromium: >&2; echo A
 cases.check(ends('echo error: no root >&2') == 'strata said: error: no root\n', 'a tracer that ends ends the test')
 looks = iter([0, 0, 7])
 cases.check(waits.until(lambda: next(looks), 'a value') == 7, 'a wait returns the value that it waited for')
-cases.check(re.fullmatch(r'waited \S+ s for a line', late() or ''), 'a wait in vain says what it waited for')
-cases.check(waits.stays(lambda: True, 0.1) and not waits.stays(lambda: False, 9), 'what stays true, and what does not')
+cases.check(re.fullmatch(r'waited \S+ s for a line', late() or ''), 'a wait in vain names the event')
+cases.check(waits.stays(lambda: True, 0.1) and not waits.stays(lambda: False, 9), 'a condition that stays true, and one that does not')
 unknown = subprocess.run([TOP / 'tests/run', '--check', 'base', 'no-such-test', '--suite', 'no-such-suite'],
                          capture_output=True, text=True)
 cases.check(unknown.returncode == 2 and 'there is no no-such-test, --suite no-such-suite:' in unknown.stderr and

@@ -67,7 +67,7 @@ def main():
         cases.check(all(w in said for w in wanted) and 'WARNING' not in said, 'a terminal gets both', repr(said))
         done = subprocess.run(command, env=env | {'APT_STATUS': '1'}, capture_output=True, text=True)
         cases.check(done.returncode == 1 and '\nE: a reason\ndev: installing failed: ' in done.stderr,
-                    'what apt-get said if it fails', done.stderr)
+                    'the messages of apt-get if it fails', done.stderr)
     return cases.done()
 
 

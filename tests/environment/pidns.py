@@ -94,13 +94,13 @@ def others():
     finally:
         busy.kill()
         busy.wait()
-    cases.check('PID namespace' in done.stderr.splitlines()[0], 'system-wide: the first line says what is missing',
+    cases.check('PID namespace' in done.stderr.splitlines()[0], 'system-wide: the first line has the limits',
                 done.stderr)
     cases.check('[process of another PID namespace]' in done.stdout and not re.search(r'^ +0x', done.stdout, re.M),
                 'their stacks say so', done.stdout)
     done = strata(['unshare', '--pid', '--fork'], '-e', 'begin { }')
     cases.check('/proc is that of another' in done.stderr.splitlines()[0] and 'mount -t proc' in done.stderr,
-                'the /proc of another namespace is said', done.stderr)
+                'the /proc of another namespace is reported', done.stderr)
     done = strata(INSIDE, '-e', 'begin { printf("%d", pid); }')
     cases.check(done.stdout.strip() == '1', "pid of strata itself, the namespace's first process", done)
 

@@ -31,7 +31,7 @@ def ordinary_user(strata):
                 'an ordinary user: tracepoints are not listed, and why', done)
     done = run(strata, '-l', '*sched_switch', before=PLAIN)
     cases.check('rawtracepoint:vmlinux:sched_switch' in done.stdout and 'closed to this user' in done.stderr,
-                'what can be listed is', done)
+                'the other probes are listed', done)
     done = run(strata, '-e', 'tracepoint:sched:sched_switch { @++ }', before=PLAIN)
     cases.check(done.returncode == 1 and 'not mounted' not in done.stderr and 'CAP_DAC_READ_SEARCH' in done.stderr,
                 'nor traced', done)
@@ -44,7 +44,7 @@ def capabilities(strata):
         cases.check(done.returncode == 0 and 'error' not in done.stderr, f'CAP_BPF and CAP_PERFMON: {probe}', done)
     done = run(strata, '-e', 'tracepoint:sched:sched_switch { @++ } interval:ms:200 { exit(); }',
                before=with_caps('bpf', 'perfmon'))
-    cases.check(done.returncode == 1 and 'CAP_DAC_READ_SEARCH' in done.stderr, 'what tracepoints need is said', done)
+    cases.check(done.returncode == 1 and 'CAP_DAC_READ_SEARCH' in done.stderr, 'the message has the needs of tracepoints', done)
     done = run(strata, '-e', 'tracepoint:sched:sched_switch { @++ } interval:ms:200 { exit(); }',
                before=with_caps('bpf', 'perfmon', 'dac_read_search'))
     cases.check(done.returncode == 0, 'and it is enough', done)

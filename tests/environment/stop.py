@@ -83,7 +83,7 @@ def accounted(name, out, said):
     """Each event that was counted was printed or is reported as lost."""
     printed, lost = out.count('dd!\n'), numbers(r'(?:Lost |warning: )(\d+) (?:events:|record)', said)
     counted = numbers(r'^@: (\d+)$', '\n'.join(out.splitlines()[-5:])) if '@: ' in out else None
-    cases.check(counted and printed + lost == counted, f'{name}: what was counted is accounted for',
+    cases.check(counted and printed + lost == counted, f'{name}: each counted event is accounted for',
                 f'{printed} printed, {lost} lost, {counted} counted', said)
 
 
@@ -93,7 +93,7 @@ def own_events():
     mine = [tracer.stdout.readline().decode().strip() for _ in range(100)]
     took, code, said = stop(tracer)
     mine += tracer.stdout.read().decode().split('\n')
-    cases.check(took is not None and took < SOON, 'a probe on what strata itself does: ends soon', took, said)
+    cases.check(took is not None and took < SOON, 'a probe on functions that strata calls: ends soon', took, said)
     cases.check(f'strata {tracer.pid}' not in mine, 'strata does not trace itself', mine[:5])
 
 
@@ -158,7 +158,7 @@ def flood_unread():
     took, code, said = stop(tracer)
     cases.check(took is not None and took < SOON, 'flood into a pipe that nobody reads: ends soon', took, said)
     cases.check(code == 1 and re.search(r'\d+ records of the script were not', said),
-                'which is said', code, said)
+                'and the number of lost records is reported', code, said)
 
 
 def flood_unread_both():

@@ -108,7 +108,7 @@ def iterators(cases):
     lines = got[1].splitlines()
     n = int((re.findall(r'^@: (\d+)$', got[1], re.M) or [0])[0])
     cases.check(n > 10000 and len(lines) == n + 3 and 'Lost' not in got[2],
-                f'what is printed faster than the ring buffer is large is all there: {n}', len(lines), got[2])
+                f'more output than the ring buffer holds is complete: {n}', len(lines), got[2])
 
 
 def hardware(cases):

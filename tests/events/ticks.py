@@ -52,8 +52,8 @@ with tempfile.TemporaryDirectory() as directory:
     regular('idle', '', 100)
     busy = subprocess.Popen(['nice', '-n', '-15', 'taskset', '-c', str(first), program])
     try:
-        regular('beside a busy probe', BUSY, 100)
-        regular('beside a busy probe, hz', BUSY, 20)
+        regular('next to a busy probe', BUSY, 100)
+        regular('next to a busy probe, hz', BUSY, 20)
     finally:
         busy.kill()
 sys.exit(cases.done())

@@ -61,7 +61,7 @@ def results(done, kind):
 def tests(cases):
     done = run('--test')
     text = re.sub(r' \([\d.]+ us\)', '', done.stdout)
-    cases.check(text == TESTED and done.returncode == 1, 'tests run in their order, beside begin and end',
+    cases.check(text == TESTED and done.returncode == 1, 'tests run in their order, with begin and end',
                 done.returncode, done.stdout, done.stderr)
     cases.check('assert failed: not three' in done.stderr, 'an assertion says why', done.stderr)
     done = run('--test', '--probe-filter', 'adds|says')

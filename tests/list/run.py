@@ -57,7 +57,7 @@ events, _ = lists('tracepoint:*', 'tracepoint:sched:sched_switch', 'tracepoint:s
 lists('t:*', *events[:3], only='tracepoint:')
 for name in ('', '..', 'enable', 'sched_switch/..'):
     names, said, code = run('-l', f'tracepoint:sched:{name}')
-    cases.check(code == 1 and not names, f'{name} is no tracepoint', *names, said)
+    cases.check(code == 1 and not names, f'{name} is not a tracepoint', *names, said)
 lists('tracepoint:sched', 'tracepoint:sched:sched_switch', only='tracepoint:sched:')
 lists('tracepoint:sch*:*swit*', 'tracepoint:sched:sched_switch', only='tracepoint:sch')
 lists('tracepoint:*:*openat', 'tracepoint:syscalls:sys_exit_openat', only='tracepoint:')
@@ -103,7 +103,7 @@ cases.check('    char prev_comm[16]' in names and '    pid_t prev_pid' in names,
 names, said, code = run('-l', 'kprobe:vfs_read')
 cases.check(('no kprobes' in said) != has('kprobe'), 'kprobes are said to be missing where they are', said)
 names, said, code = run('-l', 'vfs_read')
-cases.check(('kprobe:vfs_read' in names) == has('kprobe'), 'a search lists what can be attached to', *names)
+cases.check(('kprobe:vfs_read' in names) == has('kprobe'), 'a search lists only possible probes', *names)
 names, said, code = run('-l', '--no-feature', 'kprobe', 'kprobe:vfs_read')
 cases.check(names == ['kprobe:vfs_read'] and 'no kprobes' in said, 'as without kprobes', *names, said)
 names, said, code = run('-l', '--no-feature', 'kprobe', '--no-feature', 'fentry', 'fentry:vfs_read')
@@ -164,11 +164,11 @@ names, said, code = run('-l', '--probe-filter', r'sys_enter_epoll_create\d$', 't
 cases.check(names == ['tracepoint:syscalls:sys_enter_epoll_create1'], 'a digit', *names, said)
 names, said, code = run('-q', '--probe-filter', 'interval:ms', '-e',
                         'begin { print(1) } i:ms:10 { print(2); exit() } i:us:100 { print(3) } end { print(4) }')
-cases.check([name for name in names if name] == ['1', '2', '4'], 'a filter of what runs', *names, said)
+cases.check([name for name in names if name] == ['1', '2', '4'], 'a filter of probes', *names, said)
 names, said, code = run('--probe-filter', 'nothing', '-e', 'i:ms:1 { exit() }')
 cases.check(code == 1 and 'none that exists here matches --probe-filter' in said, 'nothing is left', said)
 names, said, code = run('--probe-filter', '(', '-e', 'begin { }')
-cases.check(code == 1 and 'not a regular expression: (' in said, 'a filter that is none', said)
+cases.check(code == 1 and 'not a regular expression: (' in said, 'an invalid filter', said)
 
 # Time: CPU seconds, on any machine that is not emulated.
 for limit, *args in ((1, '-l', 'fentry:*'), (1, '-l', 'kprobe:*'), (1, '-l', 'tracepoint:*'), (1, '-l'),

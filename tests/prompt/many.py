@@ -115,7 +115,7 @@ def beside(cases):
     p.close()
     kept = pathlib.Path(dir.name, 'strata/history')
     cases.check(answer.strip() == 'a\\b ü' and len(kept.read_text().splitlines()) == 5 and kept.stat().st_mode & 0o777 == 0o600,
-                'prompts beside each other keep their lines', answer, kept.read_text())
+                'two prompts at the same time keep their lines', answer, kept.read_text())
 
 
 def main():

@@ -118,11 +118,11 @@ def running():
         t.line('interval:ms:100 { printf("tick %d\\n", @n); @n++; }')
         sees(t, 'a script runs', '1 probe', 'tick 3')
         t.line('interval:ms:150 { printf("tock\\n"); }')
-        sees(t, 'beside another', 'tock')
+        sees(t, 'next to another', 'tock')
         t.type('half a li')
         more = last_tick(t.screen()) + 10
         t.until(lambda screen: last_tick(screen) >= more)
-        lies(t, 'what they print leaves the line whole, and is whole, too', lambda screen: re.search(
+        lies(t, 'the line and their output are whole', lambda screen: re.search(
             rf'(^(tick \d+|tock)\n){{5}}{PROMPT}half a li\n*\Z', screen, re.M))
         t.keys('C-c')
         t.line(':running')
@@ -152,7 +152,7 @@ def keys():
                              'rawtracepoint:sched_switch { print(args.next->real_parent')):
             t.type(text)
             t.keys('Tab')
-            sees(t, f'TAB behind {text}', PROMPT + found)
+            sees(t, f'TAB after {text}', PROMPT + found)
             t.keys('C-u')
         t.type('tracepoint:sched:sched_')
         t.keys('Tab')
@@ -204,7 +204,7 @@ def commands():
         t.wait('left with')
         text = pathlib.Path(t.dir.name, 'saved.bt').read_text()
         done = subprocess.run([STRATA, pathlib.Path(t.dir.name, 'saved.bt')], capture_output=True, text=True, timeout=20)
-        cases.check(done.returncode == 0 and 'again' in done.stdout and 'three' not in text, 'what was saved runs', text, done)
+        cases.check(done.returncode == 0 and 'again' in done.stdout and 'three' not in text, 'the saved script runs', text, done)
 
 
 def planted():
@@ -235,7 +235,7 @@ def planted():
             now = path.lstat()
             cases.check(before.st_mode == now.st_mode and before.st_size == now.st_size
                         and not os.path.getsize(victim.name) and os.stat(victim.name).st_mode & 0o777 == 0o644,
-                        f'..{what} is left as it is')
+                        f'..{what} is not changed')
 
 
 def top():
@@ -288,7 +288,7 @@ def live_keys():
         t.type('/')
         t.type('ANG')
         t.keys('Enter')
-        lies(t, '/: only what has that in its name', lambda screen: 'mango' in screen and 'zebra' not in screen)
+        lies(t, '/: only entries with this text', lambda screen: 'mango' in screen and 'zebra' not in screen)
         t.keys('p')
         before = t.wait('(paused)') or ''
         cases.check(before and waits.stays(lambda: t.screen() == before, 0.5), 'p: it stands still', before, t.screen())
@@ -298,7 +298,7 @@ def live_keys():
         sees(t, 'w: written', 'saved.json: written')
         saved = pathlib.Path(t.dir.name, 'saved.json').read_text()
         shown = re.search(r'(\d+) .* mango', before)
-        cases.check(shown and f'"mango": {shown.group(1)}' in saved and '"zebra"' in saved, 'what was on the screen, and all of it', saved, before)
+        cases.check(shown and f'"mango": {shown.group(1)}' in saved and '"zebra"' in saved, 'the file has the values of the screen, and all entries', saved, before)
         t.keys('p', 'q')
         sees(t, 'q: ends, and prints', '@by[zebra]: ', 'left with 0', 'icanon')
     with Terminal([STRATA, 'top', '-c', 'sh -c "while :; do :; done"'], 100, 30) as t:
@@ -392,7 +392,7 @@ def interrupted_lines():
         os.write(fd, b'%d + 1000000\r' % i)
         answers += reads(fd, b'(?<!\\d)%d\r?\n' % (i + 1000000), 5) is not None
     # Text that is read while Ctrl-C comes may be from before it.
-    cases.check(answers >= 18, f'lines right behind Ctrl-C: {answers} of 20')
+    cases.check(answers >= 18, f'lines right after Ctrl-C: {answers} of 20')
     for i in range(40):
         os.write(fd, b'@spoiled + ')
         time.sleep(0.005)  # so that Ctrl-C comes at different places of the prompt's work
@@ -492,7 +492,7 @@ def its_end():
         t.type('half a')
         sleeper.kill()
         sleeper.wait()
-        sees(t, 'the end of the process is said', f'process {sleeper.pid} has ended', 'left with 0', 'icanon')
+        sees(t, 'the end of the process is reported', f'process {sleeper.pid} has ended', 'left with 0', 'icanon')
 
 
 if not shutil.which('tmux'):

@@ -93,7 +93,7 @@ def svg(cases, b, home):
     cases.check('90.00 % in 2 places' in found and b.eval('document.querySelectorAll(".hit").length') == 2, 'svg: search', found)
     b.eval('window.prompt = () => "("')
     b.click('document.querySelector(".search")')
-    cases.check('regular' in b.eval('document.querySelector(".found").textContent').lower(), 'svg: a pattern that is none',
+    cases.check('regular' in b.eval('document.querySelector(".found").textContent').lower(), 'svg: an invalid pattern',
                 b.eval('document.querySelector(".found").textContent'))
     b.click('document.querySelector(".reset")')
     cases.check(b.eval('document.querySelector(".found").textContent') == '', 'svg: reset')

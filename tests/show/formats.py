@@ -33,7 +33,7 @@ def equal(cases, home):
     path = recordings.mixed(home / 'm.json')
     want = recordings.of_recording(path.read_bytes())
     names = set(want.all)
-    cases.check(len(names) == 7 and want.all['main'] == 5 + 11 + 100 + 4097 + 999 + 5, 'what the recording has', want.all)
+    cases.check(len(names) == 7 and want.all['main'] == 5 + 11 + 100 + 4097 + 999 + 5, 'the contents of the recording', want.all)
     for name, read in READERS.items():
         out = show(STRATA, path, '-f', name)
         seen = read(out).functions(names)
@@ -57,7 +57,7 @@ def deep(cases, home):
     for name in 'folded', 'speedscope', 'pprof':
         cases.check(READERS[name](show(STRATA, home / 'deep.json', '-f', name)) == want, f'deep stacks: {name} has the same numbers')
     svg = recordings.of_svg(show(STRATA, home / 'deep.json', '-f', 'svg'))
-    cases.check(svg.all['recurse'] == 7 and svg.own['(deeper frames)'] == 7, 'deep stacks: svg says what is left out', svg.own)
+    cases.check(svg.all['recurse'] == 7 and svg.own['(deeper frames)'] == 7, 'deep stacks: svg reports omitted frames', svg.own)
     table = recordings.scripts(show(STRATA, home / 'deep.json', '-f', 'html'), 'functions')[0]['list']
     cases.check(['leaf', 1, 10, 10] in table, 'deep stacks: the table of html is exact', table)
     lines = show(STRATA, home / 'deep.json').decode().count('recurse')
@@ -120,7 +120,7 @@ def limits(cases, home):
         cases.check(cpu <= 20 * reads and memory <= 200 << 10,
                     f'{name}: {cpu:.2f} s of CPU, {cpu / reads:.0f} times the reading; {memory >> 10} MiB')
     said = (home / 'x.svg').read_text()
-    cases.check('are summed up</text>' in said, 'what is summed up is said')
+    cases.check('are summed up</text>' in said, 'merged frames are reported')
 
 
 def pprof(cases, home):
@@ -255,7 +255,7 @@ def json_lines(cases, home):
     seen = show(STRATA, home / 'lines.json', '-f', 'folded').decode()
     cases.check(seen == 'comm;main;f a.py_[j] 3\nc2;main;f a.py_[j] 9007199254740993\n', '-f json is a recording, too', seen)
     seen = show(STRATA, home / 'lines.json').decode()
-    cases.check(seen.startswith('hello\n@x[comm, \n        f a.py:3\n        main+4\n]: 3\n'), '..what was printed is printed', seen)
+    cases.check(seen.startswith('hello\n@x[comm, \n        f a.py:3\n        main+4\n]: 3\n'), '..the output of the script is kept', seen)
 
 
 def main():

@@ -122,7 +122,7 @@ def formats(cases, home, pid):
         wanted = SHOWN.replace(';', ':') if name == 'folded' else SHOWN
         cases.check(name == 'pprof' or not obeyed(text), f'{name}: nothing to be obeyed', obeyed(text))
         for what in ('prof' + wanted, 'libf' + wanted):
-            cases.check(any(what in word for word in seen), f'{name}: {what} is there', *seen[:20])
+            cases.check(any(what in word for word in seen), f'{name}: has {what}', *seen[:20])
         if name in ('folded', 'svg', 'speedscope'):
             cases.check(any('/prg' + wanted + ':prof' + wanted in word for word in seen), f'{name}: the probe is there', *seen)
         if name == 'folded':
@@ -167,7 +167,7 @@ def lists(cases, home, pid):
         out, err = piped(*args)
         screen = on_terminal(*args)
         for where, text in {'a pipe': out, 'stderr': err, 'a terminal': screen}.items():
-            cases.check(not obeyed(text.replace(b'\t', b' ')), f'{what}: nothing to be obeyed on {where}', obeyed(text), text[:1500])
+            cases.check(not obeyed(text.replace(b'\t', b' ')), f'{what}: no control characters on {where}', obeyed(text), text[:1500])
         cases.check(b'\\x1b[7m' in screen and b'\\xff' in screen, f'{what}: the name is there', screen)
 
 

@@ -77,7 +77,7 @@ def printed(cases, home):
     page = recordings.show(STRATA, home / 'p.json.gz', '-f', 'html').decode()
     cases.check(page.count('<section') == 2 and page.count('data-title="@ ') == 2, 'a map that was printed twice is two tabs')
     totals = [t['total'] for t in recordings.scripts(page.encode(), 'functions')]
-    cases.check(10 <= totals[0] <= totals[1] == CALLS, '..with what it had at that time', totals)
+    cases.check(10 <= totals[0] <= totals[1] == CALLS, '..with its values at that time', totals)
     text = recordings.show(STRATA, home / 'p.json.gz').decode()
     cases.check('\nten\n' in text and text.index(']: ') < text.index('ten'), '..and text has the order', text)
 

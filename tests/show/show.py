@@ -86,7 +86,7 @@ seen = text('@[pystack(folded)] = hist(1);')
 cases.check(seen.startswith('\n\n@[') and '@[<module> calls.py_[j];call calls.py_[j]]:\n[1]' in seen, 'a histogram is no flame graph', seen)
 
 seen = text('@[pystack] = sum(arg0); @ = count();')
-cases.check(' %' not in seen and ' in ' not in seen, 'a pipe gets what the script prints', seen)
+cases.check(' %' not in seen and ' in ' not in seen, 'a pipe gets only the output of the script', seen)
 
 seen = on_terminal('@[pystack(line)] = count();')
 cases.check(re.search(r'^\]: 2  33\.3 %$', seen, re.M) and re.search(r'^\]: 1  16\.7 %$', seen, re.M) and

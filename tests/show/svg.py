@@ -81,8 +81,8 @@ def several(cases, dir):
     _, data = data_of(text)
     tops = {data['names'][r[0]]: r[3] for r in data['rows'] if r[4] == 1}
     cases.check(set(tops) == {'@a', '@d'} and tops['@d'] == 1000 * tops['@a'], 'several maps stand side by side', tops)
-    cases.check('said' in done.stderr and '@c: ' in done.stderr, 'what is no stack goes to stderr', done.stderr)
-    cases.check('below 0' in done.stderr, 'what is negative is left out, and that is said', done.stderr)
+    cases.check('said' in done.stderr and '@c: ' in done.stderr, 'other output goes to stderr', done.stderr)
+    cases.check('below 0' in done.stderr, 'negative values are omitted, and reported', done.stderr)
 
 
 def nothing(cases, dir):

@@ -67,7 +67,7 @@ def beside_tables(cases, directory):
     mapping.stdin.close()
     mapping.stdout.readline() # they are mapped
     subprocess.run([shutil.copy(BACKLOG, directory), 'call', str(CALLS)], check=False) # a new file
-    said = finish(cases, tracer, CALLS, LEAST, 'beside tables')
+    said = finish(cases, tracer, CALLS, LEAST, 'next to tables')
     mapping.kill()
     mapping.wait()
     made = re.search(r'tables: (\d+) .* KB in ([\d.]+) ms', said)

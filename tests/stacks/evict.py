@@ -94,7 +94,7 @@ def limited_cache(directory):
     left.write_bytes(b'x')
     os.utime(left, (1, 1))
     trace(cache, '/bin/true', max_cache_mb=1)
-    cases.check(all(other.exists() for other in others), 'what is not strata\'s stays in the directory', *map(str, cache.iterdir()))
+    cases.check(all(other.exists() for other in others), 'files of others stay in the directory', *map(str, cache.iterdir()))
     for other in others:
         other.unlink(missing_ok=True)
     kept = sum(p.stat().st_blocks * 512 for p in cache.iterdir())

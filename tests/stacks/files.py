@@ -83,7 +83,7 @@ def debug_files(cases, dir):
     subprocess.run(['objcopy', '--only-keep-debug', 'prog', 'prog.debug'], cwd=dir, check=True)
     subprocess.run(['strip', 'prog'], cwd=dir, check=True)
     ok, seen = named(dir)
-    cases.check(ok, 'PROGRAM.debug beside the program, by build id', *seen)
+    cases.check(ok, 'PROGRAM.debug next to the program, by build ID', *seen)
     os.rename(f'{dir}/prog.debug', f'{dir}/else.debug')
     prints(cases, 'an address of a stripped program', dir, f'uprobe:./prog:0x{address} {{ @ = count(); }}', ['@: 5'])
     _, said = run(dir, f'uprobe:./prog:{int(address, 16) + 1:#x} {{ }}', './prog')

@@ -180,10 +180,10 @@ def leak(cases):
     lines = {f.get('line') for key, _ in run.entries('@leaked_bytes') for f in key[1]['frames']
              if f.get('function') == 'handle'}
     cases.check(lines == {line_of('leaky.py', 'library.remember')}, 'leak: the line of Python that calls it', lines, run)
-    cases.check(run.total('@leaked_bytes', 'forget') == 0, 'leak: what is freed is none', run)
+    cases.check(run.total('@leaked_bytes', 'forget') == 0, 'leak: freed memory does not count', run)
     run = Run('alloc', [PYTHON, HERE / 'leaky.py', LEAKY])
     seen = [run.total('@bytes', name) for name in ('remember', 'forget')]
-    cases.check(seen == [own, 3 * own], f'alloc: what is freed, too: {seen}', run)
+    cases.check(seen == [own, 3 * own], f'alloc: freed memory counts, too: {seen}', run)
 
 
 def objects(cases):
@@ -246,7 +246,7 @@ def execs(cases):
     rows = [line.split(None, 4)[3:] for line in text.splitlines()[1:]]
     cases.check(['python3', '/bin/echo one two three'] in [[by, what.strip()] for by, what in rows],
                 'exec: a program of the command, with its arguments', text, run)
-    cases.check(['python3', '/no/such/program: No such file or directory'] in rows, 'exec: one that is not there', text)
+    cases.check(['python3', '/no/such/program: No such file or directory'] in rows, 'exec: a missing program', text)
 
 
 # ---- dump ------------------------------------------------------------------------------------------------------
@@ -305,8 +305,8 @@ def progress(cases):
     line = r'\r\x1b\[K1 of 2 s  (\d+) samples  0 lost  \d+ incomplete stacks'
     text = on_terminal('cpu', '--hz=199', '-d', '2', '-c', f'{PYTHON} -c "while True: pass"')
     found = re.search(line, text)
-    cases.check(found and 0 < int(found.group(1)) < 800, 'a terminal says how far it is', text)
-    cases.check(re.search(r'\r\x1b\[K\r\n.*@cpu\[', text, re.S), 'and has no trace of it at the end', text)
+    cases.check(found and 0 < int(found.group(1)) < 800, 'a terminal shows progress', text)
+    cases.check(re.search(r'\r\x1b\[K\r\n.*@cpu\[', text, re.S), 'and does not keep it at the end', text)
     text = on_terminal('exec', '-d', '1', '-c', '/bin/sleep 2')
     cases.check('events' not in text and '\x1b' not in text, 'not where lines are printed', text)
     done = subprocess.run([STRATA, 'cpu', '-d', '1.2', '-c', f'{PYTHON} -c "while True: pass"'], capture_output=True, text=True)
@@ -317,7 +317,7 @@ def progress(cases):
     sleeper.kill()
     sleeper.wait()
     cases.check(re.search(r'was asleep all the \d\.\d s', done.stderr) and f'strata offcpu -p {sleeper.pid}' in done.stderr,
-                'why there are no samples: it slept', done.stderr)
+                'the reason for no samples: it slept', done.stderr)
     for words in (['-d', '500ms'], ['--duration', '0.5']):
         begun = time.monotonic()
         subprocess.run([STRATA, *words, '-q', '-e', 'interval:ms:100 { @ = count(); }'], capture_output=True)
@@ -331,7 +331,7 @@ def all_tools(cases):
     listed = subprocess.run([STRATA, 'tools'], capture_output=True, text=True).stdout
     scripts = sorted(path.stem for path in (HERE.parents[1] / 'tools').glob('*.bt'))
     cases.check(all(re.search(rf'^  {name} +\S', listed, re.M) for name in [*scripts, 'dump', 'record', 'top']),
-                'tools lists them all', listed)
+                'strata tools lists all', listed)
     for name in scripts:
         text = subprocess.run([STRATA, '--print', name], capture_output=True, text=True).stdout
         helped = subprocess.run([STRATA, name, '--help'], capture_output=True, text=True).stdout
@@ -344,17 +344,17 @@ def all_tools(cases):
             continue
         done = subprocess.run([STRATA, name, '-f', 'folded', '-c', f'{PYTHON} {HERE / "calls.py"} {name}s'.replace('execs', 'runs')],
                               input='go\n', capture_output=True, text=True, timeout=60)
-        cases.check(f';{name}s ' in done.stdout or ';runs ' in done.stdout, f'{name}: what draws stacks has them', done.stdout,
+        cases.check(f';{name}s ' in done.stdout or ';runs ' in done.stdout, f'{name}: the format folded has the stacks', done.stdout,
                     done.stderr)
     done = subprocess.run([STRATA, 'cpu', '--hertz=9'], capture_output=True, text=True)
-    cases.check(done.returncode == 1 and 'no option --hertz' in done.stderr, 'an option that there is not', done.stderr)
+    cases.check(done.returncode == 1 and 'no option --hertz' in done.stderr, 'an unknown option', done.stderr)
 
 
 def words(cases):
     done = subprocess.run([STRATA, 'ofcpu'], capture_output=True, text=True)
-    cases.check(done.returncode == 1 and 'did you mean strata offcpu?' in done.stderr, 'a name that is nearly one', done.stderr)
+    cases.check(done.returncode == 1 and 'did you mean strata offcpu?' in done.stderr, 'a name similar to a tool', done.stderr)
     done = subprocess.run([STRATA, 'cpu', '1234'], capture_output=True, text=True)
-    cases.check(done.returncode == 1 and '-p PID names a process' in done.stderr, 'a number is no process', done.stderr)
+    cases.check(done.returncode == 1 and '-p PID names a process' in done.stderr, 'a number is not a process', done.stderr)
     done = subprocess.run([STRATA, '--complete=cpu', '--', '--h'], capture_output=True, text=True)
     cases.check(done.stdout.startswith('--hz\tsamples per second') and '--help\t' in done.stdout and '--user' not in done.stdout,
                 'TAB has the options of a tool', done.stdout)

@@ -48,7 +48,7 @@ def main(strata, count='6'):
     evicted = re.search(r'(\d+) evicted', err)
     named = [n for n in range(count + 1) if re.search(rf'^ +own_{n} ', out, re.M)]
     print(f'# {evicted.group(1) if evicted else "no"} files evicted, functions of {len(named)} of {count + 1}')
-    cases.check(evicted and int(evicted.group(1)) >= count // 2, 'what nothing runs is given back', err[-2000:])
+    cases.check(evicted and int(evicted.group(1)) >= count // 2, 'data of unused programs is freed', err[-2000:])
     cases.check(len(named) == count + 1, f'..and all functions have names: {len(named)} of {count + 1}', named, out[-3000:])
     return cases.done()
 

@@ -126,7 +126,7 @@ def check_dump(strata, node, directory, _):
     return None if found == wanted else f'{wanted} wanted, strata says {found}'
 
 
-CHECKS = [('a file beside the script', check, 'linked'), ('within the script', check, 'inline'),
+CHECKS = [('a file next to the script', check, 'linked'), ('within the script', check, 'inline'),
           ('made by hand, of two parts', check_hand, MAPPED), ('nobody asks', check_without, None),
           ('dump', check_dump, None)]
 
