@@ -121,17 +121,30 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 	}
 }
 
+void text_key_part(const struct str *part, bool skips_empty, bool *any, struct str *out)
+{
+	if (skips_empty && !strcmp(str_text(part), "\n")) /* the text of a stack without frames */
+		return;
+	str_add(out, *any ? ", " : "");
+	str_addn(out, str_text(part), part->len);
+	*any = true;
+}
+
 static void add_key(const struct show *s, const struct type *t, const struct map_entry *e,
 	struct str *out)
 {
-	bool several = t->kind == TYPE_TUPLE && !t->tuple.names;
+	bool several = t->kind == TYPE_TUPLE && !t->tuple.names, any = false;
 
 	str_addc(out, '[');
 	if (!several)
 		add_part(s, t, e, 0, out);
 	for (unsigned i = 0; several && i < t->tuple.n; i++) {
-		str_add(out, i ? ", " : "");
-		add_part(s, t->tuple.members[i], e, t->tuple.offsets[i], out);
+		const struct type *member = t->tuple.members[i];
+		struct str part = {};
+
+		add_part(s, member, e, t->tuple.offsets[i], &part);
+		text_key_part(&part, s->skips_empty && member->kind == TYPE_STACK, &any, out);
+		str_done(&part);
 	}
 	str_addc(out, ']');
 }

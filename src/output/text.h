@@ -13,6 +13,9 @@ struct type;
 
 /* shares: for a person: each stack's share of the total, and the hottest functions; numbers are aligned. */
 void text_map(const struct show *s, const struct map_content *c, bool shares, FILE *out);
+/* Appends a part of a key of several parts, after a separator unless it is the first. Skips an empty stack if
+ * skips_empty. *any: whether a part was appended. */
+void text_key_part(const struct str *part, bool skips_empty, bool *any, struct str *out);
 /* Returns whether values of this type are parts of a whole: counts, sums, and the sums of averages. */
 bool text_has_shares(const struct type *t);
 /* Returns whether it is a number or an aggregation with one. */

@@ -181,19 +181,32 @@ static bool has_shares(const struct printing *p)
 	return p->picture->terminal && p->map->total && text_has_shares(&p->map->value);
 }
 
+/* A recording is shown to a person, who does not need its empty stacks. */
+static void add_key(const struct printing *p, const struct group *g, struct str *out)
+{
+	const struct recorded_map *m = p->map;
+	bool any = false;
+
+	for (unsigned i = 0; i < m->ncolumns; i++) {
+		const struct recorded_column *c = &m->columns[i];
+		struct str part = {};
+
+		if (c->is_stack)
+			add_stack(p, g, i, &part);
+		else
+			str_add(&part, recording_text(p->recording, part_of(p, g, i)->text));
+		text_key_part(&part, c->is_stack && m->ncolumns > 1, &any, out);
+		str_done(&part);
+	}
+}
+
 static void print_group(const struct printing *p, const struct group *g, FILE *file)
 {
 	const struct recorded_map *m = p->map;
 	struct str text = {};
 
 	str_addf(&text, "@%s[", m->name);
-	for (unsigned i = 0; i < m->ncolumns; i++) {
-		str_add(&text, i ? ", " : "");
-		if (m->columns[i].is_stack)
-			add_stack(p, g, i, &text);
-		else
-			str_add(&text, recording_text(p->recording, part_of(p, g, i)->text));
-	}
+	add_key(p, g, &text);
 	str_add(&text, m->value.kind == TYPE_AGG && m->value.agg.kind >= AGG_HIST ? "]:\n" : "]: ");
 	text_number(&m->value, (const uint8_t *)g->values, m->div, &text);
 	if (has_shares(p))

@@ -192,6 +192,7 @@ static void set_output(struct session *s, const struct session_options *opt)
 		.libraries = opt->libraries,
 		.exact = opt->output->exact,
 		.text = output_show_text(opt->output, s->out.terminal),
+		.skips_empty = s->out.terminal || !opt->settings->print_empty_stacks,
 	};
 }
 

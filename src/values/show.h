@@ -23,6 +23,7 @@ struct show {
 	struct unwinders *unwinders; /* NULL: no user frames need names */
 	enum show_text text;
 	bool exact;                  /* stacks differ by address, not by function or line */
+	bool skips_empty;            /* the text of a key lacks its empty stacks */
 	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
 };
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""answers.py STRATA - what a person reads first: keys without empty parts, hints below an answer. Prints TAP."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+from tap import Cases
+
+STRATA = os.path.realpath(sys.argv[1])
+EMPTY = re.compile(r'^, \n(?=\]|, )', re.M) # a separator, the newline of a stack, and no frame
+SPIN = ['-c', "/usr/bin/python3 -c 'sum(range(20000000))'"]
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, **options)
+
+
+def on_terminal(*command):
+    """Returns the output and the messages that strata writes to a terminal."""
+    words = ' '.join("'" + str(word).replace("'", "'\\''") + "'" for word in command)
+    return run('script', '-qec', words, '/dev/null').stdout.replace('\r', '')
+
+
+def empty_parts(cases):
+    """Stacks of user code have no kernel part; the script of a tool asks for it in any case."""
+    script = 'profile:hz:499 /pid/ { @[comm, ustack, kstack] = count(); }'
+    key = re.compile(r'^@.*\[python3, \n.*?^\]', re.M | re.S)
+    with tempfile.TemporaryDirectory() as dir:
+        tool = run(STRATA, 'cpu', '--hz', '499', *SPIN)
+        shown = run(STRATA, 'cpu', '--hz', '499', *SPIN, '-o', f'{dir}/x.json') and run(STRATA, 'show', f'{dir}/x.json', '-f', 'text')
+    terminal = on_terminal(STRATA, '-e', script, *SPIN)
+    for name, out in ('a tool', tool.stdout), ('show', shown.stdout), ('a script at a terminal', terminal):
+        cases.check(key.search(out) and not EMPTY.search(out), f'{name}: no empty part in a key', out[-3000:])
+    plain = run(STRATA, '-e', script, *SPIN).stdout
+    cases.check(EMPTY.search(plain), "a script's text has the empty part, as in bpftrace", plain[-3000:])
+
+
+if os.geteuid():
+    print('1..0 # SKIP needs root')
+    sys.exit()
+cases = Cases()
+empty_parts(cases)
+sys.exit(cases.done())
