@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
@@ -194,6 +195,8 @@ int record_print_map(struct record_env *env, const struct image_map *m, int64_t 
 
 	if (!r)
 		env->out->output->map(env->out, &content);
+	if (!r && env->advice)
+		advice_map(env->advice, env->out->show, &content);
 	r = r ? r : (int)content.n;
 	map_content_done(&content);
 	return r;

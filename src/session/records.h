@@ -6,6 +6,7 @@
 
 #include "model/image.h"
 
+struct advice;
 struct out;
 struct record_row;
 struct settings;
@@ -17,6 +18,7 @@ struct record_env {
 	const struct image *image;
 	const struct shared *shared; /* maps */
 	const struct settings *settings;
+	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */
 	bool warn_reads;        /* -k: warn about reads of memory that fail */
 	bool exit_called;       /* exit() was called */

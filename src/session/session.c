@@ -581,7 +581,7 @@ static const struct image_map **maps_to_print(const struct session *s, size_t *r
 
 static void print_maps(struct session *s)
 {
-	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
+	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top, .advice = &s->advice};
 	size_t n;
 	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
 
@@ -650,6 +650,12 @@ static void end_images(struct session *s)
 	session_drain(s, 0);
 }
 
+static void advise(const struct session *s)
+{
+	if (s->out.terminal && s->out.output->content == OUTPUT_TEXT && !s->opt.libraries && !s->opt.top)
+		advice_own_code(&s->advice);
+}
+
 int session_finish(struct session *s)
 {
 	if (s->opt.dry_run)
@@ -666,6 +672,8 @@ int session_finish(struct session *s)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)
 		silence_explain(&s->silence, s->target);
+	if (!s->opt.quiet)
+		advise(s);
 	stats(s);
 	return s->code;
 }

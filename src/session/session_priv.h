@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "output/output.h"
 #include "probes/ticks.h"
+#include "session/advice.h"
 #include "session/backlog.h"
 #include "session/forget.h"
 #include "session/image_object.h"
@@ -57,6 +58,7 @@ struct session {
 	size_t nunread;
 	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
+	struct advice advice;   /* about the maps that are printed at the end */
 	struct silence silence; /* counted since all was attached */
 	bool ended;       /* ended by exit(), a signal, or the process's end */
 	int code;         /* exit()'s code */

@@ -14,6 +14,18 @@ from tap import Cases
 STRATA = os.path.realpath(sys.argv[1])
 EMPTY = re.compile(r'^, \n(?=\]|, )', re.M) # a separator, the newline of a stack, and no frame
 SPIN = ['-c', "/usr/bin/python3 -c 'sum(range(20000000))'"]
+# Its time is spread over many functions of C.
+APP = r'''
+import json, re, time, zlib
+
+def handle(n):
+    text = json.dumps({str(i): [i, {'x': str(i * n)}] for i in range(300)})
+    return len(zlib.compress(re.sub(r'[0-9]+', lambda m: m[0][::-1], text).encode())) + len(json.loads(text))
+
+end = time.monotonic() + 0.7
+while time.monotonic() < end:
+    handle(7)
+'''
 
 
 def run(*command, **options):
@@ -41,9 +53,25 @@ def empty_parts(cases):
     cases.check(EMPTY.search(plain), "a script's text has the empty part, as in bpftrace", plain[-3000:])
 
 
+def own_code(cases):
+    """A long answer ends with the options that shorten it; both work."""
+    with tempfile.TemporaryDirectory() as dir:
+        app = pathlib.Path(dir, 'app.py')
+        app.write_text(APP)
+        command = [STRATA, 'cpu', '--hz', '999', '-c', f'/usr/bin/python3 {app}']
+        last = on_terminal(*command).splitlines()[-1]
+        cases.check(re.fullmatch(rf"hint: \d+ stacks: --only '\*\.py' shows .* Python .*, --only '{dir}/\*' .*", last),
+                    'the last line names --only', last)
+        for only in '*.py', f'{dir}/*':
+            out = on_terminal(*command, '--only', only)
+            cases.check('handle ' in out and 'PyEval' not in out and 'hint: ' not in out, f'--only {only}', out[-3000:])
+        cases.check('--only' not in run(*command).stderr, 'no such hint for a pipe')
+
+
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
 cases = Cases()
 empty_parts(cases)
+own_code(cases)
 sys.exit(cases.done())

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/* advice.c - see advice.h. */
+#include "advice.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "model/image.h"
+#include "model/type.h"
+#include "values/entries.h"
+#include "values/frames.h"
+
+enum { MANY_STACKS = 20 };
+
+/* ---- own code -------------------------------------------------------------- */
+
+/* Returns whether a file belongs to the system, to a language or to a package. */
+static bool is_library(const char *path)
+{
+	static const char *const places[] = {
+		"/usr/*", "/lib*", "*/lib/python*", "*/site-packages/*", "*/node_modules/*", "*/vendor/*",
+		"*/go/pkg/mod/*", "*/.rustup/*", "*/.cargo/*", "*/nvm/*", "node:*", "<*", "[*", "*.so", "*.so.*",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (glob_match(places[i], path))
+			return true;
+	return false;
+}
+
+static const char *language_name(enum frame_lang lang)
+{
+	static const char *const names[FRAME_LANGS] = {
+#define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = name,
+#include "bpf/languages.def"
+#undef L
+	};
+
+	return lang < FRAME_LANGS ? names[lang] : NULL;
+}
+
+/* The outermost own frame of the largest entry counts; entries come from the smallest to the largest. */
+static void find_own(struct advice *a, const struct frame_list *l)
+{
+	for (size_t i = l->len; i-- > 0;) {
+		const struct frame_name *f = &l->data[i].name;
+		const char *file = f->file ? f->file : f->lang == FRAME_LANG_NATIVE ? f->module : NULL;
+
+		if (!file || is_library(file) || (a->language && !f->file))
+			continue;
+		a->own = file;
+		a->language = f->file ? language_name(f->lang) : NULL;
+		return;
+	}
+}
+
+void advice_map(struct advice *a, const struct show *s, const struct map_content *c)
+{
+	if (!type_has(c->map->key, TYPE_STACK))
+		return;
+	a->stacks += c->n - c->first;
+	for (size_t i = c->first; i < c->n; i++) {
+		struct frame_list l;
+
+		frames_of_key(s, c->map, &c->list[i], &l);
+		find_own(a, &l);
+		frames_done(&l);
+	}
+}
+
+void advice_own_code(const struct advice *a)
+{
+	const char *own = a->own, *slash = own ? strrchr(own, '/') : NULL, *dot = own ? strrchr(own, '.') : NULL;
+	int folder = slash ? (int)(slash - own) : 0;
+
+	if (a->stacks <= MANY_STACKS || !own)
+		return;
+	dot = dot && dot > slash ? dot : NULL;
+	if (a->language && dot && folder)
+		log_hint("%zu stacks: --only '*%s' shows the frames of %s files only, --only '%.*s/*' those of "
+			 "this directory", a->stacks, dot, a->language, folder, own);
+	else if (a->language && dot)
+		log_hint("%zu stacks: --only '*%s' shows the frames of %s files only", a->stacks, dot, a->language);
+	else if (folder)
+		log_hint("%zu stacks: --only '%.*s/*' shows the frames of this directory only", a->stacks, folder,
+			own);
+}

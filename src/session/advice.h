@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* advice.h - hints below an answer: options that show less or more of the same stacks. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct frame_list;
+struct map_content;
+struct show;
+
+/* Facts about the printed stacks. The texts are those of the frames' names. */
+struct advice {
+	size_t stacks;        /* number of entries with stacks */
+	const char *own;      /* source or ELF file of the program's own code; NULL: none was found */
+	const char *language; /* language of that file; NULL: native */
+};
+
+/* Looks at the stacks of a map's keys. */
+void advice_map(struct advice *a, const struct show *s, const struct map_content *c);
+/* Logs a hint if a person gets many stacks, most of whose frames belong to libraries. */
+void advice_own_code(const struct advice *a);
