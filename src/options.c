@@ -282,7 +282,8 @@ static const struct option_row rows[] = {
 	{"live", 't', "SECONDS", "redraw the maps every SECONDS while the script runs",
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
-	{"output", 'o', "FILE", "write to FILE instead of stdout", TEXT(output)},
+	{"output", 'o', "FILE", "write to FILE instead of stdout; the ending of its name chooses the format",
+		TEXT(output)},
 	{"buffering", 'B', "MODE", "write the output as events are read (line, none) or in blocks (full)",
 		set_buffering},
 	{"no-warnings", OPT_NO_WARNINGS, NULL, "do not print warnings", set_no_warnings},
@@ -363,6 +364,8 @@ static void use_tool(struct options *o)
 
 	if (!o->tool)
 		return;
+	if (o->output && !strcmp(o->output, "-") && !o->format)
+		o->format = output_by_file(o->tool->output);
 	if (!o->output && o->tool->output)
 		o->output = o->tool->output;
 	if (o->live <= 0)
@@ -370,6 +373,14 @@ static void use_tool(struct options *o)
 	to = o->format ? o->format : output_by_file(o->output);
 	if (to->content == OUTPUT_STACKS && tool_has_option(o->tool, "stacks"))
 		vec_push(&o->options, "stacks"); /* the tool draws stacks */
+}
+
+/* Uses stdout for -o -, as other programs do. */
+static bool use_output(struct options *o)
+{
+	if (o->output && !strcmp(o->output, "-"))
+		o->output = NULL;
+	return !o->output || o->format || output_check_file(o->output);
 }
 
 static void add_word(struct options *o, const char *word)
@@ -390,6 +401,8 @@ bool options_read(struct options *o, int argc, char **argv)
 	if (!option_rows_words(rows, ARRAY_SIZE(rows), o, argc, argv, add_word))
 		return false;
 	use_tool(o);
+	if (!use_output(o))
+		return false;
 	if (o->tool && o->params.len)
 		return usage("a tool takes options alone (-p PID names a process), not", o->params.data[0]);
 	if (o->pids.len > 1 && (!o->tool || o->tool->command != TOOL_DUMP))

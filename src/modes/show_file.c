@@ -160,6 +160,10 @@ static bool read_options(struct showing *s, int argc, char **argv)
 		return usage(optind < argc ? "show takes one file; to compare two: strata show NEW --diff" :
 			"show takes the file of a recording", optind < argc ? argv[optind + 1] : NULL);
 	s->file = argv[optind];
+	if (s->output && !strcmp(s->output, "-"))
+		s->output = NULL;
+	if (s->output && !s->format && !output_check_file(s->output))
+		return false;
 	if (!s->format)
 		s->format = output_by_file(s->output);
 	if (!s->format->render)

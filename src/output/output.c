@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -65,6 +66,30 @@ const struct output *output_by_file(const char *file)
 		n -= pack;
 	}
 	return found;
+}
+
+bool output_check_file(const char *file)
+{
+	static const char *const foreign[] = {
+		"png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "pdf", "ps", "eps", "svgz", "pb",
+	};
+	const char *dot = strrchr(file, '.');
+	struct str endings = {};
+	bool ok = true;
+
+	for (size_t i = 0; dot && i < ARRAY_SIZE(foreign); i++)
+		ok &= strcasecmp(dot + 1, foreign[i]) != 0;
+	if (ok)
+		return true;
+	for (const struct output *const *o = outputs; *o; o++)
+		if ((*o)->endings)
+			str_addf(&endings, "%s.%.*s", endings.len ? ", " : "", (int)strcspn((*o)->endings, " "),
+				(*o)->endings);
+	log_error("%s: strata does not write files of this kind", file);
+	log_hint("the ending of the name chooses the format: %s; .svg.gz and .json.zst are compressed. Other names get "
+		 "text, and -f FORMAT chooses for any name", str_text(&endings));
+	str_done(&endings);
+	return false;
 }
 
 enum pack output_pack(const struct output *o, const char *file)

@@ -152,6 +152,9 @@ extern const struct output *const outputs[];
 const struct output *output_by_name(const char *name);
 /* Finds the format by the end of a file's name: x.svg, x.svg.gz; else the default. file may be NULL. */
 const struct output *output_by_file(const char *file);
+/* Checks a file's name before a long run: its ending may be that of a picture that no row writes, such as x.png.
+ * Returns false after an error. */
+bool output_check_file(const char *file);
 /* Returns the compression of the row's output, by the file's name. */
 enum pack output_pack(const struct output *o, const char *file);
 /* Opens o->file, which writes to o->stream. Returns 0 on success, -errno on failure. */

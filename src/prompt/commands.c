@@ -230,7 +230,7 @@ static void run_flame(struct prompt *p, const char *args)
 		log_error("there is no map %s", name);
 	} else if (!recording_takes(m)) {
 		log_error("%s has no stacks in its key", name);
-	} else {
+	} else if (output_check_file(path)) {
 		over = !access(path, F_OK);
 		r = draw_flame(p, m, path);
 		if (r)

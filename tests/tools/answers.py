@@ -29,8 +29,8 @@ while time.monotonic() < end:
 
 
 def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
-                          stdin=subprocess.DEVNULL, **options)
+    options = {'input': '', **options}
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, **options)
 
 
 def on_terminal(*command):
@@ -68,10 +68,32 @@ def own_code(cases):
         cases.check('--only' not in run(*command).stderr, 'no such hint for a pipe')
 
 
+def names_of_files(cases):
+    """-o - is stdout, in the tool's own format; a picture that strata cannot write is refused at once."""
+    record = ['-f', 'json', '-e', 'begin { @ = 1; exit(); }']
+    with tempfile.TemporaryDirectory() as dir:
+        done = run(STRATA, *record, '-o', '-', cwd=dir)
+        tool = run(STRATA, 'record', '-o', '-', '-c', 'true', cwd=dir)
+        shown = run(STRATA, 'show', '-', '-f', 'text', '-o', '-', cwd=dir, input=tool.stdout)
+        left = os.listdir(dir)
+        cases.check('"@": 1' in done.stdout and tool.stdout.startswith('{"type"') and not shown.returncode and not left,
+                    '-o - is stdout', done, tool, shown, left)
+        for name in 'x.png', 'x.PDF', 'x.svgz':
+            for command in (['cpu', '-c', 'touch ran'], ['show', 'none.json']):
+                done = run(STRATA, *command, '-o', name, cwd=dir)
+                cases.check(done.returncode == 1 and f'error: {name}: ' in done.stderr and '.svg, .html' in done.stderr
+                            and not os.listdir(dir), f'{command[0]} -o {name}', done)
+        done = run(STRATA, '-f', 'svg', '-e', 'profile:hz:99 { @[ustack] = count(); }', *SPIN, '-o', 'x.png', cwd=dir)
+        text = run(STRATA, '-e', 'begin { print(7); exit(); }', '-o', 'x.txt', cwd=dir)
+        cases.check(not done.returncode and not text.returncode and pathlib.Path(dir, 'x.txt').read_text().startswith('7\n')
+                    and '<svg' in pathlib.Path(dir, 'x.png').read_text(), '-f svg -o x.png, -o x.txt', done, text)
+
+
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
 cases = Cases()
 empty_parts(cases)
 own_code(cases)
+names_of_files(cases)
 sys.exit(cases.done())
