@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "model/builtin.h"
 #include "model/provider.h"
+#include "model/type.h"
 #include "output/output.h"
 #include "reference.h"
 
@@ -44,6 +45,18 @@ static void print_builtin(const struct builtin *b, FILE *out)
 	if (b->flags & BUILTIN_AGG)
 		fprintf(out, "    @m = %s(..) or @m[key] = %s(..)\n", b->name, b->name);
 	print_example(language_example(b->name), out);
+}
+
+/* Prints the modes after an entry for a stack. */
+static void print_modes(const struct builtin *b, FILE *out)
+{
+	enum frame_lang lang;
+
+	if (!stack_lang_by_name(b->name, &lang))
+		return;
+	fprintf(out, "\n    The modes, as in %s(perf, 10):\n\n", b->name);
+	for (const struct language_entry *m = language_modes; m->name; m++)
+		fprintf(out, "    %-9s %s\n", m->name, m->help);
 }
 
 static void print_provider(const struct provider *p, FILE *out)
@@ -157,6 +170,7 @@ bool help_name(const char *name, FILE *out)
 		for (const struct builtin *b = *family; b->name; b++)
 			if (!strcmp(b->name, name)) {
 				print_builtin(b, out);
+				print_modes(b, out);
 				found = true;
 			}
 	if (p)

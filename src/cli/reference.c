@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define MODE(name, help)
 #define EXAMPLE(name, script)
 #define STATEMENT(name, form, help, script) {#name, form, help, script},
 #define SETTING(name, help, script)
@@ -22,7 +23,20 @@ const struct language_entry language_settings[] = {
 };
 #undef EXAMPLE
 #undef SETTING
+#undef MODE
 
+#define EXAMPLE(name, script)
+#define SETTING(name, help, script)
+#define MODE(name, help) {#name, NULL, help, NULL},
+const struct language_entry language_modes[] = {
+#include "reference.def"
+	{},
+};
+#undef EXAMPLE
+#undef SETTING
+#undef MODE
+
+#define MODE(name, help)
 #define EXAMPLE(name, script) {#name, script},
 #define SETTING(name, help, script)
 static const struct {

@@ -10,8 +10,8 @@ struct language_entry {
 	const char *example;
 };
 
-/* Both end with a NULL name. */
-extern const struct language_entry language_statements[], language_settings[];
+/* All end with a NULL name. */
+extern const struct language_entry language_statements[], language_settings[], language_modes[];
 
 /* Returns an example of a builtin or a type of probe, a whole script, or NULL if there is none. */
 const char *language_example(const char *name);
