@@ -16,6 +16,7 @@
 #include "cli/needs.h"
 #include "cli/stdout.h"
 #include "cli/tools.h"
+#include "cli/words.h"
 #include "model/image.h"
 #include "modes/dump.h"
 #include "modes/run.h"
@@ -188,6 +189,7 @@ int main(int argc, char **argv)
 	int code = 1;
 
 	stop_survive();
+	words_replace(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], "show"))
 		return show_main(argc - 1, argv + 1);
 	if (argc == 3 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) && *argv[2] != '-')

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -328,6 +329,7 @@ static void help(FILE *out)
 	fputs("strata: tracing one-liners whose stacks cross languages\n\n"
 	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
 	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n"
+	      "       strata help [WORD], strata list [PATTERN]\n"
 	      "       strata NAME [OPTIONS]                    (cpu, offcpu..: strata tools lists them)\n"
 	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n\n", out);
 	option_rows_help(rows, ARRAY_SIZE(rows), out);
@@ -383,6 +385,17 @@ static bool use_output(struct options *o)
 	return !o->output || o->format || output_check_file(o->output);
 }
 
+/* A word with a brace that is not the name of a file is a script whose -e was forgotten. */
+static void take_script(struct options *o)
+{
+	bool is_script = o->file && !o->list && strchr(o->file, '{') && access(o->file, F_OK);
+
+	if (!is_script)
+		return;
+	o->eval = o->file;
+	o->file = NULL;
+}
+
 static void add_word(struct options *o, const char *word)
 {
 	if (!strncmp(word, "--", 2) && word[2])
@@ -398,6 +411,7 @@ bool options_read(struct options *o, int argc, char **argv)
 	if (!o->eval && optind < argc)
 		o->file = argv[optind++];
 	o->tool = tool_by_name(o->file);
+	take_script(o);
 	if (!option_rows_words(rows, ARRAY_SIZE(rows), o, argc, argv, add_word))
 		return false;
 	use_tool(o);

@@ -148,7 +148,7 @@ static void complete_tool(struct request *req, const char *text, bool scripts, F
 
 void complete_argument(struct request *req, const char *option, const char *text, FILE *out)
 {
-	static const char *const probes[] = {"-l", "-lv", "-vl", "--list", "-e", "--eval", NULL};
+	static const char *const probes[] = {"-l", "-lv", "-vl", "--list", "list", "-e", "--eval", NULL};
 
 	if (is_one_of(option, probes))
 		complete_probe(req, text, out);

@@ -89,6 +89,26 @@ def names_of_files(cases):
                     and '<svg' in pathlib.Path(dir, 'x.png').read_text(), '-f svg -o x.png, -o x.txt', done, text)
 
 
+def words(cases):
+    """help and list are what they sound like, and a script needs no -e."""
+    for words, option in ('help', ['--help']), ('help ustack', ['--help', 'ustack']), ('help hist', ['--help', 'hist']), \
+            ('help cpu', ['cpu', '--help']), ('--help cpu', ['cpu', '--help']), ('-h dump', ['dump', '--help']), \
+            ('help show', ['show', '--help']), ('help nothing', ['--help', 'nothing']), \
+            ('list tracepoint:sched:sched_sw*', ['-l', 'tracepoint:sched:sched_sw*']), \
+            ('list -v tracepoint:sched:sched_sw*', ['-l', '-v', 'tracepoint:sched:sched_sw*']):
+        mine, same = run(STRATA, *words.split()), run(STRATA, *option)
+        cases.check((mine.stdout, mine.stderr, mine.returncode) == (same.stdout, same.stderr, same.returncode)
+                    and mine.stdout + mine.stderr, words, mine, same)
+    for script, *args in ['begin { print($1); exit(); }', '7'], ['begin {\n/* ' + 'long ' * 100 + '*/\n\tprint(7); exit(); }']:
+        done = run(STRATA, script, *args)
+        cases.check(done.stdout.startswith('7\n') and not done.returncode, f'a script without -e: {script[:20]!r}', done)
+    with tempfile.TemporaryDirectory() as dir:
+        pathlib.Path(dir, 'a{b').write_text('begin { print(8); exit(); }')
+        done = run(STRATA, 'a{b', cwd=dir)
+        missing = run(STRATA, 'none.bt', cwd=dir)
+        cases.check(done.stdout.startswith('8\n') and 'cannot read none.bt' in missing.stderr, 'a file with a brace', done, missing)
+
+
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
@@ -96,4 +116,5 @@ cases = Cases()
 empty_parts(cases)
 own_code(cases)
 names_of_files(cases)
+words(cases)
 sys.exit(cases.done())
