@@ -2,6 +2,8 @@
 free memory.
 
     strata offcpu -c 'python3 examples/service.py'
+
+It ends after three seconds, or after the number of seconds that its argument names.
 """
 import ctypes
 import os
