@@ -24,23 +24,6 @@ struct pt_regs {
 };
 #endif
 
-#define PROBED_MAX 16 /* bytes of an instruction */
-
-/* While a thread runs the copy of an instruction that a uprobe replaced, its pc is in "[uprobes]", above the stack
- * (Linux, kernel/events/uprobes.c: xol_get_insn_slot()). Puts it back to the instruction's own place. */
-static __always_inline void leave_probed_copy(struct walk *w)
-{
-	__u64 utask = 0, copy = 0, at = 0;
-
-	if (w->pc <= w->sp || !unwind_config.utask_at ||
-		bpf_probe_read_kernel(&utask, 8, (void *)(bpf_get_current_task() + unwind_config.task_utask)) || !utask)
-		return;
-	bpf_probe_read_kernel(&copy, 8, (void *)utask + unwind_config.utask_copy);
-	bpf_probe_read_kernel(&at, 8, (void *)utask + unwind_config.utask_at);
-	if (copy && w->pc - copy < PROBED_MAX)
-		w->pc = at + (w->pc - copy);
-}
-
 /* Sets the registers, and the flags that say which of them are known. Returns 0, or the reason for
  * which there is no user stack. */
 static __always_inline int user_registers(struct walk *w)
@@ -90,7 +73,7 @@ static __always_inline int user_registers(struct walk *w)
 	w->regs[RULE_REG_R15] = r->r15;
 #endif
 	w->flags = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
-	leave_probed_copy(w);
+	walk_leave_copy(w);
 	return 0;
 }
 #endif

@@ -38,6 +38,24 @@ __global __u64 thread_pointer(void)
 		bpf_probe_read_kernel(&tp, 8, (void *)(bpf_get_current_task() + offset));
 	return tp;
 }
+
+#define PROBED_MAX 16 /* bytes of an instruction */
+
+/* While a thread runs the copy of an instruction that a uprobe replaced, its pc is in "[uprobes]", above the stack
+ * (Linux, kernel/events/uprobes.c: xol_get_insn_slot()). Puts it back to the instruction's own place. */
+__global int walk_leave_copy(struct walk *w)
+{
+	__u64 utask = 0, copy = 0, at = 0;
+
+	if (!w || w->pc <= w->sp || !unwind_config.utask_at ||
+		bpf_probe_read_kernel(&utask, 8, (void *)(bpf_get_current_task() + unwind_config.task_utask)) || !utask)
+		return 0;
+	bpf_probe_read_kernel(&copy, 8, (void *)utask + unwind_config.utask_copy);
+	bpf_probe_read_kernel(&at, 8, (void *)utask + unwind_config.utask_at);
+	if (copy && w->pc - copy < PROBED_MAX)
+		w->pc = at + (w->pc - copy);
+	return 0;
+}
 #endif
 
 /* ---- uretprobes -------------------------------------------------------- */

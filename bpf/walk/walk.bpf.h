@@ -185,6 +185,8 @@ int walk_send_miss(struct walk *w);
 int walk_step(struct walk *w);
 /* Returns fsbase or tpidr_el0 of the thread, or 0 if it is unknown. */
 __u64 thread_pointer(void);
+/* Puts pc back from the copy of a probed instruction to the instruction's own place. Returns 0. */
+int walk_leave_copy(struct walk *w);
 
 static __always_inline __u64 walk_tp(struct walk *w)
 {
