@@ -21,7 +21,6 @@
 #include "modes/dump.h"
 #include "modes/run.h"
 #include "modes/show_file.h"
-#include "modes/unwind.h"
 #include "options.h"
 #include "output/output.h"
 #include "parser/settings.h"
@@ -148,6 +147,18 @@ static int help_tool(struct options *o)
 	return 0;
 }
 
+/* Handles strata dump and --unwind. */
+static int dump_threads(struct options *o)
+{
+	struct dump_options opt = {
+		.pids = o->pids.data, .npids = o->pids.len,
+		.core = o->core, .exe = o->core_exe, .sysroot = o->sysroot,
+		.output = o->format, .file = o->output,
+	};
+
+	return dump(o->traced.target, &opt);
+}
+
 static int mode(struct options *o)
 {
 	if (o->complete)
@@ -158,16 +169,12 @@ static int mode(struct options *o)
 	}
 	if (o->helps)
 		return help_tool(o);
-	if (o->tool && o->tool->command == TOOL_DUMP)
-		return dump(o->traced.target, o->pids.data, o->pids.len, o->format, o->output);
+	if (o->unwind || (o->tool && o->tool->command == TOOL_DUMP))
+		return dump_threads(o);
 	if (o->info) {
 		info_print(o->traced.target, stdout);
 		return 0;
 	}
-	if (o->core)
-		return unwind_core(o->core, o->core_exe, o->sysroot, stdout);
-	if (o->unwind)
-		return unwind_process(o->traced.target, o->traced.pid, stdout);
 	if (o->list && !has_script(o))
 		return list(o);
 	if (!o->list && !needs_met(o->traced.target))

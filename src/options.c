@@ -315,7 +315,7 @@ static const struct option_row rows[] = {
 	{"usdt-file-activation", OPT_USDT_ACTIVATION, NULL, "no effect; the kernel sets semaphores anyway",
 		set_usdt_activation},
 	{"unwind", OPT_UNWIND, "PID|CORE",
-		"print all stacks of a process or a core file; needs neither BPF nor root", set_core},
+		"the same as strata dump: all stacks of a process or a core file", set_core},
 	{"exe", OPT_EXE, "FILE", "program of the core file", TEXT(core_exe)},
 	{"sysroot", OPT_SYSROOT, "DIR", "directory of the files that the core names", TEXT(sysroot)},
 	{"version", 'V', NULL, "print the version", print_version},
@@ -396,6 +396,18 @@ static void take_script(struct options *o)
 	o->file = NULL;
 }
 
+/* dump CORE and dump PID need no option. */
+static bool take_dumped(struct options *o)
+{
+	bool ok = true;
+
+	if (o->params.len == 1)
+		ok = set_core(o, NULL, o->params.data[0]);
+	if (o->params.len == 1)
+		o->params.len = 0;
+	return ok;
+}
+
 static void add_word(struct options *o, const char *word)
 {
 	if (!strncmp(word, "--", 2) && word[2])
@@ -417,6 +429,8 @@ bool options_read(struct options *o, int argc, char **argv)
 	use_tool(o);
 	if (!use_output(o))
 		return false;
+	if (o->tool && o->tool->command == TOOL_DUMP && !take_dumped(o))
+		return false;
 	if (o->tool && o->params.len)
 		return usage("a tool takes options alone (-p PID names a process), not", o->params.data[0]);
 	if (o->pids.len > 1 && (!o->tool || o->tool->command != TOOL_DUMP))
@@ -424,7 +438,7 @@ bool options_read(struct options *o, int argc, char **argv)
 	if (o->command && o->traced.pid)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((o->core_exe || o->sysroot) && !o->core)
-		return usage("--exe and --sysroot need --unwind with a core file", NULL);
+		return usage("--exe and --sysroot need a core file: strata dump CORE", NULL);
 	return true;
 }
 

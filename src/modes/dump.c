@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* dump.c - strata dump. It reads the states of threads before it stops the first one, and looks up names
- * when all of them run again. */
+/* dump.c - strata dump and --unwind. They read the states of threads before they stop the first one, and look up
+ * names when all of them run again. The threads of a core have no state. */
 #include "dump.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +20,10 @@
 #include "model/type.h"
 #include "output/output.h"
 #include "output/stream.h"
+#include "target/elf.h"
 #include "target/target.h"
 #include "threads.h"
+#include "unwinders/procs/core.h"
 #include "unwinders/unwinders.h"
 #include "values/entries.h"
 #include "values/show.h"
@@ -41,6 +46,7 @@ struct dump {
 	struct unwinders *unwinders;
 	struct arena *arena;
 	VEC(struct thread) threads;
+	struct core *core; /* NULL: the threads are those of living processes */
 	const struct type *stack;
 	const struct output *output;
 	struct stream *stream;
@@ -102,7 +108,7 @@ static void read_name(const struct dump *d, struct thread *t)
 }
 
 /* Adds "python3 app.py"; in the file, NULs separate the arguments. */
-static void add_command(const struct dump *d, int pid, struct str *out)
+static void add_living_command(const struct dump *d, int pid, struct str *out)
 {
 	size_t n = 0;
 	char *text = proc_read(d->target, pid, "cmdline", &n);
@@ -113,6 +119,28 @@ static void add_command(const struct dump *d, int pid, struct str *out)
 	if (text)
 		str_add_safe(out, text, strlen(text));
 	free(text);
+}
+
+/* Adds the arguments that a core has, and its program if they do not begin with it. */
+static void add_recorded_command(const struct core *c, struct str *out)
+{
+	const struct core_facts *f = core_facts(c);
+	const char *exe = core_exe(c);
+
+	str_add_safe(out, f->args, strlen(f->args));
+	if (!exe || !strncmp(f->args, exe, strlen(exe)))
+		return;
+	str_add(out, *f->args ? " (" : "");
+	str_add_safe(out, exe, strlen(exe));
+	str_add(out, *f->args ? ")" : "");
+}
+
+static void add_command(const struct dump *d, int pid, struct str *out)
+{
+	if (d->core)
+		add_recorded_command(d->core, out);
+	else
+		add_living_command(d, pid, out);
 }
 
 /* ---- one process --------------------------------------------------------- */
@@ -165,7 +193,95 @@ static bool walk(struct dump *d, int pid)
 	return d->threads.len > before;
 }
 
+/* ---- a core -------------------------------------------------------------- */
+
+static struct core *open_core(const char *path)
+{
+	struct core *c = NULL;
+	struct elf *e = NULL;
+	int r = elf_open(path, &e);
+
+	if (!r && (!elf_is_core(e) || elf_is_32(e))) {
+		elf_close(e);
+		r = -ENOEXEC;
+	} else if (!r) {
+		r = core_open(e, &c);
+	}
+	if (r == -ENOEXEC)
+		log_error("%s is neither a process ID nor a core file", path);
+	else if (r)
+		log_error("cannot read %s: %s", path, why_errno(r));
+	return c;
+}
+
+/* Returns whether the signal, which ended the process with a core, came to its first thread. A debugger that writes
+ * a core of a living process names another signal, or none. */
+static bool is_crash(int signal)
+{
+	static const int ends[] = {SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i] == signal)
+			return true;
+	return false;
+}
+
+/* Returns "crashed: SIGSEGV, address 0x10 is not mapped". */
+static const char *crash_text(const struct dump *d, const struct core_facts *f)
+{
+	bool has_address = f->code > 0 && (f->signal == SIGSEGV || f->signal == SIGBUS) && f->code != SI_KERNEL;
+	const char *name = arena_printf(d->arena, "crashed: SIG%s", sigabbrev_np(f->signal));
+	const char *why = f->signal == SIGBUS ? "has no memory" : f->code == SEGV_MAPERR ? "is not mapped" :
+		"does not allow this access";
+
+	if (f->has_info && has_address)
+		return arena_printf(d->arena, "%s, address 0x%" PRIx64 " %s", name, f->address, why);
+	if (f->sender && f->sender != f->pid)
+		return arena_printf(d->arena, "%s, sent by process %d", name, f->sender);
+	return name;
+}
+
+/* A core has the name of the main thread only. */
+static void add_recorded_thread(struct dump *d, size_t i, uint64_t stack)
+{
+	const struct core_facts *f = core_facts(d->core);
+	struct thread t = {.pid = f->pid ? f->pid : core_tid(d->core, 0), .tid = core_tid(d->core, i), .stack = stack};
+
+	if (t.tid == t.pid)
+		snprintf(t.name, sizeof(t.name), "%s", f->name);
+	t.state = !i && is_crash(f->signal) ? crash_text(d, f) : "stopped";
+	vec_push(&d->threads, t);
+}
+
+static bool walk_core(struct dump *d, const struct dump_options *opt)
+{
+	int r = unwinders_add_core(d->unwinders, d->core, opt->exe);
+
+	if (r) {
+		log_error("cannot read %s: %s", opt->exe ? opt->exe : "the core's files", why_errno(r));
+		return false;
+	}
+	for (size_t i = 0; i < core_threads(d->core); i++) {
+		uint64_t stack;
+
+		if (!unwinders_walk_core(d->unwinders, d->core, i, 0, UNWIND_LIMIT_MAX, &stack))
+			add_recorded_thread(d, i, stack);
+	}
+	if (!d->threads.len)
+		log_error("no thread of %s could be walked", opt->core);
+	return d->threads.len;
+}
+
 /* ---- output -------------------------------------------------------------- */
+
+static void add_name(const struct thread *t, struct str *out)
+{
+	if (!*t->name)
+		return;
+	str_addc(out, '(');
+	str_add_safe(out, t->name, strlen(t->name));
+	str_add(out, ") ");
+}
 
 static void print_text(struct dump *d)
 {
@@ -180,9 +296,9 @@ static void print_text(struct dump *d)
 			add_command(d, t->pid, &text);
 			str_addc(&text, '\n');
 		}
-		str_addf(&text, "\nThread %d (", t->tid);
-		str_add_safe(&text, t->name, strlen(t->name));
-		str_addf(&text, ") %s%s%s%s%s", t->state, t->call ? " in " : "", t->call ? t->call : "",
+		str_addf(&text, "\nThread %d ", t->tid);
+		add_name(t, &text);
+		str_addf(&text, "%s%s%s%s%s", t->state, t->call ? " in " : "", t->call ? t->call : "",
 			*t->place ? ", at " : "", t->place);
 		if (t->is_blocked)
 			thread_kernel_stack(d->target, t->pid, t->tid, &text);
@@ -272,17 +388,26 @@ static int open_unwinders(struct dump *d)
 		r = unwinders_new(d->target, maps, &d->unwinders);
 	if (r)
 		log_error("cannot set up the unwinder: %s", why_errno(r));
-	else
+	else if (!d->core) /* a core does not have the files that the process read */
 		unwinders_use_source_maps(d->unwinders);
 	return r;
 }
 
-static int dump_all(struct dump *d, const int *pids, size_t n)
+static bool walk_all(struct dump *d, const struct dump_options *opt)
 {
-	int code = open_unwinders(d) != 0;
+	bool ok = true;
 
-	for (size_t i = 0; d->unwinders && i < n; i++)
-		code |= !walk(d, pids[i]);
+	if (d->core)
+		return walk_core(d, opt);
+	for (size_t i = 0; i < opt->npids; i++)
+		ok &= walk(d, opt->pids[i]);
+	return ok;
+}
+
+static int dump_all(struct dump *d, const struct dump_options *opt)
+{
+	int code = open_unwinders(d) || !walk_all(d, opt);
+
 	for (size_t i = 0; d->output->content == OUTPUT_OBJECTS && i < d->threads.len; i++)
 		print_json_thread(d, &d->threads.data[i]);
 	if (d->threads.len && d->output->content == OUTPUT_TEXT)
@@ -293,27 +418,42 @@ static int dump_all(struct dump *d, const int *pids, size_t n)
 	return code;
 }
 
-int dump(struct target *t, const int *pids, size_t n, const struct output *to, const char *file)
+static int dump_to_stream(struct dump *d, const struct dump_options *opt)
 {
-	struct dump d = {.target = t, .output = to ? to : output_by_file(file)};
-	int code, r;
+	int r = stream_open(opt->file, &d->stream), code;
 
-	if (!n) {
-		log_error("strata dump needs a process: -p PID");
-		return 1;
-	}
-	r = stream_open(file, &d.stream);
 	if (r) {
-		log_error("cannot write %s: %s", file ? file : "the output", why_write(r));
+		log_error("cannot write %s: %s", opt->file ? opt->file : "the output", why_write(r));
 		return 1;
 	}
-	d.out = stream_file(d.stream);
-	d.arena = arena_new();
-	d.stack = type_stack(d.arena, FRAME_LANG_NATIVE, STACK_LINE, UNWIND_LIMIT_MAX, false);
-	code = dump_all(&d, pids, n);
-	unwinders_free(d.unwinders);
-	vec_done(&d.threads);
-	arena_free(d.arena);
-	r = stream_close(d.stream);
+	d->out = stream_file(d->stream);
+	d->arena = arena_new();
+	d->stack = type_stack(d->arena, FRAME_LANG_NATIVE, STACK_LINE, UNWIND_LIMIT_MAX, false);
+	code = dump_all(d, opt);
+	unwinders_free(d->unwinders);
+	vec_done(&d->threads);
+	arena_free(d->arena);
+	r = stream_close(d->stream);
 	return r ? r : code;
+}
+
+int dump(struct target *t, const struct dump_options *opt)
+{
+	struct dump d = {.target = t, .output = opt->output ? opt->output : output_by_file(opt->file)};
+	int code = 1;
+
+	if (!opt->npids && !opt->core) {
+		log_error("strata dump needs a process or a core file: -p PID, or dump CORE");
+		return 1;
+	}
+	if (opt->core) {
+		d.core = open_core(opt->core);
+		d.target = d.core ? target_open(opt->sysroot ? opt->sysroot : "/") : NULL;
+	}
+	if (d.target)
+		code = dump_to_stream(&d, opt);
+	core_close(d.core);
+	if (opt->core)
+		target_close(d.target);
+	return code;
 }

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump.h - strata dump: all stacks of processes, now, by thread. It needs neither BPF nor root. */
+/* dump.h - strata dump and --unwind: all stacks of processes, now, or of a core, by thread. They need neither BPF nor
+ * root. */
 #pragma once
 #include <stddef.h>
 
 struct output;
 struct target;
 
-/* Holds each thread only while it is walked. to is the format of -f, or NULL to choose by the file's name;
- * text has its own form, the others get a map with stacks as keys. file is that of -o, or NULL for stdout.
- * Returns 0, or 1 after an error if a process could not be walked. */
-int dump(struct target *t, const int *pids, size_t n, const struct output *to, const char *file);
+struct dump_options {
+	const int *pids;
+	size_t npids;
+	const char *core;            /* a core file of either machine; NULL: processes */
+	const char *exe, *sysroot;   /* program of the core, and root of its files; NULL: by the paths in the core */
+	const struct output *output; /* -f; NULL: the file's name chooses the format */
+	const char *file;            /* -o; NULL: stdout */
+};
+
+/* Holds each thread only while it is walked. Text has its own form, the other formats get a map with stacks as
+ * keys. Returns 0, or 1 after an error if a process could not be walked. */
+int dump(struct target *t, const struct dump_options *opt);

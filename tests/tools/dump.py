@@ -128,7 +128,7 @@ def many_threads(cases, prog):
         theirs, _, peer = run('gdb', '-p', str(p.pid), '-batch', '-ex', 'thread apply all bt')
     cases.check(out.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner\+', out, re.M)) == 4 * THREADS,
                 f'dump of {THREADS} threads', out[-500:], said)
-    cases.check(plain.count('thread ') == THREADS + 1 and len(re.findall(r'^ +inner\+', plain, re.M)) == 4 * THREADS,
+    cases.check(plain.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner\+', plain, re.M)) == 4 * THREADS,
                 f'--unwind of {THREADS} threads', plain[-500:])
     cases.check(theirs.count('inner (') >= THREADS and seconds <= 1.5 * peer, "at most 1.5 x gdb's time",
                 f'{seconds:.2f} s and {peer:.2f} s')

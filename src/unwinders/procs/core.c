@@ -12,13 +12,27 @@
 #include "target/elf.h"
 #include "target/target.h"
 
+#ifndef NT_SIGINFO
+#define NT_SIGINFO 0x53494749
+#endif
 #ifndef NT_ARM_PAC_MASK
 #define NT_ARM_PAC_MASK 0x406
 #endif
 
 /* struct elf_prstatus: both machines have the same layout before the registers. */
+#define PRSTATUS_SIGNAL 12 /* pr_cursig, 2 bytes */
 #define PRSTATUS_PID  32
 #define PRSTATUS_REGS 112
+
+/* struct elf_prpsinfo, 64 bits. */
+#define PSINFO_PID  24
+#define PSINFO_NAME 40
+#define PSINFO_ARGS 56
+#define PSINFO_SIZE 136
+
+/* siginfo_t, 64 bits: si_code; then si_addr, or si_pid in its low half. */
+#define SIGINFO_CODE  8
+#define SIGINFO_UNION 16
 
 #define THREADS_MAX 65536
 #define MAPS_MAX    65536
@@ -34,6 +48,7 @@ struct core {
 	VEC(struct thread) threads;
 	VEC(struct proc_map) maps;
 	uint64_t headers; /* address of the program headers */
+	struct core_facts facts;
 };
 
 struct bytes {
@@ -86,6 +101,8 @@ static void read_thread(struct core *c, struct bytes b)
 
 	if (b.size < PRSTATUS_REGS + 22 * 8 || c->threads.len >= THREADS_MAX)
 		return;
+	if (!c->threads.len)
+		c->facts.signal = (int)(uint16_t)word(b, PRSTATUS_SIGNAL);
 	b = (struct bytes){ b.p + PRSTATUS_REGS, b.size - PRSTATUS_REGS };
 	t.regs = elf_machine(c->elf) == EM_AARCH64 ? regs_arm64(b) : regs_x86(b);
 	t.regs.tid = (uint32_t)t.tid;
@@ -124,6 +141,32 @@ static void read_auxv(struct core *c, struct bytes b)
 			c->headers = word(b, at + 8);
 }
 
+static void read_psinfo(struct core *c, struct bytes b)
+{
+	struct core_facts *f = &c->facts;
+
+	if (b.size < PSINFO_SIZE)
+		return;
+	f->pid = (int)(uint32_t)word(b, PSINFO_PID);
+	memcpy(f->name, b.p + PSINFO_NAME, sizeof(f->name) - 1);
+	memcpy(f->args, b.p + PSINFO_ARGS, sizeof(f->args) - 1);
+	for (size_t n = strlen(f->args); n && f->args[n - 1] == ' '; n--) /* the kernel ends the last one, too */
+		f->args[n - 1] = 0;
+}
+
+/* Only the note after the first thread's registers is about the signal that ended the process. */
+static void read_siginfo(struct core *c, struct bytes b)
+{
+	struct core_facts *f = &c->facts;
+
+	if (b.size < SIGINFO_UNION + 8 || f->has_info || c->threads.len > 1)
+		return;
+	f->has_info = true;
+	f->code = (int)(uint32_t)word(b, SIGINFO_CODE);
+	f->address = f->code > 0 ? word(b, SIGINFO_UNION) : 0;
+	f->sender = f->code <= 0 ? (int)(uint32_t)word(b, SIGINFO_UNION) : 0;
+}
+
 static void read_note(struct core *c, uint32_t type, struct bytes b)
 {
 	struct thread *t = c->threads.len ? &c->threads.data[c->threads.len - 1] : NULL;
@@ -134,6 +177,12 @@ static void read_note(struct core *c, uint32_t type, struct bytes b)
 		break;
 	case NT_FILE:
 		read_files(c, b);
+		break;
+	case NT_PRPSINFO:
+		read_psinfo(c, b);
+		break;
+	case NT_SIGINFO:
+		read_siginfo(c, b);
 		break;
 	case NT_AUXV:
 		read_auxv(c, b);
@@ -271,6 +320,11 @@ size_t core_maps(const struct core *c, const struct proc_map **ret)
 {
 	*ret = c->maps.data;
 	return c->maps.len;
+}
+
+const struct core_facts *core_facts(const struct core *c)
+{
+	return &c->facts;
 }
 
 const char *core_exe(const struct core *c)

@@ -21,5 +21,17 @@ int core_tid(const struct core *c, size_t i);
 const struct host_regs *core_regs(const struct core *c, size_t i);
 /* Returns all mappings of files (a core does not say which are executable), and the other executable mappings. */
 size_t core_maps(const struct core *c, const struct proc_map **ret);
+/* The process and its end. Texts come from the core: print them safely. */
+struct core_facts {
+	int pid;          /* 0: unknown */
+	char name[17];    /* name of the main thread, or "" */
+	char args[81];    /* the first 80 bytes of its arguments, or "" */
+	int signal;       /* the first thread got this signal; 0: none, or unknown */
+	int code;         /* siginfo_t.si_code: above 0 if the kernel sent the signal */
+	int sender;       /* pid of a process that sent it; 0: unknown */
+	uint64_t address; /* of a SIGSEGV or SIGBUS from the kernel */
+	bool has_info;    /* code, sender and address are known */
+};
+const struct core_facts *core_facts(const struct core *c);
 /* Returns the path of the program when it was mapped, or NULL if it is unknown. */
 const char *core_exe(const struct core *c);

@@ -41,6 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	if (core_exe(c) && strlen(core_exe(c)) > size)
 		abort();
+	if (strlen(core_facts(c)->name) > 16 || strlen(core_facts(c)->args) > 80)
+		abort();
 	core_close(c);
 	return 0;
 }

@@ -26,7 +26,8 @@ INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
 def threads(strata, core, *where):
     """The lines of each thread's stack."""
     out = subprocess.run([strata, '--unwind', core, *where], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return [[line.strip() for line in part.splitlines()[1:] if line.strip()] for part in out.split('\n\n') if part.strip()]
+    return [[line.strip() for line in part.splitlines()[1:] if line.strip()] for part in out.split('\n\n')
+            if part.startswith('Thread ')]
 
 
 def cut(stacks):

@@ -51,7 +51,7 @@ def stacks_traced(out):
 
 
 def stacks_held(out):
-    for part in out.split('\n\n')[:1]:
+    for part in out.split('\n\n')[1:2]: # the first one names the process
         lines = [line.strip() for line in part.splitlines()[1:] if line.strip()]
         yield [line for line in lines if not is_native(line)], CALLS
 

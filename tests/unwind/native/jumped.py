@@ -19,7 +19,7 @@ cases = Cases()
 
 def frames(*words):
     out = subprocess.run([STRATA, '-q', *words], capture_output=True, text=True, timeout=60).stdout
-    return [line.strip() for line in out.splitlines() if line.strip() and not line.startswith('thread')]
+    return [line.strip() for line in out.splitlines() if line.strip() and not line.startswith(('Process ', 'Thread '))]
 
 
 if os.geteuid():

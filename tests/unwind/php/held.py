@@ -18,7 +18,7 @@ STACKS = 40
 def walked(strata, pid):
     done = subprocess.run([strata, '--unwind', str(pid)], capture_output=True, check=True)
     stack = account.Stack(b'ustack 0')
-    for line in done.stdout.splitlines()[1:]:
+    for line in done.stdout.splitlines()[3:]: # after the process, an empty line, and the thread
         stack.add(line.strip())
     stack.length = stack.depth
     return stack
