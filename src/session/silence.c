@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/owner.h"
+#include "base/str.h"
 #include "target/target.h"
 
 /* proc(5): after the name, which may contain anything, utime and stime are the 12th and 13th. */
@@ -44,6 +46,64 @@ void silence_expect(struct target *t, const uint32_t *named, unsigned n)
 			log_hint("no process has the ID %" PRIu32 ", which the script names", named[i]);
 }
 
+/* ---- children ---------------------------------------------------------------- */
+
+enum { CHILDREN_SHOWN = 3 };
+
+struct child_cpu {
+	int pid;
+	uint64_t ms; /* CPU time since it began */
+};
+
+static int read_parent(struct target *t, int pid)
+{
+	char *text = proc_read(t, pid, "stat", NULL), *end = text ? strrchr(text, ')') : NULL;
+	int parent = 0;
+
+	if (end)
+		sscanf(end + 1, " %*c %d", &parent);
+	free(text);
+	return parent;
+}
+
+/* Keeps the busiest ones, the first is the busiest. */
+static void keep_busiest(struct child_cpu *list, struct child_cpu child)
+{
+	for (size_t i = 0; i < CHILDREN_SHOWN; i++) {
+		struct child_cpu less = list[i];
+
+		if (less.pid && less.ms >= child.ms)
+			continue;
+		list[i] = child;
+		child = less;
+	}
+}
+
+/* Logs the children that have used the most CPU: a master sleeps while its workers work. */
+static void name_children(struct target *t, int pid)
+{
+	struct child_cpu list[CHILDREN_SHOWN] = {};
+	_cleanup_(freep) int *pids = NULL;
+	size_t n = proc_list(t, &pids);
+	struct str text = {};
+
+	for (size_t i = 0; i < n; i++) {
+		struct child_cpu child = {.pid = pids[i]};
+
+		if (read_parent(t, pids[i]) == pid && read_cpu(t, pids[i], &child.ms) && child.ms)
+			keep_busiest(list, child);
+	}
+	for (size_t i = 0; i < CHILDREN_SHOWN && list[i].pid; i++) {
+		_cleanup_(freep) char *comm = proc_read(t, list[i].pid, "comm", NULL);
+
+		str_addf(&text, "%s%d (%.*s, %" PRIu64 " ms of CPU)", i ? ", " : "", list[i].pid,
+			comm ? (int)strcspn(comm, "\n") : 0, comm ? comm : "", list[i].ms);
+	}
+	if (list[0].pid)
+		log_hint("its busiest children are %s: try -p %d", str_text(&text), list[0].pid);
+	str_done(&text);
+}
+
 void silence_explain(const struct silence *s, struct target *t)
 {
 	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - s->start_ns) / 1e9;
@@ -58,6 +118,7 @@ void silence_explain(const struct silence *s, struct target *t)
 		log_hint("no events: process %d has ended", s->pid);
 	} else if (now <= s->cpu_ms) {
 		log_hint("no events: process %d was asleep all the %.1f s, it used no CPU", s->pid, seconds);
+		name_children(t, s->pid);
 		log_hint("strata offcpu -p %d shows what it waits for, strata dump -p %d where it is now", s->pid,
 			s->pid);
 	} else {

@@ -26,6 +26,21 @@ end = time.monotonic() + 0.7
 while time.monotonic() < end:
     handle(7)
 '''
+# Prints the pid of its worker when that has used some CPU.
+MASTER = '''
+import os, time
+ends = os.pipe()
+worker = os.fork()
+if not worker:
+    while time.process_time() < 0.2:
+        pass
+    os.write(ends[1], b'x')
+    while True:
+        pass
+os.read(ends[0], 1)
+print(worker, flush=True)
+time.sleep(60)
+'''
 
 
 def run(*command, **options):
@@ -109,6 +124,17 @@ def words(cases):
         cases.check(done.stdout.startswith('8\n') and 'cannot read none.bt' in missing.stderr, 'a file with a brace', done, missing)
 
 
+def workers(cases):
+    """A master that sleeps: the hint names the worker, which is busy."""
+    with subprocess.Popen(['/usr/bin/python3', '-c', MASTER], stdout=subprocess.PIPE, text=True) as master:
+        worker = master.stdout.readline().strip()
+        said = run(STRATA, 'cpu', '-p', master.pid, '-d', '500ms').stderr
+        cases.check(re.search(rf'^hint: its busiest children are {worker} \(\w+, \d+ ms of CPU\): try -p {worker}$', said, re.M),
+                    'the worker of a sleeping master', said, worker)
+        os.kill(int(worker), 9)
+        master.kill()
+
+
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
@@ -117,4 +143,5 @@ empty_parts(cases)
 own_code(cases)
 names_of_files(cases)
 words(cases)
+workers(cases)
 sys.exit(cases.done())
