@@ -248,7 +248,7 @@ static void add_recorded_thread(struct dump *d, size_t i, uint64_t stack)
 	struct thread t = {.pid = f->pid ? f->pid : core_tid(d->core, 0), .tid = core_tid(d->core, i), .stack = stack};
 
 	if (t.tid == t.pid)
-		snprintf(t.name, sizeof(t.name), "%s", f->name);
+		snprintf(t.name, sizeof(t.name), "%.*s", (int)sizeof(t.name) - 1, f->name);
 	t.state = !i && is_crash(f->signal) ? crash_text(d, f) : "stopped";
 	vec_push(&d->threads, t);
 }
