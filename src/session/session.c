@@ -579,9 +579,20 @@ static const struct image_map **maps_to_print(const struct session *s, size_t *r
 	return sorted;
 }
 
+/* Advice about stacks is for a person who has not chosen what to see. */
+static bool wants_advice(const struct session *s)
+{
+	return s->out.terminal && s->out.output->content == OUTPUT_TEXT && !s->opt.libraries && !s->opt.top;
+}
+
 static void print_maps(struct session *s)
 {
-	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top, .advice = &s->advice};
+	struct record_env env = {
+		.out = &s->out,
+		.shared = &s->shared,
+		.top = s->opt.top,
+		.advice = wants_advice(s) ? &s->advice : NULL,
+	};
 	size_t n;
 	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
 
@@ -650,12 +661,6 @@ static void end_images(struct session *s)
 	session_drain(s, 0);
 }
 
-static void advise(const struct session *s)
-{
-	if (s->out.terminal && s->out.output->content == OUTPUT_TEXT && !s->opt.libraries && !s->opt.top)
-		advice_own_code(&s->advice);
-}
-
 int session_finish(struct session *s)
 {
 	if (s->opt.dry_run)
@@ -673,7 +678,7 @@ int session_finish(struct session *s)
 	if (!s->seen && wants_events(s) && !s->opt.quiet)
 		silence_explain(&s->silence, s->target);
 	if (!s->opt.quiet)
-		advise(s);
+		advice_own_code(&s->advice);
 	stats(s);
 	return s->code;
 }
