@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* maps.bpf.h - the walk's maps and constants, which languages use, too; defined in unwind.bpf.c. */
+/* maps.bpf.h - the maps and constants of the walk and the languages. unwind.bpf.c defines them. */
 #pragma once
 #include "bpf/lib/kernel.bpf.h"
 #include "walk.bpf.h"

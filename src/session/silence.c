@@ -117,7 +117,7 @@ void silence_explain(const struct silence *s, struct target *t)
 	} else if (!read_cpu(t, s->pid, &now)) {
 		log_hint("no events: process %d has ended", s->pid);
 	} else if (now <= s->cpu_ms) {
-		log_hint("no events: process %d was asleep all the %.1f s, it used no CPU", s->pid, seconds);
+		log_hint("no events: process %d was asleep for all %.1f s and used no CPU time", s->pid, seconds);
 		name_children(t, s->pid);
 		log_hint("strata offcpu -p %d shows what it waits for, strata dump -p %d where it is now", s->pid,
 			s->pid);

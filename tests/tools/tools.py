@@ -316,7 +316,7 @@ def progress(cases):
     done = subprocess.run([STRATA, 'cpu', '-d', '0.5', '-p', str(sleeper.pid)], capture_output=True, text=True)
     sleeper.kill()
     sleeper.wait()
-    cases.check(re.search(r'was asleep all the \d\.\d s', done.stderr) and f'strata offcpu -p {sleeper.pid}' in done.stderr,
+    cases.check(re.search(r'was asleep for all \d\.\d s', done.stderr) and f'strata offcpu -p {sleeper.pid}' in done.stderr,
                 'the reason for no samples: it slept', done.stderr)
     for words in (['-d', '500ms'], ['--duration', '0.5']):
         begun = time.monotonic()
