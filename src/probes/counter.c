@@ -53,13 +53,13 @@ bool counter_expand(const struct request *req, struct attach_point *ap, const st
 	p = place_add(req, ap);
 	p->config = row->config;
 	p->period = row->period;
+	p->name = arena_printf(req->arena, "%s:%s", ap->provider->name, row->name);
 	if (ap->nwords == 3 && *ap->words[2]) {
 		if (!number_is(ap->words[2], &p->period) || p->period >> 63)
 			return bad_count(req, ap);
 		p->period = p->period ? p->period : row->period; /* bpftrace's 0 */
+		p->name = arena_printf(req->arena, "%s:%s", p->name, ap->words[2]);
 	}
-	p->name = arena_printf(req->arena, "%s:%s:%s", ap->provider->name, row->name,
-		ap->nwords == 3 ? ap->words[2] : "");
 	return true;
 }
 
