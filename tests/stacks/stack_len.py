@@ -24,7 +24,7 @@ LENGTHS = {'len(ustack)': 'len(ustack)', 'a stored stack': '{ $s = ustack; len($
 def run(prog, length):
     """Returns ({length: count}, messages) of all events of the program, which runs after strata has attached."""
     script = (f'config = {{ all_processes = true }} uprobe:{prog}:leaf {{ @[{length}] = count(); }} '
-              f'tracepoint:sched:sched_process_exit /comm == "prog"/ {{ exit(); }}')
+              f'tracepoint:sched:sched_process_exit /comm == "{os.path.basename(prog)}"/ {{ exit(); }}')
     strata = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in strata.stderr:
         if 'Attached' in line:
@@ -40,9 +40,10 @@ if os.geteuid():
 cases = Cases()
 for name, length in LENGTHS.items():
     with tempfile.TemporaryDirectory() as dir:
-        # A program that is not in a cache.
-        subprocess.run(['cc', '-O1', '-Wl,--build-id=none', '-o', f'{dir}/prog', '-xc', '-'], input=PROG, text=True, check=True)
-        seen, said = run(f'{dir}/prog', length)
+        # A program that is not in a cache. Its name is its own: other tests' programs end meanwhile.
+        program = f'{dir}/len{os.getpid()}'
+        subprocess.run(['cc', '-O1', '-Wl,--build-id=none', '-o', program, '-xc', '-'], input=PROG, text=True, check=True)
+        seen, said = run(program, length)
         unknown = seen.pop(0, 0)
         reported = sum(map(int, re.findall(r'(\d+) lengths? of (?:a stack was|stacks were) not known yet', said)))
         reported += not reported and len(re.findall(r'the length of the stack is not known yet', said))
