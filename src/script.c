@@ -109,6 +109,7 @@ void script_prepare(void *arg, struct compile *c)
 		.counts = may_show_progress(o),
 		.no_loops = !target_feature(o->traced.target, FEATURE_BPF_LOOP),
 		.warn_missing = o->warn_reads,
+		.takes = true,
 	};
 }
 

@@ -200,6 +200,8 @@ struct ir *gen_call(struct gen *g, unsigned helper, unsigned n, ...);
 struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL if there is no element */
 
 /* Functions of gen_map.c. */
+/* Returns the map itself, or the one that takes its place at the moment: see image_map.taken. */
+struct ir *gen_map_now(struct gen *g, const struct map *m);
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);
 struct ir *gen_map_read(struct gen *g, struct expr *n);
 /* Writes (key, value) of a loop's element as the tuple t. key and value are pointers. */

@@ -514,6 +514,6 @@ void gen_for_map(struct gen *g, struct stmt *n)
 	gen_map_element(g, m, ir_param(g->ir, 1), ir_param(g->ir, 2), v->type, gen_var_slot(g, v));
 	gen_stmts(g, n->loop.body);
 	body = body_end(g, &b);
-	gen_call(g, BPF_FUNC_for_each_map_elem, 4, m->slot, body, frame, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_for_each_map_elem, 4, gen_map_now(g, m), body, frame, ir_int(g->ir, 0));
 	leave_if_stopped(g, end);
 }

@@ -81,8 +81,10 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
 	else
 		def.type = per_cpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
-	m->slot = ir_map(g->ir, &def);
 	*ret = (struct image_map){
+		.type = def.type,
+		.max_entries = def.max_entries,
+		.taken = m->taken,
 		.name = m->name,
 		.bpf_name = def.name,
 		.key = m->key,
@@ -94,6 +96,26 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.per_cpu = per_cpu,
 		.sized_by_memory = m->key && !m->decl && !g->opt->map_keys_given && type_has(m->key, TYPE_STACK),
 	};
+	if (m->taken)
+		def = (struct ir_map){.name = def.name, .type = BPF_MAP_TYPE_ARRAY_OF_MAPS, .key_size = 4,
+			.value_size = 4, .max_entries = 1};
+	m->slot = ir_map(g->ir, &def);
+}
+
+struct ir *gen_map_now(struct gen *g, const struct map *m)
+{
+	struct ir_block *found;
+	struct ir *zero, *now;
+
+	if (!m->taken)
+		return m->slot;
+	found = ir_block(g->ir, "current");
+	zero = gen_tmp(g, 8);
+	ir_store(g->ir, zero, 0, 8, ir_int(g->ir, 0));
+	now = gen_lookup(g, m->slot, zero);
+	ir_branch(g->ir, ir_is_null(g->ir, now), g->fn.leave, found); /* it is never NULL */
+	ir_at(g->ir, found);
+	return now;
 }
 
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys)
@@ -135,7 +157,7 @@ static void check_update(struct gen *g, const struct map *m, struct ir *result)
 static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	struct ir_block *end, struct ir_block **ret_full)
 {
-	struct ir *p = gen_lookup(g, m->slot, key), *made = NULL;
+	struct ir *map = gen_map_now(g, m), *p = gen_lookup(g, map, key), *made = NULL;
 	struct ir_block *make = ir_block(g->ir, "make"), *found = ir_block(g->ir, "found");
 	struct ir_block *full = ir_block(g->ir, "full"), *here = ir_here(g->ir);
 
@@ -143,9 +165,9 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	ir_at(g->ir, make);
 	if (m->key) {
 		/* NOEXIST does not overwrite an element that another CPU has created meanwhile. */
-		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key,
+		gen_call(g, BPF_FUNC_map_update_elem, 4, map, key,
 			ir_zeros(g->ir, slot_size(m)), ir_int(g->ir, BPF_NOEXIST));
-		made = gen_lookup(g, m->slot, key);
+		made = gen_lookup(g, map, key);
 		ir_branch(g->ir, ir_is_null(g->ir, made), full, found);
 	} else {
 		ir_jump(g->ir, full); /* not reached */
@@ -186,7 +208,7 @@ static void find_element(struct gen *g, const struct map *m, struct ir *p, struc
 static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read"), *missing;
-	struct ir *p = gen_lookup(g, m->slot, key), *v;
+	struct ir *p = gen_lookup(g, gen_map_now(g, m), key), *v;
 
 	find_element(g, m, p, found, end, &missing);
 	v = gen_get(g, m->value, p, 0);
@@ -198,7 +220,7 @@ static struct ir *read_number(struct gen *g, struct map *m, struct ir *key)
 static struct ir *read_memory(struct gen *g, struct map *m, struct ir *key)
 {
 	struct ir_block *found = ir_block(g->ir, "found"), *end = ir_block(g->ir, "read"), *missing;
-	struct ir *copy = gen_mem(g, m->value->size), *p = gen_lookup(g, m->slot, key);
+	struct ir *copy = gen_mem(g, m->value->size), *p = gen_lookup(g, gen_map_now(g, m), key);
 
 	gen_zero(g, copy, m->value->size);
 	find_element(g, m, p, found, end, &missing);
@@ -258,7 +280,7 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 		end);
 	ir_at(g->ir, body);
 	p = ir_helper_ptr(g->ir, BPF_FUNC_map_lookup_percpu_elem,
-		(struct ir *[]){m->slot, key, i}, 3);
+		(struct ir *[]){gen_map_now(g, m), key, i}, 3);
 	ir_branch(g->ir, ir_is_null(g->ir, p), end, found);
 	ir_at(g->ir, found);
 	merge_cpu(g, m->value, p, whole);
@@ -280,7 +302,7 @@ static void warn_missing(struct gen *g, struct map *m, struct ir *key)
 		return;
 	found = ir_block(g->ir, "there");
 	end = ir_block(g->ir, "looked");
-	find_element(g, m, gen_lookup(g, m->slot, key), found, end, &missing);
+	find_element(g, m, gen_lookup(g, gen_map_now(g, m), key), found, end, &missing);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
 }
@@ -345,7 +367,7 @@ static void assign_plain(struct gen *g, struct stmt *n)
 	gen_into(g, n->assign.right, m->value, value, 0);
 	mark_set(g, m, value);
 	key = gen_key(g, m, n->assign.left->map.keys);
-	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, value,
+	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, gen_map_now(g, m), key, value,
 		ir_int(g->ir, BPF_ANY)));
 }
 
@@ -384,7 +406,7 @@ static void change_by_block(struct gen *g, struct stmt *n)
 	new = gen_binary(g, n->assign.op, m->value, old, n->assign.right->type, new);
 	ir_store(g->ir, value, 0, 8, new);
 	mark_set(g, m, value);
-	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot,
+	check_update(g, m, gen_call(g, BPF_FUNC_map_update_elem, 4, gen_map_now(g, m),
 		gen_key(g, m, n->assign.left->map.keys), value, ir_int(g->ir, BPF_ANY)));
 }
 
@@ -418,10 +440,10 @@ struct ir *gen_map_delete(struct gen *g, struct map *m, struct expr *keys)
 	if (!m->key) { /* an element of an array cannot be removed, only zeroed */
 		struct ir *zeros = ir_zeros(g->ir, slot_size(m));
 
-		gen_call(g, BPF_FUNC_map_update_elem, 4, m->slot, key, zeros,
+		gen_call(g, BPF_FUNC_map_update_elem, 4, gen_map_now(g, m), key, zeros,
 			ir_int(g->ir, BPF_ANY));
 		return ir_int(g->ir, 1);
 	}
 	return ir_compare(g->ir, IR_EQ,
-		gen_call(g, BPF_FUNC_map_delete_elem, 2, m->slot, key), ir_int(g->ir, 0));
+		gen_call(g, BPF_FUNC_map_delete_elem, 2, gen_map_now(g, m), key), ir_int(g->ir, 0));
 }

@@ -351,7 +351,7 @@ struct ir *gen_address(struct gen *g, struct expr *n)
 	struct ref r;
 
 	if (of->kind == EXPR_MAP)
-		return gen_pointer_number(g, of->map.map->slot);
+		return gen_pointer_number(g, gen_map_now(g, of->map.map));
 	if (of->kind == EXPR_VAR)
 		return gen_pointer_number(g, gen_var_slot(g, of->var.var));
 	r = ref_of(g, of);

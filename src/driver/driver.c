@@ -163,6 +163,8 @@ static bool pass_codegen(struct compile *c)
 	c->codegen.all_processes = c->req.settings.all_processes;
 	c->codegen.max_map_keys = c->req.settings.max_map_keys;
 	c->codegen.map_keys_given = settings_given(&c->req.settings, "max_map_keys");
+	if (c->codegen.takes)
+		check_taken(c->script, c->req.settings.window);
 	if (c->dump[STAGE_LLVM])
 		c->codegen.dump_llvm = stdout;
 	if (!types_compile(c->req.types, c->arena, &c->codegen.c_objects, &c->codegen.nc_objects) ||

@@ -74,7 +74,9 @@ struct image_map {
 	const struct type *value;
 	const char *declared; /* the kind in `let @name = KIND(N)`; NULL: config max_map_keys is the size */
 	uint32_t key_size, value_size; /* bytes in the kernel, for each CPU's value */
+	uint32_t type, max_entries; /* enum bpf_map_type, and its elements unless sized_by_memory */
 	bool per_cpu;
+	bool taken;           /* userspace replaces it by an empty map: an array with one map, the current one */
 	bool sized_by_memory; /* its keys have stacks, and the script does not set the number of keys */
 };
 
@@ -106,6 +108,7 @@ struct image_record {
 	enum problem problem;
 	uint32_t map;         /* index of image.maps */
 	int64_t top, div;     /* of print-map; 0 if absent */
+	bool takes;           /* of print-map: the map is empty afterwards */
 	const struct image_arg *args;
 	unsigned nargs;
 	uint32_t size;        /* bytes of the whole record */

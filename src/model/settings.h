@@ -37,4 +37,5 @@ struct settings {
 	uint64_t unstable_dw_ustack, unstable_import_statement, unstable_tseries,
 		unstable_typeinfo; /* enum unstable */
 	uint64_t use_blazesym;  /* 0 */
+	uint64_t window;        /* ns after which aggregations are printed and begin anew; 0: only at the end */
 };

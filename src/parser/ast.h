@@ -135,6 +135,7 @@ struct expr {
 			const struct builtin *builtin; /* set by resolve */
 			const char *unknown; /* set by resolve: the error, if the call may be left out */
 			void *data; /* set by the builtin's check, for its gen */
+			bool takes; /* set by check: print() of a map that the block clears later, or that clear() */
 		} call;
 		struct type_name *type_name; /* TYPE: an argument of a macro */
 		struct { /* FIELD: object.name, object->name, tuple.0 */
@@ -236,6 +237,7 @@ struct map {
 	struct span first_key, first_value; /* expressions from which the map got these types */
 	unsigned index;            /* order of first appearance */
 	struct map *next, *same_hash; /* see resolve.c */
+	bool taken;                /* a block prints and then clears it: set by check, see check_taken() */
 	void *slot;                /* set by codegen */
 };
 

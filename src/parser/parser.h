@@ -51,6 +51,9 @@ void names_dump(const struct script *s, FILE *out);
 /* Gives types to expressions, and folds constants. May also be called after resolve() returned false, to
  * report all errors at once: unknown names do not cause further errors. */
 bool check(struct script *s, const struct language *lang, const struct request *req);
+/* Marks the maps that userspace will empty when it prints them: those that a block prints and then clears, and
+ * with windows all aggregations. */
+void check_taken(struct script *s, bool windows);
 
 /* Fills script.options. Called after expand(). */
 void options_collect(struct script *s);

@@ -86,6 +86,8 @@ static const struct row {
 		UNSTABLE_ENABLE, 0, 2, unstable_names, "enable, warn or error"},
 	{"use_blazesym", EXPR_BOOL, offsetof(struct settings, use_blazesym), false, 0, 1, NULL,
 		"true or false"},
+	{"window", EXPR_INT, offsetof(struct settings, window), 0, 1000000, 1000000000ull * 86400 * 366, NULL,
+		"a time from 1ms, such as 10s"},
 };
 
 /* Names that bpftrace does not use any more. */

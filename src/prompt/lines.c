@@ -145,6 +145,7 @@ static struct line *line_new(struct lines *l, const char *text)
 	c->codegen.image = session_next(l->session);
 	c->codegen.grows = session_next_grows(l->session);
 	c->codegen.has_walker = session_has_walker(l->session);
+	c->codegen.takes = false;
 	return n;
 }
 

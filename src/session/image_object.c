@@ -172,7 +172,7 @@ static bool maps_fit(const struct image *img, struct bpf_object *obj)
 	for (unsigned i = 0; i < img->nmaps; i++) {
 		const struct image_map *m = &img->maps[i];
 		const struct bpf_map *bpf = bpf_object__find_map_by_name(obj, m->bpf_name);
-		uint64_t entries = bpf ? bpf_map__max_entries(bpf) : 0;
+		uint64_t entries = bpf ? m->max_entries : 0;
 
 		sum += entries * (m->key_size + m->value_size * (m->per_cpu ? cpus : 1));
 		if (sum <= half)
@@ -323,20 +323,29 @@ static uint32_t stack_keys(const struct image_map *m, bool at_once)
 	return (uint32_t)n;
 }
 
-static void size_stack_maps(const struct image *img, struct target *t, struct bpf_object *obj)
+static int size_script_map(const struct image_map *m, bool grows, struct shared *s, struct bpf_object *obj)
 {
-	bool grows = target_feature(t, FEATURE_MAP_ALLOC);
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, m->bpf_name);
+	uint32_t entries = m->sized_by_memory ? stack_keys(m, !grows) : m->max_entries;
+	uint32_t flags = m->sized_by_memory && grows ? BPF_F_NO_PREALLOC : 0;
 
-	for (unsigned i = 0; i < img->nmaps; i++) {
-		const struct image_map *m = &img->maps[i];
-		struct bpf_map *map = m->sized_by_memory ? bpf_object__find_map_by_name(obj, m->bpf_name) : NULL;
+	if (!map)
+		return 0;
+	if (m->taken)
+		return shared_hold(s, obj, m, entries, flags);
+	bpf_map__set_max_entries(map, entries);
+	bpf_map__set_map_flags(map, bpf_map__map_flags(map) | flags);
+	return 0;
+}
 
-		if (!map)
-			continue;
-		bpf_map__set_max_entries(map, stack_keys(m, !grows));
-		if (grows)
-			bpf_map__set_map_flags(map, bpf_map__map_flags(map) | BPF_F_NO_PREALLOC);
-	}
+static int size_script_maps(const struct image *img, const struct load_env *env, struct bpf_object *obj)
+{
+	bool grows = target_feature(env->target, FEATURE_MAP_ALLOC);
+	int r = 0;
+
+	for (unsigned i = 0; i < img->nmaps && !r; i++)
+		r = size_script_map(&img->maps[i], grows, env->shared, obj);
+	return r;
 }
 
 static int prepare(const struct image *img, struct bpf_object *obj, struct load_env *env)
@@ -350,8 +359,10 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 	size_map(obj, "scratch", img->scratch_size, 0);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
-	size_stack_maps(img, env->target, obj);
-	if (img->unwinder)
+	r = size_script_maps(img, env, obj);
+	if (r)
+		why_no_bpf(r);
+	if (!r && img->unwinder)
 		r = prepare_unwinder(img, obj, env);
 	if (r)
 		return r;

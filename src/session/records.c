@@ -2,12 +2,14 @@
 /* records.c - the kinds of records that a script sends: codegen names one, and a row here handles it. */
 #include "records.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "advice.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/why.h"
@@ -186,12 +188,13 @@ static void run_print(struct record_env *env, const struct image_record *r, cons
 	env->out->output->value(env->out, r->args[0].type, data + r->args[0].offset);
 }
 
-int record_print_map(struct record_env *env, const struct image_map *m, int64_t top, int64_t div,
-	bool unset)
+static int print_map(struct record_env *env, const struct image_map *m, int fd, struct map_wanted wanted)
 {
-	struct map_wanted wanted = {.top = top ? top : env->top, .div = div, .unset = unset};
 	struct map_content content;
-	int r = map_read(env->out->show, shared_fd(env->shared, m->bpf_name), m, &wanted, &content);
+	int r;
+
+	wanted.top = wanted.top ? wanted.top : env->top;
+	r = map_read(env->out->show, fd, m, &wanted, &content);
 
 	if (!r)
 		env->out->output->map(env->out, &content);
@@ -202,9 +205,38 @@ int record_print_map(struct record_env *env, const struct image_map *m, int64_t 
 	return r;
 }
 
+int record_print_map(struct record_env *env, const struct image_map *m, int64_t top, int64_t div,
+	bool unset)
+{
+	return print_map(env, m, shared_fd(env->shared, m->bpf_name),
+		(struct map_wanted){.top = top, .div = div, .unset = unset});
+}
+
+void record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n, struct map_wanted wanted)
+{
+	_cleanup_(freep) int *taken = calloc(n + 1, sizeof(*taken));
+
+	if (!taken)
+		out_of_memory();
+	for (size_t i = 0; i < n; i++)
+		taken[i] = shared_take(env->shared, maps[i]->bpf_name);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(closep) int fd = taken[i];
+
+		if (fd < 0)
+			log_error("cannot empty @%s, which keeps its values: %s", maps[i]->name, why_errno(fd));
+		print_map(env, maps[i], fd < 0 ? shared_fd(env->shared, maps[i]->bpf_name) : fd, wanted);
+	}
+}
+
 static void run_print_map(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
-	record_print_map(env, &env->image->maps[r->map], r->top, r->div, true);
+	const struct image_map *m = &env->image->maps[r->map];
+
+	if (r->takes)
+		record_take_maps(env, &m, 1, (struct map_wanted){.top = r->top, .div = r->div, .unset = true});
+	else
+		record_print_map(env, m, r->top, r->div, true);
 }
 
 static int map_fd(const struct record_env *env, const struct image_record *r)

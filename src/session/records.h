@@ -6,6 +6,8 @@
 
 #include "model/image.h"
 
+#include "values/entries.h"
+
 struct advice;
 struct out;
 struct record_row;
@@ -16,7 +18,7 @@ struct shared;
 struct record_env {
 	struct out *out;
 	const struct image *image;
-	const struct shared *shared; /* maps */
+	struct shared *shared;  /* maps */
 	const struct settings *settings;
 	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */
@@ -34,3 +36,5 @@ void record_run(const struct record_row *k, struct record_env *env, const struct
 /* Reads a map and passes it to the output. Returns its number of elements, or -errno. */
 int record_print_map(struct record_env *env, const struct image_map *m, int64_t top, int64_t div,
 	bool unset);
+/* Empties maps that are taken (image_map.taken) at the same time, then prints their elements. */
+void record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n, struct map_wanted wanted);

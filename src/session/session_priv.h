@@ -21,7 +21,9 @@ struct follow;
 struct ring_buffer;
 struct unwinders;
 
-enum event_from { FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT };
+enum event_from {
+	FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT, FROM_WINDOW,
+};
 
 struct session {
 	struct target *target;
@@ -39,6 +41,7 @@ struct session {
 	uint8_t *whole;   /* the present record with all bytes of its texts, if it was sent without the unused ones */
 	size_t whole_size;
 	struct ticks ticks;
+	int window;       /* timer of config window; -1: none */
 	struct unwinders *unwinders;
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;

@@ -2,11 +2,13 @@
 /* shared.c - maps by name. See shared.h. */
 #include "shared.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -18,10 +20,20 @@ static void done(struct shared_map *m)
 {
 	free(m->name);
 	closep(&m->fd);
+	closep(&m->holder);
+}
+
+static void drop_first(struct shared *s)
+{
+	for (size_t i = 0; i < s->first.len; i++)
+		closep(&s->first.data[i].fd);
+	s->first.len = 0;
 }
 
 void shared_done(struct shared *s)
 {
+	drop_first(s);
+	vec_done(&s->first);
 	for (size_t i = 0; i < s->maps.len; i++)
 		done(&s->maps.data[i]);
 	vec_done(&s->maps);
@@ -97,11 +109,62 @@ int shared_use(const struct shared *s, struct bpf_object *obj)
 
 		if (!old || old->key_size != bpf_map__key_size(m) || old->value_size != bpf_map__value_size(m))
 			continue;
-		r = bpf_map__reuse_fd(m, old->fd);
+		r = bpf_map__reuse_fd(m, old->holder < 0 ? old->fd : old->holder);
 		if (r)
 			return r;
 	}
 	return 0;
+}
+
+/* ---- maps that are taken ------------------------------------------------- */
+
+int shared_hold(struct shared *s, struct bpf_object *obj, const struct image_map *m, uint32_t entries, uint32_t flags)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	int fd = bpf_map_create(m->type, m->bpf_name, m->key_size, m->value_size, entries, &opts);
+
+	if (fd < 0)
+		return -errno;
+	vec_push(&s->first, (struct shared_first){.name = m->bpf_name, .fd = fd});
+	return bpf_map__set_inner_map_fd(bpf_object__find_map_by_name(obj, m->bpf_name), fd);
+}
+
+static int create_alike(int fd)
+{
+	struct bpf_map_info info = {};
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	uint32_t size = sizeof(info);
+	int new;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return -errno;
+	opts.map_flags = info.map_flags;
+	new = bpf_map_create(info.type, info.name, info.key_size, info.value_size, info.max_entries, &opts);
+	return new < 0 ? -errno : new;
+}
+
+/* The kernel waits in bpf_map_update_elem() for all programs that may use the old map (maybe_wait_bpf_programs()
+ * in kernel/bpf/syscall.c). */
+int shared_take(struct shared *s, const char *name)
+{
+	static const uint32_t zero;
+	struct shared_map *m = find(s, name);
+	int new, old;
+
+	if (!m || m->holder < 0)
+		return -EINVAL;
+	new = create_alike(m->fd);
+	if (new < 0)
+		return new;
+	if (bpf_map_update_elem(m->holder, &zero, &new, BPF_ANY)) {
+		int r = -errno;
+
+		close(new);
+		return r;
+	}
+	old = m->fd;
+	m->fd = new;
+	return old;
 }
 
 /* ---- after loading ------------------------------------------------------ */
@@ -118,6 +181,7 @@ void shared_forget(struct shared *s, const struct image *img)
 {
 	size_t kept = 0;
 
+	drop_first(s);
 	for (size_t i = 0; i < s->maps.len; i++) {
 		struct shared_map *m = &s->maps.data[i];
 
@@ -129,11 +193,31 @@ void shared_forget(struct shared *s, const struct image *img)
 	s->maps.len = kept;
 }
 
+/* Puts the first map into its array. */
+static int put_first(struct shared *s, struct shared_map *new)
+{
+	static const uint32_t zero;
+
+	new->holder = new->fd;
+	new->fd = -1;
+	for (size_t i = 0; i < s->first.len; i++) {
+		struct shared_first *first = &s->first.data[i];
+
+		if (strcmp(first->name, new->name))
+			continue;
+		new->fd = first->fd;
+		first->fd = -1;
+		return bpf_map_update_elem(new->holder, &zero, &new->fd, BPF_ANY) ? -errno : 0;
+	}
+	return -ENOENT;
+}
+
 static int add(struct shared *s, const struct bpf_map *m, const struct image *img)
 {
 	struct shared_map new = {
 		.name = strdup(bpf_map__name(m)),
 		.fd = fcntl(bpf_map__fd(m), F_DUPFD_CLOEXEC, 0),
+		.holder = -1,
 		.key_size = bpf_map__key_size(m),
 		.value_size = bpf_map__value_size(m),
 		.max_entries = bpf_map__max_entries(m),
@@ -141,9 +225,11 @@ static int add(struct shared *s, const struct bpf_map *m, const struct image *im
 		.print = img->print_maps,
 	};
 
-	if (!new.name || new.fd < 0) {
-		int r = new.name ? -errno : -ENOMEM;
+	int r = !new.name ? -ENOMEM : new.fd < 0 ? -errno : 0;
 
+	if (!r && new.script && new.script->taken)
+		r = put_first(s, &new);
+	if (r) {
 		done(&new);
 		return r;
 	}

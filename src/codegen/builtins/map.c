@@ -16,7 +16,7 @@ static struct ir *send_map(struct gen *g, struct expr *call, const char *kind)
 
 static struct ir *gen_clear_map(struct gen *g, struct expr *call, struct ir *into)
 {
-	return send_map(g, call, "clear");
+	return call->call.takes ? NULL : send_map(g, call, "clear"); /* print() has taken the map */
 }
 
 static struct ir *gen_zero_map(struct gen *g, struct expr *call, struct ir *into)
@@ -41,7 +41,7 @@ static struct ir *gen_delete(struct gen *g, struct expr *call, struct ir *into)
 static struct ir *gen_has_key(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct map *m = call_arg(call, 0)->map.map;
-	struct ir *p = gen_lookup(g, m->slot, gen_key(g, m, key_of(call)));
+	struct ir *p = gen_lookup(g, gen_map_now(g, m), gen_key(g, m, key_of(call)));
 
 	return ir_opaque(g->ir, ir_compare(g->ir, IR_EQ, ir_is_null(g->ir, p), ir_int(g->ir, 0)));
 }
@@ -107,7 +107,7 @@ const struct builtin builtins_map[] = {
 	{
 		.name = "clear",
 		.sig = "map -> none",
-		.help = "delete all elements of a map",
+		.help = "delete all elements of a map; no event between print() and clear() in one block is lost",
 		.flags = BUILTIN_STMT,
 		.gen = gen_clear_map,
 	},

@@ -55,6 +55,7 @@ static struct ir *print_map(struct gen *g, struct expr *call)
 	struct image_record *r = gen_record_new(g, "print-map", call->span);
 
 	r->map = call_arg(call, 0)->map.map->index;
+	r->takes = call->call.takes;
 	if (call_arg(call, 1))
 		expr_is_const(call_arg(call, 1), &r->top);
 	if (call_arg(call, 2))

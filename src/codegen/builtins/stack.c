@@ -297,7 +297,7 @@ static struct ir *map_len(struct gen *g, struct expr *n)
 {
 	struct ir *zero = ir_int(g->ir, 0);
 
-	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, n->map.map->slot,
+	return gen_call(g, BPF_FUNC_for_each_map_elem, 4, gen_map_now(g, n->map.map),
 		ir_callback_zero(g->ir), zero, zero);
 }
 
