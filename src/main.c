@@ -37,6 +37,7 @@ static struct session_options session_options(struct options *o)
 		.quiet = log_level < 0,
 		.warn_reads = o->warn_reads,
 		.top = o->top,
+		.idle = o->idle,
 		.output = o->format ? o->format : output_by_file(NULL),
 	};
 }

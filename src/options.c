@@ -26,8 +26,8 @@
 #include "target/target.h"
 
 enum {
-	OPT_BENCH = 256, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_INCLUDE,
-	OPT_INFO, OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
+	OPT_BENCH = 256, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_IDLE,
+	OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
 	OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
@@ -280,6 +280,8 @@ static const struct option_row rows[] = {
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
 	{"hide", OPT_HIDE, "PATTERN", "omit frames of libraries whose path or name matches", hide_library},
 	{"only", OPT_ONLY, "PATTERN", "omit frames of all other libraries", only_library},
+	{"idle", OPT_IDLE, NULL, "also print waits that are idle by nature: event loops, pools without work",
+		FLAG(idle)},
 	{"live", 't', "SECONDS", "redraw the maps every SECONDS while the script runs",
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},
@@ -370,6 +372,8 @@ static void use_tool(struct options *o)
 		o->format = output_by_file(o->tool->output);
 	if (!o->output && o->tool->output)
 		o->output = o->tool->output;
+	if (o->idle && tool_has_option(o->tool, "idle"))
+		vec_push(&o->options, "idle");
 	if (o->live <= 0)
 		o->live = o->tool->live;
 	to = o->format ? o->format : output_by_file(o->output);

@@ -27,6 +27,7 @@ struct options {
 	bool helps;  /* NAME --help */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
+	bool idle; /* --idle */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* of the script, without -- */

@@ -10,6 +10,7 @@
 #include "model/image.h"
 #include "recording.h"
 #include "values/entries.h"
+#include "values/frames.h"
 #include "values/show.h"
 
 /* A frame that was found before, by members that are fast to compare. */
@@ -206,7 +207,7 @@ static void add_value(struct adding *a, const struct type *t, uint32_t at, struc
 	struct recording *r = a->recording;
 	struct str text = {};
 
-	show_value(a->show, t, a->entry->key + at, &text);
+	frames_add_other(a->show, t, a->entry, at, &text);
 	part->text = recording_add_text(r, str_text(&text));
 	part->is_number = t->kind == TYPE_INT && !t->integer.names && (t->is_signed || t->size < 8);
 	part->number = part->is_number ? show_int(t, a->entry->key + at) : 0;

@@ -117,7 +117,7 @@ static void add_part(const struct show *s, const struct type *t, const struct ma
 		}
 		show_tuple_end(t, out);
 	} else {
-		show_value(s, t, e->key + at, out);
+		frames_add_other(s, t, e, at, out);
 	}
 }
 

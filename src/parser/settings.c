@@ -68,6 +68,8 @@ static const struct row {
 		"a number"},
 	{"print_empty_stacks", EXPR_BOOL, offsetof(struct settings, print_empty_stacks), true, 0, 1, NULL,
 		"true or false"},
+	{"print_idle_stacks", EXPR_BOOL, offsetof(struct settings, print_idle_stacks), true, 0, 1, NULL,
+		"true or false"},
 	{"print_maps_on_exit", EXPR_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1, NULL,
 		"true or false"},
 	{"show_debug_info", EXPR_BOOL, offsetof(struct settings, show_debug_info), false, 0, 1, NULL,

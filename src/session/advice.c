@@ -56,6 +56,21 @@ static void find_own(struct advice *a, const struct frame_list *l)
 	}
 }
 
+void advice_idle(struct advice *a, const struct map_content *c)
+{
+	a->all_idle |= c->all_idle;
+	a->idle += c->nidle;
+}
+
+void advice_show_idle(const struct advice *a)
+{
+	if (a->idle)
+		log_hint("%zu idle stack%s left out (event loops, pools without work): --idle shows them", a->idle,
+			a->idle == 1 ? " is" : "s are");
+	else if (a->all_idle)
+		log_hint("all of these waits are idle: the threads had no work");
+}
+
 void advice_map(struct advice *a, const struct show *s, const struct map_content *c)
 {
 	if (!type_has(c->map->key, TYPE_STACK))

@@ -198,6 +198,8 @@ static int print_map(struct record_env *env, const struct image_map *m, int fd, 
 
 	if (!r)
 		env->out->output->map(env->out, &content);
+	if (!r && env->idle)
+		advice_idle(env->idle, &content);
 	if (!r && env->advice)
 		advice_map(env->advice, env->out->show, &content);
 	r = r ? r : (int)content.n;

@@ -20,6 +20,7 @@ struct record_env {
 	const struct image *image;
 	struct shared *shared;  /* maps */
 	const struct settings *settings;
+	struct advice *idle;    /* counts the idle waits of the maps that are printed; NULL: nobody is advised */
 	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */
 	bool warn_reads;        /* -k: warn about reads of memory that fail */

@@ -195,6 +195,7 @@ static void set_output(struct session *s, const struct session_options *opt)
 		.exact = opt->output->exact,
 		.text = output_show_text(opt->output, s->out.terminal),
 		.skips_empty = s->out.terminal || !opt->settings->print_empty_stacks,
+		.skips_idle = !opt->idle && !opt->settings->print_idle_stacks,
 	};
 }
 
@@ -633,6 +634,7 @@ static void print_maps(struct session *s)
 		.out = &s->out,
 		.shared = &s->shared,
 		.top = s->opt.top,
+		.idle = &s->advice,
 		.advice = wants_advice(s) ? &s->advice : NULL,
 	};
 	size_t n;
@@ -719,8 +721,10 @@ int session_finish(struct session *s)
 		problems_report(&s->shared, s->images.data, s->images.len);
 	if (!s->seen && wants_events(s) && !s->opt.quiet)
 		silence_explain(&s->silence, s->target);
-	if (!s->opt.quiet)
+	if (!s->opt.quiet) {
+		advice_show_idle(&s->advice);
 		advice_own_code(&s->advice);
+	}
 	stats(s);
 	return s->code;
 }

@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
+#include "idle.h"
 #include "model/type.h"
 #include "show.h"
 #include "unwinders/unwinders.h"
@@ -311,13 +312,14 @@ struct keyed {
 	size_t at;
 };
 
-/* Next to a stack, an address counts as its name: a lock has several words on which threads sleep. */
+/* Next to a stack, an address counts as its name: a lock has several words on which threads sleep. Addresses
+ * without a name are equal: Python makes a lock for each wait for a condition. */
 static void add_usym(const struct show *s, const uint8_t *data, struct frames_key *k)
 {
 	struct str name = {};
 
 	show_usym(s, data, &name);
-	frames_key_add(k, str_text(&name), name.len);
+	frames_key_add(k, str_text(&name), s->exact || strncmp(str_text(&name), "0x", 2) ? name.len : 2);
 	str_done(&name);
 }
 
@@ -405,6 +407,64 @@ static void merge_equal(const struct show *s, struct map_content *c)
 	c->n = n;
 }
 
+/* ---- idle waits --------------------------------------------------------- */
+
+/* Returns the first user stack of a key, or NULL. */
+static const uint8_t *user_stack(const struct type *t, const uint8_t *key)
+{
+	const uint8_t *at = NULL;
+
+	if (t->kind == TYPE_STACK)
+		return t->stack.lang == FRAME_LANG_KERNEL ? NULL : key;
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n && !at; i++)
+		at = user_stack(t->tuple.members[i], key + t->tuple.offsets[i]);
+	return at;
+}
+
+static bool is_idle(const struct show *s, const struct map_content *c, const struct map_entry *e)
+{
+	const uint8_t *stack = user_stack(c->map->key, e->key);
+	uint64_t id = 0;
+
+	if (stack)
+		memcpy(&id, stack, sizeof(id));
+	return id && idle_stack(s, id);
+}
+
+/* Moves the idle entries to the end of the list. */
+static size_t split_idle(const struct show *s, struct map_content *c)
+{
+	struct map_entry *idle = calloc(c->n + 1, sizeof(*idle));
+	size_t nidle = 0, n = 0;
+
+	if (!idle)
+		out_of_memory();
+	for (size_t i = 0; i < c->n; i++)
+		if (is_idle(s, c, &c->list[i]))
+			idle[nidle++] = c->list[i];
+		else
+			c->list[n++] = c->list[i];
+	memcpy(c->list + n, idle, nidle * sizeof(*idle));
+	free(idle);
+	return nidle;
+}
+
+/* If all entries are idle, they are the answer. */
+static void leave_out_idle(const struct show *s, struct map_content *c)
+{
+	if (!s->skips_idle || !c->n || !type_has(c->map->key, TYPE_STACK))
+		return;
+	c->nidle = split_idle(s, c);
+	c->all_idle = c->nidle == c->n;
+	if (c->all_idle) {
+		c->nidle = 0;
+		return;
+	}
+	c->n -= c->nidle;
+	for (size_t i = 0; i < c->nidle; i++)
+		entry_done(&c->list[c->n + i]);
+}
+
 /* ---- a whole map -------------------------------------------------------- */
 
 static uint64_t last_interval(const struct map_content *c)
@@ -469,6 +529,7 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 		return r;
 	name_stacks(s, ret);
 	merge_equal(s, ret);
+	leave_out_idle(s, ret);
 	if (ret->n)
 		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
 	if (m->value->kind == TYPE_AGG && m->value->agg.kind == AGG_TSERIES)

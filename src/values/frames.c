@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "entries.h"
 #include "hidden.h"
@@ -223,6 +224,20 @@ void frames_of_entry(const struct show *s, const struct type *t, const struct ma
 		frames_widen(ret, &other);
 		frames_done(&other);
 	}
+}
+
+void frames_add_other(const struct show *s, const struct type *t, const struct map_entry *e, uint32_t at,
+	struct str *out)
+{
+	size_t from = out->len, n = 0;
+
+	show_value(s, t, e->key + at, out);
+	if (t->kind != TYPE_USYM || strncmp(str_text(out) + from, "0x", 2) != 0)
+		return;
+	for (const struct map_alike *a = e->alike; a; a = a->next)
+		n += memcmp(a->key + at, e->key + at, t->size) != 0;
+	if (n)
+		str_addf(out, " and %zu more", n);
 }
 
 enum key_part key_part(const struct type *t)

@@ -33,6 +33,10 @@ void frames_done(struct frame_list *l);
 /* Returns the stack at an offset of a map entry's key; if several keys are merged, that of all of them. */
 void frames_of_entry(const struct show *s, const struct type *t, const struct map_entry *e,
 	uint32_t at, struct frame_list *ret);
+/* Appends a part of the key that is not a stack: of several addresses the first one and their number. */
+struct str;
+void frames_add_other(const struct show *s, const struct type *t, const struct map_entry *e, uint32_t at,
+	struct str *out);
 /* Returns all stacks of the key as one list: the kernel's frames first, because user frames call them. */
 void frames_of_key(const struct show *s, const struct image_map *m, const struct map_entry *e,
 	struct frame_list *ret);

@@ -114,7 +114,7 @@ def interrupts(cases):
     busy = subprocess.Popen(['taskset', '-c', '0', 'sh', '-c', 'while :; do :; done'])
     sleeper = ['taskset', '-c', '0', PYTHON, '-c', 'input(); import time; [time.sleep(0.005) for _ in range(200)]']
     try:
-        for tool, args, name, part in ('offcpu', ['--wakers'], '@waited_us', 2), ('wakeups', [], '@woken', 1):
+        for tool, args, name, part in ('offcpu', ['--wakers'], '@waited_us', 2), ('wakeups', ['--idle'], '@woken', 1):
             run = Run(tool, sleeper, *args)
             by = {}
             for key, value in run.entries(name):
