@@ -33,6 +33,7 @@ static struct session_options session_options(struct options *o)
 {
 	return (struct session_options){
 		.pid = o->traced.pid,
+		.roots = {.pids = o->pids.data, .n = o->traced.tree ? o->pids.len : 0, .children = o->children},
 		.child = o->traced.child.pid ? &o->traced.child : NULL,
 		.quiet = log_level < 0,
 		.warn_reads = o->warn_reads,
@@ -152,7 +153,7 @@ static int help_tool(struct options *o)
 static int dump_threads(struct options *o)
 {
 	struct dump_options opt = {
-		.pids = o->pids.data, .npids = o->pids.len,
+		.pids = o->pids.data, .npids = o->pids.len, .children = o->children,
 		.core = o->core, .exe = o->core_exe, .sysroot = o->sysroot,
 		.output = o->format, .file = o->output,
 	};

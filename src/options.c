@@ -26,7 +26,7 @@
 #include "target/target.h"
 
 enum {
-	OPT_BENCH = 256, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_IDLE,
+	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_IDLE,
 	OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT,
 	OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
@@ -81,20 +81,36 @@ static bool set_duration(struct options *o, const struct option_row *row, const 
 	return loop_read_time(text, &o->duration) || usage("--duration takes a time, as 10, 500ms or 2m, not", text);
 }
 
+/* Adds a process, once. */
+static bool add_pid(struct options *o, long pid)
+{
+	if (pid > INT_MAX || !proc_alive(o->traced.target, (int)pid)) {
+		log_error("no process has the ID %ld", pid);
+		return false;
+	}
+	for (size_t i = 0; i < o->pids.len; i++)
+		if (o->pids.data[i] == pid)
+			return true;
+	vec_push(&o->pids, (int)pid);
+	o->traced.pid = o->pids.data[0];
+	return true;
+}
+
+/* Reads process IDs, separated by commas. */
 static bool set_pid(struct options *o, const struct option_row *row, const char *text)
 {
 	char *end;
-	long pid = strtol(text, &end, 10);
 
-	if (*end || pid <= 0)
-		return usage("not a process ID:", text);
-	if (pid > INT_MAX || !proc_alive(o->traced.target, pid)) {
-		log_error("no process has the ID %s", text);
-		return false;
+	for (const char *at = text;; at = end + 1) {
+		long pid = strtol(at, &end, 10);
+
+		if ((*end && *end != ',') || pid <= 0)
+			return usage("not a process ID:", text);
+		if (!add_pid(o, pid))
+			return false;
+		if (!*end)
+			return true;
 	}
-	o->traced.pid = pid;
-	vec_push(&o->pids, (int)pid);
-	return true;
 }
 
 static bool set_top(struct options *o, const struct option_row *row, const char *text)
@@ -274,7 +290,9 @@ static bool add_script_option(struct options *o, const char *option, int argc, c
 static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
 	{"cmd", 'c', "COMMAND", "run and trace a command and its children; stop when it ends", TEXT(command)},
-	{"pid", 'p', "PID", "trace this process; stop when it ends", set_pid},
+	{"pid", 'p', "PID", "trace this process; stop when it ends; several: -p 1,2 or -p 1 -p 2", set_pid},
+	{"children", OPT_CHILDREN, NULL, "with -p: trace its descendants, too, also those that come later",
+		FLAG(children)},
 	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
@@ -437,8 +455,9 @@ bool options_read(struct options *o, int argc, char **argv)
 		return false;
 	if (o->tool && o->params.len)
 		return usage("a tool takes options alone (-p PID names a process), not", o->params.data[0]);
-	if (o->pids.len > 1 && (!o->tool || o->tool->command != TOOL_DUMP))
-		return usage("one process alone: only strata dump takes several -p", NULL);
+	if (o->children && !o->pids.len)
+		return usage("--children needs -p PID; -c traces the children of its command anyway", NULL);
+	o->traced.tree = o->pids.len > 1 || o->children;
 	if (o->command && o->traced.pid)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((o->core_exe || o->sysroot) && !o->core)

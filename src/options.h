@@ -27,13 +27,14 @@ struct options {
 	bool helps;  /* NAME --help */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
-	bool idle; /* --idle */
+	bool idle;     /* --idle */
+	bool children; /* --children */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */
 	VEC(const char *) options; /* of the script, without -- */
 	VEC(const char *) include_dirs, include_files;
 	struct traced traced; /* -p, -c */
-	VEC(int) pids;        /* each -p; dump takes several */
+	VEC(int) pids;        /* each -p */
 	struct types *types;
 	struct compile compile;
 	regex_t probe_filter;

@@ -102,7 +102,7 @@ void script_prepare(void *arg, struct compile *c)
 		.kernel_build = getenv("BPFTRACE_KERNEL_BUILD"),
 	};
 	c->codegen = (struct codegen_options){
-		.pid_tree = o->traced.child.pid > 0,
+		.pid_tree = o->traced.child.pid > 0 || o->traced.tree,
 		.pid_ns = target_pid_ns(o->traced.target)->inode != 0,
 		.ncpus = libbpf_num_possible_cpus(),
 		.no_cookies = !target_feature(o->traced.target, FEATURE_COOKIE),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* tree.bpf.c - follows the descendants of -c's command: a child of a process in map `tree` joins it before it
- * runs. Linked only with -c. */
+/* tree.bpf.c - follows the descendants of -c's command, or of -p's processes with --children: a child of a process in
+ * map `tree` joins it before it runs. With several -p, the map has these. Linked only with these options. */
 #include "who.bpf.h"
 
 struct {

@@ -12,7 +12,7 @@ struct script;
 struct codegen_options {
 	uint32_t image;     /* number of the image in the session */
 	bool grows;         /* the first image of several: it contains everything that they may share */
-	bool pid_tree;      /* -c: trace the processes in map `tree` of the BPF library */
+	bool pid_tree;      /* -c, several -p: trace the processes in map `tree` of the BPF library */
 	bool pid_ns;        /* strata's PID namespace is not the first */
 	uint64_t start_ns;  /* CLOCK_BOOTTIME when `elapsed` was 0 */
 	uint64_t tai_ns;    /* CLOCK_TAI - CLOCK_BOOTTIME at that time */

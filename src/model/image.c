@@ -102,6 +102,16 @@ bool image_record_unpack(const struct image_record *r, const uint8_t *sent, size
 	return false;
 }
 
+bool image_record_prints(const struct image_record *r)
+{
+	static const char *const silent[] = {"clear", "errorf", "exit", "problem", "zero"};
+
+	for (size_t k = 0; k < sizeof(silent) / sizeof(silent[0]); k++)
+		if (!strcmp(silent[k], r->kind))
+			return false;
+	return true;
+}
+
 bool image_is_whole(const struct image *img)
 {
 	for (unsigned i = 0; i < img->nprogs; i++) {

@@ -9,6 +9,7 @@
 
 #include "base/source.h"
 
+struct image_record;
 struct place;
 struct provider;
 struct type;
@@ -18,6 +19,8 @@ struct type;
 #define IMAGES_MAX        (1u << 12)
 #define IMAGE_RECORDS_MAX (1u << 20)
 
+/* Returns whether the record makes output, unlike those of clear() and exit(). */
+bool image_record_prints(const struct image_record *r);
 /* Returns whether all numbers in the image refer to an existing part, which codegen guarantees. */
 struct image;
 bool image_is_whole(const struct image *img);

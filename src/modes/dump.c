@@ -395,12 +395,15 @@ static int open_unwinders(struct dump *d)
 
 static bool walk_all(struct dump *d, const struct dump_options *opt)
 {
+	_cleanup_(freep) int *pids = NULL;
 	bool ok = true;
+	size_t n;
 
 	if (d->core)
 		return walk_core(d, opt);
-	for (size_t i = 0; i < opt->npids; i++)
-		ok &= walk(d, opt->pids[i]);
+	n = proc_family(d->target, opt->pids, opt->npids, opt->children, &pids);
+	for (size_t i = 0; i < n; i++)
+		ok &= walk(d, pids[i]);
 	return ok;
 }
 

@@ -2,6 +2,7 @@
 /* dump.h - strata dump and --unwind: all stacks of processes, now, or of a core, by thread. They need neither BPF nor
  * root. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 struct output;
@@ -10,6 +11,7 @@ struct target;
 struct dump_options {
 	const int *pids;
 	size_t npids;
+	bool children;               /* also their descendants */
 	const char *core;            /* a core file of either machine; NULL: processes */
 	const char *exe, *sysroot;   /* program of the core, and root of its files; NULL: by the paths in the core */
 	const struct output *output; /* -f; NULL: the file's name chooses the format */

@@ -31,16 +31,10 @@ static bool samples(const struct image *img)
 /* Returns whether the script prints, which it does through records. */
 static bool prints(const struct image *img)
 {
-	static const char *const silent[] = {"clear", "errorf", "exit", "problem", "zero"};
 	bool does = false;
 
-	for (unsigned i = 0; i < img->nrecords; i++) {
-		size_t k = 0;
-
-		while (k < ARRAY_SIZE(silent) && strcmp(silent[k], img->records[i].kind) != 0)
-			k++;
-		does |= k == ARRAY_SIZE(silent);
-	}
+	for (unsigned i = 0; i < img->nrecords; i++)
+		does |= image_record_prints(&img->records[i]);
 	return does;
 }
 

@@ -10,7 +10,8 @@ struct target;
 
 struct traced {
 	struct target *target;
-	int pid;            /* of -p; 0 without it */
+	int pid;            /* of -p, the first one; 0 without it */
+	bool tree;          /* several -p, or --children: the processes of map `tree` are traced */
 	struct child child; /* of -c; its pid is 0 without it */
 	char *exe;          /* the program that it runs; owned */
 };

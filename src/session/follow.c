@@ -44,7 +44,7 @@ struct event {
 
 struct follow {
 	struct unwinders *u;
-	int pid;
+	bool only_some;     /* the processes in tree, else all */
 	size_t page_size;
 	VEC(struct cpu_ring) rings;
 	VEC(struct cpu_ring) bells; /* events that wake strata */
@@ -55,7 +55,7 @@ struct follow {
 	VEC(struct event) batch;    /* in the order of time */
 	size_t taken;               /* number of records in batch that were passed on */
 	VEC(struct event) gathered; /* later records, in the order of arrival */
-	VEC(uint32_t) tree; /* with pid: that process and its descendants */
+	VEC(uint32_t) tree; /* with only_some: the processes and their descendants */
 };
 
 /* ---- open --------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static int open_events(struct follow *f)
 	return f->events < 0 ? -errno : watch_open(&f->watch, f->epoll, f->events, 0, 0);
 }
 
-int follow_open(struct unwinders *u, int pid, struct follow **ret)
+int follow_open(struct unwinders *u, const int *pids, size_t n, struct follow **ret)
 {
 	struct follow *f = calloc(1, sizeof(*f));
 	int r;
@@ -141,10 +141,10 @@ int follow_open(struct unwinders *u, int pid, struct follow **ret)
 	if (!f)
 		return -ENOMEM;
 	f->u = u;
-	f->pid = pid;
+	f->only_some = n;
 	f->page_size = sysconf(_SC_PAGESIZE);
-	if (pid)
-		vec_push(&f->tree, pid);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&f->tree, pids[i]);
 	r = open_events(f);
 	r = r ? r : open_cpus(f);
 	if (r) {
@@ -232,7 +232,7 @@ static bool ours(const struct follow *f, uint32_t pid)
 {
 	if (pid == 0 || pid == UINT32_MAX) /* in another PID namespace */
 		return false;
-	if (!f->pid)
+	if (!f->only_some)
 		return true;
 	for (size_t i = 0; i < f->tree.len; i++)
 		if (f->tree.data[i] == pid)
@@ -328,10 +328,10 @@ static void on_task(struct follow *f, const struct task_record *r)
 
 	if (exit && r->pid == r->tid && ours(f, r->pid)) {
 		unwinders_exit(f->u, r->pid);
-		if (f->pid)
+		if (f->only_some)
 			forget(f, r->pid);
 	} else if (!exit && r->pid != r->ppid && ours(f, r->ppid)) {
-		if (f->pid)
+		if (f->only_some)
 			vec_push(&f->tree, r->pid);
 		on_fork(f, r->ppid, r->pid);
 	}

@@ -3,13 +3,14 @@
  * exec, exit (perf's software dummy event, one per CPU). */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct follow;
 struct unwinders;
 
-/* pid: only this process and its descendants; 0: all. Returns 0 on success, -errno on failure, which it reports. */
-int follow_open(struct unwinders *u, int pid, struct follow **ret);
+/* pids: only these processes and their descendants; n is 0: all. Returns 0 on success, -errno on failure, which it reports. */
+int follow_open(struct unwinders *u, const int *pids, size_t n, struct follow **ret);
 void follow_close(struct follow *f);
 /* Returns a descriptor to poll: it is ready if events have arrived, or it is time to read them. */
 int follow_fd(const struct follow *f);

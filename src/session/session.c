@@ -59,6 +59,11 @@ int session_watch(struct session *s, int fd, enum event_from from)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
+void session_unwatch(const struct session *s, int fd)
+{
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static int open_signals(struct session *s)
 {
 	int fd = stop_open(!s->opt.is_prompt);
@@ -114,6 +119,8 @@ static int open_process(struct session *s)
 {
 	int pid = s->opt.child ? s->opt.child->pid : s->opt.pid;
 
+	if (s->opt.roots.n)
+		return roots_watch(s);
 	if (!pid)
 		return 0;
 	s->process = syscall(SYS_pidfd_open, pid, 0);
@@ -150,12 +157,21 @@ int session_attach_raw(struct session *s, const struct image_object *o, const ch
 	return 0;
 }
 
-/* Follows the descendants of -c's command. */
+static int open_roots(struct session *s, const struct image_object *o, int tree)
+{
+	int r = s->opt.roots.children ? session_attach_raw(s, o, "tree_fork", "sched_process_fork") : 0;
+
+	return r ? failed("follow the children of processes", r) : roots_name(s, tree);
+}
+
+/* Follows the descendants of -c's command, or of -p's processes. */
 static int open_tree(struct session *s, const struct image_object *o)
 {
 	int fd = shared_fd(&s->shared, "tree");
 	uint32_t one = 1, pid;
 
+	if (fd >= 0 && s->opt.roots.n)
+		return open_roots(s, o, fd);
 	if (fd < 0 || !s->opt.child)
 		return 0;
 	pid = s->opt.child->pid;
@@ -216,8 +232,8 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.shared = &s->shared,
 		.walkers = &s->walkers,
 		.ticks = &s->ticks,
-		.pid = opt->pid,
-		.only_pid = opt->child ? 0 : opt->pid,
+		.pid = opt->roots.n ? 0 : opt->pid,
+		.only_pid = opt->child || opt->roots.n ? 0 : opt->pid,
 		.ring_pages = opt->settings->perf_rb_pages,
 	};
 	set_output(s, opt);
@@ -388,6 +404,7 @@ static int run(struct session *s, struct image_object *o)
 	if (!r && s->opt.child && !s->ended && !s->is_released)
 		r = child_release(s->opt.child);
 	s->is_released = true;
+	s->begun = s->seen;
 	silence_begin(&s->silence, s->target, s->opt.pid, s->opt.child);
 	if (!r && !s->opt.quiet)
 		silence_expect(s->target, o->img->named, o->img->nnamed);
@@ -592,8 +609,10 @@ static void on_event(struct session *s, enum event_from from)
 	case FROM_WINDOW:
 		on_window(s);
 		break;
-	case FROM_SIGNAL:
 	case FROM_PROCESS:
+		s->ended = !s->opt.roots.n || roots_ended(s);
+		break;
+	case FROM_SIGNAL:
 	case FROM_OUTPUT:
 		s->ended = true;
 		break;
@@ -674,13 +693,15 @@ static void stats(struct session *s)
 	}
 }
 
-/* Returns whether an image has probes that can fire, and maps to print. */
+/* Returns whether an image has probes that can fire, and maps to print. A script without maps that prints only in
+ * begin wants no events. */
 static bool wants_events(const struct session *s)
 {
 	bool wants = false;
 
 	for (size_t i = 0; i < s->objects.len; i++)
-		wants |= s->images.data[i]->print_maps && image_object_has_probes(s->objects.data[i]);
+		wants |= s->images.data[i]->print_maps && image_object_has_probes(s->objects.data[i]) &&
+			(!s->begun || s->images.data[i]->nmaps);
 	return wants;
 }
 
@@ -719,7 +740,7 @@ int session_finish(struct session *s)
 	losses_report(&s->out, &s->shared, s->objects.data, s->objects.len);
 	if (!s->opt.quiet)
 		problems_report(&s->shared, s->images.data, s->images.len);
-	if (!s->seen && wants_events(s) && !s->opt.quiet)
+	if (s->seen == s->begun && wants_events(s) && !s->opt.quiet)
 		silence_explain(&s->silence, s->target);
 	if (!s->opt.quiet) {
 		advice_show_idle(&s->advice);
@@ -755,6 +776,9 @@ void session_close(struct session *s)
 		s->load.maps->free(s->load.maps);
 	walkers_done(&s->walkers);
 	shared_done(&s->shared);
+	for (size_t i = 0; i < s->root_fds.len; i++)
+		close(s->root_fds.data[i]);
+	vec_done(&s->root_fds);
 	vec_done(&s->objects);
 	vec_done(&s->images);
 	free(s->unread);

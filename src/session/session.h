@@ -13,6 +13,7 @@
 #include "model/settings.h"
 #include "output/pack.h"
 #include "session/child.h"
+#include "session/roots.h"
 
 struct libraries;
 struct output;
@@ -24,6 +25,7 @@ struct target;
 
 struct session_options {
 	int pid;              /* -p: only this process; the session ends with it */
+	struct roots roots;   /* several -p, or --children; then pid is the first of them */
 	struct child *child;  /* -c, or NULL */
 	const struct output *output; /* -f */
 	struct stream *stream;

@@ -52,10 +52,12 @@ struct session {
 	struct out out;
 	struct forget forget;
 	int epoll, process;
+	VEC(int) root_fds; /* pidfds of the processes of opt.roots */
 	int signals;      /* signalfd for self probes; -1: none */
 	sigset_t wanted;  /* the signals of self probes */
 	uint64_t slice_end; /* end of the time for reading records; 0: no limit */
 	unsigned records; /* number read so far; may wrap */
+	unsigned long begun; /* `seen` when all was attached: the headings that begin prints */
 	unsigned long seen; /* number of things to show: records of the script, elements of maps */
 	int *unread;      /* processes that ran before: read in the background */
 	size_t nunread;
@@ -69,6 +71,7 @@ struct session {
 
 /* Returns 0 on success, -errno on failure. */
 int session_watch(struct session *s, int fd, enum event_from from);
+void session_unwatch(const struct session *s, int fd);
 /* Attaches a program that serves all images. Returns 0 on success, -ENOENT if the object does not have it,
  * -errno on other failures. */
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,

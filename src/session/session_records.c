@@ -38,7 +38,7 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	data = whole_record(s, &o->img->records[n], head, size);
 	if (!data)
 		return;
-	s->seen++;
+	s->seen += image_record_prints(&o->img->records[n]);
 	record_run(o->rows[n], &o->env, &o->img->records[n], data);
 	if (!o->env.exit_called)
 		return;

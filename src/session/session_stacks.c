@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/owner.h"
 #include "session/child.h"
 #include "session/follow.h"
 #include "session/session_priv.h"
@@ -33,7 +34,9 @@ static void preload_command(struct session *s, struct child *c)
 
 static void preload(struct session *s)
 {
-	if (s->opt.pid)
+	if (s->opt.roots.n)
+		roots_read(s);
+	else if (s->opt.pid)
 		unwinders_add_process(s->unwinders, s->opt.pid);
 	if (s->opt.child)
 		preload_command(s, s->opt.child);
@@ -90,8 +93,15 @@ static int make_unwinders(struct session *s)
 static int follow_processes(struct session *s)
 {
 	int pid = s->opt.child ? s->opt.child->pid : s->opt.pid;
-	int r = follow_open(s->unwinders, pid, &s->follow);
+	_cleanup_(freep) int *family = NULL;
+	size_t n;
+	int r;
 
+	if (s->opt.roots.n)
+		n = proc_family(s->target, s->opt.roots.pids, s->opt.roots.n, s->opt.roots.children, &family);
+	else
+		n = pid ? 1 : 0;
+	r = follow_open(s->unwinders, family ? family : &pid, n, &s->follow);
 	if (!r)
 		r = session_watch(s, follow_fd(s->follow), FROM_FOLLOW);
 	if (!r)

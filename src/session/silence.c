@@ -14,6 +14,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "target/target.h"
+#include "values/syscalls.h"
 
 /* proc(5): after the name, which may contain anything, utime and stime are the 12th and 13th. */
 static bool read_cpu(struct target *t, int pid, uint64_t *ret_ms)
@@ -55,17 +56,6 @@ struct child_cpu {
 	uint64_t ms; /* CPU time since it began */
 };
 
-static int read_parent(struct target *t, int pid)
-{
-	char *text = proc_read(t, pid, "stat", NULL), *end = text ? strrchr(text, ')') : NULL;
-	int parent = 0;
-
-	if (end)
-		sscanf(end + 1, " %*c %d", &parent);
-	free(text);
-	return parent;
-}
-
 /* Keeps the busiest ones, the first is the busiest. */
 static void keep_busiest(struct child_cpu *list, struct child_cpu child)
 {
@@ -90,7 +80,7 @@ static void name_children(struct target *t, int pid)
 	for (size_t i = 0; i < n; i++) {
 		struct child_cpu child = {.pid = pids[i]};
 
-		if (read_parent(t, pids[i]) == pid && read_cpu(t, pids[i], &child.ms) && child.ms)
+		if (proc_parent(t, pids[i]) == pid && read_cpu(t, pids[i], &child.ms) && child.ms)
 			keep_busiest(list, child);
 	}
 	for (size_t i = 0; i < CHILDREN_SHOWN && list[i].pid; i++) {
@@ -100,8 +90,29 @@ static void name_children(struct target *t, int pid)
 			comm ? (int)strcspn(comm, "\n") : 0, comm ? comm : "", list[i].ms);
 	}
 	if (list[0].pid)
-		log_hint("its busiest children are %s: try -p %d", str_text(&text), list[0].pid);
+		log_hint("its busiest children are %s: try -p %d, or -p %d --children", str_text(&text),
+			list[0].pid, pid);
 	str_done(&text);
+}
+
+/* Returns the system call in which the main thread waits, or NULL (proc(5), syscall: the first word). */
+static const char *waits_in(struct target *t, int pid)
+{
+	_cleanup_(freep) char *text = proc_read(t, pid, "syscall", NULL);
+	char *end = text;
+	long nr = text ? strtol(text, &end, 10) : -1;
+
+	return end != text && nr >= 0 ? syscall_name(nr) : NULL;
+}
+
+static void explain_sleep(struct target *t, int pid, double seconds)
+{
+	const char *call = waits_in(t, pid);
+
+	log_hint("no events: process %d was asleep for all %.1f s and used no CPU time%s%s", pid, seconds,
+		call ? "; it waits in " : "", call ? call : "");
+	name_children(t, pid);
+	log_hint("strata dump -p %d shows where it waits", pid);
 }
 
 void silence_explain(const struct silence *s, struct target *t)
@@ -114,13 +125,12 @@ void silence_explain(const struct silence *s, struct target *t)
 			 "filtered out", 1000 * seconds);
 	} else if (!s->pid) {
 		log_hint("no events: no probe fired, or every event was filtered out");
+		log_hint("try longer, or without predicates; strata list PATTERN finds probes. A uprobe of a file does not "
+			 "see a container's copy of it: -p PID does");
 	} else if (!read_cpu(t, s->pid, &now)) {
 		log_hint("no events: process %d has ended", s->pid);
 	} else if (now <= s->cpu_ms) {
-		log_hint("no events: process %d was asleep for all %.1f s and used no CPU time", s->pid, seconds);
-		name_children(t, s->pid);
-		log_hint("strata offcpu -p %d shows what it waits for, strata dump -p %d where it is now", s->pid,
-			s->pid);
+		explain_sleep(t, s->pid, seconds);
 	} else {
 		log_hint("no events: no probe fired in process %d, or every event was filtered out; it used "
 			 "%" PRIu64 " ms of CPU in %.1f s", s->pid, now - s->cpu_ms, seconds);

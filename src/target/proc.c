@@ -327,6 +327,50 @@ size_t proc_list(struct target *t, int **ret)
 	return kept;
 }
 
+/* proc(5): after the name, which may contain anything, come the state and the parent. */
+int proc_parent(struct target *t, int pid)
+{
+	char *text = proc_read(t, pid, "stat", NULL), *end = text ? strrchr(text, ')') : NULL;
+	int parent = 0;
+
+	if (end)
+		sscanf(end + 1, " %*c %d", &parent);
+	free(text);
+	return parent;
+}
+
+static bool has(const int *pids, size_t n, int pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Adds the children of those found so far, until there are none. */
+size_t proc_family(struct target *t, const int *pids, size_t n, bool descendants, int **ret)
+{
+	int *all = NULL, *parents;
+	size_t nall = descendants ? proc_list(t, &all) : 0, before = 0;
+	VEC(int) found = {};
+
+	for (size_t i = 0; i < n; i++)
+		vec_push(&found, pids[i]);
+	parents = calloc(nall + 1, sizeof(*parents));
+	for (size_t i = 0; parents && i < nall; i++)
+		parents[i] = proc_parent(t, all[i]);
+	while (parents && before < found.len) {
+		before = found.len;
+		for (size_t i = 0; i < nall; i++)
+			if (has(found.data, before, parents[i]) && !has(found.data, found.len, all[i]))
+				vec_push(&found, all[i]);
+	}
+	free(parents);
+	free(all);
+	*ret = found.data;
+	return found.len;
+}
+
 char *proc_exe(struct target *t, int pid)
 {
 	char path[96], exe[PATH_MAX];

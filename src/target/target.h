@@ -159,6 +159,10 @@ bool proc_thread_sp(struct target *t, int pid, int tid, uint64_t *ret);
 bool proc_running(struct target *t, int pid); /* whether one of its threads is runnable */
 /* Reads the ids of all other processes: free(*ret). Returns their number. */
 size_t proc_list(struct target *t, int **ret);
+/* Returns the parent's ID, or 0 if it is not known. */
+int proc_parent(struct target *t, int pid);
+/* Returns the processes and, if descendants is true, all their descendants. *ret: to be free()d. */
+size_t proc_family(struct target *t, const int *pids, size_t n, bool descendants, int **ret);
 
 /* ---- PID namespace (pidns.c) ---- */
 struct pid_ns {

@@ -129,10 +129,60 @@ def workers(cases):
     with subprocess.Popen(['/usr/bin/python3', '-c', MASTER], stdout=subprocess.PIPE, text=True) as master:
         worker = master.stdout.readline().strip()
         said = run(STRATA, 'cpu', '-p', master.pid, '-d', '500ms').stderr
-        cases.check(re.search(rf'^hint: its busiest children are {worker} \(\w+, \d+ ms of CPU\): try -p {worker}$', said, re.M),
-                    'the worker of a sleeping master', said, worker)
+        cases.check(re.search(rf'^hint: its busiest children are {worker} \(\w+, \d+ ms of CPU\): try -p {worker}, or -p '
+                              rf'{master.pid} --children$', said, re.M), 'the worker of a sleeping master', said, worker)
+        for args in ['-p', master.pid, '--children'], ['-p', f'{master.pid},{worker}'], ['-p', master.pid, '-p', worker]:
+            done = run(STRATA, '-f', 'json', '-e', 'profile:hz:499 { @[pid] = count(); }', *args, '-d', '500ms')
+            cases.check(f'"{worker}"' in done.stdout, f'the worker: {args}', done)
+        script = 'profile:hz:499 { @[pid] = count(); }'
+        done = run(STRATA, '-f', 'json', '-e', script, '-p', f'{master.pid},{os.getpid()}', '-d', '500ms')
+        cases.check(f'"{worker}"' not in done.stdout, 'two processes without their children', done)
         os.kill(int(worker), 9)
         master.kill()
+
+
+# A child that comes later starts one of its own, which computes and ends.
+LATER = '''
+import os, sys, time
+sys.stdin.readline()
+if not os.fork():
+    if not os.fork():
+        while time.process_time() < 0.3:
+            pass
+        os._exit(0)
+    os.wait()
+    os._exit(0)
+os.wait()
+'''
+
+
+def descendants(cases):
+    """--children follows processes that come later; the session ends with the process of -p."""
+    with subprocess.Popen(['/usr/bin/python3', '-c', LATER], stdin=subprocess.PIPE, text=True) as master, \
+            subprocess.Popen([STRATA, '-e', 'profile:hz:499 { @[ppid == $1] = count(); }', str(master.pid), '-p', str(master.pid),
+                              '--children'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
+        said = tracer.stdout.readline()
+        master.stdin.write('go\n')
+        master.stdin.flush()
+        out = said + tracer.communicate(timeout=60)[0]
+    samples = re.search(r'^@\[(?:false|0)\]: (\d+)$', out, re.M)
+    cases.check(samples and int(samples[1]) > 50, 'a grandchild that came later', out)
+    done = run(STRATA, 'cpu', '--children', '-d', '1')
+    cases.check(done.returncode == 1 and '--children needs -p' in done.stderr, '--children without -p', done)
+
+
+def empty(cases):
+    """Each tool explains why it has no answer about a process that sleeps."""
+    with subprocess.Popen(['sleep', '60']) as sleeper:
+        for tool in 'cpu', 'offcpu', 'wakeups', 'threads', 'locks', 'alloc', 'leak', 'io', 'connect', 'exec':
+            said = run(STRATA, tool, '-p', sleeper.pid, '-d', '300ms').stderr
+            cases.check(re.search(rf'^hint: no events: process {sleeper.pid} was asleep .* it waits in clock_nanosleep$', said, re.M)
+                        and f'strata dump -p {sleeper.pid}' in said, f'{tool}: nothing, and why', said)
+        sleeper.kill()
+    done = run(STRATA, '-e', 'begin { printf("go\\n"); } uprobe:libc:mallopt { @ = count(); }', '-d', '300ms')
+    cases.check('hint: no events' in done.stderr and 'hint: try longer' in done.stderr, 'no process, no event', done)
+    done = run(STRATA, '-e', 'begin { printf("go\\n"); } interval:ms:1 { exit(); }')
+    cases.check('no events' not in done.stderr, 'a script that prints in begin wants no events', done)
 
 
 if os.geteuid():
@@ -144,4 +194,6 @@ own_code(cases)
 names_of_files(cases)
 words(cases)
 workers(cases)
+descendants(cases)
+empty(cases)
 sys.exit(cases.done())
