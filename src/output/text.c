@@ -11,6 +11,7 @@
 #include "hottest.h"
 #include "model/type.h"
 #include "output.h"
+#include "unit.h"
 #include "values/entries.h"
 #include "values/frames.h"
 #include "values/show.h"
@@ -89,6 +90,22 @@ static void add_value(const struct show *s, const struct map_content *c, const s
 		add_int(out, t->is_signed, show_int(t, e->value), div);
 	else
 		show_value(s, t, e->value, out);
+}
+
+/* Appends a value for a person: a number with its unit, if the map's name ends with one. */
+static void add_for_person(const struct show *s, const struct map_content *c, const struct map_entry *e,
+	struct str *out)
+{
+	const struct type *t = c->map->value;
+	bool sums = t->kind == TYPE_AGG && t->agg.kind <= AGG_MAX && t->agg.kind != AGG_COUNT;
+	enum unit unit = sums || t->kind == TYPE_INT ? unit_of(c->map->name) : UNIT_NONE;
+	uint64_t v = unit == UNIT_NONE ? 0 : t->kind == TYPE_INT ? (uint64_t)show_int(t, e->value) :
+		*(const uint64_t *)e->value;
+
+	if (unit == UNIT_NONE || c->div > 1)
+		add_value(s, c, e, out);
+	else
+		unit_add(unit, t->is_signed ? (double)(int64_t)v : (double)v, out);
 }
 
 /* ---- keys --------------------------------------------------------------- */
@@ -190,7 +207,10 @@ static void add_entry(const struct show *s, const struct map_content *c, const s
 			add_key(s, m->key, e, out);
 		str_add(out, is_hist(m->value) ? ":\n" : ": ");
 	}
-	add_value(s, c, e, out);
+	if (share >= 0)
+		add_for_person(s, c, e, out);
+	else
+		add_value(s, c, e, out);
 	if (share >= 0)
 		str_addf(out, "  %.1f %%", share);
 	str_addc(out, '\n');
@@ -233,7 +253,11 @@ static double share_of(const struct map_content *c, size_t i, double total)
 
 void text_total(const char *name, double total, size_t n, size_t first, double left_out, FILE *out)
 {
-	fprintf(out, "\n@%s: %.0f in %zu stack%s", name, total, n, n == 1 ? "" : "s");
+	struct str text = {};
+
+	unit_add(unit_of(name), total, &text);
+	fprintf(out, "\n@%s: %s in %zu stack%s", name, str_text(&text), n, n == 1 ? "" : "s");
+	str_done(&text);
 	if (first)
 		fprintf(out, "; the %zu smallest (%.1f %%) are not shown", first, left_out);
 	fputc('\n', out);
@@ -295,7 +319,7 @@ static void print_table(const struct show *s, const struct map_content *c, FILE 
 
 			str_addf(&key, "@%s", c->map->name);
 			add_key(s, c->map->key, &c->list[i], &key);
-			add_value(s, c, &c->list[i], &value);
+			add_for_person(s, c, &c->list[i], &value);
 			used = columns_of(&key) + columns_of(&value);
 			pad = used < widest ? widest - used : 0;
 			if (!prints)

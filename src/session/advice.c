@@ -11,24 +11,11 @@
 #include "model/type.h"
 #include "values/entries.h"
 #include "values/frames.h"
+#include "values/own.h"
 
 enum { MANY_STACKS = 20 };
 
 /* ---- own code -------------------------------------------------------------- */
-
-/* Returns whether a file belongs to the system, to a language or to a package. */
-static bool is_library(const char *path)
-{
-	static const char *const places[] = {
-		"/usr/*", "/lib*", "*/lib/python*", "*/site-packages/*", "*/node_modules/*", "*/vendor/*",
-		"*/go/pkg/mod/*", "*/.rustup/*", "*/.cargo/*", "*/nvm/*", "node:*", "<*", "[*", "*.so", "*.so.*",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (glob_match(places[i], path))
-			return true;
-	return false;
-}
 
 static const char *language_name(enum frame_lang lang)
 {
@@ -48,7 +35,7 @@ static void find_own(struct advice *a, const struct frame_list *l)
 		const struct frame_name *f = &l->data[i].name;
 		const char *file = f->file ? f->file : f->lang == FRAME_LANG_NATIVE ? f->module : NULL;
 
-		if (!file || is_library(file) || (a->language && !f->file))
+		if (!file || own_is_library(file) || (a->language && !f->file))
 			continue;
 		a->own = file;
 		a->language = f->file ? language_name(f->lang) : NULL;
@@ -64,6 +51,9 @@ void advice_idle(struct advice *a, const struct map_content *c)
 
 void advice_show_idle(const struct advice *a)
 {
+	if (a->idle_threads)
+		log_hint("%zu idle thread%s left out (event loops, pools without work): --idle shows them",
+			a->idle_threads, a->idle_threads == 1 ? " is" : "s are");
 	if (a->idle)
 		log_hint("%zu idle stack%s left out (event loops, pools without work): --idle shows them", a->idle,
 			a->idle == 1 ? " is" : "s are");

@@ -9,7 +9,8 @@
 struct follow;
 struct unwinders;
 
-/* pids: only these processes and their descendants; n is 0: all. Returns 0 on success, -errno on failure, which it reports. */
+/* pids: only these processes and their descendants; n is 0: all. Returns 0 on success, -errno on failure, which it
+ * reports. */
 int follow_open(struct unwinders *u, const int *pids, size_t n, struct follow **ret);
 void follow_close(struct follow *f);
 /* Returns a descriptor to poll: it is ready if events have arrived, or it is time to read them. */

@@ -661,6 +661,7 @@ static void print_maps(struct session *s)
 
 	if (s->out.output->end)
 		s->out.output->end(&s->out, maps, n);
+	session_print_table(s, maps, &n);
 	for (size_t i = 0; i < n; i++)
 		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
 			s->seen++;
@@ -675,6 +676,7 @@ void session_print_maps(struct session *s)
 	size_t n;
 	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
 
+	session_print_table(s, maps, &n);
 	for (size_t i = 0; i < n; i++)
 		record_print_map(&env, maps[i], 0, 0, false);
 	if (s->out.output->content == OUTPUT_TEXT)

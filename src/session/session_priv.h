@@ -92,6 +92,9 @@ struct ring_buffer *session_new_ring(struct session *s, int fd);
 /* Reads both into memory while a record is being handled: for unwinders_on_table(). */
 void session_gather(void *arg);
 
+/* session_table.c: prints the maps that are columns of the script's table, and takes them off the list. */
+bool session_print_table(struct session *s, const struct image_map **maps, size_t *n);
+
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
  * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, which it reports. */
 int session_open_unwinders(struct session *s, const struct image_object *o);
