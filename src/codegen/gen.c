@@ -570,6 +570,12 @@ static void define_maps(struct gen *g)
 	}
 }
 
+/* A predicate that is an option of the script, not given: its events are not wanted, and would only cost time. */
+static bool is_off(const struct probe *p)
+{
+	return p->predicate && p->predicate->kind == EXPR_BOOL && !p->predicate->boolean;
+}
+
 static void gen_all(struct gen *g)
 {
 	const struct ir_map scratch = {
@@ -582,6 +588,8 @@ static void gen_all(struct gen *g)
 
 	g->scratch = ir_map(g->ir, &scratch);
 	for (struct probe *p = g->script->probes; p; p = p->next) {
+		if (is_off(p) && g->script->probes->next)
+			continue;
 		g->probe = p;
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)
 			make_point(g, ap);
