@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bpf/walk/unwind.h"
+#include "values/own.h"
 
 struct functions {
 	struct recording *texts; /* only has names */
@@ -20,10 +22,12 @@ struct counting {
 	const struct recording *recording;
 	uint32_t *number; /* by text: index into list + 1; 0: unknown yet */
 	bool before;
+	bool interpreted; /* the recording has frames of an interpreter */
 };
 
-static size_t number_of(struct counting *c, uint32_t text, enum frame_kind kind)
+static size_t number_of(struct counting *c, uint32_t text, const struct recorded_frame *frame)
 {
+	enum frame_kind kind = frame->kind;
 	struct functions *f = c->functions;
 	size_t n;
 
@@ -31,7 +35,9 @@ static size_t number_of(struct counting *c, uint32_t text, enum frame_kind kind)
 		return c->number[text] - 1;
 	n = recording_add_text(f->texts, recording_name(c->recording, text));
 	if (n == f->list.len)
-		vec_push(&f->list, (struct function_total){.name = recording_text(c->recording, text), .kind = kind});
+		vec_push(&f->list, (struct function_total){.name = recording_text(c->recording, text), .kind = kind,
+			.order = n,
+			.is_own = own_is_frame(&frame->shown, c->interpreted)});
 	c->number[text] = (uint32_t)n + 1;
 	return n;
 }
@@ -45,6 +51,7 @@ static void count(struct counting *c, size_t n, uint64_t weight, bool self)
 	if (t->entry == c->functions->entries)
 		return;
 	t->entry = c->functions->entries;
+	t->stacks = c->before ? t->stacks : STACK_HASH(t->stacks, t->entry);
 	*(c->before ? &t->total_before : &t->total) += weight;
 }
 
@@ -63,7 +70,7 @@ static void count_entry(struct counting *c, const struct recorded_map *m, const 
 				const struct recorded_frame *f = &c->recording->frames.data[
 					c->recording->ids.data[parts[i].first + k]];
 
-				count(c, number_of(c, f->function, f->kind), e->weight, self);
+				count(c, number_of(c, f->function, f), e->weight, self);
 			}
 		}
 }
@@ -74,6 +81,8 @@ static void count_map(struct functions *f, const struct recording *r, const stru
 
 	if (!c.number)
 		out_of_memory();
+	for (size_t i = 0; i < r->frames.len; i++)
+		c.interpreted |= r->frames.data[i].kind > FRAME_KIND_REASON && r->frames.data[i].shown.name.file;
 	for (size_t i = 0; i < m->entries.len; i++)
 		count_entry(&c, m, &m->entries.data[i]);
 	free(c.number);
@@ -104,10 +113,25 @@ void functions_free(struct functions *f)
 	free(f);
 }
 
+static int by_entries(const void *a, const void *b)
+{
+	const struct function_total *x = a, *y = b;
+
+	if (x->stacks != y->stacks)
+		return x->stacks < y->stacks ? 1 : -1;
+	if (x->is_own != y->is_own)
+		return x->is_own ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
 static int by_total(const void *a, const void *b)
 {
 	const struct function_total *x = a, *y = b;
 
+	if (x->is_wrapper != y->is_wrapper)
+		return x->is_wrapper ? 1 : -1;
+	if (x->is_own != y->is_own)
+		return x->is_own ? -1 : 1;
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
 	if (x->self != y->self)
@@ -117,6 +141,12 @@ static int by_total(const void *a, const void *b)
 
 void functions_sort(struct functions *f)
 {
+	struct function_total *list = f->list.data;
+
+	if (f->list.len)
+		qsort(list, f->list.len, sizeof(*list), by_entries);
+	for (size_t i = 1; i < f->list.len; i++)
+		list[i].is_wrapper = list[i].stacks == list[i - 1].stacks && list[i].stacks && !list[i].self;
 	if (f->list.len)
 		qsort(f->list.data, f->list.len, sizeof(*f->list.data), by_total);
 }

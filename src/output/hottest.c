@@ -11,12 +11,15 @@
 #include "base/vec.h"
 #include "bpf/walk/unwind.h"
 #include "values/frames.h"
+#include "values/own.h"
 #include "values/show.h"
 
 struct function {
 	struct frames_key key;
 	struct shown_frame frame; /* its first frame */
 	double self, total;       /* percent */
+	double own;               /* percent of the stacks whose innermost own function it is */
+	bool is_own;              /* it belongs to the program */
 	size_t stack;             /* the last stack in which it was counted */
 	uint64_t stacks;          /* a hash of all its stacks */
 	size_t height;            /* its frame's position in the first stack, from the innermost */
@@ -26,6 +29,7 @@ struct hottest {
 	VEC(struct function) functions;
 	size_t *slot; /* hash table: index into functions + 1; 0: free */
 	size_t nslots, nstacks;
+	bool has_libraries;       /* a stack's innermost function is not an own one */
 };
 
 struct hottest *hottest_new(void)
@@ -87,10 +91,16 @@ static struct function *get(struct hottest *h, const struct shown_frame *frame, 
 
 void hottest_add(struct hottest *h, const struct frame_list *stack, double share)
 {
+	bool interpreted = own_is_interpreted(stack), found = false;
+
 	h->nstacks++;
 	for (size_t i = 0; i < stack->len; i++) {
 		struct function *f = get(h, &stack->data[i], i);
 
+		f->is_own = own_is_frame(&stack->data[i], interpreted);
+		f->own += f->is_own && !found ? share : 0;
+		h->has_libraries |= !i && !f->is_own;
+		found |= f->is_own;
 		f->self += i ? 0 : share;
 		if (f->stack == h->nstacks)
 			continue;
@@ -109,10 +119,20 @@ static int by_self(const void *pa, const void *pb)
 	return ((*a)->self < (*b)->self) - ((*a)->self > (*b)->self);
 }
 
+static int by_own(const void *pa, const void *pb)
+{
+	const struct function *const *a = pa, *const *b = pb;
+
+	return ((*a)->own < (*b)->own) - ((*a)->own > (*b)->own);
+}
+
+/* Own functions first. Of functions with the same stacks, which call each other, the innermost own one is first. */
 static int by_total(const void *pa, const void *pb)
 {
 	const struct function *const *a = pa, *const *b = pb;
 
+	if ((*a)->is_own != (*b)->is_own)
+		return (*a)->is_own ? -1 : 1;
 	if ((*a)->total != (*b)->total)
 		return (*a)->total < (*b)->total ? 1 : -1;
 	if ((*a)->stacks != (*b)->stacks)
@@ -137,20 +157,39 @@ static void print_self(const struct function **f, size_t len, size_t n, FILE *ou
 		print_row(f[i]->self, f[i], out);
 }
 
+/* Printed only if it differs from print_self(). */
+static void print_own(const struct hottest *h, const struct function **f, size_t len, size_t n, FILE *out)
+{
+	qsort(f, len, sizeof(*f), by_own);
+	if (!h->has_libraries || f[0]->own <= 0)
+		return;
+	fputs("\n      own  the innermost function of the program itself, with the libraries that it calls\n", out);
+	for (size_t i = 0; i < n && i < len && f[i]->own > 0; i++)
+		print_row(f[i]->own, f[i], out);
+}
+
+static bool was_printed(const struct function **f, size_t i, const uint64_t *printed, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		if (printed[k] == f[i]->stacks)
+			return true;
+	return false;
+}
+
 /* Omits functions that call nothing, which print_self() shows. If functions have the same stacks, as those
- * that begin a thread do, only the innermost is printed. */
+ * that begin a thread do, only the first one is printed. */
 static void print_total(const struct function **f, size_t len, size_t n, FILE *out)
 {
-	uint64_t last = 0;
+	_cleanup_(freep) uint64_t *printed = calloc(n + 1, sizeof(*printed));
+	size_t k = 0;
 
 	fputs("\n    total  a function with what it calls\n", out);
 	qsort(f, len, sizeof(*f), by_total);
-	for (size_t i = 0; n && i < len; i++) {
-		if (f[i]->total <= f[i]->self || f[i]->stacks == last)
+	for (size_t i = 0; printed && k < n && i < len; i++) {
+		if (f[i]->total <= f[i]->self || was_printed(f, i, printed, k))
 			continue;
-		last = f[i]->stacks;
+		printed[k++] = f[i]->stacks;
 		print_row(f[i]->total, f[i], out);
-		n--;
 	}
 }
 
@@ -162,6 +201,7 @@ void hottest_print(const struct hottest *h, size_t n, FILE *out)
 		return;
 	for (size_t i = 0; i < h->functions.len; i++)
 		sorted[i] = &h->functions.data[i];
+	print_own(h, sorted, h->functions.len, n, out);
 	print_self(sorted, h->functions.len, n, out);
 	print_total(sorted, h->functions.len, n, out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* hottest.h - the functions of a map of stacks by two shares of the total: their own, and their own with
- * their callees'. This is a person's answer, before the stacks themselves. */
+ * their callees'; and the program's own functions with the libraries that they call. This is a person's answer, before the stacks themselves. */
 #pragma once
 #include <stdio.h>
 
@@ -12,5 +12,5 @@ void hottest_free(struct hottest *h);
 
 /* Adds a stack, innermost frame first, and its share in percent. A list may be several stacks. */
 void hottest_add(struct hottest *h, const struct frame_list *stack, double share);
-/* Prints two tables of at most n functions. */
+/* Prints tables of at most n functions: the program's own, by self, by total. */
 void hottest_print(const struct hottest *h, size_t n, FILE *out);

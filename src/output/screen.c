@@ -15,6 +15,7 @@
 #include "stack_tree.h"
 #include "text.h"
 #include "values/entries.h"
+#include "values/own.h"
 #include "values/show.h"
 
 enum { BAR = 20, NARROW = 20 /* a branch with less than this part is folded at first */ };
@@ -202,7 +203,7 @@ struct tree {
 	struct str *out;
 };
 
-static void add_branch_line(struct tree *t, const struct profile_node *n, unsigned depth, char mark)
+static void add_branch_line(struct tree *t, const struct profile_node *n, const char *name, unsigned depth, char mark)
 {
 	struct screen *s = t->screen;
 	bool at = s->has_keys && s->lines == s->cursor;
@@ -211,7 +212,7 @@ static void add_branch_line(struct tree *t, const struct profile_node *n, unsign
 	str_addf(t->out, "%s%6.1f %% ", at ? "\033[7m" : "", 100.0 * (double)n->total / (double)t->whole);
 	add_bar(t->out, (double)n->total / (double)t->whole);
 	str_addf(t->out, " %*s%c ", 2 * (int)(depth < 20 ? depth : 20), "", mark);
-	screen_add_cut(t->out, n->name, s->columns > used + 10 ? s->columns - used : 10);
+	screen_add_cut(t->out, name, s->columns > used + 10 ? s->columns - used : 10);
 	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
 }
 
@@ -248,15 +249,41 @@ static void add_children(struct tree *t, const struct profile_node *n, uint64_t 
 		add_branch(t, list[i], branch_id(id, list[i]), depth, all || is_wanted(t->screen, list[i]->name));
 }
 
+/* Returns whether the function belongs to the program: "name /app/x.py". */
+static bool is_own(const struct profile_node *n)
+{
+	const char *file = strrchr(n->name, ' ');
+
+	return file && n->kind > FRAME_KIND_REASON && !own_is_library(file + 1);
+}
+
+/* A function that has the total of its only callee is left out: of such a chain only one is shown, the innermost of
+ * the program's own, else the innermost. Returns the last of the chain, whose id is *id. */
+static const struct profile_node *end_of_chain(const struct profile_node *n, uint64_t *id,
+	const struct profile_node **ret_shown)
+{
+	*ret_shown = n;
+	while (n->kind != FRAME_KIND_KEY && n->nchildren == 1 && n->children->total == n->total) {
+		n = n->children;
+		*id = branch_id(*id, n);
+		if (is_own(n) || !is_own(*ret_shown))
+			*ret_shown = n;
+	}
+	return n;
+}
+
 static void add_branch(struct tree *t, const struct profile_node *n, uint64_t id, unsigned depth, bool all)
 {
 	struct screen *s = t->screen;
+	const struct profile_node *shown = n;
 	/* Matching branches are unfolded. */
-	bool wide = n->total >= t->whole / NARROW || (s->filter && !all);
-	bool open = wide != (find_toggled(s, id) < s->toggled.len);
+	bool wide = n->total >= t->whole / NARROW || (s->filter && !all), open;
 
+	if (!s->filter)
+		n = end_of_chain(n, &id, &shown);
+	open = wide != (find_toggled(s, id) < s->toggled.len);
 	if (s->lines >= t->first && s->lines < t->first + s->rows)
-		add_branch_line(t, n, depth, !n->children ? ' ' : open ? '-' : '+');
+		add_branch_line(t, n, shown->name, depth, !n->children ? ' ' : open ? '-' : '+');
 	if (s->lines == s->cursor)
 		s->under_cursor = id;
 	s->lines++;
