@@ -28,6 +28,7 @@ struct options {
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
 	bool idle;     /* --idle */
+	bool long_names; /* --long */
 	bool children; /* --children */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */

@@ -18,6 +18,7 @@
 #include "output/pack.h"
 #include "output/recording.h"
 #include "output/recording_read.h"
+#include "output/shorten.h"
 #include "output/stream.h"
 #include "values/hidden.h"
 
@@ -26,6 +27,7 @@ struct showing {
 	const struct output *format;
 	struct picture picture;
 	struct libraries libraries; /* --hide, --only */
+	bool long_names;
 };
 
 /* val is the letter of the short option, or a number if there is none. */
@@ -44,6 +46,7 @@ static const struct show_option {
 	{"lines", 'l', false, NULL, "split functions by line"},
 	{"labels", 'L', false, NULL, "omit non-stack key parts from the frames"},
 	{"frames", 'F', false, NULL, "show them as frames in pprof, too"},
+	{"long", 'W', false, NULL, "svg, html: show the whole names of C++ functions"},
 	{"help", 'h', true, NULL, "print this help"},
 };
 
@@ -122,6 +125,9 @@ static bool set_option(struct showing *s, int c, const char *word)
 		return true;
 	case 'L':
 		s->picture.labels = true;
+		return true;
+	case 'W':
+		s->long_names = true;
 		return true;
 	case 'n':
 		return set_top(s, optarg);
@@ -247,6 +253,11 @@ static int show(struct showing *s)
 		recording_hide(recording, &s->libraries);
 		if (before)
 			recording_hide(before, &s->libraries);
+		if (s->format->is_picture && !s->long_names) {
+			shorten_recording(recording);
+			if (before)
+				shorten_recording(before);
+		}
 		if (before)
 			recording_pair(recording, before);
 		s->picture.recording = recording;

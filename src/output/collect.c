@@ -6,6 +6,7 @@
 #include "base/why.h"
 #include "model/image.h"
 #include "recording.h"
+#include "shorten.h"
 #include "text.h"
 #include "values/entries.h"
 
@@ -59,6 +60,10 @@ void collect_finish(struct out *o)
 	struct picture p = {.recording = o->recording};
 	int r = 0;
 
+	if (o->recording && o->about)
+		o->recording->about = recording_text(o->recording, recording_add_text(o->recording, o->about));
+	if (o->recording && o->output->is_picture && !o->long_names)
+		shorten_recording(o->recording);
 	if (has_stacks(o->recording))
 		r = o->output->render(&p, o->file);
 	else

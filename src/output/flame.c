@@ -79,6 +79,7 @@ static void make(const struct picture *p, const struct maps *maps, struct flame 
 		.profile = f->functions,
 		.root = profile_root(f->functions),
 		.unit = maps->list[0]->unit,
+		.about = p->recording->about,
 		.compares = maps->nbefore,
 	};
 	for (size_t i = 1; i < maps->n; i++)

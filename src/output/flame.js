@@ -6,7 +6,7 @@
  * flame() returns the functions that a page needs. */
 const flame = (svg, data) => {
   const {names, kinds, colours, levels} = data, unit = ['', 'count'].includes(data.unit) ? '' : ' ' + data.unit;
-  const ROW = 17, TOP = 58;
+  const ROW = 17, TOP = 76;
   const part = name => svg.querySelector('.' + name);
   const frames = part('frames'), now = part('now'), found = part('found');
   const number = n => n.toLocaleString('en-US');

@@ -21,8 +21,9 @@ struct functions *functions_new(const struct recording *r, const struct recorded
 /* Adds the map with which the first is compared. */
 void functions_add_before(struct functions *f, const struct recording *r, const struct recorded_map *m);
 void functions_free(struct functions *f);
-/* Sorts by total, the largest first: first the program's own functions, then libraries, last wrappers. Functions with the same entries call each other: all but the
- * innermost of the program's own ones, else the innermost, are wrappers. */
+/* Sorts by total, the largest first: first the program's own functions, then libraries, last wrappers. Functions with
+ * the same entries call each other: all but the innermost of the program's own ones, else the innermost, are
+ * wrappers. */
 void functions_sort(struct functions *f);
 size_t functions_count(const struct functions *f);
 const struct function_total *functions_at(const struct functions *f, size_t i);

@@ -14,7 +14,7 @@
 
 enum {
 	NODES_MAX = 120000,
-	ROW = 17, TOP = 58,    /* the same as in flame.js */
+	ROW = 17, TOP = 76,    /* the same as in flame.js */
 	DRAWN = 2000,          /* minimum width, as a part, of a frame drawn without a browser */
 	NAMED = 50,            /* minimum width of a frame whose name is drawn */
 	NAME_MAX_DRAWN = 300,  /* bytes of a name that are drawn without a browser */
@@ -301,6 +301,20 @@ static void draw_buttons(FILE *out)
 	fputs("</g>\n", out);
 }
 
+/* Draws the line about what was traced, and the unit of the widths. */
+static void draw_about(const struct graph *g, FILE *out)
+{
+	const char *counted = g->about && strstr(g->about, " Hz") ? "samples" : "events";
+	struct str text = {};
+
+	if (g->about)
+		graph_add_xml(&text, g->about);
+	if (*g->unit)
+		str_addf(&text, "%sunit: %s", text.len ? ", " : "", strcmp(g->unit, "count") ? g->unit : counted);
+	fprintf(out, "<text class=\"quiet about\" x=\"10\" y=\"42\">%s</text>\n", str_text(&text));
+	str_done(&text);
+}
+
 static void draw_head(const struct graph *g, const char *title, FILE *out)
 {
 	struct str name = {};
@@ -309,11 +323,12 @@ static void draw_head(const struct graph *g, const char *title, FILE *out)
 	fprintf(out, "<text class=\"title\" x=\"10\" y=\"22\">%s</text>\n", str_text(&name));
 	str_done(&name);
 	draw_buttons(out);
-	fputs("<text class=\"now\" x=\"10\" y=\"44\">", out);
+	draw_about(g, out);
+	fputs("<text class=\"now\" x=\"10\" y=\"62\">", out);
 	if (g->left_out)
 		fprintf(out, "%zu frames that are narrower than %.3f %% are summed up", g->left_out,
 			100.0 * (double)g->least / (double)g->root->total);
-	fputs("</text>\n<text class=\"quiet found\" x=\"100%\" dx=\"-10\" y=\"44\" text-anchor=\"end\"></text>\n", out);
+	fputs("</text>\n<text class=\"quiet found\" x=\"100%\" dx=\"-10\" y=\"62\" text-anchor=\"end\"></text>\n", out);
 }
 
 void graph_draw(struct graph *g, const char *title, bool drawn, FILE *out)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hottest.h - the functions of a map of stacks by two shares of the total: their own, and their own with
- * their callees'; and the program's own functions with the libraries that they call. This is a person's answer, before the stacks themselves. */
+/* hottest.h - the functions of a map of stacks by shares of the total: their own; their own with their callees'; and
+ * the program's own functions with the libraries that they call. This is a person's answer, before the stacks
+ * themselves. */
 #pragma once
 #include <stdio.h>
 

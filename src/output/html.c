@@ -113,4 +113,5 @@ const struct output output_html = {
 	COLLECTS,
 	.render = render,
 	.compares = true,
+	.is_picture = true,
 };

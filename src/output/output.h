@@ -32,6 +32,8 @@ struct out {
 	const struct show *show; /* finds names */
 	bool terminal;           /* a person reads the output */
 	bool quiet;              /* -q */
+	bool long_names;         /* --long: pictures have the whole names of C++ functions */
+	const char *about;       /* what was traced, for finish(); NULL: unknown */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
 };
 
@@ -139,6 +141,7 @@ struct output {
 	 * checks the writes. NULL if the format cannot. */
 	int (*render)(const struct picture *p, FILE *file);
 	bool compares; /* render() uses picture.before */
+	bool is_picture; /* long names are shortened */
 };
 
 #define O(name) extern const struct output output_##name;

@@ -13,13 +13,13 @@
   const number = n => n.toLocaleString('en-US');
   const percent = (n, of) => (of ? 100 * n / of : 0).toFixed(2) + ' %';
 
-  /* A table that a click on a column sorts: columns are [title, value of a row, text of a row]. */
+  /* A table that a click on a column sorts (first: the column by which it is sorted at first; null: as it is): columns are [title, value of a row, text of a row]. */
   function table(columns, rows, total, choose, first = 1) {
     const t = make('table'), head = make('tr'), body = make('tbody'), headings = make('thead');
     let by = first, most = ROWS, shown = rows;
     const fill = () => {
       body.textContent = '';
-      const order = [...shown].sort((a, b) => columns[by].value(b) - columns[by].value(a));
+      const order = by === null ? shown : [...shown].sort((a, b) => columns[by].value(b) - columns[by].value(a));
       for (const r of order.slice(0, most)) {
         const line = make('tr');
         for (const c of columns) {
@@ -105,7 +105,7 @@
       }
       left.querySelectorAll('tr').forEach(r => r.classList.toggle('chosen', r.dataset.name === name));
     };
-    const hottest = table(columnsOf(f), f.list, f.total, choose, f.before ? 3 : 1);
+    const hottest = table(columnsOf(f), f.list, f.total, choose, f.before ? 3 : null);
     input.placeholder = 'Filter and highlight functions (regular expression)';
     input.addEventListener('input', () => {
       let pattern = null;

@@ -41,6 +41,15 @@ void recording_write_head(const struct recording *r, FILE *out)
 	end_line(&line, out);
 }
 
+void recording_write_about(const char *about, FILE *out)
+{
+	struct str line = {};
+
+	str_add(&line, "{\"type\": \"about\"");
+	add_text(&line, "text", about);
+	end_line(&line, out);
+}
+
 /* ---- frames -------------------------------------------------------------- */
 
 static void write_frame(const struct recorded_frame *f, FILE *out)
@@ -219,6 +228,8 @@ static void print_event(struct out *o, const struct output_event *e)
 
 static void finish(struct out *o)
 {
+	if (o->about)
+		recording_write_about(o->about, o->file);
 	recording_free(o->recording);
 	o->recording = NULL;
 }
@@ -230,6 +241,8 @@ static int render(const struct picture *p, FILE *file)
 	recording_write_head(p->recording, file);
 	for (size_t i = 0; i < p->recording->maps.len; i++)
 		recording_write_map(p->recording, p->recording->maps.data[i], &frames, file);
+	if (p->recording->about)
+		recording_write_about(p->recording->about, file);
 	return 0;
 }
 

@@ -408,6 +408,10 @@ static bool read_object(struct reader *r, struct json_object *o, const char *lin
 		return read_frame_line(r, o);
 	if (!strcmp(type, "profile"))
 		return read_profile_line(r, o);
+	if (!strcmp(type, "about")) {
+		r->recording->about = text_member(r, o, "text");
+		return true;
+	}
 	if (!strcmp(type, "recording")) {
 		if (number_member(r, o, "version") != 1)
 			return fail(r, "the recording was made by a newer strata");

@@ -15,6 +15,8 @@
 struct recording;
 struct recorded_map;
 
+/* Writes the line about what was traced. */
+void recording_write_about(const char *about, FILE *out);
 void recording_write_head(const struct recording *r, FILE *out);
 /* Writes it with the frames from *frames on, and sets that to the number of all frames. */
 void recording_write_map(const struct recording *r, const struct recorded_map *m, size_t *frames, FILE *out);

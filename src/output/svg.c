@@ -30,4 +30,5 @@ const struct output output_svg = {
 	COLLECTS,
 	.render = render,
 	.compares = true,
+	.is_picture = true,
 };

@@ -103,8 +103,10 @@ static double number_of(const struct type *t, const uint8_t *value)
 
 static bool same_key(const struct table *t, const struct type *type, const uint8_t *a, const uint8_t *b)
 {
+	const struct type *row = t->key;
+
 	for (size_t i = 0; i < t->nkeys; i++)
-		if (memcmp(a + t->key->tuple.offsets[i], b + type->tuple.offsets[i], t->key->tuple.members[i]->size) != 0)
+		if (memcmp(a + row->tuple.offsets[i], b + type->tuple.offsets[i], row->tuple.members[i]->size) != 0)
 			return false;
 	return true;
 }

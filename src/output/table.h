@@ -13,6 +13,6 @@ struct show;
  * without stacks, and those whose key also has a stack at its end; their column is the function in which most of the
  * value is. *ret_in: an array of n. Returns false if there is no table. */
 bool table_find(const struct image_map *const *maps, size_t n, bool *ret_in);
-/* Prints the table: the largest value of the first column of numbers comes first. Returns the number of rows that were left out
- * because their stacks are idle. */
+/* Prints the table: the largest value of the first column of numbers comes first. Returns the number of rows that
+ * were left out because their stacks are idle. */
 size_t table_print(const struct show *s, const struct map_content *maps, size_t n, FILE *out);

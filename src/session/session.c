@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "base/why.h"
 #include "output/stream.h"
+#include "session/about.h"
 #include "session/follow.h"
 #include "session/losses.h"
 #include "session/pcap.h"
@@ -204,6 +205,7 @@ static void set_output(struct session *s, const struct session_options *opt)
 		.show = &s->show,
 		.terminal = isatty(stream_fd(opt->stream)),
 		.quiet = opt->quiet,
+		.long_names = opt->long_names,
 	};
 	s->show = (struct show){
 		.target = s->target,
@@ -405,6 +407,8 @@ static int run(struct session *s, struct image_object *o)
 		r = child_release(s->opt.child);
 	s->is_released = true;
 	s->begun = s->seen;
+	if (!s->about_whom.len)
+		about_process(s, &s->about_whom);
 	silence_begin(&s->silence, s->target, s->opt.pid, s->opt.child);
 	if (!r && !s->opt.quiet)
 		silence_expect(s->target, o->img->named, o->img->nnamed);
@@ -665,6 +669,8 @@ static void print_maps(struct session *s)
 	for (size_t i = 0; i < n; i++)
 		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
 			s->seen++;
+	about_session(s, str_text(&s->about_whom), &s->about);
+	s->out.about = str_text(&s->about);
 	if (s->out.output->finish)
 		s->out.output->finish(&s->out);
 	output_end_packed(&s->out);
@@ -732,6 +738,7 @@ int session_finish(struct session *s)
 {
 	if (s->opt.dry_run)
 		return 0;
+	s->ended_ns = clock_ns(CLOCK_MONOTONIC);
 	end_images(s);
 	priority_normal();
 	if (s->opt.mode == SCRIPT_RUNS)
@@ -781,6 +788,8 @@ void session_close(struct session *s)
 	for (size_t i = 0; i < s->root_fds.len; i++)
 		close(s->root_fds.data[i]);
 	vec_done(&s->root_fds);
+	str_done(&s->about_whom);
+	str_done(&s->about);
 	vec_done(&s->objects);
 	vec_done(&s->images);
 	free(s->unread);

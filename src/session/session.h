@@ -37,6 +37,7 @@ struct session_options {
 	bool is_prompt;       /* Ctrl-C does not end the session; attaching an image is not reported */
 	bool is_last;         /* the process ends when it is closed */
 	bool grows;           /* images may follow the first; the session continues even if no image has probes */
+	bool long_names;      /* --long */
 	bool idle;            /* --idle: print_idle_stacks, whatever the script says */
 	const struct libraries *libraries; /* --hide, --only; NULL: all frames are shown */
 	enum pack pack;       /* compression of the output */

@@ -3,6 +3,7 @@
 #pragma once
 #include <signal.h>
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "output/output.h"
 #include "probes/ticks.h"
@@ -63,6 +64,9 @@ struct session {
 	size_t nunread;
 	bool is_set_up;   /* set_up() was called, with the first image */
 	bool is_released; /* the command of -c runs */
+	uint64_t ended_ns;  /* CLOCK_MONOTONIC of the end; 0: it runs */
+	struct str about_whom; /* about_process(), when it began */
+	struct str about;   /* about_session(), for the output */
 	struct advice advice;   /* about the maps that are printed at the end */
 	struct silence silence; /* counted since all was attached */
 	bool ended;       /* ended by exit(), a signal, or the process's end */

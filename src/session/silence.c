@@ -125,8 +125,8 @@ void silence_explain(const struct silence *s, struct target *t)
 			 "filtered out", 1000 * seconds);
 	} else if (!s->pid) {
 		log_hint("no events: no probe fired, or every event was filtered out");
-		log_hint("try longer, or without predicates; strata list PATTERN finds probes. A uprobe of a file does not see "
-			 "a container's copy of it: -p PID does");
+		log_hint("try longer, or without predicates; strata list PATTERN finds probes. A uprobe of a file "
+			 "does not see a container's copy of it: -p PID does");
 	} else if (!read_cpu(t, s->pid, &now)) {
 		log_hint("no events: process %d has ended", s->pid);
 	} else if (now <= s->cpu_ms) {
