@@ -19,7 +19,8 @@ import traced
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROBE = 'tracepoint:syscalls:sys_enter_pread64 /args.pos >= 1099511627776/ { printf("stack%s\\n", jsstack); }'
-MAPPED = 'config = { js_source_maps = true } ' + PROBE
+MAPPED = PROBE
+UNMAPPED = 'config = { js_source_maps = false } ' + PROBE
 NAMES = ['probe', 'leaf', 'descend', 'descend', 'descend', 'viaArrow', 'outermost', '<anonymous>']
 
 # The map gives, for each position in this file, one in the original files.
@@ -103,7 +104,7 @@ def check_hand(strata, node, directory, script):
 
 def check_without(strata, node, directory, _):
     hand_made(directory)
-    found = frames(traced.run(strata, PROBE, node, directory / 'dist' / 'hand.js')[1])
+    found = frames(traced.run(strata, UNMAPPED, node, directory / 'dist' / 'hand.js')[1])
     wanted = [f'p {directory}/dist/hand.js:2:17', f'q {directory}/dist/hand.js:2:54',
               f'<anonymous> {directory}/dist/hand.js:3:32']
     return None if found == wanted else f'{wanted} wanted, strata says {found}'
