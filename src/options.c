@@ -24,11 +24,13 @@
 #include "output/output.h"
 #include "target/debugfile.h"
 #include "target/target.h"
+#include "unwinders/unwinders.h"
 
 enum {
 	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE,
-	OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_WARNINGS, OPT_ONLY,
-	OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
+	OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS,
+	OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
+	OPT_USDT_ACTIVATION
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -264,6 +266,12 @@ static bool set_debuginfo(struct options *o, const struct option_row *row, const
 	return true;
 }
 
+static bool set_no_inlines(struct options *o, const struct option_row *row, const char *arg)
+{
+	unwinders_show_inlines(false);
+	return true;
+}
+
 static bool set_mode(struct options *o, const struct option_row *row, const char *arg)
 {
 	o->mode = row->val == OPT_TEST ? SCRIPT_TESTS : SCRIPT_BENCHES;
@@ -321,6 +329,8 @@ static const struct option_row rows[] = {
 	{"print", OPT_PRINT, "NAME", "print the script of a tool (see strata tools)", print_tool},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "search debug files in these directories, too, separated by ':'",
 		set_debuginfo},
+	{"no-inlines", OPT_NO_INLINES, NULL, "show native functions by their symbols, without inlined functions and lines",
+		set_no_inlines},
 	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt even if the input is not a terminal",
 		FLAG(interactive)},
 	{"test", OPT_TEST, NULL, "run only the script's test: probes", set_mode},

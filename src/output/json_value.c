@@ -201,7 +201,7 @@ static void add_frame(struct writer *w, const struct shown_frame *f)
 	if (n->line && n->column && !f->inexact)
 		str_addf(w->out, ", \"column\": %u", n->column);
 	add_named(w->out, "module", n->module);
-	if (!f->inexact && (n->lang == FRAME_LANG_NATIVE || n->lang == FRAME_LANG_KERNEL ||
+	if (!f->inexact && !n->caller && (n->lang == FRAME_LANG_NATIVE || n->lang == FRAME_LANG_KERNEL ||
 				   LANGS_NATIVE >> n->lang & 1)) {
 		str_addf(w->out, ", \"%s\": ", n->name ? "offset" : "address");
 		add_number(w->out, false, n->name ? n->offset : n->vaddr);

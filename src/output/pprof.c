@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pprof.c - -f pprof: pprof's file format, gzipped protobuf (profile.proto): a sample type for each map. A
- * location is a recorded frame: a function in its file and line, and, in native code, its address in the
- * file, which is the mapping with the file's build id.
+ * location is a frame of the stack: functions in their files and lines (several if the compiler inlined them), and, in
+ * native code, its address in the file, which is the mapping with the file's build id.
  *
  * Functions have the names of the other formats, "handler app.py", because pprof adds up only by name.
  * system_name is the bare name. */
@@ -36,7 +36,8 @@ struct writer {
 	VEC(PprofLocation *) locations;
 	VEC(PprofFunction *) functions;
 	VEC(PprofSample *) samples;
-	uint64_t *of_text, *of_frame; /* ids of locations; 0: none yet */
+	uint64_t *of_text, *of_frame; /* ids of locations; 0: none yet. of_frame: by the innermost function */
+	PprofLine **lines;            /* by frame; NULL: none yet */
 };
 
 #define NEW(w, type, init) ({                                                                \
@@ -97,68 +98,101 @@ static PprofMapping *mapping_of(struct writer *w, const struct recorded_frame *f
 	return m;
 }
 
-static PprofLocation *new_location(struct writer *w, int64_t name, uint32_t line)
+static PprofLine *new_line(struct writer *w, int64_t name, uint32_t line)
 {
-	PprofLocation *l = NEW(w, PprofLocation, perftools__profiles__location__init);
 	PprofFunction *f = NEW(w, PprofFunction, perftools__profiles__function__init);
-	PprofLine *of = NEW(w, PprofLine, perftools__profiles__line__init);
+	PprofLine *l = NEW(w, PprofLine, perftools__profiles__line__init);
 
 	f->id = w->functions.len + 1;
 	f->name = name;
 	vec_push(&w->functions, f);
-	of->function_id = f->id;
-	of->line = line;
+	l->function_id = f->id;
+	l->line = line;
+	return l;
+}
+
+/* Makes a location of n functions, whose lines the caller sets. */
+static PprofLocation *new_location(struct writer *w, size_t n)
+{
+	PprofLocation *l = NEW(w, PprofLocation, perftools__profiles__location__init);
+
 	l->id = w->locations.len + 1;
-	l->n_line = 1;
-	l->line = arena_new_array(w->arena, PprofLine *, 1);
-	l->line[0] = of;
+	l->n_line = n;
+	l->line = arena_new_array(w->arena, PprofLine *, n);
 	vec_push(&w->locations, l);
 	return l;
 }
 
-/* The address of an inexact frame is unknown. */
-static uint64_t location_of_frame(struct writer *w, uint32_t id)
+static PprofLine *line_of_frame(struct writer *w, uint32_t id)
 {
 	const struct recorded_frame *f = &w->recording->frames.data[id];
 	const struct frame_name *n = &f->shown.name;
-	PprofLocation *l;
 	PprofFunction *function;
 
-	if (w->of_frame[id])
-		return w->of_frame[id];
-	l = new_location(w, text_of(f->function), n->line);
+	if (w->lines[id])
+		return w->lines[id];
+	w->lines[id] = new_line(w, text_of(f->function), n->line);
+	w->lines[id]->column = n->column;
 	function = w->functions.data[w->functions.len - 1];
 	function->filename = string_of(w, n->file);
 	if (n->name && strcmp(n->name, recording_text(w->recording, f->function)) != 0)
 		function->system_name = string_of(w, n->name);
-	l->line[0]->column = n->column;
-	if (n->module) {
+	return w->lines[id];
+}
+
+/* The n frames are one address: functions that were inlined, and the function that has the code. The address of an
+ * inexact frame is unknown. */
+static uint64_t location_of_frames(struct writer *w, const uint32_t *ids, size_t n)
+{
+	const struct recorded_frame *f = &w->recording->frames.data[*ids];
+	PprofLocation *l;
+
+	if (w->of_frame[*ids])
+		return w->of_frame[*ids];
+	l = new_location(w, n);
+	for (size_t i = 0; i < n; i++)
+		l->line[i] = line_of_frame(w, ids[i]);
+	if (f->shown.name.module) {
 		PprofMapping *m = mapping_of(w, f);
 
 		l->mapping_id = m->id;
-		l->address = f->shown.inexact ? 0 : n->vaddr;
+		l->address = f->shown.inexact ? 0 : f->shown.name.vaddr;
 		if (l->address >= m->memory_limit)
 			m->memory_limit = l->address + 1;
 	}
-	w->of_frame[id] = l->id;
+	w->of_frame[*ids] = l->id;
 	return l->id;
 }
 
 static uint64_t location_of_text(struct writer *w, uint32_t text)
 {
-	if (!w->of_text[text])
-		w->of_text[text] = new_location(w, text_of(text), 0)->id;
-	return w->of_text[text];
+	PprofLocation *l;
+
+	if (w->of_text[text])
+		return w->of_text[text];
+	l = new_location(w, 1);
+	l->line[0] = new_line(w, text_of(text), 0);
+	w->of_text[text] = l->id;
+	return l->id;
 }
 
 /* ---- samples ------------------------------------------------------------- */
 
+static bool is_inlined(const struct writer *w, uint32_t id)
+{
+	return w->recording->frames.data[id].shown.name.caller;
+}
+
 static size_t add_stack(struct writer *w, const struct recorded_part *part, uint64_t *to)
 {
-	size_t n = 0;
+	const uint32_t *ids = w->recording->ids.data + part->first;
+	size_t n = 0, end;
 
-	for (; n < part->n; n++)
-		to[n] = location_of_frame(w, w->recording->ids.data[part->first + n]);
+	for (size_t i = 0; i < part->n; i = end) {
+		for (end = i + 1; end < part->n && is_inlined(w, ids[end - 1]);)
+			end++;
+		to[n++] = location_of_frames(w, ids + i, end - i);
+	}
 	if (part->text != NO_TEXT)
 		to[n++] = location_of_text(w, part->text);
 	return n;
@@ -325,6 +359,7 @@ static int render(const struct picture *p, FILE *file)
 
 	w.of_text = arena_new_array(w.arena, uint64_t, r->texts.len + 1);
 	w.of_frame = arena_new_array(w.arena, uint64_t, r->frames.len + 1);
+	w.lines = arena_new_array(w.arena, PprofLine *, r->frames.len + 1);
 	fill(&w);
 	result = write_packed(&w.profile, file);
 	vec_done(&w.strings);

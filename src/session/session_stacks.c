@@ -84,6 +84,8 @@ static int make_unwinders(struct session *s)
 	unwinders_on_table(s->unwinders, session_gather, s);
 	s->backlog.limit = memory_limit_of(s) / 4;
 	demangle_enable(s->opt.settings->cpp_demangle);
+	if (!s->opt.settings->inlines)
+		unwinders_show_inlines(false);
 	if (s->opt.settings->js_source_maps)
 		unwinders_use_source_maps(s->unwinders);
 	s->show.unwinders = s->unwinders;

@@ -69,6 +69,9 @@ bool elf_offset_to_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret_vad
 /* Reads the bytes of the build id's note. Returns their number (at most 64), or 0 if there is no note. */
 size_t elf_build_id(const struct elf *e, uint8_t ret[64]);
 
+/* Returns the separate debug file, which e owns, or NULL if there is none. */
+struct elf *elf_debug(struct elf *e);
+
 /* Reads the function and object symbols of .symtab, .dynsym, and of the separate debug file that
  * /usr/lib/debug (under root) has for the build id. Only defined symbols are read; section, file and
  * mapping symbols are left out. They are sorted by vaddr; aliases are ordered global, weak, local, then by

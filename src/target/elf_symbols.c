@@ -131,6 +131,12 @@ static void open_debug(struct elf *e)
 		elf_open(path, &e->debug);
 }
 
+struct elf *elf_debug(struct elf *e)
+{
+	open_debug(e);
+	return e->debug;
+}
+
 typedef void symbol_fn(struct elf *e, const struct elf_symbol *s, void *arg);
 
 static void each_symbol_of(struct elf *e, const struct symtab *t, symbol_fn *f, void *arg)

@@ -6,7 +6,7 @@
 #pragma once
 #include "base/vec.h"
 #include "debuginfo.h"
-#include "libdw.h"
+#include "target/libdw.h"
 #include "model/type.h"
 #include "types.h"
 

@@ -4,10 +4,12 @@
 #include "frame_names.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/owner.h"
 #include "idmap.h"
@@ -16,6 +18,7 @@
 #include "target/elf.h"
 #include "target/target.h"
 #include "texts.h"
+#include "unwinders/native/inlines.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/procs/process.h"
@@ -72,6 +75,13 @@ void names_free(struct names *n)
 	idmap_done(&n->demangled);
 	arena_free(n->arena);
 	free(n);
+}
+
+static bool without_inlines;
+
+void unwinders_show_inlines(bool on)
+{
+	without_inlines = !on;
 }
 
 static const char *readable(struct names *n, const char *name)
@@ -132,6 +142,66 @@ static void name_by_symbol(struct names *n, struct file *f, const struct elf_sym
 	}
 }
 
+/* ---- inlined functions and lines ------------------------------------------ */
+
+static struct inlines *inlines_of(const struct names *n, struct file *f)
+{
+	int r;
+
+	if (without_inlines || !f->elf || f->inlines_sought)
+		return f->inlines;
+	f->inlines_sought = true;
+	r = inlines_open(f->elf, target_cache_dir(n->target), &f->inlines);
+	if (r && r != -ENODATA)
+		log_info("the debug information of %s cannot be read: %s", f->path, strerror(-r));
+	return f->inlines;
+}
+
+struct inlining { /* of some frames of a file */
+	struct names *names;
+	struct frame_name *list; /* named by symbols */
+};
+
+/* The outermost function keeps the symbol's name, which says more: f.part.0 */
+static void use_chain(void *arg, size_t i, const struct inline_chain *c)
+{
+	const struct inlining *in = arg;
+	struct names *n = in->names;
+	struct frame_name *to = &in->list[i], outer = *to;
+
+	for (size_t k = 0; k < c->n; k++) {
+		const struct inline_function *from = &c->at[k];
+		bool is_outer = k + 1 == c->n;
+
+		*to = (struct frame_name){.module = outer.module, .vaddr = outer.vaddr, .line = from->line,
+			.column = from->column, .file = from->file ? texts_keep(n->texts, from->file) : NULL};
+		if (is_outer && (outer.name || !from->name)) {
+			to->name = outer.name;
+			to->offset = outer.offset;
+		} else {
+			to->name = from->name ? readable(n, from->name) : "[unknown]";
+			to->offset = is_outer ? outer.vaddr - c->start : 0;
+		}
+		if (!is_outer) {
+			to->caller = store_more(&n->store);
+			to = (struct frame_name *)to->caller;
+		}
+	}
+}
+
+/* Adds what the debug information says about addresses of a file, which are sorted. */
+static void add_inlined(struct names *n, struct file *f, const uint64_t *vaddrs, size_t len, struct frame_name *list)
+{
+	struct inlines *l = len ? inlines_of(n, f) : NULL;
+
+	if (!l)
+		return;
+	inlines_find(l, vaddrs, len, use_chain, &(struct inlining){n, list});
+	if (inlines_are_cut(l) && !f->inlines_cut)
+		log_warn("%s: its debug information takes too long to read: some inlined functions are missing", f->path);
+	f->inlines_cut |= inlines_are_cut(l);
+}
+
 static struct file *file_of(const struct names *n, uint64_t frame)
 {
 	return files_get(n->files, (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1));
@@ -149,8 +219,10 @@ static void name_native(struct names *n, uint64_t frame, struct frame_name *ret)
 		ret->vaddr += f->jit_base;
 		name_jit(n, f, ret);
 	}
-	if (!name_by_lang(n, f, ret))
-		name_by_symbol(n, f, f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL, ret);
+	if (name_by_lang(n, f, ret))
+		return;
+	name_by_symbol(n, f, f->elf ? elf_symbol_at(f->elf, ret->vaddr) : NULL, ret);
+	add_inlined(n, f, &ret->vaddr, 1, ret);
 }
 
 static void name_kernel(struct names *n, uint64_t frame, struct frame_name *ret)
@@ -253,14 +325,31 @@ static int cmp_frame(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
+/* Names by the file's symbols and debug information. */
+static void name_by_file(struct names *n, struct file *f, const uint64_t *vaddrs, size_t len)
+{
+	_cleanup_(freep) struct elf_symbol *symbols = calloc(len + 1, sizeof(*symbols));
+	_cleanup_(freep) struct frame_name *list = calloc(len + 1, sizeof(*list));
+
+	if (!symbols || !list)
+		out_of_memory();
+	elf_symbols_at(f->elf, vaddrs, len, symbols);
+	for (size_t i = 0; i < len; i++) {
+		list[i] = (struct frame_name){.vaddr = vaddrs[i], .module = f->path};
+		name_by_symbol(n, f, symbols[i].name ? &symbols[i] : NULL, &list[i]);
+	}
+	add_inlined(n, f, vaddrs, len, list);
+	for (size_t i = 0; i < len; i++)
+		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &list[i]);
+}
+
 /* Names frames of one file, in order. These names depend only on the file, so a missing name is remembered, too. */
 static void name_in_file(struct names *n, struct file *f, const uint64_t *frames, size_t len)
 {
-	_cleanup_(freep) struct elf_symbol *symbols = calloc(len, sizeof(*symbols));
 	_cleanup_(freep) uint64_t *vaddrs = calloc(len, sizeof(*vaddrs));
 	size_t left = 0;
 
-	if (!symbols || !vaddrs)
+	if (!vaddrs)
 		out_of_memory();
 	for (size_t i = 0; i < len; i++) {
 		struct frame_name name = {.vaddr = frames[i] & FRAME_VADDR_MASK, .module = f->path};
@@ -270,14 +359,10 @@ static void name_in_file(struct names *n, struct file *f, const uint64_t *frames
 		else
 			vaddrs[left++] = name.vaddr;
 	}
-	elf_symbols_at(f->elf, vaddrs, left, symbols);
-	for (size_t i = 0; i < left; i++) {
-		struct frame_name name = {.vaddr = vaddrs[i], .module = f->path};
-
-		name_by_symbol(n, f, symbols[i].name ? &symbols[i] : NULL, &name);
-		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &name);
-	}
+	name_by_file(n, f, vaddrs, left);
 	elf_release_pages(f->elf); /* all of its names are known now */
+	if (f->inlines)
+		inlines_release(f->inlines);
 }
 
 void names_frames(struct names *n, struct name_list *l)

@@ -46,6 +46,9 @@ void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
 void unwinders_on_table(struct unwinders *u, void (*f)(void *arg), void *arg);
 /* From now on frames get the names and lines of their scripts' source maps. */
 void unwinders_use_source_maps(struct unwinders *u);
+/* Sets whether frames of native code that are named from now on have the inlined functions and lines of its debug
+ * information; they have them by default. */
+void unwinders_show_inlines(bool on);
 /* Makes the table of a file, or reads it from the cache, before a process runs it. */
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* Called after some files, and once after the first processes: their tables are in the kernel when this returns. */

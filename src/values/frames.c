@@ -104,13 +104,20 @@ static void add_text(struct frames_key *k, const char *text)
 	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
+/* Native functions are found by their names. Debug information names the file of the line, which need not be the
+ * function's: code that is included, or that a generator wrote. */
+static bool has_own_file(const struct frame_name *f)
+{
+	return f->lang != FRAME_LANG_NATIVE && f->lang != FRAME_LANG_KERNEL;
+}
+
 /* Adds a function's shown data: name and file, or its start if it has no name. */
 void frames_key_function(struct frames_key *k, const struct frame_name *f)
 {
 	uint64_t start = f->vaddr - f->offset;
 
 	add_text(k, f->name);
-	add_text(k, f->name ? f->file : f->module);
+	add_text(k, f->name ? has_own_file(f) ? f->file : NULL : f->module);
 	if (!f->name)
 		frames_key_add(k, &start, sizeof(start));
 }
@@ -118,8 +125,7 @@ void frames_key_function(struct frames_key *k, const struct frame_name *f)
 /* Adds the position in its function, like bpftrace's text. */
 static void add_position(struct frames_key *k, const struct frame_name *f)
 {
-	bool native = f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
-	uint64_t at = native ? f->offset : (uint64_t)f->line << 32 | f->column;
+	uint64_t at = !has_own_file(f) ? f->offset : (uint64_t)f->line << 32 | f->column;
 
 	frames_key_add(k, &at, sizeof(at));
 }
@@ -145,6 +151,8 @@ static void add_frame_key(const struct show *s, enum stack_mode mode, const stru
 	case STACK_LINE:
 		frames_key_function(k, n);
 		frames_key_add(k, &n->line, sizeof(n->line));
+		if (!has_own_file(n))
+			add_text(k, n->file);
 		break;
 	case STACK_ADDR:
 	case STACK_BPFTRACE:

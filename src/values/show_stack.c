@@ -97,6 +97,7 @@ void show_function(const struct shown_frame *f, struct str *out)
 	}
 }
 
+/* An inlined function has no code of its own, in which it could have an offset. */
 static void line_bpftrace(const struct shown_frame *f, struct str *out)
 {
 	str_add(out, "        ");
@@ -104,12 +105,37 @@ static void line_bpftrace(const struct shown_frame *f, struct str *out)
 		add_source(f, out);
 	} else if (f->name.name) {
 		add_safe(out, f->name.name);
-		if (!f->inexact)
+		if (!f->inexact && !f->name.caller)
 			str_addf(out, "+%" PRIu64, f->name.offset);
 	} else {
 		add_unknown(f, out);
 	}
 	str_addc(out, '\n');
+}
+
+/* Returns the end of a path: the file with its directory. */
+static const char *with_directory(const char *path)
+{
+	const char *end = path + strlen(path);
+
+	for (int slashes = 0; end > path; end--)
+		if (end[-1] == '/' && ++slashes == 2)
+			return end;
+	return path;
+}
+
+/* "name dir/file.c:12"; without a line, like the other modes. */
+static void line_line(const struct shown_frame *f, struct str *out)
+{
+	if (!is_native(&f->name) || !f->name.name || !f->name.file || !f->name.line) {
+		line_bpftrace(f, out);
+		return;
+	}
+	str_add(out, "        ");
+	add_safe(out, f->name.name);
+	str_addc(out, ' ');
+	add_safe(out, with_directory(f->name.file));
+	str_addf(out, ":%u\n", f->name.line);
 }
 
 static void line_full(const struct shown_frame *shown, struct str *out)
@@ -122,7 +148,8 @@ static void line_full(const struct shown_frame *shown, struct str *out)
 	} else {
 		if (f->name) {
 			add_safe(out, f->name);
-			str_addf(out, "+0x%" PRIx64, f->offset);
+			if (!f->caller)
+				str_addf(out, "+0x%" PRIx64, f->offset);
 		} else {
 			str_addf(out, "0x%" PRIx64, f->vaddr);
 		}
@@ -131,6 +158,8 @@ static void line_full(const struct shown_frame *shown, struct str *out)
 			add_safe(out, f->file);
 			str_addf(out, ":%u", f->line);
 		}
+		if (f->caller)
+			str_add(out, " [inlined]");
 		if (f->module) {
 			str_add(out, " (");
 			add_safe(out, f->module);
@@ -149,13 +178,14 @@ static void line_perf(const struct shown_frame *shown, struct str *out)
 		add_source(shown, out);
 	} else if (f->name) {
 		add_safe(out, f->name);
-		str_addf(out, "+%" PRIu64, f->offset);
+		if (!f->caller)
+			str_addf(out, "+%" PRIu64, f->offset);
 	} else {
 		str_addf(out, "0x%" PRIx64, f->vaddr);
 	}
 	if (f->lang != FRAME_LANG_KERNEL) { /* as in bpftrace */
 		str_add(out, " (");
-		add_safe(out, f->module ? f->module : "[unknown]");
+		add_safe(out, is_native(f) && f->caller ? "inlined" : f->module ? f->module : "[unknown]");
 		str_addc(out, ')');
 	}
 	str_addc(out, '\n');
@@ -175,8 +205,10 @@ static void add_line(const struct show *s, enum stack_mode mode, const struct sh
 	struct str *out)
 {
 	switch (mode) {
-	case STACK_FUNC:
 	case STACK_LINE:
+		line_line(f, out);
+		break;
+	case STACK_FUNC:
 	case STACK_ADDR:
 	case STACK_BPFTRACE:
 		line_bpftrace(f, out);

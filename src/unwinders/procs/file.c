@@ -33,6 +33,7 @@
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/native/cache.h"
+#include "unwinders/native/inlines.h"
 #include "unwinders/native/native.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/unwinders.h"
@@ -100,6 +101,9 @@ static void close_file(struct file *f)
 			langs[i]->close(f->opened[i]);
 	memset(f->opened, 0, sizeof(f->opened));
 	f->asked = 0;
+	inlines_close(f->inlines);
+	f->inlines = NULL;
+	f->inlines_sought = false;
 	elf_close(f->elf);
 	f->elf = NULL;
 }
@@ -561,6 +565,8 @@ static void release(struct files *fs)
 		if (!f || !f->elf)
 			continue;
 		drop_functions(f);
+		if (f->inlines)
+			inlines_release(f->inlines);
 		elf_release(f->elf);
 		if (f->table.map)
 			madvise(f->table.map, f->table.map_size, MADV_DONTNEED);

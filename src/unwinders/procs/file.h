@@ -12,6 +12,7 @@
 
 struct elf;
 struct files;
+struct inlines;
 struct perfmap;
 struct proc_map;
 struct target;
@@ -32,6 +33,8 @@ struct file {
 	struct table table;  /* data NULL: none */
 	struct eh_ranges functions; /* ranges of the FDEs, after the first request for them */
 	bool functions_read;
+	struct inlines *inlines; /* its debug information, after the first request for it; NULL: none */
+	bool inlines_sought, inlines_cut; /* cut: see inlines_are_cut() */
 	void *opened[FRAME_LANGS]; /* result of lang.open(); NULL: none, or not requested yet */
 	uint32_t asked;      /* languages for which lang.open() was called: 1 << enum frame_lang */
 	struct perfmap *jit; /* anonymous: names of one process's code */

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* dwarf_file.h - a program's debug information, opened by libdw: its own, or that of a separate debug file, with
+ * the file that it shares with others (dwz).
+ *
+ * libdw unpacks all compressed sections at once into memory, and old versions do not know zstd. So a file with
+ * compressed sections is first copied, with only the sections that names and lines need, to a file without a name in
+ * the cache's directory, whose pages the kernel can give back. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/elf.h"
+#include "target/libdw.h"
+
+struct dwarf_file {
+	const struct libdw *dw;
+	Dwarf *dwarf;
+	struct elf *elf; /* the file that libdw reads: for its sections */
+
+	/* The parts to close. */
+	Elf *libelf;
+	const uint8_t *copy; /* NULL: the file itself is read */
+	size_t copy_size;
+	struct elf *alt_elf;
+	struct dwarf_file *alt;
+};
+
+/* Opens the debug information of e, which must live longer. dir: the cache's directory, or -1. Returns 0 on success,
+ * -ENODATA if there is none on this machine, -ENOTSUP if libdw is not installed, -errno if it cannot be read. */
+int dwarf_file_open(struct elf *e, int dir, struct dwarf_file **ret);
+void dwarf_file_close(struct dwarf_file *d);
+/* Gives the pages of the files back. They are read again when needed. */
+void dwarf_file_release(const struct dwarf_file *d);
+/* Returns whether the elf itself has debug information: a stripped file still has sections without content. */
+bool dwarf_file_is_in(const struct elf *e);
