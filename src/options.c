@@ -329,7 +329,7 @@ static const struct option_row rows[] = {
 	{"print", OPT_PRINT, "NAME", "print the script of a tool (see strata tools)", print_tool},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "search debug files in these directories, too, separated by ':'",
 		set_debuginfo},
-	{"no-inlines", OPT_NO_INLINES, NULL, "show native functions by their symbols, without inlined functions and lines",
+	{"no-inlines", OPT_NO_INLINES, NULL, "name native functions only by symbols: no inlined functions and lines",
 		set_no_inlines},
 	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt even if the input is not a terminal",
 		FLAG(interactive)},

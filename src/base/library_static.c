@@ -16,8 +16,9 @@ const bool libraries_are_linked = true;
 	X(json_object_get_boolean) X(json_object_get_object) X(json_object_array_length)                               \
 	X(json_object_array_get_idx) X(json_object_put)                                      \
 	X(dwarf_attr) X(dwarf_attr_integrate) X(dwarf_begin_elf)           \
-	X(dwarf_child) X(dwarf_cu_info) X(dwarf_diecu) X(dwarf_diename) X(dwarf_dieoffset) X(dwarf_end) X(dwarf_entrypc) \
-	X(dwarf_filesrc) X(dwarf_formaddr) X(dwarf_formstring) X(dwarf_getsrcfiles) X(dwarf_setalt) X(elf_memory) \
+	X(dwarf_child) X(dwarf_diecu) X(dwarf_diename) X(dwarf_end) X(dwarf_entrypc)         \
+	X(dwarf_filesrc) X(dwarf_formaddr) X(dwarf_formstring) X(dwarf_getsrcfiles)          \
+	X(dwarf_setalt) X(elf_memory)                                                        \
 	X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formudata)         \
 	X(dwarf_get_units) X(dwarf_getlocation) X(dwarf_getlocation_addr)                    \
 	X(dwarf_getsrclines) X(dwarf_lineaddr) X(dwarf_linecol) X(dwarf_lineendsequence)     \

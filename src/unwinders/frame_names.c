@@ -198,7 +198,8 @@ static void add_inlined(struct names *n, struct file *f, const uint64_t *vaddrs,
 		return;
 	inlines_find(l, vaddrs, len, use_chain, &(struct inlining){n, list});
 	if (inlines_are_cut(l) && !f->inlines_cut)
-		log_warn("%s: its debug information takes too long to read: some inlined functions are missing", f->path);
+		log_warn("%s: its debug information takes too long to read: some inlined functions are missing",
+			f->path);
 	f->inlines_cut |= inlines_are_cut(l);
 }
 

@@ -203,7 +203,8 @@ class Pprof:
             elif n == 5:
                 f = dict(fields(v))
                 functions[f[1]] = f
-        self.names = {i: self.strings[functions[loc['lines'][0][1]][2]] for i, loc in self.locations.items()}
+        self.inlined = {i: [self.strings[functions[line[1]][2]] for line in loc['lines']] for i, loc in self.locations.items()}
+        self.names = {i: names[0] for i, names in self.inlined.items()}
 
     def stacks(self):
         """Yields (frames with the innermost first, values, labels)."""
@@ -214,7 +215,7 @@ class Pprof:
                 if k == 3:
                     label = dict(fields(v))
                     labels[self.strings[label[1]]] = self.strings[label[2]] if label.get(2) else label.get(3, 0)
-            yield [self.names[i] for i in ids], [n for k, v in s if k == 2 for n in ints(v)], labels
+            yield [name for i in ids for name in self.inlined[i]], [n for k, v in s if k == 2 for n in ints(v)], labels
 
 
 def of_pprof(data):

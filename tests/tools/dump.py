@@ -126,9 +126,9 @@ def many_threads(cases, prog):
         held = re.search(r'was held for at most (\d+) us', alone)
         plain, _, _ = run(STRATA, '--unwind', str(p.pid))
         theirs, _, peer = run('gdb', '-p', str(p.pid), '-batch', '-ex', 'thread apply all bt')
-    cases.check(out.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner\+', out, re.M)) == 4 * THREADS,
+    cases.check(out.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner[+ ]', out, re.M)) == 4 * THREADS,
                 f'dump of {THREADS} threads', out[-500:], said)
-    cases.check(plain.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner\+', plain, re.M)) == 4 * THREADS,
+    cases.check(plain.count('\nThread ') == THREADS + 1 and len(re.findall(r'^ +inner[+ ]', plain, re.M)) == 4 * THREADS,
                 f'--unwind of {THREADS} threads', plain[-500:])
     cases.check(theirs.count('inner (') >= THREADS and seconds <= 1.5 * peer, "at most 1.5 x gdb's time",
                 f'{seconds:.2f} s and {peer:.2f} s')
@@ -141,7 +141,7 @@ def uninterruptible(cases, prog):
         for command in (['dump', '-p', str(p.pid)], ['--unwind', str(p.pid)]):
             out, said, _ = run(STRATA, *command)
             tracer = re.search(r'TracerPid:\s*(\d+)', pathlib.Path(f'/proc/{p.pid}/status').read_text())[1]
-            frames = [line.split('+')[0].strip() for line in out.splitlines() if line.startswith('    ')]
+            frames = [line.split()[0].split('+')[0] for line in out.splitlines() if line.startswith('    ')]
             kernel = [line for line in out.splitlines() if line.endswith('[kernel]')]
             cases.check('(state D)' in out and kernel and frames.count('blocked') == 5 and 'main' in frames and tracer == '0',
                         f'{command[0]} of a thread in state D', out, said, tracer)

@@ -15,9 +15,9 @@ enum { LNS_COPY = 1, LNS_ADVANCE_PC, LNS_ADVANCE_LINE, LNS_SET_FILE, LNS_SET_COL
 	LNS_BASIC_BLOCK, LNS_CONST_ADD_PC, LNS_FIXED_ADVANCE_PC };
 enum { LNE_END_SEQUENCE = 1, LNE_SET_ADDRESS = 2 };
 enum { LNCT_PATH = 1, LNCT_DIRECTORY = 2 };
-enum { FORM_BLOCK = 0x09, FORM_DATA1 = 0x0b, FORM_DATA2 = 0x05, FORM_DATA4 = 0x06, FORM_DATA8 = 0x07, FORM_DATA16 = 0x1e,
-	FORM_STRING = 0x08, FORM_STRP = 0x0e, FORM_UDATA = 0x0f, FORM_STRX = 0x1a, FORM_STRP_SUP = 0x1d,
-	FORM_LINE_STRP = 0x1f, FORM_STRX1 = 0x25, FORM_STRX2, FORM_STRX3, FORM_STRX4 };
+enum { FORM_DATA2 = 0x05, FORM_DATA4, FORM_DATA8, FORM_STRING, FORM_BLOCK, FORM_DATA1 = 0x0b, FORM_STRP = 0x0e,
+	FORM_UDATA, FORM_STRX = 0x1a, FORM_STRP_SUP = 0x1d, FORM_DATA16, FORM_LINE_STRP, FORM_STRX1 = 0x25, FORM_STRX2,
+	FORM_STRX3, FORM_STRX4 };
 
 struct table {
 	const struct line_sections *sections;
@@ -257,60 +257,62 @@ struct entry { /* of a list of directories or files */
 	uint64_t directory;
 };
 
-/* Reads or skips a value. Indexed strings are only in .dwo files, whose tables libdw reads. */
-static void read_form(const struct table *t, struct reader *r, uint64_t content, uint64_t form, struct entry *e)
+/* Returns the bytes of a form of fixed size, or 0. */
+static size_t form_size(const struct table *t, uint64_t form)
 {
-	uint64_t value = 0;
-	const char *text = NULL;
-
 	switch (form) {
-	case FORM_STRING:
-		text = read_text(r);
-		break;
-	case FORM_LINE_STRP:
-		text = text_in(t->sections->line_str, read_uint(r, t->offset_size));
-		break;
-	case FORM_STRP:
-		text = text_in(t->sections->str, read_uint(r, t->offset_size));
-		break;
-	case FORM_STRP_SUP:
-		read_uint(r, t->offset_size);
-		break;
-	case FORM_UDATA:
-	case FORM_STRX:
-		value = read_uleb(r);
-		break;
 	case FORM_DATA1:
 	case FORM_STRX1:
-		value = read_uint(r, 1);
-		break;
+		return 1;
 	case FORM_DATA2:
 	case FORM_STRX2:
-		value = read_uint(r, 2);
-		break;
+		return 2;
 	case FORM_STRX3:
-		value = read_uint(r, 3);
-		break;
+		return 3;
 	case FORM_DATA4:
 	case FORM_STRX4:
-		value = read_uint(r, 4);
-		break;
+		return 4;
 	case FORM_DATA8:
-		value = read_uint(r, 8);
-		break;
-	case FORM_DATA16:
-		read_skip(r, 16);
-		break;
-	case FORM_BLOCK:
-		read_skip(r, read_uleb(r));
-		break;
+		return 8;
+	case FORM_STRP:
+	case FORM_LINE_STRP:
+	case FORM_STRP_SUP:
+		return t->offset_size;
 	default:
-		r->bad = true;
+		return 0;
 	}
-	if (content == LNCT_PATH)
-		e->path = text;
-	else if (content == LNCT_DIRECTORY)
+}
+
+/* Reads or skips a value: a number, or the offset of a string. */
+static uint64_t read_number(const struct table *t, struct reader *r, uint64_t form)
+{
+	size_t size = form_size(t, form);
+
+	if (size)
+		return read_uint(r, size);
+	if (form == FORM_UDATA || form == FORM_STRX)
+		return read_uleb(r);
+	if (form == FORM_DATA16)
+		read_skip(r, 16);
+	else if (form == FORM_BLOCK)
+		read_skip(r, read_uleb(r));
+	else
+		r->bad = true;
+	return 0;
+}
+
+/* Indexed strings are only in .dwo files, whose tables libdw reads. */
+static void read_form(const struct table *t, struct reader *r, uint64_t content, uint64_t form, struct entry *e)
+{
+	const char *text = form == FORM_STRING ? read_text(r) : NULL;
+	uint64_t value = form == FORM_STRING ? 0 : read_number(t, r, form);
+
+	if (content == LNCT_DIRECTORY)
 		e->directory = value;
+	if (content != LNCT_PATH)
+		return;
+	e->path = form == FORM_LINE_STRP ? text_in(t->sections->line_str, value) :
+		form == FORM_STRP ? text_in(t->sections->str, value) : text;
 }
 
 struct list { /* DWARF 5's list of directories or files */

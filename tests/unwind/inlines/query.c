@@ -64,9 +64,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (first = 0; first < vaddrs.len; first += batch)
-		inlines_find(in, vaddrs.data + first, batch < vaddrs.len - first ? batch : vaddrs.len - first, take, &first);
+		inlines_find(in, vaddrs.data + first, batch < vaddrs.len - first ? batch : vaddrs.len - first, take,
+			&first);
 	fprintf(stderr, "%.3f s, %ld KB anonymous, %ld KB of files\n",
-		(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e9, resident_kb("RssAnon:"), resident_kb("RssFile:"));
+		(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e9, resident_kb("RssAnon:"),
+		resident_kb("RssFile:"));
 	for (size_t i = 0; i < vaddrs.len; i++)
 		printf("0x%" PRIx64 "\n%s", vaddrs.data[i], answers[i].text ? answers[i].text : "??\n??:0\n");
 	inlines_close(in);

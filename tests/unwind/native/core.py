@@ -53,7 +53,7 @@ def frames(directory):
         return ['no core was written']
     out = subprocess.run([STRATA, '--unwind', core], capture_output=True, text=True, timeout=60)
     lines = [line for line in (out.stdout + out.stderr).splitlines() if line and not line.startswith(('Process ', 'Thread '))]
-    return [line.strip().split('+')[0].split('.')[0] for line in lines]
+    return [line.split()[0].split('+')[0].split('.')[0] for line in lines]
 
 
 def check(maker, dump):
