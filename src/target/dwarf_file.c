@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/owner.h"
+#include "base/regular.h"
 #include "base/str.h"
 #include "elf_priv.h"
 #include "filemap.h"
@@ -21,7 +22,8 @@ static const char *const wanted[] = {"info", "abbrev", "line", "str", "line_str"
 	"str_offsets", "types"};
 enum { WANTED = ARRAY_SIZE(wanted) };
 
-#define COPY_MAX (4ull << 30)
+#define COPY_MAX   (4ull << 30)
+#define SAME_BYTES 65536 /* of two files that are compared */
 
 bool dwarf_file_is_in(const struct elf *e)
 {
@@ -252,11 +254,52 @@ static void open_alt(struct dwarf_file *d, const struct elf *e, int dir)
 
 /* ---- open and close ------------------------------------------------------------ */
 
+static bool is_same(struct dwarf_file *d, const struct elf *e)
+{
+	d->guarded = d->dw->elf_rawfile(d->libelf, &d->guarded_size);
+	if (!d->guarded || d->guarded_size != e->size || !filemap_guard(d->guarded, d->guarded_size)) {
+		d->guarded = NULL;
+		return false;
+	}
+	return !memcmp(d->guarded, e->data, e->size < SAME_BYTES ? e->size : SAME_BYTES);
+}
+
+static void close_libelf(struct dwarf_file *d)
+{
+	if (d->guarded)
+		filemap_unguard(d->guarded);
+	if (d->libelf)
+		d->dw->elf_end(d->libelf);
+	d->guarded = NULL;
+	d->libelf = NULL;
+}
+
+/* Opens the file by its path, if it is still the same file: libdw then finds PATH.dwp, and .dwo files next to it. */
+static void open_by_path(struct dwarf_file *d, const struct elf *e)
+{
+	_cleanup_(closep) int fd = e->path ? regular_open(AT_FDCWD, e->path, 0) : -1;
+
+	d->libelf = fd < 0 ? NULL : d->dw->elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (d->libelf && is_same(d, e))
+		d->dwarf = d->dw->begin_elf(d->libelf, DWARF_C_READ, NULL);
+	if (d->dwarf)
+		d->dw->elf_cntl(d->libelf, ELF_C_FDDONE);
+	else
+		close_libelf(d);
+}
+
+static void open_in_memory(struct dwarf_file *d)
+{
+	size_t size;
+	const uint8_t *data = elf_data(d->elf, &size);
+
+	d->libelf = d->dw->elf_memory((char *)data, size);
+	d->dwarf = d->libelf ? d->dw->begin_elf(d->libelf, DWARF_C_READ, NULL) : NULL;
+}
+
 static int open_in(struct dwarf_file *d, struct elf *e, int dir, bool with_alt)
 {
 	struct copy c = {};
-	const uint8_t *data;
-	size_t size;
 	int r = 0;
 
 	if (!plan(e, &c))
@@ -266,9 +309,10 @@ static int open_in(struct dwarf_file *d, struct elf *e, int dir, bool with_alt)
 		r = make_copy(d, e, &c, dir);
 	if (r)
 		return r;
-	data = elf_data(d->elf, &size);
-	d->libelf = d->dw->elf_memory((char *)data, size);
-	d->dwarf = d->libelf ? d->dw->begin_elf(d->libelf, DWARF_C_READ, NULL) : NULL;
+	if (!d->copy)
+		open_by_path(d, e);
+	if (!d->dwarf)
+		open_in_memory(d);
 	if (!d->dwarf)
 		return -ENODATA;
 	if (with_alt)
@@ -307,8 +351,7 @@ void dwarf_file_close(struct dwarf_file *d)
 		return;
 	if (d->dwarf)
 		d->dw->end(d->dwarf);
-	if (d->libelf)
-		d->dw->elf_end(d->libelf);
+	close_libelf(d);
 	dwarf_file_close(d->alt);
 	elf_close(d->alt_elf);
 	if (d->copy) {
@@ -326,4 +369,6 @@ void dwarf_file_release(const struct dwarf_file *d)
 		madvise((void *)d->copy, d->copy_size, MADV_DONTNEED);
 	else
 		elf_release_pages(d->elf);
+	if (d->guarded)
+		madvise((void *)d->guarded, d->guarded_size, MADV_DONTNEED);
 }

@@ -20,6 +20,8 @@ struct dwarf_file {
 
 	/* The parts to close. */
 	Elf *libelf;
+	const void *guarded; /* libelf's own mapping of the file; NULL: none */
+	size_t guarded_size;
 	const uint8_t *copy; /* NULL: the file itself is read */
 	size_t copy_size;
 	struct elf *alt_elf;

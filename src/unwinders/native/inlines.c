@@ -170,10 +170,8 @@ static void place_call(struct find *f, uint32_t unit, Dwarf_Die *die, struct inl
 
 static void place_row(struct find *f, uint32_t unit, const struct line_row *row, struct inline_function *to)
 {
-	if (!row->line)
-		return;
 	to->line = row->line;
-	to->column = row->column;
+	to->column = row->line ? row->column : 0;
 	to->file = inline_file(f->in, unit, row->file, false);
 }
 
