@@ -182,10 +182,12 @@ static __always_inline int may_be_first(struct walk *w)
 __global int native_fp(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, code[2] = {};
-	int err = 0, first;
+	int err = 0, first, unsure;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
+	/* Code of a file without a rule was not understood: fp may be its caller's, or a number. */
+	unsure = !w->rule && w->map.file && !(w->map.flags & (MAPPING_ANON | MAPPING_UPROBES | MAPPING_VDSO));
 	first = may_be_first(w);
 	if (!bpf_probe_read_user(code, 9, (void *)w->pc) && is_trampoline(w, code))
 		return native_signal(w);
@@ -199,6 +201,8 @@ __global int native_fp(struct walk *w)
 		if (ra && !after_call(w, strip(w, ra)) && !is_jumped_to(w, strip(w, ra), fp))
 			return stop(UNWIND_NO_TABLE);
 		err = arrive(w, ra, w->fp + 16, fp, 0);
+		if (unsure && !w->cause)
+			w->cause = UNWIND_GUESSED;
 	}
 	if (!err)
 		w->flags |= WALK_GUESSED;

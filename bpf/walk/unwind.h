@@ -277,7 +277,7 @@ struct mapping_chunk {
  * The first row of every page has low bits 0: a copy of the rule that is valid at the beginning of the page;
  * the rows of a page ascend. Offsets are in u32 units. */
 #define TABLE_MAGIC      0x74617274u /* "trat" */
-#define TABLE_VERSION    5
+#define TABLE_VERSION    6
 #define TABLE_PAGE_SHIFT 10
 #define TABLE_RANGES     8
 

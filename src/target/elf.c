@@ -269,6 +269,36 @@ bool elf_section(const struct elf *e, const char *name, struct elf_section *ret)
 	return false;
 }
 
+static bool code_segment(const struct elf *e, size_t i, struct elf_section *ret)
+{
+	for (size_t k = 0; k < e->segments.len; k++) {
+		const struct elf_segment *g = &e->segments.data[k];
+
+		if (!g->exec || i--)
+			continue;
+		*ret = (struct elf_section){.name = "", .vaddr = g->vaddr, .offset = g->offset, .size = g->filesz,
+			.data = file_bytes(e, g->offset, g->filesz)};
+		return true;
+	}
+	return false;
+}
+
+bool elf_code(const struct elf *e, size_t i, struct elf_section *ret)
+{
+	for (size_t k = 0; k < e->sections.len; k++) {
+		const Elf64_Shdr *sh = &e->sections.data[k];
+
+		if (!(sh->sh_flags & SHF_EXECINSTR) || i--)
+			continue;
+		*ret = (struct elf_section){.name = "", .vaddr = sh->sh_addr, .offset = sh->sh_offset,
+			.size = sh->sh_size, .type = sh->sh_type, .flags = sh->sh_flags};
+		if (sh->sh_type != SHT_NOBITS)
+			ret->data = file_bytes(e, sh->sh_offset, sh->sh_size);
+		return true;
+	}
+	return e->sections.len ? false : code_segment(e, i, ret);
+}
+
 bool elf_phdr(const struct elf *e, uint32_t type, struct elf_section *ret)
 {
 	for (size_t i = 0; i < e->phdrs.len; i++) {

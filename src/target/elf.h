@@ -59,6 +59,8 @@ const uint8_t *elf_data(const struct elf *e, size_t *ret_size);
 size_t elf_segments(const struct elf *e, const struct elf_segment **ret);
 /* Finds a section by name. Returns false if there is none. */
 bool elf_section(const struct elf *e, const char *name, struct elf_section *ret);
+/* Returns the i-th section with code; without section headers, the i-th segment. Returns false after the last. */
+bool elf_code(const struct elf *e, size_t i, struct elf_section *ret);
 /* Finds the program header of a type (PT_GNU_EH_FRAME, PT_INTERP..): vaddr, offset, size. */
 bool elf_phdr(const struct elf *e, uint32_t type, struct elf_section *ret);
 /* Returns the file's bytes at a vaddr, or NULL if there are fewer than size. */

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "ehframe.h"
 #include "target/elf.h"
+#include "unframed.h"
 #include "unwinders/lang.h"
 
 #define PAGE_SIZE (1ull << TABLE_PAGE_SHIFT)
@@ -141,6 +142,7 @@ int table_make(struct elf *e, struct table *ret)
 	for (unsigned i = 1; i < FRAME_LANGS; i++)
 		if (langs[i]->rules)
 			langs[i]->rules(e, &rows);
+	unframed_rows(e, &rows, NULL);
 	rules.buckets = calloc(BUCKETS, sizeof(*rules.buckets));
 	if (rows.len && rows.data[0].vaddr < pages.base)
 		pages.base = rows.data[0].vaddr & ~(PAGE_SIZE - 1);

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unframed.c - finds functions in code without call frame information, and follows them. See unframed.h.
+ *
+ * The code between FDEs is cut into holes. In a hole, each known function begins with the CFA above its return address;
+ * from there all paths are followed, and where two meet they must agree. A function that returns with another depth was
+ * not understood and gets no rules. Functions are known by symbols; else by addresses that code or data take, by
+ * calls, and by their place after the end of another function and its padding. */
+#include "unframed.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "cfi.h"
+#include "target/elf.h"
+#include "unframed_state.h"
+
+enum {
+	HOLE_MIN = 4,          /* bytes */
+	HOLES_BYTES_MAX = 16 << 20, /* of all holes: the rest has no rules */
+	SLOW_MAX = 3 << 20,    /* instructions that the library decodes */
+	SPOTS_MAX = 4 << 20,
+	SYMBOLS_MAX = 1 << 18,
+	TAKEN_MAX = 1 << 18,
+	ALIGNMENT = 16,
+};
+
+struct hole {
+	uint64_t start, end;
+	const uint8_t *bytes;
+};
+
+struct spot { /* an instruction that was reached */
+	struct frame_state state;
+	uint32_t owner;        /* the function that reached it first */
+	bool is_entry;
+};
+
+struct function {
+	uint32_t at;
+	bool bad;              /* not understood */
+	bool has_table;        /* a jump leads to unknown places.. */
+	struct frame_state table; /* ..with this state */
+};
+
+struct unframed {
+	struct elf *e;
+	struct code *code;
+	VEC(struct hole) holes;
+	VEC(uint64_t) taken;     /* addresses in holes that code or data take, sorted */
+	VEC(uint64_t) called;    /* bytes that look like calls lead there; sorted */
+	struct elf_symbol *symbols; /* sorted */
+	size_t nsymbols;
+	uint32_t slow, spots_made;
+
+	/* The present hole. */
+	const struct hole *hole;
+	uint32_t size;
+	uint32_t *index;         /* by byte: number of its spot + 1 */
+	VEC(struct spot) spots;
+	VEC(uint32_t) todo;      /* offsets */
+	VEC(struct function) functions;
+};
+
+/* ---- following ---------------------------------------------------------------------- */
+
+static bool same_frame(const struct frame_state *a, const struct frame_state *b)
+{
+	if (a->kind != b->kind || a->fp_slot != b->fp_slot || a->fp_is_base != b->fp_is_base)
+		return false;
+	if (a->fp_is_base && a->fp_depth != b->fp_depth)
+		return false;
+	return a->kind == FRAME_LOST || a->kind == FRAME_FIRST || a->depth == b->depth ||
+		(a->kind == FRAME_MOVED && a->fp_is_base);
+}
+
+/* Joins the states of two paths. Returns whether *s changed. */
+static bool meet(struct frame_state *s, const struct frame_state *other)
+{
+	struct frame_state before = *s;
+
+	if (!same_frame(s, other)) {
+		*s = (struct frame_state){.reg = RSP};
+		return before.kind != FRAME_LOST;
+	}
+	if (s->reg != other->reg || s->reg_depth != other->reg_depth)
+		s->reg = RSP;
+	if (s->has_slot && (!other->has_slot || s->slot != other->slot || s->slot_depth != other->slot_depth ||
+		s->depth != other->depth))
+		s->has_slot = false;
+	s->fp_is_zero &= other->fp_is_zero;
+	return s->reg != before.reg || s->has_slot != before.has_slot || s->fp_is_zero != before.fp_is_zero;
+}
+
+static struct spot *spot_at(const struct unframed *u, uint32_t at)
+{
+	return u->index[at] ? &u->spots.data[u->index[at] - 1] : NULL;
+}
+
+static void reach(struct unframed *u, uint64_t at, const struct frame_state *s, uint32_t owner, bool is_entry)
+{
+	struct spot *spot;
+
+	if (at >= u->size || u->spots_made >= SPOTS_MAX)
+		return;
+	spot = spot_at(u, (uint32_t)at);
+	if (spot && (spot->is_entry || !meet(&spot->state, s)))
+		return;
+	if (!spot) {
+		vec_push(&u->spots, (struct spot){*s, owner, is_entry});
+		u->index[at] = (uint32_t)u->spots.len;
+		u->spots_made++;
+	}
+	vec_push(&u->todo, (uint32_t)at);
+}
+
+static bool is_returning(const struct frame_state *s)
+{
+	return s->kind != FRAME_BY_SP || (s->depth == 8 && !s->fp_is_base);
+}
+
+static void add_entry(struct unframed *u, uint64_t at)
+{
+	static const struct frame_state entry = {.kind = FRAME_BY_SP, .reg = RSP, .depth = 8};
+
+	if (at >= u->size || spot_at(u, (uint32_t)at))
+		return;
+	vec_push(&u->functions, (struct function){.at = (uint32_t)at});
+	reach(u, at, &entry, (uint32_t)u->functions.len - 1, true);
+}
+
+/* A jump within the function, or to another one. */
+static void jump(struct unframed *u, const struct frame_step *step, const struct frame_state *s, uint32_t owner)
+{
+	uint64_t at = step->target - u->hole->start;
+
+	if (at < u->size)
+		reach(u, at, s, owner, false);
+	else if (!is_returning(s))
+		u->functions.data[owner].bad = true;
+}
+
+/* Code that does not return from a call may end there. */
+static bool is_end(const struct unframed *u, uint32_t at)
+{
+	return at < u->size && (u->hole->bytes[at] == 0xcc || u->hole->bytes[at] == 0);
+}
+
+static void follow_spot(struct unframed *u, uint32_t at)
+{
+	struct frame_state s = spot_at(u, at)->state;
+	uint32_t owner = spot_at(u, at)->owner;
+	struct function *f = &u->functions.data[owner];
+	struct frame_step step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
+		&u->slow);
+
+	if (!step.size || (step.flow == CODE_RETURN && !is_returning(&s))) {
+		f->bad = true;
+		return;
+	}
+	if (step.flow == CODE_JUMP_INDIRECT && !(s.kind == FRAME_BY_SP && s.depth == 8 && !s.fp_slot)) {
+		f->has_table = true;
+		f->table = s;
+	}
+	if (step.flow == CODE_JUMP || step.flow == CODE_BRANCH)
+		jump(u, &step, &s, owner);
+	if (step.flow == CODE_CALL)
+		add_entry(u, step.target - u->hole->start);
+	if (step.flow == CODE_NEXT || step.flow == CODE_BRANCH ||
+		((step.flow == CODE_CALL || step.flow == CODE_CALL_INDIRECT) && !is_end(u, at + step.size)))
+		reach(u, at + step.size, &s, owner, false);
+}
+
+static void follow_all(struct unframed *u)
+{
+	while (u->todo.len && u->slow < SLOW_MAX)
+		follow_spot(u, u->todo.data[--u->todo.len]);
+}
+
+static void enter(struct unframed *u, uint64_t vaddr)
+{
+	add_entry(u, vaddr - u->hole->start);
+	follow_all(u);
+}
+
+/* ---- functions of a hole -------------------------------------------------------------- */
+
+/* Returns the bytes of padding at the start: int3, zeros, nops. nop with operand: 0f 1f and ModRM. */
+static size_t padding(const uint8_t *p, size_t size)
+{
+	size_t n = 0, prefix, mod;
+
+	while (n < size) {
+		if (p[n] == 0xcc || p[n] == 0 || p[n] == 0x90) {
+			n++;
+			continue;
+		}
+		for (prefix = n; prefix < size && (p[prefix] == 0x66 || p[prefix] == 0x2e);)
+			prefix++;
+		if (prefix < size && prefix > n && p[prefix] == 0x90) {
+			n = prefix + 1;
+			continue;
+		}
+		if (size - prefix < 3 || p[prefix] != 0x0f || p[prefix + 1] != 0x1f)
+			return n;
+		mod = p[prefix + 2] >> 6;
+		n = prefix + 3 + ((p[prefix + 2] & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+	}
+	return size;
+}
+
+static size_t first_symbol(const struct unframed *u, uint64_t vaddr)
+{
+	size_t lo = 0, hi = u->nsymbols;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (u->symbols[mid].vaddr < vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void enter_symbols(struct unframed *u, bool typed)
+{
+	for (size_t i = first_symbol(u, u->hole->start); i < u->nsymbols && u->symbols[i].vaddr < u->hole->end; i++)
+		if ((u->symbols[i].type != STT_NOTYPE) == typed)
+			add_entry(u, u->symbols[i].vaddr - u->hole->start);
+	follow_all(u);
+}
+
+static void enter_list(struct unframed *u, const uint64_t *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] >= u->hole->start && list[i] < u->hole->end)
+			enter(u, list[i]);
+}
+
+/* Enters code that nothing reached: other places of a jump by a table, or another function. */
+static void enter_rest(struct unframed *u)
+{
+	const struct spot *before = NULL;
+	uint32_t at = 0;
+
+	while (at < u->size) {
+		struct spot *spot = spot_at(u, at);
+		struct frame_step step = {.size = 1};
+		struct frame_state ignored = {};
+		size_t skip;
+
+		if (spot) {
+			before = spot;
+			step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored,
+				&u->slow);
+			at += step.size ? step.size : 1;
+			continue;
+		}
+		skip = padding(u->hole->bytes + at, u->size - at);
+		if (skip) {
+			at += (uint32_t)skip;
+			continue;
+		}
+		if (before && u->functions.data[before->owner].has_table) {
+			struct frame_state table = u->functions.data[before->owner].table;
+
+			reach(u, at, &table, before->owner, false);
+			follow_all(u);
+		} else if (!((u->hole->start + at) % ALIGNMENT)) {
+			enter(u, u->hole->start + at);
+		}
+		at += !spot_at(u, at);
+	}
+}
+
+static void follow_hole(struct unframed *u)
+{
+	size_t skip = padding(u->hole->bytes, u->size);
+
+	enter_symbols(u, true);
+	enter_symbols(u, false);
+	if (skip < u->size)
+		enter(u, u->hole->start + skip);
+	enter_list(u, u->taken.data, u->taken.len);
+	enter_rest(u);
+	enter_list(u, u->called.data, u->called.len);
+}
+
+/* ---- functions of the file --------------------------------------------------------------- */
+
+static int symbol_cmp(const void *a, const void *b)
+{
+	const struct elf_symbol *x = a, *y = b;
+
+	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+/* Reads the file's own symbols: names in a debug file would make it be read before it is needed. */
+static void read_symbols(struct unframed *u)
+{
+	static const char *const any[] = {""};
+	size_t n, kept = 0;
+
+	u->symbols = calloc(SYMBOLS_MAX, sizeof(*u->symbols));
+	if (!u->symbols)
+		out_of_memory();
+	n = elf_symbols_starting(u->e, any, 1, u->symbols, SYMBOLS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (u->symbols[i].type == STT_FUNC || u->symbols[i].type == STT_GNU_IFUNC ||
+			(u->symbols[i].type == STT_NOTYPE && *u->symbols[i].name != '$' && *u->symbols[i].name != '.'))
+			u->symbols[kept++] = u->symbols[i];
+	u->nsymbols = kept;
+	qsort(u->symbols, kept, sizeof(*u->symbols), symbol_cmp);
+}
+
+static bool in_hole(const struct unframed *u, uint64_t vaddr)
+{
+	size_t lo = 0, hi = u->holes.len;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (u->holes.data[mid].end <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < u->holes.len && vaddr >= u->holes.data[lo].start;
+}
+
+static int32_t read_i32(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, 4);
+	return v;
+}
+
+/* lea N(%rip),%r..: 48 or 4c, 8d, ModRM with mod 0 and rm 5. call and jmp: e8, e9. */
+static void scan_code(struct unframed *u, const struct elf_section *s)
+{
+	for (uint64_t i = 0; i + 7 <= s->size; i++) {
+		const uint8_t *p = s->data + i;
+		uint64_t at;
+
+		if (p[1] == 0x8d && (p[0] & 0xfb) == 0x48 && (p[2] & 0xc7) == 5) {
+			at = s->vaddr + i + 7 + (uint64_t)read_i32(p + 3);
+			if (in_hole(u, at) && u->taken.len < TAKEN_MAX)
+				vec_push(&u->taken, at);
+		} else if (p[0] == 0xe8 || p[0] == 0xe9) {
+			at = s->vaddr + i + 5 + (uint64_t)read_i32(p + 1);
+			if (at % ALIGNMENT == 0 && in_hole(u, at) && u->called.len < TAKEN_MAX)
+				vec_push(&u->called, at);
+		}
+	}
+}
+
+static void scan_relocations(struct unframed *u)
+{
+	struct elf_section s;
+	Elf64_Rela r;
+
+	if (!elf_section(u->e, ".rela.dyn", &s) || !s.data)
+		return;
+	for (uint64_t i = 0; i + sizeof(r) <= s.size && u->taken.len < TAKEN_MAX; i += sizeof(r)) {
+		memcpy(&r, s.data + i, sizeof(r));
+		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE && in_hole(u, (uint64_t)r.r_addend))
+			vec_push(&u->taken, (uint64_t)r.r_addend);
+	}
+}
+
+static int address_cmp(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void find_functions(struct unframed *u)
+{
+	struct elf_section s;
+
+	read_symbols(u);
+	for (size_t i = 0; elf_code(u->e, i, &s); i++)
+		if (s.data)
+			scan_code(u, &s);
+	scan_relocations(u);
+	if (u->taken.len)
+		qsort(u->taken.data, u->taken.len, sizeof(*u->taken.data), address_cmp);
+	if (u->called.len)
+		qsort(u->called.data, u->called.len, sizeof(*u->called.data), address_cmp);
+}
+
+/* ---- holes ------------------------------------------------------------------------------ */
+
+static void add_hole(struct unframed *u, uint64_t start, uint64_t end, uint64_t *left)
+{
+	const uint8_t *bytes = end > start && end - start >= HOLE_MIN && end - start <= *left ?
+		elf_at(u->e, start, end - start) : NULL;
+
+	if (!bytes || padding(bytes, end - start) == end - start)
+		return;
+	*left -= end - start;
+	vec_push(&u->holes, (struct hole){start, end, bytes});
+}
+
+/* Adds the parts of a piece of code that have no rule. */
+static void holes_in(struct unframed *u, const struct elf_section *s, const struct eh_rows *rows, uint64_t *left)
+{
+	uint64_t at = s->vaddr, end = s->vaddr + s->size, rule = 0;
+	size_t lo = 0, hi = rows->len;
+
+	while (lo < hi) { /* find the first row above the start */
+		size_t mid = (lo + hi) / 2;
+
+		if (rows->data[mid].vaddr <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	rule = lo ? rows->data[lo - 1].rule : 0;
+	for (; lo < rows->len && rows->data[lo].vaddr < end; lo++) {
+		if (!rule)
+			add_hole(u, at, rows->data[lo].vaddr, left);
+		at = rows->data[lo].vaddr;
+		rule = rows->data[lo].rule;
+	}
+	if (!rule)
+		add_hole(u, at, end, left);
+}
+
+static int hole_cmp(const void *a, const void *b)
+{
+	const struct hole *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Sections of hostile files overlap. */
+static void find_holes(struct unframed *u, const struct eh_rows *rows)
+{
+	uint64_t left = HOLES_BYTES_MAX, end = 0;
+	struct elf_section s;
+	size_t kept = 0;
+
+	for (size_t i = 0; elf_code(u->e, i, &s); i++)
+		if (s.data && s.vaddr + s.size > s.vaddr)
+			holes_in(u, &s, rows, &left);
+	if (u->holes.len)
+		qsort(u->holes.data, u->holes.len, sizeof(*u->holes.data), hole_cmp);
+	for (size_t i = 0; i < u->holes.len; i++) {
+		if (u->holes.data[i].start < end)
+			continue;
+		end = u->holes.data[i].end;
+		u->holes.data[kept++] = u->holes.data[i];
+	}
+	u->holes.len = kept;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+/* The rows of a hole; where nothing was understood there is no rule. */
+static void add_rows(struct unframed *u, struct eh_rows *out)
+{
+	uint32_t reached = 0; /* end of the last instruction */
+
+	for (uint32_t at = 0; at < u->size; at++) {
+		struct spot *spot = spot_at(u, at);
+		struct frame_state ignored = {};
+		struct frame_step step;
+
+		if (!spot)
+			continue;
+		if (at > reached)
+			eh_row_add(out, u->hole->start + reached, 0);
+		eh_row_add(out, u->hole->start + at,
+			u->functions.data[spot->owner].bad ? 0 : unframed_rule(&spot->state));
+		step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored, &u->slow);
+		reached = at + (step.size ? step.size : 1);
+	}
+	if (reached < u->size)
+		eh_row_add(out, u->hole->start + reached, 0);
+}
+
+static int function_cmp(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Functions reach to the next one: a name is wanted for all of the code. */
+static void add_functions(struct unframed *u, struct eh_ranges *out)
+{
+	struct function *f = u->functions.data;
+
+	if (u->functions.len)
+		qsort(f, u->functions.len, sizeof(*f), function_cmp);
+	for (size_t i = 0; i < u->functions.len; i++)
+		vec_push(out, (struct eh_range){u->hole->start + f[i].at,
+			i + 1 < u->functions.len ? u->hole->start + f[i + 1].at : u->hole->end});
+}
+
+static void take_hole(struct unframed *u, const struct hole *h, struct eh_rows *out, struct eh_ranges *functions)
+{
+	u->hole = h;
+	u->size = (uint32_t)(h->end - h->start);
+	u->index = calloc(u->size, sizeof(*u->index));
+	if (!u->index)
+		out_of_memory();
+	u->spots.len = u->todo.len = u->functions.len = 0;
+	follow_hole(u);
+	add_rows(u, out);
+	if (functions)
+		add_functions(u, functions);
+	free(u->index);
+}
+
+/* Copies rows, and puts the rows of all holes between them. */
+static void follow_holes(struct unframed *u, struct eh_rows *rows, struct eh_ranges *functions)
+{
+	struct eh_rows out = {};
+	size_t i = 0;
+
+	for (size_t k = 0; k < u->holes.len; k++) {
+		const struct hole *h = &u->holes.data[k];
+
+		for (; i < rows->len && rows->data[i].vaddr <= h->start; i++)
+			eh_row_add(&out, rows->data[i].vaddr, rows->data[i].rule);
+		take_hole(u, h, &out, functions);
+		eh_row_add(&out, h->end, 0); /* a row at the same place replaces this one */
+	}
+	for (; i < rows->len; i++)
+		eh_row_add(&out, rows->data[i].vaddr, rows->data[i].rule);
+	eh_rows_done(rows);
+	*rows = out;
+}
+
+void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
+{
+	struct unframed u = {.e = e};
+
+	if (elf_machine(e) != EM_X86_64)
+		return;
+	find_holes(&u, rows);
+	if (u.holes.len && !code_open(EM_X86_64, true, &u.code)) {
+		find_functions(&u);
+		follow_holes(&u, rows, functions);
+	}
+	code_close(u.code);
+	free(u.symbols);
+	vec_done(&u.holes);
+	vec_done(&u.taken);
+	vec_done(&u.called);
+	vec_done(&u.spots);
+	vec_done(&u.todo);
+	vec_done(&u.functions);
+}
