@@ -11,7 +11,6 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -375,21 +374,6 @@ static int start(struct session *s, struct image_object *o)
 	return r;
 }
 
-/* A file of stacks has the sum of all windows. */
-static int open_window(struct session *s)
-{
-	uint64_t ns = s->opt.settings->window;
-	struct timespec length = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-	struct itimerspec at = {.it_value = length, .it_interval = length};
-
-	if (!ns || s->ended || s->opt.is_prompt || s->out.output->content == OUTPUT_STACKS)
-		return 0;
-	s->window = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->window < 0 || timerfd_settime(s->window, 0, &at, NULL) || session_watch(s, s->window, FROM_WINDOW))
-		return failed("make a timer", -errno);
-	return 0;
-}
-
 static int run(struct session *s, struct image_object *o)
 {
 	int r = set_up(s, o);
@@ -402,7 +386,7 @@ static int run(struct session *s, struct image_object *o)
 	r = open_ring(s, o->img);
 	if (!r)
 		r = start(s, o);
-	r = r ? r : open_window(s);
+	r = r ? r : session_open_window(s);
 	if (!r && s->opt.child && !s->ended && !s->is_released)
 		r = child_release(s->opt.child);
 	s->is_released = true;
@@ -551,47 +535,6 @@ void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uin
 
 /* ---- running ------------------------------------------------------------ */
 
-/* Returns the maps to print, sorted by name. To be free()d. */
-static const struct image_map **maps_to_print(const struct session *s, size_t *ret_n)
-{
-	const struct image_map **sorted = calloc(s->shared.maps.len + 1, sizeof(*sorted));
-
-	*ret_n = 0;
-	for (size_t i = 0; sorted && i < s->shared.maps.len; i++) {
-		const struct shared_map *m = &s->shared.maps.data[i];
-		size_t at = *ret_n;
-
-		if (!m->script || !m->print)
-			continue;
-		for (; at && strcmp(sorted[at - 1]->name, m->script->name) > 0; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = m->script;
-		++*ret_n;
-	}
-	return sorted;
-}
-
-/* The window ends: prints its aggregations. */
-static void on_window(struct session *s)
-{
-	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
-	struct str time = {};
-	uint64_t passed;
-	size_t all, n = 0;
-
-	if (read(s->window, &passed, sizeof(passed)) != sizeof(passed))
-		return;
-	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &all);
-	for (size_t i = 0; i < all; i++)
-		if (maps[i]->taken)
-			maps[n++] = maps[i];
-	show_time("%H:%M:%S\n", clock_ns(CLOCK_REALTIME), &time);
-	s->out.output->text(&s->out, "time", str_text(&time), time.len);
-	str_done(&time);
-	record_take_maps(&env, maps, n, (struct map_wanted){});
-	stream_flush(s->opt.stream);
-}
-
 static void on_event(struct session *s, enum event_from from)
 {
 	switch (from) {
@@ -611,7 +554,7 @@ static void on_event(struct session *s, enum event_from from)
 		on_self(s);
 		break;
 	case FROM_WINDOW:
-		on_window(s);
+		session_end_window(s);
 		break;
 	case FROM_PROCESS:
 		s->ended = !s->opt.roots.n || roots_ended(s);
@@ -644,51 +587,6 @@ bool session_poll(struct session *s, int timeout_ms)
 }
 
 /* ---- the end ------------------------------------------------------------ */
-
-/* Advice about stacks is for a person who has not chosen what to see. */
-static bool wants_advice(const struct session *s)
-{
-	return s->out.terminal && s->out.output->content == OUTPUT_TEXT && !s->opt.libraries && !s->opt.top;
-}
-
-static void print_maps(struct session *s)
-{
-	struct record_env env = {
-		.out = &s->out,
-		.shared = &s->shared,
-		.top = s->opt.top,
-		.idle = &s->advice,
-		.advice = wants_advice(s) ? &s->advice : NULL,
-	};
-	size_t n;
-	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
-
-	if (s->out.output->end)
-		s->out.output->end(&s->out, maps, n);
-	session_print_table(s, maps, &n);
-	for (size_t i = 0; i < n; i++)
-		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
-			s->seen++;
-	about_session(s, str_text(&s->about_whom), &s->about);
-	s->out.about = str_text(&s->about);
-	if (s->out.output->finish)
-		s->out.output->finish(&s->out);
-	output_end_packed(&s->out);
-}
-
-void session_print_maps(struct session *s)
-{
-	struct record_env env = {.out = &s->out, .shared = &s->shared, .top = s->opt.top};
-	size_t n;
-	_cleanup_(freep) const struct image_map **maps = maps_to_print(s, &n);
-
-	session_print_table(s, maps, &n);
-	for (size_t i = 0; i < n; i++)
-		record_print_map(&env, maps[i], 0, 0, false);
-	if (s->out.output->content == OUTPUT_TEXT)
-		fputc('\n', s->out.file);
-	stream_flush(s->opt.stream);
-}
 
 static void stats(struct session *s)
 {
@@ -742,7 +640,7 @@ int session_finish(struct session *s)
 	end_images(s);
 	priority_normal();
 	if (s->opt.mode == SCRIPT_RUNS)
-		print_maps(s);
+		session_print_last(s);
 	stream_flush(s->opt.stream);
 	if (!stream_has_reader(s->opt.stream))
 		return s->code;

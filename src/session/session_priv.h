@@ -89,6 +89,13 @@ static inline struct image_object *session_object(const struct session *s, uint3
 	return o && o->obj ? o : NULL;
 }
 
+/* session_maps.c: starts the timer of config window. Returns 0 on success, -errno on failure, which it reports. */
+int session_open_window(struct session *s);
+/* The timer has run: prints the window's aggregations, and empties them. */
+void session_end_window(struct session *s);
+/* Prints all maps, and ends the output. */
+void session_print_last(struct session *s);
+
 /* session_records.c: handles records of the ring, and events of processes, for at most slice_ns; 0: until
  * none is left. Returns false if records still wait. */
 bool session_drain(struct session *s, uint64_t slice_ns);
