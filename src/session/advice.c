@@ -33,12 +33,13 @@ static void find_own(struct advice *a, const struct frame_list *l)
 {
 	for (size_t i = l->len; i-- > 0;) {
 		const struct frame_name *f = &l->data[i].name;
-		const char *file = f->file ? f->file : f->lang == FRAME_LANG_NATIVE ? f->module : NULL;
+		bool is_native = f->lang == FRAME_LANG_NATIVE;
+		const char *file = is_native ? f->module : f->file;
 
-		if (!file || own_is_library(file) || (a->language && !f->file))
+		if (!file || own_is_library(file) || (a->language && is_native))
 			continue;
 		a->own = file;
-		a->language = f->file ? language_name(f->lang) : NULL;
+		a->language = is_native ? NULL : language_name(f->lang);
 		return;
 	}
 }

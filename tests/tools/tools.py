@@ -269,7 +269,7 @@ def dump(cases):
     wanted = [[f'{name} {file}:{line}' for file, line, name in re.findall(r'File "(.*)", line (\d+) in (\S+)', part)]
               for part in re.split(r'hread 0x\w+', own)[1:]]
     mine = done.stdout.split('\nProcess ')[0]
-    seen = [[f'{name.rpartition(".")[2]} {where}' for name, where in re.findall(r'^ +(\S+) (\S+:\d+)$', part, re.M)]
+    seen = [[f'{name.rpartition(".")[2]} {where}' for name, where in re.findall(r'^ +(\S+) (\S+\.py:\d+)$', part, re.M)]
             for part in mine.split('\nThread ')[1:]]
     cases.check(len(wanted) == 3 and sorted(wanted) == sorted(seen), 'dump: the frames that faulthandler has', wanted, seen,
                 done.stdout, done.stderr)
@@ -316,7 +316,7 @@ def progress(cases):
     done = subprocess.run([STRATA, 'cpu', '-d', '0.5', '-p', str(sleeper.pid)], capture_output=True, text=True)
     sleeper.kill()
     sleeper.wait()
-    cases.check(re.search(r'was asleep for all \d\.\d s', done.stderr) and f'strata offcpu -p {sleeper.pid}' in done.stderr,
+    cases.check(re.search(r'was asleep for all \d\.\d s', done.stderr) and f'strata dump -p {sleeper.pid}' in done.stderr,
                 'the reason for no samples: it slept', done.stderr)
     for words in (['-d', '500ms'], ['--duration', '0.5']):
         begun = time.monotonic()
