@@ -30,6 +30,7 @@ struct settings {
 	uint64_t missing_probes; /* enum missing_probes: effect of an attach point that matches nothing */
 	uint64_t on_stack_limit; /* 0 */
 	uint64_t perf_rb_pages; /* pages of the ring buffer; 0: the size depends on the script's records */
+	uint64_t print_answer;   /* begin with a line for each map of stacks: the own function with the most */
 	uint64_t print_empty_stacks; /* the text of a key has its empty stacks, as in bpftrace */
 	uint64_t print_idle_stacks; /* maps have the waits that are idle by nature; --idle sets it */
 	uint64_t print_maps_on_exit;

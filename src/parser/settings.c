@@ -67,6 +67,8 @@ static const struct row {
 		"a number"},
 	{"perf_rb_pages", EXPR_INT, offsetof(struct settings, perf_rb_pages), 0, 1, 1 << 18, NULL,
 		"a number"},
+	{"print_answer", EXPR_BOOL, offsetof(struct settings, print_answer), false, 0, 1, NULL,
+		"true or false"},
 	{"print_empty_stacks", EXPR_BOOL, offsetof(struct settings, print_empty_stacks), true, 0, 1, NULL,
 		"true or false"},
 	{"print_idle_stacks", EXPR_BOOL, offsetof(struct settings, print_idle_stacks), true, 0, 1, NULL,

@@ -100,6 +100,7 @@ void session_print_last(struct session *s)
 
 	if (s->out.output->end)
 		s->out.output->end(&s->out, maps, n);
+	session_print_answers(s, maps, n);
 	session_print_table(s, maps, &n);
 	for (size_t i = 0; i < n; i++)
 		if (record_print_map(&env, maps[i], 0, 0, false) > 0)

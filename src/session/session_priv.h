@@ -103,7 +103,9 @@ struct ring_buffer *session_new_ring(struct session *s, int fd);
 /* Reads both into memory while a record is being handled: for unwinders_on_table(). */
 void session_gather(void *arg);
 
-/* session_table.c: prints the maps that are columns of the script's table, and takes them off the list. */
+/* session_table.c: prints a line about each map of stacks, if the script's settings say so. */
+void session_print_answers(struct session *s, const struct image_map *const *maps, size_t n);
+/* Prints the maps that are columns of the script's table, and takes them off the list. */
 bool session_print_table(struct session *s, const struct image_map **maps, size_t *n);
 
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* session_table.c - prints maps as a table, if the script's settings say so. */
+/* session_table.c - prints answers, and maps as a table, if the script's settings say so. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/owner.h"
 #include "model/image.h"
+#include "output/answer.h"
 #include "output/table.h"
 #include "session/session_priv.h"
 #include "values/entries.h"
@@ -50,6 +51,21 @@ static void print(struct session *s, const struct image_map *const *maps, size_t
 	for (size_t i = 0; i < n; i++)
 		map_content_done(&contents[i]);
 	free(contents);
+}
+
+void session_print_answers(struct session *s, const struct image_map *const *maps, size_t n)
+{
+	struct map_wanted wanted = {};
+
+	if (!s->opt.settings->print_answer || s->out.output->content != OUTPUT_TEXT)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct map_content c;
+
+		if (!map_read(&s->show, shared_fd(&s->shared, maps[i]->bpf_name), maps[i], &wanted, &c))
+			answer_print(&s->show, &c, s->out.file);
+		map_content_done(&c);
+	}
 }
 
 static bool is_in(const struct image_map *m, const struct image_map *const *list, size_t n)
