@@ -6,6 +6,6 @@
 struct map_content;
 struct show;
 
-/* Prints "90.4 % of @cpu: compress /app/x.py:42 <- handle /app/x.py:60 <- worker /app/x.py:67". Prints nothing if the map
- * has no stacks in its key, or no values that are parts of a whole. */
+/* Prints "90 % of @cpu: compress /app/x.py:42 <- handle /app/x.py:60 <- worker /app/x.py:67". Prints nothing if the
+ * map has no stacks in its key, or no values that are parts of a whole. */
 void answer_print(const struct show *s, const struct map_content *c, FILE *out);

@@ -43,7 +43,8 @@ static bool read_integer(const char *text, uint64_t *ret, bool *ret_unsigned)
 {
 	bool negative = *text == '-';
 
-	if (!number_is(text + negative, ret) || (negative && *ret > (uint64_t)1 << 63))
+	/* A time is converted to nanoseconds, as in the script: 20ms. */
+	if (number_literal(text + negative, strlen(text + negative), ret) || (negative && *ret > (uint64_t)1 << 63))
 		return false;
 	*ret_unsigned = !negative && *ret > INT64_MAX;
 	*ret = negative ? -*ret : *ret;
