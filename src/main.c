@@ -39,6 +39,7 @@ static struct session_options session_options(struct options *o)
 		.warn_reads = o->warn_reads,
 		.top = o->top,
 		.idle = o->idle,
+		.startup = o->startup,
 		.long_names = o->long_names,
 		.output = o->format ? o->format : output_by_file(NULL),
 	};

@@ -29,7 +29,7 @@
 enum {
 	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE,
 	OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS,
-	OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
+	OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
 	OPT_USDT_ACTIVATION
 };
 
@@ -309,6 +309,8 @@ static const struct option_row rows[] = {
 	{"idle", OPT_IDLE, NULL, "also print waits that are idle by nature: event loops, pools without work",
 		FLAG(idle)},
 	{"long", OPT_LONG, NULL, "svg, html: show the whole names of C++ functions", FLAG(long_names)},
+	{"startup", OPT_STARTUP, NULL, "leak: also print what the C library allocates at the start of a program",
+		FLAG(startup)},
 	{"live", 't', "SECONDS", "redraw the maps every SECONDS while the script runs",
 		set_live},
 	{"format", 'f', "FORMAT", "write in this format, see below", set_format},

@@ -29,6 +29,7 @@ struct options {
 	enum script_mode mode;
 	bool idle;     /* --idle */
 	bool long_names; /* --long */
+	bool startup;  /* --startup */
 	bool children; /* --children */
 	bool list, dry_run, info, unsafe, unwind, warn_reads, buffer_all;
 	VEC(const char *) params;  /* of the script */

@@ -34,6 +34,7 @@ struct settings {
 	uint64_t print_empty_stacks; /* the text of a key has its empty stacks, as in bpftrace */
 	uint64_t print_idle_stacks; /* maps have the waits that are idle by nature; --idle sets it */
 	uint64_t print_maps_on_exit;
+	uint64_t print_startup_stacks; /* maps have the memory of the C library's start; --startup sets it */
 	uint64_t print_table;    /* maps with equal keys are columns of one table */
 	uint64_t show_debug_info; /* 0 */
 	uint64_t stack_mode;    /* enum stack_mode: mode of stacks for which the script does not name one */

@@ -3,6 +3,7 @@
  * stack of the largest of them. */
 #include "answer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ enum { CALLERS = 2 }; /* own callers that are printed */
 struct sum {
 	struct frames_key key;
 	double value, most;
+	uint64_t count; /* of stats() */
 	size_t entry; /* with the largest value */
 };
 
@@ -37,8 +39,14 @@ static double value_of(const struct map_content *c, size_t i)
 	return t->is_signed && t->agg.kind != AGG_COUNT ? (double)(int64_t)v : (double)v;
 }
 
-static void add(struct sum *sums, size_t *n, const struct shown_frame *f, double value, size_t entry)
+static uint64_t count_of(const struct map_content *c, size_t i)
 {
+	return c->map->value->agg.kind == AGG_STATS ? ((const uint64_t *)c->list[i].value)[0] : 0;
+}
+
+static void add(struct sum *sums, size_t *n, const struct map_content *c, const struct shown_frame *f, size_t entry)
+{
+	double value = value_of(c, entry);
 	struct frames_key key = {};
 	size_t i = 0;
 
@@ -48,6 +56,7 @@ static void add(struct sum *sums, size_t *n, const struct shown_frame *f, double
 	if (i == *n)
 		sums[(*n)++] = (struct sum){.key = key, .entry = entry, .most = value};
 	sums[i].value += value;
+	sums[i].count += count_of(c, entry);
 	if (value > sums[i].most) {
 		sums[i].most = value;
 		sums[i].entry = entry;
@@ -122,6 +131,8 @@ static void print(const struct show *s, const struct map_content *c, const struc
 	if (unit_of(c->map->name) != UNIT_NONE) {
 		str_add(&line, ", ");
 		unit_add(unit_of(c->map->name), most->value, &line);
+		if (most->count)
+			str_addf(&line, " in %" PRIu64, most->count);
 	}
 	add_key(s, c, e, &line);
 	str_add(&line, ": ");
@@ -147,8 +158,8 @@ void answer_print(const struct show *s, const struct map_content *c, FILE *out)
 
 		frames_of_key(s, c->map, &c->list[i], &l);
 		total += value_of(c, i);
-		if (own_frame(&l))
-			add(sums, &n, own_frame(&l), value_of(c, i), i);
+		if (own_frame(&l) && own_is_frame(own_frame(&l), own_is_interpreted(&l)))
+			add(sums, &n, c, own_frame(&l), i);
 		frames_done(&l);
 	}
 	most = sums;

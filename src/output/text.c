@@ -92,17 +92,32 @@ static void add_value(const struct show *s, const struct map_content *c, const s
 		show_value(s, t, e->value, out);
 }
 
+/* Appends "3.07 KB in 3, 1.02 KB each". */
+static void add_stats(enum unit unit, const uint64_t *v, struct str *out)
+{
+	unit_add(unit, (double)(int64_t)v[1], out);
+	str_addf(out, " in %" PRIu64, v[0]);
+	if (v[0] > 1) {
+		str_add(out, ", ");
+		unit_add(unit, (double)(int64_t)v[1] / (double)v[0], out);
+		str_add(out, " each");
+	}
+}
+
 /* Appends a value for a person: a number with its unit, if the map's name ends with one. */
 static void add_for_person(const struct show *s, const struct map_content *c, const struct map_entry *e,
 	struct str *out)
 {
 	const struct type *t = c->map->value;
+	bool stats = t->kind == TYPE_AGG && t->agg.kind == AGG_STATS && unit_of(c->map->name) != UNIT_NONE;
 	bool sums = t->kind == TYPE_AGG && t->agg.kind <= AGG_MAX && t->agg.kind != AGG_COUNT;
 	enum unit unit = sums || t->kind == TYPE_INT ? unit_of(c->map->name) : UNIT_NONE;
 	uint64_t v = unit == UNIT_NONE ? 0 : t->kind == TYPE_INT ? (uint64_t)show_int(t, e->value) :
 		*(const uint64_t *)e->value;
 
-	if (unit == UNIT_NONE || c->div > 1)
+	if (stats && c->div <= 1)
+		add_stats(unit_of(c->map->name), (const uint64_t *)e->value, out);
+	else if (unit == UNIT_NONE || c->div > 1)
 		add_value(s, c, e, out);
 	else
 		unit_add(unit, t->is_signed ? (double)(int64_t)v : (double)v, out);

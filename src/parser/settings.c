@@ -75,6 +75,8 @@ static const struct row {
 		"true or false"},
 	{"print_maps_on_exit", EXPR_BOOL, offsetof(struct settings, print_maps_on_exit), true, 0, 1, NULL,
 		"true or false"},
+	{"print_startup_stacks", EXPR_BOOL, offsetof(struct settings, print_startup_stacks), true, 0, 1, NULL,
+		"true or false"},
 	{"print_table", EXPR_BOOL, offsetof(struct settings, print_table), false, 0, 1, NULL,
 		"true or false"},
 	{"show_debug_info", EXPR_BOOL, offsetof(struct settings, show_debug_info), false, 0, 1, NULL,

@@ -46,12 +46,19 @@ static void find_own(struct advice *a, const struct frame_list *l)
 
 void advice_idle(struct advice *a, const struct map_content *c)
 {
+	if (c->startup) {
+		a->startup += c->nidle;
+		return;
+	}
 	a->all_idle |= c->all_idle;
 	a->idle += c->nidle;
 }
 
 void advice_show_idle(const struct advice *a)
 {
+	if (a->startup)
+		log_hint("%zu stack%s of the C library's own memory %s left out: --startup shows them", a->startup,
+			a->startup == 1 ? "" : "s", a->startup == 1 ? "is" : "are");
 	if (a->idle_threads)
 		log_hint("%zu idle thread%s left out (event loops, pools without work): --idle shows them",
 			a->idle_threads, a->idle_threads == 1 ? " is" : "s are");

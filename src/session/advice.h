@@ -13,6 +13,7 @@ struct advice {
 	size_t stacks;        /* number of entries with stacks */
 	const char *own;      /* source or ELF file of the program's own code; NULL: none was found */
 	size_t idle;          /* number of idle entries that were left out */
+	size_t startup;       /* number of stacks of the C library's start that were left out */
 	size_t idle_threads;  /* number of rows of a table that were left out */
 	bool all_idle;        /* a map has only idle entries, which are printed */
 	const char *language; /* language of that file; NULL: native */

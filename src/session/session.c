@@ -212,6 +212,7 @@ static void set_output(struct session *s, const struct session_options *opt)
 		.exact = opt->output->exact,
 		.text = output_show_text(opt->output, s->out.terminal),
 		.skips_empty = s->out.terminal || !opt->settings->print_empty_stacks,
+		.skips_startup = !opt->startup && !opt->settings->print_startup_stacks,
 		.skips_idle = !opt->idle && !opt->settings->print_idle_stacks,
 	};
 }

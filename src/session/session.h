@@ -38,6 +38,7 @@ struct session_options {
 	bool is_last;         /* the process ends when it is closed */
 	bool grows;           /* images may follow the first; the session continues even if no image has probes */
 	bool long_names;      /* --long */
+	bool startup;         /* --startup: print_startup_stacks, whatever the script says */
 	bool idle;            /* --idle: print_idle_stacks, whatever the script says */
 	const struct libraries *libraries; /* --hide, --only; NULL: all frames are shown */
 	enum pack pack;       /* compression of the output */

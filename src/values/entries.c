@@ -21,6 +21,7 @@
 #include "idle.h"
 #include "model/type.h"
 #include "show.h"
+#include "startup.h"
 #include "unwinders/unwinders.h"
 
 struct reading {
@@ -260,8 +261,8 @@ static uint64_t total(const struct type *t, const uint64_t *v)
 	return sum;
 }
 
-/* Returns the number by which an aggregation is sorted. */
-static int64_t rank(const struct type *t, const uint8_t *value)
+/* Returns the number by which an aggregation is sorted: stats() of stacks by their total, which is their share. */
+static int64_t rank(const struct type *t, const uint8_t *value, bool by_total)
 {
 	const uint64_t *v = (const uint64_t *)value;
 
@@ -269,8 +270,11 @@ static int64_t rank(const struct type *t, const uint8_t *value)
 	case AGG_HIST:
 	case AGG_LHIST:
 		return total(t, v);
-	case AGG_AVG:
 	case AGG_STATS:
+		if (by_total)
+			return (int64_t)v[1];
+		[[fallthrough]];
+	case AGG_AVG:
 		return v[0] ? (int64_t)v[1] / (int64_t)v[0] : 0;
 	case AGG_TSERIES: /* by key */
 		return 0;
@@ -288,12 +292,13 @@ static int compare_entries(const void *pa, const void *pb, void *arg)
 	const struct map_entry *a = pa, *b = pb;
 	const struct map_content *c = arg;
 	const struct type *t = c->map->value;
+	bool stacks = type_has(c->map->key, TYPE_STACK);
 	int64_t x, y;
 	int r;
 
 	if (t->kind == TYPE_AGG) {
-		x = rank(t, a->value);
-		y = rank(t, b->value);
+		x = rank(t, a->value, stacks);
+		y = rank(t, b->value, stacks);
 		r = t->is_signed || t->agg.kind >= AGG_AVG ? (x > y) - (x < y) :
 			((uint64_t)x > (uint64_t)y) - ((uint64_t)x < (uint64_t)y);
 	} else {
@@ -428,7 +433,7 @@ static bool is_idle(const struct show *s, const struct map_content *c, const str
 
 	if (stack)
 		memcpy(&id, stack, sizeof(id));
-	return id && idle_stack(s, id);
+	return id && ((s->skips_idle && idle_stack(s, id)) || (s->skips_startup && startup_stack(s, id)));
 }
 
 /* Moves the idle entries to the end of the list. */
@@ -452,9 +457,10 @@ static size_t split_idle(const struct show *s, struct map_content *c)
 /* If all entries are idle, they are the answer. */
 static void leave_out_idle(const struct show *s, struct map_content *c)
 {
-	if (!s->skips_idle || !c->n || !type_has(c->map->key, TYPE_STACK))
+	if (!(s->skips_idle || s->skips_startup) || !c->n || !type_has(c->map->key, TYPE_STACK))
 		return;
 	c->nidle = split_idle(s, c);
+	c->startup = s->skips_startup;
 	c->all_idle = c->nidle == c->n;
 	if (c->all_idle) {
 		c->nidle = 0;

@@ -27,6 +27,7 @@ struct map_content {
 	size_t n, cap;
 	size_t first; /* index of the first entry to show, see map_wanted.top */
 	size_t nidle;  /* number of entries that were left out because they are idle */
+	bool startup;  /* they are the C library's memory, not idle waits */
 	bool all_idle; /* all entries are idle, and none was left out */
 	int64_t div;  /* divisor of the shown values; 0: 1 */
 	uint64_t last; /* for tseries(): the last interval of all entries */

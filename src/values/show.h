@@ -24,6 +24,7 @@ struct show {
 	enum show_text text;
 	bool exact;                  /* stacks differ by address, not by function or line */
 	bool skips_empty;            /* the text of a key lacks its empty stacks */
+	bool skips_startup;          /* maps lack the memory of the C library's start, see startup.h */
 	bool skips_idle;             /* maps lack the waits that are idle by nature, see idle.h */
 	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
 };

@@ -64,7 +64,7 @@ class Run:
         def has(stack):
             return any(function in f.get('function', '') and where in f'{f.get("file", "")}:{f.get("line", "")}'
                        for f in stack['frames'])
-        return sum(value for key, value in self.entries(name) if has(key[part]))
+        return sum(value['total'] if isinstance(value, dict) else value for key, value in self.entries(name) if has(key[part]))
 
     def __str__(self):
         return f'{self.printed}\n{self.said}\n{self.out}'
