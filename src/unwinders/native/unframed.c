@@ -25,6 +25,7 @@ enum {
 	SPOTS_MAX = 4 << 20,
 	SYMBOLS_MAX = 1 << 18,
 	TAKEN_MAX = 1 << 18,
+	FORGOTTEN_MAX = 1 << 28,
 	ALIGNMENT = 16,
 };
 
@@ -42,8 +43,14 @@ struct spot { /* an instruction that was reached */
 struct function {
 	uint32_t at;
 	bool bad;              /* not understood */
+	bool is_part;          /* code after a call and padding: of another function, unless it is bad */
 	bool has_table;        /* a jump leads to unknown places.. */
 	struct frame_state table; /* ..with this state */
+};
+
+struct after_call { /* code after a call and padding: the call may not return, and another function begin there */
+	struct frame_state state;
+	uint32_t at;
 };
 
 struct unframed {
@@ -55,6 +62,7 @@ struct unframed {
 	struct elf_symbol *symbols; /* sorted */
 	size_t nsymbols;
 	uint32_t slow, spots_made;
+	uint64_t forgotten;      /* bytes looked through by forget() */
 
 	/* The present hole. */
 	const struct hole *hole;
@@ -63,15 +71,17 @@ struct unframed {
 	VEC(struct spot) spots;
 	VEC(uint32_t) todo;      /* offsets */
 	VEC(struct function) functions;
+	VEC(struct after_call) after_calls;
 };
 
 /* ---- following ---------------------------------------------------------------------- */
 
 static bool same_frame(const struct frame_state *a, const struct frame_state *b)
 {
-	if (a->kind != b->kind || a->fp_slot != b->fp_slot || a->fp_is_base != b->fp_is_base)
+	if (a->kind != b->kind || a->fp_slot != b->fp_slot || a->fp_is_base != b->fp_is_base ||
+		a->fp_is_moved != b->fp_is_moved)
 		return false;
-	if (a->fp_is_base && a->fp_depth != b->fp_depth)
+	if ((a->fp_is_base || a->fp_is_moved) && a->fp_depth != b->fp_depth)
 		return false;
 	return a->kind == FRAME_LOST || a->kind == FRAME_FIRST || a->depth == b->depth ||
 		(a->kind == FRAME_MOVED && a->fp_is_base);
@@ -92,7 +102,9 @@ static bool meet(struct frame_state *s, const struct frame_state *other)
 		s->depth != other->depth))
 		s->has_slot = false;
 	s->fp_is_zero &= other->fp_is_zero;
-	return s->reg != before.reg || s->has_slot != before.has_slot || s->fp_is_zero != before.fp_is_zero;
+	s->fp_is_other |= other->fp_is_other;
+	return s->reg != before.reg || s->has_slot != before.has_slot || s->fp_is_zero != before.fp_is_zero ||
+		s->fp_is_other != before.fp_is_other;
 }
 
 static struct spot *spot_at(const struct unframed *u, uint32_t at)
@@ -126,10 +138,18 @@ static void add_entry(struct unframed *u, uint64_t at)
 {
 	static const struct frame_state entry = {.kind = FRAME_BY_SP, .reg = RSP, .depth = 8};
 
-	if (at >= u->size || spot_at(u, (uint32_t)at))
+	struct spot *spot;
+
+	if (at >= u->size)
+		return;
+	spot = spot_at(u, (uint32_t)at);
+	if (spot && (spot->is_entry || !same_frame(&spot->state, &entry)))
 		return;
 	vec_push(&u->functions, (struct function){.at = (uint32_t)at});
-	reach(u, at, &entry, (uint32_t)u->functions.len - 1, true);
+	if (spot) /* the function before it ends with a call that does not return */
+		spot->is_entry = true;
+	else
+		reach(u, at, &entry, (uint32_t)u->functions.len - 1, true);
 }
 
 /* A jump within the function, or to another one. */
@@ -142,51 +162,6 @@ static void jump(struct unframed *u, const struct frame_step *step, const struct
 	else if (!is_returning(s))
 		u->functions.data[owner].bad = true;
 }
-
-/* Code that does not return from a call may end there. */
-static bool is_end(const struct unframed *u, uint32_t at)
-{
-	return at < u->size && (u->hole->bytes[at] == 0xcc || u->hole->bytes[at] == 0);
-}
-
-static void follow_spot(struct unframed *u, uint32_t at)
-{
-	struct frame_state s = spot_at(u, at)->state;
-	uint32_t owner = spot_at(u, at)->owner;
-	struct function *f = &u->functions.data[owner];
-	struct frame_step step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
-		&u->slow);
-
-	if (!step.size || (step.flow == CODE_RETURN && !is_returning(&s))) {
-		f->bad = true;
-		return;
-	}
-	if (step.flow == CODE_JUMP_INDIRECT && !(s.kind == FRAME_BY_SP && s.depth == 8 && !s.fp_slot)) {
-		f->has_table = true;
-		f->table = s;
-	}
-	if (step.flow == CODE_JUMP || step.flow == CODE_BRANCH)
-		jump(u, &step, &s, owner);
-	if (step.flow == CODE_CALL)
-		add_entry(u, step.target - u->hole->start);
-	if (step.flow == CODE_NEXT || step.flow == CODE_BRANCH ||
-		((step.flow == CODE_CALL || step.flow == CODE_CALL_INDIRECT) && !is_end(u, at + step.size)))
-		reach(u, at + step.size, &s, owner, false);
-}
-
-static void follow_all(struct unframed *u)
-{
-	while (u->todo.len && u->slow < SLOW_MAX)
-		follow_spot(u, u->todo.data[--u->todo.len]);
-}
-
-static void enter(struct unframed *u, uint64_t vaddr)
-{
-	add_entry(u, vaddr - u->hole->start);
-	follow_all(u);
-}
-
-/* ---- functions of a hole -------------------------------------------------------------- */
 
 /* Returns the bytes of padding at the start: int3, zeros, nops. nop with operand: 0f 1f and ModRM. */
 static size_t padding(const uint8_t *p, size_t size)
@@ -211,6 +186,59 @@ static size_t padding(const uint8_t *p, size_t size)
 	}
 	return size;
 }
+
+/* Continues after a call. Padding up to an aligned address may be the end of the function: see enter_after_calls(). */
+static void return_from_call(struct unframed *u, uint32_t at, const struct frame_state *s, uint32_t owner)
+{
+	size_t n = at < u->size ? padding(u->hole->bytes + at, u->size - at) : 0;
+
+	if (n && at + n >= u->size)
+		return;
+	if (n && !((u->hole->start + at + n) % ALIGNMENT))
+		vec_push(&u->after_calls, (struct after_call){*s, (uint32_t)(at + n)});
+	else
+		reach(u, at, s, owner, false);
+}
+
+static void follow_spot(struct unframed *u, uint32_t at)
+{
+	struct frame_state s = spot_at(u, at)->state;
+	uint32_t owner = spot_at(u, at)->owner;
+	struct function *f = &u->functions.data[owner];
+	struct frame_step step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
+		&u->slow);
+
+	if (!step.size || (step.flow == CODE_RETURN && !is_returning(&s))) {
+		f->bad = true;
+		return;
+	}
+	if (step.flow == CODE_JUMP_INDIRECT && !(s.kind == FRAME_BY_SP && s.depth == 8 && !s.fp_slot)) {
+		f->has_table = true;
+		f->table = s;
+	}
+	if (step.flow == CODE_JUMP || step.flow == CODE_BRANCH)
+		jump(u, &step, &s, owner);
+	if (step.flow == CODE_CALL)
+		add_entry(u, step.target - u->hole->start);
+	if (step.flow == CODE_CALL || step.flow == CODE_CALL_INDIRECT)
+		return_from_call(u, at + step.size, &s, owner);
+	else if (step.flow == CODE_NEXT || step.flow == CODE_BRANCH)
+		reach(u, at + step.size, &s, owner, false);
+}
+
+static void follow_all(struct unframed *u)
+{
+	while (u->todo.len && u->slow < SLOW_MAX)
+		follow_spot(u, u->todo.data[--u->todo.len]);
+}
+
+static void enter(struct unframed *u, uint64_t vaddr)
+{
+	add_entry(u, vaddr - u->hole->start);
+	follow_all(u);
+}
+
+/* ---- functions of a hole -------------------------------------------------------------- */
 
 static size_t first_symbol(const struct unframed *u, uint64_t vaddr)
 {
@@ -242,39 +270,92 @@ static void enter_list(struct unframed *u, const uint64_t *list, size_t n)
 			enter(u, list[i]);
 }
 
-/* Enters code that nothing reached: other places of a jump by a table, or another function. */
+/* Takes back what a function has reached. */
+static void forget(struct unframed *u, uint32_t owner, size_t first_spot)
+{
+	for (uint32_t at = 0; at < u->size; at++)
+		if (u->index[at] > first_spot && spot_at(u, at)->owner == owner)
+			u->index[at] = 0;
+	u->forgotten += u->size;
+}
+
+/* Follows code as a part of another function, in that state. Returns whether it was right. */
+static bool enter_part(struct unframed *u, uint32_t at, const struct frame_state *s)
+{
+	uint32_t owner = (uint32_t)u->functions.len;
+	size_t spots = u->spots.len;
+
+	if (u->forgotten > FORGOTTEN_MAX)
+		return false;
+	vec_push(&u->functions, (struct function){.at = at, .is_part = true});
+	reach(u, at, s, owner, false);
+	follow_all(u);
+	if (!u->functions.data[owner].bad)
+		return true;
+	forget(u, owner, spots);
+	return false;
+}
+
+/* Follows code after calls and padding as a part of the caller. If that is wrong, a function begins there. */
+static void enter_after_calls(struct unframed *u)
+{
+	for (size_t i = 0; i < u->after_calls.len; i++) {
+		struct after_call c = u->after_calls.data[i];
+
+		if (!spot_at(u, c.at) && !enter_part(u, c.at, &c.state))
+			enter(u, u->hole->start + c.at);
+	}
+	u->after_calls.len = 0;
+}
+
+/* Enters code that nothing reached: another place of a jump by a table, or a function. */
+static void enter_unreached(struct unframed *u, uint32_t at, const struct spot *before)
+{
+	const struct function *f = before ? &u->functions.data[before->owner] : NULL;
+	struct frame_state table = f ? f->table : (struct frame_state){};
+
+	if (f && f->has_table && enter_part(u, at, &table))
+		return;
+	if (!((u->hole->start + at) % ALIGNMENT))
+		enter(u, u->hole->start + at);
+}
+
 static void enter_rest(struct unframed *u)
 {
-	const struct spot *before = NULL;
+	struct spot *before = NULL, copy;
 	uint32_t at = 0;
 
 	while (at < u->size) {
-		struct spot *spot = spot_at(u, at);
 		struct frame_step step = {.size = 1};
 		struct frame_state ignored = {};
 		size_t skip;
 
-		if (spot) {
-			before = spot;
+		if (spot_at(u, at)) {
+			copy = *spot_at(u, at); /* more spots move the list */
+			before = &copy;
 			step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored,
 				&u->slow);
 			at += step.size ? step.size : 1;
 			continue;
 		}
 		skip = padding(u->hole->bytes + at, u->size - at);
-		if (skip) {
-			at += (uint32_t)skip;
+		at += (uint32_t)skip;
+		if (skip)
 			continue;
-		}
-		if (before && u->functions.data[before->owner].has_table) {
-			struct frame_state table = u->functions.data[before->owner].table;
-
-			reach(u, at, &table, before->owner, false);
-			follow_all(u);
-		} else if (!((u->hole->start + at) % ALIGNMENT)) {
-			enter(u, u->hole->start + at);
-		}
+		enter_unreached(u, at, before);
 		at += !spot_at(u, at);
+	}
+}
+
+/* Bytes that look like a call may be anything: a function comes after padding, or after the end of another. */
+static void enter_called(struct unframed *u)
+{
+	for (size_t i = 0; i < u->called.len; i++) {
+		uint64_t at = u->called.data[i] - u->hole->start;
+		uint8_t last = at && at < u->size ? u->hole->bytes[at - 1] : 0xcc;
+
+		if (at < u->size && (last == 0xcc || last == 0xc3 || last == 0x90 || !last))
+			enter(u, u->called.data[i]);
 	}
 }
 
@@ -287,8 +368,10 @@ static void follow_hole(struct unframed *u)
 	if (skip < u->size)
 		enter(u, u->hole->start + skip);
 	enter_list(u, u->taken.data, u->taken.len);
+	enter_called(u);
+	enter_after_calls(u);
 	enter_rest(u);
-	enter_list(u, u->called.data, u->called.len);
+	enter_after_calls(u);
 }
 
 /* ---- functions of the file --------------------------------------------------------------- */
@@ -498,12 +581,16 @@ static int function_cmp(const void *a, const void *b)
 static void add_functions(struct unframed *u, struct eh_ranges *out)
 {
 	struct function *f = u->functions.data;
+	size_t n = 0;
 
-	if (u->functions.len)
-		qsort(f, u->functions.len, sizeof(*f), function_cmp);
 	for (size_t i = 0; i < u->functions.len; i++)
+		if (!f[i].is_part)
+			f[n++] = f[i];
+	if (n)
+		qsort(f, n, sizeof(*f), function_cmp);
+	for (size_t i = 0; i < n; i++)
 		vec_push(out, (struct eh_range){u->hole->start + f[i].at,
-			i + 1 < u->functions.len ? u->hole->start + f[i + 1].at : u->hole->end});
+			i + 1 < n ? u->hole->start + f[i + 1].at : u->hole->end});
 }
 
 static void take_hole(struct unframed *u, const struct hole *h, struct eh_rows *out, struct eh_ranges *functions)
@@ -513,7 +600,7 @@ static void take_hole(struct unframed *u, const struct hole *h, struct eh_rows *
 	u->index = calloc(u->size, sizeof(*u->index));
 	if (!u->index)
 		out_of_memory();
-	u->spots.len = u->todo.len = u->functions.len = 0;
+	u->spots.len = u->todo.len = u->functions.len = u->after_calls.len = 0;
 	follow_hole(u);
 	add_rows(u, out);
 	if (functions)
@@ -560,4 +647,5 @@ void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functi
 	vec_done(&u.spots);
 	vec_done(&u.todo);
 	vec_done(&u.functions);
+	vec_done(&u.after_calls);
 }

@@ -20,7 +20,9 @@ struct frame_state {
 	uint8_t kind;
 	uint8_t reg;        /* a register with CFA - reg_depth; RSP: none */
 	bool fp_is_base;    /* rbp = CFA - fp_depth */
+	bool fp_is_moved;   /* MOVED: rbp = somewhere - fp_depth */
 	bool fp_is_zero;
+	bool fp_is_other;   /* rbp was set without having been saved: the caller does not need it */
 	bool has_slot;      /* MOVED: the word at somewhere - slot has CFA - slot_depth */
 	int32_t depth, reg_depth, fp_depth;
 	int32_t fp_slot;    /* the caller's rbp is at CFA - fp_slot; 0: it is in rbp */

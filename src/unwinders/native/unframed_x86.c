@@ -44,7 +44,7 @@ static void move_sp(struct frame_state *s)
 	if (s->kind == FRAME_BY_SP && (s->fp_is_base || s->reg != RSP)) {
 		s->kind = FRAME_MOVED;
 		s->depth = 0;
-		s->has_slot = false;
+		s->has_slot = s->fp_is_moved = false;
 	} else if (!s->fp_is_base) {
 		lose(s);
 	}
@@ -53,15 +53,20 @@ static void move_sp(struct frame_state *s)
 static void sp_by(struct frame_state *s, int64_t depth)
 {
 	s->kind = FRAME_BY_SP;
-	s->has_slot = false;
+	s->has_slot = s->fp_is_moved = false;
 	set_depth(s, depth);
 }
 
 /* ---- instructions ----------------------------------------------------------------- */
 
+static bool has_callers_fp(const struct frame_state *s)
+{
+	return !s->fp_is_base && !s->fp_is_zero && !s->fp_is_other && !s->fp_slot;
+}
+
 static void push(struct frame_state *s, const struct code_operand *o)
 {
-	bool fp = is_reg(o, RBP) && !s->fp_is_base && !s->fp_is_zero && !s->fp_slot;
+	bool fp = is_reg(o, RBP) && has_callers_fp(s);
 
 	set_depth(s, (int64_t)s->depth + (o->size == 2 ? 2 : 8));
 	if (fp && s->kind == FRAME_BY_SP)
@@ -80,11 +85,13 @@ static void set_fp(struct frame_state *s, bool is_callers)
 {
 	bool needs_fp = s->kind == FRAME_MOVED && !s->has_slot && s->reg == RSP;
 
-	s->fp_is_base = s->fp_is_zero = false;
+	s->fp_is_base = s->fp_is_zero = s->fp_is_moved = false;
 	if (is_callers)
 		s->fp_slot = 0;
-	else if (!s->fp_slot || needs_fp)
+	else if (needs_fp)
 		lose(s);
+	else if (!s->fp_slot)
+		s->fp_is_other = true;
 }
 
 static void pop(struct frame_state *s, const struct code_operand *o)
@@ -92,7 +99,10 @@ static void pop(struct frame_state *s, const struct code_operand *o)
 	int32_t depth = s->depth;
 
 	if (is_reg(o, RSP)) {
-		lose(s);
+		if (s->kind == FRAME_MOVED && s->has_slot && depth == s->slot)
+			sp_by(s, s->slot_depth);
+		else
+			lose(s);
 		return;
 	}
 	if (is_reg(o, RBP))
@@ -120,6 +130,8 @@ static void mov_to_sp(struct frame_state *s, const struct code_operand *from)
 {
 	if (is_reg(from, RBP) && s->fp_is_base)
 		sp_by(s, s->fp_depth);
+	else if (is_reg(from, RBP) && s->fp_is_moved)
+		s->depth = s->fp_depth;
 	else if (s->reg != RSP && is_reg(from, s->reg))
 		sp_by(s, s->reg_depth);
 	else if (is_at(from, RSP) && s->kind == FRAME_MOVED && s->has_slot && s->depth - from->value == s->slot)
@@ -134,6 +146,8 @@ static void lea_to_sp(struct frame_state *s, const struct code_operand *from)
 		set_depth(s, s->depth - from->value);
 	else if (is_at(from, RBP) && s->fp_is_base)
 		sp_by(s, s->fp_depth - from->value);
+	else if (is_at(from, RBP) && s->fp_is_moved)
+		set_depth(s, s->fp_depth - from->value);
 	else if (s->reg != RSP && is_at(from, s->reg))
 		sp_by(s, s->reg_depth - from->value);
 	else
@@ -173,6 +187,10 @@ static void to_fp(struct frame_state *s, const struct code_insn *i)
 	} else if (by_sp && s->fp_slot && mov && is_reg(from, RSP)) {
 		s->fp_is_base = true;
 		s->fp_depth = s->depth;
+	} else if (s->kind == FRAME_MOVED && s->fp_slot && s->has_slot && mov && is_reg(from, RSP)) {
+		s->fp_is_base = false;
+		s->fp_is_moved = true;
+		s->fp_depth = s->depth;
 	} else if (by_sp && s->fp_slot && !strcmp(i->mnemonic, "lea") && is_at(from, RSP)) {
 		s->fp_is_base = true;
 		s->fp_depth = (int32_t)(s->depth - from->value);
@@ -205,7 +223,7 @@ static void to_memory(struct frame_state *s, const struct code_insn *i)
 
 	if (strcmp(i->mnemonic, "mov") != 0 || !is_at(to, RSP))
 		return;
-	if (s->kind == FRAME_BY_SP && is_reg(from, RBP) && !s->fp_is_base && !s->fp_is_zero && !s->fp_slot) {
+	if (s->kind == FRAME_BY_SP && is_reg(from, RBP) && has_callers_fp(s)) {
 		s->fp_slot = (int32_t)(s->depth - to->value);
 	} else if (s->kind == FRAME_MOVED && s->reg != RSP && is_reg(from, s->reg)) {
 		s->has_slot = true;
@@ -252,6 +270,49 @@ static void follow(struct frame_state *s, const struct code_insn *i)
 		s->reg = RSP;
 }
 
+/* ---- vector instructions ------------------------------------------------------------ */
+
+/* Returns the bytes of ModRM, SIB and displacement, or 0 if there are fewer. SDM volume 2, tables 2-2 and 2-3; EVEX has
+ * the same bytes. */
+static size_t modrm_size(const uint8_t *p, size_t size)
+{
+	unsigned mod, rm;
+
+	if (size < 2)
+		return 0;
+	mod = p[0] >> 6;
+	rm = p[0] & 7;
+	if (mod == 3)
+		return 1;
+	if (mod == 0 && (rm == 5 || (rm == 4 && (p[1] & 7) == 5)))
+		return 5 + (rm == 4);
+	return 1 + (rm == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+/* Returns whether an opcode of a map has a byte after its operands: SDM volume 2, appendix A, for vector instructions. */
+static bool has_immediate(unsigned map, uint8_t op)
+{
+	return map == 3 || (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
+}
+
+/* Returns the size of an instruction with a VEX or EVEX prefix, or 0: it is another one. They do not change rsp, and
+ * compilers do not calculate a frame pointer with them. The library does not know the newest. */
+static size_t vector_size(const uint8_t *p, size_t size)
+{
+	size_t prefix = size < 6 ? 0 : p[0] == 0xc5 ? 2 : p[0] == 0xc4 ? 3 : p[0] == 0x62 ? 4 : 0;
+	unsigned map = prefix == 2 ? 1 : prefix == 3 ? p[1] & 31 : p[1] & 7;
+	size_t operands;
+	uint8_t op;
+
+	if (!prefix || !map || map > 6)
+		return 0;
+	op = p[prefix];
+	if (map == 1 && op == 0x77 && prefix < 4) /* vzeroupper */
+		return prefix + 1;
+	operands = modrm_size(p + prefix + 1, size - prefix - 1);
+	return operands ? prefix + 1 + operands + has_immediate(map, op) : 0;
+}
+
 /* ---- one step --------------------------------------------------------------------- */
 
 /* Returns whether a fast instruction may copy rsp, rbp or an address in the frame: mov and lea. ModRM: SDM volume 2,
@@ -291,11 +352,18 @@ struct frame_step unframed_step(struct code *c, const uint8_t *bytes, size_t siz
 	struct frame_step ret;
 	struct code_insn i;
 
+	size_t vector;
+
 	if (step_fast(bytes, size, vaddr, s, &ret))
 		return ret;
+	vector = vector_size(bytes, size);
+	if (vector && vector <= size && s->reg == RSP)
+		return (struct frame_step){.size = (uint8_t)vector};
 	++*slow;
-	if (!code_decode(c, bytes, size, vaddr, &i))
-		return (struct frame_step){};
+	if (!code_decode(c, bytes, size, vaddr, &i)) {
+		s->reg = RSP; /* it may have been changed */
+		return (struct frame_step){.size = vector <= size ? (uint8_t)vector : 0};
+	}
 	if (s->kind != FRAME_LOST && s->kind != FRAME_FIRST)
 		follow(s, &i);
 	return (struct frame_step){i.size, i.flow, i.target};

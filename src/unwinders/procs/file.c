@@ -35,6 +35,7 @@
 #include "unwinders/native/cache.h"
 #include "unwinders/native/inlines.h"
 #include "unwinders/native/native.h"
+#include "unwinders/native/unframed.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/unwinders.h"
 
@@ -87,8 +88,9 @@ struct files *files_new(struct target *t, struct walk_maps *maps)
 static void drop_functions(struct file *f)
 {
 	eh_ranges_done(&f->functions);
-	f->functions = (struct eh_ranges){};
-	f->functions_read = false;
+	eh_ranges_done(&f->unframed);
+	f->functions = f->unframed = (struct eh_ranges){};
+	f->functions_read = f->unframed_read = false;
 }
 
 static void close_file(struct file *f)
@@ -686,30 +688,48 @@ bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void
 	return true;
 }
 
-bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+static bool range_at(const struct eh_ranges *ranges, uint64_t vaddr, uint64_t *ret_start)
 {
-	int found = f->elf ? fde_find_function(f->elf, vaddr, ret_start) : 0;
-	const struct eh_range *r;
-	size_t lo = 0, hi;
+	size_t lo = 0, hi = ranges->len;
 
-	if (found >= 0)
-		return found;
-	if (!f->functions_read)
-		ehframe_ranges(f->elf, &f->functions);
-	f->functions_read = true;
-	for (hi = f->functions.len; lo < hi;) {
+	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (f->functions.data[mid].start <= vaddr)
+		if (ranges->data[mid].start <= vaddr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	r = lo ? &f->functions.data[lo - 1] : NULL;
-	if (!r || vaddr >= r->end)
+	if (!lo || vaddr >= ranges->data[lo - 1].end)
 		return false;
-	*ret_start = r->start;
+	*ret_start = ranges->data[lo - 1].start;
 	return true;
+}
+
+/* A language that has tables of its own names its code. */
+static bool unframed_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	struct eh_rows rows;
+
+	if (!f->unframed_read && !file_languages(f) && !ehframe_read(f->elf, &rows)) {
+		unframed_rows(f->elf, &rows, &f->unframed);
+		eh_rows_done(&rows);
+	}
+	f->unframed_read = true;
+	return range_at(&f->unframed, vaddr, ret_start);
+}
+
+bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	int found = f->elf ? fde_find_function(f->elf, vaddr, ret_start) : 0;
+
+	if (found > 0 || !f->elf)
+		return found > 0;
+	if (found < 0 && !f->functions_read) {
+		ehframe_ranges(f->elf, &f->functions);
+		f->functions_read = true;
+	}
+	return range_at(&f->functions, vaddr, ret_start) || unframed_function(f, vaddr, ret_start);
 }
 
 /* The bias depends on the segment that contains the mapping's bytes: segments may have different distances

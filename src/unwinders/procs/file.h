@@ -32,7 +32,8 @@ struct file {
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
 	struct eh_ranges functions; /* ranges of the FDEs, after the first request for them */
-	bool functions_read;
+	struct eh_ranges unframed;  /* functions that no FDE covers, after the first request for them */
+	bool functions_read, unframed_read;
 	struct inlines *inlines; /* its debug information, after the first request for it; NULL: none */
 	bool inlines_sought, inlines_cut; /* cut: see inlines_are_cut() */
 	void *opened[FRAME_LANGS]; /* result of lang.open(); NULL: none, or not requested yet */
@@ -73,8 +74,8 @@ struct lang_file file_of_lang(struct file *f, unsigned lang);
  * addresses. libc: the C library of the process, or NULL. Returns false if the language has no such
  * struct, or the file does not suffice. */
 bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void *ret);
-/* Finds the start of the function that contains vaddr, by its FDE, for code without symbols.
- * Returns false if there is none. */
+/* Finds the start of the function that contains vaddr, for code without symbols: by its FDE, or by following the
+ * code. Returns false if there is none. */
 bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start);
 /* Computes pc - vaddr for a mapping of the file. Returns false if the mapping has no segment of it. */
 bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret);
