@@ -2,18 +2,21 @@
 /* demangle.c - demangled names of functions.
  *
  * C++'s runtime has the demangler. It is loaded when the first mangled name appears; without it, names stay
- * mangled. Rust's older scheme is C++'s with a hash at the end. */
+ * mangled. Rust's older scheme is C++'s with escapes, and a hash at the end. */
 #include "demangle.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/library.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "rust_name.h"
 
 #define NAME_MAX_MANGLED 4096 /* the demangler recurses: longer, hostile names stay mangled */
-#define RUST_HASH        "::h0123456789abcdef"
 
 typedef char *(*demangle_fn)(const char *name, char *buf, size_t *len, int *status);
 
@@ -34,13 +37,45 @@ static demangle_fn cxa_demangle(void)
 	return fn;
 }
 
-static void drop_rust_hash(char *s)
+/* Link time optimisation gives a local function a name that is unique: f.llvm.123. Returns the name without that, to be
+ * free()d, or NULL if it has none. Suffixes that say something, such as .cold, stay. */
+static char *without_number(const char *name)
 {
-	size_t n = strlen(s), tail = strlen(RUST_HASH);
+	const char *llvm = strstr(name, ".llvm."), *end = llvm ? llvm + 6 + strspn(llvm + 6, "0123456789") : NULL;
+	struct str text = {};
 
-	if (n > tail && !strncmp(s + n - tail, "::h", 3) &&
-		strspn(s + n - tail + 3, "0123456789abcdef") == tail - 3)
-		s[n - tail] = '\0';
+	if (!llvm || (*end && *end != '.'))
+		return NULL;
+	str_addf(&text, "%.*s%s", (int)(llvm - name), name, end);
+	return text.data;
+}
+
+/* Appends the suffix of a Rust name, such as .cold, in the form in which C++'s demangler shows it. */
+static char *with_suffix(struct str *text, const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	if (dot)
+		str_addf(text, " [clone %s]", dot);
+	return text->data;
+}
+
+static char *demangle_rust(const char *name)
+{
+	struct str text = {};
+
+	return rust_name(name, &text) ? with_suffix(&text, name) : (str_done(&text), NULL);
+}
+
+static char *demangle_cpp(const char *name)
+{
+	demangle_fn fn = cxa_demangle();
+	int status = -1;
+	char *out = fn ? fn(name, NULL, NULL, &status) : NULL;
+
+	if (out)
+		rust_old_name(out);
+	return out;
 }
 
 static bool is_off;
@@ -52,15 +87,17 @@ void demangle_enable(bool on)
 
 char *demangle(const char *name)
 {
-	demangle_fn fn;
-	int status = -1;
-	char *out;
+	_cleanup_(freep) char *proper = NULL;
+	size_t n = strlen(name);
 
-	if (is_off || strncmp(name, "_Z", 2) || strlen(name) > NAME_MAX_MANGLED)
+	if (is_off || n > NAME_MAX_MANGLED)
 		return NULL;
-	fn = cxa_demangle();
-	out = fn ? fn(name, NULL, NULL, &status) : NULL;
-	if (out)
-		drop_rust_hash(out);
-	return out;
+	proper = without_number(name);
+	if (proper)
+		name = proper;
+	if (!strncmp(name, "_R", 2))
+		return demangle_rust(name);
+	if (!strncmp(name, "_Z", 2))
+		return demangle_cpp(name);
+	return proper ? TAKE(proper) : NULL;
 }
