@@ -29,6 +29,10 @@ struct lang_file {
 	/* For open(): where it may keep slow results. dir: the cache's, or -1. NULL: unknown. */
 	int dir;
 	const struct cache_key *key;
+	/* For attach(): reads all of size bytes at addr in the process. Returns 0 on success, -errno on failure. NULL:
+	 * there is no process. */
+	int (*read)(void *arg, uint64_t addr, void *buf, size_t size);
+	void *arg;
 };
 
 /* A process that has the language, and is alive or in a core. */
@@ -76,7 +80,8 @@ struct lang {
 	/* ---- a process ---- */
 
 	/* The process has mapped f at m (NULL: use the file's own addresses). proc: struct STEM_proc, zero at
-	 * the first call. Returns 0, or -errno if the language's data there cannot be read. */
+	 * the first call. Returns 0, or -errno if the language's data there cannot be read. For LANG_FRAME it is called
+	 * again when the process maps anonymous code: a library may have filled its data by then. */
 	int (*attach)(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc);
 	/* Called for a mapped C library. Returns false if the file is not a C library or does not help. */
 	bool (*libc)(struct elf *libc, void *proc);

@@ -575,7 +575,7 @@ int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe)
 		if (program)
 			files_stand_in(u->files, program, fd);
 	}
-	return processes_add_recorded(u->processes, core_pid(c), maps, n);
+	return processes_add_recorded(u->processes, core_pid(c), maps, n, core_memory(c));
 }
 
 int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint32_t filter,

@@ -181,7 +181,7 @@ static void open_langs(struct files *fs, struct file *f, const struct cache_key 
 	uint32_t languages = file_languages(f);
 
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {
-		struct lang_file of = { f->elf, f->path, NULL, target_cache_dir(fs->target), key };
+		struct lang_file of = { .elf = f->elf, .path = f->path, .dir = target_cache_dir(fs->target), .key = key };
 
 		if (!(languages >> i & 1) || lang_kind(i) == LANG_NATIVE || !langs[i]->open)
 			continue;
@@ -663,7 +663,7 @@ uint32_t file_languages(const struct file *f)
 
 struct lang_file file_of_lang(struct file *f, unsigned lang)
 {
-	struct lang_file ret = { f->elf, f->path, NULL, -1, NULL };
+	struct lang_file ret = { .elf = f->elf, .path = f->path, .dir = -1 };
 
 	if (!(f->asked >> lang & 1) && f->elf && langs[lang]->open) {
 		f->asked |= 1U << lang;

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "perfmap.h"
 #include "target/target.h"
+#include "unwinders/host/walk.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 
@@ -36,6 +37,7 @@ struct processes {
 	bool lossy;                   /* events were lost */
 	struct mapping_chunk chunk;   /* the chunk that is being written */
 	uint32_t generation;          /* the last generation given, see struct lang */
+	struct host_memory *recorded; /* of the core that is being added; or NULL */
 };
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps)
@@ -193,6 +195,61 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 	return f;
 }
 
+static void new_generation(struct processes *ps, struct process *p, unsigned lang)
+{
+	size_t at = langs[lang]->generation_at;
+
+	ps->generation++;
+	if (at && p->lang[lang].proc)
+		memcpy((char *)p->lang[lang].proc + at, &ps->generation, sizeof(ps->generation));
+}
+
+static int read_memory(void *arg, uint64_t addr, void *buf, size_t size)
+{
+	struct host_memory *m = arg;
+
+	return m->read(m, addr, buf, size);
+}
+
+/* Returns false if the language's data cannot be read in the process. */
+static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, struct file *f,
+	const struct mapping *m)
+{
+	const struct lang *l = langs[lang];
+	_cleanup_(freep) void *proc = p->lang[lang].proc ? NULL : calloc(1, l->proc_size + 1);
+	struct lang_file of = file_of_lang(f, lang);
+	struct host_process memory;
+
+	host_process_init(&memory, (int)p->pid);
+	of.arg = p->recorded ? ps->recorded : &memory.memory;
+	of.read = of.arg ? read_memory : NULL;
+	if (p->lang[lang].proc)
+		return !l->attach(&of, m, false, p->lang[lang].proc);
+	if (!proc || l->attach(&of, m, true, proc))
+		return false;
+	if (p->libc && l->libc)
+		l->libc(p->libc->elf, proc);
+	p->lang[lang].file = f;
+	p->lang[lang].proc = TAKE(proc);
+	new_generation(ps, p, lang);
+	return true;
+}
+
+/* Tries again to read languages' data, which could not be read when their files were mapped. */
+static void attach_late(struct processes *ps, struct process *p)
+{
+	uint32_t missing = p->mapped & LANGS_FRAME & ~p->languages;
+
+	for (size_t i = 0; missing && i < p->nmaps; i++) {
+		struct mapping m = p->maps[i];
+		uint32_t found = m.flags >> MAPPING_LANGS_SHIFT & missing;
+
+		for (unsigned lang = 1; !(m.flags & MAPPING_ANON) && found >> lang; lang++)
+			if (found >> lang & 1 && attach_lang(ps, p, lang, files_get(ps->files, m.file), &m))
+				p->languages |= 1U << lang;
+	}
+}
+
 /* Returns the languages that may have compiled this code; publishing keeps those that the process has. */
 static uint32_t may_be_compiled(const char *path)
 {
@@ -211,35 +268,7 @@ static void fill_anonymous(struct processes *ps, struct process *p, const char *
 	m->flags = MAPPING_ANON | may_be_compiled(path);
 	m->bias = m->start & ~FRAME_VADDR_MASK;
 	m->file = f ? f->id : 0;
-}
-
-static void new_generation(struct processes *ps, struct process *p, unsigned lang)
-{
-	size_t at = langs[lang]->generation_at;
-
-	ps->generation++;
-	if (at && p->lang[lang].proc)
-		memcpy((char *)p->lang[lang].proc + at, &ps->generation, sizeof(ps->generation));
-}
-
-/* Returns false if the language's data cannot be read in the process. */
-static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, struct file *f,
-	const struct mapping *m)
-{
-	const struct lang *l = langs[lang];
-	_cleanup_(freep) void *proc = p->lang[lang].proc ? NULL : calloc(1, l->proc_size + 1);
-	struct lang_file of = file_of_lang(f, lang);
-
-	if (p->lang[lang].proc)
-		return !l->attach(&of, m, false, p->lang[lang].proc);
-	if (!proc || l->attach(&of, m, true, proc))
-		return false;
-	if (p->libc && l->libc)
-		l->libc(p->libc->elf, proc);
-	p->lang[lang].file = f;
-	p->lang[lang].proc = TAKE(proc);
-	new_generation(ps, p, lang);
-	return true;
+	attach_late(ps, p);
 }
 
 /* The file is a C library, or has languages. */
@@ -511,16 +540,18 @@ int processes_add(struct processes *ps, uint32_t pid)
 	return p ? read_maps(ps, p) : -ESRCH;
 }
 
-int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
-	size_t n)
+int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps, size_t n,
+	struct host_memory *memory)
 {
 	struct process *p = new_process(ps, pid);
 
 	if (!p)
 		return -ENOMEM;
 	p->recorded = true;
+	ps->recorded = memory;
 	for (size_t i = 0; i < n; i++)
 		add_mapping(ps, p, &maps[i]);
+	ps->recorded = NULL;
 	return publish_own(ps, p);
 }
 

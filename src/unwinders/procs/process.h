@@ -32,6 +32,7 @@ struct process {
 	unsigned nanonymous;
 };
 
+struct host_memory;
 struct processes;
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps);
@@ -48,9 +49,9 @@ struct process *processes_find(const struct processes *ps, uint32_t pid);
  * -errno on other failures. */
 int processes_add(struct processes *ps, uint32_t pid);
 /* Adds a process from a core: its mappings of files (with any access; paths under the target's root) and
- * other executable memory. */
-int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps,
-	size_t n);
+ * other executable memory. memory: what the core has. */
+int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps, size_t n,
+	struct host_memory *memory);
 /* Events. The kernel half gets the first three when the process is published: most processes of a build end
  * before that. Returns the file of a program's first mapping, or NULL if it is not the first one. */
 struct file *processes_mmap(struct processes *ps, const struct process_mmap *m);

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* hotspot.bpf.c - the kernel half of src/unwinders/hotspot/: Java's frames.
+ *
+ * Interpreted (x86_64):              Compiled, from sp on:
+ *     fp+8   return address              frame_size - 16 bytes
+ *     fp     the caller's fp             the caller's fp (arm64: fp, then LR)
+ *     fp-8   the caller's sp             return address
+ *     fp-16  last sp
+ *     fp-24  Method
+ *     ..     bcp: address of the bytecode that runs, if it calls another method
+ *
+ * (src/hotspot/cpu/x86/frame_x86.hpp and aarch64/frame_aarch64.hpp of JDK 8 to 26) The interrupted frame has its bcp
+ * in r13. Before an interpreted frame exists its Method is in rbx, and the caller's sp in r13.
+ *
+ * A deoptimised frame returns to a handler; the place from which it was called is in the frame. */
+#include "hotspot.h"
+
+#include "hotspot_names.bpf.h"
+#include "hotspot_top.bpf.h"
+
+#define FRAME_METHOD (-24)
+#define FRAME_SENDER (-8)
+
+#ifndef STRATA_HOST
+__global int hotspot_meet(struct walk *w)
+{
+	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
+	struct hotspot_proc *of;
+	__u32 pid, file;
+
+	if (!s)
+		return -1;
+	pid = w->pid;
+	file = w->map.file;
+	if (bpf_map_lookup_elem(&hotspot_procs, &pid))
+		return 0;
+	of = bpf_map_lookup_elem(&hotspot_files, &file);
+	if (!of)
+		return -1;
+	s->proc = *of;
+	s->pid = 0; /* the memos belong to another process */
+	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
+	s->proc.heaps += w->map.bias;
+	bpf_map_update_elem(&hotspot_procs, &pid, &s->proc, BPF_NOEXIST);
+	return 0;
+}
+#endif
+
+/* Runs once in a walk, at its first frame of Java. Returns 0 on success, -1 on failure. The code cache stays where it
+ * is until the process ends. */
+__global int hotspot_begin(struct walk *w)
+{
+	struct hotspot_scratch *s;
+	struct hotspot_proc *p;
+	__u64 now;
+	__u32 pid;
+
+	if (!w)
+		return -1;
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&hotspot_procs, &pid);
+	s = scratch_of(w);
+	if (!p || !s)
+		return -1;
+	w->frame_begun = FRAME_LANG_JAVA;
+	own_of(w)->serial = ++s->serial;
+	now = bpf_ktime_get_ns();
+	if (s->pid == pid && s->proc.generation == p->generation && now - s->began < HOTSPOT_TRUST)
+		return 0;
+	s->began = now;
+	s->round++;
+	if (s->pid == pid && s->proc.generation == p->generation)
+		return 0;
+	s->proc = *p;
+	s->pid = pid;
+	if (!read_heaps(s))
+		return 0;
+	s->pid = 0;
+	w->frame_begun = 0;
+	return -1;
+}
+
+/* ---- memos ---- */
+
+static __always_inline __u64 memo_hash(__u64 key)
+{
+	return key * 0x9e3779b97f4a7c15ULL;
+}
+
+#define MEMO_FIRST(hash)  ((__u32)((hash) >> 55))
+#define MEMO_SECOND(hash) (HOTSPOT_MEMO / 2 + (__u32)((hash) >> 46 & (HOTSPOT_MEMO / 2 - 1)))
+_Static_assert(HOTSPOT_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
+
+static __always_inline int is_of(const struct hotspot_memo *m, __u32 generation, __u64 key)
+{
+	return m->key == key && m->generation == generation;
+}
+
+/* Returns the number of the key's memo; with HOTSPOT_MEMO, the memo has to be filled. */
+static __always_inline __u32 find_memo(struct hotspot_scratch *s, __u64 key)
+{
+	__u64 hash = memo_hash(key);
+	__u32 k = MEMO_FIRST(hash), second = MEMO_SECOND(hash);
+
+	if (is_of(&s->memo[k & (HOTSPOT_MEMO - 1)], s->proc.generation, key))
+		return k;
+	if (is_of(&s->memo[second & (HOTSPOT_MEMO - 1)], s->proc.generation, key))
+		return second;
+	/* Take the first slot if this round has not used its memo. */
+	return (s->memo[k & (HOTSPOT_MEMO - 1)].round != s->round ? k : second) | HOTSPOT_MEMO;
+}
+
+/* Returns whether the memo of compiled code, or of a stub, is still valid. */
+static __always_inline int is_valid(const struct hotspot_scratch *s, struct hotspot_memo *m)
+{
+	__u64 name = 0;
+	__u32 id = 0;
+
+	if (m->round == s->round)
+		return 1;
+	if (m->kind == HOTSPOT_COMPILED || m->kind == HOTSPOT_NATIVE) {
+		if (read_u32(m->object + s->proc.compile_id, &id) || id != m->print)
+			return 0;
+	} else if (m->kind == HOTSPOT_INTERPRETED || read_user(m->object + s->proc.blob_name, &name) ||
+		name != m->print) {
+		return 0;
+	}
+	m->round = s->round;
+	return 1;
+}
+
+/* Returns the frame of compiled code or of a stub. */
+static __always_inline __u64 blob_frame(const struct hotspot_scratch *s, __u64 pc, int exact)
+{
+	const struct hotspot_blob *b = &s->blob;
+	__u64 id = seen_mix(s->proc.generation, b->name);
+
+	if (b->kind == HOTSPOT_COMPILED || b->kind == HOTSPOT_NATIVE)
+		id = seen_mix(seen_mix(seen_mix(id, b->at), (__u64)b->compile_id << 1 | !!exact), pc);
+	return FRAME_JAVA(id);
+}
+
+/* Returns the number of the memo of a return address, or HOTSPOT_MEMO if it is not in the code cache. */
+__global __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc)
+{
+	struct hotspot_memo *m;
+	struct hotspot_blob *b;
+	__u32 k;
+
+	if (!s)
+		return HOTSPOT_MEMO;
+	k = find_memo(s, pc);
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	if (!(k & HOTSPOT_MEMO) && is_valid(s, m))
+		return k;
+	k &= HOTSPOT_MEMO - 1;
+	m->key = 0;
+	if (hotspot_blob(s, pc))
+		return HOTSPOT_MEMO;
+	b = &s->blob;
+	m->key = pc;
+	m->object = b->at;
+	m->generation = s->proc.generation;
+	m->round = s->round;
+	m->size = b->size;
+	m->sort = b->sort;
+	m->kind = b->kind;
+	m->sent = 0;
+	m->print = b->method ? b->compile_id : b->name;
+	m->frame = b->sort == SORT_INTERPRETER ? 0 : blob_frame(s, pc, 0);
+	if (b->kind == HOTSPOT_COMPILED && (pc == b->deopt || (b->deopt_mh && pc == b->deopt_mh))) {
+		m->sort = SORT_DEOPT;
+		m->frame = b->orig_pc;
+	}
+	return k;
+}
+
+/* Returns the number of the memo of a position in a method's bytecode, or HOTSPOT_MEMO if it is not one. The position
+ * of a native method is 0. */
+__global __u32 hotspot_bytecode(struct hotspot_scratch *s, __u64 method, __u64 bcp)
+{
+	__u64 key = bcp ? bcp : method | 1, print, bci = 0;
+	struct hotspot_memo *m;
+	int known;
+	__u32 k;
+
+	if (!s)
+		return HOTSPOT_MEMO;
+	k = find_memo(s, key);
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	known = !(k & HOTSPOT_MEMO) && m->object == method && m->kind == HOTSPOT_INTERPRETED;
+	if (known && m->round == s->round)
+		return k;
+	k &= HOTSPOT_MEMO - 1;
+	print = method_print(s, method);
+	if (known && m->print == print) {
+		m->round = s->round;
+		return k;
+	}
+	m->key = 0;
+	if (!print)
+		return HOTSPOT_MEMO;
+	if (bcp)
+		bci = bcp - s->base;
+	if (bcp && bci >= s->code_size)
+		return HOTSPOT_MEMO;
+	m->key = key;
+	m->object = method;
+	m->generation = s->proc.generation;
+	m->round = s->round;
+	m->size = 0;
+	m->sort = SORT_INTERPRETER;
+	m->kind = HOTSPOT_INTERPRETED;
+	m->sent = 0;
+	m->print = print;
+	m->bci = bci;
+	m->frame = FRAME_JAVA(seen_mix(seen_mix(print, bci), FRAME_LANG_JAVA));
+	return k;
+}
+
+/* ---- an interpreted frame ---- */
+
+static __always_inline void set_bytecode(struct hotspot_scratch *s, struct hotspot_place *f, __u32 k, __u64 method)
+{
+	struct hotspot_memo *m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+
+	f->k = k;
+	f->method = method;
+	f->frame = m->frame;
+	f->kind = HOTSPOT_INTERPRETED;
+	f->bci = m->bci;
+}
+
+/* The frame at fp. bcp: of the interrupted frame, from its register, or 0. Returns 0, or -1 if it is not one. */
+__global int hotspot_interpreted(struct walk *w, struct hotspot_scratch *s, __u64 bcp)
+{
+	__u64 method = 0, saved = 0;
+	struct hotspot_place *f;
+	__u32 k = HOTSPOT_MEMO;
+
+	if (!w || !s)
+		return -1;
+	f = &s->place;
+	if ((w->fp & 7) || w->fp - w->sp >= HOTSPOT_FRAME_MAX || walk_word(w, w->fp + s->proc.frame_bcp, &saved) ||
+		walk_word(w, w->fp + FRAME_METHOD, &method) || !method)
+		return -1;
+	if (bcp)
+		k = hotspot_bytecode(s, method, bcp);
+	if (k & HOTSPOT_MEMO) {
+		bcp = saved;
+		k = hotspot_bytecode(s, method, bcp);
+	}
+	if (k & HOTSPOT_MEMO)
+		return -1;
+	set_bytecode(s, f, k, method);
+	f->step = STEP_SENDER;
+	return 0;
+}
+
+/* An interrupted method that has no frame yet, or no longer. */
+static __always_inline void top_unframed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	__u64 sender = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX], rax = w->regs[RULE_REG_RAX], ra = 0;
+	int on_stack = !walk_word(w, w->sp, &ra) && in_cache(s, ra);
+
+	if (!on_stack && !walk_word(w, w->sp + 8, &ra) && in_cache(s, ra)) { /* after push %rbp */
+		f->step = STEP_TOP;
+		f->size = 8;
+		return;
+	}
+	if (!on_stack && !in_cache(s, rax))
+		return;
+	f->step = STEP_GIVEN;
+	f->to_pc = on_stack ? ra : rax;
+	f->to_sp = is_near(sender, w->sp) ? sender : is_near(rbx, w->sp) ? rbx : w->sp + 8 * on_stack;
+}
+
+/* Interrupted in the interpreter: the registers are its own. */
+static __always_inline void top_interpreter(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	__u64 r13 = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX];
+	__u32 k = HOTSPOT_MEMO;
+
+	if (WALK_ARM64(w) || !(w->flags & WALK_REGS)) {
+		if (hotspot_interpreted(w, s, 0))
+			f->step = STEP_FP;
+		return;
+	}
+	if (in_cache(s, r13)) { /* the method has returned: r13 is where it jumps to */
+		f->step = STEP_GIVEN;
+		f->to_pc = r13;
+		f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
+		return;
+	}
+	if (is_near(r13, w->sp)) /* a method begins */
+		k = hotspot_bytecode(s, rbx, 0);
+	if (!(k & HOTSPOT_MEMO))
+		set_bytecode(s, f, k, rbx);
+	else if (!hotspot_interpreted(w, s, r13))
+		return;
+	top_unframed(w, s, f);
+	if (f->step == STEP_UNKNOWN)
+		f->step = STEP_FP;
+}
+
+/* ---- the frame of the walk ---- */
+
+static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	if (hotspot_blob(s, w->pc))
+		return -1;
+	f->kind = s->blob.kind;
+	f->frame = blob_frame(s, w->pc, 1);
+	if (s->blob.sort == SORT_INTERPRETER)
+		top_interpreter(w, s, f);
+	else if (s->blob.sort == SORT_SIZED)
+		top_sized(w, s, f);
+	else if (s->blob.sort == SORT_JUMP || s->blob.sort == SORT_ADAPTER)
+		top_jump(w, s, f);
+	else
+		top_stub(w, s, f);
+	return 0;
+}
+
+/* A frame that was called from the code cache. */
+static __always_inline int called(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	struct hotspot_memo *m;
+	__u32 k = hotspot_at(s, w->pc), size;
+
+	if (k & HOTSPOT_MEMO)
+		return -1;
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	size = m->size;
+	if (m->sort == SORT_DEOPT) {
+		if (walk_word(w, w->sp + m->frame, &f->real))
+			return -1;
+		k = hotspot_at(s, f->real);
+		m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+		f->size = size;
+		f->step = STEP_SIZE;
+		if (k & HOTSPOT_MEMO || m->sort != SORT_SIZED)
+			return 0;
+	}
+	if (m->sort == SORT_INTERPRETER) {
+		if (hotspot_interpreted(w, s, 0))
+			f->step = STEP_FP;
+		return 0;
+	}
+	f->k = k;
+	f->frame = m->frame;
+	f->kind = m->kind;
+	f->size = size;
+	f->step = m->sort == SORT_SIZED ? STEP_SIZE : STEP_FP;
+	if (m->sort == SORT_BARRIER) {
+		f->kind = HOTSPOT_CONTINUATION;
+		f->frame = FRAME_JAVA(1);
+		f->step = STEP_STOP;
+	}
+	return 0;
+}
+
+static __always_inline int is_place(struct walk *w, const struct hotspot_place *f)
+{
+	return w->frame_begun == FRAME_LANG_JAVA && f->serial == own_of(w)->serial && f->pc == w->pc &&
+	       f->sp == w->sp && f->fp == w->fp;
+}
+
+/* Finds the walk's frame. Returns 0, or -1 if it is not in the code cache. */
+__global int hotspot_place(struct walk *w)
+{
+	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
+	struct hotspot_place *f;
+
+	if (!s || (w->frame_begun != FRAME_LANG_JAVA && hotspot_begin(w)))
+		return -1;
+	f = &s->place;
+	f->serial = own_of(w)->serial;
+	f->pc = f->real = w->pc;
+	f->sp = w->sp;
+	f->fp = w->fp;
+	f->frame = f->method = f->bci = 0;
+	f->kind = HOTSPOT_NONE;
+	f->step = STEP_UNKNOWN;
+	f->k = HOTSPOT_MEMO;
+	f->exact = w->flags & WALK_EXACT;
+	return f->exact ? top(w, s, f) : called(w, s, f);
+}
+
+__global __u64 hotspot_frame(struct walk *w)
+{
+	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
+	struct hotspot_place *f;
+	struct hotspot_memo *m;
+
+	if (!s || hotspot_place(w))
+		return 0;
+	f = &s->place;
+	if (!f->frame || (w->filter && f->kind == HOTSPOT_STUB))
+		return 0;
+	if (!w->store || f->kind == HOTSPOT_CONTINUATION)
+		return f->frame;
+	m = &s->memo[f->k & (HOTSPOT_MEMO - 1)];
+	if (f->k & HOTSPOT_MEMO) {
+		hotspot_send(w, s);
+	} else if (!m->sent) {
+		m->sent = !hotspot_send(w, s);
+	}
+	return f->frame;
+}
+
+__global __u64 hotspot_frames(struct walk *w)
+{
+	return 0;
+}
+
+/* A frame that is not in the code cache, or whose code is unknown. */
+static __always_inline int by_pointer(struct walk *w, int guessed)
+{
+	__u64 ra = 0, fp = 0;
+	int err = 0;
+
+	if (guessed && (w->flags & WALK_EXACT) && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+		return err;
+	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
+		return stop(UNWIND_NO_TABLE);
+	if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	err = arrive(w, ra, w->fp + 16, fp, 0);
+	w->flags |= guessed ? WALK_GUESSED : 0;
+	return err;
+}
+
+static __always_inline int by_sender(struct walk *w)
+{
+	__u64 ra = 0, fp = 0, sp = 0;
+
+	if (walk_word(w, w->fp + FRAME_SENDER, &sp) || walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	if (!is_near(sp, w->fp + 16))
+		sp = w->fp + 16;
+	return arrive(w, ra, sp, fp, 0);
+}
+
+static __always_inline int by_size(struct walk *w, __u32 size, int saves_fp)
+{
+	__u64 ra = 0, fp = w->fp, cfa = w->sp + size;
+
+	if ((saves_fp && walk_word(w, cfa - 16, &fp)) || walk_word(w, cfa - 8, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, cfa, fp, 0);
+}
+
+static __always_inline int by_top(struct walk *w, __u32 size)
+{
+	__u64 ra = 0, fp = w->fp;
+
+	if ((size && walk_word(w, w->sp, &fp)) || walk_word(w, w->sp + size, &ra))
+		return stop(UNWIND_UNREADABLE);
+	return arrive(w, ra, w->sp + size + 8, fp, 0);
+}
+
+/* A frame that hotspot_frame() has not seen, because only frames of another language are wanted. */
+static __always_inline int unseen(struct walk *w, struct hotspot_scratch *s)
+{
+	if ((w->frame_begun != FRAME_LANG_JAVA && hotspot_begin(w)) || hotspot_blob(s, w->pc))
+		return by_pointer(w, 1);
+	if (s->blob.sort == SORT_INTERPRETER)
+		return by_sender(w);
+	return s->blob.sort == SORT_SIZED ? by_size(w, s->blob.size, 1) : by_pointer(w, 0);
+}
+
+__global int hotspot_unwind(struct walk *w)
+{
+	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
+	struct hotspot_place *f;
+
+	if (!s)
+		return stop(UNWIND_UNREADABLE);
+	f = &s->place;
+	if (!is_place(w, f))
+		return unseen(w, s);
+	switch (f->step) {
+	case STEP_UNKNOWN:
+		return by_pointer(w, 1);
+	case STEP_STOP:
+		return stop(UNWIND_COMPLETE);
+	case STEP_SIZE:
+	case STEP_SIZE_FP:
+		return by_size(w, f->size, f->step == STEP_SIZE);
+	case STEP_TOP:
+		return by_top(w, f->size);
+	case STEP_SENDER:
+		return by_sender(w);
+	case STEP_GIVEN:
+		return arrive(w, f->to_pc, f->to_sp, w->fp, f->to_sp == w->sp);
+	}
+	return by_pointer(w, 0);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* code.c - code positions in Java by frame: method, file, line and inlined methods.
+ *
+ * A code position is read from the process when the kernel half first sends it. If the process has ended by then, or
+ * the code is gone, only the record's method and file are known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "hotspot.h"
+#include "unwinders/idmap.h"
+#include "unwinders/texts.h"
+#include "unwinders/unwinders.h"
+
+#define INLINED_MAX 128
+#define FRAMES_MAX  (1 << 19) /* maximum number of frames, kept twice: the new ones, and those before */
+
+struct hotspot_codes {
+	struct texts *texts;
+	struct hotspot_names {
+		struct arena *arena;
+		struct idmap names; /* frame -> struct frame_name *, in arena */
+	} frames, before;
+	struct str klass, name, file; /* reused */
+};
+
+struct hotspot_codes *hotspot_codes_new(void)
+{
+	struct hotspot_codes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->frames.arena = arena_new();
+	c->texts = texts_new();
+	if (!c->texts) {
+		hotspot_codes_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static void names_done(struct hotspot_names *n)
+{
+	idmap_done(&n->names);
+	arena_free(n->arena);
+}
+
+void hotspot_codes_free(struct hotspot_codes *c)
+{
+	if (!c)
+		return;
+	names_done(&c->frames);
+	names_done(&c->before);
+	texts_free(c->texts);
+	str_done(&c->klass);
+	str_done(&c->name);
+	str_done(&c->file);
+	free(c);
+}
+
+/* Sets the name from the texts: class names have '/'. */
+static void take_texts(struct hotspot_codes *c, struct frame_name *ret)
+{
+	ret->lang = FRAME_LANG_JAVA;
+	for (size_t i = 0; i < c->klass.len; i++)
+		if (c->klass.data[i] == '/')
+			c->klass.data[i] = '.';
+	if (c->klass.len && c->name.len) {
+		str_addc(&c->klass, '.');
+		str_addn(&c->klass, c->name.data, c->name.len);
+		ret->name = texts_keep(c->texts, c->klass.data);
+	}
+	if (c->file.len)
+		ret->file = texts_keep(c->texts, c->file.data);
+}
+
+static void clear_texts(struct hotspot_codes *c)
+{
+	str_clear(&c->klass);
+	str_clear(&c->name);
+	str_clear(&c->file);
+}
+
+/* Returns false if it is not a method. */
+static bool name_method(struct hotspot_codes *c, const struct hotspot_vm *vm, uint64_t method, int32_t bci,
+	struct frame_name *ret)
+{
+	struct hotspot_method m = { .klass = &c->klass, .name = &c->name, .file = &c->file };
+
+	clear_texts(c);
+	if (!hotspot_method(vm, method, &m))
+		return false;
+	take_texts(c, ret);
+	ret->line = hotspot_line(vm, &m, bci < 0 ? 0 : (uint32_t)bci);
+	ret->wrapper = m.hidden;
+	return true;
+}
+
+static void name_by_record(struct hotspot_codes *c, const struct hotspot_record *r, struct frame_name *ret)
+{
+	clear_texts(c);
+	hotspot_append(&r->klass, &c->klass);
+	hotspot_append(&r->name, &c->name);
+	hotspot_append(&r->file, &c->file);
+	take_texts(c, ret);
+}
+
+static void name_stub(struct hotspot_codes *c, const struct hotspot_record *r, struct frame_name *ret)
+{
+	clear_texts(c);
+	str_addc(&c->name, '<');
+	hotspot_append(&r->name, &c->name);
+	str_addc(&c->name, '>');
+	ret->lang = FRAME_LANG_JAVA;
+	ret->name = texts_keep(c->texts, c->name.data);
+}
+
+static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, const struct hotspot_record *r,
+	struct frame_name *ret)
+{
+	struct hotspot_scope scopes[INLINED_MAX];
+	size_t n = hotspot_scopes(vm, r->blob, r->pc, scopes, INLINED_MAX);
+
+	if (!n || scopes[n - 1].method != r->method)
+		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, true);
+	for (size_t i = 0; i < n; i++) {
+		struct frame_name *caller;
+
+		if (!name_method(c, vm, scopes[i].method, scopes[i].bci, ret))
+			return false;
+		if (i + 1 == n)
+			break;
+		caller = arena_new_obj(c->frames.arena, struct frame_name);
+		ret->caller = caller;
+		ret = caller;
+	}
+	return true;
+}
+
+/* Returns whether the code, or the method, is still the one that was sent. */
+static bool is_same(const struct hotspot_vm *vm, const struct hotspot_record *r)
+{
+	uint64_t word;
+	uint32_t id;
+
+	if (!hotspot_word(vm, r->method, vm->layout->proc.method_const, &word) || word != r->constant)
+		return false;
+	return !r->blob || (hotspot_int(vm, r->blob, vm->layout->proc.compile_id, &id) && id == r->compile_id);
+}
+
+static bool name_live(struct hotspot_codes *c, const struct hotspot_vm *vm, const struct hotspot_record *r,
+	struct frame_name *ret)
+{
+	if (!is_same(vm, r))
+		return false;
+	if (r->kind == HOTSPOT_COMPILED)
+		return name_compiled(c, vm, r, ret) && is_same(vm, r);
+	return name_method(c, vm, r->method, (int32_t)r->bci, ret) && is_same(vm, r);
+}
+
+/* ---- the store ---- */
+
+static const struct frame_name *known_frame(const struct hotspot_codes *c, uint64_t frame)
+{
+	const struct frame_name *name = idmap_pointer(&c->frames.names, frame);
+
+	return name ? name : idmap_pointer(&c->before.names, frame);
+}
+
+/* Forgets frames that were not sent again since the last time. Names that were used are kept elsewhere. */
+static void begin_anew(struct hotspot_codes *c)
+{
+	names_done(&c->before);
+	c->before = c->frames;
+	c->frames = (struct hotspot_names){ .arena = arena_new() };
+}
+
+void hotspot_codes_record(struct hotspot_codes *c, const struct hotspot_record *r, const struct hotspot_vm *vm)
+{
+	const struct frame_name *known = known_frame(c, r->frame);
+	struct frame_name *name;
+
+	if (idmap_find(&c->frames.names, r->frame))
+		return;
+	if (c->frames.names.n >= FRAMES_MAX)
+		begin_anew(c);
+	name = arena_new_obj(c->frames.arena, struct frame_name);
+	if (known) {
+		*name = *known;
+	} else if (!r->method) {
+		name_stub(c, r, name);
+	} else if (!vm || !name_live(c, vm, r, name)) {
+		*name = (struct frame_name){};
+		name_by_record(c, r, name);
+	}
+	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
+}
+
+bool hotspot_codes_name(const struct hotspot_codes *c, uint64_t frame, struct frame_name *ret)
+{
+	const struct frame_name *known = known_frame(c, frame);
+
+	if (frame == FRAME_JAVA(1))
+		*ret = (struct frame_name){ .lang = FRAME_LANG_JAVA, .name = "[continuation]" };
+	else
+		*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JAVA };
+	return ret->name;
+}
