@@ -257,6 +257,23 @@ __global int hotspot_interpreted(struct walk *w, struct hotspot_scratch *s, __u6
 	return 0;
 }
 
+/* An interrupted method whose frame is being made: returns whether fp is already its own, which has the return address
+ * above it, and not yet all its words below it. */
+static __always_inline int top_begun(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	__u64 sender = w->regs[RULE_REG_R13], ra = 0;
+
+	if ((w->fp & 7) || w->fp - w->sp >= (__u64)-s->proc.frame_bcp || walk_word(w, w->fp, &f->to_fp) ||
+		walk_word(w, w->fp + 8, &ra) || !in_cache(s, ra))
+		return 0;
+	f->step = STEP_GIVEN;
+	f->to_pc = ra;
+	if (w->fp - w->sp >= 8)
+		walk_word(w, w->fp + FRAME_SENDER, &sender);
+	f->to_sp = is_near(sender, w->fp + 16) ? sender : w->fp + 16;
+	return 1;
+}
+
 /* An interrupted method that has no frame yet, or no longer. */
 static __always_inline void top_unframed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
@@ -280,6 +297,7 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 {
 	__u64 r13 = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX];
 	__u32 k = HOTSPOT_MEMO;
+	int begun;
 
 	if (WALK_ARM64(w) || !(w->flags & WALK_REGS)) {
 		if (hotspot_interpreted(w, s, 0))
@@ -292,13 +310,15 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 		f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
 		return;
 	}
-	if (is_near(r13, w->sp)) /* a method begins */
+	begun = top_begun(w, s, f);
+	if (begun || is_near(r13, w->sp)) /* a method begins */
 		k = hotspot_bytecode(s, rbx, 0);
 	if (!(k & HOTSPOT_MEMO))
 		set_bytecode(s, f, k, rbx);
-	else if (!hotspot_interpreted(w, s, r13))
+	else if (!begun && !hotspot_interpreted(w, s, r13))
 		return;
-	top_unframed(w, s, f);
+	if (!begun)
+		top_unframed(w, s, f);
 	if (f->step == STEP_UNKNOWN)
 		f->step = STEP_FP;
 }
@@ -320,6 +340,18 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 	else
 		top_stub(w, s, f);
 	return 0;
+}
+
+/* A stub that calls C++ without a frame, though it may align sp. */
+static __always_inline void called_leaf(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	for (int i = 0; i < 2; i++) {
+		if (walk_word(w, w->sp + 8 * i, &f->to_pc) || !in_cache(s, f->to_pc))
+			continue;
+		f->to_sp = w->sp + 8 * i + 8;
+		f->step = STEP_GIVEN;
+		return;
+	}
 }
 
 /* A frame that was called from the code cache. */
@@ -352,6 +384,8 @@ static __always_inline int called(struct walk *w, struct hotspot_scratch *s, str
 	f->kind = m->kind;
 	f->size = size;
 	f->step = m->sort == SORT_SIZED ? STEP_SIZE : STEP_FP;
+	if (m->sort == SORT_LEAF)
+		called_leaf(w, s, f);
 	if (m->sort == SORT_BARRIER) {
 		f->kind = HOTSPOT_CONTINUATION;
 		f->frame = FRAME_JAVA(1);
@@ -378,7 +412,7 @@ __global int hotspot_place(struct walk *w)
 	f->serial = own_of(w)->serial;
 	f->pc = f->real = w->pc;
 	f->sp = w->sp;
-	f->fp = w->fp;
+	f->fp = f->to_fp = w->fp;
 	f->frame = f->method = f->bci = 0;
 	f->kind = HOTSPOT_NONE;
 	f->step = STEP_UNKNOWN;
@@ -493,7 +527,7 @@ __global int hotspot_unwind(struct walk *w)
 	case STEP_SENDER:
 		return by_sender(w);
 	case STEP_GIVEN:
-		return arrive(w, f->to_pc, f->to_sp, w->fp, f->to_sp == w->sp);
+		return arrive(w, f->to_pc, f->to_sp, f->to_fp, f->to_sp == w->sp);
 	}
 	return by_pointer(w, 0);
 }

@@ -81,7 +81,7 @@ static __always_inline __u64 find_blob(const struct hotspot_scratch *s, __u64 pc
 static __always_inline void sort_blob(struct hotspot_scratch *s, struct hotspot_blob *b)
 {
 	b->kind = HOTSPOT_STUB;
-	b->sort = b->size ? SORT_SIZED : SORT_STUB;
+	b->sort = b->size ? SORT_SIZED : SORT_LEAF;
 	switch (s->name[0]) {
 	case NAME8('n', 'm', 'e', 't', 'h', 'o', 'd', 0):
 		b->kind = HOTSPOT_COMPILED;
@@ -100,6 +100,7 @@ static __always_inline void sort_blob(struct hotspot_scratch *s, struct hotspot_
 		b->sort = SORT_JUMP;
 		break;
 	case NAME8('S', 't', 'u', 'b', 'R', 'o', 'u', 't'): /* StubRoutines (continuation.. */
+		b->sort = SORT_STUB;
 		if (s->name[1] == NAME8('i', 'n', 'e', 's', ' ', '(', 'c', 'o') &&
 			s->name[2] == NAME8('n', 't', 'i', 'n', 'u', 'a', 't', 'i'))
 			b->sort = SORT_BARRIER;

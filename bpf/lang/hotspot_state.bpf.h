@@ -44,6 +44,7 @@ struct hotspot_blob {
 enum hotspot_sort {
 	SORT_SIZED,       /* frames of a known size */
 	SORT_STUB,        /* leaf code, or a frame with a frame pointer */
+	SORT_LEAF,        /* a stub without a size that is not one of StubRoutines */
 	SORT_JUMP,        /* no frame: method handles, vtable stubs */
 	SORT_ADAPTER,     /* no frame, and arguments are moved: between compiled code and the interpreter */
 	SORT_INTERPRETER,
@@ -78,7 +79,7 @@ enum hotspot_step {
 	STEP_TOP,      /* RA at sp + size, which is 0 or 8: then fp is at sp */
 	STEP_FP,       /* fp and RA at fp */
 	STEP_SENDER,   /* fp and RA at fp, and sp below it */
-	STEP_GIVEN,    /* pc and sp as given; fp is the caller's */
+	STEP_GIVEN,    /* pc, sp and fp as given */
 	STEP_UNKNOWN,
 };
 
@@ -87,7 +88,7 @@ struct hotspot_place {
 	__u64 pc, sp, fp, serial; /* the frame for which it was found */
 	__u64 frame;
 	__u64 method, bci;
-	__u64 to_pc, to_sp; /* STEP_GIVEN */
+	__u64 to_pc, to_sp, to_fp; /* STEP_GIVEN */
 	__u64 real;         /* pc, or the original pc of a deoptimised frame */
 	__u32 size;
 	__u32 step;         /* enum hotspot_step */
