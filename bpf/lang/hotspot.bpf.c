@@ -167,7 +167,7 @@ __global __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc)
 	m->kind = b->kind;
 	m->sent = 0;
 	m->print = b->method ? b->compile_id : b->name;
-	m->frame = b->sort == SORT_INTERPRETER ? 0 : blob_frame(s, pc, 0);
+	m->frame = blob_frame(s, pc, 0);
 	if (b->kind == HOTSPOT_COMPILED && (pc == b->deopt || (b->deopt_mh && pc == b->deopt_mh))) {
 		m->sort = SORT_DEOPT;
 		m->frame = b->orig_pc;
@@ -274,22 +274,36 @@ static __always_inline int top_begun(struct walk *w, struct hotspot_scratch *s, 
 	return 1;
 }
 
-/* An interrupted method that has no frame yet, or no longer. */
-static __always_inline void top_unframed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+/* An interrupted method that has no frame yet, or no longer: returns whether its return address is on the stack or in
+ * rax. */
+static __always_inline int top_unframed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	__u64 sender = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX], rax = w->regs[RULE_REG_RAX], ra = 0;
 	int on_stack = !walk_word(w, w->sp, &ra) && in_cache(s, ra);
 
-	if (!on_stack && !walk_word(w, w->sp + 8, &ra) && in_cache(s, ra)) { /* after push %rbp */
+	if (!on_stack && has_ra(w, s, w->sp + 8)) { /* after push %rbp */
 		f->step = STEP_TOP;
 		f->size = 8;
-		return;
+		return 1;
 	}
 	if (!on_stack && !in_cache(s, rax))
-		return;
+		return 0;
 	f->step = STEP_GIVEN;
 	f->to_pc = on_stack ? ra : rax;
 	f->to_sp = is_near(sender, w->sp) ? sender : is_near(rbx, w->sp) ? rbx : w->sp + 8 * on_stack;
+	return 1;
+}
+
+/* Returns whether a called method has just returned to the interpreter, which restores its registers from its frame:
+ * mov -16(%rbp),%rsp, or since 22 mov -16(%rbp),%rcx; lea (%rbp,%rcx,8),%rsp; movq $0,-16(%rbp); mov ..(%rbp),%r13. */
+static __always_inline int has_returned(struct walk *w)
+{
+	__u32 op = 0;
+
+	if (read_u32(w->pc, &op))
+		return 0;
+	return op == 0xf0658b48 || op == 0xf04d8b48 || op == 0xcd648d48 || op == 0xf045c748 ||
+	       (op & 0xffffff) == 0x6d8b4c;
 }
 
 /* Interrupted in the interpreter: the registers are its own. */
@@ -297,30 +311,22 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 {
 	__u64 r13 = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX];
 	__u32 k = HOTSPOT_MEMO;
-	int begun;
 
-	if (WALK_ARM64(w) || !(w->flags & WALK_REGS)) {
-		if (hotspot_interpreted(w, s, 0))
-			f->step = STEP_FP;
+	f->step = STEP_FP;
+	if (WALK_ARM64(w) || !(w->flags & WALK_REGS) || has_returned(w)) {
+		hotspot_interpreted(w, s, 0);
 		return;
 	}
-	if (in_cache(s, r13)) { /* the method has returned: r13 is where it jumps to */
-		f->step = STEP_GIVEN;
-		f->to_pc = r13;
-		f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
-		return;
-	}
-	begun = top_begun(w, s, f);
-	if (begun || is_near(r13, w->sp)) /* a method begins */
+	if (top_begun(w, s, f) || (is_near(r13, w->sp) && top_unframed(w, s, f)))
 		k = hotspot_bytecode(s, rbx, 0);
 	if (!(k & HOTSPOT_MEMO))
 		set_bytecode(s, f, k, rbx);
-	else if (!begun && !hotspot_interpreted(w, s, r13))
+	if (!(k & HOTSPOT_MEMO) || !hotspot_interpreted(w, s, r13) || (!in_cache(s, r13) && top_unframed(w, s, f)) ||
+		!in_cache(s, r13))
 		return;
-	if (!begun)
-		top_unframed(w, s, f);
-	if (f->step == STEP_UNKNOWN)
-		f->step = STEP_FP;
+	f->step = STEP_GIVEN; /* the method has returned: r13 is where it jumps to */
+	f->to_pc = r13;
+	f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
 }
 
 /* ---- the frame of the walk ---- */
@@ -331,8 +337,16 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 		return -1;
 	f->kind = s->blob.kind;
 	f->frame = blob_frame(s, w->pc, 1);
-	if (s->blob.sort == SORT_INTERPRETER)
+	f->to_pc = f->kind == HOTSPOT_STUB && s->blob.sort != SORT_INTERPRETER ? jumps_to(w, s) : 0;
+	if (f->to_pc) {
+		f->to_sp = w->sp;
+		f->step = STEP_GIVEN;
+	} else if (s->blob.sort == SORT_INTERPRETER)
 		top_interpreter(w, s, f);
+	else if (f->kind == HOTSPOT_NATIVE && !WALK_ARM64(w))
+		top_native(w, s, f);
+	else if (s->blob.sort == SORT_SIZED && s->blob.kind == HOTSPOT_STUB)
+		top_stub_sized(w, s, f);
 	else if (s->blob.sort == SORT_SIZED)
 		top_sized(w, s, f);
 	else if (s->blob.sort == SORT_JUMP || s->blob.sort == SORT_ADAPTER)
@@ -374,18 +388,22 @@ static __always_inline int called(struct walk *w, struct hotspot_scratch *s, str
 		if (k & HOTSPOT_MEMO || m->sort != SORT_SIZED)
 			return 0;
 	}
-	if (m->sort == SORT_INTERPRETER) {
-		if (hotspot_interpreted(w, s, 0))
-			f->step = STEP_FP;
-		return 0;
-	}
 	f->k = k;
 	f->frame = m->frame;
 	f->kind = m->kind;
 	f->size = size;
+	if (m->sort == SORT_INTERPRETER) { /* while a frame is deoptimised, those that replace it have no methods yet */
+		f->step = STEP_SENDER;
+		hotspot_interpreted(w, s, 0);
+		return 0;
+	}
 	f->step = m->sort == SORT_SIZED ? STEP_SIZE : STEP_FP;
 	if (m->sort == SORT_LEAF)
 		called_leaf(w, s, f);
+	/* Deoptimisation aligns sp, and has a frame pointer. */
+	if (m->sort == SORT_SIZED && m->kind == HOTSPOT_STUB && w->fp - w->sp < size + 64 &&
+		!has_ra(w, s, w->sp + size - 8) && has_ra(w, s, w->fp + 8))
+		f->step = STEP_FP;
 	if (m->sort == SORT_BARRIER) {
 		f->kind = HOTSPOT_CONTINUATION;
 		f->frame = FRAME_JAVA(1);
@@ -451,16 +469,20 @@ __global __u64 hotspot_frames(struct walk *w)
 /* A frame that is not in the code cache, or whose code is unknown. */
 static __always_inline int by_pointer(struct walk *w, int guessed)
 {
-	__u64 ra = 0, fp = 0;
+	__u64 ra = 0, fp = 0, at = w->fp + 8;
 	int err = 0;
 
 	if (guessed && (w->flags & WALK_EXACT) && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);
-	if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
+	if (walk_word(w, w->fp, &fp) || walk_word(w, at, &ra))
 		return stop(UNWIND_UNREADABLE);
-	err = arrive(w, ra, w->fp + 16, fp, 0);
+	if (!guessed && !~ra) { /* the entry barrier of methods puts a word below its return address */
+		at += 8;
+		walk_word(w, at, &ra);
+	}
+	err = arrive(w, ra, at + 8, fp, 0);
 	w->flags |= guessed ? WALK_GUESSED : 0;
 	return err;
 }

@@ -7,22 +7,34 @@
 #pragma once
 #include "hotspot_blob.bpf.h"
 
+__u32 hotspot_at(struct hotspot_scratch *s, __u64 pc);
+
 #define BEFORE 32 /* bytes of chunk[] before pc */
 
 /* States of a frame of known size. */
-enum { TOP_WHOLE = -1, TOP_CALLED = 0, TOP_PUSHED = 1, TOP_SIZED_NOW = 2 };
+enum { TOP_WHOLE = -1, TOP_CALLED = 0, TOP_PUSHED = 1, TOP_SIZED_NOW = 2, TOP_COPIES = 3 };
 
 static __always_inline int is3(const __u8 *b, __u8 x, __u8 y, __u8 z)
 {
 	return b[0] == x && b[1] == y && b[2] == z;
 }
 
+/* Returns whether add $N,%rsp; pop %rbp come before. */
+static __always_inline int is_popped(const __u8 *b)
+{
+	return b[-1] == 0x5d && (is3(b - 5, 0x48, 0x83, 0xc4) || is3(b - 8, 0x48, 0x81, 0xc4));
+}
+
 /* ret; pop %rbp; then the poll of a safepoint, which has one form in 17 and later (cmp; ja), one in 11, and one in 8;
- * or the code that the poll jumps to. */
+ * or the code that the poll jumps to. C2 copies words of the stack by push and pop. */
 static __always_inline int epilogue_x86(const __u8 *b)
 {
+	if ((b[0] == 0x48 && b[1] == 0x8f) || (b[0] == 0x8f && !(b[1] & 0x38)))
+		return TOP_COPIES;
 	if (b[0] == 0x5d)
 		return TOP_PUSHED;
+	if (is_popped(b))
+		return TOP_CALLED;
 	if (b[0] == 0xc3 || is3(b, 0x49, 0x3b, 0x67) || is3(b, 0x49, 0x3b, 0xa7)) {
 		if (b[0] == 0xc3 || b[-1] == 0x5d)
 			return TOP_CALLED;
@@ -31,6 +43,9 @@ static __always_inline int epilogue_x86(const __u8 *b)
 		return TOP_CALLED;
 	if ((is3(b, 0x41, 0x85, 2) && b[3] == 0xc3) ||
 		(is3(b, 0x4d, 0x8b, 0x97) && is3(b + 7, 0x41, 0x85, 2) && b[10] == 0xc3))
+		return TOP_CALLED;
+	/* Behind the method: mov $Method,%rbx; jmp, to which it calls interpreted methods. */
+	if ((b[0] == 0x48 && b[1] == 0xbb && b[10] == 0xe9) || (b[0] == 0xe9 && b[-10] == 0x48 && b[-9] == 0xbb))
 		return TOP_CALLED;
 	if ((is3(b, 0x4c, 0x8d, 0x15) && is3(b + 7, 0x4d, 0x89, 0x97)) ||
 		(is3(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) || (b[0] == 0xe9 && is3(b - 7, 0x4d, 0x89, 0x97)))
@@ -75,21 +90,66 @@ static __always_inline int prologue_x86(const __u8 *b, __u32 reach)
 		TOP_SIZED_NOW : TOP_WHOLE;
 }
 
+static __always_inline int is_sub(const __u8 *b)
+{
+	return b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
+}
+
+/* Recognises a prologue wherever it is: mov %eax,-N(%rsp); push %rbp; sub $N,%rsp. */
+static __always_inline int begins_x86(const __u8 *b)
+{
+	if (b[0] == 0x55 && is_sub(b + 1))
+		return TOP_CALLED;
+	if (b[-1] == 0x55 && is_sub(b))
+		return TOP_PUSHED;
+	if (is3(b, 0x89, 0x84, 0x24) && (is_sub(b + 7) || (b[7] == 0x55 && is_sub(b + 8))))
+		return TOP_CALLED;
+	return TOP_WHOLE;
+}
+
 /* Finds the position of an interrupted method in its prologue or epilogue, by its code. */
 __global int hotspot_around(struct walk *w, struct hotspot_scratch *s)
 {
 	__u64 reach;
 	const __u8 *b;
-	int end;
+	int state;
 
 	if (!w || !s || bpf_probe_read_user(s->chunk, HOTSPOT_AROUND, (void *)(w->pc - BEFORE)))
 		return TOP_WHOLE;
 	b = (const __u8 *)s->chunk + BEFORE;
 	reach = w->pc - s->blob.code;
+	state = begins_x86(b);
+	if (state != TOP_WHOLE)
+		return state;
 	if (reach < s->blob.complete)
 		return prologue_x86(b, reach);
-	end = epilogue_x86(b);
-	return end;
+	return epilogue_x86(b);
+}
+
+static __always_inline int is_near(__u64 addr, __u64 sp)
+{
+	return addr - sp < HOTSPOT_LOCALS_MAX && !(addr & 7);
+}
+
+/* Returns whether the word at addr is an address in the code cache. */
+static __always_inline int has_ra(struct walk *w, struct hotspot_scratch *s, __u64 addr)
+{
+	__u64 ra = 0;
+
+	return !walk_word(w, addr, &ra) && in_cache(s, ra);
+}
+
+/* The wrapper of a native method has a frame pointer. */
+static __always_inline void top_native(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	int words = has_ra(w, s, w->sp) ? 0 : has_ra(w, s, w->sp + 8) ? 1 : -1;
+
+	f->size = s->blob.size;
+	f->step = STEP_SIZE;
+	if (w->fp + 16 == w->sp + f->size || words < 0)
+		return;
+	f->step = STEP_TOP;
+	f->size = words * 8;
 }
 
 static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
@@ -98,6 +158,8 @@ static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s,
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
+	if (state == TOP_COPIES)
+		f->size += 8;
 	if (state == TOP_SIZED_NOW)
 		f->step = STEP_SIZE_FP;
 	if (state == TOP_CALLED || state == TOP_PUSHED) {
@@ -106,9 +168,49 @@ static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s,
 	}
 }
 
-static __always_inline int is_near(__u64 addr, __u64 sp)
+/* Returns the address to which a stub jumps at its end, if that is the next instruction, or 0. */
+static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 {
-	return addr - sp < HOTSPOT_LOCALS_MAX && !(addr & 7);
+	__u64 op = 0, to = 0;
+
+	if (WALK_ARM64(w) || bpf_probe_read_user(&op, 8, (void *)w->pc))
+		return 0;
+	op &= 0xffff;
+	to = op == 0xe0ff ? w->regs[RULE_REG_RAX] : op == 0xe1ff ? w->regs[RULE_REG_RCX] :
+		op == 0xe2ff ? w->regs[RULE_REG_RDX] : op == 0xe3ff ? w->regs[RULE_REG_RBX] : 0;
+	return in_cache(s, to) ? to : 0;
+}
+
+/* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. The exception's blob is
+ * entered by a jump, with the return address in rdx. */
+static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
+	__u64 copy = 0, ra = 0;
+
+	f->size = s->blob.size;
+	f->step = STEP_SIZE;
+	if (words < 0 && has_ra(w, s, w->sp + f->size - 8))
+		return;
+	if (words < 0 && !walk_word(w, w->sp, &copy) && in_cache(s, copy) && !walk_word(w, w->sp + f->size, &ra) &&
+		ra == copy) { /* its prologue copies the return address by push and pop */
+		f->size += 8;
+		return;
+	}
+	if (words < 0 && w->fp - w->sp < f->size && has_ra(w, s, w->fp + 8)) {
+		f->step = STEP_FP;
+		return;
+	}
+	if (words < 0)
+		words = has_ra(w, s, w->sp) ? 0 : has_ra(w, s, w->sp + 8) ? 1 : -1;
+	if (words >= 0) {
+		f->step = STEP_TOP;
+		f->size = words * 8;
+	} else if (in_cache(s, w->regs[RULE_REG_RDX])) {
+		f->step = STEP_GIVEN;
+		f->to_pc = w->regs[RULE_REG_RDX];
+		f->to_sp = w->sp;
+	}
 }
 
 /* Code that jumps to a method after it has moved arguments; then the caller's sp is in r13. */
@@ -126,17 +228,26 @@ static __always_inline void top_jump(struct walk *w, struct hotspot_scratch *s, 
 	f->to_sp = is_near(sender, w->sp) ? sender : w->sp + 8 * on_stack;
 }
 
-/* A leaf, or code with a frame pointer. */
+/* A leaf, or code with a frame pointer. Memory at sp may have an old return address: in a leaf the caller's frame, too,
+ * has one at its end. */
 static __always_inline void top_stub(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
+	const struct hotspot_memo *m;
 	__u64 ra = 0;
+	__u32 k;
 
 	f->step = STEP_TOP;
 	f->size = words * 8;
 	if (words >= 0)
 		return;
+	f->step = STEP_FP;
 	f->size = 0;
-	if (WALK_ARM64(w) || walk_word(w, w->sp, &ra) || !in_cache(s, ra) || w->fp == w->sp)
-		f->step = STEP_FP;
+	if (WALK_ARM64(w) || w->fp == w->sp || walk_word(w, w->sp, &ra) || !in_cache(s, ra))
+		return;
+	k = hotspot_at(s, ra);
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	if (!(k & HOTSPOT_MEMO) && (m->sort == SORT_INTERPRETER ||
+		(m->sort == SORT_SIZED && has_ra(w, s, w->sp + m->size))))
+		f->step = STEP_TOP;
 }
