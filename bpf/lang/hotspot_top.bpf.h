@@ -168,21 +168,23 @@ static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s,
 	}
 }
 
-/* Returns the address to which a stub jumps at its end, if that is the next instruction, or 0. */
+/* Returns the address to which a stub jumps at its end, if that is the next instruction, or 0. The exception's blob is
+ * entered by a jump, with the return address in rdx, which it pushes. */
 static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 {
 	__u64 op = 0, to = 0;
 
 	if (WALK_ARM64(w) || bpf_probe_read_user(&op, 8, (void *)w->pc))
 		return 0;
+	if (w->pc == s->blob.code && (op & 0xff) == 0x52)
+		op = 0xe2ff;
 	op &= 0xffff;
 	to = op == 0xe0ff ? w->regs[RULE_REG_RAX] : op == 0xe1ff ? w->regs[RULE_REG_RCX] :
 		op == 0xe2ff ? w->regs[RULE_REG_RDX] : op == 0xe3ff ? w->regs[RULE_REG_RBX] : 0;
 	return in_cache(s, to) ? to : 0;
 }
 
-/* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. The exception's blob is
- * entered by a jump, with the return address in rdx. */
+/* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. */
 static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
@@ -206,10 +208,6 @@ static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratc
 	if (words >= 0) {
 		f->step = STEP_TOP;
 		f->size = words * 8;
-	} else if (in_cache(s, w->regs[RULE_REG_RDX])) {
-		f->step = STEP_GIVEN;
-		f->to_pc = w->regs[RULE_REG_RDX];
-		f->to_sp = w->sp;
 	}
 }
 

@@ -63,14 +63,22 @@ static uint64_t pool_symbol(const struct hotspot_vm *vm, uint64_t pool, uint16_t
 /* ConstMethodFlags::is_hidden, since JDK 21. */
 #define CONST_HIDDEN (1u << 12)
 
-static bool is_hidden(const struct hotspot_vm *vm, uint64_t method, uint32_t flags)
+/* JDK 8 has the flag, but no table has its place; hidden methods are in classes that the JDK makes. */
+static bool is_made(const struct str *klass)
+{
+	return klass->data && (strstr(klass->data, "$$Lambda$") || !strncmp(klass->data, "java/lang/invoke/LambdaForm$", 28));
+}
+
+static bool is_hidden(const struct hotspot_vm *vm, uint64_t method, uint32_t flags, const struct str *klass)
 {
 	const struct hotspot_fields *f = &vm->layout->at;
 	uint16_t own;
 
 	if (f->const_flags_32 >= 0)
 		return flags & CONST_HIDDEN;
-	return f->method_flags >= 0 && read_16(vm, method, f->method_flags, &own) && own & f->hidden;
+	if (f->method_flags < 0 || !f->hidden)
+		return is_made(klass);
+	return read_16(vm, method, f->method_flags, &own) && own & f->hidden;
 }
 
 bool hotspot_method(const struct hotspot_vm *vm, uint64_t method, struct hotspot_method *ret)
@@ -97,9 +105,11 @@ bool hotspot_method(const struct hotspot_vm *vm, uint64_t method, struct hotspot
 		hotspot_int(vm, ret->constant, f->const_flags_32, &ret->flags);
 	else if (f->const_flags >= 0 && read_16(vm, ret->constant, f->const_flags, &flags))
 		ret->flags = flags;
-	ret->hidden = is_hidden(vm, method, ret->flags);
 	append_symbol(vm, pool_symbol(vm, ret->pool, file), ret->file);
-	return append_symbol(vm, klass, ret->klass) && append_symbol(vm, pool_symbol(vm, ret->pool, name), ret->name);
+	if (!append_symbol(vm, klass, ret->klass))
+		return false;
+	ret->hidden = is_hidden(vm, method, ret->flags, ret->klass);
+	return append_symbol(vm, pool_symbol(vm, ret->pool, name), ret->name);
 }
 
 /* ---- lines ---- */
