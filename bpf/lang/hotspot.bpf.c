@@ -9,8 +9,8 @@
  *     fp-24  Method
  *     ..     bcp: address of the bytecode that runs, if it calls another method
  *
- * (src/hotspot/cpu/x86/frame_x86.hpp and aarch64/frame_aarch64.hpp of JDK 8 to 26) The interrupted frame has its bcp
- * in r13. Before an interpreted frame exists its Method is in rbx, and the caller's sp in r13.
+ * (src/hotspot/cpu/x86/frame_x86.hpp and aarch64/frame_aarch64.hpp of JDK 8.0 to 26.0) The interrupted frame has its
+ * bcp in r13. Before an interpreted frame exists its Method is in rbx, and the caller's sp in r13.
  *
  * A deoptimised frame returns to a handler; the place from which it was called is in the frame. */
 #include "hotspot.h"
@@ -261,10 +261,12 @@ __global int hotspot_interpreted(struct walk *w, struct hotspot_scratch *s, __u6
  * above it, and not yet all its words below it. */
 static __always_inline int top_begun(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	__u64 sender = w->regs[RULE_REG_R13], ra = 0;
+	__u64 sender = w->regs[RULE_REG_R13], ra;
 
-	if ((w->fp & 7) || w->fp - w->sp >= (__u64)-s->proc.frame_bcp || walk_word(w, w->fp, &f->to_fp) ||
-		walk_word(w, w->fp + 8, &ra) || !in_cache(s, ra))
+	if ((w->fp & 7) || w->fp - w->sp >= (__u64)-s->proc.frame_bcp || walk_word(w, w->fp, &f->to_fp))
+		return 0;
+	ra = hotspot_code(w, s, w->fp + 8);
+	if (!ra)
 		return 0;
 	f->step = STEP_GIVEN;
 	f->to_pc = ra;
@@ -278,15 +280,16 @@ static __always_inline int top_begun(struct walk *w, struct hotspot_scratch *s, 
  * rax. */
 static __always_inline int top_unframed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	__u64 sender = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX], rax = w->regs[RULE_REG_RAX], ra = 0;
-	int on_stack = !walk_word(w, w->sp, &ra) && in_cache(s, ra);
+	__u64 sender = w->regs[RULE_REG_R13], rbx = w->regs[RULE_REG_RBX], rax = w->regs[RULE_REG_RAX];
+	__u64 ra = hotspot_code(w, s, w->sp);
+	int on_stack = !!ra;
 
-	if (!on_stack && has_ra(w, s, w->sp + 8)) { /* after push %rbp */
+	if (!on_stack && hotspot_code(w, s, w->sp + 8)) { /* after push %rbp */
 		f->step = STEP_TOP;
 		f->size = 8;
 		return 1;
 	}
-	if (!on_stack && !in_cache(s, rax))
+	if (!on_stack && !hotspot_in_cache(s, rax))
 		return 0;
 	f->step = STEP_GIVEN;
 	f->to_pc = on_stack ? ra : rax;
@@ -321,9 +324,12 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 		k = hotspot_bytecode(s, rbx, 0);
 	if (!(k & HOTSPOT_MEMO))
 		set_bytecode(s, f, k, rbx);
-	if (!(k & HOTSPOT_MEMO) || !hotspot_interpreted(w, s, r13) || (!in_cache(s, r13) && top_unframed(w, s, f)) ||
-		!in_cache(s, r13))
+	if (!(k & HOTSPOT_MEMO) || !hotspot_interpreted(w, s, r13))
 		return;
+	if (!hotspot_in_cache(s, r13)) {
+		top_unframed(w, s, f);
+		return;
+	}
 	f->step = STEP_GIVEN; /* the method has returned: r13 is where it jumps to */
 	f->to_pc = r13;
 	f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
@@ -359,13 +365,17 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 /* A stub that calls C++ without a frame, though it may align sp. */
 static __always_inline void called_leaf(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	for (int i = 0; i < 2; i++) {
-		if (walk_word(w, w->sp + 8 * i, &f->to_pc) || !in_cache(s, f->to_pc))
-			continue;
-		f->to_sp = w->sp + 8 * i + 8;
-		f->step = STEP_GIVEN;
-		return;
+	__u32 words = 0;
+
+	f->to_pc = hotspot_code(w, s, w->sp);
+	if (!f->to_pc) {
+		words = 8;
+		f->to_pc = hotspot_code(w, s, w->sp + 8);
 	}
+	if (!f->to_pc)
+		return;
+	f->to_sp = w->sp + words + 8;
+	f->step = STEP_GIVEN;
 }
 
 /* A frame that was called from the code cache. */
@@ -402,7 +412,7 @@ static __always_inline int called(struct walk *w, struct hotspot_scratch *s, str
 		called_leaf(w, s, f);
 	/* Deoptimisation aligns sp, and has a frame pointer. */
 	if (m->sort == SORT_SIZED && m->kind == HOTSPOT_STUB && w->fp - w->sp < size + 64 &&
-		!has_ra(w, s, w->sp + size - 8) && has_ra(w, s, w->fp + 8))
+		!hotspot_code(w, s, w->sp + size - 8) && hotspot_code(w, s, w->fp + 8))
 		f->step = STEP_FP;
 	if (m->sort == SORT_BARRIER) {
 		f->kind = HOTSPOT_CONTINUATION;
@@ -467,89 +477,89 @@ __global __u64 hotspot_frames(struct walk *w)
 }
 
 /* A frame that is not in the code cache, or whose code is unknown. */
-static __always_inline int by_pointer(struct walk *w, int guessed)
+static __always_inline int by_guess(struct walk *w)
 {
-	__u64 ra = 0, fp = 0, at = w->fp + 8;
+	__u64 ra = 0, fp = 0;
 	int err = 0;
 
-	if (guessed && (w->flags & WALK_EXACT) && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
+	if ((w->flags & WALK_EXACT) && (WALK_ARM64(w) ? fp_top_arm(w, &err) : fp_top_x86(w, &err)))
 		return err;
 	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
 		return stop(UNWIND_NO_TABLE);
-	if (walk_word(w, w->fp, &fp) || walk_word(w, at, &ra))
+	if (walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
 		return stop(UNWIND_UNREADABLE);
-	if (!guessed && !~ra) { /* the entry barrier of methods puts a word below its return address */
-		at += 8;
-		walk_word(w, at, &ra);
-	}
-	err = arrive(w, ra, at + 8, fp, 0);
-	w->flags |= guessed ? WALK_GUESSED : 0;
+	err = arrive(w, ra, w->fp + 16, fp, 0);
+	w->flags |= WALK_GUESSED;
 	return err;
 }
 
-static __always_inline int by_sender(struct walk *w)
-{
-	__u64 ra = 0, fp = 0, sp = 0;
-
-	if (walk_word(w, w->fp + FRAME_SENDER, &sp) || walk_word(w, w->fp, &fp) || walk_word(w, w->fp + 8, &ra))
-		return stop(UNWIND_UNREADABLE);
-	if (!is_near(sp, w->fp + 16))
-		sp = w->fp + 16;
-	return arrive(w, ra, sp, fp, 0);
-}
-
-static __always_inline int by_size(struct walk *w, __u32 size, int saves_fp)
-{
-	__u64 ra = 0, fp = w->fp, cfa = w->sp + size;
-
-	if ((saves_fp && walk_word(w, cfa - 16, &fp)) || walk_word(w, cfa - 8, &ra))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, cfa, fp, 0);
-}
-
-static __always_inline int by_top(struct walk *w, __u32 size)
-{
-	__u64 ra = 0, fp = w->fp;
-
-	if ((size && walk_word(w, w->sp, &fp)) || walk_word(w, w->sp + size, &ra))
-		return stop(UNWIND_UNREADABLE);
-	return arrive(w, ra, w->sp + size + 8, fp, 0);
-}
-
-/* A frame that hotspot_frame() has not seen, because only frames of another language are wanted. */
-static __always_inline int unseen(struct walk *w, struct hotspot_scratch *s)
+/* Sets the step of a frame that hotspot_frame() has not seen, because only frames of another language are wanted. */
+static __always_inline int unseen(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	if ((w->frame_begun != FRAME_LANG_JAVA && hotspot_begin(w)) || hotspot_blob(s, w->pc))
-		return by_pointer(w, 1);
-	if (s->blob.sort == SORT_INTERPRETER)
-		return by_sender(w);
-	return s->blob.sort == SORT_SIZED ? by_size(w, s->blob.size, 1) : by_pointer(w, 0);
+		return -1;
+	f->serial = 0;
+	f->size = s->blob.size;
+	f->step = s->blob.sort == SORT_INTERPRETER ? STEP_SENDER : s->blob.sort == SORT_SIZED ? STEP_SIZE : STEP_FP;
+	return 0;
+}
+
+/* The places of the caller's fp (0: it is in its register) and RA, and its sp. */
+struct caller {
+	__u64 fp_at, ra_at, sp;
+};
+
+static __always_inline int caller_of(struct walk *w, const struct hotspot_place *f, struct caller *c)
+{
+	__u64 sp = 0;
+
+	switch (f->step) {
+	case STEP_SIZE:
+	case STEP_SIZE_FP:
+		c->sp = w->sp + f->size;
+		c->ra_at = c->sp - 8;
+		c->fp_at = f->step == STEP_SIZE ? c->sp - 16 : 0;
+		return 0;
+	case STEP_TOP:
+		c->ra_at = w->sp + f->size;
+		c->sp = c->ra_at + 8;
+		c->fp_at = f->size ? w->sp : 0;
+		return 0;
+	}
+	if ((w->fp & 7) || w->fp < w->sp || w->fp >= USER_MAX)
+		return -1;
+	c->fp_at = w->fp;
+	c->ra_at = w->fp + 8;
+	c->sp = w->fp + 16;
+	if (f->step == STEP_SENDER && !walk_word(w, w->fp + FRAME_SENDER, &sp) && is_near(sp, c->sp))
+		c->sp = sp;
+	return 0;
 }
 
 __global int hotspot_unwind(struct walk *w)
 {
 	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
 	struct hotspot_place *f;
+	struct caller c = {};
+	__u64 ra = 0, fp;
 
 	if (!s)
 		return stop(UNWIND_UNREADABLE);
 	f = &s->place;
-	if (!is_place(w, f))
-		return unseen(w, s);
-	switch (f->step) {
-	case STEP_UNKNOWN:
-		return by_pointer(w, 1);
-	case STEP_STOP:
+	if ((!is_place(w, f) && unseen(w, s, f)) || f->step == STEP_UNKNOWN)
+		return by_guess(w);
+	if (f->step == STEP_STOP)
 		return stop(UNWIND_COMPLETE);
-	case STEP_SIZE:
-	case STEP_SIZE_FP:
-		return by_size(w, f->size, f->step == STEP_SIZE);
-	case STEP_TOP:
-		return by_top(w, f->size);
-	case STEP_SENDER:
-		return by_sender(w);
-	case STEP_GIVEN:
+	if (f->step == STEP_GIVEN)
 		return arrive(w, f->to_pc, f->to_sp, f->to_fp, f->to_sp == w->sp);
+	if (caller_of(w, f, &c))
+		return stop(UNWIND_NO_TABLE);
+	fp = w->fp;
+	if ((c.fp_at && walk_word(w, c.fp_at, &fp)) || walk_word(w, c.ra_at, &ra))
+		return stop(UNWIND_UNREADABLE);
+	if (f->step == STEP_FP && !~ra) { /* the entry barrier of methods puts a word below its return address */
+		c.sp += 8;
+		walk_word(w, c.ra_at + 8, &ra);
 	}
-	return by_pointer(w, 0);
+	return arrive(w, ra, c.sp, fp, 0);
 }

@@ -7,11 +7,27 @@
 #pragma once
 #include "hotspot_state.bpf.h"
 
-static __always_inline int in_cache(const struct hotspot_scratch *s, __u64 addr)
+/* Returns whether addr is in the code cache. */
+__global int hotspot_in_cache(struct hotspot_scratch *s, __u64 addr)
 {
+	if (!s)
+		return 0;
 	for (int i = 0; i < HOTSPOT_HEAPS; i++)
 		if (addr - s->heap[i].low < s->heap[i].span)
 			return 1;
+	return 0;
+}
+
+/* Returns the word at addr if it is an address in the code cache, else 0. */
+__global __u64 hotspot_code(struct walk *w, struct hotspot_scratch *s, __u64 addr)
+{
+	__u64 ra = 0;
+
+	if (!w || !s || walk_word(w, addr, &ra))
+		return 0;
+	for (int i = 0; i < HOTSPOT_HEAPS; i++)
+		if (ra - s->heap[i].low < s->heap[i].span)
+			return ra;
 	return 0;
 }
 

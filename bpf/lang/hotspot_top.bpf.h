@@ -14,116 +14,118 @@ __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc);
 /* States of a frame of known size. */
 enum { TOP_WHOLE = -1, TOP_CALLED = 0, TOP_PUSHED = 1, TOP_SIZED_NOW = 2, TOP_COPIES = 3 };
 
-static __always_inline int is3(const __u8 *b, __u8 x, __u8 y, __u8 z)
+/* Code around pc: 8 bytes each, the first one lowest. */
+struct around {
+	__u64 before2, before, at, next;
+};
+
+/* Returns 1 if the bytes in the mask are those of the value, else 0. There are no branches here and below, because the
+ * verifier would follow each to the end. */
+static __always_inline __u64 same(__u64 code, __u64 mask, __u64 value)
 {
-	return b[0] == x && b[1] == y && b[2] == z;
+	__u64 x = (code & mask) ^ value;
+
+	x |= -x;
+	FORGET(x); /* else clang sees a comparison, and makes it a branch */
+	x = (x >> 63) ^ 1;
+	FORGET(x);
+	return x;
 }
 
-/* Returns whether add $N,%rsp; pop %rbp come before. */
-static __always_inline int is_popped(const __u8 *b)
+/* push %rbp as the last instruction before pc. */
+#define PUSHED_BEFORE(a) same((a)->before, 0xffULL << 56, 0x55ULL << 56)
+
+/* Recognises a prologue wherever it is: mov %eax,-N(%rsp); push %rbp; sub $N,%rsp (48 83 or 81 ec). */
+static __always_inline __u64 begins(const struct around *a)
 {
-	return b[-1] == 0x5d && (is3(b - 5, 0x48, 0x83, 0xc4) || is3(b - 8, 0x48, 0x81, 0xc4));
+	__u64 bang = same(a->at, 0xffffff, 0x248489);
+
+	return same(a->at, 0xfffdffff, 0xec814855) |
+	       (bang & same(a->at, 0xffULL << 56, 0x48ULL << 56) & same(a->next, 0xfffd, 0xec81)) |
+	       (bang & same(a->at, 0xffULL << 56, 0x55ULL << 56) & same(a->next, 0xfffdff, 0xec8148));
 }
 
-/* ret; pop %rbp; then the poll of a safepoint, which has one form in 17 and later (cmp; ja), one in 11, and one in 8;
- * or the code that the poll jumps to. C2 copies words of the stack by push and pop. */
-static __always_inline int epilogue_x86(const __u8 *b)
+/* After add $N,%rsp; pop %rbp: ret, or a poll of a safepoint, which has one form in 17 and later (cmp; ja), one in 11,
+ * and one in 8; or a jump. */
+static __always_inline __u64 ends(const struct around *a)
 {
-	if ((b[0] == 0x48 && b[1] == 0x8f) || (b[0] == 0x8f && !(b[1] & 0x38)))
-		return TOP_COPIES;
-	if (b[0] == 0x5d)
-		return TOP_PUSHED;
-	if (is_popped(b))
-		return TOP_CALLED;
-	if (b[0] == 0xc3 || is3(b, 0x49, 0x3b, 0x67) || is3(b, 0x49, 0x3b, 0xa7)) {
-		if (b[0] == 0xc3 || b[-1] == 0x5d)
-			return TOP_CALLED;
+	__u64 popped = same(a->before, 0xffULL << 56, 0x5dULL << 56);
+
+	return same(a->at, 0xff, 0xc3) |
+	       (popped & (same(a->before, 0xffffff000000, 0xc48348000000) | same(a->before, 0xffffff, 0xc48148) |
+		same(a->at, 0xffffff, 0x673b49) | same(a->at, 0xffffff, 0xa73b49))) |
+	       same(a->at, 0xff00000000ffff, 0xc300000000870f) | same(a->at, 0xff00000000ffff, 0xc3000000000585) |
+	       same(a->at, 0xffffffff, 0xc3028541) |
+	       (same(a->at, 0xff00000000ffffff, 0x4100000000978b4d) & same(a->next, 0xffffff, 0xc30285));
+}
+
+/* Code behind a method, which it jumps to or calls: mov $Method,%rbx; jmp, for interpreted methods; and lea, mov, jmp
+ * from the poll at its end. */
+static __always_inline __u64 is_behind(const struct around *a)
+{
+	__u64 jump = same(a->at, 0xff, 0xe9);
+
+	return (same(a->at, 0xffff, 0xbb48) & same(a->next, 0xff0000, 0xe90000)) |
+	       (jump & same(a->before2, 0xffffULL << 48, 0xbb48ULL << 48)) |
+	       (same(a->at, 0xff00000000ffffff, 0x4d00000000158d4c) & same(a->next, 0xffff, 0x9789)) |
+	       same(a->at, 0xff00000000ffffff, 0xe90000000097894d) | (jump & same(a->before, 0xffffff00, 0x97894d00));
+}
+
+/* Finds sub $N,%rsp between reach bytes before pc and pc. Returns bits: 1: there is one; 2: it ends at pc. */
+static __always_inline __u64 after_sub(const __u64 *chunk, __u64 reach)
+{
+	__u64 found = 0, now = 0, mask = reach > BEFORE ? BEFORE : reach;
+
+	mask = (2ULL << mask) - 1;
+	for (int i = BEFORE; i >= 4; i--) { /* bit i: the instruction is at pc - i */
+		int at = BEFORE - i;
+		__u64 v = chunk[at / 8] >> at % 8 * 8 | (at % 8 > 5 ? chunk[at / 8 + 1] << (64 - at % 8 * 8) : 0);
+		__u64 is_small = same(v, 0xffffff, 0xec8348), is_large = i >= 7 ? same(v, 0xffffff, 0xec8148) : 0;
+
+		found |= (is_small | is_large) << i;
+		now |= (i == 4 ? is_small : 0) | (i == 7 ? is_large : 0);
 	}
-	if ((b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) || (b[0] == 0x85 && b[1] == 5 && b[6] == 0xc3))
-		return TOP_CALLED;
-	if ((is3(b, 0x41, 0x85, 2) && b[3] == 0xc3) ||
-		(is3(b, 0x4d, 0x8b, 0x97) && is3(b + 7, 0x41, 0x85, 2) && b[10] == 0xc3))
-		return TOP_CALLED;
-	/* Behind the method: mov $Method,%rbx; jmp, to which it calls interpreted methods. */
-	if ((b[0] == 0x48 && b[1] == 0xbb && b[10] == 0xe9) || (b[0] == 0xe9 && b[-10] == 0x48 && b[-9] == 0xbb))
-		return TOP_CALLED;
-	if ((is3(b, 0x4c, 0x8d, 0x15) && is3(b + 7, 0x4d, 0x89, 0x97)) ||
-		(is3(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) || (b[0] == 0xe9 && is3(b - 7, 0x4d, 0x89, 0x97)))
-		return TOP_CALLED;
-	return TOP_WHOLE;
+	found &= mask;
+	return found ? 1 | now << 1 : 0;
 }
 
-/* Finds sub $N,%rsp between reach bytes before pc and pc. Returns bits: 1: there is one; 2: it ends at pc. There are no
- * branches, because the verifier would follow each. */
-static __always_inline int after_sub(const __u8 *b, __u32 reach)
+/* push %rbp; sub $N,%rsp; or push %rbp; mov %rsp,%rbp; or sub $N,%rsp; mov %rbp,N-16(%rsp). */
+static __always_inline int in_prologue(const struct around *a, const __u64 *chunk, __u64 reach)
 {
-	__u64 v = (__u64)b[-BEFORE] << 8 | (__u64)b[-BEFORE + 1] << 16, small = 0, large = 0, mask;
+	__u64 sub, mov;
 
-	for (int i = BEFORE; i >= 4; i--) { /* bit i: the instruction is at b - i */
-		v = (v >> 8 | (__u64)b[2 - i] << 16) & 0xffffff;
-		small |= (((v ^ 0xec8348) - 1) >> 63) << i;
-		large |= (((v ^ 0xec8148) - 1) >> 63) << i;
-		FORGET(small);
-		FORGET(large);
-	}
-	mask = (2ULL << (reach > BEFORE ? BEFORE : reach)) - 1;
-	small &= mask;
-	large &= mask & ~0x7fULL;
-	return (small | large) ? 1 | (small >> 4 & 1) << 1 | (large >> 7 & 1) << 1 : 0;
-}
-
-/* push %rbp; sub $N,%rsp; or sub $N,%rsp; mov %rbp,N-16(%rsp). */
-static __always_inline int prologue_x86(const __u8 *b, __u32 reach)
-{
-	int after;
-
-	if (b[0] == 0x55)
+	if (same(a->at, 0xff, 0x55))
 		return TOP_CALLED;
-	if (b[-1] == 0x55 && reach)
+	if (reach && (PUSHED_BEFORE(a) | same(a->before >> 32, 0xffffffff, 0xec8b4855) |
+		same(a->before >> 32, 0xffffffff, 0xe5894855)))
 		return TOP_PUSHED;
-	if (b[-4] == 0x55 && reach >= 4 && (is3(b - 3, 0x48, 0x8b, 0xec) || is3(b - 3, 0x48, 0x89, 0xe5)))
-		return TOP_PUSHED;
-	after = after_sub(b, reach);
-	if (!after)
-		return TOP_CALLED;
-	return after & 2 && b[0] == 0x48 && b[1] == 0x89 && (b[2] == 0x6c || b[2] == 0xac) && b[3] == 0x24 ?
-		TOP_SIZED_NOW : TOP_WHOLE;
+	sub = after_sub(chunk, reach);
+	mov = same(a->at, 0xffffffff, 0x246c8948) | same(a->at, 0xffffffff, 0x24ac8948);
+	return !sub ? TOP_CALLED : (sub >> 1 & mov) ? TOP_SIZED_NOW : TOP_WHOLE;
 }
 
-static __always_inline int is_sub(const __u8 *b)
-{
-	return b[0] == 0x48 && (b[1] == 0x83 || b[1] == 0x81) && b[2] == 0xec;
-}
-
-/* Recognises a prologue wherever it is: mov %eax,-N(%rsp); push %rbp; sub $N,%rsp. */
-static __always_inline int begins_x86(const __u8 *b)
-{
-	if (b[0] == 0x55 && is_sub(b + 1))
-		return TOP_CALLED;
-	if (b[-1] == 0x55 && is_sub(b))
-		return TOP_PUSHED;
-	if (is3(b, 0x89, 0x84, 0x24) && (is_sub(b + 7) || (b[7] == 0x55 && is_sub(b + 8))))
-		return TOP_CALLED;
-	return TOP_WHOLE;
-}
-
-/* Finds the position of an interrupted method in its prologue or epilogue, by its code. */
+/* Finds the position of an interrupted method in its prologue or epilogue, by its code. C2 copies words of the stack by
+ * push and pop. */
 __global int hotspot_around(struct walk *w, struct hotspot_scratch *s)
 {
+	struct around a;
 	__u64 reach;
-	const __u8 *b;
-	int state;
 
 	if (!w || !s || bpf_probe_read_user(s->chunk, HOTSPOT_AROUND, (void *)(w->pc - BEFORE)))
 		return TOP_WHOLE;
-	b = (const __u8 *)s->chunk + BEFORE;
+	a = (struct around){ s->chunk[2], s->chunk[3], s->chunk[4], s->chunk[5] };
 	reach = w->pc - s->blob.code;
-	state = begins_x86(b);
-	if (state != TOP_WHOLE)
-		return state;
+	if (begins(&a))
+		return TOP_CALLED;
+	if (PUSHED_BEFORE(&a) & same(a.at, 0xfffdff, 0xec8148))
+		return TOP_PUSHED;
 	if (reach < s->blob.complete)
-		return prologue_x86(b, reach);
-	return epilogue_x86(b);
+		return in_prologue(&a, s->chunk, reach);
+	if (same(a.at, 0xff, 0x5d))
+		return TOP_PUSHED;
+	if (same(a.at, 0xffff, 0x8f48) | same(a.at, 0x38ff, 0x8f))
+		return TOP_COPIES;
+	return ends(&a) | is_behind(&a) ? TOP_CALLED : TOP_WHOLE;
 }
 
 static __always_inline int is_near(__u64 addr, __u64 sp)
@@ -131,18 +133,10 @@ static __always_inline int is_near(__u64 addr, __u64 sp)
 	return addr - sp < HOTSPOT_LOCALS_MAX && !(addr & 7);
 }
 
-/* Returns whether the word at addr is an address in the code cache. */
-static __always_inline int has_ra(struct walk *w, struct hotspot_scratch *s, __u64 addr)
-{
-	__u64 ra = 0;
-
-	return !walk_word(w, addr, &ra) && in_cache(s, ra);
-}
-
 /* The wrapper of a native method has a frame pointer. */
 static __always_inline void top_native(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	int words = has_ra(w, s, w->sp) ? 0 : has_ra(w, s, w->sp + 8) ? 1 : -1;
+	int words = hotspot_code(w, s, w->sp) ? 0 : hotspot_code(w, s, w->sp + 8) ? 1 : -1;
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
@@ -181,45 +175,49 @@ static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 	op &= 0xffff;
 	to = op == 0xe0ff ? w->regs[RULE_REG_RAX] : op == 0xe1ff ? w->regs[RULE_REG_RCX] :
 		op == 0xe2ff ? w->regs[RULE_REG_RDX] : op == 0xe3ff ? w->regs[RULE_REG_RBX] : 0;
-	return in_cache(s, to) ? to : 0;
+	return hotspot_in_cache(s, to) ? to : 0;
 }
 
 /* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. */
 static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
-	__u64 copy = 0, ra = 0;
+	__u64 copy;
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
-	if (words < 0 && has_ra(w, s, w->sp + f->size - 8))
+	if (words < 0 && hotspot_code(w, s, w->sp + f->size - 8))
 		return;
-	if (words < 0 && !walk_word(w, w->sp, &copy) && in_cache(s, copy) && !walk_word(w, w->sp + f->size, &ra) &&
-		ra == copy) { /* its prologue copies the return address by push and pop */
+	copy = words < 0 ? hotspot_code(w, s, w->sp) : 0;
+	if (copy && hotspot_code(w, s, w->sp + f->size) == copy) { /* pushed, to be copied */
 		f->size += 8;
 		return;
 	}
-	if (words < 0 && w->fp - w->sp < f->size && has_ra(w, s, w->fp + 8)) {
+	if (words < 0 && w->fp - w->sp < f->size && hotspot_code(w, s, w->fp + 8)) {
 		f->step = STEP_FP;
 		return;
 	}
 	if (words < 0)
-		words = has_ra(w, s, w->sp) ? 0 : has_ra(w, s, w->sp + 8) ? 1 : -1;
+		words = copy ? 0 : hotspot_code(w, s, w->sp + 8) ? 1 : -1;
 	if (words >= 0) {
 		f->step = STEP_TOP;
 		f->size = words * 8;
+	} else if (hotspot_in_cache(s, w->regs[RULE_REG_RAX])) { /* it will jump there; its frame has gone */
+		f->step = STEP_GIVEN;
+		f->to_pc = w->regs[RULE_REG_RAX];
+		f->to_sp = w->sp;
 	}
 }
 
 /* Code that jumps to a method after it has moved arguments; then the caller's sp is in r13. */
 static __always_inline void top_jump(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	__u64 ra = 0, sender = w->regs[RULE_REG_R13], rax = w->regs[RULE_REG_RAX];
-	int on_stack = !walk_word(w, w->sp, &ra) && in_cache(s, ra);
+	__u64 ra = hotspot_code(w, s, w->sp), sender = w->regs[RULE_REG_R13], rax = w->regs[RULE_REG_RAX];
+	int on_stack = !!ra;
 
 	f->step = STEP_TOP;
 	f->size = 0;
-	if (s->blob.sort != SORT_ADAPTER || (!on_stack && !in_cache(s, rax)))
+	if (s->blob.sort != SORT_ADAPTER || (!on_stack && !hotspot_in_cache(s, rax)))
 		return;
 	f->step = STEP_GIVEN;
 	f->to_pc = on_stack ? ra : rax;
@@ -241,11 +239,12 @@ static __always_inline void top_stub(struct walk *w, struct hotspot_scratch *s, 
 		return;
 	f->step = STEP_FP;
 	f->size = 0;
-	if (WALK_ARM64(w) || w->fp == w->sp || walk_word(w, w->sp, &ra) || !in_cache(s, ra))
+	ra = WALK_ARM64(w) || w->fp == w->sp ? 0 : hotspot_code(w, s, w->sp);
+	if (!ra)
 		return;
 	k = hotspot_at(s, ra);
 	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
 	if (!(k & HOTSPOT_MEMO) && (m->sort == SORT_INTERPRETER ||
-		(m->sort == SORT_SIZED && has_ra(w, s, w->sp + m->size))))
+		(m->sort == SORT_SIZED && hotspot_code(w, s, w->sp + m->size))))
 		f->step = STEP_TOP;
 }

@@ -2,7 +2,7 @@
 /* method.c - methods of a Java virtual machine: class, name, file, and lines.
  *
  * (src/hotspot/share/oops/constMethod.hpp, method.cpp: CompressedLineNumberReadStream, and
- * code/compressedStream.hpp, utilities/unsigned5.hpp of JDK 8 to 26) */
+ * code/compressedStream.hpp, utilities/unsigned5.hpp of JDK 8.0 to 26.0; constMethodFlags.hpp of 21.0 to 26.0) */
 #include <string.h>
 
 #include "base/str.h"
@@ -66,7 +66,9 @@ static uint64_t pool_symbol(const struct hotspot_vm *vm, uint64_t pool, uint16_t
 /* JDK 8 has the flag, but no table has its place; hidden methods are in classes that the JDK makes. */
 static bool is_made(const struct str *klass)
 {
-	return klass->data && (strstr(klass->data, "$$Lambda$") || !strncmp(klass->data, "java/lang/invoke/LambdaForm$", 28));
+	static const char forms[] = "java/lang/invoke/LambdaForm$";
+
+	return klass->data && (strstr(klass->data, "$$Lambda$") || !strncmp(klass->data, forms, sizeof(forms) - 1));
 }
 
 static bool is_hidden(const struct hotspot_vm *vm, uint64_t method, uint32_t flags, const struct str *klass)

@@ -3,7 +3,7 @@
  *
  * An nmethod has PcDescs, sorted by pc, each with the place of a scope: the place of its caller's scope (0: none), the
  * number of its Method in the metadata, and 1 + bci. (src/hotspot/share/code/pcDesc.hpp, scopeDesc.cpp, debugInfo.hpp,
- * nmethod.hpp of JDK 8 to 26) */
+ * nmethod.hpp of JDK 8.0 to 26.0) */
 #include <string.h>
 
 #include "hotspot.h"

@@ -3,7 +3,7 @@
  *
  * libjvm exports gHotSpotVMStructs and others: arrays of fields, types and constants, by name. The file has the
  * arrays, but most offsets in them are set when the library is loaded, so they are read in a process.
- * (src/hotspot/share/runtime/vmStructs.hpp of JDK 8 to 26: struct VMStructEntry, VMTypeEntry, VMIntConstantEntry;
+ * (src/hotspot/share/runtime/vmStructs.hpp of JDK 8.0 to 26.0: struct VMStructEntry, VMTypeEntry, VMIntConstantEntry;
  * the names are in vmStructs.cpp) */
 #include <errno.h>
 #include <string.h>

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = r'''
 tracepoint:syscalls:sys_enter_newfstatat, tracepoint:syscalls:sys_enter_newstat, tracepoint:syscalls:sys_enter_access
 / strcontains(str(args.filename), "/account-") /
-{ printf("@%s\n%s", str(args.filename), javastack(200)); }
+{ printf("@%s\n%s--\n", str(args.filename), javastack(200)); }
 '''
 # Frames of the file's own method, above the account.
 TOP = re.compile(r'(java\.io\.|sun\.nio\.|Account\.mark )')
@@ -29,7 +29,7 @@ def seen_stacks(text):
     out = {}
     for part in text.split('@/account-')[1:]:
         number, _, stack = part.partition('\n')
-        frames = [line.strip() for line in stack.splitlines() if line.strip()]
+        frames = [line.strip() for line in stack.splitlines() if line.strip() not in ('', '--')]
         while frames and TOP.match(frames[0]):
             frames.pop(0)
         out.setdefault(int(number), frames)
@@ -68,7 +68,7 @@ def run(strata, accounts, name, mode, classes):
     last = f'@/account-{sum(line.startswith("account-") for line in own) - 1}\n'
     while not out or (out[-1] and out[-1] != last): # read while the process lives
         out.append(tracer.stdout.readline())
-    while out[-1] and out[-1] != '\n': # the stack ends with an empty line
+    while out[-1] and out[-1] != '--\n':
         out.append(tracer.stdout.readline())
     program.communicate('\n')
     _, err = tracer.communicate(timeout=120)
@@ -100,7 +100,7 @@ def show(bad):
 
 def main(strata, accounts, *cases):
     failed = False
-    with tempfile.TemporaryDirectory(dir=javas.TOP / 'build' / 'java') as classes:
+    with tempfile.TemporaryDirectory(dir=javas.CACHE.parent) as classes:
         try:
             javas.compiled(HERE / 'Account.java', classes)
         except javas.Missing as e:

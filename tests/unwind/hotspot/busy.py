@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""busy.py - samples Java programs whose chains of calls are known.
+
+    busy.py STRATA SECONDS [VERSION:MODE]...
+
+Of Busy.java no stack may have an impossible chain, and 99.5 % are whole to the thread's start. A stack of Virtual.java (21
+and later) has all callers, or says that the rest is in the heap."""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import javas
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT = 'profile:hz:%d { @[ustack] = count(); } interval:s:%d { exit(); }'
+
+# The next frame of the program below each one.
+CALLERS = {
+    'Busy.leaf': r'Busy\.(a|lambda\$sorts\$\d|recurses)',
+    'Busy.a': r'Busy\.b',
+    'Busy.b': r'Busy\.(lambda\$(lambdas|streams)\$\d|reflects|synchronises)',
+    'Busy.recurses': r'Busy\.(recurses|main)',
+    'Busy.thrower': r'Busy\.(thrower|exceptions)',
+    'Virtual.spin': r'Virtual\.deep',
+    'Virtual.deep': r'Virtual\.(deep|turns)',
+    'Virtual.turns': r'Virtual\.run',
+}
+for name in ('lambdas', 'streams', 'sorts', 'reflects', 'strings', 'exceptions', 'synchronises', 'maps'):
+    CALLERS['Busy.' + name] = r'Busy\.main'
+    CALLERS[f'Busy.lambda${name}'] = rf'Busy\.{name}'
+OUTERMOST = r'Busy\.main|Virtual\.(main|run)'
+MARK = '[continuation]'
+
+
+def callers_of(name):
+    return CALLERS.get(name) or CALLERS.get(re.sub(r'\$\d+$', '', name))
+
+
+def is_possible(frames):
+    """Whether each frame of the program has a possible caller; a stack that says that it ends early lacks some."""
+    ends_early = frames[-1].startswith('[')
+    own = [f.split()[0] for f in frames if re.match(r'(Busy|Virtual)\.', f)]
+    for i, name in enumerate(own):
+        wanted = callers_of(name)
+        if i + 1 < len(own):
+            if not wanted or not re.fullmatch(wanted, own[i + 1]):
+                return False
+        elif not ends_early and not re.fullmatch(OUTERMOST, name):
+            return False
+    # Of an interrupted position in compiled code only the next one with debug information is known, which may be in
+    # another inlined copy of a method that calls itself.
+    return ends_early or own[:1] != ['Virtual.spin'] or 20 <= own.count('Virtual.deep') <= 22
+
+
+def sampled(strata, command, seconds, hz):
+    """Yields (frames, samples) of each stack."""
+    program = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(1)  # not a clock: the first samples would be of the start
+        done = subprocess.run([strata, '-p', str(program.pid), '-e', SCRIPT % (hz, seconds)], capture_output=True,
+                              text=True, errors='replace', check=True)
+    finally:
+        program.kill()
+        program.wait()
+    for found in re.finditer(r'^@\[\n(.*?)^\]: (\d+)$', done.stdout, re.M | re.S):
+        frames = [line.strip() for line in found.group(1).splitlines() if line.strip()]
+        if frames:
+            yield frames, int(found.group(2))
+
+
+def check(strata, seconds, name, mode, classes, program):
+    total = whole = wrong = java = heap = 0
+    examples = collections.Counter()
+    command = [*javas.command(name, mode), '-cp', classes, program, str(seconds + 10)]
+    for frames, n in sampled(strata, command, seconds, 999):
+        total += n
+        if not frames[-1].startswith('[') or frames[-1] == MARK:
+            whole += n
+        else:
+            examples['\n    '.join(frames[-4:])] += n
+        heap += n if frames[-1] == MARK else 0
+        java += n if any(f.startswith(program + '.') for f in frames) else 0
+        if not is_possible(frames):
+            wrong += n
+            examples['impossible:\n    ' + '\n    '.join(frames)] += n
+    fine = total > 100 * seconds and java > total / 4 and not wrong and whole >= 0.995 * total and \
+        (heap > 0) == (program == 'Virtual')
+    print(f'{"ok" if fine else "not ok"} {name}:{mode} {program}: {total} samples, {java} of its methods, '
+          f'{100 * whole / max(total, 1):.2f} % whole, {heap} continue in the heap, {wrong} impossible', flush=True)
+    for text, n in examples.most_common(0 if fine else 5):
+        print(f'  {n}:\n    {text}')
+    return fine
+
+
+def main(strata, seconds, *cases):
+    failed = False
+    with tempfile.TemporaryDirectory(dir=javas.CACHE.parent) as classes:
+        try:
+            for source in ('Busy.java', 'Virtual.java'):
+                javas.compiled(HERE / source, classes)
+        except javas.Missing as e:
+            return javas.fails('17', e)
+        for case in cases or [f'{n}:{m}' for n in javas.names() for m in javas.modes(n)]:
+            name, mode = case.split(':')
+            programs = ['Busy', 'Virtual'] if int(name) >= 21 else ['Busy']
+            try:
+                failed |= not all([check(strata, int(seconds), name, mode, classes, p) for p in programs])
+            except javas.Missing as e:
+                failed |= javas.fails(name, e)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
