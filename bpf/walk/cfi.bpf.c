@@ -179,15 +179,32 @@ static __always_inline int may_be_first(struct walk *w)
 	       !w->table_npages;
 }
 
+/* Returns 1 if v is not 0, else 0, without a branch, which would double the verifier's paths. */
+static __always_inline __u64 is_set(__u64 v)
+{
+	v = (v | -v) >> 63;
+	FORGET(v);
+	return v;
+}
+
+/* Code of a file without a rule was not understood: fp may be its caller's, or a number. Returns UNWIND_GUESSED for
+ * such code, unless the walk has a cause already; else 0. */
+static __always_inline __u32 guess(struct walk *w)
+{
+	__u64 other = w->map.flags & (MAPPING_ANON | MAPPING_UPROBES | MAPPING_VDSO);
+
+	return (__u32)(is_set(w->map.file) & ~(is_set(w->rule) | is_set(other) | is_set(w->cause))) * UNWIND_GUESSED;
+}
+
 __global int native_fp(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, code[2] = {};
-	int err = 0, first, unsure;
+	int err = 0, first;
+	__u32 cause;
 
 	if (!w)
 		return stop(UNWIND_UNREADABLE);
-	/* Code of a file without a rule was not understood: fp may be its caller's, or a number. */
-	unsure = !w->rule && w->map.file && !(w->map.flags & (MAPPING_ANON | MAPPING_UPROBES | MAPPING_VDSO));
+	cause = guess(w);
 	first = may_be_first(w);
 	if (!bpf_probe_read_user(code, 9, (void *)w->pc) && is_trampoline(w, code))
 		return native_signal(w);
@@ -201,8 +218,7 @@ __global int native_fp(struct walk *w)
 		if (ra && !after_call(w, strip(w, ra)) && !is_jumped_to(w, strip(w, ra), fp))
 			return stop(UNWIND_NO_TABLE);
 		err = arrive(w, ra, w->fp + 16, fp, 0);
-		if (unsure && !w->cause)
-			w->cause = UNWIND_GUESSED;
+		w->cause |= cause;
 	}
 	if (!err)
 		w->flags |= WALK_GUESSED;

@@ -29,7 +29,7 @@ program = subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True)
 wanted = ['call_on', *(f'[anon]+{address}' for address in program.stdout.readline().split()), 'main']
 for how, words in (('held', ('--unwind', str(program.pid))), ('traced', ('-p', str(program.pid), '-e', SCRIPT))):
     seen = frames(*words)
-    names = [line if line.startswith('[') else line.split('+')[0] for line in seen]
+    names = [line if line.startswith('[') else line.split()[0].split('+')[0] for line in seen]
     at = names.index('call_on') if 'call_on' in names else 0
     cases.check(names[at:at + 4] == wanted and names[-1] == '_start', how, seen)
 program.kill()

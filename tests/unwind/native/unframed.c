@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* unframed.c - assembler without unwind tables. The frame pointer's register has another value: the address of zeros,
- * or 0 below a function that keeps frame pointers. Or it has the value of the caller, at the beginning of the
- * function that runs when a library ends (__do_global_dtors_aux). The program prints the address of that place. */
+ * or 0 below a function that keeps frame pointers. A function keeps its return address elsewhere. Or the register has
+ * the value of the caller, at the beginning of the function that runs when a library ends (__do_global_dtors_aux). The program prints the address of that place. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void points_to_zeros(void), is_zero(void), begins(void);
+void points_to_zeros(void), is_zero(void), odd(void), begins(void);
 
 #ifdef __x86_64__
 __asm__(".text\n"
@@ -43,6 +43,16 @@ __asm__(".text\n"
 	"	pop %rbp\n"
 	"	ret\n"
 	".size is_zero, . - is_zero\n"
+	".type odd, @function\n"
+	"odd:\n"
+	"	pop kept(%rip)\n"
+	"	call getppid@plt\n"
+	"	nop\n"
+	"	push kept(%rip)\n"
+	"	ret\n"
+	".size odd, . - odd\n"
+	".local kept\n"
+	".comm kept, 8\n"
 	".globl begins\n"
 	".type begins, @function\n"
 	"begins:\n"
@@ -57,12 +67,14 @@ __asm__(".text\n"
 #else
 void points_to_zeros(void) {}
 void is_zero(void) {}
+void odd(void) {}
 void begins(void) {}
 #endif
 
 int main(int argc, char **argv)
 {
-	void (*call)(void) = argc > 1 && !strcmp(argv[1], "zeros") ? points_to_zeros : is_zero;
+	const char *how = argc > 1 ? argv[1] : "";
+	void (*call)(void) = !strcmp(how, "zeros") ? points_to_zeros : !strcmp(how, "odd") ? odd : is_zero;
 
 	printf("%p\n", (void *)begins);
 	fflush(stdout);
