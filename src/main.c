@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "cli/complete.h"
+#include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/info.h"
 #include "cli/list.h"
@@ -209,8 +210,11 @@ int main(int argc, char **argv)
 	files_raise();
 	o.compile.arena = arena_new();
 	o.types = types_new(o.compile.arena, o.traced.target);
-	if (o.traced.target && options_read(&o, argc, argv))
+	if (o.traced.target && options_read(&o, argc, argv)) {
+		if (!o.complete)
+			environment_check();
 		code = stdout_check(mode(&o));
+	}
 	child_stop(&o.traced.child);
 	free(o.traced.exe);
 	options_done(&o);

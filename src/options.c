@@ -2,6 +2,7 @@
 /* options.c - the rows of the command line's options, and the functions that set their values. */
 #include "options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 #include "cli/probe_filter.h"
 #include "cli/stdout.h"
 #include "cli/tools.h"
+#include "cli/typos.h"
 #include "cli/version.h"
 #include "modes/loop.h"
 #include "output/output.h"
@@ -27,10 +29,10 @@
 #include "unwinders/unwinders.h"
 
 enum {
-	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE, OPT_HIDE,
-	OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS,
-	OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND,
-	OPT_USDT_ACTIVATION
+	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE,
+	OPT_HIDE, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES,
+	OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE,
+	OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -40,6 +42,8 @@ static bool set_dump(struct options *o, const struct option_row *row, const char
 
 	if (loop_read_time(name, &o->duration))
 		return true;
+	if (o->tool || isdigit((unsigned char)*name))
+		return usage("-d takes a time, such as 10 (seconds), 500ms or 2m, not", name);
 	if (!stage_by_name(peer && peer->stage ? peer->stage : name, &stage)) {
 		log_error("unknown stage: %s", name);
 		log_hint("%s%s", peer ? peer->instead : "the stages are ", peer ? "" : STAGE_LIST);
@@ -103,6 +107,11 @@ static bool set_pid(struct options *o, const struct option_row *row, const char 
 {
 	char *end;
 
+	if (!strncmp(text, "id", 2)) {
+		log_error("not a process ID: %s", text);
+		log_hint("did you mean --pid or -p?");
+		return false;
+	}
 	for (const char *at = text;; at = end + 1) {
 		long pid = strtol(at, &end, 10);
 
@@ -443,12 +452,38 @@ static bool take_dumped(struct options *o)
 	return ok;
 }
 
+/* Checks a tool's options before its script is read, of which a person need not know. */
+static bool check_tool_options(struct options *o)
+{
+	const char *names[ARRAY_SIZE(rows)];
+	size_t n = 0;
+	bool ok = true;
+
+	if (!o->tool || !o->tool->script)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].help)
+			names[n++] = rows[i].name;
+	for (size_t i = 0; i < o->options.len && ok; i++)
+		ok = typos_check_option(o->tool, o->options.data[i], names, n);
+	return ok;
+}
+
 static void add_word(struct options *o, const char *word)
 {
 	if (!strncmp(word, "--", 2) && word[2])
 		vec_push(&o->options, word + 2);
 	else
 		vec_push(&o->params, word);
+}
+
+static bool stray_word(const char *tool, const char *word)
+{
+	bool number = *word && !word[strspn(word, "0123456789")];
+
+	log_error("strata %s takes options only, not %s", tool, word);
+	log_hint("did you mean -%c %s?", number ? 'p' : 'c', word);
+	return false;
 }
 
 bool options_read(struct options *o, int argc, char **argv)
@@ -461,13 +496,15 @@ bool options_read(struct options *o, int argc, char **argv)
 	take_script(o);
 	if (!option_rows_words(rows, ARRAY_SIZE(rows), o, argc, argv, add_word))
 		return false;
+	if (!check_tool_options(o))
+		return false;
 	use_tool(o);
 	if (!use_output(o))
 		return false;
 	if (o->tool && o->tool->command == TOOL_DUMP && !take_dumped(o))
 		return false;
 	if (o->tool && o->params.len)
-		return usage("a tool takes options alone (-p PID names a process), not", o->params.data[0]);
+		return stray_word(o->tool->name, o->params.data[0]);
 	if (o->children && !o->pids.len)
 		return usage("--children needs -p PID; -c traces the children of its command anyway", NULL);
 	o->traced.tree = o->pids.len > 1 || o->children;

@@ -15,6 +15,7 @@
 #include "base/why.h"
 #include "cli/option_rows.h"
 #include "cli/tools.h"
+#include "cli/typos.h"
 #include "options.h"
 #include "parser/settings.h"
 #include "target/target.h"
@@ -39,8 +40,8 @@ bool script_load(struct options *o)
 	r = source_read(o->compile.arena, o->file, s);
 	if (r)
 		log_error("cannot read %s: %s", o->file, why_errno(r));
-	if (r == -ENOENT && tool_nearest(o->file))
-		log_hint("did you mean strata %s? strata tools lists what has a name", tool_nearest(o->file));
+	if (r == -ENOENT)
+		typos_hint_word(o->file);
 	return !r;
 }
 

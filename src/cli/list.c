@@ -300,12 +300,33 @@ static int list_named_types(struct listing *l, enum type_tag tag, const char *pa
 }
 
 /* Reports a pattern whose file does not exist: uprobe:/nosuch/x:*. */
+/* Names the probe type that was meant. */
+static void hint_type(const char *pattern)
+{
+	const char *names[64], *near;
+	char type[32];
+	size_t n = 0;
+
+	snprintf(type, sizeof(type), "%.*s", (int)strcspn(pattern, ":"), pattern);
+	if (strchr(type, '*'))
+		return;
+	for (const struct provider *const *p = providers; *p && n < sizeof(names) / sizeof(names[0]); p++) {
+		names[n++] = (*p)->name;
+		if (!strcmp((*p)->name, type))
+			return;
+	}
+	near = nearest(type, names, n);
+	if (near)
+		log_hint("did you mean %s%s?", near, pattern + strlen(type));
+}
+
 static void no_match(struct listing *l, const char *pattern, const char *colon)
 {
 	size_t n = colon ? strcspn(colon + 1, ":") : 0;
 	const char *file = colon ? arena_strndup(l->req->arena, colon + 1, n) : "";
 
 	log_error("no probe matches %s", pattern);
+	hint_type(pattern);
 	if (*file != '/' && *file != '.')
 		return;
 	if (access(target_path(l->req->target, file), F_OK))

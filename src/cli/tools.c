@@ -130,6 +130,30 @@ bool tool_option_takes_value(const struct tool *t, const char *name)
 	return at && *at && !strchr(")tf", *at);
 }
 
+bool tool_option_is_number(const struct tool *t, const char *name)
+{
+	const char *at = find_option(t, name);
+
+	at += at ? strspn(at, ", ") : 0;
+	return at && *at >= '0' && *at <= '9';
+}
+
+size_t tool_options(const struct tool *t, char (*ret)[64], size_t max)
+{
+	size_t n = 0;
+
+	for (const char *at = t->script; at && n < max && (at = strstr(at, "getopt(\""));) {
+		bool is_new = true;
+
+		at += strlen("getopt(\"");
+		snprintf(ret[n], sizeof(ret[n]), "%.*s", (int)strcspn(at, "\""), at);
+		for (size_t i = 0; i < n; i++)
+			is_new &= strcmp(ret[i], ret[n]) != 0;
+		n += is_new;
+	}
+	return n;
+}
+
 /* If several calls of getopt() have the same NAME, the one with a help counts. */
 void tool_complete(const struct tool *t, const char *text, FILE *out)
 {

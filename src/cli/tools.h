@@ -4,6 +4,7 @@
  * strata. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct arena;
@@ -36,3 +37,7 @@ void tool_complete(const struct tool *t, const char *text, FILE *out);
 bool tool_has_option(const struct tool *t, const char *name);
 /* Returns whether the script's option --NAME takes a value, which may be the next argument. */
 bool tool_option_takes_value(const struct tool *t, const char *name);
+/* Returns whether its value is a number. */
+bool tool_option_is_number(const struct tool *t, const char *name);
+/* Copies the names of the script's options, at most max. Returns their number. */
+size_t tool_options(const struct tool *t, char (*ret)[64], size_t max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* startup.c - see startup.h. A stack belongs to the start if it is whole, and all of its functions are of the loader,
- * the C library or the library of C++, such as ld.so's lists and the pool for exceptions. Data of locales and buffers of
- * a FILE are recognised by glibc's functions (2.36), whoever needed them first. */
+ * the C library or the library of C++, such as ld.so's lists and the pool for exceptions. Data of locales and buffers
+ * of a FILE are recognised by glibc's functions (2.36), whoever needed them first. */
 #include "startup.h"
 
 #include <string.h>
