@@ -471,9 +471,92 @@ __global __u64 hotspot_frame(struct walk *w)
 	return f->frame;
 }
 
+/* Returns the memo of a return address or a bytecode, or NULL if it has to be checked or filled. */
+static __always_inline struct hotspot_memo *known_memo(struct hotspot_scratch *s, __u64 key)
+{
+	__u64 hash = memo_hash(key);
+	__u32 k = MEMO_FIRST(hash);
+	struct hotspot_memo *m;
+
+	FORGET(k);
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	if (!is_of(m, s->proc.generation, key)) {
+		k = MEMO_SECOND(hash);
+		FORGET(k);
+		m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+		if (!is_of(m, s->proc.generation, key))
+			return NULL;
+	}
+	return m->round == s->round ? m : NULL;
+}
+
+/* The fast way for most frames: their code positions are known, and all their words are in the window. fp and RA are
+ * at `at`: for an interpreted frame its own frame pointer, else the end of the frame. Returns the address that the
+ * window lacks, or 0. */
 __global __u64 hotspot_frames(struct walk *w)
 {
-	return 0;
+	__u64 pc, sp, fp, hash, wanted = 0;
+	struct stack_record *out;
+	struct hotspot_scratch *s;
+	__u32 index, nr;
+
+	if (!w)
+		return 0;
+	index = w->slot;
+	out = bpf_map_lookup_elem(&frames, &index);
+	s = bpf_map_lookup_elem(&hotspot_scratch, &index);
+	if (!out || !s || w->frame_begun != FRAME_LANG_JAVA)
+		return 0;
+	pc = w->pc;
+	sp = w->sp;
+	fp = w->fp;
+	nr = w->nr;
+	hash = w->hash;
+	for (int i = 0; i < HOTSPOT_FAST; i++) {
+		struct hotspot_memo *m = known_memo(s, pc);
+		__u64 at, o, next, sender, ra;
+		int interpreted;
+
+		if (!m || nr >= w->limit)
+			break;
+		interpreted = m->sort == SORT_INTERPRETER;
+		if (!interpreted && (m->sort != SORT_SIZED || m->kind == HOTSPOT_STUB))
+			break;
+		at = interpreted ? fp : sp + m->size - 16;
+		o = at - w->window_at;
+		if ((at & 7) || at < sp)
+			break;
+		if (o - HOTSPOT_BELOW * interpreted > WINDOW_BYTES - HOTSPOT_BELOW - 16) {
+			wanted = own_of(w)->asked == at ? 0 : at - HOTSPOT_BELOW * interpreted;
+			own_of(w)->asked = at;
+			break;
+		}
+		next = at + 16;
+		if (interpreted) {
+			m = known_memo(s, window_word(w, o + s->proc.frame_bcp));
+			if (!m || m->object != window_word(w, o + FRAME_METHOD) || m->kind != HOTSPOT_INTERPRETED)
+				break;
+			sender = window_word(w, o + FRAME_SENDER);
+			if (is_near(sender, next))
+				next = sender;
+		}
+		ra = strip(w, window_word(w, o + 8));
+		if (!ra || m->sent < w->store)
+			break;
+		store_frame(w, out, nr++, m->frame);
+		hash = STACK_HASH(hash, m->frame);
+		fp = window_word(w, o);
+		sp = next;
+		pc = ra;
+	}
+	if (nr != w->nr)
+		w->flags &= ~(WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED);
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->nr = nr;
+	w->hash = hash;
+	return wanted;
 }
 
 /* A frame that is not in the code cache, or whose code is unknown. */

@@ -15,6 +15,8 @@ SEEN_MAP(hotspot_seen, HOTSPOT_SEEN_BUCKETS);
 #define HOTSPOT_HEAPS 4    /* HotSpot makes at most 3, from JDK 26 on 4 */
 #define HOTSPOT_HOPS  64   /* steps in a segment map: JDK 8 needs up to 36 */
 #define HOTSPOT_TRUST 1000000 /* ns for which a memo is trusted without a check */
+#define HOTSPOT_FAST  4
+#define HOTSPOT_BELOW 72 /* bytes below fp that identify an interpreted frame */
 #define HOTSPOT_WORDS 64   /* of a blob's header: nmethod has at most 352 bytes */
 #define HOTSPOT_FRAME_MAX (1 << 20) /* bytes of a frame */
 #define HOTSPOT_LOCALS_MAX (64 << 10) /* bytes between an interpreted frame and its caller's sp: see is_jumped_to() */
