@@ -8,7 +8,7 @@
 __global int hotspot_text(struct hotspot_scratch *s, __u64 symbol, struct hotspot_text *out)
 {
 	__u16 length = 0;
-	__u32 size;
+	__u64 size;
 
 	if (!s || !out)
 		return -1;
@@ -16,6 +16,7 @@ __global int hotspot_text(struct hotspot_scratch *s, __u64 symbol, struct hotspo
 	if (!symbol || (symbol & 7) || bpf_probe_read_user(&length, 2, (void *)(symbol + s->proc.symbol_length)))
 		return -1;
 	size = length;
+	FORGET(size); /* else clang compares another copy than the one that it passes on */
 	if (size > HOTSPOT_TEXT_MAX)
 		size = HOTSPOT_TEXT_MAX;
 	if (!size || bpf_probe_read_user(out->chars, size, (void *)(symbol + s->proc.symbol_body)))
