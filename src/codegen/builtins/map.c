@@ -107,7 +107,7 @@ const struct builtin builtins_map[] = {
 	{
 		.name = "clear",
 		.sig = "map -> none",
-		.help = "delete all elements of a map; no event between print() and clear() in one block is lost",
+		.help = "delete all elements of a map",
 		.flags = BUILTIN_STMT,
 		.gen = gen_clear_map,
 	},

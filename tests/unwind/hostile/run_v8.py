@@ -42,7 +42,7 @@ cases = Cases()
 
 
 def is_native(line):
-    return re.search(r'\+(0x[0-9a-f]+|\d+)$|^0x[0-9a-f]+$|^_start$', line)
+    return re.search(r'\+(0x[0-9a-f]+|\d+)$|^0x[0-9a-f]+$|^_start$| \S+\.[chS]:\d+$', line)
 
 
 def stacks_traced(out):
