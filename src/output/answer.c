@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "model/image.h"
 #include "model/type.h"
+#include "output/shorten.h"
 #include "output/text.h"
 #include "output/unit.h"
 #include "values/entries.h"
@@ -21,7 +22,10 @@
 
 #define LEAST 0.1 /* part of the whole; a smaller one answers nothing */
 
-enum { CALLERS = 2 }; /* own callers that are printed */
+enum {
+	CALLERS = 2, /* own callers that are printed */
+	LONG = 60,   /* bytes from which a name of C++ is shortened */
+};
 
 struct sum {
 	struct frames_key key;
@@ -67,7 +71,14 @@ static void add(struct sum *sums, size_t *n, const struct map_content *c, const 
 
 static void add_frame(const struct shown_frame *f, struct str *out)
 {
-	show_function(f, out);
+	struct str name = {};
+
+	show_function(f, &name);
+	if (f->name.lang == FRAME_LANG_NATIVE && name.len >= LONG)
+		shorten_name(str_text(&name), out);
+	else
+		str_addn(out, str_text(&name), name.len);
+	str_done(&name);
 	if (f->name.file && f->name.line && f->name.lang != FRAME_LANG_NATIVE)
 		str_addf(out, ":%u", f->name.line);
 }

@@ -80,7 +80,9 @@ bool output_check_file(const char *file)
 
 	for (size_t i = 0; dot && i < ARRAY_SIZE(foreign); i++)
 		ok &= strcasecmp(dot + 1, foreign[i]) != 0;
-	near = ok && dot && output_by_file(file) == outputs[0] ? nearest(dot + 1, pictures, ARRAY_SIZE(pictures)) : NULL;
+	near = NULL;
+	if (ok && dot && output_by_file(file) == outputs[0])
+		near = nearest(dot + 1, pictures, ARRAY_SIZE(pictures));
 	if (near && strcmp(near, dot + 1) != 0) {
 		log_error("%s: strata does not write files of this kind", file);
 		log_hint("did you mean %.*s.%s?", (int)(dot - file), file, near);

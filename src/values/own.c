@@ -27,6 +27,19 @@ static bool has_source(const struct shown_frame *f)
 	return f->name.file && lang != FRAME_LANG_NATIVE && lang != FRAME_LANG_KERNEL && lang != FRAME_LANG_ADDRESS;
 }
 
+/* The libraries of C++ and Rust are compiled into the program. */
+static bool is_of_language(const char *name)
+{
+	static const char *const patterns[] = {
+		"std::*", "void std::*", "__gnu_cxx::*", "core::*", "alloc::*", "<core::*", "<alloc::*", "<std::*",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (glob_match(patterns[i], name))
+			return true;
+	return false;
+}
+
 bool own_is_interpreted(const struct frame_list *l)
 {
 	for (size_t i = 0; i < l->len; i++)
@@ -43,7 +56,7 @@ bool own_is_frame(const struct shown_frame *f, bool interpreted)
 		return false;
 	if (has_source(f))
 		return !own_is_library(n->file);
-	return n->module && !own_is_library(n->module);
+	return n->module && !own_is_library(n->module) && !is_of_language(n->name);
 }
 
 const struct shown_frame *own_frame(const struct frame_list *l)

@@ -20,7 +20,7 @@ PYTHON, NODE = '/usr/bin/python3', '/usr/bin/node'
 START = 'import sys\nprint("ready", flush=True)\n'
 
 GIL = START + '''
-import threading
+import threading, time
 def make_report():
     return sum(n * n for n in range(200000))
 def reports():
@@ -28,7 +28,7 @@ def reports():
         make_report()
 def answer():
     while True:
-        sorted(range(2000))
+        time.sleep(0.001)
 threading.Thread(target=reports, daemon=True).start()
 answer()
 '''
