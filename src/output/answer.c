@@ -93,6 +93,11 @@ static bool is_same(const struct shown_frame *a, const struct shown_frame *b)
 	return !memcmp(&x, &y, sizeof(x));
 }
 
+static bool has_name(const struct shown_frame *f)
+{
+	return f->name.lang != FRAME_LANG_KERNEL && (f->name.name || frames_jit_name(&f->name));
+}
+
 /* Appends the own function, after the innermost function that has a name, and its own callers. */
 static void add_stack(const struct frame_list *l, struct str *out)
 {
@@ -101,7 +106,7 @@ static void add_stack(const struct frame_list *l, struct str *out)
 	unsigned n = 0;
 	size_t i = 0;
 
-	while (i < l->len && (!l->data[i].name.name || l->data[i].name.lang == FRAME_LANG_KERNEL))
+	while (i < l->len && !has_name(&l->data[i]))
 		i++;
 	if (&l->data[i] != own && i < l->len) {
 		add_frame(&l->data[i], out);

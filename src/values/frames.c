@@ -118,8 +118,15 @@ void frames_key_function(struct frames_key *k, const struct frame_name *f)
 
 	add_text(k, f->name);
 	add_text(k, f->name ? has_own_file(f) ? f->file : NULL : f->module);
-	if (!f->name)
+	if (!f->name && !frames_jit_name(f))
 		frames_key_add(k, &start, sizeof(start));
+}
+
+const char *frames_jit_name(const struct frame_name *f)
+{
+	if (f->name || !f->module || f->lang != FRAME_LANG_NATIVE)
+		return NULL;
+	return !strcmp(f->module, "[anon]") ? "<jit>" : !strcmp(f->module, "[v8]") ? "<regexp>" : NULL;
 }
 
 /* Adds the position in its function, like bpftrace's text. */
@@ -128,6 +135,8 @@ static void add_position(struct frames_key *k, const struct frame_name *f)
 	uint64_t at = !has_own_file(f) ? f->offset : (uint64_t)f->line << 32 | f->column;
 
 	frames_key_add(k, &at, sizeof(at));
+	if (!f->name)
+		frames_key_add(k, &f->vaddr, sizeof(f->vaddr));
 }
 
 static void add_build_id(const struct show *s, struct frames_key *k, uint64_t frame)
@@ -214,7 +223,7 @@ void frames_widen(struct frame_list *l, const struct frame_list *other)
 		const struct shown_frame *from = &other->data[i];
 
 		to->inexact |= from->inexact || from->name.offset != to->name.offset ||
-			from->name.column != to->name.column;
+			from->name.column != to->name.column || (!to->name.name && from->name.vaddr != to->name.vaddr);
 		widen_lines(to, from);
 	}
 }

@@ -50,6 +50,8 @@ enum key_part key_part(const struct type *t);
 struct frames_key {
 	uint64_t a, b;
 };
+/* Returns "<jit>" for compiled code without names, "<regexp>" for that of V8, which are one function; else NULL. */
+const char *frames_jit_name(const struct frame_name *f);
 void frames_key_function(struct frames_key *k, const struct frame_name *f);
 void frames_key_add(struct frames_key *k, const void *data, size_t size);
 void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,

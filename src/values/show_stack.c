@@ -73,9 +73,12 @@ static const char *base_name(const char *path)
 /* An address without a name is shown with its file, by which it can be found. */
 static void add_unknown(const struct shown_frame *f, struct str *out)
 {
+	const char *jit = f->inexact ? frames_jit_name(&f->name) : NULL;
 	uint64_t addr = f->name.vaddr - (f->inexact ? f->name.offset : 0);
 
-	if (f->name.module && f->name.lang == FRAME_LANG_NATIVE) {
+	if (jit) {
+		str_add(out, jit);
+	} else if (f->name.module && f->name.lang == FRAME_LANG_NATIVE) {
 		add_safe(out, base_name(f->name.module));
 		str_addf(out, "+0x%" PRIx64, addr);
 	} else {

@@ -150,7 +150,7 @@ def main():
                 ('fsync() in a container', 'offcpu', container, r'@waited_us.*fsync <- write_log.*fsync\.py:9 <- handle')):
             cause(cases, name, tool, command, wanted, dir)
         if shutil.which(NODE):
-            cause(cases, 'a pattern in TypeScript', 'cpu', typescript(dir), r'@cpu: .*isOrderNumber \S*/src/orders\.ts:1[12]', dir)
+            cause(cases, 'a pattern in TypeScript', 'cpu', typescript(dir), r'@cpu: <regexp> <- isOrderNumber \S*/src/orders\.ts:1[12]', dir)
         else:
             cases.skip('a pattern in TypeScript', f'needs {NODE}')
     return cases.done()

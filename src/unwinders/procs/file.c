@@ -524,9 +524,9 @@ struct file *files_vdso(struct files *fs)
 	return fs->vdso;
 }
 
-struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base)
+struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base, const char *name)
 {
-	struct file *f = new_file(fs, "[anon]", 0);
+	struct file *f = new_file(fs, name, 0);
 
 	if (f) {
 		f->jit = jit;

@@ -61,8 +61,9 @@ struct file *files_of_path(struct files *fs, const char *path);
 /* From now on the path means this file; fd remains the caller's. */
 void files_stand_in(struct files *fs, const char *path, int fd);
 struct file *files_vdso(struct files *fs);
-/* Returns the file for anonymous code: one per process and terabyte, because vaddrs have 40 bits. */
-struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base);
+/* Returns the file for anonymous code: one per process and terabyte, because vaddrs have 40 bits. name:
+ * "[anon]", or "[v8]" in a process with V8. */
+struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t base, const char *name);
 /* Returns NULL if there is no such number. */
 struct file *files_get(const struct files *fs, uint32_t id);
 

@@ -189,7 +189,7 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 			return NULL;
 		vec_push(&ps->perfmaps, p->jit);
 	}
-	f = files_anonymous(ps->files, p->jit, base);
+	f = files_anonymous(ps->files, p->jit, base, p->languages >> FRAME_LANG_JS & 1 ? "[v8]" : "[anon]");
 	if (f)
 		p->anonymous[p->nanonymous++] = f;
 	return f;
