@@ -23,6 +23,8 @@
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/procs/process.h"
 
+#define SOME_MAX 64 /* frames of a stack that are named at once */
+
 struct names {
 	struct name_store store; /* first: for languages */
 	struct target *target;
@@ -317,6 +319,48 @@ void names_list(const struct names *n, uint64_t frame, struct name_list *l)
 		return;
 	idmap_set(&l->listed, frame, 1);
 	vec_push(&l->frames, frame);
+}
+
+static int cmp_frame(const void *pa, const void *pb);
+
+/* Names frames of one file by its sorted symbols, and by one question about all of them. */
+static void name_some(struct names *n, struct file *f, const uint64_t *frames, size_t len)
+{
+	struct frame_name list[SOME_MAX];
+	uint64_t vaddrs[SOME_MAX];
+
+	for (size_t i = 0; i < len; i++) {
+		vaddrs[i] = frames[i] & FRAME_VADDR_MASK;
+		list[i] = (struct frame_name){.vaddr = vaddrs[i], .module = f->path};
+		name_by_symbol(n, f, elf_symbol_at(f->elf, vaddrs[i]), &list[i]);
+	}
+	add_inlined(n, f, vaddrs, len, list);
+	for (size_t i = 0; i < len; i++)
+		if (list[i].name)
+			remember(n, frames[i], &list[i]);
+}
+
+void names_stack(struct names *n, const uint64_t *frames, size_t len)
+{
+	uint64_t some[SOME_MAX];
+	size_t left = 0, end;
+
+	for (size_t i = 0; i < len && left < SOME_MAX; i++) {
+		struct file *f = frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? file_of(n, frames[i]) : NULL;
+
+		if (f && !f->jit && !(file_languages(f) & LANGS_NATIVE) && !idmap_find(&n->known, frames[i]) &&
+			inlines_of(n, f))
+			some[left++] = frames[i];
+	}
+	if (left)
+		qsort(some, left, sizeof(*some), cmp_frame);
+	for (size_t i = 0; i < left; i = end) {
+		struct file *f = file_of(n, some[i]);
+
+		for (end = i + 1; end < left && file_of(n, some[end]) == f;)
+			end++;
+		name_some(n, f, some + i, end - i);
+	}
 }
 
 static int cmp_frame(const void *pa, const void *pb)

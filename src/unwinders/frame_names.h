@@ -17,6 +17,9 @@ void names_free(struct names *n);
 
 /* Strings live as long as n and its sources. */
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);
+/* Names those frames of a stack whose files have debug information, if they are not known. This takes less time than
+ * one by one. */
+void names_stack(struct names *n, const uint64_t *frames, size_t len);
 /* Frames that are named at once: each file's symbols are read in one pass, and not kept. */
 struct name_list {
 	VEC(uint64_t) frames;

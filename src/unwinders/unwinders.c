@@ -731,6 +731,11 @@ void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n)
 	names_frames(u->names, &list);
 }
 
+void unwinders_name_stack(struct unwinders *u, const uint64_t *frames, size_t n)
+{
+	names_stack(u->names, frames, n);
+}
+
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)
 {
 	names_frame(u->names, frame, ret);

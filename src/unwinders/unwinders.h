@@ -118,6 +118,8 @@ struct frame_name {
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);
 /* Names all frames of these stacks. This needs less memory and time than naming them one by one. */
 void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n);
+/* Does the same for the frames of one stack, before unwinders_name(). */
+void unwinders_name_stack(struct unwinders *u, const uint64_t *frames, size_t n);
 /* Names an address of a process, for usym() and ustack's raw mode. */
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	struct frame_name *ret);

@@ -72,6 +72,8 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 		ret->end = UNWIND_LOST;
 	if (n > t->stack.limit)
 		n = t->stack.limit;
+	if (n > 0)
+		unwinders_name_stack(s->unwinders, frames, (size_t)n);
 	for (ssize_t i = 0; i < n; i++)
 		add_frame(s, t->stack.mode, frames[i], !i, ret);
 	if (ret->end == UNWIND_LIMIT && t->stack.limited)
