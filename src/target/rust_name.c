@@ -60,7 +60,8 @@ static uint64_t base62(struct name *n)
 		return 0;
 	while (!eat(n, '_')) {
 		char c = *n->p;
-		uint64_t digit = c >= '0' && c <= '9' ? (uint64_t)(c - '0') : c >= 'a' && c <= 'z' ? (uint64_t)(c - 'a' + 10) :
+		uint64_t digit = c >= '0' && c <= '9' ? (uint64_t)(c - '0') :
+			c >= 'a' && c <= 'z' ? (uint64_t)(c - 'a' + 10) :
 			c >= 'A' && c <= 'Z' ? (uint64_t)(c - 'A' + 36) : 62;
 
 		if (digit == 62 || __builtin_mul_overflow(v, 62, &v) || __builtin_add_overflow(v, digit, &v)) {
@@ -115,7 +116,8 @@ static bool punycode_delta(const char **p, const char *end, unsigned bias, unsig
 		unsigned t = k <= bias ? 1 : k >= bias + 26 ? 26 : k - bias, digit;
 		char c = *p < end ? *(*p)++ : 0;
 
-		digit = c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') : c >= '0' && c <= '9' ? (unsigned)(c - '0' + 26) : 36;
+		digit = c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') :
+			c >= '0' && c <= '9' ? (unsigned)(c - '0' + 26) : 36;
 		if (digit == 36 || digit > (1u << 24) / w)
 			return false;
 		*i += digit * w;
@@ -338,8 +340,9 @@ static void path(struct name *n, bool in_value)
 
 static const char *basic(char c)
 {
-	static const char *const names[26] = {"i8", "bool", "char", "f64", "str", "f32", NULL, "u8", "isize", "usize", NULL,
-		"i32", "u32", "i128", "u128", "_", NULL, NULL, "i16", "u16", "()", "...", NULL, "i64", "u64", "!"};
+	static const char *const names[26] = {"i8", "bool", "char", "f64", "str", "f32", NULL, "u8", "isize", "usize",
+		NULL, "i32", "u32", "i128", "u128", "_", NULL, NULL, "i16", "u16", "()", "...", NULL, "i64", "u64",
+		"!"};
 
 	return c >= 'a' && c <= 'z' ? names[c - 'a'] : NULL;
 }

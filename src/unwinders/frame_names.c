@@ -273,6 +273,19 @@ void names_frame(struct names *n, uint64_t frame, struct frame_name *ret)
 		remember(n, frame, ret); /* otherwise a record or a map may still arrive */
 }
 
+void names_code(struct names *n, uint64_t frame, struct frame_name *ret)
+{
+	const struct frame_name *outer = ret;
+
+	names_frame(n, frame, ret);
+	if (ret->lang != FRAME_LANG_NATIVE)
+		return;
+	while (outer->caller)
+		outer = outer->caller;
+	if (outer->name && !outer->offset)
+		*ret = *outer;
+}
+
 void names_keep(struct names *n, uint64_t frame)
 {
 	struct frame_name name;

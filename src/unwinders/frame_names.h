@@ -17,6 +17,8 @@ void names_free(struct names *n);
 
 /* Strings live as long as n and its sources. */
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);
+/* Names an address of code: where a function begins it is that function, even if another one was inlined there. */
+void names_code(struct names *n, uint64_t frame, struct frame_name *ret);
 /* Names those frames of a stack whose files have debug information, if they are not known. This takes less time than
  * one by one. */
 void names_stack(struct names *n, const uint64_t *frames, size_t len);

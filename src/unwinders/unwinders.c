@@ -741,20 +741,6 @@ void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret)
 	names_frame(u->names, frame, ret);
 }
 
-/* An address at which a function begins is that function, even if another one was inlined there. */
-static void name_code(struct unwinders *u, uint64_t frame, struct frame_name *ret)
-{
-	const struct frame_name *outer = ret;
-
-	names_frame(u->names, frame, ret);
-	if (ret->lang != FRAME_LANG_NATIVE)
-		return;
-	while (outer->caller)
-		outer = outer->caller;
-	if (outer->name && !outer->offset)
-		*ret = *outer;
-}
-
 void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 	struct frame_name *ret)
 {
@@ -766,7 +752,7 @@ void unwinders_name_address(struct unwinders *u, uint32_t pid, uint64_t addr,
 		m = p ? process_mapping(p, addr) : NULL;
 	}
 	if (m && m->file)
-		name_code(u, FRAME_NATIVE(m->file, addr - m->bias), ret);
+		names_code(u->names, FRAME_NATIVE(m->file, addr - m->bias), ret);
 	else
 		*ret = (struct frame_name){ .vaddr = addr, .name = names_variable(u->names, p, addr) };
 }

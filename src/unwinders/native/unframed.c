@@ -563,7 +563,8 @@ static void add_rows(struct unframed *u, struct eh_rows *out)
 			eh_row_add(out, u->hole->start + reached, 0);
 		eh_row_add(out, u->hole->start + at,
 			u->functions.data[spot->owner].bad ? 0 : unframed_rule(&spot->state));
-		step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored, &u->slow);
+		step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored,
+			&u->slow);
 		reached = at + (step.size ? step.size : 1);
 	}
 	if (reached < u->size)

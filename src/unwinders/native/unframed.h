@@ -7,6 +7,6 @@
 
 struct elf;
 
-/* Adds rules where rows has none. functions: also sets the functions that were found there, ascending; NULL: not wanted.
- * Where a function is not understood there is no rule, and the walk marks stacks that come through it. */
+/* Adds rules where rows has none. functions: also sets the functions that were found there, ascending; NULL: they are
+ * not wanted. Where a function is not understood there is no rule, and the walk marks stacks that come through it. */
 void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions);

@@ -289,7 +289,7 @@ static size_t modrm_size(const uint8_t *p, size_t size)
 	return 1 + (rm == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-/* Returns whether an opcode of a map has a byte after its operands: SDM volume 2, appendix A, for vector instructions. */
+/* Returns whether a vector instruction has a byte after its operands: SDM volume 2, appendix A. */
 static bool has_immediate(unsigned map, uint8_t op)
 {
 	return map == 3 || (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
@@ -389,6 +389,7 @@ uint64_t unframed_rule(const struct frame_state *s)
 	if (s->fp_is_base)
 		return RULE(RULE_CFA, RULE_REG_FP, 0, slot, s->fp_depth);
 	if (s->has_slot && before == (int16_t)before && s->slot_depth == (int16_t)s->slot_depth)
-		return RULE(RULE_CFA_DEREF, RULE_REG_SP, 0, slot, (uint32_t)(uint16_t)before | (uint32_t)s->slot_depth << 16);
+		return RULE(RULE_CFA_DEREF, RULE_REG_SP, 0, slot,
+			(uint32_t)(uint16_t)before | (uint32_t)s->slot_depth << 16);
 	return s->reg != RSP ? RULE(RULE_CFA, rule_regs[s->reg & 15], 0, slot, s->reg_depth) : 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* unframed.c - assembler without unwind tables. The frame pointer's register has another value: the address of zeros,
  * or 0 below a function that keeps frame pointers. A function keeps its return address elsewhere. Or the register has
- * the value of the caller, at the beginning of the function that runs when a library ends (__do_global_dtors_aux). The program prints the address of that place. */
+ * the value of the caller, at the beginning of the function that runs when a library ends (__do_global_dtors_aux). The
+ * program prints the address of that place. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rows.c - prints the rules of a file and the functions without call frame information that were found. Usage: rows FILE
- * [ADDRESS]: all rules, or the one at the address. */
+/* rows.c - prints the rules of a file, and the functions without call frame information that were found. Usage: rows
+ * FILE [ADDRESS]: all rules, or the one at the address. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
