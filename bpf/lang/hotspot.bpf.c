@@ -644,5 +644,7 @@ __global int hotspot_unwind(struct walk *w)
 		c.sp += 8;
 		walk_word(w, c.ra_at + 8, &ra);
 	}
+	if (!ra) /* no thread begins in the code cache */
+		return stop(UNWIND_NO_TABLE);
 	return arrive(w, ra, c.sp, fp, 0);
 }

@@ -157,21 +157,41 @@ static void take_field(struct tables *t, const struct struct_entry *s, const cha
 	}
 }
 
+/* Entries that are read at once; near the end of the memory, one by one. */
+struct entries {
+	uint64_t data[sizeof(struct struct_entry) / 8 * 64];
+	size_t first, n;
+};
+
+static bool read_entries(const struct hotspot_memory *m, uint64_t table, size_t first, size_t size, struct entries *e)
+{
+	e->first = first;
+	e->n = sizeof(e->data) / size;
+	if (!m->read(m->arg, table + first * size, e->data, e->n * size))
+		return true;
+	e->n = 1;
+	return !m->read(m->arg, table + first * size, e->data, size);
+}
+
 /* Calls f with each entry until one has no name. Returns 0, or -EAGAIN if there is none. */
 static int each_entry(struct tables *t, uint64_t variable, size_t size, void (*f)(struct tables *t, const void *entry))
 {
-	uint64_t at, name, entry[sizeof(struct struct_entry) / 8 * 64];
-	size_t n = sizeof(entry) / size;
+	const struct hotspot_memory *m = t->memory;
+	struct entries e = {};
+	uint64_t table, name;
 
-	if (t->memory->read(t->memory->arg, t->bias + variable, &at, sizeof(at)) || !at)
+	if (m->read(m->arg, t->bias + variable, &table, sizeof(table)) || !table)
 		return -EAGAIN;
 	for (size_t i = 0; i < ENTRIES_MAX; i++) {
-		if (!(i % n) && t->memory->read(t->memory->arg, at + i * size, entry, n * size))
+		const char *entry;
+
+		if (i >= e.first + e.n && !read_entries(m, table, i, size, &e))
 			return -EAGAIN;
-		memcpy(&name, (char *)entry + i % n * size, sizeof(name));
+		entry = (const char *)e.data + (i - e.first) * size;
+		memcpy(&name, entry, sizeof(name));
 		if (!name)
 			return i ? 0 : -EAGAIN;
-		f(t, (char *)entry + i % n * size);
+		f(t, entry);
 	}
 	return 0;
 }
