@@ -40,7 +40,8 @@ struct pc_desc { int pc, scope, pad[2]; };
 static struct symbol klass_name = { 11, "evil/Klass0" }, method_name = { 7, "method0" }, file_name = { 9, "Evil.java" };
 static struct klass klass = { .name = &klass_name };
 static struct pool pool = { .holder = &klass, .file = 2, .symbols = { NULL, &method_name, &file_name } };
-static struct const_method constant = { .pool = &pool, .flags = 1, .code_size = 32, .name = 1, .lines = { 255, 0, 14 } };
+static struct const_method constant = { .pool = &pool, .flags = 1, .code_size = 32, .name = 1,
+	.lines = { 255, 0, 14 } };
 static struct method method = { &constant };
 static struct heap heap, *heap_list[64] = { &heap };
 static struct array heap_array = { 1, 0, heap_list };
@@ -57,20 +58,26 @@ struct constant { const char *name; int value, pad; };
 static struct field fields[] = {
 	{ "CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", 1, 0, 0, &heaps },
 	OF("GrowableArrayBase", "_len", struct array, len), OF("GrowableArray<int>", "_data", struct array, data),
-	{ "CodeHeap", "_memory", "VirtualSpace", 0, 0, 0, NULL }, { "CodeHeap", "_segmap", "VirtualSpace", 0, 0, 16, NULL },
+	{ "CodeHeap", "_memory", "VirtualSpace", 0, 0, 0, NULL },
+	{ "CodeHeap", "_segmap", "VirtualSpace", 0, 0, 16, NULL },
 	OF("CodeHeap", "_log2_segment_size", struct heap, shift),
 	OF("VirtualSpace", "_low_boundary", struct heap, low), OF("VirtualSpace", "_high_boundary", struct heap, high),
 	OF("CodeBlob", "_name", struct blob, name), OF("CodeBlob", "_frame_size", struct blob, frame_size),
-	OF("CodeBlob", "_frame_complete_offset", struct blob, complete), OF("CodeBlob", "_code_begin", struct blob, code),
+	OF("CodeBlob", "_frame_complete_offset", struct blob, complete),
+	OF("CodeBlob", "_code_begin", struct blob, code),
 	OF("nmethod", "_method", struct blob, method), OF("nmethod", "_compile_id", struct blob, compile_id),
 	OF("nmethod", "_orig_pc_offset", struct blob, orig_pc),
 	OF("nmethod", "_deopt_handler_begin", struct blob, deopt),
 	OF("nmethod", "_scopes_pcs_offset", struct blob, pcs),
 	OF("nmethod", "_dependencies_offset", struct blob, dependencies),
-	OF("nmethod", "_metadata_offset", struct blob, metadata), OF("nmethod", "_scopes_data_offset", struct blob, scopes),
-	OF("Method", "_constMethod", struct method, constant), OF("ConstMethod", "_constants", struct const_method, pool),
-	OF("ConstMethod", "_flags", struct const_method, flags), OF("ConstMethod", "_code_size", struct const_method, code_size),
-	OF("ConstMethod", "_name_index", struct const_method, name), OF("ConstantPool", "_pool_holder", struct pool, holder),
+	OF("nmethod", "_metadata_offset", struct blob, metadata),
+	OF("nmethod", "_scopes_data_offset", struct blob, scopes),
+	OF("Method", "_constMethod", struct method, constant),
+	OF("ConstMethod", "_constants", struct const_method, pool),
+	OF("ConstMethod", "_flags", struct const_method, flags),
+	OF("ConstMethod", "_code_size", struct const_method, code_size),
+	OF("ConstMethod", "_name_index", struct const_method, name),
+	OF("ConstantPool", "_pool_holder", struct pool, holder),
 	OF("ConstantPool", "_source_file_name_index", struct pool, file), OF("Klass", "_name", struct klass, name),
 	OF("Symbol", "_length", struct symbol, length), OF("Symbol", "_body", struct symbol, body),
 	OF("PcDesc", "_pc_offset", struct pc_desc, pc), OF("PcDesc", "_scope_decode_offset", struct pc_desc, scope),
@@ -90,12 +97,16 @@ struct constant *gHotSpotVMIntConstants = ints;
 
 /* (function, its argument, Method, bcp) */
 static const uint8_t interpreted_code[] = {
-	0x55, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x45, 0x10, 0x50, /* push %rbp; mov %rsp,%rbp; lea 16(%rbp),%rax; push %rax */
-	0x6a, 0, 0x52, 0x6a, 0, 0x6a, 0, 0x6a, 0, 0x6a, 0, 0x51, 0x6a, 0, 0x6a, 0, /* push 0; %rdx; 0 0 0 0; %rcx; 0 0 */
-	0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0xc9, 0xc3, /* mov %rdi,%rax; mov %rsi,%rdi; call *%rax; leave; ret */
+	/* push %rbp; mov %rsp,%rbp; lea 16(%rbp),%rax; push %rax */
+	0x55, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x45, 0x10, 0x50,
+	/* push 0; %rdx; 0 0 0 0; %rcx; 0 0 */
+	0x6a, 0, 0x52, 0x6a, 0, 0x6a, 0, 0x6a, 0, 0x6a, 0, 0x51, 0x6a, 0, 0x6a, 0,
+	/* mov %rdi,%rax; mov %rsi,%rdi; call *%rax; leave; ret */
+	0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0xc9, 0xc3,
 };
 static const uint8_t compiled_code[] = {
-	0x55, 0x48, 0x83, 0xec, 0x40, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, /* push %rbp; sub $64,%rsp; .. call */
+	/* push %rbp; sub $64,%rsp; .. call */
+	0x55, 0x48, 0x83, 0xec, 0x40, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0,
 	0x48, 0x83, 0xc4, 0x40, 0x5d, 0xc3, /* add $64,%rsp; pop %rbp; ret */
 };
 
@@ -109,7 +120,8 @@ static struct blob *put(unsigned segment, const char *name, const uint8_t *code,
 	char *data = (char *)b + 256;
 	struct pc_desc pcs[] = { { -1, 0, { 0 } }, { 13, 1, { 0 } }, { 1000, 0, { 0 } } };
 
-	*b = (struct blob){ .name = name, .frame_size = words, .code = (uint8_t *)b + 128, .method = &method, .compile_id = 7,
+	*b = (struct blob){ .name = name, .frame_size = words, .code = (uint8_t *)b + 128, .method = &method,
+		.compile_id = 7,
 		.pcs = 256, .dependencies = 256 + sizeof(pcs), .scopes = 384, .metadata = 448 };
 	memcpy(b->code, code, size);
 	memcpy(data, pcs, sizeof(pcs));
