@@ -81,7 +81,7 @@ struct lang {
 
 	/* The process has mapped f at m (NULL: use the file's own addresses). proc: struct STEM_proc, zero at
 	 * the first call. Returns 0, or -errno if the language's data there cannot be read. For LANG_FRAME it is called
-	 * again when the process maps anonymous code: a library may have filled its data by then. */
+	 * again for some seconds: a library fills its data after it was mapped. */
 	int (*attach)(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc);
 	/* Called for a mapped C library. Returns false if the file is not a C library or does not help. */
 	bool (*libc)(struct elf *libc, void *proc);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/invariant.h"
 #include "base/log.h"
 #include "base/owner.h"
@@ -25,6 +26,13 @@
 #define DEAD_MAX     16384
 #define REPORTED_SECONDS 5
 
+/* A process with a language's file whose data could not be read yet: a library fills its data after it was mapped. */
+struct late {
+	uint32_t pid;
+	uint64_t until; /* CLOCK_MONOTONIC_COARSE ns: the last try */
+};
+#define LATE_NS 10000000000ULL
+
 struct processes {
 	struct target *target;
 	struct files *files;
@@ -38,6 +46,7 @@ struct processes {
 	struct mapping_chunk chunk;   /* the chunk that is being written */
 	uint32_t generation;          /* the last generation given, see struct lang */
 	struct host_memory *recorded; /* of the core that is being added; or NULL */
+	VEC(struct late) late;
 };
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps)
@@ -73,6 +82,7 @@ void processes_free(struct processes *ps)
 	vec_done(&ps->perfmaps);
 	vec_done(&ps->graves);
 	vec_done(&ps->changed);
+	vec_done(&ps->late);
 	idmap_done(&ps->by_pid);
 	free(ps);
 }
@@ -235,21 +245,6 @@ static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, 
 	return true;
 }
 
-/* Tries again to read languages' data, which could not be read when their files were mapped. */
-static void attach_late(struct processes *ps, struct process *p)
-{
-	uint32_t missing = p->mapped & LANGS_FRAME & ~p->languages;
-
-	for (size_t i = 0; missing && i < p->nmaps; i++) {
-		struct mapping m = p->maps[i];
-		uint32_t found = m.flags >> MAPPING_LANGS_SHIFT & missing;
-
-		for (unsigned lang = 1; !(m.flags & MAPPING_ANON) && found >> lang; lang++)
-			if (found >> lang & 1 && attach_lang(ps, p, lang, files_get(ps->files, m.file), &m))
-				p->languages |= 1U << lang;
-	}
-}
-
 /* Returns the languages that may have compiled this code; publishing keeps those that the process has. */
 static uint32_t may_be_compiled(const char *path)
 {
@@ -268,7 +263,54 @@ static void fill_anonymous(struct processes *ps, struct process *p, const char *
 	m->flags = MAPPING_ANON | may_be_compiled(path);
 	m->bias = m->start & ~FRAME_VADDR_MASK;
 	m->file = f ? f->id : 0;
-	attach_late(ps, p);
+}
+
+static void changes(struct processes *ps, struct process *p)
+{
+	if (!p->changed)
+		vec_push(&ps->changed, p->pid);
+	p->changed = true;
+}
+
+static void comes_late(struct processes *ps, const struct process *p)
+{
+	const struct late late = { p->pid, clock_ns(CLOCK_MONOTONIC_COARSE) + LATE_NS };
+
+	if (!p->recorded)
+		vec_push(&ps->late, late);
+}
+
+/* Tries again to read languages' data. Returns whether some are still missing. */
+static bool attach_late(struct processes *ps, struct process *p)
+{
+	uint32_t before = p->languages;
+
+	for (size_t i = 0; i < p->nmaps; i++) {
+		const struct mapping *m = &p->maps[i];
+		uint32_t found = m->flags >> MAPPING_LANGS_SHIFT & p->mapped & LANGS_FRAME & ~p->languages;
+
+		for (unsigned lang = 1; !(m->flags & MAPPING_ANON) && found >> lang; lang++)
+			if (found >> lang & 1 && attach_lang(ps, p, lang, files_get(ps->files, m->file), m))
+				p->languages |= 1U << lang;
+	}
+	if (p->languages != before)
+		changes(ps, p);
+	return p->mapped & LANGS_FRAME & ~p->languages;
+}
+
+static void attach_all_late(struct processes *ps)
+{
+	uint64_t now = ps->late.len ? clock_ns(CLOCK_MONOTONIC_COARSE) : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ps->late.len; i++) {
+		struct late late = ps->late.data[i];
+		struct process *p = processes_find(ps, late.pid);
+
+		if (p && !p->dead && attach_late(ps, p) && now < late.until)
+			ps->late.data[n++] = late;
+	}
+	ps->late.len = n;
 }
 
 /* The file is a C library, or has languages. */
@@ -295,6 +337,8 @@ static void fill_langs(struct processes *ps, struct process *p, struct file *f, 
 			p->native_file = f->id;
 		if (has || lang_kind(i) == LANG_FRAME) /* the table has the language's rules */
 			m->flags |= MAPPING_LANG(i);
+		if (!has && lang_kind(i) == LANG_FRAME)
+			comes_late(ps, p);
 	}
 }
 
@@ -434,13 +478,6 @@ static int publish_own(struct processes *ps, struct process *p)
 	return publish(p, ps->maps, &ps->chunk);
 }
 
-static void changes(struct processes *ps, struct process *p)
-{
-	if (!p->changed)
-		vec_push(&ps->changed, p->pid);
-	p->changed = true;
-}
-
 void processes_publish(struct processes *ps, uint32_t pid)
 {
 	struct process *p = processes_find(ps, pid);
@@ -451,6 +488,7 @@ void processes_publish(struct processes *ps, uint32_t pid)
 
 void processes_publish_all(struct processes *ps)
 {
+	attach_all_late(ps);
 	for (size_t i = 0; i < ps->changed.len; i++)
 		processes_publish(ps, ps->changed.data[i]);
 	ps->changed.len = 0;
