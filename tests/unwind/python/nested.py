@@ -57,7 +57,8 @@ def wrong(stack, want):
     want = [name.replace('Thread.', '') for name in want]
     if pystack != want:
         return f'pystack: {pystack}, not {want}'
-    seen = [name for name in names(stack.partition('--')[2]) if '+' not in name]
+    # Native frames have no file.
+    seen = names('\n'.join(line for line in stack.partition('--')[2].splitlines() if len(line.split()) > 1))
     return None if seen == want else f'ustack: {seen}, not {want}'
 
 
