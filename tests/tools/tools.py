@@ -44,7 +44,7 @@ class Run:
                 tracer.kill()
             self.out, self.said = self.read(out), self.read(said)
         lines = [json.loads(line) for line in self.out.splitlines()] if format == 'json' else []
-        self.maps = {name: line for line in lines if line['type'] == 'map' for name in line['data']}
+        self.maps = {name: line for line in lines if line['type'] in ('map', 'stats') for name in line['data']}
         self.text = ''.join(line['data'] for line in lines if line['type'] == 'printf')
 
     @staticmethod
@@ -354,7 +354,7 @@ def words(cases):
     done = subprocess.run([STRATA, 'ofcpu'], capture_output=True, text=True)
     cases.check(done.returncode == 1 and 'did you mean strata offcpu?' in done.stderr, 'a name similar to a tool', done.stderr)
     done = subprocess.run([STRATA, 'cpu', '1234'], capture_output=True, text=True)
-    cases.check(done.returncode == 1 and '-p PID names a process' in done.stderr, 'a number is not a process', done.stderr)
+    cases.check(done.returncode == 1 and 'did you mean -p 1234?' in done.stderr, 'a number is not a process', done.stderr)
     done = subprocess.run([STRATA, '--complete=cpu', '--', '--h'], capture_output=True, text=True)
     cases.check(done.stdout.startswith('--hz\tsamples per second') and '--help\t' in done.stdout and '--user' not in done.stdout,
                 'TAB has the options of a tool', done.stdout)
