@@ -196,6 +196,59 @@ static __always_inline __u32 guess(struct walk *w)
 	return (__u32)(is_set(w->map.file) & ~(is_set(w->rule) | is_set(other) | is_set(w->cause))) * UNWIND_GUESSED;
 }
 
+/* ---- PCRE's JIT compiler ------------------------------------------------- */
+
+#define PCRE_WORDS 128 /* words of a frame that are searched: registers, captures, places to return to */
+
+/* Returns whether an indirect call precedes pc: call *%reg, or blr. */
+static __always_inline int after_indirect_call(__u64 v, int arm64)
+{
+	return arm64 ? A64_IS_BLR((__u32)(v >> 32)) : (v >> 48 & 0xf8ff) == 0xd0ff;
+}
+
+struct pcre_search {
+	__u64 start, size; /* libpcre2's code */
+	__u64 at;          /* address of the next word */
+	__u64 ra;          /* the return address; 0: not found */
+	__u32 arm64;
+};
+
+/* Signs of pointers are above the addresses that the walk knows. */
+#define PCRE_ADDRESS (~0ULL >> 16)
+
+static long pcre_word(__u32 i, void *data)
+{
+	struct pcre_search *s = data;
+	__u64 word = 0, before = 0;
+
+	if (bpf_probe_read_user(&word, 8, (void *)s->at))
+		return 1;
+	s->at += 8;
+	word &= PCRE_ADDRESS;
+	if (word - s->start >= s->size || bpf_probe_read_user(&before, 8, (void *)(word - 8)) ||
+		!after_indirect_call(before, s->arm64))
+		return 0;
+	s->ra = word;
+	return 1;
+}
+
+/* Compiled patterns (pcre2_jit_compile.c, 10.x, sljit) have no table and no frame pointer; the size of a frame depends
+ * on the pattern. Its caller is in libpcre2, where few calls are indirect: the first word that leads after one of
+ * them is the return address. Returns 0 if it made the step. */
+__global int native_pcre(struct walk *w)
+{
+	struct pcre_search s = {};
+
+	s.start = walk_pcre(w, 0);
+	s.size = walk_pcre(w, 1) - s.start;
+	if (!w || !s.start)
+		return -1;
+	s.at = w->sp;
+	s.arm64 = !!WALK_ARM64(w);
+	bpf_loop(PCRE_WORDS, pcre_word, &s, 0);
+	return s.ra && !arrive(w, s.ra, s.at, w->fp, 0) ? 0 : -1;
+}
+
 __global int native_fp(struct walk *w)
 {
 	__u64 ra = 0, fp = 0, code[2] = {};
@@ -406,6 +459,8 @@ __global int walk_step(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	rule = w->rule;
 	/* Call these from here, because they call others: the kernel allows eight frames. */
+	if (!rule && (w->map.flags & MAPPING_ANON) && !native_pcre(w))
+		return 0;
 	if (!rule || RULE_KIND(rule) == RULE_FP)
 		return native_fp(w);
 	if (RULE_KIND(rule) == RULE_LANG)

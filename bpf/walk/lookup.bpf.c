@@ -232,6 +232,13 @@ __global int walk_is_stale(struct walk *w)
 }
 #endif
 
+__global __u64 walk_pcre(struct walk *w, int end)
+{
+	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;
+
+	return !c ? 0 : end ? c->pcre_end : c->pcre_start;
+}
+
 __global __u32 walk_languages(struct walk *w)
 {
 	struct mapping_chunk *c = w ? chunk_of(w->pid, 0) : NULL;

@@ -246,6 +246,8 @@ struct mapping_chunk {
 	__u32 readable;                     /* 1: see READABLE_NS */
 	__u32 pad;
 	__u64 next_ns;                      /* CLOCK_MONOTONIC: see READABLE_NS */
+	__u64 pcre_start, pcre_end;         /* in chunk 0: code of libpcre2, which calls its compiled patterns; 0:
+	                                     * none */
 	__u64 chunk_start[MAPPING_CHUNKS];  /* in chunk 0, sorted */
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };

@@ -164,6 +164,8 @@ int walk_is_stale(struct walk *w);
 int walk_may_have(struct walk *w, __u32 languages);
 /* Returns the languages that the process is known to have. */
 __u32 walk_languages(struct walk *w);
+/* Returns the start, or the end, of libpcre2's code in the process; 0: there is none. */
+__u64 walk_pcre(struct walk *w, int end);
 /* Loads the header of the mapping's table. Returns 0 on success, enum unwind_end + 1 on failure. */
 int walk_table(struct walk *w);
 /* Sets w->rule for w->lookup (0: none), and in_loop, from the table. Returns 0 on success, enum unwind_end + 1 on

@@ -379,6 +379,17 @@ static bool is_code(const struct file *f, const struct proc_map *pm)
 /* The walk compares addresses below this. "[vsyscall]", which is a segment of cores, is above. */
 #define USER_END (1ULL << 63)
 
+/* Remembers the code of libpcre2: see native_pcre() of bpf/walk/cfi.bpf.c. */
+static void note_pcre(struct process *p, const struct proc_map *pm)
+{
+	const char *slash = strrchr(pm->path, '/');
+
+	if (!slash || strncmp(slash, "/libpcre2-", strlen("/libpcre2-")) != 0)
+		return;
+	p->pcre_start = pm->start;
+	p->pcre_end = pm->end;
+}
+
 /* Returns the mapping's file, or NULL. "[vdso]" is an image in memory; "[uprobes]" is the kernel's. */
 static struct file *add_mapping(struct processes *ps, struct process *p, const struct proc_map *pm)
 {
@@ -400,6 +411,7 @@ static struct file *add_mapping(struct processes *ps, struct process *p, const s
 		if (p->recorded && !is_code(f, pm))
 			return NULL;
 		fill_file(ps, p, f, pm, pm->offset, &m);
+		note_pcre(p, pm);
 	}
 	m.flags |= pm->write ? MAPPING_WRITE : 0;
 	insert(p, &m);
@@ -437,6 +449,8 @@ bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *re
 	ret->chunks = count_chunks(p);
 	ret->languages = p->languages;
 	ret->native_file = p->native_file;
+	ret->pcre_start = p->pcre_start;
+	ret->pcre_end = p->pcre_end;
 	ret->code_kb = i ? 0 : code_kb(p);
 	ret->readable = p->readable;
 	if (ret->n)
@@ -645,6 +659,8 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	from = processes_find(ps, parent);
 	p->languages = from->languages;
 	p->native_file = from->native_file;
+	p->pcre_start = from->pcre_start;
+	p->pcre_end = from->pcre_end;
 	p->mapped = from->mapped;
 	p->libc = from->libc;
 	copy_langs(ps, p, from);

@@ -20,6 +20,7 @@ struct process {
 	size_t nmaps, cap;
 	uint32_t languages;   /* its languages: 1 << enum frame_lang */
 	uint32_t native_file; /* its first file with a language of kind LANG_NATIVE; 0: none */
+	uint64_t pcre_start, pcre_end; /* code of libpcre2; 0: not mapped */
 	uint32_t mapped;      /* languages of all files that it has mapped, 1 << enum frame_lang: the kernel half
 	                       * may have found them */
 	const struct file *libc; /* see lang.libc(); NULL: none yet */
