@@ -27,6 +27,7 @@ enum {
 	TAKEN_MAX = 1 << 18,
 	FORGOTTEN_MAX = 1 << 28,
 	ALIGNMENT = 16,
+	SMALL = 1024,          /* bytes of all holes: all of the file's code is not searched for their functions */
 };
 
 struct hole {
@@ -38,6 +39,7 @@ struct spot { /* an instruction that was reached */
 	struct frame_state state;
 	uint32_t owner;        /* the function that reached it first */
 	bool is_entry;
+	uint8_t size;          /* of the instruction; 0: not known */
 };
 
 struct function {
@@ -61,6 +63,7 @@ struct unframed {
 	VEC(uint64_t) called;    /* bytes that look like calls lead there; sorted */
 	struct elf_symbol *symbols; /* sorted */
 	size_t nsymbols;
+	uint64_t bytes;          /* of all holes */
 	uint32_t slow, spots_made;
 	uint64_t forgotten;      /* bytes looked through by forget() */
 
@@ -122,7 +125,7 @@ static void reach(struct unframed *u, uint64_t at, const struct frame_state *s, 
 	if (spot && (spot->is_entry || !meet(&spot->state, s)))
 		return;
 	if (!spot) {
-		vec_push(&u->spots, (struct spot){*s, owner, is_entry});
+		vec_push(&u->spots, (struct spot){*s, owner, is_entry, 0});
 		u->index[at] = (uint32_t)u->spots.len;
 		u->spots_made++;
 	}
@@ -208,6 +211,7 @@ static void follow_spot(struct unframed *u, uint32_t at)
 	struct frame_step step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
 		&u->slow);
 
+	spot_at(u, at)->size = step.size;
 	if (!step.size || (step.flow == CODE_RETURN && !is_returning(&s))) {
 		f->bad = true;
 		return;
@@ -326,16 +330,12 @@ static void enter_rest(struct unframed *u)
 	uint32_t at = 0;
 
 	while (at < u->size) {
-		struct frame_step step = {.size = 1};
-		struct frame_state ignored = {};
 		size_t skip;
 
 		if (spot_at(u, at)) {
 			copy = *spot_at(u, at); /* more spots move the list */
 			before = &copy;
-			step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored,
-				&u->slow);
-			at += step.size ? step.size : 1;
+			at += copy.size ? copy.size : 1;
 			continue;
 		}
 		skip = padding(u->hole->bytes + at, u->size - at);
@@ -469,6 +469,8 @@ static void find_functions(struct unframed *u)
 	struct elf_section s;
 
 	read_symbols(u);
+	if (u->bytes <= SMALL) /* each file has 200 bytes of crtstuff.c, whose functions follow each other */
+		return;
 	for (size_t i = 0; elf_code(u->e, i, &s); i++)
 		if (s.data)
 			scan_code(u, &s);
@@ -540,6 +542,7 @@ static void find_holes(struct unframed *u, const struct eh_rows *rows)
 		if (u->holes.data[i].start < end)
 			continue;
 		end = u->holes.data[i].end;
+		u->bytes += end - u->holes.data[i].start;
 		u->holes.data[kept++] = u->holes.data[i];
 	}
 	u->holes.len = kept;
@@ -553,9 +556,7 @@ static void add_rows(struct unframed *u, struct eh_rows *out)
 	uint32_t reached = 0; /* end of the last instruction */
 
 	for (uint32_t at = 0; at < u->size; at++) {
-		struct spot *spot = spot_at(u, at);
-		struct frame_state ignored = {};
-		struct frame_step step;
+		const struct spot *spot = spot_at(u, at);
 
 		if (!spot)
 			continue;
@@ -563,9 +564,7 @@ static void add_rows(struct unframed *u, struct eh_rows *out)
 			eh_row_add(out, u->hole->start + reached, 0);
 		eh_row_add(out, u->hole->start + at,
 			u->functions.data[spot->owner].bad ? 0 : unframed_rule(&spot->state));
-		step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &ignored,
-			&u->slow);
-		reached = at + (step.size ? step.size : 1);
+		reached = at + (spot->size ? spot->size : 1);
 	}
 	if (reached < u->size)
 		eh_row_add(out, u->hole->start + reached, 0);
