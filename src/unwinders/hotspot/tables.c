@@ -300,6 +300,24 @@ static int16_t bcp_slot(const struct tables *t)
 	return elf_machine(t->e) == 183 && major >= 20 ? -72 : -64;
 }
 
+/* Returns whether the library has set its fields, which are 0 before. Only few fields are at the start of an object. */
+static bool is_filled(const struct hotspot_fields *f)
+{
+	const int32_t set[] = {
+		f->array_data, f->heap_memory, f->heap_segmap, f->heap_shift, f->space_high, f->blob_frame_size,
+		f->blob_complete, f->code_offset, f->data_offset, f->relocation_size, f->method, f->compile_id, f->orig_pc,
+		f->deopt_begin, f->deopt_offset, f->scopes_begin, f->scopes_offset, f->pcs_offset, f->dependencies_offset,
+		f->immutable_data, f->metadata_offset, f->method_const, f->method_flags, f->const_pool, f->const_flags,
+		f->const_flags_32, f->const_code_size, f->const_name, f->pool_holder, f->pool_file, f->klass_name,
+		f->klass_file, f->symbol_body, f->pc_scope,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(set); i++)
+		if (!set[i])
+			return false;
+	return true;
+}
+
 int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memory *m, struct hotspot_layout *l)
 {
 	struct tables t = { .e = e, .bias = bias, .memory = m, .layout = l };
@@ -314,6 +332,8 @@ int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memor
 	err = err ? err : each_entry(&t, l->ints, sizeof(struct int_entry), int_entry);
 	if (err)
 		return err;
+	if (!is_filled(&l->at))
+		return -EAGAIN;
 	if (t.major && t.heaps)
 		m->read(m->arg, t.major, &major, sizeof(major));
 	l->major = major > 8 ? (uint32_t)major : 8;

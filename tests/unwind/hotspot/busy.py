@@ -97,6 +97,19 @@ def check(strata, seconds, name, mode, classes, program):
     return fine
 
 
+def check_child(strata, name, classes):
+    """A process that begins under strata fills its tables after they were mapped; its methods keep their names when it
+    has ended."""
+    command = ' '.join([*javas.command(name), '-cp', classes, 'Busy', '2'])
+    done = subprocess.run([strata, '-c', command, '-e', 'profile:hz:99 { @[javastack(func)] = count(); }'],
+                          capture_output=True, text=True, errors='replace')
+    found = sum(int(n) for n in re.findall(r'Busy\.main Busy\.java:\d+\n\]: (\d+)', done.stdout))
+    print(f'{"ok" if found > 30 else "not ok"} {name} as a child: {found} samples end in main')
+    if found <= 30:
+        print(done.stdout[-1000:], done.stderr)
+    return found > 30
+
+
 def main(strata, seconds, *cases):
     failed = False
     with tempfile.TemporaryDirectory(dir=javas.CACHE.parent) as classes:
@@ -109,6 +122,8 @@ def main(strata, seconds, *cases):
             name, mode = case.split(':')
             programs = ['Busy', 'Virtual'] if int(name) >= 21 else ['Busy']
             try:
+                if mode == 'default':
+                    failed |= not check_child(strata, name, classes)
                 failed |= not all([check(strata, int(seconds), name, mode, classes, p) for p in programs])
             except javas.Missing as e:
                 failed |= javas.fails(name, e)

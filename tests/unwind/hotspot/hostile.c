@@ -16,15 +16,16 @@
 
 struct symbol { uint16_t length; char body[254]; };
 struct klass { uint64_t pad; struct symbol *name; };
-struct pool { struct klass *holder; uint16_t file; uint16_t pad[3]; struct symbol *symbols[8]; };
+struct pool { uint64_t pad0; struct klass *holder; uint16_t file; uint16_t pad[3]; struct symbol *symbols[8]; };
 struct const_method {
+	uint64_t pad0;
 	struct pool *pool;
 	uint16_t flags, code_size, name, pad;
 	uint8_t code[32];
 	uint8_t lines[64];
 };
-struct method { struct const_method *constant; };
-struct heap { char *low, *high, *segmap; int shift; };
+struct method { uint64_t pad; struct const_method *constant; };
+struct heap { uint64_t pad; char *low, *high, *segmap; int shift; };
 struct array { int len, pad; struct heap **data; };
 struct blob {
 	const char *name;
@@ -42,7 +43,7 @@ static struct klass klass = { .name = &klass_name };
 static struct pool pool = { .holder = &klass, .file = 2, .symbols = { NULL, &method_name, &file_name } };
 static struct const_method constant = { .pool = &pool, .flags = 1, .code_size = 32, .name = 1,
 	.lines = { 255, 0, 14 } };
-static struct method method = { &constant };
+static struct method method = { 0, &constant };
 static struct heap heap, *heap_list[64] = { &heap };
 static struct array heap_array = { 1, 0, heap_list };
 static struct array *heaps = &heap_array;
@@ -58,10 +59,10 @@ struct constant { const char *name; int value, pad; };
 static struct field fields[] = {
 	{ "CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", 1, 0, 0, &heaps },
 	OF("GrowableArrayBase", "_len", struct array, len), OF("GrowableArray<int>", "_data", struct array, data),
-	{ "CodeHeap", "_memory", "VirtualSpace", 0, 0, 0, NULL },
-	{ "CodeHeap", "_segmap", "VirtualSpace", 0, 0, 16, NULL },
+	{ "CodeHeap", "_memory", "VirtualSpace", 0, 0, 8, NULL },
+	{ "CodeHeap", "_segmap", "VirtualSpace", 0, 0, 24, NULL },
 	OF("CodeHeap", "_log2_segment_size", struct heap, shift),
-	OF("VirtualSpace", "_low_boundary", struct heap, low), OF("VirtualSpace", "_high_boundary", struct heap, high),
+	{ "VirtualSpace", "_low_boundary", "char*", 0, 0, 0, NULL }, { "VirtualSpace", "_high_boundary", "char*", 0, 0, 8, NULL },
 	OF("CodeBlob", "_name", struct blob, name), OF("CodeBlob", "_frame_size", struct blob, frame_size),
 	OF("CodeBlob", "_frame_complete_offset", struct blob, complete),
 	OF("CodeBlob", "_code_begin", struct blob, code),
