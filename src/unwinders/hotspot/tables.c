@@ -305,11 +305,12 @@ static bool is_filled(const struct hotspot_fields *f)
 {
 	const int32_t set[] = {
 		f->array_data, f->heap_segmap, f->heap_shift, f->space_high, f->blob_frame_size,
-		f->blob_complete, f->code_offset, f->data_offset, f->relocation_size, f->method, f->compile_id, f->orig_pc,
-		f->deopt_begin, f->deopt_offset, f->scopes_begin, f->scopes_offset, f->pcs_offset, f->dependencies_offset,
-		f->immutable_data, f->metadata_offset, f->method_const, f->method_flags, f->const_pool, f->const_flags,
-		f->const_flags_32, f->const_code_size, f->const_name, f->pool_holder, f->pool_file, f->klass_name,
-		f->klass_file, f->symbol_body, f->pc_scope,
+		f->blob_complete, f->code_offset, f->data_offset, f->relocation_size, f->method, f->compile_id,
+		f->orig_pc, f->deopt_begin, f->deopt_offset, f->scopes_begin, f->scopes_offset, f->pcs_offset,
+		f->dependencies_offset, f->immutable_data, f->metadata_offset, f->method_const,
+		f->method_flags, f->const_pool, f->const_flags, f->const_flags_32, f->const_code_size,
+		f->const_name, f->pool_holder, f->pool_file, f->klass_name, f->klass_file, f->symbol_body,
+		f->pc_scope,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(set); i++)

@@ -104,10 +104,10 @@ def check_child(strata, name, classes):
     done = subprocess.run([strata, '-c', command, '-e', 'profile:hz:99 { @[javastack(func)] = count(); }'],
                           capture_output=True, text=True, errors='replace')
     found = sum(int(n) for n in re.findall(r'Busy\.main Busy\.java:[\d-]+\n\]: (\d+)', done.stdout))
-    print(f'{"ok" if found > 30 else "not ok"} {name} as a child: {found} samples end in main')
-    if found <= 30:
+    print(f'{"ok" if found > 5 else "not ok"} {name} as a child: {found} samples end in main')
+    if found <= 5:
         print(done.stdout[-1000:], done.stderr)
-    return found > 30
+    return found > 5
 
 
 def main(strata, seconds, *cases):
