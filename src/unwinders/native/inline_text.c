@@ -63,13 +63,15 @@ static void add_scope(struct inlines *in, Dwarf_Die *die, struct str *out)
 {
 	int tag = in->dw->tag(die);
 	const char *name = own_text(in, die, DW_AT_name);
+	bool is_class = tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 
-	if (tag != DW_TAG_namespace && tag != DW_TAG_structure_type && tag != DW_TAG_class_type &&
-		tag != DW_TAG_union_type && tag != DW_TAG_enumeration_type && tag != DW_TAG_module)
+	if (!is_class && tag != DW_TAG_namespace && tag != DW_TAG_union_type && tag != DW_TAG_enumeration_type &&
+		tag != DW_TAG_module && tag != DW_TAG_subprogram)
 		return;
-	if (!name && tag != DW_TAG_namespace)
-		return;
-	str_addf(out, "%s::", name ? name : "(anonymous namespace)");
+	if (!name) /* a class without a name that has functions is a lambda's */
+		name = tag == DW_TAG_namespace ? "(anonymous namespace)" : is_class ? "<lambda>" : NULL;
+	if (name)
+		str_addf(out, "%s::", name);
 }
 
 /* Goes down from the unit to the DIE: of the children, the last one that does not begin after it. */
