@@ -48,6 +48,7 @@ struct hotspot_layout {
 	uint64_t structs, types, ints; /* vaddrs of variables with the tables' addresses */
 	uint32_t major;           /* of the JDK; 8 for all older ones */
 	bool known;               /* the tables were read */
+	bool unsupported;         /* the tables lack fields; this was reported */
 };
 
 /* Finds the variables in the file of a Java virtual machine. Returns 0 on success, -ENOENT if they are missing. */

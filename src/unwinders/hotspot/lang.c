@@ -38,11 +38,12 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	struct hotspot_proc *proc = ret;
 	int err = 0;
 
-	if (!l)
+	if (!l || l->unsupported)
 		return -ENOTSUP;
 	if (!l->known && m && f->read)
 		err = hotspot_read_tables(f->elf, m->bias, &(struct hotspot_memory){ f->read, f->arg }, l);
-	if (err == -ENOTSUP)
+	l->unsupported = err == -ENOTSUP;
+	if (l->unsupported)
 		log_warn("%s: the layout of its objects is unknown: Java methods have no names", f->path);
 	if (!l->known)
 		return err ? err : -EAGAIN;

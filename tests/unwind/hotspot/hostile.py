@@ -30,8 +30,9 @@ LIES = {
     'frame-negative': (2, 4), 'frame-small': (1, 4), 'blob-name': (0, 4), 'scopes-cycle': (4, 300), 'scopes-far': (4, 4),
     'pcs-many': (4, 4), 'deopt-self': (2, 4), 'pool-self': (0, 4), 'wild-method': (0, 4), 'wild-names': (2, 4),
     'edge': (4, 4), 'name-long': (4, 4), 'terminal': (4, 4), 'lines-endless': (4, 4), 'code-size': (2, 4),
-    'heaps-many': (4, 4), 'wild-heaps': (0, 0), 'offsets-huge': (0, 0), 'offsets-odd': (0, 4), 'tables-endless': (0, 0),
-    'texts-wild': (0, 0),
+    'heaps-many': (4, 4), 'wild-heaps': (0, 4),
+    # strata may read the tables before the program changes them
+    'offsets-huge': (0, 4), 'offsets-odd': (0, 4), 'tables-endless': (0, 4), 'texts-wild': (0, 4),
 }
 
 cases = Cases()
