@@ -182,10 +182,16 @@ static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
-	__u64 copy;
+	__u64 copy, rdx = w->regs[RULE_REG_RDX];
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
+	if (!WALK_ARM64(w) && hotspot_in_cache(s, rdx) && hotspot_code(w, s, w->sp - 8) == rdx) {
+		f->step = STEP_GIVEN; /* the exception's blob has popped the return address to rdx */
+		f->to_pc = rdx;
+		f->to_sp = w->sp;
+		return;
+	}
 	if (words < 0 && hotspot_code(w, s, w->sp + f->size - 8))
 		return;
 	copy = words < 0 ? hotspot_code(w, s, w->sp) : 0;
