@@ -45,9 +45,11 @@ struct spot { /* an instruction that was reached */
 struct function {
 	uint32_t at;
 	bool bad;              /* not understood */
+	bool returns;          /* a path returns, or leads to code of another function */
 	bool is_part;          /* code after a call and padding: of another function, unless it is bad */
 	bool has_table;        /* a jump leads to unknown places.. */
 	struct frame_state table; /* ..with this state */
+	bool found_table;      /* a place was found to which the jump leads */
 };
 
 struct after_call { /* code after a call and padding: the call may not return, and another function begin there */
@@ -122,6 +124,7 @@ static void reach(struct unframed *u, uint64_t at, const struct frame_state *s, 
 	if (at >= u->size || u->spots_made >= SPOTS_MAX)
 		return;
 	spot = spot_at(u, (uint32_t)at);
+	u->functions.data[owner].returns |= spot && spot->owner != owner;
 	if (spot && (spot->is_entry || !meet(&spot->state, s)))
 		return;
 	if (!spot) {
@@ -216,6 +219,7 @@ static void follow_spot(struct unframed *u, uint32_t at)
 		f->bad = true;
 		return;
 	}
+	f->returns |= step.flow == CODE_RETURN;
 	if (step.flow == CODE_JUMP_INDIRECT && !(s.kind == FRAME_BY_SP && s.depth == 8 && !s.fp_slot)) {
 		f->has_table = true;
 		f->table = s;
@@ -317,9 +321,12 @@ static void enter_unreached(struct unframed *u, uint32_t at, const struct spot *
 {
 	const struct function *f = before ? &u->functions.data[before->owner] : NULL;
 	struct frame_state table = f ? f->table : (struct frame_state){};
+	size_t part = u->functions.len;
 
-	if (f && f->has_table && enter_part(u, at, &table))
+	if (f && f->has_table && enter_part(u, at, &table)) {
+		u->functions.data[before->owner].found_table |= u->functions.data[part].returns;
 		return;
+	}
 	if (!((u->hole->start + at) % ALIGNMENT))
 		enter(u, u->hole->start + at);
 }
@@ -359,6 +366,15 @@ static void enter_called(struct unframed *u)
 	}
 }
 
+/* push %rbp; jmp *%rbx: such a jump out of a function with an unusual stack leads to code that returns elsewhere (the
+ * trampoline of Boost's and PHP's make_fcontext()). */
+static void leave_strange(struct unframed *u)
+{
+	for (size_t i = 0; i < u->functions.len; i++)
+		if (u->functions.data[i].has_table && !u->functions.data[i].found_table)
+			u->functions.data[i].bad = true;
+}
+
 static void follow_hole(struct unframed *u)
 {
 	size_t skip = padding(u->hole->bytes, u->size);
@@ -372,6 +388,7 @@ static void follow_hole(struct unframed *u)
 	enter_after_calls(u);
 	enter_rest(u);
 	enter_after_calls(u);
+	leave_strange(u);
 }
 
 /* ---- functions of the file --------------------------------------------------------------- */
@@ -424,7 +441,8 @@ static int32_t read_i32(const uint8_t *p)
 	return v;
 }
 
-/* lea N(%rip),%r..: 48 or 4c, 8d, ModRM with mod 0 and rm 5. call and jmp: e8, e9. */
+/* lea N(%rip),%r..: 48 or 4c, 8d, ModRM with mod 0 and rm 5. call and jmp: e8, e9. Code also takes addresses within a
+ * function, to return there (make_fcontext() of Boost and PHP), so only those count that are aligned like functions. */
 static void scan_code(struct unframed *u, const struct elf_section *s)
 {
 	for (uint64_t i = 0; i + 7 <= s->size; i++) {
@@ -433,7 +451,7 @@ static void scan_code(struct unframed *u, const struct elf_section *s)
 
 		if (p[1] == 0x8d && (p[0] & 0xfb) == 0x48 && (p[2] & 0xc7) == 5) {
 			at = s->vaddr + i + 7 + (uint64_t)read_i32(p + 3);
-			if (in_hole(u, at) && u->taken.len < TAKEN_MAX)
+			if (at % ALIGNMENT == 0 && in_hole(u, at) && u->taken.len < TAKEN_MAX)
 				vec_push(&u->taken, at);
 		} else if (p[0] == 0xe8 || p[0] == 0xe9) {
 			at = s->vaddr + i + 5 + (uint64_t)read_i32(p + 1);

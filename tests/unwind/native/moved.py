@@ -39,6 +39,7 @@ def look(strata, deep, calls):
 def judge(out, printed):
     right = wrong = 0
     marks = collections.Counter()
+    out = out[:out.rfind('\n\n') + 2] # on a busy machine the last one may be cut
     for stack in out.split('stack\n')[1:]:
         frames = [line.strip().split('+')[0] for line in stack.split('\n') if line.strip()]
         names = ''.join(f for f in frames if f in 'ab')

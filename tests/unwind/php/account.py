@@ -29,7 +29,8 @@ SCRIPT = '''uprobe:libc:getpid /pid == %d/ {
     printf("phpstack %%d%%s\\n", len(phpstack), phpstack(16384));
     printf("ustack %%d%%s\\n", len(phpstack), ustack(16384));
 }'''
-NATIVE = re.compile(rb'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$')
+# Native frames have an offset, or with debug information a line.
+NATIVE = re.compile(rb'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|.* \S+\.(c|h|S):\d+$')
 # A fiber has its own C stack, without the PHP frames of its starter.
 FIBER = b'Fiber::start'
 
