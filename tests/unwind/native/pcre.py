@@ -45,7 +45,7 @@ def check(cases, name, command, wanted):
     cut = [stack for stack in stacks if stack not in early and
            (stack[1] or not {*wanted, '__libc_start_call_main'} <= set(stack[0]))]
     every, first, bad = (sum(stack[2] for stack in some) for some in (stacks, early, cut))
-    cases.check(every > 10 and first <= 0.25 * every and bad <= 0.03 * every,
+    cases.check(every > 5 and first <= 0.25 * every and bad <= 0.03 * every,
                 f'{name}: {every} samples, {first} before the tables were known, {bad} cut', early, cut[:5], done.stderr)
 
 
