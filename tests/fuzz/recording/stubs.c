@@ -74,3 +74,8 @@ void show_folded(const struct type *t, const struct frame_list *l, struct str *o
 void show_place_name(const struct show *s, bool func, uint64_t i, struct str *out)
 {
 }
+
+const char *frames_jit_name(const struct frame_name *f)
+{
+	return NULL;
+}
