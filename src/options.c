@@ -308,7 +308,7 @@ static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
 	{"cmd", 'c', "COMMAND", "run and trace a command and its children; stop when it ends", TEXT(command)},
 	{"pid", 'p', "PID", "trace this process; stop when it ends; several: -p 1,2 or -p 1 -p 2", set_pid},
-	{"children", OPT_CHILDREN, NULL, "with -p: trace its descendants, too, also those that come later",
+	{"children", OPT_CHILDREN, NULL, "with -p: trace also its descendants, and those that come later",
 		FLAG(children)},
 	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},

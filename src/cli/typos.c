@@ -40,15 +40,15 @@ void typos_hint_word(const char *word)
 
 	for (size_t i = 0; i < ARRAY_SIZE(synonyms); i++)
 		if (!strcmp(word, synonyms[i].word)) {
-			log_hint("did you mean %s? strata tools lists what has a name", synonyms[i].meant);
+			log_hint("did you mean %s? strata tools lists all tools", synonyms[i].meant);
 			return;
 		}
 	if (tool || near)
-		log_hint("did you mean strata %s? strata tools lists what has a name", tool ? tool : near);
+		log_hint("did you mean strata %s? strata tools lists all tools", tool ? tool : near);
 	else if (*word && !word[strspn(word, "0123456789")])
 		log_hint("did you mean strata cpu -p %s?", word);
 	else if (!strpbrk(word, "./"))
-		log_hint("strata tools lists what has a name, strata help explains the options");
+		log_hint("strata tools lists all tools, strata help explains the options");
 }
 
 /* ---- options ------------------------------------------------------------------ */

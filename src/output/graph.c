@@ -301,7 +301,7 @@ static void draw_buttons(FILE *out)
 	fputs("</g>\n", out);
 }
 
-/* Draws the line about what was traced, and the unit of the widths. */
+/* Draws the line that names the traced command, and the unit of the widths. */
 static void draw_about(const struct graph *g, FILE *out)
 {
 	const char *counted = g->about && strstr(g->about, " Hz") ? "samples" : "events";

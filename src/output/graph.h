@@ -12,7 +12,7 @@ struct graph {
 	struct profile *profile; /* not owned */
 	const struct profile_node *root;
 	const char *unit;
-	const char *about; /* what was traced; NULL: unknown */
+	const char *about; /* names the traced command, as recording.about; NULL: unknown */
 	bool compares;           /* with an earlier recording: colours show the difference */
 	unsigned lines;          /* 0: functions only; 1: by line, shown by function; 2: shown by line */
 	/* Set by graph_init(). */

@@ -126,7 +126,8 @@ static int by_own(const void *pa, const void *pb)
 	return ((*a)->own < (*b)->own) - ((*a)->own > (*b)->own);
 }
 
-/* Own functions first. Of functions with the same stacks, which call each other, the innermost own one is first. */
+/* Own functions come first. If functions have the same stacks, because each calls the next one, the innermost own
+ * function comes first. */
 static int by_total(const void *pa, const void *pb)
 {
 	const struct function *const *a = pa, *const *b = pb;

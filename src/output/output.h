@@ -33,7 +33,7 @@ struct out {
 	bool terminal;           /* a person reads the output */
 	bool quiet;              /* -q */
 	bool long_names;         /* --long: pictures have the whole names of C++ functions */
-	const char *about;       /* what was traced, for finish(); NULL: unknown */
+	const char *about;       /* names the traced command, for finish(); NULL: unknown */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
 };
 

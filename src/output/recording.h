@@ -88,7 +88,7 @@ struct recording {
 	VEC(struct recorded_part) parts;
 	VEC(struct recorded_map *) maps;
 	VEC(struct recorded_line) lines; /* the script's other output */
-	const char *about;      /* what was traced: "python3 app.py, pid 12, HOST, 10.0 s, 99 Hz"; NULL: unknown */
+	const char *about;      /* the trace: "python3 app.py, pid 12, HOST, 10.0 s, 99 Hz"; NULL: unknown */
 	const char *host, *kernel, *version; /* origin: machine, kernel and strata's version */
 	struct recording_index *index;
 };

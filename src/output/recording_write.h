@@ -15,7 +15,7 @@
 struct recording;
 struct recorded_map;
 
-/* Writes the line about what was traced. */
+/* Writes the line with recording.about. */
 void recording_write_about(const char *about, FILE *out);
 void recording_write_head(const struct recording *r, FILE *out);
 /* Writes it with the frames from *frames on, and sets that to the number of all frames. */

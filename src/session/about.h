@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* about.h - one line about what was traced, for the heads of pictures. */
+/* about.h - one line that names the traced command, for the heads of pictures. */
 #pragma once
 
 struct session;

@@ -191,7 +191,7 @@ static void use_chain(void *arg, size_t i, const struct inline_chain *c)
 	}
 }
 
-/* Adds what the debug information says about addresses of a file, which are sorted. */
+/* Adds the inlined functions and lines of a file's addresses, from its debug information. vaddrs: sorted. */
 static void add_inlined(struct names *n, struct file *f, const uint64_t *vaddrs, size_t len, struct frame_name *list)
 {
 	struct inlines *l = len ? inlines_of(n, f) : NULL;

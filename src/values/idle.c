@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* idle.c - classifies a wait by its functions, from the innermost on; the rows are in idle.def.
  *
- * First come the functions through which every thread waits (primitives). They say how it waits. The next
- * function says for what: the loop of a known pool or event loop waits for work. An event loop (epoll, accept)
- * waits for work whoever calls it. A condition variable may be what a person looks for, so an unknown function
- * waits for work only if it is where the thread begins and its name has the word worker or pool, or if that
- * function calls one that takes a task. Waits for a mutex or Python's GIL are never idle.
+ * First come the functions through which every thread waits (primitives). They give the kind of the wait. The next
+ * function gives its purpose: the loop of a known pool or event loop waits for work. A wait for events (epoll, accept)
+ * is a wait for work, whatever the caller. A wait for a condition variable may be the answer that a person looks
+ * for. An unknown function therefore waits for work only if the thread begins there and its name has the word worker
+ * or pool, or if that function calls one that takes a task. Waits for a mutex or Python's GIL are never idle.
  *
  * Names of programs and threads do not count. */
 #include "idle.h"
@@ -177,7 +177,7 @@ static enum wait how(const struct wait_stack *w, size_t *ret_at)
 	return wait;
 }
 
-/* ---- for what it waits ------------------------------------------------------- */
+/* ---- the purpose of a wait --------------------------------------------------- */
 
 /* Returns whether the thread begins with this function, or the program, if it is main. */
 static bool begins(const struct wait_stack *w, size_t at)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 from tap import Cases
 
 STRATA = os.path.realpath(sys.argv[1])
-# The command, and what the messages have in common with the right one.
+# The wrong command, and a text that its messages must have.
 TYPOS = r'''
 cpuu -p 1                   did you mean strata cpu\?
 cpi -p 1                    did you mean strata cpu\?

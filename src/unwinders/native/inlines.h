@@ -2,7 +2,7 @@
 /* inlines.h - the functions and source lines of native code at an address, by the file's debug information. Where the
  * compiler inlined functions, one address has several.
  *
- * Files are untrusted: what exceeds a limit has no answer, so that its address keeps its symbol. */
+ * Files are untrusted: an address whose search exceeds a limit keeps only its symbol. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -278,7 +278,7 @@ static void enter_list(struct unframed *u, const uint64_t *list, size_t n)
 			enter(u, list[i]);
 }
 
-/* Takes back what a function has reached. */
+/* Removes the spots that a function has reached. */
 static void forget(struct unframed *u, uint32_t owner, size_t first_spot)
 {
 	for (uint32_t at = 0; at < u->size; at++)

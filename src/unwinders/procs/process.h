@@ -50,7 +50,7 @@ struct process *processes_find(const struct processes *ps, uint32_t pid);
  * -errno on other failures. */
 int processes_add(struct processes *ps, uint32_t pid);
 /* Adds a process from a core: its mappings of files (with any access; paths under the target's root) and
- * other executable memory. memory: what the core has. */
+ * other executable memory. memory: the bytes that the core has. */
 int processes_add_recorded(struct processes *ps, uint32_t pid, const struct proc_map *maps, size_t n,
 	struct host_memory *memory);
 /* Events. The kernel half gets the first three when the process is published: most processes of a build end
