@@ -96,7 +96,7 @@ static const struct row {
 	{"use_blazesym", EXPR_BOOL, offsetof(struct settings, use_blazesym), false, 0, 1, NULL,
 		"true or false"},
 	{"window", EXPR_INT, offsetof(struct settings, window), 0, 1000000, 1000000000ull * 86400 * 366, NULL,
-		"a time from 1ms, such as 10s"},
+		"a number of nanoseconds, such as 10s,"},
 };
 
 /* Names that bpftrace does not use any more. */
@@ -318,7 +318,7 @@ bool settings_given(const struct settings *s, const char *name)
 
 static bool read_setting(const struct setting *set, struct diags *d, struct settings *ret)
 {
-	char name[64], wanted[64];
+	char name[64], wanted[128];
 	const struct row *row;
 	const char *near;
 	bool known, opposite;
@@ -369,7 +369,7 @@ static bool read_variable(const char *variable, struct diags *d, struct settings
 {
 	const char *equals = strchr(variable, '=');
 	size_t n = equals ? (size_t)(equals - variable) : 0;
-	char name[64], wanted[64];
+	char name[64], wanted[128];
 	const struct row *row;
 	bool known, opposite;
 

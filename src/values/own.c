@@ -20,6 +20,17 @@ bool own_is_library(const char *path)
 	return false;
 }
 
+/* The JDK's packages: a Java frame has no path. */
+static bool is_jdk(const struct frame_name *f)
+{
+	static const char *const packages[] = {"java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*", "<*"};
+
+	for (size_t i = 0; f->lang == FRAME_LANG_JAVA && f->name && i < ARRAY_SIZE(packages); i++)
+		if (glob_match(packages[i], f->name))
+			return true;
+	return false;
+}
+
 static bool has_source(const struct shown_frame *f)
 {
 	enum frame_lang lang = f->name.lang;
@@ -55,7 +66,7 @@ bool own_is_frame(const struct shown_frame *f, bool interpreted)
 	if (!n->name || n->lang == FRAME_LANG_KERNEL || (interpreted && !has_source(f)))
 		return false;
 	if (has_source(f))
-		return !own_is_library(n->file);
+		return !own_is_library(n->file) && !is_jdk(n);
 	return n->module && !own_is_library(n->module) && !is_of_language(n->name);
 }
 

@@ -119,6 +119,22 @@ def check_child(strata, name, classes):
     return found > 5
 
 
+def check_answer(strata, name, classes):
+    """The first line of `strata cpu` names the program's own method, whatever methods of the JDK it calls."""
+    program = subprocess.Popen([*javas.command(name), '-cp', classes, 'Busy', '20'], stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(1)  # not a clock: the first samples would be of the start
+        done = subprocess.run([strata, 'cpu', '-d', '2', '-p', str(program.pid)], capture_output=True, text=True,
+                              errors='replace')
+    finally:
+        program.kill()
+        program.wait()
+    answer = done.stdout.strip().splitlines()[:1]
+    fine = bool(answer and re.match(r'\d+ % of @cpu: .*\bBusy\.', answer[0]))
+    print(f'{"ok" if fine else "not ok"} {name}: the answer names the program: {answer}')
+    return fine
+
+
 def main(strata, seconds, *cases):
     failed = False
     with tempfile.TemporaryDirectory(dir=javas.CACHE.parent) as classes:
@@ -133,6 +149,7 @@ def main(strata, seconds, *cases):
             try:
                 if mode == 'default':
                     failed |= not check_child(strata, name, classes)
+                    failed |= not check_answer(strata, name, classes)
                 failed |= not all([check(strata, int(seconds), name, mode, classes, p) for p in programs])
             except javas.Missing as e:
                 failed |= javas.fails(name, e)
