@@ -148,7 +148,12 @@ class Values:
             return f'(int64)sizeof(({name_of(t)})({self.int(depth + 1)[0]}))', INT64
         if kind == 7 and self.chance(50):
             return f'(int64)strncmp({self.str(depth + 1)}, {self.str(depth + 1)}, {self.one(1, 2, 4)}) == 0 ? 1 : 2', None
-        return f'(uint64)({self.int(depth + 1)[0]} ?: {self.int(depth + 1)[0]})', UINT64
+        return f'(uint64)({self.without_blocks(depth + 1)} ?: {self.int(depth + 1)[0]})', UINT64
+
+    def without_blocks(self, depth):
+        """An integer without a block, and without a macro, which is one: see known.py."""
+        text = self.int(depth)[0]
+        return '1' if '{' in text or any(name in text for name, _ in self.macros) else text
 
     def indexed(self, depth):
         of, n = self.one((INTS[0], 4), (INTS[0], 8), (INTS[2], 2), (INTS[2], 4), (INTS[4], 2))

@@ -19,4 +19,6 @@ KNOWN = [
     ('$s = "ab"; print($s == { $s = "cd"; "ab" }); print($s); $s = "ab"; print(($s, { $s = "cd"; 1 }));',
      'true cd (ab, 1)', 'false cd (cd, 1)',
      'a string or tuple on the left is read when the whole is, after a block on the right; numbers are read before it'),
+    ('$x = { print(1); 5 } ?: 7; print($x);', '1 5', '1 1 5',
+     'bpftrace runs a block on the left of ?: twice if its value is true, in C and here it is evaluated once'),
 ]
