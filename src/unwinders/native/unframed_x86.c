@@ -300,11 +300,14 @@ static bool has_immediate(unsigned map, uint8_t op)
 static size_t vector_size(const uint8_t *p, size_t size)
 {
 	size_t prefix = size < 6 ? 0 : p[0] == 0xc5 ? 2 : p[0] == 0xc4 ? 3 : p[0] == 0x62 ? 4 : 0;
-	unsigned map = prefix == 2 ? 1 : prefix == 3 ? p[1] & 31 : p[1] & 7;
 	size_t operands;
+	unsigned map;
 	uint8_t op;
 
-	if (!prefix || !map || map > 6)
+	if (!prefix)
+		return 0;
+	map = prefix == 2 ? 1 : prefix == 3 ? p[1] & 31 : p[1] & 7;
+	if (!map || map > 6)
 		return 0;
 	op = p[prefix];
 	if (map == 1 && op == 0x77 && prefix < 4) /* vzeroupper */
