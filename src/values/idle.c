@@ -242,17 +242,13 @@ static bool is_idle(const struct wait_stack *w, enum wait wait, size_t at)
 		return false;
 	if (match(pools, ARRAY_SIZE(pools), f))
 		return true;
-	switch (wait) {
-	case QUEUE:
-	case JOIN:
+	if (wait == QUEUE || wait == JOIN)
 		return begins(w, at);
-	case SLEEP:
+	if (wait == SLEEP)
 		return is_main(f) && begins(w, at);
-	case COND:
+	if (wait == COND)
 		return (is_worker(f) && begins(w, at)) || (takes_task(f) && at + 1 < w->n && begins(w, at + 1));
-	default:
-		return false;
-	}
+	return false;
 }
 
 bool idle_stack(const struct show *s, uint64_t id)
