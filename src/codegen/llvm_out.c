@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <llvm-c/Analysis.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/owner.h"
+#include "passes.h"
 
 /* ---- maps --------------------------------------------------------------- */
 
@@ -112,18 +112,14 @@ static int complain(const char *stage, char *why)
 
 int ir_optimize(struct ir_builder *ir)
 {
-	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef err;
 	char *why = NULL;
 
 	LLVMDIBuilderFinalize(ir->di);
 	if (getenv("STRATA_VERIFY_IR") && LLVMVerifyModule(ir->m, LLVMReturnStatusAction, &why))
 		return complain("LLVM refuses the module", why);
 	LLVMDisposeMessage(why); /* it is "" in this case */
-	err = LLVMRunPasses(ir->m, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-		ir->machine, options);
-	LLVMDisposePassBuilderOptions(options);
-	return err ? complain("LLVM's passes", LLVMGetErrorMessage(err)) : 0;
+	ir_run_passes(ir->m, ir->machine);
+	return 0;
 }
 
 /* Loading an address, or a number of more than 32 bits, takes an instruction of double size. */
