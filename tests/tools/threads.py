@@ -62,12 +62,21 @@ def mixed():
     run(threading.Thread(target=spin, args=(0.3,)), threading.Thread(target=rest))
 
 
+def in_futex(thread):
+    """Returns whether the thread waits in the system call futex (its number: asm/unistd.h)."""
+    with open(f'/proc/self/task/{thread.native_id}/syscall') as call:
+        return call.read().split()[0] == {'x86_64': '202', 'aarch64': '98'}[os.uname().machine]
+
+
 def stand():
     """Waits in three threads; faulthandler prints the places."""
     gate = threading.Event()
-    for _ in range(2):
-        threading.Thread(target=gate.wait, daemon=True).start()
-    time.sleep(0.3)
+    others = [threading.Thread(target=gate.wait, daemon=True) for _ in range(2)]
+    for thread in others:
+        thread.start()
+    deadline = time.monotonic() + 30
+    while not all(in_futex(thread) for thread in others) and time.monotonic() < deadline:
+        os.sched_yield()
     faulthandler.dump_traceback(all_threads=True)
     sys.stderr.write('pid %d\n' % os.getpid())
     sys.stderr.flush()
