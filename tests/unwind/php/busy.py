@@ -3,7 +3,7 @@
 """busy.py - a profile of a busy PHP: the functions of each stack are in an order that the program
 allows, and the stacks are whole, except those that were interrupted while C and PHP call each other.
 
-    busy.py STRATA [SECONDS [PHP...]]    root. PHP: see account.py"""
+    busy.py STRATA [SAMPLES [PHP...]]    root. PHP: see account.py"""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ import absent
 import account
 import phps
 
-SCRIPT = 'profile:hz:499 { @[ustack(8192)] = count(); } interval:s:%s { exit(); }'
+SCRIPT = 'profile:hz:499 { @[ustack(8192)] = count(); if (++@n >= %s) { exit(); } } interval:s:100 { exit(); }'
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 PROGRAM = 'busy.php'
 WHOLE = 0.97 # of all stacks; a wrong stack must have a mark
@@ -64,13 +64,13 @@ def judge(text):
     return 'whole' if caller else 'no frame of PHP'
 
 
-def look(strata, seconds, name, mode):
+def look(strata, samples, name, mode):
     program = pathlib.Path('/tmp') / f'busy-{os.getpid()}.php' # it exists whatever the root is
     program.write_bytes((HERE / PROGRAM).read_bytes())
     traced = subprocess.Popen([*phps.command(name, mode), program], stdout=subprocess.PIPE, cwd='/tmp')
     try:
         traced.stdout.readline()
-        done = subprocess.run([strata, '-p', str(traced.pid), '-e', SCRIPT % seconds], capture_output=True, text=True)
+        done = subprocess.run([strata, '-p', str(traced.pid), '-e', SCRIPT % samples], capture_output=True, text=True)
     finally:
         traced.kill()
         traced.wait()
@@ -82,7 +82,7 @@ def look(strata, seconds, name, mode):
         tally[judge(text)] = tally.get(judge(text), 0) + int(n)
     total, whole = sum(tally.values()), tally.pop('whole', 0)
     wrong = sum(n for what, n in tally.items() if not what.startswith('marked'))
-    ok = total >= 20 and whole >= WHOLE * total - 2 and not wrong # a loaded machine gives few
+    ok = total >= int(samples) and whole >= WHOLE * total - 2 and not wrong
     print(f'php {name} {mode}: {total} stacks, whole: {whole}, wrong: {wrong} {done.stderr.strip()}'
           f'{"" if ok else " FAILED"}', flush=True)
     for what, n in sorted(tally.items(), key=lambda item: -item[1])[:5]:
@@ -90,11 +90,11 @@ def look(strata, seconds, name, mode):
     return ok
 
 
-def main(strata, seconds=2, *names):
+def main(strata, samples='500', *names):
     ok = True
     for name, mode in account.wanted(names):
         try:
-            ok &= look(strata, seconds, name, mode)
+            ok &= look(strata, samples, name, mode)
         except absent.Missing as why:
             ok &= not phps.fails(name, why)
     return not ok

@@ -13,8 +13,9 @@ import sys
 
 import account
 
-SCRIPT = '''profile:hz:499 { @both[ustack] = count(); @python[pystack] = count(); }
-interval:ms:700 { exit(); }'''
+SAMPLES = 300
+SCRIPT = '''profile:hz:499 { @both[ustack] = count(); @python[pystack] = count(); if (++@n >= %d) { exit(); } }
+interval:s:100 { exit(); }''' % SAMPLES
 # Up to 3.9 CPython's loop keeps no pointer to its Python frame: at the edge of a call strata cannot
 # attach the frames, and the stack has a mark.
 UNATTACHED, EDGE = '[unattached: ', 0.02
@@ -74,7 +75,7 @@ def look(strata, name, python, *options):
     print(f'{name} {" ".join(options)}: {total} stacks, {len(complaints)} complaints {done.stderr.strip()}', flush=True)
     for text in complaints[:5]:
         print(f'  {text}')
-    return total >= 20 and not complaints
+    return total >= SAMPLES and not complaints
 
 
 def before_3_10(python):
