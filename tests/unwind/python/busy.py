@@ -52,7 +52,7 @@ def wrong(stacks):
         frames = [line.strip() for line in text.split('\n')]
         names = [f.split(' ')[0] for f in reversed(frames) if f' {__file__}:' in f]
         if frames[-1].startswith('['):
-            yield f'{n} stacks: {frames[-1]}'
+            yield f'{n} stacks: {frames[-1]}\n    ' + '\n    '.join(frames)
         elif names != ORDER[:len(names)] or len(names) < 2:
             yield f'{n} stacks of {names}'
         elif kind == 'both' and not re.search(r'_start|libc', frames[-1]):
