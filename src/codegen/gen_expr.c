@@ -653,6 +653,16 @@ static struct ir *in_memory(struct gen *g, struct expr *n)
 	return dst;
 }
 
+/* The value of a frame is its stack's id. */
+static struct ir *member_value(struct gen *g, struct expr *n)
+{
+	struct expr *object = n->kind == EXPR_FIELD ? n->field.object : n->index.object;
+
+	if (n->kind == EXPR_FIELD && object->type->kind == TYPE_ARGS)
+		return gen_args_field(g, n->field.name, n->type);
+	return n->type->kind == TYPE_FRAME ? gen_value(g, object) : gen_memory(g, n, NULL);
+}
+
 struct ir *gen_value(struct gen *g, struct expr *n)
 {
 	switch (n->kind) {
@@ -670,11 +680,8 @@ struct ir *gen_value(struct gen *g, struct expr *n)
 	case EXPR_CALL:
 		return n->call.builtin->gen(g, n, NULL);
 	case EXPR_FIELD:
-		if (n->field.object->type->kind == TYPE_ARGS)
-			return gen_args_field(g, n->field.name, n->type);
-		return gen_memory(g, n, NULL);
 	case EXPR_INDEX:
-		return gen_memory(g, n, NULL);
+		return member_value(g, n);
 	case EXPR_BLOCK:
 		gen_stmts(g, n->block.stmts);
 		return gen_value(g, n->block.value);

@@ -94,7 +94,7 @@ void gen_map_define(struct gen *g, struct map *m, struct image_map *ret)
 		.key_size = def.key_size,
 		.value_size = def.value_size,
 		.per_cpu = per_cpu,
-		.sized_by_memory = m->key && !m->decl && !g->opt->map_keys_given && type_has(m->key, TYPE_STACK),
+		.sized_by_memory = m->key && !m->decl && !g->opt->map_keys_given && type_has_ids(m->key),
 	};
 	if (m->taken)
 		def = (struct ir_map){.name = def.name, .type = BPF_MAP_TYPE_ARRAY_OF_MAPS, .key_size = 4,

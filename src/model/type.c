@@ -248,6 +248,7 @@ uint32_t type_align(const struct type *t)
 	case TYPE_POINTER:
 	case TYPE_TUPLE:
 	case TYPE_STACK:
+	case TYPE_FRAME:
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_PLACE:
@@ -300,6 +301,25 @@ const struct type *type_stack(
 	t->stack.mode = mode;
 	t->stack.limit = limit;
 	t->stack.limited = limited;
+	return t;
+}
+
+const struct type *type_stack_last(struct arena *a, const struct type *stack, uint32_t last)
+{
+	struct type *t = type_new(a, TYPE_STACK, 8);
+
+	t->stack = stack->stack;
+	t->stack.last = last;
+	return t;
+}
+
+const struct type *type_frame(struct arena *a, const struct type *stack, int32_t index, enum frame_part part)
+{
+	struct type *t = type_new(a, TYPE_FRAME, 8);
+
+	t->frame.stack = stack;
+	t->frame.index = index;
+	t->frame.part = part;
 	return t;
 }
 
@@ -419,7 +439,10 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_STACK:
 		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
 		       a->stack.limit == b->stack.limit &&
-		       a->stack.limited == b->stack.limited;
+		       a->stack.limited == b->stack.limited && a->stack.last == b->stack.last;
+	case TYPE_FRAME:
+		return a->frame.index == b->frame.index && a->frame.part == b->frame.part &&
+		       type_eq(a->frame.stack, b->frame.stack);
 	case TYPE_SHOWN:
 		return a->shown.as == b->shown.as &&
 		       (!a->shown.format || !strcmp(a->shown.format, b->shown.format));
@@ -548,6 +571,13 @@ static const char *array_name(struct arena *a, const struct type *t)
 	return text;
 }
 
+static const char *int_name(struct arena *a, const struct type *t)
+{
+	if (t->integer.names)
+		return t->integer.names->name;
+	return arena_printf(a, "%sint%u", t->is_signed ? "" : "u", 8 * t->size);
+}
+
 const char *type_name(struct arena *a, const struct type *t)
 {
 	switch (t->kind) {
@@ -556,9 +586,7 @@ const char *type_name(struct arena *a, const struct type *t)
 	case TYPE_NONE:
 		return "none";
 	case TYPE_INT:
-		if (t->integer.names)
-			return t->integer.names->name;
-		return arena_printf(a, "%sint%u", t->is_signed ? "" : "u", 8 * t->size);
+		return int_name(a, t);
 	case TYPE_BOOL:
 		return "bool";
 	case TYPE_POINTER:
@@ -575,6 +603,8 @@ const char *type_name(struct arena *a, const struct type *t)
 		return tuple_name(a, t);
 	case TYPE_STACK:
 		return stack_name(a, t);
+	case TYPE_FRAME:
+		return t->frame.part ? "part of a frame" : "frame";
 	case TYPE_KSYM:
 		return "ksym";
 	case TYPE_USYM:
@@ -649,4 +679,9 @@ bool type_has(const struct type *t, enum type_kind kind)
 	for (unsigned i = 0; t && t->kind == TYPE_TUPLE && i < t->tuple.n && !has; i++)
 		has = type_has(t->tuple.members[i], kind);
 	return has;
+}
+
+bool type_has_ids(const struct type *t)
+{
+	return type_has(t, TYPE_STACK) || type_has(t, TYPE_FRAME);
 }

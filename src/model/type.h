@@ -25,6 +25,7 @@ enum type_kind {
 	TYPE_STRUCT,  /* struct or union: size bytes, in the layout of its source */
 	TYPE_TUPLE,   /* members at their offsets, with zeros as padding; a record if the members have names */
 	TYPE_STACK,   /* 8 bytes: a stack's id, see bpf/walk/unwind.h */
+	TYPE_FRAME,   /* 8 bytes: a stack's id; userspace prints one frame of the stack, or a part of the frame */
 	TYPE_KSYM,    /* 8 bytes: a kernel address; or KSYM_PLACE with a place's number */
 	TYPE_USYM,    /* 16 bytes: struct usym of bpf/lib/record.h */
 	TYPE_PLACE,   /* 8 bytes: `probe` or `func`: image_place_id() */
@@ -75,6 +76,22 @@ enum stack_mode {
 };
 extern const char *const stack_mode_names[STACK_MODE_MAX];
 bool stack_mode_by_name(const char *name, enum stack_mode *ret);
+
+/* P(id, name in scripts): the parts of a frame, `ustack[0].func`. */
+#define FRAME_PARTS(P)                                                                   \
+	P(FUNC, "func")     /* as in a stack of mode func */                             \
+	P(FILE, "file")     /* the source file */                                        \
+	P(LINE, "line")     /* the line in the source file */                            \
+	P(MODULE, "module") /* the ELF file */                                           \
+	P(LANG, "lang")     /* native, kernel, or the language */
+
+enum frame_part {
+	FRAME_PART_ALL, /* function and file, as in a stack of mode func */
+#define P(id, name) FRAME_PART_##id,
+	FRAME_PARTS(P)
+#undef P
+	FRAME_PART_MAX
+};
 
 /* The memory to which an address belongs. */
 enum space {
@@ -154,7 +171,13 @@ struct type {
 			enum stack_mode mode;
 			uint32_t limit; /* the most frames */
 			bool limited;   /* the script gave the limit: a stack that is cut there needs no mark */
+			uint32_t last;  /* only this many outermost frames are shown; 0: all */
 		} stack;
+		struct { /* FRAME */
+			const struct type *stack; /* STACK */
+			int32_t index; /* from the innermost frame, 0; from the outermost one, -1 */
+			enum frame_part part;
+		} frame;
 		struct { /* PLACE */
 			bool func;   /* printed as the function's name instead of the probe's */
 			bool kernel; /* in the kernel, so that a map of ksym() may hold it, too */
@@ -227,6 +250,10 @@ const struct type *type_record(struct arena *a, const struct type *const *member
 bool stack_lang_by_name(const char *name, enum frame_lang *ret);
 const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_mode mode,
 	uint32_t limit, bool limited);
+/* Returns the type of the last frames of a stack: ustack(-3). */
+const struct type *type_stack_last(struct arena *a, const struct type *stack, uint32_t last);
+/* Returns the type of a stack's frame, or of a part of it. */
+const struct type *type_frame(struct arena *a, const struct type *stack, int32_t index, enum frame_part part);
 /* format is NULL except for TIME and CGROUP. */
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format);
 /* The size of a value is 8 bytes for COUNT and SUM, 16 for MIN, MAX, AVG and STATS (struct agg_* in
@@ -246,6 +273,8 @@ int type_tuple_member(const struct type *t, const struct type *like, unsigned i)
 uint32_t type_align(const struct type *t);
 /* Returns whether t is of that kind, or is a tuple with such a member at any depth. t may be NULL. */
 bool type_has(const struct type *t, enum type_kind kind);
+/* Returns whether t contains ids of stacks: stacks, or frames of stacks. */
+bool type_has_ids(const struct type *t);
 /* Returns the name for messages, in the arena: "int64", "string[16]", "(int64, string[4])", "count",
  * "ustack". */
 const char *type_name(struct arena *a, const struct type *t);

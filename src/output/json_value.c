@@ -439,6 +439,7 @@ static void add_kind(struct writer *w, const struct type *t, const uint8_t *data
 	case TYPE_AGG:
 		add_agg(w, t, data);
 		break;
+	case TYPE_FRAME:
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_INET:

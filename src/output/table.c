@@ -168,16 +168,12 @@ static void fill_function(const struct table *t, const struct column *c, struct 
 
 static void add_number(const struct column *c, double value, struct str *cell)
 {
-	switch (c->unit) {
-	case UNIT_NS:
+	if (c->unit == UNIT_NS)
 		str_addf(cell, "%.1f", value / 1e6);
-		break;
-	case UNIT_US:
+	else if (c->unit == UNIT_US)
 		str_addf(cell, "%.1f", value / 1e3);
-		break;
-	default:
+	else
 		str_addf(cell, "%.0f", value);
-	}
 }
 
 static void fill_cell(const struct table *t, const struct column *c, struct row *r, struct str *cell)

@@ -273,6 +273,55 @@ static const struct type *struct_field(
 	return type_bad;
 }
 
+/* ---- frames of a stack ---- */
+
+/* The kernel walks only as far as the frame. A stack may have frames that are not shown: wrappers that a compiler
+ * made. */
+enum { HIDDEN_FRAMES = 7 };
+
+static const struct type *stack_frame(struct check *c, struct expr *n, const struct type *t)
+{
+	struct expr *stack = n->index.object;
+	int64_t i = 0;
+
+	if (!expr_is_const(n->index.index, &i))
+		return check_fail(c, n->index.index->span, DIAG_OPERAND, "the index of a stack is a constant");
+	if (i < -UNWIND_LIMIT_MAX || i >= UNWIND_LIMIT_MAX)
+		return check_fail(c, n->index.index->span, DIAG_RANGE, "the index of a stack is %d to %d, not %lld",
+			-UNWIND_LIMIT_MAX, UNWIND_LIMIT_MAX - 1, (long long)i);
+	if (stack->kind == EXPR_CALL && !t->stack.limited && !t->stack.last && i >= 0 &&
+		i + HIDDEN_FRAMES < t->stack.limit)
+		stack->type = t = type_stack(c->arena, t->stack.lang, t->stack.mode,
+			i ? (uint32_t)i + 1 + HIDDEN_FRAMES : 1, true);
+	return type_frame(c->arena, t, (int32_t)i, FRAME_PART_ALL);
+}
+
+static const char *const part_names[FRAME_PART_MAX] = {
+#define P(id, name) [FRAME_PART_##id] = name,
+	FRAME_PARTS(P)
+#undef P
+};
+
+static const struct type *frame_field(struct check *c, struct expr *n, const struct type *t)
+{
+	const char *near;
+
+	if (t->frame.part)
+		return check_fail(c, n->span, DIAG_FIELD, ".%s of a frame has no fields", part_names[t->frame.part]);
+	for (int part = FRAME_PART_ALL + 1; part < FRAME_PART_MAX; part++)
+		if (!strcmp(n->field.name, part_names[part]))
+			return type_frame(c->arena, t->frame.stack, t->frame.index, (enum frame_part)part);
+	check_fail(c, n->span, DIAG_FIELD, "a frame has no part %s", n->field.name);
+	near = nearest(n->field.name, part_names + 1, FRAME_PART_MAX - 1);
+	if (near)
+		check_hint(c, "did you mean .%s?", near);
+	else
+		check_hint(c, "a frame has .func, .file, .line, .module and .lang");
+	return type_bad;
+}
+
+/* ---- fields ---- */
+
 const struct type *check_field(struct check *c, struct expr *n)
 {
 	const struct type *t = check_expr(c, n->field.object);
@@ -284,6 +333,8 @@ const struct type *check_field(struct check *c, struct expr *n)
 		return check_args_field(c, n);
 	case TYPE_TUPLE:
 		return tuple_field(c, n, t);
+	case TYPE_FRAME:
+		return frame_field(c, n, t);
 	case TYPE_STRUCT:
 		return struct_field(c, n, t, is_pointed_to(n->field.object) ? space_of(n->field.object) : SPACE_ANY);
 	case TYPE_POINTER:
@@ -352,6 +403,8 @@ const struct type *check_index(struct check *c, struct expr *n)
 		return element(c, n, t->array.of, t->array.n);
 	if (t->kind == TYPE_POINTER)
 		return pointed_element(c, n, t);
+	if (t->kind == TYPE_STACK)
+		return stack_frame(c, n, t);
 	if (t->kind != TYPE_TUPLE)
 		return check_fail(c, n->span, DIAG_OPERAND, "%s has no elements",
 			check_type_name(c, t));

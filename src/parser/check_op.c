@@ -232,9 +232,15 @@ static const struct type *join_text(struct check *c, struct expr *n)
 
 static const struct type *not_comparable(struct check *c, struct expr *n)
 {
-	return check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
+	bool frame = n->op.left->type->kind == TYPE_FRAME || n->op.right->type->kind == TYPE_FRAME;
+
+	check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
 		check_type_name(c, n->op.left->type),
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
+	if (frame)
+		check_hint(c, "a frame gets its name after the event; as a key, @[ustack[0].func], it counts each "
+			"function");
+	return type_bad;
 }
 
 /* Returns whether `probe` or `func` is compared with text, which compares names. */

@@ -129,7 +129,7 @@ static const struct type *join_pointer(
 
 static const struct type *join_stack(const struct type *x, const struct type *y)
 {
-	if (x->stack.lang != y->stack.lang || x->stack.mode != y->stack.mode)
+	if (x->stack.lang != y->stack.lang || x->stack.mode != y->stack.mode || x->stack.last != y->stack.last)
 		return NULL;
 	return x->stack.limit >= y->stack.limit ? x : y;
 }
@@ -186,6 +186,7 @@ const struct type *type_join(struct arena *a, const struct type *x, const struct
 	case TYPE_PLACE:
 	case TYPE_INET:
 	case TYPE_SHOWN:
+	case TYPE_FRAME:
 	case TYPE_ARGS:
 		return NULL;
 	}

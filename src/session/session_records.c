@@ -57,7 +57,7 @@ static bool is_interrupted(struct session *s)
 /* Returns whether the unwinders name values of the type. */
 static bool has_names(const struct type *t)
 {
-	return type_has(t, TYPE_STACK) || type_has(t, TYPE_USYM);
+	return type_has_ids(t) || type_has(t, TYPE_USYM);
 }
 
 static bool maps_have_stacks(const struct shared *s)

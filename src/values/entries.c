@@ -103,7 +103,7 @@ static void real_ids(const struct show *s, const struct type *t, uint8_t *data)
 	if (t->kind == TYPE_TUPLE) {
 		for (unsigned i = 0; i < t->tuple.n; i++)
 			real_ids(s, t->tuple.members[i], data + t->tuple.offsets[i]);
-	} else if (t->kind == TYPE_STACK && s->unwinders) {
+	} else if ((t->kind == TYPE_STACK || t->kind == TYPE_FRAME) && s->unwinders) {
 		memcpy(&id, data, 8);
 		id = unwinders_real_id(s->unwinders, id);
 		memcpy(data, &id, 8);
@@ -328,6 +328,15 @@ static void add_usym(const struct show *s, const uint8_t *data, struct frames_ke
 	str_done(&name);
 }
 
+static void add_frame(const struct show *s, const struct type *t, const uint8_t *data, struct frames_key *k)
+{
+	struct str text = {};
+
+	show_frame(s, t, show_int(t, data), &text);
+	frames_key_add(k, str_text(&text), text.len);
+	str_done(&text);
+}
+
 static void key_of(const struct show *s, const struct type *t, const uint8_t *data,
 	struct frames_key *k)
 {
@@ -336,6 +345,8 @@ static void key_of(const struct show *s, const struct type *t, const uint8_t *da
 			key_of(s, t->tuple.members[i], data + t->tuple.offsets[i], k);
 	else if (t->kind == TYPE_STACK)
 		frames_key_stack(s, t, show_int(t, data), k);
+	else if (t->kind == TYPE_FRAME)
+		add_frame(s, t, data, k);
 	else if (t->kind == TYPE_USYM)
 		add_usym(s, data, k);
 	else
@@ -388,7 +399,7 @@ static void merge_equal(const struct show *s, struct map_content *c)
 	struct map_entry *merged;
 	size_t n = 0;
 
-	if (!c->n || !type_has(c->map->key, TYPE_STACK))
+	if (!c->n || !type_has_ids(c->map->key))
 		return;
 	keyed = calloc(c->n, sizeof(*keyed));
 	merged = calloc(c->n, sizeof(*merged));
@@ -489,7 +500,7 @@ static uint64_t last_interval(const struct map_content *c)
 static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
 	void *arg)
 {
-	if (t->kind == TYPE_STACK)
+	if (t->kind == TYPE_STACK || t->kind == TYPE_FRAME)
 		f(arg, show_int(t, data));
 	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
 		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
@@ -514,9 +525,9 @@ static void name_stacks(const struct show *s, const struct map_content *c)
 	if (!s->unwinders)
 		return;
 	for (size_t i = 0; i < c->n; i++) {
-		if (type_has(c->map->key, TYPE_STACK))
+		if (type_has_ids(c->map->key))
 			each_stack(c->map->key, c->list[i].key, add_id, &ids);
-		if (type_has(c->map->value, TYPE_STACK))
+		if (type_has_ids(c->map->value))
 			each_stack(c->map->value, c->list[i].value, add_id, &ids);
 	}
 	unwinders_name_stacks(s->unwinders, ids.list.data, ids.list.len);
@@ -557,7 +568,7 @@ void map_content_done(struct map_content *c)
 void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)
 {
-	bool keys = type_has(m->key, TYPE_STACK), values = type_has(m->value, TYPE_STACK);
+	bool keys = type_has_ids(m->key), values = type_has_ids(m->value);
 	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
 	void *last = NULL;
 

@@ -60,6 +60,15 @@ static bool is_unreadable(const struct shown_frame *f)
 	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;
 }
 
+static void keep_last(struct frame_list *l, uint32_t last)
+{
+	size_t before = last && l->len > last ? l->len - last : 0;
+
+	l->len -= before;
+	if (before)
+		memmove(l->data, l->data + before, l->len * sizeof(*l->data));
+}
+
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret)
 {
 	const uint64_t *frames = NULL;
@@ -76,6 +85,7 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 		unwinders_name_stack(s->unwinders, frames, (size_t)n);
 	for (ssize_t i = 0; i < n; i++)
 		add_frame(s, t->stack.mode, frames[i], !i, ret);
+	keep_last(ret, t->stack.last);
 	if (ret->end == UNWIND_LIMIT && t->stack.limited)
 		ret->end = UNWIND_COMPLETE;
 	for (size_t i = 0; i < ret->len && ret->end == UNWIND_COMPLETE; i++)

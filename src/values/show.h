@@ -60,6 +60,8 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 struct frame_list;
 void show_frames(const struct show *s, const struct type *t, const struct frame_list *l,
 	struct str *out);
+/* Appends a TYPE_FRAME: the text of one frame, or of a part of it. id is the stack's. */
+void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out);
 /* Returns the reason why a list of frames is incomplete or empty, or NULL if there is none. */
 const char *show_end(const struct type *t, const struct frame_list *l);
 /* Appends only a function, with its file if the language has one. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* show_stack.c - frames as text, in the mode of the stack's type; and single addresses. The last line of a
  * stack that ended early has the reason. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -276,6 +277,75 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 
 	frames_get(s, t, id, &l);
 	show_frames(s, t, &l, out);
+	frames_done(&l);
+}
+
+/* ---- one frame ---------------------------------------------------------- */
+
+/* Appends the language in small letters. */
+static void add_lang(enum frame_lang lang, struct str *out)
+{
+	static const char *const names[FRAME_LANGS] = {
+#define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = name,
+#include "bpf/languages.def"
+#undef L
+	};
+	const char *name = lang < FRAME_LANGS ? names[lang] : NULL;
+
+	if (!name)
+		name = lang == FRAME_LANG_KERNEL ? "kernel" : "native";
+	for (; *name; name++)
+		str_addc(out, (char)tolower(*name));
+}
+
+static void add_part(enum frame_part part, const struct shown_frame *f, struct str *out)
+{
+	const struct frame_name *n = &f->name;
+
+	switch (part) {
+	case FRAME_PART_FUNC:
+		if (n->name)
+			add_safe(out, n->name);
+		else
+			add_unknown(&(struct shown_frame){ .name = *n, .inexact = true }, out);
+		break;
+	case FRAME_PART_FILE:
+		add_safe(out, n->file ? n->file : "?");
+		break;
+	case FRAME_PART_LINE:
+		if (n->line)
+			str_addf(out, "%u", n->line);
+		else
+			str_addc(out, '?');
+		break;
+	case FRAME_PART_MODULE:
+		add_safe(out, n->module ? n->module : n->file ? n->file : "?");
+		break;
+	case FRAME_PART_LANG:
+		add_lang((enum frame_lang)n->lang, out);
+		break;
+	case FRAME_PART_ALL:
+	case FRAME_PART_MAX:
+		show_function(f, out);
+		break;
+	}
+}
+
+/* A frame that is counted from the outermost one is not known if the stack has no end. */
+void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out)
+{
+	int64_t i = t->frame.index;
+	struct frame_list l;
+	const char *why;
+
+	frames_get(s, t->frame.stack, id, &l);
+	why = show_end(t->frame.stack, &l);
+	if (i < 0 && !why)
+		i += (int64_t)l.len;
+	if (i >= 0 && i < (int64_t)l.len)
+		add_part(t->frame.part, &l.data[i], out);
+	else
+		str_addf(out, "[%s]", why ? why : "no such frame");
 	frames_done(&l);
 }
 

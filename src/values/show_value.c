@@ -274,6 +274,14 @@ static void add_parts(struct shown *w, const struct type *t, const uint8_t *data
 		add_tuple(w, t, data);
 }
 
+static void add_id(struct shown *w, const struct type *t, uint64_t id)
+{
+	if (t->kind == TYPE_FRAME)
+		show_frame(w->show, t, id, w->out);
+	else
+		show_stack(w->show, t, id, w->out);
+}
+
 static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 {
 	switch (t->kind) {
@@ -294,7 +302,8 @@ static void add_kind(struct shown *w, const struct type *t, const uint8_t *data)
 		add_parts(w, t, data);
 		break;
 	case TYPE_STACK:
-		show_stack(w->show, t, show_int(t, data), w->out);
+	case TYPE_FRAME:
+		add_id(w, t, show_int(t, data));
 		break;
 	case TYPE_KSYM:
 		show_ksym(w->show, show_int(t, data), w->out);

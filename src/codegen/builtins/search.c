@@ -68,7 +68,7 @@ static const struct type *check_memcmp(struct check *c, struct expr *call)
 	int64_t v = 0;
 
 	for (unsigned i = 0; i < 2; i++)
-		if (call_arg(call, i)->type->kind == TYPE_STACK || call_arg(call, i)->type->kind == TYPE_AGG)
+		if (type_has_ids(call_arg(call, i)->type) || call_arg(call, i)->type->kind == TYPE_AGG)
 			return check_fail(c, call_arg(call, i)->span, DIAG_ARG_TYPE, "memcmp() compares bytes, not %s",
 				type_name(check_arena(c), call_arg(call, i)->type));
 	if (expr_is_const(n, &v) && v < 0)

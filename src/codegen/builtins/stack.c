@@ -43,7 +43,8 @@ static bool read_mode(struct check *c, const struct expr *n, enum stack_mode *re
 	return false;
 }
 
-static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint32_t *ret)
+/* A limit of -N means the N outermost frames. */
+static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint32_t *ret, uint32_t *ret_last)
 {
 	int64_t v = 0;
 
@@ -51,12 +52,16 @@ static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint3
 		check_fail(c, n->span, DIAG_STACK, "the limit of a stack must be a constant");
 		return false;
 	}
-	if (v < 1 || v > max) {
-		check_fail(c, n->span, DIAG_STACK, "the limit of a stack is 1 to %lld, not %lld",
-			(long long)max, (long long)v);
+	if (!v || v > max || v < -max) {
+		check_fail(c, n->span, DIAG_STACK,
+			"the limit of a stack is 1 to %lld, or -1 to -%lld for its outermost frames, not %lld",
+			(long long)max, (long long)max, (long long)v);
 		return false;
 	}
-	*ret = v;
+	if (v > 0)
+		*ret = (uint32_t)v;
+	else
+		*ret_last = (uint32_t)-v;
 	return true;
 }
 
@@ -66,20 +71,23 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 	struct expr *a = call_arg(call, 0), *b = call_arg(call, 1);
 	enum stack_mode mode = check_request(c)->settings.stack_mode;
 	bool limited = b || (a && a->kind != EXPR_WORD);
+	const struct type *t;
+	uint32_t last = 0;
 
 	if (a && !b && a->kind != EXPR_WORD) {
-		if (!read_limit(c, a, max, &limit))
+		if (!read_limit(c, a, max, &limit, &last))
 			return type_bad;
 	} else if (a && !read_mode(c, a, &mode)) {
 		return type_bad;
 	}
-	if (b && !read_limit(c, b, max, &limit))
+	if (b && !read_limit(c, b, max, &limit, &last))
 		return type_bad;
 	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL && a && a->kind == EXPR_WORD)
 		return check_fail(c, a->span, DIAG_STACK, "build_id is a mode of user stacks");
 	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL) /* the mode comes from the setting */
 		mode = STACK_RAW;
-	return type_stack(check_arena(c), lang, mode, limit, limited);
+	t = type_stack(check_arena(c), lang, mode, limit, limited && !last);
+	return last ? type_stack_last(check_arena(c), t, last) : t;
 }
 
 static const struct type *check_kstack(struct check *c, struct expr *call)
@@ -277,6 +285,14 @@ static const struct type *check_len(struct check *c, struct expr *call)
 	return type_bad;
 }
 
+/* Returns n, or a smaller most that is not 0. */
+static struct ir *at_most(struct gen *g, struct ir *n, uint32_t most)
+{
+	struct ir *limit = ir_int(g->ir, most);
+
+	return most ? ir_select(g->ir, ir_compare(g->ir, IR_ULT, n, limit), n, limit) : n;
+}
+
 /* For len(ustack), a stack without a limit of its own is counted to its end, since nothing is stored. */
 static struct ir *stack_len(struct gen *g, struct expr *n)
 {
@@ -286,11 +302,11 @@ static struct ir *stack_len(struct gen *g, struct expr *n)
 
 	if (t->stack.lang == FRAME_LANG_KERNEL) {
 		req = walk_kernel(g, t->stack.limit, true);
-		return ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false);
+		return at_most(g, ir_load(g->ir, req, offsetof(struct kstack_req, nr), 4, false), t->stack.last);
 	}
 	req = walk_user(g, t, limited ? t->stack.limit : UNWIND_LIMIT_MAX, true);
 	check_finished(g, ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false));
-	return ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false);
+	return at_most(g, ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false), t->stack.last);
 }
 
 static struct ir *map_len(struct gen *g, struct expr *n)

@@ -33,6 +33,11 @@ void show_stack(const struct show *s, const struct type *t, uint64_t id, struct 
 	abort();
 }
 
+void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out)
+{
+	abort();
+}
+
 void show_ksym(const struct show *s, uint64_t addr, struct str *out)
 {
 	abort();

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""frames.py STRATA - single frames of stacks, ustack[1].func, against the account that programs keep of their calls."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+from tap import Cases
+
+STRATA = sys.argv[1]
+CALLS = 3000
+PROGRAM = r'''
+#include <stdio.h>
+#include <stdlib.h>
+int counts[4];
+__attribute__((noinline)) void leaf_of_frames(int n) { counts[n]++; __asm__ volatile("" ::: "memory"); }
+#define CALLER(name, n) __attribute__((noinline)) void name(void) { leaf_of_frames(n); __asm__ volatile("" ::: "memory"); }
+CALLER(first_caller, 0)
+CALLER(second_caller, 1)
+CALLER(third_caller, 2)
+static inline __attribute__((always_inline)) void inlined_caller(void)
+{
+	leaf_of_frames(3);
+	__asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline)) void outer(int n)
+{
+	switch (n) {
+	case 0: first_caller(); break;
+	case 1: second_caller(); break;
+	case 2: third_caller(); break;
+	default: inlined_caller();
+	}
+	__asm__ volatile("" ::: "memory");
+}
+int main(void)
+{
+	for (int i = 0; i < %d; i++)
+		outer(rand() %% 4);
+	printf("[%%d,%%d,%%d,%%d]\n", counts[0], counts[1], counts[2], counts[3]);
+}
+''' % CALLS
+PYTHON = '''import os
+def leaf():
+    os.getppid()
+def middle():
+    leaf()
+middle()
+'''
+CALLERS = ['first_caller', 'second_caller', 'third_caller', 'inlined_caller']
+
+
+def strata(*arguments):
+    done = subprocess.run([STRATA, '-q', *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    return done.stdout + done.stderr
+
+
+def counts(text, name):
+    """Returns {key: count} of a map."""
+    return {key: int(n) for key, n in re.findall(rf'^@{name}\[(.*)\]: (\d+)$', text, re.M)}
+
+
+def test_account(cases, program):
+    seen = strata('-c', program, '-e', '''uprobe:%s:leaf_of_frames {
+        @leaf[ustack[0].func] = count(); @caller[ustack[1].func] = count(); @outer[ustack[2]] = count();
+        @lang[ustack[1].lang, ustack[-1].func] = count(); @file[ustack[1].module] = count();
+        $caller = ustack[1]; @kept[$caller.func] = count(); @deep[ustack[40]] = count(); }''' % program)
+    own = dict(zip(CALLERS, json.loads(re.search(r'^\[[\d,]+\]$', seen, re.M).group())))
+    cases.check(counts(seen, 'leaf') == {'leaf_of_frames': CALLS}, 'ustack[0].func', seen)
+    cases.check(counts(seen, 'caller') == own, 'ustack[1].func is the program\'s own account', f'{own}\n{seen}')
+    cases.check(counts(seen, 'kept') == own, '..also of a frame in a variable', f'{own}\n{seen}')
+    cases.check(counts(seen, 'outer') == {'outer': CALLS}, 'ustack[2], behind an inlined function too', seen)
+    cases.check(counts(seen, 'lang') == {'native, _start': CALLS}, 'ustack[1].lang and ustack[-1].func', seen)
+    cases.check(counts(seen, 'file') == {str(program): CALLS}, 'ustack[1].module', seen)
+    cases.check(counts(seen, 'deep') == {'[no such frame]': CALLS}, 'a frame that is not there', seen)
+
+
+def test_lines(cases, program):
+    seen = strata('-c', program, '-e', '''uprobe:%s:leaf_of_frames {
+        @line[ustack[1].func, ustack[1].file, ustack[1].line] = count(); }''' % program)
+    source = PROGRAM.split('\n')
+    lines = [1 + next(i for i, text in enumerate(source) if f'CALLER({name},' in text) for name in CALLERS[:3]]
+    lines.append(1 + next(i for i, text in enumerate(source) if '\tleaf_of_frames(3);' in text))
+    found = {(name, os.path.basename(path), int(line)) for name, path, line in
+             (key.split(', ') for key in counts(seen, 'line'))}
+    cases.check(found == {(name, 'program.c', line) for name, line in zip(CALLERS, lines)}, '.file and .line', seen)
+
+
+def test_last(cases, program):
+    seen = strata('-c', program, '-e', '''uprobe:%s:leaf_of_frames {
+        @all[ustack] = count(); @last[ustack(-2)] = count(); @len = max(len(ustack(-2))); exit(); }''' % program)
+    every = re.search(r'^@all\[\n(.*?)\n\]: ', seen, re.M | re.S).group(1).split('\n')
+    last = re.search(r'^@last\[\n(.*?)\n\]: ', seen, re.M | re.S).group(1).split('\n')
+    cases.check(last == every[-2:] and len(every) > 3, 'ustack(-2): the two outermost frames', seen)
+    cases.check('@len: 2\n' in seen, 'len(ustack(-2))', seen)
+
+
+def test_python(cases, directory):
+    script = directory / 'frames_program.py'
+    script.write_text(PYTHON)
+    seen = strata('-c', f'/usr/bin/python3 -S -E {script}', '-e', '''uprobe:libc:getppid {
+        printf("%s|%s|%s|%s|%s\\n", pystack[0], pystack[1].func, pystack[1].line, pystack[-1].func, pystack[0].lang);
+        print(ustack[0].func); }''')
+    cases.check(f'leaf {script}|middle|5|<module>|python\n' in seen, 'frames of Python', seen)
+    cases.check(re.search(r'^(__)?getppid$', seen, re.M), '..and of C above it', seen)
+
+
+def test_errors(cases):
+    for script, message in {
+            'ustack[0].func == "main"': 'cannot be compared', 'ustack[rand]': 'is a constant',
+            'ustack[0].fun': 'did you mean .func?', 'ustack[0].zzz': 'a frame has .func, .file',
+            'ustack[0].func.x': 'has no fields', 'ustack[16384]': '-16384 to 16383', 'ustack(0)': 'outermost'}.items():
+        seen = strata('-e', f'begin {{ if ({script}) {{ }} }}')
+        cases.check(message in seen, f'{script}: {message}', seen)
+
+
+def main():
+    cases = Cases()
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        program = directory / 'program'
+        (directory / 'program.c').write_text(PROGRAM)
+        subprocess.run(['cc', '-O1', '-g', '-o', program, directory / 'program.c'], check=True)
+        test_account(cases, program)
+        test_lines(cases, program)
+        test_last(cases, program)
+        test_python(cases, directory)
+    test_errors(cases)
+    return cases.done()
+
+
+sys.exit(main())
