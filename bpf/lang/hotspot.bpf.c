@@ -22,27 +22,10 @@
 #define FRAME_SENDER (-8)
 
 #ifndef STRATA_HOST
+/* The layout of a process is known from its own memory, by userspace. */
 __global int hotspot_meet(struct walk *w)
 {
-	struct hotspot_scratch *s = w ? scratch_of(w) : NULL;
-	struct hotspot_proc *of;
-	__u32 pid, file;
-
-	if (!s)
-		return -1;
-	pid = w->pid;
-	file = w->map.file;
-	if (bpf_map_lookup_elem(&hotspot_procs, &pid))
-		return 0;
-	of = bpf_map_lookup_elem(&hotspot_files, &file);
-	if (!of)
-		return -1;
-	s->proc = *of;
-	s->pid = 0; /* the memos belong to another process */
-	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
-	s->proc.heaps += w->map.bias;
-	bpf_map_update_elem(&hotspot_procs, &pid, &s->proc, BPF_NOEXIST);
-	return 0;
+	return -1;
 }
 #endif
 

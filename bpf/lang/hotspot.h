@@ -33,11 +33,9 @@ struct hotspot_proc {
 	__s16 frame_bcp;   /* in an interpreted frame, from the frame pointer */
 	__u16 pad[3];
 	__u32 generation;  /* differs from that of an earlier process with the same pid */
-	__u32 pad2;
+	__u32 layout;      /* userspace's number of its layout */
 };
 ABI_SIZE(hotspot_proc, 88);
-
-/* Map `hotspot_files`: HASH, key: u32 file, value struct hotspot_proc with the file's own addresses: see v8.h. */
 
 /* Kinds of frames. */
 enum hotspot_kind {

@@ -45,17 +45,20 @@ struct hotspot_fields {
 struct hotspot_layout {
 	struct hotspot_proc proc; /* heaps: vaddr */
 	struct hotspot_fields at;
-	uint64_t structs, types, ints; /* vaddrs of variables with the tables' addresses */
 	uint32_t major;           /* of the JDK; 8 for all older ones */
-	bool known;               /* the tables were read */
-	bool unsupported;         /* the tables lack fields; this was reported */
+};
+
+/* Vaddrs of variables with the addresses of the tables. */
+struct hotspot_variables {
+	uint64_t structs, types, ints;
 };
 
 /* Finds the variables in the file of a Java virtual machine. Returns 0 on success, -ENOENT if they are missing. */
-int hotspot_variables(struct elf *e, void *layout);
-/* Reads the tables of a process that has mapped the file with that bias. Returns 0 on success, -EAGAIN if the process
- * has not filled them yet, -ENOTSUP if fields are missing. */
-int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memory *m, struct hotspot_layout *l);
+int hotspot_variables(struct elf *e, void *variables);
+/* Reads the tables of a process that has mapped the file with that bias. Sets each byte of the layout. Returns 0 on
+ * success, -EAGAIN if the process has not filled them yet, -ENOTSUP if fields are missing. */
+int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memory *m,
+	const struct hotspot_variables *v, struct hotspot_layout *l);
 
 /* ---- methods ---- */
 

@@ -228,15 +228,15 @@ static void int_entry(struct tables *t, const void *entry)
 		t->layout->at.hidden = s->value;
 }
 
-int hotspot_variables(struct elf *e, void *layout)
+int hotspot_variables(struct elf *e, void *variables)
 {
-	struct hotspot_layout *l = layout;
+	struct hotspot_variables *v = variables;
 	struct elf_symbol structs, types, ints;
 
 	if (!elf_symbol_named(e, "gHotSpotVMStructs", &structs) || !elf_symbol_named(e, "gHotSpotVMTypes", &types) ||
 		!elf_symbol_named(e, "gHotSpotVMIntConstants", &ints))
 		return -ENOENT;
-	*l = (struct hotspot_layout){ .structs = structs.vaddr, .types = types.vaddr, .ints = ints.vaddr };
+	*v = (struct hotspot_variables){ .structs = structs.vaddr, .types = types.vaddr, .ints = ints.vaddr };
 	return 0;
 }
 
@@ -319,18 +319,20 @@ static bool is_filled(const struct hotspot_fields *f)
 	return true;
 }
 
-int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memory *m, struct hotspot_layout *l)
+int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memory *m,
+	const struct hotspot_variables *v, struct hotspot_layout *l)
 {
 	struct tables t = { .e = e, .bias = bias, .memory = m, .layout = l };
 	int32_t major = 0;
 	int err;
 
+	memset(l, 0, sizeof(*l));
 	memset(&l->at, 0xff, sizeof(l->at));
 	l->at.complete_is_16 = l->at.metadata_is_16 = false;
 	l->at.hidden = 0;
-	err = each_entry(&t, l->structs, sizeof(struct struct_entry), struct_entry);
-	err = err ? err : each_entry(&t, l->types, sizeof(struct type_entry), type_entry);
-	err = err ? err : each_entry(&t, l->ints, sizeof(struct int_entry), int_entry);
+	err = each_entry(&t, v->structs, sizeof(struct struct_entry), struct_entry);
+	err = err ? err : each_entry(&t, v->types, sizeof(struct type_entry), type_entry);
+	err = err ? err : each_entry(&t, v->ints, sizeof(struct int_entry), int_entry);
 	if (err)
 		return err;
 	if (!is_filled(&l->at))
@@ -341,6 +343,5 @@ int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memor
 	if (!set_heaps(&t, &l->at, &l->proc) || !set_blob(&l->at, &l->proc) || !set_method(&l->at, &l->proc))
 		return -ENOTSUP;
 	l->proc.frame_bcp = bcp_slot(&t);
-	l->known = true;
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* hostile.c - a process that looks like HotSpot: it exports tables, and has a code cache with an interpreter and a
- * compiled method, through which main() calls getppid(). The first argument chooses the lie. */
+ * compiled method, through which main() calls getppid(). The first argument chooses the lie; with a second one the
+ * process runs until it is killed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -218,6 +219,9 @@ static void lie_tables(const char *lie)
 		for (int i = 0; i < 100000; i++)
 			gHotSpotVMStructs[i] = fields[0];
 	}
+	if (is(lie, "shifted")) /* names without their first character, in each process whose tables these were */
+		for (struct field *f = fields; f->type; f++)
+			f->offset += is(f->name, "_body");
 	if (is(lie, "texts-wild"))
 		for (struct field *f = fields; f->type; f++)
 			f->name = (const char *)-1;
@@ -239,11 +243,11 @@ int main(int argc, char **argv)
 	lie_tables(lie);
 	lie_code(lie);
 	lie_data(lie);
-	for (int i = 0; i < CALLS; i++) {
+	for (int i = 0; argc > 2 || i < CALLS; i++) {
 		if (is(lie, "moving"))
 			compiled->compile_id++;
 		step(NULL);
-		usleep(i < 2 ? 200000 : 100); /* at first until strata has read the tables */
+		usleep(i < 2 ? 200000 : argc > 2 ? 10000 : 100); /* at first until strata has read the tables */
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -64,6 +65,26 @@ def complaints(status, out, elapsed, least, most):
         yield f'at most {most_seen} frames'
 
 
+def check_neighbour():
+    """A process with false tables says nothing about another process with the same file."""
+    script = 'uprobe:libc:getppid { @j[pid, javastack(500)] = count(); }'
+    with subprocess.Popen([HOSTILE, 'shifted', 'forever']) as liar:
+        with subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors='replace') as tracer:
+            line = tracer.stderr.readline()
+            while line and not line.startswith('Attached'):
+                line = tracer.stderr.readline()
+            with subprocess.Popen([HOSTILE, 'truth']) as honest:
+                honest.wait()
+            tracer.send_signal(signal.SIGINT)
+            out, err = tracer.communicate(timeout=SECONDS)
+        liar.kill()
+    found = re.findall(rf'^@j\[{honest.pid}, (.*?)\]: \d+$', out, re.M | re.S)
+    frames = {line.strip() for stack in found for line in stack.splitlines()} - {''}
+    names = {f.partition(':')[0] for f in frames if not f.startswith('[')}
+    cases.check(names == {'evil.Klass0.method0 Evil.java'}, 'a neighbour with false tables', f'{names}\n{err}\n{out[:1000]}')
+
+
 def main():
     for lie, (least, most) in LIES.items():
         start = time.monotonic()
@@ -74,6 +95,7 @@ def main():
             status, out, err = 'time out', '', ''
         wrong = list(complaints(status, out, time.monotonic() - start, least, most))
         cases.check(not wrong, lie, '\n'.join([*wrong[:5], err, out[:2000]]))
+    check_neighbour()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     cases.check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
     return cases.done()

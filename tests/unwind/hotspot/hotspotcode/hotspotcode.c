@@ -42,7 +42,8 @@ static void check_names(const struct frame_name *n)
 /* The bytes are the only segment of a file, whose texts are the tables' names. */
 static void read_tables(const uint8_t *data, size_t size, const struct hotspot_memory *m)
 {
-	struct hotspot_layout l = { .structs = 0, .types = 8, .ints = 16 };
+	const struct hotspot_variables at = { .structs = 0, .types = 8, .ints = 16 };
+	struct hotspot_layout l;
 	size_t all = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + size;
 	uint8_t *image = calloc(1, all);
 	Elf64_Ehdr *h = (Elf64_Ehdr *)image;
@@ -61,7 +62,7 @@ static void read_tables(const uint8_t *data, size_t size, const struct hotspot_m
 		.p_filesz = size, .p_memsz = size, .p_align = 1 };
 	memcpy(p + 1, data, size);
 	if (!elf_open_memory(image, all, &e)) {
-		hotspot_read_tables(e, 0, m, &l);
+		hotspot_read_tables(e, 0, m, &at, &l);
 		elf_close(e);
 	}
 	free(image);
@@ -78,7 +79,6 @@ static void bound(struct hotspot_layout *l)
 	for (size_t i = 4; i < sizeof(l->proc) / 2; i++)
 		p[i] %= 4096;
 	memset(&l->at.complete_is_16, 0, 2);
-	l->known = true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
