@@ -113,6 +113,7 @@ struct frame_name {
 	uint64_t vaddr;     /* native: ELF vaddr, or the address if there is no known file; else 0 */
 	enum frame_lang lang;
 	bool wrapper;       /* made by the compiler; not shown below another frame */
+	bool lacks_inlined; /* functions that were inlined there could not be read */
 	const struct frame_name *caller; /* the function into which it was inlined; NULL: none */
 };
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);

@@ -41,7 +41,7 @@ static bool is_of_addresses(enum stack_mode mode)
 	return mode == STACK_RAW || mode == STACK_BUILD_ID;
 }
 
-/* Adds a frame and those into which it was inlined, without wrappers made by the compiler. */
+/* Adds a frame and those into which it was inlined, without wrappers made by the compiler except in mode full. */
 static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
 	struct frame_list *l)
 {
@@ -50,14 +50,16 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 
 	name_of(s, frame, &first);
 	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
-		if ((one || top || !f->wrapper) && !(s->libraries && libraries_hide(s->libraries, f)))
+		if ((one || top || !f->wrapper || mode == STACK_FULL) && !(s->libraries && libraries_hide(s->libraries, f)))
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 
-/* Returns whether the language's data of the frame could not be read: the stack is then incomplete. */
-static bool is_unreadable(const struct shown_frame *f)
+/* Returns how the stack ends whose frame this is: if the language's data could not be read, it is incomplete. */
+static enum unwind_end end_by_name(const struct shown_frame *f)
 {
-	return LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name;
+	if (LANGS_LIST >> (f->frame >> FRAME_LANG_SHIFT) & 1 && !f->name.name)
+		return UNWIND_LANGUAGE;
+	return f->name.lacks_inlined ? UNWIND_INLINED : UNWIND_COMPLETE;
 }
 
 static void keep_last(struct frame_list *l, uint32_t last)
@@ -89,8 +91,7 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 	if (ret->end == UNWIND_LIMIT && t->stack.limited)
 		ret->end = UNWIND_COMPLETE;
 	for (size_t i = 0; i < ret->len && ret->end == UNWIND_COMPLETE; i++)
-		if (is_unreadable(&ret->data[i]))
-			ret->end = UNWIND_LANGUAGE;
+		ret->end = end_by_name(&ret->data[i]);
 }
 
 void frames_done(struct frame_list *l)

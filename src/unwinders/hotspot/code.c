@@ -123,7 +123,7 @@ static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, 
 	size_t n = hotspot_scopes(vm, r->blob, r->pc, scopes, INLINED_MAX);
 
 	if (!n || scopes[n - 1].method != r->method)
-		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, true);
+		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, ret->lacks_inlined = true);
 	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 
@@ -191,7 +191,7 @@ void hotspot_codes_record(struct hotspot_codes *c, const struct hotspot_record *
 	} else if (!r->method) {
 		name_stub(c, r, name);
 	} else if (!vm || !name_live(c, vm, r, name)) {
-		*name = (struct frame_name){};
+		*name = (struct frame_name){ .lacks_inlined = r->kind == HOTSPOT_COMPILED };
 		name_by_record(c, r, name);
 	}
 	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
