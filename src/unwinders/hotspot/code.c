@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "hotspot.h"
+#include "target/code.h"
 #include "unwinders/idmap.h"
 #include "unwinders/texts.h"
 #include "unwinders/unwinders.h"
@@ -23,6 +24,8 @@ struct hotspot_codes {
 		struct idmap names; /* frame -> struct frame_name *, in arena */
 	} frames, before;
 	struct str klass, name, file; /* reused */
+	struct code *code;  /* of the machine; NULL: not opened, or not available */
+	uint32_t machine;
 };
 
 struct hotspot_codes *hotspot_codes_new(void)
@@ -56,6 +59,7 @@ void hotspot_codes_free(struct hotspot_codes *c)
 	str_done(&c->klass);
 	str_done(&c->name);
 	str_done(&c->file);
+	code_close(c->code);
 	free(c);
 }
 
@@ -120,7 +124,7 @@ static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, 
 	struct frame_name *ret)
 {
 	struct hotspot_scope scopes[INLINED_MAX];
-	size_t n = hotspot_scopes(vm, r->blob, r->pc, scopes, INLINED_MAX);
+	size_t n = hotspot_scopes(vm, r->blob, r->pc, r->exact, scopes, INLINED_MAX);
 
 	if (!n || scopes[n - 1].method != r->method)
 		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, ret->lacks_inlined = true);
@@ -149,11 +153,28 @@ static bool is_same(const struct hotspot_vm *vm, const struct hotspot_record *r)
 	return !r->blob || (hotspot_int(vm, r->blob, vm->layout->proc.compile_id, &id) && id == r->compile_id);
 }
 
-static bool name_live(struct hotspot_codes *c, const struct hotspot_vm *vm, const struct hotspot_record *r,
+/* Returns the decoder of the machine's instructions, or NULL. */
+static struct code *decoder(struct hotspot_codes *c, uint32_t machine)
+{
+	if (c->machine == machine)
+		return c->code;
+	code_close(c->code);
+	c->code = NULL;
+	c->machine = machine;
+	if (code_open((uint16_t)machine, false, &c->code))
+		c->code = NULL;
+	return c->code;
+}
+
+static bool name_live(struct hotspot_codes *c, const struct hotspot_vm *process, const struct hotspot_record *r,
 	struct frame_name *ret)
 {
+	struct hotspot_vm with_code = *process, *vm = &with_code;
+
 	if (!is_same(vm, r))
 		return false;
+	if (r->exact)
+		vm->code = decoder(c, vm->layout->machine);
 	if (r->kind == HOTSPOT_COMPILED)
 		return name_compiled(c, vm, r, ret) && is_same(vm, r);
 	return name_method(c, vm, r->method, (int32_t)r->bci, ret) && is_same(vm, r);

@@ -9,6 +9,7 @@
 
 #include "bpf/lang/hotspot.h"
 
+struct code;
 struct elf;
 struct frame_name;
 struct hotspot_codes;
@@ -46,6 +47,7 @@ struct hotspot_layout {
 	struct hotspot_proc proc; /* heaps: vaddr */
 	struct hotspot_fields at;
 	uint32_t major;           /* of the JDK; 8 for all older ones */
+	uint32_t machine;         /* EM_X86_64 or EM_AARCH64 */
 };
 
 /* Vaddrs of variables with the addresses of the tables. */
@@ -65,6 +67,7 @@ int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memor
 struct hotspot_vm {
 	struct hotspot_memory memory;
 	const struct hotspot_layout *layout;
+	struct code *code; /* NULL: instructions cannot be decoded */
 };
 
 /* Reads a word, or 32 bits, at an offset of an object; false: it is not readable. */
@@ -97,8 +100,10 @@ struct hotspot_scope {
 	uint64_t method;
 	int32_t bci; /* -1: before the first bytecode */
 };
-/* Lists the methods at a pc of compiled code, innermost first. Returns their number. */
-size_t hotspot_scopes(const struct hotspot_vm *vm, uint64_t blob, uint64_t pc, struct hotspot_scope *ret, size_t max);
+/* Lists the methods at a pc of compiled code, innermost first. exact: the thread was interrupted there; else it is a
+ * return address. Returns their number. */
+size_t hotspot_scopes(const struct hotspot_vm *vm, uint64_t blob, uint64_t pc, bool exact, struct hotspot_scope *ret,
+	size_t max);
 
 /* ---- names ---- */
 

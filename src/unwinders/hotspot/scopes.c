@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "hotspot.h"
+#include "target/code.h"
 
 #define PCS_MAX (1u << 20)
+#define FOLLOW_MAX   128 /* instructions */
+#define FOLLOW_BYTES 256
 
 struct debug_info {
 	uint64_t code;     /* address of the first instruction */
@@ -73,26 +76,105 @@ static bool debug_info(const struct hotspot_vm *vm, uint64_t blob, struct debug_
 		offset_from(vm, blob, f->scopes_offset, blob, &d->scopes);
 }
 
-/* Finds the first PcDesc that is not before pc: that of the call, or of the next place with debug information. */
-static bool scope_at(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, uint32_t *ret)
+static bool pc_at(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t i, int64_t *ret)
 {
 	const struct hotspot_fields *f = &vm->layout->at;
-	uint64_t lo = 0, hi = d->npcs;
 	uint32_t at;
+
+	if (i >= d->npcs || !hotspot_int(vm, d->pcs + i * (uint64_t)f->pc_size, f->pc_offset, &at))
+		return false;
+	*ret = (int32_t)at;
+	return true;
+}
+
+/* Finds the first PcDesc that is not before pc: that of the call, or of the next place with debug information. */
+static bool first_from(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, uint64_t *ret)
+{
+	uint64_t lo = 0, hi = d->npcs;
+	int64_t at;
 
 	if (hi > PCS_MAX)
 		return false;
 	while (lo < hi) {
 		uint64_t mid = (lo + hi) / 2;
 
-		if (!hotspot_int(vm, d->pcs + mid * (uint64_t)f->pc_size, f->pc_offset, &at))
+		if (!pc_at(vm, d, mid, &at))
 			return false;
-		if ((int64_t)(int32_t)at < (int64_t)(pc - d->code))
+		if (at < (int64_t)(pc - d->code))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < d->npcs && hotspot_int(vm, d->pcs + lo * (uint64_t)f->pc_size, f->pc_scope, ret) && *ret;
+	*ret = lo;
+	return lo < d->npcs;
+}
+
+/* Code from an interrupted position on. */
+struct ahead {
+	uint8_t bytes[FOLLOW_BYTES];
+	uint64_t at;
+	size_t n;
+};
+
+static bool read_ahead(const struct hotspot_vm *vm, uint64_t pc, struct ahead *a)
+{
+	a->at = pc;
+	for (a->n = sizeof(a->bytes); a->n >= CODE_LONGEST; a->n /= 2)
+		if (!vm->memory.read(vm->memory.arg, pc, a->bytes, a->n))
+			return true;
+	return false;
+}
+
+/* Follows the code from an interrupted pc to the first place with debug information. Returns false if the method
+ * returns, or jumps out of its code, before. */
+static bool reaches(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, uint64_t *i)
+{
+	struct code_insn insn;
+	struct ahead a;
+	int64_t at = 0;
+
+	if (!vm->code || !read_ahead(vm, pc, &a) || !pc_at(vm, d, *i, &at))
+		return true;
+	for (int n = 0; n < FOLLOW_MAX; n++) {
+		if ((int64_t)(pc - d->code) >= at)
+			return true;
+		if (pc - a.at > a.n - CODE_LONGEST && !read_ahead(vm, pc, &a))
+			return true;
+		if (!code_decode(vm->code, a.bytes + (pc - a.at), a.n - (pc - a.at), pc, &insn))
+			return true;
+		pc += insn.size;
+		if (insn.flow == CODE_RETURN)
+			return false;
+		if (insn.flow == CODE_JUMP_INDIRECT || insn.flow == CODE_STOP)
+			return true;
+		if (insn.flow != CODE_JUMP)
+			continue;
+		pc = insn.target;
+		if (pc < d->code || pc - d->code > INT32_MAX || !first_from(vm, d, pc, i) || !pc_at(vm, d, *i, &at))
+			return false;
+		if (!read_ahead(vm, pc, &a))
+			return true;
+	}
+	return true;
+}
+
+/* Finds the scope at pc. *ret_outermost: only the outermost scope is that of pc. */
+static bool scope_at(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, bool exact, uint32_t *ret,
+	bool *ret_outermost)
+{
+	const struct hotspot_fields *f = &vm->layout->at;
+	uint64_t i, first;
+
+	*ret_outermost = false;
+	if (!first_from(vm, d, pc, &i))
+		return false;
+	first = i;
+	if (exact && !reaches(vm, d, pc, &i)) {
+		/* The end of the method: it is after its calls, in no inlined one. The place before it has its line. */
+		i = first > 1 ? first - 1 : first; /* the first PcDesc is before all code */
+		*ret_outermost = true;
+	}
+	return hotspot_int(vm, d->pcs + i * (uint64_t)f->pc_size, f->pc_scope, ret) && *ret;
 }
 
 static bool read_scope(const struct hotspot_vm *vm, const struct debug_info *d, uint32_t at, uint32_t ret[3])
@@ -112,13 +194,15 @@ static bool read_scope(const struct hotspot_vm *vm, const struct debug_info *d, 
 	return true;
 }
 
-size_t hotspot_scopes(const struct hotspot_vm *vm, uint64_t blob, uint64_t pc, struct hotspot_scope *ret, size_t max)
+size_t hotspot_scopes(const struct hotspot_vm *vm, uint64_t blob, uint64_t pc, bool exact, struct hotspot_scope *ret,
+	size_t max)
 {
 	struct debug_info d;
 	uint32_t at, scope[3];
+	bool outermost;
 	size_t n = 0;
 
-	if (!debug_info(vm, blob, &d) || !scope_at(vm, &d, pc, &at))
+	if (!debug_info(vm, blob, &d) || !scope_at(vm, &d, pc, exact, &at, &outermost))
 		return 0;
 	do {
 		if (!read_scope(vm, &d, at, scope) || !scope[1] ||
@@ -128,5 +212,7 @@ size_t hotspot_scopes(const struct hotspot_vm *vm, uint64_t blob, uint64_t pc, s
 		n++;
 		at = scope[0];
 	} while (at && n < max);
-	return n;
+	if (outermost)
+		ret[0] = ret[n - 1];
+	return outermost ? 1 : n;
 }

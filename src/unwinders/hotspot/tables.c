@@ -340,6 +340,7 @@ int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memor
 	if (t.major && t.heaps)
 		m->read(m->arg, t.major, &major, sizeof(major));
 	l->major = major > 8 ? (uint32_t)major : 8;
+	l->machine = elf_machine(e);
 	if (!set_heaps(&t, &l->at, &l->proc) || !set_blob(&l->at, &l->proc) || !set_method(&l->at, &l->proc))
 		return -ENOTSUP;
 	l->proc.frame_bcp = bcp_slot(&t);

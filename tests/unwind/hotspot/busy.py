@@ -31,6 +31,7 @@ CALLERS = {
     'Virtual.spin': r'Virtual\.deep',
     'Virtual.deep': r'Virtual\.(deep|turns)',
     'Virtual.turns': r'Virtual\.run',
+    'Virtual.<init>': r'Virtual\.main',
 }
 for name in ('lambdas', 'streams', 'sorts', 'reflects', 'strings', 'exceptions', 'synchronises', 'maps'):
     CALLERS['Busy.' + name] = r'Busy\.main'

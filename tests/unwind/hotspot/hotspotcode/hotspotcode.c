@@ -96,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(r, data, size < sizeof(*r) ? size : sizeof(*r));
 	memcpy(l, data, half);
 	bound(l);
+	l->machine = size && data[0] & 1 ? EM_X86_64 : EM_AARCH64;
 	l->major = size ? 8 + data[0] % 20 : 8;
 	r->frame = FRAME_JAVA(7);
 	hotspot_codes_record(c, r, NULL);
