@@ -241,6 +241,7 @@ static void open_alt(struct dwarf_file *d, const struct elf *e, int dir)
 
 	if (!elf_section(e, ".gnu_debugaltlink", &s) || !s.data)
 		return;
+	d->has_parts = d->is_partial = true;
 	name = (const char *)s.data;
 	n = strnlen(name, s.size);
 	if (!n || n + 1 >= s.size || s.size - n - 1 > 64)
@@ -250,6 +251,7 @@ static void open_alt(struct dwarf_file *d, const struct elf *e, int dir)
 	if ((alt_by_name(e->path, name, id, id_size, &d->alt_elf) || alt_by_id(id, id_size, &d->alt_elf)) &&
 		dwarf_file_is_in(d->alt_elf) && !open_new(d->alt_elf, dir, false, &d->alt))
 		d->dw->setalt(d->dwarf, d->alt->dwarf);
+	d->is_partial = !d->alt;
 }
 
 /* ---- open and close ------------------------------------------------------------ */

@@ -17,6 +17,7 @@ struct dwarf_file {
 	const struct libdw *dw;
 	Dwarf *dwarf;
 	struct elf *elf; /* the file that libdw reads: for its sections */
+	bool has_parts, is_partial; /* it refers to a file that it shares with others; that file is missing */
 
 	/* The parts to close. */
 	Elf *libelf;

@@ -137,6 +137,8 @@ static int open_mapped(int fd, const char *member, struct elf **ret)
 		filemap_done(data, (size_t)st.st_size);
 		return err;
 	}
+	(*ret)->identity = (struct elf_identity){(uint64_t)st.st_dev, st.st_ino, (uint64_t)st.st_size,
+		(uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec};
 	(*ret)->map = data;
 	(*ret)->map_size = (size_t)st.st_size;
 	return 0;
@@ -154,6 +156,16 @@ int elf_open_member(const char *path, struct elf **ret)
 	_cleanup_(closep) int fd = archive ? regular_open(AT_FDCWD, archive, 0) : -ENOENT;
 
 	return fd < 0 ? fd : open_mapped(fd, mark + 2, ret);
+}
+
+const struct elf_identity *elf_identity(const struct elf *e)
+{
+	return &e->identity;
+}
+
+const char *elf_path(const struct elf *e)
+{
+	return e->path;
 }
 
 bool elf_is_32(const struct elf *e)

@@ -46,6 +46,13 @@ void elf_release_pages(const struct elf *e);
 /* Also frees the symbols, which are read again when needed. Results of elf_symbols() and elf_symbol_at()
  * become invalid; names stay valid. */
 void elf_release(struct elf *e);
+/* Returns the path that elf_has_path() set, or NULL. */
+const char *elf_path(const struct elf *e);
+/* Which file was opened, for elf_open() and elf_open_fd(); else zeroed. */
+struct elf_identity {
+	uint64_t device, inode, size, changed; /* changed: ctime, in ns */
+};
+const struct elf_identity *elf_identity(const struct elf *e);
 static inline void elf_closep(struct elf **e) { elf_close(*e); }
 
 bool elf_is_32(const struct elf *e);        /* whether the class is ELFCLASS32 */

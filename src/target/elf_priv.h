@@ -16,6 +16,7 @@ struct elf {
 	const uint8_t *data;
 	size_t size, map_size;
 	const uint8_t *map; /* the mapping of elf_open(), map_size bytes; NULL if the data belongs to the caller */
+	struct elf_identity identity;
 	bool is_32;         /* the file's structs are converted when they are read */
 	Elf64_Ehdr head;
 	VEC(Elf64_Phdr) phdrs;

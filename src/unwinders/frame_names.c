@@ -153,7 +153,7 @@ static struct inlines *inlines_of(const struct names *n, struct file *f)
 	if (without_inlines || !f->elf || f->inlines_sought)
 		return f->inlines;
 	f->inlines_sought = true;
-	r = inlines_open(f->elf, target_cache_dir(n->target), &f->inlines);
+	r = inlines_open(f->elf, target_cache_dir(n->target), f->key, &f->inlines);
 	if (r && r != -ENODATA)
 		log_info("the debug information of %s cannot be read: %s", f->path, strerror(-r));
 	return f->inlines;

@@ -113,7 +113,7 @@ void unwinders_free(struct unwinders *u)
 void unwinders_leave(struct unwinders *u)
 {
 	if (u)
-		files_trim_cache(u->files);
+		files_keep(u->files);
 }
 
 static int open_of_process(void *arg, int pid, const char *path)

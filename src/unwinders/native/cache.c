@@ -214,23 +214,38 @@ static void note_name(const struct cache_key *key, const char *kind, char *ret, 
 	snprintf(ret, size, "%s-%s", kind, key->name);
 }
 
-int cache_load_note(int dir, const struct cache_key *key, const char *kind, void *ret, size_t size)
+int cache_load_data(int dir, const struct cache_key *key, const char *kind, struct cached_data *ret)
 {
 	char name[NAME_MAX + 1];
-	size_t mapped;
 	struct head *h;
+	size_t mapped;
 	int err;
 
 	if (!key->name[0])
 		return -ENOENT;
 	note_name(key, kind, name, sizeof(name));
 	err = map_file(dir, name, &h, &mapped);
+	if (!err)
+		*ret = (struct cached_data){h + 1, h->size, h, mapped};
+	return err;
+}
+
+void cached_data_done(struct cached_data *d)
+{
+	munmap(d->map, d->map_size);
+}
+
+int cache_load_note(int dir, const struct cache_key *key, const char *kind, void *ret, size_t size)
+{
+	struct cached_data d;
+	int err = cache_load_data(dir, key, kind, &d);
+
 	if (err)
 		return err;
-	if (h->size == size)
-		memcpy(ret, h + 1, size);
-	err = h->size == size ? 0 : -EINVAL;
-	munmap(h, mapped);
+	if (d.size == size)
+		memcpy(ret, d.data, size);
+	err = d.size == size ? 0 : -EINVAL;
+	cached_data_done(&d);
 	return err;
 }
 

@@ -27,6 +27,16 @@ int cache_load_note(int dir, const struct cache_key *key, const char *kind, void
 int cache_store_note(int dir, const struct cache_key *key, const char *kind, const void *note,
 	size_t size);
 
+/* A note of any size. Returns 0, or -errno if it is missing or broken. data is valid until cached_data_done(). */
+struct cached_data {
+	const void *data;
+	size_t size;
+	void *map;
+	size_t map_size;
+};
+int cache_load_data(int dir, const struct cache_key *key, const char *kind, struct cached_data *ret);
+void cached_data_done(struct cached_data *d);
+
 /* Removes the least recently used files until the directory has 9/10 of limit bytes; does nothing if
  * it has no more than limit. */
 void cache_trim(int dir, uint64_t limit);

@@ -3,7 +3,10 @@
 #pragma once
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/vec.h"
+#include "cache.h"
+#include "chains.h"
 #include "inlines.h"
 #include "lines.h"
 #include "target/dwarf_file.h"
@@ -44,7 +47,16 @@ struct unit {
 };
 
 struct inlines {
-	const struct libdw *dw;
+	struct elf *program;
+	int dir;
+	struct cache_key key;    /* its name is empty: nothing is kept */
+	struct chains *known;    /* of this run and of earlier ones */
+	int opened;              /* 0: the debug information is open; 1: not yet; -errno: it cannot be opened */
+	bool has_parts;          /* in other files: .dwo, dwz */
+	bool is_partial;         /* other files are missing */
+	uint64_t whole_ns;       /* CPU time spent on whole functions, see inlines.c */
+
+	const struct libdw *dw;  /* the following members are set when it is open */
 	struct dwarf_file *file;
 	struct line_sections sections;
 	VEC(struct unit) units;
@@ -61,6 +73,8 @@ struct inlines {
 };
 
 /* ---- inline_units.c ---- */
+/* Opens the debug information. Returns 0 or an error of dwarf_file_open(), also later. */
+int inline_opened(struct inlines *in);
 /* Begins a call at that CPU time. */
 void inline_begin(struct inlines *in, uint64_t start);
 /* Returns whether the time is over. */

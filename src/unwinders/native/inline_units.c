@@ -18,24 +18,75 @@ static struct line_text section(const struct elf *e, const char *name)
 	return elf_section(e, name, &s) && s.data ? (struct line_text){s.data, s.size} : (struct line_text){};
 }
 
-int inlines_open(struct elf *e, int dir, struct inlines **ret)
+int inline_opened(struct inlines *in)
 {
 	struct dwarf_file *file;
-	struct inlines *in;
-	int r = dwarf_file_open(e, dir, &file);
 
-	if (r)
-		return r;
-	in = calloc(1, sizeof(*in));
-	if (!in)
-		out_of_memory();
+	if (in->opened <= 0)
+		return in->opened;
+	in->opened = dwarf_file_open(in->program, in->dir, &file);
+	if (in->opened)
+		return in->opened;
 	in->dw = file->dw;
 	in->file = file;
-	in->arena = arena_new();
+	in->has_parts = in->has_parts || file->has_parts;
+	in->is_partial = in->is_partial || file->is_partial;
 	in->sections = (struct line_sections){section(file->elf, ".debug_line"), section(file->elf, ".debug_str"),
 		section(file->elf, ".debug_line_str")};
-	*ret = in;
 	return 0;
+}
+
+/* Returns the file with the debug information, or NULL. */
+static const struct elf *source_of(const struct inlines *in)
+{
+	return dwarf_file_is_in(in->program) ? in->program : elf_debug(in->program);
+}
+
+/* An image in memory has no identity. */
+static bool is_kept(const struct inlines *in, const struct elf *source)
+{
+	return in->dir >= 0 && in->key.name[0] && source && elf_identity(source)->inode;
+}
+
+static bool load(struct inlines *in)
+{
+	const struct elf *source = source_of(in);
+
+	return is_kept(in, source) &&
+		!chains_load(in->known, in->dir, &in->key, elf_identity(source), elf_path(source));
+}
+
+uint64_t inlines_store(struct inlines *in)
+{
+	const struct elf *source = source_of(in);
+	int64_t size = 0;
+
+	if (is_kept(in, source) && !in->is_partial)
+		size = chains_store(in->known, in->dir, &in->key, elf_identity(source), elf_path(source),
+			in->has_parts);
+	return size > 0 ? (uint64_t)size : 0; /* a failing cache only costs time */
+}
+
+int inlines_open(struct elf *e, int dir, const struct cache_key *key, struct inlines **ret)
+{
+	struct inlines *in = calloc(1, sizeof(*in));
+	int r;
+
+	if (!in)
+		out_of_memory();
+	in->program = e;
+	in->dir = dir;
+	in->opened = 1;
+	if (key)
+		in->key = *key;
+	in->known = chains_new();
+	in->arena = arena_new();
+	r = load(in) ? 0 : inline_opened(in);
+	if (r)
+		inlines_close(in);
+	else
+		*ret = in;
+	return r;
 }
 
 void inlines_close(struct inlines *in)
@@ -49,13 +100,15 @@ void inlines_close(struct inlines *in)
 	idmap_done(&in->files);
 	idmap_done(&in->names);
 	arena_free(in->arena);
+	chains_free(in->known);
 	dwarf_file_close(in->file);
 	free(in);
 }
 
 void inlines_release(const struct inlines *in)
 {
-	dwarf_file_release(in->file);
+	if (in->file)
+		dwarf_file_release(in->file);
 }
 
 /* ---- DIEs ------------------------------------------------------------------------- */
@@ -143,6 +196,8 @@ static void read_units(struct inlines *in)
 	in->units_read = true;
 	while (in->units.len < UNITS_MAX && !inline_is_over(in) &&
 		!in->dw->get_units(in->file->dwarf, cu, &cu, &version, &kind, &die, &sub)) {
+		in->has_parts |= kind == DW_UT_skeleton;
+		in->is_partial |= kind == DW_UT_skeleton && !sub.addr;
 		if (kind == DW_UT_compile || kind == DW_UT_skeleton)
 			add_unit(in, &die, kind == DW_UT_skeleton && sub.addr ? &sub : NULL, version);
 	}

@@ -87,6 +87,9 @@ struct machine {
 	const uint64_t *vaddrs;
 	size_t n, next;            /* next: first address from last on */
 	struct line_row *found;
+	const struct line_range *ranges; /* of lines_rows(); NULL: lines_find() */
+	size_t nranges, max;
+	struct line_addresses *out;
 };
 
 static void begin_sequence(struct machine *m)
@@ -123,9 +126,30 @@ static void use_last(struct machine *m)
 	}
 }
 
+/* Lists the address if it is in a range. */
+static void list_row(struct machine *m)
+{
+	size_t lo = 0, hi = m->nranges;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (m->ranges[mid].end <= m->address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < m->nranges && m->address >= m->ranges[lo].start && m->out->list.len < m->max)
+		vec_push(&m->out->list, m->address);
+}
+
 static void add_row(struct machine *m)
 {
 	m->rows++;
+	if (m->ranges) {
+		list_row(m);
+		return;
+	}
 	if (!m->has_row) {
 		m->sequence = m->address;
 		m->next = first_from(m, m->address);
@@ -205,30 +229,45 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 	}
 }
 
-bool lines_find(const struct line_sections *s, uint64_t at, const uint64_t *vaddrs, size_t n, struct line_row *rows)
+static bool run(struct machine *m, const struct line_sections *s, uint64_t at)
 {
 	struct table t;
-	struct machine m = {.table = &t, .vaddrs = vaddrs, .n = n, .found = rows};
 	struct reader *r = &t.program;
 
 	if (!read_head(s, at, &t))
 		return false;
-	begin_sequence(&m);
-	while (r->p < r->end && !r->bad && m.rows < ROWS_MAX) {
+	m->table = &t;
+	begin_sequence(m);
+	while (r->p < r->end && !r->bad && m->rows < ROWS_MAX) {
 		uint8_t opcode = (uint8_t)read_uint(r, 1);
 
 		if (opcode >= t.opcode_base) {
 			opcode -= t.opcode_base;
-			advance(&m, opcode / t.line_range);
-			m.line += (uint32_t)(t.line_base + opcode % t.line_range);
-			add_row(&m);
+			advance(m, opcode / t.line_range);
+			m->line += (uint32_t)(t.line_base + opcode % t.line_range);
+			add_row(m);
 		} else if (opcode) {
-			standard(&m, r, opcode);
+			standard(m, r, opcode);
 		} else {
-			extended(&m, r);
+			extended(m, r);
 		}
 	}
 	return !r->bad;
+}
+
+bool lines_find(const struct line_sections *s, uint64_t at, const uint64_t *vaddrs, size_t n, struct line_row *rows)
+{
+	struct machine m = {.vaddrs = vaddrs, .n = n, .found = rows};
+
+	return run(&m, s, at);
+}
+
+void lines_rows(const struct line_sections *s, uint64_t at, const struct line_range *ranges, size_t n, size_t max,
+	struct line_addresses *out)
+{
+	struct machine m = {.ranges = ranges, .nranges = n, .max = max, .out = out};
+
+	run(&m, s, at);
 }
 
 /* ---- files ---------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
+
 struct str;
 
 struct line_text { /* a section of strings; empty: the file does not have it */
@@ -25,9 +27,19 @@ struct line_row {
 	bool found;
 };
 
+struct line_range {
+	uint64_t start, end;
+};
+
 /* Finds the rows of n sorted addresses in the table at that offset. Rows of earlier calls are kept where this table has
  * none; zeroed rows are not found. Returns false if the table is damaged; rows before the damage count. */
 bool lines_find(const struct line_sections *s, uint64_t at, const uint64_t *vaddrs, size_t n, struct line_row *rows);
+struct line_addresses {
+	VEC(uint64_t) list;
+};
+/* Appends the addresses of rows in one of n sorted ranges to out; at most max. */
+void lines_rows(const struct line_sections *s, uint64_t at, const struct line_range *ranges, size_t n, size_t max,
+	struct line_addresses *out);
 /* Appends the path of a file of the table. comp_dir: the unit's directory, or NULL. Returns false if there is no such
  * file. */
 bool lines_file(const struct line_sections *s, uint64_t at, uint32_t file, const char *comp_dir, struct str *out);

@@ -48,7 +48,7 @@
 
 struct file_name { /* key of a table, to recognise the same file elsewhere */
 	struct file_name *next;
-	char key[sizeof(((struct cache_key *)0)->name)];
+	struct cache_key key;
 	struct file *file;
 };
 
@@ -110,8 +110,11 @@ static void close_file(struct file *f)
 	f->elf = NULL;
 }
 
-void files_trim_cache(const struct files *fs)
+void files_keep(struct files *fs)
 {
+	for (size_t i = 1; i < fs->files.len; i++)
+		if (fs->files.data[i] && fs->files.data[i]->inlines)
+			fs->stored += inlines_store(fs->files.data[i]->inlines);
 	if (fs->stored && fs->cache_limit)
 		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
 }
@@ -120,7 +123,7 @@ void files_free(struct files *fs)
 {
 	if (!fs)
 		return;
-	files_trim_cache(fs);
+	files_keep(fs);
 	for (size_t i = 1; i < fs->files.len; i++)
 		if (fs->files.data[i])
 			close_file(fs->files.data[i]);
@@ -314,19 +317,20 @@ static struct file *find_name(const struct files *fs, const char *key)
 {
 	struct file_name *n = idmap_pointer(&fs->by_name, hash_text(key));
 
-	while (n && strcmp(n->key, key))
+	while (n && strcmp(n->key.name, key))
 		n = n->next;
 	return n ? n->file : NULL;
 }
 
-static void add_name(struct files *fs, const char *key, struct file *f)
+static void add_name(struct files *fs, const struct cache_key *key, struct file *f)
 {
 	struct file_name *n = arena_new_obj(fs->arena, struct file_name);
 
-	n->next = idmap_pointer(&fs->by_name, hash_text(key));
+	n->next = idmap_pointer(&fs->by_name, hash_text(key->name));
 	n->file = f;
-	strcpy(n->key, key);
-	idmap_set(&fs->by_name, hash_text(key), (uintptr_t)n);
+	n->key = *key;
+	f->key = &n->key;
+	idmap_set(&fs->by_name, hash_text(key->name), (uintptr_t)n);
 }
 
 /* Takes the elf. */
@@ -347,7 +351,7 @@ static struct file *add_elf(struct files *fs, struct elf *elf, int fd, const cha
 	}
 	f = file_with_table(fs, elf, path, &key);
 	if (f && key.name[0])
-		add_name(fs, key.name, f);
+		add_name(fs, &key, f);
 	return f;
 }
 
@@ -646,6 +650,8 @@ void files_evict(struct files *fs, struct file *f)
 	fs->maps->drop_table(fs->maps, f->id);
 	fs->kernel -= f->table.size;
 	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
+	if (f->inlines)
+		fs->stored += inlines_store(f->inlines);
 	close_file(f);
 	f->table = (struct table){};
 	f->evicted = true;

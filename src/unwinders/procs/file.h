@@ -10,6 +10,7 @@
 #include "unwinders/lang.h"
 #include "unwinders/native/table.h"
 
+struct cache_key;
 struct elf;
 struct files;
 struct inlines;
@@ -29,6 +30,7 @@ struct file_inode { /* place of a file */
 struct file {
 	uint32_t id;
 	const char *path;    /* the path when first seen; "[vdso]", "[anon]" */
+	const struct cache_key *key; /* of the cache; NULL: not an ELF file, or unknown */
 	struct elf *elf;     /* NULL: not an ELF file */
 	struct table table;  /* data NULL: none */
 	struct eh_ranges functions; /* ranges of the FDEs, after the first request for them */
@@ -52,8 +54,8 @@ struct file {
 
 struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
-/* Trims the cache if tables were stored. files_free() does this, too. */
-void files_trim_cache(const struct files *fs);
+/* Keeps what later runs need, and trims the cache if something was stored. files_free() does this, too. */
+void files_keep(struct files *fs);
 
 /* Returns the file of a mapping of pid, and opens it if it is new; NULL if it cannot be opened. */
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m);

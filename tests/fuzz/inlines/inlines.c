@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	start = elf_entry(e) & ~0xfffull;
 	for (uint64_t i = 0; i < ADDRESSES; i++)
 		vaddrs[i] = start + i * 17;
-	if (vaddrs[ADDRESSES - 1] > start && !inlines_open(e, -1, &in)) {
+	if (vaddrs[ADDRESSES - 1] > start && !inlines_open(e, -1, NULL, &in)) {
 		inlines_find(in, vaddrs, ADDRESSES, take, &texts);
 		inlines_find(in, vaddrs + 1, 1, take, &texts);
 		inlines_release(in);

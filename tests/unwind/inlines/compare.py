@@ -27,7 +27,12 @@ SOURCE = r'''
 struct A { std::string s; int get(int i) const { return s[i % s.size()] + twice(i); } int twice(int k) const { return k * 2; } };
 template <class F> static int apply(F f, int n) { int r = 0; for (int i = 0; i < n; i++) r += f(i); return r; }
 namespace {
-int hidden(std::map<std::string, int> &m, const A &a) { return apply([&](int i) { return a.get(i) + m["x"]++; }, 1000); }
+int hidden(std::map<std::string, int> &m, const A &a)
+{
+	/* Its method is a function within a function. */
+	struct Local { __attribute__((noinline)) static int odd(int i) { return i ? odd(i - 1) * 3 + 1 : 0; } };
+	return Local::odd((int)a.s.size()) + apply([&](int i) { return a.get(i) + m["x"]++; }, 1000);
+}
 }
 int main(int argc, char **argv)
 {
@@ -40,6 +45,18 @@ int main(int argc, char **argv)
 		r += hidden(m, a);
 	printf("%d %d\n", r, x[3]);
 }
+'''
+NESTED = r'''
+volatile int sink;
+static inline __attribute__((always_inline)) void leaf(int i) { sink += i; sink *= 3; }
+__attribute__((noinline)) int outer(int n)
+{
+	__attribute__((noinline)) int inner(int k) { leaf(k + n); return k ? inner(k - 1) + n : n; }
+	leaf(n);
+	return inner(n) + 1;
+}
+__attribute__((noinline)) int more(int n) { leaf(n); leaf(n + 1); return n + 1; }
+int main(int argc, char **argv) { leaf(argc); return outer(argc) + more(argc); }
 '''
 LLVM = next((tool for tool in ('llvm-symbolizer-19', 'llvm-symbolizer') if shutil.which(tool)), None)
 cases = Cases()
@@ -91,12 +108,25 @@ def ask(program, text):
     return run(LLVM, f'--obj={program}', '-a', '-i', '-f', '--no-demangle', '--output-style=GNU', input=text).stdout
 
 
+def kept(what, program, where, seen):
+    """Later runs have the answers of earlier ones, also for other addresses of the same functions."""
+    with tempfile.TemporaryDirectory() as cache:
+        def again(addresses):
+            return run(QUERY, program, 0, cache, input='\n'.join(map(hex, addresses)) + '\n')
+
+        first, second, third = again(where[::2]), again(where), again(where)
+        cases.check(chains(first.stdout).items() <= chains(seen).items() and second.stdout == seen and
+                    third.stdout == seen and third.stderr.startswith('from the cache'), f'{what}: kept for later runs',
+                    first.stderr, second.stderr, third.stderr)
+
+
 def compare(what, program, oracle=None, most=20000, share=1 if LLVM else 0.95):
     where = addresses(program, most)
     text = '\n'.join(map(hex, where)) + '\n'
     seen = run(QUERY, program, input=text)
     ours = chains(seen.stdout)
     theirs = chains(ask(oracle or program, text))
+    kept(what, program, where, seen.stdout)
     wrong = [a for a in where if not same(ours.get(a, []), theirs.get(a, []))]
     inlined = sum(len(chain) > 1 for chain in ours.values())
     cases.check(len(wrong) <= (1 - share) * len(where) and inlined > len(where) / 20, f'{what}: {len(where)} addresses, '
@@ -105,6 +135,23 @@ def compare(what, program, oracle=None, most=20000, share=1 if LLVM else 0.95):
 
 def has_section(program, name):
     return name in run('readelf', '-SW', program).stdout
+
+
+def after_others(home):
+    """An address without a function makes strata look for functions within functions. That leaves other answers alone."""
+    source, program = home / 'nested.c', home / 'nested'
+    source.write_text(NESTED)
+    if run('gcc', '-O2', '-g', source, '-o', program).returncode:
+        cases.skip('functions within functions', 'this compiler does not know them')
+        return
+    where = addresses(program, 20000)
+    whole = chains(run(QUERY, program, input='\n'.join(map(hex, where)) + '\n').stdout)
+    named = [a for a in where if whole[a][-1][0] != '??']
+    last = max(a for a in range(named[0], named[-1]) if a not in named)
+    some = [a for a in named if a < last][::4]
+    wrong = [hex(a) for a in some
+             if chains(run(QUERY, program, input=f'{a:#x}\n{last:#x}\n').stdout).get(a) != whole[a]]
+    cases.check(not wrong, 'an address without a function does not change the answers about others', *wrong[:5])
 
 
 def compile_all(home):
@@ -123,6 +170,7 @@ def compile_all(home):
     run('g++', '-O2', '-g', '-gsplit-dwarf', source, '-o', split, cwd=home)
     compare('split', split)
     run('g++', '-O2', '-g', source, '-o', home / 'plain')
+    after_others(home)
     return home / 'plain'
 
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* query.c - prints the functions and lines of addresses, for comparisons with other programs. Usage: query FILE [batch]
- * < ADDRESSES. The addresses are hexadecimal and sorted; batch: number of addresses per question (all). Output for each
- * address: the address, then a name and a place per function, as addr2line -a -i -f does; at the end, the time. */
+/* query.c - prints the functions and lines of addresses, for comparisons with other programs. Usage: query FILE
+ * [BATCH [CACHE]] < ADDRESSES. The addresses are hexadecimal and sorted; BATCH: number of addresses per question (0:
+ * all); CACHE: a directory in which answers are kept. Output for each address: the address, then a name and a place per
+ * function, as addr2line -a -i -f does; at the end, the time. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "target/elf.h"
+#include "unwinders/native/cache.h"
 #include "unwinders/native/inlines.h"
 
 struct answer {
@@ -50,27 +53,33 @@ int main(int argc, char **argv)
 {
 	VEC(uint64_t) vaddrs = {};
 	struct inlines *in;
+	struct cache_key key;
 	struct elf *e;
+	int dir;
 	uint64_t vaddr, start;
 	size_t batch, first;
 
 	while (scanf("%" SCNx64, &vaddr) == 1)
 		vec_push(&vaddrs, vaddr);
-	batch = argc > 2 ? (size_t)atol(argv[2]) : vaddrs.len;
+	batch = argc > 2 && atol(argv[2]) ? (size_t)atol(argv[2]) : vaddrs.len;
+	dir = argc > 3 ? open(argv[3], O_RDONLY | O_DIRECTORY) : -1;
 	answers = calloc(vaddrs.len + 1, sizeof(*answers));
 	start = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	if (argc < 2 || elf_open(argv[1], &e) || inlines_open(e, -1, &in)) {
+	if (argc < 2 || elf_open(argv[1], &e) || !(cache_key(e, open(argv[1], O_RDONLY), &key), key.name[0]) ||
+		inlines_open(e, dir, &key, &in)) {
 		fprintf(stderr, "%s: no debug information\n", argv[1]);
 		return 1;
 	}
 	for (first = 0; first < vaddrs.len; first += batch)
 		inlines_find(in, vaddrs.data + first, batch < vaddrs.len - first ? batch : vaddrs.len - first, take,
 			&first);
-	fprintf(stderr, "%.3f s, %ld KB anonymous, %ld KB of files\n",
+	fprintf(stderr, "%s, %.3f s, %ld KB anonymous, %ld KB of files\n",
+		inlines_are_read(in) ? "read" : "from the cache",
 		(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e9, resident_kb("RssAnon:"),
 		resident_kb("RssFile:"));
 	for (size_t i = 0; i < vaddrs.len; i++)
 		printf("0x%" PRIx64 "\n%s", vaddrs.data[i], answers[i].text ? answers[i].text : "??\n??:0\n");
+	inlines_store(in);
 	inlines_close(in);
 	elf_close(e);
 	return 0;
