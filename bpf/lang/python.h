@@ -68,7 +68,7 @@ struct python_layout {
 	__u8 str_kind_shift;   /* in str_state: 3 bits of kind, compact, ascii */
 	__u8 lines;            /* enum python_lines */
 	__u8 cframe_previous;  /* in the cframe: the cframe of the previous eval loop */
-	__u8 pad[2];
+	__u16 version;         /* 0x030b: 3.11 */
 };
 ABI_SIZE(python_layout, 88);
 
@@ -99,11 +99,12 @@ struct python_proc {
 	__u64 tss_key;        /* struct { int initialized; unsigned key }; tss_bare: int key */
 	__u64 interpreters;   /* the newest interpreter: 3.7 to 3.11, where tss_key belongs to the oldest */
 	__u64 code_type;      /* PyCode_Type */
+	__u64 runtime;        /* _PyRuntime: 3.7 on */
 	struct python_tls attached; /* thread state of the GIL's holder: >= 3.12 */
 	struct python_tls own;      /* thread state of any thread: >= 3.15 */
 	struct python_layout at;
 };
-ABI_SIZE(python_proc, 152);
+ABI_SIZE(python_proc, 160);
 
 /* Frames: code id << 20 | offset in the bytecode, in code units. */
 #define PYTHON_CODE_BITS 40

@@ -34,11 +34,14 @@ enum { NAME_SIZE = 16 };
 struct thread {
 	int pid, tid;
 	char name[NAME_SIZE]; /* the thread's name */
+	const char *own_name; /* its name in its language ("worker 1"), or NULL */
 	const char *state;    /* "asleep" */
 	const char *call;     /* the system call in which it waits, or NULL */
 	char place[64];       /* place in the kernel, if it is blocked */
 	bool is_blocked;      /* it does not stop: see threads_walk() */
+	bool holds_lock;      /* it held the GIL while it was walked */
 	uint64_t stack;       /* id of its stack */
+	size_t index;         /* number in the core */
 };
 
 struct dump {
@@ -154,6 +157,12 @@ static void add_thread(struct dump *d, int pid, const struct walked *w)
 	vec_push(&d->threads, t);
 }
 
+/* Returns the name in the language, if it is not the one that the kernel has. */
+static const char *own_name(const struct dump *d, const struct thread *t, const char *name)
+{
+	return name && *name && (!*t->name || strcmp(name, t->name) != 0) ? arena_printf(d->arena, "%s", name) : NULL;
+}
+
 /* Removes threads that have ended from the list. */
 static void keep_walked(struct dump *d, size_t before, const struct walked *walked, size_t n)
 {
@@ -164,6 +173,9 @@ static void keep_walked(struct dump *d, size_t before, const struct walked *walk
 
 		t->stack = walked[i].stack;
 		t->is_blocked = walked[i].is_blocked;
+		t->holds_lock = walked[i].holds_lock;
+		t->own_name = own_name(d, t, walked[i].name);
+		free(walked[i].name);
 		if (t->is_blocked)
 			read_place(d, t);
 		if (walked[i].is_walked)
@@ -245,12 +257,34 @@ static const char *crash_text(const struct dump *d, const struct core_facts *f)
 static void add_recorded_thread(struct dump *d, size_t i, uint64_t stack)
 {
 	const struct core_facts *f = core_facts(d->core);
-	struct thread t = {.pid = f->pid ? f->pid : core_tid(d->core, 0), .tid = core_tid(d->core, i), .stack = stack};
+	struct thread t = {.pid = f->pid ? f->pid : core_tid(d->core, 0), .tid = core_tid(d->core, i), .stack = stack,
+		.index = i};
 
 	if (t.tid == t.pid)
 		snprintf(t.name, sizeof(t.name), "%.*s", (int)sizeof(t.name) - 1, f->name);
 	t.state = !i && is_crash(f->signal) ? crash_text(d, f) : "stopped";
 	vec_push(&d->threads, t);
+}
+
+/* Adds what languages know about the core's threads. */
+static void note_recorded(struct dump *d)
+{
+	size_t n = d->threads.len;
+	struct thread_note *notes = calloc(n + 1, sizeof(*notes));
+
+	for (size_t i = 0; notes && i < n; i++) {
+		const struct host_regs *regs = core_regs(d->core, d->threads.data[i].index);
+
+		notes[i] = (struct thread_note){.tid = d->threads.data[i].tid, .tp = regs->tp};
+	}
+	if (!notes)
+		return;
+	unwinders_note_threads(d->unwinders, core_tid(d->core, 0), d->core, notes, n);
+	for (size_t i = 0; i < n; i++) {
+		d->threads.data[i].own_name = own_name(d, &d->threads.data[i], notes[i].name);
+		d->threads.data[i].holds_lock = unwinders_holds_lock(0, d->core, &notes[i]);
+	}
+	thread_notes_free(notes, n);
 }
 
 static bool walk_core(struct dump *d, const struct dump_options *opt)
@@ -267,6 +301,7 @@ static bool walk_core(struct dump *d, const struct dump_options *opt)
 		if (!unwinders_walk_core(d->unwinders, d->core, i, 0, UNWIND_LIMIT_MAX, &stack))
 			add_recorded_thread(d, i, stack);
 	}
+	note_recorded(d);
 	if (!d->threads.len)
 		log_error("no thread of %s could be walked", opt->core);
 	return d->threads.len;
@@ -276,10 +311,13 @@ static bool walk_core(struct dump *d, const struct dump_options *opt)
 
 static void add_name(const struct thread *t, struct str *out)
 {
-	if (!*t->name)
+	if (!*t->name && !t->own_name)
 		return;
 	str_addc(out, '(');
 	str_add_safe(out, t->name, strlen(t->name));
+	str_add(out, *t->name && t->own_name ? ", " : "");
+	if (t->own_name)
+		str_add_safe(out, t->own_name, strlen(t->own_name));
 	str_add(out, ") ");
 }
 
@@ -298,8 +336,8 @@ static void print_text(struct dump *d)
 		}
 		str_addf(&text, "\nThread %d ", t->tid);
 		add_name(t, &text);
-		str_addf(&text, "%s%s%s%s%s", t->state, t->call ? " in " : "", t->call ? t->call : "",
-			*t->place ? ", at " : "", t->place);
+		str_addf(&text, "%s%s%s%s%s%s", t->state, t->call ? " in " : "", t->call ? t->call : "",
+			*t->place ? ", at " : "", t->place, t->holds_lock ? ", holds the GIL" : "");
 		if (t->is_blocked)
 			thread_kernel_stack(d->target, t->pid, t->tid, &text);
 		show_stack(&show, d->stack, t->stack, &text);
@@ -367,6 +405,11 @@ static void print_json_thread(struct dump *d, const struct thread *t)
 	str_add(&line, ", \"command\": ");
 	str_add_json(&line, str_text(&command), command.len);
 	str_addf(&line, ", \"state\": \"%s\"", t->state);
+	if (t->own_name) {
+		str_add(&line, ", \"own_name\": ");
+		str_add_json(&line, t->own_name, strlen(t->own_name));
+	}
+	str_add(&line, t->holds_lock ? ", \"holds_gil\": true" : "");
 	if (t->call)
 		str_addf(&line, ", \"syscall\": \"%s\"", t->call);
 	if (*t->place) {

@@ -32,6 +32,7 @@ struct walk_all {
 	struct target *target;
 	struct unwinders *unwinders;
 	int pid;
+	struct thread_note *notes;
 	uint64_t longest; /* the longest time that a thread was held, in ns */
 };
 
@@ -122,8 +123,20 @@ void thread_kernel_stack(struct target *t, int pid, int tid, struct str *out)
 
 /* ---- threads that stop ----------------------------------------------------- */
 
+/* Reads what is known about the threads before the first one is held: reading takes milliseconds. */
+static int read_notes(struct walk_all *all, const struct walked *w, size_t n)
+{
+	all->notes = calloc(n + 1, sizeof(*all->notes));
+	if (!all->notes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		all->notes[i].tid = w[i].tid;
+	unwinders_note_threads(all->unwinders, all->pid, NULL, all->notes, n);
+	return 0;
+}
+
 /* Walks a thread that is held, and lets it continue. */
-static int walk_held(struct walk_all *all, struct walked *w)
+static int walk_held(struct walk_all *all, struct walked *w, const struct thread_note *note)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), held;
 	struct host_regs regs;
@@ -131,6 +144,7 @@ static int walk_held(struct walk_all *all, struct walked *w)
 
 	if (!r)
 		r = unwinders_walk(all->unwinders, all->pid, &regs, 0, UNWIND_LIMIT_MAX, &w->stack);
+	w->holds_lock = unwinders_holds_lock(all->pid, NULL, note);
 	stopped_release(w->tid);
 	w->is_walked = !r;
 	held = clock_ns(CLOCK_MONOTONIC) - start;
@@ -140,11 +154,11 @@ static int walk_held(struct walk_all *all, struct walked *w)
 
 /* Returns -EBUSY for a thread in state D, which is not asked to stop, -ETIMEDOUT for a thread that has not
  * stopped yet. */
-static int walk_now(struct walk_all *all, struct walked *w)
+static int walk_now(struct walk_all *all, struct walked *w, const struct thread_note *note)
 {
 	int r = is_uninterruptible(all, w->tid) ? -EBUSY : stopped_hold(w->tid, FIRST_NS);
 
-	return r ? r : walk_held(all, w);
+	return r ? r : walk_held(all, w, note);
 }
 
 static uint64_t time_until(uint64_t end)
@@ -155,7 +169,8 @@ static uint64_t time_until(uint64_t end)
 }
 
 /* A system call in state D may end at any time, and a runnable thread stops when it gets a CPU. */
-static void walk_late(struct walk_all *all, struct walked *w, bool is_asked, uint64_t end)
+static void walk_late(struct walk_all *all, struct walked *w, const struct thread_note *note, bool is_asked,
+	uint64_t end)
 {
 	int r;
 
@@ -168,23 +183,24 @@ static void walk_late(struct walk_all *all, struct walked *w, bool is_asked, uin
 	if (r == -ETIMEDOUT && !is_uninterruptible(all, w->tid))
 		r = stopped_wait(w->tid, RUNNABLE_NS);
 	if (!r)
-		walk_held(all, w);
+		walk_held(all, w, note);
 	else if (r == -EBUSY || r == -ETIMEDOUT)
 		walk_blocked(all, w);
 }
 
 int threads_walk(struct target *t, struct unwinders *u, int pid, struct walked *ret, size_t n)
 {
-	struct walk_all all = {t, u, pid, 0};
+	struct walk_all all = {t, u, pid, NULL, 0};
 	_cleanup_(freep) int *late = calloc(n + 1, sizeof(*late)); /* 0, or why a thread was not walked */
 	int r = late ? unwinders_add_process(u, pid) : -ENOMEM; /* tables are made before a thread is held */
 	uint64_t end;
 
+	r = r ? r : read_notes(&all, ret, n);
 	priority_raise(); /* waiting for a CPU here would hold a thread longer */
 	priority_urgent();
 
 	for (size_t i = 0; i < n && !r; i++) {
-		late[i] = walk_now(&all, &ret[i]);
+		late[i] = walk_now(&all, &ret[i], &all.notes[i]);
 		if (late[i] == -EPERM)
 			r = late[i];
 	}
@@ -192,7 +208,10 @@ int threads_walk(struct target *t, struct unwinders *u, int pid, struct walked *
 	end = clock_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
 	for (size_t i = 0; i < n && !r; i++)
 		if (late[i] == -EBUSY || late[i] == -ETIMEDOUT)
-			walk_late(&all, &ret[i], late[i] == -ETIMEDOUT, end);
+			walk_late(&all, &ret[i], &all.notes[i], late[i] == -ETIMEDOUT, end);
+	for (size_t i = 0; i < n && all.notes; i++)
+		ret[i].name = TAKE(all.notes[i].name);
+	thread_notes_free(all.notes, all.notes ? n : 0);
 	if (!r)
 		log_info("each thread of process %d was held for at most %" PRIu64 " us", pid, all.longest / 1000);
 	return r;

@@ -13,11 +13,13 @@ struct walked {
 	uint64_t stack; /* id of its stack */
 	bool is_walked; /* false if the thread has ended */
 	bool is_blocked; /* it did not stop: stack only has what can be known without its registers */
+	char *name;      /* its name in its language, to be free()d, or NULL */
+	bool holds_lock; /* it held the lock of its interpreter while it was walked */
 };
 
 /* Walks threads one after another; each is held only while it is walked. A thread in an uninterruptible
  * system call (state D) does not stop: after a second at most it is walked from the address and the stack
- * pointer in /proc, without its other registers. tids is set in each of ret's n elements. Returns 0 on
+ * pointer in /proc, without its other registers. ret: n zeroed elements with their tids. Returns 0 on
  * success, -errno if the process cannot be read or held at all. */
 int threads_walk(struct target *t, struct unwinders *u, int pid, struct walked *ret, size_t n);
 

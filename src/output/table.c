@@ -19,12 +19,13 @@
 #include "values/idle.h"
 #include "values/own.h"
 #include "values/show.h"
+#include "values/thread_names.h"
 
 enum { COLUMNS_MAX = 16, GAP = 2 };
 
 struct column {
-	const struct map_content *map;
-	bool is_stack, is_number;
+	const struct map_content *map; /* NULL: the threads' names in their language */
+	bool is_stack, is_number, is_hidden;
 	enum unit unit;
 	struct str head;
 	size_t width;
@@ -41,7 +42,7 @@ struct table {
 	const struct show *show;
 	const struct type *key;
 	size_t nkeys, ncolumns;
-	struct column keys[COLUMNS_MAX], columns[COLUMNS_MAX];
+	struct column keys[COLUMNS_MAX], columns[COLUMNS_MAX + 1];
 	struct row *rows;
 	size_t n;
 };
@@ -119,7 +120,7 @@ static void add_row(struct table *t, const uint8_t *key)
 	t->rows = reallocarray(t->rows, t->n + 1, sizeof(*t->rows));
 	if (!t->rows)
 		out_of_memory();
-	t->rows[t->n] = (struct row){.key = key, .cells = calloc(t->nkeys + t->ncolumns, sizeof(struct str))};
+	t->rows[t->n] = (struct row){.key = key, .cells = calloc(t->nkeys + t->ncolumns + 1, sizeof(struct str))};
 	if (!t->rows[t->n].cells)
 		out_of_memory();
 	t->n++;
@@ -130,7 +131,7 @@ static void add_rows(struct table *t)
 	for (size_t c = 0; c < t->ncolumns; c++) {
 		const struct map_content *m = t->columns[c].map;
 
-		for (size_t i = 0; i < m->n && !t->columns[c].is_stack; i++)
+		for (size_t i = 0; m && i < m->n && !t->columns[c].is_stack; i++)
 			add_row(t, m->list[i].key);
 	}
 }
@@ -214,6 +215,39 @@ static void fill(struct table *t, struct row *r)
 	}
 }
 
+/* Returns the number of the key that has thread IDs, or -1. */
+static int tid_key(const struct table *t)
+{
+	for (size_t i = 0; i < t->nkeys; i++)
+		if (t->keys[i].is_number && !strcmp(str_text(&t->keys[i].head), "TID"))
+			return (int)i;
+	return -1;
+}
+
+/* Adds a column with the threads' names in their languages, if some have one that is not the kernel's. */
+static void add_names(struct table *t)
+{
+	struct thread_names *names = tid_key(t) >= 0 ? thread_names_new(t->show) : NULL;
+	bool any = false;
+
+	for (size_t i = 0; names && i < t->n; i++) {
+		struct row *r = &t->rows[i];
+		const char *name = thread_names_get(names, atoi(str_text(&r->cells[tid_key(t)])));
+
+		memmove(&r->cells[t->nkeys + 1], &r->cells[t->nkeys], t->ncolumns * sizeof(*r->cells));
+		r->cells[t->nkeys] = (struct str){};
+		str_add_safe(&r->cells[t->nkeys], name ? name : "-", name ? strlen(name) : 1);
+		any |= name != NULL;
+	}
+	thread_names_free(names);
+	if (names) {
+		memmove(&t->columns[1], &t->columns[0], t->ncolumns * sizeof(*t->columns));
+		t->ncolumns++;
+		t->columns[0] = (struct column){.is_hidden = !any};
+		str_add(&t->columns[0].head, "NAME");
+	}
+}
+
 /* ---- printing ------------------------------------------------------------------------ */
 
 static void add_heading(struct str *head, const char *name, enum unit unit)
@@ -267,6 +301,8 @@ static void print_cell(const struct column *c, const struct str *cell, bool last
 {
 	int pad = (int)(c->width - columns_of(cell));
 
+	if (c->is_hidden)
+		return;
 	fprintf(out, "%*s%s%*s", c->is_number ? pad : 0, "", str_text(cell), c->is_number || last ? 0 : pad, "");
 	fprintf(out, last ? "\n" : "%*s", GAP, "");
 }
@@ -351,6 +387,7 @@ size_t table_print(const struct show *s, const struct map_content *maps, size_t 
 	for (size_t i = 0; i < t.n; i++)
 		fill(&t, &t.rows[i]);
 	nidle = leave_out_idle(&t);
+	add_names(&t);
 	if (t.n) {
 		qsort(t.rows, t.n, sizeof(*t.rows), by_first);
 		print(&t, out);

@@ -20,6 +20,7 @@ struct elf;
 struct frame_name;
 struct mapping;
 struct table_header;
+struct thread_note;
 
 /* A file that has the language. */
 struct lang_file {
@@ -100,6 +101,9 @@ struct lang {
 	bool (*name_frame)(const void *names, uint64_t frame, struct frame_name *ret);
 	/* LANG_NATIVE: names ret->vaddr in a file, and the functions inlined there. */
 	bool (*name_code)(const void *opened, struct name_store *s, struct frame_name *ret);
+	/* Fills in notes of the process's threads (unwinders.h). p->opened is NULL. */
+	void (*threads)(const struct lang_process *p, struct thread_note *notes, size_t n);
+	bool threads_need_tp;
 	/* Names and lines become those before compilation, if a source map has them. files is copied. */
 	void (*use_source_maps)(void *names, const struct sourcemap_files *files);
 };

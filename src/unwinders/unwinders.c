@@ -18,6 +18,7 @@
 #include "stacks.h"
 #include "target/elf.h"
 #include "target/target.h"
+#include "thread_notes.h"
 #include "unwinders/host/walk.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/procs/core.h"
@@ -551,6 +552,14 @@ int unwinders_walk(struct unwinders *u, int pid, const struct host_regs *regs,
 	if (!err)
 		*ret_id = keep_stack(u, &stack);
 	return err;
+}
+
+void unwinders_note_threads(struct unwinders *u, int pid, struct core *c, struct thread_note *notes, size_t n)
+{
+	const struct process *p = processes_find(u->processes, (uint32_t)pid);
+
+	if (p && !p->dead)
+		thread_notes_fill(u->target, p, c, &u->pages, notes, n);
 }
 
 /* ---- recorded processes ---- */

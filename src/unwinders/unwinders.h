@@ -140,6 +140,20 @@ int unwinders_add_core(struct unwinders *u, struct core *c, const char *exe);
 int unwinders_walk_core(struct unwinders *u, struct core *c, size_t thread, uint32_t filter,
 	uint32_t limit, uint64_t *ret_id);
 
+/* What a language knows about a thread of a process. Begin with tid and tp. */
+struct thread_note {
+	int tid;
+	uint64_t tp;    /* thread pointer; 0: unknown, then it is looked for if a language needs it */
+	char *name;     /* name in the language ("worker 1"), or NULL */
+	/* The thread holds the lock of its interpreter while the word at lock_at, masked, is lock_value. 0: unknown */
+	uint64_t lock_at, lock_mask, lock_value;
+};
+/* Fills in the notes of a living process, or of the core that was added (c). */
+void unwinders_note_threads(struct unwinders *u, int pid, struct core *c, struct thread_note *notes, size_t n);
+/* Returns whether the thread holds the lock of its interpreter (the GIL) now. */
+bool unwinders_holds_lock(int pid, struct core *c, const struct thread_note *note);
+void thread_notes_free(struct thread_note *notes, size_t n);
+
 const char *unwind_end_text(enum unwind_end e);
 
 /* Returns the number of stacks that could not be walked to their end so far. */

@@ -277,14 +277,13 @@ struct text {
 	uint8_t kind;  /* bytes per character */
 };
 
-/* Reads at most max bytes. */
-static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t max, struct text *ret)
+/* Reads at most max bytes of a str. */
+static bool read_chars(const struct reader *r, uint64_t str, void *out, uint32_t max, struct text *ret)
 {
-	uint64_t str, chars;
+	uint64_t chars;
 	uint32_t state;
 
-	if (!read_pointer(r, at, 0, &str) ||
-		!read_pointer(r, str, r->at->str_length, &chars) ||
+	if (!read_pointer(r, str, r->at->str_length, &chars) ||
 		!read_at(r, str + r->at->str_state, &state, sizeof(state)))
 		return false;
 	state >>= r->at->str_kind_shift;
@@ -295,6 +294,22 @@ static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t ma
 		chars = max / ret->kind;
 	ret->size = (uint32_t)chars * ret->kind;
 	return read_at(r, str + (state & 16 ? r->at->str_ascii : r->at->str_data), out, ret->size);
+}
+
+static bool read_str(const struct reader *r, uint64_t at, void *out, uint32_t max, struct text *ret)
+{
+	uint64_t str;
+
+	return read_pointer(r, at, 0, &str) && read_chars(r, str, out, max, ret);
+}
+
+char *python_str(const struct python_layout *at, python_read_fn read, void *arg, uint64_t str, uint32_t max)
+{
+	struct reader r = { at, read, arg };
+	_cleanup_(freep) void *data = malloc(4 * (size_t)max + 1);
+	struct text text;
+
+	return data && read_chars(&r, str, data, 4 * max, &text) ? decode(data, text.size, text.kind) : NULL;
 }
 
 /* Returns a string to be free()d, or NULL if it is not readable. */

@@ -86,7 +86,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_python = {
 	.name = "python",
-	.version = 4,
+	.version = 5,
 	.proc_size = sizeof(struct python_proc),
 	.table = table,
 	.open = open_file,
@@ -97,4 +97,5 @@ const struct lang lang_python = {
 	.names_free = names_free,
 	.record = record,
 	.name_frame = name,
+	.threads = python_threads,
 };

@@ -297,6 +297,8 @@ int python_open(struct elf *e, struct python_proc *ret)
 		ret->interpreters = runtime + row->interpreters;
 	if (elf_symbol_named(e, "PyCode_Type", &sym))
 		ret->code_type = sym.vaddr;
+	ret->runtime = runtime;
+	ret->at.version = (uint16_t)version;
 	set_libc(&ret->at, elf_machine(e), uses_musl(e));
 	set_thread_state(e, version, ret);
 	return 0;
@@ -304,7 +306,8 @@ int python_open(struct elf *e, struct python_proc *ret)
 
 void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret)
 {
-	__u64 *const addresses[] = { &ret->tstate_current, &ret->tss_key, &ret->interpreters, &ret->code_type };
+	__u64 *const addresses[] = { &ret->tstate_current, &ret->tss_key, &ret->interpreters, &ret->code_type,
+		&ret->runtime };
 	struct python_tls *const tls[] = { &ret->attached, &ret->own };
 
 	*ret = *file;

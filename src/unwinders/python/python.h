@@ -38,6 +38,14 @@ bool python_tss_key(struct elf *e, const char *function, uint64_t *ret);
 /* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
 typedef int (*python_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
 
+/* Reads a str of at most max characters, as UTF-8, to be free()d. Returns NULL if it is not a readable str. */
+char *python_str(const struct python_layout *at, python_read_fn read, void *arg, uint64_t str, uint32_t max);
+
+/* Names threads, and finds the words that say who holds the GIL: threads() of lang.h, for 3.8 on. */
+struct lang_process;
+struct thread_note;
+void python_threads(const struct lang_process *p, struct thread_note *notes, size_t n);
+
 struct python_codes *python_codes_new(void);
 void python_codes_free(struct python_codes *c);
 /* Takes a RECORD_LANG of size bytes, which is untrusted. */

@@ -93,5 +93,7 @@ const struct lang lang_v8 = {
 	.names_free = names_free,
 	.record = record,
 	.name_frame = name_frame,
+	.threads = v8_threads,
+	.threads_need_tp = true,
 	.use_source_maps = use_source_maps,
 };

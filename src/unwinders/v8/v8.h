@@ -147,6 +147,11 @@ size_t v8_check_frames(const struct v8_heap *h, const struct v8_code *code, uint
 size_t v8_translation_frames(uint32_t version, const uint8_t *bytes, size_t size, size_t index,
 	struct v8_virtual *frames, size_t max);
 
+/* Numbers the threads of Node's workers ("worker 1"): threads() of lang.h. */
+struct lang_process;
+struct thread_note;
+void v8_threads(const struct lang_process *p, struct thread_note *notes, size_t n);
+
 /* ---- code positions ---- */
 
 struct v8_codes *v8_codes_new(void);
