@@ -12,7 +12,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'tests/lib'))
+sys.path[:0] = [str(ROOT / 'tests/lib'), str(ROOT / 'tests/unwind/hotspot')]
+import absent
+import javas
 import waits
 from tap import Cases
 
@@ -40,17 +42,35 @@ def child(pid):
     return subprocess.run(['pgrep', '-P', str(pid)], capture_output=True, text=True).stdout.strip()
 
 
+def provide_java(dir):
+    """Writes the programs java and javac, which run the tests' JDK."""
+    java = javas.get('17') / 'java'
+    compiler = '--limit-modules jdk.compiler,jdk.zipfs -m jdk.compiler/com.sun.tools.javac.Main'
+    for name, words in (('java', ''), ('javac', compiler)):
+        path = pathlib.Path(dir, name)
+        path.write_text(f'#!/bin/sh\nexec {java} {words} "$@"\n')
+        path.chmod(0o755)
+
+
 def transcript(cases, title, lines, dir):
+    env = {**os.environ, 'PATH': f'{dir}:/usr/bin:/bin:/usr/sbin:/sbin'}
+    if 'java' in lines[0]:
+        try:
+            provide_java(dir)
+        except absent.Missing as e:
+            cases.count += 1
+            cases.failed += absent.tap_fails(cases.count, title, e)
+            return
     program = lines[0].removeprefix('$ ').removesuffix(' &')
     *build, program = program.split(' && ')
     for command in build:
-        subprocess.run(shlex.split(command), cwd=dir, check=True)
+        subprocess.run(shlex.split(command), cwd=dir, check=True, env=env)
     words = shlex.split(program)
     tool = shlex.split(lines[1].removeprefix('$ sudo strata '))
     if not shutil.which(words[0], path=f'/usr/bin:{dir}') and not words[0].startswith('./'):
         cases.skip(title, f'needs {words[0]}')
         return
-    with subprocess.Popen(words, cwd=dir, env={**os.environ, 'PATH': '/usr/bin:/bin:/usr/sbin:/sbin'}) as process:
+    with subprocess.Popen(words, cwd=dir, env=env) as process:
         pid = process.pid
         try:
             if words[0] == 'unshare':
@@ -75,7 +95,7 @@ def main():
         for block in BLOCK.finditer(text):
             lines = [line[4:] for line in block[0].splitlines() if line.startswith('    ')]
             transcript(cases, block[1], lines, dir)
-    cases.check(cases.count >= 6, 'all transcripts were found', cases.count)
+    cases.check(cases.count >= 7, 'all transcripts were found', cases.count)
     return cases.done()
 
 
