@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -203,6 +204,22 @@ struct tree {
 	struct str *out;
 };
 
+/* Appends "function /directory/file"; if that is too long, "function …/file". */
+static void add_name(struct str *out, const char *name, unsigned width)
+{
+	const char *path = strrchr(name, ' '), *file = path ? strrchr(path, '/') : NULL;
+
+	if (strlen(name) > width && file && file > path + 1) {
+		struct str text = {};
+
+		str_addf(&text, "%.*s …%s", (int)(path - name), name, file);
+		screen_add_cut(out, str_text(&text), width);
+		str_done(&text);
+	} else {
+		screen_add_cut(out, name, width);
+	}
+}
+
 static void add_branch_line(struct tree *t, const struct profile_node *n, const char *name, unsigned depth, char mark)
 {
 	struct screen *s = t->screen;
@@ -212,7 +229,7 @@ static void add_branch_line(struct tree *t, const struct profile_node *n, const 
 	str_addf(t->out, "%s%6.1f %% ", at ? "\033[7m" : "", 100.0 * (double)n->total / (double)t->whole);
 	add_bar(t->out, (double)n->total / (double)t->whole);
 	str_addf(t->out, " %*s%c ", 2 * (int)(depth < 20 ? depth : 20), "", mark);
-	screen_add_cut(t->out, name, s->columns > used + 10 ? s->columns - used : 10);
+	add_name(t->out, name, s->columns > used + 10 ? s->columns - used : 10);
 	str_addf(t->out, "%s\n", at ? "\033[0m" : "");
 }
 
@@ -336,6 +353,13 @@ static void put(const char *text, size_t n)
 		text += r;
 		n -= (size_t)r;
 	}
+}
+
+void screen_set_locale(void)
+{
+	setlocale(LC_CTYPE, "");
+	if (MB_CUR_MAX == 1)
+		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 void screen_switch(bool other)

@@ -28,6 +28,8 @@ void screen_done(struct screen *s);
 void screen_map(struct screen *s, const struct show *show, const struct map_content *c, struct str *out);
 /* Appends text cut at the width, in columns, without its control characters. */
 void screen_add_cut(struct str *out, const char *text, unsigned width);
+/* Sets a locale in which characters have a width, even if the environment does not set UTF-8. */
+void screen_set_locale(void);
 /* Switches to the terminal's other screen, without a cursor, or back. */
 void screen_switch(bool other);
 /* Replaces the screen's lines. */

@@ -105,6 +105,7 @@ void view_open(struct view *v, bool signals)
 	screen.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | (signals ? 0 : ISIG));
 	screen.raw.c_cc[VMIN] = 1;
 	screen.raw.c_cc[VTIME] = 0;
+	screen_set_locale();
 	catch_signals();
 	enter();
 }

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "base/owner.h"
 #include "base/stop.h"
 #include "base/str.h"
+#include "output/screen.h"
 #include "prompt/history.h"
 
 enum {
@@ -616,14 +616,6 @@ static void catch_signals(void)
 	signal(SIGQUIT, SIG_IGN); /* SIGQUIT would not restore the terminal */
 }
 
-/* Sets a locale in which characters have a width, even if the environment does not set UTF-8. */
-static void set_locale(void)
-{
-	setlocale(LC_CTYPE, "");
-	if (MB_CUR_MAX == 1)
-		setlocale(LC_CTYPE, "C.UTF-8");
-}
-
 /* Makes messages on stderr appear above the line, too. */
 static void take_stderr(struct editor *e)
 {
@@ -654,7 +646,7 @@ int editor_open(const struct editor_calls *calls, const char *history, bool colo
 	e->lib = lib;
 	e->calls = *calls;
 	e->colour = colour;
-	set_locale();
+	screen_set_locale();
 	take_terminal();
 	e->out = fdopen(dup(STDOUT_FILENO), "w"); /* its errors do not affect stdout */
 	e->el = e->out ? lib->el_init("strata", stdin, e->out, stderr) : NULL;

@@ -301,6 +301,12 @@ def live_keys():
         cases.check(shown and f'"mango": {shown.group(1)}' in saved and '"zebra"' in saved, 'the file has the values of the screen, and all entries', saved, before)
         t.keys('p', 'q')
         sees(t, 'q: ends, and prints', '@by[zebra]: ', 'left with 0', 'icanon')
+    with tempfile.TemporaryDirectory(prefix='a-directory-whose-name-is-longer-than-the-rest-of-a-line-') as dir:
+        path = pathlib.Path(dir, 'hot.py')
+        path.write_text('def hot():\n    while True:\n        pass\nhot()\n')
+        with Terminal([STRATA, 'top', '-c', f'/usr/bin/python3 {path}'], 90, 20) as t:
+            sees(t, 'a line without room has the name of the file', 'hot …/hot.py')
+            t.keys('q')
     with Terminal([STRATA, 'top', '-c', 'sh -c "while :; do :; done"'], 100, 30) as t:
         sees(t, 'strata top', '@cpu  up, down', ' %')
         t.type('/')
