@@ -50,7 +50,8 @@ static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame
 
 	name_of(s, frame, &first);
 	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
-		if ((one || top || !f->wrapper || mode == STACK_FULL) && !(s->libraries && libraries_hide(s->libraries, f)))
+		if ((one || top || !f->wrapper || mode == STACK_FULL) &&
+			!(s->libraries && libraries_hide(s->libraries, f)))
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 

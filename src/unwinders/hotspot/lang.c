@@ -21,8 +21,8 @@ static int table(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
-/* A file. Each process has the tables in memory that it can write, so one process says nothing about another one, though
- * most have the same layout. */
+/* A file. Each process has the tables in memory that it can write, so one process says nothing about another one,
+ * though most have the same layout. */
 #define LAYOUTS_MAX 4096
 struct hotspot_file {
 	struct hotspot_variables at;
