@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/owner.h"
@@ -120,6 +121,7 @@ enum show_text output_show_text(const struct output *o, bool terminal)
 int output_open(struct out *o, enum pack pack)
 {
 	o->pack = pack;
+	o->begun = clock_ns(CLOCK_REALTIME);
 	o->file = stream_file(o->stream);
 	if (pack)
 		o->file = pack_write(pack, o->file);

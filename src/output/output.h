@@ -34,6 +34,7 @@ struct out {
 	bool quiet;              /* -q */
 	bool long_names;         /* --long: pictures have the whole names of C++ functions */
 	const char *about;       /* names the traced command, for finish(); NULL: unknown */
+	uint64_t begun;          /* CLOCK_REALTIME ns of output_open() */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
 };
 
@@ -44,6 +45,7 @@ struct picture {
 	bool labels;     /* parts of keys are labels, not frames */
 	bool frames;     /* keys are frames even if the format has labels */
 	bool lines;      /* frames are split by line */
+	uint64_t begun;  /* CLOCK_REALTIME ns of the trace's begin; 0: unknown */
 	int64_t top;     /* number of a map's largest entries as text; 0: all */
 	bool terminal;   /* a person reads the output */
 };

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/str.h"
 #include "model/image.h"
+#include "key_parts.h"
 #include "recording.h"
 #include "values/entries.h"
 #include "values/frames.h"
@@ -74,34 +75,18 @@ static void fill_columns(const struct type *t, struct recorded_column **at)
 		c->label = c->is_kernel ? "kernel stack" : "stack";
 }
 
-/* Returns the number of bytes up to a comma outside of brackets. */
-static size_t piece(const char *text)
-{
-	int depth = 0;
-	size_t n = 0;
-
-	for (; text[n] && (depth || text[n] != ','); n++)
-		depth += (strchr("([{", text[n]) != NULL) - (strchr(")]}", text[n]) != NULL);
-	return n;
-}
-
 /* Names columns by the script's text: "comm", "args.fd". */
 static void name_columns(struct recording *r, struct recorded_map *m, const char *text)
 {
-	unsigned n = 0;
+	for (unsigned i = 0; i < m->ncolumns; i++) {
+		struct str name = {};
 
-	for (const char *p = text; p && *p; n++) {
-		size_t len = piece(p), from = strspn(p, " \t\n"), end = len;
-
-		while (end > from && strchr(" \t\n", p[end - 1]))
-			end--;
-		if (n < m->ncolumns && !m->columns[n].is_stack && end > from)
-			m->columns[n].label = arena_strndup(r->arena, p + from, end - from);
-		p += len + (p[len] == ',');
+		if (m->columns[i].is_stack)
+			continue;
+		key_part_name(text, i, m->ncolumns, &name);
+		m->columns[i].label = arena_strdup(r->arena, str_text(&name));
+		str_done(&name);
 	}
-	for (unsigned i = 0; n != m->ncolumns && i < m->ncolumns; i++)
-		if (!m->columns[i].is_stack)
-			m->columns[i].label = "key";
 }
 
 /* ---- frames -------------------------------------------------------------- */

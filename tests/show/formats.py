@@ -23,6 +23,7 @@ READERS = {
     'folded': recordings.of_folded,
     'speedscope': recordings.of_speedscope,
     'pprof': recordings.of_pprof,
+    'otlp': recordings.of_otlp,
     'svg': recordings.of_svg,
     'html': recordings.of_html_graphs,
     'recording': recordings.of_recording,
@@ -54,7 +55,7 @@ def deep(cases, home):
     r.write(home / 'deep.json')
     want = recordings.of_recording((home / 'deep.json').read_bytes())
     cases.check(want.all == {'main': 10, 'recurse': 7, 'leaf': 10}, 'deep stacks')
-    for name in 'folded', 'speedscope', 'pprof':
+    for name in 'folded', 'speedscope', 'pprof', 'otlp':
         cases.check(READERS[name](show(STRATA, home / 'deep.json', '-f', name)) == want, f'deep stacks: {name} has the same numbers')
     svg = recordings.of_svg(show(STRATA, home / 'deep.json', '-f', 'svg'))
     cases.check(svg.all['recurse'] == 7 and svg.own['(deeper frames)'] == 7, 'deep stacks: svg reports omitted frames', svg.own)
@@ -82,7 +83,7 @@ def large(cases, home):
     for n in 1, 1000, 100000 if IS_FAST else 3000:
         path = recordings.forest(home / f'{n}.json', n)
         want = recordings.of_recording(path.read_bytes())
-        for name in 'folded', 'speedscope', 'pprof':
+        for name in ('folded', 'speedscope', 'pprof', 'otlp')[:4 if n <= 3000 else 3]: # the reader of otlp is slow
             cases.check(READERS[name](show(STRATA, path, '-f', name)) == want, f'{n} stacks: {name} has the same numbers')
         tree = recordings.of_svg(show(STRATA, path, '-f', 'svg'))
         cases.check(tree.all['all'] == sum(want.own.values()), f'{n} stacks: svg has the same sum')

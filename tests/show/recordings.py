@@ -218,11 +218,77 @@ class Pprof:
             yield [name for i in ids for name in self.inlined[i]], [n for k, v in s if k == 2 for n in ints(v)], labels
 
 
+class Otlp:
+    """The profiles of a line of OTLP/JSON. Reading checks the protocol's rules (opentelemetry-proto v1.11.0, profiles.proto):
+    the first element of each table is empty, no element is there twice or is not used, and indices are in range."""
+    TABLES = {'stringTable': '', 'attributeTable': {}, 'functionTable': {}, 'mappingTable': {}, 'locationTable': {},
+              'stackTable': {}, 'linkTable': {}}
+
+    def __init__(self, line):
+        doc = json.loads(line)
+        self.tables, self.used = doc['dictionary'], {name: {0} for name in self.TABLES}
+        assert set(self.tables) == set(self.TABLES)
+        for name, first in self.TABLES.items():
+            texts = [json.dumps(element, sort_keys=True) for element in self.tables[name]]
+            assert self.tables[name][0] == first and len(set(texts)) == len(texts), name
+        [resource] = doc['resourceProfiles']
+        self.resource = {a['key']: a['value']['stringValue'] for a in resource['resource']['attributes']}
+        [scope] = resource['scopeProfiles']
+        self.profiles = [self.profile(p) for p in scope['profiles']]
+        for name, used in self.used.items():
+            assert len(used) == len(self.tables[name]), f'elements of {name} are not used'
+
+    def at(self, table, index):
+        self.used[table].add(index)
+        return self.tables[table][index]
+
+    def attributes(self, indices):
+        found = [self.at('attributeTable', i) for i in indices]
+        pairs = [(self.at('stringTable', a['keyStrindex']), a['value']) for a in found]
+        return {key: int(value['intValue']) if 'intValue' in value else value['stringValue'] for key, value in pairs}
+
+    def location(self, index):
+        """Returns the names of a location's functions, the innermost first."""
+        place, names = self.at('locationTable', index), []
+        mapping = self.at('mappingTable', place.get('mappingIndex', 0))
+        self.at('stringTable', mapping.get('filenameStrindex', 0))
+        self.attributes(mapping.get('attributeIndices', []) + place.get('attributeIndices', []))
+        for line in place['lines']:
+            function = self.at('functionTable', line['functionIndex'])
+            self.at('stringTable', function.get('systemNameStrindex', 0))
+            self.at('stringTable', function.get('filenameStrindex', 0))
+            names.append(self.at('stringTable', function['nameStrindex']))
+        return names
+
+    def profile(self, p):
+        """Returns (type, unit, samples); a sample is (frames with the innermost first, attributes, value)."""
+        kind = p['sampleType']
+        assert kind == p['periodType'] and p['period'] == '1' and int(p['timeUnixNano']) > 0 <= int(p['durationNano'])
+        samples = []
+        for s in p['samples']:
+            stack = self.at('stackTable', s['stackIndex']).get('locationIndices', [])
+            [value] = s['values']
+            samples.append(([name for i in stack for name in self.location(i)], self.attributes(s.get('attributeIndices', [])),
+                            int(value)))
+        return self.at('stringTable', kind['typeStrindex']), self.at('stringTable', kind['unitStrindex']), samples
+
+    def totals(self):
+        totals = Totals()
+        for _, _, samples in self.profiles:
+            for stack, _, value in samples:
+                totals.add(stack[::-1], value)
+        return totals
+
+
 def of_pprof(data):
     totals = Totals()
     for stack, values, _ in Pprof(data).stacks():
         totals.add(stack[::-1], sum(values))
     return totals
+
+
+def of_otlp(data):
+    return Otlp(data).totals()
 
 
 def of_tree(data):
