@@ -340,6 +340,8 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 		top_sized(w, s, f);
 	else if (s->blob.sort == SORT_JUMP || s->blob.sort == SORT_ADAPTER)
 		top_jump(w, s, f);
+	else if (s->blob.sort == SORT_LEAF && !WALK_ARM64(w) && prologue_words(w) < 0)
+		top_leaf(w, s, f);
 	else
 		top_stub(w, s, f);
 	return 0;

@@ -113,6 +113,7 @@ static __always_inline void sort_blob(struct hotspot_scratch *s, struct hotspot_
 		break;
 	case NAME8('v', 't', 'a', 'b', 'l', 'e', ' ', 'c'):
 	case NAME8('M', 'e', 't', 'h', 'o', 'd', 'H', 'a'):
+	case NAME8('f', 'l', 'u', 's', 'h', '_', 'i', 'c'): /* called from C++ */
 		b->sort = SORT_JUMP;
 		break;
 	case NAME8('S', 't', 'u', 'b', 'R', 'o', 'u', 't'): /* StubRoutines (continuation.. */

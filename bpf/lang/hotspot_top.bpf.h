@@ -159,7 +159,12 @@ static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s,
 	if (state == TOP_CALLED || state == TOP_PUSHED) {
 		f->step = STEP_TOP;
 		f->size = state * 8;
+		return;
 	}
+	/* Methods are called only from the code cache. C2's loops over strings and arrays push up to two registers. */
+	for (int i = 0; i < 2 && !WALK_ARM64(w) && !hotspot_code(w, s, w->sp + f->size - 8); i++)
+		if (hotspot_code(w, s, w->sp + f->size + 8 * i))
+			f->size += 8 * i + 8;
 }
 
 /* Returns the address to which a stub jumps at its end, if that is the next instruction, or 0. The exception's blob is
@@ -176,6 +181,47 @@ static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 	to = op == 0xe0ff ? w->regs[RULE_REG_RAX] : op == 0xe1ff ? w->regs[RULE_REG_RCX] :
 		op == 0xe2ff ? w->regs[RULE_REG_RDX] : op == 0xe3ff ? w->regs[RULE_REG_RBX] : 0;
 	return hotspot_in_cache(s, to) ? to : 0;
+}
+
+/* Returns whether the frame that the return address leads to may begin at sp: if it has a size, there is a return
+ * address at its end. */
+static __always_inline int fits(struct walk *w, struct hotspot_scratch *s, __u64 ra, __u64 sp)
+{
+	const struct hotspot_memo *m;
+	__u32 k = hotspot_at(s, ra);
+
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	return k & HOTSPOT_MEMO || m->sort != SORT_SIZED || hotspot_code(w, s, sp + m->size - 8);
+}
+
+#define LEAF_WORDS 6 /* C1's stubs save up to four registers */
+
+/* A stub that pushes registers: its return address is above them. Returns whether it was found. */
+__global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
+{
+	struct hotspot_place *f;
+
+	if (!w || !s)
+		return 0;
+	f = &s->place;
+	for (int i = 0; i < LEAF_WORDS; i++) {
+		f->to_sp = w->sp + 8 * i + 8;
+		f->to_pc = hotspot_code(w, s, f->to_sp - 8);
+		if (!f->to_pc || !fits(w, s, f->to_pc, f->to_sp))
+			continue;
+		f->step = STEP_GIVEN;
+		return 1;
+	}
+	return 0;
+}
+
+/* A stub of C1 or of a barrier that was interrupted: it pushes registers, or has a frame pointer. */
+static __always_inline void top_leaf(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+{
+	f->step = STEP_FP;
+	f->size = 0;
+	if (w->fp - w->sp >= 8 * LEAF_WORDS || !hotspot_code(w, s, w->fp + 8))
+		hotspot_pushed(w, s);
 }
 
 /* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. */
@@ -208,7 +254,7 @@ static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratc
 	if (words >= 0) {
 		f->step = STEP_TOP;
 		f->size = words * 8;
-	} else if (hotspot_in_cache(s, w->regs[RULE_REG_RAX])) { /* it will jump there; its frame has gone */
+	} else if (!hotspot_pushed(w, s) && hotspot_in_cache(s, w->regs[RULE_REG_RAX])) { /* it will jump there; its frame has gone */
 		f->step = STEP_GIVEN;
 		f->to_pc = w->regs[RULE_REG_RAX];
 		f->to_sp = w->sp;
@@ -227,7 +273,7 @@ static __always_inline void top_jump(struct walk *w, struct hotspot_scratch *s, 
 		return;
 	f->step = STEP_GIVEN;
 	f->to_pc = on_stack ? ra : rax;
-	f->to_sp = is_near(sender, w->sp) ? sender : w->sp + 8 * on_stack;
+	f->to_sp = is_near(sender, w->sp) && fits(w, s, f->to_pc, sender) ? sender : w->sp + 8 * on_stack;
 }
 
 /* A leaf, or code with a frame pointer. Memory at sp may have an old return address: in a leaf the caller's frame, too,

@@ -127,7 +127,7 @@ static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, 
 	size_t n = hotspot_scopes(vm, r->blob, r->pc, r->exact, scopes, INLINED_MAX);
 
 	if (!n || scopes[n - 1].method != r->method)
-		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, ret->lacks_inlined = true);
+		return name_method(c, vm, r->method, -1, ret) && (ret->line = 0, true);
 	for (size_t i = 0; i < n; i++) {
 		struct frame_name *caller;
 

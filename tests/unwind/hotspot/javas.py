@@ -103,11 +103,11 @@ def command(name, mode='default'):
     return [str(get(name) / 'java'), *MODES[mode]]
 
 
-def compiled(source, directory, release=8):
+def compiled(source, directory, release=8, jars=()):
     """Compiles a source file for this release and all later ones; returns the directory of its classes."""
     javac = home('17') / 'bin' / 'javac'
     run = [str(get('17') / 'java'), '--limit-modules', 'jdk.compiler,jdk.zipfs', '-m', 'jdk.compiler/com.sun.tools.javac.Main',
-           '--release', str(release), '-g', '-nowarn', '-XDsuppressNotes', '-d', str(directory), str(source)]
+           '--release', str(release), '-g', '-nowarn', '-XDsuppressNotes', '-cp', ':'.join(jars), '-d', str(directory), str(source)]
     assert javac.exists()
     done = subprocess.run(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:

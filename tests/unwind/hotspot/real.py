@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""real.py - samples Debian's Tomcat under load (Web.java), next to Java Flight Recorder, which openjdk contains.
+
+    real.py STRATA SECONDS [VERSION]...
+
+99 % of the stacks are whole to the thread's start. The recorder's ten hottest methods, with the methods that they call and
+without those that have most samples, are as hot in strata's samples of Java code, within a factor of two: the recorder
+samples a few threads at a time, 50 times a second, and leaves out stacks that it cannot walk."""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import busy
+import javas
+import packages
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT = 'profile:hz:199 { @[ustack] = count(); } interval:s:%d { exit(); }'
+JARS = {'tomcat-embed-core': 'libtomcat10-embed-java', 'tomcat-annotations-api': 'libtomcat10-java'}
+JAVA = re.compile(r'([\w.$/+-]+\.[\w$<>]+) \w+\.java(:\d+)?$')
+
+
+def classpath():
+    """Returns Tomcat's jars, from Debian's packages."""
+    at = javas.CACHE.resolve() / 'tomcat'
+    if not at.exists():
+        packages.unpack(javas.CACHE, 'bookworm', 'amd64', at, JARS.values())
+    return [str(next(at.glob(f'usr/share/maven-repo/**/{jar}-10.1*.jar')).resolve()) for jar in JARS]
+
+
+def recorded(java, recording):
+    """Returns the share of the recorder's samples that each method is in."""
+    done = subprocess.run([java, '-m', 'jdk.jfr/jdk.jfr.internal.tool.Main', 'print', '--json', '--stack-depth', '64', '--events',
+                           'jdk.ExecutionSample', recording], stdout=subprocess.PIPE, text=True, check=True)
+    events = json.loads(done.stdout)['recording']['events']
+    count = collections.Counter()
+    for event in events:
+        frames = [frame['method'] for frame in event['values']['stackTrace']['frames']]
+        count.update({m['type']['name'].replace('/', '.') + '.' + m['name'] for m in frames})
+    return {name: n / len(events) for name, n in count.items()}
+
+
+def sampled(strata, seconds, command):
+    """Returns (samples, those that are whole, examples of others, share of each method in samples of Java code)."""
+    whole = total = java = 0
+    methods, bad = collections.Counter(), collections.Counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as program:
+        while program.stdout.readline() not in ('begun\n', ''):
+            pass
+        done = subprocess.run([strata, '-p', str(program.pid), '-e', SCRIPT % seconds], stdout=subprocess.PIPE, text=True,
+                              errors='replace', check=True)
+        program.wait()
+    for frames, n in busy.stacks_of(done.stdout):
+        total += n
+        if frames[-1].startswith('['):
+            bad['\n    '.join(frames)] += n
+        else:
+            whole += n
+        if JAVA.match(frames[0]):
+            java += n
+            for name in {found.group(1) for found in map(JAVA.match, frames) if found}:
+                methods[name] += n
+    return total, whole, bad, {name: n / java for name, n in methods.items()}
+
+
+def check(strata, seconds, name):
+    with tempfile.TemporaryDirectory(dir=javas.CACHE.parent) as d:
+        jars = classpath()
+        javas.compiled(HERE / 'Web.java', d, 11, jars)
+        command = javas.command(name)
+        jfr = f'-XX:StartFlightRecording:filename={d}/web.jfr,settings=profile'
+        total, whole, bad, methods = sampled(strata, seconds, [*command, jfr, '-cp', ':'.join([d, *jars]), 'Web', d, str(seconds + 8)])
+        theirs = recorded(javas.command('17')[0], f'{d}/web.jfr')
+    hottest = sorted((m for m in theirs if theirs[m] < 0.3), key=theirs.get)[-10:]
+    equal = [m for m in hottest if 0.5 < methods.get(m, 0) / theirs[m] < 2]
+    fine = total > 100 * seconds and whole >= 0.99 * total and len(equal) >= 9
+    print(f'{"ok" if fine else "not ok"} {name}: {total} samples of Tomcat, {100 * whole / max(total, 1):.2f} % whole; {len(equal)} of the '
+          f'recorder\'s ten hottest methods are as hot', flush=True)
+    for m in reversed(hottest):
+        print(f'  {100 * methods.get(m, 0):4.1f} %, recorder {100 * theirs[m]:4.1f} %: {m}')
+    for text, n in bad.most_common(0 if fine else 5):
+        print(f'  {n}:\n    {text}')
+    return fine
+
+
+def main(strata, seconds, *names):
+    failed = False
+    for name in names or ('17', '21', '25'):
+        try:
+            failed |= not check(strata, int(seconds), name)
+        except javas.Missing as e:
+            failed |= javas.fails(name, e)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
