@@ -74,23 +74,33 @@ static __always_inline __u64 memo_hash(__u64 key)
 #define MEMO_SECOND(hash) (HOTSPOT_MEMO / 2 + (__u32)((hash) >> 46 & (HOTSPOT_MEMO / 2 - 1)))
 _Static_assert(HOTSPOT_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
-static __always_inline int is_of(const struct hotspot_memo *m, __u32 generation, __u64 key)
+/* Returns 0 if x is 0, else all bits. The functions here have no branches, because the verifier would follow each to the
+ * end. */
+static __always_inline __u64 any_bit(__u64 x)
 {
-	return m->key == key && m->generation == generation;
+	x |= -x;
+	FORGET(x); /* else clang sees a comparison, and makes it a branch */
+	x = (__u64)((__s64)x >> 63);
+	FORGET(x);
+	return x;
 }
 
-/* Returns the number of the key's memo; with HOTSPOT_MEMO, the memo has to be filled. */
+/* Returns 0 if it is the key's memo, else all bits. */
+static __always_inline __u64 differs(const struct hotspot_scratch *s, const struct hotspot_memo *m, __u64 key)
+{
+	return any_bit((m->key ^ key) | (m->generation ^ s->proc.generation));
+}
+
+/* Returns the number of the key's memo; with HOTSPOT_MEMO, the memo has to be filled: the second one if this round has
+ * used the first one. */
 static __always_inline __u32 find_memo(struct hotspot_scratch *s, __u64 key)
 {
-	__u64 hash = memo_hash(key);
-	__u32 k = MEMO_FIRST(hash), second = MEMO_SECOND(hash);
+	__u64 hash = memo_hash(key), first = MEMO_FIRST(hash), second = MEMO_SECOND(hash);
+	const struct hotspot_memo *m = &s->memo[first & (HOTSPOT_MEMO - 1)];
+	__u64 not_first = differs(s, m, key), not_second = differs(s, &s->memo[second & (HOTSPOT_MEMO - 1)], key);
+	__u64 unused = any_bit(m->round ^ s->round);
 
-	if (is_of(&s->memo[k & (HOTSPOT_MEMO - 1)], s->proc.generation, key))
-		return k;
-	if (is_of(&s->memo[second & (HOTSPOT_MEMO - 1)], s->proc.generation, key))
-		return second;
-	/* Take the first slot if this round has not used its memo. */
-	return (s->memo[k & (HOTSPOT_MEMO - 1)].round != s->round ? k : second) | HOTSPOT_MEMO;
+	return (first + ((second - first) & not_first & ~(not_second & unused))) | (not_first & not_second & HOTSPOT_MEMO);
 }
 
 /* Returns whether the memo of compiled code, or of a stub, is still valid. */
@@ -459,20 +469,15 @@ __global __u64 hotspot_frame(struct walk *w)
 /* Returns the memo of a return address or a bytecode, or NULL if it has to be checked or filled. */
 static __always_inline struct hotspot_memo *known_memo(struct hotspot_scratch *s, __u64 key)
 {
-	__u64 hash = memo_hash(key);
-	__u32 k = MEMO_FIRST(hash);
+	__u64 hash = memo_hash(key), k = MEMO_FIRST(hash), other = MEMO_SECOND(hash);
 	struct hotspot_memo *m;
 
 	FORGET(k);
 	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
-	if (!is_of(m, s->proc.generation, key)) {
-		k = MEMO_SECOND(hash);
-		FORGET(k);
-		m = &s->memo[k & (HOTSPOT_MEMO - 1)];
-		if (!is_of(m, s->proc.generation, key))
-			return NULL;
-	}
-	return m->round == s->round ? m : NULL;
+	k += (other - k) & differs(s, m, key); /* no branch: the verifier would follow both ways to the end */
+	FORGET(k);
+	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+	return differs(s, m, key) | (m->round ^ s->round) ? NULL : m;
 }
 
 /* The fast way for most frames: their code positions are known, and all their words are in the window. fp and RA are

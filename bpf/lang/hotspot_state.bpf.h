@@ -13,7 +13,7 @@ SEEN_MAP(hotspot_seen, HOTSPOT_SEEN_BUCKETS);
 
 #define HOTSPOT_MEMO  1024 /* two halves: a code position has one slot in each */
 #define HOTSPOT_HEAPS 4    /* HotSpot makes at most 3, from JDK 26 on 4 */
-#define HOTSPOT_HOPS  64   /* steps in a segment map: JDK 8 needs up to 36 */
+#define HOTSPOT_HOPS  40   /* steps in a segment map: JDK 8 needs up to 36 */
 #define HOTSPOT_TRUST 1000000 /* ns for which a memo is trusted without a check */
 #define HOTSPOT_FAST  4
 #define HOTSPOT_BELOW 72 /* bytes below fp that identify an interpreted frame */

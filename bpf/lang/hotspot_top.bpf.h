@@ -71,22 +71,37 @@ static __always_inline __u64 is_behind(const struct around *a)
 	       same(a->at, 0xff00000000ffffff, 0xe90000000097894d) | (jump & same(a->before, 0xffffff00, 0x97894d00));
 }
 
-/* Finds sub $N,%rsp between reach bytes before pc and pc. Returns bits: 1: there is one; 2: it ends at pc. */
+#define EACH_BYTE(x) ((x) * 0x0101010101010101ULL)
+
+/* Returns a bit for each of the eight bytes, the lowest first: 1 if it is the value. */
+static __always_inline __u64 bytes_equal(__u64 v, __u64 value)
+{
+	__u64 x = v ^ EACH_BYTE(value);
+
+	x = ~(((x & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | x) & EACH_BYTE(0x80);
+	return (x >> 7) * 0x0102040810204080ULL >> 56;
+}
+
+/* Returns a bit for each byte of chunk[] before pc and of the one behind. */
+static __always_inline __u64 chunk_equal(const __u64 *chunk, __u64 value)
+{
+	__u64 ret = 0;
+
+	for (int i = 0; i <= BEFORE / 8; i++)
+		ret |= bytes_equal(chunk[i], value) << (8 * i);
+	return ret;
+}
+
+/* Finds sub $N,%rsp (48 83 or 81 ec) between reach bytes before pc and pc. Returns bits: 1: there is one; 2: it ends at
+ * pc. */
 static __always_inline __u64 after_sub(const __u64 *chunk, __u64 reach)
 {
-	__u64 found = 0, now = 0, mask = reach > BEFORE ? BEFORE : reach;
+	__u64 from = reach > BEFORE ? 0 : BEFORE - reach, around, is_small, is_large;
 
-	mask = (2ULL << mask) - 1;
-	for (int i = BEFORE; i >= 4; i--) { /* bit i: the instruction is at pc - i */
-		int at = BEFORE - i;
-		__u64 v = chunk[at / 8] >> at % 8 * 8 | (at % 8 > 5 ? chunk[at / 8 + 1] << (64 - at % 8 * 8) : 0);
-		__u64 is_small = same(v, 0xffffff, 0xec8348), is_large = i >= 7 ? same(v, 0xffffff, 0xec8148) : 0;
-
-		found |= (is_small | is_large) << i;
-		now |= (i == 4 ? is_small : 0) | (i == 7 ? is_large : 0);
-	}
-	found &= mask;
-	return found ? 1 | now << 1 : 0;
+	around = chunk_equal(chunk, 0x48) & chunk_equal(chunk, 0xec) >> 2 & -(1ULL << (from & 63));
+	is_small = around & chunk_equal(chunk, 0x83) >> 1 & ((1ULL << (BEFORE - 3)) - 1);
+	is_large = around & chunk_equal(chunk, 0x81) >> 1 & ((1ULL << (BEFORE - 6)) - 1);
+	return !(is_small | is_large) ? 0 : 1 | (is_small >> (BEFORE - 4) & 1) << 1 | (is_large >> (BEFORE - 7) & 1) << 1;
 }
 
 /* push %rbp; sub $N,%rsp; or push %rbp; mov %rsp,%rbp; or sub $N,%rsp; mov %rbp,N-16(%rsp). */
@@ -194,9 +209,11 @@ static __always_inline int fits(struct walk *w, struct hotspot_scratch *s, __u64
 	return k & HOTSPOT_MEMO || m->sort != SORT_SIZED || hotspot_code(w, s, sp + m->size - 8);
 }
 
-#define LEAF_WORDS 6 /* C1's stubs save up to four registers */
+#define LEAF_WORDS 6  /* C1's stubs save up to four registers */
+#define LEAF_ARGS  16 /* C1 pushes two words before it calls slow_subtype_check */
 
-/* A stub that pushes registers: its return address is above them. Returns whether it was found. */
+/* A stub that pushes registers: its return address is above them, and may be below two arguments. Returns whether it was
+ * found. */
 __global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
 {
 	struct hotspot_place *f;
@@ -207,8 +224,13 @@ __global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
 	for (int i = 0; i < LEAF_WORDS; i++) {
 		f->to_sp = w->sp + 8 * i + 8;
 		f->to_pc = hotspot_code(w, s, f->to_sp - 8);
-		if (!f->to_pc || !fits(w, s, f->to_pc, f->to_sp))
+		if (!f->to_pc)
 			continue;
+		if (!fits(w, s, f->to_pc, f->to_sp)) {
+			f->to_sp += LEAF_ARGS;
+			if (!fits(w, s, f->to_pc, f->to_sp))
+				continue;
+		}
 		f->step = STEP_GIVEN;
 		return 1;
 	}
