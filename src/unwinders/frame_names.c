@@ -104,14 +104,17 @@ static const char *readable(struct names *n, const char *name)
 
 static void name_jit(struct names *n, const struct file *f, struct frame_name *ret)
 {
-	const char *name = perfmap_find(f->jit, ret->vaddr, &ret->offset);
+	struct perfmap_code c;
 
-	if (!name) {
+	if (!perfmap_find(f->jit, ret->vaddr, f->jit_before, &c)) {
 		perfmap_read(f->jit, n->target);
-		name = perfmap_find(f->jit, ret->vaddr, &ret->offset);
+		if (!perfmap_find(f->jit, ret->vaddr, f->jit_before, &c))
+			return;
 	}
-	if (name)
-		ret->name = texts_keep(n->texts, name);
+	ret->name = texts_keep(n->texts, c.name);
+	ret->offset = c.offset;
+	ret->line = c.line;
+	ret->file = c.file ? texts_keep(n->texts, c.file) : NULL;
 }
 
 /* Asks the LANG_NATIVE language of the code. */

@@ -664,6 +664,7 @@ void unwinders_record(struct unwinders *u, const struct record *r, size_t size)
 	switch (r->kind) {
 	case RECORD_STACK:
 		stacks_record(u->stacks, (const void *)r, size);
+		processes_watch(u->processes, (const void *)r, size);
 		break;
 	case RECORD_WALK:
 		take_walk(u, (const void *)r, size);

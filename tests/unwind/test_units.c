@@ -37,7 +37,7 @@ static void test_demangle(void)
 static void test_perfmap(struct target *t)
 {
 	struct perfmap *m = perfmap_new(getpid());
-	uint64_t offset = 0;
+	struct perfmap_code c = {};
 	char path[64];
 	FILE *f;
 
@@ -46,14 +46,15 @@ static void test_perfmap(struct target *t)
 	fputs("1000 100 first\n2000 10 second one\n1010 10 inner\nnonsense\n3000 0 empty\n5000 10 cut", f);
 	fclose(f);
 	perfmap_read(m, t);
-	CHECK_STR(perfmap_find(m, 0x1000, &offset), "first");
-	CHECK_STR(perfmap_find(m, 0x1015, &offset), "inner");
-	CHECK(offset == 5);
-	CHECK_STR(perfmap_find(m, 0x1030, &offset), "first");
-	CHECK_STR(perfmap_find(m, 0x200f, &offset), "second one");
-	CHECK_STR(perfmap_find(m, 0x2010, &offset), NULL);
-	CHECK_STR(perfmap_find(m, 0x3000, &offset), NULL);
-	CHECK_STR(perfmap_find(m, 0x5000, &offset), NULL);
+	CHECK_STR(perfmap_find(m, 0x1000, 0, &c) ? c.name : NULL, "first");
+	CHECK_STR(perfmap_find(m, 0x1015, 0, &c) ? c.name : NULL, "inner");
+	CHECK(c.offset == 5);
+	CHECK_STR(perfmap_find(m, 0x1030, 0, &c) ? c.name : NULL, "first");
+	CHECK_STR(perfmap_find(m, 0x200f, 0, &c) ? c.name : NULL, "second one");
+	CHECK_STR(perfmap_find(m, 0x2010, 0, &c) ? c.name : NULL, NULL);
+	CHECK_STR(perfmap_find(m, 0x3000, 0, &c) ? c.name : NULL, NULL);
+	CHECK_STR(perfmap_find(m, 0x5000, 0, &c) ? c.name : NULL, NULL);
+	CHECK_STR(perfmap_find(m, 0x1015, 3, &c) ? c.name : NULL, "first"); /* before the third line was written */
 	unlink(path);
 	perfmap_free(m);
 }

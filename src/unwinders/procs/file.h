@@ -42,6 +42,8 @@ struct file {
 	uint32_t asked;      /* languages for which lang.open() was called: 1 << enum frame_lang */
 	struct perfmap *jit; /* anonymous: names of one process's code */
 	uint64_t jit_base;   /* anonymous: base of its vaddrs */
+	uint32_t jit_before; /* its code was replaced at that time, see perfmap_poll(); 0: it was not */
+	struct file *jit_next; /* anonymous: the file of the code that is there now; NULL: this one */
 	bool closure_done;   /* the libraries that it needs were preloaded */
 	bool leaving;        /* it will be evicted */
 	bool evicted;        /* elf and table were given back; opening the same file restores them */

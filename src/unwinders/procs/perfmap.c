@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* perfmap.c - /tmp/perf-PID.map, in which JITs list their code.
+/* perfmap.c - the code that JITs list. See perfmap.h, and jitdump.h for jitdump files.
  *
  * Lines are "START SIZE name", in hex, in the order of time: if two overlap, the later line is right, because
- * code moves. The file is in the process's own /tmp, named by the pid that the process has there. It must
+ * code moves. A map of perf is in the process's own /tmp, named by the pid that the process has there. It must
  * belong to the process's user or root, and it is hostile. */
 #include "perfmap.h"
 
@@ -17,19 +17,39 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/vec.h"
+#include "jitdump.h"
 #include "target/target.h"
 
 #define FILE_MAX    (256 << 20)
 #define ENTRIES_MAX (4 << 20)
+#define BACK_MAX    256 /* entries looked at for an address */
+#define POLL_NS     20000000ull
+#define CHANGES_MAX 1000 /* of a process: each takes a file's number */
+#define LINES_MAX   (1 << 22)
 #define KEPT_SECONDS 5 /* kept after the end of its process: stacks may still arrive */
 
 struct entry {
 	uint64_t start, end;
-	uint32_t name, order; /* name: offset in text */
+	uint32_t name, order; /* name: offset in text, or a number in names plus DUMPED */
+};
+#define DUMPED 0x80000000u
+
+struct dumped { /* code of a jitdump file */
+	const char *name;
+	uint64_t start;        /* where it was loaded, as the lines have it */
+	uint32_t lines, nlines;
+};
+
+struct dumped_line {
+	uint64_t addr;
+	const char *file;
+	uint32_t line;
 };
 
 struct perfmap {
@@ -40,8 +60,16 @@ struct perfmap {
 	size_t len;      /* read so far */
 	size_t parsed;
 	VEC(struct entry) entries;
-	bool sorted;
+	uint32_t orders; /* orders given */
+	size_t sorted;   /* the first entries are */
 	time_t last;
+	struct jitdump *dump; /* NULL: none */
+	struct arena *arena;  /* names and files of the dump */
+	VEC(struct dumped) dumped;
+	VEC(struct dumped_line) lines;
+	bool watched;
+	uint32_t changes; /* found by perfmap_poll() */
+	uint64_t polled;  /* CLOCK_MONOTONIC ns */
 };
 
 struct perfmap *perfmap_new(int pid)
@@ -58,9 +86,13 @@ struct perfmap *perfmap_new(int pid)
 void perfmap_drop(struct perfmap *m)
 {
 	vec_done(&m->entries);
+	vec_done(&m->dumped);
+	vec_done(&m->lines);
+	arena_free(m->arena);
+	m->arena = NULL;
 	free(m->text);
 	m->text = NULL;
-	m->len = m->parsed = 0;
+	m->len = m->parsed = m->sorted = 0;
 }
 
 void perfmap_free(struct perfmap *m)
@@ -68,6 +100,7 @@ void perfmap_free(struct perfmap *m)
 	if (!m)
 		return;
 	closep(&m->fd);
+	jitdump_free(m->dump);
 	perfmap_drop(m);
 	free(m);
 }
@@ -125,6 +158,11 @@ static void open_map(struct perfmap *m, struct target *t)
 	m->fd = TAKE_FD(fd);
 }
 
+static void add_entry(struct perfmap *m, uint64_t start, uint64_t size, uint32_t name)
+{
+	vec_push(&m->entries, (struct entry){start, start + size, name, ++m->orders});
+}
+
 static void parse_line(struct perfmap *m, char *line)
 {
 	char *end;
@@ -137,9 +175,7 @@ static void parse_line(struct perfmap *m, char *line)
 	if (end == line || *end != ' ' || !size || start + size < start ||
 		m->entries.len >= ENTRIES_MAX)
 		return;
-	vec_push(&m->entries, (struct entry){ start, start + size,
-		(uint32_t)(end + 1 - m->text), (uint32_t)m->entries.len });
-	m->sorted = false;
+	add_entry(m, start, size, (uint32_t)(end + 1 - m->text));
 }
 
 /* Reads only whole lines: the process may be writing the last one. */
@@ -154,7 +190,7 @@ static void parse(struct perfmap *m)
 	}
 }
 
-static void read_rest(struct perfmap *m, struct target *t)
+static void read_map(struct perfmap *m, struct target *t)
 {
 	struct stat st;
 	ssize_t n = 0;
@@ -171,6 +207,62 @@ static void read_rest(struct perfmap *m, struct target *t)
 	if (n > 0)
 		m->len += (size_t)n;
 	parse(m);
+}
+
+/* ---- jitdump files ------------------------------------------------------------------ */
+
+void perfmap_dump(struct perfmap *m, int fd)
+{
+	if (m->dump || m->ended) /* a file is mapped again by a child, or by mprotect() */
+		closep(&fd);
+	else
+		m->dump = jitdump_new(fd);
+}
+
+static const struct entry *find(struct perfmap *m, uint64_t addr, uint32_t before);
+
+static void add_lines(struct perfmap *m, const struct jitdump_code *c, struct dumped *d)
+{
+	const char *file = NULL;
+
+	d->lines = (uint32_t)m->lines.len;
+	for (size_t i = 0; i < c->nlines && m->lines.len < LINES_MAX; i++) {
+		const char *text = c->files + c->lines[i].file;
+
+		if (!file || strcmp(file, text) != 0)
+			file = arena_strdup(m->arena, text);
+		vec_push(&m->lines, (struct dumped_line){c->lines[i].addr, file, c->lines[i].line});
+		d->nlines++;
+	}
+}
+
+static void take_code(void *arg, const struct jitdump_code *c)
+{
+	struct perfmap *m = arg;
+	struct dumped d = {.name = c->name, .start = c->start};
+	const struct entry *from;
+
+	if (!c->size || c->start + c->size < c->start || m->entries.len >= ENTRIES_MAX)
+		return;
+	if (!m->arena)
+		m->arena = arena_new();
+	if (!c->name) {
+		from = find(m, c->from, 0);
+		if (from && from->start == c->from)
+			add_entry(m, c->start, c->size, from->name);
+		return;
+	}
+	d.name = arena_strdup(m->arena, c->name);
+	add_lines(m, c, &d);
+	vec_push(&m->dumped, d);
+	add_entry(m, c->start, c->size, (uint32_t)(m->dumped.len - 1) | DUMPED);
+}
+
+static void read_rest(struct perfmap *m, struct target *t)
+{
+	read_map(m, t);
+	if (m->dump)
+		jitdump_read(m->dump, take_code, m);
 }
 
 void perfmap_read(struct perfmap *m, struct target *t)
@@ -190,6 +282,8 @@ void perfmap_end(struct perfmap *m, uint32_t pid, struct target *t)
 	read_rest(m, t);
 	closep(&m->fd);
 	m->fd = -1;
+	jitdump_free(m->dump);
+	m->dump = NULL;
 	m->ended = true;
 	m->last = time(NULL);
 }
@@ -208,29 +302,112 @@ static int cmp_entry(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Overlaps are resolved here: the newest entry that contains addr is right. Few starts precede addr
- * within a function's size, so a bounded search backwards suffices. */
-const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset)
+static void sort(struct perfmap *m)
+{
+	if (m->sorted < m->entries.len)
+		qsort(m->entries.data, m->entries.len, sizeof(*m->entries.data), cmp_entry);
+	m->sorted = m->entries.len;
+}
+
+/* Returns the newest of the first n entries, which are sorted, that contains an address from start to end. Few starts
+ * precede it within a function's size, so a bounded search backwards suffices. */
+static const struct entry *newest(const struct perfmap *m, size_t n, uint64_t start, uint64_t end, uint32_t before)
 {
 	const struct entry *e = m->entries.data, *best = NULL;
-	size_t lo = 0, hi = m->entries.len;
+	size_t lo = 0, hi = n;
 
-	if (!m->sorted && hi)
-		qsort(m->entries.data, hi, sizeof(*e), cmp_entry);
-	m->sorted = true;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (e[mid].start <= addr)
+		if (e[mid].start < end)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (size_t i = lo; i > 0 && lo - i < 64; i--)
-		if (addr < e[i - 1].end && (!best || e[i - 1].order > best->order))
+	for (size_t i = lo; i > 0 && lo - i < BACK_MAX; i--)
+		if (start < e[i - 1].end && (!before || e[i - 1].order < before) &&
+			(!best || e[i - 1].order > best->order))
 			best = &e[i - 1];
-	if (!best)
-		return NULL;
-	*ret_offset = addr - best->start;
-	return m->text + best->name;
+	return best;
+}
+
+static const struct entry *find(struct perfmap *m, uint64_t addr, uint32_t before)
+{
+	sort(m);
+	return addr + 1 ? newest(m, m->entries.len, addr, addr + 1, before) : NULL;
+}
+
+static const char *name_of(const struct perfmap *m, const struct entry *e)
+{
+	return e->name & DUMPED ? m->dumped.data[e->name & ~DUMPED].name : m->text + e->name;
+}
+
+/* A line reaches to the next one. */
+static void find_line(const struct perfmap *m, const struct entry *e, struct perfmap_code *ret)
+{
+	const struct dumped *d = &m->dumped.data[e->name & ~DUMPED];
+	uint64_t addr = d->start + ret->offset, best = 0;
+
+	for (uint32_t i = 0; i < d->nlines; i++) {
+		const struct dumped_line *l = &m->lines.data[d->lines + i];
+
+		if (l->addr > addr || l->addr < best)
+			continue;
+		best = l->addr;
+		ret->line = l->line;
+		ret->file = l->file;
+	}
+}
+
+bool perfmap_find(struct perfmap *m, uint64_t addr, uint32_t before, struct perfmap_code *ret)
+{
+	const struct entry *e = find(m, addr, before);
+
+	if (!e)
+		return false;
+	*ret = (struct perfmap_code){.name = name_of(m, e), .offset = addr - e->start};
+	if (e->name & DUMPED)
+		find_line(m, e, ret);
+	return true;
+}
+
+/* ---- code that takes the place of other code ----------------------------------------- */
+
+void perfmap_watch(struct perfmap *m)
+{
+	m->watched = true;
+}
+
+/* Returns whether an entry after the first n is in the place of another one with another name. */
+static bool replaces(const struct perfmap *m, size_t n)
+{
+	for (size_t i = n; i < m->entries.len; i++) {
+		const struct entry *e = &m->entries.data[i], *old = newest(m, n, e->start, e->end, 0);
+
+		if (old && strcmp(name_of(m, old), name_of(m, e)) != 0)
+			return true;
+	}
+	return false;
+}
+
+uint32_t perfmap_poll(struct perfmap *m, struct target *t)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+	uint32_t before = m->orders + 1;
+	size_t n;
+
+	if (!m->watched || m->ended || now - m->polled < POLL_NS || m->changes >= CHANGES_MAX)
+		return 0;
+	m->polled = now;
+	sort(m);
+	n = m->entries.len;
+	if (m->fd < 0 && !m->dump) {
+		perfmap_read(m, t); /* looks for the file at most once a second */
+		return 0;
+	}
+	read_rest(m, t);
+	if (!n || !replaces(m, n))
+		return 0;
+	m->changes++;
+	return before;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* perfmap.h - /tmp/perf-PID.map, in which JITs list their code. */
+/* perfmap.h - the code that a process's JIT has listed, in /tmp/perf-PID.map or in a jitdump file. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,21 @@ void perfmap_end(struct perfmap *m, uint32_t pid, struct target *t);
 size_t perfmap_over(const struct perfmap *m);
 /* Gives back the entries of a map that is over: from now on it has no names. */
 void perfmap_drop(struct perfmap *m);
-/* Returns the name of the code at addr, or NULL. Valid until the next perfmap_read(). */
-const char *perfmap_find(struct perfmap *m, uint64_t addr, uint64_t *ret_offset);
+/* The process has mapped its jitdump file. Takes fd. */
+void perfmap_dump(struct perfmap *m, int fd);
+
+/* Code at an address. Strings are valid until the next perfmap_read(). */
+struct perfmap_code {
+	const char *name;
+	uint64_t offset;
+	const char *file; /* NULL: unknown */
+	uint32_t line;    /* 0: unknown */
+};
+/* Returns false if the address has no code. before: see perfmap_poll(); 0: the latest code. */
+bool perfmap_find(struct perfmap *m, uint64_t addr, uint32_t before, struct perfmap_code *ret);
+
+/* A stack has code of the map: its changes are looked for from now on. */
+void perfmap_watch(struct perfmap *m);
+/* Reads the map, if it is watched. Returns 0, or the time (a count of entries) before which the code was other code:
+ * addresses of stacks until now are to be found with it, later ones without it. */
+uint32_t perfmap_poll(struct perfmap *m, struct target *t);

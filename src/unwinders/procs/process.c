@@ -12,17 +12,15 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/invariant.h"
-#include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "mappings.h"
 #include "perfmap.h"
 #include "target/target.h"
 #include "unwinders/host/walk.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 
-#define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
 #define DEAD_MAX     16384
 #define REPORTED_SECONDS 5
 
@@ -43,6 +41,7 @@ struct processes {
 	size_t forgotten;             /* number of graves that are empty again */
 	VEC(uint32_t) changed;        /* pids to be published; some may be published or ended by now */
 	bool lossy;                   /* events were lost */
+	bool watches;                 /* a map is watched, see processes_watch() */
 	struct mapping_chunk chunk;   /* the chunk that is being written */
 	uint32_t generation;          /* the last generation given, see struct lang */
 	struct host_memory *recorded; /* of the core that is being added; or NULL */
@@ -97,92 +96,30 @@ size_t processes_count(const struct processes *ps)
 	return ps->by_pid.n;
 }
 
-/* ---- the array of mappings ---- */
-
-/* Returns the index of the first mapping that ends above addr. */
-static size_t first_behind(const struct process *p, uint64_t addr)
-{
-	size_t lo = 0, hi = p->nmaps;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->maps[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-const struct mapping *process_mapping(const struct process *p, uint64_t addr)
-{
-	size_t i = first_behind(p, addr);
-
-	return i < p->nmaps && p->maps[i].start <= addr ? &p->maps[i] : NULL;
-}
-
-static void say_full(struct process *p)
-{
-	if (!p->full)
-		log_warn("process %u has more than %d executable mappings: addresses in the others are in no known "
-			"mapping", p->pid, MAPPINGS_MAX);
-	p->full = true;
-}
-
-static void insert_at(struct process *p, size_t at, const struct mapping *m)
-{
-	if (p->nmaps >= MAPPINGS_MAX) {
-		say_full(p);
-		return;
-	}
-	p->maps = vec_grow(p->maps, &p->cap, p->nmaps, sizeof(*p->maps));
-	memmove(p->maps + at + 1, p->maps + at, (p->nmaps - at) * sizeof(*p->maps));
-	p->maps[at] = *m;
-	p->nmaps++;
-}
-
-/* Makes room for a new mapping: removes older ones from [start, end). A cut mapping keeps its bias, because
- * biases count from the process's addresses. */
-static void cut(struct process *p, uint64_t start, uint64_t end)
-{
-	size_t i = first_behind(p, start);
-
-	while (i < p->nmaps && p->maps[i].start < end) {
-		struct mapping *m = &p->maps[i], rest = *m;
-
-		if (m->start < start) {
-			m->end = start;
-			rest.start = end;
-			i++;
-			if (rest.end > end)
-				insert_at(p, i, &rest);
-		} else if (m->end > end) {
-			m->start = end;
-		} else {
-			memmove(m, m + 1, (p->nmaps - i - 1) * sizeof(*m));
-			p->nmaps--;
-		}
-	}
-}
-
-/* Returns whether mappings are sorted, disjoint and not empty. */
-static bool is_sorted(const struct process *p)
-{
-	for (size_t i = 0; i < p->nmaps; i++)
-		if (p->maps[i].start >= p->maps[i].end || (i && p->maps[i].start < p->maps[i - 1].end))
-			return false;
-	return true;
-}
-
-static void insert(struct process *p, const struct mapping *m)
-{
-	cut(p, m->start, m->end);
-	insert_at(p, first_behind(p, m->start), m);
-	INVARIANT(is_sorted(p));
-}
-
 /* ---- contents of a mapping ---- */
+
+static struct perfmap *map_of(struct processes *ps, struct process *p)
+{
+	if (!p->jit && (p->jit = perfmap_new((int)p->pid)))
+		vec_push(&ps->perfmaps, p->jit);
+	return p->jit;
+}
+
+/* JITs map a page of their jitdump file, jit-PID.dump, so that profilers find it. */
+static void note_dump(struct processes *ps, struct process *p, const struct proc_map *pm)
+{
+	const char *slash = strrchr(pm->path, '/');
+	size_t digits = slash && !strncmp(slash, "/jit-", 5) ? strspn(slash + 5, "0123456789") : 0;
+	struct perfmap *m;
+	int fd;
+
+	if (!digits || strcmp(slash + 5 + digits, ".dump") != 0 || p->recorded)
+		return;
+	m = map_of(ps, p);
+	fd = m ? proc_open_mapping(ps->target, (int)p->pid, pm) : -1;
+	if (fd >= 0)
+		perfmap_dump(m, fd);
+}
 
 static struct file *anonymous_file(struct processes *ps, struct process *p, uint64_t base)
 {
@@ -193,12 +130,8 @@ static struct file *anonymous_file(struct processes *ps, struct process *p, uint
 			return p->anonymous[i];
 	if (p->nanonymous == ARRAY_SIZE(p->anonymous))
 		return NULL;
-	if (!p->jit) {
-		p->jit = perfmap_new((int)p->pid);
-		if (!p->jit)
-			return NULL;
-		vec_push(&ps->perfmaps, p->jit);
-	}
+	if (!map_of(ps, p))
+		return NULL;
 	f = files_anonymous(ps->files, p->jit, base, p->languages >> FRAME_LANG_JS & 1 ? "[v8]" : "[anon]");
 	if (f)
 		p->anonymous[p->nanonymous++] = f;
@@ -412,9 +345,10 @@ static struct file *add_mapping(struct processes *ps, struct process *p, const s
 			return NULL;
 		fill_file(ps, p, f, pm, pm->offset, &m);
 		note_pcre(p, pm);
+		note_dump(ps, p, pm);
 	}
 	m.flags |= pm->write ? MAPPING_WRITE : 0;
-	insert(p, &m);
+	mappings_insert(p, &m);
 	return f;
 }
 
@@ -500,8 +434,64 @@ void processes_publish(struct processes *ps, uint32_t pid)
 		publish_own(ps, p);
 }
 
+/* V8 names its own code. */
+static bool renew_file(struct processes *ps, struct file *f, uint32_t before)
+{
+	if (!f->jit_next && strcmp(f->path, "[v8]") != 0 &&
+		(f->jit_next = files_anonymous(ps->files, f->jit, f->jit_base, f->path)))
+		f->jit_before = before;
+	return f->jit_next;
+}
+
+/* The process's JIT has put code into the place of other code: new stacks have another file there. */
+static void renew_code(struct processes *ps, struct process *p, uint32_t before)
+{
+	for (unsigned i = 0; i < p->nanonymous; i++) {
+		struct file *f = p->anonymous[i];
+
+		if (!renew_file(ps, f, before))
+			continue;
+		for (size_t k = 0; k < p->nmaps; k++)
+			if (p->maps[k].file == f->id)
+				p->maps[k].file = f->jit_next->id;
+		p->anonymous[i] = f->jit_next;
+		changes(ps, p);
+	}
+}
+
+static void poll_maps(struct processes *ps)
+{
+	for (size_t i = 0; i < ps->perfmaps.len; i++) {
+		uint32_t before = perfmap_poll(ps->perfmaps.data[i], ps->target);
+
+		for (size_t k = 0; before && k < ps->by_pid.cap; k++) {
+			struct process *p = (void *)(uintptr_t)ps->by_pid.slot[k].value;
+
+			if (ps->by_pid.slot[k].key && !p->dead && p->jit == ps->perfmaps.data[i])
+				renew_code(ps, p, before);
+		}
+	}
+}
+
+void processes_watch(struct processes *ps, const struct stack_record *r, size_t size)
+{
+	size_t n = size > sizeof(*r) ? (size - sizeof(*r)) / sizeof(r->frames[0]) : 0;
+
+	for (size_t i = 0; i < n && i < r->nr; i++) {
+		const struct file *f = r->frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ?
+			files_get(ps->files, (uint32_t)(r->frames[i] >> FRAME_FILE_SHIFT) & (FILES_MAX - 1)) : NULL;
+
+		if (!f || !f->jit)
+			continue;
+		ps->watches = true;
+		perfmap_watch(f->jit);
+	}
+}
+
 void processes_publish_all(struct processes *ps)
 {
+	if (ps->watches)
+		poll_maps(ps);
 	attach_all_late(ps);
 	for (size_t i = 0; i < ps->changed.len; i++)
 		processes_publish(ps, ps->changed.data[i]);
@@ -624,7 +614,7 @@ struct file *processes_mmap(struct processes *ps, const struct process_mmap *m)
 	if (m->exec)
 		f = add_mapping(ps, p, &pm);
 	else
-		cut(p, pm.start, pm.end);
+		mappings_cut(p, pm.start, pm.end);
 	changes(ps, p);
 	if (!p->begins || !f)
 		return NULL;
@@ -668,7 +658,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	p->nanonymous = from->nanonymous;
 	memcpy(p->anonymous, from->anonymous, sizeof(p->anonymous));
 	for (size_t i = 0; i < from->nmaps; i++)
-		insert_at(p, p->nmaps, &from->maps[i]);
+		mappings_insert(p, &from->maps[i]);
 	changes(ps, p);
 }
 

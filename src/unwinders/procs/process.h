@@ -63,6 +63,9 @@ void processes_exit(struct processes *ps, uint32_t pid);
 void processes_lost(struct processes *ps);
 /* Userspace has finished a walk that met unreadable memory in the kernel half. */
 void processes_readable(struct processes *ps, uint32_t pid);
+/* The lists of the JITs whose code is in the stack (RECORD_STACK of size bytes) are watched from now on: code that
+ * takes the place of other code is in another file. */
+void processes_watch(struct processes *ps, const struct stack_record *r, size_t size);
 /* Publishes changes to the kernel half: of one process, of all. */
 void processes_publish(struct processes *ps, uint32_t pid);
 void processes_publish_all(struct processes *ps);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mappings.c - the array of a process's mappings. */
+#include "mappings.h"
+
+#include <string.h>
+
+#include "base/invariant.h"
+#include "base/log.h"
+#include "base/vec.h"
+
+#define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
+
+/* Returns the index of the first mapping that ends above addr. */
+static size_t first_behind(const struct process *p, uint64_t addr)
+{
+	size_t lo = 0, hi = p->nmaps;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->maps[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct mapping *process_mapping(const struct process *p, uint64_t addr)
+{
+	size_t i = first_behind(p, addr);
+
+	return i < p->nmaps && p->maps[i].start <= addr ? &p->maps[i] : NULL;
+}
+
+static void say_full(struct process *p)
+{
+	if (!p->full)
+		log_warn("process %u has more than %d executable mappings: addresses in the others are in no known "
+			"mapping", p->pid, MAPPINGS_MAX);
+	p->full = true;
+}
+
+static void insert_at(struct process *p, size_t at, const struct mapping *m)
+{
+	if (p->nmaps >= MAPPINGS_MAX) {
+		say_full(p);
+		return;
+	}
+	p->maps = vec_grow(p->maps, &p->cap, p->nmaps, sizeof(*p->maps));
+	memmove(p->maps + at + 1, p->maps + at, (p->nmaps - at) * sizeof(*p->maps));
+	p->maps[at] = *m;
+	p->nmaps++;
+}
+
+/* A cut mapping keeps its bias, because biases count from the process's addresses. */
+void mappings_cut(struct process *p, uint64_t start, uint64_t end)
+{
+	size_t i = first_behind(p, start);
+
+	while (i < p->nmaps && p->maps[i].start < end) {
+		struct mapping *m = &p->maps[i], rest = *m;
+
+		if (m->start < start) {
+			m->end = start;
+			rest.start = end;
+			i++;
+			if (rest.end > end)
+				insert_at(p, i, &rest);
+		} else if (m->end > end) {
+			m->start = end;
+		} else {
+			memmove(m, m + 1, (p->nmaps - i - 1) * sizeof(*m));
+			p->nmaps--;
+		}
+	}
+}
+
+/* Returns whether mappings are sorted, disjoint and not empty. */
+static bool is_sorted(const struct process *p)
+{
+	for (size_t i = 0; i < p->nmaps; i++)
+		if (p->maps[i].start >= p->maps[i].end || (i && p->maps[i].start < p->maps[i - 1].end))
+			return false;
+	return true;
+}
+
+void mappings_insert(struct process *p, const struct mapping *m)
+{
+	mappings_cut(p, m->start, m->end);
+	insert_at(p, first_behind(p, m->start), m);
+	INVARIANT(is_sorted(p));
+}
