@@ -46,7 +46,8 @@ struct function {
 	uint32_t at;
 	bool bad;              /* not understood */
 	bool returns;          /* a path returns, or leads to code of another function */
-	bool is_part;          /* code after a call and padding: of another function, unless it is bad */
+	bool is_part;          /* code of another function, unless it is bad: after a call and padding, or of a table */
+	bool is_guess;         /* nothing but its place says that it is one */
 	bool has_table;        /* a jump leads to unknown places.. */
 	struct frame_state table; /* ..with this state */
 	bool found_table;      /* a place was found to which the jump leads */
@@ -119,12 +120,19 @@ static struct spot *spot_at(const struct unframed *u, uint32_t at)
 
 static void reach(struct unframed *u, uint64_t at, const struct frame_state *s, uint32_t owner, bool is_entry)
 {
+	struct function *f = &u->functions.data[owner];
 	struct spot *spot;
 
 	if (at >= u->size || u->spots_made >= SPOTS_MAX)
 		return;
 	spot = spot_at(u, (uint32_t)at);
-	u->functions.data[owner].returns |= spot && spot->owner != owner;
+	/* A guess that disagrees with known code is wrong. */
+	if (spot && spot->owner != owner && !spot->is_entry && (f->is_part || f->is_guess) &&
+		!same_frame(&spot->state, s)) {
+		f->bad = true;
+		return;
+	}
+	f->returns |= spot && spot->owner != owner;
 	if (spot && (spot->is_entry || !meet(&spot->state, s)))
 		return;
 	if (!spot) {
@@ -240,12 +248,6 @@ static void follow_all(struct unframed *u)
 		follow_spot(u, u->todo.data[--u->todo.len]);
 }
 
-static void enter(struct unframed *u, uint64_t vaddr)
-{
-	add_entry(u, vaddr - u->hole->start);
-	follow_all(u);
-}
-
 /* ---- functions of a hole -------------------------------------------------------------- */
 
 static size_t first_symbol(const struct unframed *u, uint64_t vaddr)
@@ -261,6 +263,28 @@ static size_t first_symbol(const struct unframed *u, uint64_t vaddr)
 			hi = mid;
 	}
 	return lo;
+}
+
+/* Returns whether a symbol says that the address is within a function. */
+static bool is_within(const struct unframed *u, uint64_t vaddr)
+{
+	size_t i = first_symbol(u, vaddr);
+
+	return i && (i == u->nsymbols || u->symbols[i].vaddr != vaddr) &&
+		vaddr - u->symbols[i - 1].vaddr < u->symbols[i - 1].size;
+}
+
+/* Enters what may be a function. */
+static void enter(struct unframed *u, uint64_t vaddr)
+{
+	size_t n = u->functions.len;
+
+	if (is_within(u, vaddr))
+		return;
+	add_entry(u, vaddr - u->hole->start);
+	if (u->functions.len > n)
+		u->functions.data[n].is_guess = true;
+	follow_all(u);
 }
 
 static void enter_symbols(struct unframed *u, bool typed)
@@ -324,7 +348,12 @@ static void enter_unreached(struct unframed *u, uint32_t at, const struct spot *
 	size_t part = u->functions.len;
 
 	if (f && f->has_table && enter_part(u, at, &table)) {
-		u->functions.data[before->owner].found_table |= u->functions.data[part].returns;
+		struct function *p = &u->functions.data[part];
+
+		u->functions.data[before->owner].found_table |= p->returns;
+		if (!p->has_table) /* the next place may come after this one */
+			p->table = table;
+		p->has_table = p->found_table = true;
 		return;
 	}
 	if (!((u->hole->start + at) % ALIGNMENT))

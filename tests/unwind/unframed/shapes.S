@@ -53,6 +53,36 @@ FUNCTION(shape_loop)
 	pop %rbx
 	ret
 END(shape_loop)
+FUNCTION(shape_table)
+	push %rbx
+	sub $0x20, %rsp
+	mov %rdi, 8(%rsp)
+	mov $2, %ebx
+1:	lea 7f(%rip), %rdx
+	movslq (%rdx, %rbx, 4), %rax
+	add %rdx, %rax
+	mov 8(%rsp), %rdi
+	jmp *%rax
+	.p2align 4
+2:	SPIN
+	jmp 5f
+	.p2align 4
+3:	mov %rdi, %rdx
+	SPIN
+	jmp 5f
+	.p2align 4
+4:	call shape_leaf
+	.p2align 4
+5:	dec %ebx
+	jns 1b
+	add $0x20, %rsp
+	pop %rbx
+	ret
+END(shape_table)
+	.section .rodata
+	.p2align 2
+7:	.long 2b - 7b, 3b - 7b, 4b - 7b
+	.text
 FUNCTION(shape_align)
 	mov %rsp, %rax
 	sub $0x80, %rsp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* shapes.c - calls the functions of shapes.S until it is killed. */
-#define SHAPES(S) S(leaf) S(pushes) S(sub) S(tail) S(loop) S(align) S(align_fp)
+#define SHAPES(S) S(leaf) S(pushes) S(sub) S(tail) S(loop) S(table) S(align) S(align_fp)
 #define S(name) void shape_##name(long spins);
 SHAPES(S)
 #undef S

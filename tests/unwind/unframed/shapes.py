@@ -23,7 +23,7 @@ WAYS = {
     'frame pointers, no tables': ['-fno-omit-frame-pointer', '-fno-asynchronous-unwind-tables'],
     'no frame pointers, no tables': ['-fomit-frame-pointer', '-fno-asynchronous-unwind-tables'],
 }
-SHAPES = 'leaf', 'pushes', 'sub', 'tail', 'loop', 'align', 'align_fp'
+SHAPES = 'leaf', 'pushes', 'sub', 'tail', 'loop', 'table', 'align', 'align_fp'
 cases = Cases()
 
 
