@@ -15,6 +15,7 @@ struct settings {
 	uint64_t all_processes; /* probes also fire in processes that -p and -c exclude; see `traced` */
 	uint64_t cache_user_symbols; /* 0; enum symbol_cache */
 	uint64_t cpp_demangle;  /* show functions of C++ and Rust in the form of their source */
+	uint64_t find_lost;     /* before end, put lost blocks of @kept into @lost: see session/session_lost.c */
 	uint64_t inlines;       /* show inlined functions and lines of native code */
 	uint64_t js_source_maps; /* read source maps, to show JavaScript in the form of its source */
 	uint64_t lazy_symbolication; /* 0 */

@@ -41,6 +41,7 @@ static const struct row {
 		SYMBOLS_PER_PID, 0, 2, cache_names, "PER_PID, PER_PROGRAM or NONE"},
 	{"cpp_demangle", EXPR_BOOL, offsetof(struct settings, cpp_demangle), true, 0, 1, NULL,
 		"true or false"},
+	{"find_lost", EXPR_BOOL, offsetof(struct settings, find_lost), false, 0, 1, NULL, "true or false"},
 	{"inlines", EXPR_BOOL, offsetof(struct settings, inlines), true, 0, 1, NULL, "true or false"},
 	{"js_source_maps", EXPR_BOOL, offsetof(struct settings, js_source_maps), true, 0, 1, NULL,
 		"true or false"},

@@ -614,6 +614,7 @@ static bool wants_events(const struct session *s)
 
 static void end_images(struct session *s)
 {
+	session_find_lost(s);
 	for (size_t i = 0; i < s->objects.len; i++)
 		if (session_object(s, i))
 			image_object_stop(s->objects.data[i]);

@@ -76,6 +76,8 @@ struct session {
 /* Returns 0 on success, -errno on failure. */
 int session_watch(struct session *s, int fd, enum event_from from);
 void session_unwatch(const struct session *s, int fd);
+/* session_lost.c: config find_lost. */
+void session_find_lost(struct session *s);
 /* Attaches a program that serves all images. Returns 0 on success, -ENOENT if the object does not have it,
  * -errno on other failures. */
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
