@@ -74,8 +74,8 @@ static __always_inline __u64 memo_hash(__u64 key)
 #define MEMO_SECOND(hash) (HOTSPOT_MEMO / 2 + (__u32)((hash) >> 46 & (HOTSPOT_MEMO / 2 - 1)))
 _Static_assert(HOTSPOT_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
-/* Returns 0 if x is 0, else all bits. The functions here have no branches, because the verifier would follow each to the
- * end. */
+/* Returns 0 if x is 0, else all bits. The functions here have no branches, because the verifier would follow each to
+ * the end. */
 static __always_inline __u64 any_bit(__u64 x)
 {
 	x |= -x;
@@ -98,9 +98,9 @@ static __always_inline __u32 find_memo(struct hotspot_scratch *s, __u64 key)
 	__u64 hash = memo_hash(key), first = MEMO_FIRST(hash), second = MEMO_SECOND(hash);
 	const struct hotspot_memo *m = &s->memo[first & (HOTSPOT_MEMO - 1)];
 	__u64 not_first = differs(s, m, key), not_second = differs(s, &s->memo[second & (HOTSPOT_MEMO - 1)], key);
-	__u64 unused = any_bit(m->round ^ s->round);
+	__u64 unused = any_bit(m->round ^ s->round), neither = not_first & not_second;
 
-	return (first + ((second - first) & not_first & ~(not_second & unused))) | (not_first & not_second & HOTSPOT_MEMO);
+	return (first + ((second - first) & not_first & ~(neither & unused))) | (neither & HOTSPOT_MEMO);
 }
 
 /* Returns whether the memo of compiled code, or of a stub, is still valid. */
@@ -185,7 +185,7 @@ __global __u32 hotspot_bytecode(struct hotspot_scratch *s, __u64 method, __u64 b
 	if (known && m->round == s->round)
 		return k;
 	k &= HOTSPOT_MEMO - 1;
-	print = method_print(s, method);
+	print = hotspot_print(s, method);
 	if (known && m->print == print) {
 		m->round = s->round;
 		return k;

@@ -175,13 +175,33 @@ __global int hotspot_blob(struct hotspot_scratch *s, __u64 pc)
 	return 0;
 }
 
+/* Returns a hash of the end of a Symbol: a class that was loaded after another one was unloaded may have all addresses of
+ * that one. */
+static __always_inline __u64 symbol_print(struct hotspot_scratch *s, __u64 symbol)
+{
+	__u16 length = 0;
+	__u64 size, from, ret;
+
+	bpf_probe_read_user(&length, 2, (void *)(symbol + s->proc.symbol_length));
+	size = length;
+	FORGET(size); /* else clang compares another copy than the one that it passes on */
+	if (size > HOTSPOT_TAIL)
+		size = HOTSPOT_TAIL;
+	from = length - size;
+	s->tail[0] = s->tail[1] = s->tail[2] = s->tail[3] = 0;
+	if (size)
+		bpf_probe_read_user(s->tail, size, (void *)(symbol + s->proc.symbol_body + from));
+	ret = seen_mix(seen_mix(length, s->tail[0]), s->tail[1]);
+	return seen_mix(seen_mix(ret, s->tail[2]), s->tail[3]);
+}
+
 /* Reads a Method: its ConstMethod, pool, class. Returns a hash that is the same while it is the same method, or 0 if it
  * is not a method. */
-static __always_inline __u64 method_print(struct hotspot_scratch *s, __u64 method)
+__global __u64 hotspot_print(struct hotspot_scratch *s, __u64 method)
 {
 	__u64 name = 0;
 
-	if ((method & 7) || read_user(method + s->proc.method_const, &s->constant) || (s->constant & 7) ||
+	if (!s || (method & 7) || read_user(method + s->proc.method_const, &s->constant) || (s->constant & 7) ||
 		bpf_probe_read_user(s->words, 64, (void *)s->constant))
 		return 0;
 	s->pool = field(s, s->proc.const_pool);
@@ -191,11 +211,6 @@ static __always_inline __u64 method_print(struct hotspot_scratch *s, __u64 metho
 	if (!s->name_index || read_user(s->pool + s->proc.pool_holder, &s->holder) ||
 		read_user(s->holder + s->proc.klass_name, &name) || !name)
 		return 0;
-	name = seen_mix(seen_mix(seen_mix(s->proc.generation, method), s->constant), name);
+	name = seen_mix(seen_mix(seen_mix(s->proc.generation, method), s->constant), symbol_print(s, name));
 	return seen_mix(seen_mix(name, s->pool), (__u64)s->code_size << 32 | s->name_index) | 1;
-}
-
-__global __u64 hotspot_print(struct hotspot_scratch *s, __u64 method)
-{
-	return s ? method_print(s, method) : 0;
 }

@@ -96,12 +96,13 @@ static __always_inline __u64 chunk_equal(const __u64 *chunk, __u64 value)
  * pc. */
 static __always_inline __u64 after_sub(const __u64 *chunk, __u64 reach)
 {
-	__u64 from = reach > BEFORE ? 0 : BEFORE - reach, around, is_small, is_large;
+	__u64 from = reach > BEFORE ? 0 : BEFORE - reach, around, is_small, is_large, now;
 
 	around = chunk_equal(chunk, 0x48) & chunk_equal(chunk, 0xec) >> 2 & -(1ULL << (from & 63));
 	is_small = around & chunk_equal(chunk, 0x83) >> 1 & ((1ULL << (BEFORE - 3)) - 1);
 	is_large = around & chunk_equal(chunk, 0x81) >> 1 & ((1ULL << (BEFORE - 6)) - 1);
-	return !(is_small | is_large) ? 0 : 1 | (is_small >> (BEFORE - 4) & 1) << 1 | (is_large >> (BEFORE - 7) & 1) << 1;
+	now = (is_small >> (BEFORE - 4) | is_large >> (BEFORE - 7)) & 1;
+	return is_small | is_large ? 1 | now << 1 : 0;
 }
 
 /* push %rbp; sub $N,%rsp; or push %rbp; mov %rsp,%rbp; or sub $N,%rsp; mov %rbp,N-16(%rsp). */
@@ -212,8 +213,8 @@ static __always_inline int fits(struct walk *w, struct hotspot_scratch *s, __u64
 #define LEAF_WORDS 6  /* C1's stubs save up to four registers */
 #define LEAF_ARGS  16 /* C1 pushes two words before it calls slow_subtype_check */
 
-/* A stub that pushes registers: its return address is above them, and may be below two arguments. Returns whether it was
- * found. */
+/* A stub that pushes registers: its return address is above them, and may be below two arguments. Returns whether it
+ * was found. */
 __global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
 {
 	struct hotspot_place *f;
@@ -276,7 +277,8 @@ static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratc
 	if (words >= 0) {
 		f->step = STEP_TOP;
 		f->size = words * 8;
-	} else if (!hotspot_pushed(w, s) && hotspot_in_cache(s, w->regs[RULE_REG_RAX])) { /* it will jump there; its frame has gone */
+	} else if (!hotspot_pushed(w, s) && hotspot_in_cache(s, w->regs[RULE_REG_RAX])) {
+		/* It will jump there; its frame has gone. */
 		f->step = STEP_GIVEN;
 		f->to_pc = w->regs[RULE_REG_RAX];
 		f->to_sp = w->sp;

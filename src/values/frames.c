@@ -45,13 +45,12 @@ static bool is_of_addresses(enum stack_mode mode)
 static void add_frame(const struct show *s, enum stack_mode mode, uint64_t frame, bool top,
 	struct frame_list *l)
 {
-	bool one = is_of_addresses(mode);
+	bool one = is_of_addresses(mode), all = one || top || mode == STACK_FULL;
 	struct frame_name first;
 
 	name_of(s, frame, &first);
 	for (const struct frame_name *f = &first; f; f = one ? NULL : f->caller)
-		if ((one || top || !f->wrapper || mode == STACK_FULL) &&
-			!(s->libraries && libraries_hide(s->libraries, f)))
+		if ((all || !f->wrapper) && !(s->libraries && libraries_hide(s->libraries, f)))
 			vec_push(l, (struct shown_frame){ *f, frame, f->line, false });
 }
 

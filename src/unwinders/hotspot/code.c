@@ -142,13 +142,23 @@ static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, 
 	return true;
 }
 
-/* Returns whether the code, or the method, is still the one that was sent. */
-static bool is_same(const struct hotspot_vm *vm, const struct hotspot_record *r)
+static bool begins_with(const struct str *text, const struct hotspot_text *t)
 {
-	uint64_t word;
+	size_t n = t->size < HOTSPOT_TEXT_MAX ? t->size : HOTSPOT_TEXT_MAX;
+
+	return text->len >= n && (!n || !memcmp(text->data, t->chars, n));
+}
+
+/* Returns whether the code, or the method, is still the one that was sent: a class that was loaded since may have the
+ * addresses of one that was unloaded. */
+static bool is_same(struct hotspot_codes *c, const struct hotspot_vm *vm, const struct hotspot_record *r)
+{
+	struct hotspot_method m = { .klass = &c->klass, .name = &c->name, .file = &c->file };
 	uint32_t id;
 
-	if (!hotspot_word(vm, r->method, vm->layout->proc.method_const, &word) || word != r->constant)
+	clear_texts(c);
+	if (!hotspot_method(vm, r->method, &m) || m.constant != r->constant || !begins_with(&c->klass, &r->klass) ||
+		!begins_with(&c->name, &r->name))
 		return false;
 	return !r->blob || (hotspot_int(vm, r->blob, vm->layout->proc.compile_id, &id) && id == r->compile_id);
 }
@@ -171,13 +181,13 @@ static bool name_live(struct hotspot_codes *c, const struct hotspot_vm *process,
 {
 	struct hotspot_vm with_code = *process, *vm = &with_code;
 
-	if (!is_same(vm, r))
+	if (!is_same(c, vm, r))
 		return false;
 	if (r->exact)
 		vm->code = decoder(c, vm->layout->machine);
 	if (r->kind == HOTSPOT_COMPILED)
-		return name_compiled(c, vm, r, ret) && is_same(vm, r);
-	return name_method(c, vm, r->method, (int32_t)r->bci, ret) && is_same(vm, r);
+		return name_compiled(c, vm, r, ret) && is_same(c, vm, r);
+	return name_method(c, vm, r->method, (int32_t)r->bci, ret) && is_same(c, vm, r);
 }
 
 /* ---- the store ---- */
