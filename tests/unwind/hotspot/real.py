@@ -37,12 +37,14 @@ def recorded(java, recording):
     """Returns the share of the recorder's samples that each method is in."""
     done = subprocess.run([java, '-m', 'jdk.jfr/jdk.jfr.internal.tool.Main', 'print', '--json', '--stack-depth', '64', '--events',
                            'jdk.ExecutionSample', recording], stdout=subprocess.PIPE, text=True, check=True)
-    events = json.loads(done.stdout)['recording']['events']
-    count = collections.Counter()
-    for event in events:
+    count, samples = collections.Counter(), 0
+    for event in json.loads(done.stdout)['recording']['events']:
         frames = [frame['method'] for frame in event['values']['stackTrace']['frames']]
-        count.update({m['type']['name'].replace('/', '.') + '.' + m['name'] for m in frames})
-    return {name: n / len(events) for name, n in count.items()}
+        names = {m['type']['name'].replace('/', '.') + '.' + m['name'] for m in frames}
+        if 'Web.main' not in names:  # strata samples after the start
+            samples += 1
+            count.update(name for name in names if '$$Lambda' not in name)  # Java hides these, the recorder does not
+    return {name: n / samples for name, n in count.items()}
 
 
 def sampled(strata, seconds, command):
