@@ -469,15 +469,19 @@ __global __u64 hotspot_frame(struct walk *w)
 /* Returns the memo of a return address or a bytecode, or NULL if it has to be checked or filled. */
 static __always_inline struct hotspot_memo *known_memo(struct hotspot_scratch *s, __u64 key)
 {
-	__u64 hash = memo_hash(key), k = MEMO_FIRST(hash), other = MEMO_SECOND(hash);
+	__u64 hash = memo_hash(key), k = MEMO_FIRST(hash);
 	struct hotspot_memo *m;
 
 	FORGET(k);
 	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
-	k += (other - k) & differs(s, m, key); /* no branch: the verifier would follow both ways to the end */
-	FORGET(k);
-	m = &s->memo[k & (HOTSPOT_MEMO - 1)];
-	return differs(s, m, key) | (m->round ^ s->round) ? NULL : m;
+	if (m->key != key || m->generation != s->proc.generation) { /* a branch: each frame comes here */
+		k = MEMO_SECOND(hash);
+		FORGET(k);
+		m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+		if (m->key != key || m->generation != s->proc.generation)
+			return NULL;
+	}
+	return m->round == s->round ? m : NULL;
 }
 
 /* The fast way for most frames: their code positions are known, and all their words are in the window. fp and RA are
