@@ -175,8 +175,8 @@ __global int hotspot_blob(struct hotspot_scratch *s, __u64 pc)
 	return 0;
 }
 
-/* Returns a hash of the end of a Symbol: a class that was loaded after another one was unloaded may have all addresses of
- * that one. */
+/* Returns a hash of the end of a Symbol: a class that was loaded after another one was unloaded may have all addresses
+ * of that one. */
 static __always_inline __u64 symbol_print(struct hotspot_scratch *s, __u64 symbol)
 {
 	__u16 length = 0;
