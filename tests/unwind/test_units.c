@@ -55,6 +55,14 @@ static void test_perfmap(struct target *t)
 	CHECK_STR(perfmap_find(m, 0x3000, 0, &c) ? c.name : NULL, NULL);
 	CHECK_STR(perfmap_find(m, 0x5000, 0, &c) ? c.name : NULL, NULL);
 	CHECK_STR(perfmap_find(m, 0x1015, 3, &c) ? c.name : NULL, "first"); /* before the third line was written */
+	f = fopen(path, "w"); /* written anew, and longer */
+	for (int i = 0; i < 9; i++)
+		fprintf(f, "%x 100 again%d\n", 0x1000 + i * 0x100, i);
+	fclose(f);
+	perfmap_end(m, (uint32_t)getpid(), t);
+	CHECK_STR(perfmap_find(m, 0x1015, 0, &c) ? c.name : NULL, "again0");
+	CHECK_STR(perfmap_find(m, 0x1800, 0, &c) ? c.name : NULL, "again8");
+	CHECK_STR(perfmap_find(m, 0x1030, 4, &c) ? c.name : NULL, "first");
 	unlink(path);
 	perfmap_free(m);
 }

@@ -58,6 +58,8 @@ struct perfmap {
 	int fd;          /* open while the process lives; -1: none yet, or closed */
 	char *text;
 	size_t len;      /* read so far */
+	size_t base;     /* where the present file begins in text: it may be written anew */
+	char tail[64];   /* the last bytes that were read from it */
 	size_t parsed;
 	VEC(struct entry) entries;
 	uint32_t orders; /* orders given */
@@ -92,7 +94,7 @@ void perfmap_drop(struct perfmap *m)
 	m->arena = NULL;
 	free(m->text);
 	m->text = NULL;
-	m->len = m->parsed = m->sorted = 0;
+	m->len = m->parsed = m->base = m->sorted = 0;
 }
 
 void perfmap_free(struct perfmap *m)
@@ -163,6 +165,17 @@ static void add_entry(struct perfmap *m, uint64_t start, uint64_t size, uint32_t
 	vec_push(&m->entries, (struct entry){start, start + size, name, ++m->orders});
 }
 
+static void sort(struct perfmap *m);
+static const struct entry *newest(const struct perfmap *m, size_t n, uint64_t start, uint64_t end, uint32_t before);
+
+/* A map that is written anew has most of its lines again. */
+static bool is_listed(const struct perfmap *m, uint64_t start, uint64_t end, const char *name)
+{
+	const struct entry *e = m->base ? newest(m, m->sorted, start, end, 0) : NULL;
+
+	return e && e->start == start && e->end == end && !(e->name & DUMPED) && !strcmp(m->text + e->name, name);
+}
+
 static void parse_line(struct perfmap *m, char *line)
 {
 	char *end;
@@ -173,7 +186,7 @@ static void parse_line(struct perfmap *m, char *line)
 	line = end;
 	size = strtoull(line, &end, 16);
 	if (end == line || *end != ' ' || !size || start + size < start ||
-		m->entries.len >= ENTRIES_MAX)
+		m->entries.len >= ENTRIES_MAX || is_listed(m, start, start + size, end + 1))
 		return;
 	add_entry(m, start, size, (uint32_t)(end + 1 - m->text));
 }
@@ -190,22 +203,68 @@ static void parse(struct perfmap *m)
 	}
 }
 
+static size_t tail_size(const struct perfmap *m)
+{
+	size_t n = m->len - m->base;
+
+	return n < sizeof(m->tail) ? n : sizeof(m->tail);
+}
+
+/* Returns whether the bytes that were read are no longer in the file. */
+static bool is_rewritten(const struct perfmap *m, size_t size)
+{
+	size_t n = tail_size(m), at = m->len - m->base - n;
+	char now[sizeof(m->tail)];
+
+	if (size < m->len - m->base)
+		return true;
+	return n && (pread(m->fd, now, n, (off_t)at) != (ssize_t)n || memcmp(now, m->tail, n));
+}
+
+/* Opens a file that has taken the place of the open one. */
+static void follow_name(struct perfmap *m, struct target *t)
+{
+	int old = m->fd;
+
+	m->fd = -1;
+	open_map(m, t);
+	if (m->fd < 0)
+		m->fd = old;
+	else
+		closep(&old);
+}
+
 static void read_map(struct perfmap *m, struct target *t)
 {
 	struct stat st;
-	ssize_t n = 0;
+	size_t left;
+	ssize_t n;
 
 	if (m->fd < 0)
 		open_map(m, t);
-	if (m->fd < 0 || fstat(m->fd, &st) || st.st_size > FILE_MAX ||
-		(size_t)st.st_size <= m->len)
+	if (m->fd < 0 || fstat(m->fd, &st))
 		return;
-	m->text = realloc(m->text, (size_t)st.st_size + 1);
+	if (!st.st_nlink) {
+		follow_name(m, t);
+		if (fstat(m->fd, &st))
+			return;
+	}
+	if (is_rewritten(m, (size_t)st.st_size)) { /* its lines are later than those that it had */
+		m->base = m->parsed = m->len;
+		sort(m);
+	}
+	left = (size_t)st.st_size - (m->len - m->base);
+	if (!left || left > FILE_MAX - m->len)
+		return;
+	m->text = realloc(m->text, m->len + left + 1);
 	if (!m->text)
 		out_of_memory();
-	n = pread(m->fd, m->text + m->len, (size_t)st.st_size - m->len, (off_t)m->len);
+	n = pread(m->fd, m->text + m->len, left, (off_t)(m->len - m->base));
 	if (n > 0)
 		m->len += (size_t)n;
+	n = pread(m->fd, m->tail, tail_size(m), (off_t)(m->len - m->base - tail_size(m))); /* text has no newlines */
+	if (n != (ssize_t)tail_size(m))
+		m->tail[0] = '\0'; /* it is being written anew */
 	parse(m);
 }
 

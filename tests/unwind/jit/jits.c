@@ -56,6 +56,8 @@ static void by_map(void)
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	f = fopen(path, "w");
 	for (int i = 0; f && i < 3; i++) {
+		if (i == 2) /* the map is written anew */
+			f = freopen(path, "w", f);
 		fprintf(f, "%lx %x %s\n", (unsigned long)at, CODE_BYTES, names[i]);
 		fflush(f);
 		run(at);
