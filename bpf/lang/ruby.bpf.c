@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* ruby.bpf.c - the kernel half of src/unwinders/ruby/: CRuby's frames.
+ *
+ * The control frames of a thread or fiber are an array, newest first, up to the end of its stack. A frame names an
+ * iseq, whose id is a hash of its label, file, first line and size; its cookie is a hash of the words that name them.
+ *
+ * ruby.h describes the layouts. */
+#include "ruby.h"
+
+#include "python.h" /* enum python_tls_kind */
+
+#define LIST_STEM       ruby
+#define LIST_LANG       FRAME_LANG_RUBY
+#define LIST_UNREADABLE RUBY_UNREADABLE
+#define CODE_BITS       RUBY_CODE_BITS
+#define FRAME_BYTES     64  /* bytes of a control frame of any version */
+#define CODE_BYTES      128 /* at least the bytes of an iseq's body that are read */
+
+/* The id is a hash of these: name, class, file. */
+#define HASH_SECOND (RUBY_NAME_MAX / 8)
+#define HASH_THIRD  (2 * RUBY_NAME_MAX / 8)
+#define HASH_SECOND_SIZE class_size
+#define HASH_THIRD_SIZE  file_size
+
+#define LIST_MEMO_OWN   __u64 start, size; /* the instructions: address, words */
+#define MEMO_TAGS       1 /* a method's definition */
+
+struct ruby_own {
+	__u64 pad;
+};
+
+struct ruby_place {
+	__u64 end;   /* end of the control frames: the last one is a dummy */
+	__u64 inner; /* a frame was shown before this one */
+};
+
+#include "list.bpf.h"
+
+_Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
+
+#define FRAME_UNKNOWN 1 /* not a frame's address, so ruby_next() fails to read it */
+#define STACK_MAX     (1ULL << 30) /* bytes of a thread's stack */
+
+/* rb_execution_context_t: vm_stack, vm_stack_size (words), cfp */
+#define EC_STACK 0
+#define EC_SIZE  8
+#define EC_FRAME 16
+
+/* rb_control_frame_t */
+#define FRAME_PC   0
+#define FRAME_ISEQ 16
+#define FRAME_EP   32
+#define FLAG_FINISH 0x20
+#define FLAG_CFRAME 0x80
+#define MAGIC_MASK  0x7fff0000
+#define MAGIC_CFUNC 0x55550000
+
+/* rb_iseq_t: body; rb_iseq_constant_body: iseq_size in the first word, iseq_encoded, location {pathobj, base_label,
+ * label, first_lineno} */
+#define ISEQ_BODY    16
+#define BODY_BYTES   96
+#define BODY_START   8
+#define BODY_PATH    64
+#define BODY_LABEL   80
+#define BODY_LINE    88
+
+/* ruby/vm_core.h: ep[-2] is the method entry of a function in C; ruby/method.h: rb_method_entry_t: def;
+ * rb_method_definition_t: original_id */
+#define EP_METHOD    16
+#define METHOD_DEF   16
+#define DEF_ID       32
+
+/* ruby/symbol.h: rb_symbols_t: last_id, ids: an array of arrays of 512 pairs of a string and a symbol. ID:
+ * the number above the kinds */
+#define SYMBOLS_IDS  16
+#define SYMBOLS_UNIT 512
+#define ID_SHIFT     4
+
+/* Objects: the flags, whose low bits are the type. RString: length 16, pointer 24. RArray: elements 16, or pointer
+ * 32. */
+#define TYPE_MASK    0x1f
+#define TYPE_STRING  5
+#define TYPE_ARRAY   7
+#define FLAG_APART   (1 << 13) /* RSTRING_NOEMBED */
+#define FLAG_EMBED   (1 << 13) /* RARRAY_EMBED_FLAG */
+
+#define TLS_MAX      (4 << 20) /* size of a thread's variables */
+#define MODULES_MAX  4096
+
+/* ---- the process ---- */
+
+__global __u64 ruby_compiled(struct walk *w)
+{
+	return 0;
+}
+
+static __always_inline void move_proc(struct ruby_proc *p, __u64 bias)
+{
+	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET ? bias : 0;
+	p->symbols += p->symbols ? bias : 0;
+}
+
+/* Returns the block of a module's thread-local variables, by glibc's vector of blocks. */
+static __always_inline __u64 module_block(__u64 tp, __u64 module)
+{
+	__u64 at = 0, block = 0;
+
+	if (module >= MODULES_MAX || read_word(tp + 8, &at) || read_word(at + (module << 4), &block))
+		return 0;
+	return block;
+}
+
+/* Returns the thread's execution context, or 0. */
+__global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
+{
+	__u64 pair[2] = {}, base = tp, at, value = 0;
+	__u32 kind;
+
+	if (!s)
+		return 0;
+	at = s->proc.ec_at;
+	kind = s->proc.ec_kind;
+	if (kind != PYTHON_TLS_OFFSET) {
+		if (bpf_probe_read_user(pair, kind == PYTHON_TLS_SLOT ? 8 : 16, (void *)at))
+			return 0;
+		at = pair[kind == PYTHON_TLS_DESC];
+	}
+	if (kind == PYTHON_TLS_PAIR || (kind == PYTHON_TLS_DESC && at + TLS_MAX >= 2 * TLS_MAX)) {
+		if (kind == PYTHON_TLS_DESC && bpf_probe_read_user(pair, 16, (void *)at))
+			return 0;
+		base = module_block(base, pair[0]);
+		at = pair[1];
+		if (!base)
+			return 0;
+	}
+	read_word(base + at + (__u64)(__s64)s->proc.ec_add, &value);
+	return value;
+}
+
+__global int ruby_begin(struct walk *w)
+{
+	struct ruby_scratch *s;
+	__u64 ec, words[3] = {};
+
+	if (!w)
+		return -1;
+	s = begin(w);
+	if (!s)
+		return -1;
+	if (!s->proc.ec_kind) { /* an unknown build: there may be frames */
+		w->list.frame = FRAME_UNKNOWN;
+		return 0;
+	}
+	ec = ruby_context(s, walk_tp(w));
+	if (!ec) /* not a thread of Ruby */
+		return 0;
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)ec) || words[EC_SIZE / 8] > STACK_MAX / 8)
+		return -1;
+	place_of(w)->own.end = words[EC_STACK / 8] + 8 * words[EC_SIZE / 8] - s->proc.at.frame_size;
+	w->list.frame = words[EC_FRAME / 8];
+	return 0;
+}
+
+/* ---- code ---- */
+
+/* Returns the hash of the code object in s->out. */
+__global __u64 ruby_code_hash(struct ruby_scratch *s)
+{
+	struct list_hash hash = {};
+
+	if (!s)
+		return 0;
+	hash.r = &s->out;
+	hash.h = seen_mix((__u64)hash.r->first_line << 32 | hash.r->size,
+		(__u64)hash.r->name_size << 32 | hash.r->file_size);
+	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
+	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
+}
+
+static __always_inline __u64 code_hash(struct ruby_scratch *s)
+{
+	return ruby_code_hash(s);
+}
+
+/* Returns 0 on success, -1 on failure. */
+static __always_inline int read_str(struct ruby_scratch *s, __u64 str, __u64 *out, __u32 max, __u32 *ret_size)
+{
+	__u64 head[4] = {}, from, length;
+	__u32 size;
+
+	if ((str & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)str) ||
+		(head[0] & TYPE_MASK) != TYPE_STRING)
+		return -1;
+	length = head[2];
+	from = head[3];
+	if (!(head[0] & FLAG_APART)) {
+		from = str + s->proc.at.str_embed;
+		if (s->proc.at.str_embed == 16)
+			length = head[0] >> 14 & 31;
+	}
+	size = length > max ? max : (__u32)length;
+	*ret_size = size;
+	return bpf_probe_read_user(out, size, (const void *)from) ? -1 : 0;
+}
+
+/* The path is a string, or an array of the path and the real path. */
+__global __u64 ruby_path(__u64 object)
+{
+	__u64 head[5] = {}, path = object;
+
+	if ((object & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)object))
+		return 0;
+	if ((head[0] & TYPE_MASK) == TYPE_ARRAY) {
+		path = head[2];
+		if (!(head[0] & FLAG_EMBED) && read_word(head[4], &path))
+			return 0;
+	}
+	return path;
+}
+
+/* Returns an element of an array, or 0. */
+static __always_inline __u64 element(__u64 array, __u64 i)
+{
+	__u64 flags = 0, from = array + 16, value = 0;
+
+	if ((array & 7) || read_word(array, &flags) || (flags & TYPE_MASK) != TYPE_ARRAY)
+		return 0;
+	if (!(flags & FLAG_EMBED) && read_word(array + 32, &from))
+		return 0;
+	read_word(from + 8 * i, &value);
+	return value;
+}
+
+/* Reads the name of the function in C whose ID is in s->code. */
+__global int ruby_read_function(struct ruby_scratch *s)
+{
+	struct ruby_code_record *r;
+	__u64 id, ids = 0;
+
+	if (!s || !s->proc.symbols || read_word(s->proc.symbols + SYMBOLS_IDS, &ids))
+		return -1;
+	r = &s->out;
+	r->class_size = r->file_size = r->size = r->first_line = 0;
+	id = s->code[0];
+	id = (__u32)(id > s->proc.last_op ? id >> ID_SHIFT : id);
+	return read_str(s, element(element(ids, id / SYMBOLS_UNIT), id % SYMBOLS_UNIT * 2), r->name, RUBY_NAME_MAX,
+		&r->name_size);
+}
+
+/* Reads the names of the code object whose body is in s->code. */
+__global int ruby_read_code(struct ruby_scratch *s)
+{
+	struct ruby_code_record *r;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	r->class_size = 0;
+	r->size = (__u32)(code_word(s, 0) >> 32);
+	r->first_line = (__u32)(code_word(s, BODY_LINE) >> 1); /* a Fixnum */
+	if (read_str(s, code_word(s, BODY_LABEL), r->name, RUBY_NAME_MAX, &r->name_size))
+		return -1;
+	return read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size);
+}
+
+static __always_inline int name_code(struct ruby_scratch *s, __u64 addr, int readable)
+{
+	struct ruby_code_record *r = &s->out;
+
+	r->addr = addr;
+	if (readable && !(addr & 1 ? ruby_read_function(s) : ruby_read_code(s)))
+		return 0;
+	r->name_size = r->class_size = r->file_size = r->first_line = r->size = 0;
+	return -1;
+}
+
+static __always_inline __u32 record_size(const struct ruby_code_record *r)
+{
+	__u32 file = r->file_size;
+
+	if (file > RUBY_FILE_MAX)
+		file = RUBY_FILE_MAX;
+	return __builtin_offsetof(struct ruby_code_record, file) + file;
+}
+
+/* Reads the head of the iseq, or the ID of the definition (addr | 1), into s->code. Returns 0 on success. */
+static __always_inline int read_head(struct ruby_scratch *s, __u64 addr)
+{
+	__u64 body = 0;
+
+	if (addr & 1)
+		return read_word((addr & ~1ULL) + DEF_ID, &s->code[0]);
+	return read_word(addr + ISEQ_BODY, &body) || bpf_probe_read_user(s->code, BODY_BYTES, (const void *)body);
+}
+
+/* Returns the cookie of the code whose head is in s->code. */
+__global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr)
+{
+	__u64 h;
+
+	if (!s)
+		return 0;
+	if (addr & 1)
+		return seen_mix(addr, s->code[0]);
+	h = seen_mix(seen_mix(code_word(s, 0), code_word(s, BODY_LABEL)), code_word(s, BODY_PATH));
+	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
+}
+
+/* Puts the iseq at addr, or the definition of a method (addr | 1), into the memo. Returns 0. */
+__global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
+{
+	__u64 cookie = 0, id;
+	int readable, seen = 0;
+	struct list_memo *m;
+
+	if (!w || !s)
+		return -1;
+	m = memo_of(s, addr);
+	readable = !read_head(s, addr);
+	if (readable) {
+		cookie = ruby_cookie(s, addr);
+		if (refresh(m, w, s, addr, cookie))
+			return 0;
+	}
+	id = find_code(w, s, addr, cookie, readable, &seen);
+	/* The next walk looks an unreadable one up again. */
+	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
+		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, readable ? code_word(s, 0) >> 32 : 0 };
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* The bytes at the end of the last page that a stack has. */
+static __always_inline int read_alone(struct ruby_scratch *s, __u64 frame, __u64 *start, __u64 *size)
+{
+	*start = frame;
+	*size = FRAME_BYTES;
+	return bpf_probe_read_user(s->window, 40, (const void *)frame) ? -1 : 0;
+}
+
+/* pc is behind the instruction that runs. */
+static __always_inline __u64 position(const struct list_memo *m, __u64 pc)
+{
+	__u64 at = (pc - m->start) / 8;
+
+	return at && at <= m->size ? at - 1 : 0;
+}
+
+/* Returns the address of the frame's code for ruby_code(), or 0 if the frame is not shown. */
+static __always_inline __u64 code_of(__u64 iseq, __u64 ep, __u64 flags)
+{
+	__u64 method = 0, definition = 0;
+
+	if (!(flags & FLAG_CFRAME))
+		return iseq;
+	if ((flags & MAGIC_MASK) != MAGIC_CFUNC || read_word(ep - EP_METHOD, &method) ||
+		read_word(method + METHOD_DEF, &definition))
+		return 0;
+	return definition ? definition | 1 : 0;
+}
+
+/* Returns whether this loop is about to return: its frame has left the list, whose newest frame is that of the function
+ * in C which called the loop. */
+static __always_inline int has_left(struct walk *w, __u64 flags)
+{
+	return w->list_in && !place_of(w)->own.inner && w->sp == w->first_sp && flags & FLAG_CFRAME;
+}
+
+/* Returns whether C has made the frame for a call but has not entered a loop for it yet: the loop that called C has
+ * begun, but this frame has not. */
+static __always_inline int is_pending(struct walk *w, __u64 flags, const struct list_memo *m, __u64 pc)
+{
+	return w->list_in && !place_of(w)->own.inner && w->sp != w->first_sp && flags & FLAG_FINISH && pc == m->start;
+}
+
+__global int ruby_next(struct walk *w, __u64 *frame)
+{
+	struct ruby_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 code, ep, flags = 0, pc, next;
+	struct list_memo *m;
+	__s64 o;
+
+	if (!s || !frame)
+		return -1;
+	w->list.entry = 0;
+	if (w->list.frame >= place_of(w)->own.end && w->list.frame != FRAME_UNKNOWN)
+		w->list.frame = 0;
+	if (w->list.ended || !w->list.frame) {
+		w->list.ended = 0;
+		return 0;
+	}
+	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
+	ep = o < 0 ? 0 : frame_word(s, o + FRAME_EP);
+	if (o < 0 || read_word(ep, &flags)) {
+		w->list.frame = 0;
+		return -1;
+	}
+	if (has_left(w, flags))
+		return 0;
+	next = w->list.frame + s->proc.at.frame_size;
+	code = code_of(frame_word(s, o + FRAME_ISEQ), ep, flags);
+	*frame = 0;
+	if (code) {
+		pc = frame_word(s, o + FRAME_PC);
+		if (!is_fresh(memo_of(s, code), s, code))
+			ruby_code(w, s, code);
+		m = memo_of(s, code);
+		if (!(code & 1) && is_pending(w, flags, m, pc)) {
+			w->list.frame = next;
+			return 1;
+		}
+		place_of(w)->own.inner = 1;
+		*frame = FRAME_RUBY(m->id & CODE_MASK, code & 1 ? 0 : position(m, pc));
+	}
+	w->list.ended = !!(flags & FLAG_FINISH);
+	w->list.frame = next;
+	return 1;
+}
+
+__global int ruby_batch(struct walk *w)
+{
+	return 0;
+}
+
+/* A thread has one list. */
+__global int ruby_outer(struct walk *w)
+{
+	return -1;
+}

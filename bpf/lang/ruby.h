@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* ruby.h - the interface between src/unwinders/ruby/ and bpf/lang/ruby.bpf.c.
+ *
+ * CRuby keeps a control frame for each call at the end of the thread's (or fiber's) own stack, the newest lowest; the
+ * execution context (ec), a thread-local variable, points to it. One vm_exec_core() in C runs the frames up to the
+ * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs.
+ *
+ * Layouts of ruby at tag v3.1.2 (v3_1_2): ruby/vm_core.h
+ * (rb_execution_context_t, rb_control_frame_t, VM_FRAME_*, rb_iseq_constant_body), include/ruby/internal/core/rstring.h
+ * and rarray.h. Offsets in bytes. */
+#pragma once
+#include "bpf/walk/unwind.h"
+
+/* Offsets that differ between versions: rows of src/unwinders/ruby/ruby.c. */
+struct ruby_layout {
+	__u16 frame_size;  /* bytes of a control frame */
+	__u16 str_embed;   /* RString: bytes of an embedded string; 16: its length is in the flags */
+	__u16 insns;       /* iseq body: insns_info.body */
+	__u16 insns_size;  /* number of its entries */
+	__u16 insns_index; /* succ_index_table */
+	__u16 entry_size;  /* bytes of an entry */
+	__u16 pad[2];
+};
+
+/* One process. Map `ruby_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
+ *
+ * Map `ruby_files`: HASH, key: u32 file; the same struct with the file's own addresses, for processes that
+ * userspace has not published yet. */
+struct ruby_proc {
+	__u64 ec_at;   /* place of ruby_current_ec, by enum python_tls_kind; ec_kind 0: unknown, stacks are marked */
+	__s32 ec_add;
+	__u32 ec_kind;
+	__u64 symbols; /* address of ruby_global_symbols; 0: unknown, functions in C have no names */
+	__u64 last_op; /* the last ID of an operator, whose ID is its number */
+	struct ruby_layout at;
+};
+ABI_SIZE(ruby_proc, 48);
+
+/* Frames: code id << 20 | position in the instructions, in words. */
+#define RUBY_CODE_BITS 40
+#define FRAME_RUBY(code, at) FRAME_OF(FRAME_LANG_RUBY, (__u64)(code) << 20 | ((at) & 0xfffff))
+
+/* Record of a code object (iseq), sent before any stack that shows it. */
+#define RUBY_NAME_MAX 512
+#define RUBY_FILE_MAX 1024
+
+enum ruby_code_flags {
+	RUBY_UNREADABLE = 1, /* only pid, addr and code are set: userspace reads the process */
+};
+struct ruby_code_record {
+	struct lang_record head; /* time: 0 */
+	__u64 code;  /* id: a hash of all members below but addr, or of pid and addr if unreadable */
+	__u64 addr;  /* address of the iseq, whose lines userspace reads; | 1: a C function's rb_method_definition_t */
+	__u32 flags; /* enum ruby_code_flags */
+	__u32 first_line;
+	__u32 size;  /* number of words of its instructions */
+	__u32 name_size, class_size, file_size; /* bytes, cut at the limits */
+	__u64 name[RUBY_NAME_MAX / 8];  /* the label: "block in price" */
+	__u64 class[RUBY_NAME_MAX / 8]; /* the name of its class; size 0: unknown */
+	__u64 file[RUBY_FILE_MAX / 8];  /* size 0: a C function; only the used part is sent */
+};
+ABI_SIZE(ruby_code_record, 64 + 2 * RUBY_NAME_MAX + RUBY_FILE_MAX);

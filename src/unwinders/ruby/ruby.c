@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ruby.c - CRuby's versions, a row each, and the addresses in a file.
+ *
+ * A file is Ruby's by its symbols, whatever its name. The interpreter's loop, vm_exec_core(), is a static function: the
+ * largest one that rb_vm_exec() calls. */
+#include "ruby.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <string.h>
+
+#include "base/owner.h"
+#include "target/code.h"
+#include "target/elf.h"
+#include "unwinders/native/ehframe.h"
+#include "unwinders/python/python.h"
+
+#define V(major, minor) ((major) << 8 | (minor))
+
+enum {
+	LOOP_MIN = 8192, /* bytes of vm_exec_core(): 17,000 in 3.1 */
+	OPS_MIN = 100, OPS_MAX = 256, /* the last ID of an operator is between them: 168 to 171 */
+	INSNS_MAX = 200,
+};
+
+/* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body) and ruby/iseq.h (struct
+ * iseq_insn_info_entry), at the tag next to the row, such as v3.1.2. */
+static const struct ruby_row {
+	unsigned version;
+	struct ruby_layout at;
+} rows[] = {
+	{ V(3, 1), { 64, 16, 120, 136, 144, 12 } }, /* v3.1.2 */
+};
+
+unsigned ruby_version(struct elf *e)
+{
+	struct elf_symbol sym;
+	const uint8_t *p;
+
+	if (!elf_symbol_named(e, "ruby_version", &sym))
+		return 0;
+	p = elf_at(e, sym.vaddr, 6); /* "3.1.2" */
+	return p && p[1] == '.' && p[3] == '.' ? V((unsigned)(p[0] - '0'), (unsigned)(p[2] - '0')) : 0;
+}
+
+static const struct ruby_row *find_row(unsigned version)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].version == version)
+			return &rows[i];
+	return NULL;
+}
+
+/* ---- the symbols ---- */
+
+struct symbols {
+	struct elf *elf;
+	struct code *code;
+	uint64_t symbols, last_op;
+	unsigned left; /* instructions that may still be decoded */
+};
+
+/* rb_id2str() compares its argument with the last ID of an operator; it, or a function that it goes on in, compares a
+ * number with last_id, the first member of ruby_global_symbols. */
+static void look_at(struct symbols *s, const struct code_insn *i)
+{
+	const struct code_operand *a = &i->operand[0], *b = &i->operand[1];
+
+	if (strcmp(i->mnemonic, "cmp") != 0 || i->noperands != 2)
+		return;
+	if (!s->last_op && a->kind == CODE_REG && b->kind == CODE_IMM && b->value > OPS_MIN && b->value < OPS_MAX)
+		s->last_op = (uint64_t)b->value;
+	for (unsigned k = 0; k < 2; k++)
+		if (s->last_op && i->operand[k].kind == CODE_MEM && i->operand[k].reg == CODE_REG_PC)
+			s->symbols = i->vaddr + i->size + (uint64_t)i->operand[k].value;
+}
+
+static void search(struct symbols *s, uint64_t vaddr, unsigned depth)
+{
+	struct code_insn i;
+
+	while (s->left && !s->symbols) {
+		const uint8_t *p = elf_at(s->elf, vaddr, CODE_LONGEST);
+
+		s->left--;
+		if (!p || !code_decode(s->code, p, CODE_LONGEST, vaddr, &i))
+			return;
+		look_at(s, &i);
+		if (depth && i.target && (i.flow == CODE_CALL || i.flow == CODE_JUMP))
+			search(s, i.target, depth - 1);
+		if (i.flow == CODE_RETURN || i.flow == CODE_JUMP || i.flow == CODE_STOP)
+			return;
+		vaddr += i.size;
+	}
+}
+
+static void find_symbols(struct elf *e, struct ruby_proc *ret)
+{
+	struct symbols s = { .elf = e, .left = INSNS_MAX };
+	struct elf_symbol sym;
+
+	if (!elf_symbol_named(e, "rb_id2str", &sym) || code_open(elf_machine(e), true, &s.code))
+		return;
+	search(&s, sym.vaddr, 2);
+	code_close(s.code);
+	ret->symbols = s.symbols;
+	ret->last_op = s.last_op;
+}
+
+int ruby_open(struct elf *e, struct ruby_proc *ret)
+{
+	unsigned version = ruby_version(e);
+	const struct ruby_row *row = find_row(version);
+	struct python_tls tls;
+
+	*ret = (struct ruby_proc){};
+	if (!version)
+		return -ENOENT;
+	if (!row || !python_tls(e, "rb_errinfo", &tls))
+		return 0;
+	ret->at = row->at;
+	ret->ec_at = tls.at;
+	ret->ec_add = tls.add;
+	ret->ec_kind = tls.kind;
+	find_symbols(e, ret);
+	return 0;
+}
+
+/* ---- the loop ---- */
+
+static const struct eh_range *range_at(const struct eh_ranges *ranges, uint64_t vaddr)
+{
+	for (size_t i = 0; i < ranges->len; i++)
+		if (ranges->data[i].start == vaddr)
+			return &ranges->data[i];
+	return NULL;
+}
+
+static uint64_t size_of(const struct eh_range *r)
+{
+	return r ? r->end - r->start : 0;
+}
+
+/* Returns the largest function that the code from start to end calls, or NULL. */
+static const struct eh_range *largest_callee(struct elf *e, uint64_t start, uint64_t end,
+	const struct eh_ranges *ranges)
+{
+	_cleanup_(code_closep) struct code *c = NULL;
+	const uint8_t *p = elf_at(e, start, end - start);
+	const struct eh_range *largest = NULL, *callee;
+	struct code_insn i;
+
+	if (!p || code_open(elf_machine(e), false, &c))
+		return NULL;
+	for (uint64_t at = 0; at < end - start; at += i.size) {
+		if (!code_decode(c, p + at, end - start - at, start + at, &i)) {
+			i.size = (uint8_t)code_skip(c);
+			continue;
+		}
+		callee = i.flow == CODE_CALL && i.target ? range_at(ranges, i.target) : NULL;
+		if (size_of(callee) > size_of(largest))
+			largest = callee;
+	}
+	return largest;
+}
+
+int ruby_loop(struct elf *e, struct table_header *hdr)
+{
+	struct eh_ranges ranges = {};
+	const struct eh_range *loop;
+	struct elf_symbol exec;
+	int err;
+
+	if (!elf_symbol_named(e, "rb_vm_exec", &exec))
+		return -ENOENT;
+	err = ehframe_ranges(e, &ranges);
+	loop = err ? NULL : largest_callee(e, exec.vaddr, exec.vaddr + exec.size, &ranges);
+	if (size_of(loop) < LOOP_MIN || loop->start < hdr->base || loop->end - hdr->base > UINT32_MAX) {
+		err = err ? err : -ENOENT;
+	} else {
+		hdr->nranges = 1;
+		hdr->range[0].start = (uint32_t)(loop->start - hdr->base);
+		hdr->range[0].end = (uint32_t)(loop->end - hdr->base);
+	}
+	eh_ranges_done(&ranges);
+	return err;
+}

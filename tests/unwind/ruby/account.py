@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""account.py STRATA CALLS [RUBY...] - compares caller_locations with rubystack and with Ruby's frames of ustack, frame by
+frame, for random stacks: the labels of all frames, and path and line of those that are not functions in C. A RUBY is a
+name of rubies.py. Prints TAP."""
+import pathlib
+import re
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / 'lib'))
+import absent
+import rubies
+import traced
+from tap import Cases
+
+STRATA, CALLS, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
+ENOUGH = 0.999
+SCRIPT = '''tracepoint:syscalls:sys_enter_getpgid /pid == %d/ {
+    printf("rubystack%%s\\n", rubystack(4096));
+    printf("ustack%%s\\n", ustack(4096));
+}'''
+NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|.* \S+\.(c|h|S):\d+$')
+
+
+def stacks(printed):
+    """Yields (kind, frames) of each stack."""
+    kind, frames = None, []
+    for line in (raw.decode().strip() for raw in printed):
+        if line in ('rubystack', 'ustack'):
+            kind, frames = line, []
+        elif line and (kind == 'rubystack' or not NATIVE.match(line)):
+            frames.append(line)
+        elif not line and kind:
+            yield kind, frames
+            kind = None
+
+
+def agree(frames, account):
+    """The first frame is getpgid itself."""
+    if len(frames) != len(account) + 1 or frames[0] != 'getpgid':
+        return False
+    for frame, (label, place) in zip(frames[1:], account):
+        if frame != f'{label} {place}' and (frame != label or re.match(r'block|go$|note$|plain$|rescue|ensure|<', label)):
+            return False
+    return True
+
+
+def compare(cases, name):
+    with tempfile.TemporaryDirectory(dir='/tmp') as directory:  # it exists whatever the root is
+        program = pathlib.Path(directory) / 'account.rb'
+        program.write_bytes((HERE / 'account.rb').read_bytes())
+        process = traced.start(rubies.get(name), program, CALLS, 1, cwd='/tmp')
+        version = process.stdout.readline().decode().strip()
+        lines, printed, said = traced.beside(process, STRATA, SCRIPT % process.pid)
+    accounts = []
+    for line in lines:
+        words = line.decode().rstrip('\n').split('\t')
+        accounts.append(list(zip(words[::2], words[1::2])))
+    found = {'rubystack': [], 'ustack': []}
+    for kind, frames in stacks(printed):
+        found[kind].append(frames)
+    for kind, have in found.items():
+        right = [agree(frames, account) for frames, account in zip(have, accounts)]
+        wrong = right.index(False) if False in right else 0
+        detail = have[wrong:wrong + 1] + accounts[wrong:wrong + 1]
+        cases.check(len(have) == len(accounts) == int(CALLS) and sum(right) >= ENOUGH * len(accounts),
+                    f'Ruby {version}: {kind}: {sum(right)} of {len(accounts)} stacks agree', len(have), *detail, said.decode())
+
+
+def main():
+    cases = Cases()
+    for name in NAMES or rubies.names():
+        try:
+            rubies.get(name)
+        except absent.Missing as e:
+            cases.count += 1
+            cases.failed += absent.tap_fails(cases.count, name, e)
+            continue
+        compare(cases, name)
+    return cases.done()
+
+
+sys.exit(absent.as_root(main))
