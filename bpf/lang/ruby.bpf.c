@@ -120,6 +120,10 @@ __global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
 		return 0;
 	at = s->proc.ec_at;
 	kind = s->proc.ec_kind;
+	if (kind == RUBY_EC_GLOBAL) {
+		read_word(at, &value);
+		return value;
+	}
 	if (kind != PYTHON_TLS_OFFSET) {
 		if (bpf_probe_read_user(pair, kind == PYTHON_TLS_SLOT ? 8 : 16, (void *)at))
 			return 0;

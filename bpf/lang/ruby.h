@@ -5,7 +5,7 @@
  * execution context (ec), a thread-local variable, points to it. One vm_exec_core() in C runs the frames up to the
  * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs.
  *
- * Layouts of ruby at tag v3.1.2 (v3_1_2): ruby/vm_core.h
+ * Layouts of ruby at tags v2.7.4 and v3.1.2, the same except for the members of struct ruby_layout: ruby/vm_core.h
  * (rb_execution_context_t, rb_control_frame_t, VM_FRAME_*, rb_iseq_constant_body), include/ruby/internal/core/rstring.h
  * and rarray.h. Offsets in bytes. */
 #pragma once
@@ -22,12 +22,15 @@ struct ruby_layout {
 	__u16 pad[2];
 };
 
+#define RUBY_EC_GLOBAL 255
+
 /* One process. Map `ruby_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
  *
  * Map `ruby_files`: HASH, key: u32 file; the same struct with the file's own addresses, for processes that
  * userspace has not published yet. */
 struct ruby_proc {
-	__u64 ec_at;   /* place of ruby_current_ec, by enum python_tls_kind; ec_kind 0: unknown, stacks are marked */
+	__u64 ec_at;   /* place of ruby_current_ec, by enum python_tls_kind; ec_kind 0: unknown, stacks are marked;
+	                * RUBY_EC_GLOBAL: address of a pointer, up to 2.7 */
 	__s32 ec_add;
 	__u32 ec_kind;
 	__u64 symbols; /* address of ruby_global_symbols; 0: unknown, functions in C have no names */

@@ -30,6 +30,7 @@ static const struct ruby_row {
 	unsigned version;
 	struct ruby_layout at;
 } rows[] = {
+	{ V(2, 7), { 56, 16, 120, 136, 144, 8 } },  /* v2.7.4 */
 	{ V(3, 1), { 64, 16, 120, 136, 144, 12 } }, /* v3.1.2 */
 };
 
@@ -112,12 +113,17 @@ int ruby_open(struct elf *e, struct ruby_proc *ret)
 {
 	unsigned version = ruby_version(e);
 	const struct ruby_row *row = find_row(version);
+	struct elf_symbol sym;
 	struct python_tls tls;
 
 	*ret = (struct ruby_proc){};
 	if (!version)
 		return -ENOENT;
-	if (!row || !python_tls(e, "rb_errinfo", &tls))
+	if (!row)
+		return 0;
+	if (elf_symbol_named(e, "ruby_current_execution_context_ptr", &sym))
+		tls = (struct python_tls){ sym.vaddr, 0, RUBY_EC_GLOBAL };
+	else if (!python_tls(e, "rb_errinfo", &tls))
 		return 0;
 	ret->at = row->at;
 	ret->ec_at = tls.at;
