@@ -5,6 +5,7 @@
  * largest one that rb_vm_exec() calls. */
 #include "ruby.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,6 +23,7 @@ enum {
 	LOOP_MIN = 8192, /* bytes of vm_exec_core(): 17,000 in 3.1 */
 	OPS_MIN = 100, OPS_MAX = 256, /* the last ID of an operator is between them: 168 to 171 */
 	INSNS_MAX = 200,
+	DISPATCHES_MIN = 5, /* jumps to the next instruction: 10 in 2.7 and 3.1, 12 in 3.3 */
 };
 
 /* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body) and ruby/iseq.h (struct
@@ -32,6 +34,7 @@ static const struct ruby_row {
 } rows[] = {
 	{ V(2, 7), { 56, 16, 120, 136, 144, 8 } },  /* v2.7.4 */
 	{ V(3, 1), { 64, 16, 120, 136, 144, 12 } }, /* v3.1.2 */
+	{ V(3, 3), { 56, 24, 112, 128, 136, 12 } }, /* v3.3.8 */
 };
 
 unsigned ruby_version(struct elf *e)
@@ -171,6 +174,32 @@ static const struct eh_range *largest_callee(struct elf *e, uint64_t start, uint
 	return largest;
 }
 
+/* Without rb_vm_exec(), as in Debian's 3.3: the function that jumps to instructions at *pc most often. Ruby keeps pc in
+ * r14 (DECL_SC_REG in ruby/vm_exec.h); no other function of libruby 2.7.4 to 3.3.8 has that jump. Returns NULL if none
+ * has. */
+static const struct eh_range *most_dispatches(struct elf *e, const struct eh_ranges *ranges)
+{
+	static const uint8_t jump[] = { 0x41, 0xff, 0x26 }; /* jmp *(%r14) */
+	const struct eh_range *found = NULL;
+	size_t most = DISPATCHES_MIN - 1;
+
+	for (size_t i = 0; i < ranges->len && elf_machine(e) == EM_X86_64; i++) {
+		const struct eh_range *r = &ranges->data[i];
+		const uint8_t *p = elf_at(e, r->start, size_of(r)), *end = p ? p + size_of(r) : NULL;
+		size_t n = 0;
+
+		while (p && (p = memmem(p, (size_t)(end - p), jump, sizeof(jump)))) {
+			p += sizeof(jump);
+			n++;
+		}
+		if (n > most) {
+			most = n;
+			found = r;
+		}
+	}
+	return found;
+}
+
 int ruby_loop(struct elf *e, struct table_header *hdr)
 {
 	struct eh_ranges ranges = {};
@@ -178,10 +207,9 @@ int ruby_loop(struct elf *e, struct table_header *hdr)
 	struct elf_symbol exec;
 	int err;
 
-	if (!elf_symbol_named(e, "rb_vm_exec", &exec))
-		return -ENOENT;
 	err = ehframe_ranges(e, &ranges);
-	loop = err ? NULL : largest_callee(e, exec.vaddr, exec.vaddr + exec.size, &ranges);
+	loop = err ? NULL : elf_symbol_named(e, "rb_vm_exec", &exec) ?
+		largest_callee(e, exec.vaddr, exec.vaddr + exec.size, &ranges) : most_dispatches(e, &ranges);
 	if (size_of(loop) < LOOP_MIN || loop->start < hdr->base || loop->end - hdr->base > UINT32_MAX) {
 		err = err ? err : -ENOENT;
 	} else {

@@ -19,7 +19,7 @@ import packages
 import pythons
 
 # Debian's suite of each version.
-DEBIAN = {'2.7': 'bullseye', '3.1': 'bookworm'}
+DEBIAN = {'2.7': 'bullseye', '3.1': 'bookworm', '3.3': 'trixie'}
 
 
 def names():
