@@ -185,7 +185,7 @@ __global __u32 hotspot_bytecode(struct hotspot_scratch *s, __u64 method, __u64 b
 	if (known && m->round == s->round)
 		return k;
 	k &= HOTSPOT_MEMO - 1;
-	print = hotspot_print(s, method);
+	print = method_print(s, method);
 	if (known && m->print == print) {
 		m->round = s->round;
 		return k;
@@ -332,6 +332,8 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 
 static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
+	int is_pushed = 0;
+
 	if (hotspot_blob(s, w->pc))
 		return -1;
 	f->kind = s->blob.kind;
@@ -345,15 +347,18 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 	else if (f->kind == HOTSPOT_NATIVE && !WALK_ARM64(w))
 		top_native(w, s, f);
 	else if (s->blob.sort == SORT_SIZED && s->blob.kind == HOTSPOT_STUB)
-		top_stub_sized(w, s, f);
+		is_pushed = top_stub_sized(w, s, f);
 	else if (s->blob.sort == SORT_SIZED)
 		top_sized(w, s, f);
 	else if (s->blob.sort == SORT_JUMP || s->blob.sort == SORT_ADAPTER)
 		top_jump(w, s, f);
 	else if (s->blob.sort == SORT_LEAF && !WALK_ARM64(w) && prologue_words(w) < 0)
-		top_leaf(w, s, f);
+		is_pushed = top_leaf(w, s, f);
 	else
 		top_stub(w, s, f);
+	FORGET(is_pushed); /* else clang copies the loop to both places */
+	if (is_pushed)
+		top_pushed(w, s, f);
 	return 0;
 }
 

@@ -197,11 +197,11 @@ static __always_inline __u64 symbol_print(struct hotspot_scratch *s, __u64 symbo
 
 /* Reads a Method: its ConstMethod, pool, class. Returns a hash that is the same while it is the same method, or 0 if it
  * is not a method. */
-__global __u64 hotspot_print(struct hotspot_scratch *s, __u64 method)
+static __always_inline __u64 method_print(struct hotspot_scratch *s, __u64 method)
 {
 	__u64 name = 0;
 
-	if (!s || (method & 7) || read_user(method + s->proc.method_const, &s->constant) || (s->constant & 7) ||
+	if ((method & 7) || read_user(method + s->proc.method_const, &s->constant) || (s->constant & 7) ||
 		bpf_probe_read_user(s->words, 64, (void *)s->constant))
 		return 0;
 	s->pool = field(s, s->proc.const_pool);

@@ -39,7 +39,7 @@ static __always_inline int method_names(struct hotspot_scratch *s)
 	__u64 klass = 0;
 	__u16 file = 0;
 
-	if (!hotspot_print(s, r->method))
+	if (!method_print(s, r->method))
 		return -1;
 	r->constant = s->constant;
 	read_user(s->holder + s->proc.klass_name, &klass);

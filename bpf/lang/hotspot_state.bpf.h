@@ -61,7 +61,7 @@ struct hotspot_memo {
 	__u64 key;    /* compiled: return address; interpreted: address of the bytecode; 0: the memo is free */
 	__u64 object; /* CodeBlob, or Method */
 	__u64 frame;  /* 0: none is shown */
-	__u64 print;  /* hash of the method, compile_id, or address of the blob's name: hotspot_print() */
+	__u64 print;  /* hash of the method, compile_id, or address of the blob's name: method_print() */
 	__u32 generation; /* hotspot_proc's */
 	__u32 round;  /* the round in which it was last checked */
 	__u32 size;   /* bytes of the frame; 0: by frame pointer */

@@ -14,9 +14,9 @@ __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc);
 /* States of a frame of known size. */
 enum { TOP_WHOLE = -1, TOP_CALLED = 0, TOP_PUSHED = 1, TOP_SIZED_NOW = 2, TOP_COPIES = 3 };
 
-/* Code around pc: 8 bytes each, the first one lowest. */
+/* Code around pc, in chunk[]: 8 bytes each, the first one lowest. Volatile: clang would keep all words on the stack. */
 struct around {
-	__u64 before2, before, at, next;
+	volatile __u64 before2, before, at, next;
 };
 
 /* Returns 1 if the bytes in the mask are those of the value, else 0. There are no branches here and below, because the
@@ -83,7 +83,7 @@ static __always_inline __u64 bytes_equal(__u64 v, __u64 value)
 }
 
 /* Returns a bit for each byte of chunk[] before pc and of the one behind. */
-static __always_inline __u64 chunk_equal(const __u64 *chunk, __u64 value)
+static __always_inline __u64 chunk_equal(const volatile __u64 *chunk, __u64 value)
 {
 	__u64 ret = 0;
 
@@ -94,7 +94,7 @@ static __always_inline __u64 chunk_equal(const __u64 *chunk, __u64 value)
 
 /* Finds sub $N,%rsp (48 83 or 81 ec) between reach bytes before pc and pc. Returns bits: 1: there is one; 2: it ends at
  * pc. */
-static __always_inline __u64 after_sub(const __u64 *chunk, __u64 reach)
+static __always_inline __u64 after_sub(const volatile __u64 *chunk, __u64 reach)
 {
 	__u64 from = reach > BEFORE ? 0 : BEFORE - reach, around, is_small, is_large, now;
 
@@ -106,7 +106,7 @@ static __always_inline __u64 after_sub(const __u64 *chunk, __u64 reach)
 }
 
 /* push %rbp; sub $N,%rsp; or push %rbp; mov %rsp,%rbp; or sub $N,%rsp; mov %rbp,N-16(%rsp). */
-static __always_inline int in_prologue(const struct around *a, const __u64 *chunk, __u64 reach)
+static __always_inline int in_prologue(const struct around *a, const volatile __u64 *chunk, __u64 reach)
 {
 	__u64 sub, mov;
 
@@ -124,24 +124,24 @@ static __always_inline int in_prologue(const struct around *a, const __u64 *chun
  * push and pop. */
 __global int hotspot_around(struct walk *w, struct hotspot_scratch *s)
 {
-	struct around a;
+	const struct around *a;
 	__u64 reach;
 
 	if (!w || !s || bpf_probe_read_user(s->chunk, HOTSPOT_AROUND, (void *)(w->pc - BEFORE)))
 		return TOP_WHOLE;
-	a = (struct around){ s->chunk[2], s->chunk[3], s->chunk[4], s->chunk[5] };
+	a = (const struct around *)&s->chunk[2];
 	reach = w->pc - s->blob.code;
-	if (begins(&a))
+	if (begins(a))
 		return TOP_CALLED;
-	if (PUSHED_BEFORE(&a) & same(a.at, 0xfffdff, 0xec8148))
+	if (PUSHED_BEFORE(a) & same(a->at, 0xfffdff, 0xec8148))
 		return TOP_PUSHED;
 	if (reach < s->blob.complete)
-		return in_prologue(&a, s->chunk, reach);
-	if (same(a.at, 0xff, 0x5d))
+		return in_prologue(a, s->chunk, reach);
+	if (same(a->at, 0xff, 0x5d))
 		return TOP_PUSHED;
-	if (same(a.at, 0xffff, 0x8f48) | same(a.at, 0x38ff, 0x8f))
+	if (same(a->at, 0xffff, 0x8f48) | same(a->at, 0x38ff, 0x8f))
 		return TOP_COPIES;
-	return ends(&a) | is_behind(&a) ? TOP_CALLED : TOP_WHOLE;
+	return ends(a) | is_behind(a) ? TOP_CALLED : TOP_WHOLE;
 }
 
 static __always_inline int is_near(__u64 addr, __u64 sp)
@@ -213,15 +213,10 @@ static __always_inline int fits(struct walk *w, struct hotspot_scratch *s, __u64
 #define LEAF_WORDS 6  /* C1's stubs save up to four registers */
 #define LEAF_ARGS  16 /* C1 pushes two words before it calls slow_subtype_check */
 
-/* A stub that pushes registers: its return address is above them, and may be below two arguments. Returns whether it
- * was found. */
-__global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
+/* A stub that pushes registers: its return address is above them, and may be below two arguments. If it is not there,
+ * a frame that has a size is gone, and the stub will jump to rax. */
+static __always_inline void top_pushed(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	struct hotspot_place *f;
-
-	if (!w || !s)
-		return 0;
-	f = &s->place;
 	for (int i = 0; i < LEAF_WORDS; i++) {
 		f->to_sp = w->sp + 8 * i + 8;
 		f->to_pc = hotspot_code(w, s, f->to_sp - 8);
@@ -233,22 +228,27 @@ __global int hotspot_pushed(struct walk *w, struct hotspot_scratch *s)
 				continue;
 		}
 		f->step = STEP_GIVEN;
-		return 1;
+		return;
 	}
-	return 0;
+	if (f->step != STEP_SIZE || !hotspot_in_cache(s, w->regs[RULE_REG_RAX]))
+		return;
+	f->step = STEP_GIVEN;
+	f->to_pc = w->regs[RULE_REG_RAX];
+	f->to_sp = w->sp;
 }
 
-/* A stub of C1 or of a barrier that was interrupted: it pushes registers, or has a frame pointer. */
-static __always_inline void top_leaf(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+/* A stub of C1 or of a barrier that was interrupted: it pushes registers, or has a frame pointer. Returns whether
+ * top_pushed() has to look. */
+static __always_inline int top_leaf(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	f->step = STEP_FP;
 	f->size = 0;
-	if (w->fp - w->sp >= 8 * LEAF_WORDS || !hotspot_code(w, s, w->fp + 8))
-		hotspot_pushed(w, s);
+	return w->fp - w->sp >= 8 * LEAF_WORDS || !hotspot_code(w, s, w->fp + 8);
 }
 
-/* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. */
-static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
+/* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. Returns whether
+ * top_pushed() has to look. */
+static __always_inline int top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
 	__u64 copy, rdx = w->regs[RULE_REG_RDX];
@@ -259,30 +259,26 @@ static __always_inline void top_stub_sized(struct walk *w, struct hotspot_scratc
 		f->step = STEP_GIVEN; /* the exception's blob has popped the return address to rdx */
 		f->to_pc = rdx;
 		f->to_sp = w->sp;
-		return;
+		return 0;
 	}
 	if (words < 0 && hotspot_code(w, s, w->sp + f->size - 8))
-		return;
+		return 0;
 	copy = words < 0 ? hotspot_code(w, s, w->sp) : 0;
 	if (copy && hotspot_code(w, s, w->sp + f->size) == copy) { /* pushed, to be copied */
 		f->size += 8;
-		return;
+		return 0;
 	}
 	if (words < 0 && w->fp - w->sp < f->size && hotspot_code(w, s, w->fp + 8)) {
 		f->step = STEP_FP;
-		return;
+		return 0;
 	}
 	if (words < 0)
 		words = copy ? 0 : hotspot_code(w, s, w->sp + 8) ? 1 : -1;
-	if (words >= 0) {
-		f->step = STEP_TOP;
-		f->size = words * 8;
-	} else if (!hotspot_pushed(w, s) && hotspot_in_cache(s, w->regs[RULE_REG_RAX])) {
-		/* It will jump there; its frame has gone. */
-		f->step = STEP_GIVEN;
-		f->to_pc = w->regs[RULE_REG_RAX];
-		f->to_sp = w->sp;
-	}
+	if (words < 0)
+		return 1;
+	f->step = STEP_TOP;
+	f->size = words * 8;
+	return 0;
 }
 
 /* Code that jumps to a method after it has moved arguments; then the caller's sp is in r13. */

@@ -17,9 +17,9 @@
  * the walk also looks for function bounds; Linux 7.2 counts a fifth to a third more than 6.18 (44,000
  * on x86_64, of which Java's frames are a quarter). */
 #ifdef __aarch64__
-#define MOST_INSTRUCTIONS 62000
+#define MOST_INSTRUCTIONS 66000
 #else
-#define MOST_INSTRUCTIONS 54000
+#define MOST_INSTRUCTIONS 58000
 #endif
 #define MOST_NOLOOP 400000 /* the kernel's own limit is a million */
 
