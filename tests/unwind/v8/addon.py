@@ -65,8 +65,8 @@ def look(strata, version, directory, addon):
             seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_mmap /len(jsstack)/ { print(jsstack(1)); exit(); }')
             lines = [line for line in seen.splitlines() if line.strip()]
             yield 'the first of JavaScript, below C++', len(lines) == 1 and lines[0][:8].isspace(), seen
-            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write /len(jsstack)/ '
-                                           '{ print(jsstack); exit(); }')
+            seen = ask(strata, traced.pid, 'tracepoint:syscalls:sys_enter_write '
+                       '/len(jsstack) && args.count == 1/ { print(jsstack); exit(); }')  # V8 wakes its threads by 8 bytes
             want = ['writeSync', 'inner', 'middle', 'outer', 'tick']
             yield 'jsstack of write(2)', in_order(want, [n.removeprefix('fs.') for n in names(seen)]), seen
             seen = ask(strata, traced.pid, f'uprobe:{node}:*uv__io_poll* '
