@@ -83,7 +83,7 @@ CASES = {
                           r'max_strlen must be a number from 1 to 268435456 \[config\]'),
     'pages of the ring buffer': ('config = { perf_rb_pages = 4294967296 } begin { print(1) }',
                                  r'perf_rb_pages must be a number from 1 to 262144 \[config\]'),
-    'frames of a stack': (probe('@[ustack(16385)] = 1'), r'the limit of a stack is 1 to 16384, not 16385 \[stack\]'),
+    'frames of a stack': (probe('@[ustack(16385)] = 1'), r'the limit of a stack is 1 to 16384, or -1 to -16384 for its outermost frames, not 16385 \[stack\]'),
     'buckets': (probe('@ = lhist(1, 0, 9223372036854775807, 1)'), r'\[range\]'),
     'settings': ('config = { ' + 'max_strlen = 64; ' * 20000 + '} begin { @x = 1 }', None),
     'bytes of a script': ('begin { @x = 1 }\n//' + 'a' * (16 << 20), r'File too large'),
