@@ -35,7 +35,8 @@ static void run_help(struct prompt *p, const char *args)
 	fputs("Lines:\n"
 	      "  profile:hz:99 { @[ustack] = count(); }    a script: it runs until it is dropped\n"
 	      "  @    clear(@)    1 + 2                    statements: they run once\n"
-	      "  macro, struct, #define, let @m            definitions for later lines\n\n"
+	      "  macro, struct, #define, let @m            definitions for later lines\n"
+	      "  cpu -d 5    offcpu    locks -p 1234       tools, as on the command line (strata list)\n\n"
 	      "Commands:\n", stderr);
 	for (const struct command *c = prompt_commands; c->name; c++) {
 		snprintf(usage, sizeof(usage), ":%s %s", c->name, c->args);
@@ -143,6 +144,10 @@ static void run_load(struct prompt *p, const char *args)
 	struct source source;
 	int r = *args ? source_read_regular(a, args, &source) : -EINVAL;
 
+	if (r == -ENOENT && prompt_tool(p, args)) {
+		arena_free(a);
+		return;
+	}
 	if (!*args)
 		log_error(":load takes the name of a file");
 	else if (r)
@@ -269,7 +274,7 @@ const struct command prompt_commands[] = {
 	{"running", "", "list the running scripts with their costs", run_running},
 	{"drop", "N|all", "detach a script's probes; its maps stay", run_drop},
 	{"save", "[-f] FILE", "write the typed lines as a script; -f: replace an existing file", run_save},
-	{"load", "FILE", "run a script as if it were typed", run_load},
+	{"load", "FILE", "run a script as if it were typed, or a tool", run_load},
 	{"top", "@MAP [SECONDS]", "redraw a map repeatedly, largest entries first", run_top},
 	{"flame", "@MAP FILE", "write a map with stacks as keys as a flame graph for a browser", run_flame},
 	{"quit", "", "leave, and print the maps", run_quit},

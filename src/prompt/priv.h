@@ -33,6 +33,8 @@ struct map_content;
 /* Reads a map by its name, "@x". The caller frees the content with map_content_done(). Returns false after
  * an error. */
 bool prompt_read_map(struct prompt *p, const char *name, struct map_content *ret);
+/* In tool.c: runs a tool, "cpu -p 1234", until it ends. Returns false if the text is not a tool with arguments. */
+bool prompt_tool(struct prompt *p, const char *text);
 /* In top.c: draws the map repeatedly until a key ends it. */
 void prompt_top(struct prompt *p, const char *name, double seconds);
 void prompt_command(struct prompt *p, const char *line);

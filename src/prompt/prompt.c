@@ -80,6 +80,8 @@ void prompt_line(struct prompt *p, const char *text)
 		prompt_command(p, text + 1);
 		return;
 	}
+	if (prompt_tool(p, text))
+		return;
 	n = lines_add(&p->lines, text);
 	if (n && n->probes)
 		fprintf(stderr, "[%u] %u probe%s\n", n->number, n->probes, n->probes == 1 ? "" : "s");
