@@ -24,7 +24,8 @@ enum { NAME_BYTES = 32, POLL_MS = 100 };
 static bool are_arguments(const char *rest)
 {
 	rest += strspn(rest, " \t\n");
-	return !*rest || isalnum((unsigned char)*rest) || strchr("/.~\"'", *rest) || (*rest == '-' && !isspace(rest[1]));
+	return !*rest || isalnum((unsigned char)*rest) || strchr("/.~\"'", *rest) ||
+		(*rest == '-' && !isspace((unsigned char)rest[1]));
 }
 
 /* Waits for the tool, and reads events meanwhile. */
