@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-void memory_limit(char *ret, size_t size)
+bool memory_limit(char *ret, size_t size)
 {
 	static const struct {
 		__rlimit_resource_t resource;
@@ -19,9 +19,10 @@ void memory_limit(char *ret, size_t size)
 		if (!getrlimit(rows[i].resource, &limit) && limit.rlim_cur != RLIM_INFINITY) {
 			snprintf(ret, size, "ulimit -%c is %lu KiB", rows[i].letter,
 				(unsigned long)limit.rlim_cur / 1024);
-			return;
+			return true;
 		}
 	snprintf(ret, size, "the machine or its control group has no more");
+	return false;
 }
 
 void out_of_memory(void)

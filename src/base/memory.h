@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* memory.h - handles running out of memory. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Ends the program with status 1, after an error that names the limit. Nothing is freed. */
 _Noreturn void out_of_memory(void);
-/* Writes the limit that was hit, for a message: "ulimit -v is 200000 KiB". */
-void memory_limit(char *ret, size_t size);
+/* Writes the limit that was hit, for a message: "ulimit -v is 200000 KiB". Returns false if strata has no limit. */
+bool memory_limit(char *ret, size_t size);

@@ -7,11 +7,25 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 
 enum { ENOTSUPP_KERNEL = 524 }; /* an error of the kernel that errno.h lacks */
+
+/* The kernel says the same of memory of its own and of strata's. */
+static const char *no_memory(void)
+{
+	static char text[160];
+	char limit[128];
+
+	if (!memory_limit(limit, sizeof(limit)))
+		return "no memory for it in the kernel";
+	snprintf(text, sizeof(text), "out of memory: %s", limit);
+	return text;
+}
 
 const char *why_errno(int r)
 {
@@ -29,7 +43,7 @@ const char *why_errno(int r)
 	case ENOTSUPP_KERNEL:
 		return "this kernel does not support it";
 	case ENOMEM:
-		return "no memory for it in the kernel";
+		return no_memory();
 	case E2BIG:
 		return "it is larger than the kernel allows";
 	case EMFILE:
