@@ -15,7 +15,7 @@
 
 enum { ENOTSUPP_KERNEL = 524 }; /* an error of the kernel that errno.h lacks */
 
-/* The kernel says the same of memory of its own and of strata's. */
+/* ENOMEM: the kernel has no memory, or strata is at a limit of its own. */
 static const char *no_memory(void)
 {
 	static char text[160];

@@ -123,7 +123,7 @@ void thread_kernel_stack(struct target *t, int pid, int tid, struct str *out)
 
 /* ---- threads that stop ----------------------------------------------------- */
 
-/* Reads what is known about the threads before the first one is held: reading takes milliseconds. */
+/* Reads the notes before the first thread is held, because this takes milliseconds. */
 static int read_notes(struct walk_all *all, const struct walked *w, size_t n)
 {
 	all->notes = calloc(n + 1, sizeof(*all->notes));

@@ -56,7 +56,7 @@ struct file {
 
 struct files *files_new(struct target *t, struct walk_maps *maps);
 void files_free(struct files *fs);
-/* Keeps what later runs need, and trims the cache if something was stored. files_free() does this, too. */
+/* Stores names and lines in the cache for later runs, and trims the cache after that. files_free() calls it. */
 void files_keep(struct files *fs);
 
 /* Returns the file of a mapping of pid, and opens it if it is new; NULL if it cannot be opened. */
