@@ -22,7 +22,7 @@ const bool libraries_are_linked = true;
 	X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formudata)         \
 	X(dwarf_get_units) X(dwarf_getlocation) X(dwarf_getlocation_addr)                    \
 	X(dwarf_getsrclines) X(dwarf_lineaddr) X(dwarf_linecol) X(dwarf_lineendsequence)     \
-	X(dwarf_lineno) X(dwarf_linesrc) X(dwarf_onesrcline)              \
+	X(dwarf_lineno) X(dwarf_linesrc) X(dwarf_new_oom_handler) X(dwarf_onesrcline) \
 	X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_srclang)       \
 	X(dwarf_tag) X(elf_begin) X(elf_cntl) X(elf_end) X(elf_rawfile)    \
 	X(elf_version)                                                                       \

@@ -283,7 +283,7 @@ static void open_by_path(struct dwarf_file *d, const struct elf *e)
 
 	d->libelf = fd < 0 ? NULL : d->dw->elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (d->libelf && is_same(d, e))
-		d->dwarf = d->dw->begin_elf(d->libelf, DWARF_C_READ, NULL);
+		d->dwarf = libdw_begin(d->dw, d->libelf);
 	if (d->dwarf)
 		d->dw->elf_cntl(d->libelf, ELF_C_FDDONE);
 	else
@@ -296,7 +296,7 @@ static void open_in_memory(struct dwarf_file *d)
 	const uint8_t *data = elf_data(d->elf, &size);
 
 	d->libelf = d->dw->elf_memory((char *)data, size);
-	d->dwarf = d->libelf ? d->dw->begin_elf(d->libelf, DWARF_C_READ, NULL) : NULL;
+	d->dwarf = d->libelf ? libdw_begin(d->dw, d->libelf) : NULL;
 }
 
 static int open_in(struct dwarf_file *d, struct elf *e, int dir, bool with_alt)

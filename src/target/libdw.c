@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/library.h"
+#include "base/memory.h"
 
 /* Loads libelf's functions through libdw, which uses them: so both use one libelf. */
 static bool load(struct libdw *dw)
@@ -30,4 +31,13 @@ const struct libdw *libdw(void)
 		ok = load(&dw);
 	tried = true;
 	return ok ? &dw : NULL;
+}
+
+Dwarf *libdw_begin(const struct libdw *dw, Elf *elf)
+{
+	Dwarf *dwarf = dw->begin_elf(elf, DWARF_C_READ, NULL);
+
+	if (dwarf)
+		dw->new_oom_handler(dwarf, out_of_memory);
+	return dwarf;
 }

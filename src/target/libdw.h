@@ -10,7 +10,7 @@
 	F(attr) F(attr_integrate) F(begin_elf) F(child) F(diecu) F(diename) F(end) \
 	F(entrypc) F(filesrc) F(formaddr) F(formflag) F(formref_die) F(formstring) F(formudata) F(get_units) \
 	F(getlocation) F(getlocation_addr) F(getsrcfiles) F(getsrclines) F(lineaddr) F(linecol) \
-	F(lineendsequence) F(lineno) F(linesrc) F(onesrcline) F(ranges) F(setalt) F(siblingof) F(srclang) F(tag)
+	F(lineendsequence) F(lineno) F(linesrc) F(new_oom_handler) F(onesrcline) F(ranges) F(setalt) F(siblingof) F(srclang) F(tag)
 
 /* elf_NAME() is libdw()->elf_NAME(). */
 #define LIBDW_ELF(F) F(begin) F(cntl) F(end) F(memory) F(rawfile) F(version)
@@ -26,3 +26,6 @@ struct libdw {
 
 /* Returns NULL if the library is not installed. It is loaded once and never unloaded. */
 const struct libdw *libdw(void);
+/* Opens the debug information of a file. Returns NULL without any; the caller ends it with end(). Running out of
+ * memory in it ends the program as everywhere: libdw's own handler names neither the error nor the limit. */
+Dwarf *libdw_begin(const struct libdw *dw, Elf *elf);

@@ -59,7 +59,7 @@ static int open_dwarf(struct debuginfo *d, const char *path)
 	}
 	find_strings(d, size);
 	/* libdw remembers the file's folder, for .dwo and dwz files. */
-	d->dwarf = d->dw->begin_elf(d->elf, DWARF_C_READ, NULL);
+	d->dwarf = libdw_begin(d->dw, d->elf);
 	d->dw->elf_cntl(d->elf, ELF_C_FDDONE);
 	return d->dwarf ? 0 : -ENODATA;
 }
