@@ -754,6 +754,7 @@ __global int stack_user(struct stack_req *r)
 			r->id = STACK_EMPTY(r->end);
 		return 0;
 	}
+	w->pc -= r->back;
 	start(w, r, index);
 	if (is_outside(w->pid)) {
 		r->end = UNWIND_OUTSIDE;

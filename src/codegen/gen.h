@@ -108,6 +108,8 @@ void gen_check_calls(struct gen *g, unsigned calls); /* reports calls that are n
 struct ir *gen_wanted_ids(struct gen *g);
 /* In gen_tick.c: counts the run. Jumps to out if it cannot. */
 void gen_tick(struct gen *g, struct ir_block *out);
+/* Returns the bytes from the start of the function to the probed instruction, see place.skip. */
+struct ir *gen_skip(struct gen *g);
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
 void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct stmt *first);

@@ -120,3 +120,29 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
 	*ret = ir_binary(g->ir, IR_OR, cookie, ir_int(g->ir, image_place_id(g->img->number, 0)));
 	return true;
 }
+
+/* If the places differ, the event's own code tells: a place that is not at the start of a function has a program of its
+ * own. */
+struct ir *gen_skip(struct gen *g)
+{
+	static const uint32_t endbr64 = 0xfa1e0ff3;
+	struct ir *slot, *ip;
+	uint8_t most = 0;
+	bool differ = false;
+
+	if (g->provider->ctx != CTX_PT_REGS || g->provider->has_retval)
+		return ir_int(g->ir, 0);
+	for (const struct place *p = g->place; p; p = g->bound_to_place ? NULL : p->next) {
+		differ |= p->skip != g->place->skip;
+		most = p->skip > most ? p->skip : most;
+	}
+	if (!differ)
+		return ir_int(g->ir, most);
+	slot = gen_tmp(g, 8);
+	ip = ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_ip(), 8, false);
+	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
+	gen_call(g, BPF_FUNC_probe_read_user, 3, slot, ir_int(g->ir, 4),
+		ir_binary(g->ir, IR_SUB, ip, ir_int(g->ir, most)));
+	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, ir_load(g->ir, slot, 0, 4, false), ir_int(g->ir, endbr64)),
+		ir_int(g->ir, most), ir_int(g->ir, 0));
+}

@@ -90,6 +90,7 @@ struct place {
 	bool by_address;  /* kprobe: offset is a kernel address */
 	enum place_abi abi;
 	bool of_others;   /* other tasks than the current one cause its events, too */
+	uint8_t skip;     /* uprobes: bytes from offset to the instruction that is probed, see uprobe_skip() */
 	bool at_return;   /* uretprobe: offset is the address of a return instruction */
 	const struct field *fields; /* tracepoints, fentry */
 	const struct type *ret;     /* type of retval if it is known; NULL for int64 */

@@ -189,6 +189,7 @@ static void add_at(const struct request *req, struct attach_point *ap,
 	}
 	place = add_place(req, ap, p->path, c, offset);
 	place->abi = go ? abi_of(p, &f) : elf_machine(p->elf) == EM_386 ? ABI_C32 : ABI_C;
+	place->skip = c->inside ? 0 : (uint8_t)uprobe_skip(p->elf, vaddr);
 	if (p->debug)
 		uprobe_types(req, ap, p->debug, place, c->inside ? NULL : c->symbol, vaddr);
 }

@@ -95,7 +95,7 @@ int uprobe_attach_all(struct loaded_probe *p, bool ret)
 		for (k = 0; i + k < n && !strcmp(probe_place(p, i + k)->path, b.path) &&
 			probe_place(p, i + k)->at_return == probe_place(p, i)->at_return; k++) {
 			places[k] = probe_place(p, i + k);
-			offsets[k] = places[k]->offset;
+			offsets[k] = places[k]->offset + places[k]->skip;
 			ref_ctrs[k] = places[k]->ref_ctr;
 			b.counted |= ref_ctrs[k] != 0;
 			cookies[k] = probe_cookie(p, i + k);

@@ -310,7 +310,10 @@ static const struct type *check_reg(struct check *c, struct expr *call)
 
 static struct ir *gen_reg(struct gen *g, struct expr *call, struct ir *into)
 {
-	return ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_named(call_arg(call, 0)->string.text), 8, false);
+	int at = regs_named(call_arg(call, 0)->string.text);
+	struct ir *value = ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)at, 8, false);
+
+	return at == regs_ip() ? ir_binary(g->ir, IR_SUB, value, gen_skip(g)) : value;
 }
 
 /* ---- names -------------------------------------------------------------- */

@@ -130,8 +130,8 @@ static struct ir *ask_unwinder(struct gen *g, enum handover_what what, uint32_t 
 	ir_store(g->ir, req, offsetof(struct stack_req, filter), 4, ir_int(g->ir, filter));
 	ir_store(g->ir, req, offsetof(struct stack_req, limit), 4, ir_int(g->ir, limit));
 	ir_store(g->ir, req, offsetof(struct stack_req, slot), 4, slot);
-	ir_store(g->ir, req, offsetof(struct stack_req, len_only), 4,
-		ir_int(g->ir, len_only));
+	ir_store(g->ir, req, offsetof(struct stack_req, len_only), 2, ir_int(g->ir, len_only));
+	ir_store(g->ir, req, offsetof(struct stack_req, back), 2, gen_skip(g));
 	ir_store(g->ir, req, offsetof(struct stack_req, id), 8, ir_int(g->ir, 0));
 	ir_store(g->ir, req, offsetof(struct stack_req, nr), 8, ir_int(g->ir, 0));
 	gen_walk(g, what, len_only ? 0 : limit, req);

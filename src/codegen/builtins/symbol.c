@@ -157,7 +157,7 @@ static struct ir *gen_uaddr(struct gen *g, struct expr *call, struct ir *into)
 		ip = gen_call(g, BPF_FUNC_get_func_ip, 1, gen_ctx(g));
 	else
 		ip = ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_ip(), 8, false);
-	return ir_binary(g->ir, IR_ADD, ip, ir_int(g->ir, s->symbol.vaddr - s->symbol.place));
+	return ir_binary(g->ir, IR_ADD, ip, ir_int(g->ir, s->symbol.vaddr - s->symbol.place - s->place->skip));
 }
 
 const struct builtin builtins_symbol[] = {
