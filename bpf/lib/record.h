@@ -7,7 +7,8 @@
 #include "types.h"
 
 enum record_kind {
-	RECORD_SCRIPT = 1, /* id: index into image.records; arguments follow, see image.h */
+	RECORD_SCRIPT = 1, /* id: index into image.records; arguments follow, see image.h. The upper bits of kind may
+	                    * have conditions: bpf/walk/match.h */
 	RECORD_STACK,      /* struct stack_record: the frames of a stack's id */
 	RECORD_WALK,       /* struct walk_record: a walk that userspace finishes */
 	RECORD_MISS,       /* struct miss_record: an unknown process or pc */

@@ -17,6 +17,7 @@
 #include "bpf/lib/who.h"
 #include "bpf/objects.h"
 #include "bpf/walk/unwind.h"
+#include "codegen/gate.h"
 #include "codegen/link.h"
 #include "model/attach_point.h"
 #include "types/types.h"
@@ -155,11 +156,16 @@ static void gen_return(struct gen *g, struct stmt *n)
 
 static void gen_if(struct gen *g, struct stmt *n)
 {
-	struct ir_block *then = ir_block(g->ir, "then");
-	struct ir_block *els = ir_block(g->ir, "else");
-	struct ir_block *end = ir_block(g->ir, "endif");
+	struct ir_block *then, *els, *end;
 
 	gen_named(g, n->cond.test);
+	if (gate_is(n->cond.test)) {
+		gate_if(g, n);
+		return;
+	}
+	then = ir_block(g->ir, "then");
+	els = ir_block(g->ir, "else");
+	end = ir_block(g->ir, "endif");
 	ir_branch(g->ir, gen_truth(g, n->cond.test), then, els);
 	ir_at(g->ir, then);
 	gen_stmts(g, n->cond.then);
@@ -360,9 +366,13 @@ static void gen_predicate(struct gen *g)
 	if (!g->probe->predicate)
 		return;
 	gen_named(g, g->probe->predicate);
-	pass = ir_block(g->ir, "pass");
-	ir_branch(g->ir, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
-	ir_at(g->ir, pass);
+	if (gate_is(g->probe->predicate)) {
+		gate_predicate(g, g->probe->predicate);
+	} else {
+		pass = ir_block(g->ir, "pass");
+		ir_branch(g->ir, gen_truth(g, g->probe->predicate), pass, g->fn.leave);
+		ir_at(g->ir, pass);
+	}
 	gen_release(g, mark);
 }
 
@@ -438,6 +448,7 @@ static void program_begin(struct gen *g, const char *name)
 		g->stop_at = gen_mem_take(g, 8);
 	if (g->provider->run == RUN_TEST)
 		g->result_at = gen_mem_take(g, 8);
+	gate_plan(g);
 	g->fn.mem_ptr = ir_alloca_ptr(g->ir);
 	g->fn.slot_index = ir_alloca(g->ir, 8);
 	g->fn.leave = ir_block(g->ir, "leave");
@@ -460,6 +471,7 @@ static void gen_program(struct gen *g, const char *name)
 	ir_jump(g->ir, prologue);
 	ir_at(g->ir, body);
 	gen_vars_make(g);
+	gate_begin(g);
 	if (result)
 		gen_zero(g, gen_mem_at(g, g->result_at), 8);
 	gen_predicate(g);
@@ -525,6 +537,13 @@ static struct image_prog *make_program(struct gen *g)
 	g->img->progs[g->img->nprogs - 1].sleeps = g->sleeps;
 	gen_function_add(g, name, g->probe->points->span);
 	return &g->img->progs[g->img->nprogs - 1];
+}
+
+void gen_program_add(struct gen *g, const char *name, struct span span)
+{
+	g->bound_to_place = g->bound_to_args = false;
+	gen_program(g, name);
+	gen_function_add(g, name, span);
 }
 
 static bool same_args(const struct place *a, const struct place *b)
@@ -594,6 +613,7 @@ static void gen_all(struct gen *g)
 		for (struct attach_point *ap = p->points; ap; ap = ap->next)
 			make_point(g, ap);
 	}
+	gate_applies(g);
 	g->img->scratch_size = g->mem_max ? g->mem_max : 8;
 }
 
@@ -611,7 +631,7 @@ static struct bpf_blob base_blob(const struct gen *g)
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
 	const struct image *img = g->img;
-	struct bpf_blob *blobs = arena_new_array(g->arena, struct bpf_blob, 12 + g->opt->nc_objects);
+	struct bpf_blob *blobs = arena_new_array(g->arena, struct bpf_blob, 13 + g->opt->nc_objects);
 	size_t n = 0;
 	int r;
 
@@ -622,6 +642,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = BLOB(tree);
 	if (img->kernel_stacks || img->grows)
 		blobs[n++] = BLOB(kstack);
+	if (img->gates)
+		blobs[n++] = BLOB(match);
 	if (img->paths)
 		blobs[n++] = BLOB(path);
 	if (img->tasks)

@@ -43,6 +43,15 @@ struct gen_function {
 	struct gen_function *next;
 };
 
+/* A stack that a program with has_frame() in a condition walks once. */
+struct gate_walk {
+	enum frame_lang lang;
+	uint32_t limit, at; /* at: see gate_walk_at() */
+};
+enum { GATE_WALKS = 8 };
+
+struct gen_apply;
+
 struct gen {
 	struct ir_builder *ir;
 	struct arena *arena;
@@ -70,6 +79,14 @@ struct gen {
 	bool needs_unwinder;        /* ..which is impossible: a part of the script needs the unwinder's functions */
 	bool walks_all;             /* a stack has frames of all languages */
 	unsigned nwalks;            /* calls of the unwinder in this program */
+	bool gates;                 /* a condition has has_frame(): see gate.h */
+	bool holds;                 /* ..and the effects of an undecided event wait.. */
+	const char *unheld;         /* ..or the reason why they cannot */
+	unsigned level;             /* number of such conditions around the statement */
+	uint32_t levels_at;         /* offset in scratch memory of the levels that are not decided, as bits */
+	struct gate_walk walked[GATE_WALKS];
+	unsigned nwalked;
+	struct gen_apply *applies;  /* see gen_hold.c; of all programs, the last first */
 	struct span at;             /* span of the current statement */
 	struct source_cursor line;  /* line of the current statement */
 	unsigned depth;             /* number of enclosing loop bodies */
@@ -111,6 +128,8 @@ void gen_tick(struct gen *g, struct ir_block *out);
 /* Returns the bytes from the start of the function to the probed instruction, see place.skip. */
 struct ir *gen_skip(struct gen *g);
 struct ir *gen_ctx(struct gen *g);                 /* the program's context */
+/* Generates a program for g->probe that is not in the image's list. */
+void gen_program_add(struct gen *g, const char *name, struct span span);
 void gen_function_add(struct gen *g, const char *name, struct span span);
 void gen_stmts(struct gen *g, struct stmt *first);
 void gen_stmts_until(struct gen *g, struct stmt *first, const struct stmt *end);
@@ -206,6 +225,8 @@ struct ir *gen_lookup(struct gen *g, struct ir *map, struct ir *key); /* NULL if
 struct ir *gen_map_now(struct gen *g, const struct map *m);
 struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys);
 struct ir *gen_map_read(struct gen *g, struct expr *n);
+/* Calls the aggregation for the element with the key, which is made if it is missing. */
+void gen_agg_update(struct gen *g, struct map *m, struct ir *key, struct expr *call);
 /* Writes (key, value) of a loop's element as the tuple t. key and value are pointers. */
 void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *value,
 	const struct type *t, struct ir *dst);
@@ -224,6 +245,10 @@ struct image_record *gen_record_new(struct gen *g, const char *kind, struct span
 uint32_t gen_record_id(const struct gen *g, const struct image_record *r);
 /* Notes a text of the script itself, see image.texts. */
 void gen_own_text(struct gen *g, const char *text);
+/* Writes the head of a record. id: of gen_record_id(). */
+void gen_record_head(struct gen *g, struct ir *mem, uint32_t id);
+/* Sends a record. Returns 0, or not 0 if there is no space. */
+struct ir *gen_output(struct gen *g, struct ir *mem, struct ir *size);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
 /* Sends the record at mem, whose size and texts r describes. An event without space for its record is

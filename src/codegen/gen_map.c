@@ -3,6 +3,7 @@
  *
  * A scalar map (without key) is an array of one element, which always exists. Other maps are hashes.
  * Aggregations are per CPU and are merged when they are read. */
+#include "gate.h"
 #include "gen.h"
 
 #include <assert.h>
@@ -343,16 +344,21 @@ void gen_map_element(struct gen *g, struct map *m, struct ir *key, struct ir *va
 /* ---- writing ------------------------------------------------------------ */
 
 /* For @m[k] = count(), the builtin changes the element in place. */
+void gen_agg_update(struct gen *g, struct map *m, struct ir *key, struct expr *call)
+{
+	struct ir_block *end = ir_block(g->ir, "counted"), *full;
+	struct ir *p = lookup_or_make(g, m, key, end, &full);
+
+	call->call.builtin->gen(g, call, p);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+}
+
 static void assign_agg(struct gen *g, struct stmt *n)
 {
 	struct map *m = n->assign.left->map.map;
-	struct ir_block *end = ir_block(g->ir, "counted"), *full;
-	struct ir *key = gen_key(g, m, n->assign.left->map.keys);
-	struct ir *p = lookup_or_make(g, m, key, end, &full);
 
-	n->assign.right->call.builtin->gen(g, n->assign.right, p);
-	ir_jump(g->ir, end);
-	ir_at(g->ir, end);
+	gen_agg_update(g, m, gen_key(g, m, n->assign.left->map.keys), n->assign.right);
 }
 
 static void assign_plain(struct gen *g, struct stmt *n)
@@ -419,6 +425,8 @@ void gen_map_assign(struct gen *g, struct stmt *n)
 		change_by_block(g, n);
 	else if (n->assign.op != OP_NONE)
 		change(g, n->assign.left, n->assign.op, right->type, gen_value(g, right), false);
+	else if (map_is_per_cpu(m) && g->holds)
+		gate_hold_agg(g, n, assign_agg);
 	else if (map_is_per_cpu(m))
 		assign_agg(g, n);
 	else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gen_record.c - records for userspace. They are built in scratch memory and sent through the ring buffer;
  * a record that does not fit is counted. */
+#include "gate.h"
 #include "gen.h"
 
 #include <linux/bpf.h>
@@ -59,6 +60,20 @@ void gen_own_text(struct gen *g, const char *text)
 uint32_t gen_record_id(const struct gen *g, const struct image_record *r)
 {
 	return image_record_id(g->img->number, (uint32_t)(r - g->img->records));
+}
+
+void gen_record_head(struct gen *g, struct ir *mem, uint32_t id)
+{
+	struct ir *kind;
+
+	if (!g->holds) {
+		ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
+		return;
+	}
+	kind = ir_binary(g->ir, IR_OR, ir_binary(g->ir, IR_SHL, gen_slot(g), ir_int(g->ir, 16)),
+		ir_binary(g->ir, IR_SHL, gen_levels(g), ir_int(g->ir, 8)));
+	ir_store(g->ir, mem, 0, 4, ir_binary(g->ir, IR_OR, kind, ir_int(g->ir, RECORD_SCRIPT)));
+	ir_store(g->ir, mem, 4, 4, ir_int(g->ir, id));
 }
 
 struct ir *gen_ring(struct gen *g)
@@ -225,7 +240,7 @@ static void describe_texts(struct gen *g, struct image_record *r)
 	r->texts = list;
 }
 
-static struct ir *output(struct gen *g, struct ir *mem, struct ir *size)
+struct ir *gen_output(struct gen *g, struct ir *mem, struct ir *size)
 {
 	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, size, ir_int(g->ir, 0));
 }
@@ -259,7 +274,7 @@ static struct ir *output_packed(struct gen *g, const struct image_record *r, str
 
 	for (unsigned i = 0; i < r->ntexts; i++)
 		at = move_text(g, r, i, mem, at, failed);
-	result = output(g, mem, at);
+	result = gen_output(g, mem, at);
 	sent = ir_here(g->ir);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, failed);
@@ -273,7 +288,7 @@ void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem)
 	g->img->streams |= g->provider->run == RUN_ATTACHED && r->size > sizeof(struct record);
 	if (g->img->record_max < r->size)
 		g->img->record_max = r->size;
-	gen_lost_event(g, r->ntexts ? output_packed(g, r, mem) : output(g, mem, ir_int(g->ir, r->size)));
+	gen_lost_event(g, r->ntexts ? output_packed(g, r, mem) : gen_output(g, mem, ir_int(g->ir, r->size)));
 }
 
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
@@ -288,7 +303,7 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 	list = r->args;
 	size = r->size;
 	mem = size <= 32 ? gen_tmp(g, size) : gen_mem(g, size);
-	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
+	gen_record_head(g, mem, id);
 	for (struct expr *n = args; n; n = n->next, i++) {
 		if (arg_size(list[i].type) != list[i].type->size)
 			gen_zero(g, ir_offset(g->ir, mem, list[i].offset),

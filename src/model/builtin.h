@@ -14,6 +14,9 @@ enum builtin_flags {
 	BUILTIN_VAR = 1,    /* may be written without () */
 	BUILTIN_AGG = 2,    /* only as @m = f() or @m[k] = f() */
 	BUILTIN_STMT = 4,   /* a statement of its own, without a value */
+	BUILTIN_RECORD = 16,  /* its effect is a record, by which userspace does it */
+	BUILTIN_CHANGES = 32, /* changes a map */
+	BUILTIN_LEAVES = 64,  /* ends the program */
 	BUILTIN_UNSAFE = 8, /* changes the traced program or the system: needs --unsafe */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/source.h"
 
+struct frame_pattern;
 struct image_record;
 struct place;
 struct provider;
@@ -96,12 +97,12 @@ struct image_text {
 
 /* The problem that a record of the kind "problem" reports. */
 enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_INDEX, PROBLEM_FULL, PROBLEM_MISSING, PROBLEM_LENGTH,
-	PROBLEM_MAX };
+	PROBLEM_UNDECIDED, PROBLEM_MAX };
 
 /* Returns whether a helper of the kernel failed; if not, the script itself made a mistake. */
 static inline bool problem_is_helper(enum problem p)
 {
-	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH;
+	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH && p != PROBLEM_UNDECIDED;
 }
 
 struct image_record {
@@ -118,7 +119,18 @@ struct image_record {
 	const struct image_text *texts; /* sorted by offset; see image_record_unpack() */
 	unsigned ntexts;
 	struct span span;
+	const struct image_gate *gate; /* of "gate" */
+	uint32_t apply;       /* of "apply": number of the program */
 };
+
+/* A condition with has_frame(). */
+struct image_gate {
+	unsigned n;
+	uint8_t patterns[6];  /* by number of the has_frame() in the condition: index of image.patterns */
+	uint32_t undecided;   /* the record that counts events that could not be decided */
+};
+
+enum { IMAGE_PATTERNS_MAX = 14 };
 
 /* Restores a whole record from one that was sent without the unused bytes of its texts. to has r->size
  * bytes; the bytes after a text's NUL are not changed. Returns false if the n bytes sent are not such a
@@ -163,6 +175,11 @@ struct image {
 	/* Processes that predicates and conditions name (pid == N). They are read before the first event. */
 	uint32_t named[IMAGE_NAMED_MAX];
 	unsigned nnamed;
+	const struct frame_pattern *patterns[IMAGE_PATTERNS_MAX]; /* of conditions with has_frame() */
+	unsigned npatterns;
+	bool gates;           /* a condition has has_frame() */
+	unsigned napplies;     /* programs that make updates of held events: APPLY_PROGRAM in bpf/walk/match.h */
+	uint32_t apply_size;   /* bytes of the largest record for them */
 	uint32_t stack_limit; /* the largest limit of a stored stack */
 };
 

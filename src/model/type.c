@@ -323,6 +323,21 @@ const struct type *type_frame(struct arena *a, const struct type *stack, int32_t
 	return t;
 }
 
+const struct type *type_has_frame(struct arena *a, const struct type *stack, const struct frame_pattern *pattern)
+{
+	struct type *t = type_new(a, TYPE_FRAME, 8);
+
+	t->frame.stack = stack;
+	t->frame.part = FRAME_PART_HAS;
+	t->frame.pattern = pattern;
+	return t;
+}
+
+bool type_is_has_frame(const struct type *t)
+{
+	return t->kind == TYPE_FRAME && t->frame.part == FRAME_PART_HAS;
+}
+
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format)
 {
 	struct type *t = type_new(a, TYPE_SHOWN, 8);
@@ -408,6 +423,16 @@ static bool enum_eq(const struct enumeration *a, const struct enumeration *b)
 	return a == b || (a && b && strchr(a->name, ' ') && !strcmp(a->name, b->name));
 }
 
+static bool text_eq(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool pattern_eq(const struct frame_pattern *a, const struct frame_pattern *b)
+{
+	return a == b || (a && b && text_eq(a->func, b->func) && text_eq(a->module, b->module));
+}
+
 bool type_eq(const struct type *a, const struct type *b)
 {
 	if (a == b)
@@ -442,7 +467,7 @@ bool type_eq(const struct type *a, const struct type *b)
 		       a->stack.limited == b->stack.limited && a->stack.last == b->stack.last;
 	case TYPE_FRAME:
 		return a->frame.index == b->frame.index && a->frame.part == b->frame.part &&
-		       type_eq(a->frame.stack, b->frame.stack);
+		       type_eq(a->frame.stack, b->frame.stack) && pattern_eq(a->frame.pattern, b->frame.pattern);
 	case TYPE_SHOWN:
 		return a->shown.as == b->shown.as &&
 		       (!a->shown.format || !strcmp(a->shown.format, b->shown.format));
@@ -604,7 +629,7 @@ const char *type_name(struct arena *a, const struct type *t)
 	case TYPE_STACK:
 		return stack_name(a, t);
 	case TYPE_FRAME:
-		return t->frame.part ? "part of a frame" : "frame";
+		return type_is_has_frame(t) ? "has_frame" : t->frame.part ? "part of a frame" : "frame";
 	case TYPE_KSYM:
 		return "ksym";
 	case TYPE_USYM:

@@ -90,7 +90,14 @@ enum frame_part {
 #define P(id, name) FRAME_PART_##id,
 	FRAME_PARTS(P)
 #undef P
-	FRAME_PART_MAX
+	FRAME_PART_MAX,
+	FRAME_PART_HAS = FRAME_PART_MAX, /* has_frame(): whether a frame of the stack matches a pattern */
+};
+
+/* The functions that has_frame() accepts: `*` is any text. */
+struct frame_pattern {
+	const char *func;
+	const char *module; /* NULL: any */
 };
 
 /* The memory to which an address belongs. */
@@ -177,6 +184,7 @@ struct type {
 			const struct type *stack; /* STACK */
 			int32_t index; /* from the innermost frame, 0; from the outermost one, -1 */
 			enum frame_part part;
+			const struct frame_pattern *pattern; /* HAS */
 		} frame;
 		struct { /* PLACE */
 			bool func;   /* printed as the function's name instead of the probe's */
@@ -254,6 +262,9 @@ const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_
 const struct type *type_stack_last(struct arena *a, const struct type *stack, uint32_t last);
 /* Returns the type of a stack's frame, or of a part of it. */
 const struct type *type_frame(struct arena *a, const struct type *stack, int32_t index, enum frame_part part);
+/* Returns the type of has_frame(). */
+const struct type *type_has_frame(struct arena *a, const struct type *stack, const struct frame_pattern *pattern);
+bool type_is_has_frame(const struct type *t);
 /* format is NULL except for TIME and CGROUP. */
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format);
 /* The size of a value is 8 bytes for COUNT and SUM, 16 for MIN, MAX, AVG and STATS (struct agg_* in

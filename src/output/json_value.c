@@ -411,6 +411,14 @@ static void add_scalar(struct writer *w, const struct type *t, const uint8_t *da
 		add_int(w, t, data);
 }
 
+static void add_frame_part(struct writer *w, const struct type *t, const uint8_t *data)
+{
+	if (!w->in_key && type_is_has_frame(t))
+		show_frame(w->as->show, t, show_int(t, data), w->out);
+	else
+		add_shown(w, t, data);
+}
+
 static void add_kind(struct writer *w, const struct type *t, const uint8_t *data)
 {
 	switch (t->kind) {
@@ -440,6 +448,8 @@ static void add_kind(struct writer *w, const struct type *t, const uint8_t *data
 		add_agg(w, t, data);
 		break;
 	case TYPE_FRAME:
+		add_frame_part(w, t, data);
+		break;
 	case TYPE_KSYM:
 	case TYPE_USYM:
 	case TYPE_INET:

@@ -306,6 +306,8 @@ static const struct type *frame_field(struct check *c, struct expr *n, const str
 {
 	const char *near;
 
+	if (type_is_has_frame(t))
+		return check_fail(c, n->span, DIAG_FIELD, "has_frame() is true or false: it has no fields");
 	if (t->frame.part)
 		return check_fail(c, n->span, DIAG_FIELD, ".%s of a frame has no fields", part_names[t->frame.part]);
 	for (int part = FRAME_PART_ALL + 1; part < FRAME_PART_MAX; part++)

@@ -237,7 +237,9 @@ static const struct type *not_comparable(struct check *c, struct expr *n)
 	check_fail(c, n->span, DIAG_OPERAND, "%s cannot be compared with %s by %s",
 		check_type_name(c, n->op.left->type),
 		check_type_name(c, n->op.right->type), op_text(n->op.op));
-	if (frame)
+	if (type_is_has_frame(n->op.left->type) || type_is_has_frame(n->op.right->type))
+		check_hint(c, "has_frame() is a condition: write has_frame(..) or !has_frame(..)");
+	else if (frame)
 		check_hint(c, "a frame gets its name after the event; as a key, @[ustack[0].func], it counts each "
 			"function");
 	return type_bad;

@@ -2,6 +2,7 @@
 /* image_object.c - loads images into the kernel, and unloads them. A callback collects libbpf's messages:
  * they are shown with -vv, and searched for the reason if the kernel refuses a program. */
 #include "image_object.h"
+#include "holds.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -479,6 +480,10 @@ int image_object_wait(struct image_object *o, struct load_env *env)
 	if (log_level >= 2)
 		fputs(str_text(&said), stderr);
 	r = shared_add(env->shared, o->obj, o->img);
+	if (!r && o->img->gates) {
+		o->env.holds = holds_new(o->img, o->obj);
+		r = o->env.holds ? 0 : -EINVAL;
+	}
 	if (r)
 		log_error("cannot load the script: %s", why_errno(r));
 	return r;
@@ -656,4 +661,6 @@ void image_object_done(struct image_object *o)
 	o->rows = NULL;
 	free(o->missed);
 	o->missed = NULL;
+	holds_free(o->env.holds);
+	o->env.holds = NULL;
 }

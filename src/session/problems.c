@@ -84,6 +84,11 @@ static const struct kind {
 		.many = "lengths of stacks were not known yet",
 		.hint = ", as their processes had just begun: they are 0",
 	},
+	[PROBLEM_UNDECIDED] = { /* the summary has all */
+		.one = "event was not decided",
+		.many = "events were not decided",
+		.hint = ", because the frames of their stacks had no names yet: they are missing",
+	},
 	[PROBLEM_MISSING] = { /* the script requests this one, by -k */
 		.always = true,
 		.one = "element was missing",
@@ -116,6 +121,8 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 	struct output_event e = {.kind = OUTPUT_PROBLEM, .problem = &p};
 	_cleanup_(str_done) struct str text = {};
 
+	if (!kinds[r->problem].first && r->problem == PROBLEM_UNDECIDED)
+		return;
 	if ((!kinds[r->problem].always && !reads) || (problem_is_helper(r->problem) && !log_warnings))
 		return;
 	add_problem(&text, shared, img, r);

@@ -16,6 +16,7 @@
 #include "bpf/lib/record.h"
 #include "bpf/lib/skb.h"
 #include "command.h"
+#include "holds.h"
 #include "model/settings.h"
 #include "output/output.h"
 #include "output/stream.h"
@@ -268,11 +269,25 @@ static void run_problem(struct record_env *env, const struct image_record *r, co
 	problem_first(env->out, env->shared, env->image, r, env->warn_reads);
 }
 
+static void run_gate(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	if (env->holds)
+		holds_decide(env->holds, env->out->show, r, data);
+}
+
+static void run_apply(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	if (env->holds)
+		holds_apply(env->holds, r, data);
+}
+
 static const struct record_row kinds[] = {
+	{"apply", 0, run_apply},
 	{"cat", 1, run_cat},
 	{"clear", 0, run_clear},
 	{"errorf", 1, run_errorf},
 	{"exit", 0, run_exit},
+	{"gate", 0, run_gate},
 	{"join", 1, run_join},
 	{"print", 1, run_print},
 	{"print-map", MAP_WEIGHT, run_print_map},

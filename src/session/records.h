@@ -9,6 +9,7 @@
 #include "values/entries.h"
 
 struct advice;
+struct holds;
 struct out;
 struct record_row;
 struct settings;
@@ -20,6 +21,7 @@ struct record_env {
 	const struct image *image;
 	struct shared *shared;  /* maps */
 	const struct settings *settings;
+	struct holds *holds;    /* decides about events; NULL: no condition has has_frame() */
 	struct advice *idle;    /* counts the idle waits of the maps that are printed; NULL: nobody is advised */
 	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */

@@ -24,6 +24,7 @@
 #include "output/stream.h"
 #include "session/about.h"
 #include "session/follow.h"
+#include "session/holds.h"
 #include "session/losses.h"
 #include "session/pcap.h"
 #include "session/problems.h"
@@ -634,6 +635,13 @@ static void end_images(struct session *s)
 	session_drain(s, 0);
 }
 
+static void report_problems(struct session *s)
+{
+	problems_report(&s->shared, s->images.data, s->images.len);
+	for (size_t i = 0; i < s->objects.len; i++)
+		holds_report(s->objects.data[i]->env.holds);
+}
+
 int session_finish(struct session *s)
 {
 	if (s->opt.dry_run)
@@ -648,7 +656,7 @@ int session_finish(struct session *s)
 		return s->code;
 	losses_report(&s->out, &s->shared, s->objects.data, s->objects.len);
 	if (!s->opt.quiet)
-		problems_report(&s->shared, s->images.data, s->images.len);
+		report_problems(s);
 	if (s->seen == s->begun && wants_events(s) && !s->opt.quiet)
 		silence_explain(&s->silence, s->target);
 	if (!s->opt.quiet) {

@@ -6,10 +6,11 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
-#include "bpf/lib/record.h"
+#include "bpf/walk/match.h"
 #include "model/type.h"
 #include "output/stream.h"
 #include "session/follow.h"
+#include "session/holds.h"
 #include "session/session_priv.h"
 #include "unwinders/unwinders.h"
 
@@ -36,7 +37,7 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	if (!o || o->env.exit_called || n >= o->img->nrecords)
 		return;
 	data = whole_record(s, &o->img->records[n], head, size);
-	if (!data)
+	if (!data || !holds_pass(o->env.holds, head->kind))
 		return;
 	s->seen += image_record_prints(&o->img->records[n]);
 	record_run(o->rows[n], &o->env, &o->img->records[n], data);
@@ -72,15 +73,25 @@ static bool maps_have_stacks(const struct shared *s)
 	return have;
 }
 
+/* Returns whether events depend on the names of stacks. */
+static bool names_decide(const struct session *s)
+{
+	bool decide = false;
+
+	for (size_t i = 0; i < s->images.len; i++)
+		decide |= s->images.data[i]->gates;
+	return decide;
+}
+
 /* Returns whether stacks will still be printed, and so must be named. */
 static bool names_matter(const struct session *s)
 {
-	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared);
+	return stream_has_time(s->opt.stream) || maps_have_stacks(&s->shared) || names_decide(s);
 }
 
 static void take_record(struct session *s, const struct record *head, size_t size)
 {
-	if (head->kind == RECORD_SCRIPT) {
+	if (RECORD_KIND(head->kind) == RECORD_SCRIPT) {
 		on_script(s, head, size);
 	} else {
 		uint64_t time = unwinders_record_time(head, size);

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "bpf/walk/match.h"
 #include "model/image.h"
 #include "model/type.h"
 
@@ -96,7 +97,8 @@ int shared_check(const struct shared *s, const struct image *img)
 static bool can_be_shared(const struct bpf_map *m)
 {
 	return !bpf_map__is_internal(m) && bpf_map__type(m) != BPF_MAP_TYPE_PROG_ARRAY
-		&& strcmp(bpf_map__name(m), IMAGE_TICKS);
+		&& strcmp(bpf_map__name(m), IMAGE_TICKS) && strcmp(bpf_map__name(m), "verdicts")
+		&& strcmp(bpf_map__name(m), APPLY_INPUT);
 }
 
 int shared_use(const struct shared *s, struct bpf_object *obj)

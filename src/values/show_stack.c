@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
+#include "match.h"
 #include "model/type.h"
 #include "show.h"
 #include "target/target.h"
@@ -325,7 +326,7 @@ static void add_part(enum frame_part part, const struct shown_frame *f, struct s
 		add_lang((enum frame_lang)n->lang, out);
 		break;
 	case FRAME_PART_ALL:
-	case FRAME_PART_MAX:
+	case FRAME_PART_HAS:
 		show_function(f, out);
 		break;
 	}
@@ -338,6 +339,10 @@ void show_frame(const struct show *s, const struct type *t, uint64_t id, struct 
 	struct frame_list l;
 	const char *why;
 
+	if (type_is_has_frame(t)) {
+		str_add(out, frames_have(s, t, id) ? "true" : "false");
+		return;
+	}
 	frames_get(s, t->frame.stack, id, &l);
 	why = show_end(t->frame.stack, &l);
 	if (i < 0 && !why)

@@ -112,7 +112,7 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 	r->text_len = sep ? sep->string.len : 1;
 	r->size = sizeof(struct join_record);
 	describe_strings(g, r);
-	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
+	gen_record_head(g, mem, id);
 	gen_library(g, "join_strings", params, sizes, (struct ir *[]){mem, gen_value(g, call_arg(call, 0))}, 2);
 	gen_record_output(g, r, mem);
 	return NULL;
@@ -123,21 +123,21 @@ const struct builtin builtins_output[] = {
 		.name = "exit",
 		.sig = "[int] -> none",
 		.help = "end the script, with an exit code if given",
-		.flags = BUILTIN_STMT,
+		.flags = BUILTIN_STMT | BUILTIN_RECORD | BUILTIN_LEAVES,
 		.gen = gen_exit,
 	},
 	{
 		.name = "join",
 		.sig = "int [format] -> none",
 		.help = "print an array of strings (char *[]) with a separator",
-		.flags = BUILTIN_STMT,
+		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.gen = gen_join,
 	},
 	{
 		.name = "print",
 		.sig = "any [literal] [literal] -> none",
 		.help = "print a value, or a map: at most TOP elements, divided by DIV",
-		.flags = BUILTIN_STMT,
+		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.check = check_print,
 		.gen = gen_print,
 	},

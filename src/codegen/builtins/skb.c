@@ -85,7 +85,7 @@ static struct ir *gen_skboutput(struct gen *g, struct expr *call, struct ir *int
 	len = read_member(g, skb, l->len, 4);
 	linear = beyond(g, len, read_member(g, skb, l->data_len, 4));
 	n = gen_index(g, least(g, most, beyond(g, linear, off)), SKB_MAX + 1);
-	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)id << 32 | RECORD_SCRIPT));
+	gen_record_head(g, mem, id);
 	ir_store(g->ir, mem, offsetof(struct skb_record, time), 8, gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0));
 	ir_store(g->ir, mem, offsetof(struct skb_record, length), 4, beyond(g, len, off));
 	ir_store(g->ir, mem, offsetof(struct skb_record, n), 4, n);
@@ -101,6 +101,7 @@ const struct builtin builtins_skb[] = {
 		.sig = "format any int int -> special",
 		.help = "write LENGTH bytes of a struct sk_buff *, from OFFSET, to a pcap file; returns 0 if sent",
 		.check = check_skboutput,
+		.flags = BUILTIN_RECORD,
 		.gen = gen_skboutput,
 	},
 	BUILTINS_END,

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "bpf/walk/kstack.h"
 #include "bpf/walk/handover.h"
+#include "codegen/gate.h"
 #include "model/request.h"
 
 /* ---- mode and limit ----------------------------------------------------- */
@@ -235,7 +236,23 @@ static struct ir *stored_len(struct gen *g, struct ir *id)
 	return ir_phi(g->ir, ir_int(g->ir, 0), here, n, found);
 }
 
-static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
+/* Walks, unless the program has walked this stack. */
+static struct ir *walk_once(struct gen *g, struct expr *call, uint32_t at,
+	struct ir *(*walk)(struct gen *g, struct expr *call))
+{
+	struct ir_block *first = ir_block(g->ir, "first_walk"), *end = ir_block(g->ir, "walked");
+	struct ir *done = ir_load(g->ir, gen_mem_at(g, at - 8), 0, 8, false);
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, done, ir_int(g->ir, 0)), first, end);
+	ir_at(g->ir, first);
+	ir_store(g->ir, gen_mem_at(g, at), 0, 8, walk(g, call));
+	ir_store(g->ir, gen_mem_at(g, at - 8), 0, 8, ir_int(g->ir, 1));
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_load(g->ir, gen_mem_at(g, at), 0, 8, false);
+}
+
+static struct ir *id_of_kernel(struct gen *g, struct expr *call)
 {
 	struct ir *req = walk_kernel(g, call->type->stack.limit, false);
 	struct ir *id = ir_load(g->ir, req, offsetof(struct kstack_req, id), 8, false);
@@ -244,7 +261,14 @@ static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
 	return id;
 }
 
-static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
+static struct ir *gen_kstack(struct gen *g, struct expr *call, struct ir *into)
+{
+	uint32_t at = gate_walk_at(g, call->type);
+
+	return at ? walk_once(g, call, at, id_of_kernel) : id_of_kernel(g, call);
+}
+
+static struct ir *id_of_user(struct gen *g, struct expr *call)
 {
 	struct ir *req = walk_user(g, call->type, call->type->stack.limit, false);
 	struct ir *id = ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
@@ -252,6 +276,13 @@ static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
 	keep_len(g, id, ir_select(g->ir, ir_compare(g->ir, IR_SLT, id, ir_int(g->ir, 0)), ir_int(g->ir, 0),
 		ir_load(g->ir, req, offsetof(struct stack_req, nr), 4, false)));
 	return id;
+}
+
+static struct ir *gen_ustack(struct gen *g, struct expr *call, struct ir *into)
+{
+	uint32_t at = gate_walk_at(g, call->type);
+
+	return at ? walk_once(g, call, at, id_of_user) : id_of_user(g, call);
 }
 
 static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
@@ -330,6 +361,33 @@ static struct ir *gen_len(struct gen *g, struct expr *call, struct ir *into)
 	return gen_text_len(g, what);
 }
 
+/* ---- has_frame ----------------------------------------------------------- */
+
+static const struct type *check_has_frame(struct check *c, struct expr *call)
+{
+	struct expr *what = call_arg(call, 0), *func = call_arg(call, 1), *module = call_arg(call, 2);
+	struct frame_pattern *p;
+
+	if (what->type->kind != TYPE_STACK)
+		return check_fail(c, what->span, DIAG_ARG_TYPE, "has_frame() looks at frames of a stack, not at %s",
+			type_name(check_arena(c), what->type));
+	if (what->type->stack.last)
+		return check_fail(c, what->span, DIAG_STACK, "has_frame() looks at a stack from its innermost "
+			"frame on: leave out the negative limit");
+	if (!func->string.len || (module && !module->string.len))
+		return check_fail(c, (func->string.len ? module : func)->span, DIAG_STACK, "the pattern is empty");
+	p = arena_new_obj(check_arena(c), struct frame_pattern);
+	p->func = func->string.text;
+	p->module = module ? module->string.text : NULL;
+	return type_has_frame(check_arena(c), what->type, p);
+}
+
+/* The value is the stack's id: userspace looks at the frames. gen_gate.c has conditions. */
+static struct ir *gen_has_frame(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_value(g, call_arg(call, 0));
+}
+
 const struct builtin builtins_stack[] = {
 	{
 		.name = "dw_ustack",
@@ -345,6 +403,13 @@ const struct builtin builtins_stack[] = {
 		.help = "number of the running goroutine, or 0",
 		.flags = BUILTIN_VAR,
 		.gen = gen_goid,
+	},
+	{
+		.name = "has_frame",
+		.sig = "any format [format] -> special",
+		.help = "whether a frame of a stack is a function: has_frame(ustack, \"FUNC\" [, \"MODULE\"])",
+		.check = check_has_frame,
+		.gen = gen_has_frame,
 	},
 	{
 		.name = "kstack",

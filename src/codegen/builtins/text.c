@@ -110,7 +110,7 @@ const struct builtin builtins_text[] = {
 		.name = "time",
 		.sig = "[format] -> none",
 		.help = "print the time, formatted as by strftime(3)",
-		.flags = BUILTIN_STMT,
+		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.check = check_time,
 		.gen = gen_time,
 	},

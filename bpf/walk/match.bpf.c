@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* match.bpf.c - what is known of stacks in conditions with has_frame(). See match.h. Linked only if a script has such
+ * a condition. */
+#include "match.h"
+
+#include "bpf/lib/kernel.bpf.h"
+#include "bpf/walk/unwind.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, VERDICT_SLOTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} verdicts SEC(".maps");
+
+static __always_inline __u64 verdict_at(__u32 slot, __u64 tag)
+{
+	__u64 *e = bpf_map_lookup_elem(&verdicts, &slot);
+
+	return e && (*e & ~VERDICT_BITS) == tag ? *e : 0;
+}
+
+/* Returns an enum verdict. The empty stack has no frame. */
+__global int stack_verdict(__u64 id, int pattern)
+{
+	__u64 k = id * VERDICT_MIX, e;
+
+	if (!id)
+		return VERDICT_NO;
+	if (id & STACK_PROVISIONAL)
+		return VERDICT_UNKNOWN;
+	e = verdict_at(VERDICT_SLOT(k), VERDICT_TAG(k));
+	if (!e)
+		e = verdict_at(VERDICT_SLOT(k) ^ 1, VERDICT_TAG(k));
+	if (!e)
+		return VERDICT_UNKNOWN;
+	return e >> (pattern & 15) & 1;
+}

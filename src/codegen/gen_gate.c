@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gen_gate.c - conditions with has_frame(). See gate.h. */
+#include "gate.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "bpf/walk/match.h"
+#include "gen.h"
+#include "model/builtin.h"
+
+_Static_assert(IMAGE_PATTERNS_MAX == VERDICT_PATTERNS, "patterns of an image");
+
+/* The truth table of each variable: bit i is bit k of i. */
+static const uint64_t columns[GATE_VARS] = {
+	0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0, 0xff00ff00ff00ff00, 0xffff0000ffff0000,
+	0xffffffff00000000,
+};
+
+static bool joins(const struct expr *n)
+{
+	return (n->kind == EXPR_BINOP && (n->op.op == OP_LAND || n->op.op == OP_LOR)) ||
+		(n->kind == EXPR_UNOP && n->op.op == OP_NOT);
+}
+
+bool gate_is(const struct expr *n)
+{
+	if (joins(n))
+		return gate_is(n->op.left) || (n->kind == EXPR_BINOP && gate_is(n->op.right));
+	return n->type && type_is_has_frame(n->type);
+}
+
+/* ---- a program ---------------------------------------------------------- */
+
+static bool has_gates(struct stmt *first)
+{
+	bool has = false;
+
+	for (struct stmt *n = first; n && !has; n = n->next) {
+		struct stmt **parts[STMT_STMTS_MAX];
+
+		has = n->kind == STMT_IF && gate_is(n->cond.test);
+		for (unsigned i = 0, most = stmt_stmts(n, parts); i < most && !has; i++)
+			has = has_gates(*parts[i]);
+	}
+	return has;
+}
+
+static bool add_walk(struct expr *n, void *arg)
+{
+	struct gen *g = arg;
+	const struct type *t = n->type;
+
+	if (n->kind != EXPR_CALL || !t || t->kind != TYPE_STACK || !(n->call.builtin->flags & BUILTIN_VAR))
+		return false;
+	if (g->nwalked < GATE_WALKS && !gate_walk_at(g, t))
+		g->walked[g->nwalked++] = (struct gate_walk){
+			.lang = t->stack.lang, .limit = t->stack.limit, .at = gen_mem_take(g, 16) + 8,
+		};
+	return false;
+}
+
+uint32_t gate_walk_at(const struct gen *g, const struct type *t)
+{
+	for (unsigned i = 0; i < g->nwalked; i++)
+		if (g->walked[i].lang == t->stack.lang && g->walked[i].limit == t->stack.limit)
+			return g->walked[i].at;
+	return 0;
+}
+
+void gate_plan(struct gen *g)
+{
+	struct expr *predicate = g->probe->predicate;
+
+	g->gates = g->holds = false;
+	g->nwalked = g->level = 0;
+	if (!(predicate && gate_is(predicate)) && !has_gates(g->probe->body))
+		return;
+	g->gates = g->img->gates = g->img->problems = true;
+	g->unheld = gate_cannot_hold(g, g->probe->body);
+	g->holds = !g->unheld;
+	g->levels_at = gen_mem_take(g, 8);
+	if (!g->script->stack_lens && predicate)
+		expr_any(predicate, add_walk, g);
+	if (!g->script->stack_lens)
+		stmt_any(g->probe->body, add_walk, g);
+}
+
+void gate_begin(struct gen *g)
+{
+	if (!g->gates)
+		return;
+	ir_store(g->ir, gen_mem_at(g, g->levels_at), 0, 8, ir_int(g->ir, 0));
+	for (unsigned i = 0; i < g->nwalked; i++)
+		gen_zero(g, gen_mem_at(g, g->walked[i].at - 8), 16);
+}
+
+struct ir *gen_levels(struct gen *g)
+{
+	return ir_load(g->ir, gen_mem_at(g, g->levels_at), 0, 8, false);
+}
+
+/* ---- a truth table ------------------------------------------------------- */
+
+struct gate {
+	struct image_gate *image;
+	uint32_t at;    /* the struct gate_record in scratch memory */
+	uint32_t id;    /* of its record */
+	unsigned level; /* of the effects that depend on it */
+};
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static unsigned pattern_number(struct gen *g, struct expr *n)
+{
+	const struct frame_pattern *p = n->type->frame.pattern;
+	struct image *img = g->img;
+
+	for (unsigned i = 0; i < img->npatterns; i++)
+		if (same_text(img->patterns[i]->func, p->func) && same_text(img->patterns[i]->module, p->module))
+			return i;
+	if (img->npatterns == IMAGE_PATTERNS_MAX) {
+		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "conditions of a script have at most %d patterns "
+			"for has_frame()", IMAGE_PATTERNS_MAX);
+		return 0;
+	}
+	img->patterns[img->npatterns] = p;
+	return img->npatterns++;
+}
+
+static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
+{
+	static const char *const params[] = {"u64", "int"};
+	unsigned k = gate->image->n, pattern = pattern_number(g, n);
+	struct ir *id = gen_value(g, n), *verdict, *known;
+
+	if (k == GATE_VARS) {
+		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "a condition has at most %d has_frame()", GATE_VARS);
+		return ir_int(g->ir, 0);
+	}
+	gate->image->patterns[gate->image->n++] = (uint8_t)pattern;
+	ir_store(g->ir, gen_mem_at(g, gate->at), offsetof(struct gate_record, ids) + 8 * k, 8, id);
+	verdict = gen_library(g, "stack_verdict", params, NULL, (struct ir *[]){id, ir_int(g->ir, pattern)}, 2);
+	known = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, 1)));
+	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, verdict, ir_int(g->ir, VERDICT_UNKNOWN)),
+		ir_int(g->ir, columns[k]), known);
+}
+
+/* Returns the truth table of a condition. What follows && and || is not evaluated if the left side decides. */
+static struct ir *table_of(struct gen *g, struct gate *gate, struct expr *n)
+{
+	struct ir_block *second, *end, *from_left, *from_right;
+	struct ir *left, *right, *decides;
+
+	if (!gate_is(n))
+		return ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), gen_truth(g, n));
+	if (!joins(n))
+		return variable(g, gate, n);
+	left = table_of(g, gate, n->op.left);
+	if (n->kind == EXPR_UNOP)
+		return ir_binary(g->ir, IR_XOR, left, ir_int(g->ir, UINT64_MAX));
+	second = ir_block(g->ir, "second");
+	end = ir_block(g->ir, "table");
+	decides = ir_int(g->ir, n->op.op == OP_LAND ? 0 : UINT64_MAX);
+	from_left = ir_here(g->ir);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, left, decides), end, second);
+	ir_at(g->ir, second);
+	right = table_of(g, gate, n->op.right);
+	right = ir_binary(g->ir, n->op.op == OP_LAND ? IR_AND : IR_OR, left, right);
+	from_right = ir_here(g->ir);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, left, from_left, right, from_right);
+}
+
+/* ---- a condition --------------------------------------------------------- */
+
+static void new_gate(struct gen *g, struct gate *gate, const struct expr *condition)
+{
+	struct image_record *r = gen_record_new(g, "gate", condition->span), *count;
+	uint32_t number = (uint32_t)(r - g->img->records), counter;
+
+	*gate = (struct gate){.image = arena_new_obj(g->arena, struct image_gate), .level = g->level};
+	gate->id = image_record_id(g->img->number, number);
+	r->size = sizeof(struct gate_record);
+	r->gate = gate->image;
+	gate->at = gen_mem_take(g, sizeof(struct gate_record));
+	gen_zero(g, gen_mem_at(g, gate->at), sizeof(struct gate_record));
+	count = gen_record_new(g, "problem", condition->span); /* may move r */
+	counter = (uint32_t)(count - g->img->records);
+	count->problem = PROBLEM_UNDECIDED;
+	count->size = sizeof(struct record);
+	count->text = g->unheld;
+	gate->image->undecided = counter;
+}
+
+/* Sends the condition. Continues at sent or, if the event is lost, at lost. */
+static void send(struct gen *g, const struct gate *gate, unsigned level, struct ir *table, struct ir_block *sent,
+	struct ir_block *lost)
+{
+	struct ir_block *full = ir_block(g->ir, "full");
+	struct ir *mem = gen_mem_at(g, gate->at), *result;
+
+	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)gate->id << 32 | RECORD_SCRIPT));
+	ir_store(g->ir, mem, offsetof(struct gate_record, table), 8, table);
+	ir_store(g->ir, mem, offsetof(struct gate_record, slot), 4, gen_slot(g));
+	ir_store(g->ir, mem, offsetof(struct gate_record, level), 4, ir_int(g->ir, level));
+	result = gen_output(g, mem, ir_int(g->ir, sizeof(struct gate_record)));
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, full);
+	ir_at(g->ir, full);
+	gen_lost_event(g, result);
+	ir_jump(g->ir, lost);
+}
+
+/* Counts the event, and lets userspace decide about its stacks, for the next event. */
+static void count_undecided(struct gen *g, const struct gate *gate, struct ir *table, struct ir_block *out)
+{
+	static const char *const params[] = {"int"};
+	struct ir *count = ir_int(g->ir, image_record_id(g->img->number, gate->image->undecided));
+	struct ir_block *sent = ir_block(g->ir, "asked");
+
+	gen_library(g, "count_problem", params, NULL, &count, 1);
+	send(g, gate, GATE_ASKS, table, sent, out);
+	ir_at(g->ir, sent);
+	ir_jump(g->ir, out);
+}
+
+static void set_levels(struct gen *g, enum ir_op op, uint64_t bits)
+{
+	ir_store(g->ir, gen_mem_at(g, g->levels_at), 0, 8,
+		ir_binary(g->ir, op, gen_levels(g), ir_int(g->ir, bits)));
+}
+
+/* Sends the condition: from here on, records depend on it. A lost event continues at lost. */
+static void hold(struct gen *g, const struct gate *gate, struct ir *table, struct ir_block *lost)
+{
+	struct ir_block *held = ir_block(g->ir, "held");
+
+	send(g, gate, gate->level, table, held, lost);
+	ir_at(g->ir, held);
+	set_levels(g, IR_OR, 1ULL << gate->level);
+}
+
+/* Generates a condition: continues at yes or no, or, if it is not decided, at maybe. */
+static struct ir *decide(struct gen *g, struct gate *gate, struct expr *condition, struct ir_block *yes,
+	struct ir_block *no, struct ir_block *maybe)
+{
+	struct ir_block *other = ir_block(g->ir, "not_yes");
+	struct ir *table = table_of(g, gate, condition);
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, table, ir_int(g->ir, UINT64_MAX)), yes, other);
+	ir_at(g->ir, other);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, table, ir_int(g->ir, 0)), no, maybe);
+	ir_at(g->ir, maybe);
+	return table;
+}
+
+void gate_predicate(struct gen *g, struct expr *predicate)
+{
+	struct ir_block *pass = ir_block(g->ir, "pass"), *maybe = ir_block(g->ir, "maybe");
+	struct gate gate;
+	struct ir *table;
+
+	new_gate(g, &gate, predicate);
+	table = decide(g, &gate, predicate, pass, g->fn.leave, maybe);
+	if (g->holds) {
+		hold(g, &gate, table, g->fn.leave);
+		g->level++;
+		ir_jump(g->ir, pass);
+	} else {
+		count_undecided(g, &gate, table, g->fn.leave);
+	}
+	ir_at(g->ir, pass);
+}
+
+/* After the branch of an undecided event comes its other branch, which depends on the opposite. */
+static void other_branch(struct gen *g, const struct gate *gate, struct stmt *els, struct ir_block *otherwise,
+	struct ir_block *end)
+{
+	struct ir_block *maybe = ir_block(g->ir, "opposite"), *lost = ir_block(g->ir, "half");
+	struct ir *bit = ir_binary(g->ir, IR_AND, gen_levels(g), ir_int(g->ir, 1ULL << gate->level)), *table;
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_NE, bit, ir_int(g->ir, 0)), maybe, end);
+	ir_at(g->ir, maybe);
+	table = ir_load(g->ir, gen_mem_at(g, gate->at), offsetof(struct gate_record, table), 8, false);
+	table = ir_binary(g->ir, IR_XOR, table, ir_int(g->ir, UINT64_MAX));
+	send(g, gate, gate->level, table, otherwise, lost);
+	ir_at(g->ir, lost);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, otherwise);
+	gen_stmts(g, els);
+	ir_jump(g->ir, end);
+}
+
+void gate_if(struct gen *g, struct stmt *n)
+{
+	struct ir_block *then = ir_block(g->ir, "then"), *els = ir_block(g->ir, "else");
+	struct ir_block *end = ir_block(g->ir, "endif"), *maybe = ir_block(g->ir, "maybe");
+	struct gate gate;
+	struct ir *table;
+
+	new_gate(g, &gate, n->cond.test);
+	table = decide(g, &gate, n->cond.test, then, n->cond.els ? els : end, maybe);
+	if (g->holds) {
+		hold(g, &gate, table, end);
+		ir_jump(g->ir, then);
+	} else {
+		count_undecided(g, &gate, table, end);
+	}
+	g->level++;
+	ir_at(g->ir, then);
+	gen_stmts(g, n->cond.then);
+	if (g->holds && n->cond.els) {
+		other_branch(g, &gate, n->cond.els, els, end);
+	} else {
+		ir_jump(g->ir, end);
+		ir_at(g->ir, els);
+		gen_stmts(g, n->cond.els);
+		ir_jump(g->ir, end);
+	}
+	g->level--;
+	ir_at(g->ir, end);
+	if (g->holds)
+		set_levels(g, IR_AND, ~(1ULL << gate.level));
+}

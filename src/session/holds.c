@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* holds.c - decides about events. See holds.h. */
+#include "holds.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "bpf/walk/match.h"
+#include "model/image.h"
+#include "model/type.h"
+#include "unwinders/idmap.h"
+#include "unwinders/unwinders.h"
+#include "values/frames.h"
+#include "values/match.h"
+#include "values/show.h"
+
+enum { VERDICTS_MAX = 1 << 20, NAMES_MAX = 4096 };
+
+enum passes { PASSES_NO, PASSES_YES };
+
+struct holds {
+	const struct image *img;
+	int verdicts, problems, input; /* maps, owned by the object */
+	int *programs;                 /* by image_record.apply, owned by the object */
+	struct idmap known;            /* id of a stack -> patterns that match, | VERDICT_KNOWN */
+	size_t nknown;
+	uint64_t next;                 /* the way of the table in which the next verdict goes */
+	uint32_t matched;              /* patterns that have matched */
+	uint8_t (*slots)[GATE_LEVELS]; /* by scratch slot and level: enum passes */
+	uint32_t nslots;
+	struct idmap seen;             /* names, by their addresses */
+	VEC(const char *) names;       /* to find the nearest of them; the unwinders own the texts */
+};
+
+static int map_of(struct bpf_object *obj, const char *name)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+	return m ? bpf_map__fd(m) : -1;
+}
+
+static bool find_programs(struct holds *h, struct bpf_object *obj)
+{
+	h->programs = calloc(h->img->napplies + 1, sizeof(*h->programs));
+	if (!h->programs)
+		out_of_memory();
+	for (unsigned i = 0; i < h->img->napplies; i++) {
+		struct bpf_program *p;
+		char name[32];
+
+		snprintf(name, sizeof(name), APPLY_PROGRAM, i);
+		p = bpf_object__find_program_by_name(obj, name);
+		if (!p)
+			return false;
+		h->programs[i] = bpf_program__fd(p);
+	}
+	return true;
+}
+
+struct holds *holds_new(const struct image *img, struct bpf_object *obj)
+{
+	struct holds *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		out_of_memory();
+	h->img = img;
+	h->verdicts = map_of(obj, "verdicts");
+	h->problems = map_of(obj, "problems");
+	h->input = img->napplies ? map_of(obj, APPLY_INPUT) : -1;
+	h->nslots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
+	h->slots = calloc(h->nslots, sizeof(*h->slots));
+	if (!h->slots)
+		out_of_memory();
+	if (find_programs(h, obj) && h->verdicts >= 0 && h->problems >= 0 && (h->input >= 0 || !img->napplies))
+		return h;
+	holds_free(h);
+	return NULL;
+}
+
+void holds_free(struct holds *h)
+{
+	if (!h)
+		return;
+	idmap_done(&h->known);
+	idmap_done(&h->seen);
+	vec_done(&h->names);
+	free(h->programs);
+	free(h->slots);
+	free(h);
+}
+
+/* ---- verdicts ------------------------------------------------------------ */
+
+/* Gives the verdict to the kernel, in one of the two slots of the id; another id may lose its place there. */
+static void tell(struct holds *h, uint64_t id, uint64_t bits)
+{
+	uint64_t k = id * VERDICT_MIX, entry = VERDICT_TAG(k) | bits;
+	uint32_t slot = VERDICT_SLOT(k) ^ (uint32_t)(h->next++ & 1);
+
+	bpf_map_update_elem(h->verdicts, &slot, &entry, BPF_ANY);
+}
+
+/* Keeps a name, as long as a pattern has not matched. */
+static void keep_name(struct holds *h, const char *name)
+{
+	uint64_t at = (uintptr_t)name;
+
+	if (!name || h->names.len >= NAMES_MAX || h->matched == (1u << h->img->npatterns) - 1 ||
+		idmap_find(&h->seen, at))
+		return;
+	idmap_set(&h->seen, at, 1);
+	vec_push(&h->names, name);
+}
+
+/* Returns the patterns that match the stack, as bits. */
+static uint64_t match(struct holds *h, const struct frame_list *l)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < h->img->npatterns; i++)
+		if (frames_match(l, h->img->patterns[i]))
+			bits |= 1ull << i;
+	h->matched |= (uint32_t)bits;
+	for (size_t i = 0; i < l->len; i++)
+		keep_name(h, l->data[i].name.name);
+	return bits;
+}
+
+static void remember(struct holds *h, uint64_t id, uint64_t bits)
+{
+	if (h->nknown >= VERDICTS_MAX) {
+		idmap_done(&h->known);
+		h->known = (struct idmap){};
+		h->nknown = 0;
+	}
+	idmap_set(&h->known, id, bits | VERDICT_KNOWN);
+	h->nknown++;
+}
+
+/* Returns false if the frames never came. */
+static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint64_t *ret_bits)
+{
+	static const struct type whole = {
+		.kind = TYPE_STACK, .stack = {.mode = STACK_FUNC, .limit = UNWIND_LIMIT_MAX},
+	};
+	struct frame_list l;
+	uint64_t *known;
+
+	*ret_bits = 0;
+	if (!id)
+		return true;
+	id = unwinders_real_id(show->unwinders, id);
+	known = idmap_find(&h->known, id);
+	if (!known) {
+		frames_get(show, &whole, id, &l);
+		if (l.end != UNWIND_LOST) {
+			remember(h, id, match(h, &l));
+			known = idmap_find(&h->known, id);
+		}
+		frames_done(&l);
+	}
+	if (!known)
+		return false;
+	*ret_bits = *known & VERDICT_BITS;
+	tell(h, id, *known & VERDICT_BITS);
+	return true;
+}
+
+/* ---- conditions ---------------------------------------------------------- */
+
+static void count_undecided(const struct holds *h, const struct image_gate *gate)
+{
+	uint32_t key = image_record_id(h->img->number, gate->undecided);
+	uint64_t n = 0;
+
+	bpf_map_lookup_elem(h->problems, &key, &n);
+	n++;
+	bpf_map_update_elem(h->problems, &key, &n, BPF_ANY);
+}
+
+void holds_decide(struct holds *h, const struct show *show, const struct image_record *r, const uint8_t *data)
+{
+	const struct gate_record *g = (const struct gate_record *)data;
+	uint64_t possible = UINT64_MAX; /* the rows of the table that agree with what is known */
+	bool yes = false, no = false;
+
+	for (unsigned k = 0; k < r->gate->n && k < GATE_VARS; k++) {
+		uint64_t column = 0, bits;
+
+		for (unsigned i = 0; i < 64; i++)
+			column |= (uint64_t)(i >> k & 1) << i;
+		if (verdict(h, show, g->ids[k], &bits))
+			possible &= bits >> r->gate->patterns[k] & 1 ? column : ~column;
+	}
+	yes = g->table & possible;
+	no = ~g->table & possible;
+	if (g->level >= GATE_LEVELS || g->slot >= h->nslots)
+		return;
+	h->slots[g->slot][g->level] = yes && !no ? PASSES_YES : PASSES_NO;
+	if (yes && no)
+		count_undecided(h, r->gate);
+}
+
+bool holds_pass(const struct holds *h, uint32_t kind)
+{
+	uint32_t slot = RECORD_SLOT(kind), levels = RECORD_LEVELS(kind);
+
+	if (!levels)
+		return true;
+	if (!h || slot >= h->nslots)
+		return false;
+	for (unsigned i = 0; i < GATE_LEVELS; i++)
+		if (levels >> i & 1 && h->slots[slot][i] != PASSES_YES)
+			return false;
+	return true;
+}
+
+void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *data)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	static const uint32_t zero;
+	uint8_t *input = calloc(1, h->img->apply_size);
+
+	if (!input)
+		out_of_memory();
+	memcpy(input, data, r->size < h->img->apply_size ? r->size : h->img->apply_size);
+	if (bpf_map_update_elem(h->input, &zero, input, BPF_ANY) ||
+		bpf_prog_test_run_opts(h->programs[r->apply], &opts))
+		log_error("cannot make the update of a held event");
+	free(input);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+void holds_report(const struct holds *h)
+{
+	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
+		const char *func = h->img->patterns[i]->func, *near;
+
+		if (h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
+			continue;
+		log_warn("no frame was called %s, for which has_frame() looked", func);
+		near = nearest(func, h->names.data, h->names.len);
+		if (near)
+			log_hint("did you mean %s?", near);
+	}
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* holds.h - conditions with has_frame(): decides by the names of frames about events, and gives the verdicts
+ * to the kernel half (bpf/walk/match.h). */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct holds;
+struct image;
+struct image_record;
+struct show;
+
+/* img must have patterns. Returns NULL if the object lacks a map or a program. obj must live until holds_free(). */
+struct holds *holds_new(const struct image *img, struct bpf_object *obj);
+void holds_free(struct holds *h);
+/* Decides about a condition. data: a struct gate_record. */
+void holds_decide(struct holds *h, const struct show *show, const struct image_record *r, const uint8_t *data);
+/* Returns whether the conditions are true on which a record depends. kind: struct record's. */
+bool holds_pass(const struct holds *h, uint32_t kind);
+/* Makes the update of a map. data: a struct apply_record of r->size bytes. */
+void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *data);
+/* At the end: warns about patterns that name a function which never occurred. */
+void holds_report(const struct holds *h);
