@@ -27,6 +27,7 @@ enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_UNKNOWN };
 #define GATE_VARS 6
 #define GATE_LEVELS 8 /* nested conditions */
 #define GATE_ASKS GATE_LEVELS /* no level: the event was counted, and userspace only learns about the stacks */
+#define GATE_OPPOSITE 256     /* added to the level: the other branch of an event, which was counted */
 struct gate_record {
 	struct record head; /* id: the image's record of the condition */
 	__u64 table;

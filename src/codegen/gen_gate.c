@@ -289,7 +289,7 @@ static void other_branch(struct gen *g, const struct gate *gate, struct stmt *el
 	ir_at(g->ir, maybe);
 	table = ir_load(g->ir, gen_mem_at(g, gate->at), offsetof(struct gate_record, table), 8, false);
 	table = ir_binary(g->ir, IR_XOR, table, ir_int(g->ir, UINT64_MAX));
-	send(g, gate, gate->level, table, otherwise, lost);
+	send(g, gate, gate->level | GATE_OPPOSITE, table, otherwise, lost);
 	ir_at(g->ir, lost);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, otherwise);

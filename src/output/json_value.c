@@ -411,12 +411,17 @@ static void add_scalar(struct writer *w, const struct type *t, const uint8_t *da
 		add_int(w, t, data);
 }
 
+/* has_frame() is true or false, or a text with the reason why that is not known. */
 static void add_frame_part(struct writer *w, const struct type *t, const uint8_t *data)
 {
-	if (!w->in_key && type_is_has_frame(t))
-		show_frame(w->as->show, t, show_int(t, data), w->out);
+	struct str text = {};
+
+	show_frame(w->as->show, t, (uint64_t)show_int(t, data), &text);
+	if (!w->in_key && type_is_has_frame(t) && *str_text(&text) != '[')
+		str_add(w->out, str_text(&text));
 	else
 		add_shown(w, t, data);
+	str_done(&text);
 }
 
 static void add_kind(struct writer *w, const struct type *t, const uint8_t *data)

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +25,23 @@
 
 enum { VERDICTS_MAX = 1 << 20, NAMES_MAX = 4096 };
 
+#define INCOMPLETE VERDICT_KNOWN /* frames may be missing in the stack */
+
 enum passes { PASSES_NO, PASSES_YES };
 
 struct holds {
 	const struct image *img;
 	int verdicts, problems, input; /* maps, owned by the object */
 	int *programs;                 /* by image_record.apply, owned by the object */
-	struct idmap known;            /* id of a stack -> patterns that match, | VERDICT_KNOWN */
+	struct idmap known;            /* id of a stack -> patterns that match, | INCOMPLETE */
 	size_t nknown;
 	uint64_t next;                 /* the way of the table in which the next verdict goes */
 	uint32_t matched;              /* patterns that have matched */
+	uint64_t nincomplete;          /* events whose stacks are not whole, and did not match */
 	uint8_t (*slots)[GATE_LEVELS]; /* by scratch slot and level: enum passes */
 	uint32_t nslots;
 	struct idmap seen;             /* names, by their addresses */
-	VEC(const char *) names;       /* to find the nearest of them; the unwinders own the texts */
+	VEC(char *) names;             /* without parameters, to find the nearest of them; owned */
 };
 
 static int map_of(struct bpf_object *obj, const char *name)
@@ -91,6 +95,8 @@ void holds_free(struct holds *h)
 		return;
 	idmap_done(&h->known);
 	idmap_done(&h->seen);
+	for (size_t i = 0; i < h->names.len; i++)
+		free(h->names.data[i]);
 	vec_done(&h->names);
 	free(h->programs);
 	free(h->slots);
@@ -100,7 +106,7 @@ void holds_free(struct holds *h)
 /* ---- verdicts ------------------------------------------------------------ */
 
 /* Gives the verdict to the kernel, in one of the two slots of the id; another id may lose its place there. */
-static void tell(struct holds *h, uint64_t id, uint64_t bits)
+static void give(struct holds *h, uint64_t id, uint64_t bits)
 {
 	uint64_t k = id * VERDICT_MIX, entry = VERDICT_TAG(k) | bits;
 	uint32_t slot = VERDICT_SLOT(k) ^ (uint32_t)(h->next++ & 1);
@@ -109,15 +115,17 @@ static void tell(struct holds *h, uint64_t id, uint64_t bits)
 }
 
 /* Keeps a name, as long as a pattern has not matched. */
-static void keep_name(struct holds *h, const char *name)
+static void keep_name(struct holds *h, const struct frame_name *f)
 {
-	uint64_t at = (uintptr_t)name;
+	uint64_t at = (uintptr_t)f->name;
 
-	if (!name || h->names.len >= NAMES_MAX || h->matched == (1u << h->img->npatterns) - 1 ||
+	if (!at || h->names.len >= NAMES_MAX || h->matched == (1u << h->img->npatterns) - 1 ||
 		idmap_find(&h->seen, at))
 		return;
 	idmap_set(&h->seen, at, 1);
-	vec_push(&h->names, name);
+	vec_push(&h->names, strndup(f->name, frame_bare_length(f)));
+	if (!h->names.data[h->names.len - 1])
+		out_of_memory();
 }
 
 /* Returns the patterns that match the stack, as bits. */
@@ -130,7 +138,7 @@ static uint64_t match(struct holds *h, const struct frame_list *l)
 			bits |= 1ull << i;
 	h->matched |= (uint32_t)bits;
 	for (size_t i = 0; i < l->len; i++)
-		keep_name(h, l->data[i].name.name);
+		keep_name(h, &l->data[i].name);
 	return bits;
 }
 
@@ -141,11 +149,20 @@ static void remember(struct holds *h, uint64_t id, uint64_t bits)
 		h->known = (struct idmap){};
 		h->nknown = 0;
 	}
-	idmap_set(&h->known, id, bits | VERDICT_KNOWN);
+	idmap_set(&h->known, id, bits);
 	h->nknown++;
 }
 
-/* Returns false if the frames never came. */
+/* Returns whether more frames may follow those in the list. A limit that the script gave is its end. */
+static bool is_incomplete(const struct frame_list *l)
+{
+	if (l->end == UNWIND_LIMIT)
+		return l->len >= UNWIND_LIMIT_DEFAULT;
+	return l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER;
+}
+
+/* Finds the patterns that match, | INCOMPLETE. Returns false if the frames never came. The kernel does not get the
+ * verdict about a stack with missing frames: its events are counted here. */
 static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint64_t *ret_bits)
 {
 	static const struct type whole = {
@@ -162,15 +179,16 @@ static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint6
 	if (!known) {
 		frames_get(show, &whole, id, &l);
 		if (l.end != UNWIND_LOST) {
-			remember(h, id, match(h, &l));
+			remember(h, id, match(h, &l) | (is_incomplete(&l) ? INCOMPLETE : 0));
 			known = idmap_find(&h->known, id);
 		}
 		frames_done(&l);
 	}
 	if (!known)
 		return false;
-	*ret_bits = *known & VERDICT_BITS;
-	tell(h, id, *known & VERDICT_BITS);
+	*ret_bits = *known;
+	if (!(*known & INCOMPLETE) || *known == (INCOMPLETE | ((1ull << h->img->npatterns) - 1)))
+		give(h, id, *known & VERDICT_BITS);
 	return true;
 }
 
@@ -190,23 +208,30 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 {
 	const struct gate_record *g = (const struct gate_record *)data;
 	uint64_t possible = UINT64_MAX; /* the rows of the table that agree with what is known */
-	bool yes = false, no = false;
+	unsigned level = g->level & ~GATE_OPPOSITE;
+	bool yes, no, missing = false;
 
 	for (unsigned k = 0; k < r->gate->n && k < GATE_VARS; k++) {
 		uint64_t column = 0, bits;
 
 		for (unsigned i = 0; i < 64; i++)
 			column |= (uint64_t)(i >> k & 1) << i;
-		if (verdict(h, show, g->ids[k], &bits))
-			possible &= bits >> r->gate->patterns[k] & 1 ? column : ~column;
+		if (!verdict(h, show, g->ids[k], &bits))
+			continue;
+		possible &= bits >> r->gate->patterns[k] & 1 ? column : ~column;
+		missing |= bits & INCOMPLETE && !(bits >> r->gate->patterns[k] & 1);
 	}
 	yes = g->table & possible;
 	no = ~g->table & possible;
-	if (g->level >= GATE_LEVELS || g->slot >= h->nslots)
+	if (level >= GATE_LEVELS || g->slot >= h->nslots)
 		return;
-	h->slots[g->slot][g->level] = yes && !no ? PASSES_YES : PASSES_NO;
+	h->slots[g->slot][level] = yes && !no ? PASSES_YES : PASSES_NO;
+	if (g->level & GATE_OPPOSITE)
+		return;
 	if (yes && no)
 		count_undecided(h, r->gate);
+	else
+		h->nincomplete += missing;
 }
 
 bool holds_pass(const struct holds *h, uint32_t kind)
@@ -242,13 +267,16 @@ void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *d
 
 void holds_report(const struct holds *h)
 {
+	if (h && h->nincomplete)
+		log_warn("%" PRIu64 " event%s had a stack with missing frames, and has_frame() is false for %s",
+			h->nincomplete, h->nincomplete == 1 ? "" : "s", h->nincomplete == 1 ? "it" : "them");
 	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
 		const char *func = h->img->patterns[i]->func, *near;
 
 		if (h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
 			continue;
 		log_warn("no frame was called %s, for which has_frame() looked", func);
-		near = nearest(func, h->names.data, h->names.len);
+		near = nearest(func, (const char *const *)h->names.data, h->names.len);
 		if (near)
 			log_hint("did you mean %s?", near);
 	}

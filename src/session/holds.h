@@ -21,5 +21,5 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 bool holds_pass(const struct holds *h, uint32_t kind);
 /* Makes the update of a map. data: a struct apply_record of r->size bytes. */
 void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *data);
-/* At the end: warns about patterns that name a function which never occurred. */
+/* At the end: warns about stacks that were not whole, and about patterns that name a function which never occurred. */
 void holds_report(const struct holds *h);

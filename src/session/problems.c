@@ -137,6 +137,7 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 struct place_count {
 	const struct image *img;
 	struct span at; /* the shortest of the spans */
+	const char *why; /* the reason why events could not be held; or NULL */
 	uint64_t n;     /* the largest of their counts */
 };
 
@@ -144,8 +145,10 @@ struct tally {
 	VEC(struct place_count) places;
 };
 
-static void add(struct tally *t, const struct image *img, struct span at, uint64_t n)
+static void add(struct tally *t, const struct image *img, const struct image_record *r, uint64_t n)
 {
+	struct span at = r->span;
+
 	for (size_t i = 0; i < t->places.len; i++) {
 		struct place_count *p = &t->places.data[i];
 
@@ -155,7 +158,7 @@ static void add(struct tally *t, const struct image *img, struct span at, uint64
 		p->n = n > p->n ? n : p->n;
 		return;
 	}
-	vec_push(&t->places, (struct place_count){img, at, n});
+	vec_push(&t->places, (struct place_count){img, at, r->text, n});
 }
 
 static void fill(struct tally tallies[], const struct shared *shared, const struct image *const *images, size_t n)
@@ -171,7 +174,7 @@ static void fill(struct tally tallies[], const struct shared *shared, const stru
 			uint64_t count;
 
 			if (!strcmp(r->kind, "problem") && !bpf_map_lookup_elem(fd, &id, &count))
-				add(&tallies[r->problem], img, r->span, count);
+				add(&tallies[r->problem], img, r, count);
 		}
 	}
 }
@@ -191,6 +194,8 @@ static uint64_t add_places(const struct tally *t, struct str *out)
 		add_place(out, p->img, p->at);
 		if (p->n > 1 && t->places.len > 1)
 			str_addf(out, " (%" PRIu64 ")", p->n);
+		if (p->why)
+			str_addf(out, " [%s]", p->why);
 	}
 	str_add(out, t->places.len > PLACES_SHOWN ? ", .." : "");
 	return all;

@@ -11,13 +11,13 @@
 #include "frames.h"
 #include "model/type.h"
 
-/* Returns the length of a C++ name without its parameters: "f(int)" -> 1. "(anonymous namespace)::f" has none. */
-static size_t without_parameters(const char *name)
+/* "(anonymous namespace)::f" has no parameters. */
+size_t frame_bare_length(const struct frame_name *f)
 {
-	const char *end = strrchr(name, ')'), *at = end;
+	const char *name = f->name, *end = strrchr(name, ')'), *at = end;
 	int depth = 0;
 
-	if (!end || end[1] == ':')
+	if (f->lang != FRAME_LANG_NATIVE || !end || end[1] == ':')
 		return strlen(name);
 	for (; at > name; at--) {
 		depth += (*at == ')') - (*at == '(');
@@ -29,7 +29,7 @@ static size_t without_parameters(const char *name)
 
 static bool matches_bare(const struct frame_name *f, const char *pattern)
 {
-	size_t n = without_parameters(f->name);
+	size_t n = frame_bare_length(f);
 	_cleanup_(freep) char *bare = NULL;
 
 	if (!f->name[n])
@@ -85,7 +85,7 @@ bool frame_matches(const struct frame_name *f, const struct frame_pattern *p)
 	if (!f->name)
 		return jit && glob_match(p->func, jit);
 	found = glob_match(p->func, f->name);
-	if (!found && f->lang == FRAME_LANG_NATIVE)
+	if (!found)
 		found = matches_bare(f, p->func);
 	if (!found && f->lang == FRAME_LANG_PYTHON)
 		found = matches_dotted(f, p->func);
@@ -98,16 +98,5 @@ bool frames_match(const struct frame_list *l, const struct frame_pattern *p)
 
 	for (size_t i = 0; i < l->len && !found; i++)
 		found = frame_matches(&l->data[i].name, p);
-	return found;
-}
-
-bool frames_have(const struct show *s, const struct type *t, uint64_t id)
-{
-	struct frame_list l;
-	bool found;
-
-	frames_get(s, t->frame.stack, id, &l);
-	found = frames_match(&l, t->frame.pattern);
-	frames_done(&l);
 	return found;
 }

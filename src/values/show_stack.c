@@ -332,6 +332,15 @@ static void add_part(enum frame_part part, const struct shown_frame *f, struct s
 	}
 }
 
+/* Nothing is known of a stack whose frames never came. */
+static void add_has_frame(const struct type *t, const struct frame_list *l, struct str *out)
+{
+	if (l->end == UNWIND_LOST)
+		str_addf(out, "[%s]", unwind_end_text(l->end));
+	else
+		str_add(out, frames_match(l, t->frame.pattern) ? "true" : "false");
+}
+
 /* A frame that is counted from the outermost one is not known if the stack has no end. */
 void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out)
 {
@@ -339,12 +348,13 @@ void show_frame(const struct show *s, const struct type *t, uint64_t id, struct 
 	struct frame_list l;
 	const char *why;
 
-	if (type_is_has_frame(t)) {
-		str_add(out, frames_have(s, t, id) ? "true" : "false");
-		return;
-	}
 	frames_get(s, t->frame.stack, id, &l);
 	why = show_end(t->frame.stack, &l);
+	if (type_is_has_frame(t)) {
+		add_has_frame(t, &l, out);
+		frames_done(&l);
+		return;
+	}
 	if (i < 0 && !why)
 		i += (int64_t)l.len;
 	if (i >= 0 && i < (int64_t)l.len)

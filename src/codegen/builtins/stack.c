@@ -374,11 +374,14 @@ static const struct type *check_has_frame(struct check *c, struct expr *call)
 	if (what->type->stack.last)
 		return check_fail(c, what->span, DIAG_STACK, "has_frame() looks at a stack from its innermost "
 			"frame on: leave out the negative limit");
-	if (!func->string.len || (module && !module->string.len))
-		return check_fail(c, (func->string.len ? module : func)->span, DIAG_STACK, "the pattern is empty");
+	if (!func->string.len && (!module || !module->string.len)) { /* an option that was not given */
+		call->kind = EXPR_BOOL;
+		call->boolean = true;
+		return type_bool;
+	}
 	p = arena_new_obj(check_arena(c), struct frame_pattern);
-	p->func = func->string.text;
-	p->module = module ? module->string.text : NULL;
+	p->func = func->string.len ? func->string.text : "*";
+	p->module = module && module->string.len ? module->string.text : NULL;
 	return type_has_frame(check_arena(c), what->type, p);
 }
 

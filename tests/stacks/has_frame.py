@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""has_frame.py STRATA - conditions with has_frame(), against the account that programs keep of their calls, and against
+the same filter on all stacks: matched + not matched + not decided + lost = all."""
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+from tap import Cases
+
+STRATA = sys.argv[1]
+CALLS = 6000
+PROGRAM = r'''
+#include <stdio.h>
+#include <stdlib.h>
+int counts[4];
+extern "C" __attribute__((noinline)) void leaf_of_has(int n) { counts[n]++; __asm__ volatile("" ::: "memory"); }
+namespace shop {
+struct cart {
+	__attribute__((noinline)) void add(int n) { leaf_of_has(n); __asm__ volatile("" ::: "memory"); }
+	__attribute__((noinline)) void drop(int n) const { leaf_of_has(n); __asm__ volatile("" ::: "memory"); }
+};
+__attribute__((noinline)) void add(int n) { leaf_of_has(n); __asm__ volatile("" ::: "memory"); }
+static inline __attribute__((always_inline)) void inlined_add(int n) { leaf_of_has(n); __asm__ volatile("" ::: "memory"); }
+}
+__attribute__((noinline)) void outer(int n)
+{
+	shop::cart c;
+
+	switch (n) {
+	case 0: c.add(n); break;
+	case 1: c.drop(n); break;
+	case 2: shop::add(n); break;
+	default: shop::inlined_add(n);
+	}
+	__asm__ volatile("" ::: "memory");
+}
+int main(void)
+{
+	for (int i = 0; i < %d; i++)
+		outer(rand() %% 4);
+	printf("[%%d,%%d,%%d,%%d]\n", counts[0], counts[1], counts[2], counts[3]);
+}
+''' % CALLS
+# Each function is new, so is its stack.
+FLOOD = r'''
+import os, sys
+counts = [0, 0]
+def wanted(f): f()
+def other(f): f()
+for i in range(int(sys.argv[1])):
+    names = {'os': os}
+    exec(f"def f{i % 977}():\n{chr(10) * (i % 50)}    os.getppid()\n", names)
+    chosen = i * 7919 // 13 % 3 == 0
+    counts[not chosen] += 1
+    (wanted if chosen else other)(names[f"f{i % 977}"])
+print(counts)
+'''
+# pattern [, module] -> the calls that it accepts
+PATTERNS = {
+    '"shop::cart::add"': [0], '"shop::cart::drop"': [1], '"shop::cart::drop(int) const"': [1], '"shop::add"': [2],
+    '"shop::inlined_add"': [3], '"shop::*add"': [0, 2, 3], '"*cart*"': [0, 1], '"outer"': [0, 1, 2, 3],
+    '"outer", "libc*"': [], '"outer", "has_program"': [0, 1, 2, 3], '"add"': [], '"*"': [0, 1, 2, 3],
+}
+
+
+def strata(*arguments):
+    done = subprocess.run([STRATA, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    return done.stdout + done.stderr
+
+
+def number(text, name):
+    found = re.search(rf'^@{name}: (\d+)$', text, re.M)
+    return int(found.group(1)) if found else 0
+
+
+def own_counts(text):
+    return json.loads(re.search(r'^\[[\d, ]+\]$', text, re.M).group())
+
+
+def sum_of(text, pattern):
+    return sum(int(n) for n in re.findall(pattern, text, re.M))
+
+
+def undecided(text):
+    return sum_of(text, r'(\d+) events? w\w+ not decided')
+
+
+def test_patterns(cases, program):
+    for pattern, calls in PATTERNS.items():
+        seen = strata('-q', '-c', program, '-e', f'''
+            uprobe:{program}:leaf_of_has /has_frame(ustack, {pattern})/ {{ @yes = count(); @sum = sum(arg0 + 1); }}
+            uprobe:{program}:leaf_of_has /!has_frame(ustack, {pattern})/ {{ @no = count(); }}
+            uprobe:{program}:leaf_of_has {{ @has[has_frame(ustack, {pattern})] = count(); }}''')
+        own = own_counts(seen)
+        yes = sum(own[i] for i in calls)
+        has = {key: int(n) for key, n in re.findall(r'^@has\[(\w+)\]: (\d+)$', seen, re.M)}
+        cases.check((number(seen, 'yes'), number(seen, 'no')) == (yes, CALLS - yes), f'has_frame(ustack, {pattern})', seen)
+        cases.check(number(seen, 'sum') == sum(own[i] * (i + 1) for i in calls), '..with the values of the event', seen)
+        cases.check((has.get('true', 0), has.get('false', 0)) == (yes, CALLS - yes), '..as a key', seen)
+
+
+def test_joined(cases, program):
+    seen = strata('-q', '-c', program, '-e', f'''
+        uprobe:{program}:leaf_of_has /arg0 == 3 || (has_frame(ustack, "shop::cart::*") && !has_frame(ustack, "*drop*"))/ {{
+            @some[arg0] = count(); }}
+        uprobe:{program}:leaf_of_has {{
+            if (has_frame(ustack, "*cart*")) {{
+                @cart[arg0] = count();
+                if (has_frame(ustack, "*drop*")) {{ @drop[arg0] = hist(arg0); }} else {{ @add[arg0] = count(); }}
+            }} else if (has_frame(ustack, "shop::add")) {{
+                @plain[arg0] = stats(arg0);
+            }} else {{
+                @rest[arg0] = max(7);
+            }}
+            $kept = has_frame(ustack, "outer");
+            if ($kept && arg0 == 2) {{ @kept = count(); }}
+        }}''')
+    own = own_counts(seen)
+    for text in (f'@some[0]: {own[0]}', f'@some[3]: {own[3]}', f'@cart[0]: {own[0]}', f'@cart[1]: {own[1]}',
+                 f'@add[0]: {own[0]}', f'@plain[2]: {{ .count = {own[2]}, .average = 2, .total = {2 * own[2]} }}', '@rest[3]: 7',
+                 f'@kept: {own[2]}'):
+        cases.check(text + '\n' in seen, f'joined and nested: {text}', seen)
+    cases.check(re.search(rf'^@drop\[1\]:\n\[1\] +{own[1]} ', seen, re.M), '..a histogram of a held event', seen)
+    for wrong in '@some[1]', '@some[2]', '@cart[2]', '@add[1]', '@drop[0]', '@rest[0]':
+        cases.check(wrong not in seen, f'..no {wrong}', seen)
+
+
+def test_printed(cases, program):
+    """Output keeps its order, whether it was held or not."""
+    seen = strata('-q', '-c', program, '-e', f'''uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::cart::add")/ {{
+        @n = count(); printf("%d %d\\n", arg0, nsecs); }}''')
+    lines = re.findall(r'^0 (\d+)$', seen, re.M)
+    cases.check(len(lines) == own_counts(seen)[0] == number(seen, 'n'), 'printf() of matching events', seen[-500:])
+    cases.check(lines == sorted(lines, key=int), '..in their order', seen[-500:])
+    seen = strata('-q', '-c', program, '-e', f'''uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::add")/ {{
+        printf("%d\\n", arg0); exit(); }}''')
+    cases.check(re.findall(r'^\d$', seen, re.M) == ['2'], 'exit() of the first matching event', seen)
+
+
+def test_counted(cases, program):
+    """What cannot wait is counted."""
+    for body in '@m[arg0]++', '@m[0] = arg0; delete(@m, 0)', '@a = count(); if (@a > 3) { @b = count(); }':
+        seen = strata('-c', program, '-e', f'''
+            uprobe:{program}:leaf_of_has {{ if (has_frame(ustack, "shop::cart::add")) {{ @yes = count(); {body}; }}
+                else {{ @no = count(); {body}; }} }}''')
+        own = own_counts(seen)
+        cases.check(number(seen, 'yes') + number(seen, 'no') + undecided(seen) == CALLS and undecided(seen) > 1,
+                    f'{body}: matched, not matched and not decided are all', seen)
+        cases.check(number(seen, 'yes') <= own[0] and number(seen, 'no') <= CALLS - own[0], '..and none is wrong', seen)
+        cases.check(re.search(r'not decided: at .*has_frame\(ustack, "shop::cart::add"\)', seen), '..the place', seen)
+
+
+FLOOD_SCRIPT = '''uprobe:libc:getppid /comm == "python3" && has_frame(ustack, "wanted")/ { @yes = count(); }
+    uprobe:libc:getppid /comm == "python3" && !has_frame(pystack, "has_flood.wanted", "*has_flood.py")/ { @no = count(); }
+    uprobe:libc:getppid /comm == "python3"/ { if (has_frame(ustack, "f5")) { @five = count(); } else { @rest = count(); } }
+    uprobe:libc:getppid /comm == "python3"/ { @has[has_frame(ustack, "wanted")] = count(); }'''
+
+
+def test_flood(cases, flood):
+    n = 20000
+    seen = strata('-c', f'/usr/bin/python3 -S -E {flood} {n}', '-e', FLOOD_SCRIPT)
+    own = own_counts(seen)
+    five = len([i for i in range(n) if i % 977 == 5])
+    cases.check([number(seen, 'yes'), number(seen, 'no')] == own, 'a flood of new functions of Python', seen)
+    cases.check([number(seen, 'five'), number(seen, 'rest')] == [five, n - five], '..one of them', seen)
+
+
+def test_stopped(cases, flood):
+    """strata sleeps while a program runs: the ring buffer is full, and the program unknown."""
+    n = 20000
+    with subprocess.Popen([STRATA, '-e', FLOOD_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
+        begun = tracer.stdout.readline()
+        tracer.send_signal(signal.SIGSTOP)
+        own = json.loads(subprocess.run(['/usr/bin/python3', '-S', '-E', flood, str(n)], stdout=subprocess.PIPE,
+                                        text=True).stdout)
+        tracer.send_signal(signal.SIGCONT)
+        tracer.send_signal(signal.SIGINT)
+        seen = begun + tracer.communicate(timeout=100)[0]
+    lost = sum_of(seen, r'Lost (\d+) events')
+    missing = sum_of(seen, r'(\d+) events? had a stack with missing frames')
+    yes, no = number(seen, 'yes'), number(seen, 'no')
+    rest = number(seen, 'five') + number(seen, 'rest')
+    # An event is in three conditions.
+    cases.check(yes <= own[0] and no <= own[1] + missing and 3 * n - lost - missing <= yes + no + rest <= 3 * n,
+                'strata stopped: none is wrong', f'{own} {seen}')
+    all_no = sum_of(seen, r'^@has\[false\]: (\d+)')
+    cases.check(all_no >= no, '..as in all stacks', f'{own} {seen}')
+
+
+def test_messages(cases, program):
+    seen = strata('-c', program, '-e', f'uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::cart:add")/ {{ @ = count(); }}')
+    cases.check('no frame was called shop::cart:add' in seen and 'did you mean shop::cart::add' in seen,
+                'the nearest name', seen)
+    for expression, message in {
+            '$x = has_frame(ustack, "f") ? 1 : 2': 'decides only in a predicate', 'has_frame(pid, "f")': 'frames of a stack',
+            '$x = has_frame(ustack, "f") == 1': 'is a condition', '$x = has_frame(ustack(-3), "f")': 'negative limit',
+            '$x = has_frame(ustack, comm)': 'a string in quotes', '$x = has_frame(ustack, "f").func': 'has no fields',
+            'while (has_frame(ustack, "f")) { @ = count(); }': 'decides only in a predicate',
+            'if (' + ' || '.join(f'has_frame(ustack, "f{i}")' for i in range(7)) + ') { @ = count(); }': 'at most 6',
+            ' '.join(f'if (has_frame(ustack, "f{i}")) {{ @ = count(); }}' for i in range(15)): 'at most 14'}.items():
+        seen = strata('-e', f'begin {{ {expression} }}')
+        cases.check(message in seen, f'{expression[:60]}: {message}', seen)
+
+
+def test_tool(cases, flood):
+    seen = strata('cpu', '--hz', '999', '--under', 'has_flood.wanted', '-f', 'folded', '-c',
+                  f'/usr/bin/python3 -S -E {flood} 200000')
+    lines = re.findall(r'^.*;.* \d+$', seen, re.M)
+    cases.check(lines and all('wanted' in line for line in lines), 'strata cpu --under', seen[-2000:])
+
+
+def main():
+    cases = Cases()
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        program, flood = directory / 'has_program', directory / 'has_flood.py'
+        (directory / 'program.cc').write_text(PROGRAM)
+        flood.write_text(FLOOD)
+        subprocess.run(['g++', '-O1', '-g', '-o', program, directory / 'program.cc'], check=True)
+        test_patterns(cases, program)
+        test_joined(cases, program)
+        test_printed(cases, program)
+        test_counted(cases, program)
+        test_messages(cases, program)
+        test_flood(cases, flood)
+        test_stopped(cases, flood)
+        test_tool(cases, flood)
+    return cases.done()
+
+
+sys.exit(main())
