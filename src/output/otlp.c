@@ -15,6 +15,7 @@
 #include "output.h"
 #include "recording.h"
 #include "text.h"
+#include "totals.h"
 #include "values/entries.h"
 
 /* SeverityNumber of logs.proto. */
@@ -231,7 +232,7 @@ static int render(const struct picture *p, FILE *file)
 static void print_profile(struct out *o, const struct map_content *c)
 {
 	struct recording *r = recording_new();
-	struct picture p = {.recording = r, .begun = o->begun};
+	struct picture p = {.recording = r, .begun = totals_begun(o->totals, c->map)};
 	const struct recorded_map *m = recording_add(r, o->show, c);
 
 	if (m->total)
@@ -239,16 +240,10 @@ static void print_profile(struct out *o, const struct map_content *c)
 	recording_free(r);
 }
 
-static void print_map(struct out *o, const struct map_content *c)
+static void print_metric(struct out *o, const struct map_content *c)
 {
 	struct str line = {};
 
-	if (c->first >= c->n)
-		return;
-	if (recording_takes(c->map)) {
-		print_profile(o, c);
-		return;
-	}
 	str_add(&line, "{\"resourceMetrics\": [");
 	otlp_begin("scopeMetrics", &line);
 	str_add(&line, ", \"metrics\": [");
@@ -261,6 +256,26 @@ static void print_map(struct out *o, const struct map_content *c)
 	otlp_end(&line);
 	str_add(&line, "]}");
 	print_line(o, &line);
+}
+
+/* A window's values of a metric are added to those of earlier windows: its sums are cumulative. A profile has those of
+ * the window. */
+static void print_map(struct out *o, const struct map_content *c)
+{
+	struct map_content sum;
+
+	o->totals = o->totals ? o->totals : totals_new(o->begun);
+	if (recording_takes(c->map)) {
+		if (c->first < c->n)
+			print_profile(o, c);
+		if (c->taken)
+			totals_begin(o->totals, c->map, clock_ns(CLOCK_REALTIME));
+		return;
+	}
+	sum = totals_add(o->totals, c);
+	if (sum.first < sum.n)
+		print_metric(o, &sum);
+	totals_content_done(&sum, c);
 }
 
 const struct output output_otlp = {

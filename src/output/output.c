@@ -17,6 +17,7 @@
 #include "collect.h"
 #include "recording.h"
 #include "stream.h"
+#include "totals.h"
 
 enum { LOSSES_SHOWN = 16 };
 
@@ -141,6 +142,7 @@ void output_close(struct out *o)
 {
 	output_end_packed(o);
 	recording_free(o->recording);
+	totals_free(o->totals);
 }
 
 const char *output_nearest(const char *written)

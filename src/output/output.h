@@ -36,6 +36,7 @@ struct out {
 	const char *about;       /* names the traced command, for finish(); NULL: unknown */
 	uint64_t begun;          /* CLOCK_REALTIME ns of output_open() */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
+	struct totals *totals;   /* of maps that are emptied when they are printed; owned; NULL: nothing yet */
 };
 
 /* The maps of a recording and options for their picture. Nothing here is owned. */

@@ -196,6 +196,7 @@ static int print_map(struct record_env *env, const struct image_map *m, int fd, 
 
 	wanted.top = wanted.top ? wanted.top : env->top;
 	r = map_read(env->out->show, fd, m, &wanted, &content);
+	content.taken = wanted.taken;
 
 	if (!r)
 		env->out->output->map(env->out, &content);
@@ -228,6 +229,7 @@ void record_take_maps(struct record_env *env, const struct image_map *const *map
 
 		if (fd < 0)
 			log_error("cannot empty @%s, which keeps its values: %s", maps[i]->name, why_errno(fd));
+		wanted.taken = fd >= 0;
 		print_map(env, maps[i], fd < 0 ? shared_fd(env->shared, maps[i]->bpf_name) : fd, wanted);
 	}
 }

@@ -28,6 +28,7 @@ struct map_content {
 	size_t first; /* index of the first entry to show, see map_wanted.top */
 	size_t nidle;  /* number of entries that were left out because they are idle */
 	bool startup;  /* they are the C library's memory, not idle waits */
+	bool taken;    /* these values were taken out of the map: the next read has only later ones */
 	bool all_idle; /* all entries are idle, and none was left out */
 	int64_t div;  /* divisor of the shown values; 0: 1 */
 	uint64_t last; /* for tseries(): the last interval of all entries */
@@ -37,6 +38,7 @@ struct map_wanted {
 	int64_t top; /* number of the largest entries; 0: all */
 	int64_t div;
 	bool unset;  /* also a scalar that was never set */
+	bool taken;  /* fd is a map that was replaced by an empty one */
 };
 
 /* fd: the map in the kernel. Returns 0 on success, -errno on failure; call map_content_done() in both cases. */

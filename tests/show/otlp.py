@@ -96,6 +96,36 @@ def test_resource(cases):
     cases.check(seen == {'service.name': 'strata', 'host.name': os.uname().nodename, 'os.type': 'linux'}, '..and without', seen)
 
 
+WINDOWS = '''config = { window = 100ms }
+begin { @i = 0; }
+interval:ms:20 { @n = count(); @h = hist(3); @keys[@i] = sum(2); @st[kstack] = count(); @i++; if (@i == 40) { exit(); } }'''
+
+
+def test_windows(cases):
+    """Sums go on from window to window; a profile has the events of its window."""
+    objects, _ = run(WINDOWS)
+    counts = [value(m) for o in objects for name, m in metrics([o]).items() if name == 'n']
+    cases.check(len(counts) >= 4 and counts == sorted(counts) and counts[-1] == 40, 'config window: sums are cumulative', counts)
+    seen = metrics(objects)
+    cases.check(histogram(seen['h']) == {3: 40}, '..and histograms', seen['h'])
+    keys = [int(p['asInt']) for p in seen['keys'][2]['dataPoints']]
+    cases.check(keys == [2] * 40, '..with the keys of all windows', keys)
+    profiles = [p for o in objects for r in o.get('resourceProfiles', []) for p in r['scopeProfiles'][0]['profiles']]
+    total = sum(int(s['values'][0]) for p in profiles for s in p['samples'])
+    times = [(int(p['timeUnixNano']), int(p['timeUnixNano']) + int(p['durationNano'])) for p in profiles]
+    cases.check(total == 40 and len(times) >= 4, 'profiles are those of a window', total)
+    cases.check(all(abs(end - start) < 20e6 for (_, end), (start, _) in zip(times, times[1:])), '..which begins where the last ended',
+                times)
+
+
+def test_many_keys(cases):
+    objects, _ = run('config = { window = 50ms } begin { @i = 0; } interval:ms:20 { for ($k : 0..500) { @n[@i * 500 + $k] = '
+                     'count(); } @i++; if (@i == 6) { exit(); } }')
+    points = metrics(objects)['n'][2]['dataPoints']
+    rest = [int(p['asInt']) for p in points if attributes(p) == {'otel.metric.overflow': True}]
+    cases.check(len(points) == 2001 and rest == [1000], 'from 2,001 series on, the rest is one', len(points), rest)
+
+
 def test_profiles(cases):
     _, lines = run(STACKS, '-c', f"/usr/bin/python3 -S -E -c '{PROGRAM}'")
     profiles = {p[:2]: p[2] for line in lines if 'resourceProfiles' in line for p in recordings.Otlp(line).profiles}
@@ -117,6 +147,8 @@ def main():
     test_metrics(cases, objects)
     test_logs(cases, objects)
     test_resource(cases)
+    test_windows(cases)
+    test_many_keys(cases)
     test_profiles(cases)
     return cases.done()
 
