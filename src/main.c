@@ -2,12 +2,15 @@
 /* main.c - selects a mode by the command line: run, list, dump, show. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
 #include "base/arena.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "base/stop.h"
 #include "cli/complete.h"
 #include "cli/environment.h"
@@ -48,6 +51,10 @@ static struct session_options session_options(struct options *o)
 
 static int run(struct options *o)
 {
+	bool notifies = notify_open();
+
+	if (notifies)
+		prctl(PR_SET_NAME, "strata"); /* strata agent runs /proc/self/exe */
 	struct run_options opt = {
 		.target = o->traced.target,
 		.session = session_options(o),
@@ -71,6 +78,7 @@ static int run(struct options *o)
 		.live = o->live, .duration = o->duration,
 		.terminal = !o->output && isatty(STDOUT_FILENO),
 		.image = o->compile.image,
+		.notifies = notifies,
 		.counts = o->compile.codegen.counts,
 	};
 	return run_image(&opt);
@@ -126,6 +134,10 @@ static int complete(struct options *o)
 
 	if (!strcmp(o->complete, "show") && *text == '-') {
 		show_complete(text, stdout);
+		return 0;
+	}
+	if (!strcmp(o->complete, "agent") && *text == '-') {
+		agent_complete(text, stdout);
 		return 0;
 	}
 	if (*text != '-') {
@@ -204,6 +216,8 @@ int main(int argc, char **argv)
 	words_replace(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], "show"))
 		return show_main(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "agent"))
+		return agent_main(argc - 1, argv + 1);
 	if (argc == 3 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) && *argv[2] != '-')
 		return stdout_check(help_name(argv[2], stdout) ? 0 : 1);
 	o.traced.target = target_open("/");

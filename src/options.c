@@ -32,7 +32,7 @@ enum {
 	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE,
 	OPT_HIDE, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES,
 	OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE,
-	OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION
+	OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_WINDOW
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -85,6 +85,12 @@ static bool set_live(struct options *o, const struct option_row *row, const char
 static bool set_duration(struct options *o, const struct option_row *row, const char *text)
 {
 	return loop_read_time(text, &o->duration) || usage("--duration takes a time, as 10, 500ms or 2m, not", text);
+}
+
+static bool set_window(struct options *o, const struct option_row *row, const char *text)
+{
+	return (loop_read_time(text, &o->window) && o->window >= 0.001) ||
+		usage("--window takes a time from 1 ms on, such as 10s, not", text);
 }
 
 /* Adds a process, once. */
@@ -337,6 +343,9 @@ static const struct option_row rows[] = {
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"duration", OPT_DURATION, "TIME", "stop after TIME: 10 (seconds), 500ms, 2m; -d TIME is the same",
 		set_duration},
+	{"window", OPT_WINDOW, "TIME",
+		"print the aggregations every TIME and begin them anew; the script's own window wins",
+		set_window},
 	{"print", OPT_PRINT, "NAME", "print the script of a tool (see strata tools)", print_tool},
 	{"debuginfo", OPT_DEBUGINFO, "DIRS", "search debug files in these directories, too, separated by ':'",
 		set_debuginfo},
@@ -373,7 +382,8 @@ static void help(FILE *out)
 	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n"
 	      "       strata help [WORD], strata list [PATTERN]\n"
 	      "       strata NAME [OPTIONS]                    (cpu, offcpu..: strata tools lists them)\n"
-	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n\n", out);
+	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n"
+	      "       strata agent [DIR]                       (scripts that always run: strata agent -h)\n\n", out);
 	option_rows_help(rows, ARRAY_SIZE(rows), out);
 	fputs("\nFormats (-f):\n", out);
 	for (const struct output *const *f = outputs; *f; f++)

@@ -22,6 +22,7 @@ struct options {
 	struct libraries libraries; /* --hide, --only */
 	bool interactive;
 	double live; /* -t: seconds between two drawings; 0 for none */
+	double window;   /* --window: seconds; 0 for none */
 	double duration; /* -d: seconds; 0 for no limit */
 	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */

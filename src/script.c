@@ -82,6 +82,7 @@ struct request script_request(struct options *o)
 		},
 		.lists_args = o->list && log_level >= 1,
 		.settings = settings_default(),
+		.window = (uint64_t)(o->window * 1e9),
 	};
 }
 

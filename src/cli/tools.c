@@ -21,6 +21,8 @@ const struct tool tools[] = {
 #define T(stem) {.name = #stem, .script = tool_##stem},
 #include "tools/tools.def"
 #undef T
+	{.name = "agent", .command = TOOL_AGENT,
+		.help = "the scripts of a directory, always on, with metrics for Prometheus: strata agent -h"},
 	{.name = "dump", .command = TOOL_DUMP,
 		.help = "all current stacks of a process, by thread; several -p PID are possible"},
 	{.name = "record", .script = tool_cpu, .output = "strata.json",

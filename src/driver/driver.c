@@ -87,7 +87,11 @@ static bool pass_types(struct compile *c)
 
 static bool pass_settings(struct compile *c)
 {
-	return settings_read(c->script, c->req.diags, &c->req.settings);
+	bool ok = settings_read(c->script, c->req.diags, &c->req.settings);
+
+	if (c->req.window && !settings_given(&c->req.settings, "window"))
+		c->req.settings.window = c->req.window;
+	return ok;
 }
 
 static bool pass_resolve(struct compile *c)

@@ -57,6 +57,7 @@ struct request {
 	struct command_line cmd;
 	struct request_hooks hooks;
 	struct settings settings;  /* from the config block */
+	uint64_t window;           /* ns of --window, if the config block has none; 0: none */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL if there are none */
 
 	/* The requested information. */

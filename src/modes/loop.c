@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "live.h"
@@ -56,15 +57,36 @@ static void show_progress(const struct session *s, const struct loop_options *op
 	str_done(&text);
 }
 
+/* The manager's watchdog bites after four missed messages. strata agent reads the lines that begin with X_. */
+static uint64_t notify(const struct session *s, const struct loop_options *opt, uint64_t now)
+{
+	struct session_progress p;
+	uint64_t ns, runs;
+
+	session_progress(s, &p);
+	session_cost(s, opt->image->number, &ns, &runs);
+	notify_send("WATCHDOG=1\nX_STRATA_BPF_NS=%" PRIu64 "\nX_STRATA_BPF_RUNS=%" PRIu64 "\nX_STRATA_LOST=%" PRIu64
+		"\nX_STRATA_INCOMPLETE=%" PRIu64, ns, runs, p.lost, p.incomplete);
+	return notify_watchdog() ? now + notify_watchdog() / 4 : UINT64_MAX;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void wait(struct session *s, const struct loop_options *opt, uint64_t start, uint64_t end)
 {
 	bool shows = opt->counts && (!opt->terminal || !prints(opt->image));
 	uint64_t next = shows ? start + FIRST_NS : UINT64_MAX, now;
+	uint64_t notifies = opt->notifies && notify_watchdog() ? start : UINT64_MAX;
 
-	while (session_poll(s, clock_ms_until(next < end ? next : end))) {
+	while (session_poll(s, clock_ms_until(earliest(notifies, earliest(next, end))))) {
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (now >= end)
 			break;
+		if (now >= notifies)
+			notifies = notify(s, opt, now);
 		if (now < next)
 			continue;
 		show_progress(s, opt, start);
@@ -82,6 +104,10 @@ void loop_run(struct session *s, const struct loop_options *opt)
 		live_run(s, opt->live, opt->terminal, end);
 	else
 		wait(s, opt, start, end);
+	if (opt->notifies) {
+		notify(s, opt, start);
+		notify_send("STOPPING=1");
+	}
 }
 
 bool loop_read_time(const char *text, double *ret_seconds)

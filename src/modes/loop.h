@@ -12,6 +12,7 @@ struct loop_options {
 	double duration; /* -d: seconds; 0 for no limit */
 	bool terminal;   /* the output is a terminal */
 	const struct image *image;
+	bool notifies;   /* a service manager waits for messages (base/notify.h) */
 	bool counts;     /* stderr is a terminal: count events for its status line */
 };
 

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "base/log.h"
+#include "base/notify.h"
 #include "base/why.h"
 #include "model/image.h"
 #include "modes/namespace.h"
@@ -16,6 +17,8 @@ static int run_session(const struct run_options *opt, const struct session_optio
 
 	if (!r)
 		r = session_add(s, opt->image);
+	if (!r && opt->loop.notifies)
+		notify_send("READY=1\nSTATUS=%u programs attached", opt->image->nprogs);
 	if (!r)
 		loop_run(s, &opt->loop);
 	if (!r)

@@ -43,7 +43,7 @@ static void add_attributes(struct writer *w, const struct map_entry *e)
 	unsigned n = split ? t->tuple.n : t != NULL;
 
 	str_add(w->out, "\"attributes\": [");
-	if (!e->key) { /* the rest, see totals.h; OpenTelemetry's specification v1.60.0, metrics/sdk.md, "Overflow attribute" */
+	if (!e->key) { /* see totals.h; specification v1.60.0, metrics/sdk.md, "Overflow attribute" */
 		str_add(w->out, "{\"key\": \"otel.metric.overflow\", \"value\": {\"boolValue\": true}}]");
 		return;
 	}

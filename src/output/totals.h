@@ -12,8 +12,8 @@ struct totals;
 struct totals *totals_new(uint64_t begun);
 void totals_free(struct totals *t);
 /* Returns the content with the sums of what was taken before. Values that were taken now are part of later sums. Values
- * that have no sum (numbers, min()..) and those of maps that were never taken are returned as they are. From the 2,001st
- * key on, new keys share one entry at the end, whose key is NULL. Call totals_content_done() with both. */
+ * that have no sum (numbers, min()..) and those of maps that were never taken are returned as they are. From the
+ * 2,001st key on, new keys share one entry at the end, whose key is NULL. Call totals_content_done() with both. */
 struct map_content totals_add(struct totals *t, const struct map_content *c);
 void totals_content_done(struct map_content *sum, const struct map_content *c);
 /* Returns the time from which on the map's present values count: that of totals_begin(), or `begun`. */

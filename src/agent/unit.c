@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+/* unit.c - see unit.h. */
+#include "unit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/owner.h"
+#include "base/vec.h"
+#include "base/why.h"
+#include "conf.h"
+#include "process.h"
+#include "series.h"
+
+#define SECOND 1000000000ull
+/* A process that says nothing for HANG_NS is killed; it speaks every two seconds (WATCHDOG). A start may compile for
+ * long. */
+#define HANG_NS (30 * SECOND)
+#define START_NS (300 * SECOND)
+#define WATCHDOG "8000000"
+enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3 };
+
+static const char *const state_names[] = {
+	[UNIT_STARTS] = "starts", [UNIT_UP] = "up", [UNIT_ENDED] = "ended", [UNIT_FAILED] = "failed",
+	[UNIT_OVER_BUDGET] = "over budget", [UNIT_DISABLED] = "disabled",
+};
+
+const char *unit_state_name(enum unit_state s)
+{
+	return state_names[s];
+}
+
+struct unit *unit_new(struct unit_env *env, const char *name, const char *path)
+{
+	struct unit *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		out_of_memory();
+	u->env = env;
+	u->name = strdup(name);
+	u->path = strdup(path);
+	u->series = series_new(name);
+	u->state = UNIT_STARTS;
+	return u;
+}
+
+static void each(const struct unit *u, void (*f)(struct process *p))
+{
+	if (u->current)
+		f(u->current);
+	if (u->next)
+		f(u->next);
+	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
+		if (u->leaving[i])
+			f(u->leaving[i]);
+}
+
+static void end(struct process *p)
+{
+	process_kill(p);
+	process_free(p);
+}
+
+void unit_free(struct unit *u)
+{
+	each(u, end);
+	series_free(u->series);
+	str_done(&u->why);
+	free(u->name);
+	free(u->path);
+	free(u->text);
+	free(u);
+}
+
+void unit_stop(struct unit *u)
+{
+	u->restart_at = 0;
+	each(u, process_stop);
+}
+
+bool unit_is_running(const struct unit *u)
+{
+	bool runs = u->current || u->next;
+
+	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
+		runs |= u->leaving[i] != NULL;
+	return runs;
+}
+
+struct process *unit_process(const struct unit *u, int pid)
+{
+	if (u->current && u->current->pid == pid)
+		return u->current;
+	if (u->next && u->next->pid == pid)
+		return u->next;
+	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
+		if (u->leaving[i] && u->leaving[i]->pid == pid)
+			return u->leaving[i];
+	return NULL;
+}
+
+double unit_window(const struct unit *u)
+{
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+
+	return c && c->window > 0 ? c->window : u->env->conf->window;
+}
+
+/* ---- a process ----------------------------------------------------------- */
+
+static void on_line(void *arg, struct process *p, const char *line, size_t n)
+{
+	struct unit *u = arg;
+
+	u->lines++;
+	u->last_line = clock_ns(CLOCK_MONOTONIC);
+	if (!strncmp(line, "{\"resourceMetrics\"", strlen("{\"resourceMetrics\"")))
+		series_take(u->series, p->number, line, n);
+	u->env->line(u->env->arg, u, line, n);
+}
+
+/* The old process ends now: the new one has all events from here on. */
+static void leave(struct unit *u)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(u->leaving) && u->leaving[i])
+		i++;
+	if (u->leaving[i]) { /* four reloads within the time of one end */
+		process_kill(u->current);
+		return;
+	}
+	u->leaving[i] = TAKE(u->current);
+	process_stop(u->leaving[i]);
+}
+
+static void on_ready(void *arg, struct process *p)
+{
+	struct unit *u = arg;
+
+	if (u->next != p)
+		return;
+	u->reloads += u->current != NULL;
+	if (u->current)
+		leave(u);
+	if (u->current)
+		return;
+	u->current = TAKE(u->next);
+	u->state = UNIT_UP;
+	u->over = 0;
+	u->measured_at = 0;
+	str_clear(&u->why);
+	log_info("%s is up", u->name);
+}
+
+static void forget(struct unit *u, struct process *p)
+{
+	process_measure(p);
+	u->past.user_ns += p->user_ns;
+	u->past.bpf_ns += p->bpf_ns;
+	u->past.lost += p->lost;
+	u->past.incomplete += p->incomplete;
+	process_free(p);
+}
+
+/* The script could not be started. An older one goes on. */
+static void on_failed_start(struct unit *u, struct process *p)
+{
+	struct str text = {};
+
+	process_end_text(p, &text);
+	u->failures++;
+	str_clear(&u->why);
+	str_addf(&u->why, "%s", p->said.len ? str_text(&p->said) : str_text(&text));
+	log_error("%s could not be started (%s)%s", u->name, str_text(&text), u->current ? "; the old script goes on" :
+		"");
+	if (!u->current)
+		u->state = UNIT_FAILED;
+	str_done(&text);
+}
+
+/* After a crash it starts anew, after 1, 2, 4.. seconds. A script that calls exit() has ended. */
+static void on_ended_current(struct unit *u, struct process *p)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (p->stop_at || !p->status) {
+		if (u->state == UNIT_UP)
+			u->state = UNIT_ENDED;
+		return;
+	}
+	if (now - p->ready_at > 10 * BACK_OFF_MAX * SECOND)
+		u->crashes = 0;
+	u->restart_at = now + (1ull << (u->crashes < 6 ? u->crashes : 6)) * SECOND;
+	u->crashes++;
+	u->state = UNIT_FAILED;
+	str_clear(&u->why);
+	str_add(&u->why, "it ended with ");
+	process_end_text(p, &u->why);
+	if (p->said.len)
+		str_addf(&u->why, ": %s", str_text(&p->said));
+	log_error("%s: %s", u->name, str_text(&u->why));
+}
+
+static void on_ended(void *arg, struct process *p)
+{
+	struct unit *u = arg;
+
+	if (u->next == p) {
+		u->next = NULL;
+		if (p->ready || (u->env->once && !p->status))
+			u->state = UNIT_ENDED;
+		else if (!p->stop_at)
+			on_failed_start(u, p);
+	} else if (u->current == p) {
+		u->current = NULL;
+		on_ended_current(u, p);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
+		if (u->leaving[i] == p)
+			u->leaving[i] = NULL;
+	forget(u, p);
+}
+
+/* ---- the start ----------------------------------------------------------- */
+
+typedef VEC(char *) word_list;
+
+static void add_word(word_list *l, const char *text)
+{
+	char *word = strdup(text);
+
+	vec_push(l, word);
+}
+
+char **unit_words(const struct unit *u, bool check)
+{
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+	_cleanup_(freep) char *args = strdup(c && c->args ? c->args : "");
+	word_list l = {};
+	char window[32], *rest = args;
+
+	snprintf(window, sizeof(window), "%.3f", unit_window(u));
+	add_word(&l, "strata");
+	add_word(&l, "-q");
+	add_word(&l, "-f");
+	add_word(&l, "otlp");
+	add_word(&l, check ? "--dry-run" : u->env->once ? "--duration" : "--window");
+	if (!check)
+		add_word(&l, window);
+	add_word(&l, u->path);
+	for (char *word; (word = strsep(&rest, " \t"));)
+		if (*word)
+			add_word(&l, word);
+	vec_push(&l, NULL);
+	return l.data;
+}
+
+void words_free(char **words)
+{
+	for (char **w = words; *w; w++)
+		free(*w);
+	free(words);
+}
+
+static bool is_replaced(const char *variable)
+{
+	static const char *const names[] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
+		"OTEL_RESOURCE_ATTRIBUTES="};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(variable, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static void add_variable(word_list *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_variable(word_list *l, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		out_of_memory();
+	va_end(ap);
+	vec_push(l, text);
+}
+
+/* A window of the unit's section replaces that of the script, as a variable of the environment does. */
+static char **environment_of(const struct unit *u)
+{
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
+	word_list l = {};
+
+	for (char **v = environ; *v; v++)
+		if (!is_replaced(*v))
+			add_word(&l, *v);
+	add_variable(&l, "NOTIFY_SOCKET=%s", u->env->notify);
+	add_variable(&l, "WATCHDOG_USEC=" WATCHDOG);
+	add_variable(&l, "OTEL_RESOURCE_ATTRIBUTES=%s%sstrata.unit=%s", attributes ? attributes : "", attributes ?
+		"," : "",
+		u->name);
+	if (c && c->window > 0 && !u->env->once)
+		add_variable(&l, "BPFTRACE_WINDOW=%.0f", c->window * 1e9);
+	vec_push(&l, NULL);
+	return l.data;
+}
+
+static void start(struct unit *u)
+{
+	char **words = unit_words(u, false), **environment = environment_of(u);
+	struct process_plan plan = {
+		.name = u->name, .number = ++u->env->nprocesses, .argv = words, .environment = environment,
+		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ended = on_ended},
+	};
+	int r;
+
+	if (u->next)
+		end(TAKE(u->next));
+	u->restart_at = 0;
+	r = process_start(u->env->loop, &plan, &u->next);
+	words_free(words);
+	words_free(environment);
+	u->starts++;
+	if (!u->current)
+		u->state = UNIT_STARTS;
+	if (!r)
+		return;
+	log_error("%s: cannot start a process: %s", u->name, why_errno(r));
+	u->restart_at = clock_ns(CLOCK_MONOTONIC) + BACK_OFF_MAX * SECOND;
+}
+
+/* ---- the script ---------------------------------------------------------- */
+
+static void fail(struct unit *u, const char *why)
+{
+	u->failures++;
+	str_clear(&u->why);
+	str_add(&u->why, why);
+	log_error("%s: %s%s", u->path, why, u->current ? "; the old script goes on" : "");
+	if (!u->current)
+		u->state = UNIT_FAILED;
+}
+
+/* A script can read all memory: only root, or the user who runs the agent, may be able to change it. */
+static const char *refusal(const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return "it is not a regular file";
+	if (st->st_uid && st->st_uid != geteuid())
+		return "refused: its owner is neither root nor the user of the agent";
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return "refused: others than its owner may write to it (chmod go-w)";
+	return st->st_size > SCRIPT_MAX ? "it is larger than 1 MiB" : NULL;
+}
+
+/* Returns the words and the script's text, or NULL after an error. To be freed. */
+static char *read_text(struct unit *u)
+{
+	_cleanup_(fclosep) FILE *file = fopen(u->path, "re");
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+	struct str text = {};
+	const char *why;
+	struct stat st;
+	char buf[4096];
+	size_t n;
+
+	why = !file || fstat(fileno(file), &st) ? why_errno(-errno) : refusal(&st);
+	if (why) {
+		fail(u, why);
+		return NULL;
+	}
+	str_addf(&text, "%.3f\n%d %s\n", unit_window(u), c && c->window > 0, c && c->args ? c->args : "");
+	while ((n = fread(buf, 1, sizeof(buf), file)))
+		str_addn(&text, buf, n);
+	return text.data;
+}
+
+bool unit_may_run(struct unit *u)
+{
+	_cleanup_(freep) char *text = read_text(u);
+
+	return text;
+}
+
+void unit_update(struct unit *u, bool again)
+{
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+	char *text;
+
+	if (c && c->disabled) {
+		unit_stop(u);
+		u->state = UNIT_DISABLED;
+		free(TAKE(u->text));
+		return;
+	}
+	text = read_text(u);
+	if (!text)
+		return;
+	if (u->text && !strcmp(u->text, text) && (u->current || u->next || !again)) {
+		free(text);
+		return;
+	}
+	free(u->text);
+	u->text = text;
+	u->crashes = 0;
+	start(u);
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+static void check_hang(struct unit *u, struct process *p, uint64_t now)
+{
+	uint64_t allowed = p->ready ? HANG_NS : START_NS;
+
+	if (p->stop_at)
+		process_stop(p);
+	else if (now - p->heard > allowed && p->pid) {
+		log_error("%s: its process said nothing for %" PRIu64 " seconds, and is killed", u->name,
+			(uint64_t)((now - p->heard) / SECOND));
+		process_kill(p);
+	}
+}
+
+struct unit_sums unit_sums(const struct unit *u)
+{
+	struct unit_sums s = {u->past.user_ns, u->past.bpf_ns, u->past.lost, u->past.incomplete};
+	const struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
+
+	memcpy(list + 2, u->leaving, sizeof(u->leaving));
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i]) {
+			s.user_ns += list[i]->user_ns;
+			s.bpf_ns += list[i]->bpf_ns;
+			s.lost += list[i]->lost;
+			s.incomplete += list[i]->incomplete;
+		}
+	return s;
+}
+
+void unit_over_budget(struct unit *u, double share, double allowed, const char *whose)
+{
+	str_clear(&u->why);
+	str_addf(&u->why, "stopped: %s used %.2f %% of a CPU in %d windows, and %.2f %% is allowed", whose,
+		100 * share, OVER_MAX,
+		100 * allowed);
+	log_error("%s: %s", u->name, str_text(&u->why));
+	unit_stop(u);
+	u->state = UNIT_OVER_BUDGET;
+}
+
+/* Compares a window's CPU time with the budget. The first window has the price of the start. */
+static void check_budget(struct unit *u, uint64_t now)
+{
+	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
+	double allowed = c && c->cpu > 0 ? c->cpu : u->env->conf->cpu;
+	uint64_t used = u->current->user_ns + u->current->bpf_ns;
+
+	if (!u->measured_at || now - u->measured_at >= (uint64_t)(unit_window(u) * 1e9)) {
+		u->share = u->measured_at ? (double)(used - u->measured) / (double)(now - u->measured_at) : 0;
+		u->over = u->measured_at && allowed > 0 && u->share > allowed ? u->over + 1 : 0;
+		u->measured_at = now;
+		u->measured = used;
+	}
+	if (u->over >= OVER_MAX)
+		unit_over_budget(u, u->share, allowed, "it");
+}
+
+void unit_tick(struct unit *u, uint64_t now)
+{
+	struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
+
+	memcpy(list + 2, u->leaving, sizeof(u->leaving));
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i]) {
+			process_measure(list[i]);
+			check_hang(u, list[i], now);
+		}
+	if (u->restart_at && now >= u->restart_at && !u->current && !u->next) {
+		u->restarts++;
+		start(u);
+	}
+	if (u->current && u->state == UNIT_UP && now - u->current->ready_at > (uint64_t)(unit_window(u) * 1e9))
+		check_budget(u, now);
+}

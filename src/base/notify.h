@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* notify.h - tells the service manager that started strata how it is: systemd's protocol, a datagram of lines
+ * "NAME=value" to the socket $NOTIFY_SOCKET (systemd v257, man/sd_notify.xml). strata agent takes the same from its
+ * units. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads the environment, and removes both variables, so that commands do not inherit them. Returns false if no manager
+ * waits for messages. */
+bool notify_open(void);
+/* Returns the nanoseconds after which the manager wants WATCHDOG=1 again, or 0 if it does not. Half of it is a good
+ * interval. */
+uint64_t notify_watchdog(void);
+/* Sends lines. Failures are ignored: the manager may be gone. */
+void notify_send(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

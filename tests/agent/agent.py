@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""agent.py STRATA - strata agent: each unit counts what happens, also while its script is replaced; a broken script, a crash
+or a hostile client changes nothing for the others."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import agents
+import tap
+from agents import Agent, until
+
+STRATA = os.path.realpath(sys.argv[1])
+# The test's own calls of getppid(), by its own number.
+COUNTS = f'''// version 0
+tracepoint:syscalls:sys_enter_getppid /pid == {os.getpid()}/ {{ @calls = count(); @h = hist(5); @by[comm] = sum((uint64)2); @level = sum(-1); @last = max(7); }}'''
+OTHER = 'interval:ms:100 { @ticks = count(); }'
+TOTAL = 'strata_counts_calls_total'
+
+
+def calls(n):
+    for _ in range(n):
+        os.getppid()
+
+
+def test_units(cases, home):
+    with Agent(STRATA, home, {'counts': COUNTS, 'other': OTHER, 'bad': 'begin { @x = nothing(1); }'}) as agent:
+        up = until(lambda: agent.is_up('counts') and agent.is_up('other'))
+        cases.check(up, 'units are up', agent.errors.read_text())
+        calls(1000)
+        seen = until(lambda: agent.metric(TOTAL) == 1000 and agent.metrics())
+        cases.check(seen, 'a counter has all events', agent.get('/metrics')[1])
+        comm = pathlib.Path('/proc/self/comm').read_text().strip()
+        cases.check(seen and seen.get(f'strata_counts_by_total{{thread_name="{comm}"}}') == 2000, '..with labels', seen)
+        cases.check(seen and (seen.get('strata_counts_h_bucket{le="7"}'), seen.get('strata_counts_h_bucket{le="+Inf"}'),
+                              seen.get('strata_counts_h_count')) == (1000, 1000, 1000), '..a histogram', seen)
+        cases.check(seen and (seen.get('strata_counts_last'), seen.get('strata_counts_level')) == (7, -1000), '..gauges', seen)
+        status, text = agent.get('/healthz')
+        cases.check(status == 200 and 'counts: up' in text and 'unknown function: nothing' in text, 'a broken unit is reported',
+                    text)
+        cases.check(agent.get('/readyz')[0] == 503, '..and the agent is not ready')
+        cases.check('bad: ' in agent.errors.read_text(), '..in its log, with the name', agent.errors.read_text())
+        test_reloads(cases, agent)
+        test_crash(cases, agent)
+        test_clients(cases, agent)
+    cases.check(agent.process.returncode == 0 and not agent.children(), 'SIGTERM ends all', agent.children())
+
+
+def test_reloads(cases, agent):
+    """While one process makes calls, the script is replaced ten times."""
+    done, made, seen = threading.Event(), [0], [agent.metric(TOTAL)]
+    start = seen[0]
+
+    def work():
+        while not done.is_set():
+            calls(100)
+            made[0] += 100
+            done.wait(0.001)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    for version in range(1, 11):
+        agent.write('counts', COUNTS.replace('version 0', f'version {version}'))
+        until(lambda: agent.metric('strata_unit_reloads_total{unit="counts"}') == version)
+        seen.append(agent.metric(TOTAL))
+    done.set()
+    worker.join()
+    reloads = agent.metric('strata_unit_reloads_total{unit="counts"}')
+    cases.check(reloads == 10, 'ten reloads by inotify', reloads, agent.errors.read_text())
+    cases.check(seen == sorted(seen), 'the counter never falls', seen)
+    until(lambda: agent.metric(TOTAL) >= start + made[0])
+    total = agent.metric(TOTAL) - start
+    cases.check(made[0] <= total <= 1.5 * made[0], 'no event is lost', total, made[0])
+    agent.write('counts', 'broken {')
+    broken = until(lambda: agent.metric('strata_unit_load_failures_total{unit="counts"}') == 1)
+    before = agent.metric(TOTAL)
+    calls(500)
+    cases.check(broken and until(lambda: agent.metric(TOTAL) >= before + 500), 'a broken script leaves the old one running',
+                agent.get('/')[1])
+    cases.check('the new script failed' in agent.get('/healthz')[1], '..and the page says so', agent.get('/healthz')[1])
+    agent.set('[agent]\nwindow = soon\n')
+    agent.hup()
+    cases.check(until(lambda: agent.metric('strata_agent_reload_failures_total') == 1) and agent.is_up('other'),
+                'a broken agent.conf changes nothing', agent.errors.read_text())
+    agent.set('')
+    (agent.scripts / 'bad.bt').unlink()
+    agent.write('new', OTHER)
+    cases.check(until(lambda: agent.is_up('new') and 'bad:' not in agent.get('/healthz')[1]), 'scripts come and go',
+                agent.get('/healthz')[1])
+
+
+def test_crash(cases, agent):
+    before = agent.metric('strata_other_ticks_total')
+    os.kill(agent.children()['other'], signal.SIGKILL)
+    cases.check(until(lambda: agent.metric('strata_unit_restarts_total{unit="other"}') == 1), 'a unit that crashed is started anew',
+                agent.get('/')[1])
+    cases.check(until(lambda: agent.metric('strata_other_ticks_total') > before), '..and its counters go on')
+
+
+def test_clients(cases, agent):
+    cases.check(agent.get('/nothing')[0] == 404, 'an unknown page')
+    many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(40)]
+    many[0].sendall(b'POST / HTTP/1.1\r\n\r\n')
+    cases.check(b' 405 ' in many[0].recv(1000), 'only GET')
+    many[1].sendall(b'GET /' + b'x' * 20000)
+    cases.check(until(lambda: agent.get('/healthz')[0] == 200, 30), 'slow clients do not block others')
+    for s in many:
+        s.close()
+
+
+def test_rights(cases, home):
+    with Agent(STRATA, home, {'writable': OTHER, 'fine': OTHER}) as agent:
+        until(lambda: agent.is_up('fine'))
+        (agent.scripts / 'writable.bt').chmod(0o666)
+        agent.hup()
+        agent.write('third', OTHER)
+        until(lambda: agent.is_up('third'))
+        cases.check('others than its owner may write' in agent.get('/healthz')[1], 'a script that others can change is refused',
+                    agent.get('/healthz')[1])
+        children = list(agent.children().values())
+        agent.process.kill()
+        agent.process.wait()
+        cases.check(len(children) == 3 and until(lambda: not agent.children()), 'kill -9 leaves no process', agent.children())
+    agent.scripts.chmod(0o777)
+    done = subprocess.run(agent.command(), capture_output=True, text=True, timeout=60)
+    agent.scripts.chmod(0o755)
+    cases.check(done.returncode == 1 and 'is refused' in done.stderr, 'a directory that others can change is refused', done.stderr)
+
+
+def test_manager(cases, home):
+    """systemd's protocol."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(home / 'manager'))
+        manager.settimeout(30)
+        with Agent(STRATA, home, {'other': OTHER}, NOTIFY_SOCKET=str(home / 'manager'), WATCHDOG_USEC='3000000') as agent:
+            cases.check(manager.recv(1000).startswith(b'READY=1'), 'READY=1')
+            cases.check(manager.recv(1000) == b'WATCHDOG=1', 'WATCHDOG=1')
+            agent.hup()
+            seen = [manager.recv(1000).split(b'\n')[0] for _ in range(2)]
+            while b'WATCHDOG=1' in seen:
+                seen.remove(b'WATCHDOG=1')
+                seen.append(manager.recv(1000).split(b'\n')[0])
+            cases.check(seen == [b'RELOADING=1', b'READY=1'], 'RELOADING=1, READY=1', seen)
+
+
+def test_modes(cases, home):
+    agent = Agent(STRATA, home, {'good': OTHER, 'bad': 'begin { nothing(); }'})
+    done = subprocess.run(agent.command('--check'), capture_output=True, text=True, timeout=60)
+    cases.check(done.returncode == 1 and done.stdout == 'bad: failed\ngood: ok\n' and 'unknown function' in done.stderr,
+                '--check', done.stdout, done.stderr)
+    (agent.scripts / 'bad.bt').unlink()
+    done = subprocess.run(agent.command('--once'), capture_output=True, text=True, timeout=60)
+    ticks = [line for line in done.stdout.splitlines() if line.startswith('strata_good_ticks_total ')]
+    cases.check(done.returncode == 0 and len(ticks) == 1 and 1 <= int(ticks[0].split()[1]) <= 4, '--once', done.stdout, done.stderr)
+
+
+def test_budget(cases, home):
+    busy = 'interval:us:100 { @n = count(); } profile:hz:4999 { @s[ustack, kstack] = count(); }'
+    with Agent(STRATA, home, {'busy': busy, 'other': OTHER}, '[unit busy]\ncpu = 0.01%\n') as agent:
+        cases.check(until(lambda: 'busy: over budget: stopped: it used' in agent.get('/healthz')[1]) and agent.is_up('other'),
+                    'a unit over its budget is stopped, with the reason', agent.get('/healthz')[1])
+
+
+def main():
+    cases = tap.Cases()
+    if os.geteuid():
+        print('1..0 # skipped: not root')
+        return 0
+    for test in (test_units, test_rights, test_manager, test_modes, test_budget):
+        with tempfile.TemporaryDirectory() as home:
+            test(cases, pathlib.Path(home))
+    return cases.done()
+
+
+sys.exit(main())
