@@ -147,7 +147,7 @@ bool conf_read(const char *path, struct conf *ret)
 
 	*ret = (struct conf){
 		.scripts = strdup("/etc/strata/scripts"), .listen = strdup("127.0.0.1:9436"), .window = 10,
-		.cpu = 0.01, .cpu_all = 0.05, .spool_bytes = 64 << 20, .spool_age = 3600, .timeout = 10, .gzip = true,
+		.cpu = 0.05, .cpu_all = 0.1, .spool_bytes = 64 << 20, .spool_age = 3600, .timeout = 10, .gzip = true,
 	};
 	ok = read_file(path ? path : CONF, path != NULL, ret);
 	if (path)

@@ -25,7 +25,7 @@
 #define HANG_NS (30 * SECOND)
 #define START_NS (300 * SECOND)
 #define WATCHDOG "8000000"
-enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3 };
+enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3, FREE_WINDOWS = 3 };
 
 static const char *const state_names[] = {
 	[UNIT_STARTS] = "starts", [UNIT_UP] = "up", [UNIT_ENDED] = "ended", [UNIT_FAILED] = "failed",
@@ -458,7 +458,8 @@ void unit_over_budget(struct unit *u, double share, double allowed, const char *
 	u->state = UNIT_OVER_BUDGET;
 }
 
-/* Compares a window's CPU time with the budget. The first window has the price of the start. */
+/* Compares a window's CPU time with the budget. The first windows have the price of the start: tables and names of all
+ * programs that run. */
 static void check_budget(struct unit *u, uint64_t now)
 {
 	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
@@ -489,6 +490,7 @@ void unit_tick(struct unit *u, uint64_t now)
 		u->restarts++;
 		start(u);
 	}
-	if (u->current && u->state == UNIT_UP && now - u->current->ready_at > (uint64_t)(unit_window(u) * 1e9))
+	if (u->current && u->state == UNIT_UP &&
+		now - u->current->ready_at > (uint64_t)(FREE_WINDOWS * unit_window(u) * 1e9))
 		check_budget(u, now);
 }

@@ -40,7 +40,7 @@ const char *otlp_key(const char *label)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(keys[i].label, label))
 			return keys[i].key;
-	return label;
+	return *label == '$' && label[1] ? label + 1 : label; /* a variable of the script */
 }
 
 void otlp_attribute(const char *key, bool is_number, int64_t number, const char *text, struct str *out)

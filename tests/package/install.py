@@ -21,11 +21,16 @@ WANTED = {
     'share/doc/strata/README.md': b'# strata',
     'share/doc/strata/CHANGELOG.md': b'# Changes',
     'share/doc/strata/examples/app.py': b'python',
+    'share/doc/strata/examples/agent.conf': b'[agent]',
+    'share/doc/strata/examples/daemonset.yaml': b'kind: DaemonSet',
+    'lib/systemd/system/strata-agent.service': b'ExecStart=/usr/bin/strata agent',
+    'lib/sysusers.d/strata.conf': b'u strata',
     'share/licenses/strata/LICENSE': b'Apache License',
     'share/licenses/strata/GPL-2.0-only.txt': b'GNU GENERAL PUBLIC LICENSE',
     'share/licenses/strata/BSD-2-Clause.txt': b'Redistributions in binary form',
 }
 WANTED |= {f'share/strata/tools/{path.name}': path.read_bytes() for path in (SOURCE / 'tools').glob('*.bt')}
+WANTED |= {f'share/doc/strata/examples/units/{path.name}': path.read_bytes() for path in (SOURCE / 'examples/units').glob('*.bt')}
 NAMES = {'Apache-2.0': 'LICENSE', 'GPL-2.0-only': 'GPL-2.0-only.txt', 'BSD-2-Clause': 'BSD-2-Clause.txt'}
 
 
