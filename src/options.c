@@ -22,6 +22,7 @@
 #include "cli/tools.h"
 #include "cli/typos.h"
 #include "cli/version.h"
+#include "export/exporter.h"
 #include "modes/loop.h"
 #include "output/output.h"
 #include "target/debugfile.h"
@@ -436,6 +437,11 @@ static bool use_output(struct options *o)
 {
 	if (o->output && !strcmp(o->output, "-"))
 		o->output = NULL;
+	if (export_is_url(o->output)) {
+		o->format = o->format ? o->format : output_by_name("otlp");
+		return !strcmp(o->format->name, "otlp") || usage("to a URL strata writes only the format otlp, not",
+			o->format->name);
+	}
 	return !o->output || o->format || output_check_file(o->output);
 }
 

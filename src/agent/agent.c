@@ -29,6 +29,7 @@
 #include "base/str.h"
 #include "base/why.h"
 #include "conf.h"
+#include "export/exporter.h"
 #include "http.h"
 #include "pages.h"
 #include "process.h"
@@ -39,7 +40,7 @@
 /* A change of the directory is looked at when it has been quiet for SETTLE_NS: editors write in several steps. */
 #define SETTLE_NS (SECOND / 5)
 #define ENDING ".bt"
-enum { OVER_MAX = 3 };
+enum { OVER_MAX = 3, LAST_SECONDS = 5 /* for sending the last windows */ };
 
 struct agent {
 	const char *conf_path, *given; /* -c, DIR */
@@ -52,6 +53,7 @@ struct agent {
 	struct unit *units; /* sorted by name */
 	struct pages pages;
 	struct http *http;
+	struct exporter *exporter; /* NULL: nothing is sent */
 	int stats;          /* keeps the kernel counting the time of BPF programs; -1: it does not */
 	uint64_t rescan_at; /* CLOCK_MONOTONIC ns; 0: nothing has changed */
 	uint64_t measured_at, measured; /* of all units */
@@ -318,6 +320,10 @@ static void on_message(struct watch *w, uint32_t events)
 
 static void on_line(void *arg, struct unit *u, const char *line, size_t n)
 {
+	struct agent *a = arg;
+
+	if (a->exporter)
+		exporter_push(a->exporter, line, n);
 }
 
 /* ---- the start ----------------------------------------------------------- */
@@ -379,6 +385,24 @@ static bool open_http(struct agent *a)
 	return !r;
 }
 
+/* Without an endpoint in the configuration, that of the environment counts. */
+static bool open_exporter(struct agent *a)
+{
+	const struct export_options opt = {
+		.endpoint = a->conf.endpoint, .headers_file = a->conf.headers_file, .spool = a->conf.spool,
+		.spool_bytes = a->conf.spool_bytes, .spool_age = a->conf.spool_age, .timeout = a->conf.timeout,
+		.plain = !a->conf.gzip,
+	};
+
+	if (!a->conf.endpoint && !getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+		return true;
+	if (a->conf.endpoint && !export_is_url(a->conf.endpoint)) {
+		log_error("endpoint = %s: the form is http://HOST:PORT", a->conf.endpoint);
+		return false;
+	}
+	return !exporter_open(&opt, &a->exporter);
+}
+
 static void open_stats(struct agent *a)
 {
 	a->stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -402,6 +426,9 @@ static bool open_all(struct agent *a)
 	a->pages = (struct pages){.units = &a->units, .started = clock_ns(CLOCK_REALTIME)};
 	if (r || (!a->once && !open_http(a)))
 		return false;
+	if (!a->check && !open_exporter(a))
+		return false;
+	a->pages.exporter = a->exporter;
 	open_stats(a);
 	if (!a->once)
 		open_changes(a);
@@ -566,6 +593,7 @@ int agent_main(int argc, char **argv)
 		a.units = u->next_unit;
 		unit_free(u);
 	}
+	exporter_close(a.exporter, LAST_SECONDS, NULL);
 	http_close(a.http);
 	closep(&a.signals.fd);
 	closep(&a.changes.fd);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/owner.h"
 #include "base/str.h"
+#include "export/exporter.h"
 #include "series.h"
 #include "unit.h"
 
@@ -140,11 +141,39 @@ static void print_own(const struct pages *p, struct str *out)
 	}
 }
 
+static void print_number(const char *name, const char *type, const char *help, uint64_t n, struct str *out)
+{
+	print_head(name, type, help, out);
+	str_addf(out, "%s %" PRIu64 "\n", name, n);
+}
+
+static void print_export(const struct pages *p, struct str *out)
+{
+	struct export_counts c;
+
+	if (!p->exporter)
+		return;
+	exporter_counts(p->exporter, &c);
+	print_number("strata_export_sent_total", "counter", "Requests that the receiver took.", c.sent, out);
+	print_number("strata_export_sent_bytes_total", "counter", "Bytes of their bodies.", c.sent_bytes, out);
+	print_number("strata_export_retried_total", "counter", "Attempts that have to be repeated.", c.retried, out);
+	print_number("strata_export_rejected_total", "counter", "Records that the receiver rejected.", c.rejected, out);
+	print_number("strata_export_queue_requests", "gauge", "Requests that wait in memory.", c.queued, out);
+	print_number("strata_export_queue_bytes", "gauge", "Their bytes.", c.queue_bytes, out);
+	print_number("strata_export_spool_requests", "gauge", "Requests that wait on the disk.", c.spooled, out);
+	print_number("strata_export_spool_bytes", "gauge", "Their bytes.", c.spool_bytes, out);
+	print_head("strata_export_dropped_total", "counter", "Requests that were lost, by reason.", out);
+	for (int i = 0; i < EXPORT_DROP_MAX; i++)
+		str_addf(out, "strata_export_dropped_total{reason=\"%s\"} %" PRIu64 "\n", export_drop_label(i),
+			c.dropped[i]);
+}
+
 static void print_metrics(const struct pages *p, struct str *out)
 {
 	print_own(p, out);
 	print_rows(p, out);
 	print_cpu(p, out);
+	print_export(p, out);
 	for (const struct unit *u = *p->units; u; u = u->next_unit)
 		series_print(u->series, out);
 }

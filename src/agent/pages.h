@@ -13,7 +13,7 @@ struct pages {
 	uint64_t started;          /* CLOCK_REALTIME ns */
 	uint64_t reloads, reload_failures;
 	bool stats;                /* the kernel counts the time of BPF programs */
-	const struct exporter *exporter; /* NULL: nothing is sent */
+	struct exporter *exporter; /* NULL: nothing is sent */
 };
 
 /* Is an http_page. */

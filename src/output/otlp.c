@@ -285,6 +285,7 @@ const struct output output_otlp = {
 	.content = OUTPUT_OBJECTS,
 	.escapes = true,
 	.exact = true,
+	.has_times = true,
 	.text = print_text,
 	.value = print_value,
 	.map = print_map,

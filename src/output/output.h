@@ -145,6 +145,7 @@ struct output {
 	int (*render)(const struct picture *p, FILE *file);
 	bool compares; /* render() uses picture.before */
 	bool is_picture; /* long names are shortened */
+	bool has_times;  /* maps have their times: a window needs no line with its time */
 };
 
 #define O(name) extern const struct output output_##name;

@@ -72,7 +72,8 @@ void session_end_window(struct session *s)
 		if (maps[i]->taken)
 			maps[n++] = maps[i];
 	show_time("%H:%M:%S\n", clock_ns(CLOCK_REALTIME), &time);
-	s->out.output->text(&s->out, "time", str_text(&time), time.len);
+	if (!s->out.output->has_times)
+		s->out.output->text(&s->out, "time", str_text(&time), time.len);
 	str_done(&time);
 	record_take_maps(&env, maps, n, (struct map_wanted){});
 	stream_flush(s->opt.stream);
