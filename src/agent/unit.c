@@ -156,7 +156,6 @@ static void on_ready(void *arg, struct process *p)
 	u->state = UNIT_UP;
 	u->over = 0;
 	u->measured_at = 0;
-	str_clear(&u->why);
 	log_info("%s is up", u->name);
 }
 
@@ -327,6 +326,7 @@ static void start(struct unit *u)
 	if (u->next)
 		end(TAKE(u->next));
 	u->restart_at = 0;
+	str_clear(&u->why);
 	r = process_start(u->env->loop, &plan, &u->next);
 	words_free(words);
 	words_free(environment);

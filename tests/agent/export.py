@@ -17,8 +17,9 @@ from agents import Agent, until
 from receivers import Receiver
 
 STRATA = os.path.realpath(sys.argv[1])
-SCRIPT = '''begin { @i = 0; } interval:ms:20 { @n = count(); @st[kstack] = count(); printf("line %d\\n", @i); @i++;
-    if (@i == 20) { exit(); } }'''
+TEMPLATE = '''begin { @i = 0; } interval:ms:20 / @i < LAST / { @n = count(); @st[kstack] = count(); printf("line %d\\n", @i); @i++;
+    if (@i == LAST) { exit(); } }'''
+SCRIPT = TEMPLATE.replace('LAST', '20')
 LINES = [f'line {i}' for i in range(20)]
 # A unit whose lines have numbers.
 UNIT = 'begin { @i = 0; } interval:ms:50 { printf("%d\\n", @i); @i++; @n = count(); }'
@@ -55,7 +56,7 @@ def test_later(cases):
         with Receiver(answer) as r:
             start = time.monotonic()
             # It runs for long enough, so that the attempts are not the last ones.
-            done = script(r.url, SCRIPT.replace('== 20', '== 200'))
+            done = script(r.url, TEMPLATE.replace('LAST', '200'))
             lines = r.logs()
             cases.check(done.returncode == 0 and lines == [f'line {i}' for i in range(200)] and r.metrics()['n'] == 200,
                         f'{what}: all is delivered', done, lines)

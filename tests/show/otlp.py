@@ -98,7 +98,7 @@ def test_resource(cases):
 
 WINDOWS = '''config = { window = 100ms }
 begin { @i = 0; }
-interval:ms:20 { @n = count(); @h = hist(3); @keys[@i] = sum(2); @st[kstack] = count(); @i++; if (@i == 40) { exit(); } }'''
+interval:ms:20 / @i < 40 / { @n = count(); @h = hist(3); @keys[@i] = sum(2); @st[kstack] = count(); @i++; if (@i == 40) { exit(); } }'''
 
 
 def test_windows(cases):
@@ -119,7 +119,7 @@ def test_windows(cases):
 
 
 def test_many_keys(cases):
-    objects, _ = run('config = { window = 50ms } begin { @i = 0; } interval:ms:20 { for ($k : 0..500) { @n[@i * 500 + $k] = '
+    objects, _ = run('config = { window = 50ms } begin { @i = 0; } interval:ms:20 / @i < 6 / { for ($k : 0..500) { @n[@i * 500 + $k] = '
                      'count(); } @i++; if (@i == 6) { exit(); } }')
     points = metrics(objects)['n'][2]['dataPoints']
     rest = [int(p['asInt']) for p in points if attributes(p) == {'otel.metric.overflow': True}]
