@@ -17,13 +17,17 @@
 #include "output/output.h"
 #include "output/pack.h"
 #include "output/recording.h"
+#include "output/recording_merge.h"
 #include "output/recording_read.h"
 #include "output/shorten.h"
 #include "output/stream.h"
 #include "values/hidden.h"
 
 struct showing {
-	const char *file, *before, *output;
+	const char *before, *output;
+	char *const *files; /* of the command line */
+	size_t nfiles;
+	bool by_host;
 	const struct output *format;
 	struct picture picture;
 	struct libraries libraries; /* --hide, --only */
@@ -40,6 +44,7 @@ static const struct show_option {
 	{"format", 'f', true, "FORMAT", "write in this format; by default, that of the file of -o, or text"},
 	{"output", 'o', true, "FILE", "write to FILE instead of stdout"},
 	{"diff", 'd', false, "BEFORE", "show the changes of FILE since this recording: red is more, blue is less"},
+	{"by", 'B', false, "host", "several FILEs: do not add up hosts; each key begins with its host"},
 	{"top", 'n', true, "N", "text: print the N largest entries of each map"},
 	{"hide", 'H', false, "PATTERN", "omit frames of libraries whose path or name matches"},
 	{"only", 'O', false, "PATTERN", "omit frames of all other libraries"},
@@ -52,8 +57,9 @@ static const struct show_option {
 
 static void help(FILE *out)
 {
-	fputs("Usage: strata show FILE [OPTIONS]\n\n"
-	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json; - is stdin.\n\n",
+	fputs("Usage: strata show FILE.. [OPTIONS]\n\n"
+	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json; - is stdin.\n"
+	      "Several files, as of several hosts, are added up.\n\n",
 		out);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char name[64];
@@ -115,6 +121,9 @@ static bool set_option(struct showing *s, int c, const char *word)
 	case 'd':
 		s->before = optarg;
 		return true;
+	case 'B':
+		s->by_host = true;
+		return !strcmp(optarg, "host") || usage("--by takes the word host, not", optarg);
 	case 'f':
 		return set_format(s, optarg);
 	case 'F':
@@ -162,10 +171,10 @@ static bool read_options(struct showing *s, int argc, char **argv)
 		if (!set_option(s, c, argv[optind - 1]))
 			return false;
 	}
-	if (optind + 1 != argc)
-		return usage(optind < argc ? "show takes one file; to compare two: strata show NEW --diff" :
-			"show takes the file of a recording", optind < argc ? argv[optind + 1] : NULL);
-	s->file = argv[optind];
+	if (optind >= argc)
+		return usage("show takes the file of a recording", NULL);
+	s->files = argv + optind;
+	s->nfiles = (size_t)(argc - optind);
 	if (s->output && !strcmp(s->output, "-"))
 		s->output = NULL;
 	if (s->output && !s->format && !output_check_file(s->output))
@@ -198,6 +207,30 @@ static struct recording *read_file(const char *path)
 	r = recording_read(f, is_stdin ? "the standard input" : path);
 	fclose(f);
 	return r;
+}
+
+static void free_all(struct recording **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		recording_free(list[i]);
+	free(list);
+}
+
+/* One file is shown as it is: each print of a map is a map of its own. */
+static struct recording *read_files(const struct showing *s)
+{
+	struct recording **list, *sum = NULL;
+	size_t n = 0;
+
+	if (s->nfiles == 1 && !s->by_host)
+		return read_file(s->files[0]);
+	list = calloc(s->nfiles, sizeof(*list));
+	while (list && n < s->nfiles && (list[n] = read_file(s->files[n])))
+		n++;
+	if (n == s->nfiles)
+		sum = recording_merge(list, (const char *const *)s->files, n, s->by_host);
+	free_all(list, n);
+	return sum;
 }
 
 static bool has_stacks(const struct recording *r, const char *path)
@@ -241,14 +274,14 @@ static int write_picture(struct showing *s)
 
 static int show(struct showing *s)
 {
-	struct recording *recording = read_file(s->file), *before = NULL;
+	struct recording *recording = read_files(s), *before = NULL;
 	bool ok = recording;
 	int code = 1;
 
 	if (ok && s->before)
 		ok = (before = read_file(s->before)) != NULL;
 	if (ok && s->format->content == OUTPUT_STACKS)
-		ok = has_stacks(recording, s->file) && (!before || has_stacks(before, s->before));
+		ok = has_stacks(recording, s->files[0]) && (!before || has_stacks(before, s->before));
 	if (ok) {
 		recording_hide(recording, &s->libraries);
 		if (before)

@@ -13,6 +13,7 @@
 #include "json_value.h"
 #include "model/image.h"
 #include "recording_write.h"
+#include "totals.h"
 #include "values/entries.h"
 
 static void add_text(struct str *out, const char *name, const char *text)
@@ -108,6 +109,10 @@ static void write_shape(const struct recorded_map *m, FILE *out)
 	add_text(&line, "name", m->name);
 	add_text(&line, "unit", m->unit);
 	str_addf(&line, ", \"time\": %" PRIu64 ", \"divided_by\": %" PRId64, m->ns, m->div);
+	if (m->begun)
+		str_addf(&line, ", \"begun\": %" PRIu64, m->begun);
+	if (m->window)
+		str_add(&line, ", \"window\": true");
 	add_shape(&line, &m->value);
 	str_add(&line, ", \"key\": [");
 	for (unsigned i = 0; i < m->ncolumns; i++) {
@@ -203,6 +208,11 @@ static void print_map(struct out *o, const struct map_content *c)
 		return;
 	}
 	m = recording_add(r, o->show, c);
+	o->totals = o->totals ? o->totals : totals_new(o->begun);
+	m->begun = totals_begun(o->totals, c->map);
+	m->window = c->taken;
+	if (c->taken)
+		totals_begin(o->totals, c->map, m->ns);
 	collect_warn(m);
 	recording_write_map(r, m, &frames, o->file);
 	vec_done(&m->entries);

@@ -65,6 +65,8 @@ struct recorded_map {
 	const char *unit;       /* "bytes", "nanoseconds"; "count": unknown */
 	struct type value;      /* an integer or an aggregation: it has no pointers */
 	uint64_t ns;            /* time of the read, by CLOCK_REALTIME */
+	uint64_t begun;         /* CLOCK_REALTIME ns from which on values count; 0: unknown */
+	bool window;            /* these values are in no later print of the map */
 	int64_t div;            /* divisor of the weights; 1: none */
 	unsigned ncolumns, nvalues;
 	struct recorded_column *columns;

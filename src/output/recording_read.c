@@ -201,6 +201,8 @@ static bool read_profile_line(struct reader *r, struct json_object *o)
 	r->map->unit = unit ? unit : r->map->unit;
 	r->map->div = div > 1 ? div : 1;
 	r->map->ns = number_member(r, o, "time");
+	r->map->begun = number_member(r, o, "begun");
+	r->map->window = flag_member(r, o, "window");
 	for (size_t i = 0; i < n; i++)
 		if (!read_column(r, r->json->at(key, i), &r->map->columns[i]))
 			return fail(r, "a stack's mode is none that there is");

@@ -3,10 +3,12 @@
  *
  *     {"type": "recording", "version": 1, "strata": "0.1.0", "host": "..", "kernel": ".."}   the first
  *     {"type": "frame", "kind": "python", "function": "f", "file": "a.py", "line": 3, ..}    numbered from 0 on
- *     {"type": "profile", "name": "bytes", "unit": "bytes", "time": ns, "divided_by": 1, "value": {"kind": "sum"},
+ *     {"type": "profile", "name": "bytes", "unit": "bytes", "time": ns, "divided_by": 1, "begun": ns, "value": {"kind":
+ * "sum"},
  *         "key": [{"label": "comm"}, {"label": "stack", "mode": "func"}]}
  *     {"key": ["python3", {"frames": [4, 1, 0], "end": ".."}], "value": [12]}                of the last profile
  *
+ * "window": true marks values that were taken out of a map; a print without it is repeated by the next one.
  * Frames come before the first entry that has them; a stack has the innermost first. A value has the kernel's
  * words. Lines of other types are the script's other output, in the format of -f json. */
 #pragma once

@@ -216,6 +216,11 @@ int record_print_map(struct record_env *env, const struct image_map *m, int64_t 
 		(struct map_wanted){.top = top, .div = div, .unset = unset});
 }
 
+int record_print_last(struct record_env *env, const struct image_map *m)
+{
+	return print_map(env, m, shared_fd(env->shared, m->bpf_name), (struct map_wanted){.taken = m->taken});
+}
+
 void record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n, struct map_wanted wanted)
 {
 	_cleanup_(freep) int *taken = calloc(n + 1, sizeof(*taken));

@@ -104,7 +104,7 @@ void session_print_last(struct session *s)
 	session_print_answers(s, maps, n);
 	session_print_table(s, maps, &n);
 	for (size_t i = 0; i < n; i++)
-		if (record_print_map(&env, maps[i], 0, 0, false) > 0)
+		if (record_print_last(&env, maps[i]) > 0)
 			s->seen++;
 	about_session(s, str_text(&s->about_whom), &s->about);
 	s->out.about = str_text(&s->about);
